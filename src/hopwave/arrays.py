@@ -125,7 +125,7 @@ class Deferring:
 
     def _set_aside(self) -> None:
         """Put what is Deferred where reading it is noticed; called at the end of __init__."""
-        deferred = {name: value for name, value in self.__dict__.items() if isinstance(value, Deferred)}
+        deferred = {name: value for name, value in self.__dict__.items() if type(value) is Deferred}
         for name in deferred:
             del self.__dict__[name]
         self.__dict__["_deferred"] = deferred

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from hopwave.arrays import on_gpu
 from hopwave.graph import Graph
 from hopwave.graph.arrays import arc_tails
-from hopwave.planning.jobs import Floats
+from hopwave.planning.jobs import Floats, Integers
 
 
 def scale(
@@ -77,8 +77,8 @@ def scale_subset(
 # ------------------------------------------------------------------ arcs
 
 
-def of_reverse_arcs(graph: Graph, values: Floats) -> Floats:
-    """For every arc of an undirected graph, the value of its reverse.
+def of_reverse_arcs(graph: Graph, values: Floats, tails: Integers | None = None) -> Floats:
+    """For every arc of an undirected graph, the value of its reverse. Give the arcs' tails if they are known.
 
     The i-th arc in the order (head, tail) is the reverse of the i-th arc in the order (tail, head). A graph with
     ascending rows stores its arcs in the latter order.
@@ -87,7 +87,7 @@ def of_reverse_arcs(graph: Graph, values: Floats) -> Floats:
     >>> of_reverse_arcs(graph, np.arange(6.0)).tolist()
     [1.0, 0.0, 4.0, 5.0, 2.0, 3.0]
     """
-    tails, heads = arc_tails(graph), graph.indices
+    tails, heads = arc_tails(graph) if tails is None else tails, graph.indices
     backward = values[np.lexsort((tails, heads))]
     if graph.order == "ascending":
         return backward
