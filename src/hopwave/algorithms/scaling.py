@@ -10,7 +10,7 @@ import numpy.typing as npt
 from hopwave.arrays import on_gpu
 from hopwave.graph import Graph
 from hopwave.graph.arrays import arc_tails
-from hopwave.planning.jobs import Floats, Integers
+from hopwave.planning.jobs import Floats
 
 
 def scale(
@@ -77,7 +77,7 @@ def scale_subset(
 # ------------------------------------------------------------------ arcs
 
 
-def of_reverse_arcs(graph: Graph, values: Floats, tails: Integers | None = None) -> Floats:
+def of_reverse_arcs(graph: Graph, values: Floats, tails: npt.NDArray[np.int32] | None = None) -> Floats:
     """For every arc of an undirected graph, the value of its reverse. Give the arcs' tails if they are known.
 
     The i-th arc in the order (head, tail) is the reverse of the i-th arc in the order (tail, head). A graph with
@@ -87,7 +87,9 @@ def of_reverse_arcs(graph: Graph, values: Floats, tails: Integers | None = None)
     >>> of_reverse_arcs(graph, np.arange(6.0)).tolist()
     [1.0, 0.0, 4.0, 5.0, 2.0, 3.0]
     """
-    tails, heads = arc_tails(graph) if tails is None else tails, graph.indices
+    if tails is None:
+        tails = arc_tails(graph)
+    heads = graph.indices
     backward = values[np.lexsort((tails, heads))]
     if graph.order == "ascending":
         return backward
