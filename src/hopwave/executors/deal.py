@@ -77,7 +77,7 @@ class Deal:
 
 
 class _Here(Executor):
-    """Runs tasks at once. Replaces a thread pool when the call comes from one of its threads, as all may be waiting."""
+    """Runs tasks in the caller. Used if the caller is a thread of the pool: all threads of the pool may be waiting."""
 
     def submit(self, work: Callable[..., Any], /, *arguments: Any, **named: Any) -> Future[Any]:
         done: Future[Any] = Future()

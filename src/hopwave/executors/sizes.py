@@ -17,7 +17,7 @@ BLOCKS = 256  # searches are divided into about this many blocks before blocks g
 LANES = 64  # searches that share their steps; fewer are not worth a message
 ROW_BYTES = 1 << 26  # at most, of distances in one reply
 PAIRS = 1 << 12  # pairs of vertices per task, at least
-ON_GPU = 16  # a GPU gets so many times the searches or pairs per task: it runs thousands at once
+ON_GPU = 16  # times as many searches or pairs per task as on a CPU: a GPU runs thousands at once
 
 
 def tasks_under_way(workers: int) -> int:
