@@ -1,4 +1,4 @@
-"""The code base has floors: imports lead down, never up and never in a circle. docs/floors.py has the table."""
+"""The code base has floors: imports lead down, never up or in a circle. docs/floors.py has the table."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_no_module_is_hidden_behind_a_public_name(name: str) -> None:
         assert importlib.util.find_spec(f"hopwave.{name}") is None
 
 
-ASIDE = {"house", "fuzz", "mpi", "site"}  # tests of what is no room of the package
+ASIDE = {"house", "fuzz", "mpi", "site"}  # folders of tests that belong to no room of the package
 
 
 def test_folders_of_tests_are_named_like_rooms() -> None:
@@ -53,12 +53,12 @@ def test_folders_of_tests_are_named_like_rooms() -> None:
 
 
 def folders(of: Path) -> set[str]:
-    """Folders with source files; git leaves empty ones behind when a folder moves."""
+    """Folders with source files; git leaves empty folders behind when files move."""
     return {entry.name for entry in of.iterdir() if any(entry.rglob("*.py")) or any(entry.rglob("*.cuh"))}
 
 
 def jobs(machine: str) -> set[str]:
-    """The jobs of a machine: folders, or modules where one file is enough."""
+    """The jobs of a machine: folders, or single modules."""
     return {
         name for name in JOBS if (ENGINES / machine / name).is_dir() or (ENGINES / machine / f"{name}.py").is_file()
     }
@@ -85,7 +85,7 @@ def test_folders_of_kernels_are_named_after_jobs() -> None:
 
 @pytest.fixture
 def planted(tmp_path: Path) -> Path:
-    """A small package with one import of every kind, none of them wrong."""
+    """A small package with one import of every kind, all of them allowed."""
     source = tmp_path / "hopwave"
     for file, text in {
         "__init__.py": "from hopwave.api import search\n",
@@ -122,7 +122,7 @@ def test_a_circle_of_modules_is_found(planted: Path) -> None:
 
 
 def test_a_circle_of_rooms_is_found(planted: Path) -> None:
-    """No module imports itself by any way, but neither of the two rooms can be read before the other."""
+    """No module imports itself indirectly, but each of the two rooms depends on the other."""
     for file, text in {
         "results/__init__.py": "",
         "results/search.py": "from hopwave.algorithms.bfs import run\n",
