@@ -16,6 +16,7 @@ from typing import Any
 import numba
 import numpy as np
 import pytest
+from benchmarks import pages
 from benchmarks.sanitize import parts as sanitize_parts
 from benchmarks.sanitize import run as sanitize
 from benchmarks.sanitize import workers as sanitize_workers
@@ -207,12 +208,16 @@ def test_what_the_sanitizer_says_is_in_the_table(tmp_path: Path) -> None:
     ran = {"tool": "memcheck", "part": "many", "offsets": 32, "seconds": 1.0, "wrong": [], "launched": launched}
     ran["sources"] = sanitize.sources(launched)
     late = {"tool": "racecheck", "part": "many", "offsets": 32, "failed": "not finished in time"}
-    page = sanitize.page([ran, said, late])
-    assert (
-        "| `hopwave::many::search_many` | – | 1: **1 messages** |" in page and "Not finished: racecheck, many" in page
-    )
-    assert "1: clean" in sanitize.page([ran]) and "Wrong" not in sanitize.page([ran])
-    assert "**Wrong answers**: memcheck, many, 32 bits (sums)." in sanitize.page([{**ran, "wrong": ["sums"]}])
+
+    def page(*rows: Any) -> str:
+        pages.write("sanitizer", tmp_path, list(rows))
+        return (tmp_path / "sanitizer.md").read_text(encoding="utf-8")
+
+    whole = page(ran, said, late)
+    assert "| `hopwave::many::search_many` | – | 1: **1 messages** |" in whole
+    assert "Not finished: racecheck, many" in whole
+    assert "1: clean" in page(ran) and "Wrong" not in page(ran)
+    assert "**Wrong answers**: memcheck, many, 32 bits (sums)." in page({**ran, "wrong": ["sums"]})
     file = tmp_path / "sanitizer.jsonl"
     file.write_text(json.dumps(ran) + "\n" + json.dumps(said) + "\n" + json.dumps(late) + "\n")
     again = {**ran, "failed": "not finished in time"}

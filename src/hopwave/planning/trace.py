@@ -54,8 +54,10 @@ class Level:
         return self.step.partition("(")[0]
 
 
-class Trace(tuple[Level, ...]):
+class Trace(tuple[Level, ...], drawing.Plotted):
     """The levels of a search in order; `str(trace)` is a table.
+
+    `plot()` draws the vertices of each level as bars, in the colour of its direction.
 
     >>> import hopwave as hw
     >>> hw.bfs(hw.generate.path(3), 0, plan="turbobfs-bu-sc", trace=True).trace.directions
@@ -85,30 +87,10 @@ class Trace(tuple[Level, ...]):
         found = [level.found - level.ahead + before for level, before in zip(self, ahead, strict=False)]
         return [self[0].vertices, *found] if self else []
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the vertices of each level as bars, in the colour of its direction. Needs matplotlib.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; by default on a new figure of pyplot.
-
-        Returns
-        -------
-        matplotlib Axes
-
-        Examples
-        --------
-        >>> import hopwave as hw
-        >>> ax = hw.bfs(hw.generate.star(5), 1, trace=True).trace.plot()
-        >>> [int(bar.get_height()) for bar in ax.patches]
-        [1, 1, 3]
-        """
-        axes = drawing.axes_for(ax)
+    def _draw(self, axes: Axes) -> None:
         counts = self._reached
         drawing.levels(axes, range(len(counts)), counts, ["source", *self.directions][: len(counts)])
         axes.set_xlabel("hops from the source")
-        return axes
 
     def _repr_html_(self) -> str:
         over_ranks = any(level.sent for level in self)
@@ -160,8 +142,10 @@ class Bucket:
     seconds: float
 
 
-class BucketTrace(tuple[Bucket, ...]):
+class BucketTrace(tuple[Bucket, ...], drawing.Plotted):
     """The buckets of a search for shortest paths in order, empty ones left out; `str(trace)` is a table.
+
+    `plot()` draws the `vertices` of each bucket over its least distance.
 
     >>> import hopwave as hw
     >>> roads = hw.Graph.from_edges([0, 1, 2], [1, 2, 3], weights=[1.0, 1.0, 4.0])
@@ -175,24 +159,11 @@ class BucketTrace(tuple[Bucket, ...]):
         columns = list(Bucket.__dataclass_fields__)
         return pandas.DataFrame([asdict(bucket) for bucket in self], columns=columns).set_index("least")
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the `vertices` of each bucket over its least distance. Needs matplotlib.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; by default on a new figure of pyplot.
-
-        Returns
-        -------
-        matplotlib Axes
-        """
-        axes = drawing.axes_for(ax)
+    def _draw(self, axes: Axes) -> None:
         axes.step([b.least for b in self], [b.vertices for b in self], where="post", color=drawing.COLOURS["push"])
         axes.set_xlabel("distance from the source")
         axes.set_ylabel("vertices in the bucket")
         axes.grid(axis="y", color=drawing.PALE)
-        return axes
 
     def _repr_html_(self) -> str:
         return html.table("Buckets of a search", self._cells(), list(_BUCKET_HEADS))

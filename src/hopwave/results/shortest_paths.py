@@ -13,16 +13,15 @@ import numpy.typing as npt
 from hopwave import engines
 from hopwave.algebra.matrix import Matrix
 from hopwave.algorithms import bfs
-from hopwave.arrays import Deferring, on_host
+from hopwave.arrays import on_host
 from hopwave.display import drawing, html
-from hopwave.errors import GraphError
 from hopwave.graph import Graph
-from hopwave.graph.arrays import vertex_names
 from hopwave.graph.row_operations import kept, row_of_each
 from hopwave.planning.catalogue import CATALOGUE
 from hopwave.planning.jobs import SearchJob
 from hopwave.planning.plan import PlanUsed
 from hopwave.planning.trace import BucketTrace
+from hopwave.results.search import SearchResult
 from hopwave.results.tables import by_vertex, first_names, named
 
 if TYPE_CHECKING:
@@ -31,8 +30,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class ShortestPaths(Deferring):
-    """The result of `sssp`.
+class ShortestPaths(SearchResult):
+    """The result of `sssp`. `plot()` draws a histogram of the distances.
 
     Attributes
     ----------
@@ -93,7 +92,7 @@ class ShortestPaths(Deferring):
         return found
 
     @cached_property
-    def predecessors(self) -> npt.NDArray[np.int32]:
+    def predecessors(self) -> npt.NDArray[np.int32]:  # type: ignore[override]
         """The vertex before each one on a shortest path. A source is its own predecessor; −1 if there is no path.
 
         An arc u → v is on a shortest path if d(u) plus its length is d(v). A breadth-first search along these arcs
@@ -111,28 +110,6 @@ class ShortestPaths(Deferring):
         found, _ = bfs.search(engines.engine("cpu"), on_paths, self.sources, SearchJob(), CATALOGUE["hopwave"])
         return np.where(self._has_path, found["predecessors"], np.int32(-1))
 
-    def path_to(self, vertex: Any) -> list[Any]:
-        """One shortest path from a source to the vertex, as labels or ids.
-
-        >>> import hopwave as hw
-        >>> hw.sssp(hw.generate.path(4), 0).path_to(2)
-        [0, 1, 2]
-        """
-        v = self.graph.index(vertex)
-        if not self._has_path[v]:
-            raise GraphError(f"{vertex!r} was not reached, so it has no path; try another source or limit")
-        path, before = [v], on_host(self.predecessors)
-        while v not in self.sources:
-            v = int(before[v])
-            path.append(v)
-        return [self.graph.label(v) for v in reversed(path)]
-
-    def to_dict(self) -> dict[Any, float]:
-        """The distance of every vertex that was reached, by label or id, as NetworkX returns it."""
-        reached = np.flatnonzero(on_host(self._has_path))
-        names = np.asarray(vertex_names(self.graph))[reached].tolist()
-        return dict(zip(names, on_host(self.distances)[reached].tolist(), strict=True))
-
     def to_pandas(self) -> pd.DataFrame:
         """A DataFrame with one row per vertex: its distance, and the vertex before it.
 
@@ -144,36 +121,12 @@ class ShortestPaths(Deferring):
         }
         return by_vertex(self.graph, columns)
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw a histogram of the distances. Needs matplotlib.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; by default on a new figure of pyplot.
-
-        Returns
-        -------
-        matplotlib Axes
-
-        Raises
-        ------
-        EngineError
-            matplotlib is not installed.
-
-        Examples
-        --------
-        >>> import hopwave as hw
-        >>> ax = hw.sssp(hw.Graph.from_edges([0, 1], [1, 2], weights=[1.0, 4.0]), 0).plot()
-        >>> int(sum(bar.get_height() for bar in ax.patches))
-        3
-        """
-        axes, near = drawing.axes_for(ax), self.distances[np.isfinite(self.distances)]
+    def _draw(self, axes: Axes) -> None:
+        near = on_host(self.distances[np.isfinite(self.distances)])
         axes.hist(near, bins=min(60, max(1, len(near))), color=drawing.COLOURS["push"])
         axes.set_xlabel("distance from the source")
         axes.set_ylabel("vertices")
         axes.grid(axis="y", color=drawing.PALE)
-        return axes
 
     def _repr_html_(self) -> str:
         facts = [
