@@ -27,7 +27,7 @@ N = 40
 
 
 def edges(directed: bool, seed: int = 3) -> tuple[Any, Any, Any]:
-    """Some edges in no order, each once, with whole weights that every format can hold."""
+    """Some edges in random order, each once, with whole weights that every format can hold."""
     rng = np.random.default_rng(seed)
     pairs = {(int(u), int(v)) for u, v in rng.integers(0, N, (150, 2)) if directed or u <= v}
     src, dst = np.array(sorted(pairs, key=lambda _: rng.random())).T
@@ -35,7 +35,7 @@ def edges(directed: bool, seed: int = 3) -> tuple[Any, Any, Any]:
 
 
 def expected(directed: bool) -> Any:
-    """SciPy's distances from vertex 0, from the edges themselves."""
+    """SciPy's distances from vertex 0, computed from the edges."""
     src, dst, w = edges(directed)
     return dijkstra(sp.coo_array((w, (src, dst)), shape=(N, N)).tocsr(), directed=directed, indices=0)
 

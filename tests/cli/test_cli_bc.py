@@ -205,7 +205,7 @@ def test_a_checkpoint_is_written_and_continued(answer: Answer, karate: Path) -> 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT to send")
 def test_ctrl_c_says_how_to_continue(tmp_path: Path) -> None:
-    """A signal in the middle of the run; then the same command again, to the end."""
+    """A signal in the middle of the run; then the same command again, which finishes."""
     write(tmp_path / "mesh.npz", hw.generate.delaunay(2000, seed=1))
     script = (
         "import os, signal, sys, threading\n"

@@ -240,7 +240,7 @@ def _start(*arguments: str, **options: object) -> subprocess.Popen[str]:
 def test_a_pipe_that_is_closed_early_gives_no_error_message() -> None:
     for arguments in (["plans"], ["plans", "--json"]):
         reader, writer = os.pipe()
-        os.close(reader)  # closed before the first byte
+        os.close(reader)  # closed before the first byte is written
         process = _start(*arguments, stdout=writer)
         os.close(writer)
         _, err = process.communicate(timeout=60)

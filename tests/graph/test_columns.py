@@ -1,4 +1,4 @@
-"""Ids, labels and weights from what callers have: exact or refused, never rounded, merged or cut."""
+"""Ids, labels and weights in the caller's types: exact or refused, never rounded, merged or truncated."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def test_labels_in_archives(tmp_path: Path) -> None:
         graph = Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 4], labels=names)
         hw.write(tmp_path / "g.npz", graph)
         assert hw.read(tmp_path / "g.npz") == graph
-    for layout, more in ((1, {}), (2, {"weights": np.array([2.0])})):  # of versions before
+    for layout, more in ((1, {}), (2, {"weights": np.array([2.0])})):  # layouts of earlier versions
         np.savez(
             tmp_path / "old.npz", hopwave=np.array(layout), directed=np.array(True), indptr=np.array([0, 1, 1]),
             indices=np.array([1]), labels=np.array(["ann", "bob"]), **more,
@@ -207,7 +207,7 @@ def test_arrays_of_weights_are_held_to_the_same(tmp_path: Path) -> None:
         with pytest.raises(GraphError, match="float64 cannot hold exactly"):
             edges_graph(array)
     third = np.longdouble(1) / 3
-    if third != np.float64(third):  # where it is longer than float64
+    if third != np.float64(third):  # if longdouble is longer than float64
         with pytest.raises(GraphError, match="float64 cannot hold exactly"):
             edges_graph(np.array([third]))
 
@@ -217,5 +217,5 @@ def test_networkx_answers_where_float64_would_round() -> None:
     g.add_edge("b", "t", weight=0.0)
     expected = list(nx.all_shortest_paths(g, "s", "t", weight="weight"))
     assert expected == [["s", "a", "t"]]
-    with pytest.raises(NotImplementedError):  # NetworkX then answers itself, unless hopwave was asked for
+    with pytest.raises(NotImplementedError):  # NetworkX then computes the answer itself, unless hopwave was asked for
         list(nx.all_shortest_paths(g, "s", "t", weight="weight", backend="hopwave"))

@@ -32,6 +32,41 @@ def axes_for(ax: Axes | None) -> Axes:
     return made
 
 
+class Plotted:
+    """A result that can be drawn; its own docstring says as what."""
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the result, as its class says. Needs matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default on a new figure of pyplot.
+
+        Returns
+        -------
+        matplotlib Axes
+
+        Raises
+        ------
+        EngineError
+            matplotlib is not installed.
+
+        Examples
+        --------
+        >>> import hopwave as hw
+        >>> ax = hw.bfs(hw.generate.star(5), 1).plot()
+        >>> [int(bar.get_height()) for bar in ax.patches]
+        [1, 1, 3]
+        """
+        axes = axes_for(ax)
+        self._draw(axes)
+        return axes
+
+    def _draw(self, axes: Axes) -> None:
+        raise NotImplementedError
+
+
 def bars(axes: Any, places: Sequence[float], heights: Any, directions: Sequence[str] = (), **more: Any) -> None:
     """Bars in the colours of their directions; more than can be told apart touch each other."""
     colours = [COLOURS.get(name, INK) for name in directions] or COLOURS["push"]
