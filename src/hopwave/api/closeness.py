@@ -18,7 +18,6 @@ from hopwave.api.choice import distance_engine, engine_for, to_input_device
 from hopwave.api.weights import as_lengths, takes_weights
 from hopwave.checks.numbers import is_whole
 from hopwave.checks.options import flag
-from hopwave.display.scores import highest
 from hopwave.engines import Engine
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
@@ -285,7 +284,7 @@ def _scores(
 ) -> VertexScores:
     searches = None
     if top is not None:  # along weights: every search was whole
-        best, searches = highest(scores, int(top)), Searches(len(ids), 0, 0)
+        best, searches = np.argsort(-scores, kind="stable")[: int(top)], Searches(len(ids), 0, 0)
         scores, ids = scores[best], ids[best]
     scores, bounds = (to_input_device(graph, engine, array) for array in (scores, bounds))
     return VertexScores(name, scores, ids, graph, bounds, searches)
