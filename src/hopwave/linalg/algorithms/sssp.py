@@ -35,8 +35,8 @@ from hopwave.linalg.reduction import reduce
 min_plus, least, less = semiring.min_plus, binary.min, binary.lt
 # A pull has no early exit here and reads every arc, so it pays only if a push would read about as many.
 CONVERT = Shares(rising=0.3, falling=0.2)  # the rule of the plan bellman-ford
-MANY = 1000  # a bucket with less than this fraction (1/MANY) of the vertices makes the next one twice as wide
-WIDE, CHAINS = 2, 48  # a bucket's width in longest arcs: WIDE, or CHAINS over the squared mean degree if that is more
+MANY = 1000  # if a bucket has less than 1/MANY of the vertices, the next bucket is twice as wide
+WIDE, CHAINS = 2, 48  # Δ = max(WIDE, CHAINS / (mean degree)²) · longest arc
 
 
 def sssp(A: Any, source: int | Sequence[int], *, device: str = "auto") -> Vector:
