@@ -10,7 +10,8 @@ from functools import cached_property
 import numpy as np
 
 from hopwave.engines.cpu import policy
-from hopwave.engines.cpu.intrinsics import COMPILED, ONE
+from hopwave.engines.cpu.integers import ONE
+from hopwave.engines.cpu.intrinsics import COMPILED
 from hopwave.engines.cpu.search.state import BUFFER_CELLS, Adjacency, Workspace
 from hopwave.engines.cpu.views import array_in, memory_for, new_array, offsets, read_only, unsigned
 from hopwave.system.numba_cache import njit

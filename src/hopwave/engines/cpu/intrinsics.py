@@ -86,8 +86,6 @@ INNER = COMPILED | {
 }  # fmt: skip
 
 MACHINE = platform.machine().lower()
-U0, U1, U4, U6, U8, U16, U63 = (np.uint64(x) for x in (0, 1, 4, 6, 8, 16, 63))
-ONE = np.uint32(1)
 
 
 def _pointer(context, builder, array_type, array, index_type, index):

@@ -13,7 +13,8 @@ import math
 
 import numpy as np
 
-from hopwave.engines.cpu.intrinsics import COMPILED, INNER, ONE, noinline
+from hopwave.engines.cpu.integers import ONE
+from hopwave.engines.cpu.intrinsics import COMPILED, INNER, noinline
 from hopwave.system.numba_cache import njit
 
 LARGEST, SMALLEST = 1000, -900

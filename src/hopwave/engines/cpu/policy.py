@@ -230,11 +230,14 @@ def is_small_job(loaded, job, plan):
     return job.planned_sources * (loaded.n + loaded.m) <= SMALL_JOB
 
 
+PULL_NEVER, PULL_BY_RULE, PULL_ALWAYS = range(3)
+
+
 def pulls_of(plan, loaded):
-    """How betweenness goes forward: 0 always pushes, 1 asks the plan's rule at every level, 2 always pulls."""
+    """Whether the levels of betweenness are pulled: never, as the plan's rule says for each of them, or always."""
     if len(plan.steps) == 1:
-        return 2 if plan.steps[0].direction == "pull" else 0
-    return 0 if loaded.flat else 1
+        return PULL_ALWAYS if plan.steps[0].direction == "pull" else PULL_NEVER
+    return PULL_NEVER if loaded.flat else PULL_BY_RULE
 
 
 def batch_width(sources, workers, together, lanes=64):

@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from hopwave.engines.cpu.betweenness.state import ARCS, BEGINS, CACHED, EDGES, ENDPOINTS, IS_PULLED, SHIFT
-from hopwave.engines.cpu.intrinsics import INNER, ONE, U1, U4, U8, U16, noinline, prefetch, prefetch_to_write
+from hopwave.engines.cpu.integers import ONE, U1, U4, U8, U16
+from hopwave.engines.cpu.intrinsics import INNER, noinline, prefetch, prefetch_to_write
 from hopwave.system.numba_cache import njit
 
 

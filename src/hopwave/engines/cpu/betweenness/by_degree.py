@@ -14,7 +14,8 @@ import numpy as np
 
 from hopwave.engines.cpu.betweenness.run import Accumulation
 from hopwave.engines.cpu.graph import CpuGraph
-from hopwave.engines.cpu.intrinsics import COMPILED, U1
+from hopwave.engines.cpu.integers import U1
+from hopwave.engines.cpu.intrinsics import COMPILED
 from hopwave.engines.cpu.views import unsigned
 from hopwave.graph import Graph
 from hopwave.graph.csr import Rows

@@ -19,7 +19,8 @@ from collections import namedtuple
 
 import numpy as np
 
-from hopwave.engines.cpu.intrinsics import INNER, ONE, U0, U1, U8, noinline, prefetch
+from hopwave.engines.cpu.integers import ONE, U0, U1, U8
+from hopwave.engines.cpu.intrinsics import INNER, noinline, prefetch
 from hopwave.engines.cpu.many.waiting import NONE, bytes_of_waiting, enter, new_waiting, put, remove_root, take_bucket
 from hopwave.system.numba_cache import njit
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from hopwave.engines.cpu.crew import check_threads
-from hopwave.engines.cpu.intrinsics import COMPILED, ONE, U0, U1
+from hopwave.engines.cpu.integers import ONE, U0, U1
+from hopwave.engines.cpu.intrinsics import COMPILED
 from hopwave.engines.cpu.path_counts import LARGEST, rescale_level
 from hopwave.system.numba_cache import njit
 

@@ -13,7 +13,8 @@ from __future__ import annotations
 import numpy as np
 
 from hopwave.engines.cpu.crew import CHECKED, NEXT_CHUNK, NEXT_WORKER
-from hopwave.engines.cpu.intrinsics import COMPILED, INNER, ONE, U0, U1, U6, U63, atomic_add, ordered_add
+from hopwave.engines.cpu.integers import ONE, U0, U1, U6, U63
+from hopwave.engines.cpu.intrinsics import COMPILED, INNER, atomic_add, ordered_add
 from hopwave.engines.cpu.linalg.vector_kernels import locate
 from hopwave.engines.cpu.policy import MUCH_LONGER
 from hopwave.system.numba_cache import njit

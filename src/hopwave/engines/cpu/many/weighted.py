@@ -17,7 +17,8 @@ import numpy as np
 from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import thread_count
-from hopwave.engines.cpu.intrinsics import COMPILED, INNER, ONE, U0, U1, atomic_add, noinline, ordered_load
+from hopwave.engines.cpu.integers import ONE, U0, U1
+from hopwave.engines.cpu.intrinsics import COMPILED, INNER, atomic_add, noinline, ordered_load
 from hopwave.engines.cpu.many.waiting import NONE, bytes_of_waiting, enter, new_waiting, put, remove_root, take_bucket
 from hopwave.engines.cpu.views import unsigned_rows
 from hopwave.engines.cpu.workers import FINISHED, NEXT_BATCH, STOP, new_control, run_workers

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from hopwave.engines.cpu.intrinsics import INNER, U0, U1, U6, U63, noinline, trailing_zeros
+from hopwave.engines.cpu.integers import U0, U1, U6, U63
+from hopwave.engines.cpu.intrinsics import INNER, noinline, trailing_zeros
 from hopwave.planning import rules
 from hopwave.system.numba_cache import njit
 

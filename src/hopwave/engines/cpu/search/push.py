@@ -5,14 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from hopwave.engines.cpu.crew import EDGES, JOB_END, TAIL, next_chunk
+from hopwave.engines.cpu.integers import ONE, U0, U1, U4, U8, U16
 from hopwave.engines.cpu.intrinsics import (
     INNER,
-    ONE,
-    U0,
-    U1,
-    U4,
-    U8,
-    U16,
     atomic_add,
     compare_and_swap,
     noinline,

@@ -1,4 +1,4 @@
-"""The records that a search works on, and the cells in which it is told what to do and tells what it did."""
+"""The records of a search: the graph and the arrays it works on, what it is told, and what it did."""
 
 from __future__ import annotations
 
@@ -17,19 +17,20 @@ BUFFER = 4096  # found vertices a worker keeps before it makes room for them in 
 CANDIDATES = 64  # arcs that a worker looks at before it claims the vertices they lead to
 BUFFER_CELLS = BUFFER + 4 * CANDIDATES  # of a worker: found vertices, candidates, and the vertices they were seen from
 
-# ------------------------------------------------------------------ what a search is given
-
-# limits: the deepest level, threads, bits of the greatest in-degree, whether a step reads distances during the search,
-# and how many vertices have in-arcs (or a negative number: look until the frontier is empty).
-DEPTH_LIMIT, THREADS, DEGREE_BITS, READS_DISTANCES, WITH_IN_ARCS = range(5)
-# steps: one row per step of the plan. rule: its code in hopwave/planning/rules.py and its two parameters.
+# What a search is told. steps: one row per step of the plan, with the columns below. rule: its code in
+# hopwave/planning/rules.py and its two parameters. degree_bits: of the greatest in-degree. reads_distances: whether a
+# step reads distances during the search. with_in_arcs: how many vertices have in-arcs (or a negative number: look until
+# the frontier is empty).
+Task = namedtuple("Task", "sources steps rule depth_limit threads degree_bits reads_distances with_in_arcs")
 IS_PULL, STEP_FLAGS, IS_ASYNCHRONOUS = range(3)
 
-# ------------------------------------------------------------------ the cells of `here`, which Python reads afterwards
+# What one level found: the vertices of the next frontier and the arcs that leave it; the vertices that are new, of this
+# level or found early, and their arcs; arcs that were looked at; vertices of the level after it, found early by an
+# asynchronous pull, and their arcs.
+Found = namedtuple("Found", "nf mf new new_arcs checked early early_arcs")
 
-# The levels computed, the vertices of the last one, all that were reached; rows of `segments` and of the queue; whether
-# a level was too wide for path counts of one scale; rows of the trace.
-DEPTH, NF, REACHED, SEGMENTS, QUEUE_END, OVERFLOWED, TRACED = range(7)
-HERE_CELLS = 7
+# What a search did: the levels computed, the vertices of the last one, all that were reached; rows of `segments` and of
+# the queue; whether a level was too wide for path counts of one scale; rows of the trace.
+Outcome = namedtuple("Outcome", "depth nf reached segments queue_end overflowed traced")
 
 TRACE_COLUMNS = 9  # depth, choice, nf, mf, mu, found, checked, ahead, nanoseconds

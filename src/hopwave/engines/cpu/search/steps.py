@@ -20,30 +20,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from hopwave.engines.cpu.crew import (
-    AHEAD,
-    CHECKED,
-    EDGES,
-    EDGES_AHEAD,
-    FOUND,
-    JOB_CHUNK,
-    JOB_DEPTH,
-    JOB_END,
-    JOB_FLAGS,
-    JOB_KIND,
-    JOB_WHICH,
-    NEXT_CHUNK,
-    next_of_regions,
-)
+from hopwave.engines.cpu import crew
+from hopwave.engines.cpu.integers import ONE, U0, U1, U6, U8, U16, U63
 from hopwave.engines.cpu.intrinsics import (
     INNER,
-    ONE,
-    U0,
-    U1,
-    U6,
-    U8,
-    U16,
-    U63,
     atomic_add,
     count_ones,
     noinline,
@@ -278,9 +258,9 @@ def mark_up(parent, visited, front, closed, first, last):
 @njit(**INNER)
 def pull_chunks(A, W, board, me):
     """One worker's share of a pull: chunks of words until none is left."""
-    ahead_too, region = board[JOB_KIND] == PULL_AHEAD, me
-    depth = np.int32(board[JOB_DEPTH])
-    flags, which = board[JOB_FLAGS], board[JOB_WHICH]
+    ahead_too, region = board[crew.JOB_KIND] == PULL_AHEAD, me
+    depth = np.int32(board[crew.JOB_DEPTH])
+    flags, which = board[crew.JOB_FLAGS], board[crew.JOB_WHICH]
     parent, distance, visited = W.parent, W.distance, W.visited
     front, new, early = W.bitmaps[which], W.bitmaps[1 - which], W.bitmaps[3 - which]
     operand = visited if flags & OPERAND_VISITED else front
@@ -290,7 +270,7 @@ def pull_chunks(A, W, board, me):
     ahead = 0
     edges_ahead = 0
     while True:
-        begin, stop, region = next_of_regions(board, region)
+        begin, stop, region = crew.next_of_regions(board, region)
         if region < 0:
             break
         if ahead_too:
@@ -303,30 +283,30 @@ def pull_chunks(A, W, board, me):
         edges += e
         checked += c
     if found + ahead + checked:
-        ordered_add(board, FOUND, found)
-        ordered_add(board, EDGES, edges)
-        ordered_add(board, CHECKED, checked)
+        ordered_add(board, crew.FOUND, found)
+        ordered_add(board, crew.EDGES, edges)
+        ordered_add(board, crew.CHECKED, checked)
     if ahead:
-        ordered_add(board, AHEAD, ahead)
-        ordered_add(board, EDGES_AHEAD, edges_ahead)
+        ordered_add(board, crew.AHEAD, ahead)
+        ordered_add(board, crew.EDGES_AHEAD, edges_ahead)
 
 
 @njit(**INNER)
 def work(A, W, board, me):
     """One worker's share of the open job."""
     noinline()
-    kind, end, size = board[JOB_KIND], board[JOB_END], board[JOB_CHUNK]
+    kind, end, size = board[crew.JOB_KIND], board[crew.JOB_END], board[crew.JOB_CHUNK]
     if kind == PUSH:
         push_shared(A, W, board, me)
         return
     if kind in (PULL, PULL_AHEAD):
         pull_chunks(A, W, board, me)
         return
-    depth, flags = np.int32(board[JOB_DEPTH]), board[JOB_FLAGS]
+    depth, flags = np.int32(board[crew.JOB_DEPTH]), board[crew.JOB_FLAGS]
     parent, distance, unvisited = W.parent, W.distance, A.unvisited
     n, region = np.uint64(parent.size), me
     while kind not in (GATHER, FILL):  # words of 64 vertices
-        begin, stop, region = next_of_regions(board, region)
+        begin, stop, region = crew.next_of_regions(board, region)
         if region < 0:
             return
         first, last = np.uint64(begin) << U6, min(np.uint64(stop) << U6, n)
@@ -334,13 +314,13 @@ def work(A, W, board, me):
             forget(parent, distance, unvisited, first, last, flags)
         elif kind == MARK_UP:
             closed = A.padding if flags & KEEPS_OPEN else A.closed
-            mark_up(parent, W.visited, W.bitmaps[board[JOB_WHICH]], closed, begin, stop)
+            mark_up(parent, W.visited, W.bitmaps[board[crew.JOB_WHICH]], closed, begin, stop)
             if depth >= 0:
                 fill(distance, first, last, depth)
         else:
             mark_unreached(parent, distance, first, last)
     while True:  # places in the queue
-        begin = atomic_add(board, NEXT_CHUNK, size)
+        begin = atomic_add(board, crew.NEXT_CHUNK, size)
         if begin >= end:
             return
         stop = min(begin + size, end)

@@ -10,7 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from hopwave.engines.cpu.compile_notice import compiling
-from hopwave.engines.cpu.intrinsics import COMPILED, INNER, ONE, U0, U1
+from hopwave.engines.cpu.integers import ONE, U0, U1
+from hopwave.engines.cpu.intrinsics import COMPILED, INNER
 from hopwave.engines.cpu.shortest_paths.bins import Arcs
 from hopwave.engines.cpu.views import read_only, unsigned
 from hopwave.system.numba_cache import njit
