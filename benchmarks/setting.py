@@ -22,6 +22,7 @@ from hopwave import generate  # noqa: E402
 RESULTS = Path(os.environ.get("HOPWAVE_RESULTS", ROOT / "benchmarks" / "results"))
 DATA = Path(os.environ.get("HOPWAVE_DATA", ROOT.parent / "shared" / "data"))  # the real graphs, as name.mtx.gz
 QUICK = os.environ.get("HOPWAVE_BENCH") == "quick"  # `make bench-quick`: no real graphs
+MACHINE = ("gpu", "multiprocessors", "driver", "cuda", "cupy", "numpy", "python", "hopwave")  # keys of gpu.search.head
 LEFT_OUT = "left out: "  # how a line about a missing graph begins; `python -m benchmarks` repeats such lines at its end
 
 GRAPHS: dict[str, Callable[[], hw.Graph]] = {
@@ -129,10 +130,16 @@ def remarks(lines: Iterable[dict[str, Any]]) -> list[str]:
     ]
 
 
+def where(lines: list[dict[str, Any]]) -> str:
+    """The machine of the last line, as a sentence."""
+    last = lines[-1]
+    about = last.get("where") or {key: last[key] for key in MACHINE if key in last}
+    return ", ".join(f"{key} {value}" for key, value in about.items())
+
+
 def page(record: dict[str, Any]) -> str:
     """A results page from one line of its .jsonl file: title, machine, table, note."""
-    head = ", ".join(f"{key} {value}" for key, value in record["where"].items())
-    text = f"# {record['title']}\n\n{head}\n\n{table(record['rows'])}\n\n{record['note']}\n"
+    text = f"# {record['title']}\n\n{where([record])}\n\n{table(record['rows'])}\n\n{record['note']}\n"
     return text.rstrip() + "\n"
 
 

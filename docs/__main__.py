@@ -78,8 +78,9 @@ def with_table(page: str, begin: str, end: str, table: str) -> str:
 
 
 def pages() -> list[Path]:
-    """The repository's own Markdown files."""
-    return sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "benchmarks").rglob("*.md")])
+    """The repository's own Markdown files but for templates, whose links are those of the pages made from them."""
+    found = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "benchmarks").rglob("*.md")]
+    return sorted(page for page in found if page.parent.name != "templates")
 
 
 def headings(page: str) -> set[str]:

@@ -13,6 +13,7 @@ import ast
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 PACKAGE = "hopwave"
@@ -72,12 +73,17 @@ def imports(source: Path = SOURCE) -> list[Import]:
     found = set()
     for importer, file in known.items():
         package = importer if file.name == "__init__.py" else importer.rpartition(".")[0]
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            for name, line in _imported(node, package):
-                imported = _longest_known(name, known)
-                if imported not in (None, importer):
-                    found.add(Import(importer, imported, line))
+        for name, line in _named(file.read_text(encoding="utf-8"), package):
+            imported = _longest_known(name, known)
+            if imported not in (None, importer):
+                found.add(Import(importer, imported, line))
     return sorted(found)
+
+
+@cache  # by text: parsing takes nearly all of the time, and several tests ask
+def _named(text: str, package: str) -> tuple[tuple[str, int], ...]:
+    """The full name and the line of everything that a module imports."""
+    return tuple(one for node in ast.walk(ast.parse(text)) for one in _imported(node, package))
 
 
 def _imported(node: ast.AST, package: str) -> Iterator[tuple[str, int]]:

@@ -32,6 +32,10 @@ VERDICTS = {
     "not to be had": "needs something that we do not have: a picture, a data set, a machine, another program",
 }
 WITHOUT_CODE = {"not done", "not to be had"}  # such rows need not name code or a test
+OF_PAGES = {  # these test that a page follows from its lines, not what the page is about
+    "house/test_benchmarks.py::test_a_page_follows_from_its_lines",
+    "house/test_benchmarks.py::test_another_number_gives_another_page",
+}
 
 
 @dataclass(frozen=True)
@@ -132,6 +136,8 @@ def wrong(papers: list[Paper]) -> list[str]:
                 sentences.append(f"{where}: {row.verdict} needs a note that says why")
             if row.verdict not in WITHOUT_CODE and not (row.code and row.test):
                 sentences.append(f"{where}: {row.verdict} needs code and a test")
+            if row.test and set(row.test) <= OF_PAGES:
+                sentences.append(f"{where}: {row.test[0]} tests how a page is made; name a test of the thing itself")
             for kind, places, file_of in (("code", row.code, code_file), ("test", row.test, test_file)):
                 for place in places:
                     name = place.partition("::")[2]

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from benchmarks.before import BEST_SEARCH
+from benchmarks.pages import RESULTS
 from benchmarks.report import facts
 from benchmarks.report.charts import Chart, Point, Row, newest_run
 from benchmarks.report.drawing import picture
 
-RESULTS = Path(__file__).resolve().parents[1] / "benchmarks" / "results"
 ON_CPU = {
     "kron20": "kron 20, 31 M arcs",
     "uniform20": "uniform 2²⁰, 34 M arcs",

@@ -23,7 +23,7 @@ VERSIONS = ("3.11", "3.12", "3.13", "3.14")  # those of the classifiers
 EXTRAS = "networkx,io,plot,igraph"
 TEST_TOOLS = ("pytest", "pytest-xdist", "hypothesis", "polars")
 TESTS = ("plans", "graph", "policy", "io", "networkx")  # folders that need no other tool
-INSIDE = ("hopwave/", "hopwave-", "_hopwave_nx_info.py")  # how names in the wheel begin
+INSIDE = ("hopwave/", "hopwave-", "_hopwave_command.py", "_hopwave_nx_info.py")  # how names in the wheel begin
 
 
 def pythons() -> dict[str, Path]:

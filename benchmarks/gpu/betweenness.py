@@ -23,9 +23,10 @@ from typing import Any
 import cupy
 import numpy as np
 
+from benchmarks import pages
 from benchmarks.gpu.graphs import kronecker, kronecker_on_gpu, mycielskian, sources_of, uniform
 from benchmarks.gpu.search import head
-from benchmarks.pages import ALL, PARTS, SOURCES, betweenness_page
+from benchmarks.gpu.values import ALL, PARTS, SOURCES
 from benchmarks.setting import RESULTS, generate, hw, timed
 from hopwave import Graph
 
@@ -211,10 +212,8 @@ def earlier(folder: Path, parts: list[str]) -> dict[str, list[dict[str, Any]]]:
 
 def write(folder: Path, found: dict[str, list[dict[str, Any]]]) -> None:
     about = head()
-    folder.mkdir(parents=True, exist_ok=True)
-    lines = [json.dumps(about | {"part": part} | row) + "\n" for part, rows in found.items() for row in rows]
-    (folder / "gpu-betweenness.jsonl").write_text("".join(lines), encoding="utf-8")
-    (folder / "gpu-betweenness.md").write_text(betweenness_page(about, found), encoding="utf-8")
+    lines = [about | {"part": part} | row for part, rows in found.items() for row in rows]
+    pages.write("gpu-betweenness", folder, lines)
 
 
 if __name__ == "__main__":

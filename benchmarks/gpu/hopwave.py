@@ -168,14 +168,12 @@ def print_trace(W, source, plan):
 
 def publish(report):
     """Write benchmarks/results/gpu-hopwave.md and its lines of JSON."""
+    from benchmarks import pages
     from benchmarks.gpu.search import head
-    from benchmarks.pages import hopwave_page
     from benchmarks.setting import RESULTS
 
     assert not any(row["wrong"] for row in report), "a wrong search is not worth its time"
-    (RESULTS / "gpu-hopwave.md").write_text(hopwave_page(head(), report), encoding="utf-8")
-    lines = [json.dumps(head() | row) + "\n" for row in report]
-    (RESULTS / "gpu-hopwave.jsonl").write_text("".join(lines), encoding="utf-8")
+    pages.write("gpu-hopwave", RESULTS, [head() | row for row in report])
 
 
 def main():

@@ -10,16 +10,15 @@ are of the GPU, until the answers are there by vertex id.
 from __future__ import annotations
 
 import argparse
-import json
 import time
 from typing import Any
 
 import cupy as cp
 import numpy as np
 
+from benchmarks import pages
 from benchmarks.gpu.hopwave import SPIN
 from benchmarks.gpu.search import head
-from benchmarks.pages import scale_page
 from benchmarks.setting import RESULTS, hw
 from hopwave.engines.cuda.kronecker import Rows, Searches
 from hopwave.graph500.on_cuda import broken_rules
@@ -99,9 +98,7 @@ def main() -> None:
     for scale in given.scale:
         rows.append(measure(scale, given.edge_factor, given.sources))
         cp.get_default_memory_pool().free_all_blocks()
-        (RESULTS / "gpu-scale.md").write_text(scale_page(head(), rows), encoding="utf-8")
-        with (RESULTS / "gpu-scale.jsonl").open("w", encoding="utf-8") as lines:
-            lines.writelines(json.dumps(head() | row) + "\n" for row in rows)
+        pages.write("gpu-scale", RESULTS, [head() | row for row in rows])
 
 
 if __name__ == "__main__":

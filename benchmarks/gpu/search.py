@@ -25,8 +25,8 @@ import cupy
 import numpy as np
 
 import hopwave as hw
+from benchmarks import pages
 from benchmarks.gpu.graphs import kronecker, sources_of, uniform
-from benchmarks.pages import search_page, split
 from benchmarks.setting import gpu
 from hopwave import Graph, engines, generate
 from hopwave.arrays import Deferred
@@ -133,8 +133,7 @@ def main() -> int:
         about = head()
         for row in measure(engine, name, graph, plans, given.sources, given.seconds):
             lines[name, row["plan"]] = about | row
-        kept.write_text("".join(json.dumps(line) + "\n" for line in lines.values()))
-        (given.out / "gpu-search.md").write_text(search_page(*split(list(lines.values()))))
+        pages.write("gpu-search", given.out, list(lines.values()))
     return 0 if lines and all(line.get("verified") for line in lines.values()) else 1
 
 

@@ -19,9 +19,10 @@ from typing import Any
 import cupy
 import numpy as np
 
+from benchmarks import pages
 from benchmarks.gpu.graphs import verified_searches
 from benchmarks.gpu.search import GENERATED, head
-from benchmarks.papers.ablations_page import PLANS, page
+from benchmarks.papers.ablations_page import PLANS
 from benchmarks.setting import RESULTS, hw
 from hopwave import Graph, engines
 from hopwave.arrays import Deferred
@@ -122,8 +123,7 @@ def main() -> None:
         graph._prepared.clear()
         cupy.get_default_memory_pool().free_all_blocks()
         lines = [line for one in GRAPHS for line in by_graph.get(one, [])]
-        kept.write_text("".join(json.dumps(one) + "\n" for one in lines), encoding="utf-8")
-        (given.out / "gpu-ablations.md").write_text(page(lines), encoding="utf-8")
+        pages.write("gpu-ablations", given.out, lines)
 
 
 if __name__ == "__main__":

@@ -22,9 +22,10 @@ from typing import Any
 import cupy
 import numpy as np
 
+from benchmarks import pages
 from benchmarks.gpu.graphs import kronecker_ends, made_on_gpu, mycielskian_ends, uniform_ends
 from benchmarks.gpu.search import head
-from benchmarks.papers import pages as papers_pages
+from benchmarks.papers import authors_page, hiragushi_page
 from benchmarks.papers.turbobfs import wrong
 from benchmarks.setting import RESULTS, generate, hw
 from hopwave import Graph
@@ -115,9 +116,15 @@ def measured(name: str, graph: Graph, plans: list[str], given: argparse.Namespac
     return line
 
 
+PAGES = {
+    "hiragushi": (hiragushi_page.PLANS, hiragushi_page.GRAPHS),
+    "authors": (authors_page.PLANS, list(authors_page.AUTHORS)),
+}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("page", choices=["hiragushi", "authors"])
+    parser.add_argument("page", choices=list(PAGES))
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--graphs", default="")
     parser.add_argument("--sources", type=int, default=64)
@@ -125,7 +132,7 @@ def main() -> None:
     parser.add_argument("--go-on", action="store_true", help="keep the lines of other graphs")
     parser.add_argument("--out", type=Path, default=RESULTS)
     given = parser.parse_args()
-    plans, graphs, page = papers_pages.PAGES[given.page]
+    plans, graphs = PAGES[given.page]
     given.out.mkdir(parents=True, exist_ok=True)
     kept = given.out / f"gpu-{given.page}.jsonl"
     before = kept.read_text().splitlines() if given.go_on and kept.exists() else []
@@ -143,8 +150,7 @@ def main() -> None:
         shown = " ".join(f"{plan} {line[plan]['ms']:.3f}/{line[plan]['ms in levels']:.3f}" for plan in plans)
         print(f"{name} ({time.perf_counter() - clock:.1f} s) {shown}", flush=True)
         lines = [records[one] for one in graphs if one in records]
-        kept.write_text("".join(json.dumps(one) + "\n" for one in lines))
-        (given.out / f"gpu-{given.page}.md").write_text(page(lines), encoding="utf-8")
+        pages.write(f"gpu-{given.page}", given.out, lines)
 
 
 if __name__ == "__main__":

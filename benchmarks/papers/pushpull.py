@@ -19,9 +19,10 @@ from typing import Any
 import cupy
 import numpy as np
 
+from benchmarks import pages
 from benchmarks.gpu.graphs import LARGE, verified_searches
 from benchmarks.gpu.search import GENERATED, head
-from benchmarks.papers import enterprise, pushpull_page
+from benchmarks.papers import enterprise
 from benchmarks.papers.ablations import GRAPH500, in_turn, levels_of
 from benchmarks.setting import RESULTS, hw
 from hopwave import Graph, engines
@@ -170,8 +171,7 @@ def main() -> None:
             print(lines[part, name], flush=True)
         del sources, right
         ordered = sorted(lines.values(), key=lambda one: (PARTS.index(one["part"]), GRAPHS.index(one["graph"])))
-        kept.write_text("".join(json.dumps(one) + "\n" for one in ordered), encoding="utf-8")
-        (given.out / "gpu-pushpull.md").write_text(pushpull_page.page(ordered), encoding="utf-8")
+        pages.write("gpu-pushpull", given.out, ordered)
         graph._prepared.clear()
         del graph
         cupy.get_default_memory_pool().free_all_blocks()

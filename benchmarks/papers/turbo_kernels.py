@@ -23,7 +23,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from benchmarks.papers.turbo_kernels_page import BEGINS, METRICS, by_run, launches, page
+from benchmarks import pages
+from benchmarks.papers.turbo_kernels_page import BEGINS, METRICS, by_run, launches
 from benchmarks.setting import RESULTS, hw
 
 GRAPHS = ["mycielskian17", "kron18", "mycielskian15", "mycielskian16", "mycielskian18", "smallworld", "kron20"]
@@ -153,8 +154,7 @@ def main() -> None:
             continue
         again = {named(one) for one in found}
         lines = [one for one in lines if named(one) not in again] + found
-        kept.write_text("".join(json.dumps(one) + "\n" for one in lines), encoding="utf-8")
-        (given.out / "gpu-turbo-kernels.md").write_text(page(lines), encoding="utf-8")
+        pages.write("gpu-turbo-kernels", given.out, lines)
 
 
 if __name__ == "__main__":

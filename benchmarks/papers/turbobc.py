@@ -25,9 +25,10 @@ from typing import Any, Literal
 import cupy as cp
 import numpy as np
 
+from benchmarks import pages
 from benchmarks.gpu.graphs import kronecker, mycielskian
 from benchmarks.gpu.search import head
-from benchmarks.papers.turbobc_page import EXACT, MESHES, ORDER, PLANS, tables
+from benchmarks.papers.turbobc_page import EXACT, MESHES, ORDER, PLANS
 from benchmarks.setting import RESULTS, generate, hw
 from hopwave import Graph, engines
 from hopwave.algorithms.brandes import accumulate
@@ -221,11 +222,7 @@ def main() -> None:
         cp.get_default_memory_pool().free_all_blocks()
         shown = [f"{plan} {record[plan]['ms']:.3f}" for plan in (*PLANS, "ours") if record[plan]]
         print(name, f"({time.perf_counter() - clock:.1f} s)", *shown, record.get("exact"), flush=True)
-        given.out.mkdir(parents=True, exist_ok=True)
-        kept.write_text("".join(json.dumps(one) + "\n" for one in records.values()))
-    if records:
-        page = given.out / "gpu-turbobc.md"
-        page.write_text(tables(records), encoding="utf-8")
+        pages.write("gpu-turbobc", given.out, list(records.values()))
 
 
 if __name__ == "__main__":

@@ -20,9 +20,10 @@ from typing import Any
 
 import cupy
 
+from benchmarks import pages
 from benchmarks.gpu.graphs import kronecker_ends, kronecker_on_gpu, made_on_gpu, mycielskian_ends
 from benchmarks.gpu.search import head
-from benchmarks.papers.turbobfs_page import OWN_BIG, PAPER, PLANS, page
+from benchmarks.papers.turbobfs_page import OWN_BIG, PAPER, PLANS
 from benchmarks.setting import RESULTS, generate, hw
 from hopwave import Graph
 from hopwave.engines.cuda.graph import CudaGraph
@@ -142,8 +143,7 @@ def main() -> None:
         shown = " ".join(f"{plan} {line[plan]['ms']:.3f}/{line[plan]['ms in levels']:.3f}" for plan in PLANS)
         print(f"{name} ({made:.1f} + {time.perf_counter() - clock - made:.1f} s) d {line['d']} {shown}", flush=True)
         ordered = [records[one] for one in [*PAPER, OWN_BIG] if one in records]
-        kept.write_text("".join(json.dumps(one) + "\n" for one in ordered))
-        (given.out / "gpu-turbobfs.md").write_text(page(ordered), encoding="utf-8")
+        pages.write("gpu-turbobfs", given.out, ordered)
 
 
 if __name__ == "__main__":

@@ -20,9 +20,10 @@ from typing import Any
 import cupy
 import numpy as np
 
+from benchmarks import pages
 from benchmarks.gpu.graphs import LARGE, verified_searches
 from benchmarks.gpu.search import GENERATED, head
-from benchmarks.papers import enterprise, xbfs_counts, xbfs_page
+from benchmarks.papers import enterprise, xbfs_counts
 from benchmarks.setting import RESULTS, hw
 from hopwave import Graph, engines
 from hopwave.arrays import Deferred
@@ -234,13 +235,7 @@ def main() -> None:
         graph._prepared.clear()
         cupy.get_default_memory_pool().free_all_blocks()
         print(json.dumps(records[name]), flush=True)
-        write(given.out, [records[one] for one in ["queues", *GRAPHS] if one in records])
-
-
-def write(folder: Path, records: list[dict[str, Any]]) -> None:
-    """The lines, and the page made from them."""
-    (folder / "gpu-xbfs.jsonl").write_text("".join(json.dumps(one) + "\n" for one in records), encoding="utf-8")
-    (folder / "gpu-xbfs.md").write_text(xbfs_page.page(records), encoding="utf-8")
+        pages.write("gpu-xbfs", given.out, [records[one] for one in ["queues", *GRAPHS] if one in records])
 
 
 if __name__ == "__main__":

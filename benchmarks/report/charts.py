@@ -16,9 +16,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from benchmarks.pages import MACHINE
 from benchmarks.report import facts
-from benchmarks.setting import remarks
+from benchmarks.setting import MACHINE, remarks
 
 UNIT = re.compile(
     r"(?<![\w/'])(?P<unit>ms|s|µs|seconds|GTEPS|MTEPS|bytes|KB|MB|GB|words)(?P<per> (?:per|a) \w+)?(?![\w/]| over)"

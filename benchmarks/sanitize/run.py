@@ -31,8 +31,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from benchmarks import pages
 from benchmarks.sanitize import control as sanitize_control
-from benchmarks.sanitize.page import TOOLS, page
+from benchmarks.sanitize.page import TOOLS
 from benchmarks.sanitize.workers import Pool, claim, is_prepared, launched_by, module, most_wanted, note, prepared
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -360,8 +361,7 @@ def main(argv: list[str] | None = None) -> int:
     rows = collected(board, tools, given.parts) if given.collect else run_all(given, board)
     rows = merged(rows, RESULTS / "sanitizer.jsonl")
     rows[0] |= {"about": (board / "about").read_text(encoding="utf-8"), "known": known_kernels()}
-    (RESULTS / "sanitizer.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    (RESULTS / "sanitizer.md").write_text(page(rows), encoding="utf-8")
+    pages.write("sanitizer", RESULTS, rows)
     bad = [row for row in rows if row.get("wrong") or "message" in row or "failed" in row]
     bad += [row for row in rows if row.get("reported") is False]
     for row in bad:

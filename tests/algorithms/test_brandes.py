@@ -263,21 +263,21 @@ def test_graphs_are_prepared_once() -> None:
     assert kinds == [0, graph.n, graph.n]
 
 
-NEEDS = 40 * 1000 + 4 * 2000 + 16 * 1000
+NEEDS = Accumulation.bytes_per_worker(1000, 2000, 1000, edges=False)
 
 
 @pytest.mark.parametrize(("limit", "workers"), [(NEEDS, 1), (3 * NEEDS, 3), (100 * NEEDS, 8)])
 def test_as_many_workers_as_fit_into_memory(limit: int, workers: int) -> None:
-    assert Accumulation._fitting(8, 1000, 2000, 1000, limit) == workers
+    assert run.workers_within(limit, 8, NEEDS) == workers
 
 
 def test_the_memory_of_the_machine_is_not_all_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run, "available_memory", lambda: 4 * NEEDS)
-    assert Accumulation._fitting(8, 1000, 2000, 1000, None) == 8, "less than every machine has"
+    assert run.workers_within(None, 8, NEEDS) == 8, "less than every machine has"
     monkeypatch.setattr(policy, "BYTES_ANYWHERE", 0)
-    assert Accumulation._fitting(8, 1000, 2000, 1000, None) == 3
+    assert run.workers_within(None, 8, NEEDS) == 3
     monkeypatch.setattr(run, "available_memory", lambda: None)
-    assert Accumulation._fitting(8, 1000, 2000, 1000, None) == 8
+    assert run.workers_within(None, 8, NEEDS) == 8
 
 
 @pytest.mark.parametrize(

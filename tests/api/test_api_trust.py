@@ -242,3 +242,31 @@ def test_numbers_of_any_type_and_size_are_taken_as_numbers() -> None:
     labelled = hw.Graph.from_edges(["a", "b"], ["b", "c"])
     with pytest.raises(hw.GraphError, match=r"give \['abc'\]"):  # not three searches, from a, b and c
         hw.bfs_each(labelled, "abc")
+
+
+# ---------------------------------------------------------------- parallel arcs, and weights of both directions
+
+
+def test_parallel_arcs_are_one_neighbour_and_one_step() -> None:
+    doubled = Graph.from_edges([0, 0, 1], [1, 1, 2], repeats="keep", weights=[1.0, 1.0, 1.0])
+    assert hw.core_numbers(doubled).scores.tolist() == [1, 1, 1]
+    assert list(hw.all_shortest_paths(doubled, 0, 2, weights=True)) == [[0, 1, 2]]
+
+
+def test_weights_of_an_arranged_graph_are_the_same_in_both_directions() -> None:
+    arranged = hw.generate.path(3).arranged()
+    assert arranged.indices.tolist() == [1, 0, 2, 1]
+    assert arranged.with_weights([5, 5, 7, 7]).weights.tolist() == [5, 5, 7, 7]
+    with pytest.raises(GraphError, match="some edge has two different weights, one per direction"):
+        arranged.with_weights([5, 6, 7, 7])
+
+
+def test_none_is_no_node_of_networkx() -> None:
+    with pytest.raises(GraphError, match="label None, which NetworkX refuses as a node"):
+        Graph.from_edges([0], [1], labels=[None, "a"]).to_networkx()
+
+
+@pytest.mark.parametrize("normalized", [True, False])
+def test_where_no_weight_is_above_zero_nobody_is_a_hub(normalized: bool) -> None:
+    hubs, authorities = hw.hits(Graph.from_edges([0, 1], [1, 2], weights=[0.0, 0.0]), normalized=normalized)
+    assert hubs.scores.tolist() == authorities.scores.tolist() == [0, 0, 0]

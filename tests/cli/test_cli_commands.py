@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from calls import PNG, Answer, Run
+from calls import PNG, Answer, Fail, Run
 
 import hopwave as hw
 from hopwave.cli import app, bench, columns, levels, main, terminal
@@ -203,8 +203,14 @@ def test_bfs_plan_and_device_are_honoured(answer: Answer, square: Path) -> None:
     assert found["why"] == hw.bfs(hw.generate.path(2), 0, plan="xbfs").plan.why
 
 
-def test_bfs_source_by_number_where_labels_are_words(answer: Answer, named: Path) -> None:
-    assert answer("bfs", named, "-s", 1)["sources"] == ["bob"]
+def test_a_number_is_a_label_never_a_position(answer: Answer, fail: Fail, named: Path, tmp_path: Path) -> None:
+    code, line = fail("bfs", named, "-s", 1)
+    assert code == 3 and "'1' is not a vertex of this graph; its vertices have labels such as 'ann'" in line
+    (tmp_path / "texts.csv").write_text('"1","2"\n"2","0"\n"0","7"\n')
+    found = answer("sssp", "texts.csv", "-s", 1, "-t", 0)
+    assert found["sources"] == ["1"] and found["paths"][0]["path"] == ["1", "2", "0"]
+    (tmp_path / "numbers.csv").write_text("10,20\n20,0\n")
+    assert answer("bfs", "numbers.csv", "-s", 20)["sources"] == [20]
 
 
 def test_bfs_writes_csv(run: Run, named: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable
@@ -258,6 +259,38 @@ def test_ctrl_c_ends_quietly(tmp_path: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], env=environment(), capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "hopwave: error: stopped\n")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT to send")
+@pytest.mark.parametrize("module", ["hopwave", "numpy", "hopwave.cli.bc"])
+def test_ctrl_c_while_the_program_is_imported_ends_quietly(module: str) -> None:
+    script = (
+        "import os, signal, sys\n"
+        "class Finder:\n"
+        "    def find_spec(self, name, *others):\n"
+        f"        if name == {module!r}: os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Finder())\n"
+        "from _hopwave_command import main\n"
+        "sys.exit(main())\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], env=environment(), capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="these are redirections of a shell")
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("plans >&-", (0, "", "")),
+        ("plans --json >&-", (0, "", "")),
+        ("--version >&- 2>&-", (0, "", "")),
+        ("info missing.mtx 2>&-", (3, "", "")),
+    ],
+)
+def test_what_is_printed_to_a_closed_stream_goes_nowhere(command: str, expected: tuple[int, str, str]) -> None:
+    shell = ["sh", "-c", f"{shlex.quote(sys.executable)} -m hopwave {command}"]
+    done = subprocess.run(shell, env=environment(), capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == expected
 
 
 def test_labels_that_the_terminal_cannot_show_are_escaped(tmp_path: Path) -> None:

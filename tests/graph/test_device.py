@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from hopwave import EngineError, Graph, GraphError
-from hopwave.graph import construct, csr
+from hopwave.graph import columns, construct, csr
 
 
 class Pretended:
@@ -41,7 +41,7 @@ class Builder:
 
     @staticmethod
     def column(values: Any, name: str) -> Pretended:
-        return values if isinstance(values, Pretended) else Pretended(csr.as_column(values, name))
+        return values if isinstance(values, Pretended) else Pretended(columns.as_column(values, name))
 
     @staticmethod
     def extent(*columns: Pretended) -> tuple[int, int]:
@@ -49,7 +49,7 @@ class Builder:
 
     @staticmethod
     def first_nan(weights: Pretended) -> int | None:
-        return csr.first_nan(weights.values)
+        return columns.first_nan(weights.values)
 
     @staticmethod
     def rows_of(source: Pretended, target: Pretended, n: int, *, weights: Any = None, **how: Any) -> csr.Rows:

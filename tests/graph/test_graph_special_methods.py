@@ -220,7 +220,8 @@ def test_index_and_label_of_numbered_vertices() -> None:
 def test_index_and_label_of_named_vertices() -> None:
     graph = Graph.from_edges(["a", "b"], ["b", "c"])
     assert graph.index("c") == 2 and graph.label(2) == "c"
-    assert graph.index(2) == 2, "an id is accepted unless labels are numbers"
+    with pytest.raises(GraphError, match=r"2 is not a vertex .* position 2, give G.label\(2\)"):
+        graph.index(2)
     numbered = Graph.from_edges([0, 1], [1, 2], labels=[30, 10, 20])
     assert numbered.index(10) == 1
     with pytest.raises(GraphError, match="0 is not a vertex of this graph; its vertices have labels such as 30"):
@@ -248,8 +249,8 @@ def test_an_empty_graph_has_no_vertex(vertex: Any) -> None:
 
 @pytest.mark.parametrize("vertex", [-1, 2, 99])
 @pytest.mark.parametrize("graph", [generate.path(2), Graph.from_edges(["a"], ["b"])], ids=["numbered", "named"])
-def test_only_ids_have_labels(graph: Graph, vertex: int) -> None:
-    with pytest.raises(GraphError, match="is not a vertex id"):
+def test_only_positions_have_labels(graph: Graph, vertex: int) -> None:
+    with pytest.raises(GraphError, match="is not a position in this graph"):
         graph.label(vertex)
 
 

@@ -315,7 +315,7 @@ def test_parallel_arcs_stay_in_graphs_made_of_others(directed: bool) -> None:
 
 def test_container_methods() -> None:
     graph = Graph.from_edges(["ann", "bob"], ["bob", "cyd"], weights=[1, 2])
-    assert "ann" in graph and "zoe" not in graph and [] not in graph and 2 in graph
+    assert "ann" in graph and "zoe" not in graph and [] not in graph and 2 not in graph
     assert list(graph) == ["ann", "bob", "cyd"] and len(graph) == 3
     assert graph.neighbors("bob").tolist() == ["ann", "cyd"] and graph.degree("bob") == 2
     assert len(graph.edges()) == 2 and "2 of Graph" in repr(graph.edges())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import os
 import sys
 from pathlib import Path
@@ -11,8 +10,7 @@ from pathlib import Path
 import pytest
 from benchmarks import __main__ as runner
 from benchmarks import pages, setting
-from benchmarks.papers import pages as papers_pages
-from benchmarks.papers import plans_checked, turbo_kernels_page, turbo_tables
+from benchmarks.papers import authors_page, hiragushi_page, plans_checked, turbo_kernels_page, turbo_tables
 
 import hopwave as hw
 from hopwave.datasets import published
@@ -54,18 +52,35 @@ def test_another_number_gives_another_page(name: str, tmp_path: Path) -> None:
 def test_rows_of_the_papers_comparisons_have_enough_sources() -> None:
     """16 per row, 64 for Graph500's graphs in push-pull's Table 2."""
     for name in ("gpu-ablations", "gpu-xbfs"):
-        lines = [
-            json.loads(line) for line in (pages.RESULTS / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
-        ]
-        rows = [line for line in lines if "sources" in line]
+        rows = [line for line in pages.lines(name) if "sources" in line]
         least = {
             line["graph"]: 64 if name == "gpu-ablations" and line["graph"].startswith("kron") else 16 for line in rows
         }
         assert rows and [line["graph"] for line in rows if line["sources"] < least[line["graph"]]] == []
-    for name, plans in (("gpu-hiragushi", papers_pages.HIRAGUSHI_PLANS), ("gpu-authors", papers_pages.AUTHORS_PLANS)):
-        for line in map(json.loads, (pages.RESULTS / f"{name}.jsonl").read_text().splitlines()):
-            many = name == "gpu-hiragushi" and (line["name"] in papers_pages.TABLE_1 or line["name"].startswith("kron"))
-            assert min(line[plan]["searches"] for plan in plans) >= (64 if many else 16), (name, line["name"])
+    for name, plans in (("gpu-hiragushi", hiragushi_page.PLANS), ("gpu-authors", authors_page.PLANS)):
+        for line in pages.lines(name):
+            known = line["name"] in hiragushi_page.TABLE_1 or line["name"].startswith("kron")
+            least_here = 64 if name == "gpu-hiragushi" and known else 16
+            assert min(line[plan]["searches"] for plan in plans) >= least_here, (name, line["name"])
+
+
+@pytest.mark.parametrize("name", ["gpu-authors", "gpu-hiragushi", "gpu-turbobc", "gpu-turbobfs", "gpu-xbfs"])
+def test_a_page_can_be_written_after_the_first_graph(name: str, tmp_path: Path) -> None:
+    """A long run writes its page after every graph: sections without rows are left out until they have some."""
+    first = next(line for line in pages.lines(name) if "rows" not in line)
+    pages.write(name, tmp_path, [first])
+    page = (tmp_path / f"{name}.md").read_text(encoding="utf-8")
+    assert pages.lines(name, tmp_path) == [first] and first["graph" if name == "gpu-xbfs" else "name"] in page
+    assert "each " not in {line[:5] for line in page.splitlines()} and "{" not in page
+
+
+def test_a_template_leaves_out_what_is_missing() -> None:
+    template = "# {title}\n\nOf {some[one]:.1f}.\n\n## Rows\n\n| a |\n|---|\neach rows: | {a[b]} |\n\n## Last\n\nHere\n"
+    full = pages.filled(template, {"title": "T", "some": {"one": 1.26}, "rows": [{"a": {"b": 0.12345}}, {"a": None}]})
+    assert full == "# T\n\nOf 1.3.\n\n## Rows\n\n| a |\n|---|\n| 0.123 |\n| – |\n\n## Last\n\nHere\n"
+    assert pages.filled(template, {"title": "T", "some": {}, "rows": []}) == "# T\n\n## Last\n\nHere\n"
+    with pytest.raises(KeyError, match="some"):
+        pages.filled(template, {"title": "T", "rows": []})
 
 
 def test_publishing_writes_a_page_that_follows_from_its_line(
@@ -86,7 +101,7 @@ def test_every_row_of_the_papers_is_a_graph_that_can_be_fetched() -> None:
     assert (papers.count("TurboBFS"), papers.count("TurboBC")) == (69, 33)  # as the papers count their graphs
 
 
-def test_kernels_counted_by_ncu_belong_to_the_run_that_began_before_them() -> None:
+def test_kernels_counted_by_ncu_belong_to_the_run_that_began_before_them(tmp_path: Path) -> None:
     """A product of 9 of 10 µs, whole numbers that take half of float64's time, and loads per second."""
     head = '"ID","Kernel Name","Metric Name","Metric Unit","Metric Value"'
     times = {"forward_warps": (8, 16), "discover": (1, 1), "backward_warps": (1, 1), "run_begins": (5, 5)}
@@ -104,14 +119,15 @@ def test_kernels_counted_by_ncu_belong_to_the_run_that_began_before_them() -> No
     with pytest.raises(ValueError, match="ncu saw 2 runs and there were 3"):
         turbo_kernels_page.by_run(found, runs)
     lines = turbo_kernels_page.by_run([*found, *found[:3]], runs)
-    page = turbo_kernels_page.page(lines)
+    pages.write("gpu-turbo-kernels", tmp_path, lines)
+    page = (tmp_path / "gpu-turbo-kernels.md").read_text(encoding="utf-8")
     assert "| mycielskian15 | TurboBC veCSC | whole numbers | 3 | 10 | 80.0% | 10.0% | 90.0% |" in page
     assert "| mycielskian15 | TurboBC veCSC | 8 | 16 | 2 |" in page and "2.00 to 2.00 times" in page
     assert "| mycielskian15 | 4 | 4 | 4 | 4 | 2000 | 6536 |" in page
     assert "89% to 89% in TurboBFS's, 90% to 94% in TurboBC's" in page
 
 
-def test_the_audit_notices_what_a_step_does_not_do() -> None:
+def test_plans_checked_notices_what_a_step_does_not_do() -> None:
     """A level that checked too few arcs, one that took another step than its rule, and one arc too many in a pull."""
     graph, plan = plans_checked.generate.kronecker(8, seed=1), hw.plan("pushpull-masking")
     found = hw.bfs(graph, plans_checked.root_of(graph), plan=plan, device="reference", trace=True)
@@ -123,7 +139,7 @@ def test_the_audit_notices_what_a_step_does_not_do() -> None:
         assert "level 2" in plans_checked.wrong_level(graph, plan, Trace(levels), found.distances, "cpu")
 
 
-def test_the_audit_knows_what_gpus_do_otherwise() -> None:
+def test_plans_checked_knows_what_gpus_do_otherwise() -> None:
     """One thread per arc reads all arcs, and plain stores leave duplicates in a queue; on a CPU neither is right."""
     graph = plans_checked.generate.kronecker(8, seed=1)
     distances = plans_checked.right_distances(graph)
@@ -136,7 +152,7 @@ def test_the_audit_knows_what_gpus_do_otherwise() -> None:
         assert "level 1" in plans_checked.wrong_level(graph, plan, otherwise, distances, "cpu")
 
 
-def test_the_audit_compares_the_levels_of_engines() -> None:
+def test_plans_checked_compares_the_levels_of_engines() -> None:
     counts, wrong = plans_checked.count("reference", ["mycielskian9"], plans_checked.SEARCHES)
     assert wrong == [] and plans_checked.different_levels({"reference": counts, "cpu": counts}) == []
     other = {

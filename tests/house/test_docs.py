@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from benchmarks import pages
 from docs import __main__ as docs
 from docs import measured, papers, papers_values, picture, speed
 
@@ -78,15 +79,15 @@ def test_the_numbers_of_notes_are_those_of_the_results(monkeypatch: pytest.Monke
     notes = " ".join(row.note for paper in papers.read() for row in paper.rows)
     assert set(re.findall(r"{(\w+)}", notes)) == set(papers_values.values()), "each is used, and each is known"
     assert doctest.testmod(papers_values).failed == 0
-    before, lines = papers_values.pushpull(), papers_values.lines
+    before, lines = papers_values.pushpull(), pages.lines
     assert before["table_2"].count(",") == 3 and before["table_2"].split()[-2] == "and"
     twice = {"pushpull": 2}
     monkeypatch.setattr(
-        papers_values,
+        pages,
         "lines",
-        lambda name: [
+        lambda name, folder: [
             one | {"ms": one["ms"] * twice.get(one["plan"], 1)} if name == "gpu-ablations" else one
-            for one in lines(name)
+            for one in lines(name, folder)
         ],
     )
     changed = {name for name, value in papers_values.pushpull().items() if value != before[name]}
@@ -94,7 +95,7 @@ def test_the_numbers_of_notes_are_those_of_the_results(monkeypatch: pytest.Monke
 
 
 def test_rows_that_name_nothing_are_found() -> None:
-    """The reader notices a missing file, a missing name, an unknown plan, a missing note and an unknown verdict."""
+    """A missing file, name, plan or note, an unknown verdict, a function that is no test, and tests of pages alone."""
     rows = (
         papers.Row(
             "1",
@@ -111,9 +112,10 @@ def test_rows_that_name_nothing_are_found() -> None:
         papers.Row(
             "5", "", "faithful", ("planning/rules.py::beamer",), ("mpi/check_steps.py::checked",)
         ),  # not a check
+        papers.Row("6", "", "faithful", ("planning/rules.py::beamer",), tuple(sorted(papers.OF_PAGES))),
     )
     found = [sentence.partition(", ")[2] for sentence in papers.wrong([papers.Paper("P", rows)])]
-    assert [sentence.partition(":")[0] for sentence in found] == ["2", "2", "2", "3", "3", "3", "4", "4", "5"]
+    assert [sentence.partition(":")[0] for sentence in found] == ["2", "2", "2", "3", "3", "3", "4", "4", "5", "6"]
     assert "steps/pull.cuh::pull" in {place for paper in papers.read() for row in paper.rows for place in row.code}
 
 
@@ -277,4 +279,4 @@ def test_hints_install_what_the_extras_do(root: Path) -> None:
 def test_archives_hold_no_tests(root: Path) -> None:
     targets = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]["build"]["targets"]
     assert targets["sdist"]["include"] == ["/src", "/CHANGELOG.md", "/CITATION.cff"]
-    assert targets["wheel"]["packages"] == ["src/hopwave", "src/_hopwave_nx_info.py"]
+    assert targets["wheel"]["packages"] == ["src/hopwave", "src/_hopwave_command.py", "src/_hopwave_nx_info.py"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import networkx as nx
@@ -110,12 +111,16 @@ def test_a_sample_without_a_seed_has_no_checkpoint(tmp_path: Any) -> None:
 
 
 def test_an_undirected_view_whose_edges_have_two_weights_is_left_to_networkx() -> None:
-    """PageRank and HITS make a matrix of it edge by edge; what follows arcs from vertex to vertex sees both weights."""
+    """hopwave's undirected graphs have one weight per edge; what follows arcs from vertex to vertex sees both."""
     directed = nx.DiGraph()
     directed.add_weighted_edges_from([(0, 1, 1), (1, 0, 5), (1, 2, 2), (2, 3, 1), (3, 0, 2), (3, 2, 4)])
     for view in (directed.to_undirected(as_view=True), directed.to_undirected(as_view=True).subgraph([0, 1, 2, 3])):
-        for call in (nx.pagerank, nx.hits):
-            with pytest.raises(NotImplementedError, match="not implemented by 'hopwave' backend"):
+        weighted = (
+            nx.pagerank, nx.hits, partial(nx.harmonic_centrality, distance="weight"),
+            partial(nx.eccentricity, weight="weight"), partial(nx.betweenness_centrality, weight="weight"),
+        )  # fmt: skip
+        for call in weighted:
+            with pytest.raises(NotImplementedError, match="backend raised NotImplementedError"):
                 call(view, backend="hopwave")
         found = nx.single_source_dijkstra_path_length(view, 0, backend="hopwave")
         assert found == nx.single_source_dijkstra_path_length(view, 0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import re
 from pathlib import Path
 
@@ -80,16 +81,32 @@ def test_every_plan_cites_paper_and_section(plan: Plan, root: Path) -> None:
         assert re.search(r"\b(\d(\.\d)*|[IVX]+-[A-Z])\b", plan.section), "and its sections have numbers"
 
 
+ON_GPUS_ALONE = {  # plan → what the CPU says; tests/engines/cuda runs them
+    "near-far": "use method='delta-stepping', or device='cuda'",
+    "hopwave-batch": "shares reads among GPU threads; on the CPU use 'hopwave-block' or plan='auto'",
+}
+
+
 @every_plan
 def test_every_plan_runs_on_some_engine(plan: Plan) -> None:
+    graph = hw.generate.path(3)
     if plan.task == "search":
         assert engines.engine("reference").why_not(plan, SearchJob()) is None
-        assert hw.bfs(hw.generate.path(3), 0, plan=plan.name).reached == 3
-    if plan.task == "paths":
-        graph = hw.generate.path(3).with_weights(np.ones(4))
-        if plan.name == "near-far":  # runs on a GPU alone; tests/engines/cuda/shortest_paths/test_cuda_paths.py
-            with pytest.raises(GraphError, match="use method='delta-stepping', or device='cuda'"):
-                hw.sssp(graph, 0, method="near-far", device="cpu")
+        assert hw.bfs(graph, 0, plan=plan.name).reached == 3
+    elif plan.task == "betweenness":
+        weights = np.ones(4) if plan.name == "brandes-dijkstra" else None
+        run = functools.partial(hw.betweenness_centrality, graph, plan=plan.name, weights=weights, normalized=False)
+        if plan.name in ON_GPUS_ALONE:
+            with pytest.raises(PlanError, match=ON_GPUS_ALONE[plan.name]):
+                run(device="cpu")
+            return
+        found = run(device="cpu")
+        assert found.scores.tolist() == [0, 1, 0] and found.plan == plan.name
+    else:
+        graph = graph.with_weights(np.ones(4))
+        if plan.name in ON_GPUS_ALONE:
+            with pytest.raises(GraphError, match=ON_GPUS_ALONE[plan.name]):
+                hw.sssp(graph, 0, method=plan.name, device="cpu")
             return
         method = "delta-stepping" if plan.name == "dijkstra-buckets" else plan.name  # one core is faster on a path
         delta = 1.0 if plan.name == "delta-stepping" else None

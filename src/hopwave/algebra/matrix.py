@@ -315,9 +315,9 @@ class Matrix:
         return Matrix(store.uploaded, self._turned)
 
     def checked(self) -> Matrix:
-        """Itself, if every row is ascending without repeats: what products of matrices need.
+        """Returns self; raises unless rows are sorted and unique, which products of matrices need.
 
-        (A product with a vector does not: parallel arcs of a graph that keeps them count once each.)
+        Products with vectors do not need it: parallel arcs count once each there. A matrix on the GPU is trusted.
         """
         store = self._store
         if store.ascending is None:

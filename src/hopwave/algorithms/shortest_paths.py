@@ -174,6 +174,7 @@ def all_paths(A: Matrix, source: int, target: int) -> Iterator[list[int]] | None
         row = slice(int(part.indptr[v]), int(part.indptr[v + 1]))
         tails: Any = part.indices[row]
         lengths = 1 if part.values is None else part.values[row]
-        return iter(tails[(d[tails] + lengths == d[v]) & np.isfinite(d[tails])].tolist())
+        nearer = tails[(d[tails] + lengths == d[v]) & np.isfinite(d[tails])]
+        return iter(np.unique(nearer).tolist())  # parallel arcs are one step of a path
 
     return simple_paths(before, source, target)

@@ -98,7 +98,7 @@ def core_numbers(G: Any, *, device: str = "auto") -> VertexScores:
     ----------
     G : Graph, SciPy sparse matrix, linalg.Matrix or NetworkX graph
         The graph. In a directed graph, arcs in and arcs out both count. Self-loops do not count (NetworkX's
-        `core_number` refuses them). Weights are ignored.
+        `core_number` refuses them), parallel arcs count as one. Weights are ignored.
     device
         As for `triangles`.
 

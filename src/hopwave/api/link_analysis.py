@@ -273,7 +273,7 @@ def hits(
     -------
     HubsAndAuthorities
         `hubs` and `authorities`, one number per vertex each; a tuple of the two, as in NetworkX. All are 0 in a graph
-        without arcs.
+        without arcs, or with no weight above 0, where NetworkX has an error of ARPACK.
 
     Raises
     ------

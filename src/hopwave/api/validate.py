@@ -26,7 +26,7 @@ from hopwave.checks.options import one_of
 from hopwave.display import html
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
-from hopwave.graph.csr import as_column
+from hopwave.graph.columns import as_column
 
 Array = npt.NDArray[Any]
 

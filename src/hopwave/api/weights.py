@@ -20,8 +20,9 @@ from hopwave.arrays import masked_place
 from hopwave.checks.numbers import is_number
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
+from hopwave.graph.columns import check_numbers, first_nan
 from hopwave.graph.construct import networkx_columns
-from hopwave.graph.csr import Rows, check_numbers, first_nan, is_symmetric
+from hopwave.graph.csr import Rows, is_symmetric
 
 Parallel = Literal["min", "sum"]  # what parallel edges of a NetworkX multigraph amount to
 

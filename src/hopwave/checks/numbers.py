@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ def is_whole(value: Any) -> bool:
     >>> is_whole(3), is_whole(np.int32(3)), is_whole(True), is_whole(3.0)
     (True, True, False, False)
     """
-    return type(value) is int or (isinstance(value, int | np.integer) and not isinstance(value, bool))
+    return type(value) is int or (isinstance(value, int | np.integer) and not isinstance(value, bool | np.timedelta64))
 
 
 def is_number(value: Any) -> bool:
@@ -25,8 +26,29 @@ def is_number(value: Any) -> bool:
     >>> is_number(3), is_number(np.float32(0.5)), is_number(True), is_number("3"), is_number(float("nan"))
     (True, True, False, False, False)
     """
-    known = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-    return known and bool(value == value)
+    return is_real(type(value)) and not isinstance(value, bool | np.bool_) and bool(value == value)
+
+
+def is_real(kind: type) -> bool:
+    """Whether all values of a type are real numbers; True and False are. A duration is none, though NumPy says so.
+
+    >>> is_real(bool), is_real(np.float32), is_real(complex), is_real(np.timedelta64)
+    (True, True, False, False)
+    """
+    return issubclass(kind, int | float | np.integer | np.floating | np.bool_) and not issubclass(kind, np.timedelta64)
+
+
+def shown(value: Any, most: int = 60) -> str:
+    """A value for a message, cut where it is long.
+
+    >>> shown("ann"), shown(10**5000)
+    ("'ann'", 'a number of 5001 digits')
+    """
+    try:
+        text = repr(value)
+    except ValueError:  # Python writes whole numbers of up to 4,300 digits
+        return f"a number of {math.floor(math.log10(abs(value))) + 1} digits"
+    return text if len(text) <= most else f"{text[:most]}..."
 
 
 def whole_numbers(values: npt.NDArray[Any], name: str) -> npt.NDArray[Any]:
@@ -45,9 +67,13 @@ def whole_numbers(values: npt.NDArray[Any], name: str) -> npt.NDArray[Any]:
     if kind == "u" or kind == "f":
         if kind == "f" and not np.isfinite(values).all():
             raise GraphError(f"{name} holds NaN or infinity; drop the rows that miss an end")
-        if np.abs(values).max() >= 2.0**63:
+        greatest = float(np.abs(values).max())
+        if greatest >= 2.0**63:
+            raise GraphError(f"{name} holds {greatest:g}, more than 64 bits hold; renumber sparse ids first")
+        if kind == "f" and greatest > 2.0 ** (bits := np.finfo(values.dtype).nmant + 1):
             raise GraphError(
-                f"{name} holds {np.abs(values).max():g}, more than 64 bits hold; renumber sparse ids first"
+                f"{name} holds {greatest:.17g} as {values.dtype}, which rounds whole numbers above 2^{bits}; "
+                "give integers"
             )
         whole = values.astype(np.int64)
         if not np.array_equal(whole, values):

@@ -17,6 +17,7 @@ import sys
 import traceback
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -103,6 +104,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     hopwave ...
     0
     """
+    _open_missing_streams()
     try:
         with terminal.escaping_unicode():
             answer = app(
@@ -167,6 +169,13 @@ def _usage(error: Any) -> str:
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "hopwave"
     return f"{message} See '{command} --help'" if message.endswith("?") else f"{message}; see '{command} --help'"
+
+
+def _open_missing_streams() -> None:
+    """A stream that the caller has closed is None in Python; what is printed to it goes nowhere, not to another one."""
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open("r" if name == "stdin" else "w"))  # noqa: SIM115
 
 
 def _point_at_nothing(stream: Any) -> None:

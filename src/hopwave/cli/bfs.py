@@ -36,7 +36,7 @@ def bfs(
         typer.Option(
             "--source",
             "-s",
-            help="Where to start: a label or a number. Repeat for several sources. "
+            help="Where to start: a label, or a number where there are no labels. Repeat for several sources. "
             "Default: the vertex of highest degree.",
         ),
     ] = None,
@@ -116,17 +116,12 @@ def bfs(
 
 
 def vertex(graph: Graph, name: str) -> int:
-    """The id of a vertex that the user has typed: as a label, or else as a number."""
-    try:
-        return graph.index(name)
-    except GraphError:
-        try:
-            number = int(name)
-        except ValueError:
-            pass
-        else:
+    """The position of a vertex that the user has typed: a label, which may be a number, or its id without labels."""
+    if name not in graph and name.isascii() and name.removeprefix("-").isdigit() and len(name) < 20:
+        number = int(name)
+        if graph.labels is None or number in graph:
             return graph.index(number)
-        raise
+    return graph.index(name)
 
 
 def busiest(graph: Graph, direction: Direction = Direction.OUT) -> int:

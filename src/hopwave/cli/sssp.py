@@ -28,7 +28,7 @@ def sssp(
         typer.Option(
             "--source",
             "-s",
-            help="Where paths start: a label or a number. Repeat for several sources. "
+            help="Where paths start: a label, or a number where there are no labels. Repeat for several sources. "
             "Default: the vertex of highest degree.",
         ),
     ] = None,

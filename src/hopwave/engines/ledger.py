@@ -1,8 +1,43 @@
-"""The arrays of a run, in the order in which it takes and drops them."""
+"""The arrays of a job, declared once: its engine allocates them, and its engine's footprint adds them up.
+
+Array     one array, as an engine's module declares it (`worker_arrays`, `batch_arrays`, …)
+Ledger    what a run holds, in the order in which it takes and drops it; the greatest sum is its peak
+Ask       a question, and Shape a graph, as footprints see them
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+
+class Array(NamedTuple):
+    """An array that a job needs. `fill`: what is in it at first; None if that does not matter. `huge`: on a CPU, it
+    begins at a huge page (engines/cpu/views.py).
+
+    >>> Array((4, 100), np.uint32).nbytes, Array(100).nbytes
+    (1600, 800)
+    """
+
+    shape: int | tuple[int, ...]
+    dtype: Any = np.float64
+    fill: float | None = None
+    huge: bool = False
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that it takes."""
+        sides = self.shape if isinstance(self.shape, tuple) else (self.shape,)
+        return math.prod(sides) * int(np.dtype(self.dtype).itemsize)
+
+
+def total(arrays: Mapping[str, Array]) -> int:
+    """Bytes of arrays that were declared."""
+    return sum(array.nbytes for array in arrays.values())
 
 
 @dataclass

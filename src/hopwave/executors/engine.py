@@ -86,7 +86,7 @@ class DealtEngine(_Engine):
 
 @contextmanager
 def closed_on_error(deal: Deal) -> Iterator[None]:
-    """After an error, and after Ctrl-C, the executor is left with the blocks alone that its workers have begun."""
+    """After an error or Ctrl-C, take back all blocks that no worker has begun."""
     try:
         yield
     except BaseException:

@@ -8,20 +8,20 @@ from hopwave.planning.jobs import Sweep
 
 TASKS_PER_WORKER = 2  # under way at a time: one is computed, one waits, so that no worker waits for the next
 FIRST_TASKS = 2 * (os.cpu_count() or 1)  # under way before any worker has replied
-AHEAD = 4  # results that may wait for an earlier block, per task under way: each is one array of n numbers
+AHEAD = 4  # results per task under way that may wait for an earlier block: each is one array of n numbers
 TRIES = 3  # for a block whose worker died
 POLL_SECONDS = 0.05  # how often a long run looks at Ctrl-C, progress and checkpoints
 GRAPHS_KEPT = 2  # by a worker process, for the next blocks and the next call
 
 BLOCKS = 256  # into which searches are divided before blocks grow, so that workers end together
-LANES = 64  # searches that share their steps, and the least that is worth a message
+LANES = 64  # searches that share their steps; fewer are not worth a message
 ROW_BYTES = 1 << 26  # of distances in one reply
 PAIRS = 1 << 12  # of vertices, at least, between which one task draws paths
 ON_GPU = 16  # times as many searches or pairs per task: a GPU runs thousands at once
 
 
 def tasks_under_way(workers: int) -> int:
-    """How many tasks to have under way after so many workers have replied.
+    """How many tasks to have under way after that many workers have replied.
 
     An executor does not say how many workers it has. Two tasks per known worker reach twice as many, so that the
     number doubles until all are known.

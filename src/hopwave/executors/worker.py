@@ -104,7 +104,7 @@ _lock = threading.Lock()
 
 
 def register(graph: Graph) -> tuple[str, bool]:
-    """A key for the graph, and whether it is that of its reverse: then workers turn round the graph that they have."""
+    """A key for the graph, and whether the key is that of its reverse: workers then reverse the graph they have."""
     other: Graph | None = graph.__dict__.get("_reversed")
     known = None if other is None else other._prepared.find(GraphKey)
     if other is not None and known is not None and graph._prepared.find(GraphKey) is None:
@@ -165,7 +165,7 @@ def do(task: Task, parcel: Graph | None) -> Reply:
     graph = _graph(task.graph, parcel)
     if graph is None:
         return Reply(*who, lacks_graph=True)
-    threads = 1 if task.device == "cpu" else None  # the executor has one worker per core; the reference takes none
+    threads = 1 if task.device == "cpu" else None  # one thread per worker; the reference engine accepts no threads=
     try:
         result = task.block.run(engine(task.device), graph.reversed() if task.turned else graph, threads)
     except HopwaveError as error:

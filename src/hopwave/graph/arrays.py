@@ -12,9 +12,10 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
-from hopwave.checks.numbers import is_whole
+from hopwave.checks.numbers import is_whole, shown
 from hopwave.display import html
 from hopwave.errors import GraphError
+from hopwave.graph.columns import plain
 from hopwave.graph.csr import Rows, builders, transposed
 from hopwave.graph.statistics import Statistics, measure
 from hopwave.prepared import Prepared
@@ -209,52 +210,48 @@ class GraphArrays:
     # ---------------------------------------------------------------- vertices by name
 
     def index(self, vertex: Any) -> int:
-        """The id of a vertex given by its label, or by its id where labels are not numbers.
+        """The position of a vertex in every array of this graph. Only a label names a vertex that has one.
+
+        `label` is the way back: `G.label(3)` names the vertex at position 3.
 
         >>> import hopwave as hw
-        >>> hw.Graph.from_edges(["ann"], ["bob"]).index("bob")
-        1
+        >>> G = hw.Graph.from_edges(["ann"], ["bob"])
+        >>> G.index("bob"), G.label(1), 1 in G
+        (1, 'bob', False)
         """
-        if self._labels is not None:
-            found = self._numbers.get(vertex) if _hashable(vertex) else None
-            if found is not None:
-                return found
-        if not is_whole(vertex) or (self._labels is not None and self._labels_are_numbers):
-            raise GraphError(f"{vertex!r} is not a vertex of this graph; {self._reach()}")
-        if not 0 <= vertex < self.n:
-            raise GraphError(f"{int(vertex)} is not a vertex of this graph; {self._reach()}")
-        return int(vertex)
+        if self._labels is None:
+            if is_whole(vertex) and 0 <= vertex < self.n:
+                return int(vertex)
+        elif _hashable(vertex) and (found := self._numbers.get(plain(vertex))) is not None:
+            return found
+        message = f"{shown(int(vertex) if is_whole(vertex) else vertex)} is not a vertex of this graph; {self._reach()}"
+        if self._labels is not None and is_whole(vertex) and 0 <= vertex < self.n:
+            message += f": for the one at position {int(vertex)}, give G.label({int(vertex)})"
+        raise GraphError(message)
 
     def _reach(self) -> str:
         """What a vertex may be called, for messages."""
         if self.n == 0:
             return "it has none"
         if self._labels is not None:
-            return f"its vertices have labels such as {self.label(0)!r}"
+            return f"its vertices have labels such as {shown(self.label(0))}"
         return f"its vertices are the numbers 0 to {self.n - 1}"
 
     def label(self, vertex: int) -> Any:
-        """What a vertex is called: its label, or its id.
+        """What the vertex at a position is called: its label, or the position itself where there are no labels.
 
         >>> import hopwave as hw
         >>> hw.Graph.from_edges(["ann"], ["bob"]).label(0)
         'ann'
         """
         if not is_whole(vertex) or not 0 <= vertex < self.n:
-            raise GraphError(f"{vertex!r} is not a vertex id; {self._reach()}")
-        if self._labels is None:
-            return int(vertex)
-        name = self._labels[vertex]
-        return name.item() if isinstance(name, np.generic) else name
+            raise GraphError(f"{shown(vertex)} is not a position in this graph; positions are 0 to {self.n - 1}")
+        return int(vertex) if self._labels is None else plain(self._labels[vertex])
 
     @cached_property
     def _numbers(self) -> dict[Any, int]:
         assert self._labels is not None
         return {label: i for i, label in enumerate(self._labels.tolist())}
-
-    @cached_property
-    def _labels_are_numbers(self) -> bool:
-        return any(is_whole(label) for label in self._numbers)
 
     # ---------------------------------------------------------------- special methods
 

@@ -11,28 +11,31 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from hopwave.arrays import Array, is_on_gpu, masked_place
-from hopwave.checks.numbers import is_whole, whole_numbers
+from hopwave.arrays import Array, is_on_gpu
+from hopwave.checks.numbers import is_real, is_whole, shown, whole_numbers
 from hopwave.checks.options import one_of
 from hopwave.errors import EngineError, GraphError, SparseIdsWarning
 from hopwave.graph.arrays import Home
+from hopwave.graph.columns import (
+    as_column,
+    check_length,
+    check_numbers,
+    factorize,
+    label_column,
+    object_array,
+    weight_column,
+)
 from hopwave.graph.csr import (
     COMBINE,
     LARGEST_VERTEX_COUNT,
     Builder,
     Conflict,
     Rows,
-    as_column,
     builders,
-    check_length,
-    check_numbers,
     check_rows,
-    factorize,
     is_ascending,
     is_symmetric,
-    object_array,
     offset_type,
-    weight_column,
 )
 from hopwave.graph.reshape import sources
 from hopwave.graph.row_operations import check_sparse
@@ -87,7 +90,7 @@ def from_edges(
     if len(source) != len(target):
         raise GraphError(f"src has {len(source)} entries and dst {len(target)}; an edge needs one of each")
     kept = given_weights(builder, place, weights, len(source))
-    names = check_labels(labels)
+    names = label_column(labels)
     count = len(names) if n is None and names is not None else n
     least, greatest = builder.extent(source, target)
     if count is None and least >= 0 and is_sparse(greatest, len(source)):
@@ -125,7 +128,7 @@ def from_csr(
     values = None if weights is None else arc_weights(weights, len(neighbours))
     offsets = np.ascontiguousarray(offsets, offset_type(len(neighbours)))
     neighbours = np.ascontiguousarray(neighbours, np.int32)
-    names = fitting(check_labels(labels), n)
+    names = fitting(label_column(labels), n)
     rows = Rows(offsets, neighbours, values)
     fits = not check or is_ascending(offsets, neighbours)
     if not fits:
@@ -199,13 +202,13 @@ def networkx_columns(
     weights = None
     if values is not None:
         given = [1.0 if value is MISSING else value for value in values]
-        wrong = [value for value in given if not isinstance(value, int | float | np.number)]
+        wrong = [value for value in given if not is_real(type(value))]
         if wrong:
             raise GraphError(
-                f"edge attribute {weight!r} is {wrong[0]!r} somewhere, which is not a number; "
+                f"edge attribute {weight!r} is {shown(wrong[0])} somewhere, which is not a number; "
                 f"name another attribute, or leave the weights out"
             )
-        weights = np.array(given, np.float64)
+        weights = weight_column(given, len(given), f"edge attribute {weight!r}")
     return ends[0::2], ends[1::2], weights, None if plain else object_array(nodes), n
 
 
@@ -329,30 +332,6 @@ def vertex_count(n: int | None, least: int, greatest: int) -> int:
             f"{n} vertices are more than the {LARGEST_VERTEX_COUNT} that int32 ids can name; renumber sparse ids first"
         )
     return int(n)
-
-
-def check_labels(labels: Any) -> npt.NDArray[Any] | None:
-    """Labels as a column of their own: changing the caller's changes nothing here."""
-    if labels is None:
-        return None
-    if isinstance(labels, str | bytes) or not isinstance(labels, Iterable) or getattr(labels, "ndim", 1) == 0:
-        raise GraphError(f"labels={labels!r} is not a list of names; give exactly one per vertex")
-    if (place := masked_place(labels)) is not None:
-        raise GraphError(f"labels[{place}] is masked; give every vertex a name")
-    array = labels.copy() if isinstance(labels, np.ndarray) else object_array(list(labels))
-    if array.ndim == 1 and array.dtype.kind in "iu" and bool((array[1:] > array[:-1]).all()):
-        array.setflags(write=False)  # ascending numbers differ: nothing to look up
-        return array
-    try:
-        different = len(set(array.tolist()))
-    except TypeError as error:
-        raise GraphError(f"a label cannot be hashed ({error}); use strings, numbers or tuples") from None
-    if array.ndim != 1 or different != len(array):
-        raise GraphError("two vertices have the same label; labels must differ")
-    if array.dtype.kind in "fcmMO" and any(label != label for label in array.tolist()):
-        raise GraphError("a label is NaN, which no vertex can be found by; give every vertex a name")
-    array.setflags(write=False)
-    return array
 
 
 def fitting(labels: npt.NDArray[Any] | None, n: int) -> npt.NDArray[Any] | None:

@@ -8,14 +8,14 @@ values    the weights of the arcs, beside indices, or None
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from typing import Any, Literal, NamedTuple, Protocol, get_args
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from hopwave.arrays import Array, is_on_gpu, masked_place
+from hopwave.arrays import Array
 from hopwave.errors import GraphError
 
 LARGEST_VERTEX_COUNT = 2**31 - 2
@@ -23,7 +23,6 @@ LARGEST_INT32_OFFSET = 2**31 - 1  # with more arcs than this, offsets are int64
 # Edges from which the compiled builder is faster than SciPy's, even where Numba must be imported first.
 COMPILED_FROM = 2_000_000
 COMPILED_FROM_IF_LOADED = 200_000
-WEIGHTS_EXACT_UP_TO = 2**53  # whole numbers above this are not all float64 numbers
 
 Combine = Literal["min", "max", "sum", "first"]
 COMBINE = get_args(Combine)
@@ -49,7 +48,7 @@ class Conflict(Exception):
 
 
 class Builder(Protocol):
-    """What builds rows from columns on some device. The CPU's is in this file; the GPU's is engines/cuda/build.py."""
+    """What builds rows from columns on some device. The CPU's is in columns.py, the GPU's in engines/cuda/build.py."""
 
     def column(self, values: Any, name: str) -> Array:
         """The values as one column on the device."""
@@ -72,133 +71,6 @@ class Builder(Protocol):
 
 # How to get the builder of a device. Engines register theirs here, so that this module need not know them.
 builders: dict[str, Callable[[], Builder]] = {}
-
-
-# ---------------------------------------------------------------- columns
-
-
-def as_column(values: Any, name: str) -> npt.NDArray[Any]:
-    """One NumPy array from a list, an array, or a column of CuPy, pandas, polars, Arrow or any library with DLPack.
-
-    Arrow, polars and pandas columns without missing values are not copied.
-    """
-    if isinstance(values, np.ma.MaskedArray):
-        if (place := masked_place(values)) is not None:
-            raise GraphError(f"{name}[{place}] is masked; drop the masked edges first")
-        values = values.data
-    if not isinstance(values, np.ndarray):
-        if is_on_gpu(values):
-            values = values.get() if hasattr(values, "get") else builders["cuda"]().column(values, name).get()
-        elif hasattr(values, "to_pylist"):
-            # Arrow: a chunked array knows no zero_copy_only
-            values = values.to_numpy() if hasattr(values, "chunks") else values.to_numpy(zero_copy_only=False)
-        elif hasattr(values, "to_numpy"):
-            values = values.to_numpy()  # pandas, polars
-        elif hasattr(values, "__dlpack__"):
-            values = np.from_dlpack(values)
-        else:
-            values = _array_of(values, name)
-    if values.ndim != 1:
-        raise GraphError(f"{name} has {values.ndim} dimensions; give one column")
-    return np.asarray(values)
-
-
-def _array_of(values: Any, name: str) -> npt.NDArray[Any]:
-    """The array of a plain sequence; mixed kinds and tuples, which NumPy would make strings or columns of, stay so."""
-    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
-        raise GraphError(f"{name}={values!r} is not a column; give a list or an array with one entry per edge")
-    values = list(values)
-    kinds = {type(value) for value in values}
-    if not values:
-        return np.empty(0, np.int64)
-    if all(issubclass(kind, bool | int | float | np.number | np.bool_) for kind in kinds):
-        whole = [value for value in values if isinstance(value, int)]
-        if whole and max(map(abs, whole)) >= 2**63:
-            raise GraphError(f"{name} holds {max(whole, key=abs)}, more than 64 bits hold; give it as a string")
-        return np.array(values)
-    if all(issubclass(kind, str) for kind in kinds):
-        return np.array(values)
-    return object_array(values)
-
-
-def object_array(values: Sequence[Any]) -> npt.NDArray[Any]:
-    """A column of objects, filled one by one: NumPy would unpack tuples."""
-    array = np.empty(len(values), object)
-    for i, value in enumerate(values):
-        array[i] = value
-    return array
-
-
-def weight_column(values: Any, count: int, name: str = "weights") -> npt.NDArray[Any]:
-    """Weights as float32 (where they came so) or float64, one per edge, every one a number."""
-    array = as_column(values, name)
-    if array.dtype.kind == "O":
-        missing = [i for i, value in enumerate(array.tolist()) if not isinstance(value, int | float | np.number)]
-        if missing:
-            found = array[missing[0]]
-            raise GraphError(f"{name}[{missing[0]}] is {found!r}, which is not a number; give one number per edge")
-        array = array.astype(np.float64)
-    if array.dtype.kind not in "biuf":
-        raise GraphError(f"{name} holds {array.dtype}; weights are numbers")
-    check_length(array, count, name)
-    if array.dtype.kind in "iu" and array.dtype.itemsize == 8 and len(array):
-        largest = max(abs(int(array.min())), abs(int(array.max())))
-        if largest > WEIGHTS_EXACT_UP_TO:
-            raise GraphError(f"{name} holds {largest}, which float64 cannot hold exactly; scale the weights down")
-    kept = np.float32 if array.dtype in (np.float16, np.float32) else np.float64
-    array = np.ascontiguousarray(array, kept)
-    check_numbers(first_nan(array), name)
-    return array
-
-
-def check_length(array: Any, count: int, name: str) -> None:
-    """One weight per edge."""
-    if len(array) != count:
-        raise GraphError(f"{name} has {len(array)} entries for {count} edges; give one per edge, in the edges' order")
-
-
-def check_numbers(place: int | None, name: str) -> None:
-    """No weight is NaN; place is where the first one stands."""
-    if place is not None:
-        raise GraphError(f"{name}[{place}] is NaN; drop that edge, or give it a number")
-
-
-def first_nan(weights: npt.NDArray[Any]) -> int | None:
-    """The place of the first NaN, or None."""
-    with np.errstate(invalid="ignore", over="ignore"):
-        total = weights.sum(dtype=np.float64)  # one pass without a temporary array; NaN if any is (or inf − inf)
-    if total == total:
-        return None
-    places = np.flatnonzero(np.isnan(weights))
-    return int(places[0]) if len(places) else None
-
-
-def factorize(
-    source: npt.NDArray[Any], target: npt.NDArray[Any]
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[Any]]:
-    """Numbers for labels, in the order of first appearance, reading edge by edge."""
-    ends = np.empty(2 * len(source), object)
-    ends[0::2], ends[1::2] = source, target
-    number: dict[Any, int] = {}
-    try:
-        codes = np.fromiter((number.setdefault(end, len(number)) for end in ends.tolist()), np.int64, len(ends))
-    except TypeError as error:
-        raise GraphError(f"a label cannot be hashed ({error}); use strings, numbers or tuples") from None
-    for label in number:
-        if label is None or _is_missing(label):
-            raise GraphError(f"{label!r} is not the label of a vertex; drop the rows that miss an end")
-    return codes[0::2], codes[1::2], object_array(list(number))
-
-
-def _is_missing(label: Any) -> bool:
-    """NaN differs from itself; pandas' NA does not even answer."""
-    try:
-        return bool(label != label)
-    except (TypeError, ValueError):
-        return True
-
-
-# ---------------------------------------------------------------- rows
 
 
 def rows_of(
@@ -348,25 +220,3 @@ def is_symmetric(rows: Rows) -> bool:
     """Whether every arc has its reverse, of the same weight: the transpose is the same."""
     turned = transposed(rows)
     return all(mine is None or np.array_equal(mine, theirs) for mine, theirs in zip(rows, turned, strict=True))
-
-
-class _OnHost:
-    """The builder of the CPU."""
-
-    column = staticmethod(as_column)
-    first_nan = staticmethod(first_nan)
-    rows_of = staticmethod(rows_of)
-
-    @staticmethod
-    def extent(*columns: npt.NDArray[Any]) -> tuple[int, int]:
-        """The least and the greatest id in all columns; (0, -1) where there is none."""
-        least = min((int(column.min()) for column in columns if len(column)), default=0)
-        return least, max((int(column.max()) for column in columns if len(column)), default=-1)
-
-    @staticmethod
-    def to_host(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """The array itself."""
-        return array
-
-
-builders["cpu"] = _OnHost

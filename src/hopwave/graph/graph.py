@@ -24,7 +24,8 @@ from hopwave.checks.options import flag, flag_or_none, one_of
 from hopwave.errors import GraphError
 from hopwave.graph import construct, reshape
 from hopwave.graph.arrays import Order
-from hopwave.graph.csr import Combine, Rows, builders, object_array
+from hopwave.graph.columns import label_column, object_array
+from hopwave.graph.csr import Combine, Rows, builders
 from hopwave.graph.edges import GraphEdges
 
 if TYPE_CHECKING:
@@ -278,12 +279,12 @@ class Graph(GraphEdges):
         """
         values = construct.arc_weights(weights, self.m).copy()  # the caller may change theirs
         rows = self._rows._replace(values=values)
-        if not self._directed and self._order == "ascending":
-            construct.check_symmetric(rows)
+        if not self._directed:
+            construct.check_symmetric(rows if self._order == "ascending" else reshape.by_number(rows))
         return self._with(rows, order=self._order)
 
     def subgraph(self, vertices: Iterable[Any]) -> Graph:
-        """The vertices given (by label or id, in this graph's order) and the edges between them.
+        """The vertices given (by labels, or ids without labels; in this graph's order) and the edges between them.
 
         Vertices of a graph without labels keep their old ids as labels, unless these are 0, 1, 2, … anyway.
 
@@ -342,7 +343,7 @@ class Graph(GraphEdges):
             for vertex in labels:
                 self.index(vertex)
             labels = object_array([labels.get(name, name) for name in self])
-        names = construct.fitting(construct.check_labels(labels), self.n)
+        names = construct.fitting(label_column(labels), self.n)
         return self._with(self._rows, labels=names, order=self._order)
 
     def arranged(self) -> Graph:

@@ -15,7 +15,8 @@ import numpy.typing as npt
 
 from hopwave.errors import FormatError, GraphError, IgnoredColumnWarning
 from hopwave.graph import Graph
-from hopwave.graph.csr import LARGEST_VERTEX_COUNT, WEIGHTS_EXACT_UP_TO, Combine
+from hopwave.graph.columns import EXACT_UP_TO
+from hopwave.graph.csr import LARGEST_VERTEX_COUNT, Combine
 from hopwave.io.source import Source
 
 # A header may declare vertices without an edge, but not absurdly many: a number above both of these limits must be
@@ -232,7 +233,7 @@ def weight_cells(weights: npt.NDArray[Any] | None) -> tuple[str, tuple[npt.NDArr
 
 def are_whole(weights: npt.NDArray[Any]) -> bool:
     """Whether all weights are integers that float64 holds exactly."""
-    return bool((np.abs(weights) <= WEIGHTS_EXACT_UP_TO).all() and (weights == np.trunc(weights)).all())
+    return bool((np.abs(weights) <= EXACT_UP_TO).all() and (weights == np.trunc(weights)).all())
 
 
 def whole_weights(target: Target, graph: Graph, least: int, most: int, instead: str) -> npt.NDArray[np.int64] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import math
 import zipfile
 import zlib
@@ -20,7 +21,10 @@ from hopwave.io.source import Source
 from hopwave.io.vertices import plain_labels
 
 MAGIC = (b"PK\x03\x04", b"PK\x05\x06")  # a zip archive, an empty one
-_OWN = "hopwave"  # only our archives have this entry; its value is the layout: 2 with weights, 1 without
+# Only our archives have this entry; its value is the layout. Layout 3 has weights if it has an entry for them; labels
+# that are text are the UTF-8 bytes of all of them and where each begins. Layouts 1 (without weights) and 2 (with them)
+# came before: their labels are NumPy's text, in which every label is as wide as the longest.
+_OWN = "hopwave"
 
 
 def read(source: Source, request: Request) -> Graph:
@@ -114,16 +118,29 @@ def _array(source: Source, archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> 
 
 def _own(source: Source, request: Request, arrays: _Arrays) -> Graph:
     layout = int(arrays[_OWN])
-    if layout not in (1, 2):
-        raise source.fail(f"layout {layout} of a newer hopwave; expected 1 or 2: upgrade hopwave")
-    weights = arrays["weights"] if layout == 2 and request.weights else None
+    if layout not in (1, 2, 3):
+        raise source.fail(f"layout {layout} of a newer hopwave; expected 1 to 3: upgrade hopwave")
+    weighted = "weights" in arrays if layout == 3 else layout == 2
+    weights = arrays["weights"] if weighted and request.weights else None
     indptr, indices, directed = arrays["indptr"], arrays["indices"], bool(arrays["directed"])
-    labels = arrays.get("labels") if request.labels else None
-    if labels is not None:
-        labels = labels.astype(object)
+    labels: Any = None
+    if request.labels and "label_offsets" in arrays:
+        labels = _texts(arrays["label_bytes"], arrays["label_offsets"])
+    elif request.labels and "labels" in arrays:
+        labels = arrays["labels"].astype(object)
     combine = None if weights is None else request.combine
     graph = Graph.from_csr(indptr, indices, directed=directed, labels=labels, weights=weights, combine=combine)
     return request.turned(source, graph)
+
+
+def _texts(data: npt.NDArray[Any], offsets: npt.NDArray[Any]) -> list[str]:
+    """The labels of layout 3."""
+    if data.dtype != np.uint8 or data.ndim != 1 or offsets.dtype.kind != "i" or offsets.ndim != 1 or not len(offsets):
+        raise ValueError("labels are not bytes and where each label begins")
+    if offsets[0] != 0 or offsets[-1] != len(data) or (np.diff(offsets) < 0).any():
+        raise ValueError("where labels begin does not rise from 0 to the number of their bytes")
+    text, begins = data.tobytes(), offsets.tolist()
+    return [text[i:j].decode("utf-8", "surrogatepass") for i, j in itertools.pairwise(begins)]
 
 
 def _scipy(source: Source, request: Request, arrays: _Arrays) -> Graph:
@@ -154,7 +171,7 @@ def _scipy(source: Source, request: Request, arrays: _Arrays) -> Graph:
 def write(target: Target, graph: Graph) -> None:
     """Write the graph's arrays with its weights, compressed, whether it is directed, and labels as text or integers."""
     arrays: dict[str, npt.NDArray[Any]] = {
-        _OWN: np.array(2 if graph.is_weighted else 1),
+        _OWN: np.array(3),
         "directed": np.array(graph.directed),
         "indptr": graph.indptr,
         "indices": graph.indices,
@@ -163,10 +180,12 @@ def write(target: Target, graph: Graph) -> None:
         arrays["weights"] = graph.weights
     names = plain_labels(target, graph, encoded=False)
     if names is not None:
-        labels = np.array(names, np.int64 if names and isinstance(names[0], int) else np.str_)
-        if labels.tolist() != names:
-            raise target.fail("a label ends in a NUL character, which NumPy text drops; relabel, or labels=False")
-        arrays["labels"] = labels
+        if names and isinstance(names[0], int):
+            arrays["labels"] = np.array(names, np.int64)
+        else:
+            texts = [str(name).encode("utf-8", "surrogatepass") for name in names]
+            arrays["label_offsets"] = np.cumsum([0, *map(len, texts)], dtype=np.int64)
+            arrays["label_bytes"] = np.frombuffer(b"".join(texts), np.uint8)
     np.savez_compressed(_OneWay(target.stream), allow_pickle=False, **arrays)
 
 

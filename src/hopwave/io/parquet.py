@@ -10,7 +10,8 @@ import numpy as np
 
 from hopwave.errors import EngineError
 from hopwave.graph import Graph
-from hopwave.graph.csr import LARGEST_VERTEX_COUNT, factorize
+from hopwave.graph.columns import factorize
+from hopwave.graph.csr import LARGEST_VERTEX_COUNT
 from hopwave.io.format import Format, Request, Target
 from hopwave.io.source import Source
 from hopwave.io.table import Column, choose_columns, choose_weight

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from hopwave.graph import Graph
 from hopwave.graph.csr import Rows as GraphRows
-from hopwave.graph.csr import offset_type
+from hopwave.graph.csr import is_symmetric, offset_type
 from hopwave.networkx_backend.lengths import Lengths, read_lengths
 from hopwave.planning.jobs import Integers
 
@@ -50,6 +50,7 @@ class NetworkXGraph:
         original: Any,
         lengths: dict[Any, Lengths],
         attributed: Any = None,
+        is_view: bool = False,
     ) -> None:
         self.__networkx_cache__: dict[str, Any] = {}
         self.nodes = nodes
@@ -64,6 +65,7 @@ class NetworkXGraph:
         self.original = original  # the NetworkX graph itself, where a function must copy attributes from it
         self.lengths = lengths  # by edge attribute, in the order of out_rows
         self._attributed = attributed  # a weak reference to the graph with these attributes, and their defaults
+        self._is_view = is_view
         self._lengths_into: dict[Any, Lengths] = {}
         self._weighted: dict[Any, Graph] = {}
 
@@ -172,8 +174,12 @@ class NetworkXGraph:
         lengths = self.lengths_of(attribute)
         if attribute not in self._weighted:
             order = np.argsort(_keys(*self.out_rows)[0])  # that of `graph`
-            rows = self.graph.indptr, self.graph.indices
-            self._weighted[attribute] = Graph(*rows, weights=lengths.values[order], directed=self.directed)
+            rows = GraphRows(self.graph.indptr, self.graph.indices, lengths.values[order])
+            if self._is_view and not self.directed and not is_symmetric(rows):
+                raise NotImplementedError(
+                    f"the edge attribute {attribute!r} of this view of a directed graph differs by direction"
+                )
+            self._weighted[attribute] = Graph(*rows[:2], weights=rows.values, directed=self.directed)
         return self._weighted[attribute]
 
     @cached_property
@@ -213,7 +219,8 @@ def convert_from_nx(
     >>> len(convert_from_nx(nx.path_graph(3)))
     3
     """
-    if getattr(graph, "_graph", None) is not None:
+    is_view = getattr(graph, "_graph", None) is not None
+    if is_view:
         # A view changes with the graph it looks at, and NetworkX then clears the cache of that graph alone. None means
         # that conversions of this graph are not kept.
         graph.__networkx_cache__ = None
@@ -240,6 +247,7 @@ def convert_from_nx(
             for attribute, missing in (edge_attrs or {}).items()
         },
         attributed=(weakref.ref(graph), dict(edge_attrs)) if edge_attrs else None,
+        is_view=is_view,
     )
     if isinstance(position, dict):
         converted.__dict__["number"] = position

@@ -52,6 +52,8 @@ def read_lengths(adjacency: Any, nodes: list[Any], attribute: Any, missing: Any,
                 f"the edge attribute {attribute!r} is {kind.__name__} somewhere, not int or float"
             )
     whole = not any(issubclass(kind, float) for kind in kinds)
+    if not whole and any(abs(value) > EXACT for value in found if not isinstance(value, float)):
+        raise NotImplementedError(f"the edge attribute {attribute!r} is a whole number that float64 rounds")
     try:
         values = np.array(found, np.float64)
     except OverflowError:

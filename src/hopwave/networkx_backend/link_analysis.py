@@ -36,26 +36,7 @@ def complete_start(arguments: Arguments) -> str | None:
     return simple_graph(arguments)
 
 
-def one_weight_per_edge(arguments: Arguments) -> str | None:
-    """NetworkX makes a matrix of these graphs, edge by edge.
-
-    An undirected view of a directed graph shows every vertex the attributes of its own arcs first, so that an edge may
-    have two weights: NetworkX takes the one of the end that comes first.
-    """
-    graph = arguments["G"]
-    while not graph.is_directed() and (base := getattr(graph, "_graph", None)) is not None:
-        if base.is_directed():
-            return "this is an undirected view of a directed graph, whose edges may have two weights"
-        graph = base
-    return simple_graph(arguments)
-
-
-def one_weight_and_start(arguments: Arguments) -> str | None:
-    """Both."""
-    return complete_start(arguments) or one_weight_per_edge(arguments)
-
-
-@serves(can_run=one_weight_per_edge)
+@serves(can_run=simple_graph)
 def pagerank(
     G: NetworkXGraph,
     alpha: Any = 0.85,
@@ -120,7 +101,7 @@ def katz_centrality(
     return _in_order(G.by_node(found), nstart)
 
 
-@serves(can_run=one_weight_and_start)
+@serves(can_run=complete_start)
 def hits(
     G: NetworkXGraph, max_iter: Any = 100, tol: Any = 1.0e-8, nstart: Any = None, normalized: Any = True
 ) -> tuple[dict[Any, float], dict[Any, float]]:

@@ -188,8 +188,7 @@ CONSTANTS = [  # header, constants there, where Python has them, under which nam
     ("betweenness/sampled_paths.cuh", "PATH_THREADS", "betweenness.sampled_paths", "THREADS"),
     ("linalg/power.cuh", "POWER_THREADS POWER_BLOCKS TILE_KINDS", "linalg.power", "THREADS BLOCKS KINDS"),
     ("betweenness/batch.cuh", "LANES", "betweenness.regimes", None),
-    ("betweenness/wide.cuh", "PIECE MAX_LEVELS", "betweenness.regimes", "PIECE_ARCS MAX_BATCH_LEVELS"),
-    ("betweenness/wide.cuh", "MAPPED", "betweenness.wide", None),
+    ("betweenness/wide.cuh", "PIECE MAX_LEVELS MAPPED", "betweenness.regimes", "PIECE_ARCS MAX_BATCH_LEVELS MAPPED"),
 ]
 
 

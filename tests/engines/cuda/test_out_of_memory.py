@@ -36,6 +36,7 @@ class BlockRegime:
 @pytest.mark.parametrize("fails_after", [0, 1, 3])
 def test_a_piece_done_again_counts_once(fails_after: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batch, "cupy", np)
+    monkeypatch.setattr(batch, "allocated", lambda array: np.empty(array.shape, array.dtype))
     monkeypatch.setattr(batch, "copied", np.copy)
     monkeypatch.setattr(batch, "copy_into", np.copyto)
     monkeypatch.setattr(batch, "State", lambda *given: None)

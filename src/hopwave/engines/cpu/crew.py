@@ -72,7 +72,7 @@ def thread_count(threads=None):
 
 
 def check_threads(threads):
-    """Raise what thread_count raises for a number that is none: where one thread is enough, too, it is an error."""
+    """Raise the error of thread_count for an invalid threads=, even if only one thread will be used."""
     if threads is not None or os.environ.get("HOPWAVE_NUM_THREADS"):
         thread_count(threads)
 
@@ -125,7 +125,7 @@ class Crew:
         function(*arguments, number)
 
     def start(self, count, function, *arguments):
-        """The same for a long run: there is a thread for each at once, and later helpers do not queue behind them.
+        """Begin a long run on `count` threads at once. Helpers that are called later do not queue behind them.
 
         Returns how many run: fewer than `count` where the system starts no further thread.
         """
@@ -208,7 +208,7 @@ def describe_job(board, kind, begin, end, size, depth, flags, which):
 
 @njit(**INNER)
 def open_job(board, kind, begin, end, size, depth, flags, which):
-    """Post such a job."""
+    """Post a job over [begin, end) in chunks of that size."""
     describe_job(board, kind, begin, end, size, depth, flags, which)
     ordered_store(board, EPOCH, board[EPOCH] + 1)
 

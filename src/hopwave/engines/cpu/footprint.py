@@ -1,32 +1,48 @@
 """What the CPU engine adds to the process's resident memory, question by question.
 
-Pages that nobody writes to cost nothing. So arrays with room for an entry per arc, of which a search fills a part,
-count with the part that it fills. How large that is follows from a search (Shape.tree), or was measured. The graph's
-own arrays are taken to be there already, and nothing prepared.
+The arrays are those that the engine's modules declare and allocate. Pages that nobody writes to cost nothing: so arrays
+with room for an entry per arc, of which a search fills a part, count with that part. How large it is follows from a
+search (Shape.tree), or was measured. What NumPy, SciPy and compiled code take in passing is not declared anywhere; it
+stands here as bytes per vertex or arc. The graph's own arrays are taken to be there already, and nothing prepared.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 from hopwave.engines.cpu import policy
+from hopwave.engines.cpu.betweenness.dijkstra import predecessor_arrays
+from hopwave.engines.cpu.betweenness.dijkstra import vertex_arrays as betweenness_arrays
+from hopwave.engines.cpu.betweenness.run import Accumulation
+from hopwave.engines.cpu.betweenness.state import scores_array, worker_arrays
+from hopwave.engines.cpu.betweenness.weighted import WeightedAccumulation
+from hopwave.engines.cpu.betweenness.wide_levels import wide_arrays
 from hopwave.engines.cpu.crew import thread_count
+from hopwave.engines.cpu.many import run as hops
+from hopwave.engines.cpu.many import weighted as lengths
+from hopwave.engines.cpu.many.waiting import waiting_arrays
 from hopwave.engines.cpu.path_counts import LARGEST
-from hopwave.engines.cpu.search.state import BUFFER
+from hopwave.engines.cpu.search.state import workspace_arrays
+from hopwave.engines.cpu.shortest_paths.bins import pool_arrays
 from hopwave.engines.cpu.views import ASKED_FOR, HUGE_PAGE, WORTH_ONE
-from hopwave.engines.ledger import Ask, Ledger, Shape
+from hopwave.engines.ledger import Array, Ask, Ledger, Shape
 from hopwave.graph.csr import COMPILED_FROM, COMPILED_FROM_IF_LOADED
 
-ENTRY = 16  # bytes of an entry of a search along weights: vertex, key, the next one
-ENTRIES_AT_ONCE, ENTRIES_ON_MESHES = 1.0, 0.05  # of a search that uses its entries again, per vertex; measured
-BLOCKS_FILLED = 0.5  # of the bins that Δ-stepping begins with; on meshes, hardly any; measured
-PUSHED_FROM_A_HUB = 0.25  # of the arcs to the next level, in a graph with hubs: the others are pulled; measured
-FEW_BYTES = 1 << 16
+# Shares of arrays that are filled, measured.
+ENTRIES_AT_ONCE, ENTRIES_ON_MESHES = 1.0, 0.05  # entries per vertex of a search that uses its entries again
+BLOCKS_FILLED = 0.5  # of the bins that Δ-stepping begins with; on meshes, hardly any
+PUSHED_FROM_A_HUB = 0.25  # of the arcs to the next level, in a graph with hubs: the others are pulled
+SORTED_ARCS = 0.5  # of the room for them, in a graph with hubs
+# Bytes per vertex, measured.
+EXTENDED = 44  # of a worker whose path counts along weights have exponents of their own (Numba's arrays)
+# Bytes per arc.
+SORTED_BY_SCIPY, TURNED = 23, 5  # measured
+TRANSPOSED_BY_SCIPY, WITH_WEIGHTS = 10, 32  # one per value or 8 of its place, twice; heads, twice
+BOTH_WAYS, SCALED = 20, 12  # to find each arc's reverse; to scale sums and name the arcs' tails
+
 TABLES = ("bfs_many", "sssp_many")  # what returns a distance for every source and vertex
-EXTENDED = 44  # bytes per vertex of a worker whose path counts along weights have exponents of their own; measured
-SORTED_BY_SCIPY, TURNED = 23, 5  # bytes per arc; measured
-TRANSPOSED_BY_SCIPY, WITH_WEIGHTS = 10, 32  # bytes per arc: one per value or 8 of its place, twice; heads, twice
-BOTH_WAYS, SCALED = 20, 12  # bytes per arc: to find each arc's reverse; to scale sums and name the arcs' tails
+FEW_BYTES = 1 << 16
 
 
 def footprint(shape: Shape, ask: Ask) -> Ledger:
@@ -36,7 +52,24 @@ def footprint(shape: Shape, ask: Ask) -> Ledger:
     return run
 
 
-# ---------------------------------------------------------------- the graph (engines/cpu/graph.py, csr_compiled.py)
+# ---------------------------------------------------------------- pages
+
+
+def resident(arrays: Mapping[str, Array], **filled_to: float) -> int:
+    """Bytes of arrays as they were declared, once they are written to; of some, by name, only that share is.
+
+    >>> import numpy as np
+    >>> resident({"queue": Array(100, np.uint32), "levels": Array(1000, np.int64)}, levels=0.25)
+    2400
+    """
+    held = 0
+    for name, array in arrays.items():
+        share = min(1.0, filled_to.get(name, 1.0))
+        if share < 1:
+            held += filled(share * array.nbytes, array.nbytes)
+        else:
+            held += paged(array.nbytes) if array.huge else array.nbytes
+    return held
 
 
 def paged(size: int) -> int:
@@ -62,6 +95,9 @@ def filled(part: float, whole: float) -> int:
         return int(part)
     more = HUGE_PAGE / 2 if part >= HUGE_PAGE else part - part * part / (2 * HUGE_PAGE)
     return int(min(whole, part + more))
+
+
+# ---------------------------------------------------------------- the graph (engines/cpu/graph.py, csr_compiled.py)
 
 
 def prepare(run: Ledger, shape: Shape, name: str = "prepared", weighted: bool = False) -> None:
@@ -95,17 +131,17 @@ def transpose(run: Ledger, shape: Shape, weighted: bool = False) -> None:
         run.take("arcs by head", shape.rows + weight * shape.m)
         return
     run.take("row of each arc", 4 * shape.m)
-    sort_rows(run, "arcs by head", shape.n, shape.m, shape.m, shape.offset, weight)
+    sort_rows(run, "arcs by head", shape.n, shape.m, shape.offset, weight)
     run.drop("row of each arc")
 
 
-def sort_rows(run: Ledger, name: str, n: int, arcs: int, kept: int, offset: int, weight: int = 0) -> None:
+def sort_rows(run: Ledger, name: str, n: int, arcs: int, offset: int, weight: int = 0) -> None:
     """csr_compiled.sorted_rows: 64-bit keys, over which the rows are written."""
     run.take("keys", (8 + weight) * arcs)
     run.take("degrees of rows", 16 * n)
     run.take(name, offset * (n + 1))
     run.drop("keys", "degrees of rows")
-    run.take(name, (4 + weight) * kept)
+    run.take(name, (4 + weight) * arcs)
 
 
 # ---------------------------------------------------------------- searches
@@ -116,7 +152,7 @@ def search(run: Ledger, shape: Shape, ask: Ask) -> None:
     n = shape.n
     prepare(run, shape)
     threads = max(1, min(thread_count(ask.threads), n // policy.VERTICES_PER_THREAD))
-    run.take("queue and bitmaps", paged(4 * n) + 5 * n // 8 + 4 * BUFFER * threads)
+    run.take("queue and bitmaps", resident(workspace_arrays(n, threads), segments=shape.depth / max(1, n)))
     run.take("distances", paged(4 * n))
     run.take("predecessors", paged(4 * n))  # the search needs them, whether they are wanted or not
     if ask.path_counts:
@@ -144,26 +180,24 @@ def components(run: Ledger, shape: Shape, ask: Ask) -> None:
 
 def sweep(run: Ledger, shape: Shape, ask: Ask) -> None:
     """bfs_many and sums of distances."""
-    n, m, k, table = shape.n, shape.m, ask.sources, ask.what in TABLES
+    n, m, k, keep = shape.n, shape.m, ask.sources, "rows" if ask.what in TABLES else "sums"
     if ask.weighted:
         sweep_weighted(run, shape, ask)
         return
     prepare(run, shape)
     if not shape.directed:
         run.take("labels", 4 * n)
-    shared = ask.together
-    workers = max(1, min(thread_count(ask.threads), k // policy.SOURCES_PER_WORKER if shared else k))
+    workers = max(1, min(thread_count(ask.threads), k // policy.SOURCES_PER_WORKER if ask.together else k))
     if k * (n + m) <= policy.SMALL_JOB:
         workers = 1
-    if shared and irregular(shape) and k >= policy.SOURCES_BEFORE_ARRANGING:
+    if ask.together and irregular(shape) and k >= policy.SOURCES_BEFORE_ARRANGING:
         run.passing("arranging by degree", 12 * m)
         run.take("rows by degree", shape.rows + 4 * n)
-    if shared and k > policy.batch_width(k, workers, together=True):
+    if ask.together and k > policy.batch_width(k, workers, together=True):
         run.take("order of neighbourhoods", 8 * n)
-    if table:
-        run.take("table of distances", 4 * n * k)
-    run.take("workers", workers * n * (32 if shared else 4 if table else 8))
-    if not table:
+    run.take("table of distances", hops.table_array(n, k, keep).nbytes)
+    run.take("workers", workers * resident(hops.worker_arrays(n, keep, ask.together), histogram=shape.depth / (n + 1)))
+    if keep == "sums":
         run.take("histogram", 8 * n)
     if ask.what == "sssp_many":  # hops become lengths (api/many.py)
         run.drop("workers")
@@ -172,18 +206,17 @@ def sweep(run: Ledger, shape: Shape, ask: Ask) -> None:
 
 def sweep_weighted(run: Ledger, shape: Shape, ask: Ask) -> None:
     """One search by Dijkstra's algorithm per source and worker."""
-    n, k = shape.n, ask.sources
+    n, k, table = shape.n, ask.sources, ask.what in TABLES
     prepare(run, shape, weighted=True)
-    workers = max(1, min(thread_count(ask.threads), k))
-    table = ask.what == "sssp_many"
-    if table:
-        run.take("table of distances", 8 * n * k)
-    run.take("workers", workers * ((4 if table else 12) * n + waiting(shape)))
+    run.take("table of distances", lengths.table_array(n, k, table).nbytes)
+    each = resident(lengths.vertex_arrays(n, table)) + waiting(shape, shape.entries)
+    run.take("workers", max(1, min(thread_count(ask.threads), k)) * each)
 
 
-def waiting(shape: Shape) -> int:
-    """Entries of a search along weights (many/waiting.py): vertex, key, the next one; there is room for all arcs."""
-    return sum(filled(size * shape.entries * shape.n, size * shape.m) for size in (4, 8, 4))
+def waiting(shape: Shape, entries: float) -> int:
+    """What waits in a search along weights, with so many entries per vertex. The heap stays small."""
+    share = entries * shape.n / max(1, shape.m)
+    return resident(waiting_arrays(shape.m), vertex=share, key=share, following=share, keys=0, items=0)
 
 
 # ---------------------------------------------------------------- betweenness
@@ -192,69 +225,70 @@ def waiting(shape: Shape) -> int:
 def betweenness(run: Ledger, shape: Shape, ask: Ask) -> None:
     """Of vertices or edges: all threads on one source, or one source per worker."""
     n, m, k = shape.n, shape.m, ask.sources
-    threads = thread_count(ask.threads)
+    threads, limited = thread_count(ask.threads), ask.memory_limit is not None
     prepare(run, shape, weighted=ask.weighted)
     few = policy.few_sources(n, irregular(shape), flat(shape), k, threads)
     few = few and policy.adds_along_rows(n, m, flat(shape), k)
     if not ask.weighted and not ask.edges and (ask.plan == "hopwave-wide" or few):
-        together = ask.plan == "hopwave-wide" or ask.memory_limit is not None
-        teams = 1 if together else policy.sources_at_once(flat(shape), k, threads)
-        run.take("queue, path counts, shares, bitmap", teams * (2 * paged(4 * n) + 3 * paged(8 * n) + n // 8))
-        if teams > 1:
-            run.take("sums of teams", teams * paged(8 * n))
-        if irregular(shape) and ask.memory_limit is None:
-            run.take("sorted arcs", 12 * policy.sorted_arcs(m) // 2)
-        run.take("sums", 8 * n)
-        run.take("scores", 8 * n)
-        if counts_outgrow_float64(shape):
-            run.take("sums of sources counted again", paged(8 * n))
+        wide(run, shape, ask, threads, limited)
         return
     width = m if ask.edges else n
     renumbered = irregular(shape) and n > policy.CACHED_VERTICES and k >= policy.SOURCES_BEFORE_RENUMBERING
-    if renumbered and not ask.edges and not ask.weighted and ask.memory_limit is None:
+    if renumbered and not ask.edges and not ask.weighted and not limited:
         run.take("order by degree", 12 * n)
         run.passing("sorting", 16 * n)
         run.take("renumbered rows", shape.rows * (2 if shape.directed else 1))
         prepare(run, shape, "renumbered")
         run.take("sums in the old order", 8 * n)
     blocks = -(-k // policy.block_size(k))
-    each = worker_bytes(shape, ask)
     workers = max(1, min(threads, blocks))
     if ask.memory_limit is not None:
-        most = each + 16 * width if ask.weighted else reserved(n, m, width)
+        kind = WeightedAccumulation if ask.weighted else Accumulation
+        most = kind.bytes_per_worker(n, m, width, ask.edges)
         workers = max(1, min(workers, ask.memory_limit // max(1, most)))
     run.take("sums", 8 * width)
-    run.take("scores of blocks", 8 * width * max(2, min(2 * workers, blocks)))
-    run.take("workers", workers * each)
+    run.take("scores of blocks", scores_array(width, workers, blocks).nbytes)
+    run.take("workers", workers * worker_bytes(shape, ask))
     if ask.edges:
-        edge_scores(run, shape, ask, workers * each)
+        edge_scores(run, shape, ask)
 
 
-def edge_scores(run: Ledger, shape: Shape, ask: Ask, workers: int) -> None:
+def wide(run: Ledger, shape: Shape, ask: Ask, threads: int, limited: bool) -> None:
+    """Threads that share a source (betweenness/wide.py)."""
+    n = shape.n
+    together = ask.plan == "hopwave-wide" or limited
+    teams = 1 if together else policy.sources_at_once(flat(shape), ask.sources, threads)
+    sorted_arcs = SORTED_ARCS if irregular(shape) else 0
+    shares = {"getters": sorted_arcs, "values": sorted_arcs, "runs": sorted_arcs, "levels": shape.depth / max(1, n)}
+    run.take("teams", teams * resident(wide_arrays(n, shape.m, teams, threads // teams, limited), **shares))
+    run.take("sums", 8 * n)
+    run.take("scores", 8 * n)
+    if counts_outgrow_float64(shape):
+        run.take("sums of sources counted again", paged(8 * n))
+
+
+def edge_scores(run: Ledger, shape: Shape, ask: Ask) -> None:
     """Sums of arcs as scores of edges. Meanwhile the graph keeps workers' arrays for the next run, unless they are
     large (betweenness/run.Accumulation._leave)."""
-    for name, size in (("workers", workers), ("scores of blocks", run.held["scores of blocks"])):
-        if ask.weighted or ask.memory_limit is not None or size > policy.BYTES_LEFT:
+    for name in ("workers", "scores of blocks"):
+        if ask.weighted or ask.memory_limit is not None or run.held[name] > policy.BYTES_LEFT:
             run.drop(name)
     run.passing("edges from arcs", (SCALED if shape.directed else BOTH_WAYS) * shape.m)
-
-
-def reserved(n: int, m: int, width: int) -> int:
-    """As betweenness/run.Accumulation: what one worker is taken to need at most, to compare with a limit."""
-    return 32 * n + 4 * m + 16 * width
 
 
 def worker_bytes(shape: Shape, ask: Ask) -> int:
     """One worker's own arrays, beside scores."""
     n, m = shape.n, shape.m
     if ask.weighted:
-        ties = sum(filled(4 * shape.ties * m, 4 * m) for _ in range(3 if ask.edges else 2))
+        ties = dict.fromkeys(("tie_tail", "tie_arc", "following"), shape.ties)
+        before = resident(predecessor_arrays(n, m, ask.edges), **ties)
         extended = EXTENDED * n if counts_outgrow_float64(shape, weighted=True) else 0
-        return 44 * n + waiting(shape) + ties + extended + (4 * n if ask.edges else 0)
-    gathered = 0 if flat(shape) else paged(8 * n) + n // 4  # of levels that are pulled
+        return resident(betweenness_arrays(n)) + before + waiting(shape, shape.entries) + extended
     stored = PUSHED_FROM_A_HUB if irregular(shape) and ask.sources == 1 else 1.0
-    levels = filled(32 * shape.depth, 32 * n)
-    return paged(8 * n) + gathered + paged(4 * n) * 2 + filled(4 * stored * shape.tree * m, 4 * m) + levels
+    shares = {"successors": stored * shape.tree, "levels": shape.depth / max(1, n)}
+    if flat(shape):
+        shares["gathered"] = 0  # no level is pulled
+    return resident(worker_arrays(n, m), **shares)
 
 
 # ---------------------------------------------------------------- shortest paths, PageRank
@@ -266,9 +300,10 @@ def shortest_paths(run: Ledger, shape: Shape, ask: Ask) -> None:
     workers = min(thread_count(ask.threads), policy.path_threads(m))
     run.take("distances", 8 * n)
     if ask.weighted and policy.one_core_is_faster(m / max(1, n), workers):
-        run.take("search", ENTRY * (ENTRIES_ON_MESHES if flat(shape) else ENTRIES_AT_ONCE) * n)
+        run.take("search", waiting(shape, ENTRIES_ON_MESHES if flat(shape) else ENTRIES_AT_ONCE))
     elif not flat(shape):
-        run.take("bins", BLOCKS_FILLED * 64 * 12 * policy.first_blocks(n, ask.sources, workers))
+        blocks = policy.first_blocks(n, ask.sources, workers)
+        run.take("bins", resident(pool_arrays(blocks), vertex=BLOCKS_FILLED, distance=BLOCKS_FILLED))
     if ask.predecessors:  # computed when they are first read
         run.passing("looking for predecessors", 17 * m)
         run.take("predecessors", 4 * n)
@@ -294,7 +329,7 @@ def building(run: Ledger, shape: Shape, ask: Ask) -> None:
         run.passing("SciPy's counting sort", SORTED_BY_SCIPY * arcs)
         run.take("rows", shape.offset * (shape.n + 1) + 4 * arcs)
         return
-    sort_rows(run, "rows", shape.n, arcs, arcs, shape.offset, 8 if ask.weighted else 0)
+    sort_rows(run, "rows", shape.n, arcs, shape.offset, 8 if ask.weighted else 0)
 
 
 QUESTIONS = {

@@ -12,8 +12,8 @@ import numpy as np
 from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.integers import ONE
 from hopwave.engines.cpu.intrinsics import COMPILED
-from hopwave.engines.cpu.search.state import BUFFER_CELLS, Adjacency, Workspace
-from hopwave.engines.cpu.views import array_in, memory_for, new_array, offsets, read_only, unsigned
+from hopwave.engines.cpu.search.state import Adjacency, Workspace, workspace_arrays
+from hopwave.engines.cpu.views import allocate, allocated, array_in, memory_for, offsets, read_only, unsigned
 from hopwave.system.numba_cache import njit
 
 
@@ -102,23 +102,13 @@ class CpuGraph:
     def workspace(self, threads, counting):
         """A workspace that no other search uses, with fresh arrays for the answer."""
         with self._lock:
-            kept = self._workspaces.pop() if self._workspaces else self._new_workspace()
+            kept = self._workspaces.pop() if self._workspaces else allocate(workspace_arrays(self.n, threads))
             parent, distance = self._answer(np.int32), self._answer(np.int32)
-        queue, visited, bitmaps, segments, buffers = kept
-        if len(buffers) < threads:
-            buffers = np.empty((threads, BUFFER_CELLS), np.uint32)
-        yield Workspace(
-            parent=parent,
-            distance=distance,
-            queue=queue,
-            visited=visited,
-            bitmaps=bitmaps,
-            buffers=buffers,
-            segments=segments,
-            sigma=np.zeros(self.n if counting else 0),
-        )
+        if len(kept["buffers"]) < threads:
+            kept["buffers"] = allocated(workspace_arrays(self.n, threads)["buffers"])
+        yield Workspace(parent=parent, distance=distance, sigma=np.zeros(self.n if counting else 0), **kept)
         with self._lock:
-            self._workspaces.append((queue, visited, bitmaps, segments, buffers))
+            self._workspaces.append(kept)
 
     def spare(self, kind):
         """What an earlier run has left under that name, for this run alone; None if there is nothing."""
@@ -126,7 +116,7 @@ class CpuGraph:
             return self._spare.pop(kind, None)
 
     def leave(self, kind, value, size):
-        """Leave arrays of so many bytes to a later run, since their pages exist already, unless they are large."""
+        """Leave arrays to a later run, since their pages exist already, unless they have too many bytes."""
         if size <= policy.BYTES_LEFT:
             with self._lock:
                 self._spare[kind] = value
@@ -141,7 +131,7 @@ class CpuGraph:
     def _answer(self, dtype):
         """An array that the caller may keep. One that no caller kept is used again: its pages exist already.
 
-        Whoever holds an answer, or a view of one, holds a reference to its memory: that is how it is told.
+        An answer, and every view of it, holds a reference to its memory: their number tells whether a caller kept one.
         """
         size = np.dtype(dtype).itemsize
         kept = self._answers[size]
@@ -152,16 +142,6 @@ class CpuGraph:
         if len(kept) < policy.ANSWERS_KEPT:
             kept.append(memory)
         return array_in(memory, self.n, dtype)
-
-    def _new_workspace(self):
-        words = len(self._padding)
-        return (
-            new_array(self.n, np.uint32),
-            np.empty(words, np.uint64),
-            np.empty((4, words), np.uint64),
-            np.empty((self.n + 3, 3), np.int64),  # as many segments as levels; untouched pages cost nothing
-            np.empty((0, BUFFER_CELLS), np.uint32),
-        )
 
 
 def _count_references(kept):

@@ -107,7 +107,7 @@ def open_offer(team, helpers):
 
 @njit(**INNER)
 def close_offer(team):
-    """Nobody borrows any more."""
+    """End the offer, and wait for those who are copying the arguments."""
     ordered_store(team, OFFER, team[OFFER] + 1)
     while ordered_load(team, READERS) != 0:
         pause()

@@ -14,14 +14,14 @@ UNSIGNED = {1: np.uint8, 4: np.uint32, 8: np.uint64}
 
 
 def read_only(array):
-    """The same memory, for reading alone."""
+    """A read-only view of the array."""
     view = array.view()
     view.flags.writeable = False
     return view
 
 
 def unsigned(array):
-    """The same memory, for reading alone, as unsigned numbers; bools as bytes."""
+    """A read-only view of the array as unsigned numbers; bools become bytes."""
     view = array.view(UNSIGNED[array.dtype.itemsize])
     view.flags.writeable = False
     return view
@@ -38,7 +38,7 @@ WORTH_ONE = 1 << 19  # bytes
 
 
 def memory_for(size):
-    """Memory for an array of so many bytes, and for its start to be moved to a huge page."""
+    """Memory for an array of that many bytes, with room to move its start to a huge page."""
     return np.empty(size if size < WORTH_ONE else max(size + HUGE_PAGE, ASKED_FOR), np.uint8)
 
 
@@ -52,6 +52,21 @@ def array_in(memory, count, dtype):
 def new_array(count, dtype):
     """An uninitialised array, in huge pages if it is large."""
     return array_in(memory_for(count * np.dtype(dtype).itemsize), count, dtype)
+
+
+def allocate(arrays):
+    """Arrays as they were declared (engines/ledger.py), by name."""
+    return {name: allocated(array) for name, array in arrays.items()}
+
+
+def allocated(array):
+    """One array as it was declared."""
+    shape, dtype, fill, huge = array
+    if huge:
+        return new_array(int(np.prod(shape)), dtype).reshape(shape)
+    if fill is None:
+        return np.empty(shape, dtype)
+    return np.full(shape, fill, dtype) if fill else np.zeros(shape, dtype)  # zeros are not written
 
 
 def offsets(indptr):

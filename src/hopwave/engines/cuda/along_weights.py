@@ -12,7 +12,9 @@ import cupy
 import numpy as np
 
 from hopwave.engines.cuda import policy
+from hopwave.engines.cuda.buffers import allocate
 from hopwave.engines.cuda.records import filled, record
+from hopwave.engines.cuda.search_arrays import length_arrays
 
 HEADER = "common/shortest.cuh"
 FAR = np.finfo(np.float64).max  # no distance is greater
@@ -25,10 +27,6 @@ STATE = record(
     HEADER, "PathState", "ptr distance near_stamp far_stamp lists boards",
     "f64 delta limit",
     "i64 group long_row team",
-)  # fmt: skip
-BOARD = record(
-    HEADER, "PathBoard", "u64 low[2]", "u32 item arrived", "i32 near[3]", "i32 far[2]", "i32 found[3]",
-    "i32 reached overflowed", size=128,
 )  # fmt: skip
 
 
@@ -76,14 +74,7 @@ class Searches:
     """
 
     def __init__(self, loaded, searches, shape, limit, own=True):
-        n = loaded.n
-        self.arrays = {
-            "distance": cupy.full((searches, n), np.inf) if own else None,
-            "near_stamp": cupy.zeros((searches, n), np.uint32),
-            "far_stamp": cupy.zeros((searches, n), np.uint32),
-            "lists": cupy.empty((searches, policy.ALONG_WEIGHTS.lists * (n + 2)), np.int32),
-            "boards": cupy.zeros((searches, BOARD.itemsize), np.uint8),
-        }
+        self.arrays = allocate(length_arrays(loaded.n, searches, own))
         self.state = filled(
             STATE, **self.arrays, delta=arcs_of(loaded).delta, limit=FAR if limit is None else min(float(limit), FAR),
             group=shape.group, long_row=policy.ALONG_WEIGHTS.long_row * shape.group, team=shape.team,

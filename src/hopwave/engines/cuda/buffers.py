@@ -1,10 +1,12 @@
-"""The GPU's memory: how much a run may take, work that shrinks until it fits, and buffers that are used again."""
+"""The GPU's memory: how much a run may take, arrays as they were declared, work that shrinks until it fits, and
+buffers that are used again."""
 
 from __future__ import annotations
 
 from contextlib import contextmanager
 
 import cupy
+import numpy as np
 
 from hopwave.errors import too_large
 
@@ -26,6 +28,21 @@ def require(needed, what, remedy):
     free = free_memory()
     if needed > free:
         raise too_large(f"{what} on the GPU", needed, free, f"{remedy}, or use device='cpu'")
+
+
+def allocate(arrays):
+    """Arrays as they were declared (engines/ledger.py), by name and in that order."""
+    return {name: allocated(array) for name, array in arrays.items()}
+
+
+def allocated(array):
+    """One array as it was declared."""
+    shape, dtype = array.shape, np.dtype(array.dtype)
+    if dtype.names:  # CuPy has no structured arrays: a struct is a row of bytes
+        shape, dtype = (*(shape if isinstance(shape, tuple) else (shape,)), dtype.itemsize), np.uint8
+    if array.fill is None:
+        return cupy.empty(shape, dtype)
+    return cupy.full(shape, array.fill, dtype) if array.fill else cupy.zeros(shape, dtype)
 
 
 class NamedBuffers:

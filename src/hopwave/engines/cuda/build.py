@@ -16,8 +16,10 @@ from hopwave.arrays import is_on_gpu
 from hopwave.checks.numbers import whole_numbers
 from hopwave.engines.cuda import buffers, policy
 from hopwave.engines.cuda.launch import BLOCK, NULL, TILE, WARP, expression, kernels
+from hopwave.engines.cuda.policy import LEAST_ARCS, PARTS, SORTING, SORTING_WEIGHTED
 from hopwave.errors import EngineError, GraphError
-from hopwave.graph.csr import Conflict, Rows, as_column
+from hopwave.graph.columns import as_column
+from hopwave.graph.csr import Conflict, Rows
 
 HEADER = "build/rows.cuh"
 BUCKETS = 4096  # kernels/build/rows.cuh
@@ -26,11 +28,6 @@ COMBINE = {None: SAME, "min": MIN, "max": MAX, "sum": SUM, "first": FIRST}
 PER_BLOCK = 4 * BLOCK  # items that a block takes in one turn
 IDS = {np.dtype(np.int32): "int", np.dtype(np.int64): "long long"}
 WEIGHTS = {np.dtype(np.float32): "float", np.dtype(np.float64): "double"}
-# One part takes 16 bytes per arc while it is sorted, 44 with weights. An eighth of all arcs keeps that below what the
-# rows themselves take; fewer than so many arcs are not worth a part of their own.
-PARTS = 8
-LEAST_ARCS = 1 << 22
-SORTING, SORTING_WEIGHTED = 16, 44
 ASK_FROM = 1 << 27  # arcs from which it is worth asking first how much memory is free
 SPARE = 0.125  # share of the room for repeats that may stay unused behind the rows; more than that is copied out
 

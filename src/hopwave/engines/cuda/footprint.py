@@ -1,6 +1,8 @@
 """What the CUDA engine holds in the GPU's memory, question by question, beside CuPy's and the driver's own.
 
-The graph is taken to be on the host, and nothing of it on the GPU. Names are those of the engine's modules.
+The arrays are those that the engine allocates (search_arrays.py, betweenness/regimes.py). What sorting and looking at
+arrays takes in passing is Thrust's and CuPy's own, and stands here as bytes per item. The graph is taken to be on the
+host, and nothing of it on the GPU.
 """
 
 from __future__ import annotations
@@ -9,17 +11,23 @@ from dataclasses import replace
 
 from hopwave.engines.cuda import policy
 from hopwave.engines.cuda.betweenness import regimes
-from hopwave.engines.ledger import Ask, Ledger, Shape
+from hopwave.engines.cuda.search_arrays import (
+    length_arrays,
+    level_arrays,
+    most_long_rows,
+    path_arrays,
+    path_capacity,
+    prepared_arrays,
+    sum_arrays,
+    sweep_arrays,
+)
+from hopwave.engines.ledger import Ask, Ledger, Shape, total
 
-CHUNK = 16  # bytes of a piece of a long list (search/workspace.py)
-BATCH_CHUNK = 24  # betweenness/lists.py
-PATH_CHUNK = 24  # paths/search.py
-SORTING, SORTING_WEIGHTED = 16, 44  # bytes per arc that is sorted (build.py)
-LEAST_ARCS, PARTS = 1 << 22, 8  # of a part of a build
+LIST_CHUNK, CUTTING = 24, 20  # bytes of a chunk (betweenness/lists.py), and while lists are cut into chunks
 SWEEP_BLOCKS = 4  # of search_many per multiprocessor, by its registers
 THREADS = 256  # per block
 LOOKING = 12  # bytes per arc while values are checked and added up; measured
-SPARE = 0.125  # of a build's neighbours that may stay unused
+TABLES = ("bfs_many", "sssp_many")  # what returns a distance for every source and vertex
 
 
 def footprint(shape: Shape, ask: Ask, machine: regimes.Machine | None = None, free: int | None = None) -> Ledger:
@@ -49,23 +57,18 @@ def columns(run: Ledger, shape: Shape) -> None:
         run.take("columns", shape.rows)
         return
     run.take("row of each arc", 4 * shape.m)
-    sort_rows(run, "columns", shape.n, shape.m, shape.m, shape.offset)
+    sort_rows(run, "columns", shape.n, shape.m, shape.offset)
     run.drop("row of each arc")
 
 
-def sort_rows(run: Ledger, name: str, n: int, arcs: int, kept: int, offset: int, weight: int = 0) -> None:
-    """build.rows_of: sorted rows of `arcs` arcs, of which `kept` remain."""
-    part = min(arcs, max(LEAST_ARCS, -(-arcs // PARTS)))
+def sort_rows(run: Ledger, name: str, n: int, arcs: int, offset: int, weight: int = 0) -> None:
+    """build.rows_of: sorted rows, if no arc is repeated."""
+    part = min(arcs, max(policy.LEAST_ARCS, -(-arcs // policy.PARTS)))
     run.take("degrees", 4 * n)
     run.take(name, (4 + weight) * arcs)
-    run.passing("keys of a part", part * (SORTING_WEIGHTED if weight else SORTING))
-    run.take("offsets", offset * (n + 1))
-    if arcs - kept > SPARE * kept:
-        run.take("trimmed", (4 + weight) * kept)
-        run.drop(name, "trimmed")
-        run.take(name, (4 + weight) * kept)
-    run.drop("degrees", "offsets")
+    run.passing("keys of a part", part * (policy.SORTING_WEIGHTED if weight else policy.SORTING))
     run.take(name, offset * (n + 1))
+    run.drop("degrees")
 
 
 def arranged(run: Ledger, shape: Shape) -> None:
@@ -103,10 +106,8 @@ def workspace(run: Ledger, shape: Shape) -> None:
     arranged(run, shape)
     if "search buffers" in run.held:
         return
-    n, m, split = shape.n, shape.m, policy.level_split(shape.m)
-    words = -(-n // 256) * 8
-    pieces = CHUNK * (3 * (m // split.chunk) + 3 + 2 * (m // split.long_row) + 2)
-    run.take("search buffers", 4 * n + 4 * words + (0 if shape.offset == 4 else 2 * n) + 8 * words + 4 * n + pieces)
+    buffers = total(level_arrays(shape.n, shape.m, policy.level_split(shape.m)))
+    run.take("search buffers", total(prepared_arrays(shape.n, shape.offset == 8)) + buffers)
 
 
 def search(run: Ledger, shape: Shape, ask: Ask, machine: regimes.Machine, free: int) -> None:
@@ -152,17 +153,14 @@ def sweep(run: Ledger, shape: Shape, ask: Ask, machine: regimes.Machine, free: i
     else:
         upload(run, shape)
         arranged(run, shape)
-    words, table = policy.words_for(k, n, free), ask.what in ("bfs_many", "sssp_many")
+    words, keep = policy.words_for(k, n, free), "rows" if ask.what in TABLES else "sums"
     groups = max(1, -(-k // (policy.WORD * words)))
     most = SWEEP_BLOCKS * machine.multiprocessors
     subgrids, _ = policy.subgrids_for(n, words, groups, shape.depth, most, free, THREADS)
-    longs = min(n, shape.m // policy.SWEEP.long_row + 1)
-    run.take("long rows", 8 * longs)
-    if not table:
-        run.take("sums", 32 * k + 8 * n)
-    state = 24 * words * n + n // 8 + 8 * n + 8 * longs + 8 * policy.WORD * words
-    run.take("searches", subgrids * state)
-    if table:
+    run.take("long rows", 8 * most_long_rows(n, shape.m))
+    run.take("sums", total(sum_arrays(n, k, keep)))
+    run.take("searches", total(sweep_arrays(n, shape.m, subgrids, words)))
+    if keep == "rows":
         width = policy.WORD * words
         at_once = max(1, policy.SWEEP.table_bytes // (4 * max(1, n)) // width) * width
         run.take("table of distances", 4 * n * min(k, at_once))
@@ -187,10 +185,10 @@ def sweep_weighted(run: Ledger, shape: Shape, ask: Ask, machine: regimes.Machine
     arcs_with_lengths(run, shape)
     probe(run, shape)
     block = regimes.block_shape(n, shape.m, max(1, k), shape.depth, replace(machine, shared=0, threads=1024))
-    table = ask.what == "sssp_many"
-    state, row = policy.search_bytes(n, not table), 8 * n if table else 0
+    table = ask.what in TABLES
+    state, row = total(length_arrays(n, 1, not table)), 8 * n if table else 0
     searches = min(block.blocks, k, max(1, (free - sum(run.held.values())) // (state + row)))
-    run.take("searches", searches * state)
+    run.take("searches", total(length_arrays(n, searches, not table)))
     if table:
         most = min(policy.ALONG_WEIGHTS.rounds * block.blocks, policy.ALONG_WEIGHTS.table_bytes // max(1, row))
         run.take("table of distances", row * max(1, min(k, max(searches, most))))
@@ -208,25 +206,17 @@ def betweenness(run: Ledger, shape: Shape, ask: Ask, machine: regimes.Machine, f
         columns(run, shape)
     regime = ask.plan.removeprefix("hopwave-") if ask.plan else regimes.choose(n, m, k, shape.depth, budget)[0]
     width = m if ask.edges else n
+    probe(run, shape)
     if ask.weighted:
-        probe(run, shape)
         arcs_with_lengths(run, shape)
         weighted_blocks(run, shape, ask, machine, budget)
     elif regime == "wide":
-        probe(run, shape)
-        wide(run, shape)
+        run.take("levels, path counts, dependencies", regimes.wide_bytes(n, m, shape.directed))
         run.take("sums", 8 * width)
     elif regime == "batch":
-        probe(run, shape)
         batches(run, shape, ask, machine, budget)
     else:
-        probe(run, shape)
         blocks(run, shape, ask, machine, budget)
-
-
-def wide(run: Ledger, shape: Shape) -> None:
-    """betweenness/wide.py."""
-    run.take("levels, path counts, dependencies", regimes.wide_bytes(shape.n, shape.m, shape.directed))
 
 
 def batches(run: Ledger, shape: Shape, ask: Ask, machine: regimes.Machine, budget: int) -> None:
@@ -240,28 +230,26 @@ def batches(run: Ledger, shape: Shape, ask: Ask, machine: regimes.Machine, budge
     lists = 2 if shape.directed else 1
     chunks = n + m // regimes.CHUNK_ARCS
     for number in range(lists):
-        run.passing("cutting lists", 20 * chunks)
-        run.take(f"lists {number}", BATCH_CHUNK * chunks)
+        run.passing("cutting lists", CUTTING * chunks)
+        run.take(f"lists {number}", LIST_CHUNK * chunks)
     width = m if ask.edges else n
     run.take("sums", 8 * width)
     run.take("batches", at_once * regimes.batch_bytes(n, m, lanes, levels))
-    run.take("parts", 8 * at_once * lanes * min(-(-n // 64), 8 * machine.multiprocessors))
+    run.take("parts", regimes.part_array(n, at_once * lanes, machine.multiprocessors).nbytes)
 
 
 def blocks(run: Ledger, shape: Shape, ask: Ask, machine: regimes.Machine, budget: int) -> None:
     """betweenness/block.py."""
     n, m, k = shape.n, shape.m, ask.sources
     form = regimes.block_shape(n, m, k, shape.depth, replace(machine, threads=1024))
-    state = regimes.block_state(n, regimes.FLOAT, form.shared)
-    rows_of_scores(run, shape, ask, form, state, machine, budget)
+    rows_of_scores(run, shape, ask, form, regimes.block_state(n, form.shared), machine, budget)
 
 
 def weighted_blocks(run: Ledger, shape: Shape, ask: Ask, machine: regimes.Machine, budget: int) -> None:
     """betweenness/weighted.py."""
     n, m, k = shape.n, shape.m, ask.sources
     form = regimes.block_shape(n, m, k, shape.depth, replace(machine, shared=0, threads=1024))
-    state = policy.search_bytes(n, own=True) + 2 * regimes.FLOAT * n + 8 * (-(-m // 32))
-    rows_of_scores(run, shape, ask, form, state, machine, budget)
+    rows_of_scores(run, shape, ask, form, regimes.weighted_state(n, m), machine, budget)
 
 
 def rows_of_scores(
@@ -289,11 +277,9 @@ def shortest_paths(run: Ledger, shape: Shape, ask: Ask, machine: regimes.Machine
         run.passing("looking at values", LOOKING * m)
         if whole:
             run.take("lengths", 4 * m)
-    split = policy.path_split(m / max(1, n))
-    capacity = 2 * n + (1 << 16)
-    run.take("queues", 4 * capacity * (8 if whole else 16))
-    run.take("pieces", 2 * PATH_CHUNK * (2 * (m // split.chunk) + 64))
-    run.take("distances", 8 * n + (4 * n if whole else 0))
+    arrays = path_arrays(n, m, whole, policy.path_split(m / max(1, n)), path_capacity(n))
+    run.take("queues", total(arrays))
+    run.take("distances", 8 * n)
     if ask.predecessors:
         run.take("predecessors", 16 * n)
 
@@ -308,17 +294,18 @@ def power(run: Ledger, shape: Shape, ask: Ask, machine: regimes.Machine, free: i
         run.passing("looking at values", LOOKING * m)
     if shape.directed:
         run.take("row of each arc", 4 * m)
-        sort_rows(run, "columns", n, m, m, shape.offset, value)
+        sort_rows(run, "columns", n, m, shape.offset, value)
         run.drop("row of each arc")
     run.take("out-weights", 17 * n)
     run.passing("lengths of rows", 8 * n)
     if shape.greatest > policy.POWER.short_row:
         run.take("order of rows", 8 * n)
         run.take("new numbers of tails and heads", 8 * m)
-        sort_rows(run, "sorted matrix", n, m, m, shape.offset, value)
+        sort_rows(run, "sorted matrix", n, m, shape.offset, value)
         run.drop("new numbers of tails and heads")
     elif n >= policy.POWER.order_vertices and shape.near < policy.POWER.near_share:  # a mesh in any order
-        run.passing("a search", 4 * 8 * (2 * n + (1 << 16)) + 12 * n)
+        arrays = path_arrays(n, m, True, policy.path_split(m / max(1, n)), path_capacity(n))
+        run.passing("a search", total(arrays) + 8 * n)
         run.take("order of rows", 12 * n)
         run.passing("sorting", 16 * n)
         run.take("moved matrix", shape.rows)
@@ -334,7 +321,7 @@ def power(run: Ledger, shape: Shape, ask: Ask, machine: regimes.Machine, free: i
 def building(run: Ledger, shape: Shape, ask: Ask, machine: regimes.Machine, free: int) -> None:
     """Graph.from_edges, beside the edges themselves; how many repeats there are is not known, none is assumed."""
     arcs = shape.m * (1 if shape.directed else 2)
-    sort_rows(run, "rows", shape.n, arcs, arcs, shape.offset, 8 if ask.weighted else 0)
+    sort_rows(run, "rows", shape.n, arcs, shape.offset, 8 if ask.weighted else 0)
 
 
 QUESTIONS = {

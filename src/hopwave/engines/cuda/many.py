@@ -13,9 +13,10 @@ import cupy
 import numpy as np
 
 from hopwave.engines.cuda import nvrtc, policy, row_lengths
-from hopwave.engines.cuda.buffers import free_memory
+from hopwave.engines.cuda.buffers import allocate, free_memory
 from hopwave.engines.cuda.launch import BLOCK, expression, kernels, offset_type
 from hopwave.engines.cuda.records import fill, filled, record
+from hopwave.engines.cuda.search_arrays import most_long_rows, sum_arrays, sweep_arrays
 from hopwave.engines.host_memory import check_memory
 from hopwave.planning.jobs import Swept
 
@@ -101,18 +102,12 @@ class Run:
         fill(
             self.arguments, offsets=loaded.offsets, neighbours=loaded.neighbours, in_offsets=loaded.in_offsets,
             in_neighbours=loaded.in_neighbours, long_rows=self.longest, long_count=len(self.longest),
-            long_row=long_row, long_room=self._most_long_rows(),
+            long_row=long_row, long_room=most_long_rows(loaded.n, loaded.m),
         )  # fmt: skip
 
-    def _most_long_rows(self):
-        return min(self.loaded.n, self.loaded.m // policy.SWEEP.long_row + 1)
-
     def _set_answers(self):
-        n, k, job = self.loaded.n, len(self.job.sources), self.job
-        summed = KEEP[job.keep] & SUMS
-        self.sums = cupy.zeros((4, k if summed else 0), np.int64)  # reached, Σ d, greatest d; Σ 1/d as float64
-        self.histogram = cupy.zeros(n + 1 if summed else 0, np.int64)
-        self.columns = cupy.zeros((n if job.keep == "columns" else 0, 3), np.int64)
+        made = allocate(sum_arrays(self.loaded.n, len(self.job.sources), self.job.keep))
+        self.sums, self.histogram, self.columns = made["sums"], made["histogram"], made["columns"]
         reached, total, farthest, inverse = self.sums
         fill(
             self.arguments, reached=reached, total=total, farthest=farthest, inverse=inverse,
@@ -120,14 +115,7 @@ class Run:
         )  # fmt: skip
 
     def _set_buffers(self, words):
-        n, subgrids = self.loaded.n, self.subgrids
-        self.buffers = {
-            "state": cupy.empty((subgrids, 3, n, words), np.uint64),
-            "touched": cupy.zeros((subgrids, -(-n // 32)), np.uint32),
-            "lists": cupy.empty((subgrids, 2, n), np.int32),
-            "longs": cupy.empty((subgrids, 2, self._most_long_rows()), np.int32),
-            "counts": cupy.zeros((subgrids, 2, policy.WORD * words), np.uint32),
-        }
+        self.buffers = allocate(sweep_arrays(self.loaded.n, self.loaded.m, self.subgrids, words))
         fill(self.arguments, **self.buffers)
 
     def _set_question(self):

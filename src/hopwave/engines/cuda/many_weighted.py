@@ -20,7 +20,9 @@ from hopwave.engines.cuda.buffers import Pieces, free_memory
 from hopwave.engines.cuda.launch import expression, kernels, offset_type, truth
 from hopwave.engines.cuda.records import filled, record
 from hopwave.engines.cuda.search.distances import probed_depth
+from hopwave.engines.cuda.search_arrays import length_arrays
 from hopwave.engines.host_memory import check_memory
+from hopwave.engines.ledger import total
 from hopwave.errors import EngineError, amount
 from hopwave.planning.jobs import Swept
 
@@ -82,7 +84,7 @@ class Run:
     def _fit(self, budget):
         """How many searches fit at the same time, and how many sources into one launch."""
         n, k = self.loaded.n, max(1, len(self.job.sources))
-        state, row = policy.search_bytes(n, not self.table), 8 * n if self.table else 0
+        state, row = total(length_arrays(n, 1, not self.table)), 8 * n if self.table else 0
         if state + row > budget:
             raise EngineError(
                 f"a search along weights needs {amount(state + row)} on this graph, and {amount(budget)} of the GPU's "

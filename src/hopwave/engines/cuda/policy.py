@@ -158,6 +158,11 @@ CULLING_BLOCKS = 2
 FEW_LISTS = 4096
 FEW_ARCS = 1024
 
+# One part of a build takes 16 bytes per arc while it is sorted, 44 with weights. An eighth of all arcs keeps that below
+# what the rows themselves take; fewer than so many arcs are not worth a part of their own (build.py).
+PARTS = 8
+LEAST_ARCS = 1 << 22
+SORTING, SORTING_WEIGHTED = 16, 44
 SORTED_ARCS = 1 << 27  # arcs that are arranged by degree at a time: sorting takes 24 bytes per arc
 
 
@@ -182,15 +187,6 @@ def moved_bound(mean: float, n: int, m: int) -> float:
     (16.0, 2.0, 0.0)
     """
     return mean * max(1.0, ALONG_WEIGHTS.arcs_within_delta * n / max(1, m))
-
-
-def search_bytes(n: int, own: bool) -> int:
-    """Bytes of one search along weights: distances of its own, two stamps, the piles.
-
-    >>> search_bytes(100, own=True), search_bytes(100, own=False)
-    (3360, 2560)
-    """
-    return (8 if own else 0) * n + 8 * n + 4 * ALONG_WEIGHTS.lists * (n + 2) + 128
 
 
 @dataclass(frozen=True)

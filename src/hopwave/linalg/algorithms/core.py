@@ -13,7 +13,7 @@ from typing import Any
 from hopwave.algebra.operators import binary, monoid, unary
 from hopwave.algebra.semiring import semiring
 from hopwave.algebra.vector import Vector
-from hopwave.linalg.algorithms.operands import is_symmetric, loopless, square
+from hopwave.linalg.algorithms.operands import is_symmetric, loopless, square, without_repeats
 from hopwave.linalg.elementwise import apply, ewise_add, ewise_mult, select
 from hopwave.linalg.placing import assign
 from hopwave.linalg.products import mxv, vxm
@@ -21,7 +21,9 @@ from hopwave.linalg.reduction import reduce
 
 
 def core_numbers(A: Any, directed: bool | None = None, *, device: str = "auto") -> Vector:
-    """The core number of every vertex. Loops do not count; of a directed graph, arcs in and out both do.
+    """The core number of every vertex. In a directed graph, arcs in and out both count.
+
+    Loops do not count, and parallel arcs count as one.
 
     Unless `directed` says so, a matrix is that of a directed graph if it is not symmetric.
 
@@ -55,7 +57,7 @@ def core_numbers(A: Any, directed: bool | None = None, *, device: str = "auto") 
     >>> la.algorithms.core_numbers(A).values.tolist()
     [2, 2, 2, 1]
     """
-    A = loopless(square(A, device))
+    A = without_repeats(loopless(square(A, device)))
     n = A.shape[0]
     both = not is_symmetric(A) if directed is None else directed
     d = Vector.full(n, 0, "int64", device=A.device)

@@ -50,7 +50,7 @@ def hits(
 ) -> tuple[Vector, Vector]:
     """Hubs and authorities. They add up to 1; with normalized=False, Σ a² = 1 and h = A a.
 
-    `nstart`: the first a, an array of n weights.
+    All are 0 where there are no arcs, or where all weights are 0. `nstart`: the first a, an array of n weights.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def hits(
     if length(h) == 0:
         if A.nnz and extremes(A)[1] > 0:
             raise GraphError("nstart is 0 at every vertex that an arc leads to; leave it out, or name one of these")
-        return Vector.from_dense(h), Vector.from_dense(h)  # without arcs nobody is a hub
+        return Vector.from_dense(h), Vector.from_dense(h)  # nobody is a hub
 
     enough = max(tol, FINEST * n**0.5)
     a = settle(Authorities(A, a, enough), enough, max_iter, "the authorities")

@@ -10,9 +10,11 @@ import numpy as np
 
 from hopwave.algebra.matrix import Matrix, as_matrix
 from hopwave.algebra.operators import monoid
+from hopwave.arrays import module_of
 from hopwave.checks.numbers import is_whole
 from hopwave.engines import algebra
 from hopwave.errors import GraphError, LinalgError
+from hopwave.graph.row_operations import from_keys, keys_of
 from hopwave.linalg.elementwise import select
 from hopwave.linalg.reduction import reduce
 
@@ -101,6 +103,17 @@ def loopless(A: Matrix) -> Matrix:
     pattern = A.pattern() if A.has_values else A
     without = select(pattern, "offdiag")
     return without if without.nnz < A.nnz else pattern
+
+
+def without_repeats(A: Matrix) -> Matrix:
+    """The pattern with every entry once; itself where no entry is repeated."""
+    if A.ascending:
+        return A
+    xp = module_of(A.rows.indices)
+    keys = keys_of(A.rows, A.shape[1], xp)
+    if bool((keys[1:] > keys[:-1]).all()):
+        return A
+    return Matrix.from_rows(from_keys(xp.unique(keys), None, A.shape, xp), A.shape, ascending=True)
 
 
 def is_symmetric(A: Matrix) -> bool:

@@ -122,7 +122,7 @@ def test_blocks_fit_or_an_error_says_so(graph: tuple[int, int], k: int, machine:
     n, m = graph
     shape = regimes.block_shape(n, m, k, 20, machine)
     size = regimes.block_size(k, n, shape, machine)
-    state, row = regimes.block_state(n, regimes.FLOAT, shape.shared), 8 * n + 64
+    state, row = regimes.block_state(n, shape.shared), 8 * n + 64
     if state + row > budget:
         with pytest.raises(EngineError, match=r"for one source and may use .* raise memory_limit="):
             regimes.block_fit(state, n, shape, size, budget)

@@ -43,7 +43,7 @@ def back_by_successors(own, begin, end, row, squares, extra, targets, cached):
 
 @njit(**INNER)
 def back_by_arcs(A, own, begin, end, row, targets):
-    """The same for edge scores: what flows through an arc is added to its own score. Returns Σ over the arcs."""
+    """δ of a level that was pushed, and for edge scores the flow through each arc. Returns the sum of all flows."""
     noinline()
     indices, sigma, queue = A.indices, own.sigma, own.queue
     starts, successors = own.starts, own.successors

@@ -34,7 +34,7 @@ class RenumberedGraph:
         self.loaded = CpuGraph(Graph(*rows, directed=graph.directed, transpose=columns and Rows(*columns)))
 
     def _numbered(self, degrees, across, entries):
-        """Rows of these lengths from their transpose."""
+        """Offsets and indices of rows with these lengths, filled from their transpose."""
         offsets = np.zeros(len(across), across.dtype)
         np.cumsum(degrees[self.order], dtype=offsets.dtype, out=offsets[1:])
         numbered = np.empty_like(entries)

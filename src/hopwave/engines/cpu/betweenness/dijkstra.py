@@ -21,7 +21,9 @@ import numpy as np
 
 from hopwave.engines.cpu.integers import ONE, U0, U1, U8
 from hopwave.engines.cpu.intrinsics import INNER, noinline, prefetch
-from hopwave.engines.cpu.many.waiting import NONE, bytes_of_waiting, enter, new_waiting, put, remove_root, take_bucket
+from hopwave.engines.cpu.many.waiting import NONE, enter, new_waiting, put, remove_root, take_bucket, waiting_arrays
+from hopwave.engines.cpu.views import allocate
+from hopwave.engines.ledger import Array, total
 from hopwave.system.numba_cache import njit
 
 PATHS, TOTAL, DELTA = range(3)  # columns of nodes: σ, λ, and δ, which is 0 until the way back
@@ -35,25 +37,35 @@ Predecessors = namedtuple("Predecessors", "tail arc tie tie_tail tie_arc followi
 WeightedState = namedtuple("WeightedState", "distance nodes waiting before order")
 
 
+def vertex_arrays(n):
+    """The arrays of a WeightedState, but for what waits and what is before."""
+    return {"distance": Array(n, fill=np.inf), "nodes": Array((n, 3)), "order": Array(n, np.uint32)}
+
+
+def predecessor_arrays(n, m, edges):
+    """The arrays of Predecessors; `edges`: for scores of edges. There is room for a tie of every arc."""
+    number = np.uint32 if m + 1 < 2**32 else np.uint64  # of an arc or an entry
+    return {
+        "tail": Array(n, np.uint32),
+        "arc": Array(n if edges else 0, number),
+        "tie": Array(n, number),
+        "tie_tail": Array(m + 2, np.uint32),
+        "tie_arc": Array(m + 2 if edges else 0, number),
+        "following": Array(m + 2, number),
+    }
+
+
 def new_state(n, m, edges):
     """The arrays of one worker for n vertices and m arcs; `edges`: for scores of edges."""
-    number = np.uint32 if m + 1 < 2**32 else np.uint64  # of an arc or an entry
     waiting = new_waiting(m)
     waiting.vertex[0] = 0  # of NONE, which is looked at ahead of time
-    before = Predecessors(
-        tail=np.empty(n, np.uint32),
-        arc=np.empty(n if edges else 0, number),
-        tie=np.empty(n, number),
-        tie_tail=np.empty(m + 2, np.uint32),
-        tie_arc=np.empty(m + 2 if edges else 0, number),
-        following=np.empty(m + 2, number),
-    )
-    return WeightedState(np.full(n, np.inf), np.empty((n, 3)), waiting, before, np.empty(n, np.uint32))
+    before = Predecessors(**allocate(predecessor_arrays(n, m, edges)))
+    return WeightedState(waiting=waiting, before=before, **allocate(vertex_arrays(n)))
 
 
-def bytes_of_state(n, m):
+def bytes_of_state(n, m, edges):
     """What new_state takes at most; pages that no entry reaches cost nothing."""
-    return 48 * n + 12 * m + bytes_of_waiting(m)
+    return total(vertex_arrays(n)) + total(predecessor_arrays(n, m, edges)) + total(waiting_arrays(m))
 
 
 @njit(**INNER)
@@ -152,7 +164,7 @@ def search(A, own, source, target):
 
 @njit(**INNER)
 def forget(own, settled):
-    """Make all distances infinite again: by the order of settling where little was reached."""
+    """Make all distances infinite again: only those of settled vertices if they are few."""
     noinline()
     distance, order = own.distance, own.order
     if settled < np.uint64(distance.size) >> np.uint64(3):

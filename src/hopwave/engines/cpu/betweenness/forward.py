@@ -53,9 +53,9 @@ def push_counting(A, own, begin, end, used, arcs):
 
 @njit(**INNER)
 def push_counting_cached(A, own, begin, end, used, arcs):
-    """The same for graphs that fit into a cache, where a mispredicted branch costs more than a useless store.
+    """`push_counting` for graphs that fit into a cache, where a mispredicted branch costs more than a useless store.
 
-    Every value is stored; the ends of queue and successors move on only where it was a find.
+    Every neighbour is stored, and the ends of queue and successors move on only if it belongs there.
     """
     noinline()
     indptr, indices, sigma = A.indptr, A.indices, own.sigma
@@ -134,8 +134,8 @@ def count_along_rows(A, own, begin, end):
 
 @njit(**INNER)
 def settle(A, own, begin, end, counting_arcs):
-    """The level queue[begin:end] is complete: its σ̂ become positive. Returns how many arcs leave it, if wanted, and
-    the greatest σ̂."""
+    """Make the σ̂ of the complete level queue[begin:end] positive. Returns how many arcs leave it, or 0 if they are not
+    wanted, and the greatest σ̂."""
     noinline()
     indptr, queue, sigma = A.indptr, own.queue, own.sigma
     begin, end, greatest = np.uint64(begin), np.uint64(end), 0.0
@@ -154,7 +154,7 @@ def settle(A, own, begin, end, counting_arcs):
 
 @njit(**INNER)
 def forward(A, own, shared, source):
-    """All levels from the source. Returns their number, negative where a level is too wide for one scale."""
+    """All levels from the source. Returns their number, with a minus sign if one is too wide for a single scale."""
     indptr, queue, levels = A.indptr, own.queue, own.levels
     n = own.sigma.size
     m = np.int64(indptr[n])

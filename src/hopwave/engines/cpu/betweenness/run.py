@@ -9,9 +9,10 @@ from hopwave.engines.cpu.betweenness import source as kernels
 from hopwave.engines.cpu.betweenness import state
 from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import thread_count
-from hopwave.engines.cpu.views import new_array
+from hopwave.engines.cpu.views import allocate, allocated
 from hopwave.engines.cpu.workers import FINISHED, NEXT_BATCH, new_control, run_workers
 from hopwave.engines.host_memory import available_memory
+from hopwave.engines.ledger import total
 from hopwave.errors import EngineError, amount
 
 NO_CUTOFF = np.iinfo(np.int32).max
@@ -32,7 +33,8 @@ class Accumulation:
         self.total = np.zeros(width)
         self.certificate = np.zeros((len(job.sources), 2))
         self.done = self.extended = 0
-        self.workers = self._fitting(min(thread_count(threads), self.blocks), n, m, width, job.memory_limit)
+        each = self.bytes_per_worker(n, m, width, job.edges)
+        self.workers = workers_within(job.memory_limit, min(thread_count(threads), self.blocks), each)
         self.A = self._rows(loaded)
         self._limits = np.zeros(state.LIMIT_CELLS, np.int64)
         self._limits[state.CUTOFF] = self._hop_limit()
@@ -58,34 +60,18 @@ class Accumulation:
         return NO_CUTOFF if self.job.cutoff is None else min(self.job.cutoff, NO_CUTOFF)
 
     @staticmethod
-    def _bytes_per_worker(n, m, width):
-        """Each has its own state, successors and two rows of scores."""
-        return 32 * n + 4 * m + 16 * width
-
-    @classmethod
-    def _fitting(cls, workers, n, m, width, limit):
-        """As many workers as there is memory for."""
-        each = cls._bytes_per_worker(n, m, width)
-        if limit is None and each * workers <= policy.BYTES_ANYWHERE:
-            return max(1, workers)
-        free = available_memory() if limit is None else limit
-        if free is None:
-            return max(1, workers)
-        usable = free if limit is not None else free * 3 // 4
-        if each > usable:
-            raise EngineError(
-                f"betweenness of this graph needs {amount(each)} for one worker and may use {amount(usable)}; "
-                "raise memory_limit=, or use a machine with more memory"
-            )
-        return max(1, min(workers, usable // max(1, each)))
+    def bytes_per_worker(n, m, width, edges):
+        """A worker's arrays and two rows of scores; of levels, few rows are written."""
+        arrays = state.worker_arrays(n, m)
+        return total(arrays) - arrays["levels"].nbytes + 16 * width
 
     def advance(self, first, poll):
         """Blocks from number first on, until all are done or poll(done) returns true. Returns how many are done."""
         self.done = first
         if first >= self.blocks:
             return first
-        rows = max(2, min(2 * self.workers, self.blocks))
-        control = new_control(state.READY + rows)
+        rows = state.scores_array(len(self.total), self.workers, self.blocks)
+        control = new_control(state.READY + rows.shape[0])
         control[NEXT_BATCH] = control[FINISHED] = first
         shared = state.SharedState(
             sources=self.job.sources,
@@ -115,9 +101,8 @@ class Accumulation:
 
     def _empty_rows(self, rows):
         """Rows of zeros. Whoever commits a block sets its row back to zeros."""
-        kind = "scores", rows, len(self.total)
-        found = self._loaded.spare(kind)
-        return np.zeros(kind[1:]) if found is None else found
+        found = self._loaded.spare(("scores", *rows.shape))
+        return allocated(rows) if found is None else found
 
     def _leave(self, scores):
         """Leave all arrays to another run."""
@@ -132,14 +117,20 @@ class Accumulation:
         """Raise an error if a worker found that the job cannot be done."""
 
     def _worker_state(self):
-        n, m, words = self._n, len(self.A.indices), len(self.A.padding)
-        arc = np.uint32 if m < 2**32 else np.uint64
-        return state.WorkerState(
-            sigma=new_array(n, np.float64),
-            gathered=new_array(max(n, 64), np.float64),
-            queue=new_array(n + 1, np.uint32),
-            starts=new_array(n + 1, arc),
-            successors=new_array(m + 1, arc),
-            levels=np.empty((n + 3, 4), np.int64),
-            visited=np.empty(words, np.uint64),
+        return state.WorkerState(**allocate(state.worker_arrays(self._n, len(self.A.indices))))
+
+
+def workers_within(limit, workers, each):
+    """As many workers of `each` bytes as there is memory for: up to the limit, or three quarters of what is free."""
+    if limit is None and each * workers <= policy.BYTES_ANYWHERE:
+        return max(1, workers)
+    free = available_memory() if limit is None else limit
+    if free is None:
+        return max(1, workers)
+    usable = free if limit is not None else free * 3 // 4
+    if each > usable:
+        raise EngineError(
+            f"betweenness of this graph needs {amount(each)} for one worker and may use {amount(usable)}; "
+            "raise memory_limit=, or use a machine with more memory"
         )
+    return max(1, min(workers, usable // max(1, each)))

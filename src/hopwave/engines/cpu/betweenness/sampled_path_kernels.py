@@ -65,7 +65,7 @@ def mix(z):
 
 @njit(**INNER)
 def fraction(key, number):
-    """A uniform number in [0, 1): that number of the pair with that key."""
+    """Random number `number` of the pair with that key, uniform in [0, 1)."""
     return np.float64(mix(key + np.uint64(number + 1) * WEYL) >> U11) * 2.0**-53
 
 

@@ -144,7 +144,7 @@ class WeightedPathSampling(PathSampling):
         return np.int64(0)  # the rows have the cutoff
 
     def _bytes_per_worker(self):
-        return bytes_of_state(self._n, len(self._graph.indices)) + 12 * self._n
+        return bytes_of_state(self._n, len(self._graph.indices), False) + 12 * self._n
 
     def _worker_state(self):
         return WeightedPathState(

@@ -16,7 +16,9 @@ from hopwave.system.numba_cache import njit
 
 NO_CUTOFF = np.iinfo(np.int32).max
 NONE = np.empty(0)
-UNVISITED = np.int32(2**31 - 1)  # a depth greater than any: "is a successor" is then one comparison
+UNVISITED = np.int32(
+    2**31 - 1
+)  # of a vertex that is not visited, above every depth: "is a successor" is then one comparison
 
 
 class SmallAccumulation:
@@ -48,7 +50,7 @@ class SmallAccumulation:
         return self.done
 
     def _count_scaled(self, poll):
-        """The same sums where plain path counts would outgrow float64."""
+        """Sums over all sources with scaled path counts: plain ones would outgrow float64."""
         run = self._otherwise()
         done = 0
         while done < run.blocks:

@@ -16,7 +16,10 @@ from __future__ import annotations
 
 from collections import namedtuple
 
+import numpy as np
+
 from hopwave.engines.cpu.workers import CONTROL_CELLS
+from hopwave.engines.ledger import Array
 
 # One worker's arrays. levels: one row per level, with the columns below; starts: where a vertex's successors begin;
 # gathered: what the vertices of a pulled level take from their successors; on the way out, the sums of 64 vertices.
@@ -24,6 +27,27 @@ WorkerState = namedtuple("WorkerState", "sigma gathered queue starts successors 
 # scores: one row per block in work, with Σ δ², where wanted, behind Σ δ; total: what is committed. targets is empty
 # where all vertices are targets; certificate: two numbers per source (algorithms/brandes.certify).
 SharedState = namedtuple("SharedState", "sources targets scores total certificate control rule limits")
+
+
+def worker_arrays(n, m):
+    """The arrays of a WorkerState. Pages that nobody writes to cost nothing: a level takes one row of levels, and
+    successors are written by pushed levels alone."""
+    arc = np.uint32 if m < 2**32 else np.uint64
+    return {
+        "sigma": Array(n, np.float64, huge=True),
+        "gathered": Array(max(n, 64), np.float64, huge=True),
+        "queue": Array(n + 1, np.uint32, huge=True),
+        "starts": Array(n + 1, arc, huge=True),
+        "successors": Array(m + 1, arc, huge=True),
+        "levels": Array((n + 3, 4), np.int64),
+        "visited": Array(-(-n // 64), np.uint64),
+    }
+
+
+def scores_array(width, workers, blocks):
+    """A row of scores for every block in work: two per worker, so that a block may wait for those before it."""
+    return Array((max(2, min(2 * workers, blocks)), width), fill=0)
+
 
 # Columns of levels: where the level begins in the queue, arcs that leave it, whether it was pulled, the shift of its σ̂.
 BEGINS, ARCS, IS_PULLED, SHIFT = range(4)

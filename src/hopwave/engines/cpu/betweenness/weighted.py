@@ -135,8 +135,8 @@ class WeightedAccumulation(Accumulation):
         self._graph = loaded.graph
 
     @staticmethod
-    def _bytes_per_worker(n, m, width):
-        return dijkstra.bytes_of_state(n, m) + 16 * width
+    def bytes_per_worker(n, m, width, edges):
+        return dijkstra.bytes_of_state(n, m, edges) + 16 * width
 
     def _rows(self, loaded):
         return rows_with_lengths(loaded, self.job.cutoff)

@@ -16,14 +16,14 @@ import numpy as np
 
 from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.betweenness import wide_kernels as kernels
-from hopwave.engines.cpu.betweenness.run import NO_CUTOFF, Accumulation
-from hopwave.engines.cpu.betweenness.wide_levels import LEVEL_COLUMNS, SUM_COLUMNS, WideState
+from hopwave.engines.cpu.betweenness.run import NO_CUTOFF, Accumulation, workers_within
+from hopwave.engines.cpu.betweenness.wide_levels import WideState, wide_arrays
 from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import new_board, thread_count
-from hopwave.engines.cpu.search.state import BUFFER_CELLS
 from hopwave.engines.cpu.team import helped
-from hopwave.engines.cpu.views import new_array
+from hopwave.engines.cpu.views import allocate
 from hopwave.engines.cpu.workers import FINISHED, new_control, run_workers
+from hopwave.engines.ledger import total
 
 NOTHING = np.empty(0)
 Shared = namedtuple("Shared", "control")  # see workers.run_workers
@@ -36,7 +36,6 @@ class WideAccumulation:
         n = loaded.n
         self.loaded, self.job, self.plan = loaded, job, plan
         self.blocks, self.size, self.extended = len(job.sources), 1, 0
-        Accumulation._fitting(1, n, 0, n, job.memory_limit)  # or an error
         threads, worth = (
             thread_count(threads),
             n // policy.VERTICES_PER_THREAD + loaded.m // policy.ARCS_PER_WIDE_THREAD,
@@ -44,6 +43,8 @@ class WideAccumulation:
         together = plan.regime == "wide" or job.memory_limit is not None
         self.teams = 1 if together else policy.sources_at_once(loaded.flat, self.blocks, threads)
         self.workers = max(1, min(threads // self.teams, worth, policy.MAX_TEAM + 1))
+        arrays = self._arrays()
+        workers_within(job.memory_limit, 1, total(arrays) - arrays["levels"].nbytes + 8 * n)  # or an error
         self.total = np.zeros(n) if job.memory_limit is not None else loaded.sums()
         self.certificate = np.zeros((self.blocks, 2))
         self._done = np.zeros(2, np.int64)  # counted by compiled code, so that Ctrl-C finds it and the total agreeing
@@ -112,7 +113,7 @@ class WideAccumulation:
         return done[kernels.OUTCOME] != kernels.TOO_WIDE
 
     def _add_by_one(self, number):
-        """Path counts are too large for this way: the source is left to one worker, which knows others."""
+        """Leave a source whose path counts are too large to one worker, which can scale them."""
         one = replace(self.job, sources=self.job.sources[number : number + 1])
         run = Accumulation(self.loaded, one, self.plan, 1)
         run.advance(0, lambda done: False)
@@ -122,30 +123,12 @@ class WideAccumulation:
 
     @property
     def _kind(self):
-        """Under which name the arrays of all teams are left to another run."""
+        """The name under which the arrays of all teams are left to the next run."""
         return "wide", self.teams, self.workers
 
     def _new_states(self):
-        A = self.loaded.adjacency("any")
-        return [self._new_state(A) for _ in range(self.teams)]
+        return [WideState(targets=NOTHING, **allocate(self._arrays())) for _ in range(self.teams)]
 
-    def _new_state(self, A):
-        n, words = self.loaded.n, len(A.padding)
-        sorted_ = policy.sorted_arcs(self.loaded.m) if self.job.memory_limit is None else 0
-        buckets = 1 + (n - 1 >> policy.bucket_bits(n))
-        return WideState(
-            parent=new_array(n, np.int32),
-            queue=new_array(n, np.uint32),
-            visited=np.empty(words, np.uint64),
-            buffers=np.empty((self.workers, BUFFER_CELLS), np.uint32),
-            sigma=new_array(2 * n, np.float64).reshape(2, n),
-            total=NOTHING if self.teams == 1 else new_array(n, np.float64),
-            targets=NOTHING,
-            sums=np.zeros((self.workers, SUM_COLUMNS)),
-            levels=np.empty((n + 3, LEVEL_COLUMNS), np.int64),
-            getters=new_array(sorted_, np.uint32),
-            values=new_array(sorted_, np.float64),
-            runs=np.empty((buckets, buckets + 1), np.int64),
-            cursors=np.empty((self.workers, buckets), np.int64),
-            gathered=new_array(n, np.float64),
-        )
+    def _arrays(self):
+        limited = self.job.memory_limit is not None
+        return wide_arrays(self.loaded.n, self.loaded.m, self.teams, self.workers, limited)

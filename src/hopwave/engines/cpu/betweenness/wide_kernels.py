@@ -131,8 +131,8 @@ def by_sorted_arcs(A, W, board, from_level, level, flags, limits):
 
 @njit(**INNER)
 def settle(W, level, bound, bits):
-    """A level is counted: scale it down if its successors might overflow. Returns what bounds the exponents of its
-    counts, -1 if it is too wide. As in betweenness/forward.py, so that the same sources are counted the other way."""
+    """Scale a counted level down if its successors might overflow. Returns a bound on the exponents of its counts, or
+    -1 if it is too wide. The rule is that of betweenness/forward.py, so that both refuse the same sources."""
     if bound + 2 * bits <= LARGEST:
         return bound + bits
     begin, end = W.levels[level, wide_levels.BEGINS], W.levels[level + 1, wide_levels.BEGINS]
@@ -225,7 +225,7 @@ def way_out(A, W, board, source, limits, rule):
 
 @njit(**INNER)
 def way_back(A, W, board, count, limits):
-    """From the last level to the first behind the source."""
+    """Dependencies, from the last level back to the first one after the source."""
     noinline()
     for level in range(count - 1, 0, -1):
         level_, flags = np.int64(level), wide_levels.WITH_ENDPOINTS * limits[ENDPOINTS]
@@ -238,7 +238,7 @@ def way_back(A, W, board, count, limits):
 
 @njit(**COMPILED)
 def commit(total, row, done):
-    """Add what a source has summed up in a row of its own."""
+    """Add the row of one source to the total."""
     for v in range(total.size):
         total[v] += row[v]
     done[DONE] += 1

@@ -6,6 +6,7 @@ from collections import namedtuple
 
 import numpy as np
 
+from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.crew import EDGES, FOUND, JOB_END, TAIL, next_chunk, next_of_regions
 from hopwave.engines.cpu.integers import U0, U1, U4, U6, U8, U16
 from hopwave.engines.cpu.intrinsics import (
@@ -18,7 +19,8 @@ from hopwave.engines.cpu.intrinsics import (
     trailing_zeros,
 )
 from hopwave.engines.cpu.search.push import NEIGHBOURS_AHEAD, flush, push_chunk
-from hopwave.engines.cpu.search.state import BUFFER
+from hopwave.engines.cpu.search.state import BUFFER, BUFFER_CELLS
+from hopwave.engines.ledger import Array
 from hopwave.system.numba_cache import njit
 
 # parent: negative as in a search (search/steps.py) before a vertex is visited, then its level; queue, buffers: as
@@ -32,6 +34,27 @@ FOUND_SUM, DUE, COUNTED = range(3)
 SUM_COLUMNS = 16  # two cache lines
 BEGINS, SHIFT, ARCS = range(3)
 LEVEL_COLUMNS = 3
+
+
+def wide_arrays(n, m, teams, workers, limited):
+    """The arrays of one team's WideState, but for targets. Where memory is limited, no arcs are sorted."""
+    arcs, buckets = 0 if limited else policy.sorted_arcs(m), 1 + (n - 1 >> policy.bucket_bits(n))
+    return {
+        "parent": Array(n, np.int32, huge=True),
+        "queue": Array(n, np.uint32, huge=True),
+        "visited": Array(-(-n // 64), np.uint64),
+        "buffers": Array((workers, BUFFER_CELLS), np.uint32),
+        "sigma": Array((2, n), np.float64, huge=True),
+        "total": Array(n if teams > 1 else 0, np.float64, huge=True),
+        "sums": Array((workers, SUM_COLUMNS), fill=0),
+        "levels": Array((n + 3, LEVEL_COLUMNS), np.int64),
+        "getters": Array(arcs, np.uint32, huge=True),
+        "values": Array(arcs, np.float64, huge=True),
+        "runs": Array((buckets, buckets + 1), np.int64),
+        "cursors": Array((workers, buckets), np.int64),
+        "gathered": Array(n, np.float64, huge=True),
+    }
+
 
 # Flags of a job. COUNTS, PUSHES: on the way out, the level's σ̂ must still be counted; the level is to be pushed.
 # HAS_SUCCESSORS, IS_GATHERED, WITH_ENDPOINTS: on the way back, the level has successors; what it takes from them is in
@@ -122,7 +145,7 @@ def count_by_words(A, W, board, me, level):
 
 @njit(**INNER)
 def pull_counting(A, W, board, me, level):
-    """Unvisited vertices add up the counts of their in-neighbours; those of the level before alone have any."""
+    """Unvisited vertices add up the counts of their in-neighbours; only those of the level before have counts."""
     noinline()
     in_indptr, in_indices, before, counted = A.in_indptr, A.in_indices, W.sigma[1 - level % 2], W.sigma[level % 2]
     visited, parent, queue, buffer = W.visited, W.parent, W.queue, W.buffers[me]
@@ -318,7 +341,7 @@ def finish_level(A, W, board, me, level, flags):
 
 @njit(**INNER)
 def finish_by_words(A, W, board, me, level, flags):
-    """The same for a large level, region by region."""
+    """`finish_level` for a large level, whose vertices are found among all words, region by region."""
     noinline()
     buffer, n, region = W.buffers[me], np.uint64(W.parent.size), me
     while True:

@@ -236,7 +236,7 @@ def terms_of(indices, lengths):
 
 @njit(**COMPILED)
 def dot_terms(mask, indptr, column_ptr):
-    """The same by dot products: the length of a column per entry of the mask, or less where it is searched in."""
+    """How many terms dot products look at: the length of a column per entry of the mask, or less if it is searched."""
     mask_ptr, mask_columns = mask
     total = np.int64(0)
     for i in range(mask_ptr.size - 1):

@@ -43,7 +43,7 @@ def closeness_of(r, total, n, wasserman_faust):
 
 @njit(**INNER)
 def highest_score(score, n, found, total, inverse, level, ahead, low, high):
-    """No less than the score of a source of which that much is known."""
+    """An upper bound on the score of a source, from what its search has found so far."""
     if score == HARMONIC:
         rest = high - found
         near = min(ahead, rest)

@@ -14,8 +14,10 @@ from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import thread_count
 from hopwave.engines.cpu.many import kernels
+from hopwave.engines.cpu.views import allocate, allocated
 from hopwave.engines.cpu.workers import new_control, run_workers
 from hopwave.engines.host_memory import check_memory, workers_that_fit
+from hopwave.engines.ledger import Array, total
 from hopwave.planning.jobs import Swept
 from hopwave.prepared import Structure
 
@@ -34,7 +36,7 @@ def sweep(loaded, job, poll, threads):
     arranged = together and loaded.irregular and k >= policy.SOURCES_BEFORE_ARRANGING
     A = loaded.adjacency("paper" if arranged else "any")
     shared = _shared_state(loaded, job, width, together)
-    states = [_worker_state(n, job.keep, together) for _ in range(workers)]
+    states = [kernels.WorkerState(**allocate(worker_arrays(n, job.keep, together))) for _ in range(workers)]
     with compiling(kernels.take_batches):
         run_workers(kernels.take_batches, A, states, shared, poll, alone)
         if job.keep == "pairs":
@@ -74,7 +76,7 @@ def _shared_state(loaded, job, width, together):
         reach=reachable(loaded, sources),
         sums=np.zeros((k, 3), np.int64),
         inverse=np.zeros(k),
-        rows=np.full((k, n) if job.keep == "rows" else (0, 0), -1, np.int32),
+        rows=allocated(table_array(n, k, job.keep)),
         starts=np.zeros(k if job.keep == "pairs" else 0, np.int64),
         pair_vertex=np.empty(0, np.int32),
         pair_depth=np.empty(0, np.int32),
@@ -84,7 +86,7 @@ def _shared_state(loaded, job, width, together):
 
 
 def _with_room_for_pairs(shared):
-    """Pairs were counted by a first run; for a second one that writes them, arrays and where each source begins."""
+    """The shared state for a second run that writes the pairs, with room for those that a first run counted."""
     counts = shared.sums[:, kernels.REACHED]
     ends = np.cumsum(counts)
     total = int(ends[-1]) if len(ends) else 0
@@ -97,32 +99,36 @@ def _with_room_for_pairs(shared):
     )
 
 
-def _worker_state(n, keep, together):
-    """One worker's arrays; untouched pages cost nothing."""
+def worker_arrays(n, keep, together):
+    """The arrays of a WorkerState; untouched pages cost nothing, and of a histogram few are touched."""
     words = n if together else 0
-    return kernels.WorkerState(
-        seen=np.empty(words, np.uint64),
-        front=np.empty(words, np.uint64),
-        fresh=np.empty(words, np.uint64),
-        active=np.empty(n, np.uint32),
-        found=np.empty(words, np.uint32),
-        depth=np.full(0 if together or keep == "rows" else n, -1, np.int32),
-        lanes=np.zeros(kernels.LANES, np.int64),
-        histogram=np.zeros(n + 1 if keep in ("sums", "columns") else 0, np.int64),
-        columns=np.zeros((n if keep == "columns" else 0, 3), np.int64),
-    )
+    return {
+        "seen": Array(words, np.uint64),
+        "front": Array(words, np.uint64),
+        "fresh": Array(words, np.uint64),
+        "active": Array(n, np.uint32),
+        "found": Array(words, np.uint32),
+        "depth": Array(0 if together or keep == "rows" else n, np.int32, fill=-1),
+        "lanes": Array(kernels.LANES, np.int64, fill=0),
+        "histogram": Array(n + 1 if keep in ("sums", "columns") else 0, np.int64, fill=0),
+        "columns": Array((n if keep == "columns" else 0, 3), np.int64, fill=0),
+    }
+
+
+def table_array(n, k, keep):
+    """The distances of k sources, if they are wanted."""
+    return Array((k, n) if keep == "rows" else (0, 0), np.int32, fill=-1)
 
 
 def _fitting(workers, n, k, job, together):
     """As many workers as there is memory for, the answer itself counted first."""
-    answer = 4 * n * k if job.keep == "rows" else 0
+    answer = table_array(n, k, job.keep).nbytes
     check_memory(answer, f"a table of {k:,} × {n:,} distances")
-    each = n * ((32 if together else 8) + {"sums": 8, "columns": 32}.get(job.keep, 0))
-    return workers_that_fit(workers, answer, each)
+    return workers_that_fit(workers, answer, total(worker_arrays(n, job.keep, together)))
 
 
 def reachable(loaded, sources):
-    """How many vertices each source can reach at most: a search that has found so many is over."""
+    """At most how many vertices each source reaches. A search that has found that many is over."""
     if loaded.graph.directed:
         return loaded.findable + (loaded.graph.in_degrees[sources] == 0).astype(np.int64)
     labels = component_labels(loaded, strong=False)
@@ -141,7 +147,7 @@ def component_labels(loaded, strong):
 
 @dataclass(frozen=True)
 class NeighbourhoodRank:
-    """Where each vertex stands in the order of neighbourhoods."""
+    """The place of each vertex in the order of neighbourhoods."""
 
     rank: np.ndarray
 

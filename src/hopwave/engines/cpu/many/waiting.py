@@ -18,6 +18,8 @@ import numpy as np
 from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.integers import U0, U1, U6, U63
 from hopwave.engines.cpu.intrinsics import INNER, trailing_zeros
+from hopwave.engines.cpu.views import allocate
+from hopwave.engines.ledger import Array
 from hopwave.system.numba_cache import njit
 
 LAST = np.uint64(policy.LENGTH_BUCKETS - 1)
@@ -29,25 +31,25 @@ TWO, THREE, FOUR = np.uint64(2), np.uint64(3), np.uint64(4)
 Waiting = namedtuple("Waiting", "first marks vertex key following keys items")
 
 
-def new_waiting(m):
-    """The arrays for any number of searches on a graph of m arcs; untouched pages cost nothing."""
-    keys = np.empty(m + 6)
-    keys[:4] = np.inf
+def waiting_arrays(m):
+    """The arrays of Waiting on a graph of m arcs: a search may make an entry for each. Untouched pages cost nothing."""
     number = np.uint32 if m + 2 < 2**32 else np.uint64
-    return Waiting(
-        first=np.zeros(policy.LENGTH_BUCKETS, number),
-        marks=np.zeros(policy.LENGTH_BUCKETS // 64, np.uint64),
-        vertex=np.empty(m + 2, np.uint32),
-        key=np.empty(m + 2),
-        following=np.empty(m + 2, number),
-        keys=keys,
-        items=np.empty(m + 6, np.uint32),
-    )
+    return {
+        "first": Array(policy.LENGTH_BUCKETS, number, fill=0),
+        "marks": Array(policy.LENGTH_BUCKETS // 64, np.uint64, fill=0),
+        "vertex": Array(m + 2, np.uint32),
+        "key": Array(m + 2),
+        "following": Array(m + 2, number),
+        "keys": Array(m + 6),
+        "items": Array(m + 6, np.uint32),
+    }
 
 
-def bytes_of_waiting(m):
-    """What new_waiting takes at most: a search may make an entry for every arc."""
-    return 28 * m
+def new_waiting(m):
+    """Room for any number of searches on a graph of m arcs, one after another."""
+    made = Waiting(**allocate(waiting_arrays(m)))
+    made.keys[:4] = np.inf
+    return made
 
 
 @njit(**INNER)

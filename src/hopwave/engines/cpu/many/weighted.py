@@ -19,10 +19,11 @@ from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import thread_count
 from hopwave.engines.cpu.integers import ONE, U0, U1
 from hopwave.engines.cpu.intrinsics import COMPILED, INNER, atomic_add, noinline, ordered_load
-from hopwave.engines.cpu.many.waiting import NONE, bytes_of_waiting, enter, new_waiting, put, remove_root, take_bucket
-from hopwave.engines.cpu.views import unsigned_rows
+from hopwave.engines.cpu.many.waiting import NONE, enter, new_waiting, put, remove_root, take_bucket, waiting_arrays
+from hopwave.engines.cpu.views import allocate, allocated, unsigned_rows
 from hopwave.engines.cpu.workers import FINISHED, NEXT_BATCH, STOP, new_control, run_workers
 from hopwave.engines.host_memory import check_memory, workers_that_fit
+from hopwave.engines.ledger import Array, total
 from hopwave.planning.jobs import Swept
 from hopwave.system.numba_cache import njit
 
@@ -161,6 +162,16 @@ def take_sources(A, own, shared):
 # ------------------------------------------------------------------ runs
 
 
+def vertex_arrays(n, table):
+    """The arrays of a WorkerState, but for what waits. table: whether distances are written to rows of the answer."""
+    return {"d": Array(0 if table else n, fill=np.inf), "order": Array(n, np.uint32)}
+
+
+def table_array(n, k, table):
+    """The distances of k sources, if they are wanted."""
+    return Array((k, n) if table else (0, 0), fill=np.inf)
+
+
 def sweep(loaded, job, poll, threads):
     """All searches of the job; poll(sources done) is called now and then. See hopwave.algorithms.many_sources."""
     if job.keep == "columns":
@@ -200,16 +211,17 @@ def _run(loaded, sources, job, poll, threads):
     """The state that all workers share, after they are done."""
     n, k = loaded.n, len(sources)
     keep = KEEP[job.keep]
-    answer = 8 * n * k if keep & ROWS else 0
-    check_memory(answer, f"a table of {k:,} × {n:,} distances")
-    workers = workers_that_fit(max(1, min(thread_count(threads), k)), answer, 12 * n + bytes_of_waiting(loaded.m))
+    own, table = vertex_arrays(n, keep & ROWS), table_array(n, k, keep & ROWS)
+    check_memory(table.nbytes, f"a table of {k:,} × {n:,} distances")
+    each = total(own) + total(waiting_arrays(loaded.m))
+    workers = workers_that_fit(max(1, min(thread_count(threads), k)), table.nbytes, each)
     shared = SharedState(
         sources=sources.astype(np.uint32),
         reached=np.zeros(k, np.int64),
         total=np.zeros(k),
         farthest=np.zeros(k),
         inverse=np.zeros(k),
-        rows=np.full((k, n) if keep & ROWS else (0, 0), np.inf),
+        rows=allocated(table),
         starts=np.zeros(k if keep & PAIRS else 0, np.int64),
         pair_vertex=np.empty(0, np.int32),
         pair_length=np.empty(0),
@@ -218,14 +230,7 @@ def _run(loaded, sources, job, poll, threads):
         upwards=job.upwards,
         limit=np.inf if job.limit is None else float(job.limit),
     )
-    states = [
-        WorkerState(
-            d=np.full(0 if keep & ROWS else n, np.inf),
-            order=np.empty(n, np.uint32),
-            waiting=new_waiting(loaded.m),
-        )
-        for _ in range(workers)
-    ]
+    states = [WorkerState(waiting=new_waiting(loaded.m), **allocate(own)) for _ in range(workers)]
     lengths = loaded.lengths
     per_length, in_any_order = policy.length_buckets(lengths.min(initial=np.inf), lengths.max(initial=0.0))
     in_any_order = in_any_order and not keep & PAIRS  # which are listed nearest first
@@ -240,7 +245,7 @@ def _run(loaded, sources, job, poll, threads):
 
 
 def _with_room_for_pairs(shared):
-    """Pairs were counted by a first run; for a second one that writes them, arrays and where each source begins."""
+    """The shared state for a second run that writes the pairs, with room for those that a first run counted."""
     ends = np.cumsum(shared.reached)
     total = int(ends[-1]) if len(ends) else 0
     check_memory(12 * total, f"{total:,} pairs")

@@ -14,7 +14,7 @@ _always, _beamer, _one_way, _ratio, _xbfs, _growing, _fewer = (njit(**INNER)(fun
 
 @njit(**INNER)
 def choose(code, a, b, n, m, nf, mf, mu, nf0, mf0, last):
-    """hopwave.rules, compiled."""
+    """hopwave.planning.rules, compiled: which step computes the next level."""
     if code == 1:
         return _beamer(a, b, n, m, nf, mf, mu, nf0, mf0, last)
     if code == 2:

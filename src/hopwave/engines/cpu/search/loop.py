@@ -22,9 +22,8 @@ from hopwave.engines.cpu.integers import U1, U6, U63
 from hopwave.engines.cpu.intrinsics import COMPILED, INNER, nanoseconds, noinline, uncounted
 from hopwave.engines.cpu.path_counts import LARGEST, rescale_level
 from hopwave.engines.cpu.policy import CHUNK_SIZES, LARGE_SHARE, MANY_MARKS, SMALL_LEVEL
-from hopwave.engines.cpu.search import frontier, steps
+from hopwave.engines.cpu.search import frontier, state, steps
 from hopwave.engines.cpu.search.push import push_alone
-from hopwave.engines.cpu.search.state import IS_ASYNCHRONOUS, IS_PULL, STEP_FLAGS, Found, Outcome
 from hopwave.engines.cpu.team import ADDRESS, assistance, close_offer, lend, open_offer
 from hopwave.system.numba_cache import njit
 
@@ -106,7 +105,7 @@ def pull_level(A, W, board, kind, depth, flags, which, early, early_arcs, thread
     if early:
         frontier.merge_words(new, W.bitmaps[2 + which])
     found, arcs, ahead, arcs_ahead = board[crew.FOUND], board[crew.EDGES], board[crew.AHEAD], board[crew.EDGES_AHEAD]
-    return Found(
+    return state.Found(
         found + early, arcs + early_arcs, found + ahead, arcs + arcs_ahead, board[crew.CHECKED], ahead, arcs_ahead
     )
 
@@ -123,7 +122,7 @@ def push_level(A, W, board, begin, end, mf, depth, flags, which, early, early_ar
         tail, arcs = board[crew.TAIL], board[crew.EDGES]
     else:
         tail, arcs = push_alone(A.indptr, A.indices, W.parent, W.queue, begin, end, first)
-    return Found(tail - end, arcs + early_arcs, tail - first, arcs, mf, ZERO, ZERO)
+    return state.Found(tail - end, arcs + early_arcs, tail - first, arcs, mf, ZERO, ZERO)
 
 
 @njit(**INNER)
@@ -148,14 +147,14 @@ def lead(A, W, board, task, trace, clock):
     while nf != 0 and reached != findable and depth < limit and not overflowed:
         began = nanoseconds(clock) if trace.size else ZERO
         choice = frontier.choose(np.int64(rule[0]), rule[1], rule[2], n, m, nf, mf, mu, nf0, mf0, last)
-        flags = plan[choice, STEP_FLAGS]
-        if plan[choice, IS_PULL]:
+        flags = plan[choice, state.STEP_FLAGS]
+        if plan[choice, state.IS_PULL]:
             level = np.int64(-1) if fill_now else depth
             if mark_level(A, W, board, begin, end, marked, in_bitmap, level, flags, which, threads):
                 filled_from, filled_to = begin, end
             marked = end
             # An asynchronous pull must not look ahead past the limit.
-            kind = steps.PULL_AHEAD if plan[choice, IS_ASYNCHRONOUS] and depth + 1 < limit else steps.PULL
+            kind = steps.PULL_AHEAD if plan[choice, state.IS_ASYNCHRONOUS] and depth + 1 < limit else steps.PULL
             found = pull_level(A, W, board, kind, depth + 1, flags, which, early, early_arcs, threads)
             which, in_bitmap, in_queue = 1 - which, True, counting
             if counting:  # the queue keeps every level, for the counts and for the way back
@@ -194,7 +193,7 @@ def lead(A, W, board, task, trace, clock):
                 together(A, W, board, steps.FILL, first, stop, copy_chunk(stop - first, threads), ZERO, count, ZERO)
     if reached < n:
         by_regions(A, W, board, steps.MARK_UNREACHED, region_chunk(words, threads), ZERO, ZERO, ZERO, threads)
-    return Outcome(depth, nf, reached, count, end, np.int64(overflowed), traced)
+    return state.Outcome(depth, nf, reached, count, end, np.int64(overflowed), traced)
 
 
 @njit(**COMPILED)
@@ -202,7 +201,7 @@ def take_part(A, W, board, task, trace, clock, team, helpers, me):
     """One thread's part: number 0 leads a search, others help in one after another. One function, so compiled once."""
     if me != 0:
         assist(team, A, W, board)
-        return Outcome(ZERO, ZERO, ZERO, ZERO, ZERO, ZERO, ZERO)
+        return state.Outcome(ZERO, ZERO, ZERO, ZERO, ZERO, ZERO, ZERO)
     if helpers:
         lend(team, ADDRESS, (A, W, board))
         open_offer(team, helpers)

@@ -76,7 +76,7 @@ class FirstSearches(SmallSearch):
             return super().__call__(sources, limit)
 
     def _is_granted(self):
-        """Whether one more of these is due; if so, it is counted."""
+        """Whether another plain search is allowed. If so, it is counted."""
         with FirstSearches._lock:
             if FirstSearches.left < 1 or FirstSearches.seconds_left < self._seconds:
                 return False

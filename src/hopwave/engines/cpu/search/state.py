@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from collections import namedtuple
 
+import numpy as np
+
+from hopwave.engines.ledger import Array
+
 # A graph, prepared (engines/cpu/graph.py). hub[v] is v's in-neighbour of highest degree, or hub is empty; skip is 1
 # where the hub also stands first in v's row. The set bits of `closed` are vertices without in-arcs and what pads the
 # last word, those of `padding` the latter alone. unvisited: see search/steps.py.
@@ -16,6 +20,19 @@ Workspace = namedtuple("Workspace", "parent distance queue visited bitmaps buffe
 BUFFER = 4096  # found vertices a worker keeps before it makes room for them in the queue
 CANDIDATES = 64  # arcs that a worker looks at before it claims the vertices they lead to
 BUFFER_CELLS = BUFFER + 4 * CANDIDATES  # of a worker: found vertices, candidates, and the vertices they were seen from
+
+
+def workspace_arrays(n, threads):
+    """The arrays of a Workspace that one search after another uses; of segments, a row is written per level."""
+    words = -(-n // 64)
+    return {
+        "queue": Array(n, np.uint32, huge=True),
+        "visited": Array(words, np.uint64),
+        "bitmaps": Array((4, words), np.uint64),
+        "segments": Array((n + 3, 3), np.int64),
+        "buffers": Array((threads, BUFFER_CELLS), np.uint32),
+    }
+
 
 # What a search is told. steps: one row per step of the plan, with the columns below. rule: its code in
 # hopwave/planning/rules.py and its two parameters. degree_bits: of the greatest in-degree. reads_distances: whether a

@@ -122,8 +122,8 @@ def pull_words(A, parent, distance, visited, operand, new, first, last, depth, f
 
 @njit(**INNER)
 def pull_words_ahead(A, parent, distance, visited, new, early, first, last, depth):
-    """XBFS, Algorithm 3: as above, and a vertex without a parent at depth - 1 but with a neighbour already at depth is
-    taken at depth + 1 at once. Distances are read while others write them; either value leads to a right answer."""
+    """XBFS, Algorithm 3: a pull that also takes a vertex at depth + 1 at once, if it has no parent at depth - 1 but a
+    neighbour already at depth. Distances are read while others write them; either value leads to a right answer."""
     noinline()
     found = 0
     edges = 0
@@ -192,7 +192,7 @@ def count_paths(A, W, begin, end, depth):
 
 @njit(**INNER)
 def fill_distances(places, queue, distance, segments, begin, end):
-    """Distances of queue[begin:end] from the segments (begin, depth) that cover them, so many in `places`."""
+    """Write the distances of queue[begin:end], from the first `places` segments (begin, depth)."""
     noinline()
     low, high = 0, segments
     while high - low > 1:
@@ -224,7 +224,7 @@ def forget(parent, distance, unvisited, begin, end, distances_too):
 
 @njit(**INNER)
 def mark_unreached(parent, distance, begin, end):
-    """-1 for what was never visited. Without branches, so that many vertices are done at a time."""
+    """Write distance and parent -1 for what was not visited. Without branches, so that LLVM can vectorise the loop."""
     noinline()
     for v in range(begin, end):
         distance[v] |= parent[v] >> 31  # every bit where the sign is set
@@ -233,7 +233,7 @@ def mark_unreached(parent, distance, begin, end):
 
 @njit(**INNER)
 def fill(distance, begin, end, depth):
-    """One distance for all. Most of what was visited is on the frontier; the rest is set after it."""
+    """Write one distance everywhere: that of the frontier, which has most vertices. Others are written afterwards."""
     noinline()
     for v in range(begin, end):
         distance[v] = depth

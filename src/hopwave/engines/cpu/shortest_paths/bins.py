@@ -23,6 +23,8 @@ import numpy as np
 from hopwave.engines.cpu.crew import POOL_NEXT
 from hopwave.engines.cpu.integers import U0, U1, U6, U63
 from hopwave.engines.cpu.intrinsics import INNER, atomic_add, trailing_zeros
+from hopwave.engines.cpu.views import allocate
+from hopwave.engines.ledger import Array
 from hopwave.system.numba_cache import njit
 
 BLOCK = np.uint64(64)  # entries per block
@@ -59,15 +61,20 @@ class Pool(NamedTuple):
     distance: Any
 
 
+def pool_arrays(blocks):
+    """The arrays of a Pool of that many blocks."""
+    return {
+        "link": Array(blocks, np.uint32),
+        "begin": Array(blocks, np.uint8),
+        "end": Array(blocks, np.uint8),
+        "vertex": Array(blocks * 64, np.uint32),
+        "distance": Array(blocks * 64),
+    }
+
+
 def new_pool(blocks, old=None):
     """A pool of that many blocks, with the entries of a smaller one."""
-    made = Pool(
-        np.empty(blocks, np.uint32),
-        np.empty(blocks, np.uint8),
-        np.empty(blocks, np.uint8),
-        np.empty(blocks * 64, np.uint32),
-        np.empty(blocks * 64),
-    )
+    made = Pool(**allocate(pool_arrays(blocks)))
     if old is not None:
         for array, before in zip(made, old, strict=True):
             array[: before.size] = before

@@ -56,7 +56,7 @@ def drop_first(keys, times, vertices, size):
 def search(indptr, indices, lengths, sources, stop, limit, d, parent, order, keys, times, vertices):
     """Settle vertices nearest first; returns how many. Before, d is infinite everywhere.
 
-    stop is (vertex, number of vertices): the search ends when it has settled that vertex or so many, and all others
+    stop is (vertex, count): the search ends when it has settled that vertex, or `count` vertices, and all others
     that are as far away as the last of them. Distances of vertices that are not in `order` are not final.
     """
     size, time, settled, last = U0, U0, 0, np.inf

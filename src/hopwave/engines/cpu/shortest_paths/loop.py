@@ -110,7 +110,7 @@ def pass_on(A, d, pool, row, board, kind, now, per_length, limit, shared, b):
 
 @njit(**INNER)
 def pass_on_chain(A, d, pool, row, board, kind, now, per_length, limit, shared, b):
-    """The same for a chain of blocks; they are free afterwards. What cannot be finished becomes LEFT."""
+    """`pass_on` for every block of a chain. Finished blocks are free afterwards; the others become LEFT."""
     while b != U0:
         after = np.uint64(pool.link[b])
         if not pass_on(A, d, pool, row, board, kind, now, per_length, limit, shared, b):
@@ -122,7 +122,7 @@ def pass_on_chain(A, d, pool, row, board, kind, now, per_length, limit, shared, 
 
 @njit(**INNER)
 def is_short(pool, b, most):
-    """Whether a chain has at most so many blocks."""
+    """Whether a chain has at most that many blocks."""
     count = 0
     while b != U0 and count <= most:
         b = np.uint64(pool.link[b])
@@ -150,7 +150,7 @@ def work(A, d, pool, row, board, F, now, per_length, limit):
 
 @njit(**INNER)
 def collect(pool, rows, F, here, level, digit):
-    """Make a bin of all workers what is next."""
+    """Let the next job be over that bin of all workers."""
     here[BLOCKS] = here[ENTRIES] = 0
     for w in range(rows.shape[0]):
         b = bins.take_bin(pool, rows[w], level, digit)
@@ -168,7 +168,7 @@ def add_chain(pool, F, here, b):
 
 @njit(**INNER)
 def collect_left(pool, rows, board, F, here):
-    """Make what workers could not finish what is next. Returns whether there is anything."""
+    """Let the next job be over what workers could not finish. Returns whether there is anything."""
     taken, end = min(board[crew.NEXT_CHUNK], here[BLOCKS]), here[BLOCKS]
     left = False
     for w in range(rows.shape[0]):

@@ -14,7 +14,7 @@ from hopwave.engines.cuda import nvrtc
 from hopwave.engines.cuda.betweenness import regimes
 from hopwave.engines.cuda.betweenness.block import NO_CUTOFF
 from hopwave.engines.cuda.betweenness.lists import cut
-from hopwave.engines.cuda.buffers import Pieces, copied, copy_into
+from hopwave.engines.cuda.buffers import Pieces, allocate, allocated, copied, copy_into
 from hopwave.engines.cuda.launch import BLOCK, WARP, expression, kernels, truth
 from hopwave.engines.cuda.records import address, filled, record
 
@@ -104,8 +104,8 @@ class Batches:
     def _piece(self, sources, total, lanes):
         """Launch all levels of these sources, both ways. Returns a function that fetches their certificates."""
         batches, job = -(-len(sources) // lanes), self.job
-        blocks = min(-(-self.loaded.n // 64), 8 * self.loaded.device.multiprocessors)
-        state, parts = State(self, batches, lanes), cupy.empty((batches * lanes, blocks), np.float64)
+        state = State(self, batches, lanes)
+        parts = allocated(regimes.part_array(self.loaded.n, batches * lanes, self.loaded.device.multiprocessors))
         ids = cupy.asarray(np.asarray(sources, np.int32))
         masks = self._search(state, ids)
         if masks is None:
@@ -120,7 +120,7 @@ class Batches:
         due, reached = state.sums.reshape(2, -1)
         options = int(job.endpoints), int(job.squares), int(job.edges)
         arguments = state.fields(self.back, masks[0], masks[0]), masks[0], reached, batches, *options, total, parts
-        self.kernels.exactly(HEADER, "add_batches", "int", (blocks,), BLOCK, arguments)
+        self.kernels.exactly(HEADER, "add_batches", "int", (parts.shape[1],), BLOCK, arguments)
 
         def sides():
             ends = 2.0 * reached.get() * job.endpoints  # counted in the sums in addition to δ
@@ -159,19 +159,19 @@ class State:
 
     def __init__(self, regime, batches, lanes):
         self.regime, self.batches, self.lanes = regime, batches, lanes
-        n = regime.loaded.n
-        self.visited, self.alive = self.masks(), cupy.zeros(batches, np.uint64)
-        self.X, self.delta = cupy.empty((2, batches, n, lanes), np.float64)
         self.slots = max(1, regime.forward.slots, regime.back.slots)
-        self.partials = cupy.empty((batches, self.slots, lanes), np.float64)
-        self.found, self.counted = cupy.zeros((2, batches, lanes), np.uint64)
-        self.sums = cupy.zeros((2, batches, lanes), np.int64)  # Σ (d - 1) or Σ d, and the targets reached
+        made = allocate(regimes.batch_arrays(regime.loaded.n, batches, lanes, self.slots))
+        self.visited, self.alive, self.partials, self.sums = (
+            made[name] for name in ("visited", "alive", "partials", "sums")
+        )
+        self.X, self.delta = made["counts"]
+        self.found, self.counted = made["tallies"]
         self.told = regime.told[: batches * (regimes.MAX_BATCH_LEVELS + 2)].reshape(-1, batches)
         self.records = {}
 
     def masks(self):
         """One empty mask per vertex."""
-        return cupy.zeros((self.batches, self.regime.loaded.n), np.uint64)
+        return allocated(regimes.mask_array(self.regime.loaded.n, self.batches))
 
     def fields(self, lists, other, mask, leaf=False, arcs=None):
         """The kernels' struct Batch."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from hopwave.engines.cuda import nvrtc
 from hopwave.engines.cuda.betweenness import regimes
-from hopwave.engines.cuda.buffers import Pieces
+from hopwave.engines.cuda.buffers import Pieces, allocate
 from hopwave.engines.cuda.launch import BLOCK, expression, kernels, offset_type, truth
 from hopwave.engines.cuda.records import filled, record
 from hopwave.engines.cuda.renumber import old_places, to_new_order, to_old_order
@@ -35,7 +35,6 @@ ALONE = record(
     "i64 cutoff endpoints edges directed degree_bits",
     "i64 group team",
 )  # fmt: skip
-BOARD = record(HEADER, "Board", "u64 due counted", "u32 item arrived", "i32 found[3]", "i32 high low", size=128)
 
 
 def instances():
@@ -99,7 +98,7 @@ class Blocks:
 
     def _state_bytes(self):
         """Of one block or team."""
-        return regimes.block_state(self.loaded.n, regimes.FLOAT, self.shape.shared)
+        return regimes.block_state(self.loaded.n, self.shape.shared)
 
     def _graph(self, arrays):
         """The kernels' struct Graph of these arrays, which must be kept alive."""
@@ -180,25 +179,15 @@ class Blocks:
     def _run(self, results, which, count, blocks, number, shared, team):
         """The sources of these rows (which: some of them), with path counts kept in that kind of number."""
         loaded, job, n = self.loaded, self.job, self.loaded.n
-        blocks, codes = min(blocks, count), regimes.code_words(n)
-        state = {
-            "which": which,
-            "ticket": cupy.zeros(1, np.uint32),
-            "targets": self.targets,
-            "queue": cupy.empty((blocks, n), np.int32),
-            "begins": cupy.empty((blocks, n + 2), np.int32),
-            "shifts": cupy.empty((blocks, n + 2), np.int32),
-            "X": cupy.empty((blocks, n, 1 if number == "double" else 2), np.float64),
-            "codes": None if shared else cupy.empty((blocks, codes), np.uint32),
-            "boards": cupy.zeros((blocks, BOARD.itemsize), np.uint8),
-        }
+        blocks = min(blocks, count)
+        state = allocate(regimes.block_arrays(n, blocks, 1 if number == "double" else 2, shared))
         numbers = {
-            "count": count, "width": self.width, "words": codes,
+            "count": count, "width": self.width, "words": regimes.code_words(n),
             "cutoff": NO_CUTOFF if job.cutoff is None else min(job.cutoff, NO_CUTOFF), "endpoints": job.endpoints,
             "edges": job.edges, "directed": loaded.directed, "degree_bits": loaded.on_device.degree_bits,
             "group": self.shape.group, "team": team,
         }  # fmt: skip
-        arguments = self.graph, filled(ALONE, **results, **state, **numbers)
+        arguments = self.graph, filled(ALONE, which=which, targets=self.targets, **results, **state, **numbers)
         flags, grid = self._flags(number, shared, team), (blocks * team,)
         self.kernels.exactly(
             HEADER, "sources_alone", flags, grid, self.shape.threads, arguments, shared, cooperative=team > 1

@@ -16,6 +16,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+
+from hopwave.engines.cuda.records import record
+from hopwave.engines.cuda.search_arrays import length_arrays
+from hopwave.engines.ledger import Array, total
 from hopwave.errors import EngineError, too_large
 
 Regime = Literal["block", "batch", "wide"]
@@ -42,6 +47,18 @@ MAX_ROUNDS = 8  # launches between two looks at the clock, when progress is show
 MAX_ROUND_ARCS = 1 << 36  # sources × arcs between two looks, if that is less
 FLOAT = 8  # bytes of a float64
 ROW_OVERHEAD = 64  # bytes per source in addition to its row of scores: certificate, status, id
+MAPPED = 16  # levels that have a bitmap, in the wide regime
+
+# Structs that lie in arrays.
+BOARD = record(
+    "betweenness/block.cuh", "Board", "u64 due counted", "u32 item arrived", "i32 found[3]", "i32 high low", size=128
+)
+PIECE = record("betweenness/wide.cuh", "Piece", "i32 v", "u32 index pieces first")
+BUCKETS = 4 * (MAX_BATCH_LEVELS + 1)
+SHARED = record(
+    "betweenness/wide.cuh", "Shared", "i32 depth", "u32 found arrived left", f"u32 counts[{2 * BUCKETS}]",
+    "u32 exponents[2]", "u64 due reached",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -169,13 +186,43 @@ def scattered(n: int, near: float) -> bool:
     return near < MIN_NEAR_SHARE or n > MAX_ORDERED_VERTICES
 
 
-def block_state(n: int, number: int, shared: int) -> int:
-    """Bytes of one block's own arrays: queue, levels, shifts, path counts of `number` bytes, codes.
+def block_arrays(n: int, blocks: int, numbers: int, shared: int) -> dict[str, Array]:
+    """What blocks or teams work in. numbers: per path count. shared: whether codes are in shared memory."""
+    codes = {} if shared else {"codes": Array((blocks, code_words(n)), np.uint32)}
+    return {
+        "ticket": Array(1, np.uint32, fill=0),
+        "queue": Array((blocks, n), np.int32),
+        "begins": Array((blocks, n + 2), np.int32),
+        "shifts": Array((blocks, n + 2), np.int32),
+        "X": Array((blocks, n, numbers)),
+        **codes,
+        "boards": Array((blocks,), BOARD, fill=0),
+    }
 
-    >>> block_state(100, FLOAT, 0)
-    2048
+
+def weighted_arrays(n: int, m: int, blocks: int, numbers: int, team: int) -> dict[str, Array]:
+    """The same along weights, beside search_arrays.length_arrays; `tight` is two bitmaps of arcs."""
+    return {
+        "ticket": Array(1, np.uint32, fill=0),
+        "X": Array((blocks, n, numbers)),
+        "hops": Array((blocks, n)),
+        "tight": Array((blocks, 2, -(-m // 32)), np.uint32, fill=0),
+        "parts": Array((blocks * team, 2)),
+    }
+
+
+def block_state(n: int, shared: int) -> int:
+    """Bytes of one block's own arrays.
+
+    >>> block_state(100, 0)
+    2180
     """
-    return 4 * n + 8 * (n + 2) + number * n + (0 if shared else 4 * code_words(n))
+    return total(block_arrays(n, 1, 1, shared))
+
+
+def weighted_state(n: int, m: int) -> int:
+    """The same along weights."""
+    return total(length_arrays(n, 1, own=True)) + total(weighted_arrays(n, m, 1, 1, 1))
 
 
 def block_size(k: int, width: int, shape: Shape, machine: Machine) -> int:
@@ -191,8 +238,8 @@ def block_size(k: int, width: int, shape: Shape, machine: Machine) -> int:
 def block_fit(state: int, width: int, shape: Shape, size: int, budget: int) -> tuple[int, int]:
     """Blocks of `state` bytes each and rows of scores that fit into the budget: fewer rows first, then fewer of both.
 
-    >>> block_fit(block_state(1000, FLOAT, 512), 1000, Shape(256, 1, 132, 512), 1056, 1 << 20)
-    (37, 38)
+    >>> block_fit(block_state(1000, 512), 1000, Shape(256, 1, 132, 512), 1056, 1 << 20)
+    (37, 37)
     """
     row = FLOAT * width + ROW_OVERHEAD
     if state + row > budget:
@@ -213,14 +260,44 @@ def lanes_for(k: int) -> int:
     return min(LANES, 1 << max(0, k - 1).bit_length())
 
 
+def batch_arrays(n: int, batches: int, lanes: int, slots: int) -> dict[str, Array]:
+    """What batches work in, beside a mask per level. slots: for partial sums of lists that were cut.
+
+    counts: σ and δ. tallies: of every source, what its last level found, and all levels. sums: Σ (d - 1) or Σ d, and
+    the targets reached.
+    """
+    return {
+        "visited": mask_array(n, batches),
+        "alive": Array(batches, np.uint64, fill=0),
+        "counts": Array((2, batches, n, lanes)),
+        "partials": Array((batches, slots, lanes)),
+        "tallies": Array((2, batches, lanes), np.uint64, fill=0),
+        "sums": Array((2, batches, lanes), np.int64, fill=0),
+    }
+
+
+def mask_array(n: int, batches: int) -> Array:
+    """A bit per source of every vertex."""
+    return Array((batches, n), np.uint64, fill=0)
+
+
+def part_array(n: int, sources: int, multiprocessors: int) -> Array:
+    """Sums of blocks, of every source."""
+    return Array((sources, min(-(-n // 64), 8 * multiprocessors)))
+
+
+def most_slots(m: int) -> int:
+    """Slots at most: a list of more than CHUNK_ARCS has less than two chunks for every full one."""
+    return max(1, 2 * m // CHUNK_ARCS)
+
+
 def batch_bytes(n: int, m: int, lanes: int, levels: int) -> int:
-    """Bytes of a batch: σ and δ, one mask per level and those visited, partial sums of lists that were cut, a little.
+    """Bytes of a batch with that many levels.
 
     >>> batch_bytes(1000, 10_000, 64, 8)
-    1135936
+    1118024
     """
-    both = 2 * FLOAT * lanes
-    return n * (both + 8 * (levels + 1)) + m // CHUNK_ARCS * both + 20 * both
+    return total(batch_arrays(n, 1, lanes, most_slots(m))) + levels * mask_array(n, 1).nbytes
 
 
 def batches_at_once(n: int, m: int, k: int, lanes: int, machine: Machine, edges: bool) -> int:
@@ -279,14 +356,30 @@ def most_pieces(m: int) -> int:
     return max(1, 2 * m // PIECE_ARCS)
 
 
+def wide_arrays(n: int, m: int, directed: bool, multiprocessors: int) -> dict[str, Array]:
+    """What the whole GPU works in: levels as bytes and bitmaps, sorted lists, pieces of long rows, σ and δ, sums."""
+    lists, pieces = 2 if directed else 1, most_pieces(m)
+    return {
+        "level": Array(n, np.uint8),
+        "bits": Array((MAPPED, -(-n // 32)), np.uint32),
+        "lists": Array((lists, n), np.int32),
+        "pieces": Array((lists, pieces), PIECE),
+        "partials": Array(pieces),
+        "tickets": Array(pieces, np.uint32, fill=0),
+        "counts": Array((2, n)),
+        "sums": Array((n, 2), np.uint64),
+        "parts": Array(multiprocessors),
+        "shared": Array((), SHARED, fill=0),
+    }
+
+
 def wide_bytes(n: int, m: int, directed: bool) -> int:
-    """Bytes of the wide regime: σ, δ, exact sums, levels as bytes and bitmaps, sorted lists, pieces of long rows.
+    """Bytes of the wide regime.
 
     >>> wide_bytes(1 << 20, 1 << 24, False)
-    41811968
+    41814632
     """
-    lists = 2 if directed else 1
-    return n * (4 * FLOAT + 4 * lists + 1) + 2 * n + most_pieces(m) * (FLOAT + 4 + 16 * lists)
+    return total(wide_arrays(n, m, directed, Machine.multiprocessors))
 
 
 def check_wide(n: int, m: int, directed: bool, memory_limit: int | None) -> None:

@@ -28,6 +28,7 @@ from hopwave.errors import EngineError, amount
 from hopwave.planning.plan import Push
 
 HEADER = "betweenness/turbobc.cuh"
+ARCS_OF_A_THREAD = 4  # PRODUCT_IN_FLIGHT of kernels/common/products.cuh
 COUNTS = {"unsigned": np.uint32, "double": np.float64}  # what a path count is kept in: the paper's type, and the wider
 RUN_STATE = record(HEADER, "RunState", "u64 done deepest overflowed due ends ticket", "f64 found")
 PER_SOURCE = RUN_STATE.fields["deepest"][1]  # from this byte on, it is cleared for every source
@@ -210,7 +211,7 @@ class Pipeline:
         self._backward = run.kernel(f"backward_{run.product}", "" if run.product == "arcs" else directed)
         self._discover, self._spread, self._collect = (run.kernel(x, kind) for x in ("discover", "spread", "collect"))
         self._scores = run.kernel("scores")
-        threads = {"arcs": run.m, "columns": n, "warps": WARP * n}[run.product]
+        threads = {"arcs": -(-run.m // ARCS_OF_A_THREAD), "columns": n, "warps": WARP * n}[run.product]
         self._threads = (BLOCK,)
         self._vertices = (-(-n // BLOCK),)
         self._product = (max(1, -(-threads // BLOCK)),)

@@ -10,10 +10,10 @@ from dataclasses import replace
 import cupy
 import numpy as np
 
-from hopwave.engines.cuda import policy
 from hopwave.engines.cuda.along_weights import Searches, arcs_of
 from hopwave.engines.cuda.betweenness import regimes
 from hopwave.engines.cuda.betweenness.block import EXTENDED, Blocks
+from hopwave.engines.cuda.buffers import allocate
 from hopwave.engines.cuda.launch import expression, truth
 from hopwave.engines.cuda.records import filled, record
 from hopwave.engines.undefined_counts import uncountable
@@ -45,13 +45,7 @@ class WeightedBlocks(Blocks):
         return regimes.block_shape(n, m, k, depth, replace(machine, shared=0))
 
     def _state_bytes(self):
-        """Distances and piles; path counts and mean numbers of arcs; two bitmaps of arcs."""
-        n = self.loaded.n
-        return policy.search_bytes(n, own=True) + 2 * regimes.FLOAT * n + 8 * self._words()
-
-    def _words(self):
-        """Of a bitmap of arcs."""
-        return -(-self.loaded.m // 32)
+        return regimes.weighted_state(self.loaded.n, self.loaded.m)
 
     def _graph(self, arrays):
         return arcs_of(self.loaded).graph
@@ -78,22 +72,15 @@ class WeightedBlocks(Blocks):
         self._overflowed(results)
 
     def _run(self, results, which, count, blocks, number, shared, team):
-        job, n = self.job, self.loaded.n
+        job, n, m = self.job, self.loaded.n, self.loaded.m
         blocks = min(blocks, count)
         searches = Searches(self.loaded, blocks, replace(self.shape, team=team), job.cutoff)
-        state = {
-            "which": which,
-            "ticket": cupy.zeros(1, np.uint32),
-            "targets": self.targets,
-            "X": cupy.empty((blocks, n, 1 if number == "double" else 2), np.float64),
-            "hops": cupy.empty((blocks, n), np.float64),
-            "tight": cupy.zeros((blocks, 2, self._words()), np.uint32),
-            "parts": cupy.empty((blocks * team, 2), np.float64),
-        }
+        state = allocate(regimes.weighted_arrays(n, m, blocks, 1 if number == "double" else 2, team))
         numbers = {
-            "count": count, "width": self.width, "words": self._words(), "endpoints": job.endpoints, "edges": job.edges,
-            "directed": self.loaded.directed,
+            "count": count, "width": self.width, "words": state["tight"].shape[-1], "endpoints": job.endpoints,
+            "edges": job.edges, "directed": self.loaded.directed,
         }  # fmt: skip
-        arguments = self.graph, searches.state, filled(WEIGHTED, **results, **state, **numbers)
+        given = {"which": which, "targets": self.targets, **results, **state, **numbers}
+        arguments = self.graph, searches.state, filled(WEIGHTED, **given)
         flags, grid = self._flags(number, shared, team), (blocks * team,)
         self.kernels.exactly(HEADER, KERNEL, flags, grid, self.shape.threads, arguments, cooperative=team > 1)

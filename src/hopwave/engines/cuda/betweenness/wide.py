@@ -13,6 +13,7 @@ import numpy as np
 from hopwave import engines
 from hopwave.engines.cuda import nvrtc
 from hopwave.engines.cuda.betweenness import regimes
+from hopwave.engines.cuda.buffers import allocate
 from hopwave.engines.cuda.launch import NULL, expression
 from hopwave.engines.cuda.prepared_launch import PreparedLaunch
 from hopwave.engines.cuda.records import address, filled, record
@@ -21,15 +22,8 @@ from hopwave.engines.cuda.search.workspace import BLOCK, NO_LIMIT, NoCooperative
 from hopwave.planning.catalogue import CATALOGUE
 
 HEADER = "betweenness/wide.cuh"
-MAPPED = 16  # levels that have a bitmap
 SEARCH = "hopwave-gpu"  # the plan whose search gives the levels
 
-PIECE = record(HEADER, "Piece", "i32 v", "u32 index pieces first")
-BUCKETS = 4 * (regimes.MAX_BATCH_LEVELS + 1)
-SHARED = record(
-    HEADER, "Shared", "i32 depth", "u32 found arrived left", f"u32 counts[{2 * BUCKETS}]", "u32 exponents[2]",
-    "u64 due reached",
-)  # fmt: skip
 TOLD = record(HEADER, "Told", "f64 found", "u64 due reached", "i64 depth too_deep")
 WIDE = record(
     HEADER, "Wide",
@@ -58,29 +52,19 @@ class Buffers:
     """What the sources of one graph share, beside the buffers of its searches. One source at a time."""
 
     def __init__(self, loaded):
-        n, m = loaded.n, loaded.m
         engine, plan = engines.engine("cuda"), CATALOGUE[SEARCH]
         self.search = one_launch.workspace(engine.load(loaded.graph, plan))  # raises NoCooperativeLaunch
-        words, both, pieces = -(-n // 32), 2 if loaded.directed else 1, regimes.most_pieces(m)
-        self.level = cupy.empty(n, np.uint8)
-        self.bits = cupy.empty((MAPPED, words), np.uint32)
-        self.lists = cupy.empty((both, n), np.int32)
-        self.pieces = cupy.empty((both, pieces, PIECE.itemsize), np.uint8)
-        self.partials, self.tickets = cupy.empty(pieces, np.float64), cupy.zeros(pieces, np.uint32)
-        self.X, self.delta = cupy.empty((2, n), np.float64)
-        self.sums = cupy.empty((n, 2), np.uint64)
-        self.parts = cupy.empty(self.search.multiprocessors, np.float64)
-        self.shared = cupy.zeros(SHARED.itemsize, np.uint8)
+        made = allocate(regimes.wide_arrays(loaded.n, loaded.m, loaded.directed, self.search.multiprocessors))
+        self.arrays = dict(made)
+        (X, delta), lists, pieces = made.pop("counts"), made.pop("lists"), made.pop("pieces")
         self.pinned = cupy.cuda.alloc_pinned_memory(TOLD.itemsize)
         self.told = np.frombuffer(self.pinned, TOLD, 1)
         degree_bits = loaded.on_device.degree_bits
         self.max_levels = min(regimes.MAX_BATCH_LEVELS, regimes.MAX_COUNT_BITS // max(1, degree_bits))
-        arrays = {name: getattr(self, name) for name in ("level", "bits", "partials", "tickets", "X", "delta", "sums")}
         wide = filled(
-            WIDE, **arrays, parts=self.parts, shared=self.shared,
-            lists=[self.lists[0].data.ptr, self.lists[-1].data.ptr],
-            pieces=[self.pieces[0].data.ptr, self.pieces[-1].data.ptr],
-            told=self.told.ctypes.data, words=words, directed=loaded.directed, max_levels=self.max_levels,
+            WIDE, **made, X=X, delta=delta, lists=[lists[0].data.ptr, lists[-1].data.ptr],
+            pieces=[pieces[0].data.ptr, pieces[-1].data.ptr], told=self.told.ctypes.data,
+            words=made["bits"].shape[1], directed=loaded.directed, max_levels=self.max_levels,
             degree_bits=degree_bits, push_cost=regimes.PUSH_COST, push_back_cost=regimes.PUSH_BACK_COST,
         )  # fmt: skip
         kernel, blocks = nvrtc.cooperative(HEADER, kernel_name(self.search.offset), BLOCK)

@@ -16,6 +16,7 @@ import numpy as np
 from hopwave.algebra.vector import Vector
 from hopwave.engines import FoundByWaves
 from hopwave.engines.cuda import nvrtc
+from hopwave.engines.cuda.buffers import allocate
 from hopwave.engines.cuda.launch import NULL, expression
 from hopwave.engines.cuda.linalg.scratch import Pending, stream_scratch
 from hopwave.engines.cuda.linalg.semiring_source import RING, c_type, ring_text
@@ -25,10 +26,10 @@ from hopwave.engines.cuda.search.workspace import (
     NO_LIMIT,
     PREPARING,
     LevelBuffers,
-    bitmap_words,
     graph_record,
     trace_table,
 )
+from hopwave.engines.cuda.search_arrays import prepared_arrays
 
 HEADER, SUMS = "linalg/waves.cuh", "linalg/level_sums.cuh"
 PATTERN = np.dtype(np.bool_)
@@ -118,8 +119,7 @@ class Prepared:
         n, self.m = A.shape[0], len(push.indices)
         self.offset = c_type(push.indptr.dtype)
         self.push, self.pull = push, pull._replace(indptr=pull.indptr.astype(push.indptr.dtype, copy=False))
-        self.hub, self.closed = cupy.empty(n, np.int32), cupy.empty(bitmap_words(n), np.uint32)
-        findable = cupy.zeros(1, np.uint64)
+        self.hub, self.closed, findable = allocate(prepared_arrays(n, wide=False)).values()
         fullest = nvrtc.kernel(HEADER, expression(HEADER, "fullest", self.offset))
         fullest(
             (min(-(-n // PREPARING), 8 * attributes["MultiProcessorCount"]),), (PREPARING,),

@@ -11,11 +11,13 @@ import cupy
 import numpy as np
 
 from hopwave.engines.cuda import nvrtc
+from hopwave.engines.cuda.buffers import allocate
 from hopwave.engines.cuda.launch import NULL, expression, offset_type, truth
 from hopwave.engines.cuda.policy import level_split
 from hopwave.engines.cuda.prepared_launch import PreparedLaunch
 from hopwave.engines.cuda.records import address, filled, record
 from hopwave.engines.cuda.search.end_of_search import Endings
+from hopwave.engines.cuda.search_arrays import level_arrays, prepared_arrays
 
 HEADER = "one_launch/search.cuh"
 BLOCK = 1024  # threads per block (HOPWAVE_BLOCK in kernels/one_launch/state.cuh)
@@ -32,8 +34,6 @@ WORK = record(
     "one_launch/state.cuh", "Work", "ptr even odd queue chunks rest counters trace", "i64 trace_rows",
     "i64 chunk long_row alone few share team",
 )  # fmt: skip
-CHUNK = record("one_launch/state.cuh", "Chunk", "i32 v length", "i64 begin")
-COUNTERS = record("one_launch/state.cuh", "Counters", "u32 arrived left tail", offsets=[0, 128, 256], size=1792)
 
 
 class NoCooperativeLaunch(RuntimeError):
@@ -56,11 +56,6 @@ def graph_record(rows, columns, hub, closed, findable, degrees=None):
     )  # fmt: skip
 
 
-def bitmap_words(n):
-    """32-bit words of a bitmap of n vertices, in whole lines of eight."""
-    return -(-n // 256) * 8
-
-
 _numbers = count()
 
 
@@ -72,16 +67,12 @@ class LevelBuffers:
         split = split or level_split(m)
         self.fills = n >= split.fill
         fields = {name: value for name, value in vars(split).items() if name in WORK.names}
-        self.bitmaps = cupy.zeros((2, bitmap_words(n)), np.uint32)  # every launch leaves the first of them so
-        self.queue = cupy.empty(n, np.int32)
-        # A long list is cut into at most three pieces for every two halves that it has in full.
-        self.chunks = cupy.empty((3 * (m // split.chunk) + 3) * CHUNK.itemsize, np.uint8)
-        self.rest = cupy.empty((2 * (m // split.long_row) + 2) * CHUNK.itemsize, np.uint8)
-        self.counters = cupy.zeros(COUNTERS.itemsize, np.uint8)
-        self.work = filled(
-            WORK, even=self.bitmaps[0], odd=self.bitmaps[1], queue=self.queue, chunks=self.chunks, rest=self.rest,
-            counters=self.counters, **fields,
-        )  # fmt: skip
+        self.arrays = allocate(level_arrays(n, m, split))
+        even, odd = self.arrays["bitmaps"]
+        others = {name: self.arrays[name] for name in ("queue", "chunks", "rest", "counters")}
+        self.work = filled(WORK, even=even, odd=odd, **others, **fields)
+
+    counters = property(lambda self: self.arrays["counters"])
 
     def traced(self, trace):
         """The record for a launch that writes its levels into `trace`; the last row is for the time when it began."""
@@ -92,7 +83,7 @@ class LevelBuffers:
     @property
     def bytes(self):
         """Device memory held."""
-        return sum(a.nbytes for a in (self.bitmaps, self.queue, self.chunks, self.rest, self.counters))
+        return sum(array.nbytes for array in self.arrays.values())
 
 
 def trace_table(levels=TRACE_ROWS):
@@ -122,9 +113,8 @@ class Workspace:
 
     def _prepared(self, loaded):
         """Every vertex's first in-neighbour, the bitmap of vertices without any, and the number of the others."""
-        hub, closed = cupy.empty(self.n, np.int32), cupy.empty(bitmap_words(self.n), np.uint32)
-        findable = cupy.zeros(1, np.uint64)
-        self.degrees = None if self.offset == "int" else cupy.empty(self.n, np.uint16)
+        made = allocate(prepared_arrays(self.n, self.offset != "int"))
+        hub, closed, findable, self.degrees = made["hub"], made["closed"], made["findable"], made.get("degrees")
         self.function("prepare", cooperative=False)(
             (min(-(-self.n // PREPARING), self.multiprocessors),), (PREPARING,),
             (loaded.in_offsets, loaded.in_neighbours, loaded.offsets, np.int64(self.n), hub, closed, findable,

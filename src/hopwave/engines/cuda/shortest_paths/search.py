@@ -13,10 +13,12 @@ import cupy
 import numpy as np
 
 from hopwave.engines.cuda import nvrtc
+from hopwave.engines.cuda.buffers import allocate
 from hopwave.engines.cuda.launch import NULL, expression, offset_type
 from hopwave.engines.cuda.policy import path_split, path_width
 from hopwave.engines.cuda.prepared_launch import PreparedLaunch
 from hopwave.engines.cuda.records import address, filled, record
+from hopwave.engines.cuda.search_arrays import REPORT, path_arrays, path_capacity
 from hopwave.engines.cuda.shortest_paths.lengths import LENGTHS, NO_DISTANCE, REAL, WHOLE, lengths_of, possible
 from hopwave.errors import EngineError
 from hopwave.planning.trace import Bucket
@@ -25,17 +27,11 @@ SEARCH, PREDECESSORS = "shortest_paths/search.cuh", "shortest_paths/predecessors
 BLOCK = 1024  # threads per block (THREADS in kernels/shortest_paths/state.cuh)
 TRACE_COLUMNS = 5  # least distance, rounds, vertices, arcs, nanoseconds
 TRACE_ROWS = 1 << 12
-ENTRY_BYTES = {WHOLE: 8, REAL: 16}
-ENTRIES_PER_VERTEX = 2  # of every queue and pile: a vertex has an entry for every time its distance became shorter
-SPARE_ENTRIES = 1 << 16  # of small graphs
 
 WORK = record(
     "shortest_paths/state.cuh", "Work<unsigned int>", "ptr dist near[2] far[2] chunks[2] counters trace",
     "i64 trace_rows", "i64 capacity chunk_capacity", "i64 chunk enter alone pile local subrounds arcs share",
 )  # fmt: skip
-CHUNK = record("shortest_paths/state.cuh", "Chunk", "u64 d", "i64 begin", "i32 v length")
-COUNTERS = record("shortest_paths/state.cuh", "Counters", "u32 arrived left near[3]", offsets=[0, 128, 256], size=1280)
-REPORT = record("shortest_paths/state.cuh", "Report", "u64 buckets rounds grid_phases rebuilds")
 
 
 def instances(offset):
@@ -89,21 +85,19 @@ class Buffers:
     """What a search writes to: made once, used by one search of a stream after another."""
 
     def __init__(self, arcs, split=None, capacity=None):
-        n, m, size = arcs.n, arcs.m, ENTRY_BYTES[arcs.bits]
+        n, m = arcs.n, arcs.m
         split = path_split(m / max(1, n)) if split is None else split
-        capacity = ENTRIES_PER_VERTEX * n + SPARE_ENTRIES if capacity is None else max(capacity, n)
-        chunks = 2 * (m // split.chunk) + 64
-        self.entries = cupy.empty((4, capacity * size), np.uint8)
-        self.chunks = cupy.empty((2, chunks * CHUNK.itemsize), np.uint8)
-        self.counters = cupy.zeros(COUNTERS.itemsize, np.uint8)
-        self.whole = cupy.empty(n if arcs.bits == WHOLE else 0, np.uint32)
-        self.report = cupy.empty(REPORT.itemsize, np.uint8)
+        capacity = path_capacity(n) if capacity is None else max(capacity, n)
+        self.arrays = allocate(path_arrays(n, m, arcs.bits == WHOLE, split, capacity))
+        entries, chunks = self.arrays["entries"], self.arrays["chunks"]
+        self.counters, self.whole, self.report = (self.arrays[name] for name in ("counters", "whole", "report"))
         self.work = filled(
-            WORK, dist=self.whole, counters=self.counters, capacity=capacity, chunk_capacity=chunks, **vars(split)
-        )
-        self.work["near"] = [address(queue) for queue in self.entries[:2]]
-        self.work["far"] = [address(pile) for pile in self.entries[2:]]
-        self.work["chunks"] = [address(chunk) for chunk in self.chunks]
+            WORK, dist=self.whole, counters=self.counters, capacity=capacity, chunk_capacity=chunks.shape[1],
+            **vars(split),
+        )  # fmt: skip
+        self.work["near"] = [address(queue) for queue in entries[:2]]
+        self.work["far"] = [address(pile) for pile in entries[2:]]
+        self.work["chunks"] = [address(chunk) for chunk in chunks]
         self.lock, self.prepared, self.traced = threading.Lock(), None, False
 
     def launch(self, arcs):

@@ -13,7 +13,7 @@
 // Count is unsigned, as in the paper, or double where that is too narrow. A count that does not fit into 32 bits is
 // noticed where it arises, and the source is computed again with double.
 #pragma once
-#include "common/threads.cuh"
+#include "common/products.cuh"
 
 namespace hopwave::betweenness {
 
@@ -38,8 +38,10 @@ __device__ inline u32 counted(u64 sum, RunState *run) {
 }
 __device__ inline double counted(double sum, RunState *) { return sum; }
 
-// Adds a scattered term; whether that has carried past 32 bits.
-__device__ inline bool carried(u32 *place, u32 term) { return atomicAdd(place, term) + term < term; }
+// Adds to a scattered sum. Returns whether that no longer fits into 32 bits.
+__device__ inline bool carried(u32 *place, u64 term) {
+  return term > 0xffffffffu || atomicAdd(place, (u32)term) + (u32)term < (u32)term;
+}
 __device__ inline bool carried(double *place, double term) { return atomicAdd(place, term), false; }
 
 // f(u). In the first level the frontier is the vertex `source` alone (lines 15-18); later `source` is -1.
@@ -48,17 +50,28 @@ __device__ inline Count frontier(const Count *f, int u, int source) {
   return u == source ? Count(1) : f[u];
 }
 
+// `sum` plus value(u) over a column's rows u, by one thread or, in every lane, by a warp.
+template <int WIDTH, class Offset, class Sum, class Value>
+__device__ inline Sum column_sum(const int *rows, Offset begin, Offset end, Sum sum, Value value) {
+  gather<WIDTH>(rows, begin, end, Always(), value, [&](int, decltype(value(0)) term) { sum += term; });
+  return WIDTH == 1 ? sum : warp_sum(sum);
+}
+
 // ---------------------------------------------------------------- the way out: ft ← fA, then f, sigma, S
 
 // One thread per arc: scCOOC. The mask comes after the product, so a sum that will be masked out may carry too.
 template <class Offset, class Count>
 __global__ void forward_arcs(const int *rows, const int *columns, u64 arcs, int source, const Count *f, Count *ft,
                              Count *sigma, RunState *run) {
-  const u64 k = thread_number();
-  if (k == 0 && source >= 0) sigma[source] = 1;
-  if (k >= arcs) return;
-  const Count term = frontier(f, rows[k], source);
-  if (term > 0 && carried(&ft[columns[k]], term) && sigma[columns[k]] == 0) run->overflowed = 1;
+  if (thread_number() == 0 && source >= 0) sigma[source] = 1;
+  const auto count = [&](int u) { return frontier(f, u, source); };
+  scatter(rows, arcs, Always(), count, [&](u64 arc, int, Count term) {
+    if (!__any_sync(ALL_LANES, term > 0)) return;
+    const int v = arc < arcs ? columns[arc] : -1;
+    bool last;
+    const auto sum = run_sum(v, sum_of(Count()) + term, last);
+    if (last && sum > 0 && carried(&ft[v], sum) && sigma[v] == 0) run->overflowed = 1;
+  });
 }
 
 // One thread per column: scCSC. The mask is part of the product.
@@ -69,9 +82,8 @@ __global__ void forward_columns(const Offset *offsets, const int *rows, int n, i
   if (v >= n) return;
   if (v == source) sigma[v] = 1;
   if (v == source || sigma[v] != 0) return;
-  auto sum = sum_of(Count());
-  const Offset end = offsets[v + 1];
-  for (Offset arc = offsets[v]; arc < end; ++arc) sum += frontier(f, rows[arc], source);
+  const auto sum =
+      column_sum<1>(rows, offsets[v], offsets[v + 1], sum_of(Count()), [&](int u) { return frontier(f, u, source); });
   if (sum > 0) ft[v] = counted(sum, run);
 }
 
@@ -83,10 +95,8 @@ __global__ void forward_warps(const Offset *offsets, const int *rows, int n, int
   if (v >= n) return;
   if (v == source && lane() == 0) sigma[v] = 1;
   if (v == source || sigma[v] != 0) return;
-  auto sum = sum_of(Count());
-  const Offset end = offsets[v + 1];
-  for (Offset arc = offsets[v] + lane(); arc < end; arc += WARP) sum += frontier(f, rows[arc], source);
-  sum = warp_sum(sum);
+  const auto sum = column_sum<WARP>(rows, offsets[v], offsets[v + 1], sum_of(Count()),
+                                    [&](int u) { return frontier(f, u, source); });
   if (lane() == 0 && sum > 0) ft[v] = counted(sum, run);
 }
 
@@ -121,10 +131,11 @@ __global__ void spread(int n, int depth, double factor, const u8 *targets, const
 
 template <class Offset>
 __global__ void backward_arcs(const int *rows, const int *columns, u64 arcs, const double *delta_u, double *delta_ut) {
-  const u64 k = thread_number();
-  if (k >= arcs) return;
-  const double share = delta_u[columns[k]];
-  if (share > 0) atomicAdd(&delta_ut[rows[k]], share);
+  scatter(
+      columns, arcs, Always(), [&](int v) { return delta_u[v]; },
+      [&](u64 arc, int, double share) {
+        if (share > 0) atomicAdd(&delta_ut[rows[arc]], share);
+      });
 }
 
 // A column holds the arcs into its vertex, and the way back follows them to their rows. In an undirected graph the same
@@ -140,8 +151,7 @@ __global__ void backward_columns(const Offset *offsets, const int *rows, int n, 
     if (share > 0)
       for (Offset arc = offsets[v]; arc < end; ++arc) atomicAdd(&delta_ut[rows[arc]], share);
   } else {
-    double sum = 0.0;
-    for (Offset arc = offsets[v]; arc < end; ++arc) sum += delta_u[rows[arc]];
+    const double sum = column_sum<1>(rows, offsets[v], end, 0.0, [&](int u) { return delta_u[u]; });
     if (sum > 0) delta_ut[v] = sum;
   }
 }
@@ -156,9 +166,7 @@ __global__ void backward_warps(const Offset *offsets, const int *rows, int n, co
     if (share > 0)
       for (Offset arc = offsets[v] + lane(); arc < end; arc += WARP) atomicAdd(&delta_ut[rows[arc]], share);
   } else {
-    double sum = 0.0;
-    for (Offset arc = offsets[v] + lane(); arc < end; arc += WARP) sum += delta_u[rows[arc]];
-    sum = warp_sum(sum);
+    const double sum = column_sum<WARP>(rows, offsets[v], end, 0.0, [&](int u) { return delta_u[u]; });
     if (lane() == 0 && sum > 0) delta_ut[v] = sum;
   }
 }

@@ -108,64 +108,78 @@ struct Pulling {
     }
   }
 
-  // The vertices of some words: first each one's hub; then, for those that are left, their lists, packed into full
-  // warps.
+  // Looks at the hub of every open vertex. `open` and `keep` are a word of each lane. Sets `got`, the lane's word of
+  // vertices found, and lists those to look for among all of their neighbours; returns how many they are.
+  __device__ __forceinline__ u32 hub_pass(u32 first, u32 open, u32 keep, int *list, u32 &got) {
+    const bool symmetric = graph.in_offsets == graph.offsets;  // then a vertex has as many in-arcs as out-arcs
+    u32 left = 0;
+    for (int j = 0; j < WORDS; j += PULL_IN_FLIGHT) {
+      u32 mask[PULL_IN_FLIGHT], any = 0;
+      int u[PULL_IN_FLIGHT];
+#pragma unroll
+      for (int k = 0; k < PULL_IN_FLIGHT; k++) mask[k] = __shfl_sync(ALL_LANES, open, j + k), any |= mask[k];
+      if (!any && !(Answer::FILLS && fills)) continue;
+#pragma unroll
+      for (int k = 0; k < PULL_IN_FLIGHT; k++)
+        u[k] = mask[k] >> lane() & 1 ? read_once<ONCE>(graph.hub + (first + j + k) * 32 + lane()) : -1;
+      u32 hit[PULL_IN_FLIGHT];
+      Degree<Offset> degrees[PULL_IN_FLIGHT];
+      if (Degree<Offset>::SHORT) {  // then all of them: they also say which rows have nothing beside the hub
+#pragma unroll
+        for (int k = 0; k < PULL_IN_FLIGHT; k++)
+          degrees[k].load(graph, (first + j + k) * 32 + lane(), mask[k] >> lane() & 1);
+      }
+#pragma unroll
+      for (int k = 0; k < PULL_IN_FLIGHT; k++) hit[k] = before[word_of(u[k])];
+#pragma unroll
+      for (int k = 0; k < PULL_IN_FLIGHT; k++) {
+        hit[k] &= bit_of(u[k]);
+        if (!Degree<Offset>::SHORT) degrees[k].load(graph, (first + j + k) * 32 + lane(), hit[k]);
+      }
+#pragma unroll
+      for (int k = 0; k < PULL_IN_FLIGHT; k++) {
+        const int v = (first + j + k) * 32 + lane();
+        const u32 hits = __ballot_sync(ALL_LANES, hit[k]);
+        u32 misses = mask[k] & ~hits;
+        if (Degree<Offset>::SHORT && symmetric)
+          misses &= __ballot_sync(ALL_LANES, degrees[k].at_least(Answer::HUB + 1));
+        write(v, u[k], hit[k], __shfl_sync(ALL_LANES, keep, j + k));
+        if (misses >> lane() & 1) list[left + __popc(misses & lanes_below())] = v;
+        if (lane() == j + k) got = hits;
+        left += __popc(misses), checked += u[k] >= 0;
+      }
+#pragma unroll
+      for (int k = 0; k < PULL_IN_FLIGHT; k++)
+        edges += (u64)degrees[k].get(graph, (first + j + k) * 32 + lane(), hit[k]);
+    }
+    return left;
+  }
+
+  // The listed vertices look through their neighbours, packed into full warps. Those found become bits of `late`, a
+  // word for each of the `words` from `first` on.
+  __device__ __forceinline__ void list_pass(u32 first, u32 words, const int *list, u32 count, u32 *late,
+                                            LevelSums *sums) {
+    for (u32 i = lane(); i < ((count + 31) & ~31u); i += 32) {
+      int v = i < count ? list[i] : -1, u = -1;
+      i64 e = 0, end = 0;
+      if (v >= 0) e = __ldg(graph.in_offsets + v) + Answer::HUB, end = __ldg(graph.in_offsets + v + 1);
+      u = words == 1 ? look<MANY_IN_FLIGHT>(v, e, end, sums) : look<PULL_IN_FLIGHT>(v, e, end, sums);
+      if (u >= 0) {
+        reach(v, u);
+        atomicOr(late + (v >> 5) - first, 1u << (v & 31));
+      }
+    }
+  }
+
+  // The vertices of some words: first the hub of each; then, for those that are left, their lists.
   __device__ __forceinline__ void task(u32 first, u32 words, int *list, u32 *late, LevelSums *sums) {
-    u32 old = ALL_LANES, open = 0, got = 0, left = 0;
+    u32 old = ALL_LANES, open = 0, got = 0;
     if (lane() < words) old = before[first + lane()], open = ~(old | __ldg(graph.closed + first + lane()));
     if ((Answer::FILLS && fills) || __any_sync(ALL_LANES, open)) {
-      const bool symmetric = graph.in_offsets == graph.offsets;  // then a vertex has as many in-arcs as out-arcs
       const u32 keep = Answer::FILLS && fills && lane() < words ? kept(first + lane(), old) : ALL_LANES;
-      for (int j = 0; j < WORDS; j += PULL_IN_FLIGHT) {
-        u32 mask[PULL_IN_FLIGHT], any = 0;
-        int u[PULL_IN_FLIGHT];
-#pragma unroll
-        for (int k = 0; k < PULL_IN_FLIGHT; k++) mask[k] = __shfl_sync(ALL_LANES, open, j + k), any |= mask[k];
-        if (!any && !(Answer::FILLS && fills)) continue;
-#pragma unroll
-        for (int k = 0; k < PULL_IN_FLIGHT; k++)
-          u[k] = mask[k] >> lane() & 1 ? read_once<ONCE>(graph.hub + (first + j + k) * 32 + lane()) : -1;
-        u32 hit[PULL_IN_FLIGHT];
-        Degree<Offset> degrees[PULL_IN_FLIGHT];
-        if (Degree<Offset>::SHORT) {  // then all of them: they also say which rows have nothing beside the hub
-#pragma unroll
-          for (int k = 0; k < PULL_IN_FLIGHT; k++)
-            degrees[k].load(graph, (first + j + k) * 32 + lane(), mask[k] >> lane() & 1);
-        }
-#pragma unroll
-        for (int k = 0; k < PULL_IN_FLIGHT; k++) hit[k] = before[word_of(u[k])];
-#pragma unroll
-        for (int k = 0; k < PULL_IN_FLIGHT; k++) {
-          hit[k] &= bit_of(u[k]);
-          if (!Degree<Offset>::SHORT) degrees[k].load(graph, (first + j + k) * 32 + lane(), hit[k]);
-        }
-#pragma unroll
-        for (int k = 0; k < PULL_IN_FLIGHT; k++) {
-          const int v = (first + j + k) * 32 + lane();
-          const u32 hits = __ballot_sync(ALL_LANES, hit[k]);
-          u32 misses = mask[k] & ~hits;
-          if (Degree<Offset>::SHORT && symmetric)
-            misses &= __ballot_sync(ALL_LANES, degrees[k].at_least(Answer::HUB + 1));
-          write(v, u[k], hit[k], __shfl_sync(ALL_LANES, keep, j + k));
-          if (misses >> lane() & 1) list[left + __popc(misses & lanes_below())] = v;
-          if (lane() == j + k) got = hits;
-          left += __popc(misses), checked += u[k] >= 0;
-        }
-#pragma unroll
-        for (int k = 0; k < PULL_IN_FLIGHT; k++)
-          edges += (u64)degrees[k].get(graph, (first + j + k) * 32 + lane(), hit[k]);
-      }
+      const u32 left = hub_pass(first, open, keep, list, got);
       __syncwarp();
-      for (u32 i = lane(); i < ((left + 31) & ~31u); i += 32) {
-        int v = i < left ? list[i] : -1, u = -1;
-        i64 e = 0, end = 0;
-        if (v >= 0) e = __ldg(graph.in_offsets + v) + Answer::HUB, end = __ldg(graph.in_offsets + v + 1);
-        u = words == 1 ? look<MANY_IN_FLIGHT>(v, e, end, sums) : look<PULL_IN_FLIGHT>(v, e, end, sums);
-        if (u >= 0) {
-          reach(v, u);
-          atomicOr(late + (v >> 5) - first, 1u << (v & 31));
-        }
-      }
+      list_pass(first, words, list, left, late, sums);
       __syncwarp();
       if (lane() < words) got |= late[lane()], late[lane()] = 0;
       __syncwarp();

@@ -116,9 +116,15 @@ struct Worker {
     prefetch(first);
   }
 
+  // Flips between two slots: the shares lie side by side from the address `shares` on, and `here` is one of them.
+  __device__ __forceinline__ u32 other_share(u32 shares) const {
+    const u32 second = shares + (u32)sizeof(Share);
+    return shares + second - here;
+  }
+
   // Claims what was prefetched and writes what is found to the other share, which then becomes the current one.
   __device__ __forceinline__ void claim_level(int depth, u32 size, u32 shares) {
-    const u32 there = 2 * shares + (u32)sizeof(Share) - here;
+    const u32 there = other_share(shares);
     for (u32 first = threadIdx.x & ~31u; first < lanes; first += WORKERS) {
       if (first >= WORKERS) prefetch(first);
       const bool fresh = bit & ~claim(word, bit);
@@ -150,37 +156,34 @@ struct Task {
   Standing *standing;
 };
 
-// The block's share of the frontier, from the queue, or after a pull from the difference of the bitmaps. `size` and
-// `share` are shared addresses. The workers call this.
-template <class Offset, class Answer>
-__device__ __forceinline__ void distribute(const Task<Offset, Answer> &task, bool queued, u32 begin, u32 count,
-                                           int which, int shift, u32 most_pieces, u32 size, u32 share) {
+// The block's share of the frontier: vertices from the queue, or after a pull from the difference of the bitmaps.
+// `size` and `share` are shared addresses. All workers call this.
+template <bool QUEUED, class Offset, class Answer>
+__device__ __forceinline__ void distribute(const Task<Offset, Answer> &task, u32 begin, u32 count, int which, int shift,
+                                           u32 most_pieces, u32 size, u32 share) {
   const Graph<Offset> &graph = task.graph;
   auto take = [&](bool mine, int v) {
     const Offset first = __ldg(graph.offsets + (mine ? v : 0)), end = __ldg(graph.offsets + (mine ? v + 1 : 0));
     const Places my = reserve<Offset>(mine, first, end, shift, size);
     if (my.all) store<Offset, Answer::FROM>(my, v, first, shift, most_pieces, share);
   };
-  // Both loops in one: `take` is long, and each call would be compiled anew.
-  const u32 words = (u32)((graph.n + 31) / 32), warps = task.blocks * (WORKERS / 32);
-  const u32 mine = count / task.blocks + (blockIdx.x < count % task.blocks);
-  const u32 each = queued ? 1 : min(32u, (words + warps - 1) / warps);
-  const u32 end = queued ? mine : words, stride = queued ? WORKERS : warps * each;
-  for (u32 first = queued ? threadIdx.x & ~31u : (block_warp() * task.blocks + blockIdx.x) * each; first < end;
-       first += stride) {
-    const u32 w = first + lane();
-    u32 bits = 0, some = 1;
-    if (!queued) {
-      if (lane() < each && w < words) bits = task.work.visited(which)[w] & ~task.work.visited(which ^ 1)[w];
-      some = __ballot_sync(ALL_LANES, bits);
+  if constexpr (QUEUED) {  // every blocks-th vertex
+    const u32 mine = count / task.blocks + (blockIdx.x < count % task.blocks);
+    for (u32 first = threadIdx.x & ~31u; first < mine; first += WORKERS) {
+      const u32 i = first + lane();
+      take(i < mine, i < mine ? __ldcg(task.work.queue + begin + blockIdx.x + i * task.blocks) : 0);
     }
-    for (; some; some &= some - 1) {
-      const int j = __ffs(some) - 1;
-      bool here = w < mine;
-      int v = (int)((first + j) * 32 + lane());
-      if (!queued) here = __shfl_sync(ALL_LANES, bits, j) >> lane() & 1;
-      else if (here) v = __ldcg(task.work.queue + begin + blockIdx.x + w * task.blocks);
-      take(here, v);
+  } else {  // a warp has up to 32 words at a time, one of each lane
+    const u32 words = (u32)((graph.n + 31) / 32), warps = task.blocks * (WORKERS / 32);
+    const u32 each = min(32u, (words + warps - 1) / warps);
+    for (u32 first = (block_warp() * task.blocks + blockIdx.x) * each; first < words; first += warps * each) {
+      const u32 w = first + lane();
+      u32 bits = 0;
+      if (lane() < each && w < words) bits = task.work.visited(which)[w] & ~task.work.visited(which ^ 1)[w];
+      for (u32 some = __ballot_sync(ALL_LANES, bits); some; some &= some - 1) {
+        const int j = __ffs(some) - 1;
+        take(__shfl_sync(ALL_LANES, bits, j) >> lane() & 1, (int)((first + j) * 32 + lane()));
+      }
     }
   }
 }
@@ -231,7 +234,9 @@ struct Messenger {
     board.next = all == board.here.mf ? NEXT_LEVEL : own ? LEAVE : REFUSE;
   }
 
-  // After a level: `size` is what this block has found of the next one; `cleared` is the one to be counted after that.
+  // After a level, decides what comes next. `size` is what this block has found of the next level, and `cleared` the
+  // place where the level after that will be counted. What the decision needs besides the sums is read in `meanwhile`,
+  // while the other blocks arrive.
   __device__ __forceinline__ void settle(const Size &size, Size &cleared) {
     const Standing &here = board.here;
     const u32 pieces = size.places & PIECE_BITS, found = size.places >> VERTEX_BIT;
@@ -255,8 +260,10 @@ struct Messenger {
       new_found = (u32)((all & (ONE_VOTE - 1)) >> TEAM_VERTEX_BIT), new_arcs = (u32)(all & TEAM_ARC_BITS);
     }
     small_levels = new_arcs < task.min_arcs ? small_levels : 0;
-    const bool leave = deepest || new_found == 0 || new_found == missing || new_arcs > task.max_arcs ||
-                       small_levels > MAX_SMALL_LEVELS || (new_found > nf && new_arcs > pull_from);
+    const bool over = deepest || new_found == 0 || new_found == missing;
+    const bool unsuited = new_arcs > task.max_arcs || small_levels > MAX_SMALL_LEVELS;
+    const bool may_pull = new_found > nf && new_arcs > pull_from;
+    const bool leave = over || unsuited || may_pull;
     board.next = leave ? LEAVE : !vote ? NEXT_LEVEL : alone ? LEAVE : REDISTRIBUTE;
     board.small_levels = small_levels, board.new_found = new_found, board.new_arcs = new_arcs;
     if (leave || vote) {
@@ -302,9 +309,12 @@ __device__ void team_levels(const Task<Offset, Answer> &task, const Standing &at
   __syncthreads();
   do {
     const bool own = next == REDISTRIBUTE;
-    if (works)
-      distribute<Offset, Answer>(task, own || at.queued, board.begin, board.count, at.which, shift, most_pieces,
-                                 sizes + DISTRIBUTED_AT, worker.here);
+    if (works && (own || at.queued))
+      distribute<true>(task, board.begin, board.count, at.which, shift, most_pieces, sizes + DISTRIBUTED_AT,
+                       worker.here);
+    else if (works)
+      distribute<false>(task, board.begin, board.count, at.which, shift, most_pieces, sizes + DISTRIBUTED_AT,
+                        worker.here);
     __syncthreads();
     if (works) worker.prefetch_share(sizes + DISTRIBUTED_AT, warp_first);
     else if (leads) messenger.distributed(own);

@@ -1,6 +1,7 @@
 // The product by all rows, unmasked, in equal shares of the arcs whatever the degrees: push-pull's operation 1 (section
 // 6.3), for which the paper uses ModernGPU's SpMV. The mask comes afterwards.
 #pragma once
+#include "common/products.cuh"
 #include "steps/gather.cuh"
 #include "steps/report.cuh"
 
@@ -31,14 +32,9 @@ __global__ void all_rows(const Offset *in_offsets, const int *in_neighbours, int
       const int v = inside ? (int)first_above(ends, first_row, last_row, base + i) : -1;
       if (here) product[v] = u;
       if (!counting) continue;
-      double sum = here ? sigma[u] : 0.0;
-      for (int step = 1; step < WARP; step *= 2) {
-        const double other = __shfl_up_sync(ALL_LANES, sum, step);
-        const int its = __shfl_up_sync(ALL_LANES, v, step);
-        if (lane() >= step && its == v) sum += other;
-      }
-      const int after = __shfl_down_sync(ALL_LANES, v, 1);
-      if (inside && sum != 0.0 && (lane() == WARP - 1 || after != v)) atomicAdd(&sums[v], sum);
+      bool last;
+      const double sum = run_sum(v, here ? sigma[u] : 0.0, last);
+      if (inside && last && sum != 0.0) atomicAdd(&sums[v], sum);
     }
   }
   report(mine, counters);

@@ -2,24 +2,30 @@
 // mask.
 #pragma once
 #include "common/graph.cuh"
+#include "common/products.cuh"
 #include "steps/report.cuh"
 
 namespace hopwave::steps {
 
-// ft(column) ⊕= f(row) where the row is in the frontier. Arcs are in column order. Under ANY the product is the row
-// itself, and any writer is right; under PLUS it is the row's path count, added by an atomic operation.
+// ft(column) ⊕= f(row) for every row in the frontier. Arcs are in column order. Under ANY the product is the row
+// itself, and any writer is right. Under PLUS it is the sum of path counts: arcs of one column in a warp first add up
+// theirs.
 template <class Offset, bool counting>
 __global__ void scatter(const int *rows, const int *columns, u64 arcs, int depth, const int *distance,
                         const double *sigma, int *product, double *sums, const u64 *before, u64 *counters) {
   if (ended(before)) return;
   Tally mine;
-  for (u64 k = thread_number(); k < arcs; k += thread_count()) {
-    const int u = rows[k];
-    mine.checked += 1;
-    if (distance[u] != depth) continue;
-    product[columns[k]] = u;
-    if (counting) atomicAdd(&sums[columns[k]], sigma[u]);
-  }
+  if (thread_number() == 0) mine.checked = arcs;
+  const auto in_frontier = [&](int u) { return distance[u] == depth; };
+  const auto paths = [&](int u) { return counting ? sigma[u] : 0.0; };
+  hopwave::scatter(rows, arcs, in_frontier, paths, [&](u64 arc, int u, double count) {
+    const int v = arc < arcs ? columns[arc] : -1;
+    if (u >= 0) product[v] = u;
+    if (!counting) return;
+    bool last;
+    const double sum = run_sum(v, count, last);
+    if (last && sum != 0.0) atomicAdd(&sums[v], sum);
+  });
   report(mine, counters);
 }
 

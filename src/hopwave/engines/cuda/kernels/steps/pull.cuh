@@ -2,10 +2,45 @@
 // (Algorithm 2: masked or not, with early exit or not, over the frontier or over all visited vertices).
 #pragma once
 #include "common/graph.cuh"
+#include "common/products.cuh"
 #include "steps/plan.cuh"
 #include "steps/report.cuh"
 
 namespace hopwave::steps {
+
+// What one lane has found of a row: a neighbour in the operand, -1 for none, and the path counts of all of them.
+struct Row {
+  int source = -1;
+  double paths = 0.0;
+};
+
+// WIDTH lanes look through in_neighbours[begin, end). With early exit they stop at the first neighbour found.
+template <int WIDTH, bool early_exit, bool counting, class Offset>
+__device__ __forceinline__ Row look_through(const int *in_neighbours, Offset begin, Offset end, const u32 *operand,
+                                            const double *sigma, u64 &checked) {
+  Row row;
+  if constexpr (early_exit) {
+    for (Offset first = begin; first < end; first += WIDTH) {
+      const Offset arc = WIDTH == 1 ? first : first + lane();
+      if (arc < end) {
+        const int u = in_neighbours[arc];
+        checked += 1;
+        if (has(operand, u)) row.source = u;
+      }
+      if (WIDTH == 1 ? row.source >= 0 : __any_sync(ALL_LANES, row.source >= 0)) break;
+    }
+  } else {
+    if (WIDTH == 1 || lane() == 0) checked += (u64)(end - begin);
+    gather<WIDTH>(
+        in_neighbours, begin, end, [&](int u) { return has(operand, u); },
+        [&](int u) { return counting ? sigma[u] : 0.0; },
+        [&](int u, double paths) {
+          row.source = u;
+          if (counting) row.paths += paths;
+        });
+  }
+  return row;
+}
 
 // One level by rows.
 //   operand            the bitmap in which neighbours are looked up: the frontier, or the visited vertices, which give
@@ -27,24 +62,15 @@ __global__ void pull(const Offset *in_offsets, const int *in_neighbours, const O
       const u32 seen = visited[w];
       const u64 v = 32 * w + lane();
       const bool masked = seen >> lane() & 1;
-      int source = -1;
-      double sum = 0.0;
-      if (v < n && (rows == Rows::all || !masked)) {
-        const Offset end = in_offsets[v + 1];
-        for (Offset arc = in_offsets[v]; arc < end; ++arc) {
-          const int u = in_neighbours[arc];
-          mine.checked += 1;
-          if (!has(operand, u)) continue;
-          source = u;
-          if (counting) sum += sigma[u];
-          if (early_exit) break;
-        }
-      }
-      const bool found = source >= 0 && !masked;
+      Row row;
+      if (v < n && (rows == Rows::all || !masked))
+        row = look_through<1, early_exit, counting>(in_neighbours, in_offsets[v], in_offsets[v + 1], operand, sigma,
+                                                    mine.checked);
+      const bool found = row.source >= 0 && !masked;
       if (found) {
         distance[v] = depth + 1;
-        if (parent) parent[v] = source;
-        if (counting) sigma[v] = sum;
+        if (parent) parent[v] = row.source;
+        if (counting) sigma[v] = row.paths;
         mine.found += 1;
         mine.edges += degree(offsets, (int)v);
       }
@@ -61,25 +87,12 @@ __global__ void pull(const Offset *in_offsets, const int *in_neighbours, const O
       // One lane reads for all: another warp may be setting its bit of the same word, and the lanes must agree.
       const bool masked = __shfl_sync(ALL_LANES, has((const u32 *)visited, (int)v), 0);
       if (rows != Rows::all && masked) continue;
-      const Offset begin = in_offsets[v], end = in_offsets[v + 1];
-      int source = -1;
-      double sum = 0.0;
-      for (Offset first = begin; first < end; first += WARP) {
-        const Offset arc = first + lane();
-        bool here = false;
-        if (arc < end) {
-          const int u = in_neighbours[arc];
-          mine.checked += 1;
-          here = has(operand, u);
-          if (here) source = u;
-          if (here && counting) sum += sigma[u];
-        }
-        if (early_exit && __any_sync(ALL_LANES, here)) break;
-      }
-      const u32 finders = __ballot_sync(ALL_LANES, source >= 0);
+      const Row row = look_through<WARP, early_exit, counting>(in_neighbours, in_offsets[v], in_offsets[v + 1], operand,
+                                                               sigma, mine.checked);
+      const u32 finders = __ballot_sync(ALL_LANES, row.source >= 0);
       if (!finders || masked) continue;
-      if (counting) sum = warp_sum(sum);
-      source = __shfl_sync(ALL_LANES, source, __ffs(finders) - 1);
+      const double sum = counting ? warp_sum(row.paths) : 0.0;
+      const int source = __shfl_sync(ALL_LANES, row.source, __ffs(finders) - 1);
       if (lane() == 0) {
         distance[v] = depth + 1;
         if (parent) parent[v] = source;

@@ -1,0 +1,64 @@
+"""The values of the pages of benchmarks/gpu that have a template."""
+
+from __future__ import annotations
+
+from statistics import median
+from typing import Any
+
+from benchmarks.before import BEST_SEARCH
+from benchmarks.setting import remarks, table
+
+Record = dict[str, Any]
+ACROSS = 5  # graphs in one table of gpu-search.md
+DEEP = 100  # levels from which gpu-hopwave.md has times per level
+SOURCES = 64  # of a sampled run of betweenness
+ALL = 40_000  # vertices up to which all sources are compared
+PARTS = ("single", "sampled", "exact", "agree")  # of gpu-betweenness.md
+
+
+def search(lines: list[Record]) -> Record:
+    """Every plan on every graph."""
+    graphs, plans = (list(dict.fromkeys(line[key] for line in lines)) for key in ("graph", "plan"))
+    cells = {(line["graph"], line["plan"]): line for line in lines}
+    tables = [
+        table({"plan": plan} | {graph: shown(cells.get((graph, plan), {})) for graph in graphs[begin : begin + ACROSS]}
+              for plan in plans)
+        for begin in range(0, len(graphs), ACROSS)
+    ]  # fmt: skip
+    sizes = []
+    for graph in graphs:
+        if some := [cells[graph, plan] for plan in plans if "bytes" in cells.get((graph, plan), {})]:
+            each = ", ".join(f"{one['plan']} {one['bytes'] / (one['n'] + one['m']):.1f}" for one in some)
+            sizes.append(some[0] | {"each": each})
+    return {"remarks": remarks(lines), "tables": tables, "sizes": sizes}
+
+
+def shown(line: Record) -> str:
+    """One plan on one graph."""
+    if line.get("verified"):
+        return f"{line['ms']:.3f} / {line['ms_in_levels']:.3f} ({line['gteps']:.2f})"
+    return line.get("error", "wrong" if line else "")
+
+
+def betweenness(lines: list[Record]) -> Record:
+    """The rows of each part."""
+    parts = {part: [line for line in lines if line["part"] == part] for part in PARTS}
+    return parts | {"sources": SOURCES, "vertices": ALL}
+
+
+def hopwave(lines: list[Record]) -> Record:
+    """The times of our own search, and those per level if there are many levels."""
+    rows, deep = [], []
+    for line in lines:
+        before, code = BEST_SEARCH[line["graph"]]
+        met = "yes" if line["ms"] <= line["target"] else "no"
+        rows.append(line | {"met": met, "before": before, "code": code})
+        if line["levels"] > DEEP:
+            each = [1e3 * ms / levels for ms, levels in zip(line["all"], line["all levels"], strict=True)]
+            deep.append(line | {"median": median(each), "slowest": max(each)})
+    return {"rows": rows, "deep": deep}
+
+
+def scale(lines: list[Record]) -> Record:
+    """A row for each scale."""
+    return {"rows": lines}

@@ -1,0 +1,21 @@
+"""The command `hopwave`.
+
+This module is outside of hopwave so that Ctrl-C ends the command without a traceback even while hopwave is imported.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+
+
+def main() -> int:
+    """Import the program and run it; returns its exit code."""
+    by_python = signal.getsignal(signal.SIGINT) is signal.default_int_handler  # not if SIGINT is ignored, as by nohup
+    if by_python:
+        signal.signal(signal.SIGINT, lambda *_: os._exit(130))
+    from hopwave.cli.app import main as run
+
+    if by_python:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    return run()

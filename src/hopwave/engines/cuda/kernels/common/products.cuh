@@ -1,0 +1,76 @@
+// Sparse products y = Aᵀx over the pattern of a graph, the same for searches and for betweenness: `gather` reads the
+// arcs into a vertex, `scatter` all arcs in the order of their heads. What is multiplied is up to the caller: bits,
+// path counts, dependencies.
+//
+// Every thread has several arcs in flight. One after another, the row of a hub costs one trip to memory per WIDTH arcs,
+// and a single warp with 50,000 arcs keeps the whole grid waiting.
+#pragma once
+#include "common/threads.cuh"
+
+namespace hopwave {
+
+constexpr int PRODUCT_IN_FLIGHT = 4;  // arcs that a thread loads at the same time; betweenness/turbobc.py knows it too
+
+struct Always {
+  __device__ __forceinline__ bool operator()(int) const { return true; }
+};
+
+// Calls add(u, value(u)) for every u of neighbours[begin, end) that is there(u), in this order. WIDTH lanes share the
+// row: 1, or a whole WARP, in which each lane has every 32nd arc.
+template <int WIDTH, class Offset, class There, class Value, class Add>
+__device__ __forceinline__ void gather(const int *neighbours, Offset begin, Offset end, There there, Value value,
+                                       Add add) {
+  const int sub = WIDTH == 1 ? 0 : (int)lane();
+  const int *at = neighbours + begin + sub;
+  for (Offset left = end - begin - sub; left > 0; left -= PRODUCT_IN_FLIGHT * WIDTH, at += PRODUCT_IN_FLIGHT * WIDTH) {
+    int u[PRODUCT_IN_FLIGHT];
+    decltype(value(0)) x[PRODUCT_IN_FLIGHT];
+#pragma unroll
+    for (int k = 0; k < PRODUCT_IN_FLIGHT; ++k) u[k] = left > k * WIDTH ? at[k * WIDTH] : -1;
+#pragma unroll
+    for (int k = 0; k < PRODUCT_IN_FLIGHT; ++k) u[k] = u[k] >= 0 && there(u[k]) ? u[k] : -1;
+#pragma unroll
+    for (int k = 0; k < PRODUCT_IN_FLIGHT; ++k) x[k] = u[k] >= 0 ? value(u[k]) : decltype(value(0))(0);
+#pragma unroll
+    for (int k = 0; k < PRODUCT_IN_FLIGHT; ++k)
+      if (u[k] >= 0) add(u[k], x[k]);
+  }
+}
+
+// Calls add(arc, u, value(u)) for the arcs from every u = tails[arc] that is there(u). Whole warps call it, for 32 arcs
+// side by side, if one of them at least is there; the other lanes have u = -1 and the value 0.
+template <class There, class Value, class Add>
+__device__ __forceinline__ void scatter(const int *tails, u64 arcs, There there, Value value, Add add) {
+  constexpr u64 TAKEN = PRODUCT_IN_FLIGHT * WARP;
+  const u64 warp = thread_number() / WARP, warps = thread_count() / WARP;
+  for (u64 first = warp * TAKEN + lane(); first - lane() < arcs; first += warps * TAKEN) {
+    int u[PRODUCT_IN_FLIGHT];
+    decltype(value(0)) x[PRODUCT_IN_FLIGHT];
+#pragma unroll
+    for (int k = 0; k < PRODUCT_IN_FLIGHT; ++k) u[k] = first + k * WARP < arcs ? tails[first + k * WARP] : -1;
+#pragma unroll
+    for (int k = 0; k < PRODUCT_IN_FLIGHT; ++k) u[k] = u[k] >= 0 && there(u[k]) ? u[k] : -1;
+#pragma unroll
+    for (int k = 0; k < PRODUCT_IN_FLIGHT; ++k) x[k] = u[k] >= 0 ? value(u[k]) : decltype(value(0))(0);
+#pragma unroll
+    for (int k = 0; k < PRODUCT_IN_FLIGHT; ++k)
+      if (__any_sync(ALL_LANES, u[k] >= 0)) add(first + k * WARP, u[k], x[k]);
+  }
+}
+
+// Σ x over the lanes up to this one that have the same key; `last` says whether this lane is the last of them. Keys
+// ascend from lane to lane, except that lanes without work at the end of a warp may have -1. One atomic operation per
+// key and warp is then enough, where one per lane would queue up at the same address.
+template <class T>
+__device__ __forceinline__ T run_sum(int key, T x, bool &last) {
+  for (int step = 1; step < WARP; step *= 2) {
+    const T other = __shfl_up_sync(ALL_LANES, x, step);
+    const int its = __shfl_up_sync(ALL_LANES, key, step);
+    if (lane() >= step && its == key) x += other;
+  }
+  const int after = __shfl_down_sync(ALL_LANES, key, 1);
+  last = lane() == WARP - 1 || after != key;
+  return x;
+}
+
+}  // namespace hopwave

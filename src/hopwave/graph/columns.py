@@ -1,0 +1,258 @@
+"""From what a caller has to columns of ids, labels and weights: exact or refused, never rounded, merged or cut.
+
+ids       integers; a whole float is one, up to the number from which its type rounds (2⁵³ for float64)
+labels    integers, or Python objects, which NumPy's text of one width for all would cut and blow up
+weights   float32 or float64; an integer that is none of these numbers is refused
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hopwave.arrays import is_on_gpu, masked_place
+from hopwave.checks.numbers import is_real, shown
+from hopwave.errors import GraphError
+from hopwave.graph.csr import builders, rows_of
+
+EXACT_UP_TO = 2**53  # whole numbers above this are not all float64 numbers
+
+
+def as_column(
+    values: Any, name: str, of_numbers: Callable[[list[Any], str], npt.NDArray[Any]] | None = None
+) -> npt.NDArray[Any]:
+    """One NumPy array from a list, an array, or a column of CuPy, pandas, polars, Arrow or any library with DLPack.
+
+    Arrow, polars and pandas columns without missing values are not copied. `of_numbers` makes the array of a list of
+    numbers; without it they are ids.
+    """
+    if isinstance(values, np.ma.MaskedArray):
+        if (place := masked_place(values)) is not None:
+            raise GraphError(f"{name}[{place}] is masked; drop the masked edges first")
+        values = values.data
+    if not isinstance(values, np.ndarray):
+        if is_on_gpu(values):
+            values = values.get() if hasattr(values, "get") else builders["cuda"]().column(values, name).get()
+        elif hasattr(values, "to_pylist"):
+            # Arrow: a chunked array knows no zero_copy_only
+            values = values.to_numpy() if hasattr(values, "chunks") else values.to_numpy(zero_copy_only=False)
+        elif hasattr(values, "to_numpy"):
+            values = values.to_numpy()  # pandas, polars
+        elif hasattr(values, "__dlpack__"):
+            values = np.from_dlpack(values)
+        else:
+            values = _array_of(values, name, of_numbers or _ids_of)
+    if values.ndim != 1:
+        raise GraphError(f"{name} has {values.ndim} dimensions; give one column")
+    return np.asarray(values)
+
+
+def _array_of(values: Any, name: str, of_numbers: Callable[[list[Any], str], npt.NDArray[Any]]) -> npt.NDArray[Any]:
+    """The array of a plain sequence: of numbers, else of objects."""
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise GraphError(f"{name}={shown(values)} is not a column; give a list or an array with one entry per edge")
+    values = list(values)
+    if not values:
+        return np.empty(0, np.int64)
+    kinds = set(map(type, values))
+    if all(is_real(kind) for kind in kinds):
+        return np.array(values) if len(kinds) == 1 and float in kinds else of_numbers(values, name)
+    return object_array(values)
+
+
+def _ids_of(values: list[Any], name: str) -> npt.NDArray[Any]:
+    """A list of numbers as ids. NumPy would make all of them floats where one is: 2⁵³ + 1 would become 2⁵³."""
+    whole = [value for value in values if not isinstance(value, float | np.floating)]
+    if whole and (greatest := max(whole, key=abs)) and abs(int(greatest)) >= 2**63:
+        raise GraphError(f"{name} holds {shown(greatest)}, more than 64 bits hold; give it as a string")
+    if len(whole) < len(values) and whole and abs(int(greatest)) > EXACT_UP_TO:
+        odd = [value for value in values if value != value or abs(value) >= 2**63 or value != int(value)]
+        if odd:
+            raise GraphError(f"{name} holds {odd[0]}, which is not a whole number; vertices are numbered 0, 1, 2, …")
+        return np.array([int(value) for value in values], np.int64)
+    return np.array(values)
+
+
+def object_array(values: Sequence[Any]) -> npt.NDArray[Any]:
+    """A column of objects, filled one by one: NumPy would unpack tuples."""
+    array = np.empty(len(values), object)
+    for i, value in enumerate(values):
+        array[i] = value
+    return array
+
+
+# ---------------------------------------------------------------- weights
+
+
+def weight_column(values: Any, count: int, name: str = "weights") -> npt.NDArray[Any]:
+    """Weights as float32 (where they came so) or float64, one per edge, every one a number that it holds exactly."""
+    array = as_column(values, name, _weights_of)
+    if array.dtype.kind == "O":
+        array = _weights_of(array.tolist(), name)
+    if array.dtype.kind not in "biuf":
+        raise GraphError(f"{name} holds {array.dtype}; weights are numbers")
+    check_length(array, count, name)
+    kept = np.float32 if array.dtype in (np.float16, np.float32) else np.float64
+    held: npt.NDArray[Any] = np.ascontiguousarray(array, kept)
+    check_numbers(first_nan(held), name)
+    if array.dtype.itemsize >= 8 and array.dtype != np.float64 and len(array):
+        beyond = 2.0 ** (63 if array.dtype.kind == "i" else 64)  # which int64 and uint64 do not hold
+        with np.errstate(invalid="ignore"):
+            rounded = np.flatnonzero(
+                (held.astype(array.dtype) != array) | ((held >= beyond) & (array.dtype.kind != "f"))
+            )
+        if len(rounded):
+            raise _rounded(array[rounded[0]], name)
+    return held
+
+
+def _weights_of(values: list[Any], name: str) -> npt.NDArray[Any]:
+    """A list of numbers as float64."""
+    found = np.empty(len(values))
+    for i, value in enumerate(values):
+        if not is_real(type(value)):
+            raise GraphError(f"{name}[{i}] is {shown(value)}, which is not a number; weights are numbers, one per edge")
+        if (held := as_float(value)) is None:
+            raise _rounded(value, name)
+        found[i] = held
+    return found
+
+
+def as_float(value: Any) -> float | None:
+    """The float64 that is this real number; None where there is none. NaN is one.
+
+    >>> as_float(2**60), as_float(2**53 + 1), as_float(10**400)
+    (1.152921504606847e+18, None, None)
+    """
+    value = int(value) if isinstance(value, np.integer) else value  # NumPy would round to compare
+    try:
+        held = float(value)
+    except OverflowError:
+        return None
+    return held if held == value or held != held else None
+
+
+def _rounded(value: Any, name: str) -> GraphError:
+    return GraphError(f"{name} holds {shown(value)}, which float64 cannot hold exactly; scale the weights down")
+
+
+def check_length(array: Any, count: int, name: str) -> None:
+    """One weight per edge."""
+    if len(array) != count:
+        raise GraphError(f"{name} has {len(array)} entries for {count} edges; give one per edge, in the edges' order")
+
+
+def check_numbers(place: int | None, name: str) -> None:
+    """No weight is NaN; place is where the first one stands."""
+    if place is not None:
+        raise GraphError(f"{name}[{place}] is NaN; drop that edge, or give it a number")
+
+
+def first_nan(weights: npt.NDArray[Any]) -> int | None:
+    """The place of the first NaN, or None."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        total = weights.sum(dtype=np.float64)  # one pass without a temporary array; NaN if any is (or inf − inf)
+    if total == total:
+        return None
+    places = np.flatnonzero(np.isnan(weights))
+    return int(places[0]) if len(places) else None
+
+
+# ---------------------------------------------------------------- labels
+
+
+def label_column(labels: Any) -> npt.NDArray[Any] | None:
+    """Names of vertices as a column of their own, all different: changing the caller's changes nothing here."""
+    if labels is None:
+        return None
+    if isinstance(labels, str | bytes) or not isinstance(labels, Iterable) or getattr(labels, "ndim", 1) == 0:
+        raise GraphError(f"labels={shown(labels)} is not a list of names; give exactly one per vertex")
+    if (place := masked_place(labels)) is not None:
+        raise GraphError(f"labels[{place}] is masked; give every vertex a name")
+    if isinstance(labels, np.ndarray) and labels.dtype.kind not in "mM":
+        array = labels.copy()
+    else:
+        array = object_array(list(map(plain, labels)))
+    if array.ndim == 1 and array.dtype.kind in "iu" and bool((array[1:] > array[:-1]).all()):
+        array.setflags(write=False)  # ascending numbers differ: nothing to look up
+        return array
+    try:
+        different = len(set(array.tolist()))
+    except TypeError as error:
+        raise GraphError(f"a label cannot be hashed ({error}); use strings, numbers or tuples") from None
+    if array.ndim != 1 or different != len(array):
+        raise GraphError("two vertices have the same label; labels must differ")
+    if array.dtype.kind in "fcO" and any(is_missing(label) for label in array.tolist()):
+        raise GraphError("a label is NaN, which no vertex can be found by; give every vertex a name")
+    array.setflags(write=False)
+    return array
+
+
+def factorize(
+    source: npt.NDArray[Any], target: npt.NDArray[Any]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[Any]]:
+    """Numbers for labels, in the order of first appearance, reading edge by edge."""
+    ends = np.empty(2 * len(source), object)
+    for first, column in enumerate((source, target)):
+        ends[first::2] = object_array(list(map(plain, column))) if column.dtype.kind in "mM" else column
+    number: dict[Any, int] = {}
+    try:
+        codes = np.fromiter((number.setdefault(end, len(number)) for end in ends.tolist()), np.int64, len(ends))
+    except TypeError as error:
+        raise GraphError(f"a label cannot be hashed ({error}); use strings, numbers or tuples") from None
+    for label in number:
+        if label is None or is_missing(label):
+            raise GraphError(f"{label!r} is not the label of a vertex; drop the rows that miss an end")
+    return codes[0::2], codes[1::2], object_array(list(number))
+
+
+def plain(label: Any) -> Any:
+    """A scalar of NumPy as the object of Python that it equals, where there is one; anything else as it is.
+
+    >>> plain(np.int8(3)), plain(np.datetime64("2026-05-04T03:02:01", "ns"))
+    (3, datetime.datetime(2026, 5, 4, 3, 2, 1))
+    """
+    if not isinstance(label, np.generic) or (found := label.item()) is None:  # which stands for NaT
+        return label
+    if isinstance(label, np.datetime64 | np.timedelta64) and isinstance(found, int):
+        if np.datetime_data(label.dtype)[0] == "generic":
+            return label
+        coarse = label.astype(f"{label.dtype.kind}8[us]")  # what Python's dates count
+        return coarse.item() if coarse == label and not isinstance(coarse.item(), int) else label
+    return found
+
+
+def is_missing(label: Any) -> bool:
+    """NaN differs from itself; pandas' NA does not even answer."""
+    try:
+        return bool(label != label)
+    except (TypeError, ValueError):
+        return True
+
+
+# ---------------------------------------------------------------- the builder of the CPU
+
+
+class _OnHost:
+    """The builder of the CPU."""
+
+    column = staticmethod(as_column)
+    first_nan = staticmethod(first_nan)
+    rows_of = staticmethod(rows_of)
+
+    @staticmethod
+    def extent(*columns: npt.NDArray[Any]) -> tuple[int, int]:
+        """The least and the greatest id in all columns; (0, -1) where there is none."""
+        least = min((int(column.min()) for column in columns if len(column)), default=0)
+        return least, max((int(column.max()) for column in columns if len(column)), default=-1)
+
+    @staticmethod
+    def to_host(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """The array itself."""
+        return array
+
+
+builders["cpu"] = _OnHost

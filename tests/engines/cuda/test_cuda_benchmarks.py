@@ -1,0 +1,60 @@
+"""Benchmarks check what they time: their own checks notice wrong answers, and their counts are right."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hopwave as hw
+from hopwave import engines
+
+pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("gpu")]
+GRAPH = hw.generate.kronecker(8, seed=1)
+ROOT = int(np.argmax(GRAPH.degrees))
+
+
+def test_a_timed_search_is_compared_with_the_cpu() -> None:
+    from benchmarks.gpu.search import timed
+
+    engine: Any = engines.engine("cuda")
+    right = np.asarray(hw.bfs(GRAPH, ROOT, device="cpu").distances)
+    wrong = np.where(right == 1, 2, right)
+    for plan in (hw.plan("merrill"), hw.plan("turbobfs-td-sccsc")):
+        assert timed(engine, GRAPH, plan, ROOT, right)["verified"]
+        assert not timed(engine, GRAPH, plan, ROOT, wrong)["verified"]
+
+
+def test_turbobfss_answers_are_checked_by_other_operations() -> None:
+    import cupy
+    from benchmarks.papers.turbobfs import wrong
+
+    from hopwave.engines.cuda.graph import CudaGraph
+
+    rows = tuple(CudaGraph(GRAPH).rows)
+    found = hw.bfs(GRAPH, ROOT, device="cpu", path_counts=True)
+    distance, counts = cupy.asarray(found.distances), cupy.asarray(found.path_counts)
+    assert wrong(rows, distance, counts, ROOT) == ""
+    assert "path count" in wrong(rows, distance, cupy.where(distance == 1, 2 * counts, counts), ROOT)
+    assert "more than one level" in wrong(rows, cupy.where(distance > 0, 2 * distance, distance), None, ROOT)
+    assert "source" in wrong(rows, distance + 1, None, ROOT)
+
+
+def test_turbobcs_scores_are_checked_by_the_cpu_and_by_other_operations() -> None:
+    from benchmarks.papers.turbobc import by_cupy, checked, one_hub
+
+    graph = one_hub(400)
+    assert graph.degrees.max() > 0.8 * graph.n and graph.m / graph.n == pytest.approx(2, abs=0.2)
+    sources = [0, 5]
+    np.testing.assert_allclose(np.asarray(checked(graph, sources)), by_cupy(graph, sources).get(), rtol=1e-12, atol=0)
+
+
+def test_arcs_of_each_iteration_are_counted_by_where_they_lead() -> None:
+    import cupy
+    from benchmarks.papers.pushpull import kinds
+
+    path = hw.generate.path(3)  # from 0: one arc on, one back and one on, one back
+    rows = kinds(path, cupy.array([0, 1, 2]))
+    assert [(row["back"], row["across"], row["on"]) for row in rows] == [(0, 0, 1), (1, 0, 1), (1, 0, 0)]
+    assert [(row["vertices"], row["unvisited"]) for row in rows] == [(1, 2), (1, 1), (1, 0)]

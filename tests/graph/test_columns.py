@@ -1,0 +1,218 @@
+"""Ids, labels and weights from what callers have: exact or refused, never rounded, merged or cut."""
+
+from __future__ import annotations
+
+import datetime
+import tracemalloc
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import hopwave as hw
+from hopwave import Graph, GraphError
+from hopwave.checks.numbers import whole_numbers
+
+BIG = 2**53
+
+
+# ---------------------------------------------------------------- only labels name vertices that have them
+
+
+@pytest.fixture
+def texts(tmp_path: Path) -> Graph:
+    """ "1" – "2" – "0" – "7"."""
+    (tmp_path / "q.csv").write_text('"1","2"\n"2","0"\n"0","7"\n')
+    return hw.read(tmp_path / "q.csv")
+
+
+def test_a_number_is_never_a_position(texts: Graph) -> None:
+    assert "7" in texts and all(position not in texts for position in range(4))
+    assert hw.shortest_path(texts, "1", "0") == ["1", "2", "0"]
+    asked = [
+        lambda: hw.shortest_path(texts, 1, 0),
+        lambda: hw.bfs(texts, 1),
+        lambda: hw.bfs(texts, [1, 2]),
+        lambda: hw.bfs(texts, np.array([1])),
+        lambda: hw.bfs_many(texts, [1]),
+        lambda: hw.sssp(texts, 1),
+        lambda: hw.betweenness_centrality(texts, sources=[1]),
+        lambda: hw.pagerank(texts, personalization={1: 1.0}),
+        lambda: hw.pagerank(texts, nstart={1: 1.0}),
+        lambda: hw.bfs(texts, "1").path_to(1),
+        lambda: texts.subgraph([1, 2]),
+        lambda: texts.neighbors(1),
+        lambda: texts.degree(1),
+        lambda: texts.relabel({1: "one"}),
+    ]
+    for ask in asked:
+        with pytest.raises(GraphError, match=r"1 is not a vertex .* position 1, give G.label\(1\)"):
+            ask()
+    assert hw.bfs(texts, texts.label(1)).distances.tolist() == hw.bfs(texts, "2").distances.tolist()
+
+
+def test_float_labels_are_labels() -> None:
+    graph = Graph.from_edges([0, 1], [1, 2], labels=[2.0, 3.0, 4.5])
+    with pytest.raises(GraphError, match=r"1 is not a vertex of this graph; its vertices have labels such as 2\.0"):
+        hw.bfs(graph, 1)
+    assert graph.index(3) == graph.index(3.0) == 1, "equal numbers are one label, as in a dictionary"
+
+
+def test_dates_are_found() -> None:
+    for unit in ("D", "s", "us", "ns"):
+        days = np.array(["2026-01-01", "2026-01-02", "2026-01-03"], f"M8[{unit}]")
+        graph = Graph.from_edges([0, 1], [1, 2], labels=days)
+        assert [graph.index(day) for day in days] == [0, 1, 2]
+        assert [graph.index(graph.label(i)) for i in range(3)] == [0, 1, 2]
+    assert graph.index(datetime.datetime(2026, 1, 2)) == graph.index(pd.Timestamp("2026-01-02")) == 1
+    fine = np.array([1, 2], "M8[ns]")  # Python's dates have no nanoseconds
+    assert [Graph.from_edges([0], [1], labels=fine).index(one) for one in fine] == [0, 1]
+    spans = np.array([1, 2], "m8[h]")
+    assert [Graph.from_edges([0], [1], labels=spans).index(one) for one in spans] == [0, 1]
+    with pytest.raises(GraphError, match="a label is NaN"):
+        Graph.from_edges([0], [1], labels=np.array(["2026-01-01", "NaT"], "M8[ns]"))
+
+
+# ---------------------------------------------------------------- ids and labels
+
+
+def test_ids_beside_a_float_stay_apart() -> None:
+    with pytest.warns(hw.SparseIdsWarning):
+        graph = Graph.from_edges([BIG, BIG + 1], [1.0, 4])
+    assert graph.labels is not None and graph.labels.tolist() == [1, 4, BIG, BIG + 1]
+    with pytest.warns(hw.SparseIdsWarning):
+        graph = Graph.from_edges([BIG, BIG + 1, 1.0], [0, 0, 0])
+    assert graph.n == 4
+    with pytest.raises(GraphError, match=r"src holds 0\.5, which is not a whole number"):
+        Graph.from_edges([BIG + 1, 0.5], [0, 0])
+
+
+@pytest.mark.parametrize(("kind", "bits"), [(np.float16, 11), (np.float32, 24), (np.float64, 53)])
+def test_floats_that_may_have_been_rounded_are_no_ids(kind: Any, bits: int) -> None:
+    limit = 2**bits
+    assert whole_numbers(np.array([limit], kind), "src").tolist() == [limit]
+    with pytest.raises(GraphError, match=f"rounds whole numbers above 2\\^{bits}; give integers"):
+        Graph.from_edges(np.array([limit + 2], kind), [0])
+
+
+@pytest.mark.parametrize("of", [list, lambda names: np.array(names, object), pd.Series, pa.array])
+def test_names_that_end_in_nul_differ(of: Any) -> None:
+    graph = Graph.from_edges(of(["a", "a\0"]), of(["b", "b"]))
+    assert graph.labels is not None and graph.labels.tolist() == ["a", "b", "a\0"]
+    assert graph.index("a\0") == 2
+
+
+def test_a_long_label_takes_no_more_than_itself(tmp_path: Path) -> None:
+    long = "x" * 100_000
+    names = [f"v{i}" for i in range(4000)]
+    tracemalloc.start()
+    graph = Graph.from_edges([long, *names], [*names, "v0"])
+    hw.write(tmp_path / "long.npz", graph)
+    back = hw.read(tmp_path / "long.npz")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert back == graph
+    assert peak < 20_000_000, "NumPy's text of one width would take 1.6 GB"
+
+
+def test_labels_in_archives(tmp_path: Path) -> None:
+    for names in (["a", "a\0", "é", "", "\ud800"], [5, -3, 2**62, 0, 1]):
+        graph = Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 4], labels=names)
+        hw.write(tmp_path / "g.npz", graph)
+        assert hw.read(tmp_path / "g.npz") == graph
+    for layout, more in ((1, {}), (2, {"weights": np.array([2.0])})):  # of versions before
+        np.savez(
+            tmp_path / "old.npz", hopwave=np.array(layout), directed=np.array(True), indptr=np.array([0, 1, 1]),
+            indices=np.array([1]), labels=np.array(["ann", "bob"]), **more,
+        )  # fmt: skip
+        old = hw.read(tmp_path / "old.npz")
+        assert list(old) == ["ann", "bob"] and old.is_weighted == bool(more)
+
+
+@pytest.mark.parametrize(
+    ("data", "offsets"), [(b"ab", [0, 1]), (b"ab", [0, 2, 1, 2]), (b"\xff\xfe", [0, 1, 2]), (b"ab", [])]
+)
+def test_false_labels_in_archives_are_refused(tmp_path: Path, data: bytes, offsets: list[int]) -> None:
+    np.savez(
+        tmp_path / "g.npz", hopwave=np.array(3), directed=np.array(True), indptr=np.array([0, 1, 1]),
+        indices=np.array([1]), label_bytes=np.frombuffer(data, np.uint8), label_offsets=np.array(offsets, np.int64),
+    )  # fmt: skip
+    with pytest.raises(hw.FormatError):
+        hw.read(tmp_path / "g.npz")
+
+
+# ---------------------------------------------------------------- weights
+
+
+def networkx_graph(weights: Any) -> Graph:
+    g = nx.path_graph(len(weights) + 1)
+    for i, weight in enumerate(weights):
+        g[i][i + 1]["weight"] = weight
+    return Graph.from_networkx(g)
+
+
+def edges_graph(weights: Any) -> Graph:
+    return Graph.from_edges(range(len(weights)), range(1, len(weights) + 1), weights=weights)
+
+
+WAYS = {
+    "list": edges_graph,
+    "object array": lambda weights: edges_graph(np.array([*weights, None], object)[:-1]),
+    "object column": lambda weights: edges_graph(pd.Series(weights, dtype=object)),
+    "networkx": networkx_graph,
+}
+
+
+@pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
+@pytest.mark.parametrize(
+    "weight",
+    [BIG + 1, -BIG - 1, 2**63 + 1, 10**400, np.int64(BIG + 1), np.uint64(2**64 - 1)],
+    ids=["2^53+1", "-2^53-1", "2^63+1", "1e400", "int64", "uint64"],
+)
+def test_weights_that_float64_rounds_are_refused(way: Any, weight: Any) -> None:
+    for weights in ([weight], [weight, 0.5], [1, weight]):
+        with pytest.raises(GraphError, match="float64 cannot hold exactly; scale the weights down"):
+            way(weights)
+
+
+@pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
+@pytest.mark.parametrize(
+    "weight", [1 + 2j, np.complex128(1 + 2j), np.timedelta64(3, "s"), "1", None, Fraction(1, 2), np.datetime64("2026")]
+)
+def test_weights_that_are_no_numbers_are_refused(way: Any, weight: Any) -> None:
+    with pytest.raises(GraphError, match=r"not a number|weights are numbers"):
+        way([weight, 1.0])
+
+
+@pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
+def test_weights_that_float64_holds_are_kept(way: Any) -> None:
+    exact = [BIG, 2**60, -(2**62), True, 0.1, np.float32(0.1), np.int8(-3), np.bool_(True), float("inf"), 2**70]
+    graph = way(exact)
+    assert sorted(graph.edges().weights.tolist()) == sorted(map(float, exact))
+
+
+def test_arrays_of_weights_are_held_to_the_same(tmp_path: Path) -> None:
+    assert edges_graph(np.array([2**60, -(2**62)])).weights is not None
+    with pytest.raises(GraphError, match="a number of 5001 digits, which float64 cannot hold exactly"):
+        edges_graph([int("1" + "0" * 3000) * 10**2000])
+    for array in (np.array([2**60 + 1]), np.array([2**63 - 1]), np.array([2**64 - 1], np.uint64)):
+        with pytest.raises(GraphError, match="float64 cannot hold exactly"):
+            edges_graph(array)
+    third = np.longdouble(1) / 3
+    if third != np.float64(third):  # where it is longer than float64
+        with pytest.raises(GraphError, match="float64 cannot hold exactly"):
+            edges_graph(np.array([third]))
+
+
+def test_networkx_answers_where_float64_would_round() -> None:
+    g = nx.Graph([("s", "a", {"weight": BIG}), ("a", "t", {"weight": 0.0}), ("s", "b", {"weight": BIG + 1})])
+    g.add_edge("b", "t", weight=0.0)
+    expected = list(nx.all_shortest_paths(g, "s", "t", weight="weight"))
+    assert expected == [["s", "a", "t"]]
+    with pytest.raises(NotImplementedError):  # NetworkX then answers itself, unless hopwave was asked for
+        list(nx.all_shortest_paths(g, "s", "t", weight="weight", backend="hopwave"))
