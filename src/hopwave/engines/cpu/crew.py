@@ -8,7 +8,7 @@ one. There are two ways to use it:
 
     share(kernel, …)      one job, a loop over rows, posted from Python                        (linalg/, rank/part.py)
     Helpers(…) or helped(…), and in compiled code open_job, close_job, join_job, leave_job
-                          one job after another, the leader compiled          (search/, betweenness/wide.py, paths/)
+                          one job after another, the leader compiled (search/, betweenness/wide.py, shortest_paths/)
                           helped: helpers stay for the next call (team.py)
 
 **Workers**, for runs of milliseconds to hours over many sources. Every worker has arrays of its own and takes batches
@@ -20,7 +20,7 @@ Both draw on the same `crew`: ordinary Python threads, asleep between calls, ins
 one. Threads that are away on a long run do not count as helpers: others are started in their place.
 
 Reading, building and generating graphs happen below the engines, in Python calls of milliseconds each. They use the
-standard library's ThreadPoolExecutor (io/lines.py, csr_compiled.py, generate/counter.py).
+standard library's ThreadPoolExecutor (io/lines.py, graph/csr_compiled.py, generate/counter.py).
 """
 
 from __future__ import annotations
@@ -178,7 +178,7 @@ NEXT_CHUNK = 48  # where the next chunk begins
 TAIL = 64  # where the next found vertex goes in the queue
 FOUND, EDGES, CHECKED, AHEAD, EDGES_AHEAD = range(80, 85)  # sums over all who worked on the job
 JOB_KIND, JOB_END, JOB_CHUNK, JOB_DEPTH, JOB_FLAGS, JOB_WHICH, JOB_REGIONS = range(96, 103)  # what to do
-POOL_NEXT = 113  # the first block of a pool that nobody has taken yet (paths/bins.py)
+POOL_NEXT = 113  # the first block of a pool that nobody has taken yet (shortest_paths/bins.py)
 NEXT_WORKER = 112  # numbers threads as they join, for kernels in which each needs arrays of its own
 REGIONS = 128  # from here, a cache line or two apart: where the next chunk of each region begins (see open_regions)
 REGION_CELLS = 16

@@ -95,7 +95,7 @@ def settle(A, d, own, source, limit):
 
 @njit(**COMPILED)
 def search(A, d, own, source, limit):
-    """One search, for callers in Python (paths/delta_stepping.py)."""
+    """One search, for callers in Python (shortest_paths/delta_stepping.py)."""
     return settle(A, d, own, source, limit)
 
 
