@@ -40,7 +40,7 @@ GRAPHS: dict[str, Callable[[], hw.Graph]] = {
 
 
 def real_graphs(names: Iterable[str], folder: Path = DATA, **options: Any) -> dict[str, hw.Graph]:
-    """Those of the real graphs that the folder has; one printed line for each of the others."""
+    """The named graphs that the folder has; prints a line for each one that it does not have."""
     found = {}
     for name in names:
         file = Path(folder) / f"{name}.mtx.gz"

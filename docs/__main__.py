@@ -2,23 +2,28 @@
 
 The table of plans comes from the catalogue. It is in docs/plans.md, between the lines `<!-- plans -->` and
 `<!-- /plans -->`. The table of NetworkX functions is in docs/networkx.md, between `<!-- functions -->` and
-`<!-- /functions -->`. The tables of docs/papers.md come from docs/papers.toml, those of docs/guarantees.md from
-docs/guarantees.toml and benchmarks/results. docs/picture.py draws docs/architecture.svg from the imports. From
-benchmarks/results, docs/measured.py makes the README's table of times, and docs/speed.py draws docs/speed.svg and
-docs/betweenness.svg. A relative link must lead to a file of the repository, and its #part to a heading in that file.
+`<!-- /functions -->`; it and the list in src/_hopwave_nx_info.py come from the decorators of these functions. The
+tables of docs/papers.md come from docs/papers.toml, those of docs/guarantees.md from docs/guarantees.toml and
+benchmarks/results. docs/picture.py draws docs/architecture.svg from the imports. From benchmarks/results,
+docs/measured.py makes the README's table of times, and docs/speed.py draws docs/speed.svg and docs/betweenness.svg. A
+relative link must lead to a file of the repository, and its #part to a heading in that file.
 """
 
 from __future__ import annotations
 
+import json
 import re
 import sys
+import textwrap
 from pathlib import Path
+from typing import Any
 
 from docs import guarantees, measured, papers, picture, speed
 
 ROOT = Path(__file__).resolve().parents[1]
 WITH_PLANS = ("docs/plans.md",)
 WITH_FUNCTIONS = ("docs/networkx.md",)
+WITH_INFO = ("src/_hopwave_nx_info.py",)
 WITH_PAPERS = ("docs/papers.md",)
 WITH_GUARANTEES = ("docs/guarantees.md",)
 WITH_TIMES = ("README.md",)
@@ -44,13 +49,43 @@ def with_plans(page: str) -> str:
 
 def with_functions(page: str) -> str:
     """The page with its table of NetworkX functions rewritten."""
-    from _hopwave_nx_info import FUNCTIONS
-
-    rows = [f"{len(FUNCTIONS)} functions:", "", "| function | notes | further keywords |", "|---|---|---|"]
-    for name, (_, notes, keywords) in FUNCTIONS.items():
-        extra = ", ".join(f"`{keyword.partition(' ')[0]}`" for keyword in keywords)
-        rows.append(f"| `{name}` | {notes} | {extra} |")
+    found = networkx_functions()
+    rows = [f"{len(found)} functions:", "", "| function | notes | further keywords |", "|---|---|---|"]
+    rows += [
+        f"| `{served.name}` | {served.notes} | {', '.join(f'`{word}`' for word in served.keywords)} |"
+        for served in found
+    ]
     return with_table(page, "<!-- functions -->", "<!-- /functions -->", "\n".join(rows))
+
+
+def with_info(module: str) -> str:
+    """The module that NetworkX reads with its list of functions rewritten: those with the same notes together."""
+    groups: dict[tuple[str, str], list[str]] = {}
+    for served in networkx_functions():
+        keywords = " | ".join(name for name, word in (("PLACE", "device"), ("PLAN", "plan")) if word in served.keywords)
+        groups.setdefault((served.notes, keywords or "{}"), []).append(served.name)
+    lines = []
+    for (notes, keywords), names in groups.items():
+        line = f"({json.dumps(notes)}, {keywords}, {json.dumps(' '.join(names))}),"
+        several = ["(", *wrapped(notes), f"    {keywords},", *wrapped(" ".join(names)), "),"]
+        lines += several if len(line) > 116 else [line]
+    table = "".join(f"    {line}\n" for line in lines)
+    return with_table(module, "    # <functions>", "    # </functions>", table.rstrip("\n"))
+
+
+def wrapped(text: str) -> list[str]:
+    """A text as string literals, one below the other, with a comma after the last."""
+    parts = textwrap.wrap(text, 105, drop_whitespace=False) or [""]
+    return [f"    {json.dumps(part)}" for part in parts[:-1]] + [f"    {json.dumps(parts[-1])},"]
+
+
+def networkx_functions() -> list[Any]:
+    """What hopwave serves, in the order of its modules, with what the installed NetworkX is too old for."""
+    from hopwave.networkx_backend import dispatch
+    from hopwave.networkx_backend.interface import FAMILIES
+
+    found = [*dispatch.FUNCTIONS.values(), *dispatch.LATER.values()]
+    return sorted(found, key=lambda served: FAMILIES.index(served.family))
 
 
 def with_papers(page: str) -> str:
@@ -117,6 +152,7 @@ def main() -> int:
     generated = [
         (WITH_PLANS, with_plans),
         (WITH_FUNCTIONS, with_functions),
+        (WITH_INFO, with_info),
         (WITH_PAPERS, with_papers),
         (WITH_GUARANTEES, with_guarantees),
         (WITH_TIMES, with_times),

@@ -45,7 +45,7 @@ FLOORS = (  # from top to bottom: the one place that says which room is on which
     Floor("Display", "tables in HTML, drawings", ("display",)),
     Floor("System", "files, folders, threads, devices, optional libraries", ("system",)),
     Floor("Values", "arrays of NumPy and CuPy; checks of values", ("arrays", "checks")),
-    Floor("Errors", "everything that hopwave raises; attributes computed once", ("errors", "prepared")),
+    Floor("Errors", "what hopwave raises; values computed once", ("errors", "prepared")),
 )
 
 

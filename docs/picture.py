@@ -18,10 +18,11 @@ from itertools import combinations
 from docs import floors
 
 MARGIN, LABELS = 16, 178  # around everything; the column with the floors' titles
-BOX_HEIGHT, ROW_HEIGHT, FLOOR_GAP, FLOOR_PADDING = 30, 68, 26, 14
-LETTER, BOX_GAP, SLOT_GAP = 7.4, 18, 13  # width of a letter; between two boxes; beside an arrow that passes a row
+BOX_HEIGHT, ROW_HEIGHT, FLOOR_GAP, FLOOR_PADDING = 30, 62, 16, 14
+LETTER, BOX_GAP, SLOT_GAP = 7.4, 24, 17  # width of a letter; between two boxes; beside an arrow that passes a row
 STRAIGHT = 6.0  # how much more an arrow that passes a row resists moving than a box does
 SWEEPS = 60
+CENTRE = 0.1  # how much a node is drawn to the middle, beside its neighbours: without it, rows drift to one side
 
 LEGEND = "Filled: folder. Outlined: module. A → B: A imports from B, left out where a chain of arrows says the same."
 STYLE = """
@@ -181,7 +182,7 @@ def place_nodes(grid: list[list[Node]]) -> None:
         pack(row, [0.0] * len(row))
     for sweep in range(SWEEPS):
         for row in grid if sweep % 2 else reversed(grid):
-            pack(row, [_mean([near.x for near in one.above + one.below], one.x) for one in row])
+            pack(row, [(1 - CENTRE) * _mean([near.x for near in one.above + one.below], one.x) for one in row])
     left = min(one.x - one.width / 2 for row in grid for one in row)
     for row in grid:
         for one in row:
@@ -263,7 +264,7 @@ def _heights(grid: list[list[Node]]) -> tuple[list[float], list[tuple[float, flo
 
 
 def _port(one: Node, neighbours: list[Node], near: Node) -> float:
-    """Where on its edge a box meets an arrow: side by side, in the order of the other ends."""
+    """The x at which an arrow meets a box: arrows are side by side, in the order of their other ends."""
     if not one.room:
         return one.x
     at = sorted(neighbours, key=lambda other: other.x).index(near)

@@ -48,7 +48,7 @@ def commands() -> list[str]:
 
 
 def smaller(words: list[str]) -> list[str]:
-    """The same command with sizes for a trial."""
+    """The command with sizes that suit a trial."""
     return [SMALLER.get(before, word) for before, word in zip(["", *words], words, strict=False)]
 
 

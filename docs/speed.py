@@ -34,7 +34,7 @@ def last_run(name: str) -> list[dict[str, Any]]:
 
 
 def row(label: str, ours: float, others: dict[str, float | None]) -> Row:
-    """One graph: hopwave's time, and those of others that there are."""
+    """One graph: hopwave's time, and the times of others that were measured."""
     times = {"hopwave": ours, **{name: value for name, value in others.items() if value is not None}}
     return Row(label, "", tuple(Point(name, value, "", name, "", "dot") for name, value in times.items()))
 

@@ -15,7 +15,7 @@ from docs.site import reference
 
 
 def places() -> set[str]:
-    """Where every public name is defined, as pyright calls it.
+    """The full name that pyright gives every public name: the module that defines it.
 
     >>> "hopwave.api.search.bfs" in places()
     True

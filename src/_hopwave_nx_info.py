@@ -15,131 +15,125 @@ PLACE = {
 }
 PLAN = {"plan : str, optional": 'A name from hopwave.plans(); "auto" (default) chooses by the graph.'}
 
-ALONG = "Along an edge attribute, in NetworkX's order."
-BOTH = "In hops, or along an edge attribute by Dijkstra's algorithm; in NetworkX's order."
-CORNERS = "Unweighted, of all vertices, in undirected graphs without parallel edges."
-EVERY_NODE = "Where `nstart`, if given, names every node."
-ORDER = "Counted in hops, in NetworkX's order."
-PAIR = "Runs where the graph has been converted before; otherwise NetworkX's own search finishes sooner."
-HOPS = "Counted in hops; all sources at once, 64 per machine word."
-LENGTHS = "In hops, 64 sources per machine word, or along an edge attribute, one source per thread."
-CHECKED = "Path counts never overflow; every run is checked against an identity of exact scores."
-CERTIFIED = "In hops, or along an edge attribute. " + CHECKED
-BRANDES = CERTIFIED + " Samples (k, seed) are those that NetworkX draws."
-
-# name: (family, what to add to NetworkX's page, additional keywords)
-FUNCTIONS: dict[str, tuple[str, str, dict[str, str]]] = {
-    "generic_bfs_edges": ("traversal", ORDER, {}),
-    "bfs_edges": ("traversal", ORDER, {}),
-    "bfs_tree": ("traversal", ORDER, {}),
-    "bfs_predecessors": ("traversal", ORDER, {}),
-    "bfs_successors": ("traversal", ORDER, {}),
-    "bfs_layers": ("traversal", ORDER, {}),
-    "bfs_labeled_edges": ("traversal", ORDER, {}),
-    "descendants_at_distance": ("traversal", "", {}),
-    "descendants": ("dag", "", {}),
-    "ancestors": ("dag", "", {}),
-    "ego_graph": ("ego", "Unweighted; the attributes are copied from the graph itself.", {}),
-    "single_source_shortest_path": ("unweighted", ORDER, {}),
-    "single_source_shortest_path_length": ("unweighted", ORDER, {}),
-    "single_target_shortest_path": ("unweighted", ORDER, {}),
-    "single_target_shortest_path_length": ("unweighted", ORDER, {}),
-    "all_pairs_shortest_path": ("unweighted", ORDER, {}),
-    "all_pairs_shortest_path_length": ("unweighted", ORDER, {}),
-    "all_pairs_dijkstra_path_length": ("weighted", ALONG, {}),
-    "bidirectional_shortest_path": ("unweighted", PAIR, {}),
-    "predecessor": ("unweighted", ORDER, {}),
-    "has_path": ("generic", PAIR, {}),
-    "shortest_path": ("generic", BOTH + " Both ends given: " + PAIR, {}),
-    "shortest_path_length": ("generic", BOTH + " Both ends given: " + PAIR, {}),
-    "all_shortest_paths": ("generic", BOTH, {}),
-    "single_source_all_shortest_paths": ("generic", BOTH, {}),
-    "all_pairs_all_shortest_paths": ("generic", BOTH, {}),
-    "single_source_dijkstra": ("weighted", ALONG, {}),
-    "single_source_dijkstra_path": ("weighted", ALONG, {}),
-    "single_source_dijkstra_path_length": ("weighted", ALONG, {}),
-    "multi_source_dijkstra": ("weighted", ALONG, {}),
-    "multi_source_dijkstra_path": ("weighted", ALONG, {}),
-    "multi_source_dijkstra_path_length": ("weighted", ALONG, {}),
-    "dijkstra_predecessor_and_distance": ("weighted", ALONG, {}),
-    "dijkstra_path": ("weighted", ALONG + " " + PAIR, {}),
-    "dijkstra_path_length": ("weighted", ALONG + " " + PAIR, {}),
-    "bidirectional_dijkstra": ("weighted", ALONG + " " + PAIR, {}),
-    "all_pairs_dijkstra": ("weighted", ALONG, {}),
-    "all_pairs_dijkstra_path": ("weighted", ALONG, {}),
-    "average_shortest_path_length": ("distance_measures", LENGTHS, PLACE),
-    "betweenness_centrality": ("betweenness", BRANDES, PLACE | PLAN),
-    "edge_betweenness_centrality": ("betweenness", BRANDES + " Graphs without parallel edges.", PLACE | PLAN),
-    "betweenness_centrality_subset": ("betweenness", CERTIFIED, PLACE | PLAN),
-    "edge_betweenness_centrality_subset": (
-        "betweenness",
-        CERTIFIED + " Graphs without parallel edges. By the definition, where NetworkX's own values differ from it: "
-        "at a vertex that is no target, dependencies are divided by path counts.",
-        PLACE | PLAN,
+# What to add to NetworkX's pages, additional keywords, and the functions. `python -m docs` writes this from the
+# decorators in hopwave/networkx_backend.
+# fmt: off
+GROUPS: tuple[tuple[str, dict[str, str], str], ...] = (
+    # <functions>
+    (
+        "Counted in hops, in NetworkX's order.",
+        {},
+        "generic_bfs_edges bfs_edges bfs_tree bfs_predecessors bfs_successors bfs_layers bfs_labeled_edges "
+        "single_source_shortest_path_length single_target_shortest_path_length all_pairs_shortest_path_length "
+        "single_source_shortest_path single_target_shortest_path all_pairs_shortest_path predecessor",
     ),
-    "group_betweenness_centrality": (
-        "group",
+    (
+        "",
+        {},
+        "descendants_at_distance descendants ancestors connected_components number_connected_components "
+        "is_connected weakly_connected_components number_weakly_connected_components is_weakly_connected "
+        "number_strongly_connected_components is_strongly_connected attracting_components "
+        "number_attracting_components is_attracting_component is_semiconnected color is_bipartite sets core_number",
+    ),
+    ("Unweighted; the attributes are copied from the graph itself.", {}, "ego_graph"),
+    (
+        "Runs where the graph has been converted before; otherwise NetworkX's own search finishes sooner.",
+        {},
+        "bidirectional_shortest_path has_path efficiency node_connected_component",
+    ),
+    (
+        "In hops, or along an edge attribute by Dijkstra's algorithm; in NetworkX's order. Both ends given: Runs "
+        "where the graph has been converted before; otherwise NetworkX's own search finishes sooner.",
+        {},
+        "shortest_path shortest_path_length",
+    ),
+    (
+        "In hops, or along an edge attribute by Dijkstra's algorithm; in NetworkX's order.",
+        {},
+        "all_shortest_paths single_source_all_shortest_paths all_pairs_all_shortest_paths",
+    ),
+    (
+        "Along an edge attribute, in NetworkX's order.",
+        {},
+        "multi_source_dijkstra multi_source_dijkstra_path multi_source_dijkstra_path_length single_source_dijkstra"
+        " single_source_dijkstra_path single_source_dijkstra_path_length dijkstra_predecessor_and_distance "
+        "all_pairs_dijkstra all_pairs_dijkstra_path_length all_pairs_dijkstra_path",
+    ),
+    (
+        "Along an edge attribute, in NetworkX's order. Runs where the graph has been converted before; otherwise "
+        "NetworkX's own search finishes sooner.",
+        {},
+        "dijkstra_path dijkstra_path_length bidirectional_dijkstra",
+    ),
+    (
+        "In hops, 64 sources per machine word, or along an edge attribute, one source per thread.",
+        PLACE,
+        "eccentricity diameter radius periphery center barycenter average_shortest_path_length harmonic_diameter "
+        "wiener_index hyper_wiener_index schultz_index gutman_index closeness_centrality harmonic_centrality",
+    ),
+    ("The name of `barycenter` since NetworkX 3.7.", PLACE, "centroid"),
+    (
+        "In hops, or along an edge attribute. Path counts never overflow; every run is checked against an identity"
+        " of exact scores. Samples (k, seed) are those that NetworkX draws.",
+        PLACE | PLAN,
+        "betweenness_centrality",
+    ),
+    (
+        "In hops, or along an edge attribute. Path counts never overflow; every run is checked against an identity"
+        " of exact scores. Samples (k, seed) are those that NetworkX draws. Graphs without parallel edges.",
+        PLACE | PLAN,
+        "edge_betweenness_centrality",
+    ),
+    (
+        "In hops, or along an edge attribute. Path counts never overflow; every run is checked against an identity"
+        " of exact scores.",
+        PLACE | PLAN,
+        "betweenness_centrality_subset",
+    ),
+    (
+        "In hops, or along an edge attribute. Path counts never overflow; every run is checked against an identity"
+        " of exact scores. Graphs without parallel edges. By the definition, where NetworkX's own values differ "
+        "from it: at a vertex that is no target, dependencies are divided by path counts.",
+        PLACE | PLAN,
+        "edge_betweenness_centrality_subset",
+    ),
+    ("Unweighted load centrality.", {}, "newman_betweenness_centrality"),
+    (
+        "Counted in hops. Path counts never overflow; every run is checked against an identity of exact scores.",
+        PLACE | PLAN,
+        "bipartite_betweenness_centrality",
+    ),
+    (
         "Unweighted. By the definition, where NetworkX's own values before 3.7 differ from it: for some groups of "
         "three and more, and in directed graphs that are not strongly connected.",
         {},
+        "group_betweenness_centrality",
     ),
-    "newman_betweenness_centrality": ("betweenness", "Unweighted load centrality.", {}),
-    "bipartite_betweenness_centrality": ("betweenness", "Counted in hops. " + CHECKED, PLACE | PLAN),
-    "closeness_centrality": ("closeness", LENGTHS, PLACE),
-    "harmonic_centrality": ("closeness", LENGTHS, PLACE),
-    "group_closeness_centrality": ("closeness", "Unweighted.", {}),
-    "bipartite_closeness_centrality": ("closeness", HOPS, PLACE),
-    "local_reaching_centrality": ("closeness", "Unweighted, without given paths.", {}),
-    "global_reaching_centrality": ("closeness", HOPS, PLACE),
-    "eccentricity": ("distance_measures", LENGTHS, PLACE),
-    "diameter": ("distance_measures", LENGTHS, PLACE),
-    "radius": ("distance_measures", LENGTHS, PLACE),
-    "center": ("distance_measures", LENGTHS, PLACE),
-    "periphery": ("distance_measures", LENGTHS, PLACE),
-    "barycenter": ("distance_measures", LENGTHS, PLACE),
-    "centroid": ("distance_measures", "The name of `barycenter` since NetworkX 3.7.", PLACE),
-    "harmonic_diameter": ("distance_measures", LENGTHS, PLACE),
-    "wiener_index": ("distance_measures", LENGTHS, PLACE),
-    "hyper_wiener_index": ("distance_measures", LENGTHS, PLACE),
-    "schultz_index": ("distance_measures", LENGTHS, PLACE),
-    "gutman_index": ("distance_measures", LENGTHS, PLACE),
-    "efficiency": ("efficiency_measures", PAIR, {}),
-    "global_efficiency": ("efficiency_measures", HOPS, PLACE),
-    "local_efficiency": ("efficiency_measures", HOPS, PLACE),
-    "connected_components": ("components", "", {}),
-    "number_connected_components": ("components", "", {}),
-    "is_connected": ("components", "", {}),
-    "node_connected_component": ("components", PAIR, {}),
-    "weakly_connected_components": ("components", "", {}),
-    "number_weakly_connected_components": ("components", "", {}),
-    "is_weakly_connected": ("components", "", {}),
-    "strongly_connected_components": ("components", "In the order in which NetworkX closes them.", {}),
-    "number_strongly_connected_components": ("components", "", {}),
-    "is_strongly_connected": ("components", "", {}),
-    "condensation": ("components", "Numbered as NetworkX numbers them.", {}),
-    "attracting_components": ("components", "", {}),
-    "number_attracting_components": ("components", "", {}),
-    "is_attracting_component": ("components", "", {}),
-    "is_semiconnected": ("components", "", {}),
-    "color": ("bipartite", "", {}),
-    "is_bipartite": ("bipartite", "", {}),
-    "sets": ("bipartite", "", {}),
-    "triangles": ("structure", "Of all vertices, in graphs without parallel edges.", {}),
-    "clustering": ("structure", CORNERS, {}),
-    "average_clustering": ("structure", CORNERS, {}),
-    "transitivity": ("structure", "Undirected graphs without parallel edges.", {}),
-    "core_number": ("structure", "", {}),
-    "square_clustering": ("structure", "Of all vertices, in undirected graphs.", {}),
-    "pagerank": ("link_analysis", "In graphs without parallel edges.", {}),
-    "eigenvector_centrality": ("link_analysis", EVERY_NODE, {}),
-    "katz_centrality": ("link_analysis", EVERY_NODE, {}),
-    "hits": (
-        "link_analysis",
-        "In graphs without parallel edges. Where several answers are right, as in undirected bipartite graphs, the one "
-        "nearest to `nstart`; NetworkX's is random.",
+    ("Unweighted.", {}, "group_closeness_centrality"),
+    (
+        "Counted in hops; all sources at once, 64 per machine word.",
+        PLACE,
+        "bipartite_closeness_centrality global_reaching_centrality global_efficiency local_efficiency",
+    ),
+    ("Unweighted, without given paths.", {}, "local_reaching_centrality"),
+    ("In the order in which NetworkX closes them.", {}, "strongly_connected_components"),
+    ("Numbered as NetworkX numbers them.", {}, "condensation"),
+    ("Of all vertices, in graphs without parallel edges.", {}, "triangles"),
+    ("Unweighted, of all vertices, in undirected graphs without parallel edges.", {}, "clustering average_clustering"),
+    ("Undirected graphs without parallel edges.", {}, "transitivity"),
+    ("Of all vertices, in undirected graphs.", {}, "square_clustering"),
+    ("In graphs without parallel edges.", {}, "pagerank"),
+    ("Where `nstart`, if given, names every node.", {}, "eigenvector_centrality katz_centrality"),
+    (
+        "In graphs without parallel edges. Where several answers are right, as in undirected bipartite graphs, the"
+        " one nearest to `nstart`; NetworkX's is random.",
         {},
+        "hits",
     ),
-}
+    # </functions>
+)
+# fmt: on
+FUNCTIONS = {name: (notes, keywords) for notes, keywords, names in GROUPS for name in names.split()}
 
 
 def get_info() -> dict[str, Any]:
@@ -158,7 +152,7 @@ def get_info() -> dict[str, Any]:
         "description": "Breadth-first search and betweenness centrality at the speed of the hardware.",
         "functions": {
             name: {key: value for key, value in (("additional_docs", docs), ("additional_parameters", extra)) if value}
-            for name, (_, docs, extra) in FUNCTIONS.items()
+            for name, (docs, extra) in FUNCTIONS.items()
         },
     }
 

@@ -33,7 +33,7 @@ def undirected() -> Graph:
 
 
 def fresh(G: Graph) -> Graph:
-    """The same graph, with nothing prepared."""
+    """A copy of the graph with nothing prepared."""
     weights = None if G.weights is None else G.weights.copy()
     return Graph.from_csr(G.indptr.copy(), G.indices.copy(), directed=G.directed, weights=weights)
 

@@ -52,7 +52,7 @@ GPU = [pytest.mark.gpu, pytest.mark.skipif(bool(missing("cuda")), reason=missing
 
 
 def on(device: str, *others: Any) -> Any:
-    """A case for one engine. The GPU's are marked, and skipped where there is none, with the engine's own reason."""
+    """A case for one engine. Cases for the GPU are marked; without one they are skipped with the engine's reason."""
     return pytest.param(device, *others, marks=GPU if device == "cuda" else [])
 
 

@@ -13,7 +13,7 @@ QUICK_VALUES = 4
 
 
 def in_one_test(name: str, values: Iterable[Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """As `pytest.mark.parametrize(name, values)`, but all values are tried by one test. A failure names its value.
+    """Like `pytest.mark.parametrize(name, values)`, but one test tries all values. A failure names its value.
 
     The first value may skip the test, for a reason that holds for all of them. `make quick` tries a few values.
     """

@@ -79,7 +79,7 @@ def ms(call: Callable[[], Any], rounds: int = ROUNDS) -> float:
 
 
 def rounds_of(size: int) -> int:
-    """How often betweenness of so many sources is measured."""
+    """How often to measure betweenness of that many sources."""
     return max(1, ROUNDS * (MANY - size) // MANY)
 
 

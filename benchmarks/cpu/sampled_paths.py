@@ -178,7 +178,7 @@ def tested_graphs(data: Path) -> dict[str, Callable[[], hw.Graph]]:
 
 
 def promise(data: Path, runs: int, note: str) -> None:
-    """How many of so many seeded runs have a score outside its bound, and by how much the bounds are too wide."""
+    """How many of `runs` seeded runs have a score outside its bound, and by how much the bounds are too wide."""
     rows = []
     for epsilon in (0.02, 0.005):
         for name, make in tested_graphs(data).items():

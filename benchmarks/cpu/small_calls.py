@@ -6,8 +6,8 @@ The first table times the public functions on karate (34 vertices), igraph's bes
 function of the NetworkX backend on karate, Les Misérables (77 nodes) and random graphs of 300 to 30,000 nodes:
 by NetworkX itself; by hopwave with the conversion of the graph and on a graph that was converted before; and as
 NetworkX dispatches it with hopwave in `backend_priority`, where `should_run` decides. The thresholds of
-`networkx_backend/pays.py` come from the second and third column. Functions that take NetworkX longer than 40 ms are
-not timed on larger graphs.
+`networkx_backend/thresholds.py` come from the second and third column. Functions that take NetworkX longer than 40 ms
+are not timed on larger graphs.
 
 Results are compared before a row is written. Times are the best of several rounds, all columns of a row in turn, so
 that a busy machine disturbs all alike. Functions may be measured in several processes at a time; hopwave then gets one
@@ -236,7 +236,7 @@ def one_row(name: str, call: Call, G: nx.Graph, s: Any, t: Any) -> dict[str, Any
 
 
 def seconds(call: Callable[[], Any]) -> float:
-    """Of one call, its result read to the end."""
+    """Seconds of one call, including reading its result to the end."""
     began = time.perf_counter()
     consumed(call())
     return time.perf_counter() - began
@@ -250,7 +250,7 @@ def rows_of(name: str) -> list[dict[str, Any]]:
 
 
 def rows_by_processes(count: int) -> list[dict[str, Any]]:
-    """All rows, functions side by side in so many processes; in the order of one process."""
+    """All rows, with functions side by side in `count` processes; ordered as one process orders them."""
     os.environ["HOPWAVE_NUM_THREADS"] = "1"
     names = list(dict.fromkeys(name.split()[0] for name in (*UNDIRECTED, *DIRECTED, *TREES)))
     with ProcessPoolExecutor(count, multiprocessing.get_context("spawn")) as pool:

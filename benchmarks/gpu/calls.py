@@ -73,7 +73,7 @@ SPIN = cupy.RawKernel(
 
 
 def device(call: Callable[[int], Any], sources: list[int]) -> float:
-    """The same of the time between two events, with the GPU kept busy until the call has queued its work."""
+    """Median milliseconds between two events; the GPU is kept busy until the call has queued its work."""
     times = []
     for s in sources:
         best = np.inf

@@ -38,7 +38,7 @@ def uniform_ends(n: int, m: int, drawn: Any = cupy.int32) -> Ends:
 
 
 def mycielskian_ends(k: int) -> Ends:
-    """As generate.mycielskian."""
+    """Both ends of every edge of generate.mycielskian, made on the GPU."""
     ends, n = cupy.array([[0], [1]], cupy.int32), 2
     for _ in range(k - 2):
         u, v = ends
@@ -73,7 +73,7 @@ def made(n: int, source: Any, target: Any) -> Graph:
 
 
 def made_on_gpu(n: int, source: Any, target: Any) -> Graph:
-    """The same, left on the GPU."""
+    """An undirected graph of these edges that stays on the GPU."""
     keys = arc_keys(n, source, target)
     rows = cupy.searchsorted(keys, cupy.arange(n + 1, dtype=cupy.int64) * n).astype(cupy.int32)
     keys %= n

@@ -45,7 +45,7 @@ def random_edges(n: int, edges: int) -> tuple[Any, Any]:
 
 
 def scipy_rows(src: Any, dst: Any, n: int) -> sp.csr_array:
-    """The same arcs in SciPy: count, place, sort, sum the repeats."""
+    """SciPy's rows of these arcs: count, place, sort, sum the repeats."""
     A = sp.coo_array((np.ones(src.size, dtype=np.int8), (src, dst)), shape=(n, n)).tocsr()
     A.sum_duplicates()
     return A

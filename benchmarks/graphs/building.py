@@ -40,7 +40,7 @@ def drawn(scale: int, edge_factor: int, device: str) -> tuple[Any, Any]:
 
 
 def check(graph: Graph, u: Any, v: Any, n: int) -> None:
-    """The graph's rows are those of somebody else's sort."""
+    """Asserts that the graph's rows equal those of another program's sort."""
     if hasattr(u, "get"):
         import cupy
 
@@ -62,7 +62,7 @@ def size_of(graph: Graph) -> int:
 
 
 def synced(call: Callable[[], Any]) -> Callable[[], Any]:
-    """The same call, over when the GPU is done."""
+    """The call, followed by a wait for the GPU."""
 
     def run() -> Any:
         import cupy

@@ -94,7 +94,7 @@ def call(graph: Any, what: str, options: dict[str, Any], device: str, edges: Any
 
 
 def fresh(graph: Any, options: dict[str, Any]) -> Any:
-    """The same graph with nothing prepared; with lengths of its own, if the question takes them."""
+    """A copy of the graph with nothing prepared, and with lengths if the question takes them."""
     weights = None
     if options.get("weights"):
         weights = 1.0 + (np.repeat(np.arange(graph.n), np.diff(graph.indptr)) + graph.indices) % 7
@@ -171,14 +171,14 @@ def on_cpu(folder: str, directed: bool, names: list[str]) -> dict[str, int]:
 
 
 def plan_of_large_graphs(what: str, options: dict[str, Any]) -> str | None:
-    """What runs on a large graph, if a small one has a way of its own: a small one must be told to compile it."""
+    """The plan of large graphs, if small ones have their own: a small graph is given it, so that it compiles."""
     if what == "bfs":
         return "hopwave-paths" if options.get("path_counts") else "hopwave"
     return "hopwave-wide" if what == "betweenness_centrality" and len(options.get("sources", ())) == 1 else None
 
 
 def in_a_process(graph: Any, names: list[str]) -> dict[str, int]:
-    """The same in a process of its own, whose freed arrays go back to the system at once.
+    """Measures in a process of its own, whose freed arrays go back to the system at once.
 
     One that compiled something is repeated: the memory that a compiler leaves would be used again.
     """

@@ -51,7 +51,7 @@ GRAPH500 = 64  # sources of Graph500's graphs
 
 
 def levels_of(engine: Any, graph: Graph, plan: Plan, source: int, right: Any) -> list[Any]:
-    """The levels of one search, whose distances must be these."""
+    """The levels of one search; fails unless its distances equal `right`."""
     search = engine.start(engine.load(graph, plan), (source,), SearchJob(predecessors=False))
     levels = by_levels(engine, search, graph.n, graph.m, plan)
     found = engine.fetch(search)["distances"]

@@ -158,7 +158,7 @@ def pull(search: Any, step: Any) -> None:
 
 
 def pull_double_scan(search: Any, step: Any) -> None:
-    """The same after XBFS's queue by double scan: the figure's second bar."""
+    """A pull by degree after XBFS's queue by double scan: the figure's second bar."""
     waiting = search.n - search.reached
     _pull_by_degree(search, steps.unvisited_queue(search) if waiting else None)
     search.set_forms(waiting=waiting)

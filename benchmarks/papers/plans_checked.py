@@ -57,7 +57,7 @@ NOTE = (
 
 
 def root_of(graph: hw.Graph) -> int:
-    """Where searches of a graph begin."""
+    """The vertex that searches of a graph start from."""
     return int(np.argmax(graph.degrees))
 
 

@@ -93,7 +93,7 @@ def checked(graph: Graph, sources: list[int]) -> Any:
 
 
 def by_cupy(graph: Graph, sources: list[int]) -> Any:
-    """The same by CuPy's own operations, over all arcs at every level: for shallow graphs that the host is slow on."""
+    """Those sums by CuPy's own operations, all arcs at every level: for shallow graphs that are slow on the host."""
     offsets, neighbours = CudaGraph(graph).rows
 
     def along(distance: Any, depth: int, value: Callable[[Any, Any], Any], to_heads: bool) -> Any:

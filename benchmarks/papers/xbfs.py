@@ -123,7 +123,7 @@ def measure(engine: Any, name: str, graph: Graph, count: int) -> dict[str, Any]:
 
 
 def summary(runs: list[list[Any]]) -> dict[str, Any]:
-    """Of one variant: milliseconds of a search, and their sums by choice and direction; arcs checked bottom-up."""
+    """One variant: milliseconds of a search, their sums by choice and by direction, and arcs checked bottom-up."""
     found: dict[str, Any] = {"ms": float(np.median([sum(level.seconds for level in run) * 1e3 for run in runs]))}
     levels = [level for run in runs for level in run]
     for choice in range(4):

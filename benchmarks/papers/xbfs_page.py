@@ -50,7 +50,7 @@ def values(lines: list[Record]) -> Record:
 
 
 def shares(one: Record) -> Record:
-    """Of one graph: bottom-up's share of the time, what each way to make a queue saves, and the arcs saved."""
+    """Bottom-up's share of the time on one graph, what each way to make a queue saves, and the share of arcs saved."""
     spent = {bar: sum(one[bar][f"choice {way}"] for way in WAYS) for bar in ("Enterprise", "+ Ad", "XBFS")}
     saved = {way: one["Enterprise"][f"choice {way}"] - one["+ Ad"][f"choice {way}"] for way in WAYS}
     return {

@@ -56,7 +56,7 @@ class Axis:
         return cls(first, last) if last > first * 1.05 else cls(first / 2, last * 2)
 
     def place(self, value: float) -> float:
-        """Where a value above 0 stands."""
+        """The place of a value above 0 on the axis."""
         share = math.log(value / self.first) / math.log(self.last / self.first)
         return EDGE + share * (100 - 2 * EDGE)
 

@@ -20,7 +20,7 @@ Part = Callable[[], Iterator[str]]
 
 
 def building(bits: int) -> Part:
-    """Rows from edges on the GPU, ids and weights of so many bits: every rule for repeats; transposes; by degree."""
+    """Rows from edges on the GPU, ids and weights of `bits` bits: every rule for repeats; transposes; by degree."""
 
     def part() -> Iterator[str]:
         import cupy

@@ -69,7 +69,7 @@ def brief(full: bool) -> None:
 
 
 def repeated(computations: dict[str, Callable[[], Any]], where: str) -> Iterator[str]:
-    """The names of those that differ between runs."""
+    """The names of results that differ between runs."""
     for name, compute in computations.items():
         answers = [compute().to("cpu").to_dense(-1) for _ in range(repeats[0])]
         if not all(same(answer, answers[0]) for answer in answers):

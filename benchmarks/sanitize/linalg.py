@@ -41,7 +41,7 @@ def powers(graph: hw.Graph) -> dict[str, Callable[[], Any]]:
 
 
 def waves(*names: str) -> Part:
-    """Sequences of masked products in one launch: those of these names."""
+    """The named sequences of masked products, each in one launch."""
 
     def part() -> Iterator[str]:
         for where, graph in traps().items():

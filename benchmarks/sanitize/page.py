@@ -48,7 +48,7 @@ def quoted(name: str) -> str:
 
 
 def place(row: Record) -> str:
-    """Where something happened."""
+    """The tool, the part and the bits of offsets of a row."""
     return f"{row['tool']}, {row['part']}, {row['offsets']} bits"
 
 

@@ -76,8 +76,8 @@ def between(name: str) -> Part:
 
 
 def extended(name: str) -> Part:
-    """The same with all path counts kept as mantissa and exponent, which otherwise only graphs with very many paths and
-    levels are: too many levels for racecheck."""
+    """Betweenness with all path counts as mantissa and exponent. Otherwise only graphs with very many levels need that:
+    too many levels for racecheck."""
 
     def part() -> Iterator[str]:
         from hopwave.engines.cuda.betweenness import block, weighted
@@ -95,7 +95,7 @@ def extended(name: str) -> Part:
 
 
 def without_shared_memory() -> Iterator[str]:
-    """The same in blocks on a machine that has no shared memory for their bitmaps."""
+    """Betweenness in blocks, as on a machine without shared memory for their bitmaps."""
     from hopwave.engines.cuda.betweenness import run
 
     before = run._machine
@@ -141,7 +141,7 @@ def teams() -> Iterator[str]:
 
 
 def teams_along_weights() -> Iterator[str]:
-    """The same along weights."""
+    """Teams of blocks along weights."""
     graph = wide_levels()
     A = csr_array((np.ones(graph.m), graph.indices, graph.indptr), shape=(graph.n, graph.n))
     for sources in ([0, 7], list(range(12))):

@@ -46,7 +46,7 @@ KERNEL = re.compile(r"hopwave::[\w:]+")
 
 
 def tasks(parts: list[str]) -> list[tuple[str, int]]:
-    """Parts with the bits of row offsets: those of most graphs, and those of graphs with more than 2^31 arcs."""
+    """Every part with 32-bit offsets, as most graphs have, and with 64-bit offsets, as for more than 2^31 arcs."""
     from benchmarks.sanitize import parts as sanitize_parts
 
     chosen = [name for name in sanitize_parts.PARTS if not parts or any(part in name for part in parts)]
@@ -280,7 +280,7 @@ def read(file: Path) -> list[dict[str, Any]]:
 
 
 def is_current(row: dict[str, Any]) -> bool:
-    """Whether the kernels are still those that a row is about."""
+    """Whether the kernels have not changed since a row was written."""
     headers = row.get("sources", {})
     return bool(headers) and all(header_hash(header) == known for header, known in headers.items())
 
@@ -299,7 +299,7 @@ def merged(rows: list[dict[str, Any]], file: Path) -> list[dict[str, Any]]:
 
 
 def with_use(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Without rows of parts that there are no more, unless these alone have seen an instance."""
+    """Drops rows of parts that no longer exist, unless no other row has seen one of their instances."""
     from benchmarks.sanitize.parts import PARTS
 
     def is_old(row: dict[str, Any]) -> bool:

@@ -36,7 +36,7 @@ def filled() -> Iterator[str]:
 
 
 def without_tiles(*names: str) -> Part:
-    """The same where no frontier is small enough for one tile: keys are sorted by all of the GPU."""
+    """Column products with no frontier small enough for one tile: all of the GPU sorts the keys."""
 
     def part() -> Iterator[str]:
         from hopwave.engines.cuda.search import steps
@@ -48,7 +48,7 @@ def without_tiles(*names: str) -> Part:
 
 
 def searched(wanted: list[Plan], graphs: dict[str, hw.Graph]) -> Iterator[str]:
-    """What these plans find, beside the reference."""
+    """Compares what these plans find with the reference engine."""
     for where, graph in graphs.items():
         expected = hw.bfs(graph, 0, path_counts=True, device="reference")
         for plan in wanted:
@@ -84,7 +84,7 @@ def own_plans(kind: type, *words: str) -> Part:
 
 
 def word_of(step: Any) -> str:
-    """What own_plans divides steps by."""
+    """The word by which own_plans groups steps."""
     return "compacted" if getattr(step, "rows", "") == "compacted" else step.mapping
 
 
@@ -139,7 +139,7 @@ def ladder(bits: int, ways: int) -> hw.Graph:
 
 @contextmanager
 def beyond(bits: int) -> Iterator[list[hw.Graph]]:
-    """Graphs with path counts beyond 2^bits in one level, then in the same level as counts below 2^-bits of these.
+    """Graphs with path counts beyond 2^bits in one level; then also with counts 2^-bits times smaller in that level.
 
     Under a tool, the host takes much less for too much, so that a tenth of the levels is enough.
     """
@@ -166,7 +166,7 @@ def overflow(plan: str) -> Part:
 
 
 def overflow_of_turbobc(plan: str, wider: bool) -> Part:
-    """The same of TurboBC, which leaves what is too wide for one scale to the CPU engine: one plan shows it."""
+    """Overflow in TurboBC, which leaves counts too wide for one scale to the CPU engine: one plan shows it."""
 
     def part() -> Iterator[str]:
         with beyond(1000) as graphs:
@@ -179,7 +179,7 @@ def overflow_of_turbobc(plan: str, wider: bool) -> Part:
 
 
 def overflow_of_sums(plan: str) -> Part:
-    """The same of betweenness, whose kernels know themselves what is too much."""
+    """Overflow in betweenness, whose kernels notice it themselves."""
 
     def part() -> Iterator[str]:
         graph = ladder(2000, 2 if repeats[0] > 1 else 128)

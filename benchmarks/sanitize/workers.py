@@ -81,7 +81,7 @@ def filter_option() -> str | None:
 
 
 def under(tool: str, line: list[str]) -> list[str]:
-    """A command under a tool, or as it is."""
+    """The command that runs another under a tool; without a tool, that command itself."""
     if tool == "none":
         return line
     options = ["--tool", tool, "--error-exitcode", "9", "--print-limit", "100"]
@@ -144,7 +144,7 @@ class Pool:
         self.running.append(Worker(tool, label, process, log))
 
     def next_tool(self) -> str | None:
-        """Whose worker is started next; None if every part is taken."""
+        """The tool whose worker starts next; None if every part is taken."""
         if self.left("none"):
             return "none"
         waiting = {tool: self.left(tool) for tool in self.tools}
@@ -176,7 +176,7 @@ class Pool:
             self.running = []
 
     def is_late(self, worker: Worker) -> bool:
-        """Whether its part takes too long; a part that could not be prepared is then left to the tools."""
+        """Whether the part takes too long. If it could not be prepared in time, the tools run it all the same."""
         try:
             tool, name, bits, began = json.loads((self.board / f"{worker.label}.now").read_text())
         except (FileNotFoundError, ValueError):

@@ -120,7 +120,7 @@ def test_ctrl_c_before_the_first_block_of_a_resumed_run_loses_nothing(tmp_path: 
 
 
 def test_ctrl_c_while_a_source_is_added_up_counts_it_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Compiled code finishes a source before Python hears a Ctrl-C: it has then added it up and counted it, both."""
+    """Compiled code finishes a source before Python sees a Ctrl-C: the source is then both added and counted."""
 
     @contextmanager
     def heard(*given: Any) -> Iterator[Any]:

@@ -143,7 +143,7 @@ def test_cycles_of_length_zero_are_refused(device: str) -> None:
 
 
 def test_every_shortest_path_is_equally_likely() -> None:
-    """From 0 to 7 of a grid of 2 × 4 lead four paths, two of them over the arc in the middle of the search.
+    """In a 2 × 4 grid there are four paths from 0 to 7; two of them use the arc where both searches meet.
 
     One pair at a time shows which path was drawn: its inner vertices, of which only these have three.
     """

@@ -38,7 +38,7 @@ GRAPHS = {
 
 
 def assert_same(graph: Graph, top: int, **options: Any) -> top_scores.Searches:
-    """As the whole computation, and as NetworkX up to rounding."""
+    """Asserts the scores of the whole computation, and NetworkX's up to rounding."""
     for ask in (hw.closeness_centrality, hw.harmonic_centrality):
         given = options if ask is hw.closeness_centrality else {}
         found, every = ask(graph, top=top, **given), ask(graph, **given)

@@ -134,7 +134,7 @@ def test_pruning_keeps_the_bits_on_larger_graphs() -> None:
 
 
 def test_tiny_lengths_beside_an_unused_huge_one() -> None:
-    """In units of the longest path they are 0, which is no reason to take their sums for exact."""
+    """In units of the longest path these lengths are 0; their sums are not exact all the same."""
     lengths = 2.0**-200 * np.random.default_rng(2).random(400)
     roads = Graph.from_edges([*range(400), 0], [*range(1, 401), 400], weights=[*lengths, 2.0**960])
     e = dijkstra(roads.to_scipy(np.float64)).max(1)

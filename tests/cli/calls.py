@@ -18,7 +18,7 @@ PNG = b"\x89PNG\r\n\x1a\n"
 
 
 def hide(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
-    """As if these libraries were not installed."""
+    """Make these libraries look as if they were not installed."""
     find = importlib.util.find_spec
     monkeypatch.setattr("importlib.util.find_spec", lambda name, *rest: None if name in names else find(name, *rest))
 

@@ -12,7 +12,7 @@ from calls import Run
 import hopwave as hw
 
 README = Path(__file__).resolve().parents[2] / "README.md"
-SMALLER = {"--scale": "6", "-k": "5"}  # sizes of the README, for a test
+SMALLER = {"--scale": "6", "-k": "5"}  # the README's sizes → sizes for a test
 
 
 def commands() -> list[str]:
@@ -23,7 +23,7 @@ def commands() -> list[str]:
 
 
 def small(words: list[str]) -> list[str]:
-    """The same command with sizes for a test."""
+    """The command with sizes that suit a test."""
     return [SMALLER.get(before, word) for before, word in zip(["", *words], words, strict=False)]
 
 

@@ -132,11 +132,11 @@ class Case:
         return self.draw.sample(range(self.n), self.draw.randint(1, self.n))
 
     def options(self) -> dict[str, Any]:
-        """Where a question is answered."""
+        """The device and threads for a question."""
         return {"device": "cpu", "threads": self.draw.choice((None, None, 1, 3))}
 
     def engine(self) -> dict[str, Any]:
-        """Where a search is answered: by the specification, too."""
+        """The device for a search: the reference engine is one of them."""
         return {"device": "reference"} if self.draw.random() < 0.2 else self.options()
 
 

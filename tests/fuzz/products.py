@@ -107,7 +107,7 @@ class Writing:
         }
 
     def theirs(self) -> dict[str, Any]:
-        """The same for SuiteSparse."""
+        """The keywords of the same call in python-graphblas."""
         given: dict[str, Any] = {}
         if self.mask is not None:
             m = theirs(self.mask)

@@ -64,7 +64,7 @@ def block(draw: random.Random) -> bytes:
 
 
 def try_lines(name: str, draw: random.Random) -> int:
-    """Both scanners of a grammar on one block: the same edges, or the same complaint about the same line."""
+    """Both scanners of a grammar on one block: equal edges, or an equal complaint about the same line."""
     grammar, data = GRAMMARS[name], block(draw)
     wide = np.int64 if grammar.last - grammar.first > 2**31 else np.int32
     slow, fast = (lines._parse(data, grammar, wide, how) for how in (False, True))
@@ -76,7 +76,7 @@ def try_lines(name: str, draw: random.Random) -> int:
 
 
 def try_lists(draw: random.Random) -> int:
-    """The same for METIS's lists of neighbours."""
+    """Both scanners of METIS's lists of neighbours on one block: equal lists, or an equal complaint."""
     data = block(draw)
     slow, fast = (metis._parse(data, how) for how in (False, True))
     if [part.tolist() for part in fast[:2]] != [part.tolist() for part in slow[:2]] or fast[2] != slow[2]:

@@ -1,4 +1,4 @@
-"""Where a graph lives: what is built on which device, and what is copied when, with a GPU that is only pretended."""
+"""Where a graph lives: what is built on which device, and what is copied when, with a pretended GPU."""
 
 from __future__ import annotations
 

@@ -40,6 +40,12 @@ def test_the_tables_of_plans_are_true(name: str, root: Path) -> None:
     assert docs.with_plans(page) == page
 
 
+@pytest.mark.parametrize("name", docs.WITH_INFO)
+def test_what_networkx_reads_is_what_the_decorators_say(name: str, root: Path) -> None:
+    module = (root / name).read_text(encoding="utf-8")
+    assert docs.with_info(module) == module, "run `make docs`"
+
+
 @pytest.mark.parametrize("name", docs.WITH_FUNCTIONS)
 def test_the_tables_of_networkx_functions_are_true(name: str, root: Path) -> None:
     page = (root / name).read_text(encoding="utf-8")

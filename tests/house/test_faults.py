@@ -27,7 +27,7 @@ from mixed import Events
 
 G = mixed.graph()
 ALLOCATING = ("empty", "zeros", "ones", "full", "arange", "empty_like", "zeros_like", "full_like", "concatenate")
-MOST_FAULTS = 8  # of one call: the first ones, and then every so many
+MOST_FAULTS = 8  # of one call: the first ones, then evenly spread ones
 
 
 @pytest.fixture(autouse=True)
@@ -44,7 +44,7 @@ def places(count: int) -> list[int]:
 
 
 def troubles(call: Callable[[], Any], events: Events, allowed: tuple[type[BaseException], ...]) -> list[str]:
-    """What went wrong after a fault at every moment of a call: nothing, it should be."""
+    """Injects a fault at every moment of a call, and lists what went wrong afterwards: it should be nothing."""
     events.begin(0)
     right, found = call(), []
     events.begin(0)

@@ -52,7 +52,7 @@ def test_folders_of_tests_are_named_like_rooms() -> None:
 
 
 def folders(of: Path) -> set[str]:
-    """Those with source in them: what git leaves behind of a folder that moved is none."""
+    """Folders with source files; git leaves empty ones behind when a folder moves."""
     return {entry.name for entry in of.iterdir() if any(entry.rglob("*.py")) or any(entry.rglob("*.cuh"))}
 
 

@@ -1,4 +1,4 @@
-"""What is run, and where it comes from: no pickle, no evaluated text, no code of others; bounds of dependencies."""
+"""The code that runs and where it comes from: no pickle, no evaluated text, no foreign code; bounds of dependencies."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def test_machine_code_of_others_is_not_run(
     monkeypatch.setattr(numba_cache, "_said", False)
     assert numba_cache.where_kept() is None
     assert "can be written to by others; run: chmod o-w" in caplog.text
-    kept.chmod(0o775)  # a group's, as where the umask is 002
+    kept.chmod(0o775)  # group-writable, as with umask 002
     assert numba_cache.where_kept() == str(kept)
     monkeypatch.setattr(os, "getuid", lambda: kept.stat().st_uid + 1)
     if kept.stat().st_uid:  # what belongs to the administrator may be read by all
@@ -248,7 +248,7 @@ def test_a_part_of_another_name_counts_while_it_alone_has_seen_a_kernel(
 
 
 def test_what_the_sanitizer_compares_a_level_of_a_rank_with_is_right() -> None:
-    """On the CPU's part, from a vertex with a loop: it is visited, and not found again."""
+    """The CPU's part starts at a vertex with a loop, which is already visited and must not be found again."""
     graph = generate.kronecker(6, edge_factor=8)
     root, offsets = int(graph.degrees.argmax()), graph.indptr.astype(np.int64)
     assert root in graph.indices[offsets[root] : offsets[root + 1]]

@@ -32,5 +32,5 @@ def test_the_row_of_a_format_is_true(known):
 def test_no_extension_belongs_to_two_formats():
     extensions = [extension for known in hio.formats() for extension in known.extensions]
     assert len(extensions) == len(set(extensions))
-    # One that ends like another would be taken for it.
+    # by_name() compares suffixes: no extension may end with another.
     assert not [(a, b) for a in extensions for b in extensions if a != b and a.endswith(b)]

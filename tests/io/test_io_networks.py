@@ -60,7 +60,7 @@ def test_what_networkx_writes(extension, trap, packed, tmp_path):
 
 
 def same(ours, g):
-    """The same vertices, edges and weights, with names as text."""
+    """Asserts equal vertices, edges and weights, with names compared as text."""
     names = [str(name) for name in (ours.labels if ours.labels is not None else range(ours.n))]
     assert set(map(str, g)) == set(names)
     theirs = {(str(u), str(v)): weight for u, v, weight in g.edges(data="weight")}
@@ -230,7 +230,7 @@ def graphml(inside, before=""):
 FLAT = '<graph edgedefault="directed"/>'
 LAUGHS = '<?xml version="1.0"?>\n<!DOCTYPE graphml [\n<!ENTITY a "ha">\n<!ENTITY b "&a;&a;&a;&a;">]>\n'
 CASES = [
-    ("laughs.graphml", graphml("<desc>&b;</desc>", LAUGHS), 3, "declares an entity; expected none"),
+    ("laughs.graphml", graphml("<desc>&b;</desc>", LAUGHS), 3, "declares or uses an entity; expected none"),
     ("open.graphml", graphml("<edge>"), 5, "not well-formed XML"),
     ("text.graphml", "hello", 1, "not well-formed XML"),
     ("encoding.graphml", '<?xml version="1.0" encoding="klingon"?>\n<graphml/>', 1, "expected GraphML"),
@@ -252,7 +252,7 @@ CASES = [
         f'{GRAPHML}<key id="w" for="edge" attr.name="weight"/><graph edgedefault="directed"><node id="a"/>\n'
         '<edge source="a" target="a"><data key="w">nan</data></edge></graph></graphml>',
         2,
-        "the weight is 'nan'; expected a number",
+        "the value is NaN; expected a number",
     ),
     ("empty.gml", "# nothing\n", 1, r"no graph; expected 'graph \[ ... \]'"),
     ("open.gml", "\ngraph [\n node [ id 0 ]\n", 2, r"list 'graph' does not end; expected \]"),
@@ -266,8 +266,8 @@ CASES = [
     ("twice.gml", "graph [ node [ id 1 ]\nnode [ id 1 ] ]\n", 2, "second vertex with the id 1"),
     ("names.gml", 'graph [ node [ id 1 label "a" ]\nnode [ id 2 label "a" ] ]\n', 2, "is called 'a'.*labels=False"),
     ("few.gml", 'graph [ node [ id 1 label "a" ]\nnode [ id 2 ] ]\n', 1, "1 of 2 nodes have no 'label'"),
-    ("weight.gml", 'graph [ node [ id 1 ]\nedge [ source 1 target 1 weight "x" ] ]\n', 2, "weight is 'x'; expected"),
-    ("nan.gml", "graph [ node [ id 1 ]\nedge [ source 1 target 1 weight NAN ] ]\n", 2, "weight is 'NAN'; expected"),
+    ("weight.gml", 'graph [ node [ id 1 ]\nedge [ source 1 target 1 weight "x" ] ]\n', 2, "'x' as the value"),
+    ("nan.gml", "graph [ node [ id 1 ]\nedge [ source 1 target 1 weight NAN ] ]\n", 2, "the value is NaN; expected"),
     ("directed.gml", "graph [ directed 2 ]\n", 1, "directed is '2'; expected 0 or 1"),
     ("two.gml", "graph [ ]\ngraph [ ]\n", 2, "a second graph"),
     ("utf.gml", b"graph [\n \xff ]", 2, "not UTF-8"),
@@ -279,7 +279,7 @@ CASES = [
     ("large.net", "*Vertices 2\n*Arcs\n1 3\n", 3, "found '3'; expected a vertex from 1 to 2"),
     ("zero.net", "*Vertices 2\n*Arcs\n0 1\n", 3, "found '0'; expected a vertex from 1 to 2"),
     ("alone.net", "*Vertices 2\n*Arcs\n1\n", 3, "found '1'; expected two vertices"),
-    ("weight.net", "*Vertices 2\n*Arcs\n1 2 x\n", 3, "weight is 'x'; expected a number"),
+    ("weight.net", "*Vertices 2\n*Arcs\n1 2 x\n", 3, "found 'x' as the value; expected a number"),
     ("quote.net", '*Vertices 2\n1 "a\n', 2, "expected a number and a label"),
     ("twice.net", "*Vertices 2\n1 a\n1 b\n", 3, "vertex 1 a second time"),
     ("names.net", "*Vertices 2\n1 a\n2 a\n", 3, "is called 'a'"),

@@ -72,6 +72,44 @@ def test_every_format_keeps_every_graph_or_refuses_it(name, trap, packed, tmp_pa
         assert (path.read_bytes()[:2] == b"\x1f\x8b") == bool(packed)
 
 
+PARALLEL = {
+    f"{'directed' if directed else 'undirected'}{', weights' if weights else ''}": Graph.from_edges(
+        [0, 0, 1, 1, 2, 2, 0], [1, 1, 0, 2, 2, 2, 1], n=5, directed=directed, weights=weights, repeats="keep"
+    )
+    for directed in (True, False)
+    for weights in (None, [1.5, 2.5, 0.5, 1, 2, 1, 0.25])
+}
+
+
+@pytest.mark.parametrize("trap", PARALLEL)
+@pytest.mark.parametrize("name", FORMATS)
+def test_parallel_arcs_are_kept_or_refused(name, trap, tmp_path):
+    known, graph = FORMATS[name], PARALLEL[trap]
+    path = tmp_path / f"graph{known.extensions[0]}"
+    assert graph.has_parallel_arcs
+    if known.holds_parallel:
+        named = graph.relabel(["a", "b", "c", "d", "e"])
+        for one in (graph, named, graph.arranged()):
+            assert there_and_back(path, one) == one._ascending()
+        both = hio.read(path, directed=True)
+        assert (both.directed, both.m) == (True, graph.m), "an undirected edge becomes two arcs"
+        if graph.is_weighted:
+            assert hio.read(path, combine="min").weights.min() == 0.25
+    else:
+        with pytest.raises(FormatError, match=r"cannot store weights|the graph has parallel arcs"):
+            hio.write(path, graph)
+        merged = Graph.from_edges(*graph.to_edges(), graph.n, graph.directed)
+        assert not merged.has_parallel_arcs
+
+
+def test_an_archive_with_parallel_arcs_is_checked(tmp_path):
+    arrays = {"hopwave": np.array(3), "parallel": np.array(True), "directed": np.array(False)}
+    for indptr, indices in (([0, 2, 2], [1, 1]), ([0, 2, 3], [1, 0, 0]), ([0, 2, 4], [1, 7, 0, 0]), ([0, 9], [0])):
+        np.savez(tmp_path / "g.npz", indptr=np.array(indptr), indices=np.array(indices), **arrays)
+        with pytest.raises(FormatError, match="not a graph"):
+            hio.read(tmp_path / "g.npz")
+
+
 @pytest.mark.parametrize("extension", [ext for known in FORMATS.values() for ext in known.extensions])
 def test_every_extension_works(extension, tmp_path):
     assert there_and_back(tmp_path / f"graph{extension}", GRAPHS["undirected"]) == GRAPHS["undirected"]

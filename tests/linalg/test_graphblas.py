@@ -1,4 +1,4 @@
-"""The same operations in python-graphblas (SuiteSparse) on the same inputs, where it is installed."""
+"""Compares our operations with python-graphblas (SuiteSparse) on equal inputs, if it is installed."""
 
 from __future__ import annotations
 

@@ -305,7 +305,7 @@ def times_factor(x: float, y: float = 1.0) -> float:
 
 
 def test_a_number_outside_a_function_that_changed_is_not_compiled_in(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Compiled code has it as a constant: what was compiled for another number must not serve again."""
+    """The number is a constant in compiled code: code compiled for another number must not be used."""
     A, x = la.Matrix.from_edges([0], [1], [5.0], shape=2), la.Vector.from_dense([1.0, 2.0])
     found = []
     for factor in (1.0, 3.0):
@@ -328,7 +328,7 @@ def test_a_vector_may_be_the_mask_of_its_own_assignment(device: str) -> None:
 @machines
 @pytest.mark.parametrize("indices", [None, [0, 1], [1, 0]])
 def test_what_is_accumulated_is_converted_first(indices: Any, device: str) -> None:
-    """To the type of what it is written to, as in python-graphblas: 2 · ⌊1.5⌋ and 3 · ⌊2.5⌋."""
+    """Values are converted to the type of the output, as in python-graphblas: 2 · ⌊1.5⌋ and 3 · ⌊2.5⌋."""
     places = [0, 1] if indices is None else indices
     t = la.Vector.from_dense(np.array([1.5, 2.5])[places]).to(device)
     w = la.Vector.from_dense([2, 3]).to(device)

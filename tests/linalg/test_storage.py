@@ -23,7 +23,7 @@ def entries(n: int, count: int) -> la.Vector:
 
 
 def test_a_vector_converts_itself_by_the_papers_rule() -> None:
-    """Section 6.3: dense above 1% while rising, sparse below 1% while falling; in between as it was."""
+    """Section 6.3: dense above 1% while rising, sparse below 1% while falling; in between unchanged."""
     x = entries(1000, 10)
     assert x.convert() == "sparse"  # 1% is not above 1%
     for count, kept in ((50, "dense"), (5, "sparse"), (8, "sparse"), (11, "dense"), (11, "dense"), (9, "sparse")):

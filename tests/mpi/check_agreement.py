@@ -113,7 +113,7 @@ def check_other_graphs() -> None:
 
 
 def check_what_is_no_graph_and_no_number() -> None:
-    """The same mistake on all ranks: a sentence, and the next call works."""
+    """If all ranks make one mistake, each gets its sentence, and the next call works."""
     G = hd.spread(GRID)
     for call, message in (
         (lambda: hd.bfs(GRID, 0), "is not a DistributedGraph; make one with hopwave.distributed.spread"),  # type: ignore[arg-type]

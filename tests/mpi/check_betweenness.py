@@ -106,7 +106,7 @@ def check_edges_and_targets() -> None:
 
 
 def check_sampled_paths() -> None:
-    """The same seed gives the same bits as one process, by paths, sources and auto; a rank's error is everybody's."""
+    """With one seed, ranks compute the bits of one process (paths, sources, auto); an error of one rank reaches all."""
     graph = TRAPS["kronecker-directed"]()
     along = graph.with_weights(np.random.default_rng(1).integers(1, 4, graph.m).astype(np.float64))
     for options in ({"epsilon": 0.1}, {"epsilon": 0.1, "top": 1}, {"epsilon": 0.1, "weights": True, "delta": 0.2}):

@@ -17,7 +17,17 @@ import _hopwave_nx_info as info
 import hopwave.networkx_backend.interface as interface
 from hopwave.networkx_backend import backend
 from hopwave.networkx_backend.convert import convert_from_nx, convert_to_nx
-from hopwave.networkx_backend.pays import BY_NAME, LISTED_PATHS, MANY_SEARCHES, ONE_SEARCH, ONE_VERTEX, PAIR, pays
+from hopwave.networkx_backend.thresholds import (
+    DIJKSTRA,
+    DIJKSTRA_PAIR,
+    LISTED_EDGES,
+    LISTED_PATHS,
+    MANY_SEARCHES,
+    ONE_SEARCH,
+    ONE_VERTEX,
+    PAIR,
+    Threshold,
+)
 
 installed = pytest.mark.skipif(
     "hopwave" not in nx.utils.backends.backends, reason="NetworkX finds backends by entry points: pip install -e ."
@@ -122,7 +132,7 @@ class Marked(nx.DiGraph):  # type: ignore[type-arg]
 
 
 class Complement(nx.Graph):  # type: ignore[type-arg]
-    """Its neighbours are those that are not stored, as in networkx.algorithms.approximation.kcomponents."""
+    """Neighbours are the vertices that are *not* stored, as in networkx.algorithms.approximation.kcomponents."""
 
     def neighbors(self, n: Any) -> Any:
         return iter(set(self) - set(self._adj[n]) - {n})
@@ -176,13 +186,9 @@ def test_a_converted_graph_may_still_be_too_small() -> None:
 
 
 def test_few_nodes_are_declined_without_counting_arcs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hopwave.networkx_backend.pays.count_arcs", lambda adjacency: pytest.fail("counted"))
+    monkeypatch.setattr("hopwave.networkx_backend.thresholds.count_arcs", lambda adjacency: pytest.fail("counted"))
     reason = backend.should_run("connected_components", (nx.complete_graph(90),), {})
     assert isinstance(reason, str) and "90 nodes" in reason
-
-
-def test_every_threshold_is_of_a_function_that_is_served() -> None:
-    assert set(BY_NAME) < set(backend.functions)
 
 
 CALLS = {
@@ -195,22 +201,19 @@ CALLS = {
     "some vertices": (MANY_SEARCHES, "eccentricity", ([3, 4],), {}),
     "closeness of one": (ONE_VERTEX, "closeness_centrality", (), {"u": 3}),
     "closeness": (MANY_SEARCHES, "closeness_centrality", (), {}),
+    "closeness of one along weights": (DIJKSTRA, "closeness_centrality", (3,), {"distance": "km"}),
+    "pair along weights": (DIJKSTRA_PAIR, "shortest_path", (0, 1, "km"), {}),
+    "all paths from one": (LISTED_EDGES, "single_source_all_shortest_paths", (0,), {}),
+    "all paths along weights": (DIJKSTRA, "all_shortest_paths", (0, 1), {"weight": "km"}),
 }
 
 
 @pytest.mark.parametrize("what", CALLS)
-def test_what_pays_depends_on_what_is_asked(what: str) -> None:
+def test_a_threshold_may_depend_on_what_is_asked(what: str) -> None:
     record, name, args, kwargs = CALLS[what]
-    assert pays(name, backend.functions[name].arguments((nx.path_graph(9), *args), kwargs)) is record
-    assert backend.functions[name].pays is None
-
-
-def test_what_pays_for_every_call_depends_on_no_argument() -> None:
-    G = nx.path_graph(9)
-    for name, served in backend.functions.items():
-        given = dict.fromkeys(served.signature.parameters, 3) | {"G": G}
-        if served.pays is not None:
-            assert served.pays is pays(name, given) is pays(name, dict.fromkeys(given) | {"G": G}), name
+    served = backend.functions[name]
+    assert not isinstance(served.threshold, Threshold)
+    assert served.threshold(served.arguments((nx.path_graph(9), *args), kwargs)) is record
 
 
 BINDINGS: list[tuple[tuple[Any, ...], dict[str, Any]]] = [

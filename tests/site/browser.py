@@ -49,7 +49,7 @@ class Browser:
             self._ask(f"{part}.enable")
 
     def _ask(self, method: str, **parameters: Any) -> Any:
-        """Send a command and wait for its answer; events before it are looked at."""
+        """Send a command and wait for its answer; events that arrive before it are handled."""
         self._number += 1
         message: dict[str, Any] = {"id": self._number, "method": method, "params": parameters}
         if getattr(self, "_session", None):
@@ -100,7 +100,7 @@ class Browser:
         return found["result"].get("value")
 
     def wait_for(self, script: str, seconds: float = 20.0) -> Any:
-        """The value of an expression as soon as it is true."""
+        """Wait until an expression is true; returns its value."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             if value := self.run(script):

@@ -28,7 +28,7 @@ def driver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def _cupy(monkeypatch: pytest.MonkeyPatch, runtime: Any) -> None:
-    """As if CuPy were installed, with this runtime."""
+    """Make it look as if CuPy were installed, with this runtime."""
     cupy = ModuleType("cupy")
     cupy.__spec__ = importlib.machinery.ModuleSpec("cupy", None)
     cupy.cuda = SimpleNamespace(runtime=runtime)  # type: ignore[attr-defined]
@@ -108,7 +108,7 @@ def test_devices_loads_no_gpu_library() -> None:
 
 @pytest.mark.parametrize(("gpus", "retained"), [(1, 1), (0, 0), (4, 0)])
 def test_cuda_starts_while_cupy_is_imported(gpus: int, retained: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where there are several GPUs, none of them is begun with: nobody knows yet which one is wanted."""
+    """With several GPUs none is started early: nobody knows yet which one is wanted."""
     called: list[str] = []
 
     class Driver:

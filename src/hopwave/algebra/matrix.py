@@ -251,7 +251,7 @@ class Matrix:
     # ---------------------------------------------------------------- others
 
     def pattern(self) -> Matrix:
-        """The same places without values.
+        """Its places without values.
 
         >>> Matrix.from_dense([[5]]).pattern()
         Matrix(1 × 1, nnz=1, pattern)
@@ -261,7 +261,7 @@ class Matrix:
         return Matrix(_Store(store.shape, rows, columns), self._turned)
 
     def astype(self, dtype: npt.DTypeLike) -> Matrix:
-        """The same places with values of that type; a pattern's are 1."""
+        """Its places with values converted to that type; those of a pattern are 1."""
         kind = checked_dtype(dtype)
         return Matrix.from_rows(self.rows._replace(values=self.stored_values().astype(kind)), self.shape)
 

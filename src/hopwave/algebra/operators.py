@@ -70,7 +70,7 @@ def constants_of(function: Any) -> tuple[Any, ...]:
 
 
 def known_constants(function: Any) -> tuple[Any, ...]:
-    """The same of a function that is plain Python and reads nothing that may change; of any other nothing."""
+    """`constants_of` a plain Python function whose constants can be hashed; () for any other."""
     try:
         found = constants_of(function)
         hash(found)

@@ -143,7 +143,7 @@ class Vector:
 
     @classmethod
     def full(cls, n: int, value: Any, dtype: npt.DTypeLike | None = None, *, device: str = "cpu") -> Vector:
-        """The same value everywhere.
+        """A vector with one value everywhere.
 
         >>> Vector.full(3, 0.5).values.tolist()
         [0.5, 0.5, 0.5]

@@ -216,7 +216,7 @@ def label_propagation(G: Any, seed: Any = None, max_rounds: int = 100, *, device
 
 
 def _by_lowest_vertex(label: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
-    """The same communities, numbered in the order of their lowest vertices."""
+    """Renumber the communities in the order of their lowest vertices."""
     _, first, part = np.unique(label, return_index=True, return_inverse=True)
     return np.argsort(np.argsort(first, kind="stable"), kind="stable")[part].astype(np.int32)
 

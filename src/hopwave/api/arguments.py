@@ -95,7 +95,7 @@ def vertex_ids(graph: Graph, vertices: Iterable[Any] | None) -> Integers:
 
 
 def listed_vertices(graph: Graph, vertices: Iterable[Any]) -> Integers:
-    """The same where there must be a list."""
+    """The ids of a list of vertices in the order given, with repeats; a single vertex is refused."""
     is_one = isinstance(vertices, np.ndarray) and not vertices.ndim
     if isinstance(vertices, str | bytes) or is_one or not isinstance(vertices, Iterable):
         raise GraphError(f"{vertices!r} is not a list of vertices; for a single one give [{vertices!r}]")

@@ -28,7 +28,7 @@ def flag(name: str, value: Any, error: type[HopwaveError] = GraphError) -> bool:
 
 
 def flag_or_none(name: str, value: Any) -> bool | None:
-    """The same, or None where the function chooses."""
+    """Like `flag`, but None is allowed: the function then chooses."""
     if value is None:
         return None
     try:

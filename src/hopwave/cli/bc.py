@@ -13,10 +13,9 @@ import typer
 from rich.table import Table
 
 import hopwave as hw
-from hopwave.cli import columns, options, picture, terminal
+from hopwave.cli import columns, options, output, picture, terminal
 from hopwave.cli.bfs import vertex
 from hopwave.cli.files import Combine, Directed, File, Format, ReadOptions, load
-from hopwave.cli.info import sentence, sizes
 from hopwave.errors import FormatError
 from hopwave.graph import Graph
 from hopwave.results.betweenness import BetweennessResult, EdgeBetweennessResult, describe, drawn, widest_bound
@@ -129,18 +128,13 @@ def bc(
     result = scored(graph, edges, arguments)
     wall = time.perf_counter() - began
     write_files(result, out, plot)
-    if as_json:
-        given = {name: arguments[name] for name in ("k", "seed", "normalized", "cutoff", "weights")}
-        risk = None if epsilon is None and k is None else delta
-        given |= {"endpoints": endpoints, "epsilon": epsilon, "delta": risk, "method": method}
-        files = {"out": out, "plot": plot, "checkpoint": checkpoint}
-        written = {name: path and str(path) for name, path in files.items()}
-        terminal.emit({"file": str(file), **given, **record(result, top), "wall_seconds": wall, **written})
-        return
-    terminal.line(f"{file}: {sentence(graph)}")
-    terminal.show(top_table(result, top), summary(result, wall))
-    for path in filter(None, (out, plot)):
-        terminal.line(f"wrote {path}")
+    given = {name: arguments[name] for name in ("k", "seed", "normalized", "cutoff", "weights")}
+    risk = None if epsilon is None and k is None else delta
+    given |= {"endpoints": endpoints, "epsilon": epsilon, "delta": risk, "method": method}
+    given["checkpoint"] = checkpoint and str(checkpoint)
+    record = {**given, **in_json(result, top), "wall_seconds": wall}
+    parts = [top_table(result, top), summary(result, wall)]
+    output.tell(file, graph, as_json, record, parts, out=out, plot=plot)
 
 
 def scored(graph: Graph, edges: bool, arguments: dict[str, Any]) -> Result:
@@ -243,16 +237,15 @@ def summary(result: Result, wall: float) -> Table:
     return terminal.facts("", lines)
 
 
-def record(result: Result, top: int) -> dict[str, Any]:
+def in_json(result: Result, top: int) -> dict[str, Any]:
     """The run and its highest scores, for JSON; unknown values are null."""
-    graph, scores = result.graph, once(result)
+    scores = once(result)
     rows = []
     for key, score, bound in highest(result, top):
         where = {"vertex": key} if isinstance(result, BetweennessResult) else {"source": key[0], "target": key[1]}
         off = {} if bound is None else {"bound": None if math.isnan(bound) else bound}
         rows.append({**where, "betweenness": None if math.isnan(score) else score, **off})
     return {
-        **sizes(graph),
         "scored": "vertices" if isinstance(result, BetweennessResult) else "edges",
         "sources": result.sources,
         "pairs": result.pairs if isinstance(result, BetweennessResult) else None,

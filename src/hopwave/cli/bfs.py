@@ -12,9 +12,8 @@ import typer
 
 import hopwave as hw
 from hopwave.api.validate import Validation, validate
-from hopwave.cli import columns, options, picture, terminal
+from hopwave.cli import columns, options, output, picture, terminal
 from hopwave.cli.files import Directed, File, Format, ReadOptions, load
-from hopwave.cli.info import sentence, sizes
 from hopwave.cli.levels import level_table, reach, rows, title
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
@@ -92,25 +91,14 @@ def bfs(
             meter.stage(f"drawing {plot.name}")
             picture.levels(plot, rows(result), title(graph, result), reach(graph, result))
 
-    if as_json:
-        given = {
-            "file": str(file),
-            "source_given": bool(source),
-            "direction": direction.value,
-            "depth_limit": depth_limit,
-        }
-        written = {"out": out and str(out), "plot": plot and str(plot)}
-        terminal.emit({**given, **record(graph, result), "wall_seconds": wall, **validation(verdict), **written})
-    else:
-        terminal.line(f"{file}: {sentence(graph)}")
-        if not source:
-            degree = (graph.in_degrees if direction is Direction.IN else graph.degrees)[starts[0]]
-            terminal.line(
-                f"no --source given: starting from {graph.label(starts[0])}, which has the highest degree, {degree:,}"
-            )
-        terminal.show(level_table(title(graph, result), rows(result), all_levels), summary(graph, result, verdict))
-        for path in filter(None, (out, plot)):
-            terminal.line(f"wrote {path}")
+    given = {"source_given": bool(source), "direction": direction.value, "depth_limit": depth_limit}
+    record = {**given, **in_json(graph, result), "wall_seconds": wall, **validation(verdict)}
+    parts: list[Any] = [level_table(title(graph, result), rows(result), all_levels), summary(graph, result, verdict)]
+    if not source:
+        degree = (graph.in_degrees if direction is Direction.IN else graph.degrees)[starts[0]]
+        start = f"no --source given: starting from {graph.label(starts[0])}, which has the highest degree, {degree:,}"
+        parts.insert(0, start)
+    output.tell(file, graph, as_json, record, parts, out=out, plot=plot)
     if verdict is not None and not verdict.ok:
         raise terminal.CheckFailed(f"not a breadth-first search: {'; '.join(verdict.failures)}")
 
@@ -165,10 +153,9 @@ def most_paths(graph: Graph, result: BFSResult) -> str:
     return f"at most {counts[top]:,.15g}, to {graph.label(top)}"
 
 
-def record(graph: Graph, result: BFSResult) -> dict[str, Any]:
+def in_json(graph: Graph, result: BFSResult) -> dict[str, Any]:
     """The search, for JSON."""
     return {
-        **sizes(graph),
         "sources": [graph.label(start) for start in result.sources],
         "reached": result.reached,
         "depth": result.depth,

@@ -8,9 +8,8 @@ from typing import Annotated
 import typer
 
 import hopwave as hw
-from hopwave.cli import columns, options, terminal
+from hopwave.cli import columns, options, output, terminal
 from hopwave.cli.files import Directed, File, Format, ReadOptions, load
-from hopwave.cli.info import sentence, sizes
 from hopwave.cli.pagerank import score_table
 
 
@@ -45,17 +44,14 @@ def closeness(
     wall = time.perf_counter() - began
     if out is not None:
         columns.write(out, columns.of_scores(result))
-    if as_json:
-        rows = [{"vertex": key, result.name: score} for key, score in result.top(top)]
-        about = {**sizes(graph), "score": result.name, "outwards": outwards}
-        made = result.searches
-        searches = made and {"whole": made.whole, "cut_off": made.cut_off, "skipped": made.skipped}
-        written = {"wall_seconds": wall, "out": out and str(out)}
-        terminal.emit({"file": str(file), **about, "searches": searches, "top": rows, **written})
-        return
-    terminal.line(f"{file}: {sentence(graph)}")
     lines = {"searches": str(result.searches or f"all {graph.n:,} whole"), "time": f"{wall:,.2f} s"}
+    made = result.searches
+    record = {
+        "score": result.name,
+        "outwards": outwards,
+        "searches": made and {"whole": made.whole, "cut_off": made.cut_off, "skipped": made.skipped},
+        "top": [{"vertex": key, result.name: score} for key, score in result.top(top)],
+        "wall_seconds": wall,
+    }
     table = score_table(f"Highest {result.name} centrality", result.name, result, top)
-    terminal.show(table, terminal.facts("", lines))
-    if out is not None:
-        terminal.line(f"wrote {out}")
+    output.tell(file, graph, as_json, record, [table, terminal.facts("", lines)], out=out)

@@ -9,11 +9,10 @@ import typer
 from rich.table import Table
 
 import hopwave as hw
-from hopwave.cli import columns, options, terminal
+from hopwave.cli import columns, options, output, terminal
 from hopwave.cli.bc import shown
 from hopwave.cli.bfs import vertex
 from hopwave.cli.files import Combine, Directed, File, Format, NoWeights, ReadOptions, load
-from hopwave.cli.info import sentence, sizes
 from hopwave.results.scores import VertexScores
 from hopwave.system.progress import Meter
 
@@ -50,20 +49,21 @@ def pagerank(
         if out is not None:
             meter.stage(f"writing {out.name}")
             columns.write(out, columns.of_scores(result))
-    if as_json:
-        given = {"file": str(file), "alpha": alpha, "tol": tol, "max_iter": max_iter, "restart": list(jumps or ())}
-        ranks = [{"vertex": key, "pagerank": rank} for key, rank in result.top(top)]
-        about = {**sizes(graph), "weights": graph.is_weighted}
-        terminal.emit({**given, **about, "top": ranks, "wall_seconds": wall, "out": out and str(out)})
-        return
-    terminal.line(f"{file}: {sentence(graph)}")
+    record = {
+        "alpha": alpha,
+        "tol": tol,
+        "max_iter": max_iter,
+        "restart": list(jumps or ()),
+        "weights": graph.is_weighted,
+        "top": [{"vertex": key, "pagerank": rank} for key, rank in result.top(top)],
+        "wall_seconds": wall,
+    }
     lines = {
         "edges": "followed in proportion to their weights" if graph.is_weighted else "equally likely",
         "time": f"{terminal.milliseconds(wall)} ms",
     }
-    terminal.show(score_table("Highest PageRank", "rank", result, top), terminal.facts("", lines))
-    if out is not None:
-        terminal.line(f"wrote {out}")
+    table = score_table("Highest PageRank", "rank", result, top)
+    output.tell(file, graph, as_json, record, [table, terminal.facts("", lines)], out=out)
 
 
 def score_table(title: str, column: str, result: VertexScores, top: int) -> Table:

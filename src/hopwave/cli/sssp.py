@@ -11,10 +11,9 @@ import typer
 from rich.table import Table
 
 import hopwave as hw
-from hopwave.cli import columns, options, terminal
+from hopwave.cli import columns, options, output, terminal
 from hopwave.cli.bfs import busiest, vertex
 from hopwave.cli.files import Combine, Directed, File, Format, NoWeights, ReadOptions, load
-from hopwave.cli.info import sentence, sizes
 from hopwave.results.shortest_paths import ShortestPaths
 from hopwave.system.progress import Meter
 
@@ -83,23 +82,18 @@ def sssp(
         if out is not None:
             meter.stage(f"writing {out.name}")
             columns.write(out, columns.of_paths(result))
-    if as_json:
-        given = {"file": str(file), "source_given": bool(source), "limit": limit, "delta": delta}
-        written = {"paths": found, "out": out and str(out)}
-        terminal.emit({**given, **record(result), "wall_seconds": wall, **written})
-        return
-    terminal.line(f"{file}: {sentence(graph)}")
+    given = {"source_given": bool(source), "limit": limit, "delta": delta}
+    record = {**given, **in_json(result), "wall_seconds": wall, "paths": found}
+    parts: list[Any] = [distance_table(result), summary(result, wall)]
     if not source:
-        terminal.line(f"no --source given: starting from {graph.label(starts[0])}, which has the highest degree")
-    terminal.show(distance_table(result), summary(result, wall))
+        parts.insert(0, f"no --source given: starting from {graph.label(starts[0])}, which has the highest degree")
     if result.trace is not None:
-        terminal.line(str(result.trace))
+        parts.append(str(result.trace))
     for one in found:
         way = " → ".join(map(str, one["path"])) if one["path"] else "no path"
         length = "" if one["length"] is None else f" ({one['length']:g})"
-        terminal.line(f"to {one['target']}{length}: {way}")
-    if out is not None:
-        terminal.line(f"wrote {out}")
+        parts.append(f"to {one['target']}{length}: {way}")
+    output.tell(file, graph, as_json, record, parts, out=out)
 
 
 def path(result: ShortestPaths, end: Any) -> dict[str, Any]:
@@ -144,12 +138,11 @@ def summary(result: ShortestPaths, wall: float) -> Any:
     return terminal.facts("", lines)
 
 
-def record(result: ShortestPaths) -> dict[str, Any]:
+def in_json(result: ShortestPaths) -> dict[str, Any]:
     """The search, for JSON."""
     graph, d = result.graph, result.distances[np.isfinite(result.distances)]
     buckets = None if result.trace is None else [vars(bucket) for bucket in result.trace]
     return {
-        **sizes(graph),
         "weights": result.matrix.has_values,
         "sources": [graph.label(start) for start in result.sources],
         "reached": result.reached,

@@ -33,7 +33,7 @@ class NeighbourWatch:
         atexit.register(self.leave)  # runs before mpi4py's own exit handler
 
     def missing(self) -> int | None:
-        """A neighbour that has ended and will not join the exchange that we wait in; None where there is none."""
+        """A neighbour that has ended and will not join the exchange that we wait in, or None."""
         status, count = self.mpi.Status(), np.empty(1, np.int64)
         while self.comm.Iprobe(self.mpi.ANY_SOURCE, ENDED, status):
             self.comm.Recv(count, status.Get_source(), ENDED)

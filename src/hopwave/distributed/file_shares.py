@@ -119,6 +119,6 @@ def _next_line(stream: Any, position: int, start: int) -> int:
 
 
 def _at_its_line(source: Source, error: FormatError, before: int) -> FormatError:
-    """The same error with its line counted from the file's beginning. Lines are counted only when there is an error."""
+    """The error with its line counted from the file's beginning. Lines are counted only now that there is an error."""
     what = str(error).removeprefix(f"{source.path}:{error.line}: ")
     return source.fail(what, (error.line or 1) + before)

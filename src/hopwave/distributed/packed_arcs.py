@@ -26,7 +26,7 @@ def pack_arcs(xp: Any, row: Any, column: Any, wide: bool) -> Any:
 
 
 def transpose(xp: Any, arcs: Any) -> Any:
-    """The same arcs with rows and columns exchanged; overwrites the arcs given.
+    """Exchange the rows and columns of arcs; overwrites the arcs given.
 
     >>> transpose(np, pack_arcs(np, np.array([1]), np.array([2]), wide=False)).tolist() == [(2 << 32) + 1]
     True

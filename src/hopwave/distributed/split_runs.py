@@ -97,7 +97,7 @@ class SplitPaths:
 
 
 def _stopping(work: Callable[[], None], queue: WorkQueue) -> Callable[[], None]:
-    """The same work; if it fails on this rank, the queue gives no rank another block."""
+    """Do the work; if it fails on this rank, the queue gives no rank another block."""
 
     def guarded() -> None:
         try:

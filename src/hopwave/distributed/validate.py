@@ -107,7 +107,7 @@ def parent_slots(graph: GraphInParts, parents: Any) -> Any:
 
 
 def _verdict(graph: DistributedGraph, failures: Failures) -> Validation:
-    """The same verdict on every rank: counts over all ranks, and the example of the first rank that has one."""
+    """Agree on one verdict: counts over all ranks, and the example of the first rank that has one."""
     clean = not graph.world.total(sum(len(found) for found in failures.values()))
     by_rank = [] if clean else graph.world.allgather(failures)
     rules = []

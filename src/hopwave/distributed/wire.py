@@ -163,11 +163,11 @@ class PinnedWire(HostWire):
         return empty_pinned((size,), np.uint8) if size else np.empty(0, np.uint8)
 
     def allgatherv(self, comm: Any, data: Any, sizes: list[int]) -> Pending:
-        """The same by way of the host."""
+        """Gather by way of the host: copy down, exchange, copy up."""
         return self._to_gpu(super().allgatherv(comm, self._to_host(data), sizes))
 
     def alltoallv(self, comm: Any, data: Any, out: list[int], into: list[int]) -> Pending:
-        """The same by way of the host."""
+        """Exchange by way of the host: copy down, exchange, copy up."""
         return self._to_gpu(super().alltoallv(comm, self._to_host(data), out, into))
 
     def _to_host(self, data: Any) -> Any:
@@ -225,7 +225,7 @@ class NcclWire(PinnedWire):
         return self._communicators[comm.handle]
 
     def allgatherv(self, comm: Any, data: Any, sizes: list[int]) -> Pending:
-        """The same bytes to every rank."""
+        """Send these bytes to every rank."""
         mine = len(data)
         return self._send_and_receive(comm, [(data, 0, mine)] * len(sizes), sizes)
 

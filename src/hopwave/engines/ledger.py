@@ -1,6 +1,6 @@
 """The arrays of a job, declared once: its engine allocates them, and its engine's footprint adds them up.
 
-Array     one array, as an engine's module declares it (`worker_arrays`, `batch_arrays`, …)
+Array     one array, as an engine's module declares it (`declare`; `worker_arrays`, `batch_arrays`, …)
 Ledger    what a run holds, in the order in which it takes and drops it; the greatest sum is its peak
 Ask       a question, and Shape a graph, as footprints see them
 """
@@ -33,6 +33,15 @@ class Array(NamedTuple):
         """Bytes that it takes."""
         sides = self.shape if isinstance(self.shape, tuple) else (self.shape,)
         return math.prod(sides) * int(np.dtype(self.dtype).itemsize)
+
+
+def declare(dtype: Any, *, fill: float | None = None, huge: bool = False, **shapes: Any) -> dict[str, Array]:
+    """Arrays of one kind, by name.
+
+    >>> declare(np.uint32, queue=100, stamps=(2, 100))["stamps"].nbytes
+    800
+    """
+    return {name: Array(shape, dtype, fill, huge) for name, shape in shapes.items()}
 
 
 def total(arrays: Mapping[str, Array]) -> int:

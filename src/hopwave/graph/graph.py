@@ -25,7 +25,7 @@ from hopwave.errors import GraphError
 from hopwave.graph import construct, reshape
 from hopwave.graph.arrays import Order
 from hopwave.graph.columns import label_column, object_array
-from hopwave.graph.csr import Combine, Rows, builders
+from hopwave.graph.csr import Combine, Rows, builders, is_ascending
 from hopwave.graph.edges import GraphEdges
 
 if TYPE_CHECKING:
@@ -393,6 +393,16 @@ class Graph(GraphEdges):
         other = Graph(*columns[:2], weights=columns.values, directed=True, labels=self._labels, transpose=self._rows)
         other.__dict__["_reversed"] = self
         return other
+
+    @cached_property
+    def has_parallel_arcs(self) -> bool:
+        """Whether some arc stands more than once, as `repeats="keep"` allows.
+
+        >>> Graph.from_edges([0, 0], [1, 1], repeats="keep").has_parallel_arcs
+        True
+        """
+        rows = self._ascending()._rows
+        return not is_ascending(rows.indptr, rows.indices)
 
     def _ascending(self) -> Graph:
         return self if self._order == "ascending" else self._with(reshape.by_number(self._rows))

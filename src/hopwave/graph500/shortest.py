@@ -63,7 +63,7 @@ class ShortestPaths:
 
 
 class InParts:
-    """The same over ranks, or on one GPU, with lengths that are computed where they are needed.
+    """The third kernel over ranks, or on one GPU, with lengths that are computed where they are needed.
 
     `edges_within(reached)` counts the input edges of this rank's vertices that were reached.
     """

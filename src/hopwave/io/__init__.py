@@ -55,8 +55,9 @@ def read(
 ) -> Graph:
     """Read a graph from a file in any of the formats of `formats()`, compressed with gzip or not.
 
-    Repeated edges are merged. Weights are float64, or float32 where the file holds them so. Questions about hops
-    (`bfs`, betweenness, …) ignore them; `sssp` and `pagerank` use them.
+    Repeated edges are merged, unless the file says that they are parallel (.npz and .parquet can). Weights are float64,
+    or float32 where the file holds them so. Questions about hops (`bfs`, betweenness, …) ignore them; `sssp` and
+    `pagerank` use them.
 
     Parameters
     ----------
@@ -180,6 +181,13 @@ def write(
     if graph.is_weighted and not chosen.holds_weights:
         able = ", ".join(known.extensions[0] for known in FORMATS if known.holds_weights)
         raise FormatError(f"{chosen.title} cannot store weights; use {able}, or drop them with weights=False", place)
+    if graph.has_parallel_arcs and not chosen.holds_parallel:
+        able = ", ".join(known.extensions[0] for known in FORMATS if known.holds_parallel)
+        raise FormatError(
+            f"the graph has parallel arcs, which {chosen.title} cannot tell from repeats; use {able}, or merge them: "
+            "Graph.from_edges(*G.to_edges(), G.n, G.directed)",
+            place,
+        )
     with replacing(place, packed=place.name.lower().endswith(".gz")) as stream:
         chosen.write(Target(place, stream), graph, **options)
 

@@ -13,12 +13,12 @@ import numpy.typing as npt
 
 from hopwave.graph import Graph
 from hopwave.io.format import Request, Target
+from hopwave.io.numbers import Problem, float_of
 from hopwave.io.source import Source
 from hopwave.io.vertices import plain_labels
 
 # Whole numbers in their usual spelling: "7" and "-7", but not "07" or "-0", which are names.
 _WHOLE = re.compile(r"0|-?[1-9]\d{0,17}", re.ASCII)
-_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|[+-]?inf(?:inity)?", re.ASCII | re.IGNORECASE)
 
 
 class Vertices:
@@ -118,12 +118,10 @@ class Edges:
 
 def weight_of(source: Source, text: str, line: int) -> float:
     """The number that a file gives as a weight."""
-    if _NUMBER.fullmatch(text.strip()) is None:
-        raise source.fail(
-            f"the weight is {text[:40]!r}; expected a number: name another attribute with weight=, or None for none",
-            line,
-        )
-    return float(text)
+    try:
+        return float_of(text)
+    except Problem as problem:
+        raise source.fail(f"{problem} (weight= names another attribute, weight=None leaves them out)", line) from None
 
 
 def numbered(

@@ -41,13 +41,14 @@ FORMATS = (
     gml.FORMAT,
     pajek.FORMAT,
 )
+# Possessive patterns (*+): what follows an empty line or a comment is looked at once, however many of them there are.
 # Comments, then the problem line.
-_DIMACS = re.compile(rb"(?:c[^\n]*\n|\s*\n)*p[ \t]+(sp|edge|col)[ \t]")
+_DIMACS = re.compile(rb"(?:c[^\n]*+\n|[^\S\n]*+\n)*+p[ \t]++(sp|edge|col)[ \t]")
 # Declarations and comments, then the element of the whole document.
-_GRAPHML = re.compile(rb"\s*(?:<[?!][^>]*>\s*)*<(?:\w+:)?graphml\b")
+_GRAPHML = re.compile(rb"\s*+(?:<[?!][^>]*+>\s*+)*+<(?:\w++:)?+graphml\b")
 # Comments, `Creator "..."` or `Version 1`, then the list of the graph.
-_GML = re.compile(rb"\s*(?:#[^\n]*\n\s*|(?:Creator|Version|comment)[ \t]+[^\n]*\n\s*)*graph\s*\[", re.IGNORECASE)
-_PAJEK = re.compile(rb"(?:%[^\n]*\n|\s*\n)*\s*\*(?:network|vertices)\b", re.IGNORECASE)
+_GML = re.compile(rb"\s*+(?:#[^\n]*+\n\s*+|(?:Creator|Version|comment)[ \t][^\n]*+\n\s*+)*+graph\s*+\[", re.IGNORECASE)
+_PAJEK = re.compile(rb"(?:%[^\n]*+\n|\s++)*+\*(?:network|vertices)\b", re.IGNORECASE)
 
 
 def by_name(path: Path) -> Format | None:

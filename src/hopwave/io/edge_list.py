@@ -16,7 +16,8 @@ import numpy as np
 
 from hopwave.graph import Graph
 from hopwave.io.format import Format, Request, Target, warn_ignored, weight_cells, write_columns
-from hopwave.io.lines import LARGEST_NUMBER, Grammar, Problem, read_edges, shown
+from hopwave.io.lines import LARGEST_NUMBER, Grammar, read_edges, shown
+from hopwave.io.numbers import Problem
 from hopwave.io.source import LONE_RETURN, Source
 from hopwave.io.vertices import Numbering, compact, listed_first, plain_labels
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import re
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,16 +16,13 @@ from hopwave.errors import FormatError, GraphError, IgnoredColumnWarning
 from hopwave.graph import Graph
 from hopwave.graph.columns import EXACT_UP_TO
 from hopwave.graph.csr import LARGEST_VERTEX_COUNT, Combine
+from hopwave.io.numbers import NUMERIC
 from hopwave.io.source import Source
 
 # A header may declare vertices without an edge, but not absurdly many: a number above both of these limits must be
 # confirmed with n= before memory is spent on it.
 MAX_UNCONFIRMED_VERTICES = 100_000_000
 MAX_VERTICES_PER_BYTE = 100
-
-
-# A number in a cell: an id or a weight.
-NUMERIC = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*", re.ASCII)
 
 
 def warn_ignored(source: Source, cell: str, column: int) -> None:
@@ -82,12 +78,14 @@ class Request:
         labels: npt.NDArray[Any] | None = None,
         weights: npt.NDArray[Any] | None = None,
         both_ways: bool = False,
+        parallel: bool = False,
     ) -> Graph:
         """The graph of these edges, with checked ids; `directed` is what the file says, None if it says nothing.
 
         If the file says nothing, the caller decides, and the default is undirected. If the file says one kind and the
         caller wants the other, the graph is converted: reverse arcs are added, or every edge becomes two arcs.
-        `both_ways`: the file is undirected and lists each edge once per direction, which is no repeat.
+        `both_ways`: the file is undirected and lists each edge once per direction, which is no repeat. `parallel`: it
+        says that repeated edges are parallel ones; they are merged if the caller gives a rule, or makes arcs edges.
         """
         if directed is None:
             directed = bool(self.directed)
@@ -103,8 +101,12 @@ class Request:
         if weights is not None and both_ways:
             u, v, weights = _each_once(u, v, weights)
         combine = None if weights is None else self.combine
+        keep = parallel and combine is None and directed_now == directed
         try:
-            graph = Graph.from_edges(u, v, n, directed_now, labels=names, weights=weights, combine=combine)
+            graph = Graph.from_edges(
+                u, v, n, directed_now, labels=names, weights=weights, combine=combine,
+                repeats="keep" if keep else "merge",
+            )  # fmt: skip
         except GraphError as error:
             raise self.unusable(source, error) from None
         return self.turned(source, graph)
@@ -177,6 +179,7 @@ class Format:
     read: Callable[..., Graph]
     write: Callable[..., None]
     holds_weights: bool = True  # those of edges
+    holds_parallel: bool = False  # arcs that stand more than once: the file says whether it keeps them
     content_decides: bool = False  # other formats use these extensions too: trust the content, not the name
 
     def read_options(self) -> tuple[str, ...]:
@@ -241,7 +244,9 @@ def whole_weights(target: Target, graph: Graph, least: int, most: int, instead: 
     weights = graph.edges().weights
     if weights is None:
         return None
-    wrong = (weights < least) | (weights > most) | (weights != np.trunc(weights))
+    wrong = (
+        (weights < least) | (weights > most) | (weights != np.trunc(weights)) | (np.signbit(weights) & (weights == 0))
+    )
     if wrong.any():
         message = f"the weight {float(weights[wrong][0])!r}; this format stores whole numbers from {least} to {most:,}"
         raise target.fail(f"{message}: write {instead}, or drop the weights with weights=False")

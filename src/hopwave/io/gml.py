@@ -11,13 +11,14 @@ from collections.abc import Iterator
 from hopwave.graph import Graph
 from hopwave.io.declared import Edges, Vertices, numbered, texts_of, weight_of
 from hopwave.io.format import Format, Request, Target
+from hopwave.io.numbers import NUMBER
 from hopwave.io.source import LONE_RETURN, Source
 
 _OPEN = "a list begins"  # compared by identity: a text may say the same
 _IDS = "ids"  # the graph's key that says "text" where labels that look like numbers are names
 _TOKEN = re.compile(
-    r"""\s*(?:(?P<key>[A-Za-z_][\w.:-]*)|(?P<number>[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?![\w.])|[+-](?:INF|inf)\b)"""
-    r"""|(?P<text>"[^"]*")|(?P<list>[\[\]])|(?P<comment>\#.*)|(?P<open>"))""",
+    rf"""\s*+(?:(?P<key>[A-Za-z_][\w.:-]*+)|(?P<number>{NUMBER}(?![\w.])|[+-](?:INF|inf)\b)"""
+    r"""|(?P<text>"[^"]*+")|(?P<list>[\[\]])|(?P<comment>\#.*+)|(?P<open>"))""",
     re.ASCII,
 )
 _WHOLE_ID = re.compile(r"[+-]?\d{1,18}", re.ASCII)
@@ -43,7 +44,7 @@ def _tokens(source: Source) -> Iterator[tuple[str, str, int]]:
                     begun.append(line[: at - 1] if at else line)
                     if not at:
                         continue
-                    yield "text", html.unescape("\n".join(begun)), start
+                    yield "text", _unescaped(source, "\n".join(begun), start), start
                     begun = []
                 end = len(line.rstrip())
                 while at < end:
@@ -59,13 +60,20 @@ def _tokens(source: Source) -> Iterator[tuple[str, str, int]]:
                         begun, start = [line[at:]], number
                         break
                     if kind == "text":
-                        yield kind, html.unescape(found["text"][1:-1]), number
+                        yield kind, _unescaped(source, found["text"][1:-1], number), number
                     elif kind != "comment":
                         yield kind, found[kind], number
                     elif "\r" in found[kind]:
                         raise source.fail(LONE_RETURN, number)
     if begun:
         raise source.fail("a text without a closing quote; expected one", start)
+
+
+def _unescaped(source: Source, text: str, line: int) -> str:
+    try:
+        return html.unescape(text)
+    except ValueError:  # a number of more than 4,300 digits
+        raise source.fail("a character of thousands of digits, as in &#999...; expected a text", line) from None
 
 
 def _entries(source: Source) -> Iterator[tuple[tuple[str, ...], str, str | None, int]]:
@@ -142,7 +150,9 @@ def read(
                 pairs.append((u, v, given))
         elif path in (("graph", "node"), ("graph", "edge")):
             if value is not None and value is not _OPEN:
-                item.setdefault(key, value)
+                if key in item and key in ("id", "source", "target", label, weight):
+                    raise source.fail(f"a second {key[:40]!r} of one {path[1]}; expected one", line)
+                item[key] = value
         elif path == ("graph",) and key == "directed":
             if value not in ("0", "1"):
                 raise source.fail(f"directed is {str(value)[:40]!r}; expected 0 or 1", line)

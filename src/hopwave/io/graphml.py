@@ -49,6 +49,7 @@ class _Reader:
         self._attributes: dict[str, str] = {}
         self._key: _Key | None = None
         self._text: list[str] | None = None
+        self._has_elements = False  # within the present text
         self._value: str | None = None  # of the label or the weight of the present node or edge
         self._line = 0
         self._seen_graph = False
@@ -58,12 +59,13 @@ class _Reader:
         self.parser.EndElementHandler = self._end
         self.parser.CharacterDataHandler = self._characters
         self.parser.EntityDeclHandler = self._entity
+        self.parser.SkippedEntityHandler = self._entity
 
     def fail(self, message: str) -> FormatError:
         return self.source.fail(message, self.parser.CurrentLineNumber)
 
     def _entity(self, *_: Any) -> None:
-        raise self.fail("declares an entity; expected none: entities are not expanded")
+        raise self.fail("declares or uses an entity; expected none: entities are not expanded")
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
         name = tag.rpartition(":")[2]
@@ -83,6 +85,7 @@ class _Reader:
         )  # fmt: skip
         if not known:
             self._depth = 1
+            self._has_elements = True
             return
         self._open.append(name)
         begin = getattr(self, f"_begin_{name}", None)
@@ -112,10 +115,12 @@ class _Reader:
         )
 
     def _begin_default(self, _: dict[str, str]) -> None:
-        self._text = []
+        self._text, self._has_elements = [], False
 
     def _finish_default(self) -> None:
         assert self._key is not None
+        if self._has_elements and self._key.name in (self.label, self.weight):
+            raise self.fail(f"the default of {self._key.name[:40]!r} has elements in it; expected text alone")
         self._key.default = self._taken()
 
     def _begin_graph(self, attributes: dict[str, str]) -> None:
@@ -164,7 +169,7 @@ class _Reader:
         if key not in self.keys:
             raise self.fail(f"data for the key {key[:40]!r}; expected a <key> with that id before the graph")
         self._key = self.keys[key]
-        self._text = []
+        self._text, self._has_elements = [], False
 
     def _finish_data(self) -> None:
         assert self._key is not None
@@ -173,6 +178,11 @@ class _Reader:
             if self._key.name == _IDS and text == "text":
                 self.names = True
         elif self._key.domain in (owner, "all") and self._key.name == (self.label if owner == "node" else self.weight):
+            what = repr(self._key.name[:40])
+            if self._has_elements:
+                raise self.fail(f"{what} of the {owner} has elements in it; expected text alone")
+            if self._value is not None:
+                raise self.fail(f"a second {what} of one {owner}; expected one")
             self._value = text
             if owner == "edge":
                 self.single = self.single and self._key.kind == "float"

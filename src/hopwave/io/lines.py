@@ -7,7 +7,6 @@ start the compiler.
 
 from __future__ import annotations
 
-import math
 import os
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -19,16 +18,13 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave.graph.csr import LARGEST_VERTEX_COUNT
+from hopwave.io.numbers import Problem, float_of, rounded
 from hopwave.io.source import LONE_RETURN, Source
 from hopwave.system.thread_pool import begun
 
 MIN_BYTES_FOR_SCANNER = 1 << 20  # with fewer, Python has finished before Numba is imported
 LARGEST_NUMBER = 10**18 - 1  # 18 digits
 Result = TypeVar("Result")
-
-
-class Problem(Exception):
-    """What is wrong with a line. The reader, which knows the file and the line number, turns it into a FormatError."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +44,7 @@ class Grammar:
     values: int | None = None  # how many numbers follow; None: anything may follow and is ignored
     whole: bool = False  # those numbers are integers
     lone: bool = False  # the second cell may be empty: a vertex without an edge; the second end is then -1
+    real: bool = False  # they are declared as real: an integer among them, too, stands for the nearest float64
     weight: int = 0  # which column after the two vertices is the weight, counted from 1; 0: none, every weight is 1
 
     def row(self, line: bytes) -> tuple[int, int, float] | None:
@@ -106,19 +103,10 @@ class Grammar:
 
     def value(self, field: bytes) -> float:
         """A number after the two vertices."""
-        try:
-            value = float(field)
-            whole = int(field) if self.whole else 0
-            if b"_" in field:
-                raise ValueError
-        except ValueError:
-            kind = "an integer" if self.whole else "a number"
-            raise Problem(f"found {shown(field)} as the value; expected {kind}") from None
-        if math.isnan(value):
-            raise Problem("the value is NaN; expected a number: drop or replace the entry")
-        if self.whole and self.weight and value != whole:
-            raise Problem(f"the value {shown(field)} is too large for float64 to hold exactly; expected up to 2^53")
-        return value
+        text = field.decode("utf-8", "backslashreplace")
+        if not self.weight:  # nobody reads it: no matter how large it is
+            return rounded(text, whole=self.whole)
+        return float_of(text, whole=self.whole, real=self.real)
 
 
 class EdgeColumns(NamedTuple):

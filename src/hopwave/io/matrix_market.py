@@ -65,6 +65,7 @@ class Header:
             comments=b"%",
             values=values,
             whole="integer" in self.field,
+            real=self.field == "real",
             weight=int(weighted),
         )
 

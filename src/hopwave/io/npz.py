@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from hopwave.errors import FormatError, GraphError
 from hopwave.graph import Graph
+from hopwave.graph.csr import check_rows
 from hopwave.io.format import Format, Request, Target
 from hopwave.io.source import Source
 from hopwave.io.vertices import plain_labels
@@ -129,8 +130,29 @@ def _own(source: Source, request: Request, arrays: _Arrays) -> Graph:
     elif request.labels and "labels" in arrays:
         labels = arrays["labels"].astype(object)
     combine = None if weights is None else request.combine
+    if "parallel" in arrays and combine is None:
+        return request.turned(source, _with_parallel_arcs(indptr, indices, directed, weights, labels))
     graph = Graph.from_csr(indptr, indices, directed=directed, labels=labels, weights=weights, combine=combine)
     return request.turned(source, graph)
+
+
+def _with_parallel_arcs(
+    indptr: npt.NDArray[Any], indices: npt.NDArray[Any], directed: bool, weights: npt.NDArray[Any] | None, labels: Any
+) -> Graph:
+    """The graph of rows in which a neighbour may stand more than once; `from_csr` would merge these."""
+    n = len(indptr) - 1
+    check_rows(indptr, indices, n)
+    source = np.repeat(np.arange(n), np.diff(indptr))
+    once = slice(None) if directed else source <= indices
+    graph = Graph.from_edges(
+        source[once], indices[once], n, directed, repeats="keep", labels=labels,
+        weights=None if weights is None else weights[once],
+    )  # fmt: skip
+    same: list[Any] = [(graph.indptr, indptr), (graph.indices, indices)]
+    same += [] if weights is None else [(graph.weights, weights)]
+    if not all(np.array_equal(mine, theirs) for mine, theirs in same):
+        raise ValueError("rows are not ascending, or those of an undirected graph are not symmetric")
+    return graph
 
 
 def _texts(data: npt.NDArray[Any], offsets: npt.NDArray[Any]) -> list[str]:
@@ -170,12 +192,15 @@ def _scipy(source: Source, request: Request, arrays: _Arrays) -> Graph:
 
 def write(target: Target, graph: Graph) -> None:
     """Write the graph's arrays with its weights, compressed, whether it is directed, and labels as text or integers."""
+    graph = graph._ascending()
     arrays: dict[str, npt.NDArray[Any]] = {
         _OWN: np.array(3),
         "directed": np.array(graph.directed),
         "indptr": graph.indptr,
         "indices": graph.indices,
     }
+    if graph.has_parallel_arcs:
+        arrays["parallel"] = np.array(True)
     if graph.weights is not None:
         arrays["weights"] = graph.weights
     names = plain_labels(target, graph, encoded=False)
@@ -206,6 +231,7 @@ FORMAT = Format(
     extensions=(".npz",),
     holds_labels=True,
     holds_weights=True,
+    holds_parallel=True,
     directedness="the file says; SciPy's archives: undirected if symmetric",
     read=read,
     write=write,

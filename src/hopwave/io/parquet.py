@@ -67,7 +67,7 @@ def _notes(file: Source, text: bytes) -> dict[str, Any]:
     """What our writer stored in the metadata, checked."""
     try:
         notes = json.loads(text)
-        kinds = {"n": int, "directed": bool, "labels": list}
+        kinds = {"n": int, "directed": bool, "labels": list, "parallel": bool}
         if any(type(value) is not kinds[key] for key, value in notes.items()):
             raise ValueError
     except (ValueError, KeyError, AttributeError):
@@ -114,7 +114,7 @@ def _graph(
     weights: np.ndarray[Any, Any] | None,
     notes: dict[str, Any],
 ) -> Graph:
-    directed = notes.get("directed")
+    said: dict[str, Any] = {"directed": notes.get("directed"), "parallel": notes.get("parallel", False)}
     u, v = ends
     labels = notes.get("labels")
     if labels is not None:
@@ -129,10 +129,10 @@ def _graph(
             ) from None
         names = np.empty(len(labels), object)
         names[:] = labels
-        return request.graph(source, u, v, len(labels), directed=directed, labels=names, weights=weights)
+        return request.graph(source, u, v, len(labels), **said, labels=names, weights=weights)
     if u.dtype.kind == "O" or v.dtype.kind == "O":
         u, v, names = factorize(u, v)
-        return request.graph(source, u, v, len(names), directed=directed, labels=names, weights=weights)
+        return request.graph(source, u, v, len(names), **said, labels=names, weights=weights)
     for column in (u, v):
         if len(column) and column.dtype.kind == "i" and (least := column.min()) < 0:
             raise source.fail(f"vertex {least} is negative; expected ids from 0")
@@ -144,9 +144,9 @@ def _graph(
         if greatest >= LARGEST_VERTEX_COUNT:
             raise source.fail(f"vertex {greatest} is too large; expected at most {LARGEST_VERTEX_COUNT - 1}")
         n = max(greatest + 1, int(notes.get("n", 0)))
-        return request.graph(source, u, v, request.vertices(source, n), directed=directed, weights=weights)
+        return request.graph(source, u, v, request.vertices(source, n), **said, weights=weights)
     u, v, n, found = compact(u, v, np.empty(0, u.dtype))
-    return request.graph(source, u, v, request.vertices(source, n), directed=directed, labels=found, weights=weights)
+    return request.graph(source, u, v, request.vertices(source, n), **said, labels=found, weights=weights)
 
 
 def write(target: Target, graph: Graph) -> None:
@@ -158,7 +158,9 @@ def write(target: Target, graph: Graph) -> None:
     if names is not None:
         values = pyarrow.array(names, pyarrow.int64() if names and isinstance(names[0], int) else pyarrow.string())
         columns = [values.take(column) for column in columns]
-    notes = {"n": graph.n, "directed": graph.directed} | ({} if names is None else {"labels": names})
+    notes: dict[str, Any] = {"n": graph.n, "directed": graph.directed} | ({} if names is None else {"labels": names})
+    if graph.has_parallel_arcs:
+        notes["parallel"] = True
     titles = ["source", "target"]
     if edges.weights is not None:
         columns.append(pyarrow.array(edges.weights))
@@ -174,6 +176,7 @@ FORMAT = Format(
     extensions=(".parquet", ".pq"),
     holds_labels=True,
     holds_weights=True,
+    holds_parallel=True,
     directedness="its metadata says; undirected without it",
     read=read,
     write=write,

@@ -276,7 +276,7 @@ def _decimal(data: Any, position: int, whole: bool) -> tuple[Any, int]:
         if position == UNSURE or power > 1000:
             return NOTHING, UNSURE
         exponent += -power if down else power
-    if whole and mantissa > EXACT:
+    if mantissa > EXACT and not pointed and exponent == 0:  # an integer that float64 may not hold
         return NOTHING, UNSURE
     bits, certain = nearest(mantissa, exponent)
     if not certain:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import csv
 import io
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,8 +18,9 @@ import numpy.typing as npt
 
 from hopwave.errors import FormatError
 from hopwave.graph import Graph
-from hopwave.io.format import NUMERIC, Format, Request, Target, warn_ignored, weight_cells, write_columns
+from hopwave.io.format import Format, Request, Target, warn_ignored, weight_cells, write_columns
 from hopwave.io.lines import LARGEST_NUMBER, Grammar, read_edges
+from hopwave.io.numbers import NUMERIC, Problem, float_of
 from hopwave.io.source import Source
 from hopwave.io.vertices import Numbering, compact, listed_first, plain_labels
 
@@ -285,15 +285,10 @@ def _read_carefully(source: Source, request: Request, layout: _Layout) -> Graph:
 
 
 def _weight(row: Sequence[str], column: int) -> float:
-    cell = row[column].strip() if column < len(row) else ""
     try:
-        value = float(cell if cell.isascii() and "_" not in cell else "")
-    except ValueError:
-        message = f"found {cell[:40]!r} in the column of the weights; expected a number"
-        raise ValueError(f"{message}: name another with weight=, or leave it out with weights=False") from None
-    if math.isnan(value):
-        raise ValueError("the weight is NaN; expected a number: drop or replace the row")
-    return value
+        return float_of(row[column].strip() if column < len(row) else "")
+    except Problem as problem:
+        raise ValueError(f"{problem} (weight= names another column, weights=False leaves them out)") from None
 
 
 def _check_width(row: Sequence[str], layout: _Layout) -> None:

@@ -20,7 +20,8 @@ from hopwave.graph import Graph
 from hopwave.networkx_backend.convert import NetworkXGraph
 from hopwave.networkx_backend.dispatch import PlaceAndPlan, named_weights, serves, unweighted
 from hopwave.networkx_backend.networkx_order import loads, max_levels
-from hopwave.networkx_backend.pays import Arguments
+from hopwave.networkx_backend.notes import BRANDES, CERTIFIED, CHECKED
+from hopwave.networkx_backend.thresholds import Arguments
 
 Scores = dict[Any, float]
 
@@ -99,7 +100,7 @@ def normalize(G: NetworkXGraph, scores: Any, endpoints: bool) -> Any:
     return scores if N < 2 else scores * (1 if G.directed else 2) * (1 / (N * (N - 1)))
 
 
-@serves(can_run=named_weights)
+@serves(can_run=named_weights, notes=BRANDES)
 def betweenness_centrality(
     G: NetworkXGraph,
     k: Any = None,
@@ -116,7 +117,7 @@ def betweenness_centrality(
     )
 
 
-@serves(can_run=without_keys)
+@serves(can_run=without_keys, notes=BRANDES + " Graphs without parallel edges.")
 def edge_betweenness_centrality(
     G: NetworkXGraph,
     k: Any = None,
@@ -145,7 +146,7 @@ def by_edge(G: NetworkXGraph, scores: Any) -> Scores:
     return dict(zip(edges, ordered[once].tolist(), strict=True))
 
 
-@serves(can_run=named_weights)
+@serves(can_run=named_weights, notes=CERTIFIED)
 def betweenness_centrality_subset(
     G: NetworkXGraph,
     sources: Any,
@@ -159,7 +160,11 @@ def betweenness_centrality_subset(
     return G.by_node(normalize(G, total, False) if normalized else total)
 
 
-@serves(can_run=without_keys)
+@serves(
+    can_run=without_keys,
+    notes=CERTIFIED + " Graphs without parallel edges. By the definition, where NetworkX's own values differ from it: "
+    "at a vertex that is no target, dependencies are divided by path counts.",
+)
 def edge_betweenness_centrality_subset(
     G: NetworkXGraph,
     sources: Any,
@@ -191,7 +196,7 @@ def subset_scores(
     return total
 
 
-@serves(can_run=unweighted)
+@serves(can_run=unweighted, notes="Unweighted load centrality.")
 def newman_betweenness_centrality(
     G: NetworkXGraph, v: Any = None, cutoff: Any = None, normalized: bool = True, weight: Any = None
 ) -> Any:
@@ -205,7 +210,7 @@ def newman_betweenness_centrality(
     return float(total[G.number[v]]) if v in G else 0.0
 
 
-@serves("bipartite_betweenness_centrality")
+@serves(notes="Counted in hops. " + CHECKED)
 def bipartite_betweenness_centrality(G: NetworkXGraph, nodes: Any, **place: Unpack[PlaceAndPlan]) -> Scores:
     """Betweenness, each side divided by the greatest value possible there."""
     top = set(nodes)

@@ -11,6 +11,7 @@ from hopwave.networkx_backend import components
 from hopwave.networkx_backend.convert import NetworkXGraph
 from hopwave.networkx_backend.dispatch import serves
 from hopwave.networkx_backend.networkx_order import search
+from hopwave.networkx_backend.thresholds import ONE_SEARCH, TWO_SIDES
 
 Colours = np.ndarray[Any, np.dtype[np.int32]]
 
@@ -31,7 +32,7 @@ def colours(G: NetworkXGraph) -> Colours | None:
     return None if (source == colour[graph.indices]).any() else colour
 
 
-@serves()
+@serves(threshold=TWO_SIDES)
 def color(G: NetworkXGraph) -> dict[Any, int]:
     """A colour, 1 or 0, for every vertex."""
     found = colours(G)
@@ -40,13 +41,13 @@ def color(G: NetworkXGraph) -> dict[Any, int]:
     return G.by_node(found)
 
 
-@serves()
+@serves(threshold=TWO_SIDES)
 def is_bipartite(G: NetworkXGraph) -> bool:
     """Whether two colours suffice."""
     return colours(G) is not None
 
 
-@serves()
+@serves(threshold=ONE_SEARCH)
 def sets(G: NetworkXGraph, top_nodes: Any = None) -> tuple[set[Any], set[Any]]:
     """The two sides."""
     if top_nodes is not None:

@@ -11,7 +11,8 @@ from hopwave.networkx_backend.convert import NetworkXGraph
 from hopwave.networkx_backend.dispatch import Place, named_weights, serves, unweighted
 from hopwave.networkx_backend.hops import blocks, chosen, measured, sums
 from hopwave.networkx_backend.networkx_order import search
-from hopwave.networkx_backend.pays import Arguments
+from hopwave.networkx_backend.notes import HOPS, LENGTHS
+from hopwave.networkx_backend.thresholds import MEANS, Arguments, of_one_or_all
 
 Scores = dict[Any, float]
 
@@ -21,7 +22,7 @@ def without_paths(arguments: Arguments) -> str | None:
     return unweighted(arguments) if arguments["paths"] is None else "paths= gives the paths: nothing is left to search"
 
 
-@serves(can_run=named_weights)
+@serves(can_run=named_weights, threshold=of_one_or_all("u"), notes=LENGTHS)
 def closeness_centrality(
     G: NetworkXGraph,
     u: Any = None,
@@ -41,7 +42,7 @@ def closeness_centrality(
     return G.by_node(scores) if u is None else float(scores[0])
 
 
-@serves(can_run=named_weights)
+@serves(can_run=named_weights, notes=LENGTHS)
 def harmonic_centrality(
     G: NetworkXGraph,
     nbunch: Any = None,
@@ -65,7 +66,7 @@ def harmonic_centrality(
     return {node: score or 0 for node, score in zip(nodes, scores.tolist(), strict=True)}
 
 
-@serves(can_run=unweighted)
+@serves(can_run=unweighted, threshold=MEANS, notes="Unweighted.")
 def group_closeness_centrality(G: NetworkXGraph, S: Any, weight: Any = None) -> float:
     """How close the other vertices are to the nearest vertex of a group."""
     group = set(S)
@@ -78,7 +79,7 @@ def group_closeness_centrality(G: NetworkXGraph, S: Any, weight: Any = None) -> 
     return (len(G) - len(group)) / total if total else 0
 
 
-@serves("bipartite_closeness_centrality")
+@serves(notes=HOPS)
 def bipartite_closeness_centrality(
     G: NetworkXGraph, nodes: Any, normalized: bool = True, **place: Unpack[Place]
 ) -> Scores:
@@ -101,7 +102,7 @@ def bipartite_closeness_centrality(
     return scores
 
 
-@serves(can_run=without_paths)
+@serves(can_run=without_paths, threshold=MEANS, notes="Unweighted, without given paths.")
 def local_reaching_centrality(
     G: NetworkXGraph, v: Any, paths: Any = None, weight: Any = None, normalized: bool = True
 ) -> float:
@@ -114,7 +115,7 @@ def local_reaching_centrality(
     return total / (len(G) - 1)
 
 
-@serves(can_run=unweighted)
+@serves(can_run=unweighted, notes=HOPS)
 def global_reaching_centrality(
     G: NetworkXGraph, weight: Any = None, normalized: bool = True, **place: Unpack[Place]
 ) -> float:

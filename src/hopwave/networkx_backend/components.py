@@ -18,6 +18,8 @@ from hopwave.graph import Graph
 from hopwave.networkx_backend.convert import NetworkXGraph, Rows
 from hopwave.networkx_backend.dispatch import serves
 from hopwave.networkx_backend.networkx_order import search, strong_components
+from hopwave.networkx_backend.notes import CONVERTED_BEFORE
+from hopwave.networkx_backend.thresholds import COMPONENTS, ON_STRONG, STRONG
 
 Labels = npt.NDArray[np.int32]
 
@@ -46,26 +48,26 @@ def check_not_null(G: NetworkXGraph) -> None:
 # ------------------------------------------------------------------ undirected
 
 
-@serves()
+@serves(threshold=COMPONENTS)
 def connected_components(G: NetworkXGraph) -> Iterator[set[Any]]:
     """The components as sets of vertices."""
     yield from sets(G, *labelled(G.graph))
 
 
-@serves()
+@serves(threshold=COMPONENTS)
 def number_connected_components(G: NetworkXGraph) -> int:
     """How many components there are."""
     return labelled(G.graph)[1]
 
 
-@serves()
+@serves(threshold=COMPONENTS)
 def is_connected(G: NetworkXGraph) -> bool:
     """Whether there is one component."""
     check_not_null(G)
     return reaches_all(G.out_rows)
 
 
-@serves()
+@serves(threshold=COMPONENTS, notes=CONVERTED_BEFORE)
 def node_connected_component(G: NetworkXGraph, n: Any) -> set[Any]:
     """The component of one vertex."""
     return set(G.names(search(G.out_rows, [G.number[n]]).order))
@@ -84,19 +86,19 @@ def reaches_each_other(G: NetworkXGraph) -> bool:
 # ------------------------------------------------------------------ weak
 
 
-@serves()
+@serves(threshold=COMPONENTS)
 def weakly_connected_components(G: NetworkXGraph) -> Iterator[set[Any]]:
     """The components of the graph with directions ignored."""
     yield from sets(G, *labelled(G.both_ways))
 
 
-@serves()
+@serves(threshold=COMPONENTS)
 def number_weakly_connected_components(G: NetworkXGraph) -> int:
     """How many weak components there are."""
     return labelled(G.both_ways)[1]
 
 
-@serves()
+@serves(threshold=COMPONENTS)
 def is_weakly_connected(G: NetworkXGraph) -> bool:
     """Whether there is one weak component."""
     check_not_null(G)
@@ -106,26 +108,26 @@ def is_weakly_connected(G: NetworkXGraph) -> bool:
 # ------------------------------------------------------------------ strong
 
 
-@serves()
+@serves(threshold=STRONG, notes="In the order in which NetworkX closes them.")
 def strongly_connected_components(G: NetworkXGraph) -> Iterator[set[Any]]:
     """The sets of vertices that reach each other."""
     yield from sets(G, *strong_components(G.out_rows))
 
 
-@serves()
+@serves(threshold=STRONG)
 def number_strongly_connected_components(G: NetworkXGraph) -> int:
     """How many strong components there are."""
     return strong_components(G.out_rows)[1]
 
 
-@serves()
+@serves(threshold=STRONG)
 def is_strongly_connected(G: NetworkXGraph) -> bool:
     """Whether every vertex reaches every other."""
     check_not_null(G)
     return reaches_all(G.out_rows) and reaches_all(G.in_rows)
 
 
-@serves()
+@serves(threshold=STRONG, notes="Numbered as NetworkX numbers them.")
 def condensation(G: NetworkXGraph, scc: Any = None) -> nx.DiGraph:
     """The acyclic NetworkX DiGraph of strong components (or of the sets given), with their members."""
     C = nx.DiGraph()
@@ -161,7 +163,7 @@ def attracting(G: NetworkXGraph) -> tuple[Labels, int, list[int]]:
     return label, count, np.flatnonzero(~leaves).tolist()
 
 
-@serves()
+@serves(threshold=ON_STRONG)
 def attracting_components(G: NetworkXGraph) -> Iterator[set[Any]]:
     """The strong components that no arc leaves."""
     label, count, kept = attracting(G)
@@ -170,20 +172,20 @@ def attracting_components(G: NetworkXGraph) -> Iterator[set[Any]]:
         yield every[number]
 
 
-@serves()
+@serves(threshold=ON_STRONG)
 def number_attracting_components(G: NetworkXGraph) -> int:
     """How many strong components have no arc that leaves them."""
     return len(attracting(G)[2])
 
 
-@serves()
+@serves(threshold=ON_STRONG)
 def is_attracting_component(G: NetworkXGraph) -> bool:
     """Whether the whole graph is one strong component."""
     _, count, kept = attracting(G)
     return len(kept) == count == 1
 
 
-@serves()
+@serves(threshold=ON_STRONG)
 def is_semiconnected(G: NetworkXGraph) -> bool:
     """Whether, of any two vertices, one reaches the other: the strong components then form one chain."""
     check_not_null(G)

@@ -1,8 +1,8 @@
 """Which functions are served, and when: hopwave's answers to NetworkX's `can_run` and `should_run`.
 
-A served function has NetworkX's signature, plus the keywords that choose a device. A check belongs to it, `can_run`,
-which gets the call's arguments by name and returns None or why hopwave cannot answer. From which size on calls pay is
-in pays.py.
+A served function has NetworkX's signature, plus the keywords that choose a device. Its decorator `serves` says all that
+is known about it: a check `can_run`, which gets the call's arguments by name and returns None or why hopwave cannot
+answer; the threshold, a number of arcs, from which hopwave is faster; and the notes for NetworkX's page.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ from typing import Any, TypedDict, TypeVar, get_args, get_type_hints
 
 import networkx as nx
 
-from hopwave.networkx_backend.pays import BY_ARGUMENTS, BY_NAME, MANY_SEARCHES, Arguments, Pays, pays
+from hopwave.networkx_backend.thresholds import MANY_SEARCHES, Arguments, Threshold
 from hopwave.planning.plan import Plan
 
-SINCE_3_7 = tuple(map(int, re.findall(r"\d+", nx.__version__)[:2])) >= (3, 7)
+VERSION = tuple(map(int, re.findall(r"\d+", nx.__version__)[:2]))
+SINCE_3_7 = VERSION >= (3, 7)
 WhyNot = Callable[[Arguments], str | None]
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -49,22 +50,25 @@ class Served:
     name: str
     function: Callable[..., Any]
     family: str
-    can_run: WhyNot
+    can_run: WhyNot = no_reason
+    threshold: Threshold | Callable[[Arguments], Threshold] = MANY_SEARCHES
+    notes: str = ""
+
+    @cached_property
+    def keywords(self) -> tuple[str, ...]:
+        """The keywords that NetworkX's function does not have: those that `**place` stands for."""
+        if not any(one.kind is one.VAR_KEYWORD for one in inspect.signature(self.function).parameters.values()):
+            return ()
+        (place,) = get_args(get_type_hints(self.function)["place"])
+        return tuple(get_type_hints(place))
 
     @cached_property
     def signature(self) -> inspect.Signature:
-        """The function's signature, read once; `**place` is written out as the keywords it stands for."""
+        """The function's signature, read once; `**place` is written out."""
         signature = inspect.signature(self.function)
-        parameters = []
-        for parameter in signature.parameters.values():
-            if parameter.kind is not parameter.VAR_KEYWORD:
-                parameters.append(parameter)
-                continue
-            (keywords,) = get_args(get_type_hints(self.function)[parameter.name])
-            parameters += [
-                inspect.Parameter(keyword, parameter.KEYWORD_ONLY, default=None) for keyword in get_type_hints(keywords)
-            ]
-        return signature.replace(parameters=parameters)
+        own = (one for one in signature.parameters.values() if one.kind is not one.VAR_KEYWORD)
+        added = (inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None) for name in self.keywords)
+        return signature.replace(parameters=[*own, *added])
 
     @cached_property
     def _names(self) -> tuple[list[str], Arguments, frozenset[str]]:
@@ -73,11 +77,6 @@ class Served:
         positional = [one.name for one in parameters if one.kind is one.POSITIONAL_OR_KEYWORD]
         defaults = {one.name: one.default for one in parameters if one.default is not one.empty}
         return positional, defaults, frozenset(self.signature.parameters)
-
-    @cached_property
-    def pays(self) -> Pays | None:
-        """From which size on its calls pay, if that is the same for all of them."""
-        return None if self.name in BY_ARGUMENTS else BY_NAME.get(self.name, MANY_SEARCHES)
 
     @cached_property
     def newer(self) -> Arguments:
@@ -113,16 +112,28 @@ class Served:
         return bound.arguments
 
 
-FUNCTIONS: dict[str, Served] = {}
+FUNCTIONS: dict[str, Served] = {}  # by dispatch name
+LATER: dict[str, Served] = {}  # those that the installed NetworkX is too old for
 
 
-def serves(name: str | None = None, *, can_run: WhyNot = no_reason) -> Callable[[Function], Function]:
-    """Registers a function as the answer to the NetworkX function of the same name (or of the dispatch name given)."""
+def serves(
+    name: str | None = None,
+    *,
+    since: tuple[int, int] = (0, 0),
+    can_run: WhyNot = no_reason,
+    threshold: Threshold | Callable[[Arguments], Threshold] = MANY_SEARCHES,
+    notes: str = "",
+) -> Callable[[Function], Function]:
+    """Registers a function as the answer to the NetworkX function of the same name (or of the dispatch name given).
+
+    `since`: the first version of NetworkX that has it. `threshold` may be a function of the call's arguments.
+    """
 
     def register(function: Function) -> Function:
         dispatched = name or function.__name__
         family = function.__module__.rpartition(".")[2]
-        FUNCTIONS[dispatched] = Served(dispatched, function, family, can_run)
+        table = FUNCTIONS if since <= VERSION else LATER
+        table[dispatched] = Served(dispatched, function, family, can_run, threshold, notes)
         return function
 
     return register
@@ -141,10 +152,11 @@ def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | 
 def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
     """True, or why NetworkX is likely to be as fast."""
     served = FUNCTIONS[name]
-    if served.pays is not None:  # most calls that are declined take NetworkX a few microseconds: do not bind arguments
-        return served.pays.why_not(args[0] if args else kwargs["G"]) or True
+    threshold = served.threshold
+    if isinstance(threshold, Threshold):  # most calls that are declined take NetworkX a few µs: do not bind arguments
+        return threshold.why_not(args[0] if args else kwargs["G"]) or True
     arguments = served.arguments(args, kwargs)
-    return pays(name, arguments).why_not(arguments["G"]) or True
+    return threshold(arguments).why_not(arguments["G"]) or True
 
 
 # ------------------------------------------------------------------ reasons not to

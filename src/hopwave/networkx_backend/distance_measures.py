@@ -15,7 +15,8 @@ from hopwave.networkx_backend.convert import NetworkXGraph
 from hopwave.networkx_backend.dispatch import SINCE_3_7, Place, named_weights, serves
 from hopwave.networkx_backend.hops import Measured, blocks, chosen, measured, sums
 from hopwave.networkx_backend.networkx_order import search
-from hopwave.networkx_backend.pays import Arguments
+from hopwave.networkx_backend.notes import LENGTHS
+from hopwave.networkx_backend.thresholds import Arguments, of_one_or_all
 
 SINGLE_SOURCE = ("unweighted", "dijkstra", "bellman-ford")
 ALL_PAIRS = ("floyd-warshall", "floyd-warshall-numpy")
@@ -45,7 +46,7 @@ def by_search(arguments: Arguments) -> str | None:
 # ------------------------------------------------------------------ eccentricity
 
 
-@serves(can_run=without_distances)
+@serves(can_run=without_distances, threshold=of_one_or_all("v"), notes=LENGTHS)
 def eccentricity(G: NetworkXGraph, v: Any = None, sp: Any = None, weight: Any = None, **place: Unpack[Place]) -> Any:
     """The distance to the farthest vertex: of one vertex, of some, or of all."""
     if SINCE_3_7:
@@ -88,7 +89,7 @@ def extreme(find: Callable[..., float], by: Measured, place: Place) -> float:
     return int(found) if by.whole else found
 
 
-@serves(can_run=named_weights)
+@serves(can_run=named_weights, notes=LENGTHS)
 def diameter(
     G: NetworkXGraph, e: Given = None, usebounds: Any = False, weight: Any = None, **place: Unpack[Place]
 ) -> float:
@@ -99,7 +100,7 @@ def diameter(
     return extreme(hw.diameter, measured(G, weight), place)
 
 
-@serves(can_run=named_weights)
+@serves(can_run=named_weights, notes=LENGTHS)
 def radius(
     G: NetworkXGraph, e: Given = None, usebounds: Any = False, weight: Any = None, **place: Unpack[Place]
 ) -> float:
@@ -112,7 +113,7 @@ def radius(
     return extreme(hw.radius, measured(G, weight), place)
 
 
-@serves(can_run=named_weights)
+@serves(can_run=named_weights, notes=LENGTHS)
 def periphery(
     G: NetworkXGraph, e: Given = None, usebounds: Any = False, weight: Any = None, **place: Unpack[Place]
 ) -> list[Any]:
@@ -125,7 +126,7 @@ def periphery(
     return G.names(sorted(hw.periphery(by.graph, progress=False, weights=by.weighted, **place)))
 
 
-@serves(can_run=named_weights)
+@serves(can_run=named_weights, notes=LENGTHS)
 def center(
     G: NetworkXGraph, e: Given = None, usebounds: Any = False, weight: Any = None, **place: Unpack[Place]
 ) -> list[Any]:
@@ -145,7 +146,7 @@ def center(
 # ------------------------------------------------------------------ sums of distances
 
 
-@serves(can_run=without_attribute)
+@serves(can_run=without_attribute, notes=LENGTHS)
 def barycenter(
     G: NetworkXGraph, weight: Any = None, attr: Any = None, sp: Any = None, **place: Unpack[Place]
 ) -> list[Any]:
@@ -169,11 +170,13 @@ def barycenter(
     return G.names(least)
 
 
-if SINCE_3_7:  # before, `centroid` was that of a tree
-    serves("centroid", can_run=without_attribute)(barycenter)
+# Before NetworkX 3.7, `centroid` was that of a tree.
+serves("centroid", since=(3, 7), can_run=without_attribute, notes="The name of `barycenter` since NetworkX 3.7.")(
+    barycenter
+)
 
 
-@serves(can_run=by_search)
+@serves(can_run=by_search, notes=LENGTHS)
 def average_shortest_path_length(
     G: NetworkXGraph, weight: Any = None, method: Any = None, **place: Unpack[Place]
 ) -> float:
@@ -191,7 +194,7 @@ def average_shortest_path_length(
     return by.total(sums(by, **place).total) / (n * (n - 1))
 
 
-@serves(can_run=without_distances)
+@serves(can_run=without_distances, notes=LENGTHS)
 def harmonic_diameter(G: NetworkXGraph, sp: Any = None, *, weight: Any = None, **place: Unpack[Place]) -> float:
     """The harmonic mean of distances over all ordered pairs."""
     n = len(G)
@@ -201,7 +204,7 @@ def harmonic_diameter(G: NetworkXGraph, sp: Any = None, *, weight: Any = None, *
     return math.inf if n > 1 else math.nan
 
 
-@serves(can_run=named_weights)
+@serves(can_run=named_weights, notes=LENGTHS)
 def wiener_index(G: NetworkXGraph, weight: Any = None, **place: Unpack[Place]) -> float:
     """The sum of distances over all pairs."""
     if not reaches_each_other(G):
@@ -211,7 +214,7 @@ def wiener_index(G: NetworkXGraph, weight: Any = None, **place: Unpack[Place]) -
     return total if G.directed else total / 2
 
 
-@serves(can_run=named_weights)
+@serves(can_run=named_weights, notes=LENGTHS)
 def hyper_wiener_index(G: NetworkXGraph, weight: Any = None, **place: Unpack[Place]) -> float:
     """The sum of distances and their squares over all pairs."""
     if not reaches_each_other(G):
@@ -223,7 +226,7 @@ def hyper_wiener_index(G: NetworkXGraph, weight: Any = None, **place: Unpack[Pla
     return sum(count * (hops + hops**2) for hops, count in enumerate(pairs)) / 2
 
 
-@serves(can_run=named_weights)
+@serves(can_run=named_weights, notes=LENGTHS)
 def schultz_index(G: NetworkXGraph, weight: Any = None, **place: Unpack[Place]) -> float:
     """The sum over all pairs of their distance times the sum of the two degrees."""
     if not reaches_each_other(G):
@@ -232,7 +235,7 @@ def schultz_index(G: NetworkXGraph, weight: Any = None, **place: Unpack[Place]) 
     return 2 * by.total(sums(by, **place).total * degrees(G)) / 2
 
 
-@serves(can_run=named_weights)
+@serves(can_run=named_weights, notes=LENGTHS)
 def gutman_index(G: NetworkXGraph, weight: Any = None, **place: Unpack[Place]) -> float:
     """The sum over all pairs of their distance times the product of the two degrees."""
     if not reaches_each_other(G):

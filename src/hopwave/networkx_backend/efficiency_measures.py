@@ -11,9 +11,11 @@ from hopwave.networkx_backend.convert import NetworkXGraph
 from hopwave.networkx_backend.dispatch import Place, serves
 from hopwave.networkx_backend.generic import shortest_path_length
 from hopwave.networkx_backend.hops import measured, sums
+from hopwave.networkx_backend.notes import CONVERTED_BEFORE, HOPS
+from hopwave.networkx_backend.thresholds import PAIR
 
 
-@serves()
+@serves(threshold=PAIR, notes=CONVERTED_BEFORE)
 def efficiency(G: NetworkXGraph, u: Any, v: Any) -> float:
     """1 / hops between two vertices; 0 where there is no path."""
     try:
@@ -22,7 +24,7 @@ def efficiency(G: NetworkXGraph, u: Any, v: Any) -> float:
         return 0
 
 
-@serves()
+@serves(notes=HOPS)
 def global_efficiency(G: NetworkXGraph, **place: Unpack[Place]) -> float:
     """The mean efficiency of all pairs."""
     pairs = len(G) * (len(G) - 1)
@@ -31,7 +33,7 @@ def global_efficiency(G: NetworkXGraph, **place: Unpack[Place]) -> float:
     return float(sums(measured(G, None), **place).inverse.sum()) / pairs
 
 
-@serves()
+@serves(notes=HOPS)
 def local_efficiency(G: NetworkXGraph, **place: Unpack[Place]) -> float:
     """The mean over all vertices of the global efficiency among their neighbours."""
     if len(G) == 0:

@@ -9,9 +9,10 @@ import networkx as nx
 from hopwave.networkx_backend.convert import NetworkXGraph, convert_to_nx
 from hopwave.networkx_backend.dispatch import serves, unweighted
 from hopwave.networkx_backend.networkx_order import search
+from hopwave.networkx_backend.thresholds import NEAR_GRAPH
 
 
-@serves(can_run=unweighted)
+@serves(can_run=unweighted, threshold=NEAR_GRAPH, notes="Unweighted; the attributes are copied from the graph itself.")
 def ego_graph(
     G: NetworkXGraph, n: Any, radius: Any = 1, center: bool = True, undirected: bool = False, distance: Any = None
 ) -> nx.Graph:

@@ -11,7 +11,17 @@ import networkx as nx
 from hopwave.algorithms.paths_between import simple_paths
 from hopwave.networkx_backend.convert import NetworkXGraph
 from hopwave.networkx_backend.dispatch import named_weights, serves
-from hopwave.networkx_backend.pays import Arguments
+from hopwave.networkx_backend.notes import BOTH, CONVERTED_BEFORE
+from hopwave.networkx_backend.thresholds import (
+    LISTED_EDGES,
+    LISTED_PATHS,
+    ONE_SEARCH,
+    PAIR,
+    PAIR_PATHS,
+    Arguments,
+    by_ends,
+    unless_weighted,
+)
 from hopwave.networkx_backend.unweighted import (
     all_pairs_shortest_path,
     all_pairs_shortest_path_length,
@@ -48,7 +58,7 @@ def check_method(method: Any) -> None:
         raise ValueError(f"method not supported: {method}")
 
 
-@serves()
+@serves(threshold=PAIR, notes=CONVERTED_BEFORE)
 def has_path(G: NetworkXGraph, source: Any, target: Any) -> bool:
     """Whether the target can be reached from the source."""
     try:
@@ -58,7 +68,7 @@ def has_path(G: NetworkXGraph, source: Any, target: Any) -> bool:
     return True
 
 
-@serves(can_run=hops_or_dijkstra)
+@serves(can_run=hops_or_dijkstra, threshold=by_ends(LISTED_PATHS), notes=BOTH + " Both ends given: " + CONVERTED_BEFORE)
 def shortest_path(
     G: NetworkXGraph, source: Any = None, target: Any = None, weight: Any = None, method: Any = "dijkstra"
 ) -> Any:
@@ -81,7 +91,7 @@ def shortest_path(
     return bidirectional_dijkstra(G, source, target, weight)[1]
 
 
-@serves(can_run=hops_or_dijkstra)
+@serves(can_run=hops_or_dijkstra, threshold=by_ends(ONE_SEARCH), notes=BOTH + " Both ends given: " + CONVERTED_BEFORE)
 def shortest_path_length(
     G: NetworkXGraph, source: Any = None, target: Any = None, weight: Any = None, method: Any = "dijkstra"
 ) -> Any:
@@ -118,7 +128,7 @@ def _predecessors(G: NetworkXGraph, source: Any, weight: Any, method: Any) -> di
     return dijkstra_predecessor_and_distance(G, source, weight=weight)[0]
 
 
-@serves(can_run=hops_or_dijkstra)
+@serves(can_run=hops_or_dijkstra, threshold=unless_weighted(PAIR_PATHS), notes=BOTH)
 def all_shortest_paths(
     G: NetworkXGraph, source: Any, target: Any, weight: Any = None, method: Any = "dijkstra"
 ) -> Iterator[list[Any]]:
@@ -126,7 +136,7 @@ def all_shortest_paths(
     return _back(_predecessors(G, source, weight, method), source, target)
 
 
-@serves(can_run=hops_or_dijkstra)
+@serves(can_run=hops_or_dijkstra, threshold=unless_weighted(LISTED_EDGES), notes=BOTH)
 def single_source_all_shortest_paths(
     G: NetworkXGraph, source: Any, weight: Any = None, method: Any = "dijkstra"
 ) -> Iterator[tuple[Any, list[list[Any]]]]:
@@ -135,7 +145,7 @@ def single_source_all_shortest_paths(
     return ((node, list(_back(before, source, node))) for node in before)
 
 
-@serves(can_run=hops_or_dijkstra)
+@serves(can_run=hops_or_dijkstra, threshold=LISTED_EDGES, notes=BOTH)
 def all_pairs_all_shortest_paths(
     G: NetworkXGraph, weight: Any = None, method: Any = "dijkstra"
 ) -> Iterator[tuple[Any, dict[Any, list[list[Any]]]]]:

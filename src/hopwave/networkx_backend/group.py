@@ -15,7 +15,11 @@ from hopwave.networkx_backend.dispatch import SINCE_3_7, serves, unweighted
 from hopwave.networkx_backend.networkx_order import through_group
 
 
-@serves(can_run=unweighted)
+@serves(
+    can_run=unweighted,
+    notes="Unweighted. By the definition, where NetworkX's own values before 3.7 differ from it: for some groups of "
+    "three and more, and in directed graphs that are not strongly connected.",
+)
 def group_betweenness_centrality(
     G: NetworkXGraph, C: Any, normalized: bool = True, weight: Any = None, endpoints: bool = False
 ) -> Any:

@@ -4,46 +4,18 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
-from hopwave.networkx_backend import (
-    betweenness,
-    bipartite,
-    closeness,
-    components,
-    convert,
-    dag,
-    dispatch,
-    distance_measures,
-    efficiency_measures,
-    ego,
-    generic,
-    group,
-    link_analysis,
-    structure,
-    traversal,
-    unweighted,
-    weighted,
-)
+from hopwave.networkx_backend import convert, dispatch
 
-# Importing a family registers its functions with dispatch.serves. The list keeps the imports from looking unused.
+# Importing a family registers its functions with dispatch.serves. In the order of NetworkX's reference.
 FAMILIES = (
-    betweenness,
-    bipartite,
-    closeness,
-    components,
-    dag,
-    distance_measures,
-    efficiency_measures,
-    ego,
-    generic,
-    group,
-    link_analysis,
-    structure,
-    traversal,
-    unweighted,
-    weighted,
-)
+    "traversal", "dag", "ego", "unweighted", "generic", "weighted", "distance_measures", "betweenness", "group",
+    "closeness", "efficiency_measures", "components", "bipartite", "structure", "link_analysis",
+)  # fmt: skip
+for family in FAMILIES:
+    import_module(f"hopwave.networkx_backend.{family}")
 
 
 class Backend:

@@ -18,7 +18,8 @@ from hopwave.errors import ConvergenceError, GraphError
 from hopwave.graph import Graph
 from hopwave.networkx_backend.convert import NetworkXGraph
 from hopwave.networkx_backend.dispatch import SINCE_3_7, named_weights, serves
-from hopwave.networkx_backend.pays import Arguments
+from hopwave.networkx_backend.notes import EVERY_NODE
+from hopwave.networkx_backend.thresholds import DIJKSTRA, POWERS, SINGULAR, Arguments
 
 
 def simple_graph(arguments: Arguments) -> str | None:
@@ -36,7 +37,7 @@ def complete_start(arguments: Arguments) -> str | None:
     return simple_graph(arguments)
 
 
-@serves(can_run=simple_graph)
+@serves(can_run=simple_graph, threshold=DIJKSTRA, notes="In graphs without parallel edges.")
 def pagerank(
     G: NetworkXGraph,
     alpha: Any = 0.85,
@@ -59,7 +60,7 @@ def pagerank(
         return G.by_node(hw.pagerank(graph, alpha, jumps, max_iter, tol, start, dangling=ends).scores)
 
 
-@serves(can_run=complete_start)
+@serves(can_run=complete_start, threshold=POWERS, notes=EVERY_NODE)
 def eigenvector_centrality(
     G: NetworkXGraph, max_iter: Any = 100, tol: Any = 1.0e-6, nstart: Any = None, weight: Any = None
 ) -> dict[Any, float]:
@@ -74,7 +75,7 @@ def eigenvector_centrality(
     return _in_order(G.by_node(found), nstart)
 
 
-@serves(can_run=complete_start)
+@serves(can_run=complete_start, threshold=POWERS, notes=EVERY_NODE)
 def katz_centrality(
     G: NetworkXGraph,
     alpha: Any = 0.1,
@@ -101,7 +102,12 @@ def katz_centrality(
     return _in_order(G.by_node(found), nstart)
 
 
-@serves(can_run=complete_start)
+@serves(
+    can_run=complete_start,
+    threshold=SINGULAR,
+    notes="In graphs without parallel edges. Where several answers are right, as in undirected bipartite graphs, the "
+    "one nearest to `nstart`; NetworkX's is random.",
+)
 def hits(
     G: NetworkXGraph, max_iter: Any = 100, tol: Any = 1.0e-8, nstart: Any = None, normalized: Any = True
 ) -> tuple[dict[Any, float], dict[Any, float]]:

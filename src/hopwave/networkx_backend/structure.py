@@ -11,7 +11,8 @@ import hopwave as hw
 from hopwave.graph.arrays import arc_tails
 from hopwave.networkx_backend.convert import NetworkXGraph
 from hopwave.networkx_backend.dispatch import serves
-from hopwave.networkx_backend.pays import Arguments
+from hopwave.networkx_backend.notes import CORNERS
+from hopwave.networkx_backend.thresholds import CORES, SQUARES, TRIANGLES, Arguments
 
 
 def of_all_vertices(arguments: Arguments) -> str | None:
@@ -21,7 +22,7 @@ def of_all_vertices(arguments: Arguments) -> str | None:
     return "hopwave does not count triangles over parallel edges" if arguments["G"].is_multigraph() else None
 
 
-@serves(can_run=of_all_vertices)
+@serves(can_run=of_all_vertices, threshold=TRIANGLES, notes="Of all vertices, in graphs without parallel edges.")
 def triangles(G: NetworkXGraph, nodes: Any = None) -> dict[Any, int]:
     """How many triangles every vertex is in."""
     return G.by_node(hw.triangles(G.graph).scores)
@@ -36,21 +37,21 @@ def undirected_hops(arguments: Arguments) -> str | None:
     return of_all_vertices(arguments | {"nodes": arguments.get("nodes")})
 
 
-@serves(can_run=undirected_hops)
+@serves(can_run=undirected_hops, notes=CORNERS)
 def clustering(G: NetworkXGraph, nodes: Any = None, weight: Any = None) -> dict[Any, Any]:
     """The share of pairs of a vertex's neighbours that are neighbours themselves; 0 if there are no triangles."""
     twice, pairs = _corners(G)
     return {v: t / p if t else 0 for v, t, p in zip(G.nodes, twice, pairs, strict=True)}
 
 
-@serves(can_run=undirected_hops)
+@serves(can_run=undirected_hops, notes=CORNERS)
 def average_clustering(G: NetworkXGraph, nodes: Any = None, weight: Any = None, count_zeros: Any = True) -> Any:
     """The mean of `clustering` over all vertices, or over those where it is not 0."""
     found = [c for c in clustering(G).values() if count_zeros or c]
     return sum(found) / len(found)
 
 
-@serves(can_run=undirected_hops)
+@serves(can_run=undirected_hops, notes="Undirected graphs without parallel edges.")
 def transitivity(G: NetworkXGraph) -> Any:
     """Three times the triangles over the pairs of edges that share a vertex; 0 if there are no triangles."""
     twice, pairs = _corners(G)
@@ -72,7 +73,7 @@ def undirected_of_all(arguments: Arguments) -> str | None:
     return "hopwave does not count squares of arcs" if arguments["G"].is_directed() else None
 
 
-@serves(can_run=undirected_of_all)
+@serves(can_run=undirected_of_all, threshold=SQUARES, notes="Of all vertices, in undirected graphs.")
 def square_clustering(G: NetworkXGraph, nodes: Any = None) -> dict[Any, Any]:
     """The share of squares that are there among those that could be; 0 if there could be none."""
     from hopwave.engines.cpu.squares import count_squares  # compiled, so imported when first needed
@@ -82,7 +83,7 @@ def square_clustering(G: NetworkXGraph, nodes: Any = None) -> dict[Any, Any]:
     return {v: there / could if could > 0 else 0 for v, there, could in found}
 
 
-@serves()
+@serves(threshold=CORES)
 def core_number(G: NetworkXGraph) -> dict[Any, int]:
     """The largest k such that a vertex is in the k-core."""
     graph = G.graph

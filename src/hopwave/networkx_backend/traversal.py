@@ -14,6 +14,8 @@ import numpy as np
 from hopwave.networkx_backend.convert import NetworkXGraph, Rows
 from hopwave.networkx_backend.dispatch import SINCE_3_7, serves, unsorted
 from hopwave.networkx_backend.networkx_order import Search, search
+from hopwave.networkx_backend.notes import ORDER
+from hopwave.networkx_backend.thresholds import FOUND_BY_SEARCH, LAYERS, LISTED_EDGES, NEAR
 
 DEPRECATED = (  # as NetworkX 3.7 says it
     "\n\nbfs_predecessors is deprecated and will be removed in NetworkX 3.9\n"
@@ -40,7 +42,7 @@ def tree_edges(G: NetworkXGraph, found: Search) -> Iterator[tuple[Any, Any]]:
     return zip(G.names(found.parent[1:]), G.names(found.order[1:]), strict=True)
 
 
-@serves(can_run=unsorted)
+@serves(can_run=unsorted, threshold=FOUND_BY_SEARCH, notes=ORDER)
 def generic_bfs_edges(
     G: NetworkXGraph, source: Any, neighbors: Any = None, depth_limit: Any = None
 ) -> Iterator[tuple[Any, Any]]:
@@ -48,7 +50,7 @@ def generic_bfs_edges(
     yield from tree_edges(G, tree(G, source, depth_limit=depth_limit))
 
 
-@serves(can_run=unsorted)
+@serves(can_run=unsorted, threshold=FOUND_BY_SEARCH, notes=ORDER)
 def bfs_edges(
     G: NetworkXGraph, source: Any, reverse: bool = False, depth_limit: Any = None, sort_neighbors: Any = None
 ) -> Iterator[tuple[Any, Any]]:
@@ -56,7 +58,7 @@ def bfs_edges(
     yield from tree_edges(G, tree(G, source, reverse, depth_limit))
 
 
-@serves(can_run=unsorted)
+@serves(can_run=unsorted, threshold=FOUND_BY_SEARCH, notes=ORDER)
 def bfs_tree(
     G: NetworkXGraph, source: Any, reverse: bool = False, depth_limit: Any = None, sort_neighbors: Any = None
 ) -> nx.DiGraph:
@@ -67,7 +69,7 @@ def bfs_tree(
     return T
 
 
-@serves(can_run=unsorted)
+@serves(can_run=unsorted, threshold=FOUND_BY_SEARCH, notes=ORDER)
 def bfs_predecessors(
     G: NetworkXGraph, source: Any, depth_limit: Any = None, sort_neighbors: Any = None
 ) -> Iterator[tuple[Any, Any]]:
@@ -78,7 +80,7 @@ def bfs_predecessors(
         yield child, parent
 
 
-@serves(can_run=unsorted)
+@serves(can_run=unsorted, threshold=FOUND_BY_SEARCH, notes=ORDER)
 def bfs_successors(
     G: NetworkXGraph, source: Any, depth_limit: Any = None, sort_neighbors: Any = None
 ) -> Iterator[tuple[Any, list[Any]]]:
@@ -90,7 +92,7 @@ def bfs_successors(
         yield parent, [child for _, child in edges]
 
 
-@serves()
+@serves(threshold=LAYERS, notes=ORDER)
 def bfs_layers(G: NetworkXGraph, sources: Any) -> Iterator[list[Any]]:
     """The vertices at 0, 1, 2, … hops from the nearest source."""
     first = [sources] if sources in G else list(set(sources))
@@ -105,7 +107,7 @@ def bfs_layers(G: NetworkXGraph, sources: Any) -> Iterator[list[Any]]:
         begin = end
 
 
-@serves()
+@serves(threshold=LISTED_EDGES, notes=ORDER)
 def bfs_labeled_edges(G: NetworkXGraph, sources: Any) -> Iterator[tuple[Any, Any, str]]:
     """Every edge that a search looks at, with its label: tree, level, forward or (directed) reverse."""
     first = [sources] if sources in G else list(dict.fromkeys(sources))
@@ -134,7 +136,7 @@ def arcs_from(rows: Rows, found: Search) -> tuple[Any, Any]:
     return np.repeat(found.order, degree), indices[step]
 
 
-@serves()
+@serves(threshold=NEAR)
 def descendants_at_distance(G: NetworkXGraph, source: Any, distance: Any) -> set[Any]:
     """The vertices at exactly that many hops."""
     if source not in G:

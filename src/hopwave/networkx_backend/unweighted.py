@@ -12,6 +12,8 @@ import numpy as np
 from hopwave.networkx_backend.convert import NetworkXGraph, Rows
 from hopwave.networkx_backend.dispatch import serves
 from hopwave.networkx_backend.networkx_order import max_levels, pair, search
+from hopwave.networkx_backend.notes import CONVERTED_BEFORE, ORDER
+from hopwave.networkx_backend.thresholds import LISTED_PATHS, ONE_SEARCH, PAIR
 from hopwave.networkx_backend.traversal import arcs_from
 
 Paths = dict[Any, list[Any]]
@@ -34,7 +36,7 @@ def paths(G: NetworkXGraph, rows: Rows, v: int, cutoff: Any, *, backwards: bool 
     return by_id if G.plain else dict(zip(names, by_id.values(), strict=True))
 
 
-@serves()
+@serves(threshold=ONE_SEARCH, notes=ORDER)
 def single_source_shortest_path_length(G: NetworkXGraph, source: Any, cutoff: Any = None) -> Lengths:
     """Hops from the source to every vertex it reaches."""
     if source not in G:
@@ -42,7 +44,7 @@ def single_source_shortest_path_length(G: NetworkXGraph, source: Any, cutoff: An
     return lengths(G, G.out_rows, G.number[source], cutoff)
 
 
-@serves()
+@serves(threshold=ONE_SEARCH, notes=ORDER)
 def single_target_shortest_path_length(G: NetworkXGraph, target: Any, cutoff: Any = None) -> Lengths:
     """Hops to the target from every vertex that reaches it."""
     if target not in G:
@@ -50,14 +52,14 @@ def single_target_shortest_path_length(G: NetworkXGraph, target: Any, cutoff: An
     return lengths(G, G.in_rows, G.number[target], cutoff)
 
 
-@serves()
+@serves(notes=ORDER)
 def all_pairs_shortest_path_length(G: NetworkXGraph, cutoff: Any = None) -> Iterator[tuple[Any, Lengths]]:
     """(source, hops from it) for every source."""
     for v, node in enumerate(G.nodes):
         yield node, lengths(G, G.out_rows, v, cutoff)
 
 
-@serves()
+@serves(threshold=LISTED_PATHS, notes=ORDER)
 def single_source_shortest_path(G: NetworkXGraph, source: Any, cutoff: Any = None) -> Paths:
     """One shortest path from the source to every vertex it reaches."""
     if source not in G:
@@ -65,7 +67,7 @@ def single_source_shortest_path(G: NetworkXGraph, source: Any, cutoff: Any = Non
     return paths(G, G.out_rows, G.number[source], cutoff)
 
 
-@serves()
+@serves(threshold=LISTED_PATHS, notes=ORDER)
 def single_target_shortest_path(G: NetworkXGraph, target: Any, cutoff: Any = None) -> Paths:
     """One shortest path to the target from every vertex that reaches it."""
     if target not in G:
@@ -73,14 +75,14 @@ def single_target_shortest_path(G: NetworkXGraph, target: Any, cutoff: Any = Non
     return paths(G, G.in_rows, G.number[target], cutoff, backwards=True)
 
 
-@serves()
+@serves(notes=ORDER)
 def all_pairs_shortest_path(G: NetworkXGraph, cutoff: Any = None) -> Iterator[tuple[Any, Paths]]:
     """(source, paths from it) for every source."""
     for v, node in enumerate(G.nodes):
         yield node, paths(G, G.out_rows, v, cutoff)
 
 
-@serves()
+@serves(threshold=PAIR, notes=CONVERTED_BEFORE)
 def bidirectional_shortest_path(G: NetworkXGraph, source: Any, target: Any) -> list[Any]:
     """A shortest path, found from both ends."""
     for role, node in (("Source", source), ("Target", target)):
@@ -92,7 +94,7 @@ def bidirectional_shortest_path(G: NetworkXGraph, source: Any, target: Any) -> l
     return G.names(path)
 
 
-@serves()
+@serves(threshold=LISTED_PATHS, notes=ORDER)
 def predecessor(G: NetworkXGraph, source: Any, target: Any = None, cutoff: Any = None, return_seen: Any = None) -> Any:
     """For every vertex that the source reaches, its predecessors on shortest paths."""
     if source not in G:

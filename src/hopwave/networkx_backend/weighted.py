@@ -20,6 +20,8 @@ from hopwave.networkx_backend.convert import NetworkXGraph, Rows
 from hopwave.networkx_backend.dispatch import named_weights, serves
 from hopwave.networkx_backend.lengths import Lengths
 from hopwave.networkx_backend.networkx_order import Ids, from_both_ends, settle
+from hopwave.networkx_backend.notes import ALONG, CONVERTED_BEFORE
+from hopwave.networkx_backend.thresholds import DIJKSTRA, DIJKSTRA_PAIR
 
 Numbers = dict[Any, Any]
 Paths = dict[Any, list[Any]]
@@ -115,7 +117,7 @@ def search(G: NetworkXGraph, sources: Collection[Any], weight: Any, cutoff: Any 
 # ------------------------------------------------------------------ from several sources, or one
 
 
-@serves(can_run=named_weights)
+@serves(can_run=named_weights, threshold=DIJKSTRA, notes=ALONG)
 def multi_source_dijkstra(
     G: NetworkXGraph, sources: Any, target: Any = None, cutoff: Any = None, weight: Any = "weight"
 ) -> Any:
@@ -130,13 +132,13 @@ def multi_source_dijkstra(
     return run.distance(), run.path()
 
 
-@serves(can_run=named_weights)
+@serves(can_run=named_weights, threshold=DIJKSTRA, notes=ALONG)
 def multi_source_dijkstra_path(G: NetworkXGraph, sources: Any, cutoff: Any = None, weight: Any = "weight") -> Paths:
     """Paths from the nearest source."""
     return search(G, sources, weight, cutoff).paths()
 
 
-@serves(can_run=named_weights)
+@serves(can_run=named_weights, threshold=DIJKSTRA, notes=ALONG)
 def multi_source_dijkstra_path_length(
     G: NetworkXGraph, sources: Any, cutoff: Any = None, weight: Any = "weight"
 ) -> Numbers:
@@ -144,7 +146,7 @@ def multi_source_dijkstra_path_length(
     return search(G, sources, weight, cutoff).distances()
 
 
-@serves(can_run=named_weights)
+@serves(can_run=named_weights, threshold=DIJKSTRA, notes=ALONG)
 def single_source_dijkstra(
     G: NetworkXGraph, source: Any, target: Any = None, cutoff: Any = None, weight: Any = "weight"
 ) -> Any:
@@ -152,13 +154,13 @@ def single_source_dijkstra(
     return multi_source_dijkstra(G, {source}, target, cutoff, weight)
 
 
-@serves(can_run=named_weights)
+@serves(can_run=named_weights, threshold=DIJKSTRA, notes=ALONG)
 def single_source_dijkstra_path(G: NetworkXGraph, source: Any, cutoff: Any = None, weight: Any = "weight") -> Paths:
     """Paths from the source."""
     return search(G, {source}, weight, cutoff).paths()
 
 
-@serves(can_run=named_weights)
+@serves(can_run=named_weights, threshold=DIJKSTRA, notes=ALONG)
 def single_source_dijkstra_path_length(
     G: NetworkXGraph, source: Any, cutoff: Any = None, weight: Any = "weight"
 ) -> Numbers:
@@ -166,7 +168,7 @@ def single_source_dijkstra_path_length(
     return search(G, {source}, weight, cutoff).distances()
 
 
-@serves(can_run=named_weights)
+@serves(can_run=named_weights, threshold=DIJKSTRA, notes=ALONG)
 def dijkstra_predecessor_and_distance(
     G: NetworkXGraph, source: Any, cutoff: Any = None, weight: Any = "weight"
 ) -> tuple[Paths, Numbers]:
@@ -180,14 +182,14 @@ def dijkstra_predecessor_and_distance(
 # ------------------------------------------------------------------ one pair
 
 
-@serves(can_run=named_weights)
+@serves(can_run=named_weights, threshold=DIJKSTRA_PAIR, notes=ALONG + " " + CONVERTED_BEFORE)
 def dijkstra_path(G: NetworkXGraph, source: Any, target: Any, weight: Any = "weight") -> list[Any]:
     """A shortest path."""
     path: list[Any] = single_source_dijkstra(G, source, target, weight=weight)[1]
     return path
 
 
-@serves(can_run=named_weights)
+@serves(can_run=named_weights, threshold=DIJKSTRA_PAIR, notes=ALONG + " " + CONVERTED_BEFORE)
 def dijkstra_path_length(G: NetworkXGraph, source: Any, target: Any, weight: Any = "weight") -> Any:
     """The length of a shortest path."""
     if source not in G:
@@ -200,7 +202,7 @@ def dijkstra_path_length(G: NetworkXGraph, source: Any, target: Any, weight: Any
     return run.distance()
 
 
-@serves(can_run=named_weights)
+@serves(can_run=named_weights, threshold=DIJKSTRA_PAIR, notes=ALONG + " " + CONVERTED_BEFORE)
 def bidirectional_dijkstra(G: NetworkXGraph, source: Any, target: Any, weight: Any = "weight") -> tuple[Any, list[Any]]:
     """The length of a shortest path, and the path, found from both ends."""
     if source not in G:
@@ -221,7 +223,7 @@ def bidirectional_dijkstra(G: NetworkXGraph, source: Any, target: Any, weight: A
 # ------------------------------------------------------------------ all pairs
 
 
-@serves(can_run=named_weights)
+@serves(can_run=named_weights, notes=ALONG)
 def all_pairs_dijkstra(
     G: NetworkXGraph, cutoff: Any = None, weight: Any = "weight"
 ) -> Iterator[tuple[Any, tuple[Numbers, Paths]]]:
@@ -230,7 +232,7 @@ def all_pairs_dijkstra(
     return ((node, (run.distances(), run.paths())) for node, run in runs)
 
 
-@serves(can_run=named_weights)
+@serves(can_run=named_weights, notes=ALONG)
 def all_pairs_dijkstra_path_length(
     G: NetworkXGraph, cutoff: Any = None, weight: Any = "weight"
 ) -> Iterator[tuple[Any, Numbers]]:
@@ -238,7 +240,7 @@ def all_pairs_dijkstra_path_length(
     return ((node, run.distances()) for node, run in _searches(G, cutoff, weight))
 
 
-@serves(can_run=named_weights)
+@serves(can_run=named_weights, notes=ALONG)
 def all_pairs_dijkstra_path(
     G: NetworkXGraph, cutoff: Any = None, weight: Any = "weight"
 ) -> Iterator[tuple[Any, Paths]]:

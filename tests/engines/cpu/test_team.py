@@ -82,14 +82,14 @@ def test_all_threads_on_one_source_give_the_scores_of_a_source_per_thread(graph:
 
 
 def layers(count: int, width: int) -> Graph:
-    """Layers of which every vertex is joined to all of the next: width^count paths lead through them."""
+    """`count` layers; every vertex is joined to all of the next layer, so width^count paths lead through."""
     here = np.arange(count * width).reshape(count, width)
     source, target = np.repeat(here[:-1], width, axis=1), np.tile(here[1:], (1, width))
     return Graph.from_edges(source.ravel(), target.ravel())
 
 
 def braid(count: int, width: int, strands: int) -> Graph:
-    """Layers of which every vertex is joined to some of the next, at random: their path counts are all different."""
+    """Layers; every vertex is joined to some of the next layer at random, so that path counts differ."""
     random = np.random.default_rng(count)
     tails = np.repeat(np.arange((count - 1) * width), strands)
     heads = (tails // width + 1) * width + random.integers(0, width, tails.size)
@@ -98,7 +98,7 @@ def braid(count: int, width: int, strands: int) -> Graph:
 
 @pytest.mark.parametrize("graph", [layers(10, 8), braid(90, 12, 3), braid(60, 30, 8)], ids=["few", "flat", "many"])
 def test_the_choice_of_threads_per_source_changes_no_bit(monkeypatch: pytest.MonkeyPatch, graph: Graph):
-    """Also where path counts do not fit into 53 bits, as in the braids: the order in which they are added is seen."""
+    """Path counts of the braids need more than 53 bits, so a sum in another order would show."""
     used: list[int] = []
     monkeypatch.setattr(policy, "VERTICES_PER_THREAD", 16)
     monkeypatch.setattr(policy, "SMALL_JOB", 0)
@@ -126,7 +126,7 @@ def test_rounded_path_counts_do_not_depend_on_threads():
 
 @pytest.mark.parametrize("room", [0, 300, 3000, 10**6])
 def test_room_for_sorted_arcs_changes_no_bit(monkeypatch: pytest.MonkeyPatch, room: int):
-    """Arcs into a level may be more than those that leave it, by which the level is judged: then there is no room."""
+    """A level is judged by the arcs that leave it. More arcs may lead into it: then the team has no room for them."""
     graph = Graph(DIRECTED.indptr.copy(), DIRECTED.indices.copy(), directed=True)
     monkeypatch.setattr(policy, "sorted_arcs", lambda arcs: room)
 

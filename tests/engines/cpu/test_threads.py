@@ -77,7 +77,7 @@ def test_the_environment_changes_no_bit(name: str, monkeypatch: pytest.MonkeyPat
 
 
 def test_little_memory_changes_no_bit() -> None:
-    """Where there is memory for one worker, one works."""
+    """With memory for one worker only, one works."""
     job = hw.betweenness_centrality(graph("delaunay"), threads=5, device="cpu")
     least = 40 * 1500 + 4 * graph("delaunay").m + 16 * 1500
     assert np.array_equal(
@@ -129,7 +129,7 @@ def test_threads_are_for_the_cpu() -> None:
 @pytest.mark.usefixtures("eager")
 @pytest.mark.parametrize("same", [True, False], ids=["one graph", "four graphs"])
 def test_many_python_threads_at_once(same: bool) -> None:
-    """Everything at once, on graphs for which nothing is prepared yet."""
+    """All questions at once, on graphs with nothing prepared yet."""
     originals = [graph("kronecker")] * 4 if same else [graph(n) for n in ("kronecker", "directed", "delaunay", "grid")]
     right = {
         question: [QUESTIONS[question](G, threads=1, device="cpu") for G in originals]
@@ -188,7 +188,7 @@ def test_long_runs_do_not_hold_up_short_calls() -> None:
 
 @pytest.mark.parametrize("able", [0, 1, 2])
 def test_fewer_threads_than_wanted(able: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the system starts no further thread, those there are do the work; the next call starts more."""
+    """If the system refuses another thread, the existing ones do the work; the next call tries again."""
     G = graph("delaunay")
     right = hw.betweenness_centrality(G, threads=3, device="cpu").scores
     hops = hw.bfs(G, 0, device="cpu").distances

@@ -93,7 +93,7 @@ def launches() -> Iterator[Events]:
 
 @contextmanager
 def compilations() -> Iterator[Events]:
-    """Every instance that a call needs is an event: they come from the disk, which counts as compiling them."""
+    """Every kernel instance that a call needs is an event: loading it from disk counts as compiling it."""
     from hopwave.engines.cuda import launch, nvrtc
 
     events = Events(lambda: nvrtc.CompilingFailed("steps/push.cuh for sm_90: NVRTC_ERROR_OUT_OF_MEMORY"))
@@ -160,7 +160,7 @@ def troubles(
 
 
 def main() -> int:
-    """Every event of every question, as far as the time goes."""
+    """Every event of every question, until the time is over."""
     parser = argparse.ArgumentParser(description="Let everything on the GPU fail once.")
     parser.add_argument("--seconds", type=float, default=600.0)
     parser.add_argument("--share", default="0/1", help="which of how many shares of the questions")

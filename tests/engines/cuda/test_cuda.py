@@ -44,7 +44,7 @@ def little_memory(cupy: Any) -> Iterator[Any]:
 
 
 def fresh(graph: Graph) -> Graph:
-    """The same graph, with nothing prepared."""
+    """A copy of the graph with nothing prepared."""
     return Graph(graph.indptr.copy(), graph.indices.copy(), directed=graph.directed)
 
 
@@ -168,7 +168,7 @@ def test_arranged_on_the_device_as_on_the_host(directed: bool) -> None:
 
 
 def test_one_order_of_the_neighbours_is_enough() -> None:
-    """4 bytes per arc, arranged or not; both orders only where plans used both."""
+    """4 bytes per arc, arranged or not; both orders only after plans that use both."""
     graph = fresh(TRAPS["kronecker"]())
     hw.bfs(graph, 0, plan="hiragushi-hybrid", device="cuda")
     kept = uploaded(graph)

@@ -24,7 +24,7 @@ def test_a_forked_process_is_told_so(forked: bool, monkeypatch: pytest.MonkeyPat
 
 
 def test_memory_that_a_sort_of_cupy_does_not_get(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its error is Python's MemoryError, not CuPy's own."""
+    """CuPy's sort raises Python's MemoryError, not CuPy's own error."""
     cupy = pytest.importorskip("cupy")
     monkeypatch.setattr(cupy.cuda.runtime, "memGetInfo", lambda: (1 << 20, 1 << 30))
     monkeypatch.setattr(cupy, "get_default_memory_pool", lambda: SimpleNamespace(free_all_blocks=lambda: None))

@@ -9,7 +9,7 @@ import mixed
 
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("gpu")]
 
-EVERY = 5  # each of the first so many events fails once; of the others, one in SOME (cuda_faults.py takes all)
+EVERY = 5  # each of the first 5 events fails once; of the others, one in SOME (cuda_faults.py takes all)
 SOME = 11
 
 

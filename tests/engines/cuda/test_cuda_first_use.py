@@ -94,7 +94,7 @@ both_offsets = pytest.mark.parametrize("dtype", [np.int32, np.int64])
 
 
 def on_gpu(lengths: Any, dtype: Any) -> tuple[Any, Any, Any]:
-    """The kernels for rows of these lengths, the rows' offsets, and the same on the GPU."""
+    """The kernels for rows of these lengths, and the rows' offsets on the host and on the GPU."""
     import cupy
 
     from hopwave.engines.cuda.launch import kernels, offset_type

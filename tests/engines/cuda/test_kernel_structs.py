@@ -176,7 +176,7 @@ def test_every_struct_that_a_kernel_is_given_has_a_mirror() -> None:
 
 
 COUNTERS = "FOUND EDGES CHECKED AHEAD AHEAD_EDGES TAIL GATHERED TICKET GREATEST LEAST COUNTERS"
-CONSTANTS = [  # header, constants there, where Python has them, under which names if not the same
+CONSTANTS = [  # header; its constants; the Python module; other names in Python
     ("common/threads.cuh", "WARP BLOCK", "launch", None),
     ("common/counts.cuh", "LARGEST SMALLEST", "count_scaling", None),
     ("steps/report.cuh", COUNTERS, "counters", None),

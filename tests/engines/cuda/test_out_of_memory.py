@@ -18,7 +18,7 @@ from hopwave.errors import EngineError
 
 
 class BlockRegime:
-    """Stands in for the block regime, which takes what leaves a batch: some sources, then memory runs out once."""
+    """Stands in for the block regime, which takes over from a batch: after some sources, memory runs out once."""
 
     def __init__(self, fails_after: int) -> None:
         self.left, self.fails = fails_after, True

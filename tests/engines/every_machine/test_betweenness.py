@@ -360,7 +360,7 @@ def test_names_lead_in_and_out(device: str) -> None:
 @machines
 @pytest.mark.parametrize("directed", [False, True])
 def test_edges_of_an_arranged_graph_are_those_of_the_graph(device: str, directed: bool) -> None:
-    """Its arcs are in another order: those of an edge's two directions must still be added to each other."""
+    """Arcs are in another order here; both directions of an edge must still be added up."""
     graph = generate.kronecker(6, 4, seed=1, directed=directed)
     plain, arranged = (hw.edge_betweenness_centrality(G, device=device).to_dict() for G in (graph, graph.arranged()))
     assert arranged == pytest.approx(plain)

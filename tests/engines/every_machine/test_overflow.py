@@ -151,7 +151,7 @@ def spanning() -> tuple[Graph, int]:
 
 
 def run(device: str, plan: str, graph: Graph, **options: Any) -> Any:
-    """A run to its end; the engine's own record of it."""
+    """Run to the end; returns the engine's own record."""
     engine = engines.engine(device)
     job = BetweennessJob(**{"sources": np.array([0], np.int64), **options})
     record = engine.accumulation(graph, job, CATALOGUE[plan])
@@ -269,7 +269,7 @@ def scaled(value: Fraction) -> tuple[float, int]:
 
 @pytest.mark.parametrize("gap", [0, 1, 2, 52, 53, 54, 999, 1000, 1001, 5000])
 def test_scaled_addition(gap: int) -> None:
-    """Right to the last bit in both orders, normalised, however far apart the numbers are; 0 adds nothing."""
+    """A sum is exact to the last bit in both orders and normalised, however far apart its terms are; 0 adds nothing."""
     from hopwave.engines.cpu.rank.path_sums import add_all
 
     for small, large in ((0.5, 0.5), (0.75, 0.9999999999999999), (0.5, 0.5000000000000001)):

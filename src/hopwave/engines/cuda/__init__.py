@@ -158,7 +158,7 @@ class Engine(NoOperations):
             if search.ran_whole:
                 depth, counts = search.depth, search.counts
             else:
-                search.begin()  # a limit of 0 allows no step, but the sources are there
+                search.begin()  # with a limit of 0 no step has begun the search
                 depth = search.depth - (not search.nf and search.depth > 0)
                 counts = search.path_counts() if search.question.path_counts else None
             found: FoundBySearch = {
@@ -234,7 +234,7 @@ class Engine(NoOperations):
     def components(self, graph: Graph, strong: bool) -> npt.NDArray[np.int32]:
         if strong and (reason := self.why_not_operation("strong_components", graph)):
             raise EngineError(reason)
-        kept = graph._prepared.record(Structure).components  # strong ones of an undirected graph are its weak ones
+        kept = graph._prepared.record(Structure).components  # in an undirected graph, strong components are weak ones
         if False not in kept:
             with explained("looking for components", graph):
                 from hopwave.engines.cuda.components import components

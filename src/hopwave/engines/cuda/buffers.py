@@ -24,7 +24,7 @@ def free_memory():
 
 
 def require(needed, what, remedy):
-    """Raise EngineError where so many bytes are not free. Called before the first of them is allocated."""
+    """Raise EngineError unless `needed` bytes are free; called before any of them is allocated."""
     free = free_memory()
     if needed > free:
         raise too_large(f"{what} on the GPU", needed, free, f"{remedy}, or use device='cpu'")
@@ -52,7 +52,7 @@ class NamedBuffers:
         self.arrays = {}
 
     def take(self, name, length, dtype, fill=None):
-        """At least that many items. `fill` is for a new array only: the kernel that uses it must leave it so."""
+        """An array of at least `length` items. Only a new one is filled with `fill`: kernels must leave it so."""
         array = self.arrays.get(name)
         if array is None or len(array) < length:
             self.arrays.pop(name, None)  # freed before the larger one is allocated
@@ -89,7 +89,7 @@ class Pieces:
 
     @contextmanager
     def halving(self):
-        """Around the work on one piece, which must have changed no result when memory runs out."""
+        """A block that works on one piece. It must not have changed a result when it runs out of memory."""
         try:
             yield
         except cupy.cuda.memory.OutOfMemoryError:

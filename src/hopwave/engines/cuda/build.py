@@ -29,7 +29,7 @@ PER_BLOCK = 4 * BLOCK  # items that a block takes in one turn
 IDS = {np.dtype(np.int32): "int", np.dtype(np.int64): "long long"}
 WEIGHTS = {np.dtype(np.float32): "float", np.dtype(np.float64): "double"}
 ASK_FROM = 1 << 27  # arcs from which it is worth asking first how much memory is free
-SPARE = 0.125  # share of the room for repeats that may stay unused behind the rows; more than that is copied out
+SPARE = 0.125  # share of an array that may stay unused behind the rows (room for repeats); with more, rows are copied
 
 
 def instances():
@@ -91,7 +91,7 @@ def to_host(array):
 
 
 def extent(*columns):
-    """The least and the greatest id of all columns; (0, -1) where there is none."""
+    """The least and the greatest id of all columns; (0, -1) if they are empty."""
     found = cupy.asarray(np.array([np.iinfo(np.int64).max, np.iinfo(np.int64).min], np.int64))
     for column in columns:
         if len(column):

@@ -41,7 +41,7 @@ class LevelScaling:
         return (LARGEST - self.bound) // self.bits
 
     def rescale(self, launch, n, level, counts, cleared_counters):
-        """Scale the last level down where the next might overflow. False where the level spans more than float64.
+        """Scale the last level down if the next might overflow. Returns False if the level spans more than float64.
 
         level: distances, n and the level's depth, as the kernels take them. counts: σ̂ and what is scaled with it.
         cleared_counters(): an array of counters, all 0, called only where somebody must look.
@@ -52,7 +52,7 @@ class LevelScaling:
         self.bound = math.ceil(math.log2(greatest))
         if self.safe_levels() >= 1:
             return True
-        target = max(LARGEST // 2, LARGEST - 64 * self.bits)  # some way down, so that it is not needed at every level
+        target = max(LARGEST // 2, LARGEST - 64 * self.bits)  # low enough for some levels
         shift = self.bound - target
         if math.log2(least) - shift < SMALLEST:
             return False

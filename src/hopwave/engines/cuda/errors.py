@@ -7,7 +7,7 @@ import os
 from hopwave.errors import EngineError
 from hopwave.system.optional import install
 
-# What else to do where memory runs out.
+# What else to do if memory runs out.
 FEWER_BUFFERS = "take a plan with fewer buffers such as 'turbobfs-td-sccsc'"
 LESS_MEMORY = "give a memory_limit= below what is free"
 OTHERS_LESS = "end other programs on this GPU"

@@ -205,18 +205,17 @@ def betweenness(run: Ledger, shape: Shape, ask: Ask, machine: regimes.Machine, f
     if shape.directed:
         columns(run, shape)
     regime = ask.plan.removeprefix("hopwave-") if ask.plan else regimes.choose(n, m, k, shape.depth, budget)[0]
-    width = m if ask.edges else n
     probe(run, shape)
     if ask.weighted:
         arcs_with_lengths(run, shape)
-        weighted_blocks(run, shape, ask, machine, budget)
     elif regime == "wide":
         run.take("levels, path counts, dependencies", regimes.wide_bytes(n, m, shape.directed))
-        run.take("sums", 8 * width)
+        run.take("sums", 8 * (m if ask.edges else n))
+        return
     elif regime == "batch":
         batches(run, shape, ask, machine, budget)
-    else:
-        blocks(run, shape, ask, machine, budget)
+        return
+    blocks(run, shape, ask, machine, budget)
 
 
 def batches(run: Ledger, shape: Shape, ask: Ask, machine: regimes.Machine, budget: int) -> None:
@@ -239,24 +238,11 @@ def batches(run: Ledger, shape: Shape, ask: Ask, machine: regimes.Machine, budge
 
 
 def blocks(run: Ledger, shape: Shape, ask: Ask, machine: regimes.Machine, budget: int) -> None:
-    """betweenness/block.py."""
-    n, m, k = shape.n, shape.m, ask.sources
-    form = regimes.block_shape(n, m, k, shape.depth, replace(machine, threads=1024))
-    rows_of_scores(run, shape, ask, form, regimes.block_state(n, form.shared), machine, budget)
-
-
-def weighted_blocks(run: Ledger, shape: Shape, ask: Ask, machine: regimes.Machine, budget: int) -> None:
-    """betweenness/weighted.py."""
-    n, m, k = shape.n, shape.m, ask.sources
-    form = regimes.block_shape(n, m, k, shape.depth, replace(machine, shared=0, threads=1024))
-    rows_of_scores(run, shape, ask, form, regimes.weighted_state(n, m), machine, budget)
-
-
-def rows_of_scores(
-    run: Ledger, shape: Shape, ask: Ask, form: regimes.Shape, state: int, machine: regimes.Machine, budget: int
-) -> None:
-    """A row of scores for every source of a launch, and each block's own arrays."""
-    width, k = (shape.m if ask.edges else shape.n), ask.sources
+    """betweenness/block.py, weighted.py: a row of scores for every source of a launch, and each block's own arrays."""
+    n, m, k, width = shape.n, shape.m, ask.sources, shape.m if ask.edges else shape.n
+    here = replace(machine, threads=1024, shared=0 if ask.weighted else machine.shared)
+    form = regimes.block_shape(n, m, k, shape.depth, here)
+    state = regimes.weighted_state(n, m) if ask.weighted else regimes.block_state(n, form.shared)
     size = regimes.block_size(k, width, form, machine)
     at_once, rows = regimes.block_fit(state, width, form, size, budget)
     run.take("sums", 8 * width * (2 if k > size else 1))
@@ -268,7 +254,7 @@ def rows_of_scores(
 
 
 def shortest_paths(run: Ledger, shape: Shape, ask: Ask, machine: regimes.Machine, free: int) -> None:
-    """sssp by plan near-far (paths/search.py)."""
+    """sssp by plan near-far (shortest_paths/search.py)."""
     n, m = shape.n, shape.m
     upload(run, shape)
     whole = ask.whole_lengths or not ask.weighted

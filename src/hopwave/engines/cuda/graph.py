@@ -44,7 +44,7 @@ class CudaGraph:
 
     def __init__(self, graph: Graph):
         self.n, self.m, self.directed = graph.n, graph.m, graph.directed
-        self.graph = weakref.ref(graph)  # which keeps this: a strong one would keep both until the next collection
+        self.graph = weakref.ref(graph)  # the graph holds this object: a cycle would delay freeing both
         self.device = Device()
         self.lock = threading.RLock()
         self.kept = {"any": {}, "degree": {}}
@@ -84,7 +84,7 @@ class CudaGraph:
 
     @made_once
     def row_offsets(self):
-        """Offsets of the out-neighbours, whether or not these are here."""
+        """Offsets of the out-neighbours, which themselves need not be here."""
         if not self.directed or self.given is not None or self.turned is not None or "rows" in self.__dict__:
             return self.rows[0]
         return cupy.asarray(self.graph().indptr)
@@ -100,7 +100,7 @@ class CudaGraph:
 
     @property
     def in_offsets(self):
-        """Of whichever in-neighbours are here already."""
+        """Offsets of the in-neighbours, in whichever order these are here already."""
         return (self.__dict__.get("arranged") or self.columns)[0]
 
     def arc_rows(self, offsets, arcs):

@@ -1,4 +1,4 @@
-"""Answers on their way from the GPU to the host.
+"""Copies of answers from the GPU to the host.
 
 A copy into pinned memory runs at the full speed of the bus, a multiple of any other copy's. Pinning memory takes longer
 than it saves, so it pays only for memory that is used again: a few answers are pinned at a time, and the memory of one

@@ -28,7 +28,7 @@ MOST_SCALE = 30  # ids have 31 bits, and one more number is needed for the end
 # Bytes that rows, a search with predecessors and its validation take together at most.
 BYTES_PER_ARC = 4.1  # a neighbour, and lists of the pieces that long rows are cut into
 BYTES_PER_VERTEX = 72  # offset 8, degree 6, hub 4, queue 4, number and id 8, answer 16, bitmaps 1, validation 25
-BUILDING = 48, 24  # bytes per vertex, and per arc of those that are sorted at a time, until the rows are sorted
+BUILDING = 48, 24  # peak while building: bytes per vertex, bytes per arc of one sorted part
 
 
 def instances():
@@ -60,7 +60,7 @@ def edges(scale, seed, first, count, id_type=np.int64):
 
 
 def bytes_needed(scale, edge_factor):
-    """Of the GPU's memory, to build such a graph, search it with predecessors, and validate that.
+    """Bytes on the GPU to build such a graph, search it with predecessors, and validate the answer.
 
     >>> [round(bytes_needed(scale, 16) / 2**30) for scale in (26, 29, 30)]
     [14, 102, 203]
@@ -115,7 +115,7 @@ class Rows:
         self._recipe = made
 
     def check(self):
-        """That the rows hold every edge of the list, as often as it is listed, and nothing else."""
+        """Raise unless the rows hold every edge of the list, as often as it is listed, and nothing else."""
         sums = cupy.zeros(2, np.uint64)
         _launch("sum_edges", self.edges, self._recipe, np.int64(self.edges), sums)
         _launch("sum_rows", WARP * self.n, self.offsets, self.neighbours, self.ids, np.int64(self.n), sums[1:])
@@ -124,7 +124,7 @@ class Rows:
             raise EngineError("the graph on the GPU is not the one that was drawn; please report this")
 
     def edges_within(self, reached):
-        """How many input edges join vertices that were reached (True or False, by id)."""
+        """How many input edges join two reached vertices; `reached` has True or False by id."""
         return int((self.degrees * reached[self.ids]).sum(dtype=np.int64)) // 2
 
     def check_answer(self, levels, parents):

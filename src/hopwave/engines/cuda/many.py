@@ -152,7 +152,7 @@ class Run:
         return self.rows
 
     def order(self, first, last):
-        """The order in which to search from sources first to last: those together that gain by it."""
+        """The order in which to search from sources first to last: those that gain by it share a group."""
         sources = self.job.sources[first:last]
         if last - first <= self.width or self.job.keep == "pairs":
             return np.arange(last - first)
@@ -163,7 +163,7 @@ class Run:
             return np.argsort(neighbourhood_rank(CpuGraph(self.loaded.graph))[sources], kind="stable")
         if self.loaded.directed:
             return np.arange(last - first)
-        # By component: a vertex is done once every source that can reach it has.
+        # By component: a vertex is done once all sources that can reach it have reached it.
         return np.argsort(self.labels[sources], kind="stable")
 
     def search(self, first, last, poll):
@@ -202,7 +202,7 @@ class Run:
         self.kernel((self.blocks,), (BLOCK,), (self.arguments,))
 
     def pairs(self):
-        """One group's pairs, sorted, on the host; searched again where the array was too short for all."""
+        """One group's pairs, sorted, on the host; searched again if the array was too short for all."""
         length = policy.SWEEP.first_pairs
         while True:
             found = cupy.empty(length, np.uint64)

@@ -1,8 +1,8 @@
 """Distances along weights from many sources on the GPU: one block or team per source (kernels/many/lengths.cuh).
 
 Distances are the CPU engine's to the last bit, and so are sums over the sources of a target, which are added in the
-same order. Sums over the targets of a source carry along what rounding loses, in an order of their own that depends on
-the GPU and the number of sources.
+same order. Sums over the targets of a source carry their rounding errors along; the order in which they are added
+depends on the GPU and the number of sources.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ class Run:
             self._list_pairs(begin, end, sources, rows)
 
     def _add_columns(self, begin, end, rows):
-        """To the sums over sources: source after source from 0 in each of the job's blocks, then block after block."""
+        """Add to the sums over sources: from 0 source by source within a block of the job, then block by block."""
         job, n, k = self.job, self.loaded.n, len(self.job.sources)
         size = job.block or k
         while begin < end:

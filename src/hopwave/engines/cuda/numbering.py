@@ -22,7 +22,7 @@ def instances():
 
 
 class ByDegree:
-    """`numbers` of all vertices, and `ids` of all numbers; that of a shared number is one of its vertices."""
+    """numbers[id] and ids[number]; the id of the shared number is one of its vertices."""
 
     def __init__(self, degrees):
         n = len(degrees)

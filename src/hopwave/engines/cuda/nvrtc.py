@@ -2,7 +2,7 @@
 
 The namespace of kernels and structs is the folder of their header: `push` of "rank/part.cuh" is hopwave::rank::push.
 
-Compiling takes seconds where everything after it takes milliseconds. So instances are compiled in threads, `begin`
+Compiling takes seconds, everything after it milliseconds. So instances are compiled in threads, `begin`
 starts those that a call will need before it needs them, and machine code is kept on disk (kernel_files.py).
 """
 

@@ -38,9 +38,9 @@ class SweepPolicy:
 
     words: tuple[int, int] = (2, 16)  # per vertex: what the kernel is compiled for, few or many sources
     long_row: int = 256  # arcs from which a row is shared out among threads
-    push_cost: int = 3  # of an arc, relative to one that a pull looks at
+    push_cost: int = 3  # cost of an arc of a push; an arc that a pull looks at costs 1
     pull_divisor: int = 2  # the first pull is expected to look at this fraction of the arcs: 1 / pull_divisor
-    deep: int = 32  # levels from which neighbours are searched from together: their frontiers then overlap
+    deep: int = 32  # levels from which sources near each other share a group: their frontiers then overlap
     # Vertices for every lane group (the threads that share a vertex's row). With fewer, blocks wait at barriers.
     vertices_per_group: int = 32
     vertices_per_group_deep: int = 128  # levels of a deep graph hold few of the vertices
@@ -100,7 +100,7 @@ class PathSplit:
     pile: int = 8192  # entries of a far pile that it looks through alone
     local: int = 512  # entries per block up to which every block goes on with what it finds itself
     subrounds: int = 0  # for that many rounds
-    arcs: int = 2048  # as long as they have at most so many arcs: two for every thread
+    arcs: int = 2048  # as long as they have no more arcs than this: two for every thread
     share: int = 8  # entries that a block has at least
 
 

@@ -2,7 +2,7 @@
 
 CuPy packs the arguments of every launch anew, which for records takes longer than a search of a small graph. Here they
 are packed once, each at a place of its own. A launch writes those that have changed, and hands the driver the list.
-Where nobody knows which arguments have changed, all are written, which still takes half as long as CuPy's packing.
+PackedLaunch writes all of them every time, which still takes half as long as CuPy's packing.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Vertices renumbered so that near ones lie near each other in memory: meshes and roads are then read in fewer sectors.
+"""Vertices renumbered so that neighbours lie near each other in memory: meshes and roads then read fewer sectors.
 
 Distances from two landmarks far apart serve as coordinates. Interleaving their bits (Morton's order) gives every patch
 of the graph consecutive numbers, whichever way a search crosses it. Lists keep their order, so no sum changes a bit.
@@ -49,7 +49,7 @@ def neighbours_near(launch, offsets, neighbours, reach=64):
 
 
 def farthest(launch, one, other):
-    """The vertex whose lesser distance is the greatest, and that distance; the lowest vertex of several."""
+    """(v, distance) with the greatest min(one[v], other[v]); ties go to the lowest v."""
     found = cupy.zeros(1, np.uint64)
     launch(HEADER, "find_farthest", len(one), one, other, np.uint64(len(one)), found)
     distance, vertex = divmod(int(found.get()[0]), 1 << 32)
@@ -68,7 +68,7 @@ def landmarks(launch, search, first):
 
 
 def morton_order(launch, both, offsets):
-    """The vertices in Morton's order of two distances; where both are the same, in the order of one.
+    """The vertices in Morton's order of two distances; if both arrays are equal, in the order of one.
 
     Returns order[new], rank[old], and the lengths of the rows in the new order.
     """
@@ -111,7 +111,7 @@ def old_places(launch, order, fresh, offsets, m):
 
 
 def to_new_order(scores, places):
-    """Rows of scores, each in the order of places."""
+    """Rows of scores, each moved to the new order."""
     moved = cupy.empty_like(scores)
     sizes = np.uint64(len(places)), np.uint64(len(scores))
     kernels(offset_type(places))(HEADER, "to_new_order", len(scores), scores, places, *sizes, moved)
@@ -119,7 +119,7 @@ def to_new_order(scores, places):
 
 
 def to_old_order(moved, places, scores):
-    """Write such rows back to where they came from."""
+    """Write rows of scores in the new order back to the old one."""
     sizes = np.uint64(len(places)), np.uint64(len(scores))
     kernels(offset_type(places))(HEADER, "to_old_order", len(scores), moved, places, *sizes, scores)
 

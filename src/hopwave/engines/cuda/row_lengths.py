@@ -12,7 +12,7 @@ KERNELS = together(HEADER, "greatest_length", "find_long", "rows_of_keys")
 
 
 def greatest_length(launch, offsets):
-    """The length of the longest row; 0 where there is none."""
+    """The length of the longest row; 0 without rows."""
     n, greatest = len(offsets) - 1, cupy.zeros(1, np.uint64)
     launch(HEADER, "greatest_length", n, offsets, np.uint64(n), greatest)
     return int(greatest.get()[0])

@@ -8,7 +8,7 @@ import numpy as np
 
 from hopwave.engines.cuda import policy
 from hopwave.engines.cuda.records import record
-from hopwave.engines.ledger import Array
+from hopwave.engines.ledger import declare
 
 # ---------------------------------------------------------------- searches in one launch (search/workspace.py)
 
@@ -23,12 +23,12 @@ def bitmap_words(n):
 
 def prepared_arrays(n, wide):
     """What is made of a graph before its first search; wide: whether its offsets have 64 bits."""
-    arrays = {
-        "hub": Array(n, np.int32),
-        "closed": Array(bitmap_words(n), np.uint32),
-        "findable": Array(1, np.uint64, fill=0),
-    }
-    return arrays | ({"degrees": Array(n, np.uint16)} if wide else {})
+    return (
+        declare(np.int32, hub=n)
+        | declare(np.uint32, closed=bitmap_words(n))
+        | declare(np.uint64, fill=0, findable=1)
+        | (declare(np.uint16, degrees=n) if wide else {})
+    )
 
 
 def level_arrays(n, m, split):
@@ -36,13 +36,12 @@ def level_arrays(n, m, split):
 
     A long list is cut into at most three pieces for every two halves that it has in full.
     """
-    return {
-        "bitmaps": Array((2, bitmap_words(n)), np.uint32, fill=0),
-        "queue": Array(n, np.int32),
-        "chunks": Array(3 * (m // split.chunk) + 3, CHUNK),
-        "rest": Array(2 * (m // split.long_row) + 2, CHUNK),
-        "counters": Array((), COUNTERS, fill=0),
-    }
+    return (
+        declare(np.uint32, fill=0, bitmaps=(2, bitmap_words(n)))
+        | declare(np.int32, queue=n)
+        | declare(CHUNK, chunks=3 * (m // split.chunk) + 3, rest=2 * (m // split.long_row) + 2)
+        | declare(COUNTERS, fill=0, counters=())
+    )
 
 
 # ---------------------------------------------------------------- many sources (many.py)
@@ -55,23 +54,19 @@ def most_long_rows(n, m):
 
 def sweep_arrays(n, m, subgrids, words):
     """What groups of sources search in, one group per subgrid at a time."""
-    return {
-        "state": Array((subgrids, 3, n, words), np.uint64),
-        "touched": Array((subgrids, -(-n // 32)), np.uint32, fill=0),
-        "lists": Array((subgrids, 2, n), np.int32),
-        "longs": Array((subgrids, 2, most_long_rows(n, m)), np.int32),
-        "counts": Array((subgrids, 2, policy.WORD * words), np.uint32, fill=0),
-    }
+    return (
+        declare(np.uint64, state=(subgrids, 3, n, words))
+        | declare(np.uint32, fill=0, touched=(subgrids, -(-n // 32)))
+        | declare(np.int32, lists=(subgrids, 2, n), longs=(subgrids, 2, most_long_rows(n, m)))
+        | declare(np.uint32, fill=0, counts=(subgrids, 2, policy.WORD * words))
+    )
 
 
 def sum_arrays(n, k, keep):
     """What is added up of k sources. sums: reached, Σ d, the greatest d; Σ 1/d as float64."""
-    summed = keep in ("sums", "columns")
-    return {
-        "sums": Array((4, k if summed else 0), np.int64, fill=0),
-        "histogram": Array(n + 1 if summed else 0, np.int64, fill=0),
-        "columns": Array((n if keep == "columns" else 0, 3), np.int64, fill=0),
-    }
+    sums, histogram = (k, n + 1) if keep in ("sums", "columns") else (0, 0)
+    columns = n if keep == "columns" else 0
+    return declare(np.int64, fill=0, sums=(4, sums), histogram=histogram, columns=(columns, 3))
 
 
 # ---------------------------------------------------------------- many searches along weights (along_weights.py)
@@ -84,13 +79,12 @@ BOARD = record(
 
 def length_arrays(n, searches, own):
     """What blocks or teams search in. own: whether they need distances of their own."""
-    distance = {"distance": Array((searches, n), fill=np.inf)} if own else {}
-    return distance | {
-        "near_stamp": Array((searches, n), np.uint32, fill=0),
-        "far_stamp": Array((searches, n), np.uint32, fill=0),
-        "lists": Array((searches, policy.ALONG_WEIGHTS.lists * (n + 2)), np.int32),
-        "boards": Array((searches,), BOARD, fill=0),
-    }
+    return (
+        (declare(np.float64, fill=np.inf, distance=(searches, n)) if own else {})
+        | declare(np.uint32, fill=0, near_stamp=(searches, n), far_stamp=(searches, n))
+        | declare(np.int32, lists=(searches, policy.ALONG_WEIGHTS.lists * (n + 2)))
+        | declare(BOARD, fill=0, boards=(searches,))
+    )
 
 
 # ---------------------------------------------------------------- shortest paths (shortest_paths/search.py)
@@ -111,10 +105,10 @@ def path_capacity(n):
 
 def path_arrays(n, m, whole, split, capacity):
     """What a search writes to. whole: whether distances are whole numbers of 32 bits, so that an entry has 8 bytes."""
-    return {
-        "entries": Array((4, capacity * (8 if whole else 16)), np.uint8),
-        "chunks": Array((2, 2 * (m // split.chunk) + 64), PATH_CHUNK),
-        "counters": Array((), PATH_COUNTERS, fill=0),
-        "whole": Array(n if whole else 0, np.uint32),
-        "report": Array((), REPORT),
-    }
+    return (
+        declare(np.uint8, entries=(4, capacity * (8 if whole else 16)))
+        | declare(PATH_CHUNK, chunks=(2, 2 * (m // split.chunk) + 64))
+        | declare(PATH_COUNTERS, fill=0, counters=())
+        | declare(np.uint32, whole=n if whole else 0)
+        | declare(REPORT, report=())
+    )

@@ -123,7 +123,7 @@ def test_renumbering_changes_no_bit(call: Any, monkeypatch: pytest.MonkeyPatch) 
 @both
 @pytest.mark.parametrize("team", [2, 4, 32])
 def test_teams_change_no_bit(call: Any, team: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where sources are few and levels wide, every source gets several blocks."""
+    """With few sources and wide levels, every source gets several blocks."""
     directed = Graph.from_edges(*generate.grid(60, 50, missing=0.05, seed=1).to_edges(), n=3000, directed=True)
     for G in (graph("mesh"), directed, generate.diamonds(900), graph("kronecker")):
         options = {"sources": [0, 70, 2000], "plan": "hopwave-block", "device": "cuda"}

@@ -1,4 +1,4 @@
-"""Betweenness and distances along weights on the GPU: as the CPU engine, NetworkX and SciPy have them, bit by bit."""
+"""Betweenness and distances along weights on the GPU equal those of the CPU engine, NetworkX and SciPy, bit by bit."""
 
 from __future__ import annotations
 

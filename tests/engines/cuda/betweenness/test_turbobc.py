@@ -68,7 +68,7 @@ def fresh(graph: Graph) -> Graph:
 
 
 def finished(engine: Any, graph: Graph, plan: str, sources: Any, **options: Any) -> Any:
-    """A run to its end; the engine's own record of it."""
+    """Run to the end; returns the engine's own record."""
     job = BetweennessJob(np.asarray(sources, np.int64), **options)
     run = engine.accumulation(graph, job, CATALOGUE[plan])
     brandes.accumulate(run, job, "test", False, None)
@@ -83,7 +83,7 @@ def same(found: Any, expected: Any) -> None:
 @every_plan
 @in_one_test("trap", TRAPS)
 def test_traps(gpu: Any, plan: str, trap: str) -> None:
-    """As the CPU engine, which test_betweenness.py holds against exact fractions."""
+    """Scores equal the CPU engine's, which test_betweenness.py compares with exact fractions."""
     graph = TRAPS[trap]()
     sources = sorted({0, graph.n // 3, graph.n - 1})
     targets = np.zeros(graph.n, np.bool_)

@@ -137,7 +137,7 @@ def test_what_does_not_settle_says_so() -> None:
 def test_rows_numbered_by_distance_give_the_same_ranks(
     kind: str, weighted: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As on a large mesh whose vertices are numbered at random."""
+    """A large mesh whose vertices are numbered at random is renumbered this way."""
     from dataclasses import replace
 
     from hopwave.engines.cuda.linalg import power

@@ -135,7 +135,7 @@ def test_larger_graphs(name: str, subgrids: tuple[int, int] | None, monkeypatch:
 
 
 def test_a_long_row_is_looked_through_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A hub finds the sources of the lower half of every word early in its row, those of the upper half late."""
+    """In a hub's row, early neighbours reach the sources in the lower half of every word, late ones the upper half."""
     only_pulls(monkeypatch)
     hub, arms = 0, np.arange(1, 6001)
     ends = arms + len(arms)

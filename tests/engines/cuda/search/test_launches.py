@@ -94,7 +94,7 @@ def begun(plan: Plan, question: SearchJob) -> Any:
 def test_arguments_have_the_names_of_the_parameters(
     step: Push | Pull, few: int, counted: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of every step of the catalogue: alone, and after a pull whose queue it takes up; with short lists and long."""
+    """Every step of the catalogue: alone, and after a pull whose queue it uses; with short and with long lists."""
     plan = STEPS[step]
     if counted and plan.why_not(SearchJob(path_counts=True)):
         pytest.skip("the plan counts no paths")

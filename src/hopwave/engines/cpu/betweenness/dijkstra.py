@@ -23,7 +23,7 @@ from hopwave.engines.cpu.integers import ONE, U0, U1, U8
 from hopwave.engines.cpu.intrinsics import INNER, noinline, prefetch
 from hopwave.engines.cpu.many.waiting import NONE, enter, new_waiting, put, remove_root, take_bucket, waiting_arrays
 from hopwave.engines.cpu.views import allocate
-from hopwave.engines.ledger import Array, total
+from hopwave.engines.ledger import Array, declare, total
 from hopwave.system.numba_cache import njit
 
 PATHS, TOTAL, DELTA = range(3)  # columns of nodes: σ, λ, and δ, which is 0 until the way back
@@ -45,14 +45,9 @@ def vertex_arrays(n):
 def predecessor_arrays(n, m, edges):
     """The arrays of Predecessors; `edges`: for scores of edges. There is room for a tie of every arc."""
     number = np.uint32 if m + 1 < 2**32 else np.uint64  # of an arc or an entry
-    return {
-        "tail": Array(n, np.uint32),
-        "arc": Array(n if edges else 0, number),
-        "tie": Array(n, number),
-        "tie_tail": Array(m + 2, np.uint32),
-        "tie_arc": Array(m + 2 if edges else 0, number),
-        "following": Array(m + 2, number),
-    }
+    return declare(np.uint32, tail=n, tie_tail=m + 2) | declare(
+        number, arc=n if edges else 0, tie=n, tie_arc=m + 2 if edges else 0, following=m + 2
+    )
 
 
 def new_state(n, m, edges):

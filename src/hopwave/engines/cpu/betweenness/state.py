@@ -19,7 +19,7 @@ from collections import namedtuple
 import numpy as np
 
 from hopwave.engines.cpu.workers import CONTROL_CELLS
-from hopwave.engines.ledger import Array
+from hopwave.engines.ledger import Array, declare
 
 # One worker's arrays. levels: one row per level, with the columns below; starts: where a vertex's successors begin;
 # gathered: what the vertices of a pulled level take from their successors; on the way out, the sums of 64 vertices.
@@ -33,15 +33,13 @@ def worker_arrays(n, m):
     """The arrays of a WorkerState. Pages that nobody writes to cost nothing: a level takes one row of levels, and
     successors are written by pushed levels alone."""
     arc = np.uint32 if m < 2**32 else np.uint64
-    return {
-        "sigma": Array(n, np.float64, huge=True),
-        "gathered": Array(max(n, 64), np.float64, huge=True),
-        "queue": Array(n + 1, np.uint32, huge=True),
-        "starts": Array(n + 1, arc, huge=True),
-        "successors": Array(m + 1, arc, huge=True),
-        "levels": Array((n + 3, 4), np.int64),
-        "visited": Array(-(-n // 64), np.uint64),
-    }
+    return (
+        declare(np.float64, huge=True, sigma=n, gathered=max(n, 64))
+        | declare(np.uint32, huge=True, queue=n + 1)
+        | declare(arc, huge=True, starts=n + 1, successors=m + 1)
+        | declare(np.int64, levels=(n + 3, 4))
+        | declare(np.uint64, visited=-(-n // 64))
+    )
 
 
 def scores_array(width, workers, blocks):

@@ -20,7 +20,7 @@ from hopwave.engines.cpu.intrinsics import (
 )
 from hopwave.engines.cpu.search.push import NEIGHBOURS_AHEAD, flush, push_chunk
 from hopwave.engines.cpu.search.state import BUFFER, BUFFER_CELLS
-from hopwave.engines.ledger import Array
+from hopwave.engines.ledger import declare
 from hopwave.system.numba_cache import njit
 
 # parent: negative as in a search (search/steps.py) before a vertex is visited, then its level; queue, buffers: as
@@ -39,21 +39,15 @@ LEVEL_COLUMNS = 3
 def wide_arrays(n, m, teams, workers, limited):
     """The arrays of one team's WideState, but for targets. Where memory is limited, no arcs are sorted."""
     arcs, buckets = 0 if limited else policy.sorted_arcs(m), 1 + (n - 1 >> policy.bucket_bits(n))
-    return {
-        "parent": Array(n, np.int32, huge=True),
-        "queue": Array(n, np.uint32, huge=True),
-        "visited": Array(-(-n // 64), np.uint64),
-        "buffers": Array((workers, BUFFER_CELLS), np.uint32),
-        "sigma": Array((2, n), np.float64, huge=True),
-        "total": Array(n if teams > 1 else 0, np.float64, huge=True),
-        "sums": Array((workers, SUM_COLUMNS), fill=0),
-        "levels": Array((n + 3, LEVEL_COLUMNS), np.int64),
-        "getters": Array(arcs, np.uint32, huge=True),
-        "values": Array(arcs, np.float64, huge=True),
-        "runs": Array((buckets, buckets + 1), np.int64),
-        "cursors": Array((workers, buckets), np.int64),
-        "gathered": Array(n, np.float64, huge=True),
-    }
+    return (
+        declare(np.int32, huge=True, parent=n)
+        | declare(np.uint32, huge=True, queue=n, getters=arcs)
+        | declare(np.float64, huge=True, sigma=(2, n), total=n if teams > 1 else 0, values=arcs, gathered=n)
+        | declare(np.uint64, visited=-(-n // 64))
+        | declare(np.uint32, buffers=(workers, BUFFER_CELLS))
+        | declare(np.float64, fill=0, sums=(workers, SUM_COLUMNS))
+        | declare(np.int64, levels=(n + 3, LEVEL_COLUMNS), runs=(buckets, buckets + 1), cursors=(workers, buckets))
+    )
 
 
 # Flags of a job. COUNTS, PUSHES: on the way out, the level's σ̂ must still be counted; the level is to be pushed.

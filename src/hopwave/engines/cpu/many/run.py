@@ -17,7 +17,7 @@ from hopwave.engines.cpu.many import kernels
 from hopwave.engines.cpu.views import allocate, allocated
 from hopwave.engines.cpu.workers import new_control, run_workers
 from hopwave.engines.host_memory import check_memory, workers_that_fit
-from hopwave.engines.ledger import Array, total
+from hopwave.engines.ledger import Array, declare, total
 from hopwave.planning.jobs import Swept
 from hopwave.prepared import Structure
 
@@ -102,17 +102,13 @@ def _with_room_for_pairs(shared):
 def worker_arrays(n, keep, together):
     """The arrays of a WorkerState; untouched pages cost nothing, and of a histogram few are touched."""
     words = n if together else 0
-    return {
-        "seen": Array(words, np.uint64),
-        "front": Array(words, np.uint64),
-        "fresh": Array(words, np.uint64),
-        "active": Array(n, np.uint32),
-        "found": Array(words, np.uint32),
-        "depth": Array(0 if together or keep == "rows" else n, np.int32, fill=-1),
-        "lanes": Array(kernels.LANES, np.int64, fill=0),
-        "histogram": Array(n + 1 if keep in ("sums", "columns") else 0, np.int64, fill=0),
-        "columns": Array((n if keep == "columns" else 0, 3), np.int64, fill=0),
-    }
+    sums, columns = n + 1 if keep in ("sums", "columns") else 0, n if keep == "columns" else 0
+    return (
+        declare(np.uint64, seen=words, front=words, fresh=words)
+        | declare(np.uint32, active=n, found=words)
+        | declare(np.int32, fill=-1, depth=0 if together or keep == "rows" else n)
+        | declare(np.int64, fill=0, lanes=kernels.LANES, histogram=sums, columns=(columns, 3))
+    )
 
 
 def table_array(n, k, keep):

@@ -19,7 +19,7 @@ from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.integers import U0, U1, U6, U63
 from hopwave.engines.cpu.intrinsics import INNER, trailing_zeros
 from hopwave.engines.cpu.views import allocate
-from hopwave.engines.ledger import Array
+from hopwave.engines.ledger import declare
 from hopwave.system.numba_cache import njit
 
 LAST = np.uint64(policy.LENGTH_BUCKETS - 1)
@@ -34,15 +34,13 @@ Waiting = namedtuple("Waiting", "first marks vertex key following keys items")
 def waiting_arrays(m):
     """The arrays of Waiting on a graph of m arcs: a search may make an entry for each. Untouched pages cost nothing."""
     number = np.uint32 if m + 2 < 2**32 else np.uint64
-    return {
-        "first": Array(policy.LENGTH_BUCKETS, number, fill=0),
-        "marks": Array(policy.LENGTH_BUCKETS // 64, np.uint64, fill=0),
-        "vertex": Array(m + 2, np.uint32),
-        "key": Array(m + 2),
-        "following": Array(m + 2, number),
-        "keys": Array(m + 6),
-        "items": Array(m + 6, np.uint32),
-    }
+    return (
+        declare(number, fill=0, first=policy.LENGTH_BUCKETS)
+        | declare(np.uint64, fill=0, marks=policy.LENGTH_BUCKETS // 64)
+        | declare(np.uint32, vertex=m + 2, items=m + 6)
+        | declare(np.float64, key=m + 2, keys=m + 6)
+        | declare(number, following=m + 2)
+    )
 
 
 def new_waiting(m):

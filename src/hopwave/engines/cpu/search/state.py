@@ -6,7 +6,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from hopwave.engines.ledger import Array
+from hopwave.engines.ledger import declare
 
 # A graph, prepared (engines/cpu/graph.py). hub[v] is v's in-neighbour of highest degree, or hub is empty; skip is 1
 # where the hub also stands first in v's row. The set bits of `closed` are vertices without in-arcs and what pads the
@@ -25,13 +25,12 @@ BUFFER_CELLS = BUFFER + 4 * CANDIDATES  # of a worker: found vertices, candidate
 def workspace_arrays(n, threads):
     """The arrays of a Workspace that one search after another uses; of segments, a row is written per level."""
     words = -(-n // 64)
-    return {
-        "queue": Array(n, np.uint32, huge=True),
-        "visited": Array(words, np.uint64),
-        "bitmaps": Array((4, words), np.uint64),
-        "segments": Array((n + 3, 3), np.int64),
-        "buffers": Array((threads, BUFFER_CELLS), np.uint32),
-    }
+    return (
+        declare(np.uint32, huge=True, queue=n)
+        | declare(np.uint64, visited=words, bitmaps=(4, words))
+        | declare(np.int64, segments=(n + 3, 3))
+        | declare(np.uint32, buffers=(threads, BUFFER_CELLS))
+    )
 
 
 # What a search is told. steps: one row per step of the plan, with the columns below. rule: its code in

@@ -24,7 +24,7 @@ from hopwave.engines.cpu.crew import POOL_NEXT
 from hopwave.engines.cpu.integers import U0, U1, U6, U63
 from hopwave.engines.cpu.intrinsics import INNER, atomic_add, trailing_zeros
 from hopwave.engines.cpu.views import allocate
-from hopwave.engines.ledger import Array
+from hopwave.engines.ledger import declare
 from hopwave.system.numba_cache import njit
 
 BLOCK = np.uint64(64)  # entries per block
@@ -63,13 +63,11 @@ class Pool(NamedTuple):
 
 def pool_arrays(blocks):
     """The arrays of a Pool of that many blocks."""
-    return {
-        "link": Array(blocks, np.uint32),
-        "begin": Array(blocks, np.uint8),
-        "end": Array(blocks, np.uint8),
-        "vertex": Array(blocks * 64, np.uint32),
-        "distance": Array(blocks * 64),
-    }
+    return (
+        declare(np.uint32, link=blocks, vertex=64 * blocks)
+        | declare(np.uint8, begin=blocks, end=blocks)
+        | declare(np.float64, distance=64 * blocks)
+    )
 
 
 def new_pool(blocks, old=None):

@@ -60,7 +60,7 @@ class Batches:
         at_once = regimes.batches_at_once(n, m, k, lanes, machine, job.edges)
         self.size = lanes * at_once * regimes.rounds(m, k, lanes * at_once)
         levels = min(depth, regimes.MAX_BATCH_LEVELS) + 2
-        fixed = job.deterministic and job.edges  # a batch first adds up its own sources' flows over an arc
+        fixed = job.deterministic and job.edges  # a batch first adds up the flows of its own sources over an arc
         self.lanes, self.at_once = regimes.batch_fit(n, m, lanes, at_once, levels, budget(), fixed)
         self.least = self.lanes if fixed else 1
         self.kernels = kernels()
@@ -129,7 +129,7 @@ class Batches:
         return sides
 
     def _search(self, state, ids):
-        """The masks of every level, or None where the search must leave the batch.
+        """The masks of every level, or None if the search must leave the batch.
 
         The host is always one level behind: it learns what a level found when the next one has been launched.
         """

@@ -50,7 +50,7 @@ def instances():
 
 
 def begin(loaded, job, runs):
-    """Start to compile what blocks need, in the shape that they mostly have. `runs`: not only to take sources over."""
+    """Start to compile what blocks need, in their usual shape. `runs`: False if they only take sources over."""
     plain = truth(not (job.edges or loaded.directed))
     names = [expression(HEADER, "sources_alone", loaded.on_device.offset, "double", "true", plain, "false")]
     names += [expression(HEADER, name, "int") for name in ("add_rows", "sum_rows")] if runs else []

@@ -32,7 +32,7 @@ class Lists:
 
 
 def cut(launch, offsets, neighbours):
-    """Every list in chunks of at most CHUNK_ARCS; an empty list is a chunk too, since the way back ends there."""
+    """Every list in chunks of at most CHUNK_ARCS; an empty list is a chunk too: its vertex still gets its δ."""
     n, most = len(offsets) - 1, np.int32(regimes.CHUNK_ARCS)
     rows, tiles = np.uint64(n), -(-n // TILE)
     sums, total = cupy.empty(tiles, np.uint64), cupy.zeros(1, np.uint64)

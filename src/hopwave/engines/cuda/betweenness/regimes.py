@@ -20,7 +20,7 @@ import numpy as np
 
 from hopwave.engines.cuda.records import record
 from hopwave.engines.cuda.search_arrays import length_arrays
-from hopwave.engines.ledger import Array, total
+from hopwave.engines.ledger import Array, declare, total
 from hopwave.errors import EngineError, too_large
 
 Regime = Literal["block", "batch", "wide"]
@@ -31,8 +31,8 @@ MAX_BATCH_LEVELS = 48  # a batch keeps one mask per level and vertex, so a deepe
 MAX_COUNT_BITS = 1000  # a batch's path counts are plain float64: a search whose counts might pass 2^1000 leaves it
 MAX_WIDE_SOURCES = 4  # up to four sources, each gets the whole GPU
 PIECE_ARCS = 1024  # arcs of a long row that one warp takes at a time, in the wide regime
-PUSH_COST = 4  # of an arc that path counts are pushed along, by atomics, relative to one that they are pulled along
-PUSH_BACK_COST = 32  # the same of an arc that shares are pushed along: two atomics, many of them at the same hubs
+PUSH_COST = 4  # cost of an arc that path counts are pushed along, by atomics; an arc of a pull costs 1
+PUSH_BACK_COST = 32  # cost of an arc that shares are pushed along: two atomics, many of them at the same hubs
 MAX_SMALL_ARCS = 1 << 20  # a graph of fewer arcs, and fewer than SPARSE_DEGREE per vertex, is one block's work
 SPARSE_DEGREE = 4
 MIN_ARCS_TO_RENUMBER = 1 << 27  # sources × arcs from which new vertex numbers pay for themselves, on a deep graph
@@ -188,27 +188,23 @@ def scattered(n: int, near: float) -> bool:
 
 def block_arrays(n: int, blocks: int, numbers: int, shared: int) -> dict[str, Array]:
     """What blocks or teams work in. numbers: per path count. shared: whether codes are in shared memory."""
-    codes = {} if shared else {"codes": Array((blocks, code_words(n)), np.uint32)}
-    return {
-        "ticket": Array(1, np.uint32, fill=0),
-        "queue": Array((blocks, n), np.int32),
-        "begins": Array((blocks, n + 2), np.int32),
-        "shifts": Array((blocks, n + 2), np.int32),
-        "X": Array((blocks, n, numbers)),
-        **codes,
-        "boards": Array((blocks,), BOARD, fill=0),
-    }
+    return (
+        declare(np.uint32, fill=0, ticket=1)
+        | declare(np.int32, queue=(blocks, n), begins=(blocks, n + 2), shifts=(blocks, n + 2))
+        | declare(np.float64, X=(blocks, n, numbers))
+        | ({} if shared else declare(np.uint32, codes=(blocks, code_words(n))))
+        | declare(BOARD, fill=0, boards=(blocks,))
+    )
 
 
 def weighted_arrays(n: int, m: int, blocks: int, numbers: int, team: int) -> dict[str, Array]:
     """The same along weights, beside search_arrays.length_arrays; `tight` is two bitmaps of arcs."""
-    return {
-        "ticket": Array(1, np.uint32, fill=0),
-        "X": Array((blocks, n, numbers)),
-        "hops": Array((blocks, n)),
-        "tight": Array((blocks, 2, -(-m // 32)), np.uint32, fill=0),
-        "parts": Array((blocks * team, 2)),
-    }
+    return (
+        declare(np.uint32, fill=0, ticket=1)
+        | declare(np.float64, X=(blocks, n, numbers), hops=(blocks, n))
+        | declare(np.uint32, fill=0, tight=(blocks, 2, -(-m // 32)))
+        | declare(np.float64, parts=(blocks * team, 2))
+    )
 
 
 def block_state(n: int, shared: int) -> int:
@@ -266,14 +262,13 @@ def batch_arrays(n: int, batches: int, lanes: int, slots: int) -> dict[str, Arra
     counts: σ and δ. tallies: of every source, what its last level found, and all levels. sums: Σ (d - 1) or Σ d, and
     the targets reached.
     """
-    return {
-        "visited": mask_array(n, batches),
-        "alive": Array(batches, np.uint64, fill=0),
-        "counts": Array((2, batches, n, lanes)),
-        "partials": Array((batches, slots, lanes)),
-        "tallies": Array((2, batches, lanes), np.uint64, fill=0),
-        "sums": Array((2, batches, lanes), np.int64, fill=0),
-    }
+    return (
+        {"visited": mask_array(n, batches)}
+        | declare(np.uint64, fill=0, alive=batches)
+        | declare(np.float64, counts=(2, batches, n, lanes), partials=(batches, slots, lanes))
+        | declare(np.uint64, fill=0, tallies=(2, batches, lanes))
+        | declare(np.int64, fill=0, sums=(2, batches, lanes))
+    )
 
 
 def mask_array(n: int, batches: int) -> Array:
@@ -348,7 +343,7 @@ def batch_fit(
 
 
 def most_pieces(m: int) -> int:
-    """Pieces of long rows at most: a row of more than PIECE_ARCS has less than two for every full one.
+    """A bound on the pieces of long rows: a row of more than PIECE_ARCS has at most two for every full one.
 
     >>> most_pieces(1 << 20)
     2048
@@ -359,18 +354,18 @@ def most_pieces(m: int) -> int:
 def wide_arrays(n: int, m: int, directed: bool, multiprocessors: int) -> dict[str, Array]:
     """What the whole GPU works in: levels as bytes and bitmaps, sorted lists, pieces of long rows, σ and δ, sums."""
     lists, pieces = 2 if directed else 1, most_pieces(m)
-    return {
-        "level": Array(n, np.uint8),
-        "bits": Array((MAPPED, -(-n // 32)), np.uint32),
-        "lists": Array((lists, n), np.int32),
-        "pieces": Array((lists, pieces), PIECE),
-        "partials": Array(pieces),
-        "tickets": Array(pieces, np.uint32, fill=0),
-        "counts": Array((2, n)),
-        "sums": Array((n, 2), np.uint64),
-        "parts": Array(multiprocessors),
-        "shared": Array((), SHARED, fill=0),
-    }
+    return (
+        declare(np.uint8, level=n)
+        | declare(np.uint32, bits=(MAPPED, -(-n // 32)))
+        | declare(np.int32, lists=(lists, n))
+        | declare(PIECE, pieces=(lists, pieces))
+        | declare(np.float64, partials=pieces)
+        | declare(np.uint32, fill=0, tickets=pieces)
+        | declare(np.float64, counts=(2, n))
+        | declare(np.uint64, sums=(n, 2))
+        | declare(np.float64, parts=multiprocessors)
+        | declare(SHARED, fill=0, shared=())
+    )
 
 
 def wide_bytes(n: int, m: int, directed: bool) -> int:
@@ -383,7 +378,7 @@ def wide_bytes(n: int, m: int, directed: bool) -> int:
 
 
 def check_wide(n: int, m: int, directed: bool, memory_limit: int | None) -> None:
-    """An EngineError where the wide regime needs more than the limit."""
+    """Raise EngineError if the wide regime needs more than the limit."""
     needed = wide_bytes(n, m, directed)
     if memory_limit is not None and needed > memory_limit:
         raise _too_little(needed, "one source", memory_limit)

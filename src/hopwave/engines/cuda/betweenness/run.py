@@ -63,7 +63,7 @@ def memory_budget(job):
 def choose(loaded, job):
     """The regime for a job, and why. Regimes differ in their last bits, so deterministic=True ignores what is free."""
     n, m, k = loaded.n, loaded.m, len(job.sources)
-    few = k <= regimes.MAX_WIDE_SOURCES  # what is free plays no part then: do not ask for it
+    few = k <= regimes.MAX_WIDE_SOURCES  # free memory plays no part then, so it is not asked for
     if few and not regimes.is_small(n, m) and loaded.graph._prepared.record(Structure).depth is None:
         begin(loaded, job, "wide")  # while the probe's kernels are compiled
     budget = machine().memory if job.deterministic or few else memory_budget(job)
@@ -71,10 +71,10 @@ def choose(loaded, job):
 
 
 def renumbered_if_worth(loaded, job, depth):
-    """The graph with near vertices near in memory, or None where it would not pay; kept with the graph."""
+    """The graph renumbered so that neighbours lie near in memory, or None if that would not pay; kept with it."""
     if not regimes.worth_renumbering(loaded.n, loaded.m, job.planned_sources, depth, memory_budget(job)):
         return None
-    with loaded.lock:  # a thread that came meanwhile would go on without new numbers, and round otherwise
+    with loaded.lock:  # a thread that did not wait would use the old numbers, and its sums would round differently
         if "near" not in loaded.kept:
             near = neighbours_near(loaded.on_device.launch, loaded.offsets, loaded.neighbours)
             found = None
@@ -156,7 +156,7 @@ class Accumulation:
 
     @property
     def sums_on_device(self):
-        """The sums on the GPU, where the graph came from there; else None."""
+        """The sums on the GPU if the graph came from there, else None."""
         return self._state[0] if self.loaded.graph.device == "cuda" else None
 
     def advance(self, first, poll):

@@ -143,7 +143,7 @@ class PathSampling:
 
 
 def scratch(size):
-    """So many bytes from CUDA itself, which has them back when the run ends.
+    """`size` bytes from CUDA itself, which gets them back when the run ends.
 
     CuPy's pool would keep them, and carve the next small array out of them: no later run could have the whole again.
     """

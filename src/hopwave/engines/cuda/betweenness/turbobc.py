@@ -100,7 +100,7 @@ class Accumulation:
             )
 
     def _matrix(self):
-        """As the products take it: every arc's row and column, or the rows by column."""
+        """The matrix as products take it: every arc's row and column, or the rows by column."""
         offsets, rows = self.on_device.columns
         if self.product == "arcs":
             return rows, self.on_device.arc_columns, np.uint64(self.m)
@@ -143,7 +143,7 @@ class Accumulation:
         return self._seen[0]
 
     def _add(self, number):
-        """One source, with the narrowest type that held most sources so far, or the next one that holds its counts."""
+        """One source, first in the type that most sources so far needed, then in wider ones until its counts fit."""
         source = int(self.job.sources[number])
         for kind in ("double",) if 2 * self.widened > number else ("unsigned", "double"):
             pipeline = self._pipeline(kind)
@@ -217,7 +217,7 @@ class Pipeline:
         self._product = (max(1, -(-threads // BLOCK)),)
 
     def forward(self, run, source):
-        """The first loop of Algorithm 1. The deepest level, or None where the counts outgrow their type."""
+        """The first loop of Algorithm 1. Returns the deepest level, or None if the counts outgrow their type."""
         cutoff = run.job.cutoff
         clear(self.state, 0, 4 * len(self.S) + self.sigma.nbytes)
         clear(run.arena, 0, 2 * self.f.nbytes)
@@ -242,14 +242,14 @@ class Pipeline:
         return depth
 
     def _levels(self, depth, cutoff):
-        """Levels until the next look, which costs more than a small level: the deeper the search, the more."""
+        """Levels until the next look. A look costs more than a small level, so deeper searches look less often."""
         levels = max(1, depth // 8)
         if self.kind == "double":
             levels = min(levels, max(1, self.scaling.safe_levels()))
         return levels if cutoff is None else min(levels, cutoff - depth)
 
     def _rescale(self, run, depth):
-        """Take a power of two off f and σ where the next level might overflow; False where that is not enough."""
+        """Divide f and σ by a power of two if the next level might overflow. Returns False if that is not enough."""
         level, counts = (self.S, self.n, np.int32(depth)), (self.sigma, self.f)
         return self.scaling.rescale(run.on_device.launch, run.n, level, counts, lambda: cupy.zeros(COUNTERS, np.uint64))
 

@@ -108,7 +108,7 @@ class Wide:
         self.size = regimes.rounds(m, k, 1)
         self.buffers = buffers(loaded)
         self.targets = None if job.targets is None else cupy.asarray(job.targets.view(np.uint8))
-        # One level more than the kernel takes: so it sees that there is one.
+        # One level more than the kernel takes, so that it sees when there is one.
         limit = min(NO_LIMIT if job.cutoff is None else job.cutoff, self.buffers.max_levels + 1)
         # Scores of arcs are in the graph's own order.
         self.back = loaded.neighbours if job.edges else self.buffers.search.loaded.neighbours

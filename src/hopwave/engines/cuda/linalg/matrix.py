@@ -1,4 +1,4 @@
-"""Matrix times matrix on the GPU: dot products where the mask is, or all terms written out, sorted and added up."""
+"""Matrix times matrix on the GPU: a dot product per entry of the mask, or all terms expanded, sorted and added."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def _kernels(here, product, left, right):
 
 
 def _values(here, product, left, right):
-    """As for a vector; of a right matrix without values, each is 1."""
+    """The values that kernels read; of a right matrix without values, ones."""
     ones = here.ones(len(right.indices), np.dtype(np.bool_)) if right.values is None else right.values
     return operands(here, product, left, ones)
 

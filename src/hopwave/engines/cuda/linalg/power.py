@@ -1,7 +1,7 @@
 """Power iterations on the GPU, all rounds in one cooperative launch (kernels/linalg/power.cuh).
 
-How a matrix's rows are dealt to warps is worked out once and kept with the matrix. Where rows are long, the matrix is
-copied with its rows numbered by descending length; where none is and near vertices have numbers far apart, by their
+How a matrix's rows are dealt to warps is worked out once and kept with the matrix. If rows are long, the matrix is
+copied with its rows numbered by descending length; if none is long and neighbours have numbers far apart, by their
 distance from one vertex. `policy.POWER` says when.
 """
 
@@ -58,7 +58,7 @@ def iterate(A, job):
     try:
         dealt = dealt_columns(A)
     except (cupy.cuda.memory.OutOfMemoryError, EngineError):
-        return None  # too large to be copied, which products need not do
+        return None  # too large to be copied; products need no copy
     kernel, fit = dealt.kernel(job.normed)
     if not fit:
         return None
@@ -91,16 +91,16 @@ def iterate(A, job):
     launch.record("powers", np.frombuffer(PACKED.pack(*numbers.values()), np.uint8))
     launch()
     rounds, change, _ = pending.wait()
-    here.meeting += rounds + 2  # as many as there can have been
+    here.meeting += rounds + 2  # at least as many as took place
     return PowerEnd(out, rounds, float(np.uint64(change).view(np.float64)))
 
 
 class Dealt:
     """The columns of a matrix, that is the arcs into each vertex, as tiles of the kernel.
 
-    Where no row is long, rows stay in an order in which near ones lie near, and a block takes tiles that lie side by
-    side. Otherwise rows are sorted by the number of threads that they get and the longest ones by their length, and
-    tiles side by side go to different blocks.
+    If no row is long, rows stay in an order in which neighbours lie near each other, and a block takes tiles that lie
+    side by side. Otherwise rows are sorted by the number of threads that they get, the longest ones by their length,
+    and tiles side by side go to different blocks.
     """
 
     def __init__(self, part: Rows):
@@ -136,7 +136,7 @@ class Dealt:
         self.kept, self.launches = {}, {}
 
     def order_by_distance(self):
-        """Number rows by their distance from the first, if that brings near ones together, and copy the matrix so."""
+        """Copy the matrix with rows numbered by distance from the first, if that brings neighbours together."""
         launch, offsets = kernels(offset_type(self.offsets)), self.offsets
         if self.n < POWER.order_vertices:
             return
@@ -152,7 +152,7 @@ class Dealt:
         self.offsets, self.columns = moved
 
     def sort(self, lengths):
-        """Number rows anew and copy the matrix so. Returns the first row of each kind of tile."""
+        """Copy the matrix with rows sorted by length. Returns the first row of each kind of tile."""
         kind = cupy.searchsorted(cupy.asarray(ROW_BOUNDS, lengths.dtype), lengths)  # ascending with the threads
         key = -cupy.where(kind == len(ROW_BOUNDS), lengths, kind)
         self.order = cupy.argsort(key, kind="stable").astype(np.int32)
@@ -165,7 +165,7 @@ class Dealt:
         return [0, *ends.tolist(), self.n]
 
     def kernel(self, normed):
-        """The kernel, and how many blocks of it the GPU holds at once: none where it cannot launch cooperatively."""
+        """The kernel, and how many blocks of it the GPU holds at once: 0 if it cannot launch cooperatively."""
         if not self.can_launch:
             return None, 0
         arguments = offset_type(self.offsets), truth(self.values is not None), truth(normed)
@@ -194,7 +194,7 @@ class Dealt:
             total = totals()
             inverse = cupy.where(total > 0, 1 / cupy.where(total > 0, total, 1.0), 0.0)
             made = inverse if self.order is None else inverse[self.order]
-            self.kept.setdefault("inverse", made)  # another thread's launches may have the address of an earlier one
+            self.kept.setdefault("inverse", made)  # the first stays: other threads' launches may hold its address
         return self.kept["inverse"]
 
 
@@ -203,7 +203,7 @@ def hops(rows):
     arcs = paths.Arcs(rows)
     buffers = paths.Buffers(arcs)
     paths.launch(arcs, buffers, ShortestPathsJob((0,)), arcs.width, trace=False)
-    return buffers.whole.view(np.int32)  # the distance of a vertex that has none is all ones
+    return buffers.whole.view(np.int32)  # no path: all bits are set, which is -1
 
 
 def cut_from(m, blocks):

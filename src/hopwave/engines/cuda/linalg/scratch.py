@@ -104,7 +104,7 @@ class Pending:
         self.view, self.address = scratch.slot()
 
     def wait(self):
-        """Found, touched, and pieces that another launch must compute before the first two are right."""
+        """(found, touched, pieces). The first two are right once another launch has computed the pieces."""
         if self.counts is None:
             self.again()
         return self.counts

@@ -240,7 +240,7 @@ for name in FLOATING:  # np.sqrt(symbol) calls symbol.sqrt()
 
 
 def meaning(value, seen):
-    """What stands for a function, module or value that a function refers to."""
+    """The symbolic version of a function, module or value that the user's function refers to, or the thing itself."""
     if value is math:
         return MATHS
     try:
@@ -252,7 +252,7 @@ def meaning(value, seen):
 
 
 def symbolic(function, seen=None):
-    """The same function, calling versions of built-in and mathematical functions that take symbols."""
+    """The function with built-in and mathematical functions replaced by versions that take symbols."""
     function = getattr(function, "py_func", function)  # Numba wraps functions
     seen = {} if seen is None else seen
     if not isinstance(function, types.FunctionType):

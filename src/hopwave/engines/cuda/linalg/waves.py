@@ -94,7 +94,10 @@ def waves(A, x, product, places, depth_limit, alpha, beta, trace):
 
 
 def beginning(x, dtype, carries):
-    """x as kernels take it, given the type of their values: places and values, or one of each, and how many."""
+    """A function of the values' type that gives x as kernels take it.
+
+    That is (places, values, one place, one value, count); places and values are null if the single ones serve.
+    """
     count = np.int32(x.nnz)
     if count == 1 and x.device == "cpu":  # the usual case: nothing need be uploaded
         (only,), (value,) = x.listed()
@@ -168,7 +171,7 @@ class CooperativeKernels:
 
 
 def kernel_of(header, name, product, prepared, values):
-    """The kernel for this arithmetic on a matrix with these values or none; None where it cannot be launched."""
+    """The kernel for this arithmetic on a matrix with these values, if any; None if it cannot be launched."""
     kept = product.prepared.record(CooperativeKernels).kernels
     key = name, cupy.cuda.runtime.getDevice(), prepared.offset, None if values is None else values.dtype.char
     if key not in kept:

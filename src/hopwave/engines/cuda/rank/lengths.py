@@ -44,7 +44,7 @@ class Lengths:
         return lengths
 
     def relax(self, rows, distances, best, who, touched):
-        """Heads that got a shorter path, in no order; best and who are set for them. touched must be, and stays, 0."""
+        """Heads that got a shorter path, in no order; sets best and who for them. `touched` is 0 before and after."""
         part = self.part
         if not len(rows):
             return cupy.empty(0, np.int64)

@@ -91,7 +91,7 @@ class Part:
         return found[:kept], parents[:kept]
 
     def pull(self, first, closed, front, parents):
-        """Rows from slot `first` on: parents of those found, bits in `closed`. Returns how many, and the arcs read."""
+        """Pull for the rows from slot `first` on; sets parents, and bits in `closed`. Returns (found, arcs read)."""
         sums = cupy.zeros(2, np.uint64)
         halves = 2 * len(closed)  # words of 32 vertices
         arguments = (self.in_offsets, self.tails, np.int64(first), np.int64(halves), closed, front, parents, sums)
@@ -100,7 +100,7 @@ class Part:
         return found, checked
 
     def claim(self, heads, parents, visited, parent):
-        """Those of the own vertices `heads` that were not visited; parent (an array, or None) is set for them."""
+        """The unvisited ones of this rank's vertices `heads`; sets parent, unless it is None, for them."""
         kept, tail = cupy.empty(len(heads), np.int64), cupy.zeros(1, np.uint64)
         identity = "int" if parent is None else IDS[parent.dtype]
         given = (NULL, NULL) if parent is None else (parents, parent)

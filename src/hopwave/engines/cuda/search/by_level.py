@@ -13,9 +13,9 @@ KERNELS = together(HEADER, "count_levels", "scan_levels", "fill_levels")
 
 
 def by_level(launch, in_offsets, distance, depth):
-    """Reached vertices level by level, those of long in-rows first; where levels begin; and each one's in-arcs.
+    """(order, starts, arcs): reached vertices by level, long in-rows first; where levels begin; in-arcs of each level.
 
-    `depth` is the greatest distance. There is one more beginning than there are levels: the end of the last.
+    `depth` is the greatest distance. `starts` has depth + 2 items: the last one is the end of the last level.
     """
     n, levels = len(distance), depth + 1
     order, starts = cupy.empty(n, np.int32), cupy.empty(levels + 1, np.int64)

@@ -11,8 +11,8 @@ from hopwave.prepared import Structure
 def distances_from(loaded, source):
     """Hops from one vertex to every other (-1: not reached), and the greatest of them.
 
-    With predecessors, which nobody reads: that kernel is there after most people's first search. The one without takes
-    two seconds to compile.
+    Predecessors are computed too, though nobody reads them: most searches want them, so that kernel is compiled
+    already. The one without would take two seconds to compile.
     """
     engine, plan = engines.engine("cuda"), CATALOGUE["hopwave-gpu"]
     search = engine.start(engine.load(loaded.graph, plan), (source,), SearchJob())

@@ -1,4 +1,4 @@
-"""Where searches ended. Kernels write it into the host's memory, so nobody has to wait for it who does not ask."""
+"""Where searches ended. Kernels write it into the host's memory; only a caller that asks for it waits."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from hopwave.errors import EngineError
 
 TOLD = record("one_launch/state.cuh", "Told", "u64 depth nf reached levels")
 WORDS = len(TOLD)
-SLOTS = 64  # searches whose ends nobody has asked for yet; the one after them asks for the oldest
-SPINS = 1500  # looks at the words, some 100 µs, before the processor is left to others
+SLOTS = 64  # searches whose ends may still be unread; one search more reads the oldest
+SPINS = 1500  # looks at the words before other threads get the processor: some 100 µs
 PAUSE = 2e-5  # seconds between looks after that
 LAST_STAMP = 2**32 - 1
 
@@ -42,7 +42,7 @@ class Ending:
         return self._found
 
     def _look_at_stream(self):
-        """Leave the processor to others; an error if the stream has ended without this search's words."""
+        """Let other threads run. Raises if the stream has ended without writing this search's words."""
         stream = self._stream
         if stream is None or not stream.done:
             time.sleep(PAUSE)
@@ -73,7 +73,7 @@ class Endings:
 
     def take(self, stream):
         """The address and stamp for the next search, and its Ending. The workspace's lock is held."""
-        self.stamp = self.stamp % LAST_STAMP + 1  # 0 is none
+        self.stamp = self.stamp % LAST_STAMP + 1  # 0 is no stamp
         slot = self.stamp % SLOTS
         if self.taken[slot] is not None:
             self.taken[slot].found()  # before it is overwritten
@@ -86,5 +86,5 @@ class Endings:
 
 
 def deepest(standing):
-    """The greatest distance: the last level looked for more and found none, unless something stopped it before."""
+    """The greatest distance: one less than the depth if the last level found nothing."""
     return standing["depth"] - (not standing["nf"] and standing["depth"] > 0)

@@ -80,7 +80,7 @@ def workspace(loaded):
 def run(search, plan, trace):
     """The whole search; its levels when they are traced. Sets search.depth, .reached and .counts.
 
-    None, with nothing done, where this GPU cannot hold a whole grid at once: the host must then run the levels.
+    Returns None, and does nothing, if this GPU cannot hold a whole grid at once: the host must then run the levels.
     """
     if "hopwave" not in search.loaded.kept:
         begin(search.on_device.offset, search.n, search.question)
@@ -96,7 +96,7 @@ def run(search, plan, trace):
         ending = W.launch(search.distance, search.parent, search.sources, search.question, plan, rows)
     search.depth, search.reached = ending.depth(), ending.reached()
     search.counts = path_counts(W, search.distance, search.depth) if search.question.path_counts else None
-    return levels(row_lengths.get(), ending.found()["levels"], plan) if trace else []
+    return levels(rows.get(), ending.found()["levels"], plan) if trace else []
 
 
 class DirectSearch:
@@ -147,7 +147,7 @@ def levels(rows, count, plan):
 
 
 def path_counts(W, distance, depth):
-    """σ along a finished search: a float64 array on the GPU, or on the host where a level had to be scaled."""
+    """σ along a finished search: float64 on the GPU, or, if a level had to be scaled, numbers on the host."""
     kernel = W.loaded.kept.get("count_paths")
     if kernel is None:
         begin_counting(W.offset)

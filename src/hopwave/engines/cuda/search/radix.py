@@ -23,17 +23,16 @@ def digits(n):
 
 
 def sort(search, count, keys, values=None):
-    """The first `count` of the search's buffer of that name, sorted, and of the values that go with them.
+    """Sort the first `count` keys of the search's buffer `keys`, and their values. Equal keys keep their order.
 
-    Equal keys keep their order. What is returned may lie in other buffers than before; the names are those of the
-    sorted ones.
+    Returns both arrays. They may lie in other buffers than before; the names then belong to the sorted ones.
     """
     bits, width = digits(search.n)
     arrays, pairs, size = search.work.arrays, truth(values is not None), np.uint64(count)
     names = [keys] if values is None else [keys, values]
     if count > TILE:
         tiles, passes = -(-count // TILE), -(-bits // width)
-        # Per digit: how often it has each value, and what tiles say of theirs; and tickets. All are 0 at first.
+        # For each digit: a ticket, how often each value occurs, and the progress of tiles. All are 0 at first.
         words = passes * DIGITS * (1 + tiles) + passes
         counts = search.work.take("digit counts", words, np.uint64)
         counts.data.memset_async(0, 8 * words)

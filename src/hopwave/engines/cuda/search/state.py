@@ -20,7 +20,7 @@ HEADER = "steps/state.cuh"
 COUNTER_BYTES = 8 * COUNTERS
 MOST_AHEAD = 64  # levels whose counters are read together, at most; there is a row of counters for each
 NO_LEVEL = np.uint64(0)  # a null pointer for the counters of the level before
-BENIGN = Push("twc", "queue", "benign")  # made once: a step checks its words, which takes longer than a small level
+BENIGN = Push("twc", "queue", "benign")  # made once: checking the words of a step takes longer than a small level
 
 
 class SearchBuffers(NamedBuffers):
@@ -65,7 +65,7 @@ class Search:
         self.sigma = self.counts = self.work = None
         self.ran_whole = False  # by one_launch.py
         self.timed = True  # whether levels are timed by events: only a trace shows them (Engine.run)
-        self.ahead = False  # whether levels are being launched before those before them are read (ahead.py)
+        self.ahead = False  # whether levels are being launched before earlier ones have been read (ahead.py)
         self.scaling, self.overflowed = None, False  # of path counts
         # A plan that scans the status array claims there; others keep a bitmap.
         steps = loaded.plan.steps
@@ -102,7 +102,7 @@ class Search:
         # Pulls and products over all arcs need no queue; the sources are written to one.
         self.queue = take("queue", n if self.queues else self.nf, np.int32)
         self.next_queue = take("next queue", n, np.int32) if self.queues else None
-        self.marks = False  # whether the bitmap of the visited vertices has no wrong bit, though perhaps too few
+        self.marks = False  # whether every bit of the visited bitmap is right; some may be missing
         self.distance.data.memset_async(0xFF, self.distance.nbytes)
         if self.parent is not None:
             self.parent.data.memset_async(0xFF, self.parent.nbytes)
@@ -135,7 +135,7 @@ class Search:
     # ---------------------------------------------------------------- counters
 
     def clear_counters(self):
-        """From now on count in the next row. Rows are cleared together, which takes no longer than to clear one."""
+        """Count in the next row from now on. All rows are cleared at once, which takes no longer than clearing one."""
         if self.ahead:
             return
         if self.next_row == MOST_AHEAD:
@@ -180,7 +180,7 @@ class Search:
         self.has_queue = True
 
     def need_marks(self):
-        """A bitmap of some of the visited vertices, and of no others."""
+        """A bitmap with bits of visited vertices only; some may be missing."""
         if not self.marks:
             self.bits("visited").data.memset_async(0, 4 * self.words)
             self.marks = True
@@ -217,7 +217,7 @@ class Search:
     # ---------------------------------------------------------------- path counts
 
     def rescale(self):
-        """Scale the new level's counts down where those of the next one might overflow."""
+        """Scale the new level's counts down if those of the next one might overflow."""
         self.scaling.add_level()
         if self.overflowed or not self.nf:
             return

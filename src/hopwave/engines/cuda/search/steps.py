@@ -145,7 +145,7 @@ def culling_blocks(search):
 
 
 def room(search):
-    """Vertices that a queue has room for. Only duplicates can be more."""
+    """Vertices that a queue has room for; only duplicates can exceed it."""
     return search.n
 
 
@@ -347,7 +347,7 @@ def kind_of(step):
     if step.rows != "compacted":
         if step.asynchronous or step.balance != "static":
             return None
-        if step.mapping == "merge":  # equal shares of arcs are of rows that are read to their end
+        if step.mapping == "merge":  # equal shares read every arc of a row
             return pull_shares if step.rows == "all" and not step.early_exit else None
         return pull_rows
     if step.mapping != "thread" or not step.early_exit:
@@ -357,7 +357,7 @@ def kind_of(step):
     return None if step.asynchronous or step.balance != "static" else pull_compacted
 
 
-# The kinds whose levels can be launched before those before them are read (ahead.py).
+# Kinds of levels that can be launched before earlier ones have been read (ahead.py).
 LAUNCHES = {pull_rows: row_launches, push_edges: edge_launches}
 
 

@@ -152,7 +152,7 @@ class Workspace:
     def launch(self, distance, parent, sources, question, plan, trace=None):
         """Put one search into the current stream. sources: a tuple of ids, or ids as a CuPy int32 array.
 
-        Nobody waits for it: the Ending that is returned does when it is asked.
+        Does not wait: the Ending that is returned waits when it is asked.
         """
         prepared = self.prepared(parent is not None, plan)
         limit = NO_LIMIT if question.depth_limit is None else min(question.depth_limit, NO_LIMIT)

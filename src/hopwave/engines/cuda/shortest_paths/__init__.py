@@ -1,1 +1,1 @@
-"""Shortest paths along arcs with lengths, each search in one cooperative launch (kernels/paths)."""
+"""Shortest paths along arcs with lengths, each search in one cooperative launch (kernels/shortest_paths)."""

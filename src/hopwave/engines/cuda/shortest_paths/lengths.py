@@ -26,7 +26,7 @@ def instances():
 
 
 def possible(values):
-    """The types, as in LENGTHS, that values may become: which of them is known only when they have been read."""
+    """The types, as in LENGTHS, that these values may become: reading them decides between several."""
     whole, real = LENGTHS[np.dtype(np.uint32)], LENGTHS[np.dtype(np.float64)]
     if values is None or values.dtype.kind in "bu":
         return [whole]

@@ -135,7 +135,7 @@ def search(A, job, width, trace):
 
 
 def launch(arcs, buffers, job, width, trace):
-    """The same for arcs and buffers that are given."""
+    """search() on these arcs, in these buffers."""
     if not arcs.n:
         return cupy.empty(0, np.float64), []
     prepared, distances = buffers.launch(arcs), cupy.empty(arcs.n, np.float64)
@@ -164,7 +164,7 @@ def launch(arcs, buffers, job, width, trace):
 
 
 def sources_of(sources):
-    """The sources as kernels take them: an array or None, the only one, and how many."""
+    """(ids on the GPU, or None if there is one source; that source; count)."""
     if len(sources) == 1:
         return None, sources[0], 1
     unique = np.unique(np.array(sources, np.int32))
@@ -198,7 +198,7 @@ def buckets(table, bits):
 
 
 def predecessors(A, sources, distances):
-    """The vertex before each one on a shortest path, as a CuPy array of int32; distances: final, on the GPU."""
+    """Each vertex's predecessor on a shortest path, a CuPy array of int32, from final distances on the GPU."""
     arcs = arcs_of(A)
     n = arcs.n
     parent, step, lists = cupy.empty(n, np.int32), cupy.empty(n, np.int32), cupy.empty(2 * n, np.int32)

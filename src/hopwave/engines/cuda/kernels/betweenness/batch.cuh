@@ -5,7 +5,7 @@
 // source per lane (two in batches of 64).
 //
 // The way out and the way back are the same gather: Σ X(u) over neighbours u whose mask shares bits with what v wants.
-// A list that is cut leaves its chunks' sums side by side, and they are added in order, so that no bit depends on
+// If a list is cut, the sums of its chunks are stored side by side and added in order, so that no bit depends on
 // timing.
 //
 //   masks     one array per level: the sources that have the vertex in that level
@@ -64,8 +64,8 @@ struct Tally {
   u32 found[2], counted[2];
 };
 
-// A vertex's sum is complete. On the way out that is σ: where it is positive, the vertex is in the new level. On the
-// way back that gives δ and share.
+// Called when a vertex's sum is complete. On the way out the sum is σ, and a vertex with σ > 0 is in the new level. On
+// the way back δ and share follow from it.
 template <bool BACK>
 __device__ __forceinline__ void finish(const Batch &B, int v, u64 want, Pair sum, Tally &tally) {
   const i64 at = (i64)v * B.lanes + lane();
@@ -116,7 +116,7 @@ __device__ __forceinline__ u64 wanted(const Batch &B, int v) {
   return BACK ? B.mask[v] : ~B.visited[v] & *B.alive;
 }
 
-// Σ over one chunk: one mask per lane, then the rows that are needed, one after another.
+// The sum over one chunk: every lane reads one mask, then the needed rows are added one after another.
 template <bool EDGES>
 __device__ __forceinline__ Pair gather_rows(const Batch &B, const Chunk &c, u64 want) {
   __shared__ uint4 needed[WARPS][32];  // a neighbour, its place in the chunk, the sources in common (two words)
@@ -171,8 +171,8 @@ __global__ void __launch_bounds__(BLOCK) gather_level(Batch B) {
   select_batch(B);
   Tally tally = {{0, 0}, {0, 0}};
   const i64 warp = (i64)blockIdx.x * WARPS + threadIdx.x / 32, warps = (i64)gridDim.x * WARPS;
-  // Chunks go to warps one by one, since the longest come first. A warp sees at once which of its next chunks are
-  // needed.
+  // Chunks go to warps in turn, the longest first. A warp reads the masks of its next chunks together and skips those
+  // that no source needs.
   for (i64 base = warp; base < B.chunk_count; base += warps * B.together) {
     const i64 mine = base + lane() * warps;
     Chunk chunk = {0, 0, 0, -1, 0};
@@ -226,7 +226,7 @@ __global__ void __launch_bounds__(BLOCK) finish_longs(Batch B) {
   if (!BACK) report(B, tally);
 }
 
-// Starts every batch at its sources; all arrays are zero before. One thread per source.
+// Puts every batch's sources into its first level; all arrays are zero before. One thread per source.
 template <class Offset>
 __global__ void set_sources(Batch B, const int *sources, i64 count) {
   const i64 i = signed_thread_number();
@@ -238,8 +238,8 @@ __global__ void set_sources(Batch B, const int *sources, i64 count) {
   B.X[at * B.lanes + s] = 1.0;
 }
 
-// After a level: which sources are still alive (the host is told too), and what the level adds to Σ (d - 1) or Σ d. One
-// block of 64 threads per batch.
+// After a level: finds which sources are still alive, tells the host, and adds the level to Σ (d - 1) or Σ d. One block
+// of 64 threads per batch.
 template <class Offset>
 __global__ void close_level(Batch B, i64 distance, i64 *due, i64 *total, u64 *told) {
   __shared__ u32 halves[2];
@@ -258,10 +258,9 @@ __global__ void close_level(Batch B, i64 distance, i64 *due, i64 *total, u64 *to
   if (s == 0) told[blockIdx.y] = *B.alive = halves[0] | (u64)halves[1] << 32;
 }
 
-// total[v] += δ of every source, batch after batch and source after source; then, if wanted, the squares in the same
-// way. With endpoints a target counts once more for every source that reaches it, and a source for all that it reaches.
-// Every source's sum is made as well, block by block (parts: source, block), without the source's own δ unless arcs are
-// scored.
+// total[v] += δ of every source, batch after batch and source after source; then, if wanted, δ² in the same order. With
+// endpoints, a target counts 1 for every source that reaches it, and a source 1 for every target that it reaches.
+// parts[source, block] gets the block's part of Σ δ of each source, without the source's own δ unless arcs are scored.
 template <class Offset>
 __global__ void __launch_bounds__(BLOCK)
     add_batches(Batch B, const u64 *first, const i64 *reached, i64 batches, i64 endpoints, i64 squares, i64 edges,

@@ -75,7 +75,7 @@ struct Threads {
     return x;
   }
 
-  // Puts v into the level after if it was not visited.
+  // Puts v into the next level if it was not visited.
   __device__ __forceinline__ void claim(int v, u32 code, int end, int *tail) {
     const u32 shift = (v & 15) * 2;
     if (atomicOr(&codes[v >> 4], code << shift) >> shift & 3) return;

@@ -11,15 +11,15 @@ namespace hopwave::betweenness {
 
 constexpr int PLACE_BITS = 23, VERTEX_BITS = 31;  // the other 10 are for the length
 
-// An empty list is a chunk too, since the way back ends there.
+// An empty list is a chunk too: on the way back its vertex must still get its δ.
 template <class Offset>
 __device__ __forceinline__ u64 pieces(const Offset *offsets, u64 v, int most) {
   return max((u64)1, (degree(offsets, (int)v) + most - 1) / most);
 }
 
-// The chunks of a list of several, which are its slots, above 1 for the list itself; 0 for any other list. Prefix sums
-// of this say where slots begin and which of the long lists comes next. They also say where chunks begin, since every
-// other list is one chunk.
+// Of a list that is cut: its number of chunks (one slot each) in the upper bits, 1 in the lower ones; of any other list
+// 0. Prefix sums of this number the slots and the cut lists. They also say where chunks begin, since every other list
+// is one chunk.
 template <class Offset>
 __device__ __forceinline__ u64 slots_and_list(const Offset *offsets, u64 v, int most) {
   const u64 count = pieces(offsets, v, most);
@@ -36,7 +36,7 @@ __global__ void scan_pieces(u64 *sums, u64 tiles, u64 *total) {  // one block
   if (threadIdx.x == 0) *total = all;
 }
 
-// The keys of all chunks; the lists of several chunks, and where the slots of every list begin.
+// Writes the keys of all chunks, the lists that were cut, and where the slots of each of them begin.
 template <class Offset>
 __global__ void write_pieces(const Offset *offsets, u64 n, int most, const u64 *sums, u64 *keys, int *slots,
                              Long *longs) {

@@ -18,7 +18,7 @@ __global__ void count_near(const Offset *offsets, const int *neighbours, i64 n, 
   if (lane() == 0 && near) atomicAdd(count, near);
 }
 
-// The vertex whose lesser distance is greatest, the lowest of several: distance + 1 above the complement of the vertex.
+// Finds v with the greatest min(one[v], other[v]); ties go to the lowest v. Packed as (distance + 1) << 32 | ~v.
 // `farthest` is 0 before.
 template <class Offset>
 __global__ void find_farthest(const int *one, const int *other, u64 n, u64 *farthest) {
@@ -31,7 +31,7 @@ __global__ void find_farthest(const int *one, const int *other, u64 n, u64 *fart
   if (lane() == 0) atomicMax(farthest, mine);
 }
 
-// The low 16 bits of x, with a 0 before each.
+// Spreads the low 16 bits of x to the even places, with zeros between them.
 __device__ inline u32 spread_bits(u32 x) {
   x = (x | x << 8) & 0x00ff00ffu;
   x = (x | x << 4) & 0x0f0f0f0fu;
@@ -39,8 +39,8 @@ __device__ inline u32 spread_bits(u32 x) {
   return (x | x << 1) & 0x55555555u;
 }
 
-// The keys to sort: both distances in units of `step`, interleaved, above the vertex. A vertex that was not reached is
-// one step behind the farthest.
+// The keys to sort: both distances in units of `step`, interleaved, above the vertex. A vertex that was not reached
+// counts as one step farther than the farthest.
 template <class Offset>
 __global__ void morton_keys(const int *one, const int *other, u64 n, int most_one, int most_other, int step,
                             u64 *keys) {
@@ -50,7 +50,7 @@ __global__ void morton_keys(const int *one, const int *other, u64 n, int most_on
   }
 }
 
-// What the sorted keys say, and the lengths of the rows in their new order.
+// From sorted keys: order, rank, and the lengths of the rows in their new order.
 template <class Offset>
 __global__ void ranks_and_lengths(const u64 *keys, const Offset *offsets, u64 n, int *order, int *rank, u32 *lengths) {
   for (u64 i = thread_number(); i < n; i += thread_count()) {
@@ -64,7 +64,7 @@ __global__ void row_lengths(const int *order, const Offset *offsets, u64 n, u32 
   for (u64 i = thread_number(); i < n; i += thread_count()) lengths[i] = (u32)degree(offsets, order[i]);
 }
 
-// Every row to its new place with its neighbours' new numbers, in the order that they had; one warp per row.
+// Copies every row to its new place, with the new numbers of its neighbours in their old order; one warp per row.
 template <class Offset>
 __global__ void move_rows(const Offset *fresh, const Offset *offsets, const int *neighbours, const int *order,
                           const int *rank, i64 n, int *moved) {
@@ -75,7 +75,7 @@ __global__ void move_rows(const Offset *fresh, const Offset *offsets, const int 
   }
 }
 
-// Where every arc was before; one warp per row.
+// Writes for every arc its place before the renumbering; one warp per row.
 template <class Offset>
 __global__ void old_places(const Offset *fresh, const Offset *offsets, const int *order, i64 n, i64 *places) {
   for (i64 i = signed_thread_number() / WARP; i < n; i += signed_thread_count() / WARP)
@@ -83,7 +83,7 @@ __global__ void old_places(const Offset *fresh, const Offset *offsets, const int
       places[arc] = (i64)offsets[order[i]] + (arc - fresh[i]);
 }
 
-// Rows of scores in the new order, and back into the old one; `places` are those of vertices (int) or arcs (i64).
+// Moves scores from the old order to the new one, and back; `places` are of vertices (int) or of arcs (i64).
 template <class Place>
 __global__ void to_new_order(const double *scores, const Place *places, u64 width, u64 count, double *moved) {
   for (u64 i = thread_number(); i < count; i += thread_count())

@@ -11,7 +11,7 @@
 //   queue      of both sides: forward from the front, backward from the end
 //   path       the vertices of the path that is drawn
 //
-// A pair whose path counts may pass 2^MAX_BITS is left to the CPU, by its number.
+// If path counts may pass 2^MAX_BITS, the pair's number is written down, and the CPU draws its path.
 #pragma once
 #include "common/hash.cuh"
 
@@ -65,11 +65,11 @@ struct PairSearch {
   __device__ __forceinline__ i64 degree(int side, int v) const {
     return (i64)graph.offsets[side][v + 1] - (i64)graph.offsets[side][v];
   }
-  // Whether an arc from a level of that side leads to the other one.
+  // Whether an arc of that side leads to the other side; `at` is the level of its head.
   __device__ __forceinline__ static bool crosses(int at, int side) { return side ? at > 0 : at < 0; }
 
-  // The arcs of the side's last level in their order, 32 at a time: visit(valid, i, u, v) is called by the whole warp,
-  // where u is item i of the queue. Ends when it returns true.
+  // Goes through the arcs u → v of the side's last level in order, 32 at a time: the whole warp calls visit(valid, i,
+  // u, v), where u is item i of the queue. Ends when visit returns true.
   template <class Visit>
   __device__ __forceinline__ void arcs(int side, Visit visit) const {
     const Offset *offsets = graph.offsets[side];
@@ -142,9 +142,9 @@ struct PairSearch {
     return weight;
   }
 
-  // Σ σ(u) σ(v) over the arcs across, added up as the CPU does it: for each u first. Ends at the u with which the sum
-  // passes `chosen`; `at` is then its place in the queue, and the sum that of those before it. No multiplication is
-  // fused with an addition: the CPU rounds after both.
+  // Σ σ(u) σ(v) over the arcs to the other side, added as the CPU does: first over the arcs of each u. Stops at the u
+  // whose terms take the sum past `chosen`: `at` becomes its place in the queue, and the sum of the vertices before it
+  // is returned. Products and sums are rounded separately, as on the CPU.
   __device__ __forceinline__ double ordered(int side, double chosen, int &at) const {
     double total = 0, across = 0, share = 0;
     at = -1;
@@ -167,8 +167,8 @@ struct PairSearch {
     return passed || through > chosen ? total : through;
   }
 
-  // The first of the lanes' terms with which `running` passes `chosen`, or -1. All terms are added to `running`.
-  // Terms whose sums are exact may be added up in any order.
+  // Adds all lanes' terms to `running`. Returns the first lane whose term takes it past `chosen`, or -1. Terms whose
+  // sums are exact may be added in any order.
   __device__ __forceinline__ static int passing(bool is, double term, bool exact, double chosen, double &running) {
     u32 todo = __ballot_sync(ALL_LANES, is);
     if (!todo) return -1;
@@ -204,7 +204,7 @@ struct PairSearch {
     return found;
   }
 
-  // The first place of the queue of one side whose vertex is at that level or beyond it. Levels are in order there.
+  // The first place of a side's queue whose vertex is at level `wanted` or beyond; the queue is ordered by level.
   __device__ __forceinline__ int place_of(int side, int wanted) const {
     int low = 0, high = sides[side].tail;
     while (low < high) {
@@ -230,8 +230,8 @@ struct PairSearch {
     return many;
   }
 
-  // One step of a walk: a predecessor among `candidates`, 32 at a time, in proportion to its share of σ.
-  // candidate(k, many) is vertex number k, and how many arcs lead from it. Returns -1 if the σ of all do not add up.
+  // One step of a walk: a predecessor among `candidates`, 32 at a time, in proportion to its share of σ. candidate(k,
+  // many) returns vertex number k and sets `many` to its number of arcs. Returns -1 if the counts do not add up to σ.
   template <class Candidate>
   __device__ __forceinline__ int predecessor(int candidates, double count, double chosen, Candidate candidate) const {
     double running = 0;
@@ -253,8 +253,8 @@ struct PairSearch {
     return fabs(running - count) <= ROUNDING * count ? found : -1;
   }
 
-  // From path[at] to the root of its side, each vertex one place before the last (forward) or after it. Predecessors
-  // are found as on the CPU. Returns the place of the root, or -1 where the way ends before it or a count is wrong.
+  // Walks from path[at] to the root of its side, writing each vertex one place before the last (forward) or after it
+  // (backward). Predecessors are drawn as on the CPU. Returns the root's place, or -1 if a count is wrong.
   __device__ __forceinline__ int walk(int side, int at, int number) {
     const int step = side ? -1 : 1;
     const Offset *offsets = graph.offsets[1 - side];
@@ -297,7 +297,7 @@ struct PairSearch {
     return low < high;
   }
 
-  // Draws a path across the level of that side which met, counts its inner vertices, and checks it.
+  // Draws a path through an arc between the two sides, counts its inner vertices, and checks it.
   __device__ __forceinline__ void draw(int side, double total, u64 *counts, u64 *sums) {
     int ignored;
     if (total >= EXACT) total = ordered(side, __longlong_as_double(0x7ff0000000000000ll), ignored);
@@ -333,7 +333,8 @@ struct PairSearch {
     return isinf(greatest) ? 2000 : ilogb(greatest) + 1;
   }
 
-  // One pair, and one of its shortest paths, if there is one of up to `cutoff` hops. Returns whether it is done.
+  // Samples one pair and, if it has a path of up to `cutoff` hops, one of its shortest. Returns false if the pair is
+  // left to the CPU.
   __device__ __forceinline__ bool sample(const PathWork &work) {
     const i64 n = graph.n, s = min((i64)(fraction(0) * n), n - 1);
     i64 t = min((i64)(fraction(1) * (n - 1)), n - 2);

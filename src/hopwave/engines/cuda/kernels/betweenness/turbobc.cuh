@@ -10,8 +10,8 @@
 // columns: no values and no second copy by rows. So the way back scatters in a directed graph and gathers in an
 // undirected one.
 //
-// Count is unsigned, as in the paper, or double where that is too narrow. A count that does not fit into 32 bits is
-// noticed where it arises, and the source is computed again with double.
+// Count is unsigned, as in the paper, or double where that is too narrow. A count that does not fit into 32 bits sets
+// `overflowed`, and the source is computed again with double.
 #pragma once
 #include "common/products.cuh"
 
@@ -117,8 +117,8 @@ __global__ void discover(int n, int depth, Count *f, Count *ft, Count *sigma, in
 
 // ---------------------------------------------------------------- the way back: delta_u, delta_ut ← A delta_u, delta
 
-// delta_u ← (1 + delta) / sigma of one level (lines 32-36). Where targets are given, the 1 is for those only. `factor`
-// brings a scaled level to the scale of the one before.
+// delta_u ← (1 + delta) / sigma of one level (lines 32-36). If targets are given, only they have the 1. `factor` brings
+// a scaled level to the scale of the one before.
 template <class Offset, class Count>
 __global__ void spread(int n, int depth, double factor, const u8 *targets, const int *S, const Count *sigma,
                        const double *delta, double *delta_u) {

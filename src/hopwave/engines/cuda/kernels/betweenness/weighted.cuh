@@ -5,11 +5,11 @@
 //   h(v)    the mean number of arcs on the shortest paths to v: Σ δ must be Σ (h(t) - 1) over the targets
 //
 // First all distances (common/shortest.cuh). Then the tight arcs are marked, and those into every vertex counted; few
-// arcs are tight, and no others are read after this. On the way out, a vertex that waits for no arc any more adds up σ
-// over its tight in-arcs, and its tight out-arcs are waited for no more. The queue keeps all waves; on the way back, a
-// vertex adds up the shares of its tight out-arcs. Every sum is made by one group of lanes in the order of a row, so
-// no bit of a result depends on timing. A vertex whose turn never comes is on or behind a cycle of arcs that add
-// nothing to a distance: shortest paths cannot be counted.
+// arcs are tight, and no others are read after this. On the way out, a vertex whose tight in-arcs are all done adds up
+// σ over them; then its tight out-arcs are done. The queue keeps all waves; on the way back, a vertex adds up the
+// shares of its tight out-arcs. Every sum is made by one group of lanes in the order of a row, so no bit of a result
+// depends on timing. If a vertex's turn never comes, it is on or behind a cycle of arcs that add nothing to a distance,
+// and shortest paths cannot be counted.
 //
 // Encodings
 //   X        σ on the way out, share on the way back
@@ -40,7 +40,7 @@ struct Weighted {
   i64 endpoints, edges, directed;
 };
 
-// Σ over targets, and how to add up the parts of threads.
+// Sums over the targets, and how the parts of threads are added.
 struct Due {
   double sum, targets;
   __device__ __forceinline__ Due from(int step) const {
@@ -132,7 +132,7 @@ struct WeightedThreads : PathThreads<Offset, TEAM> {
     wait();
   }
 
-  // The tight out-arcs of v are waited for no more; vertices that wait for none are the next wave.
+  // The tight out-arcs of v are done; vertices that wait for no other arc form the next wave.
   __device__ __forceinline__ void pass_on(int v, int sub, int width, int end, int *tail) const {
     each_marked(tight_out, G.offsets, v, sub, width, [&](Offset j) {
       const int x = G.neighbours[j];

@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(THREADS, HOPWAVE_BLOCKS_PER_SM)
   one_launch::all_levels(graph, work, ByteLevels{(int)source, level, shared}, 1, (int)depth_limit, alpha, beta);
   if (threadIdx.x == 0) arrivals = 0;
   auto wait = [&] { barrier(&shared->arrived, arrivals, gridDim.x, [] {}, [] {}); };
-  // Every block calls this at its end, with its own sum; the last one tells the host.
+  // Every block calls this at its end with its own sum; the last one to call reports to the host.
   auto leave = [&](double found, int depth, bool too_deep) {
     __shared__ bool last;
     found = sum_of_block(found);

@@ -28,7 +28,7 @@ struct __align__(16) Piece {
   u32 index, pieces, first;
 };
 
-// What blocks tell each other. All but the search's end is zero between launches.
+// What blocks tell each other. Everything is zero between launches, except where the search ended.
 struct Shared {
   int depth;  // where the search ended, and how many vertices its last level found
   u32 found;
@@ -115,14 +115,14 @@ struct Stretch {
 #pragma unroll
     for (int c = 0; c < 4; ++c) at[c] = starts.listed[which][3 * level + c];
   }
-  // About how many arcs: by the class of the rows.
+  // An estimate of the arcs, from the classes of the rows.
   __device__ __forceinline__ u64 arcs() const {
     return 2ull * (at[1] - at[0]) + 16ull * (at[2] - at[1]) + 256ull * (at[3] - at[2]) +
            (u64)PIECE * (last_piece - first_piece);
   }
 };
 
-// Lanes whose vertices belong into the same bucket; pieces of long rows are apart.
+// The lanes whose vertices belong to the same bucket as this one's. Pieces of long rows are counted separately.
 struct Peers {
   u32 lanes;
   int leader;
@@ -138,7 +138,8 @@ struct Sorting {
 
   __device__ __forceinline__ const Offset *offsets(int which) const { return which ? graph.offsets : graph.in_offsets; }
 
-  // Calls visit(first vertex of 32, its lane's level, or UNREACHED) for every vertex. Whole warps call it.
+  // Calls visit(first, level) for every 32 vertices from `first` on; `level` is that of the lane's vertex, or
+  // UNREACHED. Whole warps call it.
   template <class Visit>
   __device__ __forceinline__ void vertices(Visit visit) const {
     const i64 step = (i64)grid_warps() * 32 * AT_ONCE;

@@ -1,14 +1,14 @@
 // The wide regime's walk along the rows of one level (betweenness/wide.cuh).
 //
-// How many lanes share a row depends on its length alone, so that its sum is always made in the same order. What is
-// pushed arrives in any order; so it is added up exactly.
+// How many lanes share a row depends on its length alone, so that its terms are always added in the same order. Pushed
+// terms arrive in any order, so they are added exactly.
 #pragma once
 #include "betweenness/wide_sort.cuh"
 
 namespace hopwave::betweenness {
 
-// A sum of float64 numbers without rounding, in 128 bits. All of them are above 0, and their exponents at most SPREAD
-// apart. The greatest are shifted left by LEFT bits and take 96, so that 2^31 of them fit.
+// A sum of float64 numbers in 128 bits, without rounding. The numbers are positive and their exponents differ by at
+// most SPREAD. The greatest ones are shifted left by LEFT bits and take 96 bits, so that 2^31 of them fit.
 struct ExactSum {
   static constexpr int SPREAD = 40, LEFT = 43;
   static constexpr u64 MANTISSA = (1ull << 52) - 1;
@@ -28,7 +28,7 @@ struct ExactSum {
   }
 };
 
-// f(v) for every vertex of a level, one thread each.
+// Calls f(v) for every vertex of a level, one thread per vertex.
 template <class F>
 __device__ __forceinline__ void each_vertex(const Stretch &rows, F f) {
   const u32 listed = rows.at[3] - rows.at[0], all = listed + rows.last_piece - rows.first_piece;
@@ -128,7 +128,7 @@ struct Walk {
     if (lane() == 0) finish(p.v, sum, mine), wide.tickets[p.first] = 0;
   }
 
-  // Rows of up to PIECE arcs, each by the whole warp; the lanes look up to 32 of them up together.
+  // Rows of up to PIECE arcs, each by the whole warp; the lanes read where up to 32 rows begin and end together.
   __device__ __forceinline__ void warped(const int *list, u32 count) const {
     int v = 0;
     Offset begin = 0, end = 0;

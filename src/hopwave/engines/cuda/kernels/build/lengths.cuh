@@ -22,7 +22,7 @@ __global__ void find_long(const Offset *offsets, u64 n, u64 length, u64 *keys, u
   }
 }
 
-// The rows that such keys stand for.
+// From sorted keys back to rows.
 template <class Offset>
 __global__ void rows_of_keys(const u64 *keys, u64 count, int *rows) {
   for (u64 i = thread_number(); i < count; i += thread_count()) rows[i] = (int)(keys[i] & 0xffffffffu);

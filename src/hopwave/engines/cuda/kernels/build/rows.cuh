@@ -1,8 +1,8 @@
 // From edges to sorted rows: the kernels around the sort (engines/cuda/build.py has the steps in order).
 //
 // An arc of rows [first, last) is one 64-bit key: its row, counted from `first`, above `bits` bits of its target. Edges
-// are read in order and keys are written in order, so that arcs that stand repeatedly keep the order of their edges:
-// blocks take equal shares of the edges, count, learn where their keys begin from a scan over all blocks, and write.
+// are read in order and keys are written in order, so that repeated arcs keep the order of their edges: blocks take
+// equal shares of the edges, count their keys, learn from a scan over all blocks where their own begin, and write them.
 #pragma once
 #include "common/scan.cuh"
 
@@ -37,7 +37,7 @@ __global__ void extent(const Id *ids, u64 count, i64 *extent) {
   if (lane() == 0) atomicMin(extent, least), atomicMax(extent + 1, greatest);
 }
 
-// Arcs per bucket of 2^shift rows. An edge is one arc, or two where `symmetric` adds reverses; a loop is one.
+// Counts the arcs per bucket of 2^shift rows. An edge is one arc, or two if `symmetric` adds reverses; a loop is one.
 template <class Id>
 __global__ void count_buckets(const Id *source, const Id *target, u64 edges, int symmetric, int shift, u64 *counts) {
   __shared__ u32 mine[BUCKETS];
@@ -73,7 +73,8 @@ __global__ void count_part(const Id *source, const Id *target, u64 edges, int sy
   if (threadIdx.x == 0) counts[blockIdx.x] = total;
 }
 
-// The keys of those arcs, from where the scan over the counts says on; `edge` says which edge each comes from.
+// Writes the keys of those arcs. A block begins at the place that the scan of the counts gives it. edge[i] is the edge
+// that key i comes from.
 template <class Id>
 __global__ void write_part(const Id *source, const Id *target, u64 edges, int symmetric, i64 first, i64 last, int bits,
                            const u64 *begins, u64 *keys, u32 *edge) {
@@ -105,7 +106,7 @@ __global__ void write_part(const Id *source, const Id *target, u64 edges, int sy
   }
 }
 
-// counts[i] becomes the sum of those before it, counts[count] the sum of all. One block.
+// Exclusive prefix sum in place; counts[count] becomes the sum of all. One block.
 template <class Id>
 __global__ void scan(u64 *counts, u64 count) {
   const u64 all = scan_in_place(counts, count);
@@ -128,8 +129,8 @@ __global__ void count_kept(const u64 *keys, const i64 *order, u64 arcs, int comb
   if (threadIdx.x == 0) counts[blockIdx.x] = total;
 }
 
-// Targets of the arcs that are kept; the degrees of their rows, as (one past the row's last place) − (its first): the
-// two threads that see the row's ends add their share, and u32 numbers wrap to the right sum.
+// Writes the targets of the arcs that are kept, and the degrees of their rows. A degree is (place after the row's last)
+// − (its first place): the threads that see the two ends each add their part, and u32 wraps to the right sum.
 template <class Id>
 __global__ void write_kept(const u64 *keys, const i64 *order, u64 arcs, int combine, int bits, i64 first,
                            const u64 *begins, u64 base, Id *neighbours, u32 *degrees) {
@@ -177,7 +178,7 @@ __global__ void write_weights(const u64 *keys, const i64 *order, u64 arcs, int c
   }
 }
 
-// Sums of TILE degrees each, and then, from the scan over those sums, the offset of every row.
+// First the sums of TILE degrees each; then, from the scan over these sums, the offset of every row.
 template <class Offset>
 __global__ void sum_degrees(const u32 *degrees, u64 n, u64 *sums) {
   sum_tiles(n, sums, [=](u64 r) { return degrees[r]; });
@@ -188,14 +189,14 @@ __global__ void write_offsets(const u32 *degrees, u64 n, const u64 *sums, Offset
   if (thread_number() == 0) offsets[n] = (Offset)sums[(n + TILE - 1) / TILE];
 }
 
-// The first place whose weight is not a number.
+// Finds the first place whose weight is NaN.
 template <class Weight>
 __global__ void find_nan(const Weight *weights, u64 count, u64 *first) {
   for (u64 i = thread_number(); i < count; i += thread_count())
     if (weights[i] != weights[i]) atomicMin(first, i);
 }
 
-// Vertices in descending order of degree, equal ones by number: the keys to sort, and what they say once sorted.
+// Sorts vertices by descending degree, ties by number: one kernel writes the keys, the other reads them back sorted.
 template <class Offset>
 __global__ void degree_keys(const Offset *offsets, u64 n, u64 *keys) {
   for (u64 v = thread_number(); v < n; v += thread_count())

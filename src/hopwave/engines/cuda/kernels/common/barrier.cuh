@@ -4,8 +4,8 @@
 
 namespace hopwave {
 
-// Returns once `blocks` blocks have called it; what any of them wrote before, all of them see after. Whole blocks call
-// it. Thread 0 of each block calls wait() while others are missing, and after() before its block goes on.
+// Returns once `blocks` blocks have called it. What any of them wrote before, all of them see afterwards. All threads
+// of a block call it; thread 0 calls wait() as long as other blocks are missing, and after() before its block goes on.
 //
 //   arrived   how many blocks have ever arrived: one counter in global memory, 0 at first
 //   target    how many will have when this barrier opens; only thread 0 uses it, so it may be in shared memory

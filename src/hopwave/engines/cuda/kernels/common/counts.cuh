@@ -17,7 +17,7 @@ constexpr int LARGEST = 1000, SMALLEST = -900;
 // A level's counts are below 2^bound, and no vertex has 2^degree_bits arcs: might the next level pass 2^LARGEST?
 __device__ __forceinline__ bool might_overflow(int bound, int degree_bits) { return bound + degree_bits > LARGEST; }
 
-// The bound to scale such a level to: some way down, so that not every level needs it.
+// The bound to which such a level is scaled down: well below LARGEST, so that the levels after it need no scaling.
 __device__ __forceinline__ int scaled_bound(int degree_bits) { return max(LARGEST / 2, LARGEST - 64 * degree_bits); }
 
 __device__ __forceinline__ void clear(double &x) { x = 0.0; }
@@ -32,7 +32,7 @@ struct __align__(16) Extended {
   i64 e;
 };
 
-// 2^e, exactly, and far enough for a sum: beside 1, what is below 2^-2000 adds nothing.
+// 2^e, with e clamped to ±2000: smaller terms do not change a sum.
 __device__ __forceinline__ double two_to(i64 e) { return ldexp(1.0, (int)max(-2000ll, min(2000ll, e))); }
 
 __device__ __forceinline__ void clear(Extended &x) { x = {0.0, 0}; }

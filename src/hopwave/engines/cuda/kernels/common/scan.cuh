@@ -6,7 +6,8 @@ namespace hopwave {
 
 constexpr int TILE = 4096;  // items whose sum is one number of the scan
 
-// counts[i] becomes the sum of those before it. Returns the sum of all. The whole block calls this.
+// Exclusive prefix sum in place: counts[i] becomes Σ counts[j] over j < i. Returns the sum of all. The whole block
+// calls this.
 __device__ inline u64 scan_in_place(u64 *counts, u64 count) {
   u64 before = 0;
   for (u64 turn = 0; turn < count; turn += BLOCK) {
@@ -20,7 +21,7 @@ __device__ inline u64 scan_in_place(u64 *counts, u64 count) {
   return before;
 }
 
-// The sum of value(i) over every tile of `count` items, for blocks of BLOCK threads.
+// sums[t] = Σ value(i) over the items i of tile t. Blocks have BLOCK threads.
 template <class Value>
 __device__ inline void sum_tiles(u64 count, u64 *sums, Value value) {
   for (u64 tile = blockIdx.x; tile * TILE < count; tile += gridDim.x) {
@@ -31,8 +32,8 @@ __device__ inline void sum_tiles(u64 count, u64 *sums, Value value) {
   }
 }
 
-// write(i, Σ value(j) over all j < i) for every item, from the scanned sums of tiles. A thread may change what value(i)
-// reads: it is read once, before.
+// write(i, Σ value(j) over all j < i) for every item, from the scanned sums of tiles. write(i) may change what value(i)
+// reads: each value is read once, before it is written.
 template <class Value, class Write>
 __device__ inline void write_tiles(u64 count, const u64 *sums, Value value, Write write) {
   for (u64 tile = blockIdx.x; tile * TILE < count; tile += gridDim.x) {

@@ -90,9 +90,9 @@ struct PathThreads {
 
   __device__ __forceinline__ int place(int *tail) const { return TEAM ? enqueue_at(tail) : atomicAdd(tail, 1); }
 
-  // Calls row(v, sub, width, mates) for the vertices list[begin, end), or for begin to end where there is no list. Each
-  // is taken by `width` lanes, of which the caller is number `sub`, and `mates` is their mask: a whole warp if the row
-  // is long.
+  // Calls row(v, sub, width, mates) for every v of vertices[begin, end), or for v = begin to end - 1 if `vertices` is
+  // null. `width` lanes share a row, a whole warp if it is long; the caller is number `sub` of them, and `mates` is
+  // their mask.
   template <class Row>
   __device__ __forceinline__ void each_row(const Offset *offsets, const int *vertices, int begin, int end, Row row) {
     const int width = (int)S.group, sub = lane() % width, per_warp = WARP / width;
@@ -101,7 +101,8 @@ struct PathThreads {
       const int i = first + lane() / width;
       const int v = i >= end ? -1 : vertices ? vertices[i] : i;
       const bool is_long = v >= 0 && offsets[v + 1] - offsets[v] > S.long_row;
-      // First each group its own row, unless that is long; then one long row after the other, all lanes together.
+      // Each group first takes its own row, unless that is long. Then all lanes take the long rows together, one by
+      // one.
       u32 waiting = __ballot_sync(ALL_LANES, is_long && sub == 0);
       int u = is_long ? -1 : v, number = sub, lanes = width;
       u32 together = mates;
@@ -116,7 +117,7 @@ struct PathThreads {
     }
   }
 
-  // Some arcs of one row: their heads (-1 where there are no more), lengths, and the heads' distances.
+  // Some arcs of one row: their heads (-1 past the row's end), lengths, and the heads' distances.
   struct ArcsInFlight {
     int head[ARCS_IN_FLIGHT];
     double length[ARCS_IN_FLIGHT], known[ARCS_IN_FLIGHT];
@@ -152,8 +153,8 @@ struct PathThreads {
     });
   }
 
-  // Follows some arcs of a vertex at distance `here`: puts heads that become nearer onto a pile. No operation on memory
-  // waits for one of the same kind: all minima are under way together, then all stamps.
+  // Follows some arcs of a vertex at distance `here` and puts the heads that become nearer onto a pile. All minima are
+  // in flight together, then all stamps.
   __device__ __forceinline__ void relax(double here, const ArcsInFlight &arcs) {
     bool nearer[ARCS_IN_FLIGHT];
     u64 offer[ARCS_IN_FLIGHT], old[ARCS_IN_FLIGHT];
@@ -185,7 +186,7 @@ struct PathThreads {
     }
   }
 
-  // Fills in the distances from a source up to the limit. Everybody has passed a barrier since the search before.
+  // Fills in the distances from a source up to the limit. The caller has made a barrier since the search before.
   __device__ __forceinline__ void search(int source) {
     ++round, ++pile;
     bound = S.delta, lowest = infinite();

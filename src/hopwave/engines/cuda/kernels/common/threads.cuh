@@ -21,7 +21,7 @@ __device__ __forceinline__ u32 lanes_below() { return (1u << lane()) - 1; }  // 
 __device__ __forceinline__ u32 block_warp() { return threadIdx.x / WARP; }
 __device__ __forceinline__ u64 thread_number() { return (u64)blockIdx.x * blockDim.x + threadIdx.x; }
 __device__ __forceinline__ u64 thread_count() { return (u64)gridDim.x * blockDim.x; }
-// The same for signed loop counters: those may not overflow, so the compiler unrolls their loops.
+// Signed, for loop counters: signed numbers may not overflow, so the compiler unrolls their loops.
 __device__ __forceinline__ i64 signed_thread_number() { return (i64)blockIdx.x * blockDim.x + threadIdx.x; }
 __device__ __forceinline__ i64 signed_thread_count() { return (i64)gridDim.x * blockDim.x; }
 
@@ -55,8 +55,8 @@ __device__ __forceinline__ T inclusive_scan(T x) {
   return x;
 }
 
-// Σ value over the threads before this one in a block of up to BLOCK, and over all of them. The whole block calls this;
-// it ends with a barrier, so that it can be called again at once.
+// Returns Σ value over the threads before this one; `total` becomes Σ value over the block, of up to BLOCK threads. The
+// whole block calls this. It ends with a barrier, so that it can be called again at once.
 template <class T>
 __device__ inline T block_scan(T value, T &total) {
   __shared__ T sums[BLOCK / WARP];

@@ -8,8 +8,8 @@
 
 namespace hopwave::components {
 
-// The root of v's tree. Other threads may hook it meanwhile; it is then still an ancestor, which is all that join
-// needs.
+// The root of v's tree. Another thread may hook that root to a third vertex meanwhile: it is then no root but still an
+// ancestor of v, which is all that join needs.
 __device__ inline int root_of(int *parent, int v) {
   int above = status(parent, v);
   while (above != v) {
@@ -67,8 +67,8 @@ __global__ void hook_rest(const Offset *offsets, const int *neighbours, int n, i
   }
 }
 
-// Every vertex directly under its root. Each thread writes only its own vertices: to halve paths here would undo the
-// work of others.
+// Puts every vertex directly under its root. Each thread writes only its own vertices: halving paths here would undo
+// the work of other threads.
 template <class Offset>
 __global__ void flatten(int n, int *parent) {
   for (u64 v = thread_number(); v < n; v += thread_count()) {
@@ -85,7 +85,7 @@ __global__ void sample_roots(u64 n, const int *parent, u64 count, int *roots) {
 }
 
 // Components are numbered in the order of their roots: roots per tile are counted and scanned; a root's parent becomes
-// the complement of its number; and then every vertex looks its root's number up.
+// the complement of its number; and then every vertex looks up the number of its root.
 template <class Offset>
 __global__ void count_roots(u64 n, const int *parent, u64 *sums) {
   sum_tiles(n, sums, [=](u64 v) { return parent[v] == v; });

@@ -55,7 +55,7 @@ __global__ void count_ends(const __grid_constant__ Recipe recipe, i64 edges, u32
   }
 }
 
-// `numbers`: of every vertex, where rows are not in the order of ids; else null.
+// `numbers` has the row of every vertex; null if rows are in the order of ids.
 template <class Id>
 __global__ void fill_rows(const __grid_constant__ Recipe recipe, i64 edges, const int *numbers, const i64 *offsets,
                           u32 *filled, Id *neighbours) {
@@ -82,7 +82,7 @@ __global__ void sum_edges(const __grid_constant__ Recipe recipe, i64 edges, u64 
   if (lane() == 0) atomicAdd(sum, mine);
 }
 
-// `ids`: of every number, where rows are not in the order of ids; else null.
+// `ids` has the vertex of every row; null if rows are in the order of ids.
 template <class Id>
 __global__ void sum_rows(const i64 *offsets, const Id *neighbours, const int *ids, i64 rows, u64 *sum) {
   u64 mine = 0;

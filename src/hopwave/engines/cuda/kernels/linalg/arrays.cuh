@@ -61,8 +61,8 @@ __global__ void combine_at(typename Ring::Sum *target, const int *places, const 
     combine<Ring>(target + places[i], (typename Ring::Sum)values[i]);
 }
 
-// The same in the order of the list, for operators that are not commutative. `order` sorts the list by place; one
-// thread adds up all values of a place.
+// target(places(i)) ⊕= values(i) in the order of the list, for operators that are not commutative. `order` sorts the
+// list by place; one thread adds all values of a place.
 template <class Op>
 __global__ void combine_sorted(typename Op::Sum *target, const int *places, const i64 *order,
                                const typename Op::X *values, u64 count) {
@@ -81,7 +81,7 @@ __global__ void spread(const int *places, const T *values, u64 count, T *all, bo
   for (u64 i = thread_number(); i < count; i += thread_count()) all[places[i]] = values[i], present[places[i]] = true;
 }
 
-// And back; the list is in no order.
+// From n values and n bits to a list, in no order.
 template <class T>
 __global__ void __launch_bounds__(BLOCK)
     collect(const T *all, const bool *present, u64 count, int *places, T *values, Progress *progress, u64 *host) {

@@ -19,7 +19,7 @@ __device__ inline T value_of(Word word) {
   return value;
 }
 
-// Swaps the word that holds the target for one with the sum in it, again until no other thread came in between.
+// Compare-and-swap on the word that holds the target, repeated until no other thread came in between.
 template <class Ring, class Word, class Sum>
 __device__ inline void exchange(Word *word, int shift, Sum t) {
   const Word mask = (sizeof(Sum) < sizeof(Word) ? ((Word)1 << 8 * sizeof(Sum) % (8 * sizeof(Word))) - 1 : ~(Word)0)

@@ -1,6 +1,6 @@
-// Sums along known levels, for semirings in which every term counts or the matrix's values do: the value of a place is
-// ⊕ over its row's entries that are one level before. One cooperative launch, after linalg/waves.cuh has found the
-// levels over any_pair: which places a level has does not depend on the semiring.
+// Sums along known levels, for semirings that need every term or the matrix's values: the value of a place is ⊕ over
+// its row's entries that are one level before. One cooperative launch, after linalg/waves.cuh has found the levels over
+// any_pair: which places a level has does not depend on the semiring.
 //
 //   bins     2 · level: its places with long rows; 2 · level + 1: those with shorter rows
 //   starts   where each bin begins in `order`; one more than there are bins

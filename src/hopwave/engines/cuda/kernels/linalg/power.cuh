@@ -13,7 +13,7 @@
 //            reads one and writes the other.
 //   order    rows are numbered by descending length where that balances tiles, so order[row] is its vertex. Rows with
 //            many entries are then near each other in w: the ones most read share cache lines. Short rows may be
-//            numbered so that near ones lie near.
+//            numbered so that rows that are near in the graph lie near each other.
 #pragma once
 #include "common/threads.cuh"
 
@@ -71,7 +71,7 @@ struct __align__(16) TwoSums {
   double change, other;  // Σ |change|; Σ x at dead ends, or Σ x² where x is divided by its length
 };
 
-// A number and that of the meeting it is for, in one access of 16 bytes.
+// Writes a number and the number of its meeting in one access of 16 bytes.
 __device__ __forceinline__ void publish(ulonglong2 *slot, double number, u64 meeting) {
   asm volatile("st.volatile.global.v2.u64 [%0], {%1, %2};" ::"l"(slot), "l"(__double_as_longlong(number)), "l"(meeting)
                : "memory");
@@ -88,8 +88,8 @@ __device__ __forceinline__ TwoSums awaited(const ulonglong2 *slots, u64 meeting)
 }
 
 // Σ over all blocks and cut rows, in every thread. What any block wrote before, all of them see after. Thread i waits
-// for block i, so no block asks a common counter. The warps that wait add up what they get, and all threads add up
-// their few sums.
+// for block i, so that blocks need no common counter. The warps that wait add what they get, and all threads add the
+// few sums of these warps.
 __device__ __forceinline__ TwoSums meet(TwoSums mine, const Powers &powers, i64 cut_rows, u64 meeting) {
   __shared__ TwoSums of_warp[POWER_WARPS], parts[WAITING + CUT_WARPS];
   const int turn = meeting & 1, warp = block_warp();
@@ -143,8 +143,8 @@ struct Round {
   double other;  // α Σ x at dead ends; 1 / the length of w
   TwoSums mine;
 
-  // w of a column, from shared memory where it is there; 0 where the column is -1. Without branches, which would keep
-  // the next loads from being in flight at the same time.
+  // w of a column, from shared memory if it is kept there; 0 for column -1. There are no branches: they would keep the
+  // next loads from being in flight at the same time.
   __device__ __forceinline__ double carried(int column) const {
     double found = 0;
     asm volatile("{\n .reg .pred near, far;\n setp.lt.u32 near, %1, %2;\n setp.ge.s32 far, %1, %2;\n"
@@ -294,8 +294,8 @@ struct Round {
   }
 };
 
-// NORMED: x = x (A + I), divided by its length. The length is known only after the round, so w is what must still be
-// divided, and a round finds the change of the round before it. Otherwise: x = factor x/total A + base + lost dead.
+// NORMED: x = x (A + I), divided by its length. The length is known only after the round: w is not normalised yet, and
+// each round computes the change of the previous one. Otherwise: x = factor x/total A + base + lost dead.
 template <class Offset, bool VALUES, bool NORMED>
 __global__ void __launch_bounds__(POWER_THREADS, POWER_BLOCKS)
     power(const __grid_constant__ DealtRows<Offset> rows, const __grid_constant__ Powers powers) {

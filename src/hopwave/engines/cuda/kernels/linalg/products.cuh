@@ -49,7 +49,7 @@ __device__ inline T from_lane(T value, int source) {
   return (T)__shfl_sync(ALL_LANES, value, source);
 }
 
-// A sum that may not have a term yet.
+// A sum with a flag: it may have no term yet.
 template <class Ring>
 struct Total {
   typename Ring::Sum sum;

@@ -5,7 +5,7 @@
 
 namespace hopwave::linalg {
 
-// A value that the arithmetic reads, or 1. Without structure-only (`weighs`), values are loaded that nothing uses.
+// A value if the arithmetic reads it, else 1. Without structure-only (`weighs`), unused values are loaded too.
 template <bool reads, bool weighs, class T>
 __device__ inline T value_at(const T *values, u64 place) {
   if (weighs) (void)*(const volatile T *)(values + place);
@@ -134,7 +134,7 @@ __global__ void __launch_bounds__(BLOCK)
       Sums<Ring, false>{values, found, nullptr}, Ledger(ledger, cut_rows, cut_pieces), partial, progress, host);
 }
 
-// Sums of terms that are side by side after a sort, one segment per sum (push-pull, section 6.2).
+// Adds up terms that a sort has put side by side, one segment per sum (push-pull, section 6.2).
 template <class Ring>
 struct SegmentSource {
   const i64 *starts, *order;

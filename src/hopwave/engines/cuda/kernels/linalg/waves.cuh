@@ -3,9 +3,9 @@
 //
 //   Ring   the arithmetic, written by hopwave/engines/cuda/linalg/semiring_source.py
 //
-// Operand reuse (push-pull, section 5.4) works for every such semiring, not only for Booleans: what a place outside v
-// could take from inside v comes from f, or the place would have been reached before. So a product by rows reads v's
-// bits and values, and f is never made an array; a product by columns reads f's values where v has them.
+// Operand reuse (push-pull, section 5.4) works for every such semiring, not only for Booleans: any neighbour in v of a
+// place outside v is in f, else the place would have been reached before. So a product by rows reads v's bits and
+// values, and f needs no array of its own; a product by columns reads f's values in v.
 #pragma once
 #include "one_launch/levels.cuh"
 
@@ -55,7 +55,7 @@ __global__ void __launch_bounds__(one_launch::THREADS, HOPWAVE_BLOCKS_PER_SM)
 constexpr i64 MAX_LOOKED_AT = 4096;  // entries of a row in which its fullest column is looked for
 
 // Once per matrix: each row's entry in the fullest column, which a product by rows looks at first since most rows end
-// there; and a bitmap of the rows without entries, in whole words, so past n as well. A warp takes 32 rows, one after
+// there; and a bitmap of the rows without entries, in which bits past n are set too. A warp takes 32 rows, one after
 // another.
 template <class Offset>
 __global__ void fullest(const Offset *offsets, const Offset *in_offsets, const int *in_neighbours, i64 n, int *hub,

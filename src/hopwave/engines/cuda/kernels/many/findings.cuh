@@ -32,7 +32,7 @@ struct Findings {
   static __device__ int my_subwarp() { return lane() / WORDS; }
   static __device__ u64 place(int v) { return (u64)v * WORDS + my_word(); }
 
-  // Whether some thread of the subwarp says yes. The whole warp calls this, as everything below except `note`.
+  // Whether `yes` holds in some thread of the subwarp. The whole warp calls this and everything below except `note`.
   static __device__ bool subwarp_any(bool yes) {
     return __ballot_sync(ALL_LANES, yes) >> (my_subwarp() * WORDS) & (ALL_LANES >> (WARP - WORDS));
   }
@@ -44,7 +44,7 @@ struct Findings {
     else group.list[turn % 2][atomicAdd(&sums.tail, 1u)] = v;
   }
 
-  // The sources in `fresh` reach v in this level; `found`: whether there are any in the whole row.
+  // Records that the sources in `fresh` reach v in this level; `found` says whether the whole row has any.
   __device__ void keep(int v, bool found, u64 fresh) {
     pairs += __popcll(fresh);
     if (found && my_word() == 0) {

@@ -1,8 +1,8 @@
 // Distances along weights from many sources, one block or a team of blocks per source (common/shortest.cuh), and sums
 // over the targets of each.
 //
-// What rounding loses is carried along with a sum (Knuth's exact sum of two floats): sums are as exact as float64
-// allows, as on the CPU.
+// Each sum carries its rounding error along (Knuth's exact sum of two floats), as on the CPU: it is as exact as float64
+// allows.
 #pragma once
 #include "common/shortest.cuh"
 

@@ -38,7 +38,7 @@ struct Counters {
 };
 
 // All arguments of a launch, 8 bytes per field. The grid is cut into `grids` subgrids, which take one group of sources
-// each; what is marked "each" is there `grids` times, one after another.
+// each. Arrays marked "each" exist once per subgrid, one after another.
 template <class Offset>
 struct Many {
   const Offset *offsets;

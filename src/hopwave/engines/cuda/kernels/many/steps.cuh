@@ -92,7 +92,7 @@ struct Steps : Findings<Offset, WORDS> {
     }
   }
 
-  // The bits of `left` that no row of the neighbours [e, end) has; stops once the subwarp has none left.
+  // Returns `left` without the bits that the rows of neighbours [e, end) have. Stops once the subwarp has none left.
   __device__ u64 look(u64 left, Offset e, Offset end, bool open) {
     int u[IN_FLIGHT], ahead[IN_FLIGHT];
     const Offset begin = e;
@@ -115,7 +115,7 @@ struct Steps : Findings<Offset, WORDS> {
     return left;
   }
 
-  // After a push: what is new in the row of fresh of a subwarp's vertex.
+  // After a push: the new bits in v's row of fresh; one subwarp per vertex.
   __device__ u64 settle_row(int v, bool there) {
     if (!there) return 0;
     const u64 seen = all_seen[place(v)], bits = fresh[place(v)] & ~seen;
@@ -125,7 +125,7 @@ struct Steps : Findings<Offset, WORDS> {
     return bits;
   }
 
-  // In a pull: what the vertex lacks and its in-neighbours have. Long rows are left to pull_long.
+  // In a pull: the bits that v lacks and its in-neighbours have. Long rows are left to pull_long.
   __device__ u64 pull_row(int v, bool there, u64 full) {
     const u64 missing = there ? full & ~all_seen[place(v)] : 0;
     bool open = subwarp_any(missing);

@@ -18,8 +18,8 @@ static_assert(CLASSES <= WARP && FEW_BINS % CLASSES == 0);
 // Rows for a whole block, for a warp, for a lane, and short ones for a lane: see Counting::level.
 __device__ __forceinline__ int class_of(u64 arcs) { return arcs >= BLOCK_ROW ? 0 : arcs > 16 ? 1 : arcs > 4 ? 2 : 3; }
 
-// visit(level, v, class, arcs) for every level that the 32 vertices of a warp have; the class is -1 for the vertices of
-// other levels.
+// Calls visit(level, v, class, arcs) once for every level among the 32 vertices of a warp; lanes whose vertex is in
+// another level get class -1.
 template <class Offset, class Visit>
 __device__ __forceinline__ void for_levels(const Offset *in_offsets, const int *distance, u64 n, Visit visit) {
   for (u64 v = thread_number(); v < (n + WARP - 1) / WARP * WARP; v += thread_count()) {
@@ -44,7 +44,7 @@ __device__ __forceinline__ void count_classes(u32 *bins, int kind) {
   if (mine) atomicAdd(bins + lane(), mine);
 }
 
-// Vertices of every bin and in-arcs of every level; both arrays are 0 before.
+// Counts the vertices of every bin and the in-arcs of every level; both arrays are 0 before.
 template <class Offset>
 __global__ void count_levels(const Offset *in_offsets, const int *distance, u64 n, u64 levels, u32 *bins, u64 *arcs) {
   __shared__ u32 my_bins[FEW_BINS];
@@ -70,7 +70,7 @@ __global__ void count_levels(const Offset *in_offsets, const int *distance, u64 
     if (my_arcs[i]) atomicAdd(arcs + i, my_arcs[i]);
 }
 
-// Where every bin begins, in its own place, and where every level does; starts[levels] is the end. One block.
+// bins[i] becomes the place where bin i begins, starts[l] where level l begins; starts[levels] is the end. One block.
 template <class Offset>
 __global__ void scan_levels(u32 *bins, u64 levels, i64 *starts) {
   u64 before = 0;
@@ -86,7 +86,7 @@ __global__ void scan_levels(u32 *bins, u64 levels, i64 *starts) {
   if (threadIdx.x == 0) starts[levels] = (i64)before;
 }
 
-// Every vertex to its bin. `bins` says where each one's next vertex goes.
+// Writes every vertex to its bin; bins[i] is the next free place of bin i.
 template <class Offset>
 __global__ void fill_levels(const Offset *in_offsets, const int *distance, u64 n, u64 levels, u32 *bins, int *order) {
   __shared__ u32 next[FEW_BINS];

@@ -93,7 +93,8 @@ __device__ __forceinline__ Places reserve(bool fresh, Offset begin, Offset end, 
   return my;
 }
 
-// Writes them there, as far as they fit; `share` is the shared address of a FrontierShare.
+// Writes vertices and pieces to their reserved places, as far as they fit; `share` is the shared address of a
+// FrontierShare.
 template <class Offset, bool FROM>
 __device__ __forceinline__ void store(Places my, int u, Offset begin, int shift, u32 most_pieces, u32 share) {
   using Share = FrontierShare<Offset>;

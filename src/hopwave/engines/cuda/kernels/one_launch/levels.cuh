@@ -114,8 +114,8 @@ __device__ __forceinline__ void all_levels(const Graph<Offset> &graph, const Wor
   };
 
   __syncthreads();
-  // One pass per level, or per team. At the start block 0 sets the sources and goes on alone, if the first levels suit
-  // one block; the others wait. All teams are called at one place below: each call would be compiled anew.
+  // One pass per level, or per team. At the start block 0 sets the sources and, if the first levels suit one block,
+  // goes on alone while the others wait. All teams are called at one place below, since every call is inlined.
   for (bool start = true; start || !finished(here, depth_limit); start = false) {
     int choice = PUSH;
     u32 blocks = 1;

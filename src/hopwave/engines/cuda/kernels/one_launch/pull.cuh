@@ -93,13 +93,13 @@ struct Pulling {
     return -1;
   }
 
-  // Of a word of the bitmap: the vertices whose answer a pull that fills does not write.
+  // The vertices of a word whose answers a pull that fills does not write: those visited before, and those past n.
   __device__ __forceinline__ u32 kept(u32 word, u32 old) const {
     const i64 rest = graph.n - (i64)word * 32;
     return rest >= 32 ? old : rest > 0 ? old | ALL_LANES << rest : ALL_LANES;
   }
 
-  // What is known of v once its hub u was looked at; whether it was visited is `hit`.
+  // Writes the answer of v after a look at its hub u; `hit` says whether u was visited.
   __device__ __forceinline__ void write(int v, int u, bool hit, u32 kept) {
     if (Answer::FILLS && fills) {
       if (!(kept >> lane() & 1)) answer.template fill<ONCE>(v, hit ? u : -1, depth);
@@ -109,7 +109,7 @@ struct Pulling {
   }
 
   // Looks at the hub of every open vertex. `open` and `keep` are a word of each lane. Sets `got`, the lane's word of
-  // vertices found, and lists those to look for among all of their neighbours; returns how many they are.
+  // vertices found. Lists the vertices that must look through their other neighbours, and returns how many they are.
   __device__ __forceinline__ u32 hub_pass(u32 first, u32 open, u32 keep, int *list, u32 &got) {
     const bool symmetric = graph.in_offsets == graph.offsets;  // then a vertex has as many in-arcs as out-arcs
     u32 left = 0;
@@ -213,7 +213,7 @@ __device__ void pull_level(const Graph<Offset> &graph, const Work &work, Answer 
   pulling.finish(sums);
 }
 
-// After a barrier: what very long rows have left, one warp per piece.
+// After a barrier: looks through the rest of very long rows, one warp per piece.
 template <class Offset, class Answer>
 __device__ void pull_rest(const Graph<Offset> &graph, const Work &work, Answer answer, const Standing &here,
                           LevelSums *sums, u32 pieces) {

@@ -26,8 +26,8 @@ struct Pushing {
   int depth;
   Finds finds;
 
-  // Claims the lanes' neighbours; u[k] < 0 is none. All loads of a kind, and all claims, are in flight together: so
-  // nothing branches.
+  // Claims the lanes' neighbours; u[k] < 0 is none. Nothing branches, so that all loads of a kind, and all claims, are
+  // in flight together.
   __device__ __forceinline__ void take(const int (&u)[PUSH_IN_FLIGHT], const int (&from)[PUSH_IN_FLIGHT]) {
     u32 bit[PUSH_IN_FLIGHT], old[PUSH_IN_FLIGHT];
     Degree<Offset> degrees[PUSH_IN_FLIGHT];

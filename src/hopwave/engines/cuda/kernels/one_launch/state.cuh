@@ -66,7 +66,8 @@ struct Degree<i64> {
   __device__ __forceinline__ bool at_least(u32 some) const { return arcs >= some; }
 };
 
-// What is read or written only once on a large graph is the first to leave the caches, so that the bitmaps stay there.
+// On a large graph, data that is read or written only once is marked to leave the caches first, so that the bitmaps
+// stay.
 template <bool ONCE>
 __device__ __forceinline__ int read_once(const int *at) {
   return ONCE ? __ldcs(at) : __ldg(at);
@@ -112,7 +113,7 @@ struct Counters {
   __align__(128) u64 team_word[3][2][16];  // by phase: the two words that a team meets at, each in its own cache line
   LevelSums sums[3];                       // by phase: of this one, the next, and one being cleared
   // What is read after a barrier must not be written in the phase that follows, when a slow block may still be reading.
-  // So there is one of these per phase too, and no block reads `tail` above.
+  // So there are three standings too, one per phase, and no block reads `tail` above.
   __align__(128) Standing standing[3];
 };
 
@@ -239,8 +240,8 @@ __device__ __forceinline__ void step_forward(Standing &s, const Work &work, int 
   s.reached += found, s.depth++, s.levels++;
 }
 
-// The barrier of the whole grid (common/barrier.cuh). A block that waits for others' long work is `patient`: it does
-// not use the memory all the time meanwhile.
+// The barrier of the whole grid (common/barrier.cuh). A block that may wait long is `patient`: it sleeps between its
+// looks at the counter.
 template <class After>
 __device__ __forceinline__ void grid_barrier(Counters *counters, u32 &target, bool patient, After after) {
   auto wait = [&] {

@@ -7,8 +7,8 @@
 //
 // A block has workers and one messenger. While the messenger meets those of the other blocks, the workers already load
 // all that can be known of the next level: neighbours, whether they are visited, where their own lists begin. So a
-// level costs the meeting and one more trip to memory, the claim. What remains is instructions, one after another; that
-// is why every one of them matters here.
+// level costs the meeting and one more trip to memory, the claim. The rest is the time of the instructions themselves,
+// which is why every one of them matters here.
 //
 // Timeline of a level ( | is __syncthreads() )
 //
@@ -31,8 +31,8 @@
 //
 // A block that sees all blocks in the word has the sums too. Within a phase the word is never cleared: a meeting's sums
 // are the difference from what was there before, modulo 2^64. Two words take turns, so that a fast block at the next
-// meeting cannot disturb a slow one at this. A level needs no fence: a block arrives when its claims have returned, and
-// claims, made in the L2 cache that all blocks share, are all that it shares. What workers see of other blocks' claims
+// meeting cannot disturb a slow one at this. A level needs no fence: blocks share nothing but claims, which are made in
+// the common L2 cache, and a block arrives only when its claims have returned. What workers see of other blocks' claims
 // before the meeting may be old. That only costs a useless claim: bits are only ever set.
 #pragma once
 #include "one_launch/frontier_share.cuh"
@@ -89,7 +89,7 @@ struct Worker {
   u32 *word, bit;     // its word in the bitmap; its bit there, or 0 if it was visited
   Offset begin, end;  // its own list
 
-  // Loads what can be known of the arcs from lane `first` of the share on.
+  // Loads all that is known before the claim of the 32 arcs from lane `first` of the share on.
   __device__ __forceinline__ void prefetch(u32 first) {
     if (first >= lanes) return;
     const u32 i = first + lane(), j = i & ((1u << shift) - 1), piece = min(i, lanes - 1) >> shift;
@@ -106,8 +106,8 @@ struct Worker {
     begin = load_now(list), end = load_now(list + 1);
   }
 
-  // The same for a share that has just become the current one; `size` is the shared address of its Size. A share that
-  // is too full has gaps; the team will leave.
+  // Prefetches the first arcs of a share that has just become the current one; `size` is the shared address of its
+  // Size. A share that was too full has gaps: nothing is loaded, and the team will leave.
   __device__ __forceinline__ void prefetch_share(u32 size, u32 first) {
     int pieces;
     get<0>(size, pieces);
@@ -206,7 +206,7 @@ struct Messenger {
     board.share = pull_share(task.alpha);
   }
 
-  // The sum over the team of what each block brings; calls `meanwhile` before it waits for the others.
+  // The sum over the team of `brought` of each block. Calls `meanwhile` before it waits for the others.
   template <class Meanwhile>
   __device__ __forceinline__ u64 team_sum(u64 brought, Meanwhile meanwhile) {
     u64 *const word = board.word;
@@ -221,8 +221,7 @@ struct Messenger {
     return now & (ONE_BLOCK - 1);
   }
 
-  // A frontier was distributed: does every block's share fit? `own`: whether it was the team's own, whose arcs were
-  // known before.
+  // After a frontier was distributed: whether every block's share fits. `own` says that the team itself had found it.
   __device__ __forceinline__ void distributed(bool own) {
     if (alone) {
       board.next = NEXT_LEVEL;
@@ -272,7 +271,7 @@ struct Messenger {
     }
   }
 
-  // What can wait until the workers are busy again.
+  // Accounts for the last level; called when the workers are busy again, since nobody waits for it.
   __device__ __forceinline__ void step() {
     if (board.pending)
       step_forward(board.here, task.work, PUSH, board.new_found, board.new_arcs, board.here.mf, blocks);

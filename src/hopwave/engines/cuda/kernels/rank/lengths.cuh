@@ -56,7 +56,7 @@ __global__ void relax(const i64 *offsets, const Slot *heads, const u32 *lengths,
   }
 }
 
-// Once every head has its shortest path: through which row. Of several rows with paths of the same length any will do.
+// Once every head has its shortest distance: writes the row that its path comes through, any of several.
 template <class Slot>
 __global__ void name_parents(const i64 *offsets, const Slot *heads, const u32 *lengths, const i64 *rows,
                              const i64 *distances, const i64 *ends, i64 count, i64 arcs, const u64 *best,
@@ -68,8 +68,8 @@ __global__ void name_parents(const i64 *offsets, const Slot *heads, const u32 *l
   }
 }
 
-// How many arcs break a rule: one that gives a shorter path, one whose head was left out, one in the tree whose length
-// does not fit. One warp per row.
+// Counts the arcs that break each of three rules: no arc gives a shorter path; its head was reached; a tree arc has the
+// right length. One warp per row.
 template <class Slot>
 __global__ void check_lengths(const i64 *offsets, const Slot *tails, const u32 *lengths, i64 rows, const i64 *distances,
                               const i64 *tail_distances, const i64 *parents, u8 *linked, u64 *wrong) {

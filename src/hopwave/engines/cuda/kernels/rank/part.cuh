@@ -120,8 +120,8 @@ __global__ void hubs_first(const i64 *offsets, Slot *neighbours, i64 rows, const
 }
 
 // Graph500's rules about arcs. `wrong` has (count, row, tail) for each of three: an arc that skips a level, a vertex
-// left out, a tree arc that does not join two successive levels. `parents` are tail slots, -1 where there is none to
-// look for.
+// left out, a tree arc that does not join two successive levels. `parents` are tail slots; -1 for rows without a tree
+// arc.
 template <class Slot, class Level>
 struct Judge {
   const i64 *offsets;

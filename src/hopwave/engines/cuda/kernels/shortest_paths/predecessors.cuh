@@ -16,7 +16,7 @@ constexpr int LATER = 0x7fffffff;
 constexpr i64 INFINITY_BITS = 0x7ff0000000000000ll;
 __device__ __forceinline__ bool has_path(double d) { return d < __longlong_as_double(INFINITY_BITS); }
 
-// The last of the rows from `low` to less than `high` that begins at the arc or before it.
+// The row of an arc: the last row in [low, high) that begins at the arc or before it.
 template <class Offset>
 __device__ __forceinline__ int row_of(const Offset *offsets, int low, int high, i64 arc) {
   while (high - low > 1) {
@@ -70,7 +70,7 @@ __global__ void __launch_bounds__(THREADS)
   meet();
   u32 missing = __ldcg(&counters->far[0]);
   meet();
-  // Sources may have been counted by a thread that came before the one which set their parent; that only costs a pass.
+  // A source may be counted as missing if its parent was not set yet; that only costs one more pass.
   if (missing) {
     // The first round looks at all arcs, the others at those of the vertices found in the round before.
     every_arc(offsets, neighbours, lengths, n, m, d, [&](int u, int v, double from, double to) {

@@ -38,7 +38,7 @@ struct Relaxing {
     else work.counters->overflow[(phase + 1) % 3] = 1;
   }
 
-  // `begin` and `end` of the rows are known where K is 1 and entries stay in the block.
+  // `begin` and `end` of the rows are known if K is 1 and entries stay in the block.
   template <int K>
   __device__ __forceinline__ void queue_near(const u32 (&who)[K], u32 count, const Bits (&d)[K], const int (&v)[K],
                                              const Offset (&begin)[K], const Offset (&end)[K]) {
@@ -92,7 +92,7 @@ struct Relaxing {
     }
   }
 
-  // Each lane's vertices, nearer than the threshold or not; `wanted` says which count.
+  // Queues each lane's vertices, near or far by the threshold; `wanted` says which count.
   template <int K>
   __device__ __forceinline__ void queue(const bool (&wanted)[K], const Bits (&d)[K], const int (&v)[K],
                                         const Offset (&begin)[K], const Offset (&end)[K]) {
@@ -109,8 +109,8 @@ struct Relaxing {
 
   // ---- arcs
 
-  // Each lane's arcs; below 0 is none. All loads of a kind are in flight together. Bit i of `alive` says whether arcs
-  // that belong to lane i count.
+  // Relaxes each lane's arcs; a head below 0 is no arc. All loads of a kind are in flight together. Bit i of `alive`
+  // says whether the arcs of lane i's entry count.
   template <int K, class Alive>
   __device__ __forceinline__ void relax(const i64 (&arc)[K], const Bits (&from)[K], const int (&owner)[K],
                                         Alive alive) {
@@ -127,7 +127,7 @@ struct Relaxing {
     const u32 live = alive();
 #pragma unroll
     for (int k = 0; k < K; k++) {
-      // Where there are few arcs, time counts, and the atomic operation alone is one trip to the memory instead of two.
+      // With few arcs latency counts: the atomic operation alone is one trip to memory instead of two.
       before[k] = v[k] < 0 || !(live >> owner[k] & 1) ? 0 : K == 1 ? M::NONE : __ldcg(work.dist + v[k]);
       offer[k] = M::plus(from[k], length[k]);
       if (K == 1 && local && v[k] >= 0) begin[k] = __ldg(offsets + v[k]), end[k] = __ldg(offsets + v[k] + 1);
@@ -163,7 +163,7 @@ struct Relaxing {
     }
   }
 
-  // One stretch of arcs per lane, all of them together less than 2^32; the lanes share the arcs evenly. Those of a lane
+  // Each lane brings one stretch of arcs, fewer than 2^32 together; the lanes share all of them evenly. Arcs of a lane
   // whose entry no longer counts (`now` is not d) are left out.
   __device__ __forceinline__ void share(Bits d, Bits now, i64 begin, u32 length) {
     u32 end = inclusive_scan(length), total = __shfl_sync(ALL_LANES, end, WARP - 1);
@@ -244,8 +244,8 @@ struct Relaxing {
     return {d, now, begin, (u32)degree, mine};
   }
 
-  // Dealt out to warps: the chunks to those of all blocks of a team, the entries of a list to those of this block. All
-  // arcs are followed in one place, which keeps the kernel short.
+  // Deals out work to warps: chunks to the warps of all blocks of the team, entries of a list to those of this block.
+  // All arcs are followed in one place, which keeps the kernel short.
   __device__ __forceinline__ void pass_on(const Entry<Bits> *list, u32 begin, u32 end, u32 chunks, u32 blocks,
                                           u32 rank) {
     const u32 size = min(32u, max(1u, (end - begin + WARPS - 1) / WARPS));
@@ -277,7 +277,7 @@ struct Relaxing {
     __syncthreads();
   }
 
-  // The same for the near entries that wait in shared memory after this round.
+  // Moves the near entries that wait in shared memory after this round to the near queue.
   __device__ __forceinline__ void flush_near(u32 count) {
     __syncthreads();
     if (threadIdx.x == 0) {

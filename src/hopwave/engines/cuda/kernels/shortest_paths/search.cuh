@@ -11,8 +11,8 @@
 //             is queued again. This only repeats work.
 //
 // The first block takes small phases alone while the others wait. The order of relaxations does not change a bit of the
-// result: a rounded sum grows with its terms, so whoever passes on the least distance of a vertex also offers the least
-// to its neighbours.
+// result: rounded sums are monotone in their terms, so the least distance of a vertex also offers the least to its
+// neighbours.
 #pragma once
 #include "shortest_paths/relax.cuh"
 
@@ -24,7 +24,7 @@ struct Here {
   u64 least;
 };
 
-// What a phase changes of where the search stands.
+// What a phase changes in the standing.
 template <class Bits>
 struct Ended {
   Bits lower, threshold;  // of a split
@@ -159,7 +159,7 @@ struct Search {
     }
   }
 
-  // The far pile becomes the near queue of the next bucket, and a new pile. Or, to rebuild both, all n vertices do.
+  // Divides the far pile into the near queue of the next bucket and a new pile; a rebuild divides all n vertices.
   __device__ __forceinline__ Ended<Bits> split(u32 blocks, u32 rank, i64 n) {
     clear_for_later(rank);
     const bool rebuild = here.overflow;
@@ -168,7 +168,7 @@ struct Search {
       work.counters->least[(at.pile + 1) % 3] = M::NONE;
       if (!at.fresh && !rebuild) note_bucket();
     }
-    // Where the pile is looked through once more, it is known where the next bucket begins.
+    // If the pile was looked through by the last phase too, its least distance is known: the next bucket begins there.
     const Bits lower = (Bits)(rebuild ? at.lower : at.fresh ? here.least : at.threshold);
     const Bits threshold = rebuild ? (Bits)at.threshold : M::end(lower, width);
     R &r = relaxing;

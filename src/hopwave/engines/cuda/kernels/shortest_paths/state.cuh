@@ -25,7 +25,7 @@ struct Measure {  // float or double lengths, float64 sums
     return (u64)__double_as_longlong(__dadd_rn(__longlong_as_double((i64)d), (double)length));
   }
   __device__ static double number(Bits d) { return __longlong_as_double((i64)d); }
-  // The end of a bucket of that width, which is never empty however narrow it is.
+  // The end of the bucket [least, least + width). It is above `least`, however narrow the bucket is.
   __device__ static Bits end(Bits least, Bits width) {
     return max(min((Bits)__double_as_longlong(__dadd_rn(number(least), number(width))), NONE), min(least + 1, NONE));
   }
@@ -113,7 +113,7 @@ struct Work {
   i64 pile;       // entries of a far pile that it looks through alone
   i64 local;      // entries per block up to which blocks go on with what they find themselves
   i64 subrounds;  // for that many rounds at most
-  i64 arcs;       // as long as these entries have at most so many arcs
+  i64 arcs;       // as long as these entries have no more arcs than this
   i64 share;      // entries that a block has at least, so that few entries go to few blocks
 };
 

@@ -7,9 +7,9 @@
 
 namespace hopwave::steps {
 
-// Whether a vertex belongs to the bottom-up frontier: those not visited before this level (Definition 2.1). What the
-// level before found early, at this depth + 1, is still in it, so that the queue holds all that a push will need
-// (Observation 2).
+// Whether a vertex belongs to the bottom-up frontier: those not visited before this level (Definition 2.1). Vertices
+// that the level before found early, at this depth + 1, are still in it, so that the queue holds all that a push will
+// need (Observation 2).
 __device__ inline bool waits(const int *distance, u64 v, u64 n, int depth) {
   return v < n && (distance[v] == -1 || distance[v] == depth + 1);
 }
@@ -67,8 +67,8 @@ __global__ void prefix_sum(i64 *sums, u64 blocks) {
 }
 
 // What a row found; depth is the paper's l - 1. With `asynchronous`, a row without a neighbour in the frontier, but
-// with one found during this very launch, belongs to the level after (Lemma 2). Whether that is seen in time depends on
-// timing; if it is seen, it is right.
+// with one found during this very launch, belongs to the level after (Lemma 2). Whether such a neighbour is seen
+// depends on timing; if it is seen, the result is right.
 template <class Offset, bool asynchronous>
 __device__ inline void write_row(int v, int source, int beside, const Offset *offsets, int depth, int *distance,
                                  int *parent, Tally &mine) {

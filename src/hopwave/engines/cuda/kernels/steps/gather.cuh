@@ -9,9 +9,8 @@ namespace hopwave::steps {
 
 constexpr int SCRATCH = 4 * BLOCK;  // arcs that a block takes at a time
 
-// A block's even share of a queue, in tiles of BLOCK (Merrill et al., section 4.2). Where the queue is short every
-// block gets few vertices, for they may be hubs; vertices side by side in the queue go to different warps for the same
-// reason.
+// A block's even share of a queue, in tiles of BLOCK (Merrill et al., section 4.2). Vertices may be hubs: so every
+// block gets few of a short queue, and neighbours in the queue go to different warps.
 struct QueueShare {
   u64 begin, end;
 

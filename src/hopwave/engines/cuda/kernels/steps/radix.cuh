@@ -22,8 +22,8 @@ struct SortTile {
 // The number in the tile of the thread's key j: a warp has KEYS * WARP keys side by side.
 __device__ inline u32 key_number(int j) { return block_warp() * KEYS * WARP + j * WARP + lane(); }
 
-// Where each of the tile's keys goes when the tile is sorted by the digit at `shift`; returns how many keys have the
-// value of this thread's number. The whole block calls this.
+// Finds the place of each of the tile's keys once the tile is sorted by the digit at `shift`. Returns how many keys
+// have the digit value threadIdx.x. The whole block calls this.
 __device__ inline u32 rank_keys(const u32 (&keys)[KEYS], int shift, u32 mask, u32 (&places)[KEYS], SortTile &tile) {
   for (int i = threadIdx.x; i < BLOCK / WARP * DIGITS; i += BLOCK) tile.counts[i / DIGITS][i % DIGITS] = 0;
   __syncthreads();
@@ -73,11 +73,12 @@ __global__ void digit_totals(const u32 *keys, u64 count, int bits, int width, u6
     if (const u32 some = found[place][threadIdx.x]) atomicAdd(&totals[place * DIGITS + threadIdx.x], (u64)some);
 }
 
-// How many keys of one digit a tile has, or it and all tiles before it: the count, times four, and what it counts.
+// A word of `progress` is 4 · count + what it counts: the keys of one digit value in the tile, or in the tile and all
+// before it.
 enum Progress { NOTHING, OF_THE_TILE, UP_TO_THE_TILE };
 
 // The keys of this thread's digit in all tiles before this one, which has `own` (decoupled look-back, Merrill and
-// Garland). A tile is numbered when it begins, so all before it have begun and will say what they have.
+// Garland). Tiles get their numbers in the order they start, so every earlier tile will publish its count.
 __device__ inline u64 keys_before(u64 *progress, u64 tile, u64 own) {
   volatile u64 *said = progress + threadIdx.x;
   said[tile * DIGITS] = 4 * own + (tile ? OF_THE_TILE : UP_TO_THE_TILE);

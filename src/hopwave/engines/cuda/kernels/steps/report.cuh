@@ -8,7 +8,7 @@ namespace hopwave::steps {
 enum Counter { FOUND, EDGES, CHECKED, AHEAD, AHEAD_EDGES, TAIL, GATHERED, TICKET, GREATEST, LEAST, COUNTERS };
 
 // Whether the level before found nothing, so that this one, launched ahead of its counters, has nothing to do. `before`
-// is null where the host knows that there is a frontier.
+// is null if the host knows that there is a frontier.
 __device__ inline bool ended(const u64 *before) { return before && !before[FOUND]; }
 
 // A thread's share of the first five counters.

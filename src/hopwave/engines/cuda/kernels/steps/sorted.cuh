@@ -25,8 +25,8 @@ __device__ inline void gather_values(const Offset *offsets, const int *neighbour
   report(mine, counters);
 }
 
-// Equal keys are side by side: the first of each is the vertex, the sum over each its path count. The mask comes last,
-// as it can only be applied to the result. `sources` is null for keys without values.
+// Equal keys lie side by side: the first of them is the vertex found, and the sum over them its path count. The mask
+// comes last: it applies to the result. `sources` is null for keys without values.
 template <class Offset>
 __device__ inline void reduce_keys(const Offset *offsets, const int *keys, const int *sources, u64 arcs, int depth,
                                    u32 *visited, int *distance, int *parent, double *sigma, int *next, u64 *counters) {

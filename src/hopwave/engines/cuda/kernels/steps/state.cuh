@@ -5,8 +5,8 @@
 
 namespace hopwave::steps {
 
-// The sources are visited, their own parents, reached by one path each, and the first frontier. `sources` is null where
-// there is a single one.
+// Sets the sources: at distance 0, their own parents, with one path each, and the first frontier. `sources` is null if
+// there is only one.
 template <class Offset>
 __global__ void set_sources(const int *sources, int single, u64 count, int *distance, int *parent, double *sigma,
                             int *queue) {

@@ -1,0 +1,28 @@
+"""How every command that asks about a graph ends: it writes files, then prints one JSON object, or text and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table
+
+from hopwave.cli import terminal
+from hopwave.cli.info import sentence, sizes
+from hopwave.graph import Graph
+
+
+def tell(
+    file: Path, graph: Graph, as_json: bool, record: dict[str, Any], parts: Iterable[str | Table], **files: Path | None
+) -> None:
+    """Print the record as JSON, or the parts; and the files written, by the names of their options."""
+    if as_json:
+        written = {option: path and str(path) for option, path in files.items()}
+        terminal.emit({"file": str(file), **sizes(graph), **record, **written})
+        return
+    terminal.line(f"{file}: {sentence(graph)}")
+    for part in parts:
+        terminal.line(part) if isinstance(part, str) else terminal.show(part)
+    for path in filter(None, files.values()):
+        terminal.line(f"wrote {path}")

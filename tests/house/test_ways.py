@@ -1,0 +1,67 @@
+"""Calls lead down: the five ways of docs/architecture.md, run with a profiler that looks at every call of hopwave."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import pytest
+from docs import floors
+
+import hopwave as hw
+
+GRAPH = hw.generate.kronecker(8, seed=1)
+WAYS: dict[str, Callable[[Path], Any]] = {
+    "source": lambda folder: hw.bfs(GRAPH, 0, device="cpu", trace=True),
+    "k": lambda folder: hw.betweenness_centrality(GRAPH, k=8, seed=1, device="cpu"),
+    "epsilon": lambda folder: hw.betweenness_centrality(GRAPH, epsilon=0.1, seed=1, device="cpu"),
+    "path": lambda folder: hw.read(folder / "edges.csv"),
+    "edge list": lambda folder: hw.Graph.from_edges(["a", "b"], ["b", "c"], weights=[1.0, 2.0], device="cpu"),
+}
+HANDED_DOWN = {"poll"}  # an engine calls it now and then: it shows progress, and says whether to go on
+
+
+def floor_of(frame: FrameType | None) -> int | None:
+    """The floor of the function that runs in a frame; None if it is not hopwave's."""
+    module = frame.f_globals.get("__name__", "") if frame else ""
+    return floors.floor_of(floors.room_of(module)) if module.partition(".")[0] == floors.PACKAGE else None
+
+
+@contextmanager
+def calls_upward() -> Iterator[list[str]]:
+    """Fills a list with the calls that a function of one floor makes to a function of a higher one."""
+    found: list[str] = []
+
+    def look(frame: FrameType, event: str, _: Any) -> None:
+        here, caller = floor_of(frame), floor_of(frame.f_back)
+        if event != "call" or here is None or caller is None or frame.f_code.co_name in HANDED_DOWN:
+            return
+        if here < caller:
+            assert frame.f_back is not None
+            found.append(f"{frame.f_back.f_globals['__name__']} → {frame.f_globals['__name__']}.{frame.f_code.co_name}")
+
+    before = sys.getprofile()
+    sys.setprofile(look)
+    try:
+        yield found
+    finally:
+        sys.setprofile(before)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_no_call_leads_up(way: str, tmp_path: Path) -> None:
+    (tmp_path / "edges.csv").write_text("source,target,weight\n0,1,2.5\n1,2,1.0\n", encoding="utf-8")
+    with calls_upward() as found:
+        WAYS[way](tmp_path)
+    assert sorted(set(found)) == []
+
+
+def test_a_call_that_leads_up_is_seen() -> None:
+    called: Any = eval("lambda: 1", {"__name__": "hopwave.api.search"})
+    with calls_upward() as found:
+        eval("called()", {"__name__": "hopwave.graph.csr", "called": called})
+    assert found == ["hopwave.graph.csr → hopwave.api.search.<lambda>"]
