@@ -16,14 +16,13 @@ import numpy.typing as npt
 
 from hopwave import engines
 from hopwave.arrays import ScaledCounts
-from hopwave.engines.cpu import path_counts, policy
+from hopwave.engines.cpu import path_counts, policy, team
 from hopwave.engines.cpu.betweenness.small import SmallAccumulation
 from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import new_board, thread_count
 from hopwave.engines.cpu.graph import CpuGraph
 from hopwave.engines.cpu.search import loop, state
 from hopwave.engines.cpu.search.steps import EARLY_EXIT, KEEPS_OPEN, OPERAND_VISITED, ROWS_ALL
-from hopwave.engines.cpu.team import helped
 from hopwave.graph import Graph
 from hopwave.planning.jobs import (
     Accumulation,
@@ -54,7 +53,7 @@ class Search:
         self.sources = np.array(sources, np.int64)
         worth = loaded.n // policy.VERTICES_PER_THREAD + loaded.m // policy.ARCS_PER_THREAD
         self.threads = max(1, min(threads, worth, policy.MAX_TEAM + 1))
-        self.outcome: Any = None
+        self.here = np.zeros(state.HERE_CELLS, np.int64)
         self.W: Any = None
         self.A: Any = None
         self.counts: npt.NDArray[np.float64] | ScaledCounts | None = None
@@ -119,26 +118,30 @@ class Engine:
             yield search.W
 
     def _search(self, search: Search, plan: Plan, trace: bool) -> list[list[int]]:
-        A, W = search.A, search.W
-        steps, rule, reads_distances = _encode(plan)
-        limit = NO_LIMIT if search.question.depth_limit is None else min(search.question.depth_limit, NO_LIMIT)
-        findable = search.loaded.findable if plan.loop == "device" else -NO_LIMIT
-        task = state.Task(
-            search.sources, steps, rule, limit, search.threads, search.loaded.degree_bits, reads_distances, findable
+        A, W, here = search.A, search.W, search.here
+        steps, rule, fill_now = _encode(plan)
+        depth_limit = search.question.depth_limit
+        limits = (  # in the order of state.DEPTH_LIMIT and the cells after it
+            NO_LIMIT if depth_limit is None else min(depth_limit, NO_LIMIT),
+            search.threads,
+            search.loaded.degree_bits,
+            fill_now,
+            search.loaded.findable if plan.loop == "device" else -NO_LIMIT,
         )
-        levels = min(search.loaded.n, limit) + 1 if trace else 0
+        levels = min(search.loaded.n, limits[0]) + 1 if trace else 0
         buffer = np.empty((levels, state.TRACE_COLUMNS), np.int64)  # rows that no level needs cost nothing
-        part = A, W, new_board(), task, buffer, np.zeros(2, np.int64)
+        given = here, search.sources, steps, rule, np.array(limits, np.int64), buffer, np.zeros(2, np.int64)
+        part = A, W, new_board(), *given
         helpers, offsets = search.threads - 1, (A.indptr.itemsize, A.in_indptr.itemsize)
-        with compiling(loop.take_part), helped(helpers, loop.take_part, part, offsets) as team:
-            search.outcome = loop.take_part(*part, team, helpers, 0)
-        rows: list[list[int]] = buffer[: search.outcome.traced].tolist()
+        with compiling(loop.take_part):
+            team.lead(helpers, loop.take_part, part, offsets)
+        rows: list[list[int]] = buffer[: here[state.TRACED]].tolist()
         return rows
 
     def _counts(self, search: Search, plan: Plan) -> npt.NDArray[np.float64] | ScaledCounts:
         """σ from σ̂ and each level's shift; by mantissa and exponent where a level spans more than float64."""
-        W, outcome = search.W, search.outcome
-        if outcome.overflowed:
+        W, here = search.W, search.here
+        if here[state.OVERFLOWED]:
             search.W = W = W._replace(sigma=np.empty(0))
             self._search(search, plan, trace=False)
             reached = np.flatnonzero(W.distance >= 0)
@@ -146,13 +149,13 @@ class Engine:
             mantissa, exponent = np.zeros(search.loaded.n), np.zeros(search.loaded.n, np.int64)
             path_counts.count_extended(search.A, order, W.distance, mantissa, exponent)
             return ScaledCounts.plain(mantissa, exponent)
-        segments = W.segments[: outcome.segments]
+        segments = W.segments[: here[state.SEGMENTS]]
         if not segments[:, 2].any():
             return W.sigma
         mantissa, exponent = np.frexp(W.sigma)
         exponent = exponent.astype(np.int64)
-        lengths = np.diff(segments[:, 0], append=outcome.queue_end)
-        exponent[W.queue[: outcome.queue_end]] += np.repeat(segments[:, 2], lengths)
+        lengths = np.diff(segments[:, 0], append=here[state.QUEUE_END])
+        exponent[W.queue[: here[state.QUEUE_END]]] += np.repeat(segments[:, 2], lengths)
         return ScaledCounts.plain(mantissa, exponent)
 
     def regime(self, graph: Graph, job: BetweennessJob, plan: Plan) -> None:
@@ -232,15 +235,15 @@ class Engine:
         return local_efficiencies(self.load(graph, None), poll, threads)
 
     def fetch(self, search: Search) -> FoundBySearch:
-        W, outcome = search.W, search.outcome
+        W, here = search.W, search.here
         # The last level looked for more and found none, unless a limit stopped the search before.
-        depth = outcome.depth - (not outcome.nf and outcome.depth > 0)
+        depth = int(here[state.DEPTH]) - (not here[state.NF] and here[state.DEPTH] > 0)
         return {
             "distances": W.distance,
             "predecessors": W.parent if search.question.predecessors else None,
             "path_counts": search.counts,
-            "depth": depth,
-            "reached": outcome.reached,
+            "depth": int(depth),
+            "reached": int(here[state.REACHED]),
         }
 
 

@@ -7,7 +7,7 @@ board (crew.py). Helpers join in its jobs: INIT, then level after level
 
 and at the end FILL and MARK_UNREACHED. See search/steps.py for what each of them does.
 
-    A   the graph, an Adjacency      W   the arrays of this search, a Workspace      task   what to do, a Task
+    A   the graph, an Adjacency      W   the arrays of this search, a Workspace      here   what Python reads afterwards
 
 The frontier is queue[begin:end] if `in_queue`, and bitmaps[which] if `in_bitmap`. queue[:marked] is in the bitmap of
 visited vertices; there is none while `marked` is negative.
@@ -111,32 +111,21 @@ def pull_level(A, W, board, kind, depth, flags, which, early, early_arcs, thread
 
 
 @njit(**INNER)
-def push_level(A, W, board, begin, end, mf, depth, flags, which, early, early_arcs, threads):
-    """Level `depth` from queue[begin:end] to the end of the queue, where what was found early comes first."""
-    noinline()
-    first = frontier.append_bits(W.bitmaps[2 + which], W.queue, end) if early else end
-    nf = end - begin
-    if threads > 1 and mf + nf >= SMALL_LEVEL:
-        board[crew.TAIL] = first
-        together(A, W, board, steps.PUSH, begin, end, push_chunk(nf, mf, threads), depth, flags, which)
-        tail, arcs = board[crew.TAIL], board[crew.EDGES]
-    else:
-        tail, arcs = push_alone(A.indptr, A.indices, W.parent, W.queue, begin, end, first)
-    return state.Found(tail - end, arcs + early_arcs, tail - first, arcs, mf, ZERO, ZERO)
+def lead(A, W, board, here, sources, plan, rule, limits, trace, clock):
+    """The leader's part. nf, mf, mu, nf0, mf0 and last are what a rule looks at (planning/rules.py).
 
-
-@njit(**INNER)
-def lead(A, W, board, task, trace, clock):
-    """The leader's part. nf, mf, mu, nf0, mf0 and last are what a rule looks at (planning/rules.py)."""
+    A pushed level is not a function of its own: a call that passes records takes longer than a small level.
+    """
     noinline()
-    plan, rule, limit, threads, bits = task.steps, task.rule, task.depth_limit, task.threads, task.degree_bits
-    queue, bitmaps, segments, sigma = W.queue, W.bitmaps, W.segments, W.sigma
-    n, words, m, counting = W.parent.size, W.visited.size, np.int64(A.indptr[W.parent.size]), sigma.size > 0
-    fill_now = task.reads_distances or counting
+    limit, threads, bits = limits[state.DEPTH_LIMIT], limits[state.THREADS], limits[state.DEGREE_BITS]
+    indptr, indices, parent, queue, bitmaps = A.indptr, A.indices, W.parent, W.queue, W.bitmaps
+    segments, sigma, n, words = W.segments, W.sigma, W.parent.size, W.visited.size
+    m, counting = np.int64(indptr[n]), sigma.size > 0
+    fill_now = limits[state.READS_DISTANCES] != 0 or counting
     by_regions(A, W, board, steps.INIT, region_chunk(words, threads), ZERO, np.int64(fill_now), ZERO, threads)
-    mf, without_in_arcs = visit_sources(A, W, task.sources)
-    findable = task.with_in_arcs + without_in_arcs
-    depth, nf, reached = ZERO, task.sources.size, task.sources.size
+    mf, without_in_arcs = visit_sources(A, W, sources)
+    findable = limits[state.WITH_IN_ARCS] + without_in_arcs
+    depth, nf, reached = ZERO, sources.size, sources.size
     mu, nf0, mf0, last = m - mf, ZERO, ZERO, np.int64(-1)
     begin, end, marked, in_queue, in_bitmap, which = ZERO, nf, np.int64(-1), True, False, ZERO
     early, early_arcs = ZERO, ZERO  # vertices that an asynchronous pull found one level early, and arcs that leave them
@@ -164,7 +153,14 @@ def lead(A, W, board, task, trace, clock):
             if not in_queue:
                 begin, end = end, frontier.append_bits(bitmaps[which], queue, end)
                 marked, count = end, add_segment(segments, count, begin, depth)
-            found = push_level(A, W, board, begin, end, mf, depth + 1, flags, which, early, early_arcs, threads)
+            first = frontier.append_bits(bitmaps[2 + which], queue, end) if early else end
+            if threads > 1 and mf + nf >= SMALL_LEVEL:
+                board[crew.TAIL] = first
+                together(A, W, board, steps.PUSH, begin, end, push_chunk(nf, mf, threads), depth + 1, flags, which)
+                tail, arcs = board[crew.TAIL], board[crew.EDGES]
+            else:
+                tail, arcs = push_alone(indptr, indices, parent, queue, begin, end, first)
+            found = state.Found(tail - end, arcs + early_arcs, tail - first, arcs, mf, ZERO, ZERO)
             count = add_segment(segments, count, end, depth + 1)
             if fill_now:
                 steps.fill_distances(segments, queue, W.distance, count, end, end + found.nf)
@@ -193,20 +189,20 @@ def lead(A, W, board, task, trace, clock):
                 together(A, W, board, steps.FILL, first, stop, copy_chunk(stop - first, threads), ZERO, count, ZERO)
     if reached < n:
         by_regions(A, W, board, steps.MARK_UNREACHED, region_chunk(words, threads), ZERO, ZERO, ZERO, threads)
-    return state.Outcome(depth, nf, reached, count, end, np.int64(overflowed), traced)
+    here[state.DEPTH], here[state.NF], here[state.REACHED], here[state.SEGMENTS] = depth, nf, reached, count
+    here[state.QUEUE_END], here[state.OVERFLOWED], here[state.TRACED] = end, overflowed, traced
 
 
 @njit(**COMPILED)
-def take_part(A, W, board, task, trace, clock, team, helpers, me):
+def take_part(A, W, board, here, sources, plan, rule, limits, trace, clock, team, helpers, me):
     """One thread's part: number 0 leads a search, others help in one after another. One function, so compiled once."""
     if me != 0:
         assist(team, A, W, board)
-        return state.Outcome(ZERO, ZERO, ZERO, ZERO, ZERO, ZERO, ZERO)
+        return
     if helpers:
         lend(team, ADDRESS, (A, W, board))
         open_offer(team, helpers)
-    outcome = lead(uncounted(A), uncounted(W), board, task, trace, clock)
+    lead(uncounted(A), uncounted(W), board, here, sources, plan, rule, limits, trace, clock)
     crew.dismiss(board)
     if helpers:
         close_offer(team)
-    return outcome

@@ -33,11 +33,10 @@ def workspace_arrays(n, threads):
     )
 
 
-# What a search is told. steps: one row per step of the plan, with the columns below. rule: its code in
-# hopwave/planning/rules.py and its two parameters. degree_bits: of the greatest in-degree. reads_distances: whether a
-# step reads distances during the search. with_in_arcs: how many vertices have in-arcs (or a negative number: look until
-# the frontier is empty).
-Task = namedtuple("Task", "sources steps rule depth_limit threads degree_bits reads_distances with_in_arcs")
+# limits: the deepest level, threads, bits of the greatest in-degree, whether a step reads distances during the search,
+# and how many vertices have in-arcs (or a negative number: look until the frontier is empty).
+DEPTH_LIMIT, THREADS, DEGREE_BITS, READS_DISTANCES, WITH_IN_ARCS = range(5)
+# plan: one row per step. rule: its code in hopwave/planning/rules.py and its two parameters.
 IS_PULL, STEP_FLAGS, IS_ASYNCHRONOUS = range(3)
 
 # What one level found: the vertices of the next frontier and the arcs that leave it; the vertices that are new, of this
@@ -45,8 +44,10 @@ IS_PULL, STEP_FLAGS, IS_ASYNCHRONOUS = range(3)
 # asynchronous pull, and their arcs.
 Found = namedtuple("Found", "nf mf new new_arcs checked early early_arcs")
 
-# What a search did: the levels computed, the vertices of the last one, all that were reached; rows of `segments` and of
-# the queue; whether a level was too wide for path counts of one scale; rows of the trace.
-Outcome = namedtuple("Outcome", "depth nf reached segments queue_end overflowed traced")
+# Cells of `here`, which Python reads afterwards: the levels computed, the vertices of the last one, all that were
+# reached; rows of `segments` and of the queue; whether a level was too wide for path counts of one scale; rows of the
+# trace.
+DEPTH, NF, REACHED, SEGMENTS, QUEUE_END, OVERFLOWED, TRACED = range(7)
+HERE_CELLS = 7
 
 TRACE_COLUMNS = 9  # depth, choice, nf, mf, mu, found, checked, ahead, nanoseconds
