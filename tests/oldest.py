@@ -23,7 +23,7 @@ NEED_NEWER = (  # tests of what only newer libraries have, or compared with thei
     "io/test_io_reading.py::test_matrix_market_agrees_with_scipy",
     "io/test_io_weights.py::test_matrix_market_of_scipy",
     "cli/test_cli_bc.py::test_options_as_networkx",
-    "algorithms/test_sample_bounds.py::test_samples_are_those_of_networkx_and_travel",
+    "algorithms/betweenness_sampling/test_source_bounds.py::test_samples_are_those_of_networkx_and_travel",
     "house/test_oracle.py::test_samples_are_scaled_as_networkx_does",
     "fuzz/test_fuzz_answers.py::test_graphs_beside_networkx_igraph_scipy_and_fractions",
     "linalg/test_linalg_trust.py::test_a_function_that_cannot_be_compiled_is_an_error_of_ours",

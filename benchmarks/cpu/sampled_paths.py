@@ -28,8 +28,8 @@ import scipy.sparse as sp
 from scipy import stats
 
 from benchmarks.setting import DATA, LEFT_OUT, generate, hw, publish
-from hopwave.algorithms.method import sources_needed
-from hopwave.algorithms.path_sampling import Goal
+from hopwave.algorithms.betweenness_sampling.costs import sources_needed
+from hopwave.algorithms.betweenness_sampling.path_schedule import Goal
 
 DELTA = 0.1
 EXACT_ARCS = 2e10  # sources × arcs up to which exact scores are computed, to know the real error

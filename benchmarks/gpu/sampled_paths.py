@@ -21,8 +21,8 @@ import numpy as np
 
 from benchmarks.setting import LEFT_OUT, ROOT, gpu, hw, publish
 from hopwave import engines
-from hopwave.algorithms import method as methods
-from hopwave.algorithms.path_sampling import Goal
+from hopwave.algorithms.betweenness_sampling import costs
+from hopwave.algorithms.betweenness_sampling.path_schedule import Goal
 from hopwave.planning.jobs import PATH_SUMS, SampleJob
 
 REAL = ("email-Enron", "luxembourg_osm")
@@ -91,9 +91,9 @@ def rows_of(name: str, graph: hw.Graph) -> Iterator[dict[str, Any]]:
         took, found = timed(graph, "paths", asked)
         goal = Goal(asked["epsilon"], 0.1, asked.get("top"))
         highest = float(found.scores.max())
-        sources = methods.sources_needed(graph.n, goal, highest)
+        sources = costs.sources_needed(graph.n, goal, highest)
         by_sources = None
-        if "top" not in asked and methods.ON_GPU.sources(sources, graph.m) <= SOURCES_WITHIN:
+        if "top" not in asked and costs.ON_GPU.sources(sources, graph.m) <= SOURCES_WITHIN:
             by_sources = timed(graph, "sources", asked)[0]
         auto = found if "top" in asked else timed(graph, "auto", asked)[1]
         line = {

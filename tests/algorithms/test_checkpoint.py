@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import io
+import os
 import shutil
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import socket
+import subprocess
+import sys
+import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +21,8 @@ from hopwave import FormatError, Graph, GraphError, engines, generate
 from hopwave.algorithms import checkpoint as module
 from hopwave.algorithms.brandes import accumulate
 from hopwave.algorithms.checkpoint import Checkpoint
-from hopwave.engines.cpu import policy
+from hopwave.engines.cpu import policy, team
 from hopwave.engines.cpu.betweenness import run as cpu_betweenness
-from hopwave.engines.cpu.betweenness import wide
 from hopwave.planning.catalogue import CATALOGUE
 from hopwave.planning.jobs import BetweennessJob
 
@@ -122,20 +125,18 @@ def test_ctrl_c_before_the_first_block_of_a_resumed_run_loses_nothing(tmp_path: 
 def test_ctrl_c_while_a_source_is_added_up_counts_it_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Compiled code finishes a source before Python sees a Ctrl-C: the source is then both added and counted."""
 
-    @contextmanager
-    def heard(*given: Any) -> Iterator[Any]:
-        with helped(*given) as team:
-            yield team
+    def heard(*given: Any) -> None:
+        lead(*given)
         raise KeyboardInterrupt
 
-    helped = wide.helped
+    lead = team.lead
     run, other = (
         engines.engine("cpu").accumulation(GRAPH, BetweennessJob(np.arange(3)), CATALOGUE["hopwave-wide"], 1)
         for _ in range(2)
     )
     run.advance(0, lambda done: done == 1)
     with monkeypatch.context() as interrupted, pytest.raises(KeyboardInterrupt):
-        interrupted.setattr(wide, "helped", heard)
+        interrupted.setattr(team, "lead", heard)
         run.advance(1, lambda done: False)
     other.advance(0, lambda done: done == 2)
     assert run.done == 2 and np.array_equal(run.total, other.total)
@@ -265,9 +266,29 @@ def test_other_files_are_refused(begun: Path, tmp_path: Path) -> None:
         refused(path, CALLS["vertices"], FormatError, "give another name, or delete the file")
 
 
+def test_a_file_of_another_form_is_refused(begun: Path, tmp_path: Path) -> None:
+    path = tmp_path / "run.npz"
+    with np.load(begun) as stored:
+        parts = {**stored, "fingerprint": stored["key"], "format": np.array("hopwave betweenness checkpoint 1")}
+    np.savez(path, **{name: part for name, part in parts.items() if name != "key"})
+    words = r"\(its form is '.* checkpoint 1', and this hopwave reads '.* checkpoint 2'\); give another name, or delete"
+    refused(path, CALLS["vertices"], FormatError, words)
+
+
 def test_a_folder_is_not_a_checkpoint(tmp_path: Path) -> None:
-    with pytest.raises(FormatError, match="expected a checkpoint"):
+    with pytest.raises(FormatError, match="expected a file for the checkpoint, not a folder; give another name"):
         CALLS["vertices"](checkpoint=tmp_path)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes here")
+def test_pipes_sockets_and_devices_are_refused(tmp_path: Path) -> None:
+    """A pipe would be waited for until somebody writes into it."""
+    os.mkfifo(tmp_path / "pipe")
+    with socket.socket(socket.AF_UNIX) as one:
+        one.bind(str(tmp_path / "socket"))
+        for name, kind in ((tmp_path / "pipe", "pipe"), (tmp_path / "socket", "socket"), (Path(os.devnull), "device")):
+            with pytest.raises(FormatError, match=f"expected a file for the checkpoint, not a {kind}"):
+                CALLS["vertices"](checkpoint=name)
 
 
 def test_a_missing_folder_is_refused_before_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -290,6 +311,50 @@ def test_an_interrupted_write_keeps_the_old_checkpoint(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(np, "savez", full)
-    with pytest.raises(OSError, match="No space left"):
-        CALLS["vertices"](checkpoint=path)
+    with pytest.warns(RuntimeWarning, match=r"progress cannot be saved in .*run\.npz \(No space left") as told:
+        found = CALLS["vertices"](checkpoint=path).scores
+    assert len(told) == 1
     assert path.read_bytes() == before and len(list(tmp_path.iterdir())) == 1
+    assert np.array_equal(found, CALLS["vertices"]().scores)  # what was computed is handed out
+
+
+@pytest.mark.parametrize("full", [False, True])
+def test_ctrl_c_says_where_progress_is(full: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if full:
+
+        def fail(*given: Any) -> None:
+            raise OSError(28, "No space left on device")
+
+        monkeypatch.setattr(Checkpoint, "_write", fail)
+
+    def stop(done: int, of: int) -> None:
+        stages.add(of)
+        if len(stages) > bool(more):  # the pilot of a sample is not saved
+            raise KeyboardInterrupt
+
+    for call, more in (("vertices", {}), ("vertices", {"epsilon": 0.01, "method": "paths", "seed": 1})):
+        path, stages = tmp_path / f"{len(more)}.npz", set()
+        with warnings.catch_warnings(), pytest.raises(KeyboardInterrupt) as stopped:
+            warnings.simplefilter("ignore")
+            CALLS[call](checkpoint=path, progress=stop, **more)
+        saved = f"hopwave: progress is saved in {path}; repeat the same call to continue"
+        wanted = "hopwave: progress could not be saved: No space left on device" if full else saved
+        assert stopped.value.__notes__ == [wanted] and path.exists() is not full
+
+
+TWO_WRITERS = """
+import sys
+from hopwave.system.atomic_file import replacing
+for turn in range(400):
+    with replacing(sys.argv[1]) as stream:
+        stream.write(b"x" * 100)
+"""
+
+
+@pytest.mark.slow
+def test_two_writers_of_one_file(tmp_path: Path) -> None:
+    """Each finds the other's temporary file, and leaves it alone until it has its name."""
+    command = [sys.executable, "-c", TWO_WRITERS, str(tmp_path / "one.npz")]
+    writers = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for _ in range(3)]
+    assert [(writer.communicate(timeout=120)[1], writer.returncode) for writer in writers] == [("", 0)] * 3
+    assert [file.name for file in tmp_path.iterdir()] == ["one.npz"]

@@ -224,7 +224,7 @@ def test_ctrl_c_says_how_to_continue(tmp_path: Path) -> None:
     stopped = start("stop")
     assert (stopped.returncode, stopped.stdout) == (130, "")
     assert stopped.stderr.splitlines() == [
-        "hopwave: progress is saved in run.npz; run the same command to continue",
+        "hopwave: progress is saved in run.npz; repeat the same command to continue",
         "hopwave: error: stopped",
     ]
     with np.load(tmp_path / "run.npz") as stored:

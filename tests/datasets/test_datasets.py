@@ -10,6 +10,7 @@ import stat
 import sys
 import tarfile
 import threading
+import tracemalloc
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -333,6 +334,51 @@ def test_a_bad_archive_leaves_nothing_behind(site: Site, tmp_path: Path, packed:
     assert files(tmp_path) == set()
     site.files[f"/{NAME}.tar.gz"] = GOOD
     assert datasets.fetch(NAME).m == 6000
+
+
+def test_a_long_header_of_an_archive_is_not_read(site: Site, tmp_path: Path) -> None:
+    long = archive(pax_headers={"comment": "x" * 30_000_000})
+    assert len(long) < 200_000
+    site.files[f"/{NAME}.tar.gz"] = long
+    tracemalloc.start()
+    with pytest.raises(hw.FormatError, match=r"has a header of 30\.00 MB; expected at most"):
+        datasets.fetch(NAME)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 15_000_000 and files(tmp_path) == set()
+
+
+@pytest.mark.parametrize("content", [b"no graph", MTX[:-10], MTX.replace(b"2 1", b"2 x", 1)])
+def test_what_is_no_graph_is_downloaded_again(site: Site, content: bytes) -> None:
+    site.files[f"/{NAME}.tar.gz"] = archive(content=content)
+    with pytest.raises(hw.FormatError):
+        datasets.fetch(NAME)
+    site.files[f"/{NAME}.tar.gz"] = GOOD
+    assert datasets.fetch(NAME).m == 6000
+
+
+def test_a_graph_that_cannot_be_read_as_asked_is_kept(site: Site) -> None:
+    twice = b"%%MatrixMarket matrix coordinate integer general\n2 2 2\n1 2 5\n1 2 6\n"
+    site.files[f"/{NAME}.tar.gz"] = archive(content=twice)
+    with pytest.raises(hw.FormatError, match="different weights"):
+        datasets.fetch(NAME)
+    assert datasets.fetch(NAME, weights=False).m == 1 and len(site.asked) == 1
+
+
+def test_trouble_with_files_is_a_download_error(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = datasets.download(NAME)
+    file.with_suffix(".sha256").write_bytes(b"\xff\xfe")
+    assert datasets.download(NAME) == file and len(site.asked) == 2, "a record that cannot be read is none"
+    file.with_suffix(".sha256").unlink()
+    (file.parent / ".tiny.lock").unlink()
+    (file.parent / ".tiny.lock").mkdir()
+    with pytest.raises(hw.DownloadError, match=r"tiny\.mtx: not downloaded \(Is a directory\); .* cache="):
+        datasets.download(NAME)
+    for cache in ("a\0b", "\ud800"):
+        with pytest.raises(hw.DownloadError, match="not downloaded"):
+            datasets.download(NAME, cache=tmp_path / cache)
+    with pytest.raises(hw.DownloadError, match=r"not downloaded|no connection"):
+        datasets.download(NAME, url="http://" + "ä" * 70 + ".example", cache=tmp_path / "other")
 
 
 def test_sizes_are_limited(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -83,7 +83,7 @@ def deals(monkeypatch: pytest.MonkeyPatch) -> list[deal.Deal]:
 def test_threads_give_the_bits_of_one_process(name: str, threads: Executor, deals: list[deal.Deal]) -> None:
     alone, dealt = CALLS[name](device="cuda"), CALLS[name](device="cuda", executor=threads)
     assert (alone.dtype, alone.tobytes()) == (dealt.dtype, dealt.tobytes())
-    assert sum(made._count for made in deals) > 1  # blocks
+    assert sum(made.dealer.count for made in deals) > 1  # blocks
 
 
 def test_processes_give_the_bits_of_one(processes: Executor, deals: list[deal.Deal]) -> None:
@@ -92,7 +92,7 @@ def test_processes_give_the_bits_of_one(processes: Executor, deals: list[deal.De
     for name in ("batches", "weights", "sampled paths", "harmonic", "rows"):
         deals.clear()
         alone, dealt = CALLS[name](device="cuda"), CALLS[name](device="cuda", executor=processes)
-        blocks, graphs = sum(made._count for made in deals), sum(made.sent.graphs for made in deals)
+        blocks, graphs = sum(made.dealer.count for made in deals), sum(made.sent.graphs for made in deals)
         same = (alone.dtype, alone.tobytes()) == (dealt.dtype, dealt.tobytes())
         if not same or blocks < 2 or graphs > 4:  # one graph per process, and sometimes one more
             wrong[name] = same, blocks, graphs

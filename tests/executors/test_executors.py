@@ -216,6 +216,25 @@ def test_an_executor_that_was_shut_down_is_named() -> None:
         CALLS["vertices"](executor=pool)
 
 
+class Forgetful(Executor):
+    """Does the work, and returns nothing."""
+
+    def submit(self, work: Callable[..., Any], /, *arguments: Any, **named: Any) -> Any:
+        work(*arguments, **named)
+
+
+def test_an_executor_that_returns_no_future_is_named() -> None:
+    with pytest.raises(ExecutorError, match=r"executor=.*Forgetful.* returned None, and must return a Future"):
+        CALLS["vertices"](executor=Forgetful())
+
+
+def test_a_call_from_inside_a_pool_of_one_does_not_wait_for_itself() -> None:
+    with ThreadPoolExecutor(1) as pool:
+        for call in ("vertices", "closeness", "sampled paths"):
+            nested = pool.submit(CALLS[call], executor=pool)
+            assert nested.result(timeout=60).tobytes() == CALLS[call]().tobytes()
+
+
 def test_a_run_continues_with_or_without_an_executor(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, threads: Executor
 ) -> None:

@@ -20,6 +20,7 @@ import traceback
 import warnings
 from pathlib import Path
 
+import interrupts
 import machines
 import mutations
 import products
@@ -35,6 +36,7 @@ FUZZERS: dict[str, Fuzzer] = {
     "linalg": products.inputs,
     "networkx": mutations.inputs,
     "states": machines.inputs,
+    "interrupts on cpu": interrupts.inputs,
 }
 MEMORY = Path("/dev/shm")  # a disk would be what is waited for
 

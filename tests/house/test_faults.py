@@ -11,6 +11,7 @@ import errno
 import faulthandler
 import os
 import threading
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -139,10 +140,10 @@ THREADED: dict[str, Callable[[Path], Any]] = {
 
 @pytest.mark.parametrize("name", THREADED)
 def test_threads_that_do_not_start(name: str, starts: Events, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from hopwave.engines.cpu import crew
+    from hopwave.system import threads
 
     def call() -> Any:
-        monkeypatch.setattr(crew, "crew", crew.Crew())
+        monkeypatch.setattr(threads, "crew", threads.Crew())
         return np.asarray(THREADED[name](tmp_path))
 
     assert not troubles(call, starts, (HopwaveError,))
@@ -238,12 +239,11 @@ def test_a_full_disk_leaves_the_old_checkpoint(disk: Events, tmp_path: Path, mon
     monkeypatch.setattr(policy, "POLL_SECONDS", 0.0005)
     for fails in (1, 2, 5, 9, 14, 20, 30):
         disk.begin(fails)
-        try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "progress cannot be saved", RuntimeWarning)
             found = hw.betweenness_centrality(graph, device="cpu", checkpoint=path, progress=lambda done, of: None)
-            assert np.array_equal(found.scores, right)
-        except (OSError, HopwaveError) as error:
-            assert "No space left on device" in str(error)
+        assert np.array_equal(found.scores, right)  # whatever was saved
         disk.begin(0)
         assert not list(tmp_path.glob(".*.part"))
         assert np.array_equal(hw.betweenness_centrality(graph, device="cpu", checkpoint=path).scores, right)
-        path.unlink()
+        path.unlink(missing_ok=True)

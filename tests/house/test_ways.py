@@ -19,6 +19,8 @@ WAYS: dict[str, Callable[[Path], Any]] = {
     "source": lambda folder: hw.bfs(GRAPH, 0, device="cpu", trace=True),
     "k": lambda folder: hw.betweenness_centrality(GRAPH, k=8, seed=1, device="cpu"),
     "epsilon": lambda folder: hw.betweenness_centrality(GRAPH, epsilon=0.1, seed=1, device="cpu"),
+    "paths": lambda folder: hw.betweenness_centrality(GRAPH, epsilon=0.1, seed=1, method="paths", device="cpu"),
+    "sources": lambda folder: hw.betweenness_centrality(GRAPH, epsilon=0.3, seed=1, method="sources", device="cpu"),
     "path": lambda folder: hw.read(folder / "edges.csv"),
     "edge list": lambda folder: hw.Graph.from_edges(["a", "b"], ["b", "c"], weights=[1.0, 2.0], device="cpu"),
 }

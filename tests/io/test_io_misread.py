@@ -12,6 +12,7 @@ import pytest
 import hopwave as hw
 from hopwave import FormatError, Graph
 from hopwave.io import formats, lines
+from hopwave.system import threads
 
 # ---------------------------------------------------------------- files that were misread
 
@@ -91,7 +92,8 @@ def test_files_are_read_where_no_thread_can_be_started(tmp_path: Path, monkeypat
         raise RuntimeError("can't start new thread")
 
     monkeypatch.setattr(lines, "MIN_BYTES_FOR_SCANNER", 8)
-    monkeypatch.setattr(lines.ThreadPoolExecutor, "submit", failing)
+    monkeypatch.setattr(threads, "crew", threads.Crew())
+    monkeypatch.setattr(threads, "start_new_thread", failing)
     (tmp_path / "a.txt").write_bytes(b"0 1\n1 2\n2 3\n")
     assert hw.read(tmp_path / "a.txt").m == 6
 

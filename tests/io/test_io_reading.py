@@ -340,7 +340,9 @@ def test_compiled_sorting_of_nothing():
 def test_the_scanner_reads_clean_lines_by_itself(text, grammar):
     """A scanner that left every line to Python would be right in all other tests, and slow."""
     u, v = np.empty(9, np.int64), np.empty(9, np.int64)
-    position, row, lines = scan.pairs(np.frombuffer(text, np.uint8), 0, u, v, 0, scan.Shape(*grammar.as_numbers()))
+    position, row, lines = scan.pairs(
+        np.frombuffer(text, np.uint8), 0, u, v, None, 0, scan.Shape(*grammar.as_numbers())
+    )
     assert (position, lines) == (len(text), text.count(b"\n"))
     edges = [edge[:2] for edge in map(grammar.row, text.splitlines()) if edge is not None]
     assert list(zip(u[:row].tolist(), v[:row].tolist(), strict=True)) == edges

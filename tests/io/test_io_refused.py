@@ -8,6 +8,7 @@ import sys
 import pytest
 
 import hopwave.io as hio
+from hopwave.distributed.file_shares import read_share
 from hopwave.errors import EngineError, FormatError, GraphError
 from hopwave.graph import Graph
 
@@ -78,3 +79,12 @@ def test_parquet_without_pyarrow_says_what_to_install(tmp_path, monkeypatch):
     with pytest.raises(EngineError, match="pip install pyarrow"):
         hio.write(tmp_path / "g.parquet", Graph.from_edges([0], [1]))
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("text", [b"# nothing\n", b"\n\n", b"# Directed graph\n"])
+def test_an_edge_list_without_edges_is_refused_by_one_process_and_by_ranks(text, tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_bytes(text)
+    for use in (lambda: hio.read(path, "snap"), lambda: read_share(path, "snap", None, 1, 2)):
+        with pytest.raises(FormatError, match="contains no edge; expected lines of two vertices, or a comment"):
+            use()

@@ -9,8 +9,12 @@ import time
 import tracemalloc
 import zipfile
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 import hopwave as hw
 from hopwave import FormatError
@@ -107,3 +111,36 @@ def test_an_archive_whose_entries_lie(tmp_path: Path) -> None:
         for name in ("indptr", "indices", "shape", "format", "data"):
             archive.writestr(f"{name}.npy", b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text + bytes(80))
     refused(tmp_path / "a.npz")
+
+
+@pytest.mark.parametrize("entry", ["indptr", "indices", "data", "labels"])
+def test_an_archive_of_one_byte_again_and_again(entry: str, tmp_path: Path) -> None:
+    arrays = {
+        "hopwave": np.array(2), "directed": np.array(True), "indptr": np.zeros(4, np.int64),
+        "indices": np.zeros(0, np.int32), "weights": np.zeros(0), "labels": np.array(["a", "b", "c"]),
+    }  # fmt: skip
+    if entry == "data":
+        arrays = {
+            "format": np.array("csr"), "shape": np.array([3, 3]), "indptr": np.zeros(4, np.int32),
+            "indices": np.zeros(0, np.int32), "data": arrays["weights"],
+        }  # fmt: skip
+    arrays[entry] = np.zeros(30_000_000, arrays[entry].dtype if entry != "labels" else "U1")
+    np.savez_compressed(tmp_path / "a.npz", **arrays)
+    assert (tmp_path / "a.npz").stat().st_size < 300_000
+    refused(tmp_path / "a.npz", "unpacks to more than 300 times its size")
+
+
+@pytest.mark.parametrize("values", [np.zeros(20_000_000, np.int64), ["x" * 1000] * 200_000], ids=["ids", "names"])
+def test_a_parquet_file_of_one_value_again_and_again(values: Any, tmp_path: Path) -> None:
+    column = pa.array(values)
+    parquet.write_table(pa.table({"source": column, "target": column}), tmp_path / "a.parquet", compression="zstd")
+    assert (tmp_path / "a.parquet").stat().st_size < 300_000
+    del column
+    refused(tmp_path / "a.parquet", "unpacks to more than 300 times its size")
+
+
+def test_an_archive_that_would_pack_too_well_is_written_unpacked(tmp_path: Path) -> None:
+    graph = hw.Graph.from_edges([0], [1], n=20_000_000)
+    hw.write(tmp_path / "a.npz", graph)
+    assert (tmp_path / "a.npz").stat().st_size > 80_000_000
+    assert hw.read(tmp_path / "a.npz", progress=False).n == graph.n

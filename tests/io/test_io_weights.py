@@ -386,7 +386,7 @@ def test_the_weighted_scanner_never_differs_from_the_definition(lines, grammar):
 def test_the_weighted_scanner_reads_clean_lines_by_itself(text, grammar):
     u, v, w = np.empty(9, np.int64), np.empty(9, np.int64), np.empty(9, np.uint64)
     shape = scan.Shape(*grammar.as_numbers())
-    position, row, lines = scan.weighted_pairs(np.frombuffer(text, np.uint8), 0, u, v, w, 0, shape)
+    position, row, lines = scan.pairs(np.frombuffer(text, np.uint8), 0, u, v, w, 0, shape)
     assert (position, lines) == (len(text), text.count(b"\n"))
     found = zip(u[:row].tolist(), v[:row].tolist(), w[:row].view(np.float64).tolist(), strict=True)
     assert list(found) == [edge for edge in map(grammar.row, text.splitlines()) if edge is not None]

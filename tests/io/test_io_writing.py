@@ -52,7 +52,6 @@ def test_a_failed_write_leaves_what_was_there(extension, interruption, tmp_path,
         ("g.txt", Graph.from_edges([0], [1], labels=[-5, 5])),
         ("g.csv", Graph.from_edges([" "], ["c"])),
         ("g.csv", Graph.from_edges([0], [1], labels=[-5, 5])),
-        ("g.npz", Graph.from_edges([0], [1], labels=["a\0", "c"])),
         ("g.npz", Graph.from_edges([0], [1], labels=["a", 1])),
         ("g.npz", Graph.from_edges([0], [1], labels=[2**70, 1])),
     ],
@@ -113,3 +112,19 @@ def test_a_file_appears_only_when_it_is_complete(tmp_path):
         stream.write(b"x")
         assert not (tmp_path / "out.txt").exists()
     assert (tmp_path / "out.txt").read_bytes() == b"x"
+
+
+@pytest.mark.parametrize("name", ["a\0b.csv", "\ud800.csv", b"a\0.csv"], ids=["NUL", "surrogate", "bytes"])
+def test_names_that_no_file_can_have(name, tmp_path):
+    for use in (lambda: hio.write(name, GRAPH), lambda: hio.read(name)):
+        with pytest.raises(FormatError, match=r"name of a file.*give"):
+            use()
+
+
+def test_a_link_that_leads_back_to_itself(tmp_path):
+    (tmp_path / "a.csv").symlink_to(tmp_path / "b.csv")
+    (tmp_path / "b.csv").symlink_to(tmp_path / "a.csv")
+    with pytest.raises(FormatError, match="a link that leads back to itself"):
+        hio.write(tmp_path / "a.csv", GRAPH)
+    with pytest.raises(OSError, match="symbolic links"):
+        hio.read(tmp_path / "a.csv")

@@ -11,8 +11,10 @@ import pytest
 from rank_setup import FOLDER, WORLD
 
 import hopwave as hw
+from hopwave import Graph
 from hopwave import distributed as hd
-from hopwave.errors import GraphError
+from hopwave.distributed import World
+from hopwave.errors import EngineError, GraphError
 
 ODD = WORLD.size - 1  # the rank that disagrees
 GRID = hw.generate.grid(4, 5)
@@ -107,9 +109,23 @@ def check_other_graphs() -> None:
     assert hd.spread(None if WORLD.rank == 0 else GRID).n == GRID.n
     with pytest.raises(GraphError, match=rf"rank {ODD} gives other arguments .* to betweenness_centrality: G="):
         hd.betweenness_centrality(other if WORLD.rank == ODD else GRID)
+    named = [Graph.from_edges([0, 1], [1, 2], labels=labels) for labels in (["a", "b", "c"], ["c", "b", "a"])]
+    with pytest.raises(GraphError, match=rf"rank {ODD} gives other arguments .* to betweenness_centrality: G="):
+        hd.betweenness_centrality(named[WORLD.rank == ODD])
+    assert hd.betweenness_centrality(named[0]).to_dict() == hw.betweenness_centrality(named[0]).to_dict()
     with pytest.raises(GraphError):
         hd.betweenness_centrality("no graph" if WORLD.rank == ODD else GRID)
     assert np.allclose(hd.betweenness_centrality(GRID).scores, hw.betweenness_centrality(GRID).scores)
+
+
+def check_other_versions() -> None:
+    if WORLD.size == 1:
+        return
+    with pytest.MonkeyPatch.context() as patch:
+        if WORLD.rank == ODD:
+            patch.setattr(hw, "__version__", "0.0.1")
+        with pytest.raises(EngineError, match=rf"rank 0 runs hopwave .* and rank {ODD} runs 0.0.1; install the same"):
+            World(WORLD.comm)
 
 
 def check_what_is_no_graph_and_no_number() -> None:

@@ -101,3 +101,50 @@ def check_damaged_files() -> None:
         mine.write_text("\n".join(lines[2:] if WORLD.rank < WORLD.size - 1 else lines[2:40]) + "\n")
         with pytest.raises(FormatError, match=rf"on rank 0 and .* on rank {WORLD.size - 1}; expected the same file"):
             hd.read(mine)
+        mine.write_text("\n".join(["1 2" if WORLD.rank < WORLD.size - 1 else "1 3", *lines[3:]]) + "\n")
+        with pytest.raises(FormatError, match=rf"holds something else on rank {WORLD.size - 1} than on rank 0"):
+            hd.read(mine)
+        mine.write_text("\n".join(lines[2:]) + "\n")
+        assert hd.read(mine).m == 2 * 60
+
+
+BANNER = "%%MatrixMarket matrix coordinate"
+
+
+def check_files_of_undirected_edges_as_directed_graphs() -> None:
+    """Each edge is two arcs, as in one process."""
+    edges = "2 1 {0}\n3 2 {0}\n5 4 {0}\n"
+    for name, text in {
+        "symmetric.mtx": f"{BANNER} pattern symmetric\n5 5 3\n{edges.format('')}",
+        "skew.mtx": f"{BANNER} real skew-symmetric\n5 5 3\n{edges.format(1.5)}",
+        "hermitian.mtx": f"{BANNER} complex hermitian\n5 5 3\n{edges.format('1 2')}",
+        "general.mtx": f"{BANNER} pattern general\n5 5 3\n{edges.format('')}",
+        "undirected.txt": "# Undirected graph\n# Nodes: 5 Edges: 2\n0 1\n1 2\n",
+        "directed.txt": "# Directed graph\n0 1\n1 2\n",
+        "silent.txt": "# Node: 6\n0 1\n1 2\n",
+    }.items():
+        if WORLD.rank == 0:
+            (FOLDER / name).write_text(text)
+        WORLD.barrier()
+        for directed in (None, True, False):
+            one = hw.read(FOLDER / name, directed=directed, weights=False, labels=False, progress=False)
+            parts = hd.read(FOLDER / name, directed=directed)
+            assert (parts.n, parts.m, parts.directed) == (one.n, one.m, one.directed), (name, directed)
+            assert hd.bfs(parts, 0).reached == hw.bfs(one, 0).reached, (name, directed)
+
+
+def check_files_that_are_no_graph_or_too_large() -> None:
+    """What one process refuses, and ids for which no machine has memory, before any of it is taken."""
+    path = FOLDER / "odd.txt"
+    for text, error, message in (
+        ("# a comment\n", FormatError, "contains no edge; expected lines of two vertices"),
+        ("# Node: x\n0 1\n", FormatError, "a '# Node:' comment without a whole number"),
+        ("0 1\n1 400000000000000\n", EngineError, r"400,000,000,000,001 vertices and 2 edges .* GB are free for it"),
+        ("0 1\n1 900000000000000000\n", EngineError, "GB are free for it; use more ranks"),
+    ):
+        if WORLD.rank == 0:
+            path.write_text(text)
+        WORLD.barrier()
+        with pytest.raises(error, match=message):
+            hd.read(path)
+        WORLD.barrier()

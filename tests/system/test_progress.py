@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import sys
-import threading
 import time
 
 import pytest
@@ -93,10 +92,9 @@ def test_a_bar_that_starts_late_shows_what_was_done_before(eager, monkeypatch):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     with Meter("reading late.mtx", 200, None) as meter:
         meter.update(100)
-        until(lambda: meter._bar is not None)
-        assert meter._bar.tasks[0].completed == 100
+        until(lambda: meter._on_bar and meter._bar.tasks[0].completed == 100)
         meter.stage("building")
-        assert (meter._bar.tasks[0].description, meter._bar.tasks[0].total) == ("building", None)
+        until(lambda: [(task.description, task.total) for task in meter._bar.tasks] == [("building", None)])
     assert meter._bar is None
 
 
@@ -109,10 +107,20 @@ def test_a_closed_stderr_is_no_error(eager, monkeypatch):
             pass
 
 
-def test_the_thread_ends_with_the_work(eager):
+def test_nobody_watches_when_the_work_is_over(eager):
     with Meter("reading", 10, None):
-        assert "hopwave-progress" in [thread.name for thread in threading.enumerate()]
-    until(lambda: "hopwave-progress" not in [thread.name for thread in threading.enumerate()])
+        until(lambda: progress._watch._watching)
+    until(lambda: not progress._watch._watching)
+
+
+def test_a_meter_that_was_not_told_its_end_is_forgotten(eager, capsys):
+    """A Ctrl-C may come after the work and before __exit__ has begun."""
+    meters = [Meter("reading", 10, None)]
+    meters[0].__enter__()
+    until(lambda: meters[0]._last_line)
+    meters.clear()
+    until(lambda: not progress._watch._watching)
+    assert "done" not in capsys.readouterr().err
 
 
 def test_other_values_are_refused():

@@ -3,8 +3,8 @@
     s, t   source and target        σ   number of shortest paths        δ_s(v)   = Σ_t σ_st(v) / σ_st, v's dependency
 
 Engines add up δ_s(v) over the sources, block after block and always in the same order. What every engine has in common
-is here: progress, checkpoints, and the identity that every correct run satisfies. `sampling` draws the sources,
-`scaling` turns sums into scores.
+is here: progress, checkpoints, and the identity that every correct run satisfies. `draws` draws the sources, `scaling`
+turns sums into scores.
 """
 
 from __future__ import annotations
@@ -14,13 +14,17 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from hopwave.algorithms.checkpoint import Checkpoint
+from hopwave.algorithms.checkpoint import Checkpoint, File, key_of
 from hopwave.arrays import Array, on_gpu
+from hopwave.engines import Engine
 from hopwave.errors import EngineError, ExecutorError
+from hopwave.graph import Graph
 from hopwave.planning.jobs import Accumulation, BetweennessJob, Progress
+from hopwave.planning.plan import Plan, PlanUsed
 from hopwave.system.progress import Meter, say
 
 TOLERANCE = 1e-9
+MIN_WORK_FOR_METER = 1 << 20  # sources × (vertices and arcs): less is done long before progress would be shown
 
 
 @dataclass(frozen=True)
@@ -57,6 +61,36 @@ class Certificate:
         return f"arithmetic checked to {self.error:.1e} (tolerance {self.tolerance:g})"
 
 
+@dataclass(frozen=True)
+class SourceRun:
+    """The engine and the plan that sum dependencies over sources."""
+
+    graph: Graph
+    engine: Engine
+    plan: Plan
+    why: str
+    threads: int | None
+
+    def add_up(
+        self, job: BetweennessJob, title: str, progress: Progress, checkpoint: File = None, fetch: bool = True
+    ) -> tuple[Array, Certificate]:
+        """The sums over the sources of a job, checked; with fetch=False they may be on a device."""
+        run = self.engine.accumulation(self.graph, job, self.plan, self.threads)
+        saved, work = None, len(job.sources) * (self.graph.n + self.graph.m)
+        if checkpoint is None:
+            progress = False if progress is None and work < MIN_WORK_FOR_METER else progress
+        else:
+            what = (job.cutoff, job.endpoints, job.edges, job.squares, self.plan.name, self.engine.name)
+            saved = Checkpoint(checkpoint, key_of(self.graph, job.weighted, job.sources, job.targets, what))
+        certificate = accumulate(run, job, title, progress, saved)
+        return run.total if fetch else sums_of(run), certificate
+
+    @property
+    def plan_used(self) -> PlanUsed:
+        """Which plan ran, and why, for the result."""
+        return PlanUsed(self.plan, self.why, self.engine.without(self.plan))
+
+
 def accumulate(
     run: Accumulation, job: BetweennessJob, title: str, progress: Progress, checkpoint: Checkpoint | None
 ) -> Certificate:
@@ -83,9 +117,9 @@ def accumulate(
                 done = run.advance(done, poll)
                 if checkpoint:
                     checkpoint.save(run, done)
-        except (KeyboardInterrupt, ExecutorError):
+        except (KeyboardInterrupt, ExecutorError) as error:
             if checkpoint:
-                checkpoint.save(run, run.done)
+                checkpoint.save_and_tell(error, run, max(done, run.done))  # `done`, where a continued run has not begun
             raise
         if callable(progress):
             progress(sources, sources)

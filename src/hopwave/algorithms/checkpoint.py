@@ -5,21 +5,21 @@ from __future__ import annotations
 import hashlib
 import os
 import time
+import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from hopwave.errors import FormatError, GraphError
 from hopwave.graph import Graph
-from hopwave.system.atomic_file import replacing
-
-if TYPE_CHECKING:
-    from hopwave.planning.jobs import BetweennessJob
+from hopwave.system.atomic_file import kind_of_special, replacing
 
 INTERVAL = 60.0  # seconds between two checkpoints
-FORMAT = "hopwave betweenness checkpoint 1"
+FORMAT = "hopwave betweenness checkpoint 2"
+
+File = str | os.PathLike[str] | None
 
 
 class Stored(Protocol):
@@ -38,17 +38,25 @@ class Checkpoint:
     """A file that a run writes from time to time and on Ctrl-C, and continues from when it is started again.
 
     Blocks are summed in order, so the result of a continued run is the same as without a break, bit for bit. The file
-    contains a fingerprint of the graph and the job; it is refused for any other.
+    contains the key of the run (`key_of`), and is refused for any other.
     """
 
-    def __init__(self, path: str | os.PathLike[str], graph: Graph, job: BetweennessJob, plan: str) -> None:
+    def __init__(self, path: str | os.PathLike[str], key: str) -> None:
         if not isinstance(path, str | os.PathLike):
             raise FormatError(f"checkpoint={path!r} is not the name of a file; give a path, or None")
         self.path = Path(path)
-        if not self.path.resolve().parent.is_dir():  # an error now is better than after the first minute of work
+        folder = self.path.resolve().parent  # an error now is better than after the first minute of work
+        if not folder.is_dir():
             raise FormatError(f"there is no folder {self.path.parent} for the checkpoint; make it first", self.path)
-        self._last = time.monotonic()
-        self._of = fingerprint(graph, job, plan)
+        if kind := kind_of_special(self.path):
+            raise FormatError(f"expected a file for the checkpoint, not a {kind}; give another name", self.path)
+        if not self.path.exists() and not os.access(folder, os.W_OK | os.X_OK):
+            raise FormatError(
+                f"folder {self.path.parent} of the checkpoint cannot be written to; give another, or change its "
+                "permissions",
+                self.path,
+            )
+        self._last, self._failed, self._key = time.monotonic(), False, key
 
     def is_due(self) -> bool:
         """Whether it is time to save again."""
@@ -58,19 +66,44 @@ class Checkpoint:
         """The line that tells a user that the run begins where another one ended."""
         return f"continuing from {self.path}: {done} are done"
 
-    def save(self, run: Stored, done: int) -> None:
-        """Write the sums over the first `done` blocks."""
+    def save(self, run: Stored, done: int) -> str | None:
+        """Write the sums over the first `done` blocks. Returns None, or why they cannot be written: a run goes on then.
+
+        The first failure of a run is a warning.
+        """
+        self._last = time.monotonic()
+        try:
+            self._write(run, done)
+        except OSError as error:
+            reason = error.strerror or type(error).__name__
+            if not self._failed:
+                self._failed = True
+                warnings.warn(
+                    f"progress cannot be saved in {self.path} ({reason}); the run goes on and tries again, and its "
+                    "scores are handed out whole",
+                    RuntimeWarning,
+                    stacklevel=2,
+                )
+            return reason
+        return None
+
+    def save_and_tell(self, error: BaseException, run: Stored, done: int) -> None:
+        """Write the sums of a run that an error ends, Ctrl-C's for one. The error then says where they are."""
+        reason = self.save(run, done)
+        saved = f"progress is saved in {self.path}; repeat the same call to continue"
+        error.add_note(f"hopwave: {saved}" if reason is None else f"hopwave: progress could not be saved: {reason}")
+
+    def _write(self, run: Stored, done: int) -> None:
         with replacing(self.path) as stream:
             np.savez(
                 stream,
                 format=np.array(FORMAT),
-                fingerprint=np.array(self._of),
+                key=np.array(self._key),
                 size=np.array(run.size),
                 done=np.array(done),
                 total=run.total,
                 certificate=run.certificate,
             )
-        self._last = time.monotonic()
 
     def load(self, run: Stored) -> int:
         """Read the sums from the file into the run. Returns how many blocks they cover; 0 if there is no file."""
@@ -79,9 +112,9 @@ class Checkpoint:
         try:
             with self.path.open("rb") as stream, np.load(stream, allow_pickle=False) as stored:
                 parts: dict[str, Any] = {name: stored[name] for name in stored.files}
-            if str(parts["format"]) != FORMAT:
-                raise KeyError("format")
-            same = str(parts["fingerprint"]) == self._of and int(parts["size"]) == run.size
+            if (form := str(parts.get("format"))) != FORMAT:
+                raise ValueError(f"its form is {form!r}, and this hopwave reads {FORMAT!r}")
+            same = str(parts["key"]) == self._key and int(parts["size"]) == run.size
             done, total, certificate = int(parts["done"]), parts["total"], parts["certificate"]
             if same and (total.shape, certificate.shape) != (run.total.shape, run.certificate.shape):
                 raise ValueError("arrays of another size")
@@ -102,15 +135,17 @@ class Checkpoint:
         return done
 
 
-def fingerprint(graph: Graph, job: BetweennessJob, plan: str) -> str:
-    """A digest of the graph, the plan and everything in the job that changes a sum."""
-    digest = hashlib.sha256(repr((graph.n, graph.m, graph.directed, plan)).encode())
-    for array in (graph.indptr, graph.indices, job.sources, job.targets):
-        if array is not None:
-            digest.update(np.ascontiguousarray(array).view(np.uint8).data)
+def key_of(graph: Graph, weighted: bool, *parts: Any) -> str:
+    """A digest of the graph, with its weights if they count, and of all that changes a sum: arrays and plain values.
+
+    >>> path = Graph.from_edges([0, 1], [1, 2])
+    >>> key_of(path, False, np.arange(3), "plan") == key_of(path, False, np.arange(2), "plan")
+    False
+    """
+    weights = np.asarray(graph.weights, np.float64) if weighted else None
+    digest = hashlib.sha256(repr((graph.n, graph.m, graph.directed)).encode())
+    for part in (graph.indptr, graph.indices, weights, *parts):
         digest.update(b"|")
-    digest.update(repr((job.cutoff, job.endpoints, job.edges, job.squares)).encode())
-    if job.weighted:
-        digest.update(b"|weights|")
-        digest.update(np.asarray(graph.weights, np.float64).view(np.uint8).data)
+        is_array = isinstance(part, np.ndarray)
+        digest.update(np.ascontiguousarray(part).view(np.uint8).data if is_array else repr(part).encode())
     return digest.hexdigest()

@@ -21,8 +21,8 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave.algorithms.distances import check_connected, connected, counting_hops
+from hopwave.algorithms.draws import draw_with_replacement, half_width, numpy_generator
 from hopwave.algorithms.many_sources import sweep
-from hopwave.algorithms.sampling import draw_with_replacement, half_width, numpy_generator
 from hopwave.engines import Engine
 from hopwave.errors import GraphError
 from hopwave.graph import Graph

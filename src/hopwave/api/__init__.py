@@ -15,6 +15,7 @@
     arguments      every check of an argument, once
     weights        weights in every form that callers give them
     choice         which engine and which plan run when the caller does not say
+    betweenness_request, betweenness_epsilon   the records of a betweenness call; scores within ± epsilon
 
 Questions about hops ignore weights. Functions of distances, and paths between two vertices, follow them if `weights=`
 says so; `sssp`, `sssp_each`, `sssp_many`, `nearest`, `pagerank` and the centralities beside it use the graph's own

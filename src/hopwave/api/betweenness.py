@@ -1,39 +1,30 @@
 """Betweenness centrality of vertices and edges.
 
-Both go through the same four steps, which `hopwave.distributed` uses too. `check_request` checks the arguments and
-makes a job, `choose_run` picks an engine and a plan, `Run.add_up` sums dependencies over the sources of the job, and
-`Request.scores` scales the sums.
+Both check their arguments, which become a `Request`, and score it with `Runs` (betweenness_request.py): a run sums
+dependencies over the sources of a job, and the request scales the sums. `hopwave.distributed` scores requests with runs
+that are split among ranks.
 """
 
 from __future__ import annotations
 
 import os
 from concurrent.futures import Executor
-from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
-from hopwave.algorithms import brandes, sampling, scaling
-from hopwave.algorithms.brandes import Certificate
-from hopwave.algorithms.checkpoint import Checkpoint
-from hopwave.algorithms.method import Method
-from hopwave.api import estimates
-from hopwave.api.arguments import check_bytes, check_distance, check_risk, order_of_nodes, source_ids
-from hopwave.api.choice import betweenness_engine, choose_betweenness_plan, to_input_device
-from hopwave.api.estimates import Estimate, File, bounds_of_sample, check_epsilon, check_method, estimated
+from hopwave.algorithms import scaling
+from hopwave.algorithms.betweenness_sampling.costs import Method
+from hopwave.algorithms.betweenness_sampling.source_bounds import deferred_bounds, with_squares
+from hopwave.algorithms.checkpoint import File
+from hopwave.api.arguments import order_of_nodes
+from hopwave.api.betweenness_epsilon import within_epsilon
+from hopwave.api.betweenness_request import Precision, Request, Runs, check_request
+from hopwave.api.choice import to_input_device
 from hopwave.api.weights import as_lengths
-from hopwave.checks.options import flag
-from hopwave.engines import Engine
-from hopwave.errors import GraphError
-from hopwave.graph import Graph
+from hopwave.arrays import on_gpu
 from hopwave.graph.arrays import arc_tails
-from hopwave.planning.jobs import BetweennessJob, Floats, Integers, Progress
-from hopwave.planning.plan import Plan, PlanUsed
+from hopwave.planning.jobs import Progress
+from hopwave.planning.plan import Plan
 from hopwave.results.betweenness import BetweennessResult, EdgeBetweennessResult
-
-MIN_WORK_FOR_METER = 1 << 20  # sources × (vertices and arcs): less is done long before progress would be shown
 
 
 def betweenness_centrality(
@@ -161,32 +152,12 @@ def betweenness_centrality(
     [0.0, 1.0, 0.0]
     """
     graph, weighted = as_lengths(G, weights)
-    normalized, endpoints = flag("normalized", normalized), flag("endpoints", endpoints)
-    check_risk(delta)
-    check_method(method, top, epsilon, k)
-    if epsilon is not None:
-        check_epsilon(epsilon, k, sources, targets, endpoints, checkpoint, method, seed)
     request = check_request(
-        graph, k, sources, targets, seed, cutoff, memory_limit, deterministic, endpoints=endpoints,
-        weighted=weighted, checkpoint=checkpoint, order=order_of_nodes(G, graph),
+        graph, Precision(k, sources, targets, seed, epsilon, delta, method, top), normalized, cutoff=cutoff,
+        memory_limit=memory_limit, deterministic=deterministic, endpoints=endpoints, weighted=weighted,
+        checkpoint=checkpoint, order=order_of_nodes(G, graph),
     )  # fmt: skip
-    if epsilon is not None:
-        asked = Estimate(graph, request.job, epsilon, delta, method, top, seed, normalized)
-
-        def sourced(squares: bool) -> Run:
-            return choose_run(graph, replace(request.job, squares=squares), device, plan, threads, executor)
-
-        def paths() -> estimates.PathRun:
-            return estimates.choose_path_run(graph, request.job, device, threads, executor)
-
-        return estimated(asked, sourced, paths, plan, progress, checkpoint)
-    run = choose_run(graph, request.job, device, plan, threads, executor)
-    job = request.job if k is None else estimates.with_squares(request.job, run.engine, run.plan)
-    sums, certificate = run.add_up(job, "betweenness", progress, checkpoint, fetch=k is not None)
-    scores = to_input_device(graph, run.engine, request.scores(sums[: graph.n], normalized))
-    bounds = None if k is None else bounds_of_sample(graph, job, sums, run.engine, delta, normalized)
-    risk, count = None if k is None else delta, len(request.job.sources)
-    return BetweennessResult(scores, certificate, count, run.plan_used, run.engine.name, bounds, graph, delta=risk)
+    return score_vertices(request, Runs(graph, device, plan, threads, executor), progress, checkpoint)
 
 
 def edge_betweenness_centrality(
@@ -248,156 +219,45 @@ def edge_betweenness_centrality(
     {(0, 1): 3.0, (1, 2): 4.0, (2, 3): 3.0}
     """
     graph, weighted = as_lengths(G, weights)
-    normalized = flag("normalized", normalized)
-    check_risk(delta)
     request = check_request(
-        graph, k, sources, targets, seed, cutoff, memory_limit, deterministic, edges=True,
-        weighted=weighted, checkpoint=checkpoint, order=order_of_nodes(G, graph),
+        graph, Precision(k, sources, targets, seed, delta=delta), normalized, cutoff=cutoff, memory_limit=memory_limit,
+        deterministic=deterministic, edges=True, weighted=weighted, checkpoint=checkpoint,
+        order=order_of_nodes(G, graph),
     )  # fmt: skip
-    run = choose_run(graph, request.job, device, plan, threads, executor)
-    found = run.add_up(request.job, "edge betweenness", progress, checkpoint)
-    return edge_result(request, run, found, None if k is None else delta, normalized)
+    return score_edges(request, Runs(graph, device, plan, threads, executor), progress, checkpoint)
 
 
-def edge_result(
-    request: Request, run: estimates.SourceRun, found: tuple[Floats, Certificate], delta: float | None, normalized: bool
-) -> EdgeBetweennessResult:
-    """Sums of arcs as scores of edges, with bounds after a sample, which has a delta."""
-    graph, engine, (sums, certificate) = request.graph, run.engine, found
+# ------------------------------------------------------------------ scoring
+
+
+def score_vertices(request: Request, runs: Runs, progress: Progress, checkpoint: File = None) -> BetweennessResult:
+    """The scores of vertices, with bounds after a sample."""
+    graph, precision = request.graph, request.precision
+    if precision.epsilon is not None:
+        return within_epsilon(request, runs, progress, checkpoint)
+    run, job, sampled = runs.over_sources(request.job), request.job, precision.k is not None
+    if sampled:
+        job = with_squares(run, job)
+    sums, certificate = run.add_up(job, "betweenness", progress, checkpoint, fetch=sampled)
+    scores = to_input_device(graph, run.engine, request.scores(sums[: graph.n]))
+    about = certificate, len(job.sources), run.plan_used, run.engine.name
+    if not sampled:
+        return BetweennessResult(scores, *about, None, graph)
+    bounds = deferred_bounds(graph, job, sums, precision.delta, request.normalized, upload=on_gpu(scores))
+    return BetweennessResult(scores, *about, bounds, graph, delta=precision.delta)
+
+
+def score_edges(request: Request, runs: Runs, progress: Progress, checkpoint: File = None) -> EdgeBetweennessResult:
+    """The scores of edges, with bounds after a sample. Both arcs of an undirected edge have the sum of the two."""
+    graph, job, precision = request.graph, request.job, request.precision
+    run = runs.over_sources(job)
+    sums, certificate = run.add_up(job, "edge betweenness", progress, checkpoint)
     if not graph.directed:
         sums = sums + scaling.of_reverse_arcs(graph, sums)
-    arrays = request.scores(sums, normalized), arc_tails(graph), graph.indices
-    scores, tails, heads = (to_input_device(graph, engine, array) for array in arrays)
-    bounds = None if delta is None else bounds_of_sample(graph, request.job, sums, engine, delta, normalized)
-    about = certificate, len(request.job.sources), run.plan_used, engine.name
-    return EdgeBetweennessResult(scores, (tails, heads), *about, bounds, graph, delta)
-
-
-# ------------------------------------------------------------------ arguments
-
-
-@dataclass(frozen=True)
-class Request:
-    """A betweenness computation whose arguments were checked.
-
-    `drawn` are the sources of a sample (k=), else None. `subset`: the caller named sources or targets.
-    """
-
-    graph: Graph
-    job: BetweennessJob
-    drawn: Integers | None
-    subset: bool
-
-    def scores(self, sums: Floats, normalized: bool) -> Floats:
-        """Sums over the sources of the job as scores, scaled as NetworkX scales them."""
-        directed, endpoints = self.graph.directed, self.job.endpoints or self.job.edges
-        how = {"normalized": normalized, "directed": directed, "endpoints": endpoints, "subset": self.subset}
-        return scaling.scale(sums, self.graph.n, sampled=self.drawn, **how)
-
-
-def check_request(
-    graph: Graph,
-    k: int | None,
-    sources: Any,
-    targets: Any,
-    seed: Any,
-    cutoff: float | None,
-    memory_limit: int | None,
-    deterministic: bool,
-    *,
-    endpoints: bool = False,
-    edges: bool = False,
-    weighted: bool = False,
-    checkpoint: Any = None,
-    order: Integers | None = None,
-) -> Request:
-    """Check the arguments that vertices and edges have in common, and draw the sample.
-
-    `order` is the vertices in the order to draw from, where that is not 0 … n − 1.
-    """
-    if k is not None and sources is not None:
-        raise GraphError("k= draws sources and sources= names them; give one of the two")
-    if k is not None and targets is not None:
-        raise GraphError("k= samples all pairs and targets= chooses some; give sources= with targets=")
-    subset = sources is not None or targets is not None
-    drawn = None if subset else sampling.draw_sources(graph.n, k, seed)
-    if drawn is not None and checkpoint is not None and seed is None:
-        raise GraphError(
-            "k= without seed= draws other sources in every run, so that none can continue from the checkpoint of "
-            "another; give seed= with checkpoint="
-        )
-    if drawn is not None and order is not None:
-        drawn = order[drawn]
-    job = BetweennessJob(
-        _sources(graph, sources, drawn),
-        _mask(graph, targets),
-        check_distance("cutoff", cutoff, weighted),
-        endpoints=endpoints,
-        edges=edges,
-        memory_limit=check_bytes("memory_limit", memory_limit),
-        deterministic=flag("deterministic", deterministic),
-        weighted=weighted,
-    )
-    return Request(graph, job, drawn, subset)
-
-
-def _sources(graph: Graph, sources: Any, drawn: Integers | None) -> Integers:
-    """The sources that the caller named, or those that were drawn, or all."""
-    if sources is not None:
-        return np.array(source_ids(graph, sources), np.int64)
-    return np.arange(graph.n, dtype=np.int64) if drawn is None else drawn
-
-
-def _mask(graph: Graph, targets: Any) -> npt.NDArray[np.bool_] | None:
-    """True for every target; None if all vertices are targets."""
-    if targets is None:
-        return None
-    mask = np.zeros(graph.n, np.bool_)
-    mask[list(source_ids(graph, targets, "targets"))] = True
-    return mask
-
-
-# ------------------------------------------------------------------ runs
-
-
-@dataclass(frozen=True)
-class Run:
-    """The engine and the plan for a betweenness job."""
-
-    graph: Graph
-    engine: Engine
-    plan: Plan
-    why: str
-    threads: int | None
-
-    def add_up(
-        self, job: BetweennessJob, title: str, progress: Progress, checkpoint: File = None, fetch: bool = True
-    ) -> tuple[Floats, Certificate]:
-        """The sums of dependencies, checked; with fetch=False they may be on a device. The title is for progress."""
-        run = self.engine.accumulation(self.graph, job, self.plan, self.threads)
-        saved, work = None, len(job.sources) * (self.graph.n + self.graph.m)
-        if checkpoint is None:
-            progress = False if progress is None and work < MIN_WORK_FOR_METER else progress
-        else:
-            saved = Checkpoint(checkpoint, self.graph, job, f"{self.plan.name} on {self.engine.name}")
-        certificate = brandes.accumulate(run, job, title, progress, saved)
-        return run.total if fetch else brandes.sums_of(run), certificate
-
-    @property
-    def plan_used(self) -> PlanUsed:
-        """Which plan ran, and why, for the result."""
-        return PlanUsed(self.plan, self.why, self.engine.without(self.plan))
-
-
-def choose_run(
-    graph: Graph,
-    job: BetweennessJob,
-    device: str,
-    plan: str | Plan,
-    threads: int | None,
-    executor: Executor | None = None,
-) -> Run:
-    """The engine and the plan that the caller names, or the best ones for the job."""
-    engine = betweenness_engine(device, graph, job, plan, threads, executor)
-    chosen, why = choose_betweenness_plan(plan, job, graph, engine)
-    return Run(graph, engine, chosen, why, threads)
+    arrays = request.scores(sums), arc_tails(graph), graph.indices
+    scores, tails, heads = (to_input_device(graph, run.engine, array) for array in arrays)
+    about = certificate, len(job.sources), run.plan_used, run.engine.name
+    if precision.k is None:
+        return EdgeBetweennessResult(scores, (tails, heads), *about, None, graph)
+    bounds = deferred_bounds(graph, job, sums, precision.delta, request.normalized, upload=on_gpu(scores))
+    return EdgeBetweennessResult(scores, (tails, heads), *about, bounds, graph, precision.delta)

@@ -16,7 +16,6 @@ import hopwave as hw
 from hopwave.cli import columns, options, output, picture, terminal
 from hopwave.cli.bfs import vertex
 from hopwave.cli.files import Combine, Directed, File, Format, ReadOptions, load
-from hopwave.errors import FormatError
 from hopwave.graph import Graph
 from hopwave.results.betweenness import BetweennessResult, EdgeBetweennessResult, describe, drawn, widest_bound
 from hopwave.system.progress import Meter
@@ -100,10 +99,7 @@ def bc(
     options.check(plan, out, plot)
     if combine is not None and not weights:
         raise typer.BadParameter(f"--combine {combine} says which weight to keep, and hops need none; add --weights")
-    try:
-        graph = load(file, directed, format, read_options, weights=weights, combine=combine, needed=weights)
-    except FormatError as error:
-        raise FormatError(str(error).replace("--no-weights", "leave out --weights")) from error
+    graph = load(file, directed, format, read_options, weights=weights, combine=combine, needed=weights)
     if cutoff is not None and not weights and cutoff.is_integer():
         cutoff = int(cutoff)
     arguments: dict[str, Any] = {
@@ -141,10 +137,9 @@ def scored(graph: Graph, edges: bool, arguments: dict[str, Any]) -> Result:
     """The library's answer. A run of over two seconds shows its progress; Ctrl-C says how to continue."""
     try:
         return (hw.edge_betweenness_centrality if edges else hw.betweenness_centrality)(graph, **arguments)
-    except KeyboardInterrupt:
-        checkpoint = arguments["checkpoint"]
-        if checkpoint is not None and checkpoint.exists():
-            print(f"hopwave: progress is saved in {checkpoint}; run the same command to continue", file=sys.stderr)
+    except KeyboardInterrupt as stopped:
+        for note in getattr(stopped, "__notes__", ()):
+            print(note.replace("the same call", "the same command"), file=sys.stderr)
         raise
 
 

@@ -93,7 +93,7 @@ def load(
 
     Commands that count hops read no weights. `needed`: the command has --weights, and fails if there are none.
     """
-    given = parsed(options, "--read-option")
+    given, without = parsed(options, "--read-option"), "leave out --weights" if needed else "--no-weights"
     if combine is not None and not weights:
         raise typer.BadParameter(
             f"--combine {combine} says which weight to keep, and --no-weights leaves them all out; give one of the two"
@@ -106,7 +106,7 @@ def load(
         try:
             graph = read(file, format, directed, weights=weights, **given)
         except FormatError as error:
-            raise FormatError(reworded(str(error), flag, "--read-option")) from error
+            raise FormatError(reworded(str(error), flag, "--read-option", without)) from error
         except TypeError as error:
             raise _usage(error, given, "--read-option") from error
     for warning in told:
@@ -151,13 +151,15 @@ def target(out: Path, format: str | None, flag: str = "--to") -> FileFormat:
     return found
 
 
-def reworded(message: str, format_flag: str, option_flag: str) -> str:
+def reworded(message: str, format_flag: str, option_flag: str, without: str = "--no-weights") -> str:
     """The library's message, with the options of the command line instead of Python arguments.
+
+    `without` says how the command leaves out weights.
 
     >>> reworded("rename it, or pass format='npz'", "--from", "-r")
     "rename it, or give --from 'npz'"
     """
-    message = message.replace("weights=False", "--no-weights").replace("give n= ", f"give {option_flag} n=… ")
+    message = message.replace("weights=False", without).replace("give n= ", f"give {option_flag} n=… ")
     message = message.replace("combine='min', 'max', 'sum' or 'first'", "--combine min, max, sum or first")
     message = re.sub(r"\b(pass )?format=(?=(.?))", lambda m: _flag(m, format_flag), message)
     if option_flag == "--write-option":

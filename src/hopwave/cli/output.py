@@ -1,4 +1,4 @@
-"""How every command that asks about a graph ends: it writes files, then prints one JSON object, or text and tables."""
+"""How every command that asks about a graph ends: one JSON object, or text and tables, and the files it wrote."""
 
 from __future__ import annotations
 

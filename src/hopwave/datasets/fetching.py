@@ -14,7 +14,7 @@ from pathlib import Path
 
 from hopwave import io
 from hopwave.datasets import collection, small
-from hopwave.errors import DownloadError, FormatError, GraphError
+from hopwave.errors import DownloadError, FormatError, GraphError, HopwaveError
 from hopwave.graph import Graph
 from hopwave.system.atomic_file import replacing
 from hopwave.system.progress import Meter
@@ -80,7 +80,11 @@ def fetch(
 'SNAP/email-Enron'
     """
     file = download(name, url=url, cache=cache, progress=progress)
-    graph = io.read(file, directed=directed, weights=weights, progress=progress)
+    try:
+        graph = io.read(file, directed=directed, weights=weights, progress=progress)
+    except FormatError:
+        _distrust(file)
+        raise
     entry = collection.find(name)
     if entry is not None and directed is None and (wrong := entry.differs(graph.n, graph.m)):
         raise FormatError(f"{wrong}, as {entry.papers[0]} states; use hw.read to take it as it is", file)
@@ -132,13 +136,29 @@ def download(
     group, _, stem = full.partition("/")
     folder = (Path(cache) if cache is not None else cache_folder()) / group
     file = folder / f"{stem}.mtx"
-    with Meter(f"checking {file.name}", None, progress) as meter:
-        if not _is_whole(file):
-            _make_private(folder)
-            with _alone(folder / f".{stem}.lock"):
-                if not _is_whole(file):  # another process may have finished it meanwhile
-                    _download(f"{base}/{full}.tar.gz", full, file, meter)
+    try:
+        with Meter(f"checking {file.name}", None, progress) as meter:
+            if not _is_whole(file):
+                _make_private(folder)
+                with _alone(folder / f".{stem}.lock"):
+                    if not _is_whole(file):  # another process may have finished it meanwhile
+                        _download(f"{base}/{full}.tar.gz", full, file, meter)
+    except HopwaveError:
+        raise
+    except (OSError, ValueError) as error:  # a full disk, a folder without permission, a name that no file can have
+        reason = getattr(error, "strerror", None) or error
+        raise DownloadError(
+            f"{file}: not downloaded ({reason}); check the address, or name another folder with cache= or HOPWAVE_CACHE"
+        ) from None
     return file
+
+
+def _distrust(file: Path) -> None:
+    """Have a file downloaded again by the next call, unless it is a graph, which only cannot be read as was asked."""
+    try:
+        io.read(file, directed=True, weights=False, progress=False)
+    except FormatError:
+        _record(file).unlink(missing_ok=True)
 
 
 def _download(url: str, full: str, file: Path, meter: Meter) -> None:
@@ -197,7 +217,7 @@ def _is_whole(file: Path) -> bool:
         return False
     from hopwave.datasets.transfer import digest
 
-    return f"{digest(file)}  {file.name}" in _record(file).read_text(encoding="utf-8").splitlines()
+    return f"{digest(file)}  {file.name}" in _record(file).read_text("utf-8", "replace").splitlines()
 
 
 def _make_private(folder: Path) -> None:

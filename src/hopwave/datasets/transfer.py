@@ -26,6 +26,7 @@ from hopwave.system.progress import Meter
 
 BLOCK = 1 << 20  # bytes
 PATIENCE = 30.0  # seconds without a byte, then the connection counts as cut
+LONGEST_HEADER = 1 << 20  # bytes, of an entry in an archive
 RETRIES = 3  # after a cut connection, in one call
 
 
@@ -149,6 +150,21 @@ def _note(part: Path) -> dict[str, Any]:
 # ---------------------------------------------------------------- archives
 
 
+class _Entry(tarfile.TarInfo):
+    """An entry of an archive. `tarfile` reads long names and other headers whole, so their size is checked first."""
+
+    _HEADERS = (
+        tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE, tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK,
+    )  # fmt: skip
+
+    @classmethod
+    def frombuf(cls, buf: Any, encoding: str, errors: str) -> _Entry:
+        entry = super().frombuf(buf, encoding, errors)
+        if entry.type in cls._HEADERS and entry.size > LONGEST_HEADER:
+            raise FormatError(f"has a header of {amount(entry.size)}; expected at most {amount(LONGEST_HEADER)}")
+        return entry
+
+
 def digest(file: Path) -> str:
     """The SHA-256 checksum of a file."""
     with file.open("rb") as stream:
@@ -163,7 +179,11 @@ def unpacked(archive: Path, member: str, target: Path, most: int, meter: Meter) 
     archive is read to its end, so that its own checksum is compared. Raises FormatError.
     """
     try:
-        with gzip.open(archive) as content, tarfile.open(fileobj=content, mode="r|") as tar, replacing(target) as out:
+        with (
+            gzip.open(archive) as content,
+            tarfile.open(fileobj=content, mode="r|", tarinfo=_Entry) as tar,
+            replacing(target) as out,
+        ):
             found = next((entry for entry in tar if entry.name == member), None)
             if found is None:
                 raise FormatError(f"{member} is not in this archive; expected one graph of the collection", archive)

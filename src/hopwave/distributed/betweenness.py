@@ -12,29 +12,27 @@ Scales, samples and the certificate are those of hopwave.algorithms.brandes, and
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from hopwave.algorithms import brandes, sampling, scaling
-from hopwave.algorithms.method import Method
-from hopwave.api import estimates
-from hopwave.api.arguments import as_graph, check_bytes, check_hops, check_risk
-from hopwave.api.betweenness import Request, check_request, choose_run, edge_result
-from hopwave.api.estimates import Estimate, bounds_of_sample, check_epsilon, check_method, estimated
+from hopwave.algorithms import brandes, scaling
+from hopwave.algorithms.betweenness_sampling.costs import Method
+from hopwave.api.arguments import as_graph, check_bytes, check_hops
+from hopwave.api.betweenness import score_edges, score_vertices
+from hopwave.api.betweenness_request import Precision, Request, check_request
 from hopwave.api.weights import as_lengths
 from hopwave.distributed.bfs import source_ids
 from hopwave.distributed.dependencies import Dependencies
 from hopwave.distributed.graph import DistributedGraph, choose_gpu, rank_threads
-from hopwave.distributed.split_runs import SplitPaths, SplitSources
+from hopwave.distributed.split_runs import SplitRuns
 from hopwave.distributed.world import World, world
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.graph.csr import LARGEST_VERTEX_COUNT
-from hopwave.planning.jobs import SampleJob
-from hopwave.results.betweenness import BetweennessResult, EdgeBetweennessResult
+from hopwave.results.betweenness import EdgeBetweennessResult
 from hopwave.system.progress import Meter
 
 BYTES_PER_VERTEX, BYTES_PER_ARC = 80, 8  # on a rank with the whole graph: rows, and one worker's state
@@ -65,34 +63,6 @@ class DistributedBetweennessResult:
     def gather(self) -> npt.NDArray[np.float64] | None:
         """All scores, on rank 0; None on the others."""
         return self.graph.gather(self.scores)
-
-
-@dataclass(frozen=True)
-class Options:
-    """The arguments of `betweenness_centrality` that both ways use."""
-
-    k: int | None
-    sources: Any
-    targets: Any
-    seed: Any
-    cutoff: float | None
-    normalized: bool
-    endpoints: bool
-    progress: bool | None
-    weighted: bool
-    epsilon: float | None
-    delta: float
-    method: Method
-    top: int | None
-
-    def scores(self, sums: Any, n: int, directed: bool, drawn: Any) -> npt.NDArray[np.float64]:
-        """Sums as scores; drawn: the positions in sums of a sample's sources, or None."""
-        how = {"normalized": self.normalized, "directed": directed, "endpoints": self.endpoints}
-        return scaling.scale(sums, n, **how, sampled=drawn, subset=self.sources is not None)
-
-    def meter(self, joined: World, total: int) -> Meter:
-        """The progress of this rank's work, shown on rank 0 alone."""
-        return Meter("betweenness", total, self.progress if joined.rank == 0 else False)
 
 
 def betweenness_centrality(
@@ -164,15 +134,13 @@ def betweenness_centrality(
     about |= {"cutoff": cutoff, "split": split, "device": device, "weights": weights}
     about |= {"epsilon": epsilon, "delta": delta, "method": method, "top": top}
     joined.agree("betweenness_centrality", G=_compared(G), **about)
+    precision = Precision(k, sources, targets, seed, epsilon, delta, method, top)
 
     def check() -> None:
         if split not in ("auto", "sources", "graph"):
             raise GraphError(f"split={split!r} is not known; use 'auto', 'sources' or 'graph'")
-        check_risk(delta)
         check_bytes("memory_limit", memory_limit)
-        check_method(method, top, epsilon, k)
-        if epsilon is not None:
-            check_epsilon(epsilon, k, sources, targets, endpoints, None, method, seed)
+        precision.check(endpoints)
         _check_seed(joined, seed, k is not None or epsilon is not None)
         for name, given, instead in (("epsilon", epsilon, ", or k="), ("targets", targets, "")):
             if given is not None and split == "graph":
@@ -193,26 +161,26 @@ def betweenness_centrality(
     joined.together(check)
     distributed = isinstance(G, DistributedGraph)
     graph, weighted = (G, False) if distributed else joined.together(lambda: as_lengths(G, weights))
-    options = Options(
-        k, sources, targets, seed, cutoff, bool(normalized), bool(endpoints), progress, weighted, epsilon, delta,
-        method, top,
-    )  # fmt: skip
-    if not distributed:
-        if split == "graph":
-            raise GraphError("split='graph' needs a DistributedGraph; make one with hopwave.distributed.spread")
-        return _by_sources(joined, graph, options, device, threads, memory_limit)
-    if split == "auto":
+    if not distributed and split == "graph":
+        raise GraphError("split='graph' needs a DistributedGraph; make one with hopwave.distributed.spread")
+    if distributed and split == "auto":
         whole_only = epsilon is not None or targets is not None
         split = "sources" if whole_only or fits(G, memory_limit) else "graph"
-    if split == "sources":
-        whole = _by_sources(joined, G.replicated(), options, device, threads, memory_limit)
-        mine = slice(G.first, G.first + G.own)
-        bounds = None if whole.bounds is None else whole.bounds[mine].copy()
-        return DistributedBetweennessResult(
-            whole.scores[mine].copy(), G.first, whole.certificate, whole.sources, split, G, bounds, whole.pairs,
-            whole.undecided,
-        )  # fmt: skip
-    return _in_parts(G, options)
+    if split == "graph":
+        return _in_parts(G, precision, bool(normalized), bool(endpoints), cutoff, progress)
+    request = check_request(
+        G.replicated() if distributed else graph, precision, bool(normalized), endpoints=bool(endpoints),
+        cutoff=cutoff, memory_limit=memory_limit, weighted=weighted,
+    )  # fmt: skip
+    whole = score_vertices(request, _runs(joined, request.graph, device, threads), _shown(joined, progress))
+    if not distributed:
+        return whole
+    mine = slice(G.first, G.first + G.own)
+    bounds = None if whole.bounds is None else whole.bounds[mine].copy()
+    return DistributedBetweennessResult(
+        whole.scores[mine].copy(), G.first, whole.certificate, whole.sources, split, G, bounds, whole.pairs,
+        whole.undecided,
+    )  # fmt: skip
 
 
 def edge_betweenness_centrality(
@@ -267,23 +235,31 @@ def edge_betweenness_centrality(
     joined.agree("edge_betweenness_centrality", G=_compared(G), **about)
 
     def check() -> Request:
-        check_risk(delta)
+        precision = Precision(k, sources, targets, seed, delta=delta)
+        precision.check()
         _check_seed(joined, seed, k is not None)
         if isinstance(G, DistributedGraph):
             raise GraphError("edges are scored on a graph that every rank has whole; give every rank the hopwave.Graph")
         graph, weighted = as_lengths(G, weights)
         return check_request(
-            graph, k, sources, targets, seed, cutoff, memory_limit, False, edges=True, weighted=weighted
+            graph, precision, bool(normalized), cutoff=cutoff, memory_limit=memory_limit, edges=True, weighted=weighted
         )
 
     request = joined.together(check)
+    return score_edges(request, _runs(joined, request.graph, device, threads), _shown(joined, progress))
+
+
+def _runs(joined: World, graph: Graph, device: str, threads: int | None) -> SplitRuns:
+    """Runs that are split among all ranks, each with its share of the threads or with a GPU."""
     workers = joined.together(lambda: rank_threads(joined, device, threads))
     if device == "cuda":
         joined.together(lambda: choose_gpu(joined))
-    run = SplitSources(joined, choose_run(request.graph, request.job, device, "auto", workers))
-    shown = progress if joined.rank == 0 else False
-    found = run.add_up(request.job, "edge betweenness", shown)
-    return edge_result(request, run, found, None if k is None else delta, normalized)
+    return SplitRuns(graph, device, "auto", workers, world=joined)
+
+
+def _shown(joined: World, progress: bool | None) -> bool | None:
+    """Progress is shown on rank 0 alone."""
+    return progress if joined.rank == 0 else False
 
 
 def _check_seed(joined: World, seed: Any, sampled: bool) -> None:
@@ -314,78 +290,33 @@ def fits(G: DistributedGraph, memory_limit: int | None) -> bool:
     return all(G.world.allgather(here))
 
 
-# ------------------------------------------------------------------ the whole graph on every rank
-
-
-def _by_sources(
-    joined: World, graph: Graph, options: Options, device: str, threads: int | None, memory_limit: int | None
-) -> BetweennessResult:
-    request = check_request(
-        graph, options.k, options.sources, options.targets, options.seed, options.cutoff, memory_limit, False,
-        endpoints=options.endpoints, weighted=options.weighted,
-    )  # fmt: skip
-    job = request.job
-    workers = joined.together(lambda: rank_threads(joined, device, threads))
-    if device == "cuda":
-        joined.together(lambda: choose_gpu(joined))
-
-    def sourced(squares: bool) -> SplitSources:
-        return SplitSources(joined, choose_run(graph, replace(job, squares=squares), device, "auto", workers))
-
-    progress = options.progress if joined.rank == 0 else False
-    if options.epsilon is not None:
-        drawn = joined.together(lambda: estimates.choose_path_run(graph, job, device, workers))
-
-        def begin(pairs: SampleJob) -> SplitPaths:
-            return SplitPaths(joined, joined.together(lambda: drawn.begin(pairs)))
-
-        asked = Estimate(
-            graph, job, options.epsilon, options.delta, options.method, options.top, options.seed, options.normalized
-        )
-        return estimated(asked, sourced, lambda: replace(drawn, begin=begin), "auto", progress, None)
-    run, sampled = sourced(False), options.k is not None
-    if sampled:
-        job = estimates.with_squares(job, run.engine, run.run.plan)
-    sums, certificate = run.add_up(job, "betweenness", progress)
-    scores = request.scores(sums[: graph.n], options.normalized)
-    count = len(job.sources)
-    bounds = bounds_of_sample(graph, job, sums, run.engine, options.delta, options.normalized) if sampled else None
-    risk = options.delta if sampled else None
-    return BetweennessResult(scores, certificate, count, run.plan_used, run.engine.name, bounds, graph, delta=risk)
-
-
 # ------------------------------------------------------------------ a part of the graph on every rank
 
 
-def _in_parts(G: DistributedGraph, options: Options) -> DistributedBetweennessResult:
-    cutoff = check_hops("cutoff", options.cutoff)
-    if options.k is not None and options.sources is not None:
-        raise GraphError("k= draws sources and sources= names them; give one of the two")
-    drawn = None if options.sources is not None else sampling.draw_sources(G.n, options.k, options.seed)
-    chosen = drawn if options.sources is None else np.array(source_ids(G, options.sources), np.int64)
+def _in_parts(
+    G: DistributedGraph,
+    precision: Precision,
+    normalized: bool,
+    endpoints: bool,
+    cutoff: float | None,
+    progress: bool | None,
+) -> DistributedBetweennessResult:
+    drawn, hops = precision.draw(G.n), check_hops("cutoff", cutoff)
+    chosen = drawn if precision.sources is None else np.array(source_ids(G, precision.sources), np.int64)
     count = G.n if chosen is None else len(chosen)
-    run = Dependencies(G, cutoff, options.endpoints)
+    run = Dependencies(G, hops, endpoints)
     both_sides = np.zeros((count, 2))
-    with options.meter(G.world, count) as meter:
+    with Meter("betweenness", count, _shown(G.world, progress)) as meter:
         for number, source in enumerate(range(G.n) if chosen is None else chosen.tolist()):
             both_sides[number] = run.add(source)
             meter.update(number + 1)
-    certificate = brandes.certify(both_sides)
-    scores = _own_scores(G, options, run.total, drawn)
+    certificate, own, sums = brandes.certify(both_sides), len(run.total), run.total
+    if drawn is not None:
+        # The scale needs the size of the sample, and which own vertices are in it: zeros after the sums stand for the
+        # sources on other ranks.
+        here = drawn[(drawn >= G.first) & (drawn < G.first + own)] - G.first
+        sums = np.concatenate([sums, np.zeros(len(drawn) - len(here))])
+        drawn = np.concatenate([here, np.arange(own, len(sums))])
+    how = {"normalized": normalized, "directed": G.directed, "endpoints": endpoints, "subset": precision.is_subset}
+    scores = scaling.scale(sums, G.n, sampled=drawn, **how)[:own]
     return DistributedBetweennessResult(scores, G.first, certificate, count, "graph", G)
-
-
-def _own_scores(
-    G: DistributedGraph, options: Options, sums: npt.NDArray[np.float64], drawn: Any
-) -> npt.NDArray[np.float64]:
-    """The scores of own vertices.
-
-    The scale needs the size of the sample, and which own vertices are in it. Sources on other ranks are stood in for by
-    zeros after the sums.
-    """
-    if drawn is None:
-        return options.scores(sums, G.n, G.directed, None)
-    own = drawn[(drawn >= G.first) & (drawn < G.first + G.own)] - G.first
-    padded = np.concatenate([sums, np.zeros(len(drawn) - len(own))])
-    elsewhere = np.arange(len(sums), len(padded))
-    return options.scores(padded, G.n, G.directed, np.concatenate([own, elsewhere]))[: len(sums)]

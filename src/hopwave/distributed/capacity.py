@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from hopwave.distributed.layout import columns_for, slot_type
+from hopwave.distributed.layout import Layout, columns_for, slot_type
 from hopwave.distributed.world import World
 from hopwave.errors import EngineError
 
@@ -34,7 +34,8 @@ def bytes_per_rank(n: int, edges: int, directed: bool, columns: int, size: int) 
 def check_memory(world: World, n: int, edges: int, directed: bool, layout: Any, device: str) -> None:
     """An EngineError, on all ranks, where a rank has too little memory for its share."""
     columns = world.together(lambda: columns_for(layout, world.size, n))
-    need = bytes_per_rank(n, edges, directed, columns, world.size)
+    owned = int(layout.starts[-1] - layout.starts[0]) if isinstance(layout, Layout) else n
+    need = bytes_per_rank(owned, edges, directed, columns, world.size)
     if device == "cuda":
         need += need // 2  # a GPU does not sort in place
 
@@ -42,8 +43,9 @@ def check_memory(world: World, n: int, edges: int, directed: bool, layout: Any, 
         have = _free(world, device)
         if have is not None and need > have:
             raise EngineError(
-                f"{edges:,} edges on {world.size} ranks take about {need / 1e9:,.1f} GB per rank while the graph is "
-                f"built, and {have / 1e9:,.1f} GB are free for it; use more ranks on more machines, or a smaller graph"
+                f"{n:,} vertices and {edges:,} edges on {world.size} ranks take about {need / 1e9:,.1f} GB per rank "
+                f"while the graph is built, and {have / 1e9:,.1f} GB are free for it; use more ranks on more machines, "
+                "or a smaller graph"
             )
 
     world.together(check)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -94,6 +95,9 @@ def _from_columns(joined: World, u: Any, v: Any, n: int | None, directed: bool, 
     greatest = max((int(side.max()) for side in (u, v) if len(side)), default=-1)
     if n is None:
         n = max(joined.allgather(greatest)) + 1
+    device, layout = options.get("device", "cpu"), options.get("layout", "1d")
+    joined.together(lambda: choose_device(joined, device, options.get("threads")))
+    check_memory(joined, n, joined.total(len(u)), directed, layout, device)
     return DistributedGraph(joined, lambda: in_blocks(u, v), n, directed, **options)
 
 
@@ -155,23 +159,43 @@ def read(
     about = {"format": format, "directed": directed, "layout": layout, "balance": balance, "device": device}
     joined.agree("read", **about)  # each machine may have the file in a folder of its own
     share = joined.together(lambda: read_share(path, format, directed, joined.rank, joined.size))
-    sizes = joined.allgather(Path(path).stat().st_size)
+    _check_same_file(joined, path)
     found, is_directed = joined.total(len(share.u)), bool(joined.allgather(share.directed)[0])
-    joined.together(lambda: _check_shares(path, sizes, found, share.declared))
+    joined.together(lambda: _check_count(path, found, share.declared))
     n = max(share.n, 1 + max((int(ends.max()) for ends in (share.u, share.v) if len(ends)), default=-1))
     n = max(joined.allgather(n))
     options = {"layout": layout, "balance": balance, "device": device, "threads": threads}
-    return _from_columns(joined, share.u, share.v, n, is_directed, **options)
+    return _from_columns(joined, *share.arcs(), n, is_directed, **options)
 
 
-def _check_shares(path: Any, sizes: list[int], found: int, declared: int | None) -> None:
-    """A FormatError where ranks have read files of different sizes, or found fewer or more edges than declared."""
-    other = next((rank for rank, size in enumerate(sizes) if size != sizes[0]), 0)
-    if other:
-        raise FormatError(
-            f"{sizes[0]:,} bytes long on rank 0 and {sizes[other]:,} on rank {other}; expected the same file on all",
-            path,
-        )
+def _check_same_file(joined: World, path: Any) -> None:
+    """A FormatError where ranks have read different files. Files that may be copies are compared by what they hold."""
+
+    def differ(found: list[Any], told: Callable[[int], str]) -> None:
+        other = next((rank for rank, one in enumerate(found) if one != found[0]), None)
+        if other is not None:
+            raise FormatError(f"{told(other)}; expected the same file on all", path)
+
+    about = joined.together(lambda: Path(path).stat())
+    sizes = joined.allgather(about.st_size)
+    joined.together(lambda: differ(sizes, lambda r: f"{sizes[0]:,} bytes long on rank 0 and {sizes[r]:,} on rank {r}"))
+    seen = joined.allgather((about.st_ino, about.st_mtime_ns))
+    if all(one == seen[0] for one in seen):  # one file, on a disk that all ranks share
+        return
+    digests = joined.allgather(joined.together(lambda: _digest(path)))
+    joined.together(lambda: differ(digests, lambda r: f"holds something else on rank {r} than on rank 0"))
+
+
+def _digest(path: Any) -> int:
+    digest = 0
+    with Path(path).open("rb") as stream:
+        while block := stream.read(1 << 22):
+            digest = zlib.crc32(block, digest)
+    return digest
+
+
+def _check_count(path: Any, found: int, declared: int | None) -> None:
+    """A FormatError where ranks have found fewer or more edges than the file declares."""
     if declared is not None and found != declared:
         raise FormatError(f"holds {found:,} edges; expected the {declared:,} that its header declares", path)
 

@@ -29,13 +29,23 @@ LINES = ("matrix-market", "snap")
 
 @dataclass(frozen=True)
 class Share:
-    """What one rank read: its edges by id, and what the file declares: vertices, directedness, number of edges."""
+    """What one rank read: its edges by id, and what the file declares: vertices, directedness, number of edges.
+
+    `both_ways`: a directed graph is wanted of a file of undirected edges, so that each of them is two arcs.
+    """
 
     u: Ids
     v: Ids
     n: int
     directed: bool
     declared: int | None = None
+    both_ways: bool = False
+
+    def arcs(self) -> tuple[Ids, Ids]:
+        """The edges, each of them both ways where they must be."""
+        if not self.both_ways:
+            return self.u, self.v
+        return np.concatenate([self.u, self.v]), np.concatenate([self.v, self.u])
 
 
 def read_share(path: str | os.PathLike[str], format: str | None, directed: bool | None, rank: int, size: int) -> Share:
@@ -82,11 +92,12 @@ def _records(source: Source, directed: bool | None, rank: int, size: int) -> Sha
 def _lines(source: Source, format: str, directed: bool | None, rank: int, size: int) -> Share:
     """The lines that begin in the rank-th of `size` equal ranges of bytes after the header."""
     declared: int | None
+    says: bool | None  # whether the file is directed; None: it does not say
     with source.text() as stream:
         first = stream.tell()
         if format == "matrix-market":
             entries = matrix_market.read_header(source, stream)
-            grammar, kind = entries.grammar(), entries.symmetry == "general"
+            grammar, says = entries.grammar(), entries.symmetry == "general"
             start, n, declared = stream.tell(), entries.size, entries.entries
         else:
             header = edge_list.read_header(source, stream)
@@ -94,8 +105,9 @@ def _lines(source: Source, format: str, directed: bool | None, rank: int, size: 
                 raise source.fail(
                     "ids that are names; expected whole numbers: replace them with hopwave convert first", 1
                 )
-            grammar, kind = edge_list.integer_grammar(), bool(header.directed)
-            start, n, declared = first, header.nodes or 0, header.edges
+            grammar, says = edge_list.integer_grammar(), header.directed
+            lone = edge_list.listed_numbers(source, header)
+            start, n, declared = first, max([header.nodes or 0, *(lone + 1).tolist()]), header.edges
         begin, end = (
             _next_line(stream, start + (source.size - start) * index // size, start) for index in (rank, rank + 1)
         )
@@ -106,7 +118,8 @@ def _lines(source: Source, format: str, directed: bool | None, rank: int, size: 
         except FormatError as error:
             stream.seek(0)
             raise _at_its_line(source, error, stream.read(begin).count(b"\n")) from None
-    return Share(u.astype(np.int64), v.astype(np.int64), n, kind if directed is None else directed, declared)
+    wanted = bool(says) if directed is None else directed
+    return Share(u.astype(np.int64), v.astype(np.int64), n, wanted, declared, both_ways=wanted and says is False)
 
 
 def _next_line(stream: Any, position: int, start: int) -> int:

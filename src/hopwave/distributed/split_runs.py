@@ -8,43 +8,47 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from hopwave.algorithms import brandes
-from hopwave.api.betweenness import Run
+from hopwave.algorithms.betweenness_sampling.paths import PathRun
+from hopwave.algorithms.brandes import SourceRun
+from hopwave.algorithms.checkpoint import File
+from hopwave.api.betweenness_request import Runs
 from hopwave.distributed.work_queue import WorkQueue
 from hopwave.distributed.world import World
-from hopwave.engines import Engine
 from hopwave.planning.jobs import BetweennessJob, Floats, Integers, PathSampling, Progress
-from hopwave.planning.plan import PlanUsed
 from hopwave.system.progress import Meter
 
 
-@dataclass(frozen=True)
-class SplitSources:
-    """As hopwave.api.betweenness.Run, with the sources of a job split among all ranks."""
+@dataclass(kw_only=True)
+class SplitRuns(Runs):
+    """Runs whose sources or pairs are split among all ranks."""
 
     world: World
-    run: Run
 
-    @property
-    def engine(self) -> Engine:
-        """The engine of this rank."""
-        return self.run.engine
+    def over_sources(self, job: BetweennessJob) -> SourceRun:
+        """The run that sums over the sources of the job, on all ranks."""
+        return SplitSources(**vars(super().over_sources(job)), world=self.world)
 
-    @property
-    def plan_used(self) -> PlanUsed:
-        """The plan, and why."""
-        return self.run.plan_used
+    def over_paths(self, job: BetweennessJob) -> PathRun:
+        """The run that draws random paths, on all ranks."""
+        return SplitPathRun(**vars(self.world.together(lambda: Runs.over_paths(self, job))), world=self.world)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SplitSources(SourceRun):
+    """A run with the sources of a job split among all ranks."""
+
+    world: World
 
     def add_up(
-        self, job: BetweennessJob, title: str, progress: Progress, checkpoint: Any = None
+        self, job: BetweennessJob, title: str, progress: Progress, checkpoint: File = None, fetch: bool = True
     ) -> tuple[Floats, brandes.Certificate]:
         """The sums over all sources of the job, checked. Progress is that of rank 0. There are no checkpoints."""
         assert checkpoint is None
-        graph = self.run.graph
+        graph = self.graph
         total = np.zeros(graph.m if job.edges else graph.n * (2 if job.squares else 1))
         worst, shown = 0.0, progress if isinstance(progress, bool | None) and self.world.rank == 0 else False
 
@@ -53,7 +57,7 @@ class SplitSources:
             with Meter(title, len(job.sources), shown) as meter:
                 for begin, end in queue:
                     block = replace(job, sources=job.sources[begin:end])
-                    sums, found = self.run.add_up(block, title, False)
+                    sums, found = SourceRun.add_up(self, block, title, False)
                     worst = max(worst, found.error)
                     total[:] += sums
                     meter.update(end)
@@ -62,6 +66,17 @@ class SplitSources:
             self.world.together(_stopping(take_blocks, queue))
         sums = self.world.allreduce(total)
         return sums, brandes.Certificate(max(self.world.allgather(worst)), brandes.TOLERANCE, len(job.sources))
+
+
+@dataclass(frozen=True, kw_only=True)
+class SplitPathRun(PathRun):
+    """A run with the pairs split among all ranks."""
+
+    world: World
+
+    def begin(self, start: int) -> PathSampling:
+        """A run over the pairs that follow from that start."""
+        return SplitPaths(self.world, self.world.together(lambda: PathRun.begin(self, start)))
 
 
 class SplitPaths:

@@ -19,6 +19,7 @@ from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 
+import hopwave
 from hopwave import errors
 from hopwave.distributed.early_exit import POLL_SECONDS, NeighbourWatch
 from hopwave.errors import EngineError, HopwaveError
@@ -52,6 +53,19 @@ class World:
         # True on all ranks where some machine has more ranks than cores, so that all ranks wait in the same way.
         self.oversubscribed: bool = bool(comm.allreduce(int(self.machine_size > _cores()), _mpi().MAX))
         self._grids: dict[int, tuple[Any, Any]] = {}
+        self._check_versions()
+
+    def _check_versions(self) -> None:
+        """An EngineError, on all ranks, where they run different versions of hopwave."""
+        versions = self.comm.allgather(hopwave.__version__)
+        other = next((rank for rank, version in enumerate(versions) if version != versions[0]), None)
+        if other is not None:
+            refused = EngineError(
+                f"rank 0 runs hopwave {versions[0]} and rank {other} runs {versions[other]}; install the same version "
+                "for all ranks"
+            )
+            refused.everywhere = True  # type: ignore[attr-defined]
+            raise refused
 
     def together(self, action: Callable[[], T]) -> T:
         """action() on every rank. Where it fails on one rank, all ranks raise that error, and none is left waiting."""
@@ -189,7 +203,8 @@ def plain(value: Any) -> Any:
     if hasattr(value, "indptr") and hasattr(value, "indices"):  # a Graph or a matrix that every rank has
         kind = value.shape if hasattr(value, "shape") else value.directed
         values = value.weights if hasattr(value, "weights") else getattr(value, "data", None)
-        return kind, plain(value.indptr), plain(value.indices), plain(values)
+        labels = None if getattr(value, "labels", None) is None else zlib.crc32(repr(value.labels.tolist()).encode())
+        return kind, plain(value.indptr), plain(value.indices), plain(values), labels
     return value
 
 

@@ -150,7 +150,7 @@ class BetweennessRuns(Protocol):
         """A betweenness run: sums of dependencies over the job's sources (algorithms/brandes.py)."""
 
     def path_sampling(self, graph: Graph, job: SampleJob, threads: int | None = None) -> PathSampling:
-        """A run that draws shortest paths between random pairs (algorithms/path_sampling.py)."""
+        """A run that draws shortest paths between random pairs (algorithms/betweenness_sampling)."""
 
 
 class Operations(Protocol):

@@ -2,12 +2,17 @@
 
 A few blocks are under way at a time, and each reply makes room for the next, so that fast workers get more of them. A
 block whose worker died is dealt again. Nothing is known of the executor but `submit`.
+
+A thread deals. An executor's own locks are Python code, which a Ctrl-C could break (system/threads.py): they are met on
+that thread alone, where no signal is heard.
 """
 
 from __future__ import annotations
 
+import threading
+import weakref
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
@@ -18,6 +23,7 @@ from hopwave.errors import ExecutorError
 from hopwave.executors import sizes
 from hopwave.executors.worker import Block, Reply, Task, do, register
 from hopwave.graph import Graph
+from hopwave.system import threads
 
 
 @dataclass
@@ -32,61 +38,113 @@ class Deal:
     """The blocks from number `first` to `count`, dealt to an executor.
 
     Iterates over (number, result), in the order of the blocks, and None whenever nothing came for a while. The
-    iteration may pause for as long as it likes. When it is closed, blocks that no worker has begun are taken back.
+    iteration may pause for as long as it likes. When `dealer.stopped` is set, or nobody holds the deal any more, no
+    further block is dealt, and those that no worker has begun are taken back.
     """
 
     def __init__(
         self, executor: Executor, graph: Graph, device: str, block: Callable[[int], Block], first: int, count: int
     ) -> None:
-        self.sent = Sent()
+        nested = threading.current_thread() in (getattr(executor, "_threads", None) or ())
+        self.dealer = _Dealer(_Here() if nested else executor, graph, device, block, first, count)
+        self.dealer.held = weakref.ref(self)
+        self._begun = False
+
+    @property
+    def sent(self) -> Sent:
+        """How often something went to the workers, so far."""
+        return self.dealer.sent
+
+    def __iter__(self) -> Iterator[tuple[int, Any] | None]:
+        dealer = self.dealer
+        if not self._begun:
+            self._begun = True
+            if not threads.crew.start(1, dealer.run):
+                raise ExecutorError(
+                    "the system starts no further thread, and dealing blocks needs one; end other threads, or raise "
+                    "the limit (ulimit -u)"
+                )
+        while dealer.taken < dealer.count:
+            try:
+                found = dealer.results.get(timeout=sizes.POLL_SECONDS)
+            except Empty:
+                yield None
+                continue
+            if isinstance(found, BaseException):
+                raise found
+            dealer.taken = found[0] + 1
+            yield found
+
+
+class _Here(Executor):
+    """In place of a pool of threads that a call comes from: its threads may all wait for such calls."""
+
+    def submit(self, work: Callable[..., Any], /, *arguments: Any, **named: Any) -> Future[Any]:
+        done: Future[Any] = Future()
+        try:
+            done.set_result(work(*arguments, **named))
+        except Exception as error:
+            done.set_exception(error)
+        return done
+
+
+class _Dealer:
+    """What the thread of a Deal does and knows."""
+
+    def __init__(
+        self, executor: Executor, graph: Graph, device: str, block: Callable[[int], Block], first: int, count: int
+    ) -> None:
+        self.sent, self.stopped = Sent(), False
+        self.held: Callable[[], Any] = object  # returns None when nobody holds the deal any more
+        self.taken, self.count = first, count  # blocks whose results the caller has, and all
+        self.results: SimpleQueue[tuple[int, Any] | BaseException] = SimpleQueue()
         self._name = uuid4().hex
         self._executor, self._graph, self._device = executor, graph, device
         self._key, self._turned = register(graph)
         self._parcel: Graph = graph.reversed() if self._turned else graph
-        self._block, self._first, self._count = block, first, count
+        self._block = block
         self._under_way: dict[Future[Reply], tuple[int, bool]] = {}  # the block's number; whether the graph is with it
         self._finished: SimpleQueue[Future[Reply]] = SimpleQueue()
         self._held: list[int] = []  # blocks that wait until a worker has its graph
         self._lacking: set[str] = set()  # processes that do not have the graph
         self._workers: set[tuple[str, int]] = set()
         self._failures: Counter[int] = Counter()
-        self._results = self._run()
 
-    def __iter__(self) -> Iterator[tuple[int, Any] | None]:
-        return self._results
-
-    def close(self) -> None:
-        """Deal no further block, and take back those that no worker has begun."""
-        self._results.close()
-
-    def _run(self) -> Generator[tuple[int, Any] | None, None, None]:
-        turn = following = self._first
-        early: dict[int, Any] = {}  # results that came before their turn
+    def run(self, number: int) -> None:
+        """Deal all blocks."""
         try:
-            while turn < self._count:
-                most = sizes.tasks_under_way(len(self._workers))
-                while (
-                    following < self._count
-                    and len(self._under_way) + len(self._held) < most
-                    and following - turn < sizes.AHEAD * most
-                ):
-                    self._submit(following)
-                    following += 1
-                try:
-                    future = self._finished.get(timeout=sizes.POLL_SECONDS)
-                except Empty:
-                    yield None
-                    continue
-                number, reply = self._received(future)
-                if reply is None:
-                    continue
-                early[number] = reply.result
-                while turn in early:
-                    yield turn, early.pop(turn)
-                    turn += 1
+            self._deal()
+            self.results.put(self._stopped(InterruptedError("it was stopped")))  # unless the caller has all results
+        except BaseException as error:
+            self.results.put(error)
         finally:
-            for future in self._under_way:
+            for future in list(self._under_way):
                 future.cancel()
+
+    def _deal(self) -> None:
+        turn = following = self.taken
+        early: dict[int, Any] = {}  # results that came before their turn
+        while turn < self.count and not self.stopped and self.held() is not None:
+            most = sizes.tasks_under_way(len(self._workers))
+            while (
+                following < self.count
+                and len(self._under_way) + len(self._held) < most
+                and following - self.taken < sizes.AHEAD * most
+                and not self.stopped
+            ):
+                self._submit(following)
+                following += 1
+            try:
+                future = self._finished.get(timeout=sizes.POLL_SECONDS)
+            except Empty:
+                continue
+            number, reply = self._received(future)
+            if reply is None:
+                continue
+            early[number] = reply.result
+            while turn in early:
+                self.results.put((turn, early.pop(turn)))
+                turn += 1
 
     def _submit(self, number: int, with_graph: bool = False) -> None:
         name = f"{self._name} {self.sent.tasks}"
@@ -95,6 +153,11 @@ class Deal:
             future = self._executor.submit(do, task, self._parcel if with_graph else None)
         except RuntimeError as error:  # BrokenExecutor is one; another says that it was shut down
             raise self._stopped(error) from error
+        if not hasattr(future, "add_done_callback"):
+            raise ExecutorError(
+                f"submit of executor={self._executor!r} returned {future!r:.80}, and must return a Future; give "
+                "another executor, for example a ProcessPoolExecutor"
+            )
         self._under_way[future] = number, with_graph
         self.sent.tasks += 1
         self.sent.graphs += with_graph
@@ -115,7 +178,7 @@ class Deal:
             self._failures[number] += 1
             if self._failures[number] >= sizes.TRIES:
                 raise ExecutorError(
-                    f"block {number:,} of {self._count:,} failed on {sizes.TRIES} workers of the executor, the last "
+                    f"block {number:,} of {self.count:,} failed on {sizes.TRIES} workers of the executor, the last "
                     f"time with {_named(error)}; see what its workers print, or leave out executor="
                 ) from error
             self._submit(number, with_graph)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Executor
-from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -65,12 +64,15 @@ class DealtEngine(_Engine):
             return SweepBlock(replace(job, sources=job.sources[number * size : (number + 1) * size], out_of=count))
 
         done, deal = 0, self.deal(graph, block, 0, -(-count // size))
-        with closed_on_error(deal):
+        try:
             for found in deal:
                 if found is not None:
                     joined.add(found[1])
                     done = min((found[0] + 1) * size, count)
                 poll(done)
+        except BaseException:  # the executor is left with the blocks alone that its workers have begun
+            deal.dealer.stopped = True
+            raise
         swept = joined.swept()
         return replace(swept, rows=uploaded(swept.rows)) if self._table_on_gpu(graph, job) else swept
 
@@ -82,16 +84,6 @@ class DealtEngine(_Engine):
     def deal(self, graph: Graph, block: Callable[[int], Block], first: int, count: int) -> Deal:
         """The blocks from number `first` to `count`, dealt to the executor."""
         return Deal(self.executor, graph, self.name, block, first, count)
-
-
-@contextmanager
-def closed_on_error(deal: Deal) -> Iterator[None]:
-    """After an error or Ctrl-C, take back all blocks that no worker has begun."""
-    try:
-        yield
-    except BaseException:
-        deal.close()
-        raise
 
 
 # ------------------------------------------------------------------ betweenness
@@ -124,7 +116,7 @@ class DealtAccumulation:
         if self._deal is None or first != self.done:
             self._deal = self._engine.deal(self._graph, self._block, first, self.blocks)
         self._state = self.total, first
-        with closed_on_error(self._deal):
+        try:
             for found in self._deal:
                 if found is not None:
                     number, (sums, certificate) = found
@@ -132,6 +124,9 @@ class DealtAccumulation:
                     self._state = self.total + sums, number + 1
                 if poll(self.done) and self.done > first:
                     break
+        except BaseException:
+            self._deal.dealer.stopped = True
+            raise
         return self.done
 
     def _block(self, number: int) -> SourceBlock:
@@ -170,13 +165,16 @@ class DealtPaths:
             self._span = first, sizes.pairs_per_block(until - first, self._engine.name), until
             self._deal = self._engine.deal(self._graph, self._block, 0, -(-(until - first) // self._span[1]))
         begin, size, _ = self._span
-        with closed_on_error(self._deal):
+        try:
             for found in self._deal:
                 if found is not None:
                     number, (counts, sums) = found
                     self._state = self.counts + counts, self.sums + sums, min(begin + (number + 1) * size, until)
                 if poll(self.done) and self.done > first:
                     break
+        except BaseException:
+            self._deal.dealer.stopped = True
+            raise
         return self.done
 
     def _block(self, number: int) -> PathBlock:

@@ -72,7 +72,7 @@ class PathBlock:
     end: int
 
     def run(self, engine: Engine, graph: Graph, threads: int | None) -> tuple[Any, Any]:
-        """As algorithms/sampled_paths.py draws them."""
+        """As algorithms/betweenness_sampling/paths.py draws them."""
         run = engine.path_sampling(graph, self.job, threads)
         run.done = self.begin
         while run.done < self.end:

@@ -8,7 +8,6 @@ followed by a 64-bit finaliser. The name of the stream chooses where the sequenc
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from typing import Any
 
@@ -16,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave.system.devices import host_cores
-from hopwave.system.thread_pool import each
+from hopwave.system.threads import each
 
 Words = npt.NDArray[np.uint64]
 
@@ -155,5 +154,4 @@ def in_blocks(count: int, work: Callable[[int, int], None]) -> None:
     if len(begins) < 2:
         work(0, count)
         return
-    with ThreadPoolExecutor(min(len(begins), host_cores())) as pool:
-        each(pool, begins, lambda begin: work(begin, min(begin + BLOCK, count)))
+    each(min(len(begins), host_cores()), begins, lambda begin: work(begin, min(begin + BLOCK, count)))

@@ -16,7 +16,6 @@ What the buckets kept is then moved together and the memory behind it is given b
 from __future__ import annotations
 
 import os
-from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any
 
@@ -24,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave.system.numba_cache import njit
-from hopwave.system.thread_pool import each
+from hopwave.system.threads import each
 
 # Buckets: as many as keep one cache line each open in the second-level cache while arcs are dealt to them.
 MOST_BUCKETS = 2048
@@ -68,28 +67,25 @@ def sorted_rows(
     shift = max(0, max(n - 1, 0).bit_length() - (wanted - 1).bit_length())
     buckets = (max(n - 1, 0) >> shift) + 1
     parts = [(begin, end) for begin, end in pairwise(np.linspace(0, m, 2 * threads + 1).astype(np.int64).tolist())]
-    with ThreadPoolExecutor(threads) as pool:
-        counts = np.zeros((len(parts), buckets), np.int64)
-        each(pool, range(len(parts)), lambda t: _count(u, v, *parts[t], symmetric, shift, counts[t]))
-        # Inside a bucket, the share of each part lies behind the shares of the parts before it.
-        places = (np.cumsum(counts.T) - counts.T.ravel()).reshape(buckets, len(parts)).T.copy()
-        starts = np.concatenate([[0], np.cumsum(counts.sum(axis=0))])
-        keys = np.empty(int(starts[-1]), np.uint64)
-        dealt = np.empty(len(keys) if weights is not None else 0, values.dtype)
-        each(
-            pool, range(len(parts)), lambda t: _deal(u, v, values, *parts[t], symmetric, shift, places[t], keys, dealt)
-        )
-        degrees, kept = np.zeros(n, np.int64), np.zeros(buckets, np.int64)
-        conflicts = np.full(buckets, -1, np.int64)
-        largest = np.argsort(starts[:-1] - starts[1:], kind="stable")  # the largest buckets first: an even end
-        target_bits = max(1, max(n - 1, 0).bit_length())
+    counts = np.zeros((len(parts), buckets), np.int64)
+    each(threads, range(len(parts)), lambda t: _count(u, v, *parts[t], symmetric, shift, counts[t]))
+    # Inside a bucket, the share of each part lies behind the shares of the parts before it.
+    places = (np.cumsum(counts.T) - counts.T.ravel()).reshape(buckets, len(parts)).T.copy()
+    starts = np.concatenate([[0], np.cumsum(counts.sum(axis=0))])
+    keys = np.empty(int(starts[-1]), np.uint64)
+    dealt = np.empty(len(keys) if weights is not None else 0, values.dtype)
+    each(threads, range(len(parts)), lambda t: _deal(u, v, values, *parts[t], symmetric, shift, places[t], keys, dealt))
+    degrees, kept = np.zeros(n, np.int64), np.zeros(buckets, np.int64)
+    conflicts = np.full(buckets, -1, np.int64)
+    largest = np.argsort(starts[:-1] - starts[1:], kind="stable")  # the largest buckets first: an even end
+    target_bits = max(1, max(n - 1, 0).bit_length())
 
-        def sort(b: int) -> None:
-            part, rows = slice(starts[b], starts[b + 1]), slice(b << shift, min(n, (b + 1) << shift))
-            own = dealt[part] if weights is not None else dealt
-            kept[b], conflicts[b] = _sort_bucket(keys[part], own, b << shift, target_bits, shift, degrees[rows], rule)
+    def sort(b: int) -> None:
+        part, rows = slice(starts[b], starts[b + 1]), slice(b << shift, min(n, (b + 1) << shift))
+        own = dealt[part] if weights is not None else dealt
+        kept[b], conflicts[b] = _sort_bucket(keys[part], own, b << shift, target_bits, shift, degrees[rows], rule)
 
-        each(pool, largest.tolist(), sort)
+    each(threads, largest.tolist(), sort)
     indptr = np.zeros(n + 1, np.int64 if kept.sum() > np.iinfo(np.int32).max else np.int32)
     np.cumsum(degrees, out=indptr[1:])
     ends = np.concatenate([[0], np.cumsum(kept)])
@@ -102,8 +98,7 @@ def in_parts(work: Any, *columns: npt.NDArray[Any]) -> None:
     """work(part of each column) on all cores; the parts are equal stretches of the columns."""
     threads = min(available_cores(), MOST_THREADS)
     cuts = np.linspace(0, len(columns[0]), 2 * threads + 1).astype(np.int64).tolist()
-    with ThreadPoolExecutor(threads) as pool:
-        each(pool, pairwise(cuts), lambda ends: work(*(column[slice(*ends)] for column in columns)))
+    each(threads, pairwise(cuts), lambda ends: work(*(column[slice(*ends)] for column in columns)))
 
 
 def mark_ids(ids: npt.NDArray[Any], present: npt.NDArray[np.bool_]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any
 
@@ -23,7 +22,7 @@ from hopwave.graph500.outcome import Kernel, Searched
 from hopwave.planning.catalogue import CATALOGUE
 from hopwave.planning.jobs import SearchJob
 from hopwave.planning.plan import Plan
-from hopwave.system.thread_pool import each
+from hopwave.system.threads import each
 
 # Bytes per edge at the peak: from a list of edges to rows; shortest paths, in addition to the rows.
 BUILDING, WEIGHTED = 42, 102
@@ -99,8 +98,7 @@ def validated(graph: Graph, root: int, distances: Any, predecessors: Any, thread
         check_rows(offsets, tails, begin, levels, distances, part, linked[begin:end], wrong)
         return wrong[:, 0]
 
-    with ThreadPoolExecutor(threads) as pool:
-        edges, span, levels = sum(each(pool, pairwise(cuts), lambda ends: judge(*ends)))
+    edges, span, levels = sum(each(threads, pairwise(cuts), lambda ends: judge(*ends)))
     reached = distances >= 0
     at_root = ids == root
     found = {

@@ -188,6 +188,10 @@ def write(
             "Graph.from_edges(*G.to_edges(), G.n, G.directed)",
             place,
         )
+    try:
+        place.resolve()
+    except (OSError, RuntimeError):
+        raise FormatError("a link that leads back to itself; give the name of a file", place) from None
     with replacing(place, packed=place.name.lower().endswith(".gz")) as stream:
         chosen.write(Target(place, stream), graph, **options)
 
@@ -196,4 +200,9 @@ def _path(given: Any) -> Path:
     """The name of a file as a path."""
     if not isinstance(given, str | os.PathLike):
         raise FormatError(f"path={given!r} is not the name of a file; give a string or a path")
-    return Path(given)
+    try:
+        if b"\0" in os.fsencode(given):
+            raise ValueError("a NUL character")
+    except ValueError as error:  # half of a surrogate pair, where names are UTF-8
+        raise FormatError(f"path={given!r} cannot be the name of a file ({error}); give another") from None
+    return Path(os.fsdecode(given))

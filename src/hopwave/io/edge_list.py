@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import IO
 
 import numpy as np
+import numpy.typing as npt
 
 from hopwave.graph import Graph
 from hopwave.io.format import Format, Request, Target, warn_ignored, weight_cells, write_columns
@@ -51,8 +52,6 @@ def read(source: Source, request: Request, *, names: bool | None = None, weight:
         raise TypeError(f"weight={weight!r} is not a column after the two ids; give 2 for the third column")
     with source.text() as stream:
         header = read_header(source, stream)
-    if not header.first_row and header.nodes is None and not header.listed:
-        raise source.fail("contains no edge; expected lines of two vertices, or a comment '# Nodes: N Edges: M'", 1)
     if names is None:
         ends = header.first_row.split()[:2]
         looks_like_number = [end.lstrip(b"-").isdigit() for end in ends]
@@ -67,7 +66,7 @@ def read(source: Source, request: Request, *, names: bool | None = None, weight:
 
 
 def read_header(source: Source, stream: IO[bytes]) -> _Header:
-    """Read the comments before the first edge."""
+    """Read the comments before the first edge. Without an edge, one of them must say how many vertices there are."""
     header = _Header()
     number = 1
     while text := source.line(stream, number):
@@ -92,7 +91,17 @@ def read_header(source: Source, stream: IO[bytes]) -> _Header:
         if words.startswith((b"sym ", b"asym ")):
             header.weighted = words.split()[1] in _KONECT_WEIGHTED
         number += 1
+    if not header.first_row and header.nodes is None and not header.listed:
+        raise source.fail("contains no edge; expected lines of two vertices, or a comment '# Nodes: N Edges: M'", 1)
     return header
+
+
+def listed_numbers(source: Source, header: _Header) -> npt.NDArray[np.int64]:
+    """The vertices that comments list before the edges, where ids are numbers."""
+    try:
+        return np.array([int(name) for name in header.listed], np.int64)
+    except (ValueError, OverflowError):
+        raise source.fail("a '# Node:' comment without a whole number; expected one, as in the edges", 1) from None
 
 
 def integer_grammar(column: int = 0) -> Grammar:
@@ -104,11 +113,7 @@ def integer_grammar(column: int = 0) -> Grammar:
 def _read_integers(source: Source, request: Request, header: _Header, column: int) -> Graph:
     with source.text() as stream:
         u, v, weights, line = read_edges(source, stream, 1, integer_grammar(column), declared=header.edges)
-    try:
-        lone = np.array([int(name) for name in header.listed], np.int64)
-    except (ValueError, OverflowError):
-        raise source.fail("a '# Node:' comment without a whole number; expected one, as in the edges", 1) from None
-    directed = header.directed
+    lone, directed = listed_numbers(source, header), header.directed
     greatest = max((int(ids.max()) for ids in (u, v, lone) if len(ids)), default=-1)
     if not request.labels or (header.nodes is not None and greatest < header.nodes):
         n = request.vertices(source, max(greatest + 1, header.nodes or 0), header.line)

@@ -1,8 +1,7 @@
 """Text with one edge per line: what a line may contain, and how millions of lines are read.
 
 `Grammar.row` defines what a correct line is. For large files, `scan.pairs` reads the simple lines of a block fast and
-leaves every other line to `Grammar.row`; `scan.weighted_pairs` does the same for lines with weights. Small files never
-start the compiler.
+leaves every other line to `Grammar.row`. Small files never start the compiler.
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import IO, Any, NamedTuple, TypeVar
 
@@ -20,7 +18,7 @@ import numpy.typing as npt
 from hopwave.graph.csr import LARGEST_VERTEX_COUNT
 from hopwave.io.numbers import Problem, float_of, rounded
 from hopwave.io.source import LONE_RETURN, Source
-from hopwave.system.thread_pool import begun
+from hopwave.system.threads import Pool, Task
 
 MIN_BYTES_FOR_SCANNER = 1 << 20  # with fewer, Python has finished before Numba is imported
 LARGEST_NUMBER = 10**18 - 1  # 18 digits
@@ -193,21 +191,20 @@ def in_threads(blocks: Iterator[bytes], work: Callable[[bytes, bool], Result]) -
             yield block, work(block, False)
         return
     workers = min(os.cpu_count() or 1, 16)
-    waiting: deque[tuple[bytes, Future[Result]]] = deque()
-    with ThreadPoolExecutor(workers) as pool:
-        try:
-            waiting.append((first, begun(pool, work, first, True)))
-            for block in blocks:
-                waiting.append((block, begun(pool, work, block, True)))
-                if len(waiting) > 2 * workers:
-                    done, future = waiting.popleft()
-                    yield done, future.result()
-            while waiting:
-                done, future = waiting.popleft()
-                yield done, future.result()
-        finally:
-            for _, future in waiting:
-                future.cancel()
+    waiting: deque[tuple[bytes, Task[Result]]] = deque()
+    pool = Pool(workers)
+    try:
+        waiting.append((first, pool.begin(work, first, True)))
+        for block in blocks:
+            waiting.append((block, pool.begin(work, block, True)))
+            if len(waiting) > 2 * workers:
+                done, task = waiting.popleft()
+                yield done, task.result()
+        while waiting:
+            done, task = waiting.popleft()
+            yield done, task.result()
+    finally:
+        pool.stopped = True
 
 
 def _parse(block: bytes, grammar: Grammar, wide: type[Any], fast: bool) -> _Parsed:
@@ -221,10 +218,8 @@ def _parse(block: bytes, grammar: Grammar, wide: type[Any], fast: bool) -> _Pars
     position = row = lines = 0
     while position < len(block):
         if fast:
-            if grammar.weight:
-                position, row, passed = scan.weighted_pairs(data, position, u, v, w.view(np.uint64), row, shape)
-            else:
-                position, row, passed = scan.pairs(data, position, u, v, row, shape)
+            bits = w.view(np.uint64) if grammar.weight else None
+            position, row, passed = scan.pairs(data, position, u, v, bits, row, shape)
             lines += passed
             if position >= len(block):
                 break

@@ -48,9 +48,14 @@ def read(
         try:
             parquet = pyarrow.parquet.ParquetFile(content, memory_map=not file.packed)
             names = list(parquet.schema_arrow.names)
+            texts = [name for name in names if _is_text(parquet.schema_arrow.field(name).type)]
+            if texts:
+                parquet = pyarrow.parquet.ParquetFile(content, memory_map=not file.packed, read_dictionary=texts)
             first, second = choose_columns(file, names, source, target, line=None)
             third = choose_weight(file, request, names, (first, second), weight, line=None)
             chosen = [first, second, *(() if third is None else (third,))]
+            # Texts stay numbers, of a dictionary, until their size is known.
+            file.unpack(8 * parquet.metadata.num_rows * len(chosen))
             table = parquet.read(columns=[names[i] for i in chosen])
             notes = _notes(file, (parquet.schema_arrow.metadata or {}).get(_KEY, b"{}"))
             ends = [_column(file, table.column(names[i]), names[i]) for i in (first, second)]
@@ -85,14 +90,23 @@ def _column(source: Source, column: Any, name: str) -> np.ndarray[Any, Any]:
     import pyarrow.types as kinds
 
     kind = column.type.value_type if kinds.is_dictionary(column.type) else column.type
-    if not (
-        kinds.is_integer(kind) or kinds.is_string(kind) or kinds.is_large_string(kind) or kinds.is_string_view(kind)
-    ):
+    if not (kinds.is_integer(kind) or _is_text(kind)):
         raise source.fail(f"the column {name!r} is {column.type}; expected integers or strings")
     if kinds.is_dictionary(column.type):
+        import pyarrow.compute as compute
+
+        for chunk in column.chunks if _is_text(kind) else ():
+            lengths = compute.binary_length(chunk.dictionary).cast("int64")
+            source.unpack(compute.sum(lengths.take(chunk.indices)).as_py() or 0)
         column = column.cast(kind)
     values: np.ndarray[Any, Any] = column.to_numpy()
     return values
+
+
+def _is_text(kind: Any) -> bool:
+    import pyarrow.types as kinds
+
+    return bool(kinds.is_string(kind) or kinds.is_large_string(kind) or kinds.is_string_view(kind))
 
 
 def _weights(source: Source, column: Any, name: str) -> np.ndarray[Any, Any]:

@@ -1,8 +1,8 @@
 """Compiled scanners for the clean lines of text files. Each thread reads tens of millions of edges per second.
 
 A scanner reads only lines that it is sure of. At any other line it stops and returns where that line starts. Python
-then reads this one line (`rows.Grammar.row`), accepts it or says what is wrong with it, and calls the scanner again for
-the rest. So the only definition of a correct line is the one in Python, and this file only has to be fast.
+then reads this one line (`lines.Grammar.row`), accepts it or says what is wrong with it, and calls the scanner again
+for the rest. So the only definition of a correct line is the one in Python, and this file only has to be fast.
 
 Every block ends with a newline. That is why the inner loops need no test for the end of the data.
 
@@ -35,7 +35,7 @@ def _compiled(function: Function) -> Function:
 
 
 class Shape(NamedTuple):
-    """What a line looks like, [prefix] number number [values]: `rows.Grammar` in numbers that Numba can use."""
+    """What a line looks like, [prefix] number number [values]: `lines.Grammar` in numbers that Numba can use."""
 
     first: int  # the smallest vertex id
     last: int  # the largest vertex id
@@ -185,12 +185,8 @@ def _value(data: Any, position: int, whole: bool) -> int:
 
 
 @inlined
-def _values(data: Any, position: int, shape: Shape) -> int:
-    """The numbers after the two ids, and nothing else: the position of the newline."""
-    for _ in range(shape.values):
-        position = _value(data, position, shape.whole)
-        if position == UNSURE:
-            return UNSURE
+def _end(data: Any, position: int) -> int:
+    """The position of the newline, with nothing but blanks before it."""
     position = _skip_blanks(data, position)
     if _byte(data, position) == RETURN:
         position += 1
@@ -198,21 +194,13 @@ def _values(data: Any, position: int, shape: Shape) -> int:
 
 
 @inlined
-def _edge(data: Any, position: int, shape: Shape) -> tuple[int, int, int]:
-    """Both ids of a line, and the position of its newline."""
-    position = _prefix(data, position, shape)
-    if position == UNSURE:
-        return 0, 0, UNSURE
-    a, position = _vertex(data, position, shape)
-    if position == UNSURE:
-        return 0, 0, UNSURE
-    position = _gap(data, position, shape)
-    if position == UNSURE:
-        return 0, 0, UNSURE
-    b, position = _vertex(data, position, shape)
-    if position == UNSURE:
-        return 0, 0, UNSURE
-    return a, b, _anything(data, position, shape) if shape.values < 0 else _values(data, position, shape)
+def _values(data: Any, position: int, shape: Shape) -> int:
+    """The numbers after the two ids, and nothing else: the position of the newline."""
+    for _ in range(shape.values):
+        position = _value(data, position, shape.whole)
+        if position == UNSURE:
+            return UNSURE
+    return _end(data, position)
 
 
 @inlined
@@ -222,28 +210,6 @@ def _holds_no_edge(data: Any, position: int, shape: Shape) -> bool:
     if c == shape.comment or c == shape.other_comment:
         return True
     return c == NEWLINE or (c == RETURN and _byte(data, position + 1) == NEWLINE)
-
-
-@_compiled
-def pairs(data: Any, position: int, u: Any, v: Any, row: int, shape: Shape) -> tuple[int, int, int]:
-    """Edges into u and v, from `row` on; returns where it stopped, the rows filled, and the lines read."""
-    lines = 0
-    while position < data.size:
-        begin = _skip_blanks(data, position)
-        if _holds_no_edge(data, begin, shape):
-            end = _line_end(data, begin, False)
-            if end == UNSURE:
-                break
-        else:
-            a, b, end = _edge(data, begin, shape)
-            if end == UNSURE:
-                break
-            u[row] = a - shape.first
-            v[row] = b - shape.first
-            row += 1
-        position = end + 1
-        lines += 1
-    return position, row, lines
 
 
 @inlined
@@ -297,8 +263,8 @@ def _skip_cell(data: Any, position: int, shape: Shape) -> int:
 
 
 @inlined
-def _weighted_edge(data: Any, position: int, shape: Shape) -> tuple[int, int, Any, int]:
-    """Both ids of a line, the bits of its weight, and the position of its newline."""
+def _edge(data: Any, position: int, shape: Shape, bits: Any) -> tuple[int, int, Any, int]:
+    """Both ids of a line, the bits of its weight (0 where bits is None), and the position of its newline."""
     position = _prefix(data, position, shape)
     if position == UNSURE:
         return 0, 0, NOTHING, UNSURE
@@ -311,6 +277,8 @@ def _weighted_edge(data: Any, position: int, shape: Shape) -> tuple[int, int, An
     b, position = _vertex(data, position, shape)
     if position == UNSURE:
         return 0, 0, NOTHING, UNSURE
+    if bits is None:
+        return a, b, NOTHING, _anything(data, position, shape) if shape.values < 0 else _values(data, position, shape)
     for _ in range(shape.weight - 1):
         position = _gap(data, position, shape)
         if position != UNSURE:
@@ -320,20 +288,19 @@ def _weighted_edge(data: Any, position: int, shape: Shape) -> tuple[int, int, An
     position = _gap(data, position, shape)
     if position == UNSURE:
         return 0, 0, NOTHING, UNSURE
-    bits, position = _decimal(data, position, shape.whole)
+    weight, position = _decimal(data, position, shape.whole)
     if position == UNSURE:
         return 0, 0, NOTHING, UNSURE
-    if shape.values < 0:
-        return a, b, bits, _anything(data, position, shape)
-    position = _skip_blanks(data, position)
-    if _byte(data, position) == RETURN:
-        position += 1
-    return a, b, bits, position if _byte(data, position) == NEWLINE else UNSURE
+    return a, b, weight, _anything(data, position, shape) if shape.values < 0 else _end(data, position)
 
 
 @_compiled
-def weighted_pairs(data: Any, position: int, u: Any, v: Any, bits: Any, row: int, shape: Shape) -> tuple[int, int, int]:
-    """Like `pairs`, with each edge's weight as the bits of a float64."""
+def pairs(data: Any, position: int, u: Any, v: Any, bits: Any, row: int, shape: Shape) -> tuple[int, int, int]:
+    """Edges into u and v, and their weights as the bits of float64 into `bits`, from `row` on.
+
+    `bits` is None where weights are not read: Numba compiles each case by itself. Returns where it stopped, the rows
+    filled, and the lines read.
+    """
     lines = 0
     while position < data.size:
         begin = _skip_blanks(data, position)
@@ -342,12 +309,13 @@ def weighted_pairs(data: Any, position: int, u: Any, v: Any, bits: Any, row: int
             if end == UNSURE:
                 break
         else:
-            a, b, weight, end = _weighted_edge(data, begin, shape)
+            a, b, weight, end = _edge(data, begin, shape, bits)
             if end == UNSURE:
                 break
             u[row] = a - shape.first
             v[row] = b - shape.first
-            bits[row] = weight
+            if bits is not None:
+                bits[row] = weight
             row += 1
         position = end + 1
         lines += 1

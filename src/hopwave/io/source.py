@@ -18,8 +18,9 @@ BLOCK = 4 << 20  # bytes: a few hundred thousand edges, about ten milliseconds o
 LONGEST_HEADER_LINE = 1 << 20
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # of UTF-8: some editors write it before the first character
 LONE_RETURN = "a carriage return inside the line; expected lines that end in a newline: convert the line ends"
-# gzip makes text of a graph 3 to 20 times smaller, and 1000 times at most: a file that unpacks to more than this is one
-# byte again and again, and may be terabytes. The first bytes show most of them at once.
+# A packed graph is 3 to 20 times smaller, and gzip packs nothing more than 1000 times: a file (.gz, .npz, .parquet)
+# that unpacks to more than this is one byte again and again, and may be terabytes. In a .gz, the first bytes show most
+# of them at once.
 MOST_TIMES_UNPACKED = 300
 FIRST_BYTES = 1 << 16
 FREE_BYTES = 1 << 26  # unpacked, which no ratio is asked of: little was read of the file
@@ -37,6 +38,7 @@ class Source:
     def __init__(self, path: Path, meter: Meter) -> None:
         self.path = path
         self.meter = meter
+        self._unpacked = 0
         try:
             status = path.stat()
         except (FileNotFoundError, NotADirectoryError):
@@ -98,10 +100,16 @@ class Source:
         if self.packed and stream.tell() > max(FREE_BYTES, MOST_TIMES_UNPACKED * self._raw.tell()):
             raise self._bomb(line)
 
+    def unpack(self, size: int) -> None:
+        """Before unpacking `size` bytes of a container: a FormatError where all together are far too much for it."""
+        self._unpacked += size
+        if self._unpacked > max(FREE_BYTES, MOST_TIMES_UNPACKED * self.size):
+            raise self._bomb(None)
+
     def _bomb(self, line: int | None) -> FormatError:
         return self.fail(
-            f"unpacks to more than {MOST_TIMES_UNPACKED} times its size; expected a graph: unpack it with gunzip and "
-            "read what comes out, if that is right",
+            f"unpacks to more than {MOST_TIMES_UNPACKED} times its size; expected a graph: if that is right, unpack it "
+            "(gunzip), or save it without compression (numpy.savez), and read that",
             line,
         )
 

@@ -11,7 +11,7 @@ from hopwave.graph.csr import Rows
 from hopwave.graph.row_operations import row_of_each
 from hopwave.planning.jobs import Direction
 
-MOST_PLACES = 1 << 31  # of a result that is pulled: each has a number, and a byte while the mask is turned round
+MOST_PLACES = 1 << 31  # places of a pulled result; each takes an int64 key, and a byte while the mask is inverted
 
 
 def check_places(direction: Direction, shape: tuple[int, int]) -> None:
@@ -30,9 +30,9 @@ def rest_is_less_work(A: Matrix, B: Matrix, mask: Rows, engine: Algebra) -> bool
     """
     xp, places = engine.xp, A.shape[0] * B.shape[1]
     pushed = int(xp.diff(B.rows.indptr)[A.rows.indices].sum()) if A.nnz else 0
-    if pushed <= places or places > MOST_PLACES:  # a pull looks at every place
+    if pushed <= places or places > MOST_PLACES:  # a pull reads at least one entry per place
         return False
-    there = xp.diff(A.rows.indptr) > 0  # a row without entries has no sums
+    there = xp.diff(A.rows.indptr) > 0  # rows of A without entries give no sums
     lengths = xp.diff(B.columns.indptr).astype(np.int64)
     shut = int(lengths[mask.indices][there[row_of_each(mask, xp)]].sum())
     return int(there.sum()) * B.nnz - shut + places <= pushed

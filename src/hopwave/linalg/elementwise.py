@@ -34,7 +34,7 @@ def ewise_add(
     replace: bool = False,
     device: str = "auto",
 ) -> Any:
-    """out⟨mask⟩ ⊙= u ∪ v: op where both have a value, the one that is there elsewhere. Two vectors or two matrices.
+    """out⟨mask⟩ ⊙= u ∪ v: op where both have a value; elsewhere the value that exists. Two vectors or two matrices.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ def _two(u: Any, v: Any, op: Any, either: bool, how: Writing, device: str) -> An
 
 
 def _at_list(u: Vector, v: Vector, function: Any, kind: Any, engine: Algebra) -> Vector:
-    """The places of a list that are in the other too."""
+    """op at the places that both have, found by looking up the list of one in the other."""
     sparse, other = (u, v) if u.format == "sparse" else (v, u)
     places, values = sparse.entries()
     others, present = arrays(other, engine)
@@ -254,7 +254,7 @@ def apply(
 
 
 def _in_type(value: Any, dtype: np.dtype[Any]) -> Any:
-    """The other side of a binary operator, in the type of the values if it fits there: it does not widen the result."""
+    """The bound operand, converted to the type of the values if it fits, so that it does not widen the result."""
     bound = value if on_gpu(value) else np.asarray(value)
     if bound.dtype.kind not in "biuf":
         raise LinalgError(f"{value!r} is not a number of 64 bits; give left= or right= as one")
@@ -268,7 +268,7 @@ def _in_type(value: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def _mapped(u: Vector, function: Any) -> Vector:
-    """The same places, values changed. Of a dense vector only values that are present: others might overflow."""
+    """Apply a function to the values that are present; what lies at other places might overflow."""
     if u.format == "sparse":
         places, values = u.listed()
         return Vector.sparse(u.n, places.copy(), function(values), ascending=u.ascending).follow(u)
@@ -299,7 +299,7 @@ def select(
 
     The test is by value (an operator with a thunk, or a function), or for a matrix by place ("tril", "triu", "diag",
     "offdiag", with the thunk as the diagonal, 0 if left out). The thunk of a vector may be a vector: each entry is
-    compared with the one at its place, and fails where there is none.
+    compared with the one at its place, and fails if that place is empty.
 
     Parameters
     ----------
@@ -362,12 +362,12 @@ def _select_entries(A: Matrix, predicate: Any, thunk: Any, how: Writing, engine:
     else:
         raise LinalgError(f"{predicate!r} is not known; use {', '.join(PLACES)}, an operator or a function")
     if how.mask is None and how.out is None:
-        return Matrix.from_rows(rows, A.shape, A.ascending or None)  # every part of an ascending matrix is one
+        return Matrix.from_rows(rows, A.shape, A.ascending or None)  # a part of an ascending matrix is ascending
     return write_entries(keys_of(rows, A.shape[1], engine.xp), rows.values, A.shape, how, engine)
 
 
 def _passing(engine: Algebra, predicate: Any, thunk: Any, values: Any, places: Any = None) -> Any:
-    """Which values pass; `places` are theirs in a vector."""
+    """One bool per value: whether it passes. `places`: where the values are in the vector."""
     if isinstance(predicate, BinaryOp):
         if thunk is None:
             raise LinalgError(f"{predicate.name} compares with something; give the thunk")

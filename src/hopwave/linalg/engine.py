@@ -23,7 +23,7 @@ def choose(device: str, *operands: Any) -> Algebra:
 
 
 def compiling(operation: Callable[P, R]) -> Callable[P, R]:
-    """An operation that may compile a user's function: what Numba says about that becomes an error of ours."""
+    """Decorates an operation that may compile a user's function: Numba's errors become LinalgErrors."""
 
     @wraps(operation)
     def explained(*given: P.args, **more: P.kwargs) -> R:

@@ -71,7 +71,7 @@ def allowed_places(how: Writing, n: int, engine: Algebra) -> Allowed | None:
 
 
 def places_of(m: Vector, engine: Algebra, complement: bool = False) -> Allowed:
-    """All the places where m has a value, or has none, whatever the values are."""
+    """The places where m has a value of any kind, or with `complement` where it has none."""
     if m.format == "sparse" and not complement:
         rows, _ = m.listed()
         return Allowed(rows=rows, ascending=m.ascending, count=len(rows))
@@ -126,7 +126,7 @@ def write(t: Vector, how: Writing, allowed: Allowed | None, engine: Algebra) -> 
 
 
 def _accumulate_list(out: Vector, t: Vector, accum: Any, engine: Algebra) -> Vector:
-    """A few entries into a dense vector, in place."""
+    """Accumulate a list into a dense vector, in place."""
     xp = engine.xp
     places, new = t.listed()
     count = out.nnz  # before bits are set

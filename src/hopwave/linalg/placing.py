@@ -91,7 +91,7 @@ def assign(
 
 
 def _check_number(value: Any, dtype: np.dtype[Any]) -> None:
-    """Raise a LinalgError unless a value is a number that the type holds, rounded towards 0 if it holds whole ones."""
+    """Raise a LinalgError unless the type can hold this number (whole types: after rounding towards 0)."""
     refuse_masked(value=value)
     if np.asarray(value).dtype.kind not in "biuf":
         raise LinalgError(f"{value!r} is not a number of 64 bits; give one, or a vector")
@@ -161,7 +161,7 @@ def _assign_list(w: Vector, u: Vector, places: Any, how: Writing, allowed: Allow
 
 
 def _accumulate(op: BinaryOp, values: Any, present: Any, places: Any, new: Any, engine: Algebra) -> None:
-    """op where there is a value, the first of the new ones where there is none; places may repeat."""
+    """values[p] = op(values[p], new) for every place p in turn; an empty place first takes a new value as it is."""
     xp = engine.xp
     missing = xp.flatnonzero(~present[places])
     if len(missing):

@@ -214,7 +214,7 @@ def _product(
     allowed = allowed_places(how, rows, engine)
     if options.operand_reuse:
         check_reuse(ring, how, rows, inner)
-    nnz = x.nnz if options.explain else 0  # not otherwise: it may have to wait for a GPU
+    nnz = x.nnz if options.explain else 0  # counting may have to wait for a GPU: only if asked
     pull = x.decide() == "dense" if options.direction == "auto" else options.direction == "pull"
     reused = pull and options.operand_reuse
     if reused:
@@ -241,18 +241,18 @@ def visited(allowed: Allowed | None, n: int) -> Vector:
 
 
 def check_direction(direction: Direction) -> None:
-    """A direction that is one."""
+    """Raise a LinalgError for an unknown direction."""
     one_of("direction", direction, DIRECTIONS, LinalgError)
 
 
 def check_flags(**given: Any) -> None:
-    """Flags that are True or False."""
+    """Raise a LinalgError for a flag that is neither True nor False."""
     for name, value in given.items():
         flag(name, value, LinalgError)
 
 
 def check_threads(threads: int | None, engine: Algebra) -> None:
-    """Only the CPU engine takes a number of threads."""
+    """Raise an EngineError for a number of threads on any engine but the CPU's."""
     check_thread_count(threads)
     if threads is not None and engine.name != "cpu":
         raise EngineError(
@@ -261,7 +261,7 @@ def check_threads(threads: int | None, engine: Algebra) -> None:
 
 
 def check_reuse(ring: Semiring, how: Writing, rows: int, inner: int) -> None:
-    """Operand reuse where it would be meaningless is an error."""
+    """Raise a LinalgError where reading the mask instead of x would give another result."""
     if how.mask is None or not how.complement or rows != inner:
         raise LinalgError("operand_reuse=True reads the mask in place of x; give a complemented mask of x's length")
     if not ring.any_term and ring != semiring.or_and:

@@ -131,7 +131,7 @@ class NetworkXGraph:
 
     @cached_property
     def graph(self) -> Graph:
-        """The same graph with ascending rows and without labels, as hopwave's engines want it."""
+        """The graph with ascending rows and without labels, as hopwave's engines want it."""
         transpose = GraphRows(*_ascending(*self.in_rows)) if self.directed else None
         return Graph(*_ascending(*self.out_rows), directed=self.directed, transpose=transpose)
 
@@ -162,7 +162,7 @@ class NetworkXGraph:
         return self.lengths[attribute]
 
     def _turned(self, lengths: Lengths) -> Lengths:
-        """Lengths in the order of out_rows, in the order of in_rows."""
+        """Reorder lengths from the order of out_rows to that of in_rows."""
         n, (indptr, heads), (in_indptr, tails) = len(self), self.out_rows, self.in_rows
         arcs = np.repeat(np.arange(n), np.diff(indptr)) * n + heads
         wanted = np.repeat(np.arange(n), np.diff(in_indptr)) + tails.astype(np.int64) * n
@@ -325,7 +325,7 @@ def _rows(adjacency: Any, nodes: list[Any], position: dict[Any, int] | npt.NDArr
 
 
 def _ascending(indptr: npt.NDArray[Any], indices: npt.NDArray[np.int32]) -> Rows:
-    """The same rows, each sorted: the numbers row · n + neighbour are sorted all at once."""
+    """Sort each row, by sorting all keys row · n + neighbour at once."""
     keys, before = _keys(indptr, indices)
     keys.sort()
     keys -= before

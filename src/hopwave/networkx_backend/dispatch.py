@@ -33,7 +33,7 @@ class Place(TypedDict, total=False):
 
 
 class PlaceAndPlan(Place, total=False):
-    """The same, and the plan to run."""
+    """Place, and the plan to run."""
 
     plan: str | Plan
 

@@ -31,7 +31,7 @@ class Measured:
     whole: bool
 
     def reversed(self) -> Measured:
-        """The same with every arc turned round."""
+        """Distances along reversed arcs."""
         return Measured(self.graph.reversed(), self.weighted, self.whole)
 
     def numbers(self, values: npt.NDArray[Any]) -> list[Any]:

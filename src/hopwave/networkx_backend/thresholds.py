@@ -43,42 +43,42 @@ class Threshold:
         return None if arcs >= enough else f"{arcs} arcs are fewer than the {enough} from which this call {what}"
 
 
-COUNTED = 250  # rows of neighbours; more are estimated by these, since some calls take NetworkX a few microseconds
+COUNTED = 250  # rows whose arcs are counted; of larger graphs a sample, since some calls take NetworkX a few µs
 
 
 def count_arcs(adjacency: Any) -> int:
-    """The stored arcs of a graph; if it has many rows, estimated by every so many of them."""
+    """The stored arcs of a graph; estimated from every step-th row if it has many rows."""
     step = 1 + len(adjacency) // COUNTED
     return step * sum(map(len, islice(adjacency.values(), 0, None, step)))
 
 
-# From every vertex. What is left to NetworkX here dispatches every one of its searches anew, which takes longer.
+# A search from every vertex. NetworkX's own code would dispatch each of these searches anew, which takes longer.
 MANY_SEARCHES = Threshold(60, 20)
 STRONG = Threshold(400, 100)  # NetworkX walks depth first, vertex by vertex
-ON_STRONG = Threshold(100, 60)  # the same, and what is left to NetworkX dispatches each of its steps anew
+ON_STRONG = Threshold(100, 60)  # as STRONG, but NetworkX's own code would dispatch each of its steps anew
 MEANS = Threshold(450, 200)  # one search, whose hops NetworkX adds up from lists of paths or by Dijkstra's algorithm
 ONE_SEARCH = Threshold(100_000, 1_500)  # takes NetworkX as long as a conversion; the next call is 4 to 8 × faster
-FOUND_BY_SEARCH = Threshold(30_000, 1_500)  # the same, and NetworkX hands on every edge through a Python generator
+FOUND_BY_SEARCH = Threshold(30_000, 1_500)  # as ONE_SEARCH, but NetworkX hands on every edge through a Python generator
 ONE_VERTEX = Threshold(100_000, 3_000)  # closeness or eccentricity of one vertex, by functions that answer for many
-COMPONENTS = Threshold(100_000, 1_500)  # as one search
-LAYERS = Threshold(None, 1_500)  # the same, but NetworkX's own functions call them and stop after a few layers
-LISTED_PATHS = Threshold(100_000, 3_000)  # the time goes into Python's lists of paths, here and there
-LISTED_EDGES = Threshold(100_000, 10_000)  # the same, of more lists
+COMPONENTS = Threshold(100_000, 1_500)  # as ONE_SEARCH
+LAYERS = Threshold(None, 1_500)  # as ONE_SEARCH, but NetworkX's own functions call it and stop after a few layers
+LISTED_PATHS = Threshold(100_000, 3_000)  # most time goes into Python's lists of paths, in both libraries
+LISTED_EDGES = Threshold(100_000, 10_000)  # as LISTED_PATHS, with more lists
 PAIR_PATHS = Threshold(
     None, 10_000
 )  # one search and few lists: of 180,000 arcs, conversion and call took 3.6 × as long
 NEAR = Threshold(None, 3_000)  # the search ends a few hops away
-NEAR_GRAPH = Threshold(None, None)  # the same; the time goes into a new graph, here and there
+NEAR_GRAPH = Threshold(None, None)  # as NEAR, and most time goes into a new graph, in both libraries
 TWO_SIDES = Threshold(
     None, None
 )  # most graphs have two colours only as far as the first odd cycle, where NetworkX stops
 PAIR = Threshold(None, 100_000)  # a search from both ends looks at a few vertices
-DIJKSTRA = Threshold(2_000, 0)  # NetworkX's heap is Python's; also PageRank
+DIJKSTRA = Threshold(2_000, 0)  # NetworkX's heap is in Python; also for PageRank
 DIJKSTRA_PAIR = Threshold(None, 0)
 TRIANGLES = Threshold(4_000, 2_000)
 SQUARES = Threshold(150, 60)  # NetworkX intersects sets
-POWERS = Threshold(500, 400)  # NetworkX's rounds are Python's; a product of vectors takes 60 µs at least
-SINGULAR = Threshold(20_000, 5_000)  # NetworkX calls ARPACK; what it saves here is making a SciPy matrix
+POWERS = Threshold(500, 400)  # NetworkX's rounds are in Python; a product takes at least 60 µs here
+SINGULAR = Threshold(20_000, 5_000)  # NetworkX calls ARPACK; the gain is that no SciPy matrix is made
 CORES = Threshold(20_000, 20_000)  # a product of vectors per core
 
 

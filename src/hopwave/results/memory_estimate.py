@@ -41,7 +41,7 @@ class MemoryEstimate:
 
     @property
     def fits(self) -> bool:
-        """Whether so much is free, as far as that is known."""
+        """Whether that many bytes are free, as far as that is known."""
         return self.free is None or self.bytes <= self.free
 
     def __int__(self) -> int:

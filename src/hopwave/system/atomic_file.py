@@ -46,8 +46,11 @@ def replacing(path: str | os.PathLike[str], *, packed: bool = False) -> Iterator
             yield from _packing(stream, packed)
             stream.flush()
             os.fsync(stream.fileno())
-        temporary.chmod(_mode(target))
-        temporary.replace(target)
+            temporary.chmod(_mode(target))
+            if fcntl is not None:
+                temporary.replace(target)  # while it is locked: another writer would take it for stray
+        if fcntl is None:
+            temporary.replace(target)  # Windows renames no open file, and takes none for stray
     except BaseException:  # Ctrl-C too
         temporary.unlink(missing_ok=True)
         raise
@@ -87,6 +90,17 @@ def _packing(stream: IO[bytes], packed: bool) -> Iterator[IO[bytes]]:
             yield archive  # type: ignore[misc]
     else:
         yield stream
+
+
+def kind_of_special(path: Path) -> str | None:
+    """What lies under that name, if it is something that is no file and cannot be replaced by one; else None."""
+    try:
+        mode = path.stat().st_mode
+    except (OSError, ValueError):
+        return None
+    kinds = {"folder": stat.S_ISDIR, "pipe": stat.S_ISFIFO, "socket": stat.S_ISSOCK}
+    found = next((kind for kind, is_one in kinds.items() if is_one(mode)), "device")
+    return None if stat.S_ISREG(mode) else found
 
 
 def _mode(target: Path) -> int:

@@ -8,7 +8,7 @@ import importlib.util
 import os
 import platform
 import sys
-import threading
+from _thread import start_new_thread
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -100,7 +100,7 @@ def start_cuda() -> None:
     Where there are several GPUs, nobody knows yet which one is wanted, so only the driver is started.
     """
     if "cupy" not in sys.modules:
-        threading.Thread(target=_start_driver, name="hopwave-start-cuda", daemon=True).start()
+        start_new_thread(_start_driver, ())
 
 
 def _start_driver() -> None:

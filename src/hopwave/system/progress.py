@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 import threading
 import time
+import weakref
 from contextlib import suppress
+from queue import Empty, SimpleQueue
 from types import TracebackType
 from typing import Any
 
 from hopwave.checks.options import flag_or_none
 from hopwave.errors import GraphError
+from hopwave.system import threads
+from hopwave.system.threads import Flag
+
+log = logging.getLogger("hopwave")
 
 PATIENCE = 2.0  # seconds before anything is shown
 SECONDS_PER_LINE = 5.0  # without a terminal
 TICK = 0.25  # seconds between two looks at the work under way
+WAIT_SECONDS = 1.0  # for the thread that prints, at most
 
 
 def say(what: str) -> None:
@@ -42,6 +50,9 @@ class Meter:
     line every five seconds. With a total of None both show only the elapsed time, for work that is one call into a C
     library.
 
+    The caller only writes down how far it is; another thread looks and prints. So a Ctrl-C never comes between the
+    steps of printing, and never leaves half a bar or a hidden cursor behind.
+
     >>> with Meter("reading web.mtx", total=100, show=False) as meter:
     ...     meter.update(50)
     """
@@ -53,69 +64,69 @@ class Meter:
             raise GraphError(
                 f"progress={show!r} is not known; use None, True, False or a function of (done, all)"
             ) from None
-        self._title = title
-        self._total = total
+        self._stage = title, total
         self._done = 0
         self._at_once = show is True
         self._wanted = _is_wanted() if show is None else show
-        self._lock = threading.Lock()
+        self._end: str | None = None  # the last line, once the work is over; "" for none
+        self._shown = Flag()  # that it was looked at for the first time
+        self._ended = Flag()  # and for the last time
         self._bar: Any = None
-        self._task: Any = None
+        self._on_bar: Any = None  # the stage that the bar shows
         self._began = 0.0
         self._last_line = 0.0  # when it was printed; 0: not yet
 
     def update(self, done: int) -> None:
         """Say how much is done."""
-        with self._lock:
-            self._done = done
-            if self._bar is not None:
-                self._bar.update(self._task, completed=done)
+        self._done = done
 
     def stage(self, title: str, total: int | None = None) -> None:
         """Begin another task, of unknown length unless a total is given."""
-        with self._lock:
-            self._title, self._total, self._done = title, total, 0
-            if self._bar is not None:
-                self._bar.remove_task(self._task)
-                self._task = self._bar.add_task(title, total=total)
+        self._done = 0
+        self._stage = title, total
 
     def __enter__(self) -> Meter:
         self._began = time.monotonic()
-        if self._wanted:
-            if self._at_once:
-                self._look(self._began)
-            _watched.add(self)
+        try:
+            self._wanted = self._wanted and _watch.add(self)
+            if self._wanted and self._at_once:
+                self._shown.wait(WAIT_SECONDS)
+        except BaseException:  # Ctrl-C
+            self._end = ""
+            raise
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if not self._wanted:
-            return
-        _watched.remove(self)
-        with self._lock:
-            if self._bar is not None:
-                self._bar.stop()
-                self._bar = None
-            elif self._last_line and kind is None:
-                self._print("done")
+        self._end = "done" if kind is None else ""
+        # Short work was never looked at, or found too short: nothing waits for it to be looked at again.
+        if self._wanted and (self._at_once or time.monotonic() - self._began >= PATIENCE):
+            _watch.look()
+            self._ended.wait(WAIT_SECONDS)
 
-    def _look(self, now: float) -> None:
-        """Show the bar or the next line, if it is time."""
-        if now - self._began < PATIENCE and not self._at_once:
-            return
-        with self._lock:
-            if self not in _watched and not self._at_once:
-                return  # it ended meanwhile
-            if self._bar is None and _is_terminal():
+    def look(self, now: float) -> bool:
+        """Show the bar or the next line, if it is time. Returns whether the work is over. One thread calls it."""
+        over = self._end is not None
+        if now - self._began >= PATIENCE or self._at_once:
+            if self._bar is None and _is_terminal() and not over:
                 self._start()
-            elif self._bar is None and (not self._last_line or now - self._last_line >= SECONDS_PER_LINE):
+            elif self._bar is None and (not self._last_line or now - self._last_line >= SECONDS_PER_LINE) and not over:
                 self._last_line = now
-                self._print("" if not self._total else f"{min(100 * self._done // self._total, 100)} %")
+                total = self._stage[1]
+                self._print("" if not total else f"{min(100 * self._done // total, 100)} %")
+            self._shown.set()
+        if self._bar is not None:
+            self._move_bar(over)
+        if over:
+            if self._last_line and self._end:
+                self._print(self._end)
+            self._ended.set()
+        return over
 
     def _print(self, state: str) -> None:
         elapsed = f"{time.monotonic() - self._began:.0f} s"
-        _write(f"{self._title}: {state + ' after ' if state else ''}{elapsed}")
+        _write(f"{self._stage[0]}: {state + ' after ' if state else ''}{elapsed}")
 
     def _start(self) -> None:
         from rich.console import Console
@@ -131,48 +142,71 @@ class Meter:
             TimeRemainingColumn(),
             console=Console(stderr=True),
             transient=True,
+            auto_refresh=False,  # rich would start a thread for it
         )
-        self._task = self._bar.add_task(self._title, total=self._total, completed=self._done)
         self._bar.start()
 
+    def _move_bar(self, over: bool) -> None:
+        if over:
+            self._bar.stop()
+            self._bar = None
+            return
+        stage = self._stage
+        if self._on_bar != stage:
+            for task in self._bar.task_ids:
+                self._bar.remove_task(task)
+            self._bar.add_task(stage[0], total=stage[1])
+            self._on_bar = stage
+        self._bar.update(self._bar.task_ids[0], completed=self._done, refresh=True)
 
-class _Watched:
-    """The meters of the work under way, and one thread that looks at them. It ends when there are none.
 
-    One thread for all: a short call costs no thread of its own.
+class _Watch:
+    """The meters of the work under way, and one thread that looks at them. It goes away when there are none.
+
+    One thread for all: a short call costs no thread of its own. A meter that nobody holds any more is forgotten, as
+    after a Ctrl-C that came just before it was told that its work is over.
     """
 
     def __init__(self) -> None:
-        self._meters: set[Meter] = set()
+        self._meters: set[weakref.ref[Meter]] = set()
         self._lock = threading.Lock()
-        self._thread: threading.Thread | None = None
+        self._watching = False
+        self._calls: SimpleQueue[None] = SimpleQueue()
 
-    def __contains__(self, meter: Meter) -> bool:
-        return meter in self._meters
-
-    def add(self, meter: Meter) -> None:
+    def add(self, meter: Meter) -> bool:
+        """Look at a meter from now on. Returns whether there is a thread for it: else the work goes on unshown."""
+        self._meters.add(weakref.ref(meter))
+        if meter._at_once:
+            self.look()
         with self._lock:
-            self._meters.add(meter)
-            if self._thread is None:
-                thread = threading.Thread(target=self._watch, name="hopwave-progress", daemon=True)
-                with suppress(RuntimeError, MemoryError):  # the system starts no thread: the work goes on unshown
-                    thread.start()
-                    self._thread = thread
+            watching = self._watching
+        return watching or threads.crew.start(1, self._run) > 0
 
-    def remove(self, meter: Meter) -> None:
+    def look(self) -> None:
+        """Look now."""
+        self._calls.put(None)
+
+    def _run(self, number: int) -> None:
         with self._lock:
-            self._meters.discard(meter)
-
-    def _watch(self) -> None:
+            if self._watching:
+                return  # two were called at the same time
+            self._watching = True
         while True:
-            time.sleep(TICK)
-            with self._lock:
-                meters = list(self._meters)
-                if not meters:
-                    self._thread = None
+            with suppress(Empty):
+                self._calls.get(timeout=TICK)
+            with self._lock:  # whoever adds a meter looks at `_watching` afterwards: none is left unseen
+                if not self._meters:
+                    self._watching = False
                     return
-            for meter in meters:
-                meter._look(time.monotonic())
+            for seen in list(self._meters):
+                meter = seen()
+                try:
+                    if meter is None or meter.look(time.monotonic()):
+                        self._meters.discard(seen)
+                except Exception:  # a terminal that went away: nothing of the work depends on it
+                    log.debug("progress cannot be shown", exc_info=True)
+                    self._meters.discard(seen)
+                del meter
 
 
 def _is_terminal() -> bool:
@@ -182,6 +216,6 @@ def _is_terminal() -> bool:
         return False
 
 
-_watched = _Watched()
+_watch = _Watch()
 if hasattr(os, "register_at_fork"):  # the thread does not survive a fork, and a lock may be held
-    os.register_at_fork(after_in_child=_watched.__init__)  # type: ignore[misc]
+    os.register_at_fork(after_in_child=_watch.__init__)  # type: ignore[misc]

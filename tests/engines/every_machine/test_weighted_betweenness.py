@@ -14,7 +14,7 @@ from test_betweenness import edge_scores, same
 import hopwave as hw
 from graphs import TRAPS
 from hopwave import Graph, GraphError, PlanError, engines, generate
-from hopwave.algorithms.checkpoint import fingerprint
+from hopwave.algorithms.checkpoint import key_of
 from hopwave.engines.cpu import policy
 from hopwave.engines.cuda import Engine as CudaEngine
 from hopwave.planning.catalogue import CATALOGUE
@@ -228,11 +228,10 @@ def test_a_run_continues_after_ctrl_c(tmp_path: Path, monkeypatch: pytest.Monkey
     assert min(heard) > 0, "it did not start anew"
 
 
-def test_the_fingerprint_of_hops_does_not_read_weights() -> None:
+def test_the_key_of_hops_does_not_read_weights() -> None:
     graph = mesh(50)
-    hops, weighted = BetweennessJob(np.zeros(1, np.int64)), BetweennessJob(np.zeros(1, np.int64), weighted=True)
-    assert fingerprint(graph, hops, "x") == fingerprint(graph.without_weights(), hops, "x")
-    assert fingerprint(graph, hops, "x") != fingerprint(graph, weighted, "x")
+    assert key_of(graph, False, "x") == key_of(graph.without_weights(), False, "x")
+    assert key_of(graph, False, "x") != key_of(graph, True, "x")
 
 
 # ---------------------------------------------------------------- what cannot be done

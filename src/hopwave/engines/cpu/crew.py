@@ -7,28 +7,24 @@ operating system has put aside costs nothing: with one core busy elsewhere, a se
 one. There are two ways to use it:
 
     share(kernel, …)      one job, a loop over rows, posted from Python                        (linalg/, rank/part.py)
-    Helpers(…) or helped(…), and in compiled code open_job, close_job, join_job, leave_job
-                          one job after another, the leader compiled (search/, betweenness/wide.py, shortest_paths/)
-                          helped: helpers stay for the next call (team.py)
+    lead(…) or team.lead(…), and in compiled code open_job, close_job, join_job, leave_job
+                          one job after another, the leader compiled  (search/, betweenness/wide.py, shortest_paths/)
+                          team.lead: helpers stay for the next call
 
 **Workers**, for runs of milliseconds to hours over many sources. Every worker has arrays of its own and takes batches
 off a counter until none is left; no thread leads. The calling thread sleeps, and wakes to look at Ctrl-C and progress.
 
     workers.run_workers(function, A, states, shared, poll)   (betweenness/run.py, many/run.py, many/local_efficiency.py)
 
-Both draw on the same `crew`: ordinary Python threads, asleep between calls, inside compiled code without the GIL during
-one. Threads that are away on a long run do not count as helpers: others are started in their place.
-
-Reading, building and generating graphs happen below the engines, in Python calls of milliseconds each. They use the
-standard library's ThreadPoolExecutor (io/lines.py, graph/csr_compiled.py, generate/counter.py).
+Both draw on the same crew (system/threads.py): ordinary Python threads, asleep between calls, inside compiled code
+without the GIL during one. Threads that are away on a long run do not count as helpers: others are started in their
+place. Ctrl-C may come between any two steps of the Python code here, so a leader's last step, however it ends, is one
+call of compiled code that sends helpers away: nothing can come before it.
 """
 
 from __future__ import annotations
 
-import logging
 import os
-import threading
-from queue import SimpleQueue
 
 import numpy as np
 
@@ -45,10 +41,8 @@ from hopwave.engines.cpu.intrinsics import (
     relax,
 )
 from hopwave.errors import EngineError
+from hopwave.system import threads as system_threads
 from hopwave.system.numba_cache import njit
-
-log = logging.getLogger("hopwave")
-
 
 # ------------------------------------------------------------------ how many
 
@@ -89,82 +83,6 @@ def crew_size(work, threads):
     """How many threads a loop over that many entries is worth, the calling one included."""
     most = int(work) // policy.ENTRIES_PER_THREAD
     return 1 if most < 2 and threads is None else max(1, min(thread_count(threads), most))
-
-
-# ------------------------------------------------------------------ the threads
-
-
-class Crew:
-    """Threads that sleep until called, shared by all calls of this process.
-
-    A plain queue of calls: it wakes a thread in a few microseconds, where an executor's futures take tens.
-    """
-
-    def __init__(self):
-        self._lock = threading.Lock()
-        self._calls = SimpleQueue()
-        self._threads = 0
-        self._pending = 0  # calls that are queued or running
-        self._away = 0  # of these, long ones
-
-    def help(self, count, function, *arguments):
-        """Let `count` threads run function(*arguments, number), number from 1 on, when they are free; wait for none.
-
-        The caller wakes one of them, which wakes the others: a leader begins at once.
-        """
-        with self._lock:
-            self._grow(self._away + count)
-            count = min(count, self._threads)
-            self._pending += count
-        if count:
-            self._calls.put((self._help_first, (count, function, arguments), 1, False))
-
-    def _help_first(self, count, function, arguments, number):
-        for other in range(2, count + 1):
-            self._calls.put((function, arguments, other, False))
-        function(*arguments, number)
-
-    def start(self, count, function, *arguments):
-        """Begin a long run on `count` threads at once. Helpers that are called later do not queue behind them.
-
-        Returns how many run: fewer than `count` where the system starts no further thread.
-        """
-        with self._lock:
-            self._grow(self._pending + count)
-            count = min(count, self._threads - self._away)
-            self._pending += count
-            self._away += count
-        for number in range(1, count + 1):
-            self._calls.put((function, arguments, number, True))
-        return count
-
-    def _grow(self, count):
-        """Have that many threads, or as many as the system starts."""
-        while self._threads < count:
-            try:
-                threading.Thread(target=self._serve, name=f"hopwave-{self._threads + 1}", daemon=True).start()
-            except (RuntimeError, MemoryError) as error:
-                log.info("%d of %d threads run: %s", self._threads, count, error)
-                return
-            self._threads += 1
-
-    def _serve(self):
-        while True:
-            function, arguments, number, is_long = self._calls.get()
-            try:
-                function(*arguments, number)
-            except Exception:  # the leader meets the same error and raises it; workers report their own
-                log.debug("a helper failed", exc_info=True)
-            del function, arguments  # a sleeping thread keeps no graph alive
-            with self._lock:
-                self._pending -= 1
-                self._away -= is_long
-
-
-crew = Crew()
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=crew.__init__)  # a forked child has the crew but not its threads: start anew
 
 
 # ------------------------------------------------------------------ jobs on a board
@@ -296,23 +214,14 @@ def dismiss(board):
     ordered_store(board, OVER, 1)
 
 
-class Helpers:
-    """While it is entered, `count` threads run function(*arguments, number) and join the jobs posted on the board.
-
-    The caller leads: it runs the same function as number 0. However the block ends, by Ctrl-C too, helpers are sent
-    away; else they would wait for ever.
-    """
-
-    def __init__(self, count, board, function, arguments):
-        self.board = board
+def lead(count, board, function, arguments):
+    """function(*arguments, 0) here, and with other numbers on `count` threads that join the board's jobs."""
+    try:
         if count:
-            crew.help(count, function, *arguments)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error):
-        dismiss(self.board)
+            system_threads.crew.help(count, function, *arguments)
+        function(*arguments, 0)
+    finally:
+        dismiss(board)
 
 
 def share(kernel, arguments, size, work, threads, chunk=None):
@@ -330,8 +239,8 @@ def share(kernel, arguments, size, work, threads, chunk=None):
         chunk = max(64, min(policy.MAX_ROWS_PER_CHUNK, even & ~63))
     board[CHUNKS] = helpers + 1
     board[EPOCH] = 1  # open: helpers may join as soon as they come
-    crew.help(helpers, _assist, kernel, arguments, size, chunk, board)
     try:
+        system_threads.crew.help(helpers, _assist, kernel, arguments, size, chunk, board)
         kernel(*arguments, size, chunk, board)
     finally:
         _finish(board)

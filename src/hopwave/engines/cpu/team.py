@@ -5,8 +5,7 @@ short search is over before sixteen of them are there. So a helper that is done 
 (policy.LINGER) and watches its team's cells. A leader that comes meanwhile writes the address of its own arguments into
 them; helpers copy the arguments from there, and no Python runs.
 
-    with helped(count, function, part, kind) as team:
-        function(*part, team, count, 0)                          # the leader; helpers are number 1 and above
+    lead(count, function, part, kind)     # the leader calls function(*part, team, count, 0); helpers are 1 and above
 
 In the function the leader calls `lend(team, ADDRESS, (A, W, board))`, `open_offer`, and at its end `close_offer`. A
 helper calls what `assistance` returns: for every offer it claims a number and borrows the arguments. The leader waits
@@ -17,9 +16,7 @@ from __future__ import annotations
 
 import atexit
 import os
-import threading
 import time
-from contextlib import contextmanager
 
 import numpy as np
 from llvmlite import ir
@@ -27,7 +24,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from hopwave.engines.cpu.crew import crew, join_job, leave_job
+from hopwave.engines.cpu.crew import join_job, leave_job
 from hopwave.engines.cpu.intrinsics import (
     INNER,
     atomic_or,
@@ -41,6 +38,7 @@ from hopwave.engines.cpu.intrinsics import (
     without_counters,
 )
 from hopwave.engines.cpu.policy import LINGER, SPINS
+from hopwave.system import threads
 from hopwave.system.numba_cache import njit
 
 # The cells of a team, int64; those that many threads write are some cache lines apart.
@@ -194,40 +192,42 @@ class _Teams:
     """The teams of this process, and those that no leader uses."""
 
     def __init__(self):
-        self.lock = threading.Lock()
         self.idle = {}  # by function and types, the one used last at the end
         self.all = []
+
+    def take(self, idle):
+        """An idle team, or a new one."""
+        try:
+            return idle.pop()
+        except IndexError:
+            team = np.zeros(TEAM_CELLS, np.int64)
+            self.all.append(team)
+            return team
 
 
 _teams = _Teams()
 NOBODY = np.zeros(TEAM_CELLS, np.int64)  # the team of a leader who is alone
 
 
-@contextmanager
-def helped(count, function, part, kind):
-    """The cells of a team of `count` helpers that run function(*part, cells, count, number), or will soon.
+def lead(count, function, part, kind):
+    """function(*part, cells of a team, count, 0) here, and with other numbers on `count` helpers, now or soon.
 
     kind: whatever tells apart the types of arguments for which the function is compiled more than once.
     """
     if count == 0:
-        yield NOBODY
+        function(*part, NOBODY, 0, 0)
         return
-    with _teams.lock:
-        idle = _teams.idle.setdefault((function, kind), [])
-        if idle:
-            team = idle.pop()
-        else:
-            team = np.zeros(TEAM_CELLS, np.int64)
-            _teams.all.append(team)
-        team[EXPECTED] = 1
-    missing = count - int(team[PRESENT])
-    if missing > 0:
-        crew.help(missing, function, *_empty(part), team, count)
+    idle, team = _teams.idle.setdefault((function, kind), []), None
     try:
-        yield team
+        team = _teams.take(idle)
+        team[EXPECTED] = 1
+        missing = count - int(team[PRESENT])
+        if missing > 0:
+            threads.crew.help(missing, function, *_empty(part), team, count)
+        function(*part, team, count, 0)
     finally:
-        team[EXPECTED] = 0  # had no offer been made
-        with _teams.lock:
+        if team is not None:
+            team[EXPECTED] = 0  # had no offer been made: helpers would stay for it
             idle.append(team)
 
 

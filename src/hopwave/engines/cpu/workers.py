@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-import threading
-
 import numpy as np
 
-from hopwave.engines.cpu import crew, policy
+from hopwave.engines.cpu import policy
+from hopwave.engines.cpu.intrinsics import COMPILED, atomic_or, nap, ordered_add, ordered_load, ordered_store
 from hopwave.errors import EngineError
+from hopwave.system import threads
+from hopwave.system.numba_cache import njit
 
 # Cells of `control`, which all workers of a run share.
 NEXT_BATCH = 0  # the counter that batches are taken off
 FINISHED = 16  # how far the run is, in the unit that poll is given
 STOP = 32  # not 0: take no further batch
 STOPPED, FAILED = 1, 2  # why: the caller wants it, or a worker raised an error
-CONTROL_CELLS = 48  # the next free cell
+CLOSED = 33  # not 0: the caller waits for those inside alone, and nobody else may come in
+INSIDE = 48  # workers that have come in and not left
+LEFT = 49  # workers that have left
+CONTROL_CELLS = 64  # the next free cell
 
 
 def new_control(cells=CONTROL_CELLS):
@@ -32,54 +36,69 @@ def run_workers(function, A, states, shared, poll, alone=False):
     if alone:
         function(A, states[0], shared)
         return
-    control, workers = shared.control, _Workers(len(states))
-    running = crew.crew.start(len(states), workers.work, function, A, states, shared)
-    if running == 0:
-        raise EngineError(
-            "the system starts no further thread, and this run needs one; end other threads, or raise the limit "
-            "(ulimit -u)"
-        )
-    workers.finish(len(states) - running)
+    control, run = shared.control, _Run(function, A, states, shared)
+    close(new_control())  # so that it is compiled when it is needed: compiling can be interrupted
     try:
-        while not workers.finished.wait(policy.POLL_SECONDS):
+        running = threads.crew.start(len(states), run.work)
+        if running == 0:
+            raise EngineError(
+                "the system starts no further thread, and this run needs one; end other threads, or raise the limit "
+                "(ulimit -u)"
+            )
+        while not run.over.wait(policy.POLL_SECONDS) and control[LEFT] < running:
             if poll(int(control[FINISHED])):
                 control[STOP] |= STOPPED
-    except BaseException:
-        control[STOP] |= STOPPED
-        workers.wait()
-        raise
-    if workers.error:
-        raise workers.error
+    finally:
+        close(control)
+    if run.error:
+        raise run.error
 
 
-class _Workers:
-    """Counts workers as they finish, and keeps the error of one that failed."""
+class _Run:
+    """What the threads of one run do."""
 
-    def __init__(self, count):
-        self.error = None
-        self.finished = threading.Event()
-        self._left = count
-        self._lock = threading.Lock()
+    def __init__(self, function, A, states, shared):
+        self.over, self.error = threads.Flag(), None
+        self._function, self._A, self._states, self._shared = function, A, states, shared
 
-    def wait(self):
-        """Until all are done, through any further Ctrl-C: they still write the sums that the caller will save."""
-        while not self.finished.is_set():
-            try:
-                self.finished.wait()
-            except KeyboardInterrupt:
-                continue
-
-    def work(self, function, A, states, shared, number):
+    def work(self, number):
+        control = self._shared.control
+        if not come_in(control):
+            return
         try:
-            function(A, states[number - 1], shared)
+            self._function(self._A, self._states[number - 1], self._shared)
         except BaseException as error:
             self.error = error
-            shared.control[STOP] |= FAILED
-        self.finish(1)
+            control[STOP] |= FAILED
+        if leave(control) == len(self._states):
+            self.over.set()
 
-    def finish(self, count):
-        """That many workers are done, or were never started."""
-        with self._lock:
-            self._left -= count
-            if not self._left:
-                self.finished.set()
+
+@njit(**COMPILED)
+def come_in(control):
+    """Whether a worker still may: then the caller waits for it."""
+    ordered_add(control, INSIDE, 1)
+    if ordered_load(control, CLOSED) == 0:
+        return True
+    ordered_add(control, INSIDE, -1)
+    return False
+
+
+@njit(**COMPILED)
+def leave(control):
+    """How many have left, this worker included."""
+    left = ordered_add(control, LEFT, 1) + 1
+    ordered_add(control, INSIDE, -1)
+    return left
+
+
+@njit(**COMPILED)
+def close(control):
+    """Let nobody else in, and wait until those inside have finished their batches: what they wrote is then whole.
+
+    A signal is heard when this returns, and not before.
+    """
+    atomic_or(control, STOP, STOPPED)
+    ordered_store(control, CLOSED, 1)
+    while ordered_load(control, INSIDE) != 0:
+        nap()

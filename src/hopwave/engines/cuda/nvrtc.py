@@ -13,12 +13,11 @@ import logging
 import os
 import threading
 import time
-from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 
 from hopwave.engines.cuda import kernel_files
-from hopwave.system.thread_pool import begun
+from hopwave.system.threads import Pool, Task
 
 log = logging.getLogger("hopwave")
 KERNELS = Path(__file__).resolve().parent / "kernels"
@@ -113,20 +112,21 @@ class Building:
 
     def __init__(self):
         self.lock = threading.Lock()
-        self.pool = None
+        self.pool = Pool(min(THREADS, os.cpu_count() or 1))
         self.begun = {}
 
-    def begin(self, header, arch, names, more=(), text="") -> Future:
+    def begin(self, header, arch, names, more=(), text="") -> Task:
         """The code and symbols of these instances, once they are there: from disk, or compiled and then kept there."""
         key = header, arch, tuple(names), tuple(more), text
         with self.lock:
             found = self.begun.get(key)
             if found is None:
-                if self.pool is None:
-                    threads = min(THREADS, os.cpu_count() or 1)
-                    self.pool = ThreadPoolExecutor(threads, thread_name_prefix="hopwave-nvrtc")
-                found = self.begun[key] = begun(self.pool, self._made, *key)
-        if found.done() and found.exception() is not None:
+                try:
+                    found = self.begun[key] = self.pool.begin(self._made, *key)
+                except BaseException:  # Ctrl-C: the pool may count a thread that never came
+                    self.pool = Pool(self.pool.threads)
+                    raise
+        if found.done() and found.error is not None:
             self.begun.pop(key, None)  # the next call tries again: headers may be installed meanwhile
         return found
 

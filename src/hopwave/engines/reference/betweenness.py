@@ -15,6 +15,7 @@ from graphlib import CycleError, TopologicalSorter
 from heapq import heappop, heappush
 
 import numpy as np
+import numpy.typing as npt
 
 from hopwave.engines.undefined_counts import uncountable
 from hopwave.graph import Graph
@@ -97,12 +98,13 @@ class Accumulation:
         for number in range(first, self.blocks):
             if number > first and poll(number):
                 return number
-            self.certificate[number] = self.add(int(self.job.sources[number]))
-            self.done = number + 1
+            total = self.total.copy()
+            self.certificate[number] = self.add(int(self.job.sources[number]), total)
+            self.total, self.done = total, number + 1  # together: a Ctrl-C finds both old or both new
         return self.blocks
 
-    def add(self, s: int) -> tuple[float, float]:
-        """Add what one source contributes to the total; returns both sides of its certificate."""
+    def add(self, s: int, total: npt.NDArray[np.float64]) -> tuple[float, float]:
+        """Add what one source contributes; returns both sides of its certificate."""
         job, n = self.job, self.graph.n
         d = self._distances(self._out, s, math.inf if job.cutoff is None else job.cutoff)
         P = predecessors(self._out, d)
@@ -117,17 +119,17 @@ class Accumulation:
                 flow = sigma[u] / sigma[v] * (t[v] + delta[v])
                 delta[u] += flow
                 if job.edges:
-                    self.total[arc] += flow
+                    total[arc] += flow
                     found += flow
             if v == s:
                 continue
             due += t[v] * (h[v] if job.edges else h[v] - 1)
             if not job.edges:
                 found += delta[v]
-                self.total[v] += delta[v] + job.endpoints * t[v]
+                total[v] += delta[v] + job.endpoints * t[v]
                 ends += job.endpoints * t[v]
                 if job.squares:
-                    self.total[n + v] += delta[v] ** 2
+                    total[n + v] += delta[v] ** 2
         if not job.edges:
-            self.total[s] += ends  # the source is an end of every path
+            total[s] += ends  # the source is an end of every path
         return found, due

@@ -14,7 +14,7 @@ import numpy as np
 from hopwave.engines.reference.betweenness import arcs_of, count_paths, hops, lengths, predecessors
 from hopwave.generate.counter import sequence
 from hopwave.graph import Graph
-from hopwave.planning.jobs import PATH_SUMS, SampleJob
+from hopwave.planning.jobs import PATH_SUMS, Integers, SampleJob
 
 PAIRS_PER_POLL = 16
 
@@ -33,26 +33,27 @@ class PathSampling:
     def advance(self, until: int, poll: Callable[[int], bool]) -> int:
         """Draw pairs up to number `until`, or until poll(done) returns true. Returns how many are done."""
         while self.done < until:
-            self._draw(self.done)
-            self.done += 1
+            counts, sums = self.counts.copy(), self.sums.copy()
+            self._draw(self.done, counts, sums)
+            self.counts, self.sums, self.done = counts, sums, self.done + 1  # together: a Ctrl-C finds all old or new
             if self.done % PAIRS_PER_POLL == 0 and poll(self.done):
                 break
         return self.done
 
-    def _draw(self, number: int) -> None:
+    def _draw(self, number: int, counts: Integers, sums: Integers) -> None:
         n, graph = self._graph.n, self._graph
         random = sequence(self.job.start, number, n + 2)
         s = min(int(random[0] * n), n - 1)
         t = min(int(random[1] * (n - 1)), n - 2)
         t += t >= s
         path = self._path(s, t, random[2:])
-        self.sums[PATH_SUMS.index("arcs")] += graph.m
+        sums[PATH_SUMS.index("arcs")] += graph.m
         if path is None:
-            self.sums[PATH_SUMS.index("unconnected")] += 1
+            sums[PATH_SUMS.index("unconnected")] += 1
             return
-        np.add.at(self.counts, path[1:-1], 1)
-        self.sums[PATH_SUMS.index("inner_vertices")] += len(path) - 2
-        self.sums[PATH_SUMS.index("wrong")] += path[-1] != s
+        np.add.at(counts, path[1:-1], 1)
+        sums[PATH_SUMS.index("inner_vertices")] += len(path) - 2
+        sums[PATH_SUMS.index("wrong")] += path[-1] != s
 
     def _path(self, s: int, t: int, random: Any) -> list[int] | None:
         """The vertices of one shortest path, from t back to s; None if there is no path."""

@@ -32,11 +32,11 @@ from hopwave.linalg.algorithms.power import (
     weighted_square,
 )
 
-VECTORS, KEPT = 20, 10  # of a round, and those that the next begins with; ARPACK's numbers
-EIGENVECTOR = 1e-12  # what AᵀA adds to its sums, in eigenvalues, where that is nothing but rounding
-SAME = 1e-10  # eigenvalues that differ by less, in parts of the greatest, count as one
-NEAR = 0.1  # part of the changes allowed by which a round may end sooner; the next one then checks
-FINEST = 1e-14  # the least tol · √n: float64 rounds more than that
+VECTORS, KEPT = 20, 10  # vectors per round, and how many of them start the next round (as in ARPACK)
+EIGENVECTOR = 1e-12  # a residual below this share of the eigenvalue is only rounding
+SAME = 1e-10  # eigenvalues closer than this share of the greatest count as equal
+NEAR = 0.1  # a round ends early if its error is below this share of the limit; the next round checks
+FINEST = 1e-14  # the smallest useful limit, tol · √n: float64 rounds at about this size
 
 
 def hits(
@@ -132,7 +132,7 @@ class Authorities:
             parts = Q[: k + 1] @ y
             T[k, : k + 1] = T[: k + 1, k] = on_host(parts)
             y -= parts @ Q[: k + 1]
-            y -= (Q[: k + 1] @ y) @ Q[: k + 1]  # once leaves too much where y is almost a sum of them
+            y -= (Q[: k + 1] @ y) @ Q[: k + 1]  # twice: one pass leaves too much where y is almost a sum of them
             rest = length(y)
             values, sums = np.linalg.eigh(T[: k + 1, : k + 1])
             greatest = values >= (1 - SAME) * values[-1]
@@ -150,7 +150,7 @@ class Authorities:
         return total_change(self.x, before)
 
     def is_near(self, left: npt.NDArray[np.float64], values: npt.NDArray[np.float64], greatest: Any) -> bool:
-        """Whether the best sum is nearly an eigenvector, by what AᵀA adds to it and how far the next eigenvalue is."""
+        """Whether the best sum is nearly an eigenvector: its residual is small beside the gap to the next one."""
         if greatest.all():
             return False
         apart = values[-1] - values[~greatest][-1]

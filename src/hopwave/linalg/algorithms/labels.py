@@ -72,7 +72,7 @@ def label_propagation(A: Any, seed: Any = None, max_rounds: int = 100, *, device
     n = A.shape[0]
     xp = module_of(A.rows.indices)
     rng = generator(seed)
-    order = xp.asarray(rng.permutation(n))  # of labels: the later, the better
+    order = xp.asarray(rng.permutation(n))  # ties between labels go to the one that is later in this order
     label_at = xp.argsort(order)
     f = xp.arange(n, dtype=xp.int32)
     one_per_row = xp.arange(n + 1, dtype=xp.int32)
@@ -82,7 +82,7 @@ def label_propagation(A: Any, seed: Any = None, max_rounds: int = 100, *, device
         best = reduce(scored(C, f, order, xp), monoid.max, axis=1)
         places, scores = best.entries()
         win = scores % (n + 1)
-        places, win = places[win < n], win[win < n]  # n: its own label is as frequent as any
+        places, win = places[win < n], win[win < n]  # n stands for: no other label is more frequent than its own
         if len(places) == 0:
             return Vector.from_dense(f), True
         if rounds == max_rounds:

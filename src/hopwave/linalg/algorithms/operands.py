@@ -64,7 +64,7 @@ def place(A: Matrix, vertex: Any, what: str = "source") -> int:
 
 
 def extremes(A: Matrix) -> tuple[float, float]:
-    """The least and the greatest value, kept with the matrix. A pattern's are 1; NaN where there is one."""
+    """(least, greatest) value, kept with the matrix; (1, 1) for a pattern. NaN if some value is NaN."""
     known = A.prepared.record(Known)
     if known.extremes is None:
         known.extremes = _ends(A) if A.nnz else (math.inf, -math.inf)
@@ -117,7 +117,7 @@ def without_repeats(A: Matrix) -> Matrix:
 
 
 def is_symmetric(A: Matrix) -> bool:
-    """Whether the pattern is known to be its own transpose: that of an undirected graph is."""
+    """Whether the pattern equals its transpose, as that of an undirected graph does; kept with the matrix."""
     known = A.prepared.record(Known)
     if known.symmetric is None:
         rows, columns = A.rows, A.columns

@@ -43,8 +43,8 @@ from hopwave.linalg.products import vxm
 from hopwave.linalg.reduction import reduce
 from hopwave.planning.jobs import PowerJob
 
-SMALLEST = 1e-200  # sum of weights that can be divided by without loss of precision
-Step = Callable[..., Vector]  # of the ranks, and a mask or nothing
+SMALLEST = 1e-200  # the least sum of weights by which dividing loses no precision
+Step = Callable[..., Vector]  # takes the ranks, and a mask or None
 
 
 def pagerank(
@@ -133,7 +133,7 @@ def pagerank(
         run = engine.pagerank(A, S.to_dense(0.0), alpha, p.arrays()[0], q.arrays()[0], x.arrays()[0])
         return Vector.from_dense(settle(run, n * tol, max_iter, "the ranks", before=before))
     dead = select(Vector.full(n, True, device=A.device), unary.one, mask=S, complement=True, structural=True).indices
-    follow = apply(S, binary.div, left=alpha).to_dense(0.0)  # α/S; not read at dead ends
+    follow = apply(S, binary.div, left=alpha).to_dense(0.0)  # α/S; 0 at dead ends, where it is not read
     arcs = semiring.plus_times if A.has_values else semiring.plus_first
 
     def step(x: Vector, mask: Vector | None = None) -> Vector:
@@ -186,7 +186,7 @@ def pushed(
         vxm(w, A, arcs, out=y, accum=binary.plus, direction="push")
         change = reduce(
             apply(ewise_add(y, x, binary.minus), unary.abs)
-        )  # where one alone has a rank, that is the change
+        )  # a vertex with a rank in x or y alone changes by that rank
         x, rounds = y.follow(x), rounds + 1
         if change < enough:
             return Pushed(x.to_dense(0.0), rounds, change, settled=True)

@@ -25,7 +25,7 @@ from hopwave.linalg.algorithms.operands import check_weights, extremes, square
 from hopwave.linalg.products import vxm
 from hopwave.planning.jobs import PowerIteration, PowerJob
 
-LARGEST = 1e100  # weights × vertices up to which no sum or square of them leaves the range of float64
+LARGEST = 1e100  # if max weight × n is below this, no sum of squares overflows
 
 
 class Rounds:
@@ -42,10 +42,10 @@ class Rounds:
 
 
 def settle(run: PowerIteration, enough: float, max_iter: int, what: str, remedy: str = "", before: int = 0) -> Any:
-    """x, after as many rounds as it takes until all changes together are less than `enough`; `before` were made."""
+    """Repeat rounds until Σ |change| < enough; returns x. `before`: rounds made earlier, for the error message."""
     with np.errstate(over="ignore", invalid="ignore"):
         rounds, left = 0, 0.0
-        while rounds < max_iter and left < np.inf:  # not for ever where it grows without end
+        while rounds < max_iter and left < np.inf:  # stop where x grows without end
             rounds, left = rounds + 1, run.round()
             if left < enough:
                 return run.x
@@ -72,7 +72,7 @@ def not_settled(rounds: int, left: float, enough: float, what: str, remedy: str)
 
 
 def check_rounds(tol: float, max_iter: int) -> None:
-    """Raise an error unless these can end an iteration."""
+    """Raise a GraphError unless tol is a tolerance and max_iter a number of rounds."""
     if not is_number(tol) or tol < 0:
         raise GraphError(f"tol={tol!r} is not a tolerance; give a number from 0")
     if not is_whole(max_iter) or max_iter < 1:
@@ -125,7 +125,7 @@ def numbers(given: Any, what: str, A: Matrix) -> Array | float:
 
 
 def floats(given: Any, what: str) -> npt.NDArray[np.float64]:
-    """An array of numbers, or an error of ours."""
+    """An array of float64, or a GraphError that names the argument."""
     try:
         return np.asarray(given, np.float64)
     except (TypeError, ValueError) as error:
@@ -133,12 +133,12 @@ def floats(given: Any, what: str) -> npt.NDArray[np.float64]:
 
 
 def as_vector(given: Array | float, A: Matrix) -> Vector:
-    """One number per vertex on the device of the matrix, from such an array or one number for all."""
+    """A vector on the device of the matrix, from one number per vertex or one number for all."""
     return Vector.full(A.shape[0], given, device=A.device) if isinstance(given, float) else Vector.from_dense(given)
 
 
 def shares(weights: Any, what: str, A: Matrix) -> Array | float:
-    """Weights that add up to 1, an array on the device of the matrix; one number for all where none are given."""
+    """The weights scaled to add up to 1, on the device of the matrix; 1/n for all if none are given."""
     n = A.shape[0]
     if weights is None:
         return 1.0 / n

@@ -110,12 +110,12 @@ def triangles(A: Any, *, device: str = "auto") -> Vector:
 
 
 def pattern(A: Matrix) -> Matrix:
-    """Without values, and without an entry twice."""
+    """The pattern of A; raises if an entry is repeated."""
     return (A.pattern() if A.has_values else A).checked()
 
 
 def lower(A: Matrix) -> tuple[Matrix, Any]:
-    """L, and which vertex each of its rows is; None where their order is A's.
+    """(L, the vertex of each row of L); None instead of the vertices if L has them in the order of A.
 
     A product reads one row of L for every entry of L. Where hubs make that too many reads, vertices of high degree go
     first: then no row is longer than √2m.

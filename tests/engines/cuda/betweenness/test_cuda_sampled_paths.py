@@ -10,7 +10,7 @@ import pytest
 
 import hopwave as hw
 from hopwave import EngineError, engines, generate
-from hopwave.algorithms import method, sampled_paths
+from hopwave.algorithms.betweenness_sampling import costs, paths
 from hopwave.planning.jobs import PATH_SUMS, SampleJob
 
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("gpu")]
@@ -45,7 +45,7 @@ def test_the_same_paths(name: str) -> None:
     mine, right = (drawn(graph, device, 1500) for device in ("cuda", "cpu"))
     assert mine.done == 1500 and np.array_equal(mine.counts, right.counts)
     assert dict(zip(PATH_SUMS, mine.sums, strict=True)) == dict(zip(PATH_SUMS, right.sums, strict=True))
-    sampled_paths.check(mine)
+    paths.check(mine)
     assert (mine.sums[PATH_SUMS.index("recounted")] > 0) == (name == "many diamonds")
 
 
@@ -86,10 +86,10 @@ def test_auto_takes_what_is_predicted_to_be_cheap(monkeypatch: pytest.MonkeyPatc
     asked: dict[str, Any] = {"epsilon": 0.02, "seed": 7, "progress": False, "device": "cuda"}
     found = hw.betweenness_centrality(graph, **asked)
     assert found.sources == graph.n and "sources are cheap" in found.plan.why and found.engine == "cuda"
-    monkeypatch.setattr(method, "SMALL", 0.0)
+    monkeypatch.setattr(costs, "SMALL", 0.0)
     few = hw.betweenness_centrality(graph, **asked)
     assert few.pairs and "paths cost less than about" in few.plan.why and few.plan == "path-sampling"
-    monkeypatch.setattr(method, "ON_GPU", replace(method.ON_GPU, pair=1e9))
+    monkeypatch.setattr(costs, "ON_GPU", replace(costs.ON_GPU, pair=1e9))
     assert hw.betweenness_centrality(graph, **asked).plan != "path-sampling"
     monkeypatch.undo()
     along = graph.with_weights(np.ones(graph.m))

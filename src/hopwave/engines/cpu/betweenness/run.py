@@ -32,7 +32,8 @@ class Accumulation:
         self.blocks = -(-len(job.sources) // self.size)
         self.total = np.zeros(width)
         self.certificate = np.zeros((len(job.sources), 2))
-        self.done = self.extended = 0
+        self.extended = 0
+        self._control = new_control()
         each = self.bytes_per_worker(n, m, width, job.edges)
         self.workers = workers_within(job.memory_limit, min(thread_count(threads), self.blocks), each)
         self.A = self._rows(loaded)
@@ -52,6 +53,11 @@ class Accumulation:
         self._targets = np.empty(0) if job.targets is None else job.targets.astype(np.float64)
         self._states = []
 
+    @property
+    def done(self):
+        """How many blocks are in the sums, counted by the code that adds them: Ctrl-C finds both agreeing."""
+        return int(self._control[FINISHED])
+
     def _rows(self, loaded):
         """The graph as the kernel reads it."""
         return loaded.adjacency("any")
@@ -67,12 +73,12 @@ class Accumulation:
 
     def advance(self, first, poll):
         """Blocks from number first on, until all are done or poll(done) returns true. Returns how many are done."""
-        self.done = first
         if first >= self.blocks:
             return first
         rows = state.scores_array(len(self.total), self.workers, self.blocks)
         control = new_control(state.READY + rows.shape[0])
         control[NEXT_BATCH] = control[FINISHED] = first
+        self._control = control
         shared = state.SharedState(
             sources=self.job.sources,
             targets=self._targets,
@@ -91,8 +97,7 @@ class Accumulation:
         try:
             with compiling(self.kernel):
                 run_workers(self.kernel, self.A, states, shared, poll)
-        finally:  # after Ctrl-C, too: workers finished their blocks, so that what is committed is whole
-            self.done = int(control[FINISHED])
+        finally:
             self.extended += int(control[state.EXTENDED])
         self._check(control)
         if self.reuses and self.done == self.blocks and self.job.memory_limit is None:

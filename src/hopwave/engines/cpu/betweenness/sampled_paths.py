@@ -24,10 +24,22 @@ class PathSampling:
 
     def __init__(self, loaded, job, threads):
         self.job, self._n, self._threads = job, loaded.n, threads
-        self.done, self.sums = 0, np.zeros(kernels.SUM_CELLS, np.int64)
-        self.counts = np.zeros(loaded.n, np.int64)
+        # Counts, sums, and of how many pairs. Replaced together, so that a Ctrl-C finds all of them old or new.
+        self._state = np.zeros(loaded.n, np.int64), np.zeros(kernels.SUM_CELLS, np.int64), 0
         self._graph = self._rows(loaded)
         self._states = []
+
+    counts = property(lambda self: self._state[0])
+    sums = property(lambda self: self._state[1])
+
+    @property
+    def done(self):
+        """Pairs drawn."""
+        return self._state[2]
+
+    @done.setter
+    def done(self, pairs):
+        self._state = *self._state[:2], pairs
 
     def _rows(self, loaded):
         A, graph = loaded.adjacency("any"), loaded.graph
@@ -54,10 +66,10 @@ class PathSampling:
             with compiling(self.kernel):
                 run_workers(self.kernel, self._graph, states, shared, poll)
         finally:  # after Ctrl-C, too: workers finished their batches, and batches are taken in order
-            self.done = int(control[FINISHED])
+            counts = self.counts + sum(state.counts for state in states)
+            sums = self.sums + sum(state.sums for state in states)
+            self._state = counts, sums, int(control[FINISHED])
             for state in states:
-                self.counts += state.counts
-                self.sums += state.sums
                 state.counts[:] = 0
                 state.sums[:] = 0
         self._check(control)

@@ -44,9 +44,13 @@ class SmallAccumulation:
             cutoff = NO_CUTOFF if job.cutoff is None else min(job.cutoff, NO_CUTOFF)
             arrays = *self._loaded.rows, job.sources, targets, self.total, self.certificate
             options = cutoff, self._loaded.degree_bits, job.endpoints, job.edges, job.squares
-            if not sum_dependencies(*arrays, *options):
-                self._count_scaled(poll)
-            self.done = self.blocks
+            try:
+                if not sum_dependencies(*arrays, *options):
+                    self._count_scaled(poll)
+                self.done = self.blocks
+            except BaseException:  # Ctrl-C, perhaps between the sums and their being counted
+                self.total = np.zeros(len(self.total))
+                raise
         return self.done
 
     def _count_scaled(self, poll):

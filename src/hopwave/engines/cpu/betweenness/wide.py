@@ -14,13 +14,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from hopwave.engines.cpu import policy
+from hopwave.engines.cpu import policy, team
 from hopwave.engines.cpu.betweenness import wide_kernels as kernels
 from hopwave.engines.cpu.betweenness.run import NO_CUTOFF, Accumulation, workers_within
 from hopwave.engines.cpu.betweenness.wide_levels import WideState, wide_arrays
 from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import new_board, thread_count
-from hopwave.engines.cpu.team import helped
 from hopwave.engines.cpu.views import allocate
 from hopwave.engines.cpu.workers import FINISHED, new_control, run_workers
 from hopwave.engines.ledger import total
@@ -108,8 +107,8 @@ class WideAccumulation:
         A, kind, helpers = self.loaded.adjacency("any"), kernels.take_part, self.workers - 1
         source = np.int64(self.job.sources[number])
         part = A, state, new_board(), source, self._limits, self._rule, self.certificate[number], done
-        with compiling(kind), helped(helpers, kind, part, (A.indptr.itemsize, A.in_indptr.itemsize)) as team:
-            kind(*part, team, helpers, 0)
+        with compiling(kind):
+            team.lead(helpers, kind, part, (A.indptr.itemsize, A.in_indptr.itemsize))
         return done[kernels.OUTCOME] != kernels.TOO_WIDE
 
     def _add_by_one(self, number):

@@ -13,7 +13,7 @@ import numpy as np
 
 from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.compile_notice import compiling
-from hopwave.engines.cpu.crew import POOL_NEXT, Helpers, new_board, thread_count
+from hopwave.engines.cpu.crew import POOL_NEXT, lead, new_board, thread_count
 from hopwave.engines.cpu.many import weighted
 from hopwave.engines.cpu.shortest_paths import bins, loop, one_core
 from hopwave.engines.cpu.views import read_only, unsigned_rows
@@ -121,8 +121,7 @@ class _Run:
         here, board, pool = self.here, self.board, self.pool
         here[loop.TRACED] = 0
         part = (arcs, self.d, pool, self.rows, board, self.F, here, per_length, limit, self.buffer, self.clock)
-        with Helpers(len(self.rows) - 1, board, loop.take_part, part):
-            loop.take_part(*part, 0)
+        lead(len(self.rows) - 1, board, loop.take_part, part)
         self.trace += self.buffer[: here[loop.TRACED]].tolist()
         self.board = new_board()  # helpers were sent away by the old one
         self.board[POOL_NEXT] = min(board[POOL_NEXT], len(pool.link))

@@ -82,9 +82,8 @@ class PathSampling:
             drawn, counts, sums = last, counts + more[0], sums + more[1]
             paused = poll(drawn)
         found = self.on_gpu.get()
-        self.counts += found[:n] + counts
-        self.sums += found[n:] + sums
-        self.done = drawn
+        counts, sums = self.counts + found[:n] + counts, self.sums + found[n:] + sums
+        self.counts, self.sums, self.done = counts, sums, drawn  # together: a Ctrl-C finds all old or all new
         return paused
 
     def _allocate(self, pairs):

@@ -45,13 +45,15 @@ and so on.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
+from hopwave import engines
+from hopwave.algorithms.brandes import SourceRun
 from hopwave.algorithms.scaling import scale
+from hopwave.arrays import Array, Deferred, uploaded
 from hopwave.graph import Graph
 from hopwave.planning.jobs import BetweennessJob, Floats
 
@@ -63,9 +65,6 @@ REFINED = 4096  # scores that have the second bound: the highest ones, whose bou
 VARIANCES = (1, 1 / 5, 1 / 25)  # of X, as shares of p (1 − p)
 CAPS = (0.4, 0.5, 0.6, 0.7, 0.85, 1.0, 1.4)  # of rows, as shares of √(p / R)
 MOST_LOST = 0.9  # a above: the largest share that a bet may lose
-
-Labels = Callable[[], npt.NDArray[np.int32]]
-Reach = Callable[[], npt.NDArray[np.int64]]
 
 
 @dataclass(frozen=True)
@@ -88,24 +87,41 @@ class Sample:
         return np.asarray(np.log(2 / (self.delta * share)))
 
 
-def sample_bounds(
-    graph: Graph, job: BetweennessJob, sums: Floats, labels: Labels, reach: Reach, delta: float, normalized: bool
-) -> Floats:
+def with_squares(run: SourceRun, job: BetweennessJob) -> BetweennessJob:
+    """The job of a sample, which also adds up squares if the sample is large enough for them and the engine can."""
+    if job.edges or job.endpoints or len(job.sources) < SQUARES_FROM:
+        return job
+    more = replace(job, squares=True)
+    return job if run.engine.why_not(run.plan, more) else more
+
+
+def deferred_bounds(
+    graph: Graph, job: BetweennessJob, sums: Floats, delta: float, normalized: bool, upload: bool
+) -> Array:
+    """The bounds of a sample, Deferred: computed when they are first read. `upload`: they are wanted on the GPU."""
+
+    def fetch() -> Array:
+        found = sample_bounds(graph, job, sums, delta, normalized)
+        return uploaded(found) if upload else found
+
+    return Deferred(fetch)
+
+
+def sample_bounds(graph: Graph, job: BetweennessJob, sums: Floats, delta: float, normalized: bool) -> Floats:
     """The bound of each score of a sample, scaled as the scores are. NaN where no source counts for a score.
 
     `sums` over the sources of the job, both directions of an undirected edge added up, and behind them the sums of
-    squares if the job has them. `labels()` returns the number of each vertex's component, `reach()` how many vertices
-    each vertex reaches at most, itself included.
+    squares if the job has them.
     """
     n, k, inner = graph.n, len(job.sources), not (job.endpoints or job.edges)
     sums, squares = (sums[:n], sums[n:]) if job.squares else (sums, None)
     N, most = (n - 1, n - 2) if inner else (n, n - 1)
-    if most < 1:
+    if most < 1 or k == n:  # no score, or none that the sample could miss
         return np.zeros(len(sums))
     mean = scale(sums, n, normalized=True, directed=True, endpoints=not inner, sampled=job.sources)
-    load = load_bound(graph, job, sums, labels, N * most)
+    load = load_bound(graph, job, sums, N * most)
     square = None if squares is None else squares / (k * float(most) ** 2)
-    ranges = ranges_of(graph, job, reach(), most)
+    ranges = ranges_of(graph, job, engines.engine("cpu").reach_bounds(graph)[1], most)
     scores = int(np.count_nonzero(ranges)) // (2 if job.edges and not graph.directed else 1)
     sample = Sample(k, N, scores, load, delta, both_ways=1.0 if leads_back(graph, job) else None)
     bounds = half_widths(mean, sample, square, ranges)
@@ -280,12 +296,12 @@ def divergence(x: Floats, p: Floats) -> Floats:
     return np.asarray(rel_entr(x, p) + rel_entr(1 - x, 1 - p))
 
 
-def load_bound(graph: Graph, job: BetweennessJob, sums: Floats, labels: Labels, pairs: int) -> float:
+def load_bound(graph: Graph, job: BetweennessJob, sums: Floats, pairs: int) -> float:
     """At least Σ p over all scores, infinite where nothing is known: along weights, and in a directed graph.
 
     >>> path = Graph.from_edges([0, 1], [1, 2])
     >>> job, sums = BetweennessJob(np.array([0])), np.array([0.0, 1.0, 0.0])
-    >>> load_bound(path, job, sums, lambda: np.zeros(3, np.int32), 2) >= 1.0
+    >>> load_bound(path, job, sums, 2) >= 1.0
     True
     """
     n, counted = graph.n, 0 if job.edges else 1 if job.endpoints else -1  # of a path, beside its hops
@@ -295,7 +311,7 @@ def load_bound(graph: Graph, job: BetweennessJob, sums: Floats, labels: Labels, 
         return max(float(job.cutoff) + counted, 0.0) * n * n / pairs + 1.0
     if graph.directed:
         return math.inf
-    label = labels()
+    label = engines.engine("cpu").components(graph, strong=False)
     size = np.bincount(label).astype(np.float64)
     drawn = np.bincount(label[job.sources], minlength=len(size))
     if job.edges:

@@ -12,9 +12,10 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from hopwave.algorithms.path_sampling import Goal, pilot_size
-from hopwave.algorithms.sampled_paths import Pilot
-from hopwave.algorithms.sampling import FIRST_SAMPLE, half_width
+from hopwave.algorithms.betweenness_sampling.path_schedule import Goal, pilot_size
+from hopwave.algorithms.betweenness_sampling.paths import Pilot
+from hopwave.algorithms.betweenness_sampling.sources import FIRST_SAMPLE
+from hopwave.algorithms.draws import half_width
 
 Method = Literal["auto", "exact", "sources", "paths"]
 METHODS: tuple[Method, ...] = ("auto", "exact", "sources", "paths")
@@ -96,7 +97,7 @@ def after_pilot(n: int, m: int, pilot: Pilot, engine: str, continued: bool = Fal
 
 
 def sources_needed(n: int, goal: Goal, share: float) -> int:
-    """How many sources `sampling.adaptive` will draw if the highest vertex is on that share of all paths; at most n.
+    """How many sources `sources.adaptive` will draw if the highest vertex is on that share of all paths; at most n.
 
     >>> sources_needed(10**6, Goal(0.01, 0.1), 0.1) > sources_needed(10**6, Goal(0.02, 0.1), 0.1)
     True

@@ -2,22 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from hopwave.algorithms.betweenness_sampling.path_schedule import Goal, Schedule, pilot_size, schedule, undecided
 from hopwave.algorithms.brandes import Certificate
-from hopwave.algorithms.checkpoint import Checkpoint
-from hopwave.algorithms.path_sampling import Goal, Look, Schedule, pilot_size, schedule, undecided
+from hopwave.algorithms.checkpoint import Checkpoint, File, key_of
+from hopwave.engines import Engine
 from hopwave.errors import EngineError, ExecutorError
 from hopwave.generate.counter import start
-from hopwave.planning.jobs import PATH_SUMS, Floats, Integers, PathSampling, Progress
+from hopwave.graph import Graph
+from hopwave.planning.jobs import PATH_SUMS, Floats, PathSampling, Progress, SampleJob
+from hopwave.planning.plan import Plan, Push
+from hopwave.planning.rules import Always
 from hopwave.system.progress import Meter, say
 
-Begin = Callable[[int], PathSampling]  # a run over the pairs that follow from that start
+# Names the method in results. It is no plan to choose by plan=: method= does that.
+PATHS = Plan(
+    "path-sampling",
+    "Borassi & Natale, KADABRA, ESA 2016",
+    "3 and 4",
+    "betweenness from random shortest paths, one pair of searches per worker",
+    (Push("thread", "queue"),),
+    Always(),
+    task="betweenness",
+)
+
+
+@dataclass(frozen=True)
+class PathRun:
+    """The engine that draws random paths, and the job that says of which kind."""
+
+    graph: Graph
+    engine: Engine
+    job: SampleJob
+    threads: int | None
+
+    def begin(self, start: int) -> PathSampling:
+        """A run over the pairs that follow from that start."""
+        return self.engine.path_sampling(self.graph, replace(self.job, start=start), self.threads)
 
 
 @dataclass(frozen=True)
@@ -73,41 +99,40 @@ class Sample:
     undecided: npt.NDArray[np.intp]
 
 
-def draw_pilot(begin: Begin, seed: int, goal: Goal, progress: Progress) -> Pilot:
+def draw_pilot(run: PathRun, seed: int, goal: Goal, progress: Progress) -> Pilot:
     """Draw the pilot, and plan the sample by it."""
-    run, size = begin(start(seed, "pilot pairs")), pilot_size(goal)
+    drawn, size = run.begin(start(seed, "pilot pairs")), pilot_size(goal)
     with Meter("betweenness, pilot sample", size, None if callable(progress) else progress) as meter:
-        _draw_until(run, size, meter, progress, None)
-    check(run)
-    arcs = int(run.sums[PATH_SUMS.index("arcs")]) / size
-    return Pilot(schedule(run.counts, size, goal), size, arcs, float(run.counts.max()) / size)
+        _draw_until(drawn, size, meter, progress, None)
+    check(drawn)
+    arcs = int(drawn.sums[PATH_SUMS.index("arcs")]) / size
+    return Pilot(schedule(drawn.counts, size, goal), size, arcs, float(drawn.counts.max()) / size)
 
 
-def draw(begin: Begin, seed: int, plan: Schedule, progress: Progress, checkpoint: Checkpoint | None) -> Sample:
+def draw(run: PathRun, seed: int, plan: Schedule, progress: Progress, checkpoint: File) -> Sample:
     """Draw pairs until a look is enough. A checkpoint is read at the start, and written as the run goes on."""
-    run = begin(start(seed, "sample pairs"))
-    if checkpoint:
-        run.done = checkpoint.load(Saved(run))
-        if run.done and progress is not False:
-            say(checkpoint.continues(f"{run.done:,} pairs"))
+    first, goal, saved = start(seed, "sample pairs"), plan.goal, None
+    drawn = run.begin(first)
+    if checkpoint is not None:
+        what = (PATHS.name, first, run.job.cutoff, goal, run.engine.name)
+        saved = Checkpoint(checkpoint, key_of(run.graph, run.job.weighted, what))
+        drawn.done = saved.load(Saved(drawn))
+        if drawn.done and progress is not False:
+            say(saved.continues(f"{drawn.done:,} pairs"))
     with Meter("", None, None if callable(progress) else progress) as meter:
         widest = ""
         for size, risk in plan.looks():
-            if run.done > size:  # a continued run was here already
+            if drawn.done > size:  # a continued run was here already
                 continue
             meter.stage(f"betweenness, sample of {size:,} pairs{widest}", size)
-            _draw_until(run, size, meter, progress, checkpoint)
-            look = plan.look(run.counts, size, risk)
-            if plan.is_enough(look, run.counts):
+            _draw_until(drawn, size, meter, progress, saved)
+            look = plan.look(drawn.counts, size, risk)
+            if plan.is_enough(look, drawn.counts):
                 break
             widest = f", ± {look.widest:.2g} so far"
-    certificate = check(run)
-    shares = run.counts / run.done
-    return Sample(shares, look.half_widths(run.counts), run.done, certificate, _ties(look, run.counts, plan.goal))
-
-
-def _ties(look: Look, counts: Integers, goal: Goal) -> npt.NDArray[np.intp]:
-    return np.arange(0) if goal.top is None else undecided(look, counts, goal.top)
+    certificate, counts = check(drawn), drawn.counts
+    ties = np.arange(0) if goal.top is None else undecided(look, counts, goal.top)
+    return Sample(counts / drawn.done, look.half_widths(counts), drawn.done, certificate, ties)
 
 
 def _draw_until(run: PathSampling, size: int, meter: Meter, progress: Progress, checkpoint: Checkpoint | None) -> None:
@@ -122,9 +147,9 @@ def _draw_until(run: PathSampling, size: int, meter: Meter, progress: Progress, 
             run.advance(size, poll)
             if checkpoint:
                 checkpoint.save(Saved(run), run.done)
-    except (KeyboardInterrupt, ExecutorError):
+    except (KeyboardInterrupt, ExecutorError) as error:
         if checkpoint:
-            checkpoint.save(Saved(run), run.done)
+            checkpoint.save_and_tell(error, Saved(run), run.done)
         raise
     if callable(progress):
         progress(run.done, size)

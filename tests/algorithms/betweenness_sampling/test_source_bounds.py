@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 import hopwave as hw
 from hopwave import engines, generate
-from hopwave.algorithms import source_bounds
-from hopwave.api import estimates
+from hopwave.algorithms.betweenness_sampling import source_bounds
 from hopwave.planning.jobs import BetweennessJob
 
 GRAPHS = {
@@ -148,7 +147,7 @@ def test_squares_make_bounds_narrower_and_keep_the_promise(monkeypatch: pytest.M
         failed += bool((off > found.bounds).any())
         ratios.append(found.bounds.max() / off.max())
     assert failed <= 1 and 1 < np.median(ratios) < 8
-    monkeypatch.setattr(estimates, "SQUARES_FROM", 301)
+    monkeypatch.setattr(source_bounds, "SQUARES_FROM", 301)
     plain = hw.betweenness_centrality(graph, k=300, seed=7)
     assert np.array_equal(plain.scores, found.scores) and plain.bounds.max() > 1.2 * found.bounds.max()
 
@@ -187,14 +186,11 @@ def test_many_scores_take_the_bound_of_the_next_point() -> None:
 
 def test_the_load_is_never_exceeded() -> None:
     for graph in (GRAPHS["scale-free"], GRAPHS["components"], GRAPHS["path"]):
-        labels = hw.connected_components(graph).labels
         right = hw.betweenness_centrality(graph).scores.sum()
         for k in (1, 3, 30):
             sources = np.random.default_rng(k).choice(graph.n, k, replace=False)
             sums = hw.betweenness_centrality(graph, sources=sources.tolist(), normalized=False).scores * 2
-            load = source_bounds.load_bound(
-                graph, BetweennessJob(sources), sums, lambda found=labels: found, (graph.n - 1) * (graph.n - 2)
-            )
+            load = source_bounds.load_bound(graph, BetweennessJob(sources), sums, (graph.n - 1) * (graph.n - 2))
             assert right <= load
             assert load < 4 * right + 3 or k < 30, "and is not far off where every large component was met"
 

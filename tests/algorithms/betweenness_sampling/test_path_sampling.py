@@ -13,7 +13,7 @@ from scipy import stats
 
 import hopwave as hw
 from hopwave import engines, generate
-from hopwave.algorithms import method, path_sampling, sampled_paths
+from hopwave.algorithms.betweenness_sampling import costs, path_schedule, paths
 from hopwave.engines.cpu.betweenness import sampled_path_kernels
 from hopwave.engines.cpu.intrinsics import COMPILED
 from hopwave.planning.jobs import PATH_SUMS, SampleJob
@@ -44,7 +44,7 @@ def sampled(graph: hw.Graph, epsilon: float = 0.1, **asked: Any) -> hw.Betweenne
 def drawn(graph: hw.Graph, pairs: int, device: str = "cpu", start: int = 3, **job: Any) -> Any:
     run = engines.engine(device).path_sampling(graph, SampleJob(start, **job))
     run.advance(pairs, lambda done: False)
-    sampled_paths.check(run)
+    paths.check(run)
     return run
 
 
@@ -80,16 +80,16 @@ def test_intervals_are_exact() -> None:
     for pairs in (50, 10**4, 10**7):
         hits = np.unique(np.array([1, pairs // 1000 + 1, pairs // 10, pairs // 2, pairs * 9 // 10]))
         for risk in (0.05, 1e-6, 1e-12):
-            low, high = path_sampling.interval(hits, pairs, np.full(len(hits), risk))
+            low, high = path_schedule.interval(hits, pairs, np.full(len(hits), risk))
             np.testing.assert_allclose(stats.binom.sf(hits - 1, pairs, low), risk, rtol=1e-2)
             np.testing.assert_allclose(stats.binom.cdf(hits, pairs, high), risk, rtol=1e-2)
-    low, high = path_sampling.interval(np.array([0, 9]), 9, np.full(2, 0.1))
+    low, high = path_schedule.interval(np.array([0, 9]), 9, np.full(2, 0.1))
     assert low[0] == 0.0 and high[1] == 1.0
 
 
 def test_risks_add_up_to_delta() -> None:
     counts = np.random.default_rng(1).poisson(3, 500)
-    plan = path_sampling.schedule(counts, 400, path_sampling.Goal(0.02, 0.1))
+    plan = path_schedule.schedule(counts, 400, path_schedule.Goal(0.02, 0.1))
     assert 2 * plan.shares[plan.group].sum() == pytest.approx(1.0, rel=1e-12)
     looks = [look for look, _ in zip(plan.looks(), range(2000), strict=False)]
     assert 0.0999 < sum(risk for _, risk in looks) <= 0.1
@@ -156,8 +156,8 @@ def test_every_shortest_path_is_equally_likely() -> None:
         inner = tuple(np.flatnonzero(run.counts - before).tolist())
         if len(inner) == 3:
             seen[inner] += 1
-    for paths in ([(1, 2, 3), (1, 2, 6), (1, 5, 6), (4, 5, 6)], [(0, 1, 2), (1, 2, 5), (2, 5, 6), (5, 6, 7)]):
-        assert stats.chisquare([seen.pop(path) for path in paths]).pvalue > 1e-4
+    for equal in ([(1, 2, 3), (1, 2, 6), (1, 5, 6), (4, 5, 6)], [(0, 1, 2), (1, 2, 5), (2, 5, 6), (5, 6, 7)]):
+        assert stats.chisquare([seen.pop(path) for path in equal]).pvalue > 1e-4
     assert not seen
 
 
@@ -226,7 +226,7 @@ def test_a_wrong_path_raises(damage: str) -> None:
     run = drawn(GRAPHS["grid"], 100)
     getattr(run, damage)[-1] += 1
     with pytest.raises(hw.EngineError, match="failed its own check"):
-        sampled_paths.check(run)
+        paths.check(run)
 
 
 @njit(**COMPILED)
@@ -266,13 +266,13 @@ def test_the_highest_are_separated() -> None:
 def test_auto_takes_the_cheapest(monkeypatch: pytest.MonkeyPatch) -> None:
     exact = hw.betweenness_centrality(GRAPHS["grid"], epsilon=0.1, seed=1)
     assert exact.sources == 81 and "exact: all 81 sources" in exact.plan.why
-    plan = path_sampling.Schedule(path_sampling.Goal(0.02, 0.1), 3000, np.zeros(1, np.intp), np.ones(1))
+    plan = path_schedule.Schedule(path_schedule.Goal(0.02, 0.1), 3000, np.zeros(1, np.intp), np.ones(1))
     for n, arcs, chosen in ((10**5, 100.0, "paths"), (10**6, 1e7, "sources"), (2000, 1e7, "exact")):
-        pilot = sampled_paths.Pilot(plan, 400, arcs, 0.05)
-        assert method.after_pilot(n, 10**6, pilot, "cpu").method == chosen
+        pilot = paths.Pilot(plan, 400, arcs, 0.05)
+        assert costs.after_pilot(n, 10**6, pilot, "cpu").method == chosen
         if chosen == "sources":
-            assert method.after_pilot(n, 10**6, pilot, "cpu", continued=True).method == "paths"
-    monkeypatch.setattr(method, "SMALL", 0)
+            assert costs.after_pilot(n, 10**6, pilot, "cpu", continued=True).method == "paths"
+    monkeypatch.setattr(costs, "SMALL", 0)
     found = hw.betweenness_centrality(generate.kronecker(10, seed=1), epsilon=0.1, seed=1, progress=False)
     assert found.pairs and "paths cost less" in found.plan.why and found.plan == "path-sampling"
     named = hw.betweenness_centrality(GRAPHS["grid"], epsilon=0.1, seed=1, plan="hopwave-block")
@@ -284,7 +284,7 @@ def test_auto_continues_from_a_checkpoint(
     plan: str, small: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whatever it takes: paths, all sources, or all sources because a plan is named."""
-    monkeypatch.setattr(method, "SMALL", small)
+    monkeypatch.setattr(costs, "SMALL", small)
     graph, file = generate.kronecker(8, seed=1), tmp_path / "run.npz"
 
     def stop(done: int, total: int) -> None:
@@ -327,7 +327,7 @@ def test_refused(asked: dict[str, Any], message: str) -> None:
 @pytest.mark.filterwarnings("error")
 def test_an_epsilon_by_which_no_score_can_be_off() -> None:
     """p ± epsilon is no probability for any p: shares of the risk are even, and a first look is enough."""
-    plan = path_sampling.schedule(np.array([40, 45, 50]), 100, path_sampling.Goal(0.9, 0.5))
+    plan = path_schedule.schedule(np.array([40, 45, 50]), 100, path_schedule.Goal(0.9, 0.5))
     assert np.isfinite(plan.shares).all() and plan.first <= 64
     graph = generate.cycle(12)
     found = hw.betweenness_centrality(graph, epsilon=0.9, delta=0.5, method="paths", seed=1, device="cpu")

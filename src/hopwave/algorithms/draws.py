@@ -1,24 +1,16 @@
-"""Which sources a sample draws, how wide its error bounds are, and when a betweenness sample is large enough."""
+"""Drawing sources: which ones follow from a seed, and how far the mean over a sample may be off."""
 
 from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from hopwave.algorithms.brandes import TOLERANCE, Certificate
-from hopwave.algorithms.scaling import scale
 from hopwave.checks.numbers import is_whole
 from hopwave.errors import GraphError
-from hopwave.planning.jobs import BetweennessJob, Floats, Integers
-
-FIRST_SAMPLE = 128  # sources of the first round of an adaptive sample
-
-# ------------------------------------------------------------------ drawing sources
+from hopwave.planning.jobs import Floats, Integers
 
 
 def draw_sources(n: int, k: int | None, seed: Any) -> Integers | None:
@@ -81,9 +73,6 @@ def numpy_generator(seed: Any) -> np.random.Generator:
     return np.random.default_rng(None if seed is None else python_generator(seed).getrandbits(64))
 
 
-# ------------------------------------------------------------------ samples that are large enough
-
-
 def half_width(mean: Floats, square: Floats, k: int, risk: float) -> Floats:
     """How far the mean of k draws from [0, 1] may be from its expectation, except with that risk.
 
@@ -95,42 +84,3 @@ def half_width(mean: Floats, square: Floats, k: int, risk: float) -> Floats:
     variance = np.maximum(square - mean**2, 0.0) * k / (k - 1)
     weight = math.log(4 / risk)
     return np.asarray(np.sqrt(2 * variance * weight / k) + 7 * weight / (3 * (k - 1)))
-
-
-def adaptive(
-    add_up: Callable[[BetweennessJob, str], tuple[Floats, Certificate]],
-    n: int,
-    epsilon: float,
-    delta: float,
-    seed: Any,
-    job: BetweennessJob,
-) -> tuple[Floats, Floats, int, Certificate]:
-    """Normalised betweenness within ±epsilon, for all vertices together with probability 1 − delta.
-
-    Returns the scores, their bounds, the size of the sample and its certificate. `add_up(job, title)` runs a job.
-
-    Sources are drawn in rounds, each of which doubles the sample. After a round, every vertex has a bound that fails
-    with risk delta / (n · 2^round). The run ends when the widest bound is below epsilon. If the next round would take
-    as many searches as all sources do, all sources are used, and the scores are exact.
-    """
-    generator = numpy_generator(seed)
-    sums, squares = np.zeros(n), np.zeros(n)
-    k, worst, so_far = 0, 0.0, ""
-    for round_number in range(1, 64):
-        more = FIRST_SAMPLE if k == 0 else k
-        if n <= 2 or k + more >= n:
-            break
-        drawn = replace(job, sources=draw_with_replacement(n, more, generator), squares=True)
-        total, certificate = add_up(drawn, f"betweenness, sample of {k + more:,} sources{so_far}")
-        worst = max(worst, certificate.error)
-        k += more
-        sums += total[:n]
-        squares += total[n:]
-        mean, square = sums / ((n - 2) * k), squares / ((n - 2.0) ** 2 * k)
-        bounds = half_width(mean, square, k, delta / (n * 2.0**round_number)) * (n / (n - 1))
-        if bounds.max() <= epsilon:
-            return mean * (n / (n - 1)), bounds, k, Certificate(worst, TOLERANCE, k)
-        so_far = f", ± {bounds.max():.2g} so far"
-    everything = replace(job, sources=np.arange(n, dtype=np.int64))
-    total, certificate = add_up(everything, "betweenness, all sources")
-    return scale(total, n, normalized=True, directed=True, endpoints=False), np.zeros(n), n, certificate

@@ -1,0 +1,211 @@
+"""A betweenness call in three records: how exact it is to be, what it computes, and what runs it.
+
+`hopwave.distributed` uses them too, with runs of its own, which are split among ranks. Two of them are tuples: to make
+frozen dataclasses takes microseconds, and the betweenness of a small graph sixty of them.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from hopwave.algorithms import scaling
+from hopwave.algorithms.betweenness_sampling.costs import METHODS, Method
+from hopwave.algorithms.betweenness_sampling.path_schedule import Goal
+from hopwave.algorithms.betweenness_sampling.paths import PathRun
+from hopwave.algorithms.brandes import SourceRun
+from hopwave.algorithms.checkpoint import File
+from hopwave.algorithms.draws import draw_sources, python_generator
+from hopwave.api.arguments import check_bytes, check_distance, check_probability, check_risk, source_ids
+from hopwave.api.choice import betweenness_engine, choose_betweenness_plan, path_engine
+from hopwave.arrays import Array
+from hopwave.checks.numbers import is_whole
+from hopwave.checks.options import flag, one_of
+from hopwave.errors import GraphError
+from hopwave.graph import Graph
+from hopwave.planning.jobs import BetweennessJob, Integers, SampleJob
+from hopwave.planning.plan import Plan
+
+
+class Precision(NamedTuple):
+    """Which paths count, and how exact scores must be, as the caller says it."""
+
+    k: int | None = None
+    sources: Any = None
+    targets: Any = None
+    seed: Any = None
+    epsilon: float | None = None
+    delta: float = 0.1
+    method: Method = "auto"
+    top: int | None = None
+
+    @property
+    def is_subset(self) -> bool:
+        """Whether the caller named sources or targets."""
+        return self.sources is not None or self.targets is not None
+
+    def draw(self, n: int) -> Integers | None:
+        """The sources of a sample of k out of n; None if nothing is drawn, or all."""
+        return None if self.k is None else draw_sources(n, self.k, self.seed)
+
+    def check(self, endpoints: bool = False, checkpoint: File = None) -> None:
+        """Raise a GraphError if an argument has a value that it cannot have, or excludes another."""
+        check_risk(self.delta)
+        if self.method != "auto" or self.top is not None:
+            self._check_method()
+        if self.epsilon is not None:
+            self._check_epsilon(endpoints, checkpoint)
+        if self.k is not None and self.sources is not None:
+            raise GraphError("k= draws sources and sources= names them; give one of the two")
+        if self.k is not None and self.targets is not None:
+            raise GraphError("k= samples all pairs and targets= chooses some; give sources= with targets=")
+
+    def _check_method(self) -> None:
+        method, top = self.method, self.top
+        one_of("method", method, METHODS)
+        if self.epsilon is None and (method == "paths" or (method == "sources" and self.k is None)):
+            raise GraphError(
+                f"method={method!r} samples until scores are within ± epsilon; give epsilon=, for example 0.01"
+            )
+        if self.k is not None and method in ("paths", "exact"):
+            raise GraphError(f"k= draws sources and method={method!r} does not; leave out one of them")
+        if top is None:
+            return
+        if not is_whole(top) or top < 1:
+            raise GraphError(f"top={top!r} is not a number of vertices; give a whole number from 1, or None")
+        if self.epsilon is None:
+            raise GraphError(
+                "top= ends a sample early, and equal scores are never apart; give epsilon=, too, as a limit"
+            )
+        if method in ("sources", "exact"):
+            raise GraphError(f"top= ends a sample of paths early; use method='paths' or 'auto' instead of {method!r}")
+
+    def _check_epsilon(self, endpoints: bool, checkpoint: File) -> None:
+        if self.k is not None or self.is_subset or endpoints:
+            raise GraphError(
+                "epsilon= draws its own sample; leave out k, sources, targets and endpoints, or leave out epsilon"
+            )
+        if checkpoint is not None and self.method == "sources":
+            raise GraphError(
+                "a sample of sources that grows (epsilon=, method='sources') cannot be checkpointed; "
+                "use method='paths' or 'auto', or k= with checkpoint="
+            )
+        if checkpoint is not None and self.method != "exact" and self.seed is None:
+            raise GraphError("checkpoint= with epsilon= continues the same sample: give seed=, a whole number, too")
+        check_probability("epsilon", self.epsilon, "the precision of a score", 0.01)
+        python_generator(self.seed)  # an error, unless it is a seed
+
+
+class Request(NamedTuple):
+    """A betweenness computation whose arguments were checked. `drawn` are the sources of a sample (k=), else None."""
+
+    graph: Graph
+    job: BetweennessJob
+    precision: Precision
+    normalized: bool
+    drawn: Integers | None
+
+    def scores(self, sums: Array) -> Array:
+        """Sums over the sources of the job as scores, scaled as NetworkX scales them."""
+        graph, job, subset = self.graph, self.job, self.precision.is_subset
+        return scaling.scale(
+            sums, graph.n, normalized=self.normalized, directed=graph.directed, endpoints=job.endpoints or job.edges,
+            sampled=self.drawn, subset=subset,
+        )  # fmt: skip
+
+    @property
+    def goal(self) -> Goal:
+        """The precision of the share of all pairs' paths that lead through a vertex, in place of scores."""
+        n, precision = self.graph.n, self.precision
+        assert precision.epsilon is not None
+        return Goal(precision.epsilon * (n - 2) / n, precision.delta, precision.top)
+
+    @property
+    def unit(self) -> float:
+        """A normalised score of 1, as the caller wants scores."""
+        n = self.graph.n
+        return 1.0 if self.normalized else (n - 1) * (n - 2) / (1 if self.graph.directed else 2)
+
+
+def check_request(
+    graph: Graph,
+    precision: Precision,
+    normalized: bool,
+    *,
+    cutoff: float | None = None,
+    memory_limit: int | None = None,
+    deterministic: bool = False,
+    endpoints: bool = False,
+    edges: bool = False,
+    weighted: bool = False,
+    checkpoint: File = None,
+    order: Integers | None = None,
+) -> Request:
+    """Check the arguments of vertices and edges, and draw the sample.
+
+    `order` is the vertices in the order to draw from, where that is not 0 … n − 1.
+    """
+    normalized, endpoints = flag("normalized", normalized), flag("endpoints", endpoints)
+    precision.check(endpoints, checkpoint)
+    drawn = precision.draw(graph.n)
+    if drawn is not None and checkpoint is not None and precision.seed is None:
+        raise GraphError(
+            "k= without seed= draws other sources in every run, so that none can continue from the checkpoint of "
+            "another; give seed= with checkpoint="
+        )
+    if drawn is not None and order is not None:
+        drawn = order[drawn]
+    job = BetweennessJob(
+        _sources(graph, precision.sources, drawn),
+        _mask(graph, precision.targets),
+        check_distance("cutoff", cutoff, weighted),
+        endpoints=endpoints,
+        edges=edges,
+        memory_limit=check_bytes("memory_limit", memory_limit),
+        deterministic=flag("deterministic", deterministic),
+        weighted=weighted,
+    )
+    return Request(graph, job, precision, normalized, drawn)
+
+
+def _sources(graph: Graph, sources: Any, drawn: Integers | None) -> Integers:
+    """The sources that the caller named, or those that were drawn, or all."""
+    if sources is not None:
+        return np.array(source_ids(graph, sources), np.int64)
+    return np.arange(graph.n, dtype=np.int64) if drawn is None else drawn
+
+
+def _mask(graph: Graph, targets: Any) -> npt.NDArray[np.bool_] | None:
+    """True for every target; None if all vertices are targets."""
+    if targets is None:
+        return None
+    mask = np.zeros(graph.n, np.bool_)
+    mask[list(source_ids(graph, targets, "targets"))] = True
+    return mask
+
+
+@dataclass
+class Runs:
+    """What the jobs of a call run on: the device and the plan that the caller names, or the best ones for the job."""
+
+    graph: Graph
+    device: str
+    plan: str | Plan
+    threads: int | None
+    executor: Executor | None = None
+
+    def over_sources(self, job: BetweennessJob) -> SourceRun:
+        """The run that sums over the sources of the job."""
+        engine = betweenness_engine(self.device, self.graph, job, self.plan, self.threads, self.executor)
+        plan, why = choose_betweenness_plan(self.plan, job, self.graph, engine)
+        return SourceRun(self.graph, engine, plan, why, self.threads)
+
+    def over_paths(self, job: BetweennessJob) -> PathRun:
+        """The run that draws random paths, of the kind that the job counts."""
+        engine = path_engine(self.device, self.graph, job, self.threads, self.executor)
+        pairs = SampleJob(0, job.cutoff, job.memory_limit, job.weighted)
+        return PathRun(self.graph, engine, pairs, self.threads)

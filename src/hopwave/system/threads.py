@@ -1,0 +1,252 @@
+"""Threads of this process, and waiting for them in a way that no signal can break.
+
+Python runs the handler of a signal in the main thread, between any two steps of Python code, and that of Ctrl-C raises
+an exception there. Most of `threading` is Python code too: an exception inside Event.wait, Condition.__enter__,
+Thread.start or Future.result may leave a lock that nobody releases, and the next who needs it waits for ever. So
+calling threads use none of these. What is here keeps three rules:
+
+1. What a caller waits in is written in C: SimpleQueue, and `with` on a plain lock. An exception comes before it or
+   after it, never inside.
+2. Whoever waits looks at a flag as well. An exception that swallows a wake-up costs a moment, never the answer.
+3. What must happen together happens in one call into C (`at_once`), or on another thread, where no handler runs.
+
+    crew.help(count, function, …)    short calls beside a leader who does not need them  (engines/cpu: crew.py, team.py)
+    crew.start(count, function, …)   long calls, each with a thread of its own          (workers.py, executors/deal.py)
+    Pool(threads).begin(work, …)     tasks with results, queued for some threads          (io/lines.py, cuda/nvrtc.py)
+    each(threads, items, work)       a task for every item            (graph/csr_compiled.py, generate/counter.py)
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+from _thread import start_new_thread
+from collections import deque
+from collections.abc import Callable, Iterable
+from functools import partial
+from operator import call
+from queue import Empty, SimpleQueue
+from typing import Any, Generic, TypeVar
+
+log = logging.getLogger("hopwave")
+
+Result = TypeVar("Result")
+LOOK_SECONDS = 0.05  # between two looks at a flag, should its wake-up be lost
+
+
+def at_once(*steps: Callable[[], Any]) -> None:
+    """Calls of C functions, one after the other, without a step of Python between them that a signal could interrupt.
+
+    >>> found = []
+    >>> at_once(partial(found.append, 1), partial(found.append, 2))
+    >>> found
+    [1, 2]
+    """
+    deque(map(call, steps), maxlen=0)
+
+
+class Flag:
+    """Something that happens once, and that any number of threads may wait for.
+
+    >>> ready = Flag()
+    >>> ready.set()
+    >>> ready.wait(1.0)
+    True
+    """
+
+    def __init__(self) -> None:
+        self.is_set = False
+        self._wake: SimpleQueue[None] = SimpleQueue()
+
+    def set(self) -> None:
+        """It has happened."""
+        self.is_set = True
+        self._wake.put(None)
+
+    def wait(self, seconds: float) -> bool:
+        """Whether it has happened, after that long at most."""
+        if not self.is_set:
+            try:
+                self._wake.get(timeout=seconds)
+            except Empty:
+                return self.is_set
+            self._wake.put(None)  # for the next who waits
+        return self.is_set
+
+
+# ------------------------------------------------------------------ threads
+
+
+class Crew:
+    """Threads that sleep until called, shared by all calls of this process.
+
+    A plain queue of calls: it wakes a thread in a few microseconds, where an executor's futures take tens.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._starting = threading.Lock()
+        self._calls: SimpleQueue[tuple[Callable[..., None], tuple[Any, ...], int, bool]] = SimpleQueue()
+        self._threads = 0
+        self._pending: list[int] = []  # an entry for every call that is queued or running
+        self._away: list[int] = []  # an entry for every long one of them
+
+    def help(self, count: int, function: Callable[..., None], *arguments: Any) -> None:
+        """Let `count` threads run function(*arguments, number), number from 1 on, when they are free; wait for none.
+
+        The caller wakes one of them, which wakes the others: a leader begins at once.
+        """
+        with self._lock:
+            self._grow(len(self._away) + count)
+            if count := min(count, self._threads):
+                first = self._help_first, (count, function, arguments), 1, False
+                at_once(partial(self._pending.extend, range(count)), partial(self._calls.put, first))
+
+    def _help_first(self, count: int, function: Callable[..., None], arguments: tuple[Any, ...], number: int) -> None:
+        for other in range(2, count + 1):
+            self._calls.put((function, arguments, other, False))
+        function(*arguments, number)
+
+    def start(self, count: int, function: Callable[..., None], *arguments: Any) -> int:
+        """The same for a long run: there is a thread for each at once, and later helpers do not queue behind them.
+
+        Returns how many run: fewer than `count` where the system starts no further thread. After an exception (Ctrl-C)
+        either all of them run or none.
+        """
+        with self._lock:
+            self._grow(len(self._pending) + count)
+            count = min(count, self._threads - len(self._away))
+            posts = [partial(self._calls.put, (function, arguments, i, True)) for i in range(1, count + 1)]
+            at_once(partial(self._pending.extend, range(count)), partial(self._away.extend, range(count)), *posts)
+        return count
+
+    def _grow(self, count: int) -> None:
+        """Have that many threads, or as many as the system starts."""
+        if self._threads >= count:
+            return
+        started = Flag()
+        try:
+            start_new_thread(self._start_threads, (count, started))  # Thread.start itself can be broken by a signal
+        except (RuntimeError, MemoryError) as error:
+            log.info("%d of %d threads run: %s", self._threads, count, error)
+            return
+        while not started.wait(LOOK_SECONDS):
+            pass
+
+    def _start_threads(self, count: int, started: Flag) -> None:
+        try:
+            with self._starting:
+                while self._threads < count:
+                    threading.Thread(target=self._serve, name=f"hopwave-{self._threads + 1}", daemon=True).start()
+                    self._threads += 1
+        except (RuntimeError, MemoryError) as error:
+            log.info("%d of %d threads run: %s", self._threads, count, error)
+        finally:
+            started.set()
+
+    def _serve(self) -> None:
+        while True:
+            function, arguments, number, is_long = self._calls.get()
+            try:
+                function(*arguments, number)
+            except Exception:  # the leader meets the same error and raises it; workers report their own
+                log.debug("a helper failed", exc_info=True)
+            del function, arguments  # a sleeping thread keeps no graph alive
+            self._pending.pop()
+            if is_long:
+                self._away.pop()
+
+
+crew = Crew()
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=crew.__init__)  # type: ignore[misc]  # a child has the crew but not its threads
+
+
+# ------------------------------------------------------------------ tasks
+
+
+class Task(Generic[Result]):
+    """A call on another thread, and its result once it is there."""
+
+    def __init__(self, work: Callable[..., Result], arguments: tuple[Any, ...]) -> None:
+        self._call: Any = work, arguments
+        self._over = Flag()
+        self._found: Any = None
+        self.error: BaseException | None = None
+
+    def run(self) -> None:
+        """The call itself, once."""
+        (work, arguments), self._call = self._call, None
+        try:
+            self._found = work(*arguments)
+        except BaseException as error:
+            self.error = error
+        self._over.set()
+
+    def done(self) -> bool:
+        """Whether it is over."""
+        return self._over.is_set
+
+    def result(self) -> Result:
+        """What the call returned, or its error, raised here. Waits for it."""
+        while not self._over.wait(LOOK_SECONDS):
+            pass
+        if self.error is not None:
+            raise self.error
+        found: Result = self._found
+        return found
+
+
+class Pool:
+    """Runs tasks on some threads of the crew, or at once where the system starts none. Nothing has to be closed.
+
+    Tasks must not wait for other tasks. When `stopped` is set, those that have not begun are left out.
+
+    >>> Pool(2).begin(max, 3, 7).result()
+    7
+    """
+
+    def __init__(self, threads: int) -> None:
+        self.stopped = False
+        self.threads = threads
+        self._serving = 0
+        self._lock = threading.Lock()
+        self._tasks: SimpleQueue[Task[Any]] = SimpleQueue()
+
+    def begin(self, work: Callable[..., Result], *arguments: Any) -> Task[Result]:
+        """work(*arguments), on a thread of the pool."""
+        task = Task(work, arguments)
+        self._tasks.put(task)
+        with self._lock:
+            if self._serving == self.threads:
+                return task
+            self._serving += 1
+        if not crew.start(1, self._serve):
+            self._serve()
+        return task
+
+    def _serve(self, number: int = 0) -> None:
+        while True:
+            with self._lock:  # whoever puts a task looks at `_serving` afterwards: none is left lying
+                if self.stopped or self._tasks.empty():
+                    self._serving -= 1
+                    return
+                task = self._tasks.get()
+            task.run()
+
+
+def each(threads: int, items: Iterable[Any], work: Callable[[Any], Result]) -> list[Result]:
+    """work(item) for every item, in their order; the first error is raised here, and what has not begun is left out.
+
+    >>> each(2, [1, 2, 3], str)
+    ['1', '2', '3']
+    """
+    pool = Pool(threads)
+    try:
+        tasks = [pool.begin(work, item) for item in items]
+        return [task.result() for task in tasks]
+    except BaseException:
+        pool.stopped = True
+        raise

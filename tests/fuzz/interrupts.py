@@ -1,0 +1,278 @@
+"""Ctrl-C at random moments of every public function that runs longer than a millisecond.
+
+    python tests/fuzz/interrupts.py COUNT [--device cuda] [--only NAME ...] [--seconds S] [--seed SEED] [--record ROWS]
+
+A timer sends the signal, sometimes again and again. Each call ends within a second of the first one, leaves no thread
+at work and no more threads than such calls need, and the next call gives the same bits as if nothing had happened. A
+call that does not end within a minute is shown with the stacks of all threads, and the process ends.
+"""
+
+from __future__ import annotations
+
+import argparse
+import faulthandler
+import json
+import os
+import random
+import signal
+import sys
+import tempfile
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from difference import Attempt, Difference
+
+import hopwave as hw
+import mixed
+from hopwave import generate
+from hopwave import linalg as la
+from hopwave.algorithms import checkpoint
+from hopwave.arrays import on_host
+from hopwave.engines.cpu import policy
+from hopwave.engines.cpu.crew import thread_count
+from hopwave.system import threads
+
+Call = Callable[[], Any]
+HANGS = 60  # seconds after which a call has hung
+SECONDS = 1.0  # from a signal to the end of a call
+MOST_AGAIN = 6  # signals to one call
+SHORTEST = 0.0008  # seconds: calls that take less are over before a signal comes
+
+
+def calls(device: str, folder: Path) -> dict[str, Call]:
+    """One call of each function, on graphs that take most of them some milliseconds; graphs are kept, as users do."""
+    G, U, mesh = mixed.graph(), mixed.undirected(), generate.delaunay(700, seed=1)
+    u, v = generate.uniform_edges(1 << 15, 4, seed=1)
+    path, written = folder / "graph.txt", folder / "written.mtx"
+    path.write_text("".join(f"{a} {b}\n" for a, b in zip(u.tolist(), v.tolist(), strict=True)))
+    A = la.Matrix.from_graph(G)
+    B = la.Matrix.from_graph(U)
+    on = {"device": device}
+    pool = ThreadPoolExecutor(2)
+
+    def write() -> Any:
+        hw.write(written, mesh)
+        return hw.read(written).indices
+
+    def saved(how: Callable[..., Any]) -> Call:
+        file = folder / f"{how.__name__}.npz"  # an interrupted run is continued by the next
+
+        def run() -> Any:
+            scores = how(checkpoint=file, **on).scores
+            file.unlink(missing_ok=True)
+            return scores
+
+        return run
+
+    def exact(**how: Any) -> Any:
+        return hw.betweenness_centrality(mesh, **how)
+
+    def wide(**how: Any) -> Any:
+        return hw.betweenness_centrality(mesh, k=30, seed=1, plan="hopwave-wide", **how)
+
+    def sampled(**how: Any) -> Any:
+        return hw.betweenness_centrality(mesh, epsilon=0.03, method="paths", seed=1, **how)
+
+    named: dict[str, Call] = {name: partial(mixed.QUESTIONS[name], G, device) for name in mixed.QUESTIONS}
+    named |= {
+        "betweenness of a mesh": lambda: hw.betweenness_centrality(mesh, **on).scores,
+        "betweenness, saved": saved(exact),
+        "betweenness of few sources, saved": saved(wide),
+        "sampled paths, saved": saved(sampled),
+        "sampled sources": lambda: hw.betweenness_centrality(U, epsilon=0.1, method="sources", seed=1, **on).bounds,
+        "harmonic": lambda: hw.harmonic_centrality(mesh, **on).scores,
+        "harmonic, the highest": lambda: hw.harmonic_centrality(mesh, top=5, **on).scores,
+        "eccentricity": lambda: hw.eccentricity(mesh, **on).scores,
+        "diameter": lambda: hw.diameter(mesh, **on),
+        "radius": lambda: hw.radius(mesh, **on),
+        "center": lambda: hw.center(mesh, **on),
+        "barycenter": lambda: hw.barycenter(mesh, **on),
+        "mean distance": lambda: hw.average_shortest_path_length(mesh, **on),
+        "Wiener index": lambda: hw.wiener_index(mesh, **on),
+        "global efficiency": lambda: hw.global_efficiency(mesh, **on),
+        "local efficiency": lambda: hw.local_efficiency(U, **on),
+        "distance blocks": lambda: np.concatenate(
+            [on_host(rows) for _, rows in hw.distance_blocks(mesh, range(99), **on)]
+        ),
+        "pairs within": lambda: np.stack([on_host(column) for column in hw.pairs_within(mesh, 2, **on)]),
+        "nearest": lambda: list(hw.nearest(mesh, 0, 99).values()),
+        "k-hop": lambda: hw.k_hop(mesh, 5, 3, **on),
+        "paths in turn": lambda: [on_host(r.distances) for r in hw.sssp_each(G, range(9), **on)],
+        "eigenvector": lambda: hw.eigenvector_centrality(U, **on).scores,
+        "Katz": lambda: hw.katz_centrality(U, alpha=0.001, **on).scores,
+        "components": lambda: hw.connected_components(U, **on).labels,
+        "strong components": lambda: hw.strongly_connected_components(G, **on).labels,
+        "triangles": lambda: hw.triangles(U, **on).scores,
+        "label propagation": lambda: hw.label_propagation(U, seed=1, **on).labels,
+        "independent set": lambda: hw.maximal_independent_set(U, seed=1, **on),
+        "core numbers": lambda: hw.core_numbers(U, **on).scores,
+        "product of matrices": lambda: la.mxm(A, A, la.semiring.plus_times, **on).to("cpu").stored_values(),
+        "sums of matrices": lambda: la.reduce(B, la.monoid.plus),
+        "PageRank, along products": lambda: la.algorithms.pagerank(A, **on).to("cpu").to_dense(0.0),
+        "read": lambda: hw.read(path).indices,
+        "write": write,
+        "from edges": lambda: hw.Graph.from_edges(u, v, 1 << 15).indices,
+        "arranged": lambda: mixed.fresh(U).arranged().indices,
+        "reversed": lambda: mixed.fresh(G).reversed().indices,
+        "kronecker": lambda: generate.kronecker(13, 8, seed=1).indices,
+        "delaunay": lambda: generate.delaunay(2000, seed=1).indices,
+        "small world": lambda: generate.smallworld(5000, seed=1).indices,
+        "validate": lambda: bool(hw.validate(mesh, 0, hw.bfs(mesh, 0, **on).distances)),
+        "an executor": lambda: hw.betweenness_centrality(mesh, executor=pool, **on).scores,
+        "an executor, many": lambda: hw.closeness_centrality(mesh, executor=pool, **on).scores,
+    }
+    return named
+
+
+class Alarm:
+    """A timer that interrupts the main thread as Ctrl-C does, up to some number of times."""
+
+    def __init__(self) -> None:
+        self.left, self.first = 0, 0.0
+        signal.signal(signal.SIGALRM, self._ring)
+
+    def _ring(self, number: int, frame: Any) -> None:
+        if self.left > 0:
+            self.left -= 1
+            self.first = self.first or time.monotonic()
+            raise KeyboardInterrupt
+
+    def interrupt(self, call: Call, after: float, times: int, apart: float) -> float | None:
+        """Call it, and interrupt it. Returns how long it went on after the first signal; None if it ended before."""
+        self.left, self.first = times, 0.0
+        try:
+            signal.setitimer(signal.ITIMER_REAL, after, apart if times > 1 else 0.0)
+            call()
+            self.left = 0  # the call is over: what rings from here on does nothing
+        except KeyboardInterrupt:
+            self.left = 0
+        ended = time.monotonic()
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        return ended - self.first if self.first else None
+
+
+class Interrupts:
+    """The calls that take long enough, their answers, and what has been seen so far."""
+
+    def __init__(self, device: str, folder: Path, only: list[str] | None = None, limit: float = SECONDS) -> None:
+        named = calls(device, folder)
+        if only:
+            named = {name: named[name] for name in only}
+        self.calls: dict[str, Call] = {}
+        self.right: dict[str, Any] = {}
+        self.seconds: dict[str, float] = {}
+        self.interrupted, self.slowest, self._limit = 0, 0.0, limit
+        self._alarm = Alarm()
+        for name, call in named.items():
+            call()  # compiled from now on
+            began = time.perf_counter()
+            answer = np.asarray(on_host(call()))
+            took = time.perf_counter() - began
+            if took >= SHORTEST:
+                self.calls[name], self.right[name], self.seconds[name] = call, answer, took
+        self._settled()
+        # A call that begins while threads still leave the one before has others started in their place.
+        self._threads = threading.active_count() + 2 * thread_count() + 2
+
+    def attempt(self, draw: random.Random) -> int:
+        """Interrupt one call; then ask again. Returns how many calls were interrupted, 0 or 1."""
+        name = draw.choice(list(self.calls))
+        times = draw.randint(2, MOST_AGAIN) if draw.random() < 0.3 else 1
+        after, apart = max(1e-5, draw.random() * 1.1 * self.seconds[name]), draw.uniform(2e-5, 3e-3)
+        with Watched():
+            went_on = self._alarm.interrupt(self.calls[name], after, times, apart)
+            answer = np.asarray(on_host(self.calls[name]()))
+            where = f"{name}, interrupted {times} times from {after:.6f} s on, {apart:.6f} s apart"
+            if answer.dtype != self.right[name].dtype or not np.array_equal(answer, self.right[name], equal_nan=True):
+                raise Difference(f"{where}: the next call gave another answer")
+            if draw.random() < 0.02:
+                self._settled()
+            count = threading.active_count()
+        if count > self._threads:
+            self._threads = count
+            raise Difference(f"{where}: there are {count} threads; {[thread.name for thread in threading.enumerate()]}")
+        if went_on is None:
+            return 0
+        self.interrupted, self.slowest = self.interrupted + 1, max(self.slowest, went_on)
+        if went_on > self._limit:
+            raise Difference(f"{where}: it went on for {went_on:.2f} s")
+        return 1
+
+    @staticmethod
+    def _settled() -> None:
+        """Wait until no thread is at work any more; one that never ends is a call that hangs."""
+        while threads.crew._pending or threads.crew._away:
+            time.sleep(0.01)
+
+
+class Watched:
+    """Ends the process, with all stacks, if the block does not end."""
+
+    def __enter__(self) -> None:
+        faulthandler.dump_traceback_later(HANGS, exit=True)
+
+    def __exit__(self, *error: object) -> None:
+        faulthandler.cancel_dump_traceback_later()
+
+
+def eager() -> None:
+    """Helpers join in small work too, and runs save all the time."""
+    policy.VERTICES_PER_THREAD = 16
+    policy.SMALL_JOB = 0
+    checkpoint.INTERVAL = 0.0
+
+
+def inputs(draw: random.Random, folder: Path) -> Iterator[Attempt]:
+    """One interrupted call after another: see difference.py."""
+    eager()
+    known = Interrupts("cpu", folder)
+    while True:
+        yield partial(known.attempt, draw)
+
+
+def main() -> int:
+    """Interrupt that many calls, print what was found and keep the row."""
+    parser = argparse.ArgumentParser(description="Interrupt calls at random moments.")
+    parser.add_argument("count", type=int)
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--only", nargs="+", help="names of calls")
+    parser.add_argument("--seconds", type=float, default=SECONDS, help="in which an interrupted call ends")
+    parser.add_argument("--seed", type=int, default=time.time_ns())
+    parser.add_argument("--record", type=Path, help="a file of rows, to which this run is added")
+    given = parser.parse_args()
+    os.environ["HOPWAVE_PROGRESS"] = "0"
+    warnings.simplefilter("ignore")
+    eager()
+    began, wrong, draw = time.monotonic(), 0, random.Random(given.seed)
+    with tempfile.TemporaryDirectory() as folder:
+        known = Interrupts(given.device, Path(folder), given.only, given.seconds)
+        while known.interrupted < given.count:
+            try:
+                known.attempt(draw)
+            except Exception as error:  # whatever the next call raises
+                wrong += 1
+                print(f"{error!r}", file=sys.stderr)
+    minutes = round((time.monotonic() - began) / 60, 2)
+    print(
+        f"{known.interrupted:,} interrupts of {len(known.calls)} calls on {given.device} in {minutes} minutes, "
+        f"the slowest ended after {known.slowest:.2f} s, {wrong} wrong"
+    )
+    if given.record:
+        row = {
+            "fuzzer": f"interrupts on {given.device}", "inputs": known.interrupted, "wrong": wrong,
+            "minutes": minutes, "seed": given.seed, "date": time.strftime("%Y-%m-%d"), "version": hw.__version__,
+        }  # fmt: skip
+        with given.record.open("a") as file:
+            file.write(json.dumps(row) + "\n")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,23 @@
+"""Some hundreds of interrupts, in a process of its own; `python tests/fuzz/interrupts.py 20000` makes more."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there are no timers here")
+def test_calls_that_are_interrupted_end_and_the_next_is_right() -> None:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "HOPWAVE_NUM_THREADS": "3"}
+    done = subprocess.run(
+        [sys.executable, str(Path(__file__).with_name("interrupts.py")), "300", "--seconds", "60", "--seed", "1"],
+        env=environment, capture_output=True, text=True, timeout=900, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("300 interrupts of ") and done.stdout.endswith(" 0 wrong\n")
