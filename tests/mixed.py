@@ -65,16 +65,20 @@ QUESTIONS: dict[str, SearchJob] = {
     "searches at once": lambda G, device: hw.bfs_many(G, SOURCES, device=device),
     "shortest paths": lambda G, device: hw.sssp(G, 0, device=device).distances,
     "many shortest paths": lambda G, device: hw.sssp_many(G, SOURCES[:9], device=device),
-    "betweenness": lambda G, device: hw.betweenness_centrality(G, sources=SOURCES, device=device).scores,
-    "betweenness of one source": lambda G, device: hw.betweenness_centrality(G, sources=[1], device=device).scores,
-    "betweenness of edges": lambda G, device: hw.edge_betweenness_centrality(G, k=40, seed=1, device=device).scores,
+    "betweenness": lambda G, device: hw.betweenness_centrality(G, sources=SOURCES, weights=False, device=device).scores,
+    "betweenness of one source": lambda G, device: (
+        hw.betweenness_centrality(G, sources=[1], weights=False, device=device).scores
+    ),
+    "betweenness of edges": lambda G, device: (
+        hw.edge_betweenness_centrality(G, k=40, seed=1, weights=False, device=device).scores
+    ),
     "weighted betweenness": lambda G, device: (
         hw.betweenness_centrality(G, sources=SOURCES[:20], weights=True, device=device).scores
     ),
     "sampled paths": lambda G, device: (
-        hw.betweenness_centrality(G, epsilon=0.05, method="paths", seed=1, device=device).scores
+        hw.betweenness_centrality(G, epsilon=0.05, method="paths", seed=1, weights=False, device=device).scores
     ),
-    "closeness": lambda G, device: hw.closeness_centrality(G, device=device).scores,
+    "closeness": lambda G, device: hw.closeness_centrality(G, weights=False, device=device).scores,
     "weighted closeness": lambda G, device: hw.closeness_centrality(G, weights=True, device=device).scores,
     "distances counted": lambda G, device: hw.distance_histogram(G, device=device).counts,
     "pagerank": lambda G, device: hw.pagerank(G, tol=1e-12, device=device).scores,

@@ -6,6 +6,8 @@ Every message gives the value that was found, why it cannot be used, and what to
 from __future__ import annotations
 
 import os
+import sys
+import warnings
 
 
 def amount(size: float) -> str:
@@ -144,6 +146,27 @@ class IgnoredColumnWarning(UserWarning):
     >>> issubclass(hw.IgnoredColumnWarning, UserWarning)
     True
     """
+
+
+class IgnoredWeightsWarning(UserWarning):
+    """A graph has weights, and a centrality counts its hops, because `weights=` was not given.
+
+    >>> import warnings
+    >>> import hopwave as hw
+    >>> roads = hw.Graph.from_edges([0, 1], [1, 2], weights=[1.0, 5.0])
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore", hw.IgnoredWeightsWarning)
+    ...     hw.diameter(roads)
+    2
+    """
+
+
+def warn(message: str, category: type[Warning]) -> None:
+    """Warn at the line outside hopwave that made the call, once for each such line."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "hopwave":
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
 
 
 def too_large(what: str, needed: float, usable: float, remedy: str, least: str = "") -> EngineError:

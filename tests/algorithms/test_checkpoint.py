@@ -8,6 +8,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import threading
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -25,6 +26,7 @@ from hopwave.engines.cpu import policy, team
 from hopwave.engines.cpu.betweenness import run as cpu_betweenness
 from hopwave.planning.catalogue import CATALOGUE
 from hopwave.planning.jobs import BetweennessJob
+from hopwave.system.atomic_file import replacing
 
 GRAPH = generate.delaunay(2500, seed=1)  # large enough to interrupt even on many cores
 CALLS: dict[str, Callable[..., Any]] = {
@@ -344,6 +346,7 @@ def test_ctrl_c_says_where_progress_is(full: bool, tmp_path: Path, monkeypatch: 
 
 TWO_WRITERS = """
 import sys
+import threading
 from hopwave.system.atomic_file import replacing
 for turn in range(400):
     with replacing(sys.argv[1]) as stream:
@@ -358,3 +361,26 @@ def test_two_writers_of_one_file(tmp_path: Path) -> None:
     writers = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for _ in range(3)]
     assert [(writer.communicate(timeout=120)[1], writer.returncode) for writer in writers] == [("", 0)] * 3
     assert [file.name for file in tmp_path.iterdir()] == ["one.npz"]
+
+
+def test_ctrl_c_inside_a_library_that_writes_is_still_ctrl_c(tmp_path: Path) -> None:
+    """In zipfile it ends in a ValueError: the archive cannot be closed while a part of it is open."""
+    with pytest.raises(KeyboardInterrupt), replacing(tmp_path / "a.npz"):
+        try:
+            raise KeyboardInterrupt
+        finally:
+            raise ValueError("Can't close the ZIP file")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_second_ctrl_c_does_not_reach_the_writing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    threads = set()
+    write = Checkpoint._write
+
+    def noted(*given: Any) -> None:
+        threads.add(threading.current_thread())
+        write(*given)
+
+    monkeypatch.setattr(Checkpoint, "_write", noted)
+    CALLS["wide"](checkpoint=tmp_path / "run.npz")
+    assert threads and threading.main_thread() not in threads

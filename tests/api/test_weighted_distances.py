@@ -204,8 +204,20 @@ def test_every_way_to_give_weights(name: str) -> None:
     hops = ask(ROADS.without_weights())
     assert hops == ask(ROADS, weights=False) != right
     assert right == ask(ROADS, weights=True, device="reference") == ask(ROADS, weights=True, threads=2)
-    if name != "table":  # which uses the graph's own weights, as sssp does
-        assert hops == ask(ROADS)
+    if name in ("blocks", "pairs", "table"):  # tables follow the graph's own weights, as sssp does
+        assert ask(ROADS) == right
+    else:
+        with pytest.warns(hw.IgnoredWeightsWarning, match="give weights=True to follow them"):
+            assert ask(ROADS) == hops
+
+
+@pytest.mark.parametrize("ask", [hw.closeness_centrality, hw.harmonic_centrality])
+def test_the_highest_along_weights(ask: Callable[..., Any]) -> None:
+    every = ask(ROADS, weights=True)
+    for top in (1, 3, 9):
+        found = ask(ROADS, weights=True, top=top)
+        assert list(found.to_dict().items()) == every.top(top)
+        assert str(found.searches) == "4 searches whole, 0 cut off, 0 skipped"
 
 
 @every_function

@@ -102,7 +102,7 @@ def test_masked_arrays_are_refused() -> None:
     with pytest.raises(hw.GraphError, match=r"labels\[0\] is masked; give every vertex a name"):
         Graph.from_edges([0], [1], labels=np.ma.array(["a", "b"], mask=[True, False]))
     for names in ([float("nan"), 1.0], np.array([1.0, np.nan])):
-        with pytest.raises(hw.GraphError, match="a label is NaN, which no vertex can be found by"):
+        with pytest.raises(hw.GraphError, match="a label is None or NaN, which names no vertex"):
             Graph.from_edges([0], [1], labels=names)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from calls import Answer, Fail, Run
 
+import hopwave as hw
 from hopwave import Graph
 from hopwave.cli import main
 from hopwave.io import read
@@ -78,6 +79,17 @@ def test_betweenness_along_weights(run: Run, answer: Answer, fail: Fail, roads: 
     assert "cutoff=1.5 is not a number of hops" in message
     run("convert", clean, "bare.npz", "--no-weights")
     _, message = fail("bc", "bare.npz", "--weights")
+    assert "bare.npz has no weights; leave out --weights to count hops" in message
+
+
+def test_closeness_along_weights(run: Run, answer: Answer, fail: Fail, clean: Path) -> None:
+    right = hw.closeness_centrality(read(clean), weights=True).top(2)
+    for options in ([], ["--all"]):
+        found = answer("closeness", clean, "--weights", "--top", 2, *options)
+        assert found["weights"] is True and [tuple(row.values()) for row in found["top"]] == right
+    assert answer("closeness", clean)["top"][0]["closeness"] == 1.0
+    run("convert", clean, "bare.npz", "--no-weights")
+    _, message = fail("closeness", "bare.npz", "--weights")
     assert "bare.npz has no weights; leave out --weights to count hops" in message
 
 

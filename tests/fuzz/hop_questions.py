@@ -67,7 +67,7 @@ def one_path(case: Case) -> int:
     equal(hw.has_path(case.plain, s, t, device="cpu"), bool(np.isfinite(case.hops[s, t])))
     for G, far, name in ((case.plain, case.hops, None), (case.weighted, case.km, "weight")):
         try:
-            path = hw.shortest_path(G, s, t, device="cpu", weights=name is not None or None)
+            path = hw.shortest_path(G, s, t, device="cpu", weights=name is not None)
         except hw.GraphError:
             equal(bool(np.isfinite(far[s, t])), False, f"no path {s} to {t}")
             continue
@@ -82,7 +82,7 @@ def all_paths(case: Case) -> int:
     if s == t or not np.isfinite(case.hops[s, t]) or case.n > 12:
         return 0
     for G, name in ((case.plain, None), (case.weighted, "weight")):
-        found = sorted(hw.all_shortest_paths(G, s, t, device="cpu", weights=name is not None or None))
+        found = sorted(hw.all_shortest_paths(G, s, t, device="cpu", weights=name is not None))
         equal(found, sorted(nx.all_shortest_paths(case.nx, s, t, weight=name)), f"{s} to {t}, {name}")
     return 2
 

@@ -50,16 +50,16 @@ def calls(device: str, folder: Path) -> dict[str, Call]:
     """One call of each function, on graphs that take most of them some milliseconds; graphs are kept, as users do."""
     G, U, mesh = mixed.graph(), mixed.undirected(), generate.delaunay(700, seed=1)
     u, v = generate.uniform_edges(1 << 15, 4, seed=1)
-    path, written = folder / "graph.txt", folder / "written.mtx"
+    path = folder / "graph.txt"
     path.write_text("".join(f"{a} {b}\n" for a, b in zip(u.tolist(), v.tolist(), strict=True)))
     A = la.Matrix.from_graph(G)
     B = la.Matrix.from_graph(U)
     on = {"device": device}
     pool = ThreadPoolExecutor(2)
 
-    def write() -> Any:
-        hw.write(written, mesh)
-        return hw.read(written).indices
+    def write(name: str) -> Any:
+        hw.write(folder / name, mesh)
+        return hw.read(folder / name).indices
 
     def saved(how: Callable[..., Any]) -> Call:
         file = folder / f"{how.__name__}.npz"  # an interrupted run is continued by the next
@@ -117,7 +117,8 @@ def calls(device: str, folder: Path) -> dict[str, Call]:
         "sums of matrices": lambda: la.reduce(B, la.monoid.plus),
         "PageRank, along products": lambda: la.algorithms.pagerank(A, **on).to("cpu").to_dense(0.0),
         "read": lambda: hw.read(path).indices,
-        "write": write,
+        "write": lambda: write("written.mtx"),
+        "write compressed": lambda: write("written.npz"),
         "from edges": lambda: hw.Graph.from_edges(u, v, 1 << 15).indices,
         "arranged": lambda: mixed.fresh(U).arranged().indices,
         "reversed": lambda: mixed.fresh(G).reversed().indices,
@@ -153,6 +154,9 @@ class Alarm:
             self.left = 0  # the call is over: what rings from here on does nothing
         except KeyboardInterrupt:
             self.left = 0
+        except BaseException:  # of another kind: it is shown
+            self.left = 0
+            raise
         ended = time.monotonic()
         signal.setitimer(signal.ITIMER_REAL, 0.0)
         return ended - self.first if self.first else None

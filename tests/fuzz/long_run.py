@@ -20,6 +20,7 @@ import traceback
 import warnings
 from pathlib import Path
 
+import columns
 import interrupts
 import machines
 import mutations
@@ -32,6 +33,7 @@ import hopwave as hw
 
 FUZZERS: dict[str, Fuzzer] = {
     "readers": readers.inputs,
+    "columns": columns.inputs,
     "graphs": questions.inputs,
     "linalg": products.inputs,
     "networkx": mutations.inputs,

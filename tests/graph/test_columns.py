@@ -74,7 +74,7 @@ def test_dates_are_found() -> None:
     assert [Graph.from_edges([0], [1], labels=fine).index(one) for one in fine] == [0, 1]
     spans = np.array([1, 2], "m8[h]")
     assert [Graph.from_edges([0], [1], labels=spans).index(one) for one in spans] == [0, 1]
-    with pytest.raises(GraphError, match="a label is NaN"):
+    with pytest.raises(GraphError, match="a label is None or NaN"):
         Graph.from_edges([0], [1], labels=np.array(["2026-01-01", "NaT"], "M8[ns]"))
 
 
@@ -88,6 +88,9 @@ def test_ids_beside_a_float_stay_apart() -> None:
     with pytest.warns(hw.SparseIdsWarning):
         graph = Graph.from_edges([BIG, BIG + 1, 1.0], [0, 0, 0])
     assert graph.n == 4
+    for odd in (np.float16(0.5), np.int8(-128), np.float32(3e38)):
+        with pytest.raises(GraphError):
+            Graph.from_edges([BIG + 1, odd], [0, 1.0])
     with pytest.raises(GraphError, match=r"src holds 0\.5, which is not a whole number"):
         Graph.from_edges([BIG + 1, 0.5], [0, 0])
 

@@ -81,7 +81,7 @@ def test_different_weights_of_one_edge_are_refused(given_edges: Any, directed: b
     if least == most:
         assert arcs(Graph.from_edges(u, v, n, directed, weights=w)) == least
         return
-    with pytest.raises(GraphError, match=r"stands more than once, with different weights; .* combine='min'"):
+    with pytest.raises(GraphError, match=r"appears more than once, with different weights; .* combine='min'"):
         Graph.from_edges(u, v, n, directed, weights=w)
 
 

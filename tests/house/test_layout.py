@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 from pathlib import Path
 from types import ModuleType
 
@@ -147,3 +148,12 @@ def test_an_upward_arrow_is_found(planted: Path) -> None:
 def test_a_module_without_a_floor_is_found(planted: Path) -> None:
     (planted / "utils.py").write_text("")
     assert floors.homeless(planted) == ["utils is on no floor; add it to FLOORS in docs/floors.py"]
+
+
+def test_callers_wait_in_one_way() -> None:
+    """What a Ctrl-C can break (system/threads.py says why) is used by no other module."""
+    breakable = re.compile(
+        r"threading\.(Event|Condition|Semaphore|Barrier|Timer|Thread)\b|\nfrom concurrent\.futures import .*ThreadPool"
+    )
+    files = {path: path.read_text(encoding="utf-8") for path in sorted(floors.SOURCE.rglob("*.py"))}
+    assert [path.name for path, text in files.items() if breakable.search(text)] == ["threads.py"]

@@ -74,10 +74,10 @@ def check_edges_and_targets() -> None:
     graph = bare.with_weights(np.random.default_rng(1).integers(1, 4, bare.m).astype(np.float64))
     some = list(range(0, graph.n, 3))
     for options in (
-        {},
+        {"weights": False},
         {"weights": True},
         {"weights": True, "k": 7, "seed": 5},
-        {"sources": some, "targets": some[1:]},
+        {"weights": False, "sources": some, "targets": some[1:]},
     ):
         found, right = (
             hd.edge_betweenness_centrality(graph, **options),
@@ -109,8 +109,15 @@ def check_sampled_paths() -> None:
     """With one seed, ranks compute the bits of one process (paths, sources, auto); an error of one rank reaches all."""
     graph = TRAPS["kronecker-directed"]()
     along = graph.with_weights(np.random.default_rng(1).integers(1, 4, graph.m).astype(np.float64))
-    for options in ({"epsilon": 0.1}, {"epsilon": 0.1, "top": 1}, {"epsilon": 0.1, "weights": True, "delta": 0.2}):
-        asked: dict[str, Any] = {"method": "paths", "seed": 3, "progress": False, **options}
+    for options in ({"top": None}, {"top": 1}, {"weights": True, "delta": 0.2}):
+        asked: dict[str, Any] = {
+            "epsilon": 0.1,
+            "method": "paths",
+            "seed": 3,
+            "progress": False,
+            "weights": False,
+            **options,
+        }
         found, right = hd.betweenness_centrality(along, **asked), hw.betweenness_centrality(along, **asked)
         assert np.array_equal(found.scores, right.scores) and np.array_equal(found.bounds, right.bounds)
         assert found.pairs == right.pairs and found.undecided == right.undecided and found.delta == right.delta

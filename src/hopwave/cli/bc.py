@@ -15,7 +15,7 @@ from rich.table import Table
 import hopwave as hw
 from hopwave.cli import columns, options, output, picture, terminal
 from hopwave.cli.bfs import vertex
-from hopwave.cli.files import Combine, Directed, File, Format, ReadOptions, load
+from hopwave.cli.files import Combine, Directed, File, Format, ReadOptions, load_for_hops
 from hopwave.graph import Graph
 from hopwave.results.betweenness import BetweennessResult, EdgeBetweennessResult, describe, drawn, widest_bound
 from hopwave.system.progress import Meter
@@ -97,9 +97,7 @@ def bc(
     if k is not None and k < 1:
         raise typer.BadParameter(f"-k {k} draws no source, so no score would be known; give at least 1")
     options.check(plan, out, plot)
-    if combine is not None and not weights:
-        raise typer.BadParameter(f"--combine {combine} says which weight to keep, and hops need none; add --weights")
-    graph = load(file, directed, format, read_options, weights=weights, combine=combine, needed=weights)
+    graph = load_for_hops(file, directed, format, read_options, weights, combine)
     if cutoff is not None and not weights and cutoff.is_integer():
         cutoff = int(cutoff)
     arguments: dict[str, Any] = {

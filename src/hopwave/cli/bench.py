@@ -19,6 +19,7 @@ import typer
 import hopwave as hw
 from hopwave import engines
 from hopwave.api.validate import validate
+from hopwave.checks.options import check_thread_count
 from hopwave.cli import options, terminal
 from hopwave.cli.files import Directed, File, Format, ReadOptions, load
 from hopwave.cli.info import sentence, sizes
@@ -70,7 +71,7 @@ def bench(
     sources: Annotated[
         int, typer.Option(min=1, help="How many random sources, all reached from the vertex of highest degree.")
     ] = 8,
-    seed: Annotated[int, typer.Option(help="Seed of the random sources.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the random sources.")] = 1,
     rounds: Annotated[
         int, typer.Option(min=3, help="How often every plan is timed; the spread comes from these rounds.")
     ] = 5,
@@ -83,7 +84,8 @@ def bench(
 ) -> None:
     """Check and time every plan on a graph, and rank the plans; those whose times overlap share a place."""
     hops = [each for each in hw.plans() if each.task == task and each.lengths == "hops"]
-    chosen = [hw.plan(name) for name in plan] if plan else hops
+    chosen = [hw.plan(name) for name in dict.fromkeys(plan)] if plan else hops
+    check_thread_count(threads)  # else it is the same error for every plan
     for each in chosen:
         if each.task != task:
             remedy = f"add --task {each.task}" if each.task in list(Task) else "run it by hopwave sssp --method"

@@ -120,6 +120,20 @@ def load(
     return graph
 
 
+def load_for_hops(
+    file: Path,
+    directed: bool | None,
+    format: str | None,
+    options: list[str] | None,
+    weights: bool,
+    combine: Rule | None,
+) -> Graph:
+    """Read the graph of a question that counts hops, or follows weights if it is given --weights."""
+    if combine is not None and not weights:
+        raise typer.BadParameter(f"--combine {combine} says which weight to keep, and hops need none; add --weights")
+    return load(file, directed, format, options, weights=weights, combine=combine, needed=weights)
+
+
 def save(
     out: Path,
     graph: Graph,

@@ -32,7 +32,7 @@ class BetweennessResult(Deferring):
     scores : array of float64
         One score per vertex, in vertex order.
     certificate : Certificate
-        How accurate the arithmetic is, or what was checked of the paths that were drawn.
+        How accurate the arithmetic is; after a sample of paths, how many paths were checked.
     sources : int
         How many sources were used; 0 after a sample of paths.
     plan : PlanUsed
@@ -40,8 +40,8 @@ class BetweennessResult(Deferring):
     engine : str
         "cuda" or "cpu".
     bounds : array of float64, or None
-        After a sample (`epsilon=`, `k=`): how far each score may be off. Those of `k=` are computed when they are first
-        read. NaN where the score is. None if nothing was sampled.
+        After a sample (`epsilon=`, `k=`): how far each score may be off; NaN for a score of NaN. With `k=` the bounds
+        are computed when they are first read. None if nothing was sampled.
     graph : Graph
         The graph.
     pairs : int or None
@@ -49,7 +49,7 @@ class BetweennessResult(Deferring):
     delta : float or None
         After a sample: all bounds hold together with probability 1 − delta.
     undecided : list or None
-        With `top=`: the vertices that may or may not be among the highest; empty if these are known. Else None.
+        With `top=`: the vertices that may or may not be among the highest; empty if all is certain. Else None.
 
     Examples
     --------
@@ -188,7 +188,7 @@ class EdgeBetweennessResult(Deferring):
         return source, target, scores
 
     def _rows(self) -> Any:
-        """Which arcs stand for an edge."""
+        """A slice or mask of arcs that selects each edge once."""
         return slice(None) if self.graph.directed else on_host(self.edges[0]) <= on_host(self.edges[1])
 
     def top(self, k: int = 10) -> list[tuple[tuple[Any, Any], float]]:
@@ -200,7 +200,7 @@ class EdgeBetweennessResult(Deferring):
     def to_dict(self) -> dict[tuple[Any, ...], float]:
         """The score of every edge (u, v), as NetworkX returns it. An undirected edge appears once, with u before v.
 
-        In a graph with parallel edges (`repeats="keep"`) they are (u, v, 0), (u, v, 1), …, as in a NetworkX MultiGraph.
+        With parallel edges (`repeats="keep"`) the keys are (u, v, 0), (u, v, 1), …, as in a NetworkX MultiGraph.
 
         >>> import hopwave as hw
         >>> twice = hw.Graph.from_edges([0, 0], [1, 1], repeats="keep")
@@ -274,7 +274,7 @@ class EdgeBetweennessResult(Deferring):
 
 
 def drawn(result: BetweennessResult | EdgeBetweennessResult) -> str:
-    """How many sources were used, or how many pairs.
+    """How many sources were used, or how many pairs were drawn, in words.
 
     >>> import hopwave as hw
     >>> drawn(hw.betweenness_centrality(hw.generate.path(50), k=10, seed=1))
@@ -302,7 +302,7 @@ def describe(result: BetweennessResult | EdgeBetweennessResult) -> str:
 
 
 def widest_bound(result: BetweennessResult | EdgeBetweennessResult) -> float | None:
-    """How far a score may be off at most, unknown scores aside; None if nothing was sampled, or nothing is known."""
+    """The greatest bound, NaN ignored; None if nothing was sampled, or every bound is NaN."""
     if result.bounds is None:
         return None
     known = on_host(result.bounds)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class VertexScores(Deferring):
-    """One number per vertex, for all vertices or for those that were chosen.
+    """One number per vertex, for all vertices or for some.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class VertexScores(Deferring):
         After a sample (`k=`): every exact score lies within ± its bound, all of them together with probability
         1 − `delta`. Otherwise None.
     searches : Searches, or None
-        With `top=`: how many searches were whole, cut off and skipped. Otherwise None.
+        With `top=`: how many searches ran to their end, were cut off, or were skipped. Otherwise None.
 
     Examples
     --------
@@ -107,7 +107,7 @@ class VertexScores(Deferring):
         [1.0, 0.57]
         """
         scores, names = on_host(self.scores), self._names()
-        if top is None and self.searches is not None:  # only the highest are known
+        if top is None and self.searches is not None:  # only the highest scores are known
             top = max(1, len(scores))
         return plot_scores(ax, self.name, scores, self.bounds, lambda i: str(names[i : i + 1].tolist()[0]), top)
 
@@ -235,7 +235,7 @@ class DistanceHistogram:
         return self.pairs - self.counts.sum().item()
 
     def mean(self) -> float:
-        """The mean distance over all pairs of different vertices with a path between them; NaN if there are none.
+        """The mean distance over all pairs of different vertices with a path between them; NaN without such pairs.
 
         >>> import hopwave as hw
         >>> hw.distance_histogram(hw.generate.path(3)).mean()

@@ -132,7 +132,7 @@ class BFSResult(Deferring):
     def to_pandas(self) -> pd.DataFrame:
         """A DataFrame with one row per vertex: distance, and predecessor and path count if they were requested.
 
-        Predecessors are labels where the graph has labels; that of a vertex which was not reached is then missing.
+        Predecessors are labels if the graph has labels; a vertex that was not reached then has None.
         """
         columns: dict[str, Any] = {"distance": on_host(self.distances)}
         if self.predecessors is not None:
@@ -144,7 +144,7 @@ class BFSResult(Deferring):
         return by_vertex(self.graph, columns)
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw how many vertices are at each distance, in the colour of the level's direction if `trace=True`.
+        """Draw how many vertices are at each distance; after `trace=True`, colours show each level's direction.
 
         Parameters
         ----------

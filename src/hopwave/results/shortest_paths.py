@@ -46,8 +46,8 @@ class ShortestPaths(Deferring):
     method : str
         The method of `sssp` that was chosen.
     plan : PlanUsed
-        Which plan ran and why. Compares equal to its name: that of the method, or "dijkstra-buckets" where one core is
-        faster than Δ-stepping on all.
+        Which plan ran and why. Compares equal to its name, which is that of the method, or "dijkstra-buckets" if one
+        core was faster than Δ-stepping on all cores.
     graph : Graph
         The graph that was searched.
     matrix : linalg.Matrix
@@ -70,13 +70,13 @@ class ShortestPaths(Deferring):
     graph: Graph = field(repr=False)
     matrix: Matrix = field(repr=False)
     trace: BucketTrace | None = field(default=None, repr=False)
-    _choose: Callable[[], Any] | None = field(default=None, repr=False)  # predecessors, on the GPU
+    _choose: Callable[[], Any] | None = field(default=None, repr=False)  # computes predecessors on the GPU
 
     def __post_init__(self) -> None:
         self._set_aside()  # distances that are still on the GPU are fetched when they are first read
 
     def __getstate__(self) -> dict[str, Any]:
-        """What a pickle or a copy holds: predecessors too, where they are computed on a GPU."""
+        """The state for pickles and copies. Predecessors that a GPU would compute later are computed now."""
         if self._choose is None:
             return super().__getstate__()
         return {**super().__getstate__(), "predecessors": self.predecessors, "_choose": None}
@@ -97,15 +97,15 @@ class ShortestPaths(Deferring):
         """The vertex before each one on a shortest path. A source is its own predecessor; −1 if there is no path.
 
         An arc u → v is on a shortest path if d(u) plus its length is d(v). A breadth-first search along these arcs
-        alone finds, for every vertex, a shortest path with as few arcs as possible. On a GPU it is the lowest u that is
-        nearer than v, and where there is none, one that is as near; either choice is the same every time.
+        alone finds, for every vertex, a shortest path with as few arcs as possible. A GPU takes the lowest such u with
+        d(u) < d(v), or if there is none, one with d(u) = d(v). Both choices are the same in every run.
         """
         if self._choose is not None:
             chosen: npt.NDArray[np.int32] = self._choose()
             return chosen
         part = self.matrix.to("cpu").rows
         d, length = self.distances, 1 if part.values is None else part.values
-        with np.errstate(over="ignore"):  # a sum that float64 cannot hold is no path
+        with np.errstate(over="ignore"):  # a sum that overflows is not equal to any distance
             tight = kept(part, d[row_of_each(part, np)] + length == d[part.indices], np)
         on_paths = Graph.from_csr(tight.indptr, tight.indices, directed=True, check=False)
         found, _ = bfs.search(engines.engine("cpu"), on_paths, self.sources, SearchJob(), CATALOGUE["hopwave"])
@@ -136,7 +136,7 @@ class ShortestPaths(Deferring):
     def to_pandas(self) -> pd.DataFrame:
         """A DataFrame with one row per vertex: its distance, and the vertex before it.
 
-        Predecessors are labels where the graph has labels; that of a vertex without a path is then missing.
+        Predecessors are labels if the graph has labels; a vertex without a path then has None.
         """
         columns = {
             "distance": on_host(self.distances),
@@ -145,7 +145,7 @@ class ShortestPaths(Deferring):
         return by_vertex(self.graph, columns)
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw how many vertices are how far away, as a histogram. Needs matplotlib.
+        """Draw a histogram of the distances. Needs matplotlib.
 
         Parameters
         ----------

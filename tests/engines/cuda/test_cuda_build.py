@@ -53,7 +53,7 @@ def test_conflicts_nan_and_sizes_are_refused() -> None:
     import cupy
 
     u, v = cupy.asarray([0, 1, 1]), cupy.asarray([1, 2, 2])
-    with pytest.raises(GraphError, match="the edge 1 to 2 stands more than once, with different weights"):
+    with pytest.raises(GraphError, match="the edge 1 to 2 appears more than once, with different weights"):
         Graph.from_edges(u, v, weights=cupy.asarray([1.0, 2.0, 3.0]))
     with pytest.raises(GraphError, match=r"weights\[2\] is NaN"):
         Graph.from_edges(u, v, weights=cupy.asarray([1.0, 2.0, np.nan]))

@@ -87,7 +87,7 @@ def test_a_result_is_read_in_another_thread_than_it_was_begun_in() -> None:
     graph = mixed.fresh(G)
     search = hw.bfs(graph, 0, device="cuda")
     paths = hw.sssp(graph, 0, device="cuda")
-    scores = hw.betweenness_centrality(graph, sources=mixed.SOURCES, device="cuda")
+    scores = hw.betweenness_centrality(graph, sources=mixed.SOURCES, weights=False, device="cuda")
     found = in_new_thread(lambda: (search.distances, search.depth, paths.distances, scores.scores))
     assert mixed.agree(found[0], expected("search")) and found[1] == expected("search").max()
     assert mixed.agree(found[2], expected("shortest paths"))
