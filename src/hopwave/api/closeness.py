@@ -283,7 +283,7 @@ def _scores(
     name: str, scores: Any, bounds: Any, ids: Integers, graph: Graph, engine: Engine, top: int | None = None
 ) -> VertexScores:
     searches = None
-    if top is not None:  # along weights: every search was whole
+    if top is not None:  # along weights all scores were computed
         best, searches = np.argsort(-scores, kind="stable")[: int(top)], Searches(len(ids), 0, 0)
         scores, ids = scores[best], ids[best]
     scores, bounds = (to_input_device(graph, engine, array) for array in (scores, bounds))

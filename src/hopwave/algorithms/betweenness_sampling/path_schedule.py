@@ -201,7 +201,7 @@ def apart(low: Floats, high: Floats, many: Integers, top: int) -> bool:
     above = np.cumsum(many[::-1])[::-1]  # how many vertices are in a group and in all groups above it
     place = np.flatnonzero(above == top)
     if not len(place):
-        return bool(top >= above[0])  # `top` cuts through a group, or there are no others
+        return bool(top >= above[0])  # no group begins at `top`: certain only if there are no other vertices
     cut = int(place[0])
     return bool(high[:cut].max(initial=0.0) <= low[cut:].min())
 
