@@ -140,7 +140,7 @@ class SparseIdsWarning(UserWarning):
 
 
 class IgnoredColumnWarning(UserWarning):
-    """A file has a column of numbers that may be weights, and nothing in the file says so: it was not read.
+    """A file has a column of numbers that may be weights, but nothing in the file says so; the column was not read.
 
     >>> import hopwave as hw
     >>> issubclass(hw.IgnoredColumnWarning, UserWarning)
@@ -162,7 +162,7 @@ class IgnoredWeightsWarning(UserWarning):
 
 
 def warn(message: str, category: type[Warning]) -> None:
-    """Warn at the line outside hopwave that made the call, once for each such line."""
+    """Warn at the caller's line outside hopwave, once per line."""
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "hopwave":
         level, frame = level + 1, frame.f_back
@@ -170,7 +170,7 @@ def warn(message: str, category: type[Warning]) -> None:
 
 
 def too_large(what: str, needed: float, usable: float, remedy: str, least: str = "") -> EngineError:
-    """The error of everything that does not fit into memory; `least`: of which part of it so much is needed.
+    """The error for anything that does not fit into memory. `least` names the part that needs `needed` bytes.
 
     >>> str(too_large("a table of distances", 5e9, 1e9, "take fewer sources"))
     'a table of distances needs 5.00 GB and may use 1.00 GB; take fewer sources'

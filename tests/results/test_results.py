@@ -1,4 +1,4 @@
-"""Results: as a dictionary, a table and a path; how they were computed; counts beyond float64."""
+"""Results as a dictionary, a table and a path; how they were computed; counts beyond float64."""
 
 from __future__ import annotations
 

@@ -356,7 +356,7 @@ def _matrix_of(G: Graph, weighted: bool) -> Matrix:
     made = Matrix(store)
     G._prepared.drop(Matrix)
     kept = G._prepared.keep(made)
-    return kept if kept.has_values == weighted else made  # another thread may have kept the other one
+    return kept if kept.has_values == weighted else made  # another thread may have kept the other matrix
 
 
 def as_matrix(A: Any, weights: bool = True) -> Matrix:

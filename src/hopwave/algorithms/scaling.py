@@ -81,7 +81,7 @@ def of_reverse_arcs(graph: Graph, values: Floats, tails: npt.NDArray[np.int32] |
     """For every arc of an undirected graph, the value of its reverse. Give the arcs' tails if they are known.
 
     The i-th arc in the order (head, tail) is the reverse of the i-th arc in the order (tail, head). A graph with
-    ascending rows stores its arcs in the latter order.
+    ascending rows stores its arcs by (tail, head).
 
     >>> graph = Graph.from_edges([0, 1, 1], [1, 2, 3])  # arcs 0 → 1, 1 → 0, 1 → 2, 1 → 3, 2 → 1, 3 → 1
     >>> of_reverse_arcs(graph, np.arange(6.0)).tolist()

@@ -195,7 +195,7 @@ def degree_bounds(graph: Graph, score: CentralityScore, low: Integers, high: Int
 
     if score == "harmonic":
         return at(high) * (1 + ROUNDED)
-    # Closeness is highest for the least r, for the greatest, or for an r at which distance 1 or distance 2 is used up.
+    # Closeness is highest at the least r, the greatest r, or where distance grows: r = 1 + degree, 1 + degree + second.
     turning = np.clip(1 + degree, low, high), np.clip(1 + degree + second, low, high)
     return np.asarray(np.max([at(r) for r in (low, high, *turning)], axis=0)) * (1 + ROUNDED)
 

@@ -100,7 +100,7 @@ def estimate_memory(
     Raises
     ------
     GraphError
-        If nothing is known about that question, or it has no such argument.
+        If there is no estimate for that function, or the function does not have one of the arguments.
 
     See Also
     --------

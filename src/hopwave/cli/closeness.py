@@ -1,4 +1,4 @@
-"""`hopwave closeness FILE`: the vertices that are nearest to all others, without searching from all of them."""
+"""`hopwave closeness FILE`: the vertices with the highest closeness, without a search from every vertex."""
 
 from __future__ import annotations
 

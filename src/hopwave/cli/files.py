@@ -1,4 +1,4 @@
-"""Graph files on the command line: the options of the commands that read or write one, and what these commands do."""
+"""Graph files on the command line: the options for reading and writing them, and functions that do it."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def load(
 ) -> Graph:
     """Read the graph as the command's arguments say; `flag` is the name of the option for the format.
 
-    Commands that count hops read no weights. `needed`: the command has --weights, and fails if there are none.
+    Commands that count hops read no weights. `needed`: --weights was given, so a file without weights is an error.
     """
     given, without = parsed(options, "--read-option"), "leave out --weights" if needed else "--no-weights"
     if combine is not None and not weights:
@@ -155,7 +155,7 @@ def save(
 
 
 def target(out: Path, format: str | None, flag: str = "--to") -> FileFormat:
-    """The format to write, or an error before any work is done."""
+    """The format to write; raises a FormatError before any work is done."""
     try:
         found = by_title(format) if format is not None else by_name(out)
         if found is None:
@@ -178,7 +178,7 @@ def reworded(message: str, format_flag: str, option_flag: str, without: str = "-
     message = re.sub(r"\b(pass )?format=(?=(.?))", lambda m: _flag(m, format_flag), message)
     if option_flag == "--write-option":
         message = message.replace("labels=False", "--drop-labels")
-    return re.sub(r"\b(pass )?((?:n|names|packed|isolated|weight)=\w)", rf"{option_flag} \2", message)
+    return re.sub(r"\b(pass )?((?:n|names|packed|isolated|weight)=[\w'\"])", rf"{option_flag} \2", message)
 
 
 def _flag(found: re.Match[str], flag: str) -> str:
@@ -186,7 +186,7 @@ def _flag(found: re.Match[str], flag: str) -> str:
 
 
 def _usage(error: TypeError, options: dict[str, Any], flag: str) -> Exception:
-    """A wrong option is a mistake in the command. Without options, the error is a bug of ours and stays as it is."""
+    """A usage error if options were given, because one of them is wrong; else the TypeError, a bug of hopwave."""
     return typer.BadParameter(f"{flag}: {error}") if options else error
 
 

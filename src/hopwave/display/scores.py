@@ -1,4 +1,4 @@
-"""Results that have one score per vertex or edge: the highest scores, and the picture."""
+"""The highest scores of a result, and the picture of its scores."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def highest(scores: npt.NDArray[Any], k: int) -> list[int]:
-    """Where the k highest scores are, highest first; of equal ones, the first comes first.
+    """The places of the k highest scores, highest first; equal scores in the order of their places.
 
     >>> highest(np.array([1.0, 3.0, 3.0]), 2)
     [1, 2]
@@ -31,9 +31,9 @@ def highest(scores: npt.NDArray[Any], k: int) -> list[int]:
 def plot_scores(
     ax: Axes | None, name: str, scores: Any, bounds: Any, names: Callable[[list[int]], list[str]], top: int | None
 ) -> Axes:
-    """The distribution of the scores, or the `top` highest as bars, with error bars where there are bounds.
+    """The distribution of the scores, or the `top` highest as bars, with error bars if there are bounds.
 
-    names(places) says what has the scores at these places.
+    names(places) returns the names of the vertices or edges with the scores at these places.
     """
     if top is not None and (not is_whole(top) or top < 1):
         raise GraphError(f"top={top!r} is not a number of bars; give a whole number from 1, or None for all scores")

@@ -162,7 +162,7 @@ class Layout:
 
     @cached_property
     def _shifts(self) -> dict[str, Ids]:
-        """Kind of group → slot - id for each owner, in its group of that kind (see `slots`)."""
+        """Kind of group → for each rank, slot - id of its vertices in the rank's group of that kind."""
         starts = {"world": self.world.slots[:-1], "alone": np.zeros(self.size, np.int64)}
         if self.columns:
             for name, group_of in (("row", self.row), ("column", self.column)):

@@ -221,7 +221,7 @@ class _Arcs:
         self.A, self.engine, self.parameters = A, engine, ONE_BY_ONE.parameters()
         self.nf = self.mf = 0
         self.m, self.mu, self.pull = A.nnz, A.nnz, -1
-        self.enough = int(self.m // ONE_BY_ONE.alpha)  # counting stops at so many arcs of f: a growing f is then pulled
+        self.enough = int(self.m // ONE_BY_ONE.alpha)  # counting f's arcs stops here: a growing f is then pulled
 
     def choose(self, f: Vector) -> bool:
         n, nf, mf = f.n, f.nnz, 0

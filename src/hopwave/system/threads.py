@@ -65,7 +65,7 @@ class Flag:
         self._wake.put(None)
 
     def wait(self, seconds: float) -> bool:
-        """Wait at most so many seconds; returns whether it has happened."""
+        """Wait for at most `seconds`; returns whether it has happened."""
         if not self.is_set:
             try:
                 self._wake.get(timeout=seconds)

@@ -61,7 +61,7 @@ GRID = 2048  # bounds are computed for this many means; any other mean takes tho
 HALVINGS = 30  # steps of the bisection for the end of a bound
 ROUNDED = 1 + 1e-6  # a sum times this is more than the exact sum, in spite of rounding
 SQUARES_FROM = 128  # sources; fewer tell too little about the variance
-REFINED = 4096  # so many scores get the second bound: the highest, whose bounds are the widest
+REFINED = 4096  # only this many of the highest scores, whose bounds are the widest, get the second bound
 VARIANCES = (1, 1 / 5, 1 / 25)  # of X, as multiples of p (1 − p)
 CAPS = (0.4, 0.5, 0.6, 0.7, 0.85, 1.0, 1.4)  # t of "Both ways", as multiples of √(p / R)
 MOST_LOST = 0.9  # the greatest `a` of "Variance": the largest share that a bet may lose
@@ -315,7 +315,7 @@ def load_bound(graph: Graph, job: BetweennessJob, sums: Floats, pairs: int) -> f
     size = np.bincount(label).astype(np.float64)
     drawn = np.bincount(label[job.sources], minlength=len(size))
     if job.edges:
-        of_scores, sums = np.repeat(label, graph.degrees), sums / 2  # both arcs of an edge have its sum
+        of_scores, sums = np.repeat(label, graph.degrees), sums / 2  # each edge's sum is at both of its arcs
     else:
         of_scores = label
     total = np.bincount(of_scores, sums, minlength=len(size)) * ROUNDED
