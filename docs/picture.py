@@ -127,7 +127,7 @@ def lay_out(below: dict[str, set[str]]) -> list[list[Node]]:
             if upper.row >= last.row:
                 continue  # a circle of rooms: tests/house reports it, the picture cannot show it
             for number in range(upper.row + 1, last.row):
-                joined = (end, number) in slots  # another arrow to this room passes here: they share the rest of the
+                joined = (end, number) in slots  # another arrow to this room passes here: both share the rest
                 slot = slots.setdefault((end, number), Node(number))
                 link(upper, slot)
                 if joined:

@@ -109,7 +109,7 @@ def measure(engine: Any, name: str, graph: Graph, count: int) -> dict[str, Any]:
             searched(engine, graph, variant, source)
     traces: dict[str, list[list[Any]]] = {bar: [] for bar in bars}
     for source, expected in zip(sources, right, strict=True):
-        for bar, variant in bars.items():  # in turn, since levels include the host's time between launches, which
+        for bar, variant in bars.items():  # in turn: levels include the host's time between launches, which drifts
             levels, distances = searched(engine, graph, variant, source)
             if not bool((distances == expected).all()):
                 raise SystemExit(f"{bar} is wrong on {name} from {source}")

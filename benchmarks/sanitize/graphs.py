@@ -23,7 +23,7 @@ GRAPHS: dict[str, Callable[[], hw.Graph]] = {  # empty, short, long and very lon
 }
 FEW = ("hub", "kronecker", "loops")  # the graphs for each further tool, after a run without a tool on all graphs
 chosen = list(GRAPHS)
-repeats = [2]  # how often to compute results that have nothing to be compared with: under a tool once, since tools find
+repeats = [2]  # runs of a result that nothing else can check; under a tool one, since tools find races
 
 
 def traps() -> dict[str, hw.Graph]:

@@ -239,7 +239,7 @@ def plans(task: str) -> list[Plan]:
 
 
 TURBOBC = ("sccsc", "sccooc", "vecsc")
-PARTS: dict[str, Part] = {  # a run without a tool takes them in this order; a tool takes those with the most new
+PARTS: dict[str, Part] = {  # a run without a tool takes them in this order; a tool, those with most new kernels first
     "graph500": graph500,
     "ranks": job_ranks(),
     "ranks, wide slots": job_ranks(MAX_NARROW_SLOTS=0),
