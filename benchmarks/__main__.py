@@ -22,12 +22,12 @@ from dataclasses import dataclass
 
 from benchmarks.setting import LEFT_OUT, ROOT
 
-AT_ONCE = 2  # benchmarks of a quick run, whose times do not count
+AT_ONCE = 2  # benchmarks of a quick run at a time; its times do not count
 
 
 @dataclass(frozen=True)
 class Benchmark:
-    """A module below this folder, and its options in a whole and in a quick run."""
+    """A module below this folder, and its options for a full and a quick run."""
 
     name: str
     quick: str = ""
@@ -46,7 +46,7 @@ class Outcome:
     status: int
     seconds: float
     left_out: tuple[str, ...]
-    processor_seconds: float = 0.0  # of all its threads and processes
+    processor_seconds: float = 0.0  # sum over its threads and processes
 
 
 ORDER = (
@@ -74,7 +74,7 @@ ORDER = (
 
 
 def run(name: str, command: list[str], environment: Mapping[str, str], live: bool = True) -> Outcome:
-    """Run one benchmark, show what it prints (live, or all at its end), and keep the lines about what it left out."""
+    """Run one benchmark, show its output (live, or all at the end), and keep the lines about what it left out."""
     began, printed = time.perf_counter(), [f"== {name}\n"]
     if live:
         print(printed[0], end="", flush=True)
@@ -111,7 +111,7 @@ def summary(outcomes: list[Outcome], seconds: float) -> str:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the benchmarks named on the command line, or all; 1 if one failed."""
+    """Run the benchmarks named on the command line, or all; returns 1 if one failed."""
     known = {one.name: one for one in ORDER}
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", help=f"of {', '.join(known)}")

@@ -1,4 +1,4 @@
-"""What the best existing code takes for a search on one H200: collected before hopwave was written."""
+"""The best existing code's times for a search on one H200, collected before hopwave was written."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BEST_SEARCH = {
     "osm-netherlands-cities": (15.4, "GSWITCH"),
 }
 
-# What two of the papers' own programs take on the same GPU, from the same collection; XBFS: its kernels alone.
+# Times of two papers' own programs on the same GPU, from the same collection; XBFS: its kernels alone.
 PEERS = {
     "email-Enron": {"XBFS": 0.57, "Gunrock 1.2": 0.79},
     "kron18e43": {"XBFS": 0.40, "Gunrock 1.2": 0.55},

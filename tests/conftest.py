@@ -1,10 +1,10 @@
-"""What all tests share: how many cases are tried, where the real graphs are, and the GPU.
+"""What all tests share: the number of cases, the folder of real graphs, and the GPU.
 
 HOPWAVE_TESTS=quick, as in `make quick`, runs every test function on a sample of its cases, gives hypothesis fewer
 examples, and leaves out the real graphs. The sample is the same on every run.
 
 The examples of hypothesis are the same on every run too: a test that fails does so because of a change, not by chance.
-HOPWAVE_TESTS=random, as in `make random`, draws new ones each time, forty times as many.
+HOPWAVE_TESTS=random, as in `make random`, draws forty times as many, and new ones each time.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ ROOT = Path(__file__).resolve().parents[1]
 # A slow machine must not add lines to the stderr that tests compare; tests/system/test_progress.py turns them on.
 os.environ.setdefault("HOPWAVE_PROGRESS", "0")
 
-FirstSearches.left = 0  # searches go the same way however much is compiled already
+FirstSearches.left = 0  # searches take the same way whether or not code is compiled already
 
 PROFILE = os.environ.get("HOPWAVE_TESTS", "whole")
 EXAMPLES = {"whole": 15, "quick": 4, "random": 600}  # at least 4: some tests draw a quarter
-QUICK_CASES = 4  # of one test function
+QUICK_CASES = 4  # per test function
 COMPILE_KERNELS = ("test_kernels.py", "test_linalg_kernels.py")  # of the GPU
-WITHOUT_SEARCHES = ("house", "io", "datasets")  # folders
-QUICK_COMPILES = 1  # of one that compiles kernels for a GPU's architecture, which takes seconds per case
+WITHOUT_SEARCHES = ("house", "io", "datasets")  # folders of tests that make no searches
+QUICK_COMPILES = 1  # cases of a test that compiles kernels for a GPU, which takes seconds each
 
 for name, examples in EXAMPLES.items():
     settings.register_profile(
         name,
-        deadline=None,  # a slow machine is not a wrong answer
+        deadline=None,  # slowness is no failure
         max_examples=examples,
         derandomize=name != "random",
         suppress_health_check=[HealthCheck.too_slow],
@@ -59,16 +59,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     site = [item for item in items if item.path.parent.name == "site" and "site" in getattr(item, "fixturenames", ())]
     without = [item for item in items if item not in site and needs_no_engine(item.path)]
     others = [item for item in items if item not in site and not needs_no_engine(item.path)]
-    # Of two workers, each begins with one half of the list. The second one begins with tests that need no compiled
-    # search, while the first one compiles what both need: else each of them would compile it. Then it builds the site,
-    # long before the end: at the end the other worker would wait for it.
+    # Two workers each begin with one half of the list. The second worker begins with tests that need no compiled
+    # search, while the first compiles what both need; otherwise each would compile it. Then the second builds the site:
+    # if that came last, the first would wait for it.
     half = len(items) // 2
     later = (half + len(others)) // 2
     items[:] = [*others[:half], *without, *others[half:later], *site, *others[later:]]
 
 
 def leave_out_gpu(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Without a GPU, keep one test of each file that needs one: it is skipped, and says why for all of them."""
+    """Without a GPU, keep one GPU test per file: it is skipped, and its reason stands for all of them."""
     if choice.has_gpu():
         return
     first = {item.path: item for item in reversed(items) if needs_gpu(item)}
@@ -78,24 +78,24 @@ def leave_out_gpu(config: pytest.Config, items: list[pytest.Item]) -> None:
 
 
 def needs_gpu(item: pytest.Item) -> bool:
-    """Whether a test would be skipped where there is no GPU."""
+    """Whether a test would be skipped without a GPU."""
     skipped = any(mark.args and mark.args[0] is True for mark in item.iter_markers("skipif"))
     return item.get_closest_marker("gpu") is not None and (skipped or "gpu" in getattr(item, "fixturenames", ()))
 
 
 def pytest_collection_finish() -> None:
-    """Keep the collector of garbage from looking at 10,000 tests again and again: they stay until the end."""
+    """Keep the garbage collector from scanning 10,000 tests again and again: they live until the end."""
     gc.collect()
     gc.freeze()
 
 
 def needs_no_engine(path: Path) -> bool:
-    """Whether the tests of a file search nothing on the CPU: they compile kernels for a GPU, or read files."""
+    """Whether the tests of a file make no search on the CPU: they compile kernels for a GPU, or read files."""
     return path.name in COMPILE_KERNELS or path.parent.name in WITHOUT_SEARCHES
 
 
 def take_sample(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave in the list a few cases of every test function that needs no real graphs."""
+    """Reduce the list to a few cases of every test function that needs no real graphs."""
     by_function = defaultdict(list)
     for item in items:
         by_function[item.nodeid.partition("[")[0]].append(item)
@@ -106,9 +106,9 @@ def take_sample(config: pytest.Config, items: list[pytest.Item]) -> None:
 
 
 def sample(cases: Iterable[Any]) -> list[Any]:
-    """Cases of one test function: each value of each parameter is in one of them, as far as the limit allows.
+    """Some cases of one test function, such that each value of each parameter occurs, as far as the limit allows.
 
-    The order of checksums mixes the cases: the first ones are not all of the same plan or engine.
+    Cases are taken in the order of checksums, so that the first ones are not all of one plan or engine.
     """
     chosen: list[Any] = []
     seen: set[tuple[str, str]] = set()

@@ -10,7 +10,7 @@ from hopwave.executors.deal import Deal
 
 
 def noted_deals(monkeypatch: pytest.MonkeyPatch) -> list[Deal]:
-    """A list that gets every deal made from now on."""
+    """A list to which every later deal is appended."""
     made: list[Deal] = []
     begin = Deal.__init__
 

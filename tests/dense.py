@@ -1,6 +1,6 @@
-"""What `hopwave.linalg` must compute, in plain Python: a matrix is a list of rows, with None for a missing entry.
+"""The specification of `hopwave.linalg` in plain Python: a matrix is a list of rows, with None for a missing entry.
 
-A result is a table of *sets*: ⊕ = ANY may give any of its terms, so each set has all values that are correct there.
+A result is a table of *sets*: ⊕ = ANY may give any of its terms, so each set holds all correct values of an entry.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def turned(A: Table, columns: int) -> Table:
 
 
 def multiplied(A: Table, B: Table, ring: Semiring, dtype: np.dtype[Any], columns: int) -> list[list[frozenset[Any]]]:
-    """C(i,j) = ⊕ₖ A(i,k) ⊗ B(k,j), with terms and sums of that type."""
+    """C(i,j) = ⊕ₖ A(i,k) ⊗ B(k,j), with terms and sums of type `dtype`."""
 
     def entry(i: int, j: int) -> frozenset[Any]:
         terms = [
@@ -115,7 +115,7 @@ def mapped(A: Table, function: Callable[[Any], Any]) -> list[list[frozenset[Any]
 
 
 def agree(thing: Matrix | Vector, right: list[list[frozenset[Any]]]) -> None:
-    """Every entry is one of the values that are correct there."""
+    """Every entry is one of its correct values."""
     have = table(thing)
     assert len(have) == len(right)
     for i, (row, sets) in enumerate(zip(have, right, strict=True)):

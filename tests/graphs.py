@@ -1,7 +1,8 @@
-"""Small graphs, each named after the trap in it, random graphs, and where the real ones are.
+"""Small graphs, each named after its trap; random graphs; and the folder of real graphs.
 
-`TRAPS[name]()` makes a graph, only once because graphs are immutable. A search from vertex 0 meets the trap; any other
-vertex may be a source too. In a graph whose name ends in "-directed", every edge goes one way only, as it is listed.
+`TRAPS[name]()` returns a graph, which is made only once because graphs are immutable. A search from vertex 0 meets the
+trap; any other vertex may be a source too. In a graph whose name ends in "-directed", every edge goes one way only, as
+it is listed.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ def _line(n: int) -> Pairs:
 
 
 def _hub(leaves: int) -> Pairs:
-    """A path 0 - 1 to a hub that has more neighbours than a block has threads; an edge joins two of them."""
+    """A path 0 - 1 to a hub with more neighbours than a block has threads; an edge joins two of them."""
     hub = 2
     return [(0, 1), (1, hub), *((hub, hub + 1 + leaf) for leaf in range(leaves)), (hub + 1, hub + leaves)]
 
@@ -121,7 +122,7 @@ def _graph(n: int, pairs: Pairs, directed: bool) -> Graph:
 
 
 def _one_way(graph: Graph) -> Graph:
-    """Every edge from its lower to its higher end, so that there are no directed cycles."""
+    """Every edge goes from its lower to its higher end, so that there are no directed cycles."""
     return Graph.from_edges(*graph.to_edges(), n=graph.n, directed=True)
 
 
@@ -142,6 +143,6 @@ def graphs(draw: Any, max_n: int = 24, directed: bool | None = None) -> Graph:
     n = draw(st.integers(1, max_n))
     vertex = st.integers(0, n - 1)
     pairs = draw(st.lists(st.tuples(vertex, vertex), max_size=3 * n))
-    blocks = draw(st.integers(1, 3))  # an edge between two blocks is moved into one: larger components
+    blocks = draw(st.integers(1, 3))  # edges between blocks are moved into one block, which makes larger components
     bent = [(u, v if u % blocks == v % blocks else min(u % blocks + v // blocks * blocks, n - 1)) for u, v in pairs]
     return _graph(n, bent, draw(st.booleans()) if directed is None else directed)

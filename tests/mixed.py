@@ -1,7 +1,7 @@
-"""One call of every kind, for tests of many calls at once and of calls after a fault.
+"""One call of every kind, for tests of concurrent calls and of calls after a fault.
 
-`QUESTIONS[name](graph, device=…)` returns the answer as an array of the host. The answers of one engine are the same on
-every call; those of two engines differ in the last bits of float64 at most.
+`QUESTIONS[name](graph, device=…)` returns the answer as a NumPy array. One engine gives the same answer on every call;
+two engines differ at most in the last bits of float64.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SearchJob = Callable[..., Answer]
 
 
 def graph() -> Graph:
-    """A directed graph with weights, small enough for every question and too large to be found at once."""
+    """A directed graph with weights, small enough for every question but too large for the short way."""
     pattern = hw.generate.kronecker(9, 8, seed=4, directed=True)
     weights = np.random.default_rng(4).integers(1, 9, pattern.m).astype(np.float64)
     return Graph.from_csr(pattern.indptr, pattern.indices, directed=True, weights=weights)
@@ -65,16 +65,20 @@ QUESTIONS: dict[str, SearchJob] = {
     "searches at once": lambda G, device: hw.bfs_many(G, SOURCES, device=device),
     "shortest paths": lambda G, device: hw.sssp(G, 0, device=device).distances,
     "many shortest paths": lambda G, device: hw.sssp_many(G, SOURCES[:9], device=device),
-    "betweenness": lambda G, device: hw.betweenness_centrality(G, sources=SOURCES, device=device).scores,
-    "betweenness of one source": lambda G, device: hw.betweenness_centrality(G, sources=[1], device=device).scores,
-    "betweenness of edges": lambda G, device: hw.edge_betweenness_centrality(G, k=40, seed=1, device=device).scores,
+    "betweenness": lambda G, device: hw.betweenness_centrality(G, sources=SOURCES, weights=False, device=device).scores,
+    "betweenness of one source": lambda G, device: (
+        hw.betweenness_centrality(G, sources=[1], weights=False, device=device).scores
+    ),
+    "betweenness of edges": lambda G, device: (
+        hw.edge_betweenness_centrality(G, k=40, seed=1, weights=False, device=device).scores
+    ),
     "weighted betweenness": lambda G, device: (
         hw.betweenness_centrality(G, sources=SOURCES[:20], weights=True, device=device).scores
     ),
     "sampled paths": lambda G, device: (
-        hw.betweenness_centrality(G, epsilon=0.05, method="paths", seed=1, device=device).scores
+        hw.betweenness_centrality(G, epsilon=0.05, method="paths", seed=1, weights=False, device=device).scores
     ),
-    "closeness": lambda G, device: hw.closeness_centrality(G, device=device).scores,
+    "closeness": lambda G, device: hw.closeness_centrality(G, weights=False, device=device).scores,
     "weighted closeness": lambda G, device: hw.closeness_centrality(G, weights=True, device=device).scores,
     "distances counted": lambda G, device: hw.distance_histogram(G, device=device).counts,
     "pagerank": lambda G, device: hw.pagerank(G, tol=1e-12, device=device).scores,
@@ -99,7 +103,7 @@ def agree(found: Any, expected: Any) -> bool:
 
 
 def wrong_in_eight_threads(graph: Graph, shared: bool, device: str, right: dict[str, Any]) -> list[list[str]]:
-    """Eight threads ask everything at once, each beginning with another question: the wrong answers of each."""
+    """Eight threads ask everything at once, each starting with another question. Returns the wrong answers of each."""
     names, one = list(right), fresh(graph)
 
     def ask(thread: int) -> list[str]:
@@ -112,7 +116,7 @@ def wrong_in_eight_threads(graph: Graph, shared: bool, device: str, right: dict[
 
 
 class Events:
-    """Counts events, and raises an error at the one that is to fail."""
+    """Counts events, and raises an error at the event that is to fail."""
 
     def __init__(self, error: Callable[[], BaseException]) -> None:
         self.error, self.count, self.fails = error, 0, 0

@@ -1,4 +1,4 @@
-"""The oldest versions of its dependencies that hopwave allows: installs them, and runs the tests with them.
+"""Installs the oldest versions of dependencies that hopwave allows, and runs the tests with them.
 
     python3.11 tests/oldest.py FOLDER     (`make oldest`)
 
@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[1]
 EXTRAS = ("networkx", "io", "plot", "igraph")
 TOOLS = ["pytest==8.*", "pytest-xdist==3.5.*", "hypothesis"]
 LEFT_OUT = ("site", "house", "mpi", "engines/cuda/test_kernels.py", "engines/cuda/linalg/test_linalg_kernels.py")
-NEED_NEWER = (  # tests of what only newer libraries have, or compared with their newer definitions
+NEED_NEWER = (  # tests that need newer libraries, or compare with their newer definitions
     "io/test_io_reading.py::test_matrix_market_agrees_with_scipy",
     "io/test_io_weights.py::test_matrix_market_of_scipy",
     "cli/test_cli_bc.py::test_options_as_networkx",
@@ -34,7 +34,7 @@ BOUND = re.compile(r"([A-Za-z][\w.-]*)(?:\[[^]]*\])?\s*>=\s*([\d.]+)")
 
 
 def oldest_versions(requirements: list[str]) -> list[str]:
-    """The lowest version of each requirement that has a lower bound; a bound such as 1.26 is its first release.
+    """The lowest version of each requirement with a lower bound; a bound like 1.26 means its first release.
 
     >>> oldest_versions(["numpy>=1.26", "typer>=0.15.4", "rich>=13"])
     ['numpy==1.26.*', 'typer==0.15.4', 'rich==13.0.*']
@@ -57,7 +57,7 @@ def main(folder: Path) -> int:
     subprocess.run([str(python), "-m", "pip", "install", "--quiet", *versions, *TOOLS], check=True)
     print("\n".join(versions), flush=True)
     options = ["-q", "-p", "no:cacheprovider", "-m", "not slow and not mpi and not gpu"]
-    options += ["-W", "ignore::DeprecationWarning"]  # an old matplotlib under a new pyparsing warns of its own
+    options += ["-W", "ignore::DeprecationWarning"]  # an old matplotlib with a new pyparsing warns
     options += [f"--ignore=tests/{place}" for place in LEFT_OUT]
     options += [f"--deselect=tests/{test}" for test in NEED_NEWER]
     known = {**os.environ, "HOPWAVE_TESTS": "quick", "NUMBA_CACHE_DIR": str(folder / "machine-code")}

@@ -13,8 +13,8 @@ from hopwave import linalg as la
 from hopwave.engines import algebra
 
 WORDS = ("bool", "int32", "int64", "float32", "float64")
-# Semirings with the types of matrix (None: no values) and vector they are tried with: some on every engine, more where
-# they need not be compiled, which takes the CPU engine half a second per kernel.
+# Semirings with types of matrix (None: no values) and vector: some are tested on every engine, more on engines that do
+# not compile. Compiling takes the CPU engine half a second per kernel.
 TRIED = [
     ("any_pair", None, "bool"),
     ("any_secondi", None, "bool"),
@@ -52,12 +52,12 @@ GPU = [pytest.mark.gpu, pytest.mark.skipif(bool(missing("cuda")), reason=missing
 
 
 def on(device: str, *others: Any) -> Any:
-    """A case for one engine. Cases for the GPU are marked; without one they are skipped with the engine's reason."""
+    """A case for one engine. GPU cases are marked; without a GPU they are skipped with the engine's reason."""
     return pytest.param(device, *others, marks=GPU if device == "cuda" else [])
 
 
 machines = pytest.mark.parametrize("device", [on(name) for name in MACHINES])
-devices = pytest.mark.parametrize("device", [on("cpu"), on("cuda")])  # where algorithms run
+devices = pytest.mark.parametrize("device", [on("cpu"), on("cuda")])  # the engines that run algorithms
 
 
 def with_semirings(everywhere: Any) -> Any:
@@ -67,7 +67,7 @@ def with_semirings(everywhere: Any) -> Any:
 
 
 def values_of(dtype: str, count: int, draw: Any) -> np.ndarray[Any, Any]:
-    """Small whole numbers of that type, so that sums are exact in every order."""
+    """Small whole numbers of this type, so that sums are exact in every order."""
     return np.array([draw(-3, 4) for _ in range(count)]).astype(dtype)
 
 

@@ -1,6 +1,6 @@
-"""The correct results, computed in the slow and simple way.
+"""The correct results, computed in a slow and simple way.
 
-There are three arithmetics, from simple to fast. They do the same sums, so that each can check the next:
+There are three arithmetics, from simple to fast. They compute the same sums, so that each can check the next:
 
     exact    σ as Python integers, δ as fractions, without any rounding; for graphs of a few hundred vertices
     long     σ as Python integers, δ as floats from correctly rounded ratios of σ; about 10,000 vertices per source
@@ -42,7 +42,7 @@ def adjacency(graph: Graph, direction: str = "out") -> list[list[int]]:
 def search(
     neighbours: list[list[int]], sources: Iterable[int], depth_limit: int | None = None
 ) -> tuple[list[int], list[int], list[int], list[list[int]]]:
-    """Breadth-first with a queue: the order of visits, d (-1: not reached), σ and P."""
+    """Breadth-first search with a queue: the order of visits, d (-1: not reached), σ and P."""
     sources = dict.fromkeys(sources)
     d, sigma = [-1] * len(neighbours), [0] * len(neighbours)
     P: list[list[int]] = [[] for _ in neighbours]
@@ -120,7 +120,7 @@ def betweenness(
     sampled: bool = False,
     exact: bool = True,
 ) -> list[Number]:
-    """Betweenness of every vertex, as NetworkX 3.6.1 scales it.
+    """Betweenness of every vertex, scaled like NetworkX 3.6.1.
 
     sampled=False: sources and targets are subsets (betweenness_centrality_subset); None means all vertices.
     sampled=True: the sources are a sample of k vertices that represents all (betweenness_centrality with k).
@@ -196,14 +196,15 @@ def rescaling(graph: Graph, sample: list[int] | None, normalized: bool, endpoint
     return [factor(k - 1 if v in inside else k) for v in range(graph.n)]
 
 
-# ---------------------------------------------------------------- the same on large graphs, O(m log m) per source
+# ---------------------------------------------------------------- large graphs, O(m log m) per source
 
 
 class Scaled:
     """σ and δ of one source on a graph of any size: σ(v) = mantissa[v] · 2^exponent[v], mantissa in [½, 1) or 0.
 
     All terms are positive, so relative errors stay below a few ulp times the depth (1e-12 on a 1000 × 1000 grid). σ
-    cannot overflow. A δ below 1e-308 may become 0, too little to change a sum over sources. `flow` is δ per stored arc.
+    cannot overflow. A δ below 1e-308 may become 0, which does not change a sum over sources. `flow` is δ per stored
+    arc.
     """
 
     def __init__(self, graph: Graph, s: int, targets: Iterable[int] | None = None, cutoff: int | None = None) -> None:
@@ -233,7 +234,7 @@ class Scaled:
             tail, head = np.repeat(frontier, degree), graph.indices[position].astype(np.int64)
             depth += 1
             onward = d[head] == -1
-            # Sorted by head, so that all arcs to one head are together; unique, so that repeated arcs count once.
+            # Sorted by head, so that all arcs to one head are consecutive; unique, so that repeated arcs count once.
             _, kept = np.unique(head[onward] * graph.n + tail[onward], return_index=True)
             tail, head, position = tail[onward][kept], head[onward][kept], position[onward][kept]
             self._levels.append((frontier, tail, head, position))

@@ -1,4 +1,4 @@
-"""Many cases as one test: pytest spends some ten milliseconds on each test, which is more than most traps need."""
+"""Many cases as one test: pytest spends some ten milliseconds per test, more than most traps need."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ QUICK_VALUES = 4
 def in_one_test(name: str, values: Iterable[Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Like `pytest.mark.parametrize(name, values)`, but one test tries all values. A failure names its value.
 
-    The first value may skip the test, for a reason that holds for all of them. `make quick` tries a few values.
+    The first value may skip the test, for a reason that holds for all values. `make quick` tries a few values.
     """
     tried = list(values)
     if os.environ.get("HOPWAVE_TESTS") == "quick":

@@ -1,9 +1,8 @@
-"""Known vulnerabilities of what is installed: installs pip-audit, and says in a sentence what it found.
+"""Known vulnerabilities of installed packages: installs pip-audit and prints what it found in one sentence.
 
     python tests/vulnerabilities.py FOLDER SITE-PACKAGES     (`make audit`)
 
-pip-audit asks the package index. Where it gets no answer it leaves a package out and ends as if all were well; here,
-that is a failure.
+pip-audit asks the package index. If it gets no answer, it skips the package and succeeds; here, that is a failure.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ NO_NETWORK = "no audit was made: {}; run `make audit` where the package index ca
 
 
 def verdict(report: dict[str, Any]) -> tuple[int, str]:
-    """The exit status and a sentence, for what pip-audit wrote as JSON.
+    """The exit status and a sentence for pip-audit's JSON report.
 
     >>> verdict({"dependencies": [{"name": "numpy", "version": "2.0", "vulns": []}]})
     (0, '1 packages audited, none has a known vulnerability')
@@ -38,7 +37,7 @@ def verdict(report: dict[str, Any]) -> tuple[int, str]:
 
 
 def main(folder: str, site: str) -> int:
-    """Install, ask, and say it."""
+    """Install pip-audit, run it, and print the verdict."""
     binaries = Path(folder) / "bin"
     subprocess.run([sys.executable, "-m", "venv", folder], check=True)
     tried = subprocess.run([binaries / "python", "-m", "pip", "install", "--quiet", "pip-audit"], check=False)

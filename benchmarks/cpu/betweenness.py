@@ -17,7 +17,7 @@ from hopwave import engines
 from hopwave.planning.catalogue import CATALOGUE
 
 SAMPLED = ["smallworld", "delaunay18", "mycielskian14", "kron18"]
-CHECKED = ["smallworld", "delaunay18", "kron18"]  # of them: where float64 is enough
+CHECKED = ["smallworld", "delaunay18", "kron18"]  # graphs for which float64 is enough
 
 
 def sampled(name: str, count: int) -> dict[str, Any]:
@@ -73,7 +73,7 @@ def exact(name: str, graph: hw.Graph) -> list[dict[str, Any]]:
 
 
 def checking(name: str, count: int) -> dict[str, Any]:
-    """What the overflow check costs where nothing overflows: the same run with and without it."""
+    """The cost of the overflow check when nothing overflows: the same run with and without it."""
     graph = GRAPHS[name]()
     sources = giant_sources(graph, count)
     call = lambda: hw.betweenness_centrality(graph, sources=sources, progress=False)  # noqa: E731

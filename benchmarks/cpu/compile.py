@@ -2,8 +2,8 @@
 
     python -m benchmarks.cpu.compile [search | "search with path counts" | betweenness | "edge betweenness" …]
 
-Each is a separate process. The import and the call are timed separately. The cache folder is new for the first run. The
-same is measured for path counts and for betweenness.
+Each run is a separate process. The import and the call are timed separately. The cache folder is new for the first run.
+Path counts and betweenness are measured in the same way.
 """
 
 from __future__ import annotations

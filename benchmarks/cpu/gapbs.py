@@ -1,16 +1,16 @@
-"""Searches and betweenness beside the GAP Benchmark Suite, on the same machine, graphs, sources and threads.
+"""Searches and betweenness compared with the GAP Benchmark Suite, on the same machine, graphs, sources and threads.
 
     python -m benchmarks.cpu.gapbs SEARCH BETWEENNESS [--threads 2 16] [--graphs kron18 …] [--sources 1 4 8 16 64]
                                    [--folder FOLDER] [--name cpu-gapbs]
 
-SEARCH and BETWEENNESS are programs around GAPBS's own functions, which hopwave has no copy of. They are called as
+SEARCH and BETWEENNESS are programs that call GAPBS's own functions; hopwave has no copy of those. They are called as
 
     SEARCH graph.sg ROUNDS SOURCE …           and print a line `source reached ms` for each, the best of the rounds
     BETWEENNESS graph.sg ROUNDS K,K SOURCE …  and print a line `k ms-per-source` for each k, from the first k sources
 
-with OMP_NUM_THREADS set. hopwave's times are those of the public call, the best of five after twenty; of four sources
-the mean. Of betweenness, both do as many rounds, fewer with more sources, and hopwave one more before. GAPBS returns
-parents; hopwave returns parents and distances. Both must reach the same number of vertices.
+with OMP_NUM_THREADS set. hopwave's times are those of the public call: the best of five after twenty, and the mean over
+four sources. For betweenness both run equally many rounds, fewer with more sources; hopwave runs one more before. GAPBS
+returns parents; hopwave returns parents and distances. Both must reach the same number of vertices.
 
 With --folder, graphs are kept there as NAME.sg. The page is benchmarks/results/cpu-gapbs, or what --name says.
 """
@@ -34,7 +34,7 @@ ALL = GRAPHS | {SMALL_WORLD: lambda: generate.smallworld(1 << 17, 10, 0.1, seed=
 NAMES = ["kron18", "kron20", "uniform20", "delaunay18", "grid1000", SMALL_WORLD, "mycielskian15"]
 SEARCHED, ROUNDS, BEFORE = 4, 5, 20
 TITLE = "Searches and betweenness beside GAPBS, on the CPU"
-MANY = 16  # sources of betweenness from which on one round is enough, since a round is a mean over them
+MANY = 16  # sources of betweenness from which one round is enough, since a round is a mean over them
 
 AIMS = "The aims are 0.5 for searches and 0.25 for betweenness."
 NOTES = {
@@ -67,7 +67,7 @@ every job, from three visits to this machine, say about those that are missed:
 
 
 def lines(program: str, threads: int, *arguments: object) -> list[list[str]]:
-    """What a program prints, those lines that begin with a digit."""
+    """The lines of a program's output that begin with a digit, as words."""
     environment = os.environ | {"OMP_NUM_THREADS": str(threads)}
     command = [program, *map(str, arguments)]
     out = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
@@ -79,12 +79,12 @@ def ms(call: Callable[[], Any], rounds: int = ROUNDS) -> float:
 
 
 def rounds_of(size: int) -> int:
-    """How often to measure betweenness of that many sources."""
+    """How often to measure betweenness of `size` sources."""
     return max(1, ROUNDS * (MANY - size) // MANY)
 
 
 def load(name: str, folder: Path) -> hw.Graph:
-    """A graph, from its file in the folder if that is there, else generated and written to it."""
+    """A graph, from its file in the folder if it exists, else generated and written there."""
     file = folder / f"{name}.sg"
     if not file.exists():
         hw.write(file, ALL[name]())

@@ -3,7 +3,7 @@
     python -m benchmarks.cpu.many [--data ../shared/data] [--whole]
 
 Answers are compared before anything is published. The other libraries' time is a sum over sources: it is measured on
-some sources and extrapolated, unless `--whole` makes igraph compute everything (some minutes). email-Enron is read from
+some sources and extrapolated, unless `--whole` lets igraph compute everything (some minutes). email-Enron is read from
 HOPWAVE_DATA, or from shared/data beside the repository; without it, a Kronecker graph takes its place.
 """
 

@@ -2,9 +2,9 @@
 
     python -m benchmarks.cpu.many_weighted [--data ../shared/data] [--note "what else the machine did"]
 
-Closeness of some vertices, in ms per vertex. The diameter takes hopwave a few searches; the other two search from every
-vertex, and their time is extrapolated from the same vertices. Weights are whole numbers from 1 to 255, or fractions,
-the same in every run. Answers are compared before anything is published.
+Measures closeness of some vertices, in ms per vertex. The diameter takes hopwave a few searches; the other two search
+from every vertex, and their time is extrapolated from the same vertices. Weights are whole numbers from 1 to 255, or
+fractions, the same in every run. Answers are compared before anything is published.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def with_weights(graph: hw.Graph, kind: str) -> hw.Graph:
 
 
 def searches_of(run: Callable[[], Any]) -> int:
-    """How many searches a run makes."""
+    """The number of searches that a run makes."""
     made, sweep = [], distances.sweep
 
     def counted(engine: Any, graph: Any, job: Any, *rest: Any) -> Any:
@@ -52,7 +52,7 @@ def searches_of(run: Callable[[], Any]) -> int:
 
 
 def measured(name: str, graph: hw.Graph, kind: str) -> dict[str, Any]:
-    """One row: the times of all three, and how many times faster hopwave is."""
+    """One row: the times of all three libraries, and how many times faster hopwave is."""
     import igraph
     from scipy.sparse.csgraph import dijkstra
 

@@ -4,11 +4,10 @@
     python -m benchmarks.cpu.sampled_paths --promise 200         how often a score is off by more than its bound
     python -m benchmarks.cpu.sampled_paths --k-bounds 20         the same for samples of k sources; width of bounds
 
-PYTHON is an interpreter that has NetworKit and SciPy, in an
-environment of its own. NetworKit's scores of undirected graphs are twice NetworkX's: it is asked for ± 2 epsilon, and
-its scores are halved. Both take turns on the same cores, some rounds (one, for sources), and the fastest call of each
-counts; CPU seconds are those of all threads, the least of the rounds. Exact scores are kept in the temporary folder,
-for the next run.
+PYTHON is an interpreter that has NetworKit and SciPy, in a separate environment. NetworKit's scores of undirected
+graphs are twice NetworkX's: it is asked for ± 2 epsilon, and its scores are halved. Both take turns on the same cores
+for some rounds (sources: one round), and the fastest call of each counts; CPU seconds are the sum over all threads, the
+least of the rounds. Exact scores are kept in the temporary folder for the next run.
 """
 
 from __future__ import annotations
@@ -33,9 +32,9 @@ from hopwave.algorithms.betweenness_sampling.path_schedule import Goal
 
 DELTA = 0.1
 EXACT_ARCS = 2e10  # sources × arcs up to which exact scores are computed, to know the real error
-SOURCE_ARCS = 2e9  # the same for the sample of sources
-MANY_RUNS_ARCS = 2e7  # sources × arcs of a sample of k sources up to which all runs are made; else a tenth
-DEEP = ("luxembourg_osm",)  # a pair costs a quarter of a source: only a coarse precision
+SOURCE_ARCS = 2e9  # sources × arcs up to which the sample of sources is run
+MANY_RUNS_ARCS = 2e7  # sources × arcs of a sample of k sources up to which all runs are made; beyond, a tenth of them
+DEEP = ("luxembourg_osm",)  # a pair costs a quarter of a source: only coarse precision
 
 KADABRA = """
 import json, sys, time
@@ -54,7 +53,7 @@ print(json.dumps({"samples": run.getNumberOfIterations(), "seconds": took, "used
 
 
 def graphs(data: Path) -> dict[str, Callable[[], hw.Graph]]:
-    """The graphs of the comparison, read or made when they are needed."""
+    """The graphs of the comparison, read or made when needed."""
     files = ("PGPgiantcompo", "wiki-Vote", "luxembourg_osm", "email-Enron")
     return {name: lambda name=name: hw.read(data / f"{name}.mtx.gz", progress=False) for name in files} | {
         "kron18": lambda: generate.kronecker(18, 16, seed=1)
@@ -62,7 +61,7 @@ def graphs(data: Path) -> dict[str, Callable[[], hw.Graph]]:
 
 
 def exact_scores(name: str, graph: hw.Graph) -> Any:
-    """Exact scores, kept between runs; None where they would take too long."""
+    """Exact scores, kept between runs; None if they would take too long."""
     kept = Path(tempfile.gettempdir()) / f"exact-{name}.npy"
     if kept.exists():
         return np.load(kept)
@@ -74,12 +73,12 @@ def exact_scores(name: str, graph: hw.Graph) -> Any:
 
 
 def error(scores: Any, exact: Any) -> float | None:
-    """The greatest difference of any score."""
+    """The greatest error of any score."""
     return None if exact is None else float(np.abs(scores - exact).max())
 
 
 def sampled(name: str, graph: hw.Graph, epsilon: float, exact: Any, method: str) -> dict[str, Any]:
-    """One call of hopwave."""
+    """Measure one call of hopwave."""
     began, used = time.perf_counter(), time.process_time()
     found = hw.betweenness_centrality(graph, epsilon=epsilon, delta=DELTA, seed=1, method=method, progress=False)
     seconds, used = time.perf_counter() - began, time.process_time() - used
@@ -96,7 +95,7 @@ def sampled(name: str, graph: hw.Graph, epsilon: float, exact: Any, method: str)
 
 
 def kadabra(name: str, graph: hw.Graph, epsilon: float, exact: Any, python: str) -> dict[str, Any]:
-    """NetworKit in a process of its own, with as many threads as hopwave uses; the graph is there before the clock."""
+    """NetworKit in a separate process, with as many threads as hopwave; the graph is loaded before the clock starts."""
     with tempfile.TemporaryDirectory() as folder:
         matrix, scores = Path(folder) / "graph.npz", Path(folder) / "scores.npy"
         sp.save_npz(matrix, sp.csr_matrix(graph.to_scipy()), compressed=False)
@@ -116,7 +115,7 @@ def kadabra(name: str, graph: hw.Graph, epsilon: float, exact: Any, python: str)
 
 
 def fastest(tries: list[dict[str, Any]]) -> dict[str, Any]:
-    """The fastest of some calls; the least CPU seconds of all of them."""
+    """The fastest of some calls, with the least CPU seconds of all."""
     best = min(tries, key=lambda row: row["seconds"])
     return best | {"CPU seconds": min(row["CPU seconds"] for row in tries)}
 
@@ -178,7 +177,7 @@ def tested_graphs(data: Path) -> dict[str, Callable[[], hw.Graph]]:
 
 
 def promise(data: Path, runs: int, note: str) -> None:
-    """How many of `runs` seeded runs have a score outside its bound, and by how much the bounds are too wide."""
+    """How many of `runs` seeded runs have a score outside its bound, and how much too wide the bounds are."""
     rows = []
     for epsilon in (0.02, 0.005):
         for name, make in tested_graphs(data).items():
@@ -196,7 +195,7 @@ def promise(data: Path, runs: int, note: str) -> None:
 
 
 def bounds_of_k(data: Path, runs: int, note: str) -> None:
-    """How wide the bounds of k sources are, against the real error."""
+    """How wide the bounds from k sources are, compared with the real error."""
     tested = tested_graphs(data)
     rows = []
     names = ("ego-Facebook", "wiki-Vote", "kron10-directed", "grid40", "kron8-directed, weighted", "grid20, weighted")
@@ -228,14 +227,14 @@ def bounds_of_k(data: Path, runs: int, note: str) -> None:
 
 
 def weighted(graph: hw.Graph) -> hw.Graph:
-    """Lengths of 1, 2 or 3 on all arcs, the same both ways: many shortest paths are equally long."""
+    """Lengths of 1, 2 or 3 on all arcs, equal both ways: many shortest paths are equally long."""
     tails = np.repeat(np.arange(graph.n), graph.degrees)
     low, high = np.minimum(tails, graph.indices), np.maximum(tails, graph.indices)
     return graph.with_weights((7 * low + 13 * high) % 3 + 1.0)
 
 
 def kept(name: str, graph: hw.Graph, exact: Any, epsilon: float, runs: int) -> dict[str, Any]:
-    """So many seeded runs on one graph."""
+    """Make `runs` seeded runs on one graph."""
     beyond_epsilon, beyond_bound, errors, pairs, widths = 0, 0, [], [], []
     along = graph.weights is not None
     for seed in range(runs):

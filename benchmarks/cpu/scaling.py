@@ -26,7 +26,7 @@ def measure(name: str, counts: list[int]) -> list[dict[str, Any]]:
     sources = giant_sources(graph, 16)
     for source in sources:
         hw.bfs(graph, source)
-    # Compile, and prepare what is prepared once per graph, before anything is timed.
+    # Compile, and prepare what is kept per graph, before anything is timed.
     hw.betweenness_centrality(graph, k=64, seed=1, progress=False)
     rows: list[dict[str, Any]] = []
     first: Any = None

@@ -76,7 +76,7 @@ def measure(name: str, count: int) -> dict[str, Any]:
     reached = {library: search(first) for library, search in libraries.items()}
     if len(set(reached.values())) != 1:
         raise SystemExit(f"{name}: the libraries disagree: {reached}")
-    for _ in range(20):  # enough for hopwave to prepare what pays off only after many searches on one graph
+    for _ in range(20):  # enough for hopwave to prepare what pays only after many searches on one graph
         hw.bfs(graph, first)
     times: dict[str, list[float]] = {library: [] for library in libraries}
     for i, source in enumerate(sources):

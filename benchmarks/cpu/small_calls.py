@@ -1,17 +1,17 @@
-"""Calls on small graphs: hopwave beside igraph, and every function that NetworkX dispatches to hopwave.
+"""Calls on small graphs: hopwave compared with igraph, and every function that NetworkX dispatches to hopwave.
 
     python -m benchmarks.cpu.small_calls [--part karate|networkx] [--only NAME …] [--processes 14]
 
-The first table times the public functions on karate (34 vertices), igraph's beside them. The second one times each
-function of the NetworkX backend on karate, Les Misérables (77 nodes) and random graphs of 300 to 30,000 nodes:
-by NetworkX itself; by hopwave with the conversion of the graph and on a graph that was converted before; and as
-NetworkX dispatches it with hopwave in `backend_priority`, where `should_run` decides. The thresholds of
+The first table times hopwave's public functions and igraph's on karate (34 vertices). The second one times each
+function of the NetworkX backend on karate, Les Misérables (77 nodes) and random graphs of 300 to 30,000 nodes: by
+NetworkX itself; by hopwave with the conversion of the graph and on a graph that was converted before; and as NetworkX
+dispatches it with hopwave in `backend_priority`, where `should_run` decides. The thresholds of
 `networkx_backend/thresholds.py` come from the second and third column. Functions that take NetworkX longer than 40 ms
 are not timed on larger graphs.
 
 Results are compared before a row is written. Times are the best of several rounds, all columns of a row in turn, so
-that a busy machine disturbs all alike. Functions may be measured in several processes at a time; hopwave then gets one
-thread in each.
+that a busy machine disturbs all equally. Functions may be measured in several processes at a time; hopwave then gets
+one thread in each.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ import networkx as nx
 from benchmarks.peers.networkx_backend import register
 from benchmarks.setting import hw, publish
 
-SLOW = 0.04  # seconds of one NetworkX call from which on larger graphs are left out
-ROUNDS, ENOUGH = 40, 0.2  # rounds of a call, or seconds of them
+SLOW = 0.04  # seconds of a NetworkX call from which larger graphs are left out
+ROUNDS, ENOUGH = 40, 0.2  # rounds of a call, or until this many seconds have passed
 COLUMNS = "NetworkX", "hopwave with conversion", "hopwave converted", "as dispatched", "as dispatched, converted"
 OTHER_BY_DEFINITION = {"edge_betweenness_centrality_subset", "group_betweenness_centrality"}  # see docs/networkx.md
 
-# Each call gets the graph, two of its nodes, and the keyword arguments that say who answers.
+# Each call gets the graph, two of its nodes, and the keyword arguments that choose who answers.
 Call = Callable[..., Any]
 
 
@@ -154,7 +154,7 @@ TREES: dict[str, Call] = {
 
 
 def first(G: nx.Graph) -> list[Any]:
-    """One side of a tree; the same list for every call, found once."""
+    """One side of a tree; computed once, the same list for every call."""
     side: list[Any] = G.graph["side"]
     return side
 
@@ -175,7 +175,7 @@ def consumed(result: Any) -> Any:
 
 
 def agree(mine: Any, theirs: Any) -> bool:
-    """Equal, floats up to the last bits; sets and lists of a component may be listed in another order."""
+    """Equal, floats up to the last bits; a component's sets and lists may be in another order."""
     if isinstance(theirs, dict):
         return mine.keys() == theirs.keys() and all(agree(mine[key], theirs[key]) for key in theirs)
     if isinstance(theirs, float):
@@ -207,7 +207,7 @@ def networkx_rows(only: list[str]) -> Iterator[dict[str, Any]]:
 
 
 def one_row(name: str, call: Call, G: nx.Graph, s: Any, t: Any) -> dict[str, Any]:
-    """The times of one function on one graph, in microseconds: the best round of each."""
+    """The times of one function on one graph, in microseconds: the best round of each column."""
     forget, priority = G.__networkx_cache__.clear, nx.config.backend_priority
     theirs = consumed(call(G, s, t, backend="networkx"))
     mine = consumed(call(G, s, t, backend="hopwave"))
@@ -243,14 +243,14 @@ def seconds(call: Callable[[], Any]) -> float:
 
 
 def rows_of(name: str) -> list[dict[str, Any]]:
-    """The rows of one function, in a process of its own."""
+    """The rows of one function, in a separate process."""
     register()
     nx.config.warnings_to_ignore.add("cache")
     return list(networkx_rows([name]))
 
 
 def rows_by_processes(count: int) -> list[dict[str, Any]]:
-    """All rows, with functions side by side in `count` processes; ordered as one process orders them."""
+    """All rows, with functions measured in `count` processes at a time, in the order of one process."""
     os.environ["HOPWAVE_NUM_THREADS"] = "1"
     names = list(dict.fromkeys(name.split()[0] for name in (*UNDIRECTED, *DIRECTED, *TREES)))
     with ProcessPoolExecutor(count, multiprocessing.get_context("spawn")) as pool:
@@ -260,7 +260,7 @@ def rows_by_processes(count: int) -> list[dict[str, Any]]:
 
 
 def declined() -> tuple[float, float]:
-    """Microseconds by which a declined call takes longer than without hopwave, and those of hopwave's own answers."""
+    """Microseconds by which hopwave slows a call that it declines, and how long its own decision takes."""
     G, priority = nx.karate_club_graph(), nx.config.backend_priority
     backend, name = nx.utils.backends._load_backend("hopwave"), "is_connected"
     taken = []
@@ -271,7 +271,7 @@ def declined() -> tuple[float, float]:
 
 
 def note_on(rows: list[dict[str, Any]], more: float, own: float) -> str:
-    """What the page says below its table: what dispatch costs, and which calls it makes slower than NetworkX's own."""
+    """The text below the page's table: what dispatch costs, and which calls it makes slower than NetworkX alone."""
     slower = []
     for row in rows:
         alone, excess = row["NetworkX µs"], row["as dispatched µs"] - row["NetworkX µs"]
@@ -287,7 +287,7 @@ def note_on(rows: list[dict[str, Any]], more: float, own: float) -> str:
 
 
 def igraph_rows() -> Iterator[dict[str, Any]]:
-    """The public functions on karate, beside igraph's."""
+    """hopwave's public functions on karate, compared with igraph's."""
     import igraph
 
     G = hw.Graph.from_networkx(nx.karate_club_graph(), weight=None)
@@ -309,7 +309,7 @@ def igraph_rows() -> Iterator[dict[str, Any]]:
 
 
 def in_turn(calls: list[Callable[[], Any]], times: int = 20, rounds: int = 200) -> list[Any]:
-    """Microseconds of each call: the best of many short rounds, in turn, so that a busy machine disturbs all alike."""
+    """Microseconds of each call: the best of many short rounds, taken in turn so that a busy machine disturbs all."""
     found = [math.inf] * len(calls)
     for _ in range(rounds):
         for i, call in enumerate(calls):

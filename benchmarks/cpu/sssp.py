@@ -3,9 +3,9 @@
     python -m benchmarks.cpu.sssp [graph …] [--sources 5] [--data ../shared/data]
 
 Every library gets the same graph, the same lengths (1 to 255, drawn per edge) and the same sources, in turns, and
-returns distances. All three run until the end: SciPy's Dijkstra on one core, igraph's too. Before anything is timed,
-hopwave's distances must be those of SciPy to the last bit, for every method. The load of the machine is noted: on a
-quiet one it is at most the number of cores that this benchmark keeps busy.
+returns distances. All three compute all distances: SciPy's Dijkstra on one core, igraph's too. Before anything is
+timed, hopwave's distances must equal SciPy's exactly, for every method. The machine's load is recorded: on a quiet
+machine it is at most the number of cores that this benchmark uses.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def with_lengths(graph: hw.Graph) -> hw.Graph:
 
 
 def load(name: str, data: Path) -> hw.Graph | None:
-    """A generated or a real graph; None, and a line that says so, if the file is not there."""
+    """A generated or a real graph; None, with a printed line, if the file is missing."""
     return GRAPHS[name]() if name in GRAPHS else real_graphs([name], data, weights=False).get(name)
 
 
@@ -68,7 +68,7 @@ def peers(graph: hw.Graph) -> dict[str, Callable[[int], Any]]:
 
 
 def check(name: str, graph: hw.Graph, run: dict[str, Callable[[int], Any]], source: int) -> None:
-    """Every method, and both numbers of threads, agree with SciPy."""
+    """Every method, with both numbers of threads, must agree with SciPy."""
     right = run["SciPy"](source)
     found = {method: hw.sssp(graph, source, method=method).distances for method in ("dijkstra", "delta-stepping")}
     found |= {who: run[who](source) for who in ("hopwave", "1 thread")}

@@ -2,11 +2,11 @@
 
     python -m benchmarks.cpu.weighted_betweenness [--note "what else the machine did"]
 
-All sources of the smallest graph, some of the others. Weights are whole numbers from 1 to 255. Scores are compared
-before anything is published. NetworkX takes few sources, because it is slow.
+Uses all sources of the smallest graph, and some of the others. Weights are whole numbers from 1 to 255. Scores are
+compared before anything is published. NetworkX takes few sources, because it is slow.
 
-Times are in ms per source: of the clock, with all cores, as a user waits; and of the processor, with one thread, which
-another program on the same machine changes less.
+Times are in ms per source: wall time with all cores, as a user waits; and processor time with one thread, which depends
+less on other programs on the machine.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def whole(graph: hw.Graph, seed: int = 5) -> hw.Graph:
     return hw.Graph.from_edges(source, target, graph.n, graph.directed, weights=drawn)
 
 
-# name: how the graph is made, sources of hopwave and igraph (None: all), sources of NetworkX
+# name: how to make the graph, sources for hopwave and igraph (None: all), sources for NetworkX
 CASES: dict[str, tuple[Callable[[], hw.Graph], int | None, int]] = {
     "Barabási–Albert 2000": (lambda: generate.barabasi_albert(2000, 5, seed=1), None, 16),
     "Delaunay 2^12": (lambda: generate.delaunay(1 << 12, seed=1), 512, 16),
@@ -50,7 +50,7 @@ CASES: dict[str, tuple[Callable[[], hw.Graph], int | None, int]] = {
 
 
 def measured(name: str, peers: bool) -> dict[str, Any]:
-    """Milliseconds per source of all three, and how many times faster hopwave is."""
+    """Milliseconds per source of all three libraries, and how many times faster hopwave is."""
     import igraph
     import networkx as nx
 

@@ -1,14 +1,14 @@
-"""Betweenness on one GPU: milliseconds of one source, of each of 64, seconds of exact runs, agreement with the CPU.
+"""Betweenness on one GPU: milliseconds for one source, per source of 64, seconds of exact runs, agreement with the CPU.
 
     PYTHONPATH=src python -m benchmarks.gpu.betweenness [--data FOLDER] [--parts single,sampled,exact,agree]
                                                         [--graphs a,b] [--kept FOLDER]
 
 Everything is compared score by score before it is timed: with the CPU engine, single sources with the batch regime. A
-time is the host's clock around a call of betweenness_centrality with device="cuda" and plan="auto": sums scaled and
-certified, and copied to the host, except for single sources, whose graphs and scores are the GPU's. A first
-call uploads the graph, compiles, and prepares what is kept with the graph (a probe, lists cut into chunks, new numbers
-for deep graphs); its time has a column of its own. Generated graphs are those of gpu-hopwave.md. The CPU engine's
-scores of whole graphs are read from the folder --kept, and written there where they are missing.
+time is the host's clock around a call of betweenness_centrality with device="cuda" and plan="auto": sums are scaled,
+certified and copied to the host; for single sources, graphs and scores stay on the GPU. A first call uploads the graph,
+compiles, and prepares what is kept with the graph (a probe, lists cut into chunks, new numbers for deep graphs); its
+time has a separate column. Generated graphs are those of gpu-hopwave.md. The CPU engine's scores of whole graphs are
+read from the folder --kept, and written there if missing.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ MADE: dict[str, Callable[[], Graph]] = {
     "delaunay20": lambda: generate.delaunay(1 << 20, seed=1),
     "grid1000": lambda: generate.grid(1000, 1000, missing=0.03, seed=1),
 }
-# Graphs for one source: scale and edge factor; milliseconds of a call before the wide regime was one launch.
+# Graphs for one source: scale, edge factor, and milliseconds of a call before the wide regime became one launch.
 SINGLE: dict[str, tuple[int, int, float]] = {
     "kron18e43": (18, 43, 3.8), "kron21e44": (21, 44, 14.6), "kron24e16": (24, 16, 140.0), "kron26e16": (26, 16, 560.0),
 }  # fmt: skip
-# Milliseconds per source of the best code before, on the same kind of GPU; None: all of them return garbage.
+# Milliseconds per source of the best earlier code, on the same kind of GPU; None: all of them return garbage.
 BEFORE: dict[str, float | None] = {
     "kron18e43": 2.3, "kron21e44": 8.0, "rmat22e64": 19.0, "uniform20e16": 2.9, "mycielskian17": 1.25,
     "luxembourg_osm": 8.6, "delaunay20": None, "grid1000": None,
@@ -80,7 +80,7 @@ def by_cpu(name: str, graph: Graph, sources: Any, kept: Path | None) -> Any:
 
 
 def difference(found: Any, expected: Any) -> float:
-    """The greatest relative difference of a run's scores; more than 1e-9 stops the benchmark."""
+    """The greatest relative difference of a run's scores; if it exceeds 1e-9, the benchmark stops."""
     worst = float((np.abs(found.scores - expected) / np.maximum(np.abs(expected), 1e-290)).max(initial=0.0))
     if not worst <= 1e-9:
         raise SystemExit(f"{found} differs from the CPU engine's result by {worst:g}")
@@ -104,7 +104,7 @@ def sampled(name: str, graph: Graph, kept: Path | None) -> dict[str, Any]:
 
 
 def single(name: str) -> dict[str, Any]:
-    """One source per call, on a graph that is on the GPU: the median of seven calls, and the mean over sources."""
+    """One source per call, with the graph on the GPU: the median of seven calls, and the mean over sources."""
     scale, edge_factor, earlier_ms = SINGLE[name]
     graph = kronecker_on_gpu(scale, edge_factor)
     distances = hw.bfs(graph, int(np.argmax(graph.degrees)), device="cuda", predecessors=False).distances
@@ -199,7 +199,7 @@ def main() -> None:
 
 
 def earlier(folder: Path, parts: list[str]) -> dict[str, list[dict[str, Any]]]:
-    """Rows of the other parts, from an earlier run; those of the named parts are measured again."""
+    """Rows of an earlier run, except those of the named parts, which are measured again."""
     found: dict[str, list[dict[str, Any]]] = {part: [] for part in PARTS}
     path = folder / "gpu-betweenness.jsonl"
     for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():

@@ -1,9 +1,9 @@
-"""What a call costs on a GPU: wall time of public functions beside the time that the device works.
+"""What a call costs on a GPU: wall time of public functions, and the time for which the device works.
 
     python -m benchmarks.gpu.calls [--quick] [--large]
 
-Every answer is compared with SciPy's before anything is timed. First uses run in processes of their own, with
-an empty folder for compiled kernels. `--large` adds betweenness from one source at scales 24 and 26.
+Every answer is compared with SciPy's before anything is timed. First uses run in new processes, with an empty folder
+for compiled kernels. `--large` adds betweenness from one source at scales 24 and 26.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ import hopwave as hw
 from benchmarks.gpu.graphs import kronecker, kronecker_ends
 from benchmarks.setting import gpu, publish, real_graphs
 
-# In ms, or in s for first uses: what a call is to cost at most.
+# The most that a call should cost, in ms, or in s for first uses.
 AIMS = {
     ("bfs", "kron18"): 0.075,
     ("bfs", "kron21"): 0.105,
@@ -104,7 +104,7 @@ def reached_by_a_hub(graph: hw.Graph, count: int) -> list[int]:
 
 
 def dependencies(graph: hw.Graph, s: int) -> Any:
-    """Brandes' dependencies of one source of an undirected graph, by products of SciPy's."""
+    """Brandes' dependencies of one source of an undirected graph, by SciPy products."""
     A = graph.to_scipy(np.float64)
     sigma, delta = np.zeros(graph.n), np.zeros(graph.n)
     sigma[s] = 1
@@ -151,7 +151,7 @@ def searches(name: str, graph: hw.Graph) -> Iterator[dict[str, Any]]:
 
 
 def betweenness(name: str, graph: hw.Graph, count: int = 16, check: bool = True) -> dict[str, Any]:
-    """One source of betweenness, by the plan that is chosen for it."""
+    """Betweenness from one source, by the plan that is chosen for it."""
     sources = reached_by_a_hub(graph, count)
     there = graph.to("cuda")
 
@@ -185,7 +185,7 @@ print(time.perf_counter() - began)
 
 
 def first_uses() -> Iterator[dict[str, Any]]:
-    """In seconds, each in a process of its own."""
+    """Seconds of first uses, each in a new process."""
     with tempfile.TemporaryDirectory() as folder:
         for number, (what, after) in enumerate((("bfs", ""), ("betweenness", "1"), ("closeness", "1"), ("sssp", "1"))):
             here = {"HOPWAVE_CACHE": f"{folder}/{number}", "CUPY_CACHE_DIR": f"{folder}/{number}-cupy"}

@@ -13,7 +13,7 @@ from hopwave import Graph
 from hopwave.engines.cuda.kronecker import edges
 
 Ends = tuple[int, Any, Any]  # vertices, and the two ends of every edge
-MOST_FOR_SCIPY = 5_000_000  # arcs of a graph that SciPy searches in well under a second
+MOST_FOR_SCIPY = 5_000_000  # most arcs of a graph for SciPy, which it searches in well under a second
 
 
 def kronecker_ends(scale: int, edge_factor: int) -> Ends:
@@ -31,7 +31,7 @@ def kronecker_ends(scale: int, edge_factor: int) -> Ends:
 
 
 def uniform_ends(n: int, m: int, drawn: Any = cupy.int32) -> Ends:
-    """m edges between any two vertices; `drawn`: the type that ids are drawn in, which changes the graph."""
+    """m edges between random vertices; `drawn`: the type in which ids are drawn, which changes the graph."""
     random = cupy.random.default_rng(1)
     source, target = (random.integers(0, n, m, dtype=drawn).astype(cupy.int32, copy=False) for _ in range(2))
     return n, source, target
@@ -73,7 +73,7 @@ def made(n: int, source: Any, target: Any) -> Graph:
 
 
 def made_on_gpu(n: int, source: Any, target: Any) -> Graph:
-    """An undirected graph of these edges that stays on the GPU."""
+    """An undirected graph of these edges, left on the GPU."""
     keys = arc_keys(n, source, target)
     rows = cupy.searchsorted(keys, cupy.arange(n + 1, dtype=cupy.int64) * n).astype(cupy.int32)
     keys %= n
@@ -122,7 +122,7 @@ def sources_of(graph: Graph, count: int) -> list[int]:
 def verified_searches(graph: Graph, count: int) -> tuple[list[int], list[Any]]:
     """Sources in the largest component and their distances on the GPU, by `hopwave-gpu`.
 
-    Those of the first source are compared with SciPy's, where the graph is not too large for that.
+    Those of the first source are compared with SciPy's, unless the graph is too large.
     """
     own = {"predecessors": False, "plan": "hopwave-gpu", "device": "cuda"}
     degrees = cupy.asarray(graph.degrees)

@@ -22,7 +22,7 @@ from hopwave.engines.cuda.search.workspace import Workspace, trace_table
 from hopwave.planning.jobs import SearchJob
 from hopwave.planning.rules import Growing
 
-# Milliseconds that a search is to take at most (device time, one H200).
+# The most milliseconds that a search should take (device time, one H200).
 TARGETS = {
     "email-Enron": 0.06, "kron18": 0.06, "kron21": 0.12, "rmat22": 0.20, "uniform20": 0.15, "mycielskian17": 0.05,
     "delaunay20": 1.2, "grid1000": 3.0, "luxembourg_osm": 1.5, "osm-netherlands-cities": 1.5,
@@ -61,7 +61,7 @@ def undirected(n, source, target):
 
 
 def graphs(data):
-    """Every graph of the table, made when called."""
+    """The graphs of the table; each is made when called."""
     return {
         "email-Enron": lambda: load(hw.read(data / "email-Enron.mtx.gz")),
         "kron18": lambda: undirected(*kronecker_ends(18, 43)),
@@ -102,7 +102,7 @@ def milliseconds(W, sources, parents, plan):
         ids, times = cp.asarray(np.array([s], np.int32)), []
         for repeat in range(6):
             events = cp.cuda.Event(), cp.cuda.Event()
-            SPIN((1,), (1,), (np.int64(150_000),))  # else the GPU would wait for Python after the first event
+            SPIN((1,), (1,), (np.int64(150_000),))  # otherwise the GPU would wait for Python after the first event
             events[0].record()
             W.launch(distance, parent, ids, question, plan)
             events[1].record()
@@ -156,7 +156,7 @@ def times(name, W, sources, plan):
 
 
 def print_trace(W, source, plan):
-    """About twelve levels of one search, evenly spread, with their microseconds."""
+    """About twelve levels of one search, at even distances, with their microseconds."""
     rows = trace_table(LEVELS)
     ids = cp.asarray(np.array([source], np.int32))
     W.launch(cp.empty(W.n, np.int32), None, ids, SearchJob(False), plan, rows)
@@ -167,7 +167,7 @@ def print_trace(W, source, plan):
 
 
 def publish(report):
-    """Write benchmarks/results/gpu-hopwave.md and its lines of JSON."""
+    """Write benchmarks/results/gpu-hopwave.md and its JSON lines."""
     from benchmarks import pages
     from benchmarks.gpu.search import head
     from benchmarks.setting import RESULTS

@@ -1,4 +1,4 @@
-"""Whether hopwave's own search is right on one GPU: on small traps in every variant, and on the graphs that are timed.
+"""Checks hopwave's own search on one GPU: on small traps in every variant, and on the graphs that are timed.
 
 gpu_hopwave.py --check runs the traps; it also checks every graph before it times it.
 """
@@ -21,7 +21,7 @@ from hopwave.planning.jobs import SearchJob
 from hopwave.planning.rules import Growing
 from hopwave.planning.rules import Sizes as RuleSizes
 
-LEVELS = 20_000  # traced at most
+LEVELS = 20_000  # most levels that are traced
 
 NAIVE = r"""
 extern "C" __global__ void level(const OFFSET *offsets, const int *neighbours, int n, int depth, int *distance,
@@ -143,7 +143,7 @@ VARIANTS = {
 
 
 def replayed(rows, n, m, rule):
-    """Whether the rule, replayed, chooses what the GPU chose."""
+    """Whether the replayed rule makes the GPU's choices."""
     nf0, mf0, last = 0, 0, -1
     for _depth, choice, nf, mf, mu, _found, _checked, _blocks, _ended in rows:
         if rule.choose(RuleSizes(n, m, nf, mf, mu, nf0, mf0, last)) != choice:
@@ -153,7 +153,7 @@ def replayed(rows, n, m, rule):
 
 
 def check(loaded, W, sources, rule, parents, limit=None):
-    """None, or what is wrong with a search."""
+    """What is wrong with a search, or None."""
     plan, question = replace(hw.plan("hopwave"), rule=rule), SearchJob(parents, False, limit)
     distance = cp.full(loaded.n, -77, np.int32)
     parent = cp.full(loaded.n, -77, np.int32) if parents else None
@@ -177,7 +177,7 @@ def check(loaded, W, sources, rule, parents, limit=None):
 
 
 def wrong_sizes(loaded, sources, expected, traced):
-    """None, or the first of the first 12 levels whose sizes were traced wrong."""
+    """The first of the first 12 levels whose traced sizes are wrong, or None."""
     degrees = cp.diff(loaded.offsets)
     mu = loaded.m - int(degrees[cp.asarray(sources)].sum())
     for depth, _choice, nf, mf, left, found, _checked, _blocks, _ended in traced:
@@ -191,7 +191,7 @@ def wrong_sizes(loaded, sources, expected, traced):
 
 
 def check_traps(options):
-    """Every trap, with 32- and 64-bit offsets, in every variant."""
+    """Check every trap, with 32- and 64-bit offsets, in every variant."""
     count, failures = 0, []
     for name, graph, all_sources in traps():
         print(name, end="; ", flush=True)
@@ -209,7 +209,7 @@ def check_traps(options):
 
 
 def check_paths():
-    """Path counts compared with the CPU engine's, from small to beyond float64."""
+    """Compare path counts with the CPU engine's, from small ones to those beyond float64."""
     wrong = []
     graphs = {
         "diamonds": hw.generate.diamonds(1100), "grid 30": hw.generate.grid(30, 30), "star": hw.generate.star(5000),

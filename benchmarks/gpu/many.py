@@ -2,10 +2,10 @@
 
     python -m benchmarks.gpu.many [--data ../shared/data] [--graphs email-Enron,luxembourg_osm]
 
-Closeness of every vertex, or of as many sources as the table says, and weak components. Answers are compared before
-they are timed: of all sources where the CPU engine takes seconds, else of some. A time is the whole call with the graph
-already on the GPU (the best of three). "First call" includes the upload and the arranging, and on a new machine also
-what CuPy compiles for it.
+Measures closeness of every vertex, or of as many sources as the table says, and weak components. Answers are compared
+before they are timed: for all sources if the CPU engine takes seconds, else for some. A time is the whole call with the
+graph already on the GPU (the best of three). "First call" includes the upload and the arranging of neighbours, and on a
+new machine also CuPy's compilation.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def main() -> None:
     parser.add_argument("--graphs", default=",".join((*REAL, *MADE)))
     options = parser.parse_args()
     rows = []
-    hw.closeness_centrality(hw.generate.kronecker(9), device="cuda", progress=False)  # compile, for few and for many
+    hw.closeness_centrality(hw.generate.kronecker(9), device="cuda", progress=False)  # compile the kernels for few and
     hw.closeness_centrality(hw.generate.kronecker(9), range(9), device="cuda", progress=False)
     for name in options.graphs.split(","):
         if name in REAL:

@@ -2,11 +2,11 @@
 
     python -m benchmarks.gpu.pagerank [--data ../shared/data] [--made folder] [graph …]
 
-Ranks are computed until all changes of a round together are below 1e-6 (tol=1e-6/n). They are checked before they are
-timed: SciPy computes one more round from them, and must find less change than that; on small graphs they are also
-compared with NetworkX's. Times are medians of nine calls with the graph already on the GPU; the ranks stay there until
-they are read. "First call" includes the upload and the dealing of rows. A round's floor is what it must read and write
-(4 bytes per arc, 32 per vertex) at 4.3 TB/s. `--made` keeps generated graphs from one run to the next.
+Ranks are computed until the sum of a round's changes is below 1e-6 (tol=1e-6/n). They are checked before they are
+timed: SciPy computes one more round from them, and must find a smaller change; on small graphs they are also compared
+with NetworkX's. Times are medians of nine calls with the graph already on the GPU; the ranks stay there until they are
+read. "First call" includes the upload and the assignment of rows to warps. A round's floor is the time to read and
+write 4 bytes per arc and 32 per vertex at 4.3 TB/s. `--made` keeps generated graphs from one run to the next.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ import scipy.sparse as sp
 from benchmarks.setting import ROOT, gpu, hw, publish
 from hopwave.engines.cuda.linalg import power
 
-CHANGE = 1e-6  # of a round, in all
+CHANGE = 1e-6  # sum of a round's changes
 ALPHA = 0.85
 BANDWIDTH = 4.3e12  # bytes per second, as copied on an H200
-WEIGHTED = 1 << 24  # arcs up to which weights are drawn: the host takes seconds for more
-FEW = 50_000  # vertices up to which NetworkX is asked too
+WEIGHTED = 1 << 24  # most arcs for which weights are drawn: for more, the host takes seconds
+FEW = 50_000  # most vertices for which NetworkX is asked too
 REAL = ("email-Enron", "luxembourg_osm", "cnr-2000")
 NOTE = (
     "With NetworkX's rule (tol=1e-6) rounds end when all changes together are below n · 1e-6, which large graphs reach "
@@ -51,7 +51,7 @@ MADE: dict[str, Callable[[], hw.Graph]] = {
 
 
 def graph_named(name: str, data: Path, made: Path | None) -> hw.Graph:
-    """A real graph from its file, or a generated one, from its file where that is kept."""
+    """A real graph from its file, or a generated one, from its file if it is kept."""
     if name in REAL:
         return hw.read(data / f"{name}.mtx.gz", progress=False)
     kept = None if made is None else made / f"{name}.npz"
@@ -84,7 +84,7 @@ def change_by_scipy(graph: hw.Graph, x: Any, weights: Any = None, p: Any = None)
 
 
 class Rounds:
-    """How many rounds the last call made."""
+    """Records how many rounds the last call made."""
 
     def __init__(self) -> None:
         self.last = 0

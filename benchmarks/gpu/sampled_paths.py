@@ -3,9 +3,9 @@
     python -m benchmarks.gpu.sampled_paths [--data ../shared/data] [graph …]
 
 The paths of the first pairs are compared with the CPU engine's before anything is timed: all counts must be equal. A
-time is the whole call of `betweenness_centrality(epsilon=…, delta=0.1, seed=1)`, pilot and looks included, with
-the graph already on the GPU (one run). The CPU's time is that of its first pairs. Sources are timed where they are
-predicted to take up to two seconds. The last run is with method="auto".
+time is the whole call of `betweenness_centrality(epsilon=…, delta=0.1, seed=1)`, including the pilot and all checks,
+with the graph already on the GPU (one run). The CPU's time is measured on the first pairs. Sources are timed if they
+are predicted to take at most two seconds. The last run has method="auto".
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from hopwave.algorithms.betweenness_sampling.path_schedule import Goal
 from hopwave.planning.jobs import PATH_SUMS, SampleJob
 
 REAL = ("email-Enron", "luxembourg_osm")
-COMPARED = 2048  # pairs, by both engines
+COMPARED = 2048  # pairs that both engines draw
 SOURCES_WITHIN = 2.0  # seconds
 NOTE = (
     "Scores within ± epsilon with probability 0.9, or, with top, as soon as the highest are known. Both engines draw "
@@ -63,7 +63,7 @@ ASKED: dict[str, list[dict[str, Any]]] = {
 
 
 def compared(name: str, graph: hw.Graph) -> tuple[int, float]:
-    """Arcs per pair, and the CPU's seconds per pair, after both engines drew the same paths."""
+    """Arcs per pair, and the CPU's seconds per pair; checks first that both engines draw the same paths."""
     seconds, runs = {}, {}
     for device in ("cuda", "cpu"):
         warm = engines.engine(device).path_sampling(graph, SampleJob(5))
@@ -128,7 +128,7 @@ def main() -> None:
                 continue
             for line in rows_of(name, hw.read(file, progress=False) if name in REAL else MADE[name]()):
                 rows.append(line)
-    finally:  # after Ctrl-C, what is measured
+    finally:  # after Ctrl-C, publish what is measured
         title = "Betweenness from sampled paths: one GPU, the CPU engine on all cores, and sampled sources"
         if rows:
             publish("gpu-paths", title, rows, NOTE, gpu())

@@ -1,10 +1,10 @@
-"""Kronecker graphs too large to sort: drawn, built and searched on the GPU, with 64-bit offsets where they are needed.
+"""Kronecker graphs too large to sort: drawn, built and searched on the GPU, with 64-bit offsets if needed.
 
     PYTHONPATH=src python -m benchmarks.gpu.scale --scale 26 28 29 [--sources 8]
 
 The graph is the one that `hopwave graph500` builds (engines/cuda/kronecker.py), with loops and repeats. Every search
-is validated on the GPU by Graph500's five rules; then distances alone are timed, and distances with predecessors. Times
-are of the GPU, until the answers are there by vertex id.
+is validated on the GPU by Graph500's five rules; then distances alone are timed, and distances with predecessors. A
+time is the GPU's, until the answers are stored by vertex id.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from hopwave.planning.jobs import SearchJob
 
 
 def build(scale: int, edge_factor: int) -> tuple[Any, float]:
-    """The graph on the GPU, and the seconds it took."""
+    """The graph on the GPU, and the seconds that it took to build."""
     began = time.perf_counter()
     rows = Rows(scale, edge_factor, seed=1)
     built = time.perf_counter() - began
@@ -42,7 +42,7 @@ def milliseconds(search: Any, sources: list[int]) -> float:
         times = []
         for repeat in range(6):
             events = cp.cuda.Event(), cp.cuda.Event()
-            SPIN((1,), (1,), (np.int64(150_000),))  # else the GPU would wait for Python after the first event
+            SPIN((1,), (1,), (np.int64(150_000),))  # otherwise the GPU would wait for Python after the first event
             events[0].record()
             search(source)
             events[1].record()
@@ -94,7 +94,7 @@ def main() -> None:
     parser.add_argument("--sources", type=int, default=8)
     given = parser.parse_args()
     rows = []
-    build(4, given.edge_factor)  # compiles, so that it is not part of any time
+    build(4, given.edge_factor)  # compiles before anything is timed
     for scale in given.scale:
         rows.append(measure(scale, given.edge_factor, given.sources))
         cp.get_default_memory_pool().free_all_blocks()

@@ -2,12 +2,12 @@
 
     PYTHONPATH=src python -m benchmarks.gpu.search [--data FOLDER] [--sources 16] [--plans a,b] [--graphs x,y] [--go-on]
 
-Every search that is timed is checked against the CPU engine's. A time is the GPU's own, between two events around a
-whole search: with its reset and Python's launches, without the copy of the answer to the host. It is the median over
-sources in the largest component. "In levels" is the time inside the levels of a host loop, without what Python does
-between them. GTEPS are the arcs of the reached part over the whole time. Bytes are the device memory that the graph and
-one search hold. Writes a table and one JSON line for each plan and graph, with the arcs checked, the vertices found
-ahead and the time in each kind of step (XBFS's Figures 10 and 13-15). --go-on keeps the lines of other graphs.
+Every search that is timed is checked against the CPU engine's. A time is the GPU's, between two events around a whole
+search: with its reset and Python's launches, without the copy of the answer to the host. It is the median over sources
+in the largest component. "In levels" is the time inside the levels of a host loop, without Python's work between them.
+GTEPS are the arcs of the reached part divided by the whole time. Bytes are the device memory that the graph and one
+search hold. Writes a table and one JSON line for each plan and graph, with the arcs checked, the vertices found ahead
+and the time in each kind of step (XBFS's Figures 10 and 13-15). --go-on keeps the lines of other graphs.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ GENERATED: dict[str, Callable[[], Graph]] = {
     "grid1000": lambda: generate.grid(1000, 1000, missing=0.03, seed=0),
 }
 
-LONG = ("moscow-roads", "osm-netherlands-cities", "grid1000")  # minutes with every plan: only where they are named
+LONG = ("moscow-roads", "osm-netherlands-cities", "grid1000")  # minutes with every plan: only if they are named
 
 
 def timed(engine: Any, graph: Graph, plan: Any, source: int, expected: Any) -> dict[str, Any]:
-    """One search on the GPU's clock, and whether it was right."""
+    """One search timed by the GPU's clock, and whether it was right."""
     question = SearchJob(predecessors=False)
     began, ended = cupy.cuda.Event(), cupy.cuda.Event()
     loaded = engine.load(graph, plan)
@@ -75,7 +75,7 @@ def measure(engine: Any, name: str, graph: Graph, plans: list[Any], count: int, 
     expected = [hw.bfs(graph, source, device="cpu", predecessors=False) for source in sources]
     rows = []
     for plan in plans:
-        graph._prepared.drop(CudaGraph)  # so that the bytes are only this plan's
+        graph._prepared.drop(CudaGraph)  # so that only this plan's bytes are counted
         cupy.get_default_memory_pool().free_all_blocks()
         row: dict[str, Any] = {"graph": name, "n": graph.n, "m": graph.m, "directed": graph.directed, "plan": plan.name}
         row["levels"] = int(np.median([result.depth for result in expected]))

@@ -1,13 +1,13 @@
-"""Shortest paths on one GPU, a search per launch, beside SciPy's Dijkstra on one core.
+"""Shortest paths on one GPU, one search per launch, compared with SciPy's Dijkstra on one core.
 
     python -m benchmarks.gpu.sssp [graph …] [--data ../shared/data] [--rounds 7] [--keep folder] [--prepare]
 
 Every edge has a length from 1 to 255, drawn by a hash of its ends. The source is the vertex of highest degree. Before
-anything is timed, distances are compared with SciPy's, to the last bit; on kron21, where SciPy takes minutes, every arc
-is checked instead: none offers a shorter distance, and every vertex has one that offers its own. A time is the wall
-time of hw.sssp, the best of some: with a graph on the GPU until the GPU is done, and with one on the host until the
-distances are there. --keep reads graphs and SciPy's distances from a folder, or writes them there; --prepare does
-nothing else.
+anything is timed, distances are compared with SciPy's exactly; on kron21, where SciPy takes minutes, every arc is
+checked instead: no arc gives a shorter distance, and every vertex has an arc that gives its own. A time is the wall
+time of hw.sssp, the best of several: with a graph on the GPU until the GPU is done, and with a graph on the host until
+the distances are there too. --keep reads graphs and SciPy's distances from a folder, or writes them there; --prepare
+does nothing else.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ NOTE = (
 
 @dataclass(frozen=True)
 class Case:
-    """A graph with lengths, the source, SciPy's distances if it can find them in time, and how long it took."""
+    """A graph with lengths, the source, SciPy's distances if it finds them in time, and how long it took."""
 
     graph: hw.Graph
     source: int
@@ -67,7 +67,7 @@ def with_lengths(graph: hw.Graph) -> hw.Graph:
 
 
 def made(name: str, data: Path, keep: Path | None) -> Case | None:
-    """The graph of that name and what is right, from the folder if it is there; None if its file is missing."""
+    """The named graph and its right distances, from the folder if they are there; None if its file is missing."""
     kept = None if keep is None else keep / f"{name}.npz"
     if kept is not None and kept.exists():
         with np.load(kept) as file:
@@ -90,7 +90,7 @@ def made(name: str, data: Path, keep: Path | None) -> Case | None:
 
 
 def is_right(graph: hw.Graph, d: Any, source: int) -> bool:
-    """Whether no arc offers a shorter distance, and every vertex with a path has an arc that offers its own."""
+    """Whether no arc gives a shorter distance, and every vertex with a path has an arc that gives its own."""
     heads, found = cupy.asarray(graph.indices), d[tails_of(graph)] + cupy.asarray(graph.weights)
     there = d[heads]
     reached = cupy.zeros(graph.n, bool)

@@ -1,4 +1,4 @@
-"""The values of the pages of benchmarks/gpu that have a template."""
+"""The values for those pages of benchmarks/gpu that have a template."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from benchmarks.setting import remarks, table
 Record = dict[str, Any]
 ACROSS = 5  # graphs in one table of gpu-search.md
 DEEP = 100  # levels from which gpu-hopwave.md has times per level
-SOURCES = 64  # of a sampled run of betweenness
-ALL = 40_000  # vertices up to which all sources are compared
-PARTS = ("single", "sampled", "exact", "agree")  # of gpu-betweenness.md
+SOURCES = 64  # per sampled run of betweenness
+ALL = 40_000  # most vertices for which all sources are compared
+PARTS = ("single", "sampled", "exact", "agree")  # sections of gpu-betweenness.md
 
 
 def search(lines: list[Record]) -> Record:
-    """Every plan on every graph."""
+    """Values for every plan on every graph."""
     graphs, plans = (list(dict.fromkeys(line[key] for line in lines)) for key in ("graph", "plan"))
     cells = {(line["graph"], line["plan"]): line for line in lines}
     tables = [
@@ -34,7 +34,7 @@ def search(lines: list[Record]) -> Record:
 
 
 def shown(line: Record) -> str:
-    """One plan on one graph."""
+    """The text for one plan on one graph."""
     if line.get("verified"):
         return f"{line['ms']:.3f} / {line['ms_in_levels']:.3f} ({line['gteps']:.2f})"
     return line.get("error", "wrong" if line else "")
@@ -47,7 +47,7 @@ def betweenness(lines: list[Record]) -> Record:
 
 
 def hopwave(lines: list[Record]) -> Record:
-    """The times of our own search, and those per level if there are many levels."""
+    """The times of hopwave's own search, and times per level if there are many levels."""
     rows, deep = [], []
     for line in lines:
         before, code = BEST_SEARCH[line["graph"]]

@@ -4,8 +4,8 @@
 
 Weights are whole numbers from 1 to 255, or fractions, the same in every run. Scores are compared with the CPU engine's
 before they are timed: a relative difference of more than 1e-9 ends the run. A time is the whole call with the graph
-already on the GPU: the best of three if they are short, else one; of the CPU one, after it was compiled. "First call"
-includes the upload, and on a new machine also what CuPy compiles for it.
+already on the GPU: the best of three if calls are short, else one; one call on the CPU, after compiling. "First call"
+includes the upload, and on a new machine also CuPy's compilation.
 """
 
 from __future__ import annotations

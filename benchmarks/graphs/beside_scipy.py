@@ -33,7 +33,7 @@ from hopwave.generate import counter
 
 
 def random_edges(n: int, edges: int) -> tuple[Any, Any]:
-    """Both ends uniform, int32: the worst case for a sort, and few repeats."""
+    """Both ends uniform, int32: the worst case for a sort, with few repeats."""
     ends = np.empty((2, edges), dtype=np.int32)
 
     def draw(begin: int, end: int) -> None:
@@ -52,7 +52,7 @@ def scipy_rows(src: Any, dst: Any, n: int) -> sp.csr_array:
 
 
 def measure(n: int, edges: int, directed: bool, rounds: int) -> dict[str, Any]:
-    """Seconds of both (median), their ratio, and bytes per arc."""
+    """Median seconds of both, their ratio, and bytes per arc."""
     src, dst = random_edges(n, edges)
     arcs = (src, dst) if directed else (np.concatenate([src, dst]), np.concatenate([dst, src]))
     graph = hopwave.Graph.from_edges(src, dst, n=n, directed=directed)

@@ -40,7 +40,7 @@ def drawn(scale: int, edge_factor: int, device: str) -> tuple[Any, Any]:
 
 
 def check(graph: Graph, u: Any, v: Any, n: int) -> None:
-    """Asserts that the graph's rows equal those of another program's sort."""
+    """Assert that the graph's rows equal those of another program's sort."""
     if hasattr(u, "get"):
         import cupy
 
@@ -75,14 +75,14 @@ def synced(call: Callable[[], Any]) -> Callable[[], Any]:
 
 
 def first_search(graph: Graph, source: int, device: str) -> float:
-    """Seconds of the first search of a new graph: what it needs beside its rows is made on the way."""
+    """Seconds of the first search of a new graph, including what it prepares."""
     began = time.perf_counter()
     hw.bfs(graph, source, device=device).depth  # noqa: B018 (may be deferred until it is read)
     return time.perf_counter() - began
 
 
 def in_process(kind: str, scale: int, edge_factor: int) -> dict[str, float]:
-    """One measurement in a process of its own."""
+    """One measurement in a new process."""
     command = [sys.executable, "-m", "benchmarks.graphs.building", "--alone", kind]
     command += ["--scale", str(scale), "--edge-factor", str(edge_factor)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -91,7 +91,7 @@ def in_process(kind: str, scale: int, edge_factor: int) -> dict[str, float]:
 
 
 def alone(kind: str, scale: int, edge_factor: int) -> dict[str, float]:
-    """The subprocess: the first call, the search after it, and the peak."""
+    """Runs in the subprocess: the first call, the search after it, and the peak."""
     n, device = 1 << scale, "cpu" if kind == "cpu" else "cuda"
     u, v = drawn(scale, edge_factor, device)
     if kind == "numpy":
@@ -148,7 +148,7 @@ def rows(scale: int, edge_factor: int, device: str) -> list[dict[str, Any]]:
 
 
 def other_rows(u: Any, v: Any, n: int, device: str) -> list[dict[str, Any]]:
-    """SciPy on the same edges (where there are not too many), and Parquet."""
+    """SciPy on the same edges (unless there are too many), and Parquet."""
     found = []
     if device == "cpu":
         both = np.concatenate([u, v]), np.concatenate([v, u])
@@ -178,7 +178,7 @@ def other_rows(u: Any, v: Any, n: int, device: str) -> list[dict[str, Any]]:
 
 
 def restored(graph: Graph, part: list[Any]) -> list[Any]:
-    """The columns as ids of a graph whose sparse ids became labels."""
+    """The columns as ids of the graph, whose sparse ids became labels."""
     if graph.labels is None:
         return part
     labels = graph.labels.astype(np.int64)

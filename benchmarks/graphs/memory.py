@@ -1,10 +1,10 @@
-"""Memory that a question takes at its peak, beside what hw.estimate_memory says beforehand.
+"""The peak memory of a question, compared with hw.estimate_memory.
 
     PYTHONPATH=src python -m benchmarks.graphs.memory [--device cpu|cuda] [--graphs kron17,…] [--only bfs,…] [--publish]
 
-On the CPU the peak is the growth of the process's resident memory (VmHWM), each question in a process of its own, after
-a small graph has compiled everything. On a GPU it is the greatest sum of CuPy's live allocations, counted by a hook,
-and beside it what CuPy's pool then holds.
+On the CPU the peak is the growth of the process's resident memory (VmHWM), each question in a new process, after a
+small graph has compiled everything. On a GPU it is the greatest sum of CuPy's live allocations, counted by a hook; what
+CuPy's pool then holds is shown too.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ NOTES = {
     "earlier calls freed.",
 }
 ON_THE_CPU = tuple(GRAPHS)
-ATTEMPTS = 4  # to find everything compiled
+ATTEMPTS = 4  # attempts until everything is compiled
 ON_A_GPU = ("kron17", "kron17 directed", "grid600", "smallworld17")
 
 
@@ -83,7 +83,7 @@ def asks(graph: Any) -> dict[str, tuple[str, dict[str, Any]]]:
 
 
 def call(graph: Any, what: str, options: dict[str, Any], device: str, edges: Any = None) -> Any:
-    """Ask; what the answer defers is fetched too."""
+    """Ask a question; deferred answers are fetched too."""
     if what == "from_edges":
         return hw.Graph.from_edges(*edges, n=graph.n, directed=graph.directed, device=device)
     quiet = {"progress": False} if what not in ("bfs", "sssp", "pagerank", "weakly_connected_components") else {}
@@ -113,7 +113,7 @@ def on_gpu(graph: Any, what: str, options: dict[str, Any]) -> dict[str, int]:
 
         def __init__(self) -> None:
             super().__init__()
-            self.sizes: dict[int, int] = {}  # of what was allocated since
+            self.sizes: dict[int, int] = {}  # sizes of the allocations since then
 
         def malloc_postprocess(self, **given: Any) -> None:
             self.sizes[given["mem_ptr"]] = given["mem_size"]
@@ -171,16 +171,16 @@ def on_cpu(folder: str, directed: bool, names: list[str]) -> dict[str, int]:
 
 
 def plan_of_large_graphs(what: str, options: dict[str, Any]) -> str | None:
-    """The plan of large graphs, if small ones have their own: a small graph is given it, so that it compiles."""
+    """The plan of large graphs, if small graphs have their own: given to a small graph, so that it is compiled."""
     if what == "bfs":
         return "hopwave-paths" if options.get("path_counts") else "hopwave"
     return "hopwave-wide" if what == "betweenness_centrality" and len(options.get("sources", ())) == 1 else None
 
 
 def in_a_process(graph: Any, names: list[str]) -> dict[str, int]:
-    """Measures in a process of its own, whose freed arrays go back to the system at once.
+    """Measures in a new process, which returns freed arrays to the system at once.
 
-    One that compiled something is repeated: the memory that a compiler leaves would be used again.
+    A run that compiled something is repeated: it would reuse memory that the compiler freed.
     """
     known = {**os.environ, "MALLOC_MMAP_THRESHOLD_": "65536", "HOPWAVE_PROGRESS": "0"}
     with tempfile.TemporaryDirectory() as folder:
@@ -198,7 +198,7 @@ def in_a_process(graph: Any, names: list[str]) -> dict[str, int]:
 
 
 def estimated(graph: Any, what: str, options: dict[str, Any], device: str) -> int:
-    """What hw.estimate_memory says of a graph that nothing is prepared for."""
+    """hw.estimate_memory for a graph with nothing prepared."""
     if what == "from_edges":
         size = graph.n, len(graph.to_edges()[0])
         return int(hw.estimate_memory(size, what, device=device, directed=graph.directed))
@@ -206,7 +206,7 @@ def estimated(graph: Any, what: str, options: dict[str, Any], device: str) -> in
 
 
 def main() -> None:
-    """Measure, print, and publish if asked to."""
+    """Measure, print, and publish if asked."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"))
     parser.add_argument("--graphs", default="")
@@ -235,7 +235,7 @@ def main() -> None:
             )
             try:
                 said = estimated(graph, what, options, given.device)
-            except Exception as error:  # what was measured is shown all the same
+            except Exception as error:  # show what was measured anyway
                 print(f"{name}, {ask}: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
                 said = None
             row = {"graph": name, "n": graph.n, "m": graph.m, "question": ask, "peak MB": found["peak"] / 1e6}

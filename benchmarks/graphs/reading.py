@@ -1,8 +1,8 @@
 """How long `hopwave.io.read` takes for a Matrix Market file of ten million edges, compared with `scipy.io.mmread`.
 
 SciPy returns a list of entries; hopwave also sorts and merges them into a graph. Both results are compared first. The
-readers take turns, and the median of their times counts. The first call in a new process, which loads the compiled
-code (or compiles it, after an installation), is reported separately.
+readers take turns; reported is the median time of each. The first call in a new process, which loads the compiled code
+(or compiles it, after an installation), is reported separately.
 
     python benchmarks/graphs/reading.py [--edges 10000000] [--repeats 5]
 """

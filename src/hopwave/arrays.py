@@ -1,4 +1,4 @@
-"""Arrays of NumPy or CuPy: where they are, places in them, those fetched when first read, counts beyond float64."""
+"""Arrays of NumPy or CuPy: where they are, checked places, deferred arrays, path counts beyond float64."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Array = Any  # of NumPy or CuPy
 
 def on_gpu(array: Array) -> bool:
     """Whether an array is CuPy's."""
-    # Asked of the type: reading it from the array would build a record.
+    # Tested on the type, because reading the attribute of an array would build a dict.
     return hasattr(type(array), "__cuda_array_interface__")
 
 
@@ -30,7 +30,7 @@ def module_of(array: Array) -> Any:
 
 
 def masked_place(values: Any) -> int | None:
-    """The first entry that NumPy's mask hides, counted through all dimensions; None where nothing is hidden.
+    """The place (in the flattened array) of the first entry that NumPy's mask hides; None if nothing is hidden.
 
     >>> masked_place(np.ma.array([1, 2], mask=[False, True]))
     1
@@ -45,7 +45,7 @@ _HOMES: dict[Any, Literal["cpu", "cuda"]] = {"cpu": "cpu", "reference": "cpu", "
 
 
 def home_of(device: str) -> Literal["cpu", "cuda"]:
-    """Where a vector or a matrix goes that is wanted on this device."""
+    """Where the arrays of this device are: "cpu" or "cuda"."""
     home = _HOMES.get(device) if isinstance(device, str) else None
     if home is None:
         raise LinalgError(f"device {device!r} is not known; use 'cpu' or 'cuda'")
@@ -53,7 +53,7 @@ def home_of(device: str) -> Literal["cpu", "cuda"]:
 
 
 def checked_places(given: Any, name: str, xp: Any = np) -> Array:
-    """Places given by a caller as one array of whole numbers."""
+    """A caller's places as one array of whole numbers; raises a LinalgError for anything else."""
     if (place := masked_place(given)) is not None:
         raise LinalgError(f"{name}[{place}] is masked; leave such places out")
     places = xp.asarray(given)
@@ -63,11 +63,11 @@ def checked_places(given: Any, name: str, xp: Any = np) -> Array:
 
 
 def uploaded(array: npt.NDArray[Any]) -> Array:
-    """A copy of an array on the GPU. Raises EngineError where its memory does not suffice."""
+    """A copy of an array on the GPU. Raises an EngineError if the GPU has too little memory."""
     import cupy
 
     try:
-        return cupy.asarray(array) if array.size else cupy.empty(0, array.dtype)  # quicker
+        return cupy.asarray(array) if array.size else cupy.empty(0, array.dtype)  # cupy.empty is faster
     except MemoryError as error:  # CuPy's is one
         raise EngineError(
             f"the GPU ran out of memory for an array of {amount(array.nbytes)} ({error}); free arrays of your own, or "
@@ -96,7 +96,7 @@ class ScaledCounts:
     exponent: npt.NDArray[np.int64]
 
     def log2(self) -> npt.NDArray[np.float64]:
-        """The binary logarithm of every count; −inf where there is no path."""
+        """The binary logarithm of every count; −inf if there is no path."""
         with np.errstate(divide="ignore"):
             return np.asarray(np.log2(self.mantissa) + self.exponent)
 
@@ -107,14 +107,14 @@ class ScaledCounts:
     def plain(
         mantissa: npt.NDArray[np.float64], exponent: npt.NDArray[np.int64]
     ) -> npt.NDArray[np.float64] | ScaledCounts:
-        """One float64 array where that can hold every count, else the pair."""
+        """One float64 array if that can hold every count, else ScaledCounts."""
         if len(exponent) and int(exponent.max()) > 1024:  # a mantissa is below 1
             return ScaledCounts(mantissa, exponent)
         return np.asarray(np.ldexp(mantissa, exponent), np.float64)
 
 
 class Deferred:
-    """Part of a result that `fetch` makes when it is first read: by a copy from the device, or by computing it."""
+    """An attribute of a result that `fetch()` makes when it is first read: copied from the device, or computed."""
 
     def __init__(self, fetch: Callable[[], Any]) -> None:
         self.fetch = fetch
@@ -124,7 +124,7 @@ class Deferring:
     """A frozen record whose attributes may be Deferred: each is then fetched when it is first read, and kept."""
 
     def _set_aside(self) -> None:
-        """Put what is Deferred where reading it is noticed; called at the end of __init__."""
+        """Move Deferred attributes to `_deferred`, so that reading one calls __getattr__. __init__ ends with this."""
         deferred = {name: value for name, value in self.__dict__.items() if isinstance(value, Deferred)}
         for name in deferred:
             del self.__dict__[name]
@@ -135,19 +135,19 @@ class Deferring:
         deferred = waiting.get(name)
         if deferred is not None:
             self.__dict__[name] = deferred.fetch()
-            waiting.pop(name, None)  # only now: another thread may be here, too
+            waiting.pop(name, None)  # after the fetch, because another thread may read it meanwhile
         if name not in self.__dict__:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         return self.__dict__[name]
 
     def __getstate__(self) -> dict[str, Any]:
-        """What a pickle or a copy holds: the arrays themselves."""
+        """The state for pickles and copies: deferred arrays are fetched first."""
         for name in list(self.__dict__.get("_deferred", ())):
             getattr(self, name)
         return {name: value for name, value in self.__dict__.items() if name != "_deferred"}
 
 
 def on_host(array: Any) -> npt.NDArray[Any]:
-    """A NumPy array from one of NumPy or CuPy."""
+    """The array as a NumPy array; a CuPy array is copied to the host."""
     found: npt.NDArray[Any] = array.get() if hasattr(array, "get") else array
     return found

@@ -6,6 +6,8 @@ Every message gives the value that was found, why it cannot be used, and what to
 from __future__ import annotations
 
 import os
+import sys
+import warnings
 
 
 def amount(size: float) -> str:
@@ -138,7 +140,7 @@ class SparseIdsWarning(UserWarning):
 
 
 class IgnoredColumnWarning(UserWarning):
-    """A file has a column of numbers that may be weights, and nothing in the file says so: it was not read.
+    """A file has a column of numbers that may be weights, but nothing in the file says so; the column was not read.
 
     >>> import hopwave as hw
     >>> issubclass(hw.IgnoredColumnWarning, UserWarning)
@@ -146,8 +148,29 @@ class IgnoredColumnWarning(UserWarning):
     """
 
 
+class IgnoredWeightsWarning(UserWarning):
+    """A graph has weights, and a centrality counts its hops, because `weights=` was not given.
+
+    >>> import warnings
+    >>> import hopwave as hw
+    >>> roads = hw.Graph.from_edges([0, 1], [1, 2], weights=[1.0, 5.0])
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore", hw.IgnoredWeightsWarning)
+    ...     hw.diameter(roads)
+    2
+    """
+
+
+def warn(message: str, category: type[Warning]) -> None:
+    """Warn at the line outside hopwave that made the call, once for each such line."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "hopwave":
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
+
+
 def too_large(what: str, needed: float, usable: float, remedy: str, least: str = "") -> EngineError:
-    """The error of everything that does not fit into memory; `least`: of which part of it so much is needed.
+    """The error for anything that does not fit into memory. `least` names the part that needs `needed` bytes.
 
     >>> str(too_large("a table of distances", 5e9, 1e9, "take fewer sources"))
     'a table of distances needs 5.00 GB and may use 1.00 GB; take fewer sources'

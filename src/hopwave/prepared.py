@@ -1,7 +1,7 @@
-"""What is computed once for a graph, a matrix or a product and kept with it: at most one record of each class.
+"""Records that are computed once for a graph, a matrix or a product and kept with it: at most one of each class.
 
-Engines keep their own records here (uploaded arrays, hub lists, workspaces), so the owner need not know them, and each
-record is found again by its class, with its type.
+Engines keep their own records here (uploaded arrays, hub lists, workspaces). The owner need not know their classes; a
+record is looked up by its class, so its type is known.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Prepared:
         return kept
 
     def record(self, kind: type[Record]) -> Record:
-        """The record of that class, made without arguments when first asked for."""
+        """The record of that class; made by calling the class without arguments when first needed."""
         found = self._records.get(kind)
         return self.keep(kind()) if found is None else found
 
@@ -56,8 +56,8 @@ class Prepared:
 
 @dataclass
 class Structure:
-    """What searches found out about a graph; the same whichever engine found it."""
+    """What searches found out about a graph; it does not depend on the engine."""
 
-    # The number of every vertex's component, counted by lowest vertex; weak components under False, strong under True.
+    # The number of every vertex's component, in the order of lowest vertices: weak (key False) or strong (key True).
     components: dict[bool, npt.NDArray[np.int32]] = field(default_factory=dict)
     depth: int | None = None  # levels of a search from the vertex of highest degree

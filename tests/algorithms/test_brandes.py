@@ -150,7 +150,7 @@ def test_half_width_narrows_with_more_draws_and_more_risk() -> None:
 
 
 def test_half_width_holds() -> None:
-    """Means of draws whose expectation is known: outside the bound less often than the risk."""
+    """Means of draws with a known expectation are outside the bound less often than the risk."""
     generator, risk, k = np.random.default_rng(1), 0.05, 400
     for p in (0.0, 0.02, 0.3):
         draws = generator.random((2000, k)) < p
@@ -180,7 +180,7 @@ def test_adaptive_bounds_hold(seed: int, directed: bool) -> None:
 
 
 def test_bounds_of_a_hub_are_narrower_than_epsilon() -> None:
-    """On a star the score is 1 for the hub and 0 for the others, and every source gives almost that."""
+    """On a star the hub scores 1 and the others 0, and every source gives almost these scores."""
     graph = generate.star(4000)
     found = hw.betweenness_centrality(graph, epsilon=0.05, seed=1, method="sources")
     assert 128 <= found.sources < 4000

@@ -8,6 +8,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import threading
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -25,6 +26,7 @@ from hopwave.engines.cpu import policy, team
 from hopwave.engines.cpu.betweenness import run as cpu_betweenness
 from hopwave.planning.catalogue import CATALOGUE
 from hopwave.planning.jobs import BetweennessJob
+from hopwave.system.atomic_file import replacing
 
 GRAPH = generate.delaunay(2500, seed=1)  # large enough to interrupt even on many cores
 CALLS: dict[str, Callable[..., Any]] = {
@@ -49,7 +51,7 @@ def done(path: Path) -> int:
 
 
 def stop(after: int) -> Callable[[int, int], None]:
-    """Ctrl-C when that many sources are done."""
+    """Return a progress function that raises Ctrl-C when `after` sources are done."""
 
     def progress(reached: int, total: int) -> None:
         if after <= reached < total:
@@ -123,7 +125,7 @@ def test_ctrl_c_before_the_first_block_of_a_resumed_run_loses_nothing(tmp_path: 
 
 
 def test_ctrl_c_while_a_source_is_added_up_counts_it_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Compiled code finishes a source before Python sees a Ctrl-C: the source is then both added and counted."""
+    """Compiled code finishes a source before Python sees Ctrl-C: the source must be both added and counted."""
 
     def heard(*given: Any) -> None:
         lead(*given)
@@ -194,7 +196,7 @@ def begun(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def refused(path: Path, call: Callable[..., Any], error: type[Exception], words: str) -> None:
-    """One clear error, and the file is unchanged."""
+    """The call raises one clear error, and the file is unchanged."""
     before = path.read_bytes()
     with pytest.raises(error, match=words) as caught:
         call(checkpoint=path)
@@ -209,7 +211,7 @@ def test_a_checkpoint_of_another_call_is_refused(other: str, begun: Path, tmp_pa
 
 
 def test_blocks_of_another_size_are_refused(begun: Path, tmp_path: Path) -> None:
-    """Another engine may use blocks of another size; the same number of blocks is then another number of sources."""
+    """Another engine may use blocks of another size; equally many blocks would then be another number of sources."""
     path = tmp_path / "run.npz"
     with np.load(begun) as stored:
         np.savez(path, **{**stored, "size": np.array(stored["size"] + 1)})
@@ -217,7 +219,7 @@ def test_blocks_of_another_size_are_refused(begun: Path, tmp_path: Path) -> None
 
 
 def test_labels_and_scaling_may_change(begun: Path, tmp_path: Path) -> None:
-    """What is done with the sums afterwards does not matter."""
+    """Options that only change how the sums are used may differ."""
     path = Path(shutil.copy(begun, tmp_path / "run.npz"))
     raw = CALLS["vertices"](checkpoint=path, normalized=False)
     assert np.array_equal(raw.scores, CALLS["vertices"](normalized=False).scores)
@@ -282,7 +284,7 @@ def test_a_folder_is_not_a_checkpoint(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes here")
 def test_pipes_sockets_and_devices_are_refused(tmp_path: Path) -> None:
-    """A pipe would be waited for until somebody writes into it."""
+    """Opening a pipe would wait until another process writes to it."""
     os.mkfifo(tmp_path / "pipe")
     with socket.socket(socket.AF_UNIX) as one:
         one.bind(str(tmp_path / "socket"))
@@ -315,7 +317,7 @@ def test_an_interrupted_write_keeps_the_old_checkpoint(
         found = CALLS["vertices"](checkpoint=path).scores
     assert len(told) == 1
     assert path.read_bytes() == before and len(list(tmp_path.iterdir())) == 1
-    assert np.array_equal(found, CALLS["vertices"]().scores)  # what was computed is handed out
+    assert np.array_equal(found, CALLS["vertices"]().scores)  # the scores computed so far are returned
 
 
 @pytest.mark.parametrize("full", [False, True])
@@ -329,7 +331,7 @@ def test_ctrl_c_says_where_progress_is(full: bool, tmp_path: Path, monkeypatch: 
 
     def stop(done: int, of: int) -> None:
         stages.add(of)
-        if len(stages) > bool(more):  # the pilot of a sample is not saved
+        if len(stages) > bool(more):  # the pilot sample is not saved
             raise KeyboardInterrupt
 
     for call, more in (("vertices", {}), ("vertices", {"epsilon": 0.01, "method": "paths", "seed": 1})):
@@ -344,6 +346,7 @@ def test_ctrl_c_says_where_progress_is(full: bool, tmp_path: Path, monkeypatch: 
 
 TWO_WRITERS = """
 import sys
+import threading
 from hopwave.system.atomic_file import replacing
 for turn in range(400):
     with replacing(sys.argv[1]) as stream:
@@ -353,8 +356,31 @@ for turn in range(400):
 
 @pytest.mark.slow
 def test_two_writers_of_one_file(tmp_path: Path) -> None:
-    """Each finds the other's temporary file, and leaves it alone until it has its name."""
+    """Each finds the other's temporary file and must leave it alone."""
     command = [sys.executable, "-c", TWO_WRITERS, str(tmp_path / "one.npz")]
     writers = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for _ in range(3)]
     assert [(writer.communicate(timeout=120)[1], writer.returncode) for writer in writers] == [("", 0)] * 3
     assert [file.name for file in tmp_path.iterdir()] == ["one.npz"]
+
+
+def test_ctrl_c_inside_a_library_that_writes_is_still_ctrl_c(tmp_path: Path) -> None:
+    """In zipfile it ends in a ValueError: the archive cannot be closed while a part of it is open."""
+    with pytest.raises(KeyboardInterrupt), replacing(tmp_path / "a.npz"):
+        try:
+            raise KeyboardInterrupt
+        finally:
+            raise ValueError("Can't close the ZIP file")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_second_ctrl_c_does_not_reach_the_writing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    threads = set()
+    write = Checkpoint._write
+
+    def noted(*given: Any) -> None:
+        threads.add(threading.current_thread())
+        write(*given)
+
+    monkeypatch.setattr(Checkpoint, "_write", noted)
+    CALLS["wide"](checkpoint=tmp_path / "run.npz")
+    assert threads and threading.main_thread() not in threads

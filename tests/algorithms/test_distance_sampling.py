@@ -78,7 +78,7 @@ def test_histogram_is_within_its_bounds(name: str) -> None:
 
 
 def test_bounds_hold_as_often_as_promised() -> None:
-    """The risk is for all vertices together: of 60 samples, at most a tenth may fail anywhere."""
+    """The risk holds for all vertices together: of 60 samples, at most a tenth may fail anywhere."""
     graph = GRAPHS["scale-free"]
     exact = hw.harmonic_centrality(graph).scores
     failed = 0
@@ -146,11 +146,11 @@ def test_draws_are_vertices() -> None:
 @pytest.mark.parametrize(
     ("n", "depth", "sources", "shared"),
     [
-        (36_692, 9, 2, False),  # too few to share anything
+        (36_692, 9, 2, False),  # too few sources to share steps
         (36_692, 9, 3, True),
         (65_536, 101, 2000, True),  # a mesh of moderate depth, sources anywhere
-        (114_599, 951, 2000, False),  # roads: sources anywhere have nothing in common
-        (114_599, 951, 114_599, True),  # all vertices: those of a batch are neighbours
+        (114_599, 951, 2000, False),  # roads: random sources have nothing in common
+        (114_599, 951, 114_599, True),  # all vertices: the sources of a batch are neighbours
         (10**6, 5000, 10**6, False),
     ],
 )

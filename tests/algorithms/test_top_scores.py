@@ -1,4 +1,4 @@
-"""The highest closeness and harmonic centralities: those of the whole computation, found with fewer searches."""
+"""The highest closeness and harmonic centralities equal those of the full computation, with fewer searches."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hopwave.planning.jobs import CutSweep
 
 
 def joined(*graphs: Graph) -> Graph:
-    """Several graphs beside each other."""
+    """The disjoint union of several graphs."""
     columns, first = [], 0
     for graph in graphs:
         columns.append(np.array(graph.to_edges()[:2]) + first)
@@ -38,7 +38,7 @@ GRAPHS = {
 
 
 def assert_same(graph: Graph, top: int, **options: Any) -> top_scores.Searches:
-    """Asserts the scores of the whole computation, and NetworkX's up to rounding."""
+    """Compare with the full computation exactly, and with NetworkX up to rounding."""
     for ask in (hw.closeness_centrality, hw.harmonic_centrality):
         given = options if ask is hw.closeness_centrality else {}
         found, every = ask(graph, top=top, **given), ask(graph, **given)
@@ -50,7 +50,7 @@ def assert_same(graph: Graph, top: int, **options: Any) -> top_scores.Searches:
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Small graphs as large ones: rounds of a few searches."""
+    """Treat small graphs like large ones: rounds of a few searches."""
     monkeypatch.setattr(top_scores, "SMALL", 2)
     monkeypatch.setattr(top_scores, "ROUND", 20)
 
@@ -130,7 +130,7 @@ def test_bounds_are_no_less_than_scores() -> None:
             if not graph.directed:
                 top_scores.tighten(engines.engine("cpu"), graph, score, high, bound, top_scores.Best(3), None)
                 assert (bound >= right).all()
-            for share in (0.5, 0.9, 1.1):  # a search is whole, or its score is below what was asked for
+            for share in (0.5, 0.9, 1.1):  # a search is complete, or its score is below what was asked for
                 least = share * float(right.max())
                 job = CutSweep(np.arange(graph.n), score, least, low, high)
                 cut = engines.engine("cpu").cut_sweep(graph, job, lambda done: None)

@@ -1,4 +1,4 @@
-"""Errors of others, wasted memory and lost entries that were once possible, each as the call that showed it."""
+"""Foreign errors, wasted memory and lost entries that once occurred, each with the call that showed it."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_a_sampled_histogram_bounds_what_it_did_not_meet() -> None:
 
 
 def npz(path: Path, **changed: Any) -> Path:
-    """An archive of a small graph with some entries changed: arrays, or bytes as they are."""
+    """An archive of a small graph with some entries replaced: by arrays, or by raw bytes."""
     arrays = {"hopwave": 1, "directed": True, "indptr": [0, 1, 1], "indices": [1]} | changed
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, value in arrays.items():
@@ -116,12 +116,12 @@ def npz(path: Path, **changed: Any) -> Path:
 
 
 def header(text: str) -> bytes:
-    """An array whose header is that text."""
+    """An .npy array whose header is `text`."""
     return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text.encode()
 
 
 def test_labels_of_no_characters_take_no_memory(tmp_path: Path) -> None:
-    """A file of 1 kB that took gigabytes: a billion texts of no bytes each."""
+    """This file of 1 kB took gigabytes: a billion texts of no bytes each."""
     text = "{'descr': '<U0', 'fortran_order': False, 'shape': (1000000000,), }\n"
     path = npz(tmp_path / "a.npz", labels=header(text))
     with pytest.raises(FormatError, match=r"labels.npy' declares 1,000,000,000 bytes"):
@@ -197,8 +197,8 @@ def test_the_temporary_file_of_a_killed_process_is_removed_by_the_next_write(tmp
     assert len(list(tmp_path.glob(".*.part"))) == 2
     with replacing(target) as stream:
         stream.write(b"whole")
-        assert len(list(tmp_path.glob(".*.part"))) == 2  # that of the other file, and ours
-        with replacing(target) as another:  # at the same time: neither takes the other's for stray
+        assert len(list(tmp_path.glob(".*.part"))) == 2  # the other file's, and ours
+        with replacing(target) as another:  # at the same time: neither may take the other's file for a stray
             another.write(b"first")
         assert target.read_bytes() == b"first"
     assert target.read_bytes() == b"whole"
@@ -235,7 +235,7 @@ def test_arguments_of_a_wrong_type_are_errors_of_ours(call: Any, values: list[An
 
 
 def test_numbers_of_any_type_and_size_are_taken_as_numbers() -> None:
-    """A float32 is not compiled for, and as many vertices as no graph has are all of them."""
+    """There is no compiled code for float32; and a k above n means all vertices."""
     graph = hw.Graph.from_edges([0, 1], [1, 2], weights=[1.5, 2.0])
     assert hw.sssp(graph, 0, delta=np.float32(0.5)).distances.tolist() == [0.0, 1.5, 3.5]
     assert hw.nearest(graph, 0, k=2**70) == {0: 0.0, 1: 1.5, 2: 3.5}
@@ -261,9 +261,10 @@ def test_weights_of_an_arranged_graph_are_the_same_in_both_directions() -> None:
         arranged.with_weights([5, 6, 7, 7])
 
 
-def test_none_is_no_node_of_networkx() -> None:
-    with pytest.raises(GraphError, match="label None, which NetworkX refuses as a node"):
-        Graph.from_edges([0], [1], labels=[None, "a"]).to_networkx()
+def test_none_is_no_label() -> None:
+    """NetworkX refuses it as a node."""
+    with pytest.raises(GraphError, match="a label is None or NaN, which names no vertex"):
+        Graph.from_edges([0], [1], labels=[None, "a"])
 
 
 @pytest.mark.parametrize("normalized", [True, False])

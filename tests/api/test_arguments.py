@@ -222,7 +222,7 @@ def test_scores_are_on_the_device_of_the_graph(monkeypatch: pytest.MonkeyPatch) 
     graph, scores = Graph.from_edges([0], [1]), np.ones(2)
     gpu: Any = SimpleNamespace(name="cuda")
     assert choice.to_input_device(graph, gpu, scores) is scores
-    graph.__dict__["_device"] = "cuda"  # as if made of CuPy arrays
+    graph.__dict__["_device"] = "cuda"  # as if it were made of CuPy arrays
     assert (
         isinstance(choice.to_input_device(graph, gpu, scores), OnDevice)
         and choice.to_input_device(graph, gpu, None) is None

@@ -28,13 +28,13 @@ def gpu(monkeypatch: pytest.MonkeyPatch) -> None:
         (367_662, 36_692, "cuda"),  # closeness of all of email-Enron
         (367_662, 100, "cpu"),
         (367_662, 1, "cpu"),
-        (1 << 20, 1, "cuda"),  # as one search
+        (1 << 20, 1, "cuda"),  # like one search
         (156, 34, "cpu"),
-        (1 << 30, 0, "cpu"),  # one path, from both its ends
+        (1 << 30, 0, "cpu"),  # one path, searched from both ends
     ],
 )
 def test_auto_takes_the_gpu_for_large_work(arcs: int, searches: int, device: str) -> None:
-    graph: Any = SimpleNamespace(m=arcs, device="cuda")  # there already: it need not fit
+    graph: Any = SimpleNamespace(m=arcs, device="cuda")  # already on the GPU: it need not fit
     assert choice.choose_device("auto", graph, None, searches) == device
     assert choice.choose_device("auto", graph, 2, searches) == "cpu"
     assert choice.choose_device("cuda", graph, None, searches) == "cuda"
@@ -51,7 +51,7 @@ def test_auto_takes_the_gpu_for_large_work(arcs: int, searches: int, device: str
     ],
 )
 def test_along_weights_auto_takes_the_gpu_for_many_searches(arcs: int, searches: int, device: str) -> None:
-    graph: Any = SimpleNamespace(m=arcs, device="cuda")  # there already: it need not fit
+    graph: Any = SimpleNamespace(m=arcs, device="cuda")  # already on the GPU: it need not fit
     assert choice.distance_engine(True, "auto", graph, None, searches).name == device
     assert choice.distance_engine(True, "auto", graph, 2, searches).name == "cpu"
     assert choice.distance_engine(True, "cuda", graph, None, searches).name == "cuda"

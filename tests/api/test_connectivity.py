@@ -152,7 +152,7 @@ def test_one_path_of_larger_graphs(name: str) -> None:
 
 
 def test_all_paths_come_one_at_a_time() -> None:
-    """A chain of 1100 diamonds has 2^1100 of them."""
+    """A chain of 1100 diamonds has 2^1100 shortest paths."""
     paths = hw.all_shortest_paths(
         TRAPS["overflow-of-float64-diamonds"](), 0, TRAPS["overflow-of-float64-diamonds"]().n - 1
     )

@@ -59,7 +59,7 @@ def names(graph: Graph) -> list[Any]:
 def test_closeness(graph: Graph, wf: bool) -> None:
     expected = nx.closeness_centrality(graph.to_networkx(), wf_improved=wf)
     found = hw.closeness_centrality(graph, wf_improved=wf)
-    assert found.to_dict() == expected  # to the last bit: the same operations in the same order
+    assert found.to_dict() == expected  # exactly: the same operations in the same order
     assert found.to_pandas()["closeness"].tolist() == list(expected.values())
     one = names(graph)[-1]
     assert hw.closeness_centrality(graph, [one], wf).to_dict() == {one: expected[one]}
@@ -148,7 +148,7 @@ def bigger() -> list[Any]:
 
 @pytest.mark.parametrize("graph", bigger())
 def test_bounds_are_exact(graph: Graph) -> None:
-    """On graphs large enough that not all searches are made."""
+    """On graphs so large that not all searches are made."""
     right = hw.bfs_many(graph, range(graph.n)).max(axis=1)
     assert np.array_equal(hw.eccentricity(graph).scores, right)
     assert hw.diameter(graph) == right.max()
@@ -178,7 +178,7 @@ def test_bounds_save_searches(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @given(graph=labelled())
 def test_efficiencies(graph: Graph) -> None:
-    if graph.directed:  # NetworkX has none for these: its formula, on its distances
+    if graph.directed:  # NetworkX has no function for these: its formula, on its distances
         lengths = dict(nx.all_pairs_shortest_path_length(graph.to_networkx()))
         total = sum(1 / d for row in lengths.values() for d in row.values() if d)
         assert math.isclose(hw.global_efficiency(graph), total / max(1, graph.n * (graph.n - 1)), abs_tol=1e-15)

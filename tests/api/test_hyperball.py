@@ -26,7 +26,7 @@ def exact_diameter(N: Any, share: float = 0.9) -> float:
 
 @pytest.mark.parametrize("graph", [WORLD, ARCS], ids=["small world", "arcs"])
 def test_standard_errors_cover(graph: Graph) -> None:
-    """By Student's distribution, 8 runs are within 2 standard errors in 91%; over 60 seeds, 80% is 3 deviations less."""
+    """Student's distribution puts 91% within 2 standard errors of 8 runs; over 60 seeds, 80% is 3 deviations less."""
     N = exact_pairs(graph)
     mean, diameter = hw.distance_histogram(graph).mean(), exact_diameter(N)
     harmonic = hw.harmonic_centrality(graph).scores

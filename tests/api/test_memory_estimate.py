@@ -1,4 +1,4 @@
-"""Memory known beforehand: beside what a process takes, what the models count, and what is refused."""
+"""Memory estimates: compared with what a process takes and what the models count; and what is refused."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ASKED = ("bfs", "components", "sssp_many, every arc 1, 8 sources")
 def test_the_peak_on_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
     """benchmarks/results/memory-cpu.md has all questions; here are some that take a second.
 
-    Where an array's last page of 2 MB begins is chance, and these graphs are small: so one such page more or less.
+    Where an array's last page of 2 MB begins is chance, and these graphs are small: so one page more or less passes.
     """
     monkeypatch.setenv("HOPWAVE_NUM_THREADS", "2")
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
@@ -53,7 +53,7 @@ def test_questions_are_those_of_both_devices_and_are_functions() -> None:
 def test_a_graph_ten_times_as_large_takes_ten_times_as_much(model: Any, what: str) -> None:
     ask = Ask(what, sources=64, edges=what.startswith("edge"), weighted=what == "sssp_many", threads=None)
     small, large = (model.footprint(shape, ask).peak for shape in (MESH, replace(MESH, n=10**7, m=4 * 10**7)))
-    assert 4 < large / small < 12  # small ones are sorted at once, large ones in parts
+    assert 4 < large / small < 12  # small graphs are sorted at once, large ones in parts
 
 
 def test_estimates_are_what_was_measured_on_an_h200() -> None:
@@ -95,7 +95,7 @@ def test_an_estimate_says_what_is_held() -> None:
 
 
 def test_a_table_of_lengths_is_counted_whichever_lengths_they_are() -> None:
-    """Hops are found as int32 and returned as float64; without weights= a graph's own weights count."""
+    """Hops are found as int32 and returned as float64; without weights= the graph's own weights are used."""
     graph, sources = hw.generate.grid(300, 300), range(50)
     hops = hw.estimate_memory(graph, "sssp_many", sources=sources, device="cpu")
     assert hops.bytes > 13 * len(sources) * graph.n and hops.parts["table of distances"] == 4 * len(sources) * graph.n
@@ -128,12 +128,12 @@ def test_refused() -> None:
 
 
 def test_a_graph_that_a_gpu_cannot_hold(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With device="auto" the CPU takes it; where the GPU is named, the error has the bytes."""
+    """With device="auto" the CPU takes it; if the GPU is named, the error states the bytes."""
     graph = hw.generate.grid(30, 30)
     monkeypatch.setattr(choice, "has_gpu", lambda: True)
     monkeypatch.setattr(choice, "MIN_ARCS_FOR_GPU", 1)
     monkeypatch.setattr(choice, "free_on_gpu", lambda: 10_000)
-    assert choice.choose_device("auto", graph, None) == "cuda"  # so small a graph is not asked about
+    assert choice.choose_device("auto", graph, None) == "cuda"  # for a graph this small, free memory is not asked for
     monkeypatch.setattr(choice, "MIN_ARCS_TO_ASK", 1)
     assert choice.choose_device("auto", graph, None) == "cpu"
     with pytest.raises(hw.EngineError, match=r"on the GPU needs .* kB and may use 10.00 kB; use device='cpu'"):
@@ -143,13 +143,13 @@ def test_a_graph_that_a_gpu_cannot_hold(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_vertices_that_are_offered_shorter_ways_are_entered_again() -> None:
-    """A star whose arms are joined by a ring: each arm is offered its own length first, then a shorter way."""
+    """A star whose arms are joined by a ring: each arm first gets its own length, then a shorter path."""
     from hopwave.api.memory_estimate import _offers
 
     arms = np.arange(1, 200)
     star = hw.Graph.from_edges(np.zeros(199, int), arms, weights=np.ones(199))
     assert _offers(star)[0] == pytest.approx(1.0, abs=0.01)
-    ways = np.concatenate([[1.0], np.full(198, 500.0), np.ones(198)])  # along the ring from arm 1, each one longer
+    ways = np.concatenate([[1.0], np.full(198, 500.0), np.ones(198)])  # along the ring from arm 1, each one longer than
     ring = hw.Graph.from_edges(
         np.concatenate([np.zeros(199, int), arms[:-1]]), np.concatenate([arms, arms[1:]]), weights=ways
     )
@@ -160,7 +160,7 @@ def test_vertices_that_are_offered_shorter_ways_are_entered_again() -> None:
 
 
 def test_a_limit_leaves_as_many_workers_as_the_engine_starts() -> None:
-    """MESH takes 56 MB for each."""
+    """Each worker takes 56 MB for MESH."""
     one, two = (
         on_cpu.footprint(MESH, Ask("betweenness_centrality", 64, threads=2, memory_limit=limit)).at_peak["workers"]
         for limit in (100_000_000, 150_000_000)
@@ -169,21 +169,21 @@ def test_a_limit_leaves_as_many_workers_as_the_engine_starts() -> None:
 
 
 def test_the_most_shortest_paths_along_weights() -> None:
-    """A chain of diamonds with equal lengths has 2^k; with one way shorter in every diamond, one."""
+    """A chain of k diamonds with equal lengths has 2^k shortest paths; with one way shorter in every diamond, one."""
     from hopwave.api.memory_estimate import _path_bits
 
     chain = hw.generate.diamonds(40)
     u, v = chain.to_edges()
     assert _path_bits(chain.with_weights(np.ones(chain.m)), 0) == pytest.approx(40)
     lengths = np.ones(len(u))
-    lengths[np.unique(u, return_index=True)[1]] = 0.5  # the first arc listed from every vertex
+    lengths[np.unique(u, return_index=True)[1]] = 0.5  # the first listed arc of every vertex
     uneven = hw.Graph.from_edges(u, v, weights=lengths)
     assert _path_bits(uneven, 0) < 40
     assert _path_bits(hw.Graph.from_edges([0, 1], [1, 2], n=4, weights=[1.0, 2.0]), 3) == 0.0  # no arc leads on
 
 
 def test_what_is_held_while_arcs_become_edges() -> None:
-    """Workers' arrays stay with the graph meanwhile, unless they are large or memory is limited."""
+    """Meanwhile workers' arrays stay with the graph, unless they are large or memory is limited."""
     small, large = (Shape(n, 20 * n, False, depth=6, greatest=50) for n in (10_000, 10**7))
     ask = Ask("edge_betweenness_centrality", 8, edges=True, plan="hopwave-block", threads=2)
     kept, limited, dropped = (

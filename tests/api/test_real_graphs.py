@@ -63,11 +63,11 @@ def sources(graph: Graph, count: int) -> list[int]:
 
 
 def hops(graph: Graph, source: int) -> npt.NDArray[np.int64]:
-    """Distances from the order in which SciPy visits: a vertex is one level below the one that found it."""
+    """Distances from SciPy's order of visits: a vertex is one level below the vertex that found it."""
     order, predecessors = breadth_first_order(graph.to_scipy(), source, directed=True)
     place = np.zeros(graph.n, np.int64)
     place[order] = np.arange(len(order))
-    found_by = place[predecessors[order[1:]]]  # places never go back: first come, first served
+    found_by = place[predecessors[order[1:]]]  # ascending: vertices found first come first
     distances = np.full(graph.n, -1)
     begin, end, depth = 0, 1, 0
     while begin < end:
@@ -102,7 +102,7 @@ def test_betweenness_equals_igraphs(data: Path, name: str) -> None:
 
 @every_graph
 def test_betweenness_equals_the_oracles(data: Path, name: str) -> None:
-    """Within 1e-9 of each score, small ones too; vertices and edges, both plans."""
+    """Within 1e-9 of each score, small scores too; vertices and edges, both plans."""
     G = graph(data, name)
     source = sources(G, 1)
     right = oracle.Scaled(G, source[0])

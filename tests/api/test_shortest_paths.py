@@ -1,4 +1,4 @@
-"""Shortest paths with lengths against SciPy and NetworkX, to the last bit; limits, threads, traces, paths of two."""
+"""Shortest paths with lengths equal SciPy's and NetworkX's exactly; limits, threads, traces, paths of two vertices."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ METHODS = ("dijkstra", "delta-stepping", "bellman-ford")
 either = pytest.mark.parametrize("directed", [False, True])
 Lengths = np.ndarray[Any, Any]
 
-# Lengths on which searches go wrong: equal ones, zeros, fractions that rounding makes differ, last bits, extremes.
+# Lengths on which searches go wrong: equal ones, zeros, fractions that rounding makes unequal, last bits, extremes.
 KINDS: dict[str, Any] = {
     "equal": lambda draw, m: draw.integers(1, 4, m).astype(float),
     "zeros": lambda draw, m: draw.integers(0, 3, m) * 1.5,
@@ -100,7 +100,7 @@ def test_threads_share_large_buckets_and_the_pool_grows(monkeypatch: pytest.Monk
     monkeypatch.setattr(policy, "ENTRIES_PER_VERTEX", 0)
     monkeypatch.setattr(policy, "BLOCKS_PER_WORKER", 0)
     for threads in (1, 3):
-        fresh = graph.with_weights(graph.weights)  # without the pool of the runs before
+        fresh = graph.with_weights(graph.weights)  # without the thread pool of earlier runs
         assert np.array_equal(hw.sssp(fresh, source, delta=40.0, threads=threads).distances, right)
         assert np.array_equal(hw.sssp(fresh, list(range(0, 4096, 7)), threads=threads, delta=40.0).distances[0], 0.0)
 
@@ -145,9 +145,9 @@ def test_a_trace_counts_every_bucket() -> None:
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize("lengths", ["tenths", "one to 255", "far apart"])
 def test_chains_leaves_and_rings_on_one_core(lengths: str, directed: bool) -> None:
-    """A few junctions, joined by chains of up to 200 vertices: some end in nothing, some lead back to where they began.
+    """A few junctions, joined by chains of up to 200 vertices: some are dead ends, some return to their junction.
 
-    With lengths that are far apart, a chain is longer than the ring of buckets.
+    With lengths of very different sizes, a chain is longer than the ring of buckets.
     """
     rng = np.random.default_rng(5)
     source, target, n = [], [], 12
@@ -218,8 +218,8 @@ def test_paths_are_those_of_networkx(kind: str, directed: bool) -> None:
             path = hw.shortest_path(graph, s, t, weights=True)
             every = [tuple(one) for one in hw.all_shortest_paths(graph, s, t, weights=True)]
             *_, length = itertools.accumulate((g[u][v]["weight"] for u, v in itertools.pairwise(path)), initial=0)
-            assert length == right[s][t]  # (sum() carries along what rounding loses, since Python 3.12)
-            theirs = map(tuple, nx.all_shortest_paths(g, s, t, weight="weight"))  # repeats some, where lengths are 0
+            assert length == right[s][t]  # (since Python 3.12, sum() compensates rounding)
+            theirs = map(tuple, nx.all_shortest_paths(g, s, t, weight="weight"))  # repeats some paths if lengths are 0
             assert sorted(every) == sorted(set(theirs))
             assert tuple(path) in every and hw.has_path(graph, s, t)
 
@@ -234,7 +234,7 @@ def test_every_form_of_weights_for_paths() -> None:
     assert hw.shortest_path(graph, "b", "b", weights=[1.0, 1.0, 1.0]) == ["b"]
 
 
-# ------------------------------------------------------------------ what cannot be
+# ------------------------------------------------------------------ impossible arguments
 
 
 def test_bad_arguments_of_sssp_are_refused() -> None:

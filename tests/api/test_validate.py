@@ -1,4 +1,4 @@
-"""The validator: correct searches pass, and every kind of mistake is found by the rule that is meant for it."""
+"""The validator: correct searches pass, and the right rule finds every kind of mistake."""
 
 from __future__ import annotations
 
@@ -94,8 +94,8 @@ def both(*corruptions: Corruption) -> Corruption:
     return corrupt
 
 
-# What was done, how, and the rule that must object: given both arrays, the tree alone, the distances alone (None: that
-# array is still right, and must pass).
+# What was corrupted, how, and the rule that must object: given both arrays, the tree alone, the distances alone (None:
+# that array alone is still right, and must pass).
 CORRUPTIONS: list[tuple[str, Corruption, str, str | None, str | None]] = [
     ("two vertices are each other's predecessor", put("p", v18=23, v23=18), "roots", "roots", None),
     ("a long cycle far from the source", put("p", v12=13, v13=18, v18=17, v17=12), "roots", "roots", None),
@@ -158,7 +158,7 @@ DAG = Graph.from_edges([0, 0, 1, 2, 3, 5], [1, 2, 3, 3, 4, 0], n=6, directed=Tru
 def test_directed_arcs_bind_one_way_only() -> None:
     right = [0, 1, 1, 2, 3, -1]
     assert validate(DAG, 0, right, [0, 0, 0, 2, 3, -1]).ok
-    # Back arcs may jump any number of levels: 4 → 0 would be fine, 0 → 4 is not.
+    # Back arcs may go up any number of levels: 4 → 0 would be fine, 0 → 4 is not.
     back = Graph.from_edges([0, 1, 2, 3, 3], [1, 2, 3, 0, 1], directed=True)
     assert validate(back, 0, [0, 1, 2, 3]).ok
     assert validate(back, 0, [0, 1, 2, 4]).broken == ("levels", "edges")
@@ -199,7 +199,7 @@ def _with(corrupt: Corruption) -> tuple[Any, Any]:
 
 @given(graphs(max_n=16), st.data())
 def test_a_wrong_distance_never_passes(graph: Graph, data: st.DataObject) -> None:
-    """Distances pass exactly when they are the oracle's."""
+    """Distances pass if and only if they equal the oracle's."""
     s = data.draw(st.integers(0, graph.n - 1))
     d, p = tree(graph, [s])
     v = data.draw(st.integers(0, graph.n - 1))

@@ -35,7 +35,7 @@ def with_weights(graph: Graph, kind: str, seed: int, labels: Any = None) -> Grap
 
 @st.composite
 def weighted(draw: Any, joined: bool = False) -> Graph:
-    """Random graphs with weights; where joined, a ring makes them connected (strongly, if directed)."""
+    """Random graphs with weights; if joined, a ring makes them (strongly) connected."""
     graph = draw(graphs(max_n=20))
     if joined:
         u, v = graph.to_edges()
@@ -134,7 +134,7 @@ def test_pruning_keeps_the_bits_on_larger_graphs() -> None:
 
 
 def test_tiny_lengths_beside_an_unused_huge_one() -> None:
-    """In units of the longest path these lengths are 0; their sums are not exact all the same."""
+    """In units of the longest path these lengths are 0, and yet their sums are not exact."""
     lengths = 2.0**-200 * np.random.default_rng(2).random(400)
     roads = Graph.from_edges([*range(400), 0], [*range(1, 401), 400], weights=[*lengths, 2.0**960])
     e = dijkstra(roads.to_scipy(np.float64)).max(1)
@@ -204,8 +204,20 @@ def test_every_way_to_give_weights(name: str) -> None:
     hops = ask(ROADS.without_weights())
     assert hops == ask(ROADS, weights=False) != right
     assert right == ask(ROADS, weights=True, device="reference") == ask(ROADS, weights=True, threads=2)
-    if name != "table":  # which uses the graph's own weights, as sssp does
-        assert hops == ask(ROADS)
+    if name in ("blocks", "pairs", "table"):  # tables follow the graph's own weights, as sssp does
+        assert ask(ROADS) == right
+    else:
+        with pytest.warns(hw.IgnoredWeightsWarning, match="give weights=True to follow them"):
+            assert ask(ROADS) == hops
+
+
+@pytest.mark.parametrize("ask", [hw.closeness_centrality, hw.harmonic_centrality])
+def test_the_highest_along_weights(ask: Callable[..., Any]) -> None:
+    every = ask(ROADS, weights=True)
+    for top in (1, 3, 9):
+        found = ask(ROADS, weights=True, top=top)
+        assert list(found.to_dict().items()) == every.top(top)
+        assert str(found.searches) == "4 searches whole, 0 cut off, 0 skipped"
 
 
 @every_function
@@ -224,7 +236,7 @@ def test_weights_that_cannot_be_lengths(name: str) -> None:
 
 @every_function
 def test_a_gpu_has_weights_and_auto_takes_the_cpu_for_little_work(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No GPU is needed to see which engine is asked."""
+    """Which engine is asked can be seen without a GPU."""
     cuda = pytest.importorskip("hopwave.engines.cuda").Engine()
     engine, asked = choice.engines.engine, []
     monkeypatch.setattr(choice.engines, "engine", lambda device: cuda if device == "cuda" else engine(device))
@@ -258,7 +270,7 @@ def test_tables_of_graphs_without_weights_count_hops() -> None:
 
 
 def test_a_graph_without_edges_has_lengths_too() -> None:
-    """No edge lacks the attribute: distances are lengths, as for every other graph."""
+    """No edge lacks the attribute, so distances are lengths, as for every other graph."""
     for graph, weights in ((nx.empty_graph(2), "km"), (Graph.from_edges([], [], n=2, weights=[]), True)):
         ((_, rows),) = hw.distance_blocks(graph, weights=weights)
         assert rows.dtype == np.float64 and rows.tolist() == [[0.0, math.inf], [math.inf, 0.0]]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -25,7 +27,7 @@ N = 40
 
 
 def edges(directed: bool, seed: int = 3) -> tuple[Any, Any, Any]:
-    """Some edges in no order, each once, with whole weights that every format can hold."""
+    """Some edges in random order, each once, with whole weights that every format can hold."""
     rng = np.random.default_rng(seed)
     pairs = {(int(u), int(v)) for u, v in rng.integers(0, N, (150, 2)) if directed or u <= v}
     src, dst = np.array(sorted(pairs, key=lambda _: rng.random())).T
@@ -33,7 +35,7 @@ def edges(directed: bool, seed: int = 3) -> tuple[Any, Any, Any]:
 
 
 def expected(directed: bool) -> Any:
-    """SciPy's distances from vertex 0, from the edges themselves."""
+    """SciPy's distances from vertex 0, computed from the edges."""
     src, dst, w = edges(directed)
     return dijkstra(sp.coo_array((w, (src, dst)), shape=(N, N)).tocsr(), directed=directed, indices=0)
 
@@ -169,7 +171,7 @@ HOPS: dict[str, Callable[[Any], Any]] = {
     "histogram": lambda G: hw.distance_histogram(G).counts.tolist(),
     "components": lambda G: hw.weakly_connected_components(G).labels.tolist(),
     "bipartite": lambda G: hw.is_bipartite(G),
-    "path": lambda G: hw.shortest_path(G, 0, 5),
+    "path": lambda G: hw.has_path(G, 0, 5),
     "cores": lambda G: hw.core_numbers(G).scores.tolist(),
 }
 UNDIRECTED: dict[str, Callable[[Any], Any]] = {
@@ -183,6 +185,7 @@ UNDIRECTED: dict[str, Callable[[Any], Any]] = {
 }
 
 
+@pytest.mark.filterwarnings("ignore::hopwave.IgnoredWeightsWarning")
 @either
 @pytest.mark.parametrize("question", HOPS)
 def test_hops_ignore_weights(question: str, directed: bool) -> None:
@@ -203,6 +206,64 @@ def test_hops_never_refuse_weights() -> None:
     assert not as_graph(several).is_weighted
     lopsided = sp.csr_array(np.array([[0.0, 3.0], [5.0, 0.0]]))  # the pattern is symmetric
     assert not as_graph(lopsided).directed and not as_graph(lopsided).is_weighted
+
+
+# ------------------------------------------------------------------ the rule
+
+
+DETOUR = Graph.from_edges(["a", "a", "c"], ["b", "c", "b"], weights=[10.0, 1.0, 1.0])
+
+
+def test_paths_of_a_weighted_graph_follow_its_weights() -> None:
+    for given in (DETOUR, DETOUR.to_networkx()):
+        assert hw.shortest_path(given, "a", "b") == hw.sssp(given, "a").path_to("b") == ["a", "c", "b"]
+        assert list(hw.all_shortest_paths(given, "a", "b")) == [["a", "c", "b"]]
+        assert hw.nearest(given, "a", 3)["b"] == 2.0
+        assert hw.shortest_path(given, "a", "b", weights=False) == ["a", "b"]
+        assert list(hw.all_shortest_paths(given, "a", "b", weights=False)) == [["a", "b"]]
+        assert hw.bfs(given, "a").to_dict() == {"a": 0, "b": 1, "c": 1}
+    assert hw.shortest_path(DETOUR.to_scipy(), 0, 1) == [0, 2, 1]
+    with pytest.raises(GraphError, match=r"weight -1 is negative; .* weights=False counts hops"):
+        hw.shortest_path(Graph.from_edges([0], [1], weights=[-1.0]), 0, 1)
+
+
+def test_a_centrality_says_once_that_it_counts_hops() -> None:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        for _ in range(2):
+            hw.diameter(DETOUR)
+        for quiet in (DETOUR.without_weights(), DETOUR.to_networkx(), DETOUR.to_scipy()):
+            hw.diameter(quiet)
+        hw.diameter(DETOUR, weights=False), hw.diameter(DETOUR, weights=True), hw.bfs(DETOUR, "a")
+    assert [(one.category, one.filename) for one in caught] == [(hw.IgnoredWeightsWarning, __file__)]
+
+
+QUESTIONS = {name: ask for name in hw.__all__ if inspect.isfunction(ask := getattr(hw, name))}
+PATHS_AND_RANKS = {
+    "sssp", "sssp_each", "sssp_many", "nearest", "shortest_path", "all_shortest_paths", "distance_blocks",
+    "pairs_within", "pagerank", "eigenvector_centrality", "katz_centrality", "hits",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [name for name, ask in QUESTIONS.items() if "G" in inspect.signature(ask).parameters])
+def test_every_docstring_states_the_rule_on_one_line(name: str) -> None:
+    text = QUESTIONS[name].__doc__ or ""
+    if name == "estimate_memory":  # its questions have their own
+        return
+    if "weights" not in inspect.signature(QUESTIONS[name]).parameters:
+        assert "Weights are ignored" in text
+    elif name in PATHS_AND_RANKS:
+        assert "\n        Weights are followed; `weights=False` leaves them out.\n" in text
+    else:
+        assert "\n        Weights are ignored unless `weights=` says otherwise.\n" in text
+
+
+def test_the_word_of_networkx_is_answered() -> None:
+    named = [name for name, ask in QUESTIONS.items() if {"G", "weights"} <= set(inspect.signature(ask).parameters)]
+    assert len(named) > 20
+    for name in set(named) - {"estimate_memory"}:
+        with pytest.raises(TypeError, match=rf"{name}\(\) has no argument 'weight'; did you mean weights=\?"):
+            QUESTIONS[name](DETOUR, weight="km")
 
 
 # ------------------------------------------------------------------ traps

@@ -1,4 +1,4 @@
-"""Options with values that they cannot have: every public function, every flag, word and number of threads."""
+"""Options with impossible values: every public function, every flag, word and number of threads."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NONE_IS_KNOWN = {"combine"}
 
 
 def required(function: Callable[..., Any]) -> dict[str, Any]:
-    """Arguments that a function must have, and good ones for them."""
+    """Valid values for the required arguments of a function."""
     known = {
         "G": SQUARE, "graph": SQUARE, "A": MATRIX, "B": MATRIX, "x": VECTOR, "u": VECTOR, "v": VECTOR, "w": VECTOR,
         "source": 0, "target": 3, "vertex": 0, "sources": [0], "what": "bfs", "d": 1, "k": 3, "op": la.unary.negate,
@@ -65,7 +65,7 @@ def cases() -> Iterator[Any]:
 
 @pytest.mark.parametrize(("function", "option", "values"), list(cases()))
 def test_a_value_that_it_cannot_have(function: Callable[..., Any], option: str, values: tuple[Any, ...]) -> None:
-    """An error of ours that names the value and a remedy: neither a guess nor an error of NumPy."""
+    """hopwave's own error names the value and a remedy; no guess, and no error from NumPy."""
     given = required(function)
     if option == "complement":
         given["mask"] = VECTOR
@@ -89,7 +89,7 @@ def test_numbers_and_bools_of_numpy_are_flags(value: Any) -> None:
 
 
 def test_masked_arrays_are_refused() -> None:
-    """Their hidden entries would be taken for places, values and names."""
+    """Their hidden entries would be used as places, values and names."""
     places, number = np.ma.array([1, 2], mask=[True, False]), np.ma.masked
     with pytest.raises(hw.LinalgError, match=r"indices\[0\] is masked; leave such places out"):
         la.assign(VECTOR.copy(), 9.0, places)
@@ -102,7 +102,7 @@ def test_masked_arrays_are_refused() -> None:
     with pytest.raises(hw.GraphError, match=r"labels\[0\] is masked; give every vertex a name"):
         Graph.from_edges([0], [1], labels=np.ma.array(["a", "b"], mask=[True, False]))
     for names in ([float("nan"), 1.0], np.array([1.0, np.nan])):
-        with pytest.raises(hw.GraphError, match="a label is NaN, which no vertex can be found by"):
+        with pytest.raises(hw.GraphError, match="a label is None or NaN, which names no vertex"):
             Graph.from_edges([0], [1], labels=names)
 
 

@@ -24,5 +24,5 @@ def hide(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
 
 
 def environment(**changes: str) -> dict[str, str]:
-    """For a new process that imports what this one imports."""
+    """The environment of a new process that can import what this one can."""
     return {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), **changes}

@@ -80,7 +80,7 @@ def test_info_json(answer: Answer, square: Path) -> None:
 
 
 def test_info_tells_shapes_apart(answer: Answer, run: Run, tmp_path: Path) -> None:
-    """One number is not enough: the scale-free metric of all four is below TurboBC's border."""
+    """One number is not enough: the scale-free metric of all four graphs is below TurboBC's threshold."""
     spokes = hw.generate.grid(60, 60).to_edges()
     hub = [np.append(end, more) for end, more in zip(spokes, (np.zeros(60, int), np.arange(100, 160)), strict=True)]
     for shape, graph in {
@@ -260,7 +260,7 @@ def test_bfs_draws(run: Run, square: Path, ending: str) -> None:
 
 
 def test_bfs_draws_deep_and_lonely_searches(run: Run, tmp_path: Path) -> None:
-    write(tmp_path / "deep.npz", hw.generate.path(150))  # more levels than bars with gaps between them
+    write(tmp_path / "deep.npz", hw.generate.path(150))  # more levels than bars that fit with gaps between them
     write(tmp_path / "lonely.npz", hw.Graph.from_edges([], [], n=3))
     for name in ("deep", "lonely"):
         run("bfs", f"{name}.npz", "-s", 0, "--plot", f"{name}.png", "--device", "reference")
@@ -339,7 +339,7 @@ def test_bench_says_why_a_plan_has_no_time(run: Run, square: Path) -> None:
 
 
 def test_bench_does_not_rank_within_noise(monkeypatch: pytest.MonkeyPatch, answer: Answer, square: Path) -> None:
-    """xbfs is faster than merrill in every round, and pushpull is only so in some."""
+    """xbfs is faster than merrill in every round, pushpull only in some."""
     took = {"merrill": 2.0, "xbfs": 1.0, "pushpull": 1.5}
     rounds = iter([0.4, 1.6, 0.8, 1.2, 1.0])
 

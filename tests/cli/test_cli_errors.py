@@ -240,7 +240,7 @@ def _start(*arguments: str, **options: object) -> subprocess.Popen[str]:
 def test_a_pipe_that_is_closed_early_gives_no_error_message() -> None:
     for arguments in (["plans"], ["plans", "--json"]):
         reader, writer = os.pipe()
-        os.close(reader)  # closed before the first byte
+        os.close(reader)  # closed before the first byte is written
         process = _start(*arguments, stdout=writer)
         os.close(writer)
         _, err = process.communicate(timeout=60)
@@ -325,3 +325,27 @@ def test_a_label_that_is_no_text(run: Run, fail: Fail, tmp_path: Path) -> None:
         assert "half of a surrogate pair" in fail("bfs", "odd.npz", "--source", "b", "--out", out)[1]
         assert not (tmp_path / out).exists()
     run("bfs", "odd.npz", "--source", "b", "--out", "o.npz")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (("bench", "g.txt", "--seed", "-1"), 2, "--seed"),
+        (("bench", "g.txt", "--threads", "0"), 4, "threads=0 is not a number of threads"),
+        (("gap", "g.txt", "--uniform"), 2, "--uniform is for a generated graph"),
+        (("gap", "--scale", "31", "--uniform"), 3, "scale=31 is out of range; give an integer from 0 to 30"),
+    ],
+)
+def test_odd_values_of_benchmarks(
+    arguments: tuple[str, ...], code: int, words: str, fail: Fail, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "g.txt").write_text("0 1\n1 2\n")
+    found, message = fail(*arguments)
+    assert found == code and words in message
+
+
+def test_gap_searches_from_labels_as_often_as_it_is_told(answer: Answer, tmp_path: Path) -> None:
+    (tmp_path / "far.txt").write_text("10 20000000\n20000000 300000000\n")
+    found = answer("gap", str(tmp_path / "far.txt"), "--trials", "70", "--device", "cpu")
+    assert len(found["bfs"]["seconds"]) == len(found["bc"]["seconds"]) == 70

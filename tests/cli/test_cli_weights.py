@@ -1,4 +1,4 @@
-"""Weights on the command line: shown by info, kept by convert, combined or left out when told, ignored by searches."""
+"""Weights on the command line: shown by info, kept by convert, combined or dropped on request, ignored by searches."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from calls import Answer, Fail, Run
 
+import hopwave as hw
 from hopwave import Graph
 from hopwave.cli import main
 from hopwave.io import read
@@ -61,7 +62,7 @@ def test_errors_about_weights_are_one_line_with_options(fail: Fail, roads: Path,
 
 
 def test_betweenness_along_weights(run: Run, answer: Answer, fail: Fail, roads: Path, clean: Path) -> None:
-    """0 to 1 is shorter over 2; in hops no vertex is between two others."""
+    """The path from 0 to 1 is shorter by way of 2; in hops no vertex lies between two others."""
     assert answer("bc", clean, "--raw")["top"][0]["betweenness"] == 0
     found = answer("bc", clean, "--raw", "--weights", "--cutoff", "5.5", "--top", 1)
     assert found["top"] == [{"vertex": 0, "betweenness": 1.0}]
@@ -81,10 +82,21 @@ def test_betweenness_along_weights(run: Run, answer: Answer, fail: Fail, roads: 
     assert "bare.npz has no weights; leave out --weights to count hops" in message
 
 
+def test_closeness_along_weights(run: Run, answer: Answer, fail: Fail, clean: Path) -> None:
+    right = hw.closeness_centrality(read(clean), weights=True).top(2)
+    for options in ([], ["--all"]):
+        found = answer("closeness", clean, "--weights", "--top", 2, *options)
+        assert found["weights"] is True and [tuple(row.values()) for row in found["top"]] == right
+    assert answer("closeness", clean)["top"][0]["closeness"] == 1.0
+    run("convert", clean, "bare.npz", "--no-weights")
+    _, message = fail("closeness", "bare.npz", "--weights")
+    assert "bare.npz has no weights; leave out --weights to count hops" in message
+
+
 def test_a_column_that_may_be_weights_is_named(
     answer: Answer, fail: Fail, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The warning says what to add to the command, in one line; with it, lengths are used."""
+    """The warning says in one line what to add to the command; with that option, lengths are used."""
     table = tmp_path / "lengths.tsv"
     table.write_text("a\tb\t1.5\nb\tc\t2\na\tc\t4\n")
     assert main(["convert", str(table), str(tmp_path / "bare.npz")]) == 0

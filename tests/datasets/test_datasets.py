@@ -1,4 +1,4 @@
-"""Small graphs against NetworkX's copies, and downloads from a server on this machine that can misbehave."""
+"""Small graphs compared with NetworkX's copies, and downloads from a local server that can misbehave."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ MTX = f"%%MatrixMarket matrix coordinate pattern symmetric\n3001 3001 3000\n{EDG
 
 
 def archive(member: str = "tiny/tiny.mtx", content: bytes = MTX, **about: Any) -> bytes:
-    """A .tar.gz with a file that does not matter, then this member."""
+    """A .tar.gz with an irrelevant file, then this member."""
     packed = io.BytesIO()
     with gzip.GzipFile(fileobj=packed, mode="wb", mtime=0) as stream, tarfile.open(fileobj=stream, mode="w") as tar:
         for name, data in (("tiny/tiny_coord.mtx", b"no graph"), (member, content)):
@@ -50,11 +50,11 @@ def archive(member: str = "tiny/tiny.mtx", content: bytes = MTX, **about: Any) -
 
 @dataclass
 class Site:
-    """What the server has, how it misbehaves, and the Range of every request that it got."""
+    """What the server has, how it misbehaves, and the Range header of every request."""
 
     files: dict[str, bytes] = field(default_factory=dict)
     tag: str | None = '"first"'
-    cuts: list[int] = field(default_factory=list)  # bytes after which the next answers end
+    cuts: list[int] = field(default_factory=list)  # bytes after which each of the next responses breaks off
     ranges: bool = True
     obeys_if_range: bool = True
     asked: list[str | None] = field(default_factory=list)
@@ -108,7 +108,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
 
 
 def files(tmp_path: Path) -> set[str]:
-    """What is in the cache folder, locks aside."""
+    """The files in the cache folder, without locks."""
     return {file.name for file in (tmp_path / "cache").rglob("*") if file.is_file() and file.suffix != ".lock"}
 
 
@@ -161,7 +161,7 @@ def test_a_wrong_name_says_what_to_do(call: Any, name: str, said: str) -> None:
 
 
 def test_stated_sizes_are_those_of_the_files_at_hand(data: Path) -> None:
-    """By the first two lines of each file; none of them has self-loops in a symmetric matrix."""
+    """Reads the first two lines of each file; no symmetric matrix has self-loops."""
     seen = 0
     for entry in datasets.published():
         file = data / f"{entry.name.partition('/')[2]}.mtx.gz"
@@ -225,7 +225,7 @@ def test_the_papers_tables_on_their_own_graphs(
 def test_a_graph_is_downloaded_once(site: Site, tmp_path: Path) -> None:
     assert datasets.fetch(NAME).m == 6000
     assert files(tmp_path) == {"tiny.mtx", "tiny.sha256"}
-    (tmp_path / "cache" / "Newman").chmod(0o500)  # a cache that others have filled may be read-only
+    (tmp_path / "cache" / "Newman").chmod(0o500)  # a shared cache may be read-only
     assert datasets.fetch(NAME, url="http://127.0.0.1:9").m == 6000 and site.asked == [None]
     (tmp_path / "cache" / "Newman").chmod(0o700)
 
@@ -262,7 +262,7 @@ def test_a_changed_file_is_downloaded_from_its_start(site: Site, obeys: bool) ->
         '"second"',
         archive(content=MTX.replace(b"3001 3000\n", b"3002 3000\n", 1)),
     )
-    with pytest.raises(hw.FormatError, match="3002"):  # the second version, whole: it is not square
+    with pytest.raises(hw.FormatError, match="3002"):  # the whole second version, which is not square
         datasets.fetch(NAME)
 
 
@@ -303,7 +303,7 @@ def test_without_a_network(site: Site) -> None:
 
 
 def test_processes_that_want_the_same_graph_download_it_once(site: Site) -> None:
-    with ThreadPoolExecutor(4) as pool:  # each opens the lock for itself, as processes do
+    with ThreadPoolExecutor(4) as pool:  # each thread opens the lock itself, as processes do
         assert {G.m for G in pool.map(lambda _: datasets.fetch(NAME, progress=False), range(4))} == {6000}
     assert site.asked == [None]
 
@@ -410,7 +410,7 @@ def test_the_command(site: Site, tmp_path: Path, capsys: pytest.CaptureFixture[s
     "url", ["", "x", "file:///etc/passwd", "http://", "http://[::1", "http://a b/", "http://\n", 5]
 )
 def test_an_address_that_is_none(url: Any, tmp_path: Path) -> None:
-    """Also an empty one: the collection's own server is not asked instead."""
+    """An empty address too: the collection's own server is not asked instead."""
     with pytest.raises(hw.GraphError, match="is not an address; give one that begins with https:// or http://"):
         hw.datasets.fetch("Group/x", url=url, cache=tmp_path, progress=False)
     assert not list(tmp_path.iterdir())

@@ -1,4 +1,4 @@
-"""result.plot(): what is drawn is what the result has; it returns the Axes, and draws on those that it is given."""
+"""result.plot() draws what the result has, returns the Axes, and draws on Axes that it is given."""
 
 from __future__ import annotations
 

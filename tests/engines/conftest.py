@@ -1,4 +1,4 @@
-"""Traps are small, and small graphs go a way of their own on the CPU. Here they go the way of large graphs."""
+"""Traps are small, and the CPU has a short way for small graphs. Here they go the way of large graphs."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import pytest
 
 from hopwave.engines.cpu import policy
 
-SHORT_WAY = "test_small_graphs"  # compares the two
+SHORT_WAY = "test_small_graphs"  # the test that compares the two ways
 
 
 @pytest.fixture(autouse=True, scope="module")
 def the_way_of_large_graphs(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Betweenness and many searches by workers, however small the graph is."""
+    """Workers compute betweenness and many searches, however small the graph is."""
     with pytest.MonkeyPatch.context() as patch:
         if not request.module.__name__.endswith(SHORT_WAY):
             patch.setattr(policy, "SMALL_JOB", 0)

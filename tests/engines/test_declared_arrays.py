@@ -1,4 +1,4 @@
-"""The arrays of every job are declared once: what an engine allocates is what its footprint adds up."""
+"""The arrays of every job are declared once: an engine allocates exactly what its footprint adds up."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hopwave.engines.cuda import policy, search_arrays
 from hopwave.engines.cuda.betweenness import regimes
 from hopwave.engines.ledger import Array, total
 
-N, M = 200_000, 500_000  # of some arrays, the first huge page is worth while
+N, M = 200_000, 500_000  # large enough that some arrays get huge pages
 ON_CPU: dict[str, dict[str, Array]] = {
     "search": workspace_arrays(N, 2),
     "sweep": run.worker_arrays(N, "columns", True) | {"rows": run.table_array(N, 3, "rows")},
@@ -59,7 +59,7 @@ def test_on_the_cpu(job: str) -> None:
 
 @pytest.mark.parametrize("job", ON_CUDA)
 def test_on_a_gpu(job: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """NumPy stands in for CuPy; a struct is a row of bytes, since CuPy has none."""
+    """NumPy stands in for CuPy; a struct is a row of bytes, since CuPy has no structs."""
     pytest.importorskip("cupy")
     from hopwave.engines.cuda import buffers
 

@@ -1,4 +1,4 @@
-"""executor= with device="cuda": workers with a GPU give the bits of one process."""
+"""executor= with device="cuda": workers with a GPU give the same bits as one process."""
 
 from __future__ import annotations
 
@@ -61,14 +61,14 @@ def threads() -> Iterator[Executor]:
 
 @pytest.fixture(scope="module")
 def processes() -> Iterator[Executor]:
-    """Two processes, which share the GPU here; on a machine with two, each would have its own."""
+    """Two processes, which share the GPU; on a machine with two GPUs each would have its own."""
     with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:
         yield pool
 
 
 @pytest.fixture
 def deals(monkeypatch: pytest.MonkeyPatch) -> list[deal.Deal]:
-    """Every deal that is made. Blocks are small here, where they are planned, so that there are several."""
+    """Collects every deal. Blocks are small here, so that there are several."""
     made = noted_deals(monkeypatch)
     monkeypatch.setattr(regimes, "MAX_ROUNDS", 1)
     monkeypatch.setattr(regimes, "MAX_BATCHES", 1)
@@ -87,7 +87,7 @@ def test_threads_give_the_bits_of_one_process(name: str, threads: Executor, deal
 
 
 def test_processes_give_the_bits_of_one(processes: Executor, deals: list[deal.Deal]) -> None:
-    """One of each kind of block, all in one test: the processes compile and load once."""
+    """One of each kind of block, all in one test, so that the processes compile and load only once."""
     wrong: dict[str, Any] = {}
     for name in ("batches", "weights", "sampled paths", "harmonic", "rows"):
         deals.clear()
@@ -127,7 +127,7 @@ def test_results_of_a_gpu_graph_are_on_the_gpu(threads: Executor, processes: Exe
             assert found.get().tobytes() == expected.get().tobytes(), (name, workers)
 
 
-@pytest.mark.filterwarnings("ignore")  # that forking a process with threads is a risk
+@pytest.mark.filterwarnings("ignore")  # the warning about forking a process with threads
 @pytest.mark.parametrize("name", ["wide", "harmonic", "sampled paths"])
 def test_a_forked_process_says_that_it_cannot(name: str, deals: list[deal.Deal]) -> None:
     CALLS[name](device="cuda")

@@ -1,4 +1,4 @@
-"""executor=: the same bits as one process, whoever computes the blocks and whatever happens to them."""
+"""executor=: the same bits as one process, whoever computes the blocks and whatever fails."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ every_call = pytest.mark.parametrize("call", CALLS)
 
 @pytest.fixture
 def deals(monkeypatch: pytest.MonkeyPatch) -> list[deal.Deal]:
-    """Every deal that is made. Blocks are small, so that there are several."""
+    """Collects every deal. Blocks are small, so that there are several."""
     made = noted_deals(monkeypatch)
     monkeypatch.setattr(many_sources, "block_rows", lambda n, block=0, weighted=False: 16)
     monkeypatch.setattr(sizes, "FIRST_TASKS", 4)  # however many cores there are
@@ -91,16 +91,16 @@ def test_threads_give_the_bits_of_one_process(call: str, threads: Executor, deal
     expected, found = CALLS[call](), CALLS[call](executor=threads)
     assert (expected.dtype, expected.tobytes()) == (found.dtype, found.tobytes())
     assert sum(made.sent.tasks for made in deals) > (0 if call == "small" else 2)
-    assert not any(made.sent.graphs for made in deals)  # threads have the graph
+    assert not any(made.sent.graphs for made in deals)  # threads share the graph
 
 
 # ---------------------------------------------------------------- workers that share nothing
 
 
 class Cluster(Executor):
-    """Workers that share nothing with each other, in one thread: whatever they get and return is pickled.
+    """Workers that share nothing, simulated in one thread: their arguments and results are pickled.
 
-    Each computes its tasks in turn when the caller waits. `fails(task number)` may raise what an executor would.
+    Each computes its tasks when the caller waits. `fails(task number)` may raise the errors of an executor.
     """
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, workers: int = 3, fails: Any = None) -> None:
@@ -137,7 +137,7 @@ def test_a_graph_is_sent_once_to_each_worker(
     assert sum(made.sent.graphs for made in deals) == len(cluster.workers)
     assert sum(size > ROADS.indices.nbytes for size in cluster.sizes) == len(cluster.workers)
     deals.clear()
-    CALLS[call](executor=cluster)  # workers keep it for the next call
+    CALLS[call](executor=cluster)  # workers keep the graph for the next call
     assert sum(made.sent.graphs for made in deals) == 0 < sum(made.sent.tasks for made in deals)
 
 
@@ -159,7 +159,7 @@ def test_a_worker_keeps_few_graphs(monkeypatch: pytest.MonkeyPatch, deals: list[
 
 
 def test_no_two_tasks_are_equal(monkeypatch: pytest.MonkeyPatch, deals: list[deal.Deal]) -> None:
-    """Dask computes equal calls once, and a block that was refused for want of the graph would never be done."""
+    """Dask computes equal calls only once: a block refused because its worker lacked the graph would never run."""
     cluster, names = Cluster(monkeypatch), []
     submit = cluster.submit
     cluster.submit = lambda function, task, parcel: names.append(task.name) or submit(function, task, parcel)  # type: ignore
@@ -169,7 +169,7 @@ def test_no_two_tasks_are_equal(monkeypatch: pytest.MonkeyPatch, deals: list[dea
 
 
 def test_blocks_of_a_renumbered_graph(monkeypatch: pytest.MonkeyPatch, threads: Executor) -> None:
-    """It is renumbered for the number of all sources: one block alone would not be worth it."""
+    """The number of all sources decides about renumbering: for one block alone it would not pay."""
     monkeypatch.setattr(cpu_policy, "CACHED_VERTICES", 10)
     hubs = generate.barabasi_albert(800, 3)
     alone, dealt = (hw.betweenness_centrality(hubs, k=64, seed=1, executor=how) for how in (None, threads))
@@ -181,7 +181,7 @@ def test_blocks_of_a_renumbered_graph(monkeypatch: pytest.MonkeyPatch, threads: 
 
 
 class Died(Exception):
-    """What an executor raises that lost a worker and goes on."""
+    """The error of an executor that lost a worker and continues."""
 
 
 def test_a_block_whose_worker_died_is_done_again(monkeypatch: pytest.MonkeyPatch, deals: list[deal.Deal]) -> None:
@@ -217,7 +217,7 @@ def test_an_executor_that_was_shut_down_is_named() -> None:
 
 
 class Forgetful(Executor):
-    """Does the work, and returns nothing."""
+    """Does the work, but returns nothing."""
 
     def submit(self, work: Callable[..., Any], /, *arguments: Any, **named: Any) -> Any:
         work(*arguments, **named)
@@ -301,7 +301,7 @@ def end_this_process() -> None:
 
 @pytest.mark.slow
 def test_a_run_continues_after_a_worker_process_died(tmp_path: Path) -> None:
-    """A spawned one, which has nothing of this process. After it has died, the pool cannot go on; the run can."""
+    """A spawned worker shares nothing with this process. After its death the pool cannot continue; the run can."""
     path = tmp_path / "run.npz"
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
         ends: list[Any] = []
@@ -309,7 +309,7 @@ def test_a_run_continues_after_a_worker_process_died(tmp_path: Path) -> None:
         def progress(done: int, count: int) -> None:
             if done >= 50 and not ends:
                 ends.append(pool.submit(end_this_process))
-                ends[0].exception(timeout=60)  # until the pool knows that a worker has died
+                ends[0].exception(timeout=60)  # wait until the pool knows that a worker has died
 
         with pytest.raises(ExecutorError, match=r"executor cannot go on: BrokenProcessPool.*make a new one"):
             CALLS["vertices"](executor=pool, checkpoint=path, progress=progress)
@@ -318,9 +318,9 @@ def test_a_run_continues_after_a_worker_process_died(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")  # of Dask's own
+@pytest.mark.filterwarnings("ignore")  # Dask's own warnings
 def test_dask(tmp_path: Path) -> None:
-    """A real cluster, which starts another worker in place of one that died: the run goes on."""
+    """A real cluster, which replaces a worker that died: the run continues."""
     distributed = pytest.importorskip("dask.distributed")
     how = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None, "local_directory": str(tmp_path)}
     with distributed.LocalCluster(**how) as cluster, distributed.Client(cluster) as client:
@@ -347,12 +347,12 @@ def test_an_executor_that_returns_something_else() -> None:
         hw.closeness_centrality(hw.generate.path(9), device="cpu", executor=Other())
 
 
-# ---------------------------------------------------------------- workers with GPUs, and none here
+# ---------------------------------------------------------------- GPUs only on workers
 
 
 @pytest.fixture
 def gpus_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No GPU here. On a worker, device="cuda" is the CPU engine in disguise."""
+    """No GPU here. On a worker, device="cuda" is simulated by the CPU engine."""
     monkeypatch.setattr(choice, "has_gpu", lambda: False)
     monkeypatch.setattr(worker, "engine", lambda name: engines.engine("cpu" if name == "cuda" else name))
 

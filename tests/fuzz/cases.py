@@ -1,4 +1,4 @@
-"""Graphs that fuzzers ask about, in every program's form, and how answers are compared.
+"""The fuzzers' graphs, in every program's form, and the comparison of answers.
 
 They are small and odd: loops, repeated edges, isolated vertices, many components, equal and very different weights.
 """
@@ -52,7 +52,7 @@ def pairs(draw: random.Random, n: int) -> list[tuple[int, int]]:
 
 
 def weights(draw: random.Random, count: int) -> list[float]:
-    """Lengths of edges: equal, whole, halves, or over many powers of ten. All sums of them are told apart or equal."""
+    """Lengths of edges: equal, whole, halves, or over many powers of ten. Their sums are equal or clearly differ."""
     kind = draw.choice(("ones", "whole", "halves", "powers"))
     if kind == "ones":
         return [1.0] * count
@@ -65,7 +65,7 @@ def weights(draw: random.Random, count: int) -> list[float]:
 
 @dataclass
 class Case:
-    """One graph in every program's form, and where arguments are drawn from."""
+    """One graph in every program's form, and the random source of arguments."""
 
     n: int
     edges: list[tuple[int, int]]
@@ -78,7 +78,7 @@ class Case:
         n = draw.choice((1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 33))
         listed = {}
         directed = draw.random() < 0.5
-        for u, v in pairs(draw, n):  # one length per edge, however often and in which direction it is listed
+        for u, v in pairs(draw, n):  # one length per edge, however often and in whichever direction it is listed
             listed.setdefault((u, v) if directed or u <= v else (v, u), (u, v))
         edges = list(listed.values())
         return cls(n, edges, weights(draw, len(edges)), directed, draw)
@@ -109,14 +109,14 @@ class Case:
 
     @cached_property
     def hops(self) -> Any:
-        """SciPy's table of distances; inf where there is no path."""
+        """SciPy's table of distances; inf if there is no path."""
         u, v = zip(*self.edges, strict=True) if self.edges else ((), ())
         A = csr_array((np.ones(len(u)), (np.array(u, np.int32), np.array(v, np.int32))), shape=(self.n, self.n))
         return scipy_graphs.shortest_path(A, method="D", directed=self.directed, unweighted=True)
 
     @cached_property
     def km(self) -> Any:
-        """SciPy's table of lengths; inf where there is no path."""
+        """SciPy's table of lengths; inf if there is no path."""
         u, v = zip(*self.edges, strict=True) if self.edges else ((), ())
         A = csr_array((np.array(self.lengths), (np.array(u, np.int32), np.array(v, np.int32))), shape=(self.n, self.n))
         return scipy_graphs.shortest_path(A, method="D", directed=self.directed)
@@ -132,11 +132,11 @@ class Case:
         return self.draw.sample(range(self.n), self.draw.randint(1, self.n))
 
     def options(self) -> dict[str, Any]:
-        """The device and threads for a question."""
+        """Random device and threads for a question."""
         return {"device": "cpu", "threads": self.draw.choice((None, None, 1, 3))}
 
     def engine(self) -> dict[str, Any]:
-        """The device for a search: the reference engine is one of them."""
+        """A random device for a search; the reference engine is one of them."""
         return {"device": "reference"} if self.draw.random() < 0.2 else self.options()
 
 
@@ -148,7 +148,7 @@ def same(found: Any, expected: Any, about: str = "") -> None:
 
 
 def equal(found: Any, expected: Any, about: str = "") -> None:
-    """Raise Difference unless the two are equal."""
+    """Raise Difference unless both are equal."""
     if found != expected:
         raise Difference(f"{about} found {found}, expected {expected}")
 

@@ -1,4 +1,4 @@
-"""What every fuzzer raises, and the form that all of them have.
+"""The error that every fuzzer raises, and the interface of all fuzzers.
 
 A fuzzer is a function `inputs(draw, folder)`. It yields one attempt after another, without end. An attempt draws an
 input, compares two answers, raises Difference if they differ, and returns how many comparisons it made.

@@ -1,4 +1,4 @@
-"""Questions about hops and components, beside SciPy, igraph, NetworkX and the oracle."""
+"""Questions about hops and components, compared with SciPy, igraph, NetworkX and the oracle."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def one_path(case: Case) -> int:
     equal(hw.has_path(case.plain, s, t, device="cpu"), bool(np.isfinite(case.hops[s, t])))
     for G, far, name in ((case.plain, case.hops, None), (case.weighted, case.km, "weight")):
         try:
-            path = hw.shortest_path(G, s, t, device="cpu", weights=name is not None or None)
+            path = hw.shortest_path(G, s, t, device="cpu", weights=name is not None)
         except hw.GraphError:
             equal(bool(np.isfinite(far[s, t])), False, f"no path {s} to {t}")
             continue
@@ -82,7 +82,7 @@ def all_paths(case: Case) -> int:
     if s == t or not np.isfinite(case.hops[s, t]) or case.n > 12:
         return 0
     for G, name in ((case.plain, None), (case.weighted, "weight")):
-        found = sorted(hw.all_shortest_paths(G, s, t, device="cpu", weights=name is not None or None))
+        found = sorted(hw.all_shortest_paths(G, s, t, device="cpu", weights=name is not None))
         equal(found, sorted(nx.all_shortest_paths(case.nx, s, t, weight=name)), f"{s} to {t}, {name}")
     return 2
 
@@ -93,7 +93,7 @@ def pairs_near(case: Case) -> int:
     found = sorted(zip(u.tolist(), v.tolist(), far.tolist(), strict=True))
     table = case.hops
     due = [(s, t, int(table[s, t])) for s in range(case.n) for t in range(case.n) if table[s, t] <= d]
-    once = [row for row in due if (row[0] != row[1] if case.directed else row[0] < row[1])]  # no vertex with itself
+    once = [row for row in due if (row[0] != row[1] if case.directed else row[0] < row[1])]  # without pairs of a vertex
     equal(found, once, f"within {d}")
     return 1
 

@@ -2,9 +2,9 @@
 
     python tests/fuzz/interrupts.py COUNT [--device cuda] [--only NAME ...] [--seconds S] [--seed SEED] [--record ROWS]
 
-A timer sends the signal, sometimes again and again. Each call ends within a second of the first one, leaves no thread
-at work and no more threads than such calls need, and the next call gives the same bits as if nothing had happened. A
-call that does not end within a minute is shown with the stacks of all threads, and the process ends.
+A timer sends the signal, sometimes several times. Each call ends within a second of the first signal and leaves no busy
+thread, and no more threads than these calls need; the next call gives the same bits as ever. If a call does not end
+within a minute, the stacks of all threads are printed, and the process ends.
 """
 
 from __future__ import annotations
@@ -40,29 +40,29 @@ from hopwave.engines.cpu.crew import thread_count
 from hopwave.system import threads
 
 Call = Callable[[], Any]
-HANGS = 60  # seconds after which a call has hung
-SECONDS = 1.0  # from a signal to the end of a call
-MOST_AGAIN = 6  # signals to one call
-SHORTEST = 0.0008  # seconds: calls that take less are over before a signal comes
+HANGS = 60  # seconds after which a call counts as hanging
+SECONDS = 1.0  # most seconds from a signal to the end of the call
+MOST_AGAIN = 6  # most signals per call
+SHORTEST = 0.0008  # seconds: shorter calls end before a signal arrives
 
 
 def calls(device: str, folder: Path) -> dict[str, Call]:
-    """One call of each function, on graphs that take most of them some milliseconds; graphs are kept, as users do."""
+    """One call of each function, on graphs with which most take some milliseconds; graphs are kept, as users do."""
     G, U, mesh = mixed.graph(), mixed.undirected(), generate.delaunay(700, seed=1)
     u, v = generate.uniform_edges(1 << 15, 4, seed=1)
-    path, written = folder / "graph.txt", folder / "written.mtx"
+    path = folder / "graph.txt"
     path.write_text("".join(f"{a} {b}\n" for a, b in zip(u.tolist(), v.tolist(), strict=True)))
     A = la.Matrix.from_graph(G)
     B = la.Matrix.from_graph(U)
     on = {"device": device}
     pool = ThreadPoolExecutor(2)
 
-    def write() -> Any:
-        hw.write(written, mesh)
-        return hw.read(written).indices
+    def write(name: str) -> Any:
+        hw.write(folder / name, mesh)
+        return hw.read(folder / name).indices
 
     def saved(how: Callable[..., Any]) -> Call:
-        file = folder / f"{how.__name__}.npz"  # an interrupted run is continued by the next
+        file = folder / f"{how.__name__}.npz"  # the next run continues an interrupted one
 
         def run() -> Any:
             scores = how(checkpoint=file, **on).scores
@@ -117,7 +117,8 @@ def calls(device: str, folder: Path) -> dict[str, Call]:
         "sums of matrices": lambda: la.reduce(B, la.monoid.plus),
         "PageRank, along products": lambda: la.algorithms.pagerank(A, **on).to("cpu").to_dense(0.0),
         "read": lambda: hw.read(path).indices,
-        "write": write,
+        "write": lambda: write("written.mtx"),
+        "write compressed": lambda: write("written.npz"),
         "from edges": lambda: hw.Graph.from_edges(u, v, 1 << 15).indices,
         "arranged": lambda: mixed.fresh(U).arranged().indices,
         "reversed": lambda: mixed.fresh(G).reversed().indices,
@@ -132,7 +133,7 @@ def calls(device: str, folder: Path) -> dict[str, Call]:
 
 
 class Alarm:
-    """A timer that interrupts the main thread as Ctrl-C does, up to some number of times."""
+    """A timer that interrupts the main thread like Ctrl-C, up to some number of times."""
 
     def __init__(self) -> None:
         self.left, self.first = 0, 0.0
@@ -145,21 +146,24 @@ class Alarm:
             raise KeyboardInterrupt
 
     def interrupt(self, call: Call, after: float, times: int, apart: float) -> float | None:
-        """Call it, and interrupt it. Returns how long it went on after the first signal; None if it ended before."""
+        """Make the call and interrupt it. Returns how long it ran after the first signal; None if it ended before."""
         self.left, self.first = times, 0.0
         try:
             signal.setitimer(signal.ITIMER_REAL, after, apart if times > 1 else 0.0)
             call()
-            self.left = 0  # the call is over: what rings from here on does nothing
+            self.left = 0  # the call is over: later signals do nothing
         except KeyboardInterrupt:
             self.left = 0
+        except BaseException:  # of another kind: it is shown
+            self.left = 0
+            raise
         ended = time.monotonic()
         signal.setitimer(signal.ITIMER_REAL, 0.0)
         return ended - self.first if self.first else None
 
 
 class Interrupts:
-    """The calls that take long enough, their answers, and what has been seen so far."""
+    """The calls that take long enough, their answers, and the results so far."""
 
     def __init__(self, device: str, folder: Path, only: list[str] | None = None, limit: float = SECONDS) -> None:
         named = calls(device, folder)
@@ -171,18 +175,18 @@ class Interrupts:
         self.interrupted, self.slowest, self._limit = 0, 0.0, limit
         self._alarm = Alarm()
         for name, call in named.items():
-            call()  # compiled from now on
+            call()  # compiles
             began = time.perf_counter()
             answer = np.asarray(on_host(call()))
             took = time.perf_counter() - began
             if took >= SHORTEST:
                 self.calls[name], self.right[name], self.seconds[name] = call, answer, took
         self._settled()
-        # A call that begins while threads still leave the one before has others started in their place.
+        # If a call begins while threads are still leaving the last call, it starts others instead.
         self._threads = threading.active_count() + 2 * thread_count() + 2
 
     def attempt(self, draw: random.Random) -> int:
-        """Interrupt one call; then ask again. Returns how many calls were interrupted, 0 or 1."""
+        """Interrupt one call, then ask again. Returns how many calls were interrupted, 0 or 1."""
         name = draw.choice(list(self.calls))
         times = draw.randint(2, MOST_AGAIN) if draw.random() < 0.3 else 1
         after, apart = max(1e-5, draw.random() * 1.1 * self.seconds[name]), draw.uniform(2e-5, 3e-3)
@@ -207,13 +211,13 @@ class Interrupts:
 
     @staticmethod
     def _settled() -> None:
-        """Wait until no thread is at work any more; one that never ends is a call that hangs."""
+        """Wait until no thread is busy; a thread that never ends counts as a hanging call."""
         while threads.crew._pending or threads.crew._away:
             time.sleep(0.01)
 
 
 class Watched:
-    """Ends the process, with all stacks, if the block does not end."""
+    """Ends the process and prints all stacks if the block does not end."""
 
     def __enter__(self) -> None:
         faulthandler.dump_traceback_later(HANGS, exit=True)
@@ -223,7 +227,7 @@ class Watched:
 
 
 def eager() -> None:
-    """Helpers join in small work too, and runs save all the time."""
+    """Let helpers join small work too, and runs save all the time."""
     policy.VERTICES_PER_THREAD = 16
     policy.SMALL_JOB = 0
     checkpoint.INTERVAL = 0.0
@@ -238,7 +242,7 @@ def inputs(draw: random.Random, folder: Path) -> Iterator[Attempt]:
 
 
 def main() -> int:
-    """Interrupt that many calls, print what was found and keep the row."""
+    """Interrupt COUNT calls, print the result and record the row."""
     parser = argparse.ArgumentParser(description="Interrupt calls at random moments.")
     parser.add_argument("count", type=int)
     parser.add_argument("--device", default="cpu")

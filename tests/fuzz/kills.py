@@ -2,9 +2,9 @@
 
     python tests/fuzz/kills.py COUNT [--seed SEED] [--record FILE]
 
-A file that was there before is the old one or the new one afterwards, never neither; what the killed process left is
-removed by the next write; a run that continues gives the same bits as one without a break. Each process is a fork of
-this one, so that a thousand kills take minutes.
+Afterwards an existing file is the old one or the new one, never neither; the next write removes what the killed process
+left; a run that continues gives the same bits as one without a break. Each process is forked from this one, so that a
+thousand kills take minutes.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ OLD = hw.generate.grid(40, 40)
 NEW = hw.generate.delaunay(1500, seed=1)
 RUN = hw.generate.grid(30, 30)
 FILES = ("graph.txt", "graph.mtx", "graph.npz", "graph.csv.gz", "graph.graph")
-LONGEST = 0.03  # seconds from the start of a process to its end, at most
+LONGEST = 0.03  # most seconds from the start of a process to its end
 
 
 def killed(work: Callable[[], None], after: float) -> bool:
-    """Whether a process that does this work was still at it when it was killed."""
+    """Whether a process was still doing this work when it was killed."""
     child = os.fork()
     if child == 0:
         try:
@@ -64,7 +64,7 @@ def read(path: Path) -> Any:
 
 
 def check_file(path: Path, draw: random.Random) -> None:
-    """The file is whole, and the next write leaves nothing beside it."""
+    """The file is whole, and the next write leaves no other file beside it."""
     found = read(path)
     if not (same(found, OLD) or same(found, NEW)):
         raise Difference(f"{path.name} is neither the old graph nor the new one")
@@ -76,7 +76,7 @@ def check_file(path: Path, draw: random.Random) -> None:
 
 
 def try_write(draw: random.Random, folder: Path) -> bool:
-    """A process that writes two graphs in turn to the same file."""
+    """Kill a process that writes two graphs in turn to the same file."""
     path = folder / draw.choice(FILES)
     if not path.exists():
         hw.write(path, OLD)
@@ -91,7 +91,7 @@ def try_write(draw: random.Random, folder: Path) -> bool:
 
 
 def try_convert(draw: random.Random, folder: Path) -> bool:
-    """The command, from one format to another."""
+    """Kill `hopwave convert` from one format to another."""
     path = folder / draw.choice(FILES)
     if not path.exists():
         hw.write(path, OLD)
@@ -133,7 +133,7 @@ class Continued:
 
 
 def run(count: int, seed: int, folder: Path) -> tuple[int, int]:
-    """How many processes were killed at work, until there are `count`, and how many of them left something wrong."""
+    """Kill `count` working processes. Returns how many were killed, and how many left something wrong."""
     draw, kills, wrong, tried = random.Random(seed), 0, 0, 0
     kinds = (try_write, try_convert, Continued())
     while kills < count and tried < 20 * count:
@@ -147,7 +147,7 @@ def run(count: int, seed: int, folder: Path) -> tuple[int, int]:
 
 
 def main() -> int:
-    """Kill that many processes, print what was found and keep the row."""
+    """Kill COUNT processes, print the result and record the row."""
     parser = argparse.ArgumentParser(description="Kill processes that write files.")
     parser.add_argument("count", type=int)
     parser.add_argument("--seed", type=int, default=time.time_ns())

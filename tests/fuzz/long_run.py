@@ -1,10 +1,10 @@
-"""All fuzzers for as long as you like, each in turn, and a record of what was tried.
+"""Runs all fuzzers in turn for as long as you like, and records what was tried.
 
     python tests/fuzz/long_run.py MINUTES [--only NAME ...] [--seed SEED] [--record FILE]
 
-`make fuzz MINUTES=60` does the same. Each fuzzer gets the same share of the time. An input on which two answers differ
-is printed, and the fuzzer goes on; the exit status is then 1. FILE gets one row per fuzzer: how many inputs were
-compared, how many of them were wrong, and in how many minutes.
+`make fuzz MINUTES=60` runs this. Each fuzzer gets an equal share of the time. An input on which two answers differ is
+printed, and the fuzzer goes on; the exit status is then 1. FILE gets one row per fuzzer: inputs compared, wrong
+answers, and minutes.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import traceback
 import warnings
 from pathlib import Path
 
+import columns
 import interrupts
 import machines
 import mutations
@@ -32,13 +33,14 @@ import hopwave as hw
 
 FUZZERS: dict[str, Fuzzer] = {
     "readers": readers.inputs,
+    "columns": columns.inputs,
     "graphs": questions.inputs,
     "linalg": products.inputs,
     "networkx": mutations.inputs,
     "states": machines.inputs,
     "interrupts on cpu": interrupts.inputs,
 }
-MEMORY = Path("/dev/shm")  # a disk would be what is waited for
+MEMORY = Path("/dev/shm")  # most time would be spent waiting for a disk
 
 
 def run(name: str, seconds: float, seed: int) -> dict[str, object]:
@@ -48,7 +50,7 @@ def run(name: str, seconds: float, seed: int) -> dict[str, object]:
         for attempt in FUZZERS[name](random.Random(f"{name} {seed}"), Path(folder)):
             try:
                 compared += attempt()
-            except Exception as error:  # of any kind: a fuzzer's own mistakes are shown too
+            except Exception as error:  # of any kind: a fuzzer's own mistakes are reported too
                 wrong += 1
                 compared += 1
                 traceback.print_exception(error, file=sys.stderr)
@@ -62,7 +64,7 @@ def run(name: str, seconds: float, seed: int) -> dict[str, object]:
 
 
 def main() -> int:
-    """Run the fuzzers that are named, print a line for each and keep the rows."""
+    """Run the named fuzzers, print a line for each and record the rows."""
     parser = argparse.ArgumentParser(description="Compare random inputs with other programs.")
     parser.add_argument("minutes", type=float)
     parser.add_argument("--only", nargs="+", choices=FUZZERS, default=list(FUZZERS))

@@ -1,4 +1,4 @@
-"""Fuzzing of what has a state: vectors that share arrays, files of machine code, checkpoints. See each class.
+"""Fuzzing of things with a state: vectors that share arrays, files of machine code, checkpoints. See each class.
 
 Hypothesis draws the steps. A machine that fails is shown as the shortest list of steps that fails.
 """
@@ -33,14 +33,14 @@ from hopwave.algorithms import checkpoint
 from hopwave.engines.cpu import policy
 from hopwave.engines.cuda import kernel_files
 
-MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None  # every step writes a file
-N = 6  # places of a vector
+MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None  # in memory, since every step writes a file
+N = 6  # length of a vector
 places = st.lists(st.integers(0, N - 1), unique=True, max_size=N)
 numbers = st.integers(-5, 5)
 
 
 class Counted(RuleBasedStateMachine):
-    """Counts the steps of all machines of its class."""
+    """Counts the steps of all machines of a class."""
 
     steps = 0
 
@@ -50,7 +50,7 @@ class Counted(RuleBasedStateMachine):
 
 
 class Vectors(Counted):
-    """Vectors beside dictionaries: an operation changes its own result and no other vector, whatever they share."""
+    """Vectors compared with dictionaries: an operation changes only its own result, whatever arrays vectors share."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -133,11 +133,11 @@ class Vectors(Counted):
 
 
 class Files(Counted):
-    """Machine code on disk: what is read is what was written, or nothing, whatever happened to the files."""
+    """Machine code on disk: reading gives what was written, or nothing, whatever happened to the files."""
 
     def __init__(self) -> None:
         super().__init__()
-        logging.getLogger("hopwave").setLevel(logging.ERROR)  # every damaged file is a line of the log
+        logging.getLogger("hopwave").setLevel(logging.ERROR)  # every damaged file would log a line
         self.folder = tempfile.TemporaryDirectory(dir=MEMORY)
         self.before = os.environ.get("HOPWAVE_CACHE")
         os.environ["HOPWAVE_CACHE"] = self.folder.name
@@ -186,7 +186,7 @@ class Files(Counted):
 
 
 class Checkpoints(Counted):
-    """A run that is broken off, continued, given another graph or a damaged file: the right scores or a refusal."""
+    """A run that is interrupted, continued, given another graph or a damaged file: right scores, or a refusal."""
 
     graphs = (hw.generate.grid(25, 25), hw.generate.grid(5, 125))
     broken_off = 0
@@ -197,7 +197,7 @@ class Checkpoints(Counted):
         self.path = Path(self.folder.name) / "run.npz"
         self.before = checkpoint.INTERVAL, policy.POLL_SECONDS
         checkpoint.INTERVAL, policy.POLL_SECONDS = 0.0, 0.0005
-        self.owner: int | None = None  # whose run the file is of; None: there is no file
+        self.owner: int | None = None  # the graph whose run is in the file; None: there is no file
         self.damaged = False
 
     def teardown(self) -> None:
@@ -207,7 +207,7 @@ class Checkpoints(Counted):
     @staticmethod
     @cache
     def right(which: int) -> Any:
-        """The scores of a graph. They are computed when a step needs them: an import must not compile."""
+        """The scores of a graph, computed when a step needs them: importing this module must not compile."""
         return hw.betweenness_centrality(Checkpoints.graphs[which], device="cpu", plan="hopwave-block").scores
 
     def run(self, which: int, progress: Any) -> Any:
@@ -264,7 +264,7 @@ LONG = settings(
 
 
 def try_machine(machine: type[Counted], draw: random.Random) -> int:
-    """Forty lists of steps, of a seed of their own."""
+    """Run forty lists of steps from a new seed; returns the number of steps."""
     before = machine.steps
     drawn = seed(draw.randrange(1 << 60))(type(machine.__name__, (machine,), {}))
     run_state_machine_as_test(drawn, settings=LONG)
@@ -272,7 +272,7 @@ def try_machine(machine: type[Counted], draw: random.Random) -> int:
 
 
 def inputs(draw: random.Random, folder: Path) -> Iterator[Attempt]:
-    """One machine after another. What is counted is their steps."""
+    """Run one machine after another; attempts count steps."""
     while True:
         for machine in MACHINES:
             yield lambda machine=machine: try_machine(machine, draw)

@@ -1,7 +1,7 @@
-"""Fuzzing of the NetworkX backend: a graph is changed again and again, and asked through hopwave and through NetworkX.
+"""Fuzzing of the NetworkX backend: change a graph again and again, and ask both hopwave and NetworkX about it.
 
-hopwave keeps the converted graph with NetworkX's own, so every way to change one must be noticed: edges and nodes that
-come and go, attributes changed in place, views whose graph changes.
+hopwave keeps the converted graph with NetworkX's graph, so it must notice every change: edges and nodes that come and
+go, attributes changed in place, views whose graph changes.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from difference import Attempt, Difference
 
 KINDS = (nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph)
 CHANGES_PER_GRAPH = 12
-SIMPLE_ONLY = ("edge betweenness", "pagerank")  # where parallel edges have keys of their own, or are added up
+SIMPLE_ONLY = ("edge betweenness", "pagerank")  # not for multigraphs: parallel edges have their own keys, or are added
 
 
 def change(G: Any, draw: random.Random) -> str:
-    """One change of a graph, in words."""
+    """Change a graph in one way; returns a description."""
     nodes, edges = list(G), list(G.edges)
     kind = draw.choice(("edge", "edge", "edge", "node", "cut", "cut", "drop", "weight", "weight", "forget", "many"))
     if kind == "edge":
@@ -41,7 +41,7 @@ def change(G: Any, draw: random.Random) -> str:
         return f"remove node {node}"
     if kind == "weight" and edges:
         edge = draw.choice(edges)
-        G.edges[edge]["weight"] = draw.randint(1, 9)  # in place: NetworkX is not told
+        G.edges[edge]["weight"] = draw.randint(1, 9)  # in place: NetworkX does not notice
         return f"weight of {edge}"
     if kind == "forget" and edges:
         edge = draw.choice(edges)
@@ -110,7 +110,7 @@ def agree(found: Any, expected: Any) -> bool:
 
 
 def try_graph(draw: random.Random) -> int:
-    """One graph through its changes."""
+    """Take one graph through its changes."""
     kind, n = draw.choice(KINDS), draw.randint(3, 10)
     G = kind()
     G.add_nodes_from(draw.sample(range(n), n))
@@ -130,7 +130,7 @@ def try_graph(draw: random.Random) -> int:
             try:
                 found = QUESTIONS[name](seen, draw, backend="hopwave")
                 draw.setstate(state)
-                fresh = kind(seen)  # which NetworkX has kept nothing with
+                fresh = kind(seen)  # a copy with which NetworkX keeps nothing
                 expected = QUESTIONS[name](fresh, draw, backend="networkx")
             except Exception as error:
                 raise Difference(f"{name} raises {type(error).__name__}: {error} after {story}") from error

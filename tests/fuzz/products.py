@@ -1,8 +1,9 @@
 """Fuzzing of linalg: every semiring over every pair of types, with masks, accumulators and replacement.
 
-python-graphblas (SuiteSparse) is the second opinion. Values are small multiples of a half, so that no order of adding
-shows, and a conversion to whole numbers does. Where ⊕ is "any", all terms of a place are equal, or only the places are
-compared: which term is kept is not said. Arithmetic on two bools is left out: there 1 + 1 is 2, and SuiteSparse's is 1.
+Results are compared with python-graphblas (SuiteSparse). Values are small multiples of a half, so that the order of
+additions does not matter but a conversion to whole numbers does. If ⊕ is "any", all terms of a place are equal, or only
+the places are compared, since any term may be kept. Arithmetic on two bools is left out: 1 + 1 is 2 in hopwave and 1 in
+SuiteSparse.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from scipy.sparse import csr_array
 
 from hopwave import linalg as la
 
-# What the tests of linalg compile for the CPU engine anyway; the specification needs no compiling and gets all.
+# What the tests of linalg compile for the CPU engine anyway; the reference engine compiles nothing and gets all.
 COMPILED = (("plus_times", "float64"), ("min_plus", "int64"), ("or_and", "bool"), ("any_pair", "bool"))
 TYPES = ("int32", "int64", "float32", "float64")
 ALL_TYPES = ("bool", *TYPES)
@@ -87,7 +88,7 @@ def entries(own: Any) -> tuple[list[Any], list[Any]]:
 
 
 class Writing:
-    """Mask, accumulator and replacement, drawn once, for both libraries."""
+    """Mask, accumulator and replacement, drawn once for both libraries."""
 
     def __init__(self, draw: random.Random, size: Any, dtype: str) -> None:
         make: Any = vector if isinstance(size, int) else matrix
@@ -101,7 +102,7 @@ class Writing:
         masked = {"mask": self.mask, "complement": self.complement, "structural": self.structural}
         return {
             **(masked if self.mask is not None else {}),
-            "out": self.out.copy() if isinstance(self.out, la.Vector) else self.out,  # a matrix is not changed
+            "out": self.out.copy() if isinstance(self.out, la.Vector) else self.out,  # a matrix is never changed
             "accum": None if self.accum is None else la.binary[self.accum],
             "replace": self.replace,
         }
@@ -120,7 +121,7 @@ class Writing:
         return given
 
     def into(self, expression: Any) -> Any:
-        """What SuiteSparse makes of it."""
+        """SuiteSparse's result."""
         if self.out is None:
             return expression.new(**self.theirs())
         w = theirs(self.out)
@@ -144,12 +145,12 @@ def compare(mine: Any, other: Any, about: str, only_places: bool = False) -> Non
 
 
 def numbers(own: la.Vector | la.Matrix, counted: bool) -> Any:
-    """For SuiteSparse; bools as whole numbers where hopwave counts them."""
+    """A vector or matrix for SuiteSparse; bools become whole numbers if hopwave counts them."""
     return theirs(own.astype("int64") if counted and own.dtype == "bool" else own)
 
 
 def try_product(draw: random.Random, name: str, dtype: str, other: str, device: str) -> int:
-    """One product of a matrix with a vector or a matrix."""
+    """Try one product of a matrix with a vector or a matrix."""
     rows, inner, columns = (draw.randint(1, 7) for _ in range(3))
     any_term = name.startswith("any_")
     kind = draw.choice(("mxv", "vxm", "mxm"))
@@ -170,7 +171,7 @@ def try_product(draw: random.Random, name: str, dtype: str, other: str, device: 
         x = matrix(draw, (inner, columns), other, any_term)
         how = Writing(draw, (rows, columns), result)
         if how.mask is None or how.complement:
-            options["direction"] = "auto"  # a pull computes the places of a mask alone
+            options["direction"] = "auto"  # a pull computes only the places of a mask
         mine, product = la.mxm(A, x, semiring, **how.mine(), **options), numbers(A, counted) @ numbers(x, counted)
     about = f"{kind} {name} {dtype} {other} {options} A={A.shape} {entries(A)} x={entries(x)} {how}"
     compare(mine, how.into(their(product)), about, only_places=any_term and name.endswith(PLACES))
@@ -178,14 +179,14 @@ def try_product(draw: random.Random, name: str, dtype: str, other: str, device: 
 
 
 def try_element_wise(draw: random.Random) -> int:
-    """Sums and products place by place, apply, select, reduce, extract of vectors."""
+    """Try element-wise sums and products, apply, select, reduce and extract of vectors."""
     n, dtype, other_dtype = draw.randint(1, 8), draw.choice(TYPES), draw.choice(ALL_TYPES)
     u, v = vector(draw, n, dtype), vector(draw, n, other_dtype)
     name = draw.choice(OPERATORS)
     how = Writing(draw, n, draw.choice(ALL_TYPES))
     op, other = la.binary[name], getattr(gb.binary, name)
     about = f"{name} {dtype} {other_dtype} u={entries(u)} v={entries(v)} {how}"
-    if name not in OPERATORS[7:]:  # where only one has a value, a comparison has none to give
+    if name not in OPERATORS[7:]:  # if only one operand has a value, a comparison has no result
         expression = theirs(u).ewise_add(theirs(v), other)
         compare(la.ewise_add(u, v, op, **how.mine()), how.into(expression), f"ewise_add {about}")
     expression = theirs(u).ewise_mult(theirs(v), other)
@@ -197,7 +198,7 @@ def try_element_wise(draw: random.Random) -> int:
     compare(la.apply(v, la.unary[one_sided], **how.mine()), how.into(expression), f"apply {one_sided} {about}")
     about = f"{dtype} u={entries(u)} {how}"
     sign, word = draw.choice(((">", "gt"), ("<=", "le"), ("==", "eq"), ("!=", "ne")))
-    one = np.dtype(dtype).type(1)  # SuiteSparse takes the bits of a whole number for those of a float
+    one = np.dtype(dtype).type(1)  # SuiteSparse reads the bits of a whole number as a float's
     expression = theirs(u).select(sign, one)
     compare(la.select(u, la.binary[word], one, **how.mine()), how.into(expression), f"{word} {about}")
     places = [draw.randrange(n) for _ in range(n)]
@@ -211,7 +212,7 @@ def try_element_wise(draw: random.Random) -> int:
 
 
 def try_assign(draw: random.Random) -> int:
-    """A number or a vector written to all places of a vector, or to some; the mask may be the vector itself."""
+    """Try to write a number or a vector to all or some places of a vector; the mask may be the vector itself."""
     n = draw.randint(1, 8)
     how = Writing(draw, n, draw.choice(ALL_TYPES))
     w = how.out if how.out is not None else vector(draw, n, draw.choice(ALL_TYPES))
@@ -232,7 +233,7 @@ def try_assign(draw: random.Random) -> int:
 
 
 def cases() -> list[tuple[str, str, str, str]]:
-    """Semiring, the types of both operands, and engine of every kind of product."""
+    """(semiring, types of both operands, engine) of every kind of product."""
     found = [(name, dtype, dtype, "cpu") for name, dtype in COMPILED]
     for name in dir(la.semiring):
         found += [(name, dtype, other, "reference") for dtype in ALL_TYPES for other in ALL_TYPES]
@@ -240,7 +241,7 @@ def cases() -> list[tuple[str, str, str, str]]:
 
 
 def inputs(draw: random.Random, folder: Path) -> Iterator[Attempt]:
-    """Products over every semiring and pair of types, and between them the other operations."""
+    """Products over every semiring and pair of types, with other operations in between."""
     while True:
         for case in draw.sample(cases(), len(cases())):
             yield lambda case=case: try_product(draw, *case)

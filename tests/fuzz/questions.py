@@ -1,4 +1,4 @@
-"""Fuzzing of graphs × questions: hopwave's answers beside NetworkX, igraph, SciPy and exact fractions.
+"""Fuzzing of graphs × questions: hopwave's answers against NetworkX, igraph, SciPy and exact fractions.
 
 Every question that fits a graph is asked about it, with arguments drawn at random.
 
@@ -51,10 +51,10 @@ QUESTIONS: tuple[Callable[[Case], int], ...] = (
 
 
 def ask(question: Callable[[Case], int], case: Case) -> int:
-    """One kind of question about one graph. Returns how many answers of hopwave were compared."""
+    """Ask one kind of question about one graph. Returns how many of hopwave's answers were compared."""
     try:
         return question(case)
-    except Exception as error:  # ours or another program's: both are worth a look
+    except Exception as error:  # hopwave's or another program's: both deserve a look
         name = type(error).__name__
         raise Difference(f"{question.__name__} of {case}: {name}: {error}") from error
 

@@ -1,4 +1,4 @@
-"""Fuzzing of the readers: the compiled scanners beside the definition of a line in Python, and whole damaged files."""
+"""Fuzzing of the readers: the compiled scanners against their definition in Python, and whole damaged files."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ PIECES = (
 )
 GAPS = (b" ", b"\t", b",", b";", b"|", b" , ", b"  ")
 ENDS = (b"\n", b"\n", b"\n", b"\r\n", b" \n", b"\r\r\n")
-ROUNDS = 60  # of lines, for each round of files, which take as long as a hundred lines each
+ROUNDS = 60  # rounds of lines per round of files; a file takes as long as a hundred lines
 
 
 # ---------------------------------------------------------------- lines
 
 
 def block(draw: random.Random) -> bytes:
-    """A few lines: some almost right, some of anything."""
+    """A few lines: some almost right, some random."""
     lines = []
     for _ in range(draw.randint(1, 4)):
         if draw.random() < 0.5:
@@ -64,7 +64,7 @@ def block(draw: random.Random) -> bytes:
 
 
 def try_lines(name: str, draw: random.Random) -> int:
-    """Both scanners of a grammar on one block: equal edges, or an equal complaint about the same line."""
+    """Run both scanners of a grammar on one block: equal edges, or the same complaint about the same line."""
     grammar, data = GRAMMARS[name], block(draw)
     wide = np.int64 if grammar.last - grammar.first > 2**31 else np.int32
     slow, fast = (lines._parse(data, grammar, wide, how) for how in (False, True))
@@ -76,7 +76,7 @@ def try_lines(name: str, draw: random.Random) -> int:
 
 
 def try_lists(draw: random.Random) -> int:
-    """Both scanners of METIS's lists of neighbours on one block: equal lists, or an equal complaint."""
+    """Run both scanners of METIS's neighbour lists on one block: equal lists, or the same complaint."""
     data = block(draw)
     slow, fast = (metis._parse(data, how) for how in (False, True))
     if [part.tolist() for part in fast[:2]] != [part.tolist() for part in slow[:2]] or fast[2] != slow[2]:
@@ -116,7 +116,7 @@ def damaged(data: bytes, draw: random.Random) -> bytes:
 
 
 def outcome(path: Path, least: int) -> Any:
-    """The graph of a file, or why there is none. Files of `least` bytes and more are read by the compiled scanner."""
+    """The graph of a file, or why there is none. The compiled scanner reads files of at least `least` bytes."""
     before, lines.MIN_BYTES_FOR_SCANNER = lines.MIN_BYTES_FOR_SCANNER, least
     try:
         G = hw.read(path, progress=False)
@@ -128,7 +128,7 @@ def outcome(path: Path, least: int) -> Any:
 
 
 def try_file(name: str, draw: random.Random, folder: Path) -> int:
-    """A damaged file is read or refused, in the same way whichever scanner reads it; no other error is raised."""
+    """A damaged file is read or refused, in the same way by both scanners; no other error is raised."""
     data = damaged(FILES[name], draw)
     if not data:
         return 0
@@ -144,7 +144,7 @@ def try_file(name: str, draw: random.Random, folder: Path) -> int:
 
 
 def inputs(draw: random.Random, folder: Path) -> Iterator[Attempt]:
-    """One input after another, of all kinds in turn."""
+    """One input after another, of each kind in turn."""
     while True:
         for _ in range(ROUNDS):
             for name in GRAMMARS:

@@ -1,4 +1,4 @@
-"""Questions about betweenness, closeness and distances, beside NetworkX, igraph and exact fractions."""
+"""Questions about betweenness, closeness and distances, against NetworkX, igraph and exact fractions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A few hundred inputs of the fuzzers of graphs, linalg and the NetworkX backend; `make fuzz` tries more."""
+"""A few hundred inputs for the fuzzers of graphs, linalg and the NetworkX backend; `make fuzz` tries more."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Some hundreds of interrupts, in a process of its own; `python tests/fuzz/interrupts.py 20000` makes more."""
+"""A few hundred interrupts in a new process; `python tests/fuzz/interrupts.py 20000` makes more."""
 
 from __future__ import annotations
 

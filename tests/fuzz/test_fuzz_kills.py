@@ -1,4 +1,4 @@
-"""A few kills of each kind, in a process of its own; `python tests/fuzz/kills.py 1000` makes more."""
+"""A few kills of each kind in a new process; `python tests/fuzz/kills.py 1000` makes more."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A few thousand inputs of every fuzzer of the readers; `make fuzz` tries more."""
+"""A few thousand inputs for every fuzzer of the readers; `make fuzz` tries more."""
 
 from __future__ import annotations
 

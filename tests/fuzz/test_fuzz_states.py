@@ -1,4 +1,4 @@
-"""A few lists of steps of every machine; `make fuzz` tries more."""
+"""A few lists of steps for every machine; `make fuzz` tries more."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions along weights, and ranks, beside SciPy and NetworkX."""
+"""Questions along weights, and ranks, against SciPy and NetworkX."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def pagerank(case: Case) -> int:
 
 def katz(case: Case) -> int:
     if case.n == 1:
-        return 0  # which NetworkX cannot do
+        return 0  # NetworkX cannot do this
     greatest = max((case.igraph.maxdegree(loops=True), 1))
     alpha = 0.5 / greatest
     found = hw.katz_centrality(case.plain, alpha=alpha, tol=1e-13, device="cpu")

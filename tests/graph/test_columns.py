@@ -1,4 +1,4 @@
-"""Ids, labels and weights from what callers have: exact or refused, never rounded, merged or cut."""
+"""Ids, labels and weights in the caller's types: exact or refused, never rounded, merged or truncated."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_dates_are_found() -> None:
     assert [Graph.from_edges([0], [1], labels=fine).index(one) for one in fine] == [0, 1]
     spans = np.array([1, 2], "m8[h]")
     assert [Graph.from_edges([0], [1], labels=spans).index(one) for one in spans] == [0, 1]
-    with pytest.raises(GraphError, match="a label is NaN"):
+    with pytest.raises(GraphError, match="a label is None or NaN"):
         Graph.from_edges([0], [1], labels=np.array(["2026-01-01", "NaT"], "M8[ns]"))
 
 
@@ -88,6 +88,9 @@ def test_ids_beside_a_float_stay_apart() -> None:
     with pytest.warns(hw.SparseIdsWarning):
         graph = Graph.from_edges([BIG, BIG + 1, 1.0], [0, 0, 0])
     assert graph.n == 4
+    for odd in (np.float16(0.5), np.int8(-128), np.float32(3e38)):
+        with pytest.raises(GraphError):
+            Graph.from_edges([BIG + 1, odd], [0, 1.0])
     with pytest.raises(GraphError, match=r"src holds 0\.5, which is not a whole number"):
         Graph.from_edges([BIG + 1, 0.5], [0, 0])
 
@@ -125,7 +128,7 @@ def test_labels_in_archives(tmp_path: Path) -> None:
         graph = Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 4], labels=names)
         hw.write(tmp_path / "g.npz", graph)
         assert hw.read(tmp_path / "g.npz") == graph
-    for layout, more in ((1, {}), (2, {"weights": np.array([2.0])})):  # of versions before
+    for layout, more in ((1, {}), (2, {"weights": np.array([2.0])})):  # layouts of earlier versions
         np.savez(
             tmp_path / "old.npz", hopwave=np.array(layout), directed=np.array(True), indptr=np.array([0, 1, 1]),
             indices=np.array([1]), labels=np.array(["ann", "bob"]), **more,
@@ -204,7 +207,7 @@ def test_arrays_of_weights_are_held_to_the_same(tmp_path: Path) -> None:
         with pytest.raises(GraphError, match="float64 cannot hold exactly"):
             edges_graph(array)
     third = np.longdouble(1) / 3
-    if third != np.float64(third):  # where it is longer than float64
+    if third != np.float64(third):  # if longdouble is longer than float64
         with pytest.raises(GraphError, match="float64 cannot hold exactly"):
             edges_graph(np.array([third]))
 
@@ -214,5 +217,5 @@ def test_networkx_answers_where_float64_would_round() -> None:
     g.add_edge("b", "t", weight=0.0)
     expected = list(nx.all_shortest_paths(g, "s", "t", weight="weight"))
     assert expected == [["s", "a", "t"]]
-    with pytest.raises(NotImplementedError):  # NetworkX then answers itself, unless hopwave was asked for
+    with pytest.raises(NotImplementedError):  # NetworkX then computes the answer itself, unless hopwave was asked for
         list(nx.all_shortest_paths(g, "s", "t", weight="weight", backend="hopwave"))

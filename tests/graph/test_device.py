@@ -1,4 +1,4 @@
-"""Where a graph lives: what is built on which device, and what is copied when, with a pretended GPU."""
+"""Where a graph lives: what is built on which device and copied when, with a simulated GPU."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hopwave.graph import columns, construct, csr
 
 
 class Pretended:
-    """An array that claims to lie on a GPU; it counts how often it is copied to the host."""
+    """An array that claims to be on a GPU; it counts its copies to the host."""
 
     __cuda_array_interface__: dict[str, Any] = {}  # noqa: RUF012
     copies = 0
@@ -35,7 +35,7 @@ class Pretended:
 
 
 class Builder:
-    """The builder of the pretended GPU."""
+    """The builder of the simulated GPU."""
 
     built = 0
 

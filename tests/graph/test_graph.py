@@ -174,7 +174,7 @@ def test_rows_ascend_without_repeats(graph: Graph) -> None:
 
 
 def test_wide_offsets(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Offsets turn to int64 by the number of arcs; the border is lowered here, since 2³¹ arcs take 8 GB."""
+    """The number of arcs decides when offsets become int64; the limit is lowered here, since 2³¹ arcs take 8 GB."""
     narrow = Graph.from_edges(SRC, DST, directed=True)
     kept = Graph.from_edges(SRC * 2, DST * 2, repeats="keep")
     monkeypatch.setattr(csr, "LARGEST_INT32_OFFSET", 2)

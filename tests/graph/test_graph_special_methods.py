@@ -65,7 +65,7 @@ def test_building_leaves_the_input_alone() -> None:
 
 @given(graphs())
 def test_copies_are_equal(graph: Graph) -> None:
-    graph.stats(), graph.arranged()  # what was computed on the way does not matter
+    graph.stats(), graph.arranged()  # cached statistics do not matter
     for other in (pickle.loads(pickle.dumps(graph)), copy.copy(graph), copy.deepcopy(graph)):
         assert other == graph
         assert other.stats() == graph.stats()
@@ -268,7 +268,7 @@ def test_statistics_by_hand() -> None:
         isolated=1,
         self_loops=1,
         scf=13 / 18,  # three arcs 3·1 and four arcs 1·1, over n · max = 6 · 3
-        busiest_share=3 / 7,  # of one vertex, the least that 1 % can be
+        busiest_share=3 / 7,  # one vertex, the least that 1 % can be
     )
 
 
@@ -299,7 +299,7 @@ def test_scf_of_mycielskian_15_is_turbobcs() -> None:
 def test_scf_of_mycielskians_and_the_papers_table_3() -> None:
     """TurboBC, Table 3. From M_k to M_k+1 every edge (i, j) becomes (i, j), (i, j') and (i', j), and a new vertex is
     joined to all i'. So n, m, the greatest degree, Q = Σ degree² and S = Σ degree·degree over the arcs follow from
-    those of M_k. Our metric is the paper's up to 17, and departs from it at 18 and 19.
+    those of M_k. Our metric equals the paper's up to M_17, and differs at 18 and 19.
     """
     n, m, top, Q, S = 2, 2, 1, 2, 2  # M_2: one edge
     found = {}

@@ -1,4 +1,4 @@
-"""Weights belong to a graph: every way in keeps them, every change of shape carries them along, nothing drops them."""
+"""Weights belong to a graph: every constructor keeps them, every change of shape carries them along."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RULES: dict[str, Any] = {"min": min, "max": max, "first": lambda values: values[
 
 
 def slow(edges: list[tuple[int, int, float]], directed: bool, combine: str) -> dict[tuple[int, int], float]:
-    """Arc → weight, worked out edge by edge."""
+    """Arc → weight, computed edge by edge."""
     found: dict[tuple[int, int], list[float]] = {}
     for u, v, w in edges:
         for arc in {(u, v)} if directed else {(u, v), (v, u)}:
@@ -81,7 +81,7 @@ def test_different_weights_of_one_edge_are_refused(given_edges: Any, directed: b
     if least == most:
         assert arcs(Graph.from_edges(u, v, n, directed, weights=w)) == least
         return
-    with pytest.raises(GraphError, match=r"stands more than once, with different weights; .* combine='min'"):
+    with pytest.raises(GraphError, match=r"appears more than once, with different weights; .* combine='min'"):
         Graph.from_edges(u, v, n, directed, weights=w)
 
 
@@ -121,11 +121,11 @@ def test_large_graphs_take_the_compiled_way(directed: bool, monkeypatch: pytest.
     assert large.reverse() == small.reverse() and np.array_equal(large.in_indices, small.in_indices)
 
 
-# ---------------------------------------------------------------- ways in
+# ---------------------------------------------------------------- constructors
 
 
 def test_weights_are_in_the_order_of_the_edges() -> None:
-    """The trap: the order of the edges given is not the order of G.indices."""
+    """The trap: the order in which edges are given is not the order of G.indices."""
     graph = Graph.from_edges([2, 0, 1], [0, 1, 2], weights=[30, 1, 12], directed=True)
     assert graph.indices.tolist() == [1, 2, 0] and graph.weights is not None
     assert graph.weights.tolist() == [1.0, 12.0, 30.0]
@@ -174,9 +174,9 @@ def test_networkx_weights() -> None:
     assert not Graph.from_networkx(g, weight=None).is_weighted
     with pytest.raises(GraphError, match="no edge has the attribute 'km'; theirs are 'weight': name one of them"):
         Graph.from_networkx(g, weight="km")
-    assert Graph.from_networkx(nx.empty_graph(3), weight="km").n == 3  # there is no edge that could have it
-    assert not Graph.from_networkx(nx.path_graph(3)).is_weighted  # the usual name is not asked for
-    for name in (False, np.True_, ["weight"]):  # NetworkX takes False for "without data"
+    assert Graph.from_networkx(nx.empty_graph(3), weight="km").n == 3  # no edge could have the attribute
+    assert not Graph.from_networkx(nx.path_graph(3)).is_weighted  # the usual attribute name is not used unasked
+    for name in (False, np.True_, ["weight"]):  # NetworkX reads False as "without data"
         with pytest.raises(GraphError, match="is not the name of an edge attribute"):
             Graph.from_networkx(g, weight=name)  # type: ignore[arg-type]
     with pytest.raises(GraphError, match="combine='least' is not known"):
@@ -268,11 +268,11 @@ def test_dense_ids_and_given_n_stay_numbers() -> None:
         assert Graph.from_edges([9_000_000], [2], n=9_000_001).n == 9_000_001
 
 
-# ---------------------------------------------------------------- what people expect of a graph
+# ---------------------------------------------------------------- what users expect of a graph
 
 
 def test_the_callers_weights_stay_their_own() -> None:
-    """A graph does not change when the caller's array does, and the caller may change it."""
+    """A graph does not change with the caller's array, and the caller may change that array."""
     graph = Graph.from_edges([0, 1], [1, 2])
     weights = np.ones(graph.m)
     heavier = graph.with_weights(weights)
@@ -294,7 +294,7 @@ def test_parallel_arcs_become_edges_of_a_multigraph(directed: bool) -> None:
 
 
 def test_many_parallel_arcs_are_arranged_in_their_order() -> None:
-    ends = [0] * 90 + [1, 2], [1, 2, 3] * 30 + [3, 3]  # 3 has the highest in-degree: it comes first
+    ends = [0] * 90 + [1, 2], [1, 2, 3] * 30 + [3, 3]  # 3 has the highest in-degree, so it comes first
     graph = Graph.from_edges(*ends, weights=np.arange(92), repeats="keep", directed=True)
     assert graph.arranged().subgraph(range(4)) == graph
 

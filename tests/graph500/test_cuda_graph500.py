@@ -1,4 +1,4 @@
-"""Graph500 on one GPU: the same graph, roots and components as on the CPU, and a validator that finds errors."""
+"""Graph500 on one GPU: the CPU's graph, roots and components, and a validator that finds errors."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_the_rows_hold_every_input_edge(by_degree: bool) -> None:
 
 
 def test_edges_of_huge_graphs_are_those_of_the_cpu() -> None:
-    """Ids of 36 bits, edges past the 2^39th: a block of a graph that no GPU holds."""
+    """Ids of 36 bits, edges beyond number 2^39: a part of a graph that no GPU can hold."""
     from hopwave.engines.cuda.kronecker import edges
 
     there = edges(36, 5, (1 << 39) + 7, 1000)
@@ -69,7 +69,7 @@ def test_shortest_paths_are_those_of_the_cpu() -> None:
 
 @pytest.mark.parametrize(("scale", "edge_factor"), [(1, 3), (2, 40), (9, 2), (13, 16)])
 def test_searches_of_numbered_vertices_answer_by_id(scale: int, edge_factor: int) -> None:
-    """From up to five vertices with an edge. A vertex without one must not be reached, whichever of them it is."""
+    """From up to five vertices with an edge. No vertex without an edge may be reached."""
     import cupy
 
     from hopwave.engines.cuda.kronecker import Rows, Searches

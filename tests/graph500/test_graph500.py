@@ -27,7 +27,7 @@ KEYS += ["bfs_harmonic_mean_TEPS", "bfs_harmonic_stddev_TEPS"]
 
 
 def test_the_harmonic_mean_and_its_deviation() -> None:
-    """By hand: rates 1, 2, 4 have the mean 12/7, and Norris' deviation of it."""
+    """By hand: rates 1, 2, 4 have the harmonic mean 12/7, with Norris' deviation."""
     mean, deviation = harmonic(np.array([1.0, 2.0, 4.0]))
     assert mean == pytest.approx(12 / 7)
     spread = sum((1 / rate - 7 / 12) ** 2 for rate in (1, 2, 4)) ** 0.5
@@ -57,7 +57,7 @@ def test_a_run_is_valid_and_repeatable() -> None:
 def test_a_plan_can_be_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hiragushi's evaluation (section 5.2) is Graph500 with its own rule: α = 48, β = 20."""
     monkeypatch.setattr("hopwave.api.choice.has_gpu", lambda: True)
-    one = graph500.run(8, roots=3, plan="hiragushi-hybrid", seed=3)  # a GPU alone does not run it: the CPU does
+    one = graph500.run(8, roots=3, plan="hiragushi-hybrid", seed=3)  # no plan of a GPU alone, so the CPU runs it
     assert one.valid and one.about["plan"] == "hiragushi-hybrid" and one.waiting_share is None
     with pytest.raises(PlanError, match=r"plan 'hiragushi-hybrid' cannot search .* use device='cpu'"):
         graph500.run(8, device="cuda", plan="hiragushi-hybrid")

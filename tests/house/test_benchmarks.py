@@ -1,4 +1,4 @@
-"""Pages of results follow from their lines of JSON; the runner goes on after a failure and says what was left out."""
+"""Pages of results follow from their JSON lines; the runner continues after a failure and reports what was left out."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import hopwave as hw
 from hopwave.datasets import published
 from hopwave.planning.trace import Trace
 
-ONLY_LINES = {"building", "fuzz", "importing", "reading"}  # these print a line and have no page of their own
+ONLY_LINES = {"building", "fuzz", "importing", "reading"}  # these print a line and have no page
 
 
 @pytest.mark.parametrize("name", pages.names())
@@ -98,11 +98,11 @@ def test_every_row_of_the_papers_is_a_graph_that_can_be_fetched() -> None:
     known = {entry.name: " ".join(entry.papers) for entry in published()}
     assert all(table.partition(" ")[0] in known[graph] for table, graph, *_ in turbo_tables.ROWS)
     papers = [table.partition(" ")[0] for table, *_ in turbo_tables.ROWS]
-    assert (papers.count("TurboBFS"), papers.count("TurboBC")) == (69, 33)  # as the papers count their graphs
+    assert (papers.count("TurboBFS"), papers.count("TurboBC")) == (69, 33)  # as many graphs as in the papers
 
 
 def test_kernels_counted_by_ncu_belong_to_the_run_that_began_before_them(tmp_path: Path) -> None:
-    """A product of 9 of 10 µs, whole numbers that take half of float64's time, and loads per second."""
+    """A product that takes 9 of 10 µs, whole numbers that take half of float64's time, and loads per second."""
     head = '"ID","Kernel Name","Metric Name","Metric Unit","Metric Value"'
     times = {"forward_warps": (8, 16), "discover": (1, 1), "backward_warps": (1, 1), "run_begins": (5, 5)}
     rows, number = ["==PROF== Connected to process 7", head], 0
@@ -128,7 +128,7 @@ def test_kernels_counted_by_ncu_belong_to_the_run_that_began_before_them(tmp_pat
 
 
 def test_plans_checked_notices_what_a_step_does_not_do() -> None:
-    """A level that checked too few arcs, one that took another step than its rule, and one arc too many in a pull."""
+    """A level that checked too few arcs, one whose step is not its rule's, and a pull with one arc too many."""
     graph, plan = plans_checked.generate.kronecker(8, seed=1), hw.plan("pushpull-masking")
     found = hw.bfs(graph, plans_checked.root_of(graph), plan=plan, device="reference", trace=True)
     assert found.trace is not None and {"push", "pull"} == set(found.trace.directions)
@@ -140,7 +140,7 @@ def test_plans_checked_notices_what_a_step_does_not_do() -> None:
 
 
 def test_plans_checked_knows_what_gpus_do_otherwise() -> None:
-    """One thread per arc reads all arcs, and plain stores leave duplicates in a queue; on a CPU neither is right."""
+    """One thread per arc reads all arcs, and plain stores leave duplicates in a queue; on a CPU both are errors."""
     graph = plans_checked.generate.kronecker(8, seed=1)
     distances = plans_checked.right_distances(graph)
     for name, checked in (("turbobfs-td-sccooc", lambda level: graph.m), ("merrill", lambda level: level.edges + 1)):
@@ -184,7 +184,7 @@ def test_a_failure_does_not_stop_the_others(
     assert shown.index("fine") < shown.index("2 of 3") < shown.index("      left out: a graph")
     assert runner.main(["good", "last"]) == 0
     capsys.readouterr()
-    assert runner.main(["--quick"]) == 1  # two at once: each prints all its lines together
+    assert runner.main(["--quick"]) == 1  # two at a time: each prints all its lines together
     assert "== good\nleft out: a graph\n" in (shown := capsys.readouterr().out) and "== last\nfine\n" in shown
 
 

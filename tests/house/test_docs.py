@@ -23,7 +23,7 @@ NEEDS_HARDWARE = {"cupy", "cupyx", "cupy_backends", "mpi4py"}
 MODULES = ["hopwave"] + [
     module.name
     for module in pkgutil.walk_packages(hw.__path__, "hopwave.")
-    if not module.name.endswith("__main__")  # importing that would run the command
+    if not module.name.endswith("__main__")  # importing it would run the command
 ]
 PUBLIC = sorted(hw.__all__)
 
@@ -74,7 +74,7 @@ def test_a_new_run_changes_the_times(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         measured, "last_run", lambda name: [row | {"wall": 77.7} if "wall" in row else row for row in before(name)]
     )
-    assert measured.markdown().count("| 78 |") == 2  # a search, and one source of betweenness
+    assert measured.markdown().count("| 78 |") == 2  # once for a search, once for one source of betweenness
 
 
 def test_the_papers_name_code_and_tests_that_exist() -> None:
@@ -101,7 +101,7 @@ def test_the_numbers_of_notes_are_those_of_the_results(monkeypatch: pytest.Monke
 
 
 def test_rows_that_name_nothing_are_found() -> None:
-    """A missing file, name, plan or note, an unknown verdict, a function that is no test, and tests of pages alone."""
+    """A missing file, name, plan or note, an unknown verdict, a function that is no test, and tests of pages only."""
     rows = (
         papers.Row(
             "1",
@@ -149,7 +149,7 @@ def test_broken_links_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 def test_examples_in_pages(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     text = page.read_text(encoding="utf-8")
-    # All code blocks of a page are one session. Other lines are blanked, so that a failure names the right line.
+    # All code blocks of a page are one session. Other lines are blanked, so that a failure reports the right line.
     kept, inside = [], False
     for line in text.splitlines():
         inside = not inside and line == "```python" if line.startswith("```") else inside
@@ -217,7 +217,7 @@ def test_all_is_sorted_and_complete() -> None:
 
 
 def test_five_files_to_read_first(root: Path) -> None:
-    """They begin with the specification."""
+    """The list begins with the specification."""
     page = (root / "docs" / "architecture.md").read_text(encoding="utf-8")
     files = re.findall(r"^\d\. +\[`[^\]]+`\]\(([^)]+)\), ", page.partition("## Five files")[2], re.MULTILINE)
     assert len(files) == 5 and files[0].endswith("engines/reference/__init__.py")

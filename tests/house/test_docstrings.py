@@ -1,4 +1,4 @@
-"""Every public function says what it takes, gives and raises, shows an example, and names what to look at next."""
+"""Every public function documents its parameters, result and errors, shows an example, and names related functions."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ FUNCTIONS = public_functions()
 
 
 def sections(text: str) -> dict[str, str]:
-    """The sections of a docstring, as numpydoc has them: title → text.
+    """The sections of a numpydoc docstring: title → text.
 
     >>> sections("What it does.\\n\\nReturns\\n-------\\nint\\n")
     {'Returns': 'int\\n'}
@@ -42,7 +42,7 @@ def sections(text: str) -> dict[str, str]:
 
 
 def described(text: str) -> set[str]:
-    """The names that a section of parameters is about.
+    """The names that a section of parameters describes.
 
     >>> sorted(described("G : Graph\\n    The graph.\\ndevice, threads\\n    As for `bfs`.\\n**options\\n    More.\\n"))
     ['G', 'device', 'options', 'threads']

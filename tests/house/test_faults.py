@@ -1,7 +1,7 @@
-"""Faults, one at a time, at every moment of a call: memory, threads and disks that fail.
+"""Faults, one at a time, at every moment of a call: failures of memory, threads and disks.
 
-After each the call raises an error with a sentence, or gives the right answer by another way; nothing hangs, the next
-call is right, and files are whole. The GPU's faults are in tests/engines/cuda/test_cuda_faults.py, those of ranks in
+After each fault the call raises a clear error or gives the right answer another way; nothing hangs, the next call is
+right, and files are whole. The GPU's faults are in tests/engines/cuda/test_cuda_faults.py, those of ranks in
 tests/mpi/test_ranks.py.
 """
 
@@ -28,12 +28,12 @@ from mixed import Events
 
 G = mixed.graph()
 ALLOCATING = ("empty", "zeros", "ones", "full", "arange", "empty_like", "zeros_like", "full_like", "concatenate")
-MOST_FAULTS = 8  # of one call: the first ones, then evenly spread ones
+MOST_FAULTS = 8  # per call: the first ones, then some at even distances
 
 
 @pytest.fixture(autouse=True)
 def no_hang() -> Iterator[None]:
-    """A call that hangs ends the test run, with the place where it waits."""
+    """A call that hangs ends the test run and shows where it waits."""
     faulthandler.dump_traceback_later(300, exit=True)
     yield
     faulthandler.cancel_dump_traceback_later()
@@ -45,7 +45,7 @@ def places(count: int) -> list[int]:
 
 
 def troubles(call: Callable[[], Any], events: Events, allowed: tuple[type[BaseException], ...]) -> list[str]:
-    """Injects a fault at every moment of a call, and lists what went wrong afterwards: it should be nothing."""
+    """Cause a fault at every moment of a call, and list what went wrong afterwards; the list should be empty."""
     events.begin(0)
     right, found = call(), []
     events.begin(0)
@@ -72,7 +72,7 @@ def troubles(call: Callable[[], Any], events: Events, allowed: tuple[type[BaseEx
 
 @pytest.fixture
 def allocations(monkeypatch: pytest.MonkeyPatch) -> Events:
-    """Arrays that hopwave's Python allocates; machine code that is loaded already allocates its own."""
+    """Arrays that hopwave's Python code allocates; compiled code that is loaded already allocates its own."""
     events = Events(lambda: MemoryError("Unable to allocate 8.00 GiB for an array with shape (1073741824,)"))
 
     def counted(make: Any) -> Any:
@@ -89,7 +89,7 @@ def allocations(monkeypatch: pytest.MonkeyPatch) -> Events:
 
 @pytest.mark.parametrize("name", mixed.QUESTIONS)
 def test_memory_that_runs_out(name: str, request: pytest.FixtureRequest) -> None:
-    mixed.answer(name, mixed.fresh(G), "cpu")  # so that nothing is compiled while NumPy's functions are counted
+    mixed.answer(name, mixed.fresh(G), "cpu")  # compile everything before NumPy's functions are counted
     mixed.answer(name, mixed.fresh(G), "cpu")
     events = request.getfixturevalue("allocations")
     copies = G.indptr.copy(), G.indices.copy(), G.weights.copy()  # type: ignore[union-attr]
@@ -217,7 +217,7 @@ def test_a_full_disk_leaves_the_old_file(name: str, disk: Events, tmp_path: Path
         disk.begin(fails)
         try:
             hw.write(path, NEW)
-            whole = True  # only the folder's own entry was not flushed
+            whole = True  # only the folder's entry was not flushed
         except (OSError, HopwaveError) as error:
             assert "No space left on device" in str(error)
             whole = False

@@ -1,4 +1,4 @@
-"""`import hopwave` is light: it loads no library that a search does not need, or not yet."""
+"""`import hopwave` is light: it loads no library that a search does not need at once."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ HEAVY = ["cupy", "mpi4py", "matplotlib", "networkx", "numba", "pandas", "polars"
 
 
 def loaded_after(code: str, root: Path) -> set[str]:
-    """The top-level modules in memory after running code in a new interpreter."""
+    """The top-level modules that are loaded after running code in a new interpreter."""
     report = "import json, sys; print(json.dumps(sorted({name.partition('.')[0] for name in sys.modules})))"
     run = subprocess.run(
         [sys.executable, "-c", f"{code}\n{report}"],
@@ -37,7 +37,7 @@ def test_importing_hopwave_does_not_import(name: str, bare: set[str]) -> None:
 
 
 def test_importing_brings_what_it_should(bare: set[str]) -> None:
-    """Otherwise the tests above could pass on an import that failed half way."""
+    """Otherwise the tests above would pass on an import that failed halfway."""
     assert {"hopwave", "numpy", "scipy"} <= bare
 
 

@@ -1,8 +1,9 @@
-"""The code base has floors: imports lead down, never up and never in a circle. docs/floors.py has the table."""
+"""The code base has floors: imports lead down, never up or in a circle. docs/floors.py has the table."""
 
 from __future__ import annotations
 
 import importlib.util
+import re
 from pathlib import Path
 from types import ModuleType
 
@@ -41,7 +42,7 @@ def test_no_module_is_hidden_behind_a_public_name(name: str) -> None:
         assert importlib.util.find_spec(f"hopwave.{name}") is None
 
 
-ASIDE = {"house", "fuzz", "mpi", "site"}  # tests of what is no room of the package
+ASIDE = {"house", "fuzz", "mpi", "site"}  # folders of tests that belong to no room of the package
 
 
 def test_folders_of_tests_are_named_like_rooms() -> None:
@@ -52,12 +53,12 @@ def test_folders_of_tests_are_named_like_rooms() -> None:
 
 
 def folders(of: Path) -> set[str]:
-    """Folders with source files; git leaves empty ones behind when a folder moves."""
+    """Folders with source files; git leaves empty folders behind when files move."""
     return {entry.name for entry in of.iterdir() if any(entry.rglob("*.py")) or any(entry.rglob("*.cuh"))}
 
 
 def jobs(machine: str) -> set[str]:
-    """The jobs of a machine: folders, or modules where one file is enough."""
+    """The jobs of a machine: folders, or single modules."""
     return {
         name for name in JOBS if (ENGINES / machine / name).is_dir() or (ENGINES / machine / f"{name}.py").is_file()
     }
@@ -84,7 +85,7 @@ def test_folders_of_kernels_are_named_after_jobs() -> None:
 
 @pytest.fixture
 def planted(tmp_path: Path) -> Path:
-    """A small package with one import of every kind, none of them wrong."""
+    """A small package with one import of every kind, all of them allowed."""
     source = tmp_path / "hopwave"
     for file, text in {
         "__init__.py": "from hopwave.api import search\n",
@@ -121,7 +122,7 @@ def test_a_circle_of_modules_is_found(planted: Path) -> None:
 
 
 def test_a_circle_of_rooms_is_found(planted: Path) -> None:
-    """No module imports itself by any way, but neither of the two rooms can be read before the other."""
+    """No module imports itself indirectly, but each of the two rooms depends on the other."""
     for file, text in {
         "results/__init__.py": "",
         "results/search.py": "from hopwave.algorithms.bfs import run\n",
@@ -147,3 +148,12 @@ def test_an_upward_arrow_is_found(planted: Path) -> None:
 def test_a_module_without_a_floor_is_found(planted: Path) -> None:
     (planted / "utils.py").write_text("")
     assert floors.homeless(planted) == ["utils is on no floor; add it to FLOORS in docs/floors.py"]
+
+
+def test_callers_wait_in_one_way() -> None:
+    """What a Ctrl-C can break (system/threads.py says why) is used by no other module."""
+    breakable = re.compile(
+        r"threading\.(Event|Condition|Semaphore|Barrier|Timer|Thread)\b|\nfrom concurrent\.futures import .*ThreadPool"
+    )
+    files = {path: path.read_text(encoding="utf-8") for path in sorted(floors.SOURCE.rglob("*.py"))}
+    assert [path.name for path, text in files.items() if breakable.search(text)] == ["threads.py"]

@@ -1,4 +1,4 @@
-"""The oracle, compared with NetworkX, with itself in other arithmetics, and with the definition."""
+"""The oracle compared with NetworkX, with itself in other arithmetics, and with the definition."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def test_golden_values_of_networkx() -> None:
 
 @given(graph=graphs(max_n=7), data=st.data())
 def test_betweenness_equals_its_definition(graph: Graph, data: st.DataObject) -> None:
-    """Every shortest path, listed and counted: vertices and edges, subsets, cutoff and endpoints."""
+    """Lists and counts every shortest path: vertices and edges, subsets, cutoff and endpoints."""
     some = st.lists(st.integers(0, graph.n - 1), unique=True)
     sources, targets = data.draw(some), data.draw(some)
     cutoff = data.draw(st.none() | st.integers(0, 4))

@@ -1,4 +1,4 @@
-"""The report has every measurement, loads nothing, and says where each number comes from. No browser is needed here."""
+"""The report has every measurement, loads nothing, and gives the source of each number. No browser is needed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from benchmarks.report import __main__ as report
 from benchmarks.report import charts, drawing, facts
 from benchmarks.report.drawing import Axis
 
-TIMES = re.compile(r"(^|\s)(ms|s|µs)$")  # columns of which no one doubts the unit
+TIMES = re.compile(r"(^|\s)(ms|s|µs)$")  # columns whose unit is clear
 
 
 class Reader(HTMLParser):

@@ -1,4 +1,4 @@
-"""The code that runs and where it comes from: no pickle, no evaluated text, no foreign code; bounds of dependencies."""
+"""What code runs and where it comes from: no pickle, no evaluated text, no foreign code; bounds of dependencies."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from typing import Any
 import numba
 import numpy as np
 import pytest
+from benchmarks import pages
 from benchmarks.sanitize import parts as sanitize_parts
 from benchmarks.sanitize import run as sanitize
 from benchmarks.sanitize import workers as sanitize_workers
@@ -35,7 +36,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
 RUN_WHAT_THEY_READ = {"pickle", "cPickle", "dill", "cloudpickle", "marshal", "shelve", "joblib", "yaml"}
 RUN_TEXT = {"eval", "exec", "compile", "__import__", "system", "popen"}
-# The one place that compiles code at run time: kernels of hopwave's own, rewritten for one arithmetic.
+# The only place that compiles code at run time: hopwave's own kernels, rewritten for one arithmetic.
 ALLOWED = {
     ("src/hopwave/engines/cpu/linalg/specialise.py", "exec"),
     ("src/hopwave/engines/cpu/linalg/specialise.py", "compile"),
@@ -43,7 +44,7 @@ ALLOWED = {
 
 
 def found_in(text: str) -> Iterator[str]:
-    """Names of what would run something that was read, in a source."""
+    """The names in a source text that would run code that was read."""
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):
             yield from (alias.name.partition(".")[0] for alias in node.names)
@@ -92,7 +93,7 @@ def test_each_of_them_would_be_found(text: str, name: str) -> None:
 
 
 def test_an_operator_is_its_text() -> None:
-    """Numba compiles the text, Python runs the function: they are the same expression."""
+    """Numba compiles the text, Python runs the function: both are the same expression."""
     tree = ast.parse(Path(operators.__file__).read_text(encoding="utf-8"))
     pairs = [
         (call.args[1], call.args[2])
@@ -112,7 +113,7 @@ def test_an_operator_is_its_text() -> None:
 def test_machine_code_of_others_is_not_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Numba's files are pickles: whoever can write to their folder can run code here."""
+    """Numba's files are pickles: anyone who can write to their folder can run code here."""
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
     kept = Path(str(numba_cache.where_kept()))
     assert tmp_path in kept.parents and why_not_trusted(kept, shared=True) is None
@@ -123,7 +124,7 @@ def test_machine_code_of_others_is_not_run(
     kept.chmod(0o775)  # group-writable, as with umask 002
     assert numba_cache.where_kept() == str(kept)
     monkeypatch.setattr(os, "getuid", lambda: kept.stat().st_uid + 1)
-    if kept.stat().st_uid:  # what belongs to the administrator may be read by all
+    if kept.stat().st_uid:  # files that belong to the administrator are trusted
         assert numba_cache.where_kept() is None
 
 
@@ -159,7 +160,7 @@ def test_every_promise_is_held_by_a_test() -> None:
 
 
 def test_dependencies_can_be_audited() -> None:
-    """pip-audit ends without an error where it reaches no database; the audit does not."""
+    """pip-audit succeeds if it reaches no database; hopwave's audit must fail."""
     recipe = re.search(r"^audit:.*\n((?:\t.*\n)+)", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
     assert recipe is not None and "tests/vulnerabilities.py" in recipe[1]
     clean, unknown = {"name": "a", "version": "1", "vulns": []}, {"name": "b", "skip_reason": "not found on PyPI"}
@@ -187,7 +188,7 @@ def test_counts_of_long_runs_are_shown(tmp_path: Path) -> None:
 
 
 def test_the_sanitizer_looks_at_every_kernel() -> None:
-    """Every plan of a GPU is in a part, both widths of offsets are, and what a tool says is found."""
+    """Every GPU plan and both widths of offsets are in a part, and a tool's findings are noticed."""
     for task in ("betweenness", "search"):
         named = {f"{task}: {plan.name}" for plan in sanitize_parts.plans(task)} - {"search: hopwave"}  # is hopwave-gpu
         assert named <= set(sanitize_parts.PARTS)
@@ -207,16 +208,20 @@ def test_what_the_sanitizer_says_is_in_the_table(tmp_path: Path) -> None:
     ran = {"tool": "memcheck", "part": "many", "offsets": 32, "seconds": 1.0, "wrong": [], "launched": launched}
     ran["sources"] = sanitize.sources(launched)
     late = {"tool": "racecheck", "part": "many", "offsets": 32, "failed": "not finished in time"}
-    page = sanitize.page([ran, said, late])
-    assert (
-        "| `hopwave::many::search_many` | – | 1: **1 messages** |" in page and "Not finished: racecheck, many" in page
-    )
-    assert "1: clean" in sanitize.page([ran]) and "Wrong" not in sanitize.page([ran])
-    assert "**Wrong answers**: memcheck, many, 32 bits (sums)." in sanitize.page([{**ran, "wrong": ["sums"]}])
+
+    def page(*rows: Any) -> str:
+        pages.write("sanitizer", tmp_path, list(rows))
+        return (tmp_path / "sanitizer.md").read_text(encoding="utf-8")
+
+    whole = page(ran, said, late)
+    assert "| `hopwave::many::search_many` | – | 1: **1 messages** |" in whole
+    assert "Not finished: racecheck, many" in whole
+    assert "1: clean" in page(ran) and "Wrong" not in page(ran)
+    assert "**Wrong answers**: memcheck, many, 32 bits (sums)." in page({**ran, "wrong": ["sums"]})
     file = tmp_path / "sanitizer.jsonl"
     file.write_text(json.dumps(ran) + "\n" + json.dumps(said) + "\n" + json.dumps(late) + "\n")
     again = {**ran, "failed": "not finished in time"}
-    assert sanitize.merged([again], file) == [ran, said]  # what was finished once stands, with what was said
+    assert sanitize.merged([again], file) == [ran, said]  # finished results stay, with their findings
     assert sanitize.merged([ran], file) == [ran]
     file.write_text(json.dumps({**ran, "sources": {"many/search.cuh": "0"}}) + "\n")
     assert sanitize.merged([again], file) == [again]  # unless the kernel has changed
@@ -242,13 +247,13 @@ def test_a_part_of_another_name_counts_while_it_alone_has_seen_a_kernel(
     assert sanitize.seen_before(["memcheck", "racecheck"]) == {"memcheck": launched, "racecheck": []}
     said = {"tool": "memcheck", "part": "gone", "offsets": 32, "kernel": "", "message": ["..."]}
     (tmp_path / "sanitizer.jsonl").write_text(json.dumps(old) + "\n" + json.dumps(said) + "\n")
-    assert sanitize.seen_before(["memcheck"]) == {"memcheck": []}  # it must run again
+    assert sanitize.seen_before(["memcheck"]) == {"memcheck": []}  # must run again
     (tmp_path / "sanitizer.jsonl").write_text(json.dumps({**old, "wrong": ["sums"]}) + "\n")
-    assert sanitize.seen_before(["memcheck"]) == {"memcheck": []}  # so must this
+    assert sanitize.seen_before(["memcheck"]) == {"memcheck": []}  # must run again too
 
 
 def test_what_the_sanitizer_compares_a_level_of_a_rank_with_is_right() -> None:
-    """The CPU's part starts at a vertex with a loop, which is already visited and must not be found again."""
+    """The CPU's part starts at a vertex with a loop: it is already visited and must not be found again."""
     graph = generate.kronecker(6, edge_factor=8)
     root, offsets = int(graph.degrees.argmax()), graph.indptr.astype(np.int64)
     assert root in graph.indices[offsets[root] : offsets[root + 1]]
@@ -271,7 +276,7 @@ def test_tools_take_parts_with_most_new_kernels_first(tmp_path: Path) -> None:
         sanitize_workers.prepared(tmp_path, name, bits, launched)
     assert sanitize_workers.most_wanted(tmp_path, "memcheck", tasks, tasks, set()) == ("two", 32)
     assert sanitize_workers.most_wanted(tmp_path, "memcheck", tasks, tasks, {"a"}) == ("three", 32)
-    assert sanitize.claim(tmp_path, "memcheck", "two", 32)  # whose instances somebody looks at now
+    assert sanitize.claim(tmp_path, "memcheck", "two", 32)  # another worker is checking its instances now
     assert sanitize_workers.most_wanted(tmp_path, "memcheck", tasks, [tasks[0], tasks[2]], set()) == ("three", 32)
 
 
@@ -316,7 +321,7 @@ def test_workers_are_replaced_when_they_end_or_take_too_long(tmp_path: Path, mon
 
     pool = sanitize_workers.Pool(tmp_path, ["memcheck"], parts, command, 2, ROOT)
     pool.run(time.time() + 60)
-    assert not pool.running and len(pool.ended) >= 6  # some may have found nothing to take
+    assert not pool.running and len(pool.ended) >= 6  # some may have had nothing to do
     assert pool.left("none") == pool.left("memcheck") == 0
     (row,) = [json.loads(line) for file in tmp_path.glob("*.jsonl") for line in file.read_text().splitlines()]
     assert (row["tool"], row["part"], row["failed"]) == ("memcheck", "slow", "not finished in 2 s")

@@ -1,4 +1,4 @@
-"""Calls lead down: the five ways of docs/architecture.md, run with a profiler that looks at every call of hopwave."""
+"""Calls lead down: the five ways of docs/architecture.md, run with a profiler that sees every call in hopwave."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ WAYS: dict[str, Callable[[Path], Any]] = {
     "path": lambda folder: hw.read(folder / "edges.csv"),
     "edge list": lambda folder: hw.Graph.from_edges(["a", "b"], ["b", "c"], weights=[1.0, 2.0], device="cpu"),
 }
-HANDED_DOWN = {"poll"}  # an engine calls it now and then: it shows progress, and says whether to go on
+HANDED_DOWN = {"poll"}  # engines call it from time to time: it shows progress, and says whether to continue
 
 
 def floor_of(frame: FrameType | None) -> int | None:
-    """The floor of the function that runs in a frame; None if it is not hopwave's."""
+    """The floor of the function that runs in a frame; None if it is not in hopwave."""
     module = frame.f_globals.get("__name__", "") if frame else ""
     return floors.floor_of(floors.room_of(module)) if module.partition(".")[0] == floors.PACKAGE else None
 
 
 @contextmanager
 def calls_upward() -> Iterator[list[str]]:
-    """Fills a list with the calls that a function of one floor makes to a function of a higher one."""
+    """Fills a list with the calls from a function of one floor to a function of a higher floor."""
     found: list[str] = []
 
     def look(frame: FrameType, event: str, _: Any) -> None:

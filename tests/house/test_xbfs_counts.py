@@ -1,4 +1,4 @@
-"""What the page of XBFS's figures counts: on the paper's toy graph, and against a search that looks ahead."""
+"""The numbers on the page of XBFS's figures: on the paper's toy graph, and against a search that looks ahead."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TOY = [(0, 1), (0, 5), (1, 2), (1, 7), (5, 6), (5, 7), (2, 3), (3, 4), (3, 9), (
 
 
 def test_example_5_degree_and_work() -> None:
-    """Rows 3, 4, 8 and 9 of level 3: degrees 3, 2, 2, 2; looks 1, 2, 1, and all of 9's."""
+    """Rows 3, 4, 8 and 9 of level 3 have degrees 3, 2, 2, 2; they read 1, 2, 1 neighbours, and 9 all of its own."""
     graph = hw.Graph.from_edges(*np.array(TOY).T, n=10)
     distances = hw.bfs(graph, 0, device="cpu").distances
     degrees, work = xbfs_counts.looks(np, graph.indptr, graph.indices, distances, 3)
@@ -35,7 +35,7 @@ def test_lemma_3_on_the_toy_graph() -> None:
 
 
 def test_lemma_3_foretells_what_one_thread_finds_ahead() -> None:
-    """On ids in random order, one thread that goes through the queue finds the share that the lemma expects."""
+    """With ids in random order, one thread that goes through the queue finds the share that the lemma predicts."""
     graph = hw.generate.uniform(1 << 14, 4, seed=3)
     plan = Plan("look", "XBFS", "5.2", "", (Push("twc"), Pull("thread", "compacted", asynchronous=True)), OneWay(0.02))
     found = hw.bfs(graph, 1, plan=plan, device="cpu", threads=1, trace=True)

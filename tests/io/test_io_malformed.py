@@ -1,4 +1,4 @@
-"""Files with a mistake in them: each raises a FormatError that names the file, the line and what was expected."""
+"""Files with a mistake: each raises a FormatError that names the file, the line and what was expected."""
 
 from __future__ import annotations
 
@@ -271,9 +271,9 @@ def test_no_case_hides_another():
     assert len({case[0] for case in CASES}) == len(CASES)
 
 
-# Large files are read by the compiled scanners: the errors and their lines must be the same.
+# Compiled scanners read large files: the errors and their lines must be the same.
 
-MANY = 160_000  # lines: a bit more than a megabyte, from which on the scanners are used
+MANY = 160_000  # lines: just over a megabyte, from which on the scanners are used
 
 
 def body(line, at=MANY - 10, good=b"12 345"):
@@ -284,7 +284,7 @@ def body(line, at=MANY - 10, good=b"12 345"):
 
 
 def real(good, last):
-    """A matrix of good entries, with another one at its end."""
+    """A matrix of good entries, with `last` at its end."""
     return MTX + f"real general\n9 9 {MANY}\n".encode() + good * (MANY - 1) + last
 
 
@@ -332,7 +332,7 @@ def test_a_large_gzip_file_that_ends_too_early(tmp_path):
     "extension", [known.extensions[0] + packed for known in hio.formats() for packed in ("", ".gz")]
 )
 def test_damage_of_any_kind_is_a_format_error_or_another_graph(extension, tmp_path):
-    """Change, add and remove random bytes: no other exception, and no crash."""
+    """Change, add and remove random bytes: FormatError is the only exception, and nothing crashes."""
     rng = np.random.default_rng(int.from_bytes(extension.encode(), "big") % 2**32)
     path = tmp_path / f"g{extension}"
     graph = Graph.from_edges([0, 1, 2, 2, 5], [1, 2, 3, 0, 4], weights=[3, 1, 4, 1, 5])

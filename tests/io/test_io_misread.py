@@ -1,4 +1,4 @@
-"""Files that were once misread, and labels that were not read back. tests/fuzz tries random ones."""
+"""Files that were once misread, and labels that did not survive a round trip. tests/fuzz tries random ones."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ TRIANGLE = {
 
 @pytest.mark.parametrize("name", TRIANGLE)
 def test_byte_order_marks_and_line_ends_of_other_systems(name: str, tmp_path: Path) -> None:
-    """A byte-order mark and CRLF change nothing. Lone carriage returns are refused, or mean the same (in GML)."""
+    """A byte-order mark and CRLF change nothing. Lone carriage returns are refused, or (in GML) read as line ends."""
     path, plain = tmp_path / name, TRIANGLE[name]
 
     def read(data: bytes) -> tuple[int, set[tuple[int, int]], Any]:
@@ -158,7 +158,7 @@ LABELS = (
 
 @pytest.mark.parametrize("extension", [known.extensions[0] for known in formats() if known.holds_labels])
 def test_labels_are_read_back_or_refused(extension: str, tmp_path: Path) -> None:
-    """Alone, at both ends of an edge, and beside the same label without its white space."""
+    """Labels alone, at both ends of an edge, and beside the same label without its white space."""
     for label in LABELS:
         for names in ([label, "z", "y"], ["z", label, label.strip() or "y"]):
             if len(set(names)) < 3:

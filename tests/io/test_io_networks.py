@@ -1,4 +1,4 @@
-"""GraphML, GML and Pajek: what NetworkX writes is read, what we write NetworkX reads, and nothing is lost."""
+"""GraphML, GML and Pajek: we read what NetworkX writes, NetworkX reads what we write, and nothing is lost."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ READERS_OF_NAMES = pytest.mark.parametrize("extension", list(READERS))
 
 
 def simple(g):
-    """NetworkX reads Pajek as a multigraph."""
+    """A simple graph: NetworkX reads Pajek as a multigraph."""
     return (nx.DiGraph if g.is_directed() else nx.Graph)(g)
 
 
@@ -60,7 +60,7 @@ def test_what_networkx_writes(extension, trap, packed, tmp_path):
 
 
 def same(ours, g):
-    """Asserts equal vertices, edges and weights, with names compared as text."""
+    """Equal vertices, edges and weights, with names compared as text."""
     names = [str(name) for name in (ours.labels if ours.labels is not None else range(ours.n))]
     assert set(map(str, g)) == set(names)
     theirs = {(str(u), str(v)): weight for u, v, weight in g.edges(data="weight")}
@@ -203,7 +203,7 @@ def test_gml_as_people_write_it(file):
     assert hio.read(path, weight="value").weights.tolist() == [1]
     with pytest.raises(FormatError, match="no edge has 'km'"):
         hio.read(path, weight="km")
-    assert hio.read(file("h.dat", path.read_bytes())).m == 1  # known by its content
+    assert hio.read(file("h.dat", path.read_bytes())).m == 1  # recognised by its content
 
 
 def test_pajek_sections(file):
@@ -220,7 +220,7 @@ def test_pajek_sections(file):
     assert hio.read(twins, labels=False) == Graph.from_edges([0], [1])
 
 
-# ---------------------------------------------------------------- what is wrong, and where
+# ---------------------------------------------------------------- errors and their places
 
 
 def graphml(inside, before=""):
@@ -315,4 +315,4 @@ def test_time_grows_with_the_size(name, make, tmp_path):
     (tmp_path / name).write_text(make(200_000))
     start = time.perf_counter()
     hio.read(tmp_path / name)
-    assert time.perf_counter() - start < 20  # a fraction of a second; quadratic work would take hours
+    assert time.perf_counter() - start < 20  # takes a fraction of a second; quadratic work would take hours

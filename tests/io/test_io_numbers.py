@@ -1,4 +1,4 @@
-"""Numbers in files: read in linear time, exactly or not at all."""
+"""Numbers in files: read in linear time, and exactly or not at all."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ FILES = {
     "g.wel": "0 1 %s\n",
 }
 READ = [name for name in FILES if not name.startswith("bare")]
-# In each, a row of digits and then something that no number has: 400 kB took minutes where every cut was tried.
+# In each, a row of digits and then a character that no number has: 400 kB took minutes when every split was tried.
 MALFORMED = {
     "digits": "1" * 400_000 + "x",
     "fraction": "1." + "1" * 400_000 + "x",
@@ -49,7 +49,7 @@ def test_long_malformed_numbers_take_linear_time(tmp_path: Path, text: str) -> N
         (tmp_path / name).write_text(content % text)
     (tmp_path / "blank.txt").write_text("\n" * 60_000 + "x")
     (tmp_path / "entity.gml").write_text(f'graph [ node [ id 0 label "&#{text};" ] ]')
-    # In a process of its own, so that a reader which tries every cut of the digits ends with the test and not after it.
+    # In a new process, so that a reader that tries every split of the digits ends with the test.
     code = f"""if True:
         import pathlib, warnings
         import hopwave as hw
@@ -68,7 +68,7 @@ def test_long_malformed_numbers_take_linear_time(tmp_path: Path, text: str) -> N
 @pytest.mark.parametrize("text", ["1e999", "-1e999", "9007199254740993", "-36028797018963969", "1_000", "١", "0x1"])
 def test_numbers_that_would_change_are_refused(tmp_path: Path, name: str, text: str) -> None:
     (tmp_path / name).write_text(FILES[name] % text, encoding="utf-8")
-    if name == "g.mtx" and text.lstrip("-").isdecimal() and text.isascii():  # its header says that numbers are real
+    if name == "g.mtx" and text.lstrip("-").isdecimal() and text.isascii():  # its header declares real numbers
         assert hw.read(tmp_path / name).weights.tolist() == [float(text)]
         return
     with pytest.raises(FormatError):

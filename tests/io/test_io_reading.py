@@ -1,4 +1,4 @@
-"""What the readers make of files: counts of real graphs, the rules for direction and labels, compiled scanners."""
+"""How the readers read: counts of real graphs, the rules for direction and labels, compiled scanners."""
 
 from __future__ import annotations
 
@@ -215,7 +215,7 @@ def test_content_decides_where_names_do_not(file):
     graph = Graph.from_edges([0], [1], directed=True)
     for name in ("g.txt", "g", "g.dat", "g.edges"):
         assert hio.read(file(name, mtx)) == graph
-    assert hio.read(file("packed.mtx", gzip.compress(mtx))) == graph  # packed, whatever it is called
+    assert hio.read(file("packed.mtx", gzip.compress(mtx))) == graph  # compressed, whatever its name
     assert hio.read(file("plain.mtx.gz", mtx)) == graph
     assert hio.read(file("G.MTX", mtx)) == graph
     assert hio.read(str(file("g.csv", mtx)), format="matrix-market") == graph
@@ -242,7 +242,7 @@ def test_direction_of_serialised_graphs_can_be_changed(tmp_path):
 
 @pytest.mark.parametrize("extension", [".mtx", ".txt", ".csv", ".el", ".gr", ".metis", ".txt.gz"])
 def test_large_files_read_like_small_ones(extension, tmp_path, monkeypatch):
-    """A file of several blocks, so that lines cross from one to the next."""
+    """A file of several blocks, in which lines cross block boundaries."""
     rng = np.random.default_rng(8)
     u, v = rng.integers(0, 60_000, (2, 120_000))
     graph = Graph.from_edges(u[u != v], v[u != v], n=60_000)
@@ -338,7 +338,7 @@ def test_compiled_sorting_of_nothing():
     ids=["snap", "real", "gr", "csv", "tsv"],
 )
 def test_the_scanner_reads_clean_lines_by_itself(text, grammar):
-    """A scanner that left every line to Python would be right in all other tests, and slow."""
+    """A scanner that left every line to Python would pass all other tests, but be slow."""
     u, v = np.empty(9, np.int64), np.empty(9, np.int64)
     position, row, lines = scan.pairs(
         np.frombuffer(text, np.uint8), 0, u, v, None, 0, scan.Shape(*grammar.as_numbers())

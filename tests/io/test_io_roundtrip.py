@@ -1,4 +1,4 @@
-"""A graph that is written reads back unchanged: in every format, every trap that the format can store."""
+"""A written graph reads back unchanged: in every format, every trap that the format can store."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ NAMED = {
     "integer labels": Graph.from_edges([0, 1], [1, 2], labels=np.array([10, 20, 35])),
     "integer labels without an edge": Graph.from_edges([0, 1], [1, 3], n=5, labels=np.array([5, 6, 9, 10**12, 10**13])),
 }
-# What a format cannot store, by its definition: writing it must be refused, not silently changed.
+# What a format cannot store by definition: writing it must be refused, not silently changed.
 REFUSED = {
     "metis": {"directed", "loops", "loops, directed", "isolated, directed", "empty, directed", "one arc"},
     "dimacs-col": {"directed", "loops, directed", "isolated, directed", "empty, directed", "one arc"},
@@ -47,7 +47,7 @@ REFUSED = {
     "graph500": {"isolated vertices", "isolated, directed", "no edges", "empty", "empty, directed"},
 }
 SILENT_ABOUT_DIRECTION = {"table", "gapbs-el", "graph500"}
-ONLY_WITH_WEIGHTS = {"gapbs-wel", "gapbs-wsg"}  # tests/io/test_io_weights.py has the graphs with weights
+ONLY_WITH_WEIGHTS = {"gapbs-wel", "gapbs-wsg"}  # tests/io/test_io_weights.py tests these with weights
 FORMATS = {known.name: known for known in hio.formats() if known.name not in ONLY_WITH_WEIGHTS}
 
 
@@ -250,7 +250,7 @@ def test_any_names(pairs, directed, extension, tmp_path_factory):
     small=st.booleans(),
 )
 def test_ids_are_renumbered_in_ascending_order(ids, lone, small):
-    """By a table and by sorting, for columns of any width."""
+    """By a table and by sorting, for integer columns of any width."""
     kind = np.uint16 if small else np.int64
     u, v = (np.array([pair[i] % (5001 if small else 2**63) for pair in ids], kind) for i in (0, 1))
     alone = np.array([] if small else lone, kind)

@@ -1,4 +1,4 @@
-"""Sizes that a file declares, and what it unpacks to, are never trusted: no memory and no time is spent on a lie."""
+"""Declared sizes, and what a file unpacks to, are not trusted: a lie costs neither memory nor time."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ HEADERS = {
     "two billion.sg": struct.pack("<?qq", False, 4, 2_000_000_000) + bytes(48),
 }
 MOST_MEMORY = 200 << 20
-MOST_SECONDS = 10  # of a busy machine: alone it takes less than one
+MOST_SECONDS = 10  # on a busy machine; an idle one needs less than one
 
 
 def refused(path: Path, words: str = ".") -> None:
-    """The file is refused, with little memory and in little time."""
+    """The file is refused with little memory and in little time."""
     tracemalloc.start()
     began = time.process_time()
     try:

@@ -1,4 +1,4 @@
-"""Weights in files: every reader keeps them, every writer that can writes them, and they come back bit for bit."""
+"""Weights in files: every reader keeps them, every writer that can stores them, and they return bit for bit."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from hopwave.io import scan, source
 EXAMPLES = settings.default.max_examples
 SILENT_ABOUT_DIRECTION = {".csv", ".tsv", ".wel"}
 ANY_WEIGHTS = (".mtx", ".txt", ".csv", ".tsv", ".parquet", ".npz")
-WHOLE_WEIGHTS = (".gr", ".metis", ".wel", ".wsg")  # and the least and the greatest that they store
+WHOLE_WEIGHTS = (".gr", ".metis", ".wel", ".wsg")  # formats, each with the least and the greatest weight that it stores
 RANGE = {".gr": (0, 2**53), ".metis": (1, 2**31 - 1), ".wel": (-(2**31), 2**31 - 1), ".wsg": (-(2**31), 2**31 - 1)}
 
 

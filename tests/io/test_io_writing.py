@@ -1,4 +1,4 @@
-"""A write that fails leaves the old file as it was, and no other file."""
+"""A write that fails leaves the old file unchanged, and no other file."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ def test_arcs_both_ways_count_twice_in_a_directed_graph() -> None:
     graph = hw.Graph.from_edges([0, 1], [1, 0], directed=True)
     check_cores(graph)
     assert hw.core_numbers(graph).scores.tolist() == [2, 2]
-    assert hw.core_numbers(la.Matrix.from_graph(graph)).scores.tolist() == [1, 1]  # as a matrix it has no directions
+    assert hw.core_numbers(la.Matrix.from_graph(graph)).scores.tolist() == [1, 1]  # a matrix has no directions
 
 
 @given(graphs())
@@ -106,14 +106,14 @@ def test_triangles_do_not_depend_on_the_order_of_vertices(graph: hw.Graph) -> No
     expected = list(nx.triangles(graph.to_networkx()).values())
     assert hw.triangles(graph).scores.tolist() == expected
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(algorithms.triangles.__globals__, "WORTH_SORTING", -1)  # high degrees first, however small it is
+        patch.setitem(algorithms.triangles.__globals__, "WORTH_SORTING", -1)  # sort by degree, however small the graph
         assert hw.triangles(graph).scores.tolist() == expected
         assert hw.triangle_count(graph) == sum(expected) // 3
 
 
 @pytest.mark.parametrize(("hubs", "sorts"), [((1500, 1501), True), ((2998, 2999), False)])
 def test_hubs_are_put_first_where_many_rows_meet_them(hubs: tuple[int, int], sorts: bool) -> None:
-    """Two hubs that know everybody. In the middle, half of all look at a row half as long; at the end, nobody does."""
+    """Two hubs adjacent to all. In the middle, half of all vertices read a row half as long; at the end, none do."""
     everybody = np.arange(3000)
     graph = hw.Graph.from_edges(np.repeat(hubs, 3000), np.tile(everybody, 2), n=3000)
     lower = algorithms.triangles.__globals__["lower"]
@@ -155,7 +155,7 @@ def test_seeds_draw_different_sets() -> None:
 
 
 def check_settled(graph: hw.Graph, found: hw.Communities) -> None:
-    """Nobody's label is less frequent among its neighbours than another's."""
+    """Every vertex has a most frequent label among its neighbours."""
     g, label = without_loops(graph), found.labels
     for v in g:
         met = Counter(label[u] for u in g[v])
@@ -203,7 +203,7 @@ def test_betweenness_is_that_of_the_dedicated_run(trap: str, device: str) -> Non
 
 @devices
 def test_levels_of_betweenness_change_direction(device: str) -> None:
-    """Push-pull, section 5.6: the first levels push, the large one in the middle pulls, with the same counts."""
+    """Push-pull, section 5.6: the first levels push, the large level in the middle pulls, and counts stay the same."""
     graph = hw.generate.kronecker(8, edge_factor=16, seed=1)
     A = la.Matrix.from_graph(graph).to(device)
     hub = int(np.argmax(graph.degrees))
@@ -235,7 +235,7 @@ def test_more_paths_than_float64_counts_are_an_error() -> None:
         algorithms.betweenness(hw.generate.diamonds(1100), [0])
 
 
-# ------------------------------------------------------------------ what cannot be
+# ------------------------------------------------------------------ impossible arguments
 
 
 def test_directed_graphs_are_refused_where_only_edges_make_sense() -> None:

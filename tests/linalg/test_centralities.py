@@ -21,7 +21,7 @@ EXACT = {"tol": 1e-11, "max_iter": 3000}
 
 @st.composite
 def networks(draw: Any) -> nx.Graph:
-    """A small graph with loops, some of its edges with weights, arcs of weight 0 among them."""
+    """A small graph with loops and some weighted edges, including arcs of weight 0."""
     kind = draw(st.sampled_from([nx.Graph, nx.DiGraph]))
     G = kind()
     n = draw(st.integers(1, 9))
@@ -41,7 +41,7 @@ def scores_or_error(function: Any, *arguments: Any, **options: Any) -> Any:
     return np.array(list(found.values())) if isinstance(found, dict) else found.scores
 
 
-# No factor that makes the changes of a regular graph powers of ten: rounding alone would decide whether 1e-6 < tol.
+# Factors are chosen so that a regular graph's changes are not powers of ten: rounding would decide if 1e-6 < tol.
 @settings(max_examples=settings.default.max_examples // 4)
 @given(networks(), st.sampled_from([0.013, 0.11, 0.37]), st.data())
 def test_centralities_are_those_of_networkx(G: nx.Graph, alpha: float, data: Any) -> None:
@@ -79,7 +79,7 @@ def test_authorities_are_the_first_singular_vector(G: nx.Graph, as_matrix: bool)
 
 
 def test_of_several_authorities_the_nearest_to_the_start() -> None:
-    """Two stars: every share of authority between their centres is a solution."""
+    """Two stars: any division of authority between their centres is a solution."""
     two = hw.Graph.from_edges([1, 2, 4, 5], [0, 0, 3, 3], directed=True)
     assert hw.hits(two).authorities.scores.round(12).tolist() == [0.5, 0, 0, 0.5, 0, 0]
     start = {0: 3, 3: 1}

@@ -1,4 +1,4 @@
-"""Element-wise operations, by place and by value, under every mask, beside a definition in plain Python."""
+"""Element-wise operations, by place and by value, under every mask, against a definition in plain Python."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ HOWS = [
 
 
 def check(function: Any, right: Any, out: Any, mask: Any, how: dict[str, Any], device: str) -> None:
-    """function(**keywords) under one way to write, beside the entries that are right before they are written."""
+    """Compare function(**keywords), in one way of writing, with the entries that are right before writing."""
     accum = la.binary.plus if how["accum"] else None
     keywords = {key: how[key] for key in ("complement", "structural", "replace")}
     target = out.copy() if isinstance(out, la.Vector) else out
@@ -44,7 +44,7 @@ def check(function: Any, right: Any, out: Any, mask: Any, how: dict[str, Any], d
 
 
 def typed(right: Any, dtype: np.dtype[Any]) -> Any:
-    """Values that stand alone have the type of those that are combined."""
+    """Values present in only one operand get the type of combined values."""
     return [[frozenset(None if x is None else dense.cast(x, dtype) for x in one) for one in row] for row in right]
 
 
@@ -134,7 +134,7 @@ def test_assign(device: str, format: str) -> None:
             right = dense.written(
                 dense.table(w), t, table, how["complement"], how["structural"], accum, how["replace"], w.dtype
             )
-            for i in set(range(8)) - set(to):  # not named: nothing happens, but what the mask shuts out may go
+            for i in set(range(8)) - set(to):  # not named: unchanged, but entries outside the mask may be deleted
                 shut = table is not None and not dense.lets(table, i, 0, how["complement"], how["structural"])
                 right[i] = [frozenset([None if how["replace"] and shut else w[i]])]
             dense.agree(found, right)

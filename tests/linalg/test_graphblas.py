@@ -1,4 +1,4 @@
-"""Compares our operations with python-graphblas (SuiteSparse) on equal inputs, if it is installed."""
+"""Compares our operations with python-graphblas (SuiteSparse), if installed, on equal inputs."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def vector(share: float, dtype: str) -> la.Vector:
     return la.Vector.from_entries(places, RNG.integers(0, 5, len(places)).astype(dtype), G.n)
 
 
-PRODUCTS = [  # of types that other tests compile too
+PRODUCTS = [  # with types that other tests compile too
     ("plus_times", "float64", "float64"),
     ("min_plus", "int64", "int64"),
     ("max_times", "int32", "int64"),
@@ -99,7 +99,7 @@ def test_element_wise() -> None:
 
 
 def test_a_search() -> None:
-    """LAGraph's: parents by ANY.SECONDI, levels by the number of the round."""
+    """LAGraph's search: parents by ANY.SECONDI, levels by the number of the round."""
     A = la.Matrix.from_graph(G)
     their = their_matrix(A)
     source = int(np.argmax(G.degrees))

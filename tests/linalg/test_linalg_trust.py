@@ -1,4 +1,4 @@
-"""Wrong results and crashes that were once possible in linalg, each as the call that showed it."""
+"""Wrong results and crashes that once occurred in linalg, each with the call that showed it."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ A = la.Matrix.from_dense([[1.0, 3.0], [0.5, 100.0]])
 
 
 def test_semirings_that_differ_in_their_terminal_do_not_share_machine_code() -> None:
-    """Numba's cache on disk knows the bytecode of a kernel, not the constants in it."""
+    """Numba's cache on disk is keyed by a kernel's bytecode, not by the constants in it."""
     ones = la.Vector.full(2, 1.0)
     for terminal, right in ((1.0, [1.0, 100.0]), (100.0, [3.0, 100.0])):
         until = la.Semiring.define("until", la.binary.max, la.binary.times, identity=0.0, terminal=terminal)
-        # Stopping at the first value of 1.0 is what terminal=1.0 asks for: values above are against the promise.
+        # terminal=1.0 asks to stop at the first 1.0: greater values break the promise.
         assert la.mxv(A, ones, until, direction="push").to_dense().tolist() == right, terminal
 
 
@@ -62,7 +62,7 @@ def test_functions_that_read_other_constants_are_other_functions() -> None:
 
 @machines
 def test_an_operator_of_a_users_own_may_have_a_built_in_name(device: str) -> None:
-    """Engines know built-in operators by name; another function of that name is another function."""
+    """Engines know built-in operators by name; a user's function with that name is another function."""
     u, v = la.Vector.from_dense([5, 7]), la.Vector.from_dense([2, 3])
     for name in ("first", "second"):
         own = la.BinaryOp.define(name, lambda x, y: x * 10 + y)
@@ -82,7 +82,7 @@ def test_an_operator_of_a_users_own_may_have_a_built_in_name(device: str) -> Non
 
 
 def changed(u: la.Vector, w: la.Vector) -> bool:
-    """Whether changing w, in every way there is, changes u."""
+    """Whether any way of changing w changes u."""
     before = u.to_dict()
     la.assign(w, 9, [1])
     la.assign(w, 8, mask=la.Vector.from_entries([2], True, n=4))
@@ -206,7 +206,7 @@ def twice(x: Any) -> Any:
 
 
 def test_a_function_that_cannot_be_compiled_is_an_error_of_ours() -> None:
-    """It calls another one, which Numba does not look into."""
+    """It calls a function that Numba does not compile."""
     x = la.Vector.full(2, 1.0)
     for call in (
         lambda: la.apply(x, lambda v: twice(v), device="cpu"),
@@ -248,7 +248,7 @@ def test_accum_is_computed_only_where_both_have_a_value(device: str) -> None:
     assert la.select(some, la.binary.gt, v, device=device).nnz == 0
 
 
-# ---------------------------------------------------------------- matrices of others
+# ---------------------------------------------------------------- matrices from other libraries
 
 DAMAGED = """
 import numpy as np, scipy.sparse as sp
@@ -278,7 +278,7 @@ CASES = [
 
 
 def test_damaged_matrices_are_refused_and_not_read_outside_their_arrays() -> None:
-    """In a process of its own: where they were trusted, it crashed."""
+    """In a new process: without the checks, it crashed."""
     text = DAMAGED.replace("CASES", repr(CASES))
     done = subprocess.run(
         [sys.executable, "-c", text], env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
@@ -305,7 +305,7 @@ def times_factor(x: float, y: float = 1.0) -> float:
 
 
 def test_a_number_outside_a_function_that_changed_is_not_compiled_in(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The number is a constant in compiled code: code compiled for another number must not be used."""
+    """The number is a constant in compiled code: code compiled with another number must not be used."""
     A, x = la.Matrix.from_edges([0], [1], [5.0], shape=2), la.Vector.from_dense([1.0, 2.0])
     found = []
     for factor in (1.0, 3.0):
@@ -346,5 +346,5 @@ def test_arithmetic_on_bools_counts(device: str) -> None:
     assert la.apply(u, la.unary.negate, device=device).to("cpu").to_dense().tolist() == [-1, 0, -1]
     with np.errstate(divide="ignore"):
         assert la.ewise_mult(u, v, la.binary.div, device=device).to("cpu").to_dense().tolist() == [1.0, 0.0, np.inf]
-    la.assign(u, v, [0, 1, 2], accum=la.binary.minus, device=device)  # what is not 0 is true
+    la.assign(u, v, [0, 1, 2], accum=la.binary.minus, device=device)  # nonzero values are true
     assert u.to("cpu").to_dense().tolist() == [False, True, True]

@@ -1,4 +1,4 @@
-"""Parts of matrices by place, and of vectors by comparison with another."""
+"""Parts of matrices by place, and of vectors by comparison with another vector."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_a_vector_is_compared_place_by_place(device: str, kind: Any) -> None:
     assert la.select(u, la.binary.ge, v, device=device).to_dict() == {
         3: 3.0,
         5: 5.0,
-    }  # none where v has none
+    }  # no entry if v has none
 
 
 def test_places_that_are_not_known() -> None:

@@ -1,4 +1,4 @@
-"""Products: every mask × complement × accum × replace × direction × semiring, beside a definition in plain Python."""
+"""Products: every mask × complement × accum × replace × direction × semiring, against plain Python."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MASKS = [
 
 
 def check(name: str, A: la.Matrix, x: la.Vector, ring: la.Semiring, out: Any, mask: Any, **how: Any) -> None:
-    """One product of either name, of a matrix and a vector, written into out if there is one."""
+    """One product, mxv or vxm by name, of a matrix and a vector, written into out if it is given."""
     left = name == "mxv"
     given = {key: how[key] for key in ("complement", "structural", "replace")}
     keep = {key: how[key] for key in ("direction", "device")}
@@ -30,7 +30,7 @@ def check(name: str, A: la.Matrix, x: la.Vector, ring: la.Semiring, out: Any, ma
     operands = (A, x) if left else (x, A)
     y = getattr(la, name)(*operands, ring, out=target, mask=mask, accum=how["accum"], **given, **keep)
     assert (dense.table(x), None if mask is None else dense.table(mask)) == before  # operands keep their entries
-    free = getattr(la, name)(*operands, ring, **keep)  # its type is that of sums
+    free = getattr(la, name)(*operands, ring, **keep)  # its type is the type of sums
     if left:
         found = dense.multiplied(dense.table(A), dense.table(x), ring, free.dtype, columns=1)
     else:

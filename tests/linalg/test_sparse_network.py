@@ -1,4 +1,4 @@
-"""The example of masked products in a sparse neural network, run as it stands."""
+"""The example of masked products in a sparse neural network, run unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""hw.sssp against SciPy's Dijkstra, hw.pagerank against NetworkX; both against python-graphblas where it is there."""
+"""hw.sssp against SciPy's Dijkstra, hw.pagerank against NetworkX; both against python-graphblas if installed."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def some_weights(graph: hw.Graph, seed: int = 1) -> np.ndarray[Any, Any]:
 
 
 def of_edges(graph: hw.Graph, weights: Any) -> np.ndarray[Any, Any]:
-    """Weights with the same number for both arcs of an undirected edge."""
+    """Weights with equal numbers for both arcs of an undirected edge."""
     weights = np.asarray(weights, np.float64)
     return weights if graph.directed else np.maximum(weights, reverse_arcs(graph, weights))
 
@@ -160,7 +160,7 @@ def test_bad_options_of_sssp_are_refused() -> None:
 
 
 def test_lengths_too_different_to_be_added_end_all_the_same() -> None:
-    """A bucket narrower than the distances' last bit, and arcs too short to change a distance."""
+    """A bucket narrower than a distance's last bit, and arcs too short to change a distance: the search still ends."""
     graph = hw.generate.path(6, directed=True)
     weights = [1e300, 1e-300, 5.0, 0.0, 1e300]
     for delta in (1e-300, 1.0, 1e308):
@@ -181,7 +181,7 @@ def test_infinite_lengths_are_refused_and_infinite_sums_are_no_path() -> None:
 
 
 def test_the_vector_of_a_search_changes_direction() -> None:
-    """A frontier that holds most vertices is pulled: every arc looked at once a round, and the answer the same."""
+    """A frontier of most vertices is pulled: every arc is read once per round, and the answer is the same."""
     graph = hw.generate.complete(40)
     assert np.array_equal(host(algorithms.sssp(graph, 0)), np.minimum(np.arange(40), 1.0))
 
@@ -229,7 +229,7 @@ def test_ranks_with_everything_given(graph: hw.Graph, alpha: float, data: Any) -
 
 @pytest.mark.parametrize("weighted", [False, True])
 def test_personalised_ranks_change_direction(weighted: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Push-pull, section 5.6: from one vertex the first rounds push, the others pull; ranks are NetworkX's."""
+    """Push-pull, section 5.6: from one vertex the first rounds push, the others pull; the ranks equal NetworkX's."""
     place = np.arange(1600).reshape(40, 40)  # arcs to the right and down: the last vertex is a dead end
     tails, heads = np.append(place[:, :-1], place[:-1]), np.append(place[:, 1:], place[1:])
     arcs = hw.Graph.from_edges(tails, heads, n=1600, directed=True)
@@ -256,7 +256,7 @@ def test_personalised_ranks_change_direction(weighted: bool, monkeypatch: pytest
         hw.pagerank(arcs, personalization=start, nstart=start, tol=1e-10, max_iter=2, device="cpu")
     near = hw.pagerank(
         arcs, personalization=start, nstart=start, tol=1e-3, device="cpu"
-    ).scores  # settles while it pushes
+    ).scores  # converges while it pushes
     assert near[7] > 0 and math.isclose(near.sum(), 1, rel_tol=1e-9)
 
 
@@ -307,7 +307,7 @@ def test_bad_arguments_of_pagerank_are_refused() -> None:
 
 
 def test_settled_ranks_are_not_computed_again() -> None:
-    """A long chain hung on a clique: the clique settles, the chain goes on; the limit is the same."""
+    """A long chain attached to a clique: the clique settles first, the chain later; the limit is the same."""
     clique = hw.generate.complete(30)
     u, v = clique.to_edges()
     chain = np.arange(29, 230)

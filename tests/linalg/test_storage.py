@@ -1,4 +1,4 @@
-"""Vectors that convert themselves, matrices that are not copied, and products that say what they did."""
+"""Vectors that convert themselves, matrices that are not copied, and products that report what they did."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_a_vector_converts_itself_by_the_papers_rule() -> None:
 
 
 def test_a_products_result_goes_on_where_its_operand_was() -> None:
-    """The rule sees a sequence of frontiers, not each by itself: 2% after 5% is falling, but not yet below 1%."""
+    """The rule looks at a sequence of frontiers: 2% after 5% is falling, but not yet below 1%."""
     A, x = la.Matrix.from_scipy(sp.eye_array(100, format="csr")), entries(100, 5)
     assert x.convert() == "dense"
     y = la.mxv(A, x, la.semiring.any_pair, mask=entries(100, 2))
@@ -113,7 +113,7 @@ def test_a_count_that_was_not_known_is_right_after_accumulating(device: str) -> 
 
 
 def test_an_explanation_counts_what_was_touched() -> None:
-    """Table 1: a row product touches all, a masked one the mask's rows, a column one the vector's columns."""
+    """Table 1: a row product touches everything, a masked one the mask's rows, a column one the vector's columns."""
     G = hw.generate.kronecker(10)
     A, n = la.Matrix.from_graph(G), G.n
     f, m = entries(n, 30), la.Vector.from_entries(np.arange(n - 40, n), True, n)
@@ -154,7 +154,7 @@ def test_switches_show_in_what_is_touched() -> None:
 
 
 def test_threads_change_no_bit_of_a_sum(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Not even of sums that are rounded, nor when the list that is pushed comes in another order."""
+    """Even if sums are rounded, and if the pushed list is in another order."""
     monkeypatch.setattr(policy, "ENTRIES_PER_THREAD", 64)
     A = la.Matrix.from_graph(hw.generate.kronecker(10))
     n, rng = A.shape[0], np.random.default_rng(2)
@@ -173,7 +173,7 @@ def test_threads_change_no_bit_of_a_sum(monkeypatch: pytest.MonkeyPatch) -> None
 
 @pytest.mark.parametrize("threads", [1, 3])
 def test_helpers_and_hubs_change_no_sum(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With work enough for helpers, hubs found, and columns so much longer than rows that entries are sought."""
+    """With enough work for helpers, with hubs, and with columns so much longer than rows that entries are sought."""
     monkeypatch.setattr(policy, "ENTRIES_PER_THREAD", 64)
     monkeypatch.setattr(policy, "PULLS_BEFORE_HUBS", 0)
     G = hw.generate.kronecker(10)

@@ -1,4 +1,4 @@
-"""`waves`: the same as the loop it stands for, on every engine and over every kind of semiring."""
+"""`waves` equals the loop that it replaces, on every engine and over every kind of semiring."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def cases() -> Any:
 
 
 def check(found: la.Waves, x: la.Vector, A: la.Matrix, ring: la.Semiring, depth_limit: int | None = None) -> None:
-    """Levels are those of the definition; every value is a sum over the level before it, whichever term ANY took."""
+    """Levels equal the definition's; every value is a sum over the level before it, whichever term ANY took."""
     levels = found.levels.to("cpu").to_dict()
     n = A.shape[0]
     values = dict.fromkeys(levels, True) if found.values is None else found.values.to("cpu").to_dict()
@@ -149,7 +149,7 @@ def test_one_explanation_per_product(device: str) -> None:
     assert [why.nnz_x for why in explanations] in (
         counts,
         counts[:-1],
-    )  # none for the last level
+    )  # no entry for the last level
     assert [why.nnz_mask for why in explanations] == (G.n - np.cumsum(counts))[: len(explanations)].tolist()
     assert {"push", "pull"} == {why.direction for why in explanations}
     for why in explanations:
@@ -159,7 +159,7 @@ def test_one_explanation_per_product(device: str) -> None:
 
 
 def test_few_places_that_hold_most_entries_are_pulled() -> None:
-    """Not so by their share of the places, which a vector with a rule of its own still goes by."""
+    """Not by their share of the places; a vector with its own rule still goes by that share."""
     n = 1000
     hubs, others = np.repeat([1, 2], n - 3), np.tile(np.arange(3, n), 2)
     G = hw.Graph.from_edges(np.concatenate([[0, 0], hubs]), np.concatenate([[1, 2], others]), n=n)
@@ -176,7 +176,7 @@ def test_few_places_that_hold_most_entries_are_pulled() -> None:
 @machines
 @pytest.mark.parametrize("dense", [False, True])
 def test_from_many_places_and_from_none(device: str, dense: bool) -> None:
-    """Each place takes the value of a nearest entry of x; x may lie on the device already."""
+    """Each place takes the value of a nearest entry of x; x may be on the device already."""
     G = hw.generate.grid(20, 17)
     places = np.arange(0, G.n, 7)
     x = la.Vector.from_entries(places, places.astype(np.float64), G.n)
@@ -207,7 +207,7 @@ def test_what_comes_back_can_be_changed_by_itself(device: str) -> None:
 
 @machines
 def test_types_settle(device: str) -> None:
-    """Bool values are counted as whole numbers from the first product on, unless dtype= names another type."""
+    """Bool values become whole numbers from the first product on, unless dtype= names another type."""
     G = hw.generate.complete(5)
     x = la.Vector.from_entries([0], True, 5)
     assert la.waves(x, G, la.semiring.plus_first, device=device).values.dtype == np.int64
@@ -233,7 +233,7 @@ def test_what_makes_no_sense_is_refused() -> None:
 @pytest.mark.usefixtures("gpu")
 @pytest.mark.parametrize("name", TRAPS)
 def test_the_device_follows_the_rule(name: str) -> None:
-    """Every product of a launch went the way that hopwave.rules says, from numbers that are right."""
+    """Every product of a launch took the direction that hopwave.rules says, and its recorded sizes are right."""
     G = TRAPS[name]()
     A = la.Matrix.from_graph(G).to("cuda").T
     x = la.Vector.from_entries([0], True, G.n)
@@ -254,7 +254,7 @@ def test_the_device_follows_the_rule(name: str) -> None:
 
 @pytest.fixture(scope="module", params=[False, True], ids=["undirected", "directed"])
 def large(request: pytest.FixtureRequest, gpu: Any) -> hw.Graph:
-    """Large enough for teams, the whole grid, chunks of long lists, rows cut short and rows that one block adds up."""
+    """Large enough for teams, the whole grid, chunks of long lists, early exits and rows that one block adds up."""
     return hw.generate.kronecker(15, edge_factor=32, directed=request.param, seed=5)
 
 
@@ -291,7 +291,7 @@ def test_streams_and_threads_do_not_disturb_each_other(large: hw.Graph) -> None:
     A = la.Matrix.from_graph(large).to("cuda")
     sources = np.flatnonzero(large.degrees)[:24].tolist()
     right = {s: hw.bfs(large, s, predecessors=False, device="cpu").distances for s in sources}
-    la.bfs(A, sources[0])  # prepared before anybody races for it
+    la.bfs(A, sources[0])  # prepared before threads race for it
     cupy.cuda.runtime.deviceSynchronize()
     wrong: list[Any] = []
 

@@ -1,4 +1,4 @@
-"""Ranks that call different functions, or give different arguments: refused on all ranks, and the next call works."""
+"""Ranks that call different functions or pass different arguments: all ranks raise, and the next call works."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ GRID = hw.generate.grid(4, 5)
 
 
 def refused(call: Callable[..., Any], given: dict[str, Any], name: str, other: Any) -> None:
-    """One rank gives another value for one argument, which the message names."""
+    """One rank passes another value for one argument; the message names that argument."""
     mine = {**given, name: other} if WORLD.rank == ODD else given
     with pytest.raises(GraphError, match=rf"rank {ODD} gives other arguments than rank 0 to \w+: {name}="):
         call(**mine)
@@ -94,7 +94,7 @@ def check_other_graphs() -> None:
     if WORLD.size == 1:
         return
     other = hw.generate.grid(5, 4)
-    one, two = hd.spread(GRID), hd.spread(other)  # as many vertices and arcs
+    one, two = hd.spread(GRID), hd.spread(other)  # with equally many vertices and arcs
     for call in (lambda G: hd.bfs(G, 0), hd.betweenness_centrality, lambda G: G.replicated(), lambda G: G.sort_rows()):
         with pytest.raises(GraphError, match=rf"rank {ODD} gives other arguments .*: G=.*graph \d+ of this job"):
             call(two if WORLD.rank == ODD else one)
@@ -129,7 +129,7 @@ def check_other_versions() -> None:
 
 
 def check_what_is_no_graph_and_no_number() -> None:
-    """If all ranks make one mistake, each gets its sentence, and the next call works."""
+    """If all ranks make the same mistake, each raises the usual error, and the next call works."""
     G = hd.spread(GRID)
     for call, message in (
         (lambda: hd.bfs(GRID, 0), "is not a DistributedGraph; make one with hopwave.distributed.spread"),  # type: ignore[arg-type]

@@ -49,7 +49,7 @@ def check_betweenness() -> None:
 
 
 def check_betweenness_by_sources() -> None:
-    """With the engine of the device that is checked; ranks that share a GPU take turns on it."""
+    """Uses the engine of the checked device; ranks that share a GPU take turns."""
     for name in ("kronecker", "grid-with-missing-edges", "kronecker-directed"):
         graph = TRAPS[name]()
         same(graph, graph, "sources", device=DEVICE)
@@ -57,7 +57,7 @@ def check_betweenness_by_sources() -> None:
 
 
 def check_betweenness_along_weights() -> None:
-    """By sources, of a graph that every rank has; a graph in parts has no weights, and its arcs must be countable."""
+    """By sources, on a graph that every rank has; a graph in parts has no weights, and its arcs must be countable."""
     bare = TRAPS["kronecker-directed"]()
     graph = bare.with_weights(np.random.default_rng(1).integers(1, 4, bare.m).astype(np.float64))
     same(graph, graph, "sources", weights=True)
@@ -69,15 +69,15 @@ def check_betweenness_along_weights() -> None:
 
 
 def check_edges_and_targets() -> None:
-    """Edges and subsets, along hops and weights, of a graph that every rank has."""
+    """Edges and subsets, along hops and weights, on a graph that every rank has."""
     bare = TRAPS["kronecker-directed"]()
     graph = bare.with_weights(np.random.default_rng(1).integers(1, 4, bare.m).astype(np.float64))
     some = list(range(0, graph.n, 3))
     for options in (
-        {},
+        {"weights": False},
         {"weights": True},
         {"weights": True, "k": 7, "seed": 5},
-        {"sources": some, "targets": some[1:]},
+        {"weights": False, "sources": some, "targets": some[1:]},
     ):
         found, right = (
             hd.edge_betweenness_centrality(graph, **options),
@@ -106,11 +106,18 @@ def check_edges_and_targets() -> None:
 
 
 def check_sampled_paths() -> None:
-    """With one seed, ranks compute the bits of one process (paths, sources, auto); an error of one rank reaches all."""
+    """With one seed, ranks give the bits of one process (paths, sources, auto); an error on one rank reaches all."""
     graph = TRAPS["kronecker-directed"]()
     along = graph.with_weights(np.random.default_rng(1).integers(1, 4, graph.m).astype(np.float64))
-    for options in ({"epsilon": 0.1}, {"epsilon": 0.1, "top": 1}, {"epsilon": 0.1, "weights": True, "delta": 0.2}):
-        asked: dict[str, Any] = {"method": "paths", "seed": 3, "progress": False, **options}
+    for options in ({"top": None}, {"top": 1}, {"weights": True, "delta": 0.2}):
+        asked: dict[str, Any] = {
+            "epsilon": 0.1,
+            "method": "paths",
+            "seed": 3,
+            "progress": False,
+            "weights": False,
+            **options,
+        }
         found, right = hd.betweenness_centrality(along, **asked), hw.betweenness_centrality(along, **asked)
         assert np.array_equal(found.scores, right.scores) and np.array_equal(found.bounds, right.bounds)
         assert found.pairs == right.pairs and found.undecided == right.undecided and found.delta == right.delta
@@ -140,7 +147,7 @@ def check_path_counts_beyond_float64() -> None:
 
 
 def check_an_error_inside_sources_ends_all() -> None:
-    """A run that fails on one rank raises on all, and no rank waits for a block that will not come."""
+    """A run that fails on one rank raises on all ranks, and no rank waits for a block that never comes."""
     graph = TRAPS["kronecker"]()
     kept = brandes.accumulate
 

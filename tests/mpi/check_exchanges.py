@@ -1,4 +1,4 @@
-"""Packets and wires: what is packed comes out again, and what is sent arrives."""
+"""Packets and wires: packing loses nothing, and everything sent arrives."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hopwave.distributed import codec, wire
 
 
 def check_packets() -> None:
-    """What is packed comes out again, as gaps or as a bitmap, on the CPU and on the GPU."""
+    """Packed ids unpack unchanged, as gaps or as a bitmap, on the CPU and on the GPU."""
     random = np.random.default_rng(WORLD.rank)
     xp = wire.wire_for(WORLD, DEVICE).xp
     forms = set()
@@ -40,7 +40,7 @@ def check_packets() -> None:
 
 
 def wires() -> Iterator[tuple[wire.HostWire, Any]]:
-    """Every wire that can be tried here. NCCL needs one GPU per rank, so it is tried within each rank alone."""
+    """Every wire that can be tested here. NCCL needs one GPU per rank, so each rank tests it alone."""
     yield wire.wire_for(WORLD, DEVICE), WORLD.comm
     if DEVICE == "cuda":
         yield wire.PinnedWire(), WORLD.comm
@@ -51,11 +51,11 @@ def wires() -> Iterator[tuple[wire.HostWire, Any]]:
 
 
 def check_wires() -> None:
-    """Packets of several sizes, also empty ones, arrive whole and at the right rank."""
+    """Packets of several sizes, empty ones too, arrive whole and at the right rank."""
     for line, comm in wires():
         size, me = comm.Get_size(), comm.Get_rank()
 
-        def packet(frm: int, to: int, line: wire.HostWire = line) -> Any:  # (frm + to) % 3 = 0: an empty one
+        def packet(frm: int, to: int, line: wire.HostWire = line) -> Any:  # (frm + to) % 3 = 0: an empty packet
             return line.xp.full(8 * ((frm + to) % 3) * 1000, 10 * frm + to, np.uint8)
 
         def same_bytes(found: Any, right: Any) -> None:

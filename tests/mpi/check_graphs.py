@@ -78,7 +78,7 @@ def check_files() -> None:
 
 
 def check_damaged_files() -> None:
-    """Every rank raises, whichever of them read the damage, and the line is counted from the file's beginning."""
+    """Every rank raises, whichever rank read the damage, and the line number counts from the beginning of the file."""
     lines = ["%%MatrixMarket matrix coordinate pattern general", "100 100 60", *(f"{i} {i + 1}" for i in range(1, 61))]
     damaged = {
         "letters": ([*lines[:58], "7 x", *lines[59:]], r":59: .*'x'"),
@@ -96,7 +96,7 @@ def check_damaged_files() -> None:
         assert WORLD.allgather(str(caught.value)).count(str(caught.value)) == WORLD.size
     with pytest.raises(FormatError, match="no such file"):
         hd.read(FOLDER / "nowhere.mtx")
-    if WORLD.size > 1:  # a copy for every rank, the last one truncated: edges would be lost or read twice
+    if WORLD.size > 1:  # one copy per rank, the last truncated: edges would be lost or read twice
         mine = FOLDER / f"copy-{WORLD.rank}.txt"
         mine.write_text("\n".join(lines[2:] if WORLD.rank < WORLD.size - 1 else lines[2:40]) + "\n")
         with pytest.raises(FormatError, match=rf"on rank 0 and .* on rank {WORLD.size - 1}; expected the same file"):
@@ -112,7 +112,7 @@ BANNER = "%%MatrixMarket matrix coordinate"
 
 
 def check_files_of_undirected_edges_as_directed_graphs() -> None:
-    """Each edge is two arcs, as in one process."""
+    """Each edge becomes two arcs, as in one process."""
     edges = "2 1 {0}\n3 2 {0}\n5 4 {0}\n"
     for name, text in {
         "symmetric.mtx": f"{BANNER} pattern symmetric\n5 5 3\n{edges.format('')}",
@@ -134,7 +134,7 @@ def check_files_of_undirected_edges_as_directed_graphs() -> None:
 
 
 def check_files_that_are_no_graph_or_too_large() -> None:
-    """What one process refuses, and ids for which no machine has memory, before any of it is taken."""
+    """Refuses what one process refuses, and ids for which no machine has memory, before allocating anything."""
     path = FOLDER / "odd.txt"
     for text, error, message in (
         ("# a comment\n", FormatError, "contains no edge; expected lines of two vertices"),

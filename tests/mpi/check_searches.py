@@ -23,7 +23,7 @@ FEW_LEVELS = {name: make for name, make in TRAPS.items() if not name.startswith(
 
 
 def agrees(graph: hw.Graph, parts: hd.DistributedGraph, source: Any, **options: Any) -> None:
-    """A search over ranks finds what one process finds, and its predecessors are a tree of that search."""
+    """A search over ranks finds what one process finds, and its predecessors form a valid tree."""
     found = hd.bfs(parts, source, **options)
     whole = found.gather()
     limit = options.get("depth_limit")
@@ -73,7 +73,7 @@ def check_sources_and_limits() -> None:
 
 
 def check_wide_slots() -> None:
-    """Groups of more than 2^32 slots have 64-bit ones. A lower limit makes small graphs use them."""
+    """Groups of more than 2^32 slots need 64-bit slots. A lower limit makes small graphs use them."""
     before, layout.MAX_NARROW_SLOTS = layout.MAX_NARROW_SLOTS, 100
     try:
         for name in ("kronecker", "kronecker-directed"):
@@ -117,8 +117,8 @@ def check_ids_beyond_32_bits() -> None:
 
 
 def check_bytes_sent() -> None:
-    """Each rank sends at most n/8 bytes of bitmaps in a pull, in every layout. Parents are counted apart, and without
-    them nothing else is sent but the ranks' counts, 200 bytes per rank.
+    """Each rank sends at most n/8 bytes of bitmaps in a pull, in every layout. Parents are counted separately; without
+    them, only the ranks' counts are sent too, 200 bytes per rank.
     """
     hub = int(np.argmax(np.bincount(hw.generate.kronecker_edges(14)[0])))
     for ranges in ("1d", "2d", (1, WORLD.size), (WORLD.size, 1)):

@@ -1,4 +1,4 @@
-"""The steps of a plan over ranks: as many arcs are checked as the paper's step checks; what is left out is named."""
+"""The steps of a plan over ranks check as many arcs as the paper's steps; the trace names what is left out."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def check_steps_of_plans() -> None:
             assert [level.step for level in found[name].trace] == [level.step for level in right]
         sums = [sum(checked(one)) for one in found.values()]
         assert sums[0] > sums[1] > sums[2], sums
-        # The visited vertices instead of the frontier, rows sorted by in-degree: as the CPU engine does it.
+        # Like the CPU engine: visited vertices instead of the frontier, rows sorted by in-degree.
         hybrid = hd.bfs(parts, hub, plan="hiragushi-hybrid")
         right = hw.bfs(graph, hub, plan="hiragushi-hybrid", device="cpu", trace=True).trace
         assert right is not None and "pull" in right.directions
@@ -77,7 +77,7 @@ def check_time_spent_waiting() -> None:
 
 
 def check_rows_sorted_by_in_degree() -> None:
-    """Hiragushi, section 3.4: the tails of every row by descending in-degree, some rows at a time."""
+    """Hiragushi, section 3.4: the tails of every row by descending in-degree; sorts some rows at a time."""
     for make in GRAPHS.values():
         parts = hd.spread(make())
         with patch.object(part, "SORTED_TOGETHER", 16):

@@ -1,4 +1,4 @@
-"""Validation over ranks, of searches and of shortest paths: what is right passes, and every kind of error is found."""
+"""Validation over ranks, of searches and shortest paths: right answers pass, and every kind of error is found."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def check_validation_finds_what_is_wrong() -> None:
 
 
 def check_shortest_paths() -> None:
-    """Graph500's third kernel: the distances of Dijkstra's algorithm, to the last bit; errors are found."""
+    """Graph500's third kernel: exactly the distances of Dijkstra's algorithm; errors are found."""
     for scale, ranges in ((8, "1d"), (8, "2d"), (1, "1d"), (2, "2d")):
         parts = hd.kronecker(scale, 4, seed=3, layout=ranges, device=DEVICE)
         graph = parts.replicated()

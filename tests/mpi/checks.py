@@ -2,7 +2,7 @@
 
     mpiexec -n 3 python tests/mpi/checks.py FOLDER [NAME ...] [--report FILE]
 
-The checks are the functions check_NAME in the files check_*.py beside this one; without names all of them run. A check
+The checks are the functions check_NAME in the files check_*.py of this folder; without names all of them run. A check
 that fails on one rank ends the whole job, since the others may be waiting for that rank; its name and the reason are
 printed on one line. With --report each check's start and end are also appended to a file, one JSON object per line.
 """
@@ -24,7 +24,7 @@ HERE = Path(__file__).parent
 
 
 def find_checks() -> dict[str, Callable[[], None]]:
-    """Every check by its name, in the order of files and of functions in them."""
+    """Every check by name, in the order of files and of their functions."""
     modules = [importlib.import_module(path.stem) for path in sorted(HERE.glob("check_*.py"))]
     return {
         name.removeprefix("check_"): value
@@ -35,11 +35,11 @@ def find_checks() -> dict[str, Callable[[], None]]:
 
 
 def run(name: str, check: Callable[[], None], report: Path | None) -> None:
-    """One check on this rank; its failure ends the job."""
+    """Run one check on this rank; its failure ends the job."""
 
     def note(state: str, **more: Any) -> None:
         if report is not None:
-            with report.open("a", encoding="utf-8") as file:  # one write per line: ranks may write at the same time
+            with report.open("a", encoding="utf-8") as file:  # one write per line: several ranks may write at the same
                 file.write(json.dumps({"check": name, "state": state, **more}) + "\n")
 
     if WORLD.rank == 0:

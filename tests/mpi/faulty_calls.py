@@ -1,6 +1,6 @@
-"""A call of MPI that fails on one rank, at every place of hopwave that makes one.
+"""MPI calls that fail on one rank, at every place where hopwave makes one.
 
-    mpiexec -n 2 python tests/mpi/faulty_calls.py FOLDER                   # prints the places and ranks; none fails
+    mpiexec -n 2 python tests/mpi/faulty_calls.py FOLDER                   # prints the places and ranks; no call fails
     mpiexec -n 2 python tests/mpi/faulty_calls.py FOLDER RANK PLACE NUMBER # the call with that number there fails
     python tests/mpi/faulty_calls.py --all [--record FILE]                 # one job for each place and rank
 
@@ -37,7 +37,7 @@ HANDLER = "except"
 
 
 def places() -> dict[str, str]:
-    """Every place that calls MPI → its file, with the class it is in, or HANDLER."""
+    """Every place that calls MPI → its file, with its class, or HANDLER."""
     from mpi4py import MPI
 
     methods = {name for kind in (MPI.Intracomm, MPI.Request, MPI.Status, MPI.Info) for name in dir(kind)}
@@ -66,7 +66,7 @@ def places() -> dict[str, str]:
 
 
 class Faulty:
-    """A communicator, a request or MPI itself: calls are counted by their place, and one of them fails."""
+    """A wrapper of a communicator, a request or MPI itself: counts calls by place, and makes one of them fail."""
 
     calls: ClassVar[Counter[str]] = Counter()
     fails: ClassVar[tuple[str, int]] = ("", 0)
@@ -99,7 +99,7 @@ class Faulty:
 
 
 def work(folder: Path) -> None:
-    """Calls that reach every place."""
+    """Make calls that reach every place."""
     import numpy as np
 
     import hopwave as hw
@@ -123,11 +123,11 @@ def work(folder: Path) -> None:
     hd.betweenness_centrality(hd.read(path), k=9, seed=1, split="sources", progress=False)
     hd.from_edges(np.arange(5) + world.rank, np.arange(5) + 1)
     with suppress(hw.GraphError):
-        hd.bfs(parts, world.rank)  # other arguments on every rank
+        hd.bfs(parts, world.rank)  # a different argument on every rank
 
 
 def one_job() -> None:
-    """A job's rank."""
+    """Run one rank of a job."""
     import mpi4py
     from mpi4py import MPI
 
@@ -136,7 +136,7 @@ def one_job() -> None:
     mpi4py.MPI = Faulty(MPI)  # type: ignore[assignment]
     if fault and rank == int(fault[0]):
         Faulty.fails = fault[1], int(fault[2])
-    if not fault:  # after the last calls, which hopwave makes when the interpreter ends
+    if not fault:  # after the last calls, which hopwave makes when the interpreter exits
         atexit.register(lambda: Path(folder, f"places-{rank}.json").write_text(json.dumps(Faulty.calls)))
     work(Path(folder))
 
@@ -145,7 +145,7 @@ def one_job() -> None:
 
 
 def reached(folder: Path) -> dict[str, list[int]]:
-    """Every place that a job without a fault reaches → the ranks that do."""
+    """Every place that a job without a fault reaches → the ranks that reach it."""
     from mpi_job import start
 
     done = start(2, __file__, str(folder), seconds=200)
@@ -158,7 +158,7 @@ def reached(folder: Path) -> dict[str, list[int]]:
 
 
 def trouble(folder: Path, rank: int, place: str, number: int = 1) -> str | None:
-    """What is wrong with the end of a job in which that call fails: None, or a sentence."""
+    """What is wrong with the end of a job in which this call fails; None if nothing is."""
     from mpi_job import start
 
     try:
@@ -181,7 +181,7 @@ def why_not(place: str, inside: str) -> str | None:
 
 
 def main() -> int:
-    """A fault at every place, on every rank that reaches it."""
+    """Cause a fault at every place, on every rank that reaches it."""
     sys.path.insert(0, str(Path(__file__).parent))
     began, wrong, tried = time.monotonic(), [], 0
     only = sys.argv[sys.argv.index("--only") + 1] if "--only" in sys.argv else ""

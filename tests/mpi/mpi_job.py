@@ -18,7 +18,7 @@ NEEDS_MPI = [
     pytest.mark.skipif(importlib.util.find_spec("mpi4py") is None, reason="mpi4py is not installed"),
     pytest.mark.skipif(MPIEXEC is None, reason="there is no mpiexec; pip install mpich brings one"),
 ]
-# Open MPI must be told twice before it runs as root, and once before it starts more ranks than cores; MPICH need not.
+# Open MPI needs two settings to run as root, and one to start more ranks than cores; MPICH needs none.
 OPEN_MPI = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",

@@ -1,6 +1,6 @@
-"""What every check of ranks uses: the world, the device, a folder for files, and ways to share vertices out.
+"""What every check of ranks uses: the world, the device, a folder for files, and ways to distribute vertices.
 
-Imported under mpiexec alone, by checks.py and the files of checks.
+Imported only under mpiexec, by checks.py and the files of checks.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from hopwave import distributed as hd  # noqa: E402
 from hopwave.distributed.layout import Layout  # noqa: E402
 
 WORLD = hd.world()
-DEVICE = os.environ.get("HOPWAVE_CHECK_DEVICE", "cpu")  # of the graphs; ranks may share one GPU
+DEVICE = os.environ.get("HOPWAVE_CHECK_DEVICE", "cpu")  # for the graphs; ranks may share one GPU
 FOLDER = Path(sys.argv[1])  # the first argument of checks.py: a folder that all ranks can write to
 
 
 def layouts(n: int) -> Iterator[Any]:
-    """Ways to share n vertices: balanced, on a grid, all on one rank, and with empty ranges between."""
+    """Ways to distribute n vertices: balanced, on a grid, all on one rank, and with empty ranges in between."""
     size = WORLD.size
     yield "1d"
     yield "2d"
@@ -38,6 +38,6 @@ def layouts(n: int) -> Iterator[Any]:
 
 
 def share_of(cases: Iterable[T]) -> list[T]:
-    """The cases that this number of ranks tries: 1 rank all of them, 2 ranks a half, 3 and 4 ranks a third each."""
+    """The cases for this number of ranks: 1 rank takes all, 2 ranks take half, 3 and 4 ranks a third each."""
     stride = min(WORLD.size, 3)
     return [case for turn, case in enumerate(cases) if turn % stride == WORLD.size % stride]

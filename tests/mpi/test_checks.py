@@ -1,4 +1,4 @@
-"""Every check of check_*.py on 1 and 4 ranks, each as a test of its own. (test_ranks.py starts two.)
+"""Every check of check_*.py on 1 and 4 ranks, each as a separate test. (test_ranks.py uses two ranks.)
 
 Starting a job takes seconds, so one job per number of ranks runs all checks that were selected, and the tests read its
 report. A check that fails ends its job; the checks after it run in another one.
@@ -28,9 +28,9 @@ ON_A_GPU = (
     *("packets", "wires", "generated_in_place", "sources_and_limits", "bytes_sent", "wide_slots", "ids_beyond_32_bits"),
     *("validation_finds_what_is_wrong", "shortest_paths", "betweenness_by_sources", "every_trap_in_every_layout"),
 )
-MAX_JOBS = 4  # per number of ranks: three checks may fail before the rest is given up
+MAX_JOBS = 4  # per number of ranks: three checks may fail before the rest is skipped
 PASSED = ""
-# Four ranks are a square of ranks, and divide few graphs evenly. HOPWAVE_RANKS="3 5" adds other numbers of them.
+# Four ranks form a square, and divide few graphs evenly. HOPWAVE_RANKS="3 5" adds other numbers of ranks.
 RANKS = (1, 4, *map(int, os.environ.get("HOPWAVE_RANKS", "").split()))
 
 
@@ -58,7 +58,7 @@ def expect_passed(request: pytest.FixtureRequest, factory: Any, device: str, ran
         )
         return [item.callspec.params["check"] for item in mine if item.callspec.params["ranks"] == number]
 
-    if device == "cpu" and ranks > 1:  # one rank compiles what the others then read from disk, instead of each rank
+    if device == "cpu" and ranks > 1:  # first one rank compiles, so that the others read the code from disk
         shared_outcomes(factory, device, 1, selected(1))
     outcome = shared_outcomes(factory, device, ranks, selected(ranks))[check]
     if outcome != PASSED:
@@ -66,11 +66,11 @@ def expect_passed(request: pytest.FixtureRequest, factory: Any, device: str, ran
 
 
 def shared_outcomes(factory: Any, device: str, ranks: int, names: list[str]) -> dict[str, str]:
-    """The outcomes of these checks. The first process of this test session to get here runs them; the others wait.
+    """The outcomes of these checks. The first process of this test session that gets here runs them; the others wait.
 
-    One job at a time: two at once would wait for one another's cores.
+    One job runs at a time: two would wait for each other's cores.
     """
-    import fcntl  # not on Windows, where there is no mpiexec either
+    import fcntl  # Windows has neither this nor mpiexec
 
     base = factory.getbasetemp()
     base = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
@@ -85,7 +85,7 @@ def shared_outcomes(factory: Any, device: str, ranks: int, names: list[str]) -> 
 
 
 def run_checks(folder: Path, device: str, ranks: int, names: list[str]) -> dict[str, str]:
-    """For every check PASSED, or why it did not pass; run in one job, and in another one after each failure."""
+    """For every check PASSED, or why it failed. All run in one job; after a failure the rest runs in another job."""
     outcomes: dict[str, str] = {}
     ending = ""
     for job in range(MAX_JOBS):
@@ -106,7 +106,7 @@ def run_checks(folder: Path, device: str, ranks: int, names: list[str]) -> dict[
 
 
 def read_report(report: Path, ending: str) -> dict[str, str]:
-    """What became of the checks that a job started. ending: how the job ended, if not well."""
+    """The outcomes of the checks that a job started. ending: how the job ended, if not well."""
     found: dict[str, str] = {}
     lines = report.read_text(encoding="utf-8").splitlines() if report.exists() else []
     for line in lines:
@@ -122,7 +122,7 @@ def read_report(report: Path, ending: str) -> dict[str, str]:
     return found
 
 
-# ---------------------------------------------------------------- the machinery above
+# ---------------------------------------------------------------- tests of the functions above
 
 
 def test_checks_are_found() -> None:
@@ -147,7 +147,7 @@ def test_the_checks_after_a_failure_run_in_another_job(tmp_path: Path, monkeypat
     jobs: list[tuple[str, ...]] = []
 
     def pretend(ranks: int, script: str, folder: str, *rest: str, device: str) -> subprocess.CompletedProcess[str]:
-        """A job in which the checks b and d fail, and f never ends."""
+        """A simulated job in which the checks b and d fail, and f never ends."""
         *names, _, report = rest
         jobs.append(tuple(names))
         with Path(report).open("w") as file:

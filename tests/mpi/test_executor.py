@@ -1,4 +1,4 @@
-"""executor= with mpi4py.futures: rank 0 deals, the other ranks are its workers."""
+"""executor= with mpi4py.futures: rank 0 deals out blocks, the other ranks are its workers."""
 
 from __future__ import annotations
 

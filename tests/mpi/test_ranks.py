@@ -1,4 +1,4 @@
-"""Jobs of several ranks from the outside: they end, with a reason, when a rank fails; and Graph500 over ranks."""
+"""Jobs of several ranks from the outside: they end with a reason when a rank fails; and Graph500 over ranks."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FAILURES = {
 
 @pytest.mark.parametrize("how", FAILURES)
 def test_a_rank_that_fails_ends_the_job(how: str) -> None:
-    """The other rank waits for it in an exchange, where MPI by itself would leave it waiting for ever."""
+    """The other rank waits for it in an exchange; MPI alone would let it wait forever."""
     action, reason = FAILURES[how]
     script = (
         "import os; from hopwave import distributed; parts = distributed.kronecker(6); world = distributed.world()\n"
@@ -46,7 +46,7 @@ def reached(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[int]]:
 
 
 def test_a_fault_is_injected_at_every_place_that_calls_mpi(reached: dict[str, list[int]]) -> None:
-    """`faulty_calls.py --all` lets each of them fail once; this finds calls that it would not reach."""
+    """`faulty_calls.py --all` makes each of them fail once; this test finds calls that it would not reach."""
     known = faulty_calls.places()
     assert len(known) > 50 and set(reached) <= set(known)
     left = {place for place in known if place not in reached}
@@ -57,13 +57,13 @@ def test_a_fault_is_injected_at_every_place_that_calls_mpi(reached: dict[str, li
 def test_a_call_of_mpi_that_fails_ends_the_job(
     rank: int, file: str, method: str, reached: dict[str, list[int]], tmp_path: Path
 ) -> None:
-    """In a thread of rank 0, and while a rank ends. The other rank waits: the job says why and ends."""
+    """In a thread of rank 0, and while a rank ends. The other rank waits; the job must report the reason and end."""
     (place,) = [one for one in reached if f"/{file}.py:" in one and one.endswith(f":{method}") and rank in reached[one]]
     assert faulty_calls.trouble(tmp_path, rank, place) is None
 
 
 def test_a_damaged_file_ends_the_job_with_its_line(tmp_path: Path) -> None:
-    """Only the last rank reads the damage; every rank raises, and one of them prints it."""
+    """Only the last rank reads the damage; every rank raises, and one of them prints the error."""
     path = tmp_path / "web.mtx"
     rows = "".join(f"{i} {i + 1}\n" for i in range(1, 90))
     path.write_text(f"%%MatrixMarket matrix coordinate pattern general\n100 100 90\n{rows}7 x\n")
@@ -75,7 +75,7 @@ def test_a_damaged_file_ends_the_job_with_its_line(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("layout", "plan"), [("1d", "hiragushi-hybrid"), ("2d", "auto")])
 def test_graph500_over_two_ranks(layout: str, plan: str) -> None:
-    """One report, every search valid, and as many input edges in each component as one process finds."""
+    """One report, every search valid, and each component has as many input edges as in one process."""
     options = ["--scale", "10", "--nbfs", "4", "--seed", "7", "--device", "cpu", "--json", "--sssp"]
     done = start(2, "-m", "hopwave", "graph500", *options, "--layout", layout, "--plan", plan)
     assert done.returncode == 0, done.stderr

@@ -1,4 +1,4 @@
-"""Every test of this folder needs NetworkX to find hopwave; some are without its warnings about cached conversions."""
+"""Every test of this folder needs NetworkX to find hopwave; some turn off its warnings about cached conversions."""
 
 from __future__ import annotations
 
@@ -15,6 +15,6 @@ def pytest_runtest_setup() -> None:
 
 @pytest.fixture
 def quiet() -> Iterator[None]:
-    """No warning when a graph that was converted before is used again."""
+    """No warning when a converted graph is used again."""
     with nx.config(warnings_to_ignore={"cache"}):
         yield

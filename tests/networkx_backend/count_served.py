@@ -1,6 +1,6 @@
 """A pytest plugin for test_their_suite.py: counts the calls that NetworkX dispatches to hopwave, and prints the sum.
 
-Of a test function with very many cases, some are run: NetworkX has one with 640, all of the same kind.
+Only some cases of a test function with very many run: NetworkX has one with 640 similar cases.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from zlib import crc32
 
 from hopwave.networkx_backend.interface import Backend
 
-MOST_CASES = 20  # of one test function
+MOST_CASES = 20  # per test function
 
 served: Counter[str] = Counter()
 find = Backend.__getattr__

@@ -1,4 +1,4 @@
-"""Every served function compared with NetworkX itself, on random labelled graphs: values, order, exceptions."""
+"""Every served function compared with NetworkX, on random labelled graphs: values, order, exceptions."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MISSING = "no such node"
 
 @dataclass(frozen=True)
 class Case:
-    """A graph and arguments to call functions with."""
+    """A graph, and arguments for functions."""
 
     G: nx.Graph
     s: Any
@@ -114,7 +114,7 @@ ARGUMENTS: dict[str, Calls] = {
         lambda c: {"sources": c.some, "targets": c.others},
         lambda c: {"sources": [*c.some, c.s], "targets": [*c.others, MISSING], "normalized": True},
     ],
-    # NetworkX follows the definition where every vertex is a target; test_definitions.py has the other cases.
+    # NetworkX follows the definition if every vertex is a target; test_definitions.py has the other cases.
     "edge_betweenness_centrality_subset": [
         lambda c: {"sources": c.some, "targets": [*c.G, MISSING]},
         lambda c: {"sources": iter(c.some), "targets": list(c.G), "normalized": True},
@@ -142,7 +142,7 @@ ARGUMENTS: dict[str, Calls] = {
     ],
     "group_closeness_centrality": [lambda c: {"S": c.some}, lambda c: {"S": [*c.some, c.s]}],
     "local_reaching_centrality": [lambda c: {"v": c.s}],
-    "katz_centrality": [lambda c: {"alpha": 0.11, "max_iter": 50}],  # 0.1 makes changes that are exactly the limit
+    "katz_centrality": [lambda c: {"alpha": 0.11, "max_iter": 50}],  # with 0.1, changes would equal the limit exactly
     "eccentricity": [lambda c: {}, lambda c: {"v": c.s}, lambda c: {"v": [*c.some, MISSING]}, lambda c: {"v": 3.5}],
     "diameter": EXTREME,
     "radius": EXTREME,
@@ -189,9 +189,9 @@ SIMPLE = {
     "out_degree_centrality",
     "modularity",
 }
-# Several answers are right, and NetworkX's is random: test_ranks_and_clustering.py compares where there is one.
+# Several answers are right, and NetworkX's is random: test_ranks_and_clustering.py compares graphs with one answer.
 SEVERAL_RIGHT = {"hits"}
-# Dictionaries whose order NetworkX does not promise: it comes from sets, or from another walk.
+# Dictionaries whose order NetworkX does not promise: it comes from sets, or from another traversal.
 UNORDERED = {"color", "bipartite_closeness_centrality"}
 
 
@@ -225,7 +225,7 @@ def outcome(function: Any, case: Case, arguments: dict[str, Any], which: str, or
 
 
 def same(mine: Any, theirs: Any) -> bool:
-    """Whether two results are equal, floats up to the order of additions; a NumPy scalar equals nothing."""
+    """Whether two results are equal, floats up to rounding; a NumPy scalar equals nothing."""
     if isinstance(mine, np.generic):
         return False
     if isinstance(mine, float) and isinstance(theirs, int | float):
@@ -235,13 +235,13 @@ def same(mine: Any, theirs: Any) -> bool:
     return bool(mine == theirs)
 
 
-LATER = set() if SINCE_3_7 else {"centroid"}  # functions that this NetworkX does not have, or that are others there
+LATER = set() if SINCE_3_7 else {"centroid"}  # functions that this NetworkX lacks or defines differently
 LISTED = {name: about for name, about in info.FUNCTIONS.items() if name not in LATER}
 INSTALLED = LISTED.keys() & nx.utils.backends._registered_algorithms.keys()
 
 
 def numbered(case: Case) -> Case:
-    """The case with the nodes' numbers as labels. In edge scores, NetworkX takes a node (a, b) for the edge a → b."""
+    """The case with node numbers as labels. In edge scores, NetworkX takes a node (a, b) for the edge a → b."""
     number = {node: i for i, node in enumerate(case.G)}
     some, others = ([number[node] for node in group] for group in (case.some, case.others))
     return Case(nx.relabel_nodes(case.G, number), 0, 1, some, others, case.hops, case.number)
@@ -259,7 +259,7 @@ def test_equals_networkx(name: str) -> None:
     @given(cases(kinds_of(name)))
     def check(case: Case) -> None:
         if name == "newman_betweenness_centrality" or name.startswith("edge_betweenness"):
-            case = numbered(case)  # NetworkX sorts the nodes in the first, and labels of mixed kinds have no order
+            case = numbered(case)  # NetworkX sorts the nodes of the first, and labels of mixed types have no order
         for call in calls:
             theirs = outcome(function, case, call(case), "networkx", ordered)
             mine = outcome(function, case, call(case), "hopwave", ordered)
@@ -277,7 +277,7 @@ def test_the_list_for_networkx_is_the_list_served() -> None:
 
 @pytest.mark.parametrize("name", sorted(INSTALLED))
 def test_signatures_are_those_of_networkx(name: str) -> None:
-    """Our parameters are NetworkX's, in their order, and then only the keywords that get_info lists."""
+    """Our parameters are NetworkX's, in its order, followed only by the keywords that get_info lists."""
     theirs = nx.utils.backends._registered_algorithms[name].__wrapped__
     newer = backend.functions[name].newer
     names = [one for one in theirs.__signature__.parameters if not one.startswith("backend") and one not in newer]
@@ -288,7 +288,7 @@ def test_signatures_are_those_of_networkx(name: str) -> None:
 
 
 def test_a_keyword_of_a_newer_networkx_may_say_its_default() -> None:
-    """NetworkX passes all keywords that it has, also those that a function of hopwave does not."""
+    """NetworkX passes all its keywords, even those that hopwave's function does not have."""
     older = Served("harmonic_diameter", lambda G, sp=None: (G, sp), "distance_measures")
     assert older.newer == {"weight": None}
     assert older(1, weight=None) == (1, None)

@@ -1,4 +1,4 @@
-"""Where NetworkX's values differ from their definition, hopwave follows the definition: shown path by path."""
+"""Where NetworkX's values differ from the definition, hopwave follows the definition: shown path by path."""
 
 from __future__ import annotations
 

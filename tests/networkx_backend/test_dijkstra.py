@@ -1,4 +1,4 @@
-"""Shortest paths along an edge attribute: values, order, paths and exceptions are NetworkX's."""
+"""Shortest paths along an edge attribute: values, order, paths and exceptions equal NetworkX's."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_equals_networkx(name: str) -> None:
 
 
 def without_repeats(found: Any) -> Any:
-    """NetworkX lists a path again for every arc of length 0 that leads back to the source."""
+    """Drops repeats: NetworkX lists a path again for every arc of length 0 that leads back to the source."""
     if not isinstance(found, list | tuple):
         return found
     kept: list[Any] = []

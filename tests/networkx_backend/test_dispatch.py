@@ -36,7 +36,7 @@ KINDS = (nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph)
 
 
 def labelled(kind: type[nx.Graph], edges: int = 12) -> nx.Graph:
-    """A graph whose labels and neighbours are in no order, with a self-loop and parallel edges."""
+    """A graph with labels and neighbours in random order, a self-loop and parallel edges."""
     generator = random.Random(edges)
     nodes: list[Any] = ["z", (1, 2), 7, frozenset({3}), "a", 2.5, 0]
     G = kind(name="odd labels")
@@ -125,7 +125,7 @@ def test_calls_that_cannot_be_served_get_a_reason(name: str, arguments: dict[str
 
 
 class Marked(nx.DiGraph):  # type: ignore[type-arg]
-    """A subclass with a method more, but a DiGraph's own neighbours."""
+    """A subclass with one more method, but a DiGraph's own neighbours."""
 
     def marks(self) -> list[Any]:
         return [node for node, data in self.nodes(data=True) if data.get("mark")]
@@ -299,7 +299,7 @@ def test_samples_are_those_of_networkx(seed: Any) -> None:
 
 @installed
 def test_golden_samples() -> None:
-    """Values of NetworkX 3.6.1, so that a change there shows."""
+    """Values of NetworkX 3.6.1, so that a change in NetworkX is noticed."""
     star = nx.betweenness_centrality(nx.star_graph(4), k=1, seed=1, backend="hopwave")
     assert star[0] == 1.0 and np.isnan(star[1])
     path = nx.path_graph(4, create_using=nx.DiGraph)

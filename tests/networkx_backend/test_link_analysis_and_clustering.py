@@ -1,4 +1,4 @@
-"""PageRank, the centralities beside it, clustering: NetworkX's values and exceptions, and what is left to NetworkX."""
+"""PageRank, related centralities, clustering: NetworkX's values and exceptions, and what is left to NetworkX."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ STARTS: Calls = [
     lambda c: {"max_iter": 0},
 ]
 EIGENVECTOR: Calls = [lambda c: {"max_iter": 30}, lambda c: {"weight": "km"}, *STARTS]
-KATZ: Calls = [  # α is no power of ten: rounding alone would decide whether changes of 1e-6 are below tol
+KATZ: Calls = [  # α is no power of ten: otherwise rounding would decide whether changes of 1e-6 are below tol
     lambda c: {"alpha": 0.013, "weight": "km", "max_iter": 40},
     lambda c: {"alpha": 0.11, "normalized": False, "beta": 0.5, "max_iter": 40},
     lambda c: {"alpha": 0.11, "beta": {v: i for i, v in enumerate(c.G)}, "max_iter": 40},
@@ -52,7 +52,7 @@ def test_ranks_are_those_of_networkx(case: Case) -> None:
 
 
 def test_hubs_and_authorities_are_those_of_networkx() -> None:
-    """On graphs with one greatest singular value: elsewhere NetworkX's answer is random."""
+    """On graphs with a unique greatest singular value: otherwise NetworkX's answer is random."""
     for seed in range(4):
         G = nx.gnm_random_graph(30, 150, seed=seed, directed=seed % 2 == 1)
         for i, (u, v) in enumerate(G.edges):
@@ -63,7 +63,7 @@ def test_hubs_and_authorities_are_those_of_networkx() -> None:
                 theirs, mine = (nx.hits(G, **options, backend=which) for which in ("networkx", "hopwave"))
             for right, found in zip(theirs, mine, strict=True):
                 assert list(found) == list(right) and type(found[0]) is float
-                sign = 1 if right[0] >= 0 else -1  # that of a singular vector is SciPy's choice
+                sign = 1 if right[0] >= 0 else -1  # SciPy chooses the sign of a singular vector
                 close = 1e-7 if SINCE_3_7 else 1e-9  # (NetworkX 3.7 stops when a step changes less than 1e-8)
                 assert list(found.values()) == pytest.approx([sign * x for x in right.values()], abs=close)
     for G, options, error in (

@@ -1,4 +1,4 @@
-"""Stale and different answers that were once possible, each beside NetworkX's own."""
+"""Stale and wrong answers that once occurred, each compared with NetworkX's."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_a_graph_that_is_no_view_is_still_converted_once() -> None:
 @pytest.mark.filterwarnings("ignore:Note. conversions to backend graphs are saved to cache")
 @pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph, nx.MultiGraph])
 def test_an_attribute_that_was_changed_in_place_counts(kind: Any) -> None:
-    """NetworkX is not told of it, and keeps the converted graph."""
+    """NetworkX does not notice it, and keeps the converted graph."""
     G = kind(nx.gnp_random_graph(30, 0.2, seed=3))
     edges = list(G.edges)
     for turn in range(3):
@@ -107,11 +107,11 @@ def test_a_sample_without_a_seed_has_no_checkpoint(tmp_path: Any) -> None:
         with pytest.raises(GraphError, match="k= without seed= draws other sources in every run"):
             function(G, k=5, checkpoint=tmp_path / "a.npz", device="cpu")
         function(G, k=5, seed=1, checkpoint=tmp_path / f"{function.__name__}.npz", device="cpu")
-        function(G, k=25, checkpoint=tmp_path / f"{function.__name__}, all.npz", device="cpu")  # all: nothing is drawn
+        function(G, k=25, checkpoint=tmp_path / f"{function.__name__}, all.npz", device="cpu")  # all sources: nothing
 
 
 def test_an_undirected_view_whose_edges_have_two_weights_is_left_to_networkx() -> None:
-    """hopwave's undirected graphs have one weight per edge; what follows arcs from vertex to vertex sees both."""
+    """hopwave's undirected graphs have one weight per edge; functions that follow arcs would see both weights."""
     directed = nx.DiGraph()
     directed.add_weighted_edges_from([(0, 1, 1), (1, 0, 5), (1, 2, 2), (2, 3, 1), (3, 0, 2), (3, 2, 4)])
     for view in (directed.to_undirected(as_view=True), directed.to_undirected(as_view=True).subgraph([0, 1, 2, 3])):
@@ -128,7 +128,7 @@ def test_an_undirected_view_whose_edges_have_two_weights_is_left_to_networkx() -
 
 
 def test_an_edge_whose_weight_is_none_does_not_weigh_one() -> None:
-    """NetworkX leaves it out of shortest paths; hopwave says so, and counts hops all the same."""
+    """NetworkX leaves the edge out of shortest paths; hopwave refuses it there, and still counts hops."""
     G = nx.Graph([(0, 1, {"weight": None}), (0, 2, {"weight": 1.0}), (2, 1, {"weight": 5.0}), (1, 3)])
     for call in (hw.Graph.from_networkx, lambda g: hw.sssp(g, 0), lambda g: hw.closeness_centrality(g, weights=True)):
         with pytest.raises(hw.GraphError, match="edge attribute 'weight' is None somewhere, which is not a number"):

@@ -15,7 +15,7 @@ import hopwave
 
 pytestmark = pytest.mark.slow
 
-TESTS = (  # one process runs all of them: starting one takes seconds
+TESTS = (  # run in one process, since starting one takes seconds
     *("algorithms/traversal", "algorithms/shortest_paths", "algorithms/centrality", "algorithms/bipartite"),
     *("algorithms/link_analysis", "algorithms/components", "algorithms/connectivity/tests/test_connectivity.py"),
     *("algorithms/tests/test_dag.py", "algorithms/tests/test_distance_measures.py", "algorithms/tests/test_wiener.py"),
@@ -32,8 +32,8 @@ LEFT_OUT = (  # files whose tests call nothing that hopwave serves
     *("algorithms/bipartite/tests/test_matrix.py", "algorithms/bipartite/tests/test_project.py"),
     "algorithms/bipartite/tests/test_spectral_bipartivity.py",
 )
-SLOW = "algorithms/connectivity/tests/test_connectivity.py::test_articulation_points"  # of flows: a fifth of the time
-LEAST_SERVED = 4_000  # fewer calls than these mean that NetworkX runs itself what hopwave should
+SLOW = "algorithms/connectivity/tests/test_connectivity.py::test_articulation_points"  # tests flows, and takes a fifth
+LEAST_SERVED = 4_000  # with fewer calls, NetworkX computes itself what hopwave should
 HERE = Path(__file__).parent
 HOME = Path(nx.__file__).parent
 OPTIONS = ("-q", "-p", "no:cacheprovider", "-p", "count_served", "-rfE", "--tb=short")
@@ -43,8 +43,8 @@ SERVED = re.compile(r"hopwave served (\d+) calls")
 
 
 def run(tests: list[str], folder: Path, **environment: str) -> tuple[int, list[str], str]:
-    """How many passed, which did not, and the output."""
-    settings = folder / "pytest.ini"  # an empty one, since our own makes warnings errors
+    """How many tests passed, which ones failed, and the output."""
+    settings = folder / "pytest.ini"  # an empty one, since our own settings turn warnings into errors
     settings.write_text("[pytest]\n")
     without = [f"--ignore={HOME / path}" for path in LEFT_OUT] + [f"--deselect={SLOW}"]
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("NETWORKX_", "PYTEST_"))}

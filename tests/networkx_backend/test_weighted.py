@@ -1,4 +1,4 @@
-"""Calls along an edge attribute: values, order and exceptions are NetworkX's; what hopwave leaves to NetworkX."""
+"""Calls along an edge attribute: NetworkX's values, order and exceptions; and what hopwave leaves to NetworkX."""
 
 from __future__ import annotations
 
@@ -61,12 +61,12 @@ ARGUMENTS: dict[str, list[Callable[[Case], dict[str, Any]]]] = {
         lambda c: KM | {"cutoff": -1},
     ],
 }
-UNDIRECTED = {"hyper_wiener_index", "schultz_index", "gutman_index"}  # of NetworkX, and no multigraphs
+UNDIRECTED = {"hyper_wiener_index", "schultz_index", "gutman_index"}  # only undirected in NetworkX, and without
 
 
 @st.composite
 def roads(draw: Any, kinds: tuple[type[nx.Graph], ...]) -> Case:
-    """A case whose edges mostly have lengths: whole, or fractions whose sums are exact, so that ties are ties."""
+    """A case in which most edges have lengths: whole numbers, or fractions with exact sums, so that ties stay ties."""
     case: Case = draw(cases(kinds))
     lengths = draw(st.sampled_from([[0, 1, 2, 3], [0, 0.25, 1, 2.5], [1, 1, True]]))
     for *_, data in case.G.edges(data=True):
@@ -110,7 +110,7 @@ BETWEENNESS: dict[str, list[Callable[[Case], dict[str, Any]]]] = {
 @pytest.mark.hypothesis
 @pytest.mark.parametrize("name", BETWEENNESS)
 def test_betweenness_equals_networkx(name: str) -> None:
-    """Lengths above 0: others are left to NetworkX. Edges with all targets, where NetworkX follows the definition."""
+    """With lengths above 0; others are left to NetworkX. Edges with all targets, where NetworkX is right."""
     function = nx.utils.backends._registered_algorithms[name]
 
     @settings(max_examples=settings.default.max_examples // 4)
@@ -137,7 +137,7 @@ def test_paths_that_may_not_be_counted_are_left_to_networkx(
     nx.set_edge_attributes(G, dict(zip(G.edges, lengths, strict=True)), "km")
     with pytest.raises(NotImplementedError, match="'km' is 0 somewhere, or so small beside others"):
         backend.betweenness_centrality(convert_from_nx(G, edge_attrs={"km": 1}), weight="km")
-    monkeypatch.setattr(Threshold, "why_not", lambda *_: None)  # so that hopwave is tried
+    monkeypatch.setattr(Threshold, "why_not", lambda *_: None)  # so that hopwave is asked
     with nx.config(backend_priority=["hopwave"], fallback_to_nx=True):
         found = nx.betweenness_centrality(G, weight="km")
     assert found == nx.betweenness_centrality(G, weight="km", backend="networkx")
@@ -182,7 +182,7 @@ def test_lengths_that_are_left_to_networkx(value: str, several: bool) -> None:
     G.add_edges_from([(0, 1, {"km": 1}), (1, 2, {"km": VALUES[value]}), (2, 3, {"km": 2})])
     with pytest.raises(NotImplementedError, match="edge attribute 'km'"):
         convert_from_nx(G, edge_attrs={"km": 1})
-    assert convert_from_nx(G).lengths == {}  # of no concern where hops count
+    assert convert_from_nx(G).lengths == {}  # lengths do not matter for hops
     with nx.config(backend_priority=["hopwave"], fallback_to_nx=True):
         for call in (
             lambda **k: nx.closeness_centrality(G, distance="km", **k),

@@ -1,4 +1,4 @@
-"""The catalogue: every plan of the papers is there, cites them, and runs."""
+"""The catalogue has every plan of the papers, with citations, and every plan runs."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_every_plan_cites_paper_and_section(plan: Plan, root: Path) -> None:
         assert re.search(r"\b(\d(\.\d)*|[IVX]+-[A-Z])\b", plan.section), "and its sections have numbers"
 
 
-ON_GPUS_ALONE = {  # plan → what the CPU says; tests/engines/cuda runs them
+ON_GPUS_ALONE = {  # plan → the CPU's reason to refuse it; tests/engines/cuda runs these plans
     "near-far": "use method='delta-stepping', or device='cuda'",
     "hopwave-batch": "shares reads among GPU threads; on the CPU use 'hopwave-block' or plan='auto'",
 }
@@ -135,7 +135,7 @@ def test_every_word_of_a_step_is_used_by_some_plan() -> None:
 
 
 def same_algorithm(one: str, other: str) -> bool:
-    """Whether two plans differ in nothing but name, section and summary."""
+    """Whether two plans differ only in name, section and summary."""
     words = {"name": "", "section": "", "summary": ""}
     return dataclasses.replace(CATALOGUE[one], **words) == dataclasses.replace(CATALOGUE[other], **words)  # type: ignore[arg-type]
 
@@ -162,7 +162,7 @@ def test_hiragushi() -> None:
 
 
 def test_xbfs() -> None:
-    """Four queue generations (section 4), and ablations that differ in the bottom-up step alone (section 5)."""
+    """Four ways to make a queue (section 4), and ablations that differ only in the bottom-up step (section 5)."""
     plan = CATALOGUE["xbfs"]
     scan_free, single_scan, double_scan, no_queue = plan.steps
     assert isinstance(scan_free, Push) and isinstance(single_scan, Push) and isinstance(no_queue, Push)
@@ -190,7 +190,7 @@ def test_pushpull_table_2_adds_one_optimisation_per_row() -> None:
     assert keys == dataclasses.replace(sort, structure_only=True)
     assert direction.steps[0] == masking.steps[0] == early.steps[0] == reuse.steps[0] == keys
     rows = [plan.steps[1] for plan in (direction, masking, early, reuse)]
-    assert rows[0] == Pull("merge", "all", "frontier", early_exit=False)  # ModernGPU's, the others are Algorithm 2
+    assert rows[0] == Pull("merge", "all", "frontier", early_exit=False)  # ModernGPU's; the others are Algorithm 2
     assert rows[1] == dataclasses.replace(rows[0], mapping="thread", rows="unvisited")
     assert rows[2] == dataclasses.replace(rows[1], early_exit=True)
     assert rows[3] == dataclasses.replace(rows[2], operand="visited")

@@ -1,4 +1,4 @@
-"""What papers say of the arcs that their ideas save, counted on small graphs. Times are on benchmarks/results."""
+"""The papers' claims about saved arcs, counted on small graphs. benchmarks/results has times."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def checked(trace: Trace, direction: str = "pull") -> int:
 
 
 def test_pushpull_table_2_saves_arcs_row_by_row() -> None:
-    """A mask leaves out rows, an early exit the rest of a row; structure and operand reuse change no arc."""
+    """A mask skips rows, an early exit the rest of a row; structure and operand reuse do not change the arcs read."""
     baseline, structure, direction, masking, early, reuse = (
         traced(name)
         for name in (
@@ -46,7 +46,7 @@ def test_pushpull_table_2_saves_arcs_row_by_row() -> None:
 
 
 def test_a_pull_looks_at_fewer_parents_after_two_levels() -> None:
-    """Push-pull 5.1 and Figure 6: many per vertex found while little is visited, about one later."""
+    """Push-pull 5.1 and Figure 6: many arcs per vertex found while little is visited, about one later."""
     early = hw.plan("pushpull-exit")
     levels = traced(replace(early, name="pull-only", steps=early.steps[1:], rule=Always()))
     looks = [level.checked / level.found for level in levels if level.found]
@@ -64,14 +64,14 @@ def test_xbfs_checks_no_more_arcs_if_it_looks_ahead() -> None:
 
 @pytest.mark.parametrize("way", ["static", "thread", "warp", "donate"])
 def test_xbfs_balances_rows_without_changing_the_search(way: str) -> None:
-    """Figure 14: the same levels, directions and frontiers however rows are dealt out."""
+    """Figure 14: the same levels, directions and frontiers, however rows are dealt out."""
     shown = [(level.direction, level.vertices, level.found) for level in traced(f"xbfs-{way}")]
     assert shown == [(level.direction, level.vertices, level.found) for level in traced("xbfs")]
     assert {"push", "pull"} == {direction for direction, *_ in shown}
 
 
 def test_hiragushis_hybrid_checks_fewer_arcs_than_merrill() -> None:
-    """Figure 4: where its levels go bottom-up, and only there."""
+    """Figure 4: in levels that go bottom-up, and only there."""
     hybrid, merrill = traced("hiragushi-hybrid"), traced("merrill")
     assert set(merrill.directions) == {"push"} and "pull" in hybrid.directions
     assert sum(level.checked for level in hybrid) < sum(level.checked for level in merrill)

@@ -1,4 +1,4 @@
-"""Plans: meaningless ones are refused, and a plan that cannot do something names one that can."""
+"""Plans: meaningless plans are refused, and a plan that cannot do something names one that can."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def test_auto_picks_by_the_question() -> None:
 
 
 def test_a_user_defined_plan_runs() -> None:
-    """A new search is one record; nobody has to read an engine to write it."""
+    """A new search is one record; writing it needs no knowledge of an engine."""
     mine = made(steps=(Push("thread"), Pull("thread", "unvisited", "visited")), rule=Beamer(2, 2))
     result = hw.bfs(hw.generate.kronecker(6), 0, plan=mine, trace=True)
     assert result.plan == "mine" and result.plan.plan is mine

@@ -1,4 +1,4 @@
-"""Rules, compared with their papers: sizes of hand-made levels, and the steps that the papers take on them."""
+"""Rules compared with their papers: sizes of hand-made levels, and the papers' steps for them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ KRON = [  # (vertices of the frontier, arcs that leave it, arcs that leave the u
 
 
 def replay(rule: Rule, n: int, m: int, levels: list[tuple[int, int, int]]) -> list[int]:
-    """The steps a rule takes through a search of these sizes."""
+    """The steps that a rule takes in a search with these sizes."""
     taken: list[int] = []
     nf0 = mf0 = 0
     for nf, mf, mu in levels:
@@ -47,7 +47,7 @@ def replay(rule: Rule, n: int, m: int, levels: list[tuple[int, int, int]]) -> li
 
 
 def road(length: int) -> list[tuple[int, int, int]]:
-    """A road network: a frontier of a few hundred vertices from beginning to end."""
+    """A road network: a frontier of a few hundred vertices throughout."""
     vertices = [min(300, 1 + 3 * level, 1 + 3 * (length - 1 - level)) for level in range(length)]
     left = m = 2 * sum(vertices)
     levels = []
@@ -120,7 +120,7 @@ def test_turbobfs_ten_percent_is_exact(n: int, data: st.DataObject) -> None:
 
 
 def test_xbfs_figure_7() -> None:
-    """Scan-free, single-scan right before bottom-up, double-scan, one level without a queue, scan-free to the end."""
+    """Scan-free, single-scan just before bottom-up, double-scan, one level without a queue, scan-free to the end."""
     edges = [2, 8, 40, 400, 300, 60, 5, 1]
     levels = [(mf, mf, 1000) for mf in edges]
     assert replay(XBFS(0.1), 1000, 1000, levels) == [
@@ -152,7 +152,7 @@ def test_xbfs_reuses_a_queue_only_right_after_a_pull() -> None:
         assert XBFS(0.1).choose(Sizes(1000, 1000, nf=9, mf=10, mu=9, nf0=90, mf0=500, last=last)) == SCAN_FREE
 
 
-# ---------------------------------------------------------------- hopwave's own
+# ---------------------------------------------------------------- hopwave's own rules
 
 
 def test_growing_on_a_kronecker_graph() -> None:
@@ -160,7 +160,7 @@ def test_growing_on_a_kronecker_graph() -> None:
 
 
 def test_growing_never_pulls_at_the_end_of_a_road() -> None:
-    """Beamer's test mf > mu/α holds at the end of any search; on roads that means pulls over rows nothing reaches."""
+    """Beamer's test mf > mu/α holds at the end of any search; on roads it would pull over rows that nothing reaches."""
     levels = road(1000)
     n = sum(nf for nf, _, _ in levels)
     m = 2 * n
@@ -189,7 +189,7 @@ def test_growing_keeps_pulling_if_little_is_left(mu: int, step: int) -> None:
 
 @pytest.mark.parametrize("nf, sooner", [(100, 1), (50, 2), (25, 4), (5, 4)])
 def test_growing_pulls_a_frontier_of_hubs_sooner(nf: int, sooner: int) -> None:
-    """1000 arcs leave nf vertices of a graph whose mean degree is 10: α counts up to four times."""
+    """1000 arcs leave nf vertices of a graph of mean degree 10: α counts up to four times."""
     for more, step in ((-1, PULL), (0, PUSH)):
         here = Sizes(10_000, 100_000, nf=nf, mf=1000, mu=15 * sooner * 1000 + more, nf0=1, mf0=10, last=PUSH)
         assert Growing(15, 18).choose(here) == step
@@ -197,12 +197,12 @@ def test_growing_pulls_a_frontier_of_hubs_sooner(nf: int, sooner: int) -> None:
 
 @pytest.mark.parametrize("mf, mu, step", [(100, 149, PULL), (100, 150, PUSH), (3, 1, PUSH), (4, 1, PULL)])
 def test_fewer_compares_the_arcs_of_both_sides(mf: int, mu: int, step: int) -> None:
-    """mu < 1.5 mf, and 32 mf > n = 100, whatever came before."""
+    """mu < 1.5 mf, and 32 mf > n = 100, whatever the last step was."""
     for nf0, last in ((0, -1), (1000, PUSH), (1, PULL)):
         assert Fewer(1.5, 32).choose(Sizes(100, 4000, nf=50, mf=mf, mu=mu, nf0=nf0, mf0=90, last=last)) == step
 
 
-# ---------------------------------------------------------------- all of them
+# ---------------------------------------------------------------- all rules
 
 counts = st.integers(0, 2**40)
 
@@ -246,7 +246,7 @@ def test_rules_print_their_parameters() -> None:
 
 @pytest.mark.parametrize("rule", RULES, ids=str)
 def test_rules_compile_to_the_same_choices(rule: Rule) -> None:
-    """Compiled engines run these same functions."""
+    """Compiled engines run the same functions."""
     import numba
 
     function = rules.FUNCTIONS[rule.code]

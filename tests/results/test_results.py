@@ -1,4 +1,4 @@
-"""Results: as a dictionary, a table and a path; how they were computed; counts beyond float64."""
+"""Results as a dictionary, a table and a path; how they were computed; counts beyond float64."""
 
 from __future__ import annotations
 
@@ -69,14 +69,14 @@ def test_to_pandas_names_vertices_by_their_labels_everywhere() -> None:
     assert paths.index.tolist() == names and paths["predecessor"].tolist() == ["bob", "bob", "bob"]
     assert hw.sssp(hw.generate.path(3), 0).to_pandas()["predecessor"].tolist() == [0, 0, 1]
     for result in (
-        hw.betweenness_centrality(graph),
+        hw.betweenness_centrality(graph, weights=False),
         hw.pagerank(graph),
         hw.connected_components(graph),
         hw.label_propagation(graph, seed=1),
     ):
         assert result.to_pandas().index.tolist() == names
     assert hw.label_propagation(graph, seed=1).to_pandas().columns.tolist() == ["community"]
-    edges = hw.edge_betweenness_centrality(graph).to_pandas()
+    edges = hw.edge_betweenness_centrality(graph, weights=False).to_pandas()
     assert edges["source"].tolist() == ["ann", "bob"] and edges["target"].tolist() == ["bob", "cyd"]
 
 
@@ -129,8 +129,9 @@ def test_results_show_themselves_as_tables() -> None:
     paths = cells(hw.sssp(graph, "bob"))
     assert {"bob", "3.5", "the weights of the arcs"} <= set(paths)
     assert "1 per arc" in cells(hw.sssp(graph, ["bob", "cyd"], weights=False))
-    assert cells(hw.betweenness_centrality(graph))[1:5] == ["vertex", "betweenness", "bob", "0.666667"]
-    assert cells(hw.edge_betweenness_centrality(graph))[1:6] == ["source", "target", "betweenness", "bob", "cyd"]
+    assert cells(hw.betweenness_centrality(graph, weights=False))[1:5] == ["vertex", "betweenness", "bob", "0.666667"]
+    between = cells(hw.edge_betweenness_centrality(graph, weights=False))
+    assert between[1:6] == ["source", "target", "betweenness", "bob", "cyd"]
     assert cells(hw.core_numbers(graph))[1:5] == ["vertex", "core number", "<ann>", "1"]
     assert cells(hw.connected_components(graph)) == [
         "Components(count=1, largest=4), largest first", "component", "vertices", "0", "4",

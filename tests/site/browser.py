@@ -1,4 +1,4 @@
-"""A headless Chromium, driven over a pipe by its DevTools protocol: no other library is needed."""
+"""A headless Chromium, driven through a pipe by its DevTools protocol, without another library."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"
 
 
 def find() -> str | None:
-    """The program: HOPWAVE_CHROMIUM, or the first of the usual names that is installed."""
+    """The program: HOPWAVE_CHROMIUM, or the first usual name that is installed."""
     return os.environ.get("HOPWAVE_CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
 
 
 class Browser:
-    """One page of one browser. `problems` collects what its console reports, and files that it cannot load."""
+    """One page of one browser. `problems` collects console messages and files that cannot be loaded."""
 
     def __init__(self, program: str, profile: Path) -> None:
         to_read, to_write = os.pipe(), os.pipe()  # the browser reads commands at descriptor 3 and answers at 4
@@ -49,7 +49,7 @@ class Browser:
             self._ask(f"{part}.enable")
 
     def _ask(self, method: str, **parameters: Any) -> Any:
-        """Send a command and wait for its answer; events that arrive before it are handled."""
+        """Send a command and wait for its answer; handles events that arrive before it."""
         self._number += 1
         message: dict[str, Any] = {"id": self._number, "method": method, "params": parameters}
         if getattr(self, "_session", None):
@@ -63,7 +63,7 @@ class Browser:
                 return answer["result"]
 
     def _next(self) -> dict[str, Any]:
-        """The next message of the browser."""
+        """The next message from the browser."""
         while b"\0" not in self._rest:
             more = self._out.read1(1 << 16)
             if not more:

@@ -16,7 +16,7 @@ import pytest
 
 @pytest.fixture(scope="session")
 def site(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of the built site. The first worker builds it, the others wait; a failure is shown by all of them."""
+    """The folder of the built site. The first worker builds it, the others wait; all of them report a failure."""
     pytest.importorskip("sphinx", reason="Sphinx is not installed; 'make site' installs what the site needs")
     pytest.importorskip("pydata_sphinx_theme")
     base = tmp_path_factory.getbasetemp()
@@ -31,7 +31,7 @@ def site(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
                 [sys.executable, "-m", "docs.site", str(shared)],
                 cwd=root,
                 env=os.environ
-                | {"PYTHONPATH": paths, "HOPWAVE_DATA": str(shared / "no-data")},  # always the same graphs
+                | {"PYTHONPATH": paths, "HOPWAVE_DATA": str(shared / "no-data")},  # so that the graphs are always the
                 capture_output=True,
                 text=True,
             )

@@ -1,4 +1,4 @@
-"""The runner of examples: cells, what they print and draw, and graphs that stand in for others."""
+"""The runner of examples: cells, what they print and draw, and substitutes for missing graphs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The report in a real browser: it draws what Python drew, and its filters leave what they say."""
+"""The report in a real browser: it draws what Python drew, and its filters work."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def check(window: browser.Browser, facet: str, name: str) -> None:
 
 
 def names(window: browser.Browser, facet: str) -> set[str]:
-    """The plans, engines or devices of the numbers that are shown."""
+    """The plans, engines or devices of the numbers on display."""
     place = ("plan", "engine", "device").index(facet)
     of = f"document.querySelector(`input[name={facet}][value='${{n}}']`).dataset.name"
     return set(window.run(f"{SHOWN}.map(s => s.dataset.a.split(' ')[{place}]).filter(n => n).map(n => {of})"))

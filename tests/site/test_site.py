@@ -14,7 +14,7 @@ pytestmark = pytest.mark.slow
 
 
 class Links(HTMLParser):
-    """The links of a page, and the places that links can lead to."""
+    """The links of a page, and their possible targets."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -69,7 +69,7 @@ def test_every_link_of_every_page_leads_to_a_page_and_a_place(site: Path) -> Non
 
 
 def test_pages_of_the_repository_are_on_the_site(site: Path) -> None:
-    """Under their own titles: Sphinx writes pages too, such as search.html, and would write over one of that name."""
+    """Under their own titles: Sphinx writes pages like search.html too, and would overwrite a page of that name."""
     missing = []
     for file in pages.files():
         if file.suffix == ".md" and (title := re.search(r"^# (.+)$", file.read_text(encoding="utf-8"), re.MULTILINE)):
@@ -103,6 +103,6 @@ def test_tables_of_results_are_filled_in(site: Path) -> None:
 
 
 def test_properties_are_described_by_sentences(site: Path) -> None:
-    """Sphinx takes the words before a colon for the type of a property: its docstring must begin without one."""
+    """Sphinx reads the words before a colon as a property's type: a docstring must begin without a colon."""
     wrong = [file.name for file in (site / "api").glob("*.html") if ">Type" in file.read_text(encoding="utf-8")]
     assert wrong == []

@@ -27,7 +27,7 @@ def driver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def _cupy(monkeypatch: pytest.MonkeyPatch, runtime: Any) -> None:
-    """Make it look as if CuPy were installed, with this runtime."""
+    """Simulate an installed CuPy with this runtime."""
     cupy = ModuleType("cupy")
     cupy.__spec__ = importlib.machinery.ModuleSpec("cupy", None)
     cupy.cuda = SimpleNamespace(runtime=runtime)  # type: ignore[attr-defined]
@@ -107,7 +107,7 @@ def test_devices_loads_no_gpu_library() -> None:
 
 @pytest.mark.parametrize(("gpus", "retained"), [(1, 1), (0, 0), (4, 0)])
 def test_cuda_starts_while_cupy_is_imported(gpus: int, retained: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With several GPUs none is started early: nobody knows yet which one is wanted."""
+    """With several GPUs none is started early, since it is not known which one is wanted."""
     called: list[str] = []
 
     class Driver:
@@ -141,7 +141,7 @@ def test_without_a_driver_nothing_starts(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(module, "start_new_thread", lambda function, arguments: begun.append(function.__name__))
     monkeypatch.setitem(sys.modules, "cupy", None)
     module.start_cuda()
-    assert begun == []  # CuPy is there already
+    assert begun == []  # CuPy is imported already
     monkeypatch.delitem(sys.modules, "cupy")
     module.start_cuda()
     assert begun == ["_start_driver"]

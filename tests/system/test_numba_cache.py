@@ -1,4 +1,4 @@
-"""Machine code that is kept on disk is never a reason to fail: read-only folders, damaged files, full disks."""
+"""Machine code on disk is never a reason to fail: read-only folders, damaged files, full disks."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def next_number(x):
 
 @pytest.fixture
 def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Imports a compiled function as a new process would."""
+    """Import a compiled function as a new process would."""
     monkeypatch.setattr(caching.config, "CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setattr(numba_cache, "replaced", [])
     (tmp_path / "counting.py").write_text(MODULE)
@@ -89,7 +89,7 @@ def test_a_full_disk_costs_only_the_time_to_compile(module: Any, monkeypatch: py
 
 
 def test_machine_code_of_other_source_is_not_used(module: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Numba looks at the file of a function; what is compiled into it may stand in another."""
+    """Numba checks a function's own file; code compiled into it may come from another file."""
     assert module()(1) == 2
     monkeypatch.setattr(numba_cache, "digest_of", lambda path: "an edited file")
     again = module()
@@ -136,7 +136,7 @@ def test_without_a_folder_for_machine_code_all_works_and_it_is_said_once() -> No
 
 
 def test_every_compiled_function_is_kept_in_this_way() -> None:
-    """A function compiled by Numba's own njit would fail where its cache does."""
+    """A function compiled by Numba's own njit would fail if its cache fails."""
     source = Path(hopwave.__file__).parent
     for path in source.rglob("*.py"):
         text = path.read_text()

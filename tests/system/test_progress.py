@@ -17,7 +17,7 @@ from hopwave.system.progress import Meter
 
 @pytest.fixture
 def eager(monkeypatch):
-    """No patience: what is shown after two seconds is shown after some milliseconds."""
+    """Show progress after milliseconds instead of two seconds."""
     monkeypatch.delenv("HOPWAVE_PROGRESS", raising=False)
     monkeypatch.setattr(progress, "TICK", 0.002)
     monkeypatch.setattr(progress, "PATIENCE", 0.005)
@@ -61,7 +61,7 @@ def test_lines_are_written_seconds_apart(eager, capsys, monkeypatch):
     with Meter("reading", 10, None) as meter:
         until(lambda: meter._last_line)
         time.sleep(0.05)
-    assert capsys.readouterr().err.count("\n") == 2  # the first line, and the end
+    assert capsys.readouterr().err.count("\n") == 2  # the first line and the last
 
 
 @pytest.mark.parametrize("how", ["progress=False", "HOPWAVE_PROGRESS=0"])
@@ -114,7 +114,7 @@ def test_nobody_watches_when_the_work_is_over(eager):
 
 
 def test_a_meter_that_was_not_told_its_end_is_forgotten(eager, capsys):
-    """A Ctrl-C may come after the work and before __exit__ has begun."""
+    """Ctrl-C may come after the work and before __exit__ has begun."""
     meters = [Meter("reading", 10, None)]
     meters[0].__enter__()
     until(lambda: meters[0]._last_line)

@@ -1,4 +1,4 @@
-"""Matrix: rows of entries, with or without values, and its columns once they are needed."""
+"""Matrix: rows of entries, with or without values; columns are made when first needed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from hopwave.prepared import Prepared
 
 
 class _Store:
-    """What a matrix and its transpose share: both directions, and what engines prepared for either."""
+    """What a matrix and its transpose share: rows, columns, and what engines prepared."""
 
     __slots__ = ("ascending", "columns", "prepared", "rows", "shape", "uploaded")
     shape: tuple[int, int]
@@ -39,10 +39,10 @@ class _Store:
 
 
 class Matrix:
-    """An immutable sparse matrix of bool, int32, int64, float32 or float64, or of a pattern alone.
+    """An immutable sparse matrix of bool, int32, int64, float32 or float64, or a pattern: places without values.
 
-    A product by rows (pull) reads `rows`, one by columns (push) reads `columns`; the one that is missing is made when
-    it is first needed. `A.T` shares both.
+    A product by rows (pull) reads `rows`, one by columns (push) reads `columns`; whichever is missing is made when
+    first needed. `A.T` shares both.
 
     >>> from hopwave import linalg as la
     >>> import hopwave as hw
@@ -56,14 +56,14 @@ class Matrix:
     __slots__ = ("_store", "_turned")
 
     def __init__(self, store: _Store, turned: bool = False) -> None:
-        """People use `from_graph`, `from_scipy`, `from_edges` or `from_dense`."""
+        """For internal use; users call `from_graph`, `from_scipy`, `from_edges` or `from_dense`."""
         self._store, self._turned = store, turned
 
     # ---------------------------------------------------------------- making one
 
     @classmethod
     def from_rows(cls, rows: Rows, shape: tuple[int, int], ascending: bool | None = None) -> Matrix:
-        """Trusts its arguments (engines use it). `ascending`: whether the rows pass `checked`, where that is known."""
+        """For engines: arguments are not checked. `ascending`: whether rows are sorted and unique; None if unknown."""
         return cls(_Store(shape, rows, None, ascending))
 
     @classmethod
@@ -96,8 +96,8 @@ class Matrix:
     def from_scipy(cls, A: Any, *, check: bool = True) -> Matrix:
         """A SciPy (or CuPy) sparse matrix; CSR and CSC with ascending rows and 32-bit indices are not copied.
 
-        Its indices are checked, which reads all of them once; `check=False` trusts them. Wrong ones would make products
-        read outside their arrays.
+        Its indices are checked, which reads all of them once; `check=False` trusts them. Wrong indices would make
+        products read outside their arrays.
 
         >>> Matrix.from_scipy(sp.eye_array(3, format="csr")).nnz
         3
@@ -129,7 +129,7 @@ class Matrix:
     def from_edges(
         cls, rows: Any, columns: Any, values: Any = None, shape: tuple[int, int] | int | None = None
     ) -> Matrix:
-        """Entries at (rows[i], columns[i]); repeats are added up, or merged where there are no values.
+        """Entries at (rows[i], columns[i]); repeats are added up, or merged if there are no values.
 
         >>> Matrix.from_edges([0, 0], [1, 1], [2, 3], shape=2).to_dense().tolist()
         [[0, 5], [0, 0]]
@@ -158,7 +158,7 @@ class Matrix:
 
     @classmethod
     def from_dense(cls, values: Any, present: Any = None) -> Matrix:
-        """The entries of a table that are not 0, or that `present` names.
+        """The entries of a table that are not 0; with `present`, those where it is True.
 
         >>> Matrix.from_dense([[0, 1]], present=[[True, True]]).nnz
         2
@@ -189,7 +189,7 @@ class Matrix:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The type of the values; bool where there are none."""
+        """The type of the values; bool for a pattern."""
         values = self._any().values
         return np.dtype(np.bool_) if values is None else np.dtype(values.dtype)
 
@@ -210,22 +210,22 @@ class Matrix:
 
     @property
     def turned(self) -> bool:
-        """Whether this is the transpose of the matrix that `prepared` is about."""
+        """Whether this is the transpose of the matrix for which `prepared` was made."""
         return self._turned
 
     @property
     def ascending(self) -> bool | None:
-        """Whether every row ascends without repeats; None where that is not known."""
+        """Whether every row ascends without repeats; None if unknown."""
         return self._store.ascending
 
     @property
     def rows(self) -> Rows:
-        """By rows."""
+        """The entries by rows."""
         return self._part(columns=self._turned)
 
     @property
     def columns(self) -> Rows:
-        """By columns, which are the rows of the transpose."""
+        """The entries by columns, which are the rows of the transpose."""
         return self._part(columns=not self._turned)
 
     @property
@@ -251,7 +251,7 @@ class Matrix:
     # ---------------------------------------------------------------- others
 
     def pattern(self) -> Matrix:
-        """Its places without values.
+        """The places of its entries, without values.
 
         >>> Matrix.from_dense([[5]]).pattern()
         Matrix(1 × 1, nnz=1, pattern)
@@ -261,12 +261,12 @@ class Matrix:
         return Matrix(_Store(store.shape, rows, columns), self._turned)
 
     def astype(self, dtype: npt.DTypeLike) -> Matrix:
-        """Its places with values converted to that type; those of a pattern are 1."""
+        """The matrix with values converted to that type; those of a pattern are 1."""
         kind = checked_dtype(dtype)
         return Matrix.from_rows(self.rows._replace(values=self.stored_values().astype(kind)), self.shape)
 
     def stored_values(self) -> Array:
-        """One value per entry, by rows; ones where the matrix has no values."""
+        """One value per entry, by rows; for a pattern, ones."""
         _, indices, values = self.rows
         return module_of(indices).ones(len(indices), np.bool_) if values is None else values
 
@@ -297,7 +297,7 @@ class Matrix:
         return table
 
     def to(self, device: str) -> Matrix:
-        """The matrix on "cpu" or "cuda"; itself where it is there already."""
+        """The matrix on "cpu" or "cuda"; itself if it is there already."""
         home = home_of(device)
         if home == self.device:
             return self
@@ -317,7 +317,7 @@ class Matrix:
     def checked(self) -> Matrix:
         """Returns self; raises unless rows are sorted and unique, which products of matrices need.
 
-        Products with vectors do not need it: parallel arcs count once each there. A matrix on the GPU is trusted.
+        Products with vectors do not need it: each parallel arc counts there. A matrix on the GPU is trusted.
         """
         store = self._store
         if store.ascending is None:
@@ -333,7 +333,7 @@ class Matrix:
 
 
 def _fitting(values: Array) -> Array:
-    """Values of a type that linalg has: small whole numbers are widened, unknown types are an error."""
+    """The values in a type that linalg has: small integers become int32; raises a LinalgError for unknown types."""
     kind = np.dtype(values.dtype)
     if kind.kind in "iu" and kind.itemsize < 4:
         kind = np.dtype(np.int32)
@@ -341,7 +341,7 @@ def _fitting(values: Array) -> Array:
 
 
 def _matrix_of(G: Graph, weighted: bool) -> Matrix:
-    """The matrix of a graph with its weights or without. One of the two is kept: each has its own copies on a GPU."""
+    """The matrix of a graph, with or without weights. Only the last one is kept: each has its own copy on a GPU."""
     kept = G._prepared.find(Matrix)
     if kept is not None and kept.has_values == weighted:
         return kept
@@ -350,13 +350,13 @@ def _matrix_of(G: Graph, weighted: bool) -> Matrix:
     if G.directed:
         columns = G._columns if weighted or G._columns is None else G._columns._replace(values=None)
     store = _Store((G.n, G.n), rows, columns)
-    if G._gpu is not None:  # what is on the GPU already is not uploaded again
+    if G._gpu is not None:  # arrays on the GPU already are not uploaded again
         there = G._gpu if weighted else G._gpu._replace(values=None)
         store.uploaded = _Store((G.n, G.n), there, None if G.directed else there)
     made = Matrix(store)
     G._prepared.drop(Matrix)
     kept = G._prepared.keep(made)
-    return kept if kept.has_values == weighted else made  # another thread may have kept the other one
+    return kept if kept.has_values == weighted else made  # another thread may have kept the other matrix
 
 
 def as_matrix(A: Any, weights: bool = True) -> Matrix:

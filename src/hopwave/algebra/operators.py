@@ -23,7 +23,7 @@ Position = Literal["firsti", "firstj", "secondi", "secondj"]
 
 
 def refuse_masked(**arrays: Any) -> None:
-    """Raise a LinalgError where NumPy's mask hides an entry: linalg has its own way to say that there is none."""
+    """Raise a LinalgError if NumPy's mask hides an entry: linalg marks missing entries in another way."""
     for name, values in arrays.items():
         if (place := masked_place(values)) is not None:
             raise LinalgError(
@@ -44,7 +44,7 @@ def checked_dtype(dtype: npt.DTypeLike) -> np.dtype[Any]:
 
 
 def one_value(name: str, value: Any, dtype: np.dtype[Any]) -> Any:
-    """A single number as one of that type, or a LinalgError."""
+    """A single number, converted to that type; raises a LinalgError for anything else."""
     refuse_masked(**{name: value})
     try:
         if np.ndim(value) == 0:
@@ -55,12 +55,12 @@ def one_value(name: str, value: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def constants_of(function: Any) -> tuple[Any, ...]:
-    """The values that a function reads besides its arguments, when it is defined: they are compiled into its code.
+    """The closure, default and global values of a function at definition time: they are compiled into its code.
 
-    1, 1.0 and True are equal but compile to different code, and so do 0.0 and -0.0.
+    Types are included: 1, 1.0 and True are equal but compile to different code, and so do 0.0 and -0.0.
     """
     names, codes = [], [function.__code__]
-    for code in codes:  # those of functions inside it too
+    for code in codes:  # also of functions defined inside it
         names += code.co_names
         codes += [constant for constant in code.co_consts if isinstance(constant, CodeType)]
     values = [cell.cell_contents for cell in function.__closure__ or ()]
@@ -70,7 +70,7 @@ def constants_of(function: Any) -> tuple[Any, ...]:
 
 
 def known_constants(function: Any) -> tuple[Any, ...]:
-    """`constants_of` a plain Python function whose constants can be hashed; () for any other."""
+    """`constants_of` the function, if it is plain Python and its constants can be hashed; else ()."""
     try:
         found = constants_of(function)
         hash(found)
@@ -83,8 +83,8 @@ def known_constants(function: Any) -> tuple[Any, ...]:
 class BinaryOp:
     """A function of two scalars.
 
-    `kind` is its result's type: "same" as NumPy chooses for the two operands, "bool", "x", "y" or "one" (PAIR: 1,
-    whatever the operands are). `position` is set where the result is a row or column number instead of a value.
+    `kind` is its result's type: "same" is NumPy's type for the two operands; "bool"; "x" or "y", that of an operand;
+    "one" (PAIR: always 1). `position` is set if the result is a row or column number instead of a value.
 
     >>> from hopwave import linalg as la
     >>> clipped = la.BinaryOp.define("clipped", lambda x, y: min(x + y, 10))
@@ -94,13 +94,13 @@ class BinaryOp:
 
     name: str
     function: Callable[[Scalar, Scalar], Scalar]
-    array: str | None = None  # the name that NumPy and CuPy know it by
+    array: str | None = None  # its name in NumPy and CuPy
     expression: str | None = None  # in C
     kind: Literal["same", "bool", "x", "y", "one"] = "same"
     position: Position | None = None
     built_in: bool = False
-    python: str | None = None  # its text, which the CPU engine writes into kernels
-    constants: tuple[Any, ...] = field(default=(), repr=False)  # outside the function, when it was defined
+    python: str | None = None  # its source, which the CPU engine writes into kernels
+    constants: tuple[Any, ...] = field(default=(), repr=False)  # see constants_of
 
     @classmethod
     def define(
@@ -210,7 +210,7 @@ class Monoid:
 
     @property
     def starts_from_identity(self) -> bool:
-        """Whether the identity is known to change no term; sums may then start from it, and not from their first term.
+        """Whether the identity is known to be neutral, so that sums may start from it instead of from their first term.
 
         >>> from hopwave import linalg as la
         >>> la.monoid.max.starts_from_identity, Monoid(la.binary.max, 0).starts_from_identity
@@ -259,7 +259,7 @@ def _position(name: Position) -> BinaryOp:
 
 
 class Named:
-    """A table of things by name. A name that is missing raises an error that lists those there are."""
+    """A table of objects by name. An unknown name raises a LinalgError that lists all names."""
 
     def __init__(self, what: str, *items: Any) -> None:
         self._what, self._items = what, {item.name: item for item in items}
@@ -276,7 +276,7 @@ class Named:
     __getitem__ = __getattr__
 
     def get(self, name: str) -> Any:
-        """The thing of that name, or None."""
+        """The object of that name, or None."""
         return self._items.get(name)
 
     def __iter__(self) -> Any:

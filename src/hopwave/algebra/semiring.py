@@ -41,9 +41,9 @@ class Semiring:
     ) -> Semiring:
         """⊕ and ⊗ from Python functions of two numbers, or from operators that exist already.
 
-        ⊕ must be associative and commutative, with `identity` neutral to it; without `identity`, it is that of the
-        built-in operator, or 0. `terminal` is a value that no further term changes, where there is one: it makes early
-        exit legal. Sums have the common type of the operands unless a product's dtype= says otherwise.
+        ⊕ must be associative and commutative, with the neutral element `identity`; by default that of the built-in
+        operator, or 0. `terminal` is a value that no further term changes, if there is one: it makes early exit legal.
+        Sums have the common type of the operands unless a product's dtype= says otherwise.
 
         >>> Semiring.define("nearest", binary.min, binary.plus).add.neutral
         'top'
@@ -72,11 +72,11 @@ class Semiring:
         return self.name
 
     def __hash__(self) -> int:
-        return hash(self.name)  # quick, since every product looks its arithmetic up
+        return hash(self.name)  # fast, because every product looks up its arithmetic
 
 
 def _monoid_of(op: BinaryOp, identity: Any, terminal: Any) -> Monoid:
-    """An operator with an identity that is one, and with what a built-in operator knows of itself."""
+    """A monoid of the operator; a built-in operator has a known identity and terminal. Checks the identity."""
     known: Monoid | None = monoid.get(op.name) if op.built_in else None
     if known is not None and identity in (None, known.neutral):
         return known if terminal is None else replace(known, terminal=terminal)
@@ -84,7 +84,7 @@ def _monoid_of(op: BinaryOp, identity: Any, terminal: Any) -> Monoid:
     for term in (False, True) if op.kind == "bool" else (1,):  # 1 is a value of most semirings
         try:
             wrong = next((pair for pair in ((neutral, term), (term, neutral)) if op(*pair) != term), None)
-        except Exception:  # the function is the user's: it may take only numbers of its own kind
+        except Exception:  # a user's function may not accept this term
             continue
         if wrong is not None:
             raise LinalgError(
@@ -94,7 +94,7 @@ def _monoid_of(op: BinaryOp, identity: Any, terminal: Any) -> Monoid:
     return Monoid(op, neutral, terminal)
 
 
-# Which ⊗ go with which ⊕, by name: any_pair, plus_times, …; only or_and is named differently from its parts.
+# ⊕ → its ⊗, by name. A semiring is called ⊕_⊗: any_pair, plus_times, …; only or_and differs (lor, land).
 PLACES = ("firsti", "firstj", "secondi", "secondj")
 
 MADE_OF = {

@@ -20,9 +20,9 @@ Format = Literal["sparse", "dense"]
 
 @dataclass(frozen=True)
 class Shares:
-    """When a vector is converted, by the share of its places that are taken (push-pull, section 6.3).
+    """When a vector is converted, by the share of its places that have a value (push-pull, section 6.3).
 
-    Dense once the share grows and is above `rising`, sparse once it shrinks and is below `falling`.
+    It becomes dense once the share grows and is above `rising`, sparse once it shrinks and is below `falling`.
 
     >>> Shares(rising=0.01, falling=0.01).dense(n=1000, count=20, before=5, was_dense=False)
     True
@@ -32,7 +32,7 @@ class Shares:
     falling: float
 
     def dense(self, n: int, count: int, before: int, was_dense: bool) -> bool:
-        """Whether `count` of n places make a dense vector, after `before` of them were taken last time."""
+        """Whether a vector with `count` of n places is kept dense; the last time it had `before`."""
         if was_dense:
             return not (count < before and count < self.falling * n)
         return count > before and count > self.rising * n
@@ -42,11 +42,11 @@ CONVERT = Shares(rising=0.01, falling=0.01)
 
 
 class Vector:
-    """n places, some with a value. A place without one is not zero: it is missing.
+    """n places, some with a value. A place without a value is missing, not zero.
 
     Kept as a list of places and values ("sparse"), or as an array of n values with a bitmap of those present ("dense").
-    A product converts its vector by `rule`, which looks at the share of places taken and whether it rises or falls
-    (push-pull, section 6.3); a sparse one is then pushed, a dense one pulled.
+    A product converts its vector by `rule`, which looks at the share of places with a value and whether it rises or
+    falls (push-pull, section 6.3); a sparse vector is then pushed, a dense one pulled.
 
     >>> from hopwave import linalg as la
     >>> x = la.Vector.from_entries([4, 1], [2.5, 0.5], n=6)
@@ -84,7 +84,7 @@ class Vector:
 
     @classmethod
     def from_entries(cls, indices: Any, values: Any, n: int, dtype: npt.DTypeLike | None = None) -> Vector:
-        """Values at the places named, each at most once; one value serves all.
+        """Values at the places `indices`, each at most once; a single number is the value of all of them.
 
         >>> Vector.from_entries([2], True, n=4).to_dense(False).tolist()
         [False, False, True, False]
@@ -115,9 +115,9 @@ class Vector:
 
     @classmethod
     def from_dense(cls, values: Any, present: Any = None, dtype: npt.DTypeLike | None = None) -> Vector:
-        """The array's values, at every place or where `present` says; nothing is copied when the types fit.
+        """The array's values, at every place or where `present` is True; nothing is copied if the types fit.
 
-        `assign` and other operations that change the vector copy the arrays first: the caller's stay as they are.
+        `assign` and other operations that change the vector copy the arrays first: the caller's arrays never change.
 
         >>> Vector.from_dense([1, 0, 3], present=[True, False, True]).nnz
         2
@@ -157,7 +157,7 @@ class Vector:
 
     @classmethod
     def sparse(cls, n: int, indices: Array, values: Array, *, ascending: bool = True) -> Vector:
-        """Trusts its arguments (engines use it): int32 places, each once, in any order if `ascending` is False."""
+        """For engines, unchecked: int32 places, each once, in any order if `ascending` is False, and their values."""
         self = cls.__new__(cls)
         self.n, self.rule, self.before, self.was_dense = n, CONVERT, 0, False
         self._set_sparse(indices, values, ascending)
@@ -165,9 +165,9 @@ class Vector:
 
     @classmethod
     def dense(cls, values: Array, present: Array, count: int | Callable[[], int] | None = None) -> Vector:
-        """Trusts its arguments (engines use it): n values, n bools, and how many of these are True.
+        """For engines, unchecked: n values, n bools, and how many of these are True.
 
-        The count may be None, or a function that returns it: nobody waits for a GPU until the count is needed.
+        The count may be None, or a function that returns it, so that nothing waits for a GPU until it is needed.
         """
         self = cls.__new__(cls)
         self.n, self.rule, self.before, self.was_dense = len(values), CONVERT, 0, False
@@ -200,7 +200,7 @@ class Vector:
         return self._count
 
     def count_if_known(self) -> int | None:
-        """As `nnz` where that needs no work and no waiting, else None."""
+        """`nnz` if that needs no work and no waiting, else None."""
         return self._count if isinstance(self._count, int) else None
 
     @property
@@ -235,7 +235,7 @@ class Vector:
         return self.entries()[1]
 
     def entries(self) -> tuple[Array, Array]:
-        """Places, ascending, and their values; the vector's own arrays where it is sparse."""
+        """Places, ascending, and their values; the vector's own arrays if it is sparse."""
         if self._present is not None:
             xp = module_of(self._present)
             places = xp.flatnonzero(self._present).astype(xp.int32)
@@ -250,7 +250,7 @@ class Vector:
         return (self._indices, self._values) if self._present is None else self.entries()
 
     def arrays(self) -> tuple[Array, Array]:
-        """n values and n bits, the vector's own arrays where it is dense. Values where no bit is set mean nothing."""
+        """n values and n bits; the vector's own arrays if it is dense. Values without a bit are arbitrary."""
         if self._present is not None:
             return self._values, self._present
         xp = module_of(self._values)
@@ -260,7 +260,7 @@ class Vector:
         return values, present
 
     def to_dense(self, missing: Any = 0) -> Array:
-        """An array of n values, `missing` where a place has none.
+        """An array of n values; places without a value get `missing`.
 
         >>> Vector.from_entries([1], [7], n=3).to_dense(-1).tolist()
         [-1, 7, -1]
@@ -284,13 +284,13 @@ class Vector:
     # ---------------------------------------------------------------- changing its shape
 
     def decide(self) -> Format:
-        """The format that its rule chooses for the entries it has now; the rule sees them again next time."""
+        """The format that the rule chooses for the current entries; their number is kept for the next choice."""
         self.was_dense = self.rule.dense(self.n, self.nnz, self.before, self.was_dense)
         self.before = self.nnz
         return "dense" if self.was_dense else "sparse"
 
     def convert(self, to: Format | None = None) -> Format:
-        """Keep it in the given format, or in the one that its rule chooses.
+        """Convert to the given format, or to the one that the rule chooses.
 
         >>> x = Vector.full(100, 1)
         >>> x.convert(), x.convert("sparse")
@@ -310,7 +310,7 @@ class Vector:
         return self
 
     def replace(self, other: Vector) -> Vector:
-        """Take over another's entries; keep the rule and what it saw."""
+        """Take over the entries of another vector; keep this vector's rule and what it last saw."""
         if other._present is None:
             self._set_sparse(other._indices, other._values, other._ascending)
         else:
@@ -319,7 +319,7 @@ class Vector:
         return self
 
     def copy(self) -> Vector:
-        """A copy that can change without this one."""
+        """An independent copy."""
         if self._present is None:
             twin = Vector.sparse(self.n, self._indices.copy(), self._values.copy(), ascending=self._ascending)
         else:
@@ -327,7 +327,7 @@ class Vector:
         return twin.follow(self)
 
     def astype(self, dtype: npt.DTypeLike) -> Vector:
-        """A new vector: the same places, values of that type.
+        """A copy with values of that type.
 
         >>> u = Vector.from_entries([1], [2], n=3)
         >>> u.astype("float64")[1], u.astype("int64") is u
@@ -340,13 +340,13 @@ class Vector:
             twin = Vector.sparse(self.n, self._indices.copy(), self._values.astype(kind), ascending=self._ascending)
         else:
             values = self._values
-            if values.dtype.kind == "f" and kind.kind != "f":  # what is stored at missing places need not fit
+            if values.dtype.kind == "f" and kind.kind != "f":  # arbitrary values at missing places may not fit the type
                 values = module_of(values).where(self._present, values, values.dtype.type(0))
             twin = Vector.dense(values.astype(kind), self._present.copy(), self._count)
         return twin.follow(self)
 
     def to(self, device: str) -> Vector:
-        """The vector on "cpu" or "cuda"; itself where it is there already."""
+        """The vector on "cpu" or "cuda"; itself if it is there already."""
         home = home_of(device)
         if home == self.device:
             return self
@@ -365,7 +365,7 @@ class Vector:
 
 
 def checked_length(n: Any) -> int:
-    """A number of places, if it is one: they are numbered by 32-bit integers."""
+    """The number of places as an int; raises a LinalgError unless 32-bit integers can number them."""
     if not is_whole(n) or not 0 <= n <= LARGEST_VERTEX_COUNT:
         raise LinalgError(f"n={n!r} is no number of places; give a whole number from 0 to {LARGEST_VERTEX_COUNT}")
     return int(n)
@@ -385,7 +385,7 @@ def _nearest(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def as_vector(x: Any, n: int, what: str) -> Vector:
-    """A Vector out of one, or of an array or list of n values."""
+    """x itself if it is a Vector, else the Vector of an array or list of n values."""
     if not isinstance(x, Vector):
         if not isinstance(x, np.ndarray | Iterable):
             raise LinalgError(f"{what} is a {type(x).__name__}; give a Vector or an array of {n} values")

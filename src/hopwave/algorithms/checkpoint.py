@@ -1,4 +1,4 @@
-"""A long betweenness run on disk: the sums over its first blocks of sources, and where to continue."""
+"""Checkpoints of a long betweenness run: the sums over its first blocks of sources, and the number of these blocks."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ import numpy.typing as npt
 from hopwave.errors import FormatError, GraphError
 from hopwave.graph import Graph
 from hopwave.system.atomic_file import kind_of_special, replacing
+from hopwave.system.threads import Pool
 
 INTERVAL = 60.0  # seconds between two checkpoints
 FORMAT = "hopwave betweenness checkpoint 2"
@@ -23,7 +24,7 @@ File = str | os.PathLike[str] | None
 
 
 class Stored(Protocol):
-    """What a checkpoint keeps of a run: the size of its blocks, their number, sums over the first of them."""
+    """What a checkpoint stores of a run: the size and number of its blocks, and the sums over the first blocks."""
 
     size: int
     blocks: int
@@ -50,7 +51,7 @@ class Checkpoint:
             raise FormatError(f"there is no folder {self.path.parent} for the checkpoint; make it first", self.path)
         if kind := kind_of_special(self.path):
             raise FormatError(f"expected a file for the checkpoint, not a {kind}; give another name", self.path)
-        if not self.path.exists() and not os.access(folder, os.W_OK | os.X_OK):
+        if not (os.access(self.path, os.R_OK) or os.access(folder, os.W_OK | os.X_OK)):
             raise FormatError(
                 f"folder {self.path.parent} of the checkpoint cannot be written to; give another, or change its "
                 "permissions",
@@ -67,13 +68,22 @@ class Checkpoint:
         return f"continuing from {self.path}: {done} are done"
 
     def save(self, run: Stored, done: int) -> str | None:
-        """Write the sums over the first `done` blocks. Returns None, or why they cannot be written: a run goes on then.
+        """Write the sums over the first `done` blocks. Returns None, or the reason if they cannot be written.
 
-        The first failure of a run is a warning.
+        The run goes on in either case; its first failure to write is a warning.
         """
         self._last = time.monotonic()
+        parts = {
+            "format": np.array(FORMAT),
+            "key": np.array(self._key),
+            "size": np.array(run.size),
+            "done": np.array(done),
+            "total": run.total,
+            "certificate": run.certificate,
+        }
         try:
-            self._write(run, done)
+            # On another thread: there no second Ctrl-C is heard, and what is begun is written.
+            Pool(1).begin(self._write, parts).result()
         except OSError as error:
             reason = error.strerror or type(error).__name__
             if not self._failed:
@@ -88,22 +98,14 @@ class Checkpoint:
         return None
 
     def save_and_tell(self, error: BaseException, run: Stored, done: int) -> None:
-        """Write the sums of a run that an error ends, Ctrl-C's for one. The error then says where they are."""
+        """Write the sums of a run that an error ends (Ctrl-C, for example); a note on the error says where they are."""
         reason = self.save(run, done)
         saved = f"progress is saved in {self.path}; repeat the same call to continue"
         error.add_note(f"hopwave: {saved}" if reason is None else f"hopwave: progress could not be saved: {reason}")
 
-    def _write(self, run: Stored, done: int) -> None:
+    def _write(self, parts: dict[str, Any]) -> None:
         with replacing(self.path) as stream:
-            np.savez(
-                stream,
-                format=np.array(FORMAT),
-                key=np.array(self._key),
-                size=np.array(run.size),
-                done=np.array(done),
-                total=run.total,
-                certificate=run.certificate,
-            )
+            np.savez(stream, **parts)
 
     def load(self, run: Stored) -> int:
         """Read the sums from the file into the run. Returns how many blocks they cover; 0 if there is no file."""

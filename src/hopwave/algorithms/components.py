@@ -40,9 +40,10 @@ def members(label: npt.NDArray[np.int32]) -> list[npt.NDArray[np.intp]]:
 
 
 def sides(graph: Graph, distances: npt.NDArray[np.int32]) -> npt.NDArray[np.int8] | tuple[int, int]:
-    """0 or 1 per vertex: the parity of its distance from the root of its component. Or an edge within one side.
+    """The side of each vertex, 0 or 1: the parity of its distance from its component's root.
 
-    A graph with such an edge has a cycle of odd length, and every cycle of odd length has such an edge.
+    Returns an edge instead if its ends are on one side: the graph then has a cycle of odd length. Every cycle of odd
+    length has such an edge.
     """
     side = (distances & 1).astype(np.int8)
     tail = arc_tails(graph)

@@ -8,8 +8,8 @@ Hoeffding's bound (better for small k) and the empirical Bernstein bound (better
 gets half the risk. D comes from the searches themselves: every path may lead through s, so no distance exceeds twice
 the eccentricity of s.
 
-`weighted` measures distances along the graph's weights. What holds for hops then holds times the greatest or the least
-weight: n − 1 arcs are at most (n − 1) · greatest long, and a distance above 0 is no less than the least weight above 0.
+`weighted` measures distances along the graph's weights. Bounds on hops are then multiplied by a weight: n − 1 arcs are
+at most (n − 1) · greatest long, and a distance above 0 is at least the least weight above 0.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.planning.jobs import Floats, Integers, Progress, Sweep, Swept
 
-BITS = 62  # of an integer that holds the sum of k reciprocals
-ROUNDED = 1e-6  # more than rounding can take from the length of a path, as a share of it
+BITS = 62  # bits of an integer that holds the sum of k reciprocals
+ROUNDED = 1e-6  # more than the relative rounding error of a path's length
 
 
 def draw(n: int, k: int, seed: Any) -> Integers:
-    """k vertices, each drawn uniformly from all.
+    """k vertices, each drawn uniformly from all n, with replacement.
 
     >>> draw(10, 3, seed=1).tolist() == draw(10, 3, seed=1).tolist()
     True
@@ -42,7 +42,7 @@ def draw(n: int, k: int, seed: Any) -> Integers:
 
 
 def width(mean: Floats, square: Floats, k: Any, risk: float) -> Floats:
-    """h for means of k draws from [0, 1]. k may differ from mean to mean; one draw gives Hoeffding's bound.
+    """h for means of k draws from [0, 1]. k may differ from mean to mean; if it is 1, h is Hoeffding's bound.
 
     >>> zero = np.zeros(1)
     >>> width(zero, zero, 10, 0.1).round(3).tolist(), width(zero, zero, 9999, 0.1).round(4).tolist()
@@ -65,9 +65,9 @@ def closeness(
     threads: Any,
     weighted: bool = False,
 ) -> tuple[Floats, Floats]:
-    """Scores and half-widths. With μ(v), the mean distance from the r vertices of v's component, Σ d = r·μ.
+    """Scores and half-widths. μ(v) is the mean distance to v from the r vertices of its component, so Σ d = r·μ.
 
-    Where distances may be 0, a bound may be infinite: the mean may be as small as you like.
+    If distances may be 0, μ may be arbitrarily small, and a bound may be infinite.
     """
     if graph.directed and not connected(engine, graph):
         raise GraphError(
@@ -87,12 +87,12 @@ def closeness(
     mean, square = (np.where(drawn > 0, found.columns[:, i] / np.maximum(drawn, 1), 0.0) for i in (1, 2))
     h = longest * width(mean / scaled, square / scaled**2, drawn, delta / n)
     mean = np.ldexp(mean, -shift)
-    # The centre of a star, and the end of a path.
+    # The extremes of μ: the centre of a star has the least, the end of a path the greatest.
     least, most = least_arc * (r - 1) / r, np.minimum(longest, greatest_arc * r / 2) * (r - 1) / r
     near = np.where(drawn > 0, np.clip(mean - h, least, most), least)
     far = np.where(drawn > 0, np.clip(mean + h, least, most), most)
     mu = np.where(drawn > 0, np.clip(mean, near, far), (near + far) / 2)
-    alone = most == 0  # nothing else is in the component, or nothing at a distance
+    alone = most == 0  # no other vertex in the component, or all distances are 0
 
     def score(mean_distance: Floats, at_zero: float) -> Floats:
         none = alone | (mean_distance == 0)
@@ -105,8 +105,8 @@ def closeness(
 
 
 def arc_lengths(graph: Graph, weighted: bool) -> tuple[float, float, int]:
-    """The least and the greatest length of an arc, and the shift by which squares of distances neither over- nor
-    underflow: times 2^shift, the longest path is at most 1.
+    """(least arc length, greatest arc length, shift). Distances times 2^shift are at most 1, so that their squares
+    neither over- nor underflow.
 
     >>> arc_lengths(Graph.from_edges([0, 1], [1, 2], weights=[3, 4]), True)
     (3.0, 4.0, -4)
@@ -127,9 +127,9 @@ def longest_distance(
     threads: Any,
     weighted: bool = False,
 ) -> Floats:
-    """An upper bound on the distances within each component: to a sampled vertex, and from there to the target.
+    """An upper bound on the distances within each component: d(u, v) ≤ d(u, s) + d(s, v) for a sampled vertex s.
 
-    1 where all distances are 0.
+    The bound is 1 for a component whose distances are all 0.
     """
     sizes = np.bincount(label)
     greatest = arc_lengths(graph, weighted)[1]
@@ -157,12 +157,12 @@ def harmonic(
     """Scores and half-widths: n times the mean of X_s = 1/d(s, v), in [0, 1] for hops, else in [0, 1/least weight]."""
     n = graph.n
     shift = reciprocal_bits(k)
-    if weighted:  # so that w(d) = 2^shift / d is at most 1
+    if weighted:  # choose shift so that w(d) = 2^shift / d is at most 1
         weights = np.asarray(graph.weights, np.float64)
         shift = math.frexp(weights[weights > 0].min(initial=weights.max(initial=1.0)))[1] - 1
     job = Sweep(draw(n, k, seed), "columns", weight="inverse", shift=shift, weighted=weighted)
     found = sweep(engine, graph, job, "harmonic centrality, sampled", progress, threads)
-    if weighted:  # columns have the sum of w(d) and that of its square, which is in another unit
+    if weighted:  # columns are Σ w(d) and Σ w(d)², which scale by 2^shift and 4^shift
         mean, square = (found.columns[:, i] / k for i in (1, 2))
         return np.ldexp(n * mean, -shift), np.ldexp(n * width(mean, square, k, delta / n), -shift)
     mean, square = (found.columns[:, i] / (2.0**shift * k) for i in (1, 2))
@@ -170,7 +170,7 @@ def harmonic(
 
 
 def reciprocal_bits(k: int) -> int:
-    """How many binary places of 1/d to keep, so that a sum of k of them does not overflow.
+    """How many binary places of 1/d to keep, so that the sum of k reciprocals does not overflow.
 
     >>> reciprocal_bits(1), reciprocal_bits(1000)
     (61, 52)
@@ -203,12 +203,12 @@ def path_length(
 def histogram(
     engine: Engine, graph: Graph, k: int, seed: Any, delta: float, progress: Progress, threads: Any
 ) -> tuple[Floats, Floats, float]:
-    """Pairs at each distance, half-widths, and how many pairs may be farther apart than any the sample met.
+    """Pairs at each distance, half-widths, and how many pairs may be farther apart than any pair of the sample.
 
-    By Hoeffding: X_s is the share of all vertices at distance d from s, and half the risk is for these. Distance d gets
-    the share 6 / (π² (d + 1)²) of it. The shares add up to 1, so the bounds hold for all distances together, however
-    many there are. The other half, shared out in the same way, is for X_s = the share of vertices at distance d or
-    more, since the distance from which on the sample met none is not known beforehand.
+    By Hoeffding. Half of the risk is for X_s = the share of all vertices at distance d from s. Distance d gets the
+    share 6 / (π² (d + 1)²) of it; the shares add up to 1, so the bounds hold for all distances together. The other
+    half, divided in the same way, is for X_s = the share of vertices at distance d or more: the greatest distance of
+    the sample is not known beforehand, so that this bound must hold for every d.
     """
     n = graph.n
     found = sweep(engine, graph, Sweep(draw(n, k, seed), "sums"), "distances, sampled", progress, threads)

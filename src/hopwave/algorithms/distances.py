@@ -2,9 +2,9 @@
 
     d(u, v)   hops from u to v, or the length of a shortest path along weights
     r(v)      the vertices that can reach v, itself included        n   all vertices
-    e(v)      eccentricity, max over t of d(v, t); only where every t can be reached
+    e(v)      eccentricity, max over t of d(v, t); defined only if v reaches every t
 
-Values are exactly those of NetworkX; sums along weights up to the rounding of its additions.
+Values equal NetworkX's exactly; sums along weights may differ by rounding.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from hopwave.planning.jobs import Floats, Integers, Progress, Sweep
 
 Goal = Literal["eccentricity", "diameter", "radius", "periphery", "center"]
 
-SMALL = 256  # up to this many vertices, bounds save nothing: all searches are made at once
+SMALL = 256  # up to this many vertices, bounds save no time: all searches are made at once
 BATCH = 64  # searches per round of bounds
-MIN_SETTLED = 4  # other vertices that a search must settle on average, or the rest are searched one by one
+MIN_SETTLED = 4  # if a search settles fewer other vertices on average, all the rest are searched
 FAR = np.int32(2**30)  # more than any distance
 
 
@@ -45,7 +45,7 @@ def closeness(reached: Integers | Floats, total: Integers | Floats, n: int, wf_i
 
 
 def connected(engine: Engine, graph: Graph) -> bool:
-    """Whether every vertex can reach every other. If directed: whether vertex 0 reaches all, and all reach it."""
+    """Whether every vertex reaches every other; in a directed graph: vertex 0 reaches all, and all reach vertex 0."""
     if graph.n == 0:
         return False
     engine = counting_hops(engine, graph)
@@ -56,7 +56,7 @@ def connected(engine: Engine, graph: Graph) -> bool:
 
 
 def counting_hops(engine: Engine, graph: Graph) -> Engine:
-    """The engine itself, or the CPU's where the engine only knows distances along weights."""
+    """The engine itself, or the CPU's if the engine only computes distances along weights."""
     return engine if engine.why_not_operation("sweep", graph) is None else engines.engine("cpu")
 
 
@@ -80,9 +80,9 @@ def check_connected(engine: Engine, graph: Graph, what: str) -> None:
 #     max(d(v, s), e(s) − d(s, v))  ≤  e(v)  ≤  d(v, s) + e(s).
 # A vertex is open while the result still depends on where its eccentricity lies between its bounds.
 #
-# Along weights, computed distances are off by up to n roundings, and bounds are wider by that much (`rounding`): no
-# vertex is closed that a search from it could keep open. The extremes themselves must then come from a search, not from
-# a bound: the diameter is found as the periphery is, the radius as the center is.
+# Along weights, computed distances are off by up to n roundings, so bounds are widened by that much (`rounding`): a
+# vertex that matters is never closed by a rounding error. The diameter and the radius must then come from a search, not
+# from a widened bound, so they are found like the periphery and the center.
 OPEN: dict[Goal, Callable[[Any, Any], Any]] = {
     "eccentricity": lambda low, high: low < high,
     "diameter": lambda low, high: high > low.max(),
@@ -126,16 +126,16 @@ def bounded_eccentricities(
 def rounding(graph: Graph) -> float:
     """How far a bound along weights may be off, as a share of the distances it was computed from.
 
-    A path of n − 1 arcs is rounded as often, by at most 2^-53 of its length each time. A bound has two such paths, and
-    is compared with a third. It is 0 where every sum is exact: all weights are multiples of a power of two, and the
-    longest path is less than 2^53 of it. Whole numbers are, usually.
+    A path of n − 1 arcs is rounded n − 1 times, each time by at most 2^-53 of its length. A bound is the sum of two
+    paths, and is compared with a third. The result is 0 if every sum is exact: all weights are multiples of some power
+    of two, and every path is shorter than 2^53 times that power. Whole numbers usually are.
 
     >>> path = Graph.from_edges([0, 1], [1, 2], weights=[3, 4])
     >>> rounding(path), rounding(path.with_weights([0.1, 0.1, 0.2, 0.2])) < 1e-14
     (0.0, True)
     """
     weights = np.asarray(graph.weights, np.float64)
-    above = int(np.frexp(weights.max(initial=0.0))[1]) + graph.n.bit_length()  # no path is as long as 2^above
+    above = int(np.frexp(weights.max(initial=0.0))[1]) + graph.n.bit_length()  # every path is shorter than 2^above
     whole = np.rint(np.ldexp(weights, 53 - above))
     return 0.0 if np.array_equal(np.ldexp(whole, above - 53), weights) else graph.n * 2.0**-51
 
@@ -168,8 +168,9 @@ def tighten(
 def most_promising(still: npt.NDArray[np.intp], low: Any, high: Any, size: int) -> Integers:
     """The open vertices from which to search next.
 
-    A quarter have the greatest upper bounds: they raise lower bounds. A quarter have the least lower bounds: they lower
-    upper bounds. Both tend to be close together and then bound the same, so the other half is spread evenly over all.
+    A quarter have the greatest upper bounds: searching from them raises lower bounds. A quarter have the least lower
+    bounds: searching from them lowers upper bounds. The vertices of a quarter tend to be close together and to give
+    nearly the same bounds, so the other half is spread evenly over all open vertices.
 
     >>> most_promising(np.arange(6), np.array([3, 1, 2, 3, 3, 3]), np.array([4, 5, 9, 8, 8, 8]), 4).tolist()
     [0, 1, 2, 3]

@@ -1,4 +1,4 @@
-"""Drawing sources: which ones follow from a seed, and how far the mean over a sample may be off."""
+"""Drawing sources from a seed, and how far the mean over a sample may be off."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def draw_with_replacement(n: int, k: int, generator: np.random.Generator) -> Int
 
 
 class NumpyBits(random.Random):
-    """Draws as Python does, with the random bits of a NumPy generator: what NetworkX makes of such a seed."""
+    """Python's random.Random with the random bits of a NumPy generator, as NetworkX uses such a seed."""
 
     def __init__(self, source: Any) -> None:
         self._source = source
@@ -63,7 +63,7 @@ def python_generator(seed: Any) -> random.Random:
 
 
 def numpy_generator(seed: Any) -> np.random.Generator:
-    """A generator of NumPy for the same kinds of seeds.
+    """A NumPy generator for any seed that `python_generator` takes.
 
     >>> numpy_generator(1).integers(100) == numpy_generator(1).integers(100)
     np.True_
@@ -74,7 +74,7 @@ def numpy_generator(seed: Any) -> np.random.Generator:
 
 
 def half_width(mean: Floats, square: Floats, k: int, risk: float) -> Floats:
-    """How far the mean of k draws from [0, 1] may be from its expectation, except with that risk.
+    """How far the mean of k draws from [0, 1] may be from its expectation; fails with probability `risk` at most.
 
     The empirical Bernstein bound (Maurer & Pontil 2009, Theorem 4), for both sides. `square` is the mean of squares.
 

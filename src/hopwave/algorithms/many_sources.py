@@ -1,4 +1,4 @@
-"""Searches from many sources, and what is kept of them.
+"""Searches from many sources: sums over their distances, or the distances themselves.
 
     s, t   source and target        d(s, t)   hops from s to t, or the length of a shortest path along weights
     n, k   vertices, sources
@@ -24,7 +24,7 @@ from hopwave.planning.jobs import Integers, Poll, Progress, Sweep, Swept
 from hopwave.prepared import Structure
 from hopwave.system.progress import Meter
 
-BLOCK_BYTES = 1 << 26  # of distances in memory at a time, unless the caller wants them all
+BLOCK_BYTES = 1 << 26  # bytes of distances in memory at a time, unless the caller wants all distances
 
 # If searches share their steps, a vertex is handled once for every level at which some source of the batch reaches it:
 # a few times in shallow graphs, up to once per source in deep ones. From these depths on, measured on meshes and roads,
@@ -36,7 +36,7 @@ CROWDED = 0.25  # from this share of the vertices on, sources count as crowded
 
 
 def together(n: int, depth: int, sources: int) -> bool:
-    """Whether searches on a graph of n vertices and that depth are faster if they share their steps.
+    """Whether `sources` searches of `depth` levels on n vertices are faster if they share their steps.
 
     >>> together(36_692, 9, 100), together(1_000_000, 2000, 100)
     (True, False)
@@ -47,7 +47,7 @@ def together(n: int, depth: int, sources: int) -> bool:
 
 
 def probed_depth(engine: Engine, graph: Graph, threads: int | None) -> int:
-    """Levels of a search from the vertex of highest degree, found once for every graph."""
+    """The number of levels of a search from the vertex of highest degree, found once per graph."""
     known = graph._prepared.record(Structure)
     if known.depth is None:
         probe = np.array([np.argmax(graph.degrees)], np.int64)
@@ -59,11 +59,11 @@ def probed_depth(engine: Engine, graph: Graph, threads: int | None) -> int:
 def sweep(
     engine: Engine, graph: Graph, job: Sweep, title: str, progress: Progress = None, threads: int | None = None
 ) -> Swept:
-    """Run a job. Searches that count hops share their steps where that pays. Shows progress as the caller wants it."""
+    """Run a job. Searches that count hops share their steps if that is faster. Shows progress as the caller wants."""
     k = len(job.sources)
     shareable = k >= FEW_SOURCES and job.keep != "pairs" and not job.weighted
-    if shareable and graph.n <= DEEP_SCATTERED and engine.name == "cpu":  # (a GPU divides its grid by the depth)
-        job = replace(job, together=True)  # no search can be that deep, so none has to find out
+    if shareable and graph.n <= DEEP_SCATTERED and engine.name == "cpu":  # (a GPU needs the depth)
+        job = replace(job, together=True)  # no search can be deeper than n levels, so the depth need not be measured
     elif shareable:
         depth = _depth(engine, graph, job, threads)
         job = replace(job, together=together(graph.n, depth, k), depth=depth)
@@ -75,7 +75,7 @@ def sweep(
 
 @contextmanager
 def polled(title: str, count: int, progress: Progress) -> Iterator[Poll]:
-    """A function that an engine calls with the number of sources done; shows progress as the caller wants it."""
+    """Gives a function that an engine calls with the number of sources done; it shows progress as the caller wants."""
     with Meter(title, count, None if callable(progress) else progress) as meter:
 
         def poll(done: int) -> None:
@@ -102,7 +102,7 @@ def distance_blocks(
     block: int = BLOCK_BYTES,
     weighted: bool = False,
 ) -> Iterator[tuple[Integers, npt.NDArray[Any]]]:
-    """The distances of one block of sources at a time: the sources of the block, and one row per source."""
+    """Yields (sources of a block, their distances, one row per source), block by block."""
     size = block_rows(graph.n, block, weighted)
     for begin in range(0, len(sources), size):
         some = sources[begin : begin + size]

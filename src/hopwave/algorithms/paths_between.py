@@ -11,7 +11,7 @@ import numpy.typing as npt
 from hopwave.graph import Graph
 
 Vertex = TypeVar("Vertex", bound=Hashable)
-NO_MORE: Any = object()  # None may be a vertex
+NO_MORE: Any = object()  # the end of an iterator; not None, which may be a vertex
 
 
 def all_paths(graph: Graph, distances: npt.NDArray[np.int32], source: int, target: int) -> Iterator[list[int]]:
@@ -27,7 +27,7 @@ def all_paths(graph: Graph, distances: npt.NDArray[np.int32], source: int, targe
 def simple_paths(
     before: Callable[[Vertex], Iterator[Vertex]], source: Vertex, target: Vertex
 ) -> Iterator[list[Vertex]]:
-    """Every path from the source to the target without repeats; before(v) are the vertices that may precede v.
+    """Every path from the source to the target that visits no vertex twice; before(v) yields v's possible predecessors.
 
     Walks backwards from the target. Needs memory for one path only.
 

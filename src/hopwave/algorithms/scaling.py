@@ -25,7 +25,7 @@ def scale(
 ) -> npt.NDArray[np.float64]:
     """Sums over all sources, or over `sampled` ones, as scores: exactly NetworkX 3.6.1's `_rescale`.
 
-    `subset`: the sums are over sources and targets that the caller named; on the host, they are overwritten.
+    `subset`: the sums are over sources and targets that the caller named. They are then overwritten, if on the host.
 
     >>> scale(np.array([0.0, 2.0, 0.0]), 3, normalized=True, directed=False, endpoints=False).tolist()
     [0.0, 1.0, 0.0]
@@ -37,7 +37,7 @@ def scale(
         return sums
 
     def factor(k: int) -> float:
-        """What to multiply a sum over k sources by; NaN if there are none."""
+        """The factor for a sum over k sources; NaN if k is 0."""
         if k == 0:
             return math.nan
         return 1 / (k * (N - 1)) if normalized else N / (k * (1 if directed else 2))
@@ -46,7 +46,7 @@ def scale(
         return sums * factor(N)
     scaled = sums * factor(len(sampled))
     if not endpoints:
-        # A source is not on its own paths, so the sum of a sampled source is over one source less.
+        # A source adds nothing to its own sum, so the sum of a sampled source is over k - 1 sources.
         scaled[sampled] = sums[sampled] * factor(len(sampled) - 1)
     return scaled
 
@@ -56,10 +56,10 @@ def scale_subset(
 ) -> npt.NDArray[np.float64]:
     """Sums over named sources and targets as scores: NetworkX's `betweenness_centrality_subset`.
 
-    In place on the host, where a new array would take longer than a search from one source.
+    Overwrites `sums` on the host, because a new array would take longer than a search from one source.
 
-    Edges always have endpoints. NetworkX offers none for subsets of vertices; here they are counted as without a
-    subset, so that naming all sources gives the same as naming none.
+    For edges, endpoints is always True. NetworkX has no endpoints= for subsets of vertices; here endpoints count as
+    they do without a subset, so that naming all sources gives the same scores as naming none.
 
     >>> scale_subset(np.array([2.0]), 3, normalized=False, directed=False, endpoints=False).tolist()
     [1.0]
@@ -80,8 +80,8 @@ def scale_subset(
 def of_reverse_arcs(graph: Graph, values: Floats) -> Floats:
     """For every arc of an undirected graph, the value of its reverse.
 
-    Sorted by (head, tail), arcs are the reverses of those sorted by (tail, head), which is their own order in a graph
-    that is not arranged.
+    The i-th arc in the order (head, tail) is the reverse of the i-th arc in the order (tail, head). A graph with
+    ascending rows stores its arcs by (tail, head).
 
     >>> graph = Graph.from_edges([0, 1, 1], [1, 2, 3])  # arcs 0 → 1, 1 → 0, 1 → 2, 1 → 3, 2 → 1, 3 → 1
     >>> of_reverse_arcs(graph, np.arange(6.0)).tolist()

@@ -1,6 +1,6 @@
-"""Shortest paths along arcs with lengths: the methods, which of them runs, and what all of them compute.
+"""Shortest paths along arcs with lengths: the methods, and which of them runs.
 
-All find the same distances, to the last bit: the least, over all paths, of the lengths added up from the source on.
+All methods find the same distances, bit for bit: the minimum over all paths of the lengths added in path order.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from hopwave.planning.trace import BucketTrace
 MethodName = Literal["auto", "dijkstra", "delta-stepping", "near-far", "bellman-ford"]
 
 METHODS: tuple[str, ...] = get_args(MethodName)[1:]  # each is a plan of the catalogue
-ON_ONE_CORE = "dijkstra-buckets"  # the plan of Δ-stepping where one core is faster than all
+ON_ONE_CORE = "dijkstra-buckets"  # the plan that Δ-stepping uses when one core is faster than all cores
 WITH_BUCKETS = ("delta-stepping", "near-far")  # methods whose buckets have a width
-MIN_ARCS_FOR_BUCKETS = 1 << 12  # below, a heap takes less time than preparing buckets
+MIN_ARCS_FOR_BUCKETS = 1 << 12  # with fewer arcs, a heap takes less time than preparing buckets
 
 
 @dataclass(frozen=True)
 class Way:
-    """How to search: a method and why, its Δ (None: chosen), the device, threads, and whether to trace."""
+    """How to search: a method and why, Δ (None: the engine chooses), the device, threads, and whether to trace."""
 
     method: str
     why: str
@@ -49,7 +49,7 @@ class Way:
 
 
 def choose(graph: Graph, method: str, delta: float | None, device: str, threads: int | None, trace: bool) -> Way:
-    """The way to search that these arguments ask for, or a GraphError that names what to use instead."""
+    """The way to search for these arguments; raises a GraphError that names what to use instead."""
     one_of("method", method, ("auto", *METHODS))
     check_thread_count(threads)
     if delta is not None and method not in ("auto", *WITH_BUCKETS):
@@ -84,7 +84,7 @@ def choose(graph: Graph, method: str, delta: float | None, device: str, threads:
 
 
 def _fastest(graph: Graph, device: str) -> tuple[str, str]:
-    """The method and why: on the CPU, buckets if the graph is worth them; on a GPU, a search in one launch."""
+    """The method and why: Dijkstra on the CPU for small graphs, else Δ-stepping; on a GPU, a search in one launch."""
     if device == "cuda":
         return "near-far", "the default on a GPU"
     if device == "cpu" and graph.m < MIN_ARCS_FOR_BUCKETS:
@@ -95,7 +95,7 @@ def _fastest(graph: Graph, device: str) -> tuple[str, str]:
 class Found(NamedTuple):
     """The distance of every vertex from the nearest source, infinite if there is no path; the trace; which plan ran.
 
-    On a GPU, distances stay there, `predecessors` computes them there, and `to_host` copies an array to the host.
+    A search on a GPU leaves distances there; `predecessors()` computes predecessors there, and `to_host` copies arrays.
     """
 
     distances: Array
@@ -119,7 +119,7 @@ def distances(A: Matrix, search: ShortestPathsJob, way: Way) -> Found:
     if way.method == "delta-stepping" and way.device == "cpu":
         matrix = A.to("cpu")
         check_lengths(matrix)
-        with np.errstate(over="ignore"):  # a mean of lengths that float64 cannot hold is infinite
+        with np.errstate(over="ignore"):  # the mean length may overflow to infinity
             found = engines.algebra("cpu").delta_stepping(matrix, search, way.delta, way.trace, way.threads)
         if found.on_one_core:
             ran = PlanUsed(CATALOGUE[ON_ONE_CORE], "one core that follows no arc twice is faster here than Δ-stepping")
@@ -149,7 +149,7 @@ def nearest(A: Matrix, search: ShortestPathsJob) -> tuple[npt.NDArray[np.int64],
 
 
 def one_path(A: Matrix, source: int, target: int) -> list[int] | None:
-    """The ids of one shortest path, both ends included; None if there is none."""
+    """The ids of one shortest path, both ends included; None if there is no path."""
     found = settle(A, ShortestPathsJob((source,), target=target))
     if found.predecessors[target] < 0:
         return None
@@ -160,10 +160,10 @@ def one_path(A: Matrix, source: int, target: int) -> list[int] | None:
 
 
 def all_paths(A: Matrix, source: int, target: int) -> Iterator[list[int]] | None:
-    """Every shortest path between two vertices, as ids, one at a time; None if there is none.
+    """Every shortest path between two vertices, as ids, one at a time; None if there is no path.
 
-    An arc u → v is on a shortest path if d(u) plus its length is d(v), exactly. Arcs of length 0 may form circles, in
-    which no path goes round.
+    An arc u → v is on a shortest path if d(u) plus its length is d(v), exactly. Arcs of length 0 may form cycles, but
+    no path visits a vertex twice.
     """
     d = settle(A, ShortestPathsJob((source,), target=target)).distances
     if math.isinf(d[target]):

@@ -1,23 +1,25 @@
 """The vertices with the highest closeness or harmonic centrality, without searching from all of them to the end.
 
     r(v)       how many vertices v reaches, itself included: between low(v) and high(v)
-    bound(v)   no less than the score of v
+    bound(v)   an upper bound of the score of v
     least      the lowest of the k highest scores so far
 
 Scores are exact, and so is their order (Bergamini, Borassi, Crescenzi, Marino & Meyerhenke 2019). Three bounds leave
 searches out or end them:
 
 1. By degrees. v has d(v) neighbours, and at most Σ (d(u) − 1) vertices are two steps away; all others are farther.
-2. By levels, in undirected graphs. A whole search from a pivot gives levels: from a vertex of level i, those of level j
-   are at least |i − j| away, and at least two where they are no neighbours. Half of the pivots have the best bounds so
-   far, the others are as far from all pivots as can be.
+2. By levels, in undirected graphs. A whole search from a pivot gives levels: a vertex of level i is at least |i − j|
+   away from a vertex of level j, and at least 2 unless they are neighbours. Half of the pivots are the vertices with
+   the best bounds so far, the others are as far as possible from all pivots.
 3. By what a search has seen so far (engines/cpu/many/cut_kernels.py): it is cut off once its score is below `least`.
 
-Vertices are searched from in the order of their bounds, some at a time, until the next bound is below `least`. Scores
-equal to `least` are never left out: where scores are equal, the lower number comes first, as in the whole computation.
+Searches start from vertices in descending order of bounds, some at a time, until the next bound is below `least`.
+Vertices whose scores equal `least` are never left out: among equal scores the lower id comes first, as when all scores
+are computed.
 
-Whole searches share their steps, 64 at a time, and cut ones do not. So every round begins with a few cut searches, and
-goes on with whole ones where these cost less: measured in arcs, so that the same call always does the same.
+Whole searches share their steps, 64 at a time; cut searches do not. So every round begins with a few cut searches, and
+goes on with whole searches if these cost less. Costs are counted in arcs, not measured, so that the same call always
+does the same.
 """
 
 from __future__ import annotations
@@ -35,14 +37,14 @@ from hopwave.planning.jobs import CentralityScore, CutSweep, Floats, Integers, P
 
 SMALL = 256  # up to this many vertices, all searches are made at once
 PIVOTS = 16  # of each kind: with the best bounds, and far from all others
-MAX_LEVELS = 2048  # of a pivot's search, for its bounds to be computed: they take the square of it
+MAX_LEVELS = 2048  # bounds by levels take levels² steps: none from a deeper pivot's search
 PROBE = 16  # cut searches at the start of a round
-ROUND, GROWTH = 512, 2  # searches of the first round, and how much larger the next is: `least` hardly grows any more
-ROUNDED = 1e-10  # more than rounding can change a score, as a share of it
+ROUND, GROWTH = 512, 2  # searches of the first round, and the growth per round: later, `least` hardly changes
+ROUNDED = 1e-10  # more than the relative rounding error of a score
 
 
 def shared_arc(depth: int) -> float:
-    """The cost of an arc where 64 searches share their steps, against one of a cut search; by the depth of the graph.
+    """Cost of an arc per search when 64 searches share their steps, relative to a cut search; depends on the depth.
 
     Measured: 1/25 to 1/40 on email-Enron (9 levels), 1/10 on PGPgiantcompo (24), 1/2 on meshes and roads (over 100).
 
@@ -54,7 +56,7 @@ def shared_arc(depth: int) -> float:
 
 @dataclass(frozen=True)
 class Searches:
-    """How many searches went to their end, were cut off, and were not made at all.
+    """How many searches ran to their end, how many were cut off, and how many were skipped.
 
     >>> str(Searches(32, 1200, 35460))
     '32 searches whole, 1,200 cut off, 35,460 skipped'
@@ -82,11 +84,11 @@ class Best:
 
     def __init__(self, top: int) -> None:
         self.top, self.least = top, 0.0
-        self.searched = np.empty(0, np.int64)  # all from which a search was whole
+        self.searched = np.empty(0, np.int64)  # the vertices whose searches ran to their end
         self.vertices, self.scores = np.empty(0, np.int64), np.empty(0)
 
     def add(self, vertices: Integers, scores: Floats) -> None:
-        """Scores of whole searches."""
+        """Add vertices whose searches ran to their end, and their scores."""
         self.searched = np.append(self.searched, vertices)
         vertices, scores = np.append(self.vertices, vertices), np.append(self.scores, scores)
         best = np.lexsort((vertices, -scores))[: self.top]
@@ -96,11 +98,11 @@ class Best:
 
     @property
     def whole(self) -> int:
-        """How many searches were whole."""
+        """How many searches ran to their end."""
         return len(self.searched)
 
     def found(self, cut_off: int, skipped: int) -> Highest:
-        """The answer."""
+        """The result, with the numbers of searches."""
         return Highest(self.vertices, self.scores, Searches(self.whole, cut_off, skipped))
 
 
@@ -144,7 +146,7 @@ def highest(
     with polled(title, n, progress) as poll:
         while at < len(order) and bound[order[at]] >= best.least:
             some = order[at : at + (PROBE if best.least else top)]
-            if not best.least:  # as many scores as are wanted must be known first
+            if not best.least:  # the first `top` scores come from whole searches: there is no `least` yet
                 search_all(some, False)
                 at += len(some)
                 continue
@@ -172,7 +174,7 @@ def scores_of(score: CentralityScore, reached: Integers, total: Integers | Float
 
 
 def degree_bounds(graph: Graph, score: CentralityScore, low: Integers, high: Integers) -> Floats:
-    """No less than the score of each vertex, from its degree and those of its neighbours.
+    """An upper bound of the score of each vertex, from its degree and those of its neighbours.
 
     >>> path = Graph.from_edges([0, 1, 2], [1, 2, 3])
     >>> four = np.full(4, 4)
@@ -180,12 +182,12 @@ def degree_bounds(graph: Graph, score: CentralityScore, low: Integers, high: Int
     [1.83, 2.5, 2.5, 1.83]
     """
     n, degree = graph.n, graph.degrees.astype(np.int64)
-    back = 0 if graph.directed else 1  # of the arcs of a neighbour, one leads back
+    back = 0 if graph.directed else 1  # one arc of each neighbour leads back
     running = np.concatenate([[0], np.cumsum(degree[graph.indices] - back)])
     second = running[graph.indptr[1:]] - running[graph.indptr[:-1]]
 
     def at(r: Integers) -> Floats:
-        """The score if v reaches r vertices, as near as they can be."""
+        """The score if v reaches r vertices, at the least possible distances."""
         near = np.minimum(degree, r - 1)
         far = np.minimum(second, r - 1 - near)
         rest = r - 1 - near - far
@@ -193,13 +195,13 @@ def degree_bounds(graph: Graph, score: CentralityScore, low: Integers, high: Int
 
     if score == "harmonic":
         return at(high) * (1 + ROUNDED)
-    # Closeness is highest for the least r, the greatest, or one from which on the next vertex is farther away.
+    # Closeness is highest at the least r, the greatest r, or where distance grows: r = 1 + degree, 1 + degree + second.
     turning = np.clip(1 + degree, low, high), np.clip(1 + degree + second, low, high)
     return np.asarray(np.max([at(r) for r in (low, high, *turning)], axis=0)) * (1 + ROUNDED)
 
 
 def level_bounds(row: npt.NDArray[np.int32], degree: Integers, score: CentralityScore, r: int, n: int) -> Floats:
-    """No less than the score of each vertex that a pivot reaches, by their levels; `degree` is of the same vertices.
+    """An upper bound of the score of each vertex that a pivot reaches. row, degree: their levels and degrees.
 
     >>> level_bounds(np.array([0, 1, 2, 3]), np.array([1, 2, 2, 1]), "harmonic", 4, 4).round(2).tolist()
     [1.83, 2.5, 2.5, 1.83]
@@ -208,7 +210,7 @@ def level_bounds(row: npt.NDArray[np.int32], degree: Integers, score: Centrality
     gaps = np.maximum(np.abs(np.arange(1.0 - len(sizes), len(sizes))), 2)
     weights = 1 / gaps if score == "harmonic" else gaps
     summed = np.convolve(sizes, weights)[len(sizes) - 1 : 2 * len(sizes) - 1][row]
-    # The vertex itself was counted, and its neighbours as if they were two steps away.
+    # `summed` counts the vertex itself and its neighbours at distance 2: correct both.
     inverse = summed - 0.5 + degree / 2
     total = np.maximum(summed - 2 - degree, r - 1)
     return scores_of(score, np.full(len(row), r), total, inverse, n) * (1 + ROUNDED)
@@ -217,9 +219,9 @@ def level_bounds(row: npt.NDArray[np.int32], degree: Integers, score: Centrality
 def tighten(
     engine: Engine, graph: Graph, score: CentralityScore, r: Integers, bound: Floats, best: Best, threads: int | None
 ) -> None:
-    """Lower the bounds of all vertices by searches from pivots, whose scores are then known."""
+    """Lower the bounds of all vertices by whole searches from pivots, and add the pivots' scores to `best`."""
     n, degree = graph.n, graph.degrees.astype(np.int64)
-    near = np.full(n, np.iinfo(np.int32).max, np.int32)  # how far the nearest pivot is
+    near = np.full(n, np.iinfo(np.int32).max, np.int32)  # distance to the nearest pivot
 
     def search(pivots: Integers) -> None:
         rows = sweep(engine, graph, Sweep(pivots, "rows"), "pivots", False, threads).rows
@@ -228,7 +230,7 @@ def tighten(
             levels = row[inside]
             sizes = np.bincount(levels)
             depths = np.arange(len(sizes))
-            inverse = np.cumsum(sizes[1:] * (1.0 / depths[1:]))[-1:].sum()  # in the order in which engines add
+            inverse = np.cumsum(sizes[1:] * (1.0 / depths[1:]))[-1:].sum()  # added in the engines' order
             sums = np.array([len(inside)]), np.array([sizes @ depths]), np.array([inverse])
             best.add(np.array([pivot]), scores_of(score, *sums, n))
             np.minimum(near, row, out=near)

@@ -15,7 +15,7 @@
     paths          has_path, shortest_path, all_shortest_paths: paths between two vertices
     shortest_paths sssp, sssp_each, nearest: paths from one vertex along arcs with lengths
     ranks          centralities by power iteration: pagerank, eigenvector and Katz centrality, hits
-    algebra        what products over a semiring compute: triangles, cores, communities
+    algebra        results of products over a semiring: triangles, cores, communities
 
     arguments      every check of an argument, once
     weights        weights in every form that callers give them

@@ -18,9 +18,9 @@ from hopwave.planning.jobs import Integers
 
 
 def as_graph(G: Any) -> Graph:
-    """G itself, or the Graph of a SciPy matrix or a NetworkX graph, converted without its weights.
+    """G itself if it is a Graph; a SciPy matrix or a NetworkX graph is converted, without its weights.
 
-    It serves questions about hops, which ignore weights; `api.weights.weighted` serves those that use them.
+    For questions about hops, which ignore weights; `api.weights.weighted` is for questions that use them.
     """
     if isinstance(G, Graph):
         return G
@@ -39,9 +39,9 @@ def is_networkx(G: Any) -> bool:
 
 
 def order_of_nodes(G: Any, graph: Graph) -> Integers | None:
-    """The vertices in the order of a NetworkX graph's nodes; None where that is 0 … n − 1, as in every other graph.
+    """The vertices in the order of a NetworkX graph's nodes; None if that is 0 … n − 1, as in every other graph.
 
-    NetworkX draws from its nodes in their order.
+    A sample must follow this order, because NetworkX draws from the list of nodes.
     """
     if not is_networkx(G) or graph.labels is not None:
         return None
@@ -64,7 +64,7 @@ def source_ids(graph: Graph, source: Any, name: str = "sources") -> tuple[int, .
 
     `name` is the argument's name, for error messages.
     """
-    if type(source) is int and graph.labels is None:  # the usual case, without further questions
+    if type(source) is int and graph.labels is None:  # the usual case, first because it is fast
         return (graph.index(source),)
     several = isinstance(source, Iterable) and not isinstance(source, str | bytes)
     if several and graph.labels is not None and _is_label(graph, source):
@@ -117,7 +117,7 @@ def listed_vertices(graph: Graph, vertices: Iterable[Any]) -> Integers:
 def check_hops(name: str, value: Any) -> int | None:
     """A limit on the number of hops: a whole number from 0, or None for no limit.
 
-    A limit that no path can reach is none: engines count hops in 32 bits.
+    A limit that no path can reach becomes None, because engines count hops in 32 bits.
     """
     limit = None if value is None else required_hops(name, value, ", or None")
     return None if limit == LARGEST_VERTEX_COUNT else limit
@@ -131,7 +131,7 @@ def required_hops(name: str, value: Any, otherwise: str = "") -> int:
 
 
 def check_distance(name: str, value: Any, weighted: bool, otherwise: str = ", or None") -> float | None:
-    """A limit on distances: a number of hops, or a length from 0 where distances are along weights."""
+    """A limit on distances: a number of hops, or along weights a length ≥ 0."""
     if not weighted:
         return None if value is None and otherwise else required_hops(name, value, otherwise)
     if value is None and otherwise:
@@ -165,7 +165,7 @@ def check_risk(delta: Any) -> None:
 def sample_size(graph: Graph, k: int | None, chosen: Any, delta: float) -> int | None:
     """How many sources to draw; None if all sources are used, because k is None or not less than n.
 
-    `chosen` are sources that the caller names; they exclude k.
+    `chosen`: sources that the caller names, or None. They cannot be combined with k.
     """
     check_risk(delta)
     if k is None:

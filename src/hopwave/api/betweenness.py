@@ -1,8 +1,8 @@
 """Betweenness centrality of vertices and edges.
 
-Both check their arguments, which become a `Request`, and score it with `Runs` (betweenness_request.py): a run sums
-dependencies over the sources of a job, and the request scales the sums. `hopwave.distributed` scores requests with runs
-that are split among ranks.
+Both functions check their arguments, make a `Request` of them, and score it with `Runs` (betweenness_request.py): a run
+sums dependencies over the sources of a job, and the request scales the sums. `hopwave.distributed` scores requests with
+runs that are split among ranks.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from hopwave.api.arguments import order_of_nodes
 from hopwave.api.betweenness_epsilon import within_epsilon
 from hopwave.api.betweenness_request import Precision, Request, Runs, check_request
 from hopwave.api.choice import to_input_device
-from hopwave.api.weights import as_lengths
+from hopwave.api.weights import as_lengths, takes_weights
 from hopwave.arrays import on_gpu
 from hopwave.graph.arrays import arc_tails
 from hopwave.planning.jobs import Progress
@@ -27,6 +27,7 @@ from hopwave.planning.plan import Plan
 from hopwave.results.betweenness import BetweennessResult, EdgeBetweennessResult
 
 
+@takes_weights
 def betweenness_centrality(
     G: Any,
     k: int | None = None,
@@ -58,7 +59,8 @@ def betweenness_centrality(
     Parameters
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
-        The graph. Its weights are used if `weights` says so.
+        The graph.
+        Weights are ignored unless `weights=` says otherwise.
     k : int, optional
         Draw that many sources, as NetworkX does with the same `seed`, and scale up. The result has `bounds` (Notes).
     sources, targets : vertices, optional
@@ -91,8 +93,8 @@ def betweenness_centrality(
     memory_limit : int, optional
         How many bytes the run may use.
     deterministic : bool, optional
-        Refuse everything that may give other bits on the next run: TurboBC's atomics, and on a GPU, choices that depend
-        on free memory.
+        Refuse everything that may change the last bits from run to run: TurboBC's atomics, and on a GPU, choices that
+        depend on free memory.
     weights : bool, array or str, optional
         None and False count hops. True takes the graph's own weights as the lengths of its arcs. An array has one
         length per arc, in the order of `G.indices`; a string names an edge attribute of a NetworkX graph.
@@ -104,7 +106,7 @@ def betweenness_centrality(
         With `epsilon`: a sample of paths may end as soon as that many vertices are known to have the highest scores,
         in whatever order. `result.undecided` lists the vertices that are too close to tell.
     executor : concurrent.futures.Executor, optional
-        Whose workers compute in place of this process, on their CPUs, or on their GPUs with device="cuda": see
+        Its workers compute instead of this process, on their CPUs, or on their GPUs with device="cuda": see
         docs/executors.md. The result is the same, bit for bit. Leave out `threads`.
 
     Returns
@@ -130,16 +132,16 @@ def betweenness_centrality(
     -----
     Path counts never overflow, whatever the graph: they are rescaled when they become too large for float64.
 
-    With `k`, every score has a bound, and all of them hold together with probability 1 − `delta`: Chernoff's bound for
-    draws without replacement (Hoeffding 1963), which needs the score alone, and from 128 sources on a bound that uses
-    how much the draws vary, whichever is narrower. The risk is divided among the vertices, in an undirected graph half
-    of it in proportion to their scores. Bounds are 0 when all sources are drawn, and are computed when they are first
-    read.
+    With `k`, every score has a bound, and all of them hold together with probability 1 − `delta`. A bound is the
+    narrower of two: Chernoff's bound for draws without replacement (Hoeffding 1963), which depends on the score alone,
+    and from 128 sources on a bound that depends on the variance of the draws. The risk is divided among the vertices,
+    in an undirected graph half of it in proportion to their scores. Bounds are 0 when all sources are drawn, and are
+    computed when they are first read.
 
     Along weights, two paths are equally long if their float64 sums from the source on are equal, as in NetworkX. A
     weight may be 0 if it is on no cycle of length 0. An undirected edge of weight 0 is such a cycle: a path can go
     there and back any number of times, the number of shortest paths is not defined, and the call raises a GraphError.
-    So it does if a weight is too small to change the lengths that it is added to, and its arc is on a cycle of such.
+    A cycle of weights too small to change the float64 sums that they are added to raises it, too.
 
     Examples
     --------
@@ -160,6 +162,7 @@ def betweenness_centrality(
     return score_vertices(request, Runs(graph, device, plan, threads, executor), progress, checkpoint)
 
 
+@takes_weights
 def edge_betweenness_centrality(
     G: Any,
     k: int | None = None,
@@ -185,7 +188,8 @@ def edge_betweenness_centrality(
     Parameters
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
-        The graph. Its weights are used if `weights` says so.
+        The graph.
+        Weights are ignored unless `weights=` says otherwise.
     k, sources, normalized, seed, device, plan, progress, checkpoint
         As for `betweenness_centrality`.
     targets, cutoff, threads, memory_limit, deterministic, weights, executor
@@ -248,7 +252,7 @@ def score_vertices(request: Request, runs: Runs, progress: Progress, checkpoint:
 
 
 def score_edges(request: Request, runs: Runs, progress: Progress, checkpoint: File = None) -> EdgeBetweennessResult:
-    """The scores of edges, with bounds after a sample. Both arcs of an undirected edge have the sum of the two."""
+    """The scores of edges, with bounds after a sample. Both arcs of an undirected edge get the sum of their scores."""
     graph, job, precision = request.graph, request.job, request.precision
     run = runs.over_sources(job)
     sums, certificate = run.add_up(job, "edge betweenness", progress, checkpoint)

@@ -47,7 +47,7 @@ def within_epsilon(request: Request, runs: Runs, progress: Progress, checkpoint:
 
 
 def _choose_before_pilot(request: Request, runs: Runs, checkpoint: File) -> Choice | None:
-    """The method that needs no pilot to choose it, or None."""
+    """The method, if it can be chosen without a pilot; else None."""
     graph, job, precision, continued = request.graph, request.job, request.precision, checkpoint is not None
     if graph.n <= 2:
         return Choice("exact", "exact: no path has a vertex inside")

@@ -1,7 +1,7 @@
-"""A betweenness call in three records: how exact it is to be, what it computes, and what runs it.
+"""A betweenness call in three records: how exact it must be (Precision), what it computes (Request), what runs (Runs).
 
-`hopwave.distributed` uses them too, with runs of its own, which are split among ranks. Two of them are tuples: to make
-frozen dataclasses takes microseconds, and the betweenness of a small graph sixty of them.
+`hopwave.distributed` uses them too, with runs that are split among ranks. Two of them are tuples, because making a
+frozen dataclass takes microseconds, and the betweenness of a small graph takes sixty in all.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from hopwave.planning.plan import Plan
 
 
 class Precision(NamedTuple):
-    """Which paths count, and how exact scores must be, as the caller says it."""
+    """The caller's arguments that say which paths count, and how exact scores must be."""
 
     k: int | None = None
     sources: Any = None
@@ -49,7 +49,7 @@ class Precision(NamedTuple):
         return self.sources is not None or self.targets is not None
 
     def draw(self, n: int) -> Integers | None:
-        """The sources of a sample of k out of n; None if nothing is drawn, or all."""
+        """The k sources drawn out of n; None if no sample is drawn, or k = n."""
         return None if self.k is None else draw_sources(n, self.k, self.seed)
 
     def check(self, endpoints: bool = False, checkpoint: File = None) -> None:
@@ -97,7 +97,7 @@ class Precision(NamedTuple):
         if checkpoint is not None and self.method != "exact" and self.seed is None:
             raise GraphError("checkpoint= with epsilon= continues the same sample: give seed=, a whole number, too")
         check_probability("epsilon", self.epsilon, "the precision of a score", 0.01)
-        python_generator(self.seed)  # an error, unless it is a seed
+        python_generator(self.seed)  # raises an error unless it is a seed
 
 
 class Request(NamedTuple):
@@ -119,14 +119,14 @@ class Request(NamedTuple):
 
     @property
     def goal(self) -> Goal:
-        """The precision of the share of all pairs' paths that lead through a vertex, in place of scores."""
+        """The goal for p(v), the share of all pairs' paths through a vertex: score = p · n / (n − 2)."""
         n, precision = self.graph.n, self.precision
         assert precision.epsilon is not None
         return Goal(precision.epsilon * (n - 2) / n, precision.delta, precision.top)
 
     @property
     def unit(self) -> float:
-        """A normalised score of 1, as the caller wants scores."""
+        """The factor from normalised scores to the scores that the caller wants."""
         n = self.graph.n
         return 1.0 if self.normalized else (n - 1) * (n - 2) / (1 if self.graph.directed else 2)
 
@@ -145,9 +145,9 @@ def check_request(
     checkpoint: File = None,
     order: Integers | None = None,
 ) -> Request:
-    """Check the arguments of vertices and edges, and draw the sample.
+    """Check the arguments of vertex and edge betweenness, and draw the sample.
 
-    `order` is the vertices in the order to draw from, where that is not 0 … n − 1.
+    `order`: the vertices in the order to draw from; None for 0 … n − 1.
     """
     normalized, endpoints = flag("normalized", normalized), flag("endpoints", endpoints)
     precision.check(endpoints, checkpoint)

@@ -21,12 +21,12 @@ from hopwave.planning.plan import Plan
 # From these sizes on, a GPU repays the upload of the graph.
 MIN_ARCS_FOR_GPU = 1 << 20  # arcs, for one search
 MIN_SEARCHED_ARCS_FOR_GPU = 1 << 32  # searches × arcs, for many searches
-MIN_WEIGHTED_ARCS_FOR_GPU = 1 << 28  # searches × arcs, for many searches along weights: they cost a CPU more per arc
+MIN_WEIGHTED_ARCS_FOR_GPU = 1 << 28  # searches × arcs, for many searches along weights, which cost a CPU more per arc
 MIN_BETWEENNESS_ARCS_FOR_GPU = 1 << 28  # sources × arcs, for betweenness
-MIN_ARCS_TO_ASK = 1 << 27  # below, no GPU of today is too small, and asking takes as long as a small search
+MIN_ARCS_TO_ASK = 1 << 27  # every GPU can hold fewer arcs, and asking how much is free takes as long as a small search
 
 WEIGHTED_PLAN = "brandes-dijkstra"  # for betweenness along weights
-DENSE_DEGREE = 16  # mean degree from which on a pull on a CPU skips most of its rows, and pays sooner
+DENSE_DEGREE = 16  # from this mean degree on, a pull on a CPU skips most of its rows, and pays sooner
 
 # ------------------------------------------------------------------ engines
 
@@ -42,12 +42,12 @@ def has_gpu() -> bool:
 
 
 def choose_device(device: str, graph: Graph, threads: int | None, searches: int = 1, weighted: bool = False) -> str:
-    """The name of the engine for that many searches, along weights or counting hops.
+    """The name of the engine for `searches` searches, along weights or counting hops.
 
     "auto" is a GPU if there is one and the searches are worth the upload, else the CPU. `searches=0` stands for less
     than a whole search, such as one path. threads= selects the CPU. Along weights, one search keeps few threads of a
-    GPU busy: only many are worth it, however large the graph is. A graph that a GPU cannot hold is left to the CPU, or
-    refused where the GPU is named.
+    GPU busy, so only many searches are worth a GPU. If the graph does not fit on the GPU, "auto" takes the CPU, and
+    "cuda" raises an EngineError.
     """
     check_thread_count(threads)
     if not isinstance(device, str) or device != "auto":
@@ -60,7 +60,7 @@ def choose_device(device: str, graph: Graph, threads: int | None, searches: int 
 
 
 def why_not_on_gpu(graph: Graph) -> str | None:
-    """None, or why the GPU cannot even search this graph; graphs that are there already are not asked about."""
+    """Why the GPU is too small to search this graph, or None. A graph that is on the GPU already always fits."""
     if graph.m < MIN_ARCS_TO_ASK or graph.device == "cuda" or _is_there(graph):
         return None
     from hopwave.engines.cuda.footprint import footprint
@@ -87,7 +87,7 @@ def _is_there(graph: Graph) -> bool:
 
 
 def _with_room(device: str, graph: Graph) -> str:
-    """The device, or an EngineError if it is none, or is a GPU that cannot hold the graph."""
+    """The device; raises an EngineError if it is not a name, or is a GPU that cannot hold the graph."""
     if not isinstance(device, str):
         raise EngineError(f"device {device!r} is not known; use 'auto', 'cuda', 'cpu' or 'reference'")
     if device == "cuda" and has_gpu() and (reason := why_not_on_gpu(graph)):
@@ -96,7 +96,7 @@ def _with_room(device: str, graph: Graph) -> str:
 
 
 def _dealt_engine(executor: Executor, device: str, graph: Graph, threads: int | None) -> DealtEngine:
-    """The engine of an executor's workers. Where there is no GPU here, a worker decides what needs one."""
+    """The engine of an executor's workers. If this machine has no GPU, a worker decides what a GPU can do."""
     device = _with_room(check_executor(executor, device, threads), graph)
     elsewhere = device == "cuda" and not has_gpu()
     engine: Any = RemoteEngine(device, executor, graph) if elsewhere else engines.engine(device)
@@ -111,8 +111,8 @@ def engine_for(
     searches: int = 1,
     executor: Executor | None = None,
 ) -> engines.Engine:
-    """The engine for an operation that takes that many searches: the one that device= names, or for "auto" the best
-    one that offers the operation. With an executor, it is computed there."""
+    """The engine for an operation that takes `searches` searches: the one that device= names, or for "auto" the best
+    one that offers the operation. With an executor, the engine of its workers."""
     if executor is not None:
         dealt = _dealt_engine(executor, device, graph, threads)
         if reason := dealt.why_not_operation(operation, graph):
@@ -136,7 +136,7 @@ def distance_engine(
     searches: int = 1,
     executor: Executor | None = None,
 ) -> engines.Engine:
-    """The engine for that many searches: along weights, or counting hops."""
+    """The engine for `searches` searches, along weights or counting hops."""
     return engine_for("weighted_sweep" if weighted else "sweep", device, graph, threads, searches, executor)
 
 
@@ -173,7 +173,7 @@ def betweenness_engine(
 def path_engine(
     device: str, graph: Graph, job: BetweennessJob, threads: int | None, executor: Executor | None = None
 ) -> engines.Engine:
-    """The engine that draws random shortest paths: that of a betweenness run, or for "auto" the CPU if that cannot."""
+    """The engine that draws random shortest paths: as for betweenness, but with "auto" the CPU if that one cannot."""
     engine = betweenness_engine(device, graph, job, "auto", threads, executor)
     reason = engine.why_not_operation("weighted_path_sampling" if job.weighted else "path_sampling", graph)
     if reason is None:
@@ -187,7 +187,7 @@ def path_engine(
 
 
 def choose_plan(plan: str | Plan, question: SearchJob, graph: Graph, engine: engines.Engine) -> tuple[Plan, str]:
-    """The plan for a search and why it was chosen, or a PlanError that names what to use instead."""
+    """The plan for a search and why it was chosen; raises a PlanError that names what to use instead."""
     if isinstance(plan, str) and plan == "auto":
         if question.path_counts:
             return CATALOGUE["hopwave-paths"], "path counts need every term"
@@ -206,7 +206,7 @@ def choose_plan(plan: str | Plan, question: SearchJob, graph: Graph, engine: eng
 def choose_betweenness_plan(
     plan: str | Plan, job: BetweennessJob, graph: Graph, engine: engines.Engine
 ) -> tuple[Plan, str]:
-    """The plan for a betweenness run and why it was chosen, or a PlanError that names what to use instead."""
+    """The plan for a betweenness run and why it was chosen; raises a PlanError that names what to use instead."""
     own = engine.regime(graph, job, CATALOGUE["hopwave-block"]) if plan == "auto" and not job.weighted else None
     if plan == "auto" and job.weighted:
         chosen, why = CATALOGUE[WEIGHTED_PLAN], "weights are the lengths of arcs"
@@ -239,7 +239,7 @@ def choose_betweenness_plan(
 
 
 def to_input_device(graph: Graph, engine: engines.Engine, array: Any) -> Any:
-    """A result as a CuPy array if the graph was made of CuPy arrays and a GPU computed it; otherwise as it is."""
+    """A CuPy array if the graph is on the GPU and the GPU computed the result; otherwise the array unchanged."""
     if array is None or engine.name != "cuda" or graph.device != "cuda":
         return array
     import cupy

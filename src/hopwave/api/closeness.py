@@ -12,11 +12,13 @@ from hopwave.algorithms import distance_sampling as _estimates
 from hopwave.algorithms import distances as _distances
 from hopwave.algorithms import many_sources as _many
 from hopwave.algorithms import top_scores as _top
+from hopwave.algorithms.top_scores import Searches
 from hopwave.api.arguments import check_risk, sample_size, vertex_ids
 from hopwave.api.choice import distance_engine, engine_for, to_input_device
-from hopwave.api.weights import as_lengths
+from hopwave.api.weights import as_lengths, takes_weights
 from hopwave.checks.numbers import is_whole
 from hopwave.checks.options import flag
+from hopwave.display.scores import highest
 from hopwave.engines import Engine
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
@@ -24,6 +26,7 @@ from hopwave.planning.jobs import CentralityScore, Integers, Progress, Sweep
 from hopwave.results.scores import VertexScores
 
 
+@takes_weights
 def closeness_centrality(
     G: Any,
     sources: Iterable[Any] | None = None,
@@ -45,6 +48,7 @@ def closeness_centrality(
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
         The graph. Distances *into* a vertex count; for distances out of it, give `G.reversed()`.
+        Weights are ignored unless `weights=` says otherwise.
     sources : list of vertices, optional
         Whose closeness to compute; by default that of all vertices.
     wf_improved : bool, optional
@@ -66,11 +70,11 @@ def closeness_centrality(
     threads : int, optional
         Threads of the CPU engine; by default HOPWAVE_NUM_THREADS, else every core.
     top : int, optional
-        Only find that many vertices with the highest scores, exactly those of `result.top(top)` without it, highest
-        first. Searches that cannot lead among them are cut off or skipped (Bergamini et al. 2019); `result.searches`
-        says how many. In hops, and on the CPU.
+        Only find the `top` vertices with the highest scores, highest first: exactly those that `result.top(top)` has
+        when all scores are computed. Searches that cannot reach these scores are cut off or skipped (Bergamini et al.
+        2019); `result.searches` says how many. For hops, on the CPU only; along weights every search is whole.
     executor : concurrent.futures.Executor, optional
-        Whose workers compute in place of this process, on their CPUs, or on their GPUs with device="cuda": see
+        Its workers compute instead of this process, on their CPUs, or on their GPUs with device="cuda": see
         docs/executors.md. The result is the same, bit for bit. Leave out `threads`.
 
     Returns
@@ -99,9 +103,10 @@ def closeness_centrality(
     wf_improved = flag("wf_improved", wf_improved)
     if top is not None:
         check_risk(delta)
-        check_top(top, weighted, executor, sources=sources, k=k)
-        score: CentralityScore = "wasserman_faust" if wf_improved else "closeness"
-        return _highest("closeness", score, graph, top, device, progress, threads)
+        check_top(top, None if weighted else executor, sources=sources, k=k)
+        if not weighted:
+            score: CentralityScore = "wasserman_faust" if wf_improved else "closeness"
+            return _highest("closeness", score, graph, top, device, progress, threads)
     drawn = sample_size(graph, k, sources, delta)
     ids = vertex_ids(graph, sources)
     engine = distance_engine(weighted, device, graph, threads, drawn or len(ids), executor)
@@ -111,9 +116,10 @@ def closeness_centrality(
     job = Sweep(ids, "sums", weighted=weighted)
     sums = _many.sweep(engine, graph.reversed(), job, "closeness", progress, threads)
     scores = _distances.closeness(sums.reached, sums.total, graph.n, wf_improved)
-    return _scores("closeness", scores, _exact_bounds(k, ids), ids, graph, engine)
+    return _scores("closeness", scores, _exact_bounds(k, ids), ids, graph, engine, top)
 
 
+@takes_weights
 def harmonic_centrality(
     G: Any,
     sources: Iterable[Any] | None = None,
@@ -137,6 +143,7 @@ def harmonic_centrality(
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
         The graph. Distances *into* a vertex count; for distances out of it, give `G.reversed()`.
+        Weights are ignored unless `weights=` says otherwise.
     sources : list of vertices, optional
         Whose centrality to compute (NetworkX's `nbunch`); by default that of all vertices.
     k, seed, delta, device, progress, weights, threads, top, executor
@@ -167,8 +174,9 @@ def harmonic_centrality(
     graph, weighted = as_lengths(G, weights)
     if top is not None:
         check_risk(delta)
-        check_top(top, weighted, executor, sources=sources, k=k, among=among)
-        return _highest("harmonic", "harmonic", graph, top, device, progress, threads)
+        check_top(top, None if weighted else executor, sources=sources, k=k, among=among)
+        if not weighted:
+            return _highest("harmonic", "harmonic", graph, top, device, progress, threads)
     drawn = sample_size(graph, k, sources if among is None else among, delta)
     ids = vertex_ids(graph, sources)
     chosen = None if among is None else np.unique(vertex_ids(graph, among))
@@ -184,9 +192,10 @@ def harmonic_centrality(
         return _scores("harmonic", columns[ids, 1] / 2.0**shift, None, ids, graph, engine)
     job = Sweep(ids, "sums", weighted=weighted)
     found = _many.sweep(engine, graph.reversed(), job, "harmonic centrality", progress, threads)
-    return _scores("harmonic", found.inverse, _exact_bounds(k, ids), ids, graph, engine)
+    return _scores("harmonic", found.inverse, _exact_bounds(k, ids), ids, graph, engine, top)
 
 
+@takes_weights
 def barycenter(
     G: Any,
     device: str = "auto",
@@ -204,6 +213,7 @@ def barycenter(
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
         A connected graph. A directed graph must be strongly connected.
+        Weights are ignored unless `weights=` says otherwise.
     device, progress, weights, threads, executor
         As for `closeness_centrality`.
 
@@ -237,15 +247,10 @@ def barycenter(
     return [graph.label(v) for v in np.flatnonzero(found.total == found.total.min()).tolist()]
 
 
-def check_top(top: Any, weighted: bool, executor: Executor | None, **others: Any) -> None:
+def check_top(top: Any, executor: Executor | None, **others: Any) -> None:
     """Raise a GraphError if top= is no number of vertices, or does not fit the arguments beside it."""
     if not is_whole(top) or top < 1:
         raise GraphError(f"top={top!r} is not a number of vertices; give a whole number from 1, or None for all")
-    if weighted:
-        raise GraphError(
-            "top= cuts searches off by their levels, and weights= gives arcs lengths, without levels; leave out top=, "
-            "and take result.top(...)"
-        )
     if executor is not None:
         raise GraphError(
             "top= chooses each search by what the ones before it found, and executor= deals searches that are known "
@@ -275,6 +280,12 @@ def _exact_bounds(k: int | None, ids: Integers) -> Any:
     return None if k is None else np.zeros(len(ids))
 
 
-def _scores(name: str, scores: Any, bounds: Any, ids: Integers, graph: Graph, engine: Engine) -> VertexScores:
+def _scores(
+    name: str, scores: Any, bounds: Any, ids: Integers, graph: Graph, engine: Engine, top: int | None = None
+) -> VertexScores:
+    searches = None
+    if top is not None:  # along weights: every search was whole
+        best, searches = highest(scores, int(top)), Searches(len(ids), 0, 0)
+        scores, ids = scores[best], ids[best]
     scores, bounds = (to_input_device(graph, engine, array) for array in (scores, bounds))
-    return VertexScores(name, scores, ids, graph, bounds)
+    return VertexScores(name, scores, ids, graph, bounds, searches)

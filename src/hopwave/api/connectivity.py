@@ -228,7 +228,7 @@ def _find_components(graph: Graph, strong: bool, device: str) -> Components:
 
 
 def _is_one(graph: Graph, strong: bool, device: str) -> bool:
-    """Whether the graph is one component. A search from one vertex, both ways, answers that for strong ones."""
+    """Whether the graph is one component. For strong components, two searches from one vertex tell (out and in)."""
     if graph.n == 0:
         raise GraphError("this graph has no vertices, so it is neither connected nor disconnected; give at least one")
     if strong and graph.directed:

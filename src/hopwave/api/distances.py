@@ -14,7 +14,7 @@ from hopwave.algorithms import distances as _distances
 from hopwave.algorithms import many_sources as _many
 from hopwave.api.arguments import as_graph, sample_size, vertex_ids
 from hopwave.api.choice import distance_engine, engine_for
-from hopwave.api.weights import as_lengths
+from hopwave.api.weights import as_lengths, takes_weights
 from hopwave.engines import Engine
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
@@ -22,6 +22,7 @@ from hopwave.planning.jobs import Progress, Sweep
 from hopwave.results.scores import DistanceHistogram, Estimate
 
 
+@takes_weights
 def average_shortest_path_length(
     G: Any,
     k: int | None = None,
@@ -40,6 +41,7 @@ def average_shortest_path_length(
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
         A connected graph. A directed graph must be strongly connected.
+        Weights are ignored unless `weights=` says otherwise.
     k : int, optional
         Estimate the mean from that many sources, drawn at random.
     seed : int, random.Random or NumPy generator, optional
@@ -57,7 +59,7 @@ def average_shortest_path_length(
     threads : int, optional
         Threads of the CPU engine; by default HOPWAVE_NUM_THREADS, else every core.
     executor : concurrent.futures.Executor, optional
-        Whose workers compute in place of this process, on their CPUs, or on their GPUs with device="cuda": see
+        Its workers compute instead of this process, on their CPUs, or on their GPUs with device="cuda": see
         docs/executors.md. The result is the same, bit for bit. Leave out `threads`.
 
     Returns
@@ -93,6 +95,7 @@ def average_shortest_path_length(
     return mean if k is None else Estimate(mean, 0.0, n, delta)
 
 
+@takes_weights
 def wiener_index(
     G: Any,
     device: str = "auto",
@@ -102,12 +105,13 @@ def wiener_index(
     threads: int | None = None,
     executor: Executor | None = None,
 ) -> float:
-    """The sum of distances over all pairs of vertices: ordered pairs of a directed graph, else unordered ones.
+    """The sum of distances over all pairs of vertices: ordered pairs in a directed graph, else unordered pairs.
 
     Parameters
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
         The graph.
+        Weights are ignored unless `weights=` says otherwise.
     device, progress, weights, threads, executor
         As for `average_shortest_path_length`.
 
@@ -149,6 +153,7 @@ def _total(
     return math.fsum(total) if weighted else int(total.sum())
 
 
+@takes_weights
 def global_efficiency(
     G: Any,
     device: str = "auto",
@@ -160,12 +165,13 @@ def global_efficiency(
 ) -> float:
     """The mean of 1/d over all ordered pairs of vertices; pairs without a path count as 0.
 
-    So do pairs at distance 0, which weights allow.
+    Pairs at distance 0, which weights allow, count as 0, too.
 
     Parameters
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
         The graph.
+        Weights are ignored unless `weights=` says otherwise.
     device, progress, weights, threads, executor
         As for `average_shortest_path_length`.
 

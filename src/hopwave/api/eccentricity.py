@@ -13,13 +13,14 @@ from hopwave.algorithms import distances as _distances
 from hopwave.algorithms import many_sources as _many
 from hopwave.api.arguments import vertex_ids
 from hopwave.api.choice import distance_engine, to_input_device
-from hopwave.api.weights import as_lengths
+from hopwave.api.weights import as_lengths, takes_weights
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.planning.jobs import Progress, Sweep
 from hopwave.results.scores import VertexScores
 
 
+@takes_weights
 def eccentricity(
     G: Any,
     vertices: Iterable[Any] | None = None,
@@ -36,6 +37,7 @@ def eccentricity(
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
         A connected graph. A directed graph must be strongly connected.
+        Weights are ignored unless `weights=` says otherwise.
     vertices : list of vertices, optional
         Whose eccentricity to compute; by default that of all vertices.
     device : {"auto", "cpu", "cuda"}, optional
@@ -49,7 +51,7 @@ def eccentricity(
     threads : int, optional
         Threads of the CPU engine; by default HOPWAVE_NUM_THREADS, else every core.
     executor : concurrent.futures.Executor, optional
-        Whose workers compute in place of this process, on their CPUs, or on their GPUs with device="cuda": see
+        Its workers compute instead of this process, on their CPUs, or on their GPUs with device="cuda": see
         docs/executors.md. The result is the same, bit for bit. Leave out `threads`.
 
     Returns
@@ -71,9 +73,9 @@ def eccentricity(
     Each search bounds the eccentricities of all vertices (Takes & Kosters 2013). A few searches settle most vertices,
     so that a search from every vertex is rarely needed. The result is exact.
 
-    Along weights the same bounds hold, up to rounding. They are widened by what rounding may amount to, so that the
-    result is the one that a search from every vertex gives, to the last bit. The eccentricities of all vertices need a
-    search from each, unless every sum is exact, as with whole numbers.
+    Along weights the same bounds hold, up to rounding. They are widened by the greatest rounding error, so that the
+    result is, bit for bit, that of a search from every vertex. The eccentricities of all vertices then need a search
+    from each vertex, unless every sum is exact, as with whole numbers.
 
     Examples
     --------
@@ -103,6 +105,7 @@ def eccentricity(
     return VertexScores("eccentricity", to_input_device(graph, engine, found.farthest), ids, graph)
 
 
+@takes_weights
 def diameter(
     G: Any,
     device: str = "auto",
@@ -118,6 +121,7 @@ def diameter(
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
         A connected graph. A directed graph must be strongly connected.
+        Weights are ignored unless `weights=` says otherwise.
     device, progress, weights, threads, executor
         As for `eccentricity`.
 
@@ -146,6 +150,7 @@ def diameter(
     return greatest
 
 
+@takes_weights
 def radius(
     G: Any,
     device: str = "auto",
@@ -161,6 +166,7 @@ def radius(
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
         A connected graph. A directed graph must be strongly connected.
+        Weights are ignored unless `weights=` says otherwise.
     device, progress, weights, threads, executor
         As for `eccentricity`.
 
@@ -189,6 +195,7 @@ def radius(
     return least
 
 
+@takes_weights
 def center(
     G: Any,
     device: str = "auto",
@@ -204,6 +211,7 @@ def center(
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
         A connected graph. A directed graph must be strongly connected.
+        Weights are ignored unless `weights=` says otherwise.
     device, progress, weights, threads, executor
         As for `eccentricity`.
 
@@ -231,6 +239,7 @@ def center(
     return [graph.label(v) for v in np.flatnonzero(high == high.min()).tolist()]
 
 
+@takes_weights
 def periphery(
     G: Any,
     device: str = "auto",
@@ -246,6 +255,7 @@ def periphery(
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
         A connected graph. A directed graph must be strongly connected.
+        Weights are ignored unless `weights=` says otherwise.
     device, progress, weights, threads, executor
         As for `eccentricity`.
 

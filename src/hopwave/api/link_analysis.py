@@ -12,13 +12,14 @@ from typing import Any
 
 from hopwave.algebra.matrix import Matrix
 from hopwave.api.algebra import vertex_scores
-from hopwave.api.weights import per_vertex, weighted
+from hopwave.api.weights import per_vertex, takes_weights, weighted
 from hopwave.checks.numbers import is_number
 from hopwave.checks.options import flag
 from hopwave.linalg import algorithms
 from hopwave.results.scores import HubsAndAuthorities, VertexScores
 
 
+@takes_weights
 def pagerank(
     G: Any,
     alpha: float = 0.85,
@@ -41,6 +42,7 @@ def pagerank(
     G : Graph, SciPy sparse matrix, linalg.Matrix or NetworkX graph
         The graph. The values of a matrix are its weights, and so is the edge attribute "weight" of a NetworkX graph:
         1 if an edge lacks it, the sum of parallel edges.
+        Weights are followed; `weights=False` leaves them out.
     alpha : float, optional
         The probability that the walk follows an arc. Otherwise it jumps to a random vertex.
     personalization : mapping or array, optional
@@ -55,13 +57,13 @@ def pagerank(
     nstart : mapping or array, optional
         The ranks to start with. By default all are equal.
     weights : bool, array or str, optional
-        None: the graph's own weights, if it has any. True: the same, but an error if it has none. False: all arcs are
-        equally likely. An array or the name of an edge attribute: as for `sssp`.
+        None: the graph's own weights, if it has any. True: the graph's own weights; an error if it has none. False: all
+        arcs are equally likely. An array or the name of an edge attribute: as for `sssp`.
     dangling : mapping or array, optional
         Where the walk goes from vertices without arcs; by default as `personalization`.
     adaptive : bool, optional
-        Leave out ranks that have settled. This saves work if most ranks settle early. The stopping rule is the same,
-        and the ranks are as accurate, but their last bits differ.
+        Do not update ranks that have settled. This saves work if most ranks settle early. The stopping rule stays the
+        same and ranks are as accurate, but their last bits differ.
     device : {"auto", "cpu", "cuda"}, optional
         Where to compute. "auto" is where the matrix is.
 
@@ -104,6 +106,7 @@ def pagerank(
     return vertex_scores("pagerank", found, graph)
 
 
+@takes_weights
 def eigenvector_centrality(
     G: Any,
     max_iter: int = 100,
@@ -113,13 +116,14 @@ def eigenvector_centrality(
     *,
     device: str = "auto",
 ) -> VertexScores:
-    """Eigenvector centrality: a vertex is as central as those with arcs to it, as NetworkX 3.6.1 computes it.
+    """Eigenvector centrality: proportional to the sum over the vertices with arcs to it, as in NetworkX 3.6.1.
 
     Parameters
     ----------
     G : Graph, SciPy sparse matrix, linalg.Matrix or NetworkX graph
         The graph, as for `pagerank`; the weights of parallel edges are added up. For arcs out of a vertex instead of
         arcs into it, give `G.reverse()`.
+        Weights are followed; `weights=False` leaves them out.
     max_iter : int, optional
         The greatest number of rounds.
     tol : float, optional
@@ -152,7 +156,7 @@ def eigenvector_centrality(
     Notes
     -----
     Power iteration with A + I, where A is the adjacency matrix. If no cycle can be reached backwards from a vertex, its
-    centrality is 0 but for what `tol` leaves.
+    centrality tends to 0; what remains depends on `tol`.
 
     Examples
     --------
@@ -167,6 +171,7 @@ def eigenvector_centrality(
     return vertex_scores("eigenvector centrality", found, graph)
 
 
+@takes_weights
 def katz_centrality(
     G: Any,
     alpha: float = 0.1,
@@ -186,12 +191,13 @@ def katz_centrality(
     G : Graph, SciPy sparse matrix, linalg.Matrix or NetworkX graph
         The graph, as for `pagerank`; the weights of parallel edges are added up. For walks out of a vertex instead of
         walks into it, give `G.reverse()`.
+        Weights are followed; `weights=False` leaves them out.
     alpha : float, optional
-        What a walk counts is multiplied by alpha, and by the weight, for every arc. It must be below 1 over the
-        greatest eigenvalue of the adjacency matrix; otherwise the sums grow for ever, and an error says so.
+        A walk counts the product of alpha · weight over its arcs. alpha must be below 1 / the greatest eigenvalue of
+        the adjacency matrix; otherwise the sums grow for ever, and an error says so.
     beta : float, mapping or array, optional
-        What every vertex has by itself: one number for all, or one per vertex (in a mapping, 0 for vertices it does not
-        name).
+        The centrality that a vertex has without any walks: one number for all, or one per vertex (in a mapping, 0 for
+        vertices it does not name).
     max_iter : int, optional
         The greatest number of rounds.
     tol : float, optional
@@ -199,7 +205,7 @@ def katz_centrality(
     nstart : mapping or array, optional
         The centralities to start with. By default all are 0.
     normalized : bool, optional
-        Whether to divide by a number such that the squares of all centralities add up to 1.
+        Whether to scale the centralities so that their squares add up to 1.
     weights : bool, array or str, optional
         As for `pagerank`: None for the graph's own, if it has any; False for none. (NetworkX's `weight=None` ignores
         them.)
@@ -238,6 +244,7 @@ def katz_centrality(
     return vertex_scores("katz centrality", found, graph)
 
 
+@takes_weights
 def hits(
     G: Any,
     max_iter: int = 100,
@@ -254,10 +261,11 @@ def hits(
     ----------
     G : Graph, SciPy sparse matrix, linalg.Matrix or NetworkX graph
         The graph, as for `pagerank`; the weights of parallel edges are added up.
+        Weights are followed; `weights=False` leaves them out.
     max_iter : int, optional
         The greatest number of rounds.
     tol : float, optional
-        Stop when a round changes the authorities, of length 1, by less than this in total.
+        Stop when a round changes the authorities (a vector of length 1) by less than this in total.
     nstart : mapping or array, optional
         The authorities to start with, none of them negative: a mapping by vertex (0 for vertices it does not name), or
         one number per vertex. By default all are equal.
@@ -273,7 +281,7 @@ def hits(
     -------
     HubsAndAuthorities
         `hubs` and `authorities`, one number per vertex each; a tuple of the two, as in NetworkX. All are 0 in a graph
-        without arcs, or with no weight above 0, where NetworkX has an error of ARPACK.
+        without arcs or without a weight above 0, for which NetworkX raises an error of ARPACK.
 
     Raises
     ------
@@ -289,9 +297,9 @@ def hits(
     Notes
     -----
     The authorities are the first right singular vector of the adjacency matrix A. A round makes up to 20 products with
-    AᵀA and takes the best sum of what they give (Lanczos, with thick restarts), as ARPACK does for NetworkX; 20 vectors
-    are kept in memory. Where several singular vectors belong to the greatest singular value, as in undirected bipartite
-    graphs, this returns the one nearest to `nstart`; NetworkX's choice is then random.
+    AᵀA and takes the best linear combination of the vectors they give (Lanczos, with thick restarts), as ARPACK does
+    for NetworkX; 20 vectors are kept in memory. If several singular vectors belong to the greatest singular value, as
+    in undirected bipartite graphs, this returns the one nearest to `nstart`; NetworkX's choice is then random.
 
     Examples
     --------
@@ -310,7 +318,7 @@ def hits(
 
 
 def _explained(A: Matrix, device: str) -> AbstractContextManager[Any]:
-    """Where rounds run on a GPU: a block whose CUDA errors become EngineErrors. Rounds also compute on whole arrays."""
+    """A context that turns CUDA errors into EngineErrors, if rounds run on a GPU: they call CuPy directly."""
     if A.device != "cuda" and not (isinstance(device, str) and device == "cuda"):
         return nullcontext()
     from hopwave.engines.cuda.errors import explained

@@ -1,4 +1,4 @@
-"""Tables of distances from many sources: whole, in blocks, or the near pairs alone; in hops or along weights."""
+"""Distances from many sources, in hops or along weights: as a whole table, in blocks, or only pairs that are near."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy.typing as npt
 from hopwave.algorithms import many_sources as _many
 from hopwave.api.arguments import as_graph, check_bytes, check_distance, check_hops, in_direction, vertex_ids
 from hopwave.api.choice import distance_engine
-from hopwave.api.weights import as_lengths, own_lengths
+from hopwave.api.weights import own_lengths, takes_weights
 from hopwave.planning.jobs import Floats, Integers, Progress, Sweep
 
 
@@ -29,7 +29,7 @@ def bfs_many(
 ) -> npt.NDArray[np.int32]:
     """Hops from each source to every vertex, as a table.
 
-    Searches share their steps, up to 64 at a time, where that pays.
+    Searches share their steps, up to 64 at a time, if that is faster.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def bfs_many(
         None shows a progress bar on a terminal after two seconds, True at once, False never. A function is called with
         (sources done, all sources).
     executor : concurrent.futures.Executor, optional
-        Whose workers compute in place of this process, on their CPUs, or on their GPUs with device="cuda": see
+        Its workers compute instead of this process, on their CPUs, or on their GPUs with device="cuda": see
         docs/executors.md. The result is the same, bit for bit. Leave out `threads`.
 
     Returns
@@ -73,6 +73,7 @@ def bfs_many(
     return _many.sweep(engine, graph, job, "searches", progress, threads).rows
 
 
+@takes_weights
 def sssp_many(
     G: Any,
     sources: Iterable[Any],
@@ -94,12 +95,13 @@ def sssp_many(
     G : Graph, SciPy sparse matrix or NetworkX graph
         The graph. The values of a matrix are its weights, and so is the edge attribute "weight" of a NetworkX graph:
         1 if an edge lacks it, the least of parallel edges.
+        Weights are followed; `weights=False` leaves them out.
     sources : list of vertices
         Where paths start.
     weights : bool, array or str, optional
         The lengths of the arcs, as for `sssp`: by default the graph's own weights, or 1 everywhere if it has none.
     limit : float, optional
-        The greatest length of a path. What is farther away counts as not reached.
+        The greatest length of a path. Vertices farther away count as not reached.
     direction : {"out", "in"}, optional
         "in" follows arcs backwards.
     device : {"auto", "cpu", "cuda", "reference"}, optional
@@ -150,6 +152,7 @@ def sssp_many(
     return rows
 
 
+@takes_weights
 def distance_blocks(
     G: Any,
     sources: Iterable[Any] | None = None,
@@ -168,15 +171,15 @@ def distance_blocks(
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
         The graph.
+        Weights are followed; `weights=False` leaves them out.
     sources : list of vertices, optional
         Where the searches start; by default everywhere.
     depth_limit : int, optional
-        Stop after that many hops. With `weights`, the greatest length of a path.
+        Stop after that many hops. Along weights, the greatest length of a path.
     direction, device, threads
         As for `bfs`.
     weights : bool, array or str, optional
-        The lengths of the arcs: True for the graph's own weights, one number per stored arc in the order of
-        `G.indices`, or the name of an edge attribute of a NetworkX graph. By default distances count hops.
+        The lengths of the arcs, as for `sssp`: by default the graph's own weights. False counts hops.
     block_bytes : int, optional
         The greatest size of a block of rows; a block has at least one row.
     executor : concurrent.futures.Executor, optional
@@ -185,8 +188,8 @@ def distance_blocks(
     Returns
     -------
     iterator of (array of int64, array of int32)
-        The ids of the sources of each block, and one row of distances per source. With `weights`, rows are of float64,
-        infinite where there is no path.
+        The ids of the sources of each block, and one row of distances per source. Along weights, distances are of
+        float64, infinite if there is no path.
 
     Raises
     ------
@@ -205,7 +208,7 @@ def distance_blocks(
     [0, 1] [[0, 1, 2], [1, 0, 1]]
     [2] [[2, 1, 0]]
     """
-    graph, weighted = as_lengths(G, weights)
+    graph, weighted = own_lengths(G, weights)
     graph = in_direction(graph, direction)
     ids, limit = vertex_ids(graph, sources), check_distance("depth_limit", depth_limit, weighted)
     if check_bytes("block_bytes", block_bytes, least=0) is None:
@@ -214,6 +217,7 @@ def distance_blocks(
     return _many.distance_blocks(engine, graph, ids, threads, limit, block_bytes, weighted)
 
 
+@takes_weights
 def pairs_within(
     G: Any,
     d: float,
@@ -231,20 +235,20 @@ def pairs_within(
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
         The graph.
+        Weights are followed; `weights=False` leaves them out.
     d : int
-        The greatest distance. With `weights`, any number from 0.
+        The greatest distance. Along weights, any number from 0.
     sources : list of vertices, optional
         Where pairs start; by default everywhere. An undirected pair then appears once, lower id first.
     device, progress, threads, executor
         As for `bfs_many`.
     weights : bool, array or str, optional
-        The lengths of the arcs: True for the graph's own weights, one number per stored arc in the order of
-        `G.indices`, or the name of an edge attribute of a NetworkX graph. By default distances count hops.
+        The lengths of the arcs, as for `sssp`: by default the graph's own weights. False counts hops.
 
     Returns
     -------
     source, target, distance : arrays of int32
-        One entry per pair, ordered by source, then nearest first. With `weights`, distances are of float64.
+        One entry per pair, ordered by source, then nearest first. Along weights, distances are of float64.
 
     Raises
     ------
@@ -261,7 +265,7 @@ def pairs_within(
     >>> [column.tolist() for column in hw.pairs_within(hw.generate.path(4), 2)]
     [[0, 0, 1, 1, 2], [1, 2, 2, 3, 3], [1, 2, 1, 2, 1]]
     """
-    graph, weighted = as_lengths(G, weights)
+    graph, weighted = own_lengths(G, weights)
     limit = check_distance("d", d, weighted, otherwise="")
     ids = vertex_ids(graph, sources)
     engine = distance_engine(weighted, device, graph, threads, len(ids), executor)

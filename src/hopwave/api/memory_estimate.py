@@ -1,4 +1,4 @@
-"""hw.estimate_memory: the memory that a question takes, before it is asked."""
+"""hw.estimate_memory: the memory that a call would take, without making the call."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from hopwave.graph.csr import offset_type
 from hopwave.results.memory_estimate import MemoryEstimate
 
 MANY = ("k", "sources", "threads", "weights")
-# The questions, and the arguments of each that an estimate takes.
+# Question → the arguments that an estimate of it takes.
 OPTIONS = {
     "bfs": ("source", "predecessors", "path_counts", "plan", "threads"),
     "bfs_many": ("sources", "threads"),
@@ -47,11 +47,11 @@ WITHOUT_A_SEARCH = ("bfs", "sssp", "pagerank", "connected_components", "weakly_c
 BETWEENNESS = ("betweenness_centrality", "edge_betweenness_centrality")
 KNOWN_PLANS = ("hopwave-block", "hopwave-batch", "hopwave-wide", "brandes-dijkstra")
 BY_WEIGHTS = ("sssp", "pagerank")  # a graph's own weights count unless weights=False
-NEAR = 8192  # numbers apart (engines/cuda/policy.py: POWER.near)
-ARCS_LOOKED_AT = 1 << 16  # to see which share of them leads one level further
-VERTICES_LOOKED_AT = 1024  # to see how often a search along weights enters one
-SOURCES_LOOKED_AT = 4  # to see how many shortest paths along weights there are
-ARCS_FOLLOWED = 1 << 24  # at most, for that
+NEAR = 8192  # an arc u → v is near if |u - v| is below this (engines/cuda/policy.py: POWER.near)
+ARCS_LOOKED_AT = 1 << 16  # a sample, to estimate which share of the arcs leads one level further
+VERTICES_LOOKED_AT = 1024  # a sample, to estimate how often a search along weights enters a vertex
+SOURCES_LOOKED_AT = 4  # a sample, to estimate the greatest number of shortest paths along weights
+ARCS_FOLLOWED = 1 << 24  # graphs with more arcs are not searched for that
 
 
 def estimate_memory(
@@ -70,15 +70,15 @@ def estimate_memory(
     memory_limit: int | None = None,
     directed: bool = False,
 ) -> MemoryEstimate:
-    """The memory that a question would take at its peak; the question is not asked.
+    """The memory that a call would take at its peak; the call is not made.
 
-    Questions about many sources and betweenness begin with one search, which tells how deep the graph is; along weights
-    with one more.
+    For questions about many sources and for betweenness, this makes one search to find the depth of the graph; along
+    weights one more.
 
     Parameters
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph; for "from_edges" (vertices, edges)
-        The graph, of which nothing is taken to be prepared, or on a GPU, yet.
+        The graph. The estimate assumes that nothing is prepared for it, or on a GPU, yet.
     what : str or function
         The question: "bfs", "bfs_many", "sssp_many", "closeness_centrality", "harmonic_centrality",
         "betweenness_centrality", "edge_betweenness_centrality", "sssp", "pagerank", "connected_components",
@@ -86,20 +86,21 @@ def estimate_memory(
     device : {"auto", "cpu", "cuda"}, optional
         Where it would be computed. "cuda" needs no GPU: without one, an H200 is assumed.
     source, sources, k, weights, predecessors, path_counts, plan, threads, memory_limit
-        As for the function that is named, which must have them. `plan` is for betweenness alone, and is one of our own.
+        As for the function that is named, which must have them. `plan` is for betweenness alone, and names one of
+        hopwave's own plans.
     directed : bool, optional
         For "from_edges": whether every edge is one arc, instead of two.
 
     Returns
     -------
     MemoryEstimate
-        `bytes` at the peak, `parts` by name, and whether it `fits`. It was within 15% of what was measured, or within
-        4 MB of it on a CPU, whose pages may have 2 MB (benchmarks/results/memory-cpu.md, memory-cuda.md).
+        `bytes` at the peak, `parts` by name, and whether it `fits`. Measured peaks were within 15% of the estimate, or
+        on a CPU, whose pages may have 2 MB, within 4 MB (benchmarks/results/memory-cpu.md, memory-cuda.md).
 
     Raises
     ------
     GraphError
-        If nothing is known about that question, or it has no such argument.
+        If there is no estimate for that function, or the function does not have one of the arguments.
 
     See Also
     --------
@@ -134,7 +135,7 @@ def estimate_memory(
         return _building(G, device, weights, directed)
     graph, weighted = _weighted(G, name, weights)
     if source is not None:
-        source_ids(graph, source)  # which one it is does not matter, only that it is one
+        source_ids(graph, source)  # checks that it is a vertex; the estimate does not depend on which
     drawn = sample_size(graph, k, sources, 0.1)
     ids = vertex_ids(graph, sources)
     count = 1 if name in ONE_SOURCE else drawn or len(ids)
@@ -156,14 +157,14 @@ def estimate_memory(
 
 
 def _weighted(G: Any, name: str, weights: Any) -> tuple[Graph, bool]:
-    """The graph, and whether its weights play a part."""
+    """The graph, and whether the call uses its weights."""
     if name == "sssp_many":
         return own_lengths(G, weights)
     if name in BY_WEIGHTS:
         graph = as_graph(G)
         own = graph.weights is not None and weights is not False
         return graph, own or (weights is not None and weights is not False)
-    return as_lengths(G, weights)
+    return as_lengths(G, False if weights is None else weights)
 
 
 def _are_whole(graph: Graph) -> bool:
@@ -175,7 +176,7 @@ def _are_whole(graph: Graph) -> bool:
 
 
 def _plan(name: str, plan: str, device: str) -> str | None:
-    """The plan by name, or the CPU's own choice; None where the GPU chooses."""
+    """The name of the plan, or for "auto" the CPU's default; None if the GPU chooses."""
     if plan != "auto":
         if name not in BETWEENNESS or plan not in KNOWN_PLANS:
             known = ", ".join(map(repr, KNOWN_PLANS))
@@ -187,7 +188,7 @@ def _plan(name: str, plan: str, device: str) -> str | None:
 
 
 def _shape(graph: Graph, searched: bool) -> Shape:
-    """The graph as the models see it; depth and tree by a search, where they play a part."""
+    """The sizes that the memory models need. With `searched`, a search finds depth and tree."""
     transposed = graph._columns is not None  # before a search needs it
     depth, tree = _searched(graph) if searched and graph.m else (0, 0.5)
     greatest = int(np.diff(graph.indptr).max(initial=0))
@@ -212,9 +213,11 @@ def _searched(graph: Graph) -> tuple[int, float]:
 
 
 def _offers(graph: Graph) -> tuple[float, float]:
-    """How often a search along weights enters a vertex: how many of its neighbours' offers, in the order in which the
-    neighbours are settled, are the shortest so far. And which share of all arcs offers one as short as the shortest so
-    far. From the vertex of highest degree, for some vertices."""
+    """(entries per vertex, ties per arc) of a search along weights from the vertex of highest degree.
+
+    A vertex gets offers from its neighbours in the order in which these are settled. It is entered once for each offer
+    that is shorter than all before; a tie is an offer equal to the shortest before. Estimated from some vertices.
+    """
     lengths = np.asarray(graph.weights)
     far: Any = np.asarray(sssp(graph, int(np.argmax(np.diff(graph.indptr))), device="cpu").distances)
     reached = np.flatnonzero(np.isfinite(far))
@@ -233,7 +236,7 @@ def _offers(graph: Graph) -> tuple[float, float]:
 
 
 def _may_outgrow_float64(shape: Shape) -> bool:
-    """Whether so many levels could have more shortest paths than float64 holds."""
+    """Whether a graph of this depth and degree could have more shortest paths than float64 can count."""
     from hopwave.engines.cpu.path_counts import LARGEST
 
     return shape.depth * math.log2(shape.greatest + 1) > LARGEST
@@ -248,9 +251,9 @@ def _path_bits(graph: Graph, source: int) -> float:
         return 0.0
     tight = tight[np.lexsort((heads[tight], far[heads[tight]]))]
     tails, heads = tails[tight], heads[tight]
-    begins = np.flatnonzero(np.append(True, heads[1:] != heads[:-1]))  # of the arcs into one vertex
+    begins = np.flatnonzero(np.append(True, heads[1:] != heads[:-1]))  # the first of the arcs into each vertex
     found = far[heads[begins]]
-    levels = np.flatnonzero(np.append(True, found[1:] != found[:-1]))  # of the vertices at one distance
+    levels = np.flatnonzero(np.append(True, found[1:] != found[:-1]))  # the first of the vertices at each distance
     bits = np.full(graph.n, -np.inf)
     bits[source] = 0.0
     for level, following in zip(levels, np.append(levels[1:], len(begins)), strict=True):

@@ -11,7 +11,7 @@ from hopwave.algorithms import shortest_paths as _shortest
 from hopwave.api.arguments import as_graph
 from hopwave.api.choice import engine_for
 from hopwave.api.search import bfs
-from hopwave.api.weights import as_lengths
+from hopwave.api.weights import own_lengths, takes_weights
 from hopwave.arrays import on_host
 from hopwave.errors import EngineError, GraphError
 from hopwave.graph import Graph
@@ -52,6 +52,7 @@ def has_path(G: Any, source: Any, target: Any, device: str = "auto") -> bool:
     return _fewest_hops(graph, graph.index(source), graph.index(target), device) is not None
 
 
+@takes_weights
 def shortest_path(G: Any, source: Any, target: Any, device: str = "auto", *, weights: Any = None) -> list[Any]:
     """One shortest path from source to target, counted in hops or in the lengths of arcs.
 
@@ -59,14 +60,14 @@ def shortest_path(G: Any, source: Any, target: Any, device: str = "auto", *, wei
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
         The graph.
+        Weights are followed; `weights=False` leaves them out.
     source, target : vertex
         An id, or a label if the graph has labels.
     device : {"auto", "cpu", "cuda"}, optional
         Where to compute. "auto" is the CPU, where a search for the fewest hops starts from both ends at once. A GPU
-        does not offer paths with `weights`.
+        does not offer paths along weights.
     weights : bool, array or str, optional
-        None or False: count hops. True: the graph's own weights are the lengths of its arcs. An array or the name of
-        an edge attribute: as for `sssp`.
+        The lengths of the arcs, as for `sssp`: by default the graph's own weights. False counts hops.
 
     Returns
     -------
@@ -82,13 +83,13 @@ def shortest_path(G: Any, source: Any, target: Any, device: str = "auto", *, wei
 
     See Also
     --------
-    all_shortest_paths : every one of them.
+    all_shortest_paths : every shortest path.
     bfs, sssp : paths from one source to all vertices.
 
     Notes
     -----
     With weights, Dijkstra's algorithm runs from the source and ends at the target. It does not start from both ends:
-    two halves of a path, added up apart, may differ in the last bit from the length of the whole.
+    the sum of two halves of a path may differ in the last bit from the length added up from the source.
 
     Examples
     --------
@@ -96,10 +97,10 @@ def shortest_path(G: Any, source: Any, target: Any, device: str = "auto", *, wei
     >>> hw.shortest_path(hw.generate.path(4), 3, 1)
     [3, 2, 1]
     >>> roads = hw.Graph.from_edges(["a", "a", "b"], ["c", "b", "c"], weights=[9.0, 2.0, 3.0])
-    >>> hw.shortest_path(roads, "a", "c"), hw.shortest_path(roads, "a", "c", weights=True)
-    (['a', 'c'], ['a', 'b', 'c'])
+    >>> hw.shortest_path(roads, "a", "c"), hw.shortest_path(roads, "a", "c", weights=False)
+    (['a', 'b', 'c'], ['a', 'c'])
     """
-    graph, has_lengths = as_lengths(G, weights)
+    graph, has_lengths = own_lengths(G, weights)
     s, t = graph.index(source), graph.index(target)
     found = _shortest.one_path(_lengths(graph, device), s, t) if has_lengths else _fewest_hops(graph, s, t, device)
     if found is None:
@@ -107,6 +108,7 @@ def shortest_path(G: Any, source: Any, target: Any, device: str = "auto", *, wei
     return [graph.label(v) for v in found]
 
 
+@takes_weights
 def all_shortest_paths(
     G: Any, source: Any, target: Any, device: str = "auto", *, weights: Any = None
 ) -> Iterator[list[Any]]:
@@ -116,11 +118,12 @@ def all_shortest_paths(
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
         The graph.
+        Weights are followed; `weights=False` leaves them out.
     source, target : vertex
         An id, or a label if the graph has labels.
     device, weights
         As for `shortest_path`. Two paths are equally long if their lengths, added up from the source on, are the same
-        float64, as in NetworkX. Arcs of length 0 may form circles; no path goes round one.
+        float64, as in NetworkX. Arcs of length 0 may form cycles, but no path visits a vertex twice.
 
     Returns
     -------
@@ -134,7 +137,7 @@ def all_shortest_paths(
 
     See Also
     --------
-    shortest_path : one of them.
+    shortest_path : one shortest path.
 
     Examples
     --------
@@ -142,10 +145,10 @@ def all_shortest_paths(
     >>> sorted(hw.all_shortest_paths(hw.generate.cycle(4), 0, 2))
     [[0, 1, 2], [0, 3, 2]]
     >>> roads = hw.Graph.from_edges([0, 0, 1], [2, 1, 2], weights=[5.0, 2.0, 3.0])
-    >>> sorted(hw.all_shortest_paths(roads, 0, 2, weights=True))
+    >>> sorted(hw.all_shortest_paths(roads, 0, 2))
     [[0, 1, 2], [0, 2]]
     """
-    graph, has_lengths = as_lengths(G, weights)
+    graph, has_lengths = own_lengths(G, weights)
     s, t = graph.index(source), graph.index(target)
     found = _shortest.all_paths(_lengths(graph, device), s, t) if has_lengths else _all_by_hops(graph, s, t, device)
     if found is None:
@@ -157,7 +160,8 @@ def _lengths(graph: Graph, device: str) -> Matrix:
     """The matrix with the graph's weights, for searches that run on the CPU."""
     if not isinstance(device, str) or device not in ("auto", "cpu"):
         raise EngineError(
-            f"paths with weights between two vertices run on the CPU, not on {device!r}; use device='cpu'"
+            f"paths with weights between two vertices run on the CPU, not on {device!r}; use device='cpu', or "
+            f"weights=False to count hops"
         )
     return Matrix.from_graph(graph)
 

@@ -21,7 +21,7 @@ from hopwave.planning.plan import Plan, PlanUsed
 from hopwave.planning.trace import Level, Trace
 from hopwave.results.search import BFSResult
 
-AHEAD = 2  # searches that bfs_each has begun on a GPU and not handed out: enough to keep it at work
+AHEAD = 2  # searches that bfs_each begins on a GPU before it returns the first: enough to keep the GPU busy
 
 
 def bfs(
@@ -150,9 +150,9 @@ def bfs_each(
 
 
 class Searcher:
-    """Searches of one graph. Engine and plan are chosen once, and what can be prepared is prepared.
+    """Searches of one graph. Engine and plan are chosen once, and buffers are prepared if the engine can.
 
-    It is kept with the graph, and so does not hold it. Several threads may use it at once.
+    The graph keeps its searchers, so a searcher holds no reference to the graph. Several threads may use it at once.
     """
 
     __slots__ = ("_ahead", "_direct", "_engine", "_plan", "_question", "_threads", "_trace", "_used", "_used_directly")
@@ -172,7 +172,7 @@ class Searcher:
             self._used_directly = replace(self._used, without=(*self._used.without, *self._direct.without))
 
     def search(self, graph: Graph, sources: tuple[int, ...], limit: int | None) -> BFSResult:
-        """The search of the graph it was made for, from some sources, up to a limit of hops."""
+        """Search the graph that this searcher was made for, from some sources, up to a limit of hops."""
         levels: list[Level] = []
         found, used = self._direct(sources, limit) if self._direct else None, self._used_directly
         if found is None:
@@ -189,7 +189,7 @@ class Searcher:
         )
 
     def ahead(self, graph: Graph, each: Iterable[tuple[int, ...]], limit: int | None) -> Iterator[BFSResult]:
-        """One search after another. Where a call does not wait for its search, a few are begun before they are read."""
+        """One search after another. On a GPU, a few searches are begun before the first result is returned."""
         begun: deque[BFSResult] = deque()
         for sources in each:
             begun.append(self.search(graph, sources, limit))
@@ -201,7 +201,7 @@ class Searcher:
 class Searchers(dict[Any, Searcher]):
     """The searchers of a graph, by what the caller chose."""
 
-    MOST = 64  # callers with more plans or numbers of threads than that wait for the choice again
+    MOST = 64  # searchers kept per graph; for further combinations of arguments, engine and plan are chosen anew
 
 
 def _searcher(
@@ -273,4 +273,4 @@ def k_hop(
     """
     limit = required_hops("k", k)
     found = bfs(G, vertex, predecessors=False, depth_limit=limit, direction=direction, device=device, threads=threads)
-    return (found.distances >= 0).nonzero()[0].astype(np.int64)  # of CuPy if the distances are
+    return (found.distances >= 0).nonzero()[0].astype(np.int64)  # a CuPy array if the distances are one

@@ -1,4 +1,4 @@
-"""Shortest paths from one vertex along arcs with lengths: to all vertices, from several in turn, to the nearest few.
+"""Shortest paths along arcs with lengths: from one source to all vertices or to the nearest, or from many in turn.
 
 The lengths of the arcs are the graph's own weights, if it has any. Here G may also be a `linalg.Matrix`; device="auto"
 is then the device on which the matrix is.
@@ -16,7 +16,7 @@ from hopwave.algorithms import shortest_paths as _paths
 from hopwave.algorithms.shortest_paths import MethodName
 from hopwave.api.arguments import check_distance, listed_vertices, source_ids
 from hopwave.api.choice import choose_device
-from hopwave.api.weights import weighted
+from hopwave.api.weights import takes_weights, weighted
 from hopwave.arrays import Deferred
 from hopwave.checks.numbers import is_whole
 from hopwave.checks.options import flag, one_of
@@ -26,6 +26,7 @@ from hopwave.planning.jobs import ShortestPathsJob
 from hopwave.results.shortest_paths import ShortestPaths
 
 
+@takes_weights
 def sssp(
     G: Any,
     source: Any,
@@ -40,14 +41,12 @@ def sssp(
 ) -> ShortestPaths:
     """Single-source shortest paths: the length of a shortest path from a source, or the nearest of several.
 
-    The lengths of the arcs are the graph's own weights, if it has any. (`bfs` and other questions about hops ignore
-    weights.)
-
     Parameters
     ----------
     G : Graph, SciPy sparse matrix, linalg.Matrix or NetworkX graph
         The graph. The values of a matrix are its weights, and so is the edge attribute "weight" of a NetworkX graph:
         1 if an edge lacks it, the least of parallel edges.
+        Weights are followed; `weights=False` leaves them out.
     source : vertex or list of vertices
         Where paths start: an id, or a label if the graph has labels.
     weights : bool, array or str, optional
@@ -57,7 +56,7 @@ def sssp(
         attribute of a NetworkX graph. Weights in the order of the edges belong in
         `Graph.from_edges(src, dst, weights=...)`.
     method : {"auto", "dijkstra", "delta-stepping", "near-far", "bellman-ford"}, optional
-        The algorithm. The result is the same, to the last bit.
+        The algorithm. All of them give the same result, bit for bit.
     delta : float, optional
         The width of the buckets of Δ-stepping and near-far.
     limit : float, optional
@@ -94,11 +93,11 @@ def sssp(
     distances after the other: on the CPU by compiled code on several threads, on a GPU by matrix products. Near-far is
     the same idea in one launch on a GPU. Bellman-Ford relaxes in every round all arcs of vertices whose distance became
     shorter, by matrix products. "auto" takes Δ-stepping on the CPU, or Dijkstra's algorithm for small graphs; on a GPU,
-    near-far. Products compute all distances and then leave out those beyond `limit`; the other methods do not search
-    beyond it.
+    near-far. Methods that use matrix products compute all distances and then drop those beyond `limit`; the others do
+    not search beyond it.
 
-    Of a graph on a GPU (`G.to("cuda")`), distances and predecessors are CuPy arrays; otherwise they are copied to the
-    host when they are first read.
+    If the graph is on a GPU (`G.to("cuda")`), distances and predecessors are CuPy arrays; otherwise they are copied to
+    the host when they are first read.
 
     For several calls with an array on one graph, give the weights to the graph once: `G.with_weights(weights)`.
 
@@ -117,6 +116,7 @@ def sssp(
     return _searcher(graph, A, method, delta, limit, device, threads, trace)(source_ids(graph, source))
 
 
+@takes_weights
 def sssp_each(
     G: Any,
     sources: Iterable[Any],
@@ -128,12 +128,13 @@ def sssp_each(
     device: str = "auto",
     threads: int | None = None,
 ) -> Iterator[ShortestPaths]:
-    """Shortest paths from one source after another. What is prepared for the graph is used again.
+    """Shortest paths from one source after another. The graph is prepared once, for all searches.
 
     Parameters
     ----------
     G : Graph, SciPy sparse matrix, linalg.Matrix or NetworkX graph
         The graph, as for `sssp`.
+        Weights are followed; `weights=False` leaves them out.
     sources : list of vertices
         Where the searches start. All of them are checked before the first search begins.
     weights, method, delta, limit, device, threads
@@ -190,22 +191,24 @@ def _searcher(
     return search
 
 
+@takes_weights
 def nearest(
     G: Any, source: Any, k: int | None = None, *, limit: float | None = None, weights: Any = None
 ) -> dict[Any, float]:
     """The nearest vertices and how far away they are: the k nearest, all within a length, or both.
 
-    The lengths of the arcs are the graph's own weights, as for `sssp`. The search goes no farther than it must.
+    The search goes no farther than it must.
 
     Parameters
     ----------
     G : Graph, SciPy sparse matrix, linalg.Matrix or NetworkX graph
         The graph, as for `sssp`.
+        Weights are followed; `weights=False` leaves them out.
     source : vertex or list of vertices
         Where paths start. Distances are those from the nearest.
     k : int, optional
-        How many vertices to return, the sources among them; fewer if no more can be reached. Of vertices equally far
-        away, those with the lowest ids.
+        How many vertices to return, the sources included; fewer if no more can be reached. Among vertices at the same
+        distance, those with the lowest ids come first.
     limit : float, optional
         The greatest distance.
     weights : bool, array or str, optional
@@ -250,7 +253,7 @@ def nearest(
 
 
 def _fetched(compute: Callable[[], Any], to_host: Callable[[Any], Any]) -> Any:
-    """What a function computes on the GPU, on the host."""
+    """Compute an array on the GPU, and copy it to the host."""
     return to_host(compute())
 
 

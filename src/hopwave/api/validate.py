@@ -8,7 +8,7 @@
 
 Rule 3 says that no distance is too long; rules 1, 2 and 5 say that none is too short. Together they prove that a search
 is correct without a second search. Given only distances, rules 1 and 5 have nothing to check, and rule 2 requires
-instead that every vertex has a neighbour one level above. Given only predecessors, the levels are those of the tree.
+instead that every vertex has a neighbour one level above. Given only predecessors, levels are depths in the tree.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from hopwave.graph.columns import as_column
 Array = npt.NDArray[Any]
 
 RULES = ("roots", "levels", "edges", "span", "links")
-_ARCS_AT_ONCE = 1 << 20  # a few arrays of this length at a time, so that validating takes little memory
+_ARCS_AT_ONCE = 1 << 20  # arcs per block, so that validation takes little memory
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Validation:
 
     @property
     def failures(self) -> tuple[str, ...]:
-        """A sentence for each way in which a rule is broken, with the first vertex that breaks it, and their number."""
+        """A sentence for each way in which a rule is broken: it names the first vertex, and how many more there are."""
         return tuple(sentence for rule in self.rules for sentence in rule.failures)
 
     @property
@@ -231,14 +231,14 @@ def _judge_tree(tree: Array, is_source: Array, failures: dict[str, list[str]]) -
         above = above[above]
     above, level = above[:n], level[:n]
     cyclic = ~ends[above]
-    if cyclic.any():  # after that many steps, a vertex above which there is a cycle points at a vertex in it
+    if cyclic.any():  # a vertex below a cycle now points at a vertex of the cycle
         on_cycle = np.zeros(n, dtype=bool)
         on_cycle[above[cyclic]] = True
         _note(failures["roots"], on_cycle, "vertex {v} is its own ancestor: the predecessors have a cycle there")
     hanging = (above == n) & ~outside & (tree != -1)
     hanging &= tree[np.where(hanging, tree, 0)] == -1  # reported once, where the chain breaks
     _note(failures["roots"], hanging, "vertex {v} hangs from vertex {a}, which was not reached", tree)
-    # Vertices with a predecessor but without a root get -2: they have no level, but they are not "not reached".
+    # Vertices with a predecessor but without a root get -2: they have no level, but -1 would mean "not reached".
     return np.where(is_source, 0, np.where(tree == -1, -1, np.where(cyclic | (above == n), -2, level)))
 
 
@@ -265,7 +265,7 @@ def _judge_arcs(
 ) -> None:
     """Rules 3, 4 and 5 (without a tree: rule 2), which need one pass over all arcs."""
     skipping, leaving = _Arcs(), _Arcs()
-    found = is_source.copy()  # whose predecessor link is an arc; without a tree, who has a neighbour one level above
+    found = is_source.copy()  # with a tree: the link to the predecessor is an arc; else: a neighbour is one level above
     for tail, head in _arcs(graph):
         from_level, to_level = levels[tail], levels[head]
         reached = from_level >= 0

@@ -1,14 +1,18 @@
 """Weights in every form that callers give: the graph's own, an array, an edge attribute, the values of a matrix.
 
-`weights=` is None (the graph's own weights if it has any), False (none: every arc counts 1), True (the graph's own; an
+One rule says who follows them. Questions about paths and ranks follow the weights of a graph; questions that count
+(hops, components) ignore them; centralities and measures of distances ignore them unless `weights=` says otherwise.
+
+`weights=` is None (what the rule says), False (none: every arc counts 1), True (the graph's own; an
 error if it has none), an array in the order of `G.indices`, or the name of an edge attribute of a NetworkX graph.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from functools import wraps
+from typing import Any, Literal, ParamSpec, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -18,13 +22,27 @@ from hopwave.algebra.operators import DTYPES
 from hopwave.api.arguments import as_graph, is_networkx
 from hopwave.arrays import masked_place
 from hopwave.checks.numbers import is_number
-from hopwave.errors import GraphError
+from hopwave.errors import GraphError, IgnoredWeightsWarning, warn
 from hopwave.graph import Graph
 from hopwave.graph.columns import check_numbers, first_nan
 from hopwave.graph.construct import networkx_columns
 from hopwave.graph.csr import Rows, is_symmetric
 
-Parallel = Literal["min", "sum"]  # what parallel edges of a NetworkX multigraph amount to
+Parallel = Literal["min", "sum"]  # how to combine the weights of parallel edges of a NetworkX multigraph
+Given = ParamSpec("Given")
+Answer = TypeVar("Answer")
+
+
+def takes_weights(question: Callable[Given, Answer]) -> Callable[Given, Answer]:
+    """Answer `weight=`, NetworkX's word, with the argument that was meant."""
+
+    @wraps(question)
+    def ask(*args: Given.args, **options: Given.kwargs) -> Answer:
+        if "weight" in options:
+            raise TypeError(f"{question.__name__}() has no argument 'weight'; did you mean weights=?")
+        return question(*args, **options)
+
+    return ask
 
 
 def weighted(G: Any, weights: Any, parallel: Parallel) -> tuple[Graph, Matrix]:
@@ -63,17 +81,25 @@ def weighted(G: Any, weights: Any, parallel: Parallel) -> tuple[Graph, Matrix]:
 def as_lengths(G: Any, weights: Any) -> tuple[Graph, bool]:
     """The graph for a question about distances, and whether its weights are the lengths of its arcs.
 
-    None and False count hops. Everything else is as in `weighted`: the graph that is returned has the weights that
-    `weights` stands for, none of them negative or infinite; of parallel edges, the least.
+    None and False count hops; None with a warning if the graph has weights. Everything else is as in `weighted`: the
+    graph returned has the weights that `weights` stands for, none of them negative or infinite; parallel edges get
+    their least weight.
     """
     if weights is None or weights is False or (isinstance(weights, np.bool_) and not weights):
-        return as_graph(G), False
+        graph = as_graph(G)
+        if weights is None and graph.is_weighted:
+            warn(
+                "the graph has weights, and this question counts hops; give weights=True to follow them, or "
+                "weights=False to count hops",
+                IgnoredWeightsWarning,
+            )
+        return graph, False
     if isinstance(G, Matrix):
         raise GraphError("linalg.Matrix is not a graph here; give a hopwave.Graph or a SciPy sparse matrix")
     if isinstance(weights, np.bool_):
         weights = True
     if hasattr(G, "tocsr"):
-        _chosen_values(Matrix.from_scipy(G), weights)  # says what cannot be a matrix's weights
+        _chosen_values(Matrix.from_scipy(G), weights)  # raises an error if a matrix cannot have these weights
         graph = Graph.from_scipy(G)
     elif is_networkx(G) and isinstance(weights, bool | str):
         graph = _from_networkx(G, weights, "min")
@@ -88,7 +114,7 @@ def as_lengths(G: Any, weights: Any) -> tuple[Graph, bool]:
 
 
 def own_lengths(G: Any, weights: Any) -> tuple[Graph, bool]:
-    """As `as_lengths`, but None stands for the graph's own weights, and for hops where it has none."""
+    """As `as_lengths`, but None stands for the graph's own weights, or for hops if it has none."""
     if weights is not None:
         return as_lengths(G, weights)
     if is_networkx(G):
@@ -105,7 +131,9 @@ def _check_lengths(graph: Graph) -> None:
     lengths = np.asarray(graph.weights)
     least, greatest = float(lengths.min(initial=0.0)), float(lengths.max(initial=0.0))
     if least < 0:
-        raise GraphError(f"weight {least:g} is negative; distances need weights of at least 0")
+        raise GraphError(
+            f"weight {least:g} is negative; distances need weights of at least 0, and weights=False counts hops"
+        )
     if np.isinf(greatest):
         raise GraphError("a weight is infinite; leave out an arc that no path can take")
     if np.isinf(greatest * graph.n * graph.n):
@@ -115,7 +143,7 @@ def _check_lengths(graph: Graph) -> None:
 
 
 def _chosen_values(matrix: Matrix, weights: Any) -> Matrix:
-    """A matrix with its values, or without them. Nothing else can be its weights."""
+    """The matrix with its values (weights None or True) or as a pattern (False); raises a GraphError otherwise."""
     if weights is False:
         return matrix.pattern() if matrix.has_values else matrix
     if weights is True and not matrix.has_values:
@@ -141,13 +169,13 @@ def _from_networkx(g: Any, weights: Any, parallel: Parallel) -> Graph:
 
 @dataclass
 class GraphsOfMatrix:
-    """Kept with a matrix: its graph under False, that of its transpose under True."""
+    """Kept with a matrix: its graph (key False) and the graph of its transpose (key True)."""
 
     graphs: dict[bool, Graph] = field(default_factory=dict)
 
 
 def graph_of(matrix: Matrix) -> Graph:
-    """The graph whose vertices a matrix's rows are, kept with it; from the matrix of a Graph, that Graph's arrays."""
+    """The graph whose adjacency matrix this is, kept with the matrix. It shares the matrix's arrays."""
     kept = matrix.prepared.record(GraphsOfMatrix).graphs
     if matrix.turned not in kept:
         rows = matrix.to("cpu").rows
@@ -158,7 +186,8 @@ def graph_of(matrix: Matrix) -> Graph:
 def per_arc(graph: Graph, weights: Any) -> npt.NDArray[Any]:
     """The weights as an array with one number per stored arc, of a type that `linalg` computes with.
 
-    In an undirected graph both arcs of an edge must have the same weight. That also finds most arrays in another order.
+    In an undirected graph both arcs of an edge must have the same weight. This check also catches most arrays in
+    another order.
     """
     remedy = "for weights in the order of the edges, build the graph with Graph.from_edges(src, dst, weights=...)"
     if (place := masked_place(weights)) is not None:
@@ -175,7 +204,7 @@ def per_arc(graph: Graph, weights: Any) -> npt.NDArray[Any]:
         array = array.astype(np.float64)
     check_numbers(first_nan(array), "weights")
     numbers = array if array.dtype == np.float32 else array.astype(np.float64, copy=False)
-    sorted_rows = graph.order == "ascending"  # Matrix.from_graph refuses values for others
+    sorted_rows = graph.order == "ascending"  # for other orders Matrix.from_graph refuses values
     if not graph.directed and sorted_rows and not is_symmetric(Rows(graph.indptr, graph.indices, numbers)):
         raise GraphError(
             f"weights differ between the two arcs of an undirected edge, so they are not in the order of G.indices; "

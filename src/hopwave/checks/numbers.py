@@ -30,7 +30,7 @@ def is_number(value: Any) -> bool:
 
 
 def is_real(kind: type) -> bool:
-    """Whether all values of a type are real numbers; True and False are. A duration is none, though NumPy says so.
+    """Whether all values of a type are real numbers (bools are); np.timedelta64 is not, though NumPy's classes say so.
 
     >>> is_real(bool), is_real(np.float32), is_real(complex), is_real(np.timedelta64)
     (True, True, False, False)
@@ -39,7 +39,7 @@ def is_real(kind: type) -> bool:
 
 
 def shown(value: Any, most: int = 60) -> str:
-    """A value for a message, cut where it is long.
+    """A value for a message, cut if it is long.
 
     >>> shown("ann"), shown(10**5000)
     ("'ann'", 'a number of 5001 digits')
@@ -52,7 +52,7 @@ def shown(value: Any, most: int = 60) -> str:
 
 
 def whole_numbers(values: npt.NDArray[Any], name: str) -> npt.NDArray[Any]:
-    """A column as integers, or a GraphError that names the column and the value that is not one.
+    """A column as integers; raises a GraphError that names the column and a value that is not whole.
 
     Floats that are whole are accepted: pandas turns integers into floats when some values of a column are missing.
 

@@ -1,4 +1,4 @@
-"""What options may be: a flag, a word of several, a number of threads. Anything else is an error, never a guess."""
+"""Checks of options: a flag, one of several words, a number of threads. Anything else raises an error."""
 
 from __future__ import annotations
 

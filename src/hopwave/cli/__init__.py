@@ -1,4 +1,4 @@
-"""The command `hopwave`: one module per command. `app` puts them together, `terminal` prints for all of them."""
+"""The command `hopwave`: one module per command. `app` combines them; they print by `terminal`."""
 
 from __future__ import annotations
 

@@ -145,7 +145,7 @@ def _explain(error: Exception) -> tuple[str, int]:
     """The message and the exit code for an exception."""
     if isinstance(error, typer.Exit):
         return "", error.exit_code
-    if hasattr(error, "format_message"):  # click's usage errors; the module of click depends on typer's version
+    if hasattr(error, "format_message"):  # a usage error of click, whose module depends on typer's version
         return _usage(error), 2
     if isinstance(error, terminal.CheckFailed):
         return str(error), 1
@@ -172,13 +172,13 @@ def _usage(error: Any) -> str:
 
 
 def _open_missing_streams() -> None:
-    """A stream that the caller has closed is None in Python; what is printed to it goes nowhere, not to another one."""
+    """Open the null device for streams that the caller has closed, which are None in Python."""
     for name in ("stdin", "stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, Path(os.devnull).open("r" if name == "stdin" else "w"))  # noqa: SIM115
 
 
 def _point_at_nothing(stream: Any) -> None:
-    """Python flushes stdout once more when it exits; into a closed pipe, that would print an error."""
+    """Point a stream at the null device: Python flushes stdout at exit, and a closed pipe would print an error."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

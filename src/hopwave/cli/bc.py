@@ -1,4 +1,4 @@
-"""`hopwave bc FILE`: betweenness, with a table of the highest scores, and if wanted a picture and a file."""
+"""`hopwave bc FILE`: betweenness, with a table of the highest scores, and optionally a picture and a file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rich.table import Table
 import hopwave as hw
 from hopwave.cli import columns, options, output, picture, terminal
 from hopwave.cli.bfs import vertex
-from hopwave.cli.files import Combine, Directed, File, Format, ReadOptions, load
+from hopwave.cli.files import Combine, Directed, File, Format, ReadOptions, load_for_hops
 from hopwave.graph import Graph
 from hopwave.results.betweenness import BetweennessResult, EdgeBetweennessResult, describe, drawn, widest_bound
 from hopwave.system.progress import Meter
@@ -97,9 +97,7 @@ def bc(
     if k is not None and k < 1:
         raise typer.BadParameter(f"-k {k} draws no source, so no score would be known; give at least 1")
     options.check(plan, out, plot)
-    if combine is not None and not weights:
-        raise typer.BadParameter(f"--combine {combine} says which weight to keep, and hops need none; add --weights")
-    graph = load(file, directed, format, read_options, weights=weights, combine=combine, needed=weights)
+    graph = load_for_hops(file, directed, format, read_options, weights, combine)
     if cutoff is not None and not weights and cutoff.is_integer():
         cutoff = int(cutoff)
     arguments: dict[str, Any] = {
@@ -134,7 +132,7 @@ def bc(
 
 
 def scored(graph: Graph, edges: bool, arguments: dict[str, Any]) -> Result:
-    """The library's answer. A run of over two seconds shows its progress; Ctrl-C says how to continue."""
+    """The result of the library call. After Ctrl-C, prints how to continue."""
     try:
         return (hw.edge_betweenness_centrality if edges else hw.betweenness_centrality)(graph, **arguments)
     except KeyboardInterrupt as stopped:
@@ -144,7 +142,7 @@ def scored(graph: Graph, edges: bool, arguments: dict[str, Any]) -> Result:
 
 
 def write_files(result: Result, out: Path | None, plot: Path | None) -> None:
-    """The file of scores and the picture, if wanted."""
+    """Write the file of scores and the picture, if wanted."""
     with Meter("", None, None) as meter:
         if out is not None:
             meter.stage(f"writing {out.name}")
@@ -160,7 +158,7 @@ def named(graph: Graph, names: list[str] | None) -> list[Any] | None:
 
 
 def once(result: Result) -> Any:
-    """Every score, with one for each undirected edge."""
+    """All scores; an undirected edge has one."""
     return columns.of_betweenness(result)["betweenness"]
 
 
@@ -172,7 +170,7 @@ def name_of(result: Result, key: Any) -> str:
 
 
 def bars(result: Result, top: int) -> list[tuple[str, float, float]]:
-    """The highest scores with their names and bounds (0 without a sample), without the unknown ones (NaN)."""
+    """(name, score, bound) of the highest scores; bounds are 0 without a sample, and NaN scores are left out."""
     rows = highest(result, top)
     return [(name_of(result, key), score, bound or 0.0) for key, score, bound in rows if not math.isnan(score)]
 

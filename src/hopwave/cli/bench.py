@@ -1,7 +1,7 @@
 """`hopwave bench FILE`: time every plan on a graph, after checking its results; the fastest comes first.
 
-Plans are timed in turn, round after round, so that whatever else the machine does meanwhile slows all of them. A plan
-has one time per round. Two plans are ranked apart only if their times are: see `placed`.
+Plans are timed in turn, round after round, so that other work on the machine slows all of them alike. A plan has one
+time per round. Two plans get different places only if their times do not overlap: see `placed`.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import typer
 import hopwave as hw
 from hopwave import engines
 from hopwave.api.validate import validate
+from hopwave.checks.options import check_thread_count
 from hopwave.cli import options, terminal
 from hopwave.cli.files import Directed, File, Format, ReadOptions, load
 from hopwave.cli.info import sentence, sizes
@@ -37,9 +38,9 @@ class Task(StrEnum):
 
 @dataclass(frozen=True)
 class Timed:
-    """A plan's times per source, the median of its rounds first; or why it has none.
+    """A plan's time per source: `seconds` is the median of its rounds, `low` and `high` are the quartiles.
 
-    `low` and `high` are the quartiles: half of the rounds lie between them.
+    If the plan was not timed, `seconds` is None, and `note` says why.
     """
 
     plan: str
@@ -70,7 +71,7 @@ def bench(
     sources: Annotated[
         int, typer.Option(min=1, help="How many random sources, all reached from the vertex of highest degree.")
     ] = 8,
-    seed: Annotated[int, typer.Option(help="Seed of the random sources.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the random sources.")] = 1,
     rounds: Annotated[
         int, typer.Option(min=3, help="How often every plan is timed; the spread comes from these rounds.")
     ] = 5,
@@ -83,13 +84,14 @@ def bench(
 ) -> None:
     """Check and time every plan on a graph, and rank the plans; those whose times overlap share a place."""
     hops = [each for each in hw.plans() if each.task == task and each.lengths == "hops"]
-    chosen = [hw.plan(name) for name in plan] if plan else hops
+    chosen = [hw.plan(name) for name in dict.fromkeys(plan)] if plan else hops
+    check_thread_count(threads)  # else it is the same error for every plan
     for each in chosen:
         if each.task != task:
             remedy = f"add --task {each.task}" if each.task in list(Task) else "run it by hopwave sssp --method"
             raise PlanError(f"plan {each.name!r} computes {each.task}, not {task}; {remedy}, or choose another plan")
     if device != "auto":
-        engines.engine(device)  # an engine that cannot run here is an error before a large graph is read
+        engines.engine(device)  # raises an error before a large graph is read, if the engine cannot run
     graph = load(file, directed, format, read_options)
     starts = draw(graph, sources, seed)
     where = {"device": device, "threads": threads}
@@ -115,12 +117,12 @@ def draw(graph: Graph, count: int, seed: int) -> list[int]:
 
 
 def reached_arcs(graph: Graph, starts: Sequence[int]) -> float:
-    """The arcs that a search from these sources follows, on average: TEPS is this number divided by the time."""
+    """The mean number of arcs that a search from one of these sources follows: TEPS = arcs / time."""
     seen = [graph.degrees[hw.bfs(graph, graph.label(start)).distances >= 0].sum(dtype=np.int64) for start in starts]
     return float(np.mean(seen))
 
 
-# One measure checks a plan's results: None, or what is wrong. The other runs it once: seconds per source.
+# A Check returns None, or what is wrong with a plan's results. A Once runs a plan once and returns seconds per source.
 Check = Callable[[Graph, Plan, list[int], dict[str, Any]], str | None]
 Once = Callable[[Graph, Plan, list[int], dict[str, Any]], float]
 
@@ -128,7 +130,7 @@ Once = Callable[[Graph, Plan, list[int], dict[str, Any]], float]
 def measured(
     graph: Graph, plans: list[Plan], task: Task, starts: list[int], rounds: int, where: dict[str, Any], title: str
 ) -> list[Timed]:
-    """Every plan, checked once and then timed in every round."""
+    """Check every plan once, then time it in every round."""
     check: Check = check_searches if task is Task.SEARCH else check_betweenness
     once: Once = time_searches if task is Task.SEARCH else time_betweenness
     rows: list[Timed] = []
@@ -153,10 +155,10 @@ def measured(
 
 
 def placed(rows: list[Timed]) -> list[Timed]:
-    """The plans in the order of their times, with places; those without a time come last.
+    """The plans in the order of their times, with places; plans without a time come last.
 
-    A place begins with its fastest plan. A plan whose times overlap with that plan's shares the place: no more than
-    noise lies between them.
+    A place begins with its fastest plan. Plans whose times overlap with the times of that plan share its place: the
+    difference may be noise.
 
     >>> rows = [Timed("a", 3.0, 2.0, 4.0), Timed("b", 2.5, 2.4, 2.6), Timed("c", 9.0, 8.0, 9.5), Timed("d", note="no")]
     >>> [(row.plan, row.place) for row in placed(rows)]
@@ -183,7 +185,7 @@ def attempt(check: Check, graph: Graph, plan: Plan, starts: list[int], where: di
 
 
 def check_searches(graph: Graph, plan: Plan, starts: list[int], where: dict[str, Any]) -> str | None:
-    """Every search by Graph500's five rules."""
+    """Check every search by Graph500's five rules."""
     for start in starts:
         source = graph.label(start)
         result = hw.bfs(graph, source, plan=plan, **where)
@@ -194,7 +196,7 @@ def check_searches(graph: Graph, plan: Plan, starts: list[int], where: dict[str,
 
 
 def time_searches(graph: Graph, plan: Plan, starts: list[int], where: dict[str, Any]) -> float:
-    """The median over the sources: single searches that something else interrupts do not count."""
+    """The median time over the sources, so that a few searches slowed by other work do not count."""
     seconds = []
     for start in starts:
         source = graph.label(start)
@@ -205,13 +207,13 @@ def time_searches(graph: Graph, plan: Plan, starts: list[int], where: dict[str, 
 
 
 def check_betweenness(graph: Graph, plan: Plan, starts: list[int], where: dict[str, Any]) -> str | None:
-    """A run that fails its certificate raises an error."""
+    """Run once: a run that fails its certificate raises an error."""
     time_betweenness(graph, plan, starts, where)
     return None
 
 
 def time_betweenness(graph: Graph, plan: Plan, starts: list[int], where: dict[str, Any]) -> float:
-    """One run over all sources, divided by their number."""
+    """The time of one run over all sources, divided by their number."""
     labels = [graph.label(start) for start in starts]
     began = time.perf_counter()
     hw.betweenness_centrality(graph, sources=labels, plan=plan, progress=False, **where)

@@ -1,4 +1,4 @@
-"""`hopwave bfs FILE`: a search, with a table of its levels, and if wanted a picture and a file."""
+"""`hopwave bfs FILE`: a search, with a table of its levels, and optionally a picture and a file."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def bfs(
 
 
 def vertex(graph: Graph, name: str) -> int:
-    """The position of a vertex that the user has typed: a label, which may be a number, or its id without labels."""
+    """The id of a vertex that the user has typed: a label, which may be a number; without labels, the id itself."""
     if name not in graph and name.isascii() and name.removeprefix("-").isdigit() and len(name) < 20:
         number = int(name)
         if graph.labels is None or number in graph:
@@ -170,7 +170,7 @@ def in_json(graph: Graph, result: BFSResult) -> dict[str, Any]:
 
 
 def validation(verdict: Validation | None) -> dict[str, Any]:
-    """The result of the check, for JSON; nothing if there was none."""
+    """The result of the check, for JSON; empty without a check."""
     if verdict is None:
         return {}
     rules = {rule.name: rule.passed for rule in verdict.rules}

@@ -1,4 +1,4 @@
-"""`hopwave closeness FILE`: the vertices that are nearest to all others, without searching from all of them."""
+"""`hopwave closeness FILE`: the vertices with the highest closeness, without a search from every vertex."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import typer
 
 import hopwave as hw
 from hopwave.cli import columns, options, output, terminal
-from hopwave.cli.files import Directed, File, Format, ReadOptions, load
+from hopwave.cli.files import Combine, Directed, File, Format, ReadOptions, load_for_hops
 from hopwave.cli.pagerank import score_table
 
 
@@ -21,10 +21,14 @@ def closeness(
     outwards: Annotated[
         bool, typer.Option("--outwards", help="Distances out of a vertex instead of into it, in a directed graph.")
     ] = False,
+    weights: Annotated[
+        bool, typer.Option("--weights", help="Distances along the weights of the file instead of hops.")
+    ] = False,
     device: options.Device = "auto",
     threads: options.Threads = None,
     directed: Directed = None,
     format: Format = None,
+    combine: Combine = None,
     read_options: ReadOptions = None,
     every: Annotated[
         bool, typer.Option("--all", help="Compute all scores, for --out. By default only the highest are found.")
@@ -35,12 +39,18 @@ def closeness(
     out: options.ResultFile = None,
     as_json: options.Json = False,
 ) -> None:
-    """Closeness or harmonic centrality: the highest scores, exactly. Distances count hops."""
+    """Closeness or harmonic centrality: the highest scores, exactly; by hops, or with --weights by lengths."""
     options.check("auto", out, None)
-    graph = load(file, directed, format, read_options, weights=False)
+    graph = load_for_hops(file, directed, format, read_options, weights, combine)
     ask = hw.harmonic_centrality if harmonic else hw.closeness_centrality
     began = time.perf_counter()
-    result = ask(graph.reversed() if outwards else graph, top=None if every else top, device=device, threads=threads)
+    result = ask(
+        graph.reversed() if outwards else graph,
+        weights=weights,
+        top=None if every else top,
+        device=device,
+        threads=threads,
+    )
     wall = time.perf_counter() - began
     if out is not None:
         columns.write(out, columns.of_scores(result))
@@ -49,6 +59,7 @@ def closeness(
     record = {
         "score": result.name,
         "outwards": outwards,
+        "weights": weights,
         "searches": made and {"whole": made.whole, "cut_off": made.cut_off, "skipped": made.skipped},
         "top": [{"vertex": key, result.name: score} for key, score in result.top(top)],
         "wall_seconds": wall,

@@ -68,7 +68,7 @@ def of_search(result: BFSResult) -> Columns:
 
 
 def of_betweenness(result: BetweennessResult | EdgeBetweennessResult) -> Columns:
-    """The columns vertex and betweenness, for edges source, target and betweenness; and bound after a sample.
+    """The columns vertex and betweenness, or for edges source, target and betweenness; after a sample also bound.
 
     An undirected edge has one row.
     """
@@ -90,7 +90,7 @@ def of_paths(result: ShortestPaths) -> Columns:
 
 
 def of_scores(result: VertexScores) -> Columns:
-    """The columns vertex and what was scored."""
+    """The columns vertex and the scores, by the name of the score."""
     return {"vertex": np.asarray(vertex_names(result.graph))[result.vertices], result.name: result.scores}
 
 
@@ -100,7 +100,7 @@ def write(path: Path, columns: Columns) -> None:
     name = path.name.lower()
     with _as_text(path), replacing(path, packed=name.endswith(".gz")) as stream:
         if name.endswith(".npz"):
-            # Objects as text: they could only be pickled, and loading a pickle can run any code.
+            # Objects are written as text: NumPy could only pickle them, and loading a pickle can run any code.
             plain = {title: _text(column) if column.dtype == object else column for title, column in columns.items()}
             np.savez_compressed(stream, **plain)  # type: ignore[arg-type]
         elif name.endswith(".parquet"):
@@ -111,7 +111,7 @@ def write(path: Path, columns: Columns) -> None:
 
 @contextmanager
 def _as_text(path: Path) -> Iterator[None]:
-    """The error for a label that UTF-8 cannot hold."""
+    """Raises a FormatError for a label that UTF-8 cannot hold."""
     try:
         yield
     except UnicodeEncodeError as error:
@@ -126,7 +126,7 @@ def _write_csv(stream: IO[bytes], columns: Columns) -> None:
     for first in range(0, max(map(len, columns.values())), _ROWS_AT_ONCE):
         part = [column[first : first + _ROWS_AT_ONCE].tolist() for column in columns.values()]
         writer.writerows(zip(*part, strict=True))
-    text.detach()  # do not close the stream: the caller does
+    text.detach()  # leaves the stream open: the caller closes it
 
 
 def _write_parquet(stream: IO[bytes], columns: Columns) -> None:

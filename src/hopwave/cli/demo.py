@@ -28,7 +28,7 @@ TOP = 10
 
 @dataclass(frozen=True)
 class Small:
-    """A graph that is small enough to draw, a search from its vertex of highest degree, and its betweenness."""
+    """A small graph to draw, a search from its vertex of highest degree, and its betweenness."""
 
     name: str
     graph: Graph
@@ -49,7 +49,7 @@ def demo(as_json: options.Json = False) -> None:
     """A first look at hopwave: search a generated graph and a real one, and draw a picture."""
     with Meter("searching", None, None) as meter:
         large = hw.generate.kronecker(scale=14, edge_factor=16, seed=1)
-        # Twice: the first search may include compiling, the second shows the real time.
+        # Two searches: the first may include compiling, the second shows the real time.
         result = [hw.bfs(large, busiest(large), trace=True) for _ in range(2)][1]
         small = characters()
         drawn = installed("matplotlib")

@@ -19,7 +19,7 @@ from hopwave.system.optional import install
 from hopwave.system.progress import Meter
 
 REQUIRED = ("numpy", "scipy", "numba", "typer", "rich")
-# The module, the distributions that contain it, the extra that installs it ("": depends on the GPU), its purpose.
+# (module, distributions that contain it, extra that installs it or "" if that depends on the GPU, purpose).
 EXTRAS = (
     ("networkx", ("networkx",), "networkx", "graphs from and to NetworkX, hopwave as its backend"),
     ("pyarrow", ("pyarrow",), "io", "Parquet files"),
@@ -43,7 +43,7 @@ class Library:
 
 def doctor(as_json: options.Json = False) -> None:
     """Show hardware and libraries, what is missing and how to install it, and test every engine."""
-    from hopwave.system import numba_cache  # which brings Numba
+    from hopwave.system import numba_cache  # imports Numba
 
     about = {"hopwave": hw.__version__, "python": platform.python_version(), "system": platform.platform()}
     versions = {name: _version((name,)) or "missing" for name in REQUIRED}
@@ -95,7 +95,7 @@ def _kept_at(folder: str | None, damaged: list[Path]) -> str:
 
 @dataclass(frozen=True)
 class Kernels:
-    """Kernels compiled for this GPU: the folder, why it is not used, how many are in it, and of how many."""
+    """Kernels compiled for this GPU: the folder, why it is not used (or None), how many are kept, of how many."""
 
     folder: str
     reason: str | None
@@ -110,7 +110,7 @@ class Kernels:
 
 
 def _kernels(found: tuple[Device, ...]) -> Kernels | None:
-    """None where there is no GPU that can be used."""
+    """The kernels compiled for the GPU; None without a usable GPU."""
     if not any(device.name == "cuda" and device.available for device in found):
         return None
     from hopwave.engines.cuda import kernel_files, nvrtc
@@ -122,7 +122,7 @@ def _kernels(found: tuple[Device, ...]) -> Kernels | None:
 
 
 def optional() -> list[Library]:
-    """The optional libraries, installed or not. It finds them without importing them."""
+    """The optional libraries, installed or not; found without importing them."""
     return [
         Library(
             name,

@@ -52,7 +52,7 @@ def fetch(
     if name not in datasets.names():
         file = datasets.download(name, url=url, cache=cache)
         answer |= {"file": str(file), "bytes": file.stat().st_size}
-        said = str(file)  # nothing else, for hopwave info "$(hopwave fetch NAME)"
+        said = str(file)  # only the path, for hopwave info "$(hopwave fetch NAME)"
     if out is not None:
         graph = datasets.load(name) if name in datasets.names() else datasets.fetch(name, url=url, cache=cache)
         with Meter(f"writing {out.name}", None, None):

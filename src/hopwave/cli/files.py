@@ -1,4 +1,4 @@
-"""Graph files on the command line: the options of the commands that read or write one, and what these commands do."""
+"""Graph files on the command line: the options for reading and writing them, and functions that do it."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def load(
 ) -> Graph:
     """Read the graph as the command's arguments say; `flag` is the name of the option for the format.
 
-    Commands that count hops read no weights. `needed`: the command has --weights, and fails if there are none.
+    Commands that count hops read no weights. `needed`: --weights was given, so a file without weights is an error.
     """
     given, without = parsed(options, "--read-option"), "leave out --weights" if needed else "--no-weights"
     if combine is not None and not weights:
@@ -120,6 +120,20 @@ def load(
     return graph
 
 
+def load_for_hops(
+    file: Path,
+    directed: bool | None,
+    format: str | None,
+    options: list[str] | None,
+    weights: bool,
+    combine: Rule | None,
+) -> Graph:
+    """Read the graph of a question that counts hops, or follows weights if it is given --weights."""
+    if combine is not None and not weights:
+        raise typer.BadParameter(f"--combine {combine} says which weight to keep, and hops need none; add --weights")
+    return load(file, directed, format, options, weights=weights, combine=combine, needed=weights)
+
+
 def save(
     out: Path,
     graph: Graph,
@@ -141,7 +155,7 @@ def save(
 
 
 def target(out: Path, format: str | None, flag: str = "--to") -> FileFormat:
-    """The format to write, or an error before any work is done."""
+    """The format to write; raises a FormatError before any work is done."""
     try:
         found = by_title(format) if format is not None else by_name(out)
         if found is None:
@@ -172,7 +186,7 @@ def _flag(found: re.Match[str], flag: str) -> str:
 
 
 def _usage(error: TypeError, options: dict[str, Any], flag: str) -> Exception:
-    """A wrong option is a mistake in the command. Without options, the error is a bug of ours and stays as it is."""
+    """A usage error if options were given, because one of them is wrong; else the TypeError, a bug of hopwave."""
     return typer.BadParameter(f"{flag}: {error}") if options else error
 
 

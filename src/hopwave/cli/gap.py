@@ -45,8 +45,10 @@ def gap(
         raise typer.BadParameter("give either a file, or --scale to generate a graph")
     if kernel not in ("bfs", "bc", "both"):
         raise typer.BadParameter(f"--kernel {kernel} is not known; use bfs, bc or both")
+    if uniform and file is not None:
+        raise typer.BadParameter("--uniform is for a generated graph; leave it out, or give --scale instead of a file")
     graph = load(file, None, None, None) if file is not None else generated(scale or 0, uniform)
-    sources = pick_sources(graph, max(BFS_TRIALS, BC_TRIALS * BC_SOURCES))
+    sources = pick_sources(graph, max(BFS_TRIALS, BC_TRIALS * BC_SOURCES, (trials or 0) * BC_SOURCES))
     results: dict[str, dict[str, Any]] = {}
     if kernel in ("bfs", "both"):
         results["bfs"] = time_bfs(graph, sources[: trials or BFS_TRIALS], device, threads)
@@ -70,19 +72,22 @@ def gap(
 def generated(scale: int, uniform: bool) -> Graph:
     """GAP's two generated graphs, both undirected with 16 edges per vertex: Kronecker as in Graph500, and uniform."""
     if uniform:
-        return hw.generate.uniform(1 << scale if 0 <= scale < 31 else 0, 16)
+        if not 0 <= scale <= 30:
+            raise GraphError(f"scale={scale} is out of range; give an integer from 0 to 30")
+        return hw.generate.uniform(1 << scale, 16)
     return hw.generate.kronecker(scale, 16)
 
 
-def pick_sources(graph: Graph, count: int) -> list[int]:
-    """Random sources among the vertices that have an out-edge."""
+def pick_sources(graph: Graph, count: int) -> list[Any]:
+    """Random sources among the vertices that have an out-edge, by their labels."""
     candidates = np.flatnonzero(graph.degrees)
     if not len(candidates):
         raise GraphError("the graph has no edge, so there is no source to search from; use another graph")
-    return np.random.default_rng(SEED).choice(candidates, count, replace=len(candidates) < count).tolist()  # type: ignore[no-any-return]
+    drawn = np.random.default_rng(SEED).choice(candidates, count, replace=len(candidates) < count)
+    return [graph.label(vertex) for vertex in drawn.tolist()]
 
 
-def time_bfs(graph: Graph, sources: list[int], device: str, threads: int | None) -> dict[str, Any]:
+def time_bfs(graph: Graph, sources: list[Any], device: str, threads: int | None) -> dict[str, Any]:
     """One search per trial; a wrong tree is an error."""
     hw.bfs(graph, sources[0], device=device, threads=threads)  # compile, and copy to the GPU
     seconds = []
@@ -98,7 +103,7 @@ def time_bfs(graph: Graph, sources: list[int], device: str, threads: int | None)
     return {"seconds": seconds, "average": float(np.mean(seconds)), "engine": found.engine, "checked": "five rules"}
 
 
-def time_bc(graph: Graph, groups: list[list[int]], device: str, threads: int | None) -> dict[str, Any]:
+def time_bc(graph: Graph, groups: list[list[Any]], device: str, threads: int | None) -> dict[str, Any]:
     """Four sources per trial; a run that fails its certificate raises an error."""
     how = {"device": device, "threads": threads, "normalized": False, "progress": False}
     hw.betweenness_centrality(graph, sources=groups[0], **how)  # type: ignore[arg-type]

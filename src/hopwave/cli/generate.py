@@ -22,7 +22,7 @@ _KINDS = {"int": int, "float": float, "bool": bool, "numbers": str}
 
 
 class Kinds(TyperGroup):
-    """One command per generator, created when it is called: a new generator needs no line here."""
+    """One command per generator, made when it is called, so that a new generator needs no code here."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         """The names, with hyphens for underscores."""
@@ -76,7 +76,7 @@ def generate(
 
 
 def _command(kind: Generator) -> Callable[..., None]:
-    """A function with the generator's signature, plus the output file before it and how to write it after it."""
+    """A function whose parameters are the output file, those of the generator, and how to write the file."""
 
     def command(**arguments: Any) -> None:
         around = {name: arguments.pop(name) for name in ("out", "to_format", "write_options", "as_json")}

@@ -28,7 +28,7 @@ def graph500(
     as_json: options.Json = False,
 ) -> None:
     """Run the Graph500 benchmark: generate, build, search, validate. With MPI: mpiexec -n 4 hopwave graph500 …"""
-    from hopwave import graph500 as benchmark  # it imports Numba, which other commands do not need
+    from hopwave import graph500 as benchmark  # imports Numba, which other commands do not need
     from hopwave.distributed.world import started_by_mpi, world
 
     ranks = started_by_mpi()

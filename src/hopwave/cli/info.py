@@ -15,7 +15,7 @@ from hopwave.graph import Graph
 from hopwave.graph.statistics import IRREGULAR_SCF
 
 DEVICES = ("cpu", "cuda")
-QUESTIONS: dict[str, tuple[str, dict[str, Any]]] = {  # of --memory
+QUESTIONS: dict[str, tuple[str, dict[str, Any]]] = {  # the rows of --memory
     "bfs": ("bfs", {}),
     "pagerank": ("pagerank", {"weights": False}),
     "weakly_connected_components": ("weakly_connected_components", {}),
@@ -64,7 +64,7 @@ def info(
 
 
 def memory_of(graph: Graph) -> dict[str, dict[str, int]]:
-    """Bytes of some questions at their peak, by question and device.
+    """Question → device → bytes at the peak.
 
     >>> from hopwave import generate
     >>> memory_of(generate.path(9))["bfs"].keys()
@@ -82,7 +82,7 @@ def degree_bins(degrees: Any) -> list[tuple[int, int, int]]:
     >>> degree_bins(np.array([0, 1, 1, 3, 5]))
     [(0, 0, 1), (1, 1, 2), (2, 3, 1), (4, 7, 1)]
     """
-    _, place = np.frexp(degrees.astype(np.float64))  # 0 for 0, then the number of binary digits
+    _, place = np.frexp(degrees.astype(np.float64))  # the number of binary digits; 0 for 0
     counts = np.bincount(place).tolist()
     bins = [((1 << i) >> 1, max((1 << i) - 1, 0), count) for i, count in enumerate(counts)]
     return bins if counts and counts[0] else bins[1:]
@@ -110,7 +110,7 @@ def described(graph: Graph) -> dict[str, str]:
 
 
 def graph_arrays(graph: Graph) -> list[Any]:
-    """The arrays that a graph is made of."""
+    """The arrays of a graph."""
     return [part for part in (graph.indptr, graph.indices, graph.weights) if part is not None]
 
 
@@ -128,7 +128,7 @@ def edge_count(graph: Graph) -> int:
 
 
 def sizes(graph: Graph) -> dict[str, Any]:
-    """The size of a graph, for the JSON of every command: `edges` as people count them, `m` as they are stored.
+    """The size of a graph, for the JSON of every command. An undirected edge counts 1 in `edges` and 2 in `m`.
 
     >>> from hopwave import generate
     >>> sizes(generate.path(3))

@@ -13,12 +13,12 @@ from hopwave.cli import terminal
 from hopwave.graph import Graph
 from hopwave.results.search import BFSResult
 
-MOST_ROWS = 40  # a road network has a thousand levels: more than this many are shown in groups of equal size
+MOST_ROWS = 40  # more levels (a road network has a thousand) are shown in groups of equal size
 
 
 @dataclass(frozen=True)
 class Row:
-    """One row of the table: a level of the search, or several consecutive ones."""
+    """One row of the table: a level of the search, or several consecutive levels."""
 
     first: int
     last: int
@@ -33,7 +33,7 @@ class Row:
 
     @property
     def direction(self) -> str:
-        """ "source", "push" or "pull"; for a group, that of its first level."""
+        """ "source", "push" or "pull"; for a group, the direction of its first level."""
         return self.step.partition("(")[0].partition(" ")[0]
 
 
@@ -55,7 +55,7 @@ def rows(result: BFSResult) -> list[Row]:
 
 
 def grouped(levels: list[Row], most: int = MOST_ROWS) -> list[Row]:
-    """At most `most` rows: consecutive levels in groups of equal size."""
+    """Consecutive levels in groups of equal size, so that there are at most `most` rows."""
     size = -(-len(levels) // most)
     groups = [levels[first : first + size] for first in range(0, len(levels), size)]
     return [
@@ -101,6 +101,6 @@ def title(graph: Graph, result: BFSResult) -> str:
 
 def reach(graph: Graph, result: BFSResult) -> str:
     """How many vertices were reached, within how many hops."""
-    share = math.floor(1000 * result.reached / graph.n) / 10  # rounded down: 100% means all of them
+    share = math.floor(1000 * result.reached / graph.n) / 10  # rounded down, so that 100% means all vertices
     hops = "hop" if result.depth == 1 else "hops"
     return f"{result.reached:,} of {graph.n:,} vertices ({share:.1f}%) within {result.depth:,} {hops}"

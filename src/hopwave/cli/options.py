@@ -1,4 +1,4 @@
-"""Options that several commands have: how to run, and what to write. Those of graph files are in `files`."""
+"""Options that several commands have: how to run, and what to write. Options of graph files are in `files`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OUTPUT = "Output"
 
 
 def plan_names(incomplete: str) -> list[str]:
-    """The plans that begin so, for the shell to complete.
+    """The plans whose names begin like this, for completion in the shell.
 
     >>> plan_names("xbfs-s")
     ['xbfs-static', 'xbfs-sync']

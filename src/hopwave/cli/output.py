@@ -1,4 +1,4 @@
-"""How every command that asks about a graph ends: one JSON object, or text and tables, and the files it wrote."""
+"""The output of every command about a graph: one JSON object, or text and tables, and the files written."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hopwave.graph import Graph
 def tell(
     file: Path, graph: Graph, as_json: bool, record: dict[str, Any], parts: Iterable[str | Table], **files: Path | None
 ) -> None:
-    """Print the record as JSON, or the parts; and the files written, by the names of their options."""
+    """Print the record as JSON, or the parts; and the files written. files: option → path, or None."""
     if as_json:
         written = {option: path and str(path) for option, path in files.items()}
         terminal.emit({"file": str(file), **sizes(graph), **record, **written})

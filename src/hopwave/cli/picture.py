@@ -67,7 +67,7 @@ def levels(path: Path, rows: list[Row], title: str, subtitle: str) -> None:
 
 
 def scores(path: Path, values: Any, best: list[tuple[str, float, float]], title: str, subtitle: str) -> None:
-    """The distribution of the scores, the highest of them with their names, and error bars where a bound is not 0."""
+    """The distribution of the scores, and the highest scores with names; with error bars unless all bounds are 0."""
     with page(path, 11, 5) as figure:
         left, right = figure.subplots(1, 2, width_ratios=[3, 2])
         left.set_title(short(title), loc="left", fontweight="bold", pad=22)
@@ -86,7 +86,7 @@ def profile(axes: Any, rows: list[Row]) -> None:
 def network(axes: Any, places: Any, edges: Any, hops: Any, sizes: Any, names: dict[int, str]) -> None:
     """A small graph: vertices at `places`, coloured by hops, sized by `sizes`, and names for some of them.
 
-    The most important names come first: a name that would cover an earlier one is left out.
+    The most important names must come first: a name that would cover an earlier name is left out.
     """
     from matplotlib.collections import LineCollection
     from matplotlib.patheffects import withStroke

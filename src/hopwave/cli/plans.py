@@ -1,4 +1,4 @@
-"""`hopwave plans`: the published algorithms that hopwave runs, and what each consists of."""
+"""`hopwave plans`: the published algorithms that hopwave runs, and their choices."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ class Outcome:
 
 
 def two_parts() -> Graph:
-    """Two triangles, a self-loop and an isolated vertex: a search does not reach every vertex."""
+    """Two triangles, a self-loop and an isolated vertex, so that a search does not reach every vertex."""
     return Graph.from_edges([0, 1, 2, 3, 4, 5, 0], [1, 2, 0, 4, 5, 3, 0], n=7)
 
 
@@ -62,12 +62,12 @@ def run() -> Iterator[Outcome]:
 
 
 def total() -> int:
-    """The most outcomes that `run` can give."""
+    """The greatest number of outcomes that `run` can give."""
     return len(names()) * (len(SEARCHES) + 2)
 
 
 def _outcome(engine: str, name: str, check: Callable[..., str], *arguments: Any) -> Outcome:
-    """A check returns "" or what is wrong. An exception is a failure too: the report must not stop at it."""
+    """The outcome of a check, which returns "" or what is wrong. An exception counts as a failure."""
     try:
         wrong = check(engine, *arguments)
     except Exception as error:
@@ -91,7 +91,7 @@ def _count_paths(engine: str) -> str:
 
 
 def _betweenness(engine: str) -> str:
-    """The vertices of a path of five lie between 0, 3, 4, 3 and 0 pairs."""
+    """On a path of five vertices, these lie between 0, 3, 4, 3 and 0 pairs."""
     scores = hw.betweenness_centrality(hw.generate.path(5), normalized=False, device=engine).scores
     return (
         "" if np.allclose(scores, [0, 3, 4, 3, 0]) else f"found {np.asarray(scores).tolist()}, expected [0, 3, 4, 3, 0]"

@@ -1,4 +1,4 @@
-"""`hopwave sssp FILE`: shortest paths along edges with lengths, with a table of how far away vertices are."""
+"""`hopwave sssp FILE`: shortest paths along edges with lengths, with a table of distances."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def sssp(
 
 
 def path(result: ShortestPaths, end: Any) -> dict[str, Any]:
-    """The path to a vertex and its length; None for both if there is none."""
+    """The path to a vertex and its length; both None if there is no path."""
     length = float(result.distances[result.graph.index(end)])
     reached = math.isfinite(length)
     return {
@@ -108,7 +108,7 @@ def path(result: ShortestPaths, end: Any) -> dict[str, Any]:
 
 
 def distance_table(result: ShortestPaths) -> Table:
-    """How many vertices are how far away, in ranges of equal length."""
+    """The number of vertices in each range of distances; the ranges have equal length."""
     d = result.distances[np.isfinite(result.distances)]
     counts, ends = np.histogram(d, bins=min(ROWS, max(1, len(np.unique(d[:10_000])))))
     made = terminal.table(heading(result), "distance", "vertices", "", numbers=(0, 1))

@@ -18,9 +18,9 @@ from rich.text import Text
 
 from hopwave.system.optional import install
 
-# One colour for each direction, in tables.
+# The colour of each direction in tables.
 COLOURS = {"push": "cyan", "pull": "magenta", "source": "white"}
-# Control characters that JSON may contain as they are: C1, and those that change the direction of text.
+# Control characters that json.dumps does not escape: DEL, C1, and those that change the direction of text.
 _CONTROL = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 
@@ -30,7 +30,7 @@ class Hangup(Exception):
 
 
 class CheckFailed(Exception):
-    """A check has failed: exit code 1. `everywhere`: on every rank of the run."""
+    """A check has failed: exit code 1. `everywhere`: every rank of the run raises this."""
 
     everywhere = False
 
@@ -67,7 +67,7 @@ def console() -> Console:
 
 
 def printable(text: str) -> str:
-    r"""Text of a label or a path for a terminal: control characters, which could move its cursor, are escaped.
+    r"""A label or a path for a terminal: control characters, which could move the cursor, are escaped.
 
     >>> printable("a\x1b[31m é")
     'a\\x1b[31m é'
@@ -93,7 +93,7 @@ def show(*parts: RenderableType) -> None:
 
 
 def line(text: str = "", style: str = "") -> None:
-    """Print a line of text to stdout, or several, not wrapped: it may contain a path to copy."""
+    """Print text to stdout. Lines are not wrapped, because they may contain a path to copy."""
     console().print(Text(_lines(text), style=style), soft_wrap=True)
 
 
@@ -107,20 +107,20 @@ def emit(value: dict[str, Any]) -> None:
 
 
 def _as_json(value: Any) -> Any:
-    """Convert NumPy numbers and arrays, and labels of types that JSON does not have."""
+    """NumPy numbers and arrays as Python's; labels of types that JSON does not have as text."""
     if hasattr(value, "tolist"):
         return value.tolist()
     return str(value)
 
 
 def error(message: str) -> None:
-    """Print one line to stderr, whatever the message contains."""
+    """Print an error to stderr, as one line."""
     if message:
         _to_stderr("hopwave: error:", message)
 
 
 def warning(message: str) -> None:
-    """Print one line to stderr, beside the result."""
+    """Print a warning to stderr, as one line."""
     _to_stderr("hopwave: warning:", message)
 
 
@@ -131,7 +131,7 @@ def _to_stderr(start: str, message: str) -> None:
 
 @contextmanager
 def escaping_unicode() -> Iterator[None]:
-    """A label may have any characters: those that the terminal's encoding lacks are printed as \\u…, not raised."""
+    """Print characters that the terminal's encoding lacks as \\u…, instead of raising an error."""
     streams = [stream for stream in (sys.stdout, sys.stderr) if hasattr(stream, "reconfigure")]
     before = [stream.errors for stream in streams]
     for stream in streams:
@@ -167,7 +167,7 @@ def facts(title: str, pairs: dict[str, str]) -> Table:
 
 
 def bar(share: float, width: int = 40, style: str = "cyan") -> Text:
-    """A bar of share × width characters, to an eighth of a character; a share above 0 is always visible.
+    """A bar of share × width characters, rounded to an eighth of a character; a share above 0 is always visible.
 
     >>> bar(0.5, width=8).plain
     '████'
@@ -186,7 +186,7 @@ def bar_width(taken: int) -> int:
 
 
 def milliseconds(seconds: float) -> str:
-    """A time for a table, to the microsecond, so that the digits of a column line up.
+    """Milliseconds for a table, always with three decimals, so that the digits of a column line up.
 
     >>> milliseconds(0.0000123), milliseconds(1.5)
     ('0.012', '1,500.000')

@@ -29,9 +29,9 @@ class Part:
 
 
 def search() -> None:
-    """Search twice, since only the second search looks for hubs; and with neighbours ordered by degree.
+    """Search twice, because only the second search looks for hubs; and with neighbours ordered by degree.
 
-    By their names plans run as on a large graph; plan="auto" searches a small one in its own way.
+    Plans are named because plan="auto" searches a small graph by another kernel than a large one.
     """
     graph = hw.generate.kronecker(8)
     hw.bfs(graph, 0, device="cpu")
@@ -40,7 +40,7 @@ def search() -> None:
 
 
 def paths() -> None:
-    """Count paths, also where a level needs more than one scale: 2^2200 paths next to a single one."""
+    """Count paths, also on a level that needs more than one scale: one vertex has 2^2200 paths, another has 1."""
     hw.bfs(hw.generate.kronecker(8), 0, path_counts=True, device="cpu")
     hw.bfs(spanning(), 0, path_counts=True, device="cpu")
 
@@ -79,7 +79,7 @@ def distances() -> None:
 
 
 def shortest_paths() -> None:
-    """Shortest paths with lengths by buckets, which threads share or one has to itself, and by a heap."""
+    """Shortest paths with lengths: by buckets on several threads and on one thread, and by a heap."""
     graph = hw.generate.grid(8, 8)
     roads = graph.with_weights(np.ones(graph.m))
     hw.sssp(roads, 0, delta=1.0, device="cpu")
@@ -106,7 +106,7 @@ def products() -> None:
 
 
 def reading() -> None:
-    """Read files that are large enough for the compiled scanners: of 32-bit and 64-bit ids, with weights, of lists."""
+    """Read files that are large enough for the compiled scanners, with and without weights, also adjacency lists."""
     from hopwave.graph.csr_compiled import sorted_rows
 
     graph = hw.generate.grid(300, 300)
@@ -115,7 +115,7 @@ def reading() -> None:
         for name in ("graph.mtx", "graph.txt", "graph.graph", "weighted.mtx", "weighted.txt"):
             hw.write(Path(folder) / name, weighted if name.startswith("weighted") else graph)
             hw.read(Path(folder) / name, progress=False)
-    sorted_rows(np.array([0], np.int32), np.array([1], np.int32), 2, symmetric=True)  # only larger files need it
+    sorted_rows(np.array([0], np.int32), np.array([1], np.int32), 2, symmetric=True)  # only for larger files
 
 
 def spanning() -> Graph:
@@ -152,7 +152,7 @@ def warmup(
 
 def _compile_for_gpu() -> list[Part]:
     """All kernels, several at a time; one part per header."""
-    engine("cuda")  # says what is missing
+    engine("cuda")  # raises an error that says what is missing
     from hopwave.engines.cuda import nvrtc
     from hopwave.engines.cuda.errors import explained
     from hopwave.engines.cuda.instances import all_instances
@@ -177,7 +177,7 @@ def _compile_for_gpu() -> list[Part]:
 
 
 def _compile_for_cpu() -> list[Part]:
-    """One part after another, by using it."""
+    """Use each part once, which compiles it."""
     from numba.core.event import install_recorder
 
     parts = []

@@ -1,1 +1,1 @@
-"""What people look at: tables in HTML, and drawings."""
+"""HTML tables and pictures of results."""

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 COLOURS = {"source": "#6b7280", "push": "#0e8fa9", "pull": "#b0468f"}
 INK, PALE = "#1f2937", "#e5e7eb"
-_MOST_BARS_WITH_GAPS = 120  # the bars of more levels touch each other
-_MOST_POINTS = 4000  # of a distribution; more cannot be seen
+_MOST_BARS_WITH_GAPS = 120  # more bars touch each other
+_MOST_POINTS = 4000  # points of a distribution; more cannot be seen
 
 
 def axes_for(ax: Axes | None) -> Axes:
@@ -32,8 +32,43 @@ def axes_for(ax: Axes | None) -> Axes:
     return made
 
 
+class Plotted:
+    """A result that can be drawn; its own docstring says as what."""
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the result, as its class says. Needs matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default on a new figure of pyplot.
+
+        Returns
+        -------
+        matplotlib Axes
+
+        Raises
+        ------
+        EngineError
+            matplotlib is not installed.
+
+        Examples
+        --------
+        >>> import hopwave as hw
+        >>> ax = hw.bfs(hw.generate.star(5), 1).plot()
+        >>> [int(bar.get_height()) for bar in ax.patches]
+        [1, 1, 3]
+        """
+        axes = axes_for(ax)
+        self._draw(axes)
+        return axes
+
+    def _draw(self, axes: Axes) -> None:
+        raise NotImplementedError
+
+
 def bars(axes: Any, places: Sequence[float], heights: Any, directions: Sequence[str] = (), **more: Any) -> None:
-    """Bars in the colours of their directions; more than can be told apart touch each other."""
+    """Bars in the colours of their directions; many bars touch each other."""
     colours = [COLOURS.get(name, INK) for name in directions] or COLOURS["push"]
     axes.bar(places, heights, color=colours, width=0.8 if len(places) <= _MOST_BARS_WITH_GAPS else 1.0, **more)
     axes.grid(axis="y", color=PALE)
@@ -47,7 +82,7 @@ def levels(axes: Any, depths: Sequence[int], counts: Sequence[int], directions: 
     shown = [row for row in zip(depths, counts, directions, strict=True) if row[1]]
     depths, counts, directions = (list(column) for column in zip(*shown, strict=True)) if shown else ([], [], [])
     bars(axes, depths, counts, directions)
-    if max(counts, default=0) > 1000 * min(counts, default=1):  # a level of one vertex stays visible beside a million
+    if max(counts, default=0) > 1000 * min(counts, default=1):  # a level of one vertex must be visible beside a million
         axes.set_yscale("log")
         axes.set_ylim(0.7, max(counts) * 2)
     else:
@@ -81,7 +116,7 @@ def distribution(axes: Any, values: Any, name: str) -> None:
         return
     share = np.arange(len(above), 0, -1) / len(known)
     shown = np.unique(np.concatenate([[True], np.diff(above) > 0]).nonzero()[0])  # one point per score
-    if len(shown) > _MOST_POINTS:  # all of the highest are kept, since they are far apart
+    if len(shown) > _MOST_POINTS:  # all of the highest scores are kept, because they are far apart
         shown = shown[len(shown) - np.unique(np.geomspace(1, len(shown), _MOST_POINTS).astype(int))[::-1]]
     axes.step(above[shown], share[shown], where="pre", color=COLOURS["push"], linewidth=1.6)
     axes.plot(above[shown], share[shown], "o", color=COLOURS["push"], markersize=2.5 if len(shown) < 400 else 0)
@@ -101,7 +136,7 @@ def distribution(axes: Any, values: Any, name: str) -> None:
 
 
 def highest(axes: Any, names: Sequence[str], scores: Any, bounds: Any, name: str) -> None:
-    """The highest scores as bars, the highest on top, with error bars where a bound is not 0."""
+    """The highest scores as bars, the highest on top; with error bars unless all bounds are 0."""
     heights, off = np.asarray(scores, np.float64)[::-1], np.nan_to_num(np.asarray(bounds, np.float64)[::-1])
     below = np.where(heights >= 0, np.minimum(heights, off), off)  # no error bar crosses 0
     sampled: Any = {"xerr": [below, off], "ecolor": INK, "capsize": 2, "error_kw": {"linewidth": 1}}
@@ -115,7 +150,7 @@ def highest(axes: Any, names: Sequence[str], scores: Any, bounds: Any, name: str
 
 
 def histogram(axes: Any, counts: Any, bounds: Any | None, first: int, name: str, unit: str) -> None:
-    """Counts by distance as bars, the first of them at `first`, with error bars where there are bounds."""
+    """Counts by distance as bars, the first at distance `first`; with error bars if there are bounds."""
     from matplotlib.ticker import MaxNLocator
 
     sampled: Any = {}

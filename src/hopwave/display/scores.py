@@ -1,4 +1,4 @@
-"""Results that have one score per vertex or edge: the highest scores, and the picture."""
+"""The highest scores of a result, and the picture of its scores."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from hopwave.arrays import on_host
 from hopwave.checks.numbers import is_whole
 from hopwave.display import drawing
 from hopwave.errors import GraphError
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def highest(scores: npt.NDArray[Any], k: int) -> list[int]:
-    """Where the k highest scores are, highest first; of equal ones, the first comes first.
+    """The places of the k highest scores, highest first; equal scores in the order of their places.
 
     >>> highest(np.array([1.0, 3.0, 3.0]), 2)
     [1, 2]
@@ -30,11 +29,11 @@ def highest(scores: npt.NDArray[Any], k: int) -> list[int]:
 
 
 def plot_scores(
-    ax: Axes | None, name: str, scores: Any, bounds: Any, label: Callable[[int], str], top: int | None
+    ax: Axes | None, name: str, scores: Any, bounds: Any, names: Callable[[list[int]], list[str]], top: int | None
 ) -> Axes:
-    """The distribution of the scores, or the `top` highest as bars, with error bars where there are bounds.
+    """The distribution of the scores, or the `top` highest as bars, with error bars if there are bounds.
 
-    label(i) names what has the i-th score.
+    names(places) returns the names of the vertices or edges with the scores at these places.
     """
     if top is not None and (not is_whole(top) or top < 1):
         raise GraphError(f"top={top!r} is not a number of bars; give a whole number from 1, or None for all scores")
@@ -43,6 +42,6 @@ def plot_scores(
         drawing.distribution(axes, scores, name)
         return axes
     best = highest(scores, top)
-    off = np.zeros(len(best)) if bounds is None else on_host(bounds)[best]
-    drawing.highest(axes, [label(i) for i in best], scores[best], off, name)
+    off = np.zeros(len(best)) if bounds is None else bounds[best]
+    drawing.highest(axes, names(best), scores[best], off, name)
     return axes

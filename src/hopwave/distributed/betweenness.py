@@ -6,7 +6,7 @@
     split="graph"     Every rank has a part of the graph, and all ranks work on one source at a time (dependencies.py):
                       for graphs that one rank cannot hold.
 
-Scales, samples and the certificate are those of hopwave.algorithms.brandes, and path counts overflow in neither.
+Both scale, sample and certify as hopwave.algorithms.brandes does, and in neither can path counts overflow.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ BYTES_PER_VERTEX, BYTES_PER_ARC = 80, 8  # on a rank with the whole graph: rows,
 class DistributedBetweennessResult:
     """A rank's share of the scores: those of its own vertices, from id `first` on.
 
-    After a sample with the whole graph on every rank, `bounds` are those of the same vertices; `pairs` and `undecided`
+    After a sample with the whole graph on every rank, `bounds` has one error bound per score; `pairs` and `undecided`
     are as in BetweennessResult.
 
     >>> from hopwave import distributed
@@ -268,7 +268,7 @@ def _check_seed(joined: World, seed: Any, sampled: bool) -> None:
 
 
 def _compared(G: Any) -> Any:
-    """What all ranks must have in common of a graph. What is no graph is refused later, on all ranks."""
+    """What ranks compare to see that they give the same graph. Other objects are refused later, on all ranks."""
     if isinstance(G, DistributedGraph):
         return G.named
     try:
@@ -312,8 +312,8 @@ def _in_parts(
             meter.update(number + 1)
     certificate, own, sums = brandes.certify(both_sides), len(run.total), run.total
     if drawn is not None:
-        # The scale needs the size of the sample, and which own vertices are in it: zeros after the sums stand for the
-        # sources on other ranks.
+        # The scale needs the size of the sample, and which own vertices are in it: one zero is appended to the sums
+        # for each sampled source on another rank.
         here = drawn[(drawn >= G.first) & (drawn < G.first + own)] - G.first
         sums = np.concatenate([sums, np.zeros(len(drawn) - len(here))])
         drawn = np.concatenate([here, np.arange(own, len(sums))])

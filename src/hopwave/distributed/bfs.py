@@ -55,7 +55,7 @@ class DistributedBFSResult:
         return None if distances is None else (distances, predecessors)
 
     def edges(self) -> int:
-        """Edges given, repeats and loops included, between reached vertices; to be called on all ranks.
+        """Counts the input edges between reached vertices, repeats and loops included; call it on all ranks.
 
         >>> from hopwave import distributed
         >>> distributed.bfs(distributed.from_edges([0, 0, 2], [1, 1, 3]), 0).edges()
@@ -78,9 +78,9 @@ def bfs(
 ) -> DistributedBFSResult:
     """Hops from a source, or from the nearest of several, to every vertex; called by all ranks with the same arguments.
 
-    `plan` is any that neither looks ahead nor reuses a queue: "auto", "hiragushi-hybrid", "pushpull", ... Ranks on CPUs
-    follow its rule, mask, operand and early exit; what is left out is in `plan.without` of the result, and the trace
-    has the steps that really ran.
+    `plan` may be any plan that neither looks ahead nor reuses a queue: "auto", "hiragushi-hybrid", "pushpull", ...
+    Ranks on CPUs follow its rule, mask, operand and early exit. The result's `plan.without` names the choices that
+    ranks do not follow, and its trace has the steps that really ran.
     `compress=False` sends ids as plain 64-bit numbers, to see what compression saves. The trace, which has the bytes
     that each level sent, is always kept: it costs nothing compared with a level's exchange.
 
@@ -95,7 +95,7 @@ def bfs(
     depth_limit : int, optional
         The greatest number of hops.
     plan : str or Plan, optional
-        Any that neither looks ahead nor reuses a queue.
+        Any plan that neither looks ahead nor reuses a queue.
     compress : bool, optional
         False sends ids as plain 64-bit numbers, to see what compression saves.
 

@@ -10,15 +10,15 @@ from hopwave.distributed.layout import Layout, columns_for, slot_type
 from hopwave.distributed.world import World
 from hopwave.errors import EngineError
 
-# Bytes at the peak, while a graph is built (docs/distributed.md), with slots of 32 bits.
+# Peak memory while a graph is built (docs/distributed.md), in bytes, with slots of 32 bits.
 PEAK_BYTES_PER_ARC, PEAK_BYTES_PER_ARC_2D = 22, 31
 BYTES_PER_VERTEX = 44  # offsets, degrees, distance, predecessor
 
 
 def bytes_per_rank(n: int, edges: int, directed: bool, columns: int, size: int) -> int:
-    """About what each of `size` ranks needs to build and search a graph, if all have equal shares.
+    """About how many bytes each of `size` ranks needs to build and search a graph, if all have equal shares.
 
-    columns: of the ranks' grid, 0 for a 1D layout.
+    columns: the number of columns in the grid of ranks; 0 for a 1D layout.
 
     >>> bytes_per_rank(1 << 20, 16 << 20, False, 0, 4) < bytes_per_rank(1 << 20, 16 << 20, False, 2, 4) < 10**9
     True
@@ -27,12 +27,12 @@ def bytes_per_rank(n: int, edges: int, directed: bool, columns: int, size: int) 
     group = n // min(columns, size // columns) if columns else n
     widths = int(np.dtype(slot_type(group)).itemsize) // 4  # 1, or 2 with slots of 64 bits
     per_arc = (PEAK_BYTES_PER_ARC_2D if columns else PEAK_BYTES_PER_ARC) * widths
-    offsets = 16 * group if columns else 0  # of a row and of a column of ranks
+    offsets = 16 * group if columns else 0  # for the vertices of a row and of a column of ranks
     return arcs * per_arc + offsets + BYTES_PER_VERTEX * n // size + group // 4
 
 
 def check_memory(world: World, n: int, edges: int, directed: bool, layout: Any, device: str) -> None:
-    """An EngineError, on all ranks, where a rank has too little memory for its share."""
+    """Raises an EngineError on all ranks if a rank has too little memory for its share."""
     columns = world.together(lambda: columns_for(layout, world.size, n))
     owned = int(layout.starts[-1] - layout.starts[0]) if isinstance(layout, Layout) else n
     need = bytes_per_rank(owned, edges, directed, columns, world.size)
@@ -52,7 +52,7 @@ def check_memory(world: World, n: int, edges: int, directed: bool, layout: Any, 
 
 
 def _free(world: World, device: str) -> int | None:
-    """This rank's share of the free memory of its machine or its GPU; None where the system does not say."""
+    """This rank's share of the free memory of its machine or its GPU; None if the system does not tell."""
     if device == "cuda":
         import cupy
 

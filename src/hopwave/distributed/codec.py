@@ -1,4 +1,4 @@
-"""Sets of vertices in few bytes: the gaps between them or a bitmap, whichever is shorter, with or without a value each.
+"""Sets of vertices in few bytes: gaps or a bitmap, whichever is shorter, and optionally one value per vertex.
 
 A set is a sorted list of positions below some length. Its gaps take 1, 2, 4 or 8 bytes each, as the widest gap needs;
 once the set holds more than about an eighth of its range, a bitmap is shorter. A value is a row of bytes. Numbers such
@@ -54,7 +54,7 @@ def value_bytes(shape: Shape) -> int:
 
 
 def pack(xp: Any, positions: Any, values: Any | None, length: int, compress: bool = True) -> tuple[Shape, Any]:
-    """Sorted positions below length, and their values as rows of bytes, as a packet: its shape and its bytes."""
+    """Packs sorted positions below length, and their values as rows of bytes. Returns (shape, bytes) of the packet."""
     count = len(positions)
     if count == 0:
         return EMPTY, xp.empty(0, np.uint8)
@@ -77,14 +77,14 @@ def pack(xp: Any, positions: Any, values: Any | None, length: int, compress: boo
 
 
 def pack_set(xp: Any, positions: Any, length: int, compress: bool = True) -> tuple[Shape, Any]:
-    """Positions in any order, without values. They are sorted only where gaps are shorter than a bitmap."""
+    """Packs positions in any order, without values. Sorts them only if gaps are shorter than a bitmap."""
     if compress and len(positions) > _bitmap_bytes(length):
         return (len(positions), 0, 0), bitmap(xp, positions, length).view(np.uint8)
     return pack(xp, xp.sort(positions), None, length, compress)
 
 
 def pack_bitmap(xp: Any, words: Any, length: int, compress: bool = True) -> tuple[Shape, Any]:
-    """A bitmap as a packet: as it is, unless it is so sparse that gaps are shorter.
+    """Packs a bitmap: unchanged, unless gaps are shorter.
 
     >>> pack_bitmap(np, np.array([0, 0, 0, 2], np.uint64), 256)[0], pack_bitmap(np, np.array([7], np.uint64), 3)[0]
     ((1, 1, 0), (3, 1, 0))
@@ -123,7 +123,7 @@ def unpack(xp: Any, shape: Shape, data: Any, length: int) -> tuple[Any, Any]:
 
 
 def to_bytes(xp: Any, values: Any, compress: bool = True) -> Any:
-    """Numbers ≥ 0 as rows of bytes, as few as the greatest needs."""
+    """Numbers ≥ 0 as rows of bytes; the greatest number decides how many bytes a row has."""
     if len(values) == 0:
         return xp.empty((0, 1), np.uint8)
     return to_bytes_of(values, max(1, -(-int(values.max()).bit_length() // 8)) if compress else PLAIN)
@@ -146,7 +146,7 @@ def from_bytes(xp: Any, rows: Any) -> Any:
 
 
 def bitmap(xp: Any, positions: Any, length: int) -> Any:
-    """A bitmap, in words of 64, with these positions set."""
+    """A bitmap of 64-bit words with these positions set."""
     if xp is np:
         words = np.zeros(-(-length // 64), np.uint64)
         _compiled().set_places(words, positions)
@@ -172,7 +172,7 @@ def set_positions(xp: Any, words: Any) -> Any:
 
 
 def _compiled() -> Any:
-    """The CPU's loops over bitmaps, imported when first needed, since Numba takes long to import."""
+    """The CPU's loops over bitmaps. Imported when first needed, because importing Numba takes long."""
     from hopwave.engines.cpu.rank import part
 
     return part

@@ -157,7 +157,7 @@ def read(
     """
     joined = world()
     about = {"format": format, "directed": directed, "layout": layout, "balance": balance, "device": device}
-    joined.agree("read", **about)  # each machine may have the file in a folder of its own
+    joined.agree("read", **about)  # not the path: each machine may have the file in a folder of its own
     share = joined.together(lambda: read_share(path, format, directed, joined.rank, joined.size))
     _check_same_file(joined, path)
     found, is_directed = joined.total(len(share.u)), bool(joined.allgather(share.directed)[0])
@@ -169,7 +169,7 @@ def read(
 
 
 def _check_same_file(joined: World, path: Any) -> None:
-    """A FormatError where ranks have read different files. Files that may be copies are compared by what they hold."""
+    """Raises a FormatError if ranks have read different files. Files that may be copies are compared by checksum."""
 
     def differ(found: list[Any], told: Callable[[int], str]) -> None:
         other = next((rank for rank, one in enumerate(found) if one != found[0]), None)
@@ -195,7 +195,7 @@ def _digest(path: Any) -> int:
 
 
 def _check_count(path: Any, found: int, declared: int | None) -> None:
-    """A FormatError where ranks have found fewer or more edges than the file declares."""
+    """Raises a FormatError if ranks have found fewer or more edges than the file declares."""
     if declared is not None and found != declared:
         raise FormatError(f"holds {found:,} edges; expected the {declared:,} that its header declares", path)
 
@@ -311,7 +311,7 @@ def uniform(
 def _generated(
     joined: World, n: int, edges: int, draw: Callable[[int, int], Edges], directed: bool, **options: Any
 ) -> DistributedGraph:
-    """A graph of random edges, if it fits into memory. draw(first, count): some of them, from number `first` on."""
+    """A graph of random edges, if it fits into memory. draw(first, count) returns the edges first ... first+count-1."""
     joined.together(lambda: choose_device(joined, options["device"], options["threads"]))
     check_memory(joined, n, edges, directed, options["layout"], options["device"])
     begin, end = joined.rank * edges // joined.size, (joined.rank + 1) * edges // joined.size
@@ -323,15 +323,15 @@ def _generated(
 
 
 def spread(graph: Any, **options: Any) -> DistributedGraph:
-    """A hopwave.Graph that every rank has (or only one rank, the others giving None), split into one part per rank.
+    """Splits a hopwave.Graph into one part per rank. Every rank gives the graph, or one rank does and the others None.
 
-    A distributed graph has no weights, so a weighted graph is refused: give `graph.without_weights()`. Nor has it
-    parallel edges: those that the graph keeps (`repeats="keep"`) are merged, and count as one path.
+    A distributed graph has no weights, so a weighted graph is refused: give `graph.without_weights()`. It has no
+    parallel edges either: those that the graph keeps (`repeats="keep"`) are merged, and count as one path.
 
     Parameters
     ----------
     graph : Graph or None
-        The graph.
+        The graph, or None on a rank that does not have it.
     **options
         `layout`, `balance`, `device` and `threads`, as for `from_edges`.
 
@@ -365,7 +365,7 @@ def spread(graph: Any, **options: Any) -> DistributedGraph:
 
 
 def _first_giver(given: list[Any]) -> int:
-    """The first rank that gives a graph. `given`: what each rank's graph is, None where it gives none."""
+    """The first rank that gives a graph. `given`: per rank, a description of its graph, or None without a graph."""
     givers = [rank for rank, about in enumerate(given) if about is not None]
     if not givers:
         raise GraphError("no rank gives a graph to spread; give it on one rank at least")

@@ -2,10 +2,11 @@
 
     d   a vertex's distance so far, a whole number of units      Δ   the width of a bucket of distances
 
-The vertices of the nearest bucket whose distance became shorter relax all of their arcs, until none is left in the
-bucket; then comes the next one. A rank sends (vertex, distance, parent) to the vertex's owner, once per round, sorted
-by destination, and only where that is shorter than anything the rank has seen for that vertex. Lengths are whole
-numbers, so the distances are the same to the last bit on any number of ranks, and validation needs no tolerance.
+In each round, the vertices of the nearest bucket whose distance became shorter relax all of their arcs. When no
+distance in the bucket changes any more, the next bucket follows. Once per round a rank sends (vertex, distance, parent)
+to the vertex's owner, sorted by destination, and only if the distance is the shortest that the rank has seen for that
+vertex. Lengths are whole numbers, so distances are exactly equal on any number of ranks, and validation needs no
+tolerance.
 """
 
 from __future__ import annotations
@@ -26,15 +27,15 @@ from hopwave.distributed.sides import (
 )
 from hopwave.distributed.validate import parent_slots
 
-UNIT = 1 << 24  # the longest arc
+UNIT = 1 << 24  # length of the longest arc
 NEVER = 1 << 62  # the distance of a vertex that was not reached
 DELTA = UNIT // 32  # for lengths uniform in (0, 1] and about 30 arcs per vertex: few rounds, few arcs relaxed twice
 
 
 class Paths:
-    """Shortest paths from one source after another, over arcs with lengths drawn at random, `start` being the seed.
+    """Shortest paths from one source after another, over arcs with random lengths (seed: `start`).
 
-    `distance` (in units; NEVER where there is no path) and `parent` are of own vertices, on the graph's device.
+    `distance` (in units; NEVER without a path) and `parent` have one entry per own vertex, on the graph's device.
     """
 
     def __init__(self, graph: GraphInParts, start: int) -> None:
@@ -71,7 +72,7 @@ class Paths:
         return self.graph.wire.allgather(self.graph.world.comm, np.array([number], np.int64))
 
     def _relax(self, frontier: Any, below: int) -> None:
-        """Offer the heads of these own vertices' arcs a path, all of them shorter than `below`."""
+        """Relax all arcs of these own vertices. Every path offered is shorter than `below`."""
         graph, xp, heads = self.graph, self.xp, self.graph.push_heads
         width = -(-below.bit_length() // 8)
         rows, distances = self._frontier_of(graph.push_tails, frontier, width)
@@ -90,7 +91,7 @@ class Paths:
             self._take_shorter(positions, lengths, graph.tails_of(rank).ids(tails))
 
     def _take_shorter(self, positions: Any, lengths: Any, parents: Any) -> None:
-        """Own vertices, each at most once, take the path that they are offered if it is shorter."""
+        """Give own vertices the paths offered to them where these are shorter. No position may appear twice."""
         shorter = lengths < self.distance[positions]
         positions, lengths = positions[shorter], lengths[shorter]
         self.distance[positions], self.waiting[positions] = lengths, True
@@ -108,9 +109,10 @@ class Paths:
     # ------------------------------------------------------------------ validation
 
     def broken(self, source: int) -> tuple[str, ...]:
-        """The rules that the last run broke, by name, the same on every rank: Graph500's five, lengths for levels.
+        """Names of the rules that the last run broke: Graph500's five, with distances instead of levels.
 
-        Every link of a tree adds at least one unit to the distance, so a tree whose links are right has no cycle.
+        Every rank gets the same names. Every link of a tree adds at least one unit to the distance, so a tree whose
+        links are right has no cycle.
         """
         graph, xp, d = self.graph, self.xp, self.distance
         parents = self.parent.astype(np.int64)
@@ -138,7 +140,7 @@ class Paths:
 
 
 def _slot_shifts(group: Group) -> tuple[Any, Any]:
-    """How slots become ids: where each range of the group begins, and what to add there. Empty ranges are left out."""
+    """(first slot of each range, id - slot in that range), without the group's empty ranges."""
     some = np.diff(group.slots) > 0
     some[0] |= not some.any()
     return group.slots[:-1][some], (group.firsts - group.slots[:-1])[some]

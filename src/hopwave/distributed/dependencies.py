@@ -1,11 +1,12 @@
 """Dependencies of one source when every rank has a part of the graph (Brandes): path counts forward, dependencies back.
 
-    σ   path counts, kept as mantissa · 2^exponent per vertex: no graph overflows them
+    σ   path counts, kept as mantissa · 2^exponent per vertex, so that they never overflow
     δ   dependencies: δ(v) = σ(v) Σ (1 + δ(w)) / σ(w) over the successors w of v
 
 Forward and back, a level is the same operation: its vertices send a number to all of their neighbours, each rank sums
-what it has for a vertex, and the vertex's owner sums what the ranks send. Forward, a rank sends to a vertex only once:
-a vertex that it met at an earlier level is visited. Back, an owner takes only what a level sends to the one before it.
+what it has for a vertex, and the vertex's owner sums what the ranks send. Forward, a rank sends to a vertex at one
+level only: if it met the vertex earlier, the vertex is already visited. Back, an owner ignores numbers for vertices
+that are not in the level before.
 """
 
 from __future__ import annotations
@@ -25,13 +26,13 @@ NO_BITMAP = np.empty(0, np.uint64)
 
 
 class Dependencies:
-    """Σ δ over sources, of own vertices, in `total`; every rank adds the same sources. Computes on the CPU."""
+    """`total[v]` = Σ δ(v) over sources, for own vertices v. Every rank adds the same sources. Computes on the CPU."""
 
     def __init__(self, graph: DistributedGraph, cutoff: int | None, endpoints: bool) -> None:
         self.graph, self.cutoff, self.endpoints = graph, cutoff, endpoints
         part, self.wire = graph.part, HostWire(graph.world.oversubscribed)
         out, into = (part.out_offsets, part.heads), (part.in_offsets, part.tails)
-        if graph.device != "cpu":  # copy to host memory; once where out and into are the same
+        if graph.device != "cpu":  # copy to host memory, once if out and into are the same arrays
             same = part.tails is part.heads
             out = tuple(array.get() for array in out)
             into = out if same else tuple(array.get() for array in into)
@@ -108,8 +109,8 @@ class Dependencies:
     ) -> tuple[Any, Any, Any]:
         """Send the numbers of own vertices along all of their arcs, from the near side to the far side.
 
-        Returns the own vertices that were sent any number, and the sums. met: a bitmap of far slots to leave out, to
-        which those reached are added, or NO_BITMAP.
+        Returns the own vertices that numbers were sent to, and the sums (mantissas, exponents). met: a bitmap of far
+        slots to leave out, or NO_BITMAP; the slots reached are added to it.
         """
         if near.comm is not None:
             own, mantissas, exponents = self._level_of(near, own, mantissas, exponents)

@@ -1,9 +1,9 @@
 """Notices that a rank has ended while others still wait for it, by sys.exit or because its script is over.
 
-MPI would let the others wait for it for ever, and it for them. So a rank that ends tells its two neighbours in the ring
-of all ranks how many exchanges it took part in. All ranks make the same exchanges in the same order. A rank that waits
-in a later exchange than its neighbour ever made would wait for ever, and can end the job instead. The ring is enough:
-somewhere in it a rank that waits is next to one that has ended.
+MPI would let both sides wait for ever. So a rank that ends tells its two neighbours in the ring of all ranks how many
+exchanges it took part in. All ranks make the same exchanges in the same order. A rank that waits in exchange k, and
+whose neighbour ended after fewer than k, would wait for ever, and ends the job instead. The ring is enough: somewhere
+in it a rank that waits is next to one that has ended.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ POLL_SECONDS = 5e-5  # between two looks at what a rank waits for
 
 
 class NeighbourWatch:
-    """Watches this rank's neighbours; `exchanges` counts those that this rank has begun to wait for.
+    """Watches this rank's neighbours; `exchanges` counts the exchanges that this rank has begun to wait for.
 
-    `abort` ends the job with a sentence.
+    `abort(message)` ends the job.
     """
 
     def __init__(self, comm: Any, mpi: Any, abort: Callable[[str], Any]) -> None:

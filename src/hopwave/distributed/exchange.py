@@ -26,10 +26,10 @@ BLOCK = 1 << 21  # edges that are exchanged at a time
 
 @dataclass(frozen=True)
 class Built:
-    """A rank's arcs. `out`: heads by tail, for pushes; `into`: tails by head, for pulls (the same rows if possible).
+    """A rank's arcs. `out`: heads by tail, for pushes; `into`: tails by head, for pulls (undirected in 1D: `out`).
 
-    `tuples`: how many of the edges given, repeats and loops among them, end at each tail's slot; an edge counts at
-    both of its ends.
+    `tuples`: per tail slot, the number of input edges at that vertex, repeats and loops included; an undirected edge
+    counts at both ends.
     """
 
     out: Rows
@@ -39,7 +39,7 @@ class Built:
 
 
 def in_blocks(source: Any, target: Any) -> Iterator[Edges]:
-    """Two columns, one block at a time."""
+    """Yields two columns of edge ends in blocks of BLOCK edges; one empty block if there are no edges."""
     for begin in range(0, max(len(source), 1), BLOCK):
         yield source[begin : begin + BLOCK], target[begin : begin + BLOCK]
 
@@ -84,8 +84,8 @@ def build(
 def _exchanged(
     world: World, layout: Layout, blocks: Iterable[Edges], directed: bool, wire: HostWire, wide: bool
 ) -> tuple[list[Any], list[Any], int]:
-    """The arcs that this rank keeps, as (tail, head); those kept as (head, tail), of directed graphs in 1D alone; and
-    the number of edges on all ranks.
+    """Returns this rank's arcs as (tail, head); as (head, tail), filled only for directed graphs in 1D; and the number
+    of edges on all ranks.
     """
     xp = wire.xp
     out_arcs: list[Any] = []

@@ -31,7 +31,7 @@ LINES = ("matrix-market", "snap")
 class Share:
     """What one rank read: its edges by id, and what the file declares: vertices, directedness, number of edges.
 
-    `both_ways`: a directed graph is wanted of a file of undirected edges, so that each of them is two arcs.
+    `both_ways`: the file's edges are undirected and a directed graph is wanted, so each edge becomes two arcs.
     """
 
     u: Ids
@@ -42,14 +42,14 @@ class Share:
     both_ways: bool = False
 
     def arcs(self) -> tuple[Ids, Ids]:
-        """The edges, each of them both ways where they must be."""
+        """The edges; with `both_ways`, each of them in both directions."""
         if not self.both_ways:
             return self.u, self.v
         return np.concatenate([self.u, self.v]), np.concatenate([self.v, self.u])
 
 
 def read_share(path: str | os.PathLike[str], format: str | None, directed: bool | None, rank: int, size: int) -> Share:
-    """A rank's share of a file. If the file cannot be split, all of it for rank 0 and nothing for the others."""
+    """A rank's share of a file. If the file cannot be split, rank 0 gets all of it and the others nothing."""
     source = Source(Path(path), Meter("", None, False))
     if source.size == 0:
         raise source.fail("empty; expected a graph", 1)
@@ -71,7 +71,7 @@ def _whole(path: str | os.PathLike[str], format: str | None, directed: bool | No
 
 
 def _records(source: Source, directed: bool | None, rank: int, size: int) -> Share:
-    """Graph500 edges of 16 bytes, or of 12 where only that divides the file."""
+    """Graph500 edges of 16 bytes, or of 12 if the file's size is a multiple of 12 only."""
     width = 16 if source.size % 16 == 0 else 12
     if source.size % width:
         raise source.fail(
@@ -92,7 +92,7 @@ def _records(source: Source, directed: bool | None, rank: int, size: int) -> Sha
 def _lines(source: Source, format: str, directed: bool | None, rank: int, size: int) -> Share:
     """The lines that begin in the rank-th of `size` equal ranges of bytes after the header."""
     declared: int | None
-    says: bool | None  # whether the file is directed; None: it does not say
+    says: bool | None  # whether the file is directed; None if it does not declare that
     with source.text() as stream:
         first = stream.tell()
         if format == "matrix-market":
@@ -123,7 +123,7 @@ def _lines(source: Source, format: str, directed: bool | None, rank: int, size: 
 
 
 def _next_line(stream: Any, position: int, start: int) -> int:
-    """Where the first line begins that begins at this position or after it."""
+    """The start of the first line that begins at or after this position."""
     if position <= start:
         return start
     stream.seek(position - 1)
@@ -132,6 +132,6 @@ def _next_line(stream: Any, position: int, start: int) -> int:
 
 
 def _at_its_line(source: Source, error: FormatError, before: int) -> FormatError:
-    """The error with its line counted from the file's beginning. Lines are counted only now that there is an error."""
+    """The error with its line counted from the file's beginning. `before`: the lines before this rank's share."""
     what = str(error).removeprefix(f"{source.path}:{error.line}: ")
     return source.fail(what, (error.line or 1) + before)

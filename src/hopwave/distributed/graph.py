@@ -18,14 +18,14 @@ from hopwave.distributed.world import World
 from hopwave.errors import EngineError
 from hopwave.graph import Graph
 
-_numbers = count(1)  # ranks make their graphs together, so that all give a graph the same number
+_numbers = count(1)  # ranks make their graphs together, so a graph has the same number on all of them
 
 
 class DistributedGraph:
     """A graph over the ranks of a job; made by `read`, `from_edges`, `kronecker` or `uniform`, on all ranks together.
 
     `n` and `m` count the vertices and the stored arcs of the whole graph. This rank owns `own` vertices, from id
-    `first` on; `tuples` is the number of edges given at each of them, repeats and loops included.
+    `first` on; `tuples` counts the input edges at each of them, repeats and loops included.
 
     >>> from hopwave import distributed
     >>> G = distributed.from_edges([0, 1], [1, 2])
@@ -135,9 +135,9 @@ class DistributedGraph:
         self.part.hubs_first(allgather_values(self, self.pull_tails, classes, unused=0))
 
     def sort_rows(self) -> None:
-        """Sort every row by descending in-degree (Hiragushi, section 3.4), in a second copy; on all CPU ranks together.
+        """Copy the rows, sorted by descending in-degree (Hiragushi, section 3.4); called by all CPU ranks together.
 
-        The copy is made once, for plans that ask for the order. It takes as much memory as the arcs.
+        The copy is made once, for plans that ask for this order. It takes as much memory as the arcs.
         """
         if self.part.sorted_tails is None:
             self.world.agree("sort_rows", G=self.named)
@@ -156,7 +156,10 @@ class DistributedGraph:
         return self._tail_groups[rank]
 
     def edges_within(self, reached: Any) -> int:
-        """Edges given, repeats and loops included, between reached vertices: one flag per own vertex, on all ranks."""
+        """Counts the input edges between reached vertices, repeats and loops included; called by all ranks.
+
+        reached: one flag per own vertex.
+        """
         self.world.agree("edges_within", G=self.named)
         tuples = int((self.tuples * self.part.xp.asarray(reached)).sum())
         return self.world.total(tuples) // (1 if self.directed else 2)
@@ -203,7 +206,7 @@ class DistributedGraph:
 
     @property
     def named(self) -> str:
-        """What ranks compare, since two graphs of the same size may differ."""
+        """What ranks compare to see that they mean the same graph: sizes alone do not tell."""
         return f"{self!r} (graph {self.number} of this job)"
 
     def __repr__(self) -> str:
@@ -222,7 +225,7 @@ def choose_device(world: World, device: str, threads: int | None) -> None:
 
 
 def rank_threads(world: World, device: str, threads: int | None) -> int | None:
-    """The number of threads of a rank on the CPU: as given, or its share of the machine's. On a GPU there are none."""
+    """The number of a CPU rank's threads: as given, or its share of the machine's. None for a rank on a GPU."""
     if device == "cuda" and threads is not None:
         raise EngineError(f"threads={threads!r} are those of a CPU; leave them out, or use device='cpu'")
     if device != "cpu":
@@ -233,8 +236,8 @@ def rank_threads(world: World, device: str, threads: int | None) -> int | None:
 
 
 def choose_gpu(world: World) -> None:
-    """Take one of the machine's GPUs: its ranks take them in turn, and share them if there are more ranks."""
-    engines.engine("cuda")  # or an EngineError that says what is missing
+    """Use one of the machine's GPUs: rank r of the machine uses GPU r mod (number of GPUs)."""
+    engines.engine("cuda")  # raises an EngineError that says what is missing
     import cupy
 
     cupy.cuda.Device(world.machine_rank % cupy.cuda.runtime.getDeviceCount()).use()

@@ -27,12 +27,12 @@ from hopwave.errors import GraphError
 
 Ids = npt.NDArray[np.int64]
 
-MAX_NARROW_SLOTS = 1 << 32  # as many as 32 bits can name
-MAX_BUCKETS = 1 << 16  # of ids, when ranges are balanced: a range may end only between two buckets
+MAX_NARROW_SLOTS = 1 << 32  # more slots need 64-bit numbers
+MAX_BUCKETS = 1 << 16  # balanced ranges consist of whole buckets of ids; there are at most this many
 
 
 def slot_type(size: int) -> Any:
-    """The unsigned type for the slots of a group with this many.
+    """The unsigned integer type for the slots of a group of this size.
 
     >>> slot_type(100), slot_type(1 << 40)
     (<class 'numpy.uint32'>, <class 'numpy.uint64'>)
@@ -42,7 +42,7 @@ def slot_type(size: int) -> Any:
 
 @dataclass(frozen=True)
 class Group:
-    """The vertices of some ranks, one range after another. `slots`: where each range begins, and the end."""
+    """The vertices of some ranks, one range after another. `slots`: the first slot of each range, and the end."""
 
     ranks: tuple[int, ...]
     firsts: Ids
@@ -55,7 +55,7 @@ class Group:
         return int(self.slots[-1])
 
     def words(self, index: int) -> int:
-        """How many words of 64 vertices the range of the index-th rank takes in a bitmap."""
+        """The number of 64-bit words that the range of the index-th rank takes in a bitmap."""
         return int(self.slots[index + 1] - self.slots[index]) // 64
 
     def ids(self, slots: Any) -> Any:
@@ -162,7 +162,7 @@ class Layout:
 
     @cached_property
     def _shifts(self) -> dict[str, Ids]:
-        """By owner: slot minus id, in the group of all ranks, of the owner's row, of its column, or of it alone."""
+        """Kind of group → for each rank, slot - id of its vertices in the rank's group of that kind."""
         starts = {"world": self.world.slots[:-1], "alone": np.zeros(self.size, np.int64)}
         if self.columns:
             for name, group_of in (("row", self.row), ("column", self.column)):
@@ -187,7 +187,7 @@ def bucket_size(n: int) -> int:
 
 
 def grid_columns(layout: str | tuple[int, int], size: int) -> int:
-    """The columns of the grid for a layout: 0 for "1d", those of the grid nearest to a square for "2d".
+    """The number of columns of a layout's grid: 0 for "1d"; for "2d", that of the grid nearest to a square.
 
     >>> grid_columns("1d", 6), grid_columns("2d", 6), grid_columns((2, 3), 6)
     (0, 2, 3)
@@ -204,7 +204,7 @@ def grid_columns(layout: str | tuple[int, int], size: int) -> int:
 
 
 def columns_for(layout: str | tuple[int, int] | Layout, size: int, n: int) -> int:
-    """The columns of the grid for any layout= argument; a GraphError where it does not fit the ranks and vertices."""
+    """The number of grid columns for any layout= argument; raises a GraphError if the layout does not fit."""
     if not isinstance(layout, Layout):
         return grid_columns(layout, size)
     if layout.size != size or layout.n != n:

@@ -1,7 +1,7 @@
 """Arcs as single numbers, and the sorting that turns them into rows of neighbours.
 
-An arc is (row, column), two slots. Where slots have 32 bits, one 64-bit number holds both, the row in the upper half:
-such arcs sort in place, and take 8 bytes from the exchange to the end. Wide slots are kept in a table with two columns.
+An arc is (row, column), two slots. If slots have 32 bits, an arc is one 64-bit number, row << 32 | column: such arcs
+sort in place and never take more than 8 bytes. Arcs of 64-bit slots are kept in a table with two columns.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def transpose(xp: Any, arcs: Any) -> Any:
 
 
 def sort_into_rows(xp: Any, arcs: Any, count: int) -> tuple[Rows, Any, Any]:
-    """Sorted rows without repeats, the arcs without repeats, and how many arcs each row had with repeats.
+    """Returns sorted rows without repeats, the arcs without repeats, and each row's number of arcs with repeats.
 
     The arcs given may be sorted in place.
 
@@ -61,9 +61,9 @@ def sort_into_rows(xp: Any, arcs: Any, count: int) -> tuple[Rows, Any, Any]:
 
 
 def _offsets(xp: Any, arcs: Any, count: int) -> Any:
-    """Where each row begins in sorted arcs, and the end.
+    """The position of each row's first arc in sorted arcs, and the end.
 
-    By binary search, not by counting: CuPy's bincount keeps a histogram per thread block, too much memory for a GPU.
+    Found by binary search: CuPy's bincount keeps a histogram per thread block, which takes too much GPU memory.
     """
     rows = xp.arange(count, dtype=np.uint64)
     offsets = xp.full(count + 1, len(arcs), np.int64)

@@ -1,19 +1,19 @@
 """Breadth-first search over ranks (Hiragushi, section 4, after Beamer et al. 2013), one level at a time.
 
     push   Every rank follows the out-arcs of the frontier and sends (vertex, parent) to the vertex's owner: once per
-           vertex, sorted by destination, so that what one rank gets is contiguous (section 4.1).
+           vertex, sorted by destination, so that each rank's messages are contiguous (section 4.1).
     pull   The frontier, or all visited vertices if the plan's operand is "visited", goes to all ranks as a bitmap.
            Every rank looks through the in-arcs of its unvisited vertices for a bit that is set (section 4.2). In a 2D
            layout a vertex's in-arcs are on the ranks of one row: the bitmap of its owner's unvisited vertices goes
-           round that row, and each rank looks only for those not yet found.
+           round that row, and each rank looks only for vertices that are not found yet.
 
-What ranks do of a plan's other choices is in distributed/steps.py.
+distributed/steps.py says which of a plan's other choices ranks follow.
 
 On a grid of R × C ranks each rank sends at most n/8 · (R + C - 1)/(R C) bytes of bitmaps in a pull, never over n/8.
-The messages that tell owners their vertices' parents are counted apart: a search for distances alone sends none.
+Messages with parents are counted apart: a search for distances alone has none.
 
-The rule gets sums over all ranks, so every rank chooses the same step. A rank's messages to itself are not sent, and
-are handled while the others are on their way.
+The rule gets sums over all ranks, so every rank chooses the same step. A rank does not send messages to itself: it
+handles them while the others are on their way.
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ class Search:
         self.distance = xp.full(graph.own, -1, np.int32)
         self.parent = xp.full(graph.own, -1, graph.id_type) if predecessors else None
         self.visited = graph.closed.copy()
-        self.sent = xp.zeros(graph.push_heads.group.size // 64, np.uint64)  # vertices that no push needs to send again
+        self.sent = xp.zeros(graph.push_heads.group.size // 64, np.uint64)  # no push needs to send these again
         self.levels: list[Level] = []
         self.depth = self.reached = self.for_parents = 0
         mine = np.array([s - graph.first for s in sources if graph.first <= s < graph.first + graph.own], np.int64)
         self.frontier = xp.asarray(np.sort(mine))
         self.own_sources = codec.bitmap(xp, self.frontier, graph.own)
         self.visited |= self.own_sources
-        self.looks: dict[str, bool] = {}  # how a pull reads rows, where the part can do it in several ways
+        self.looks: dict[str, bool] = {}  # how a CPU's pull reads rows; a GPU has one way
         if self.parent is not None:
             self.parent[self.frontier] = (self.frontier + graph.first).astype(graph.id_type)
         self._mark_sent(self.frontier)
@@ -62,7 +62,7 @@ class Search:
     # ------------------------------------------------------------------ the loop
 
     def run(self, plan: Plan) -> None:
-        """Search level by level; the plan's rule chooses the step before each."""
+        """Search level by level; before each level the plan's rule chooses the step."""
         reason = why_not(plan)
         if reason:
             raise PlanError(reason)
@@ -93,11 +93,11 @@ class Search:
 
     @property
     def deepest(self) -> int:
-        """The greatest distance. The last level usually looked for more vertices and found none."""
+        """The greatest distance. It is usually depth - 1, because the last level finds no vertex."""
         return self.depth - bool(self.levels and not self.levels[-1].found)
 
     def _sums(self, checked: int) -> tuple[int, int, int, dict[str, int]]:
-        """Over all ranks: vertices and arcs of the frontier, arcs looked at; bytes sent, by all and by the busiest."""
+        """Sums over all ranks: vertices in the frontier, their arcs, arcs looked at; and a dict of bytes sent."""
         by_this = 40 * (self.graph.world.size - 1)  # the bytes of this exchange itself
         arcs = int(self.graph.degrees[self.frontier].sum())
         mine = len(self.frontier), arcs, checked, self.wire.sent + by_this, self.for_parents
@@ -112,7 +112,7 @@ class Search:
         return found, edges, looked, traffic
 
     def _write_distances(self) -> None:
-        """Set the frontier's distances. A level does so while an exchange is under way."""
+        """Set the frontier's distances. Levels call this while an exchange is under way."""
         self.distance[self.frontier] = self.depth
 
     def _mark_sent(self, own: Any) -> None:
@@ -123,12 +123,12 @@ class Search:
         self.sent[first : first + words] |= codec.bitmap(self.xp, own, self.graph.own)
 
     def _claim(self, positions: Any, tail_slots: Any, tails: Group) -> Any:
-        """Visit own vertices, with parents in those slots of a group; returns those not visited before."""
+        """Visit own vertices; their parents are these slots of `tails`. Returns the vertices not visited before."""
         ids = None if self.parent is None else tails.ids(tail_slots).astype(self.graph.id_type)
         return self.part.claim(positions, ids, self.visited, self.parent)
 
     def _claim_received(self, received: Received) -> list[Any]:
-        """Visit own vertices that other ranks found; returns those not visited before, one array per rank."""
+        """Visit own vertices that other ranks found; returns the vertices not visited before, one array per rank."""
         return [
             self._claim(positions, codec.from_bytes(self.xp, values), self.graph.tails_of(rank))
             for rank, positions, values in received
@@ -171,7 +171,7 @@ class Search:
             self.looks = {"all_rows": step.rows == "all", "early_exit": step.early_exit, "sorted_rows": sorted_rows}
         front = self._bitmap_of(tails, all_visited=step.operand == "visited")
         if tails.group.ranks == graph.push_heads.group.ranks:
-            self.sent |= front  # they are visited: no later push needs to send them
+            self.sent |= front  # these are visited: no later push needs to send them
         if heads.comm is None:
             slots = xp.empty(graph.own, graph.tail_type)
             before = self.visited.copy()
@@ -187,7 +187,7 @@ class Search:
         return int(checked)
 
     def _pull_round_row(self, row: Side, front: Any) -> int:
-        """Each rank's bitmap goes once round the row and comes home with all bits that were found."""
+        """Pass each rank's bitmap round the row once; it comes back with the vertices that any rank found."""
         size, closed, checked = len(row.group.ranks), self.visited.copy(), 0
         for turn in range(size):
             index = (row.index + turn) % size
@@ -200,9 +200,9 @@ class Search:
         return checked
 
     def _pull_round_row_with_parents(self, tails: Group, row: Side, front: Any) -> int:
-        """Each rank's bitmap goes round the row; each rank tells the owners the parents that it found for them.
+        """Pass each rank's bitmap round the row; each rank sends the owners the parents that it found for them.
 
-        The bitmap need not come home: the owner learns the same from the parents.
+        The bitmap need not come back: the parents tell the owner what was found.
         """
         graph, xp, size = self.graph, self.xp, len(row.group.ranks)
         closed, checked = self.visited.copy(), 0
@@ -232,7 +232,7 @@ class Search:
         return checked
 
     def _pass_on(self, row: Side, closed: Any, index: int) -> Pending:
-        """Begin to pass the bitmap of one rank's vertices on round the row; waiting returns that of the next rank's."""
+        """Begin to pass on the bitmap of one rank's vertices; the wait returns that of the next rank's vertices."""
         group, following = row.group, (index + 1) % len(row.group.ranks)
         shape, data = codec.pack_bitmap(self.xp, ~closed, int(group.lengths[index]), self.compress)
         length = int(group.lengths[following])
@@ -240,9 +240,9 @@ class Search:
         return lambda: ~codec.unpack_bitmap(self.xp, arriving, pending(), length)
 
     def _bitmap_of(self, side: Side, all_visited: bool) -> Any:
-        """The frontier of all ranks of a side, or all that they have visited, as a bitmap of its slots.
+        """The frontier of all ranks of a side, or all their visited vertices, as a bitmap of the side's slots.
 
-        Distances are written meanwhile.
+        Distances are written during the exchange.
         """
         xp, group, own = self.xp, side.group, self.graph.own
         # Vertices without in-arcs are marked as visited from the start; only sources among them really are.
@@ -265,7 +265,7 @@ class Search:
 
 
 def sort_by_head(xp: Any, heads: Any, tails: Any) -> tuple[Any, Any]:
-    """Messages sorted by their head, and so by destination: as one number each where both halves fit into it.
+    """Sorts messages by head, and thereby by destination. 32-bit heads sort as one number, head << 32 | tail.
 
     >>> [column.tolist() for column in sort_by_head(np, np.array([5, 2], np.uint32), np.array([7, 8]))]
     [[2, 5], [8, 7]]

@@ -24,7 +24,7 @@ Received = Iterator[tuple[int, Any, Any]]  # from each rank: its number, positio
 class Side:
     """Ranks that exchange something: their communicator, their vertices as a group, and our index among them.
 
-    comm is None where we are the only one.
+    comm is None if this rank is the only one.
     """
 
     comm: Any
@@ -38,7 +38,7 @@ class Side:
 
 
 class GraphInParts(Protocol):
-    """What exchanges and shortest paths need of a DistributedGraph; one GPU's graph can be wrapped to look like one."""
+    """The part of DistributedGraph that exchanges and shortest paths use; a graph on one GPU can implement it too."""
 
     n: int
     first: int
@@ -63,9 +63,9 @@ class GraphInParts(Protocol):
 def allgather_slots(
     wire: HostWire, side: Side, own: int, positions: Any, values: Any = None, compress: bool = True
 ) -> tuple[Any, Any]:
-    """Vertices of all ranks of a side, as slots, and their values as rows of bytes (None without values).
+    """Gathers vertices from all ranks of a side: their slots, and their values as rows of bytes (None without values).
 
-    own: the number of this rank's vertices; positions among them, which must be sorted if they have values.
+    own: the number of this rank's vertices. positions: which of them to send, sorted if they have values.
     """
     xp = wire.xp
     if values is None:
@@ -84,7 +84,7 @@ def allgather_slots(
 
 @dataclass(frozen=True)
 class Sent:
-    """Messages to the owners of vertices, on their way. `own`: which of them are ours, and were not sent."""
+    """Messages on their way to the owners of vertices. `own`: the slice of messages to ourselves, never sent."""
 
     own: slice
     value_bytes: int
@@ -96,7 +96,7 @@ def send_to_owners(
 ) -> Sent:
     """Begin to send messages about vertices of a side, sorted by slot, to their owners.
 
-    values: for some of the messages, their values as rows of bytes, or None. own: the number of this rank's vertices.
+    values(some) returns the values of a slice of the messages as rows of bytes, or None. own: this rank's vertex count.
     """
     xp, group = wire.xp, side.group
     cuts = [0] * len(group.ranks)
@@ -133,7 +133,7 @@ def unpacked(wire: HostWire, side: Side, own: int, shapes: list[codec.Shape], pe
 
 
 def allgather_values(graph: GraphInParts, side: Side, values: Any, unused: int = -1) -> Any:
-    """One value per slot of a side, from each rank's values of its own vertices. unused: for slots of no vertex."""
+    """One value per slot of a side, from each rank's values of its own vertices. Slots of no vertex get `unused`."""
     padded = graph.part.xp.full(graph.words * 64, unused, values.dtype)
     padded[: graph.own] = values
     if side.comm is None:

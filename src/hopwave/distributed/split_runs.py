@@ -1,7 +1,7 @@
 """Betweenness runs whose sources or pairs are split among ranks that all have the whole graph.
 
-Ranks take blocks off a queue until none is left; then what they found is added up, and every rank has the sum. What is
-done with it is the same on every rank, so that all of them stop, or go on, together.
+Ranks take blocks off a queue until it is empty; then their sums are added, and every rank gets the total. All ranks
+decide from that total, so that they stop, or go on, together.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class SplitSources(SourceRun):
     def add_up(
         self, job: BetweennessJob, title: str, progress: Progress, checkpoint: File = None, fetch: bool = True
     ) -> tuple[Floats, brandes.Certificate]:
-        """The sums over all sources of the job, checked. Progress is that of rank 0. There are no checkpoints."""
+        """The sums over all sources of the job, and their certificate. Rank 0 shows progress. No checkpoints."""
         assert checkpoint is None
         graph = self.graph
         total = np.zeros(graph.m if job.edges else graph.n * (2 if job.squares else 1))
@@ -75,12 +75,12 @@ class SplitPathRun(PathRun):
     world: World
 
     def begin(self, start: int) -> PathSampling:
-        """A run over the pairs that follow from that start."""
+        """A run over the random pairs of the seed `start`."""
         return SplitPaths(self.world, self.world.together(lambda: PathRun.begin(self, start)))
 
 
 class SplitPaths:
-    """See planning.jobs.PathSampling. Pairs are numbered, and counts are whole numbers: ranks change no answer."""
+    """See planning.jobs.PathSampling. Pairs are numbered and counts are integers: ranks do not change the result."""
 
     def __init__(self, world: World, run: PathSampling) -> None:
         self.done, self._world, self._run = 0, world, run
@@ -88,7 +88,7 @@ class SplitPaths:
         self.sums: Integers = np.zeros_like(run.sums)
 
     def advance(self, until: int, poll: Callable[[int], bool]) -> int:
-        """Pairs up to number `until`: no rank pauses alone, so poll is called for progress only."""
+        """Sample pairs up to number `until`. No rank pauses alone, so what poll returns is ignored."""
         first, run = self.done, self._run
         if until <= first:
             return first
@@ -112,7 +112,7 @@ class SplitPaths:
 
 
 def _stopping(work: Callable[[], None], queue: WorkQueue) -> Callable[[], None]:
-    """Do the work; if it fails on this rank, the queue gives no rank another block."""
+    """Wraps `work`: if it fails on this rank, the queue gives no rank another block."""
 
     def guarded() -> None:
         try:

@@ -1,4 +1,4 @@
-"""What ranks do of a plan's choices: all that count arcs on CPUs, less on GPUs. What is left out is named."""
+"""Which of a plan's choices ranks follow: on CPUs all that change which arcs are looked at, on GPUs fewer."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def as_run(step: Step, device: str) -> Step:
 
 
 def sorts_rows(plan: Plan, device: str) -> bool:
-    """Whether whole rows are sorted by in-degree for a plan, as its paper does; else the best neighbour comes first."""
+    """Whether rows are sorted by in-degree, as the plan's paper does; else only the best neighbour is put first."""
     pulls = any(isinstance(step, Pull) for step in plan.steps)
     return pulls and plan.order == "degree" and plan.loop == "host" and device == "cpu"
 

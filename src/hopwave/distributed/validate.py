@@ -1,7 +1,7 @@
 """Checks that a result is a breadth-first search, by Graph500's five rules; each rank checks the arcs it holds.
 
-Each rank gets the levels of all vertices that it has arcs from, in one byte each where the search is at most 127 levels
-deep. A tree whose links all lead from one level to the next has no cycle, so rule 1 needs no walk along the tree.
+Each rank gets the levels of all vertices that it has arcs from, in one byte each if the search has at most 127 levels.
+A tree whose links all lead from one level to the next has no cycle, so rule 1 needs no walk along the tree.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def _check_vertices(graph: DistributedGraph, sources: tuple[int, ...], levels: A
 def _check_links(
     graph: DistributedGraph, sources: tuple[int, ...], parents: Any, linked: Any, failures: Failures
 ) -> None:
-    """Rule 5: some rank of the row holds the arc from each predecessor."""
+    """Rule 5: for each vertex with a predecessor, some rank of the row holds the arc between them."""
     xp = graph.part.xp
     linked = reduce_to_owners(graph, graph.pull_heads, linked, greatest=True)
     ids = xp.arange(graph.own) + graph.first
@@ -96,9 +96,9 @@ def _note(xp: Any, sentences: list[tuple[int, str]], bad: Any, sentence: str, fi
 
 
 def parent_slots(graph: GraphInParts, parents: Any) -> Any:
-    """For every slot of the heads of pulls, the parent's slot among the tails; -1 where it is none of these.
+    """For every head slot of pulls, the parent's slot among the tails; -1 if the parent is not among them.
 
-    Also -1 for a vertex that is its own parent: that is checked by itself, and a loop says nothing about it.
+    Also -1 for a vertex that is its own parent: rule 1 checks roots, and a loop at the vertex proves nothing.
     """
     xp, heads = graph.part.xp, graph.pull_heads.group
     by_slot = allgather_values(graph, graph.pull_heads, parents)

@@ -1,8 +1,8 @@
 """How bytes get from rank to rank, from host memory or from a GPU.
 
-Arrays in host memory go to MPI directly. Arrays on a GPU take the best of three ways: NCCL, where every rank has its
-own GPU; an MPI that says it takes device pointers; else a copy through pinned host memory. A device pointer is never
-passed to an MPI that did not say so. An exchange is begun here and waited for later, so that a rank can work meanwhile.
+Arrays in host memory go to MPI directly. Arrays on a GPU take the best of three ways: NCCL, if every rank has its own
+GPU; an MPI that declares that it takes device pointers; else a copy through pinned host memory. No other MPI is ever
+passed a device pointer. An exchange is begun here and waited for later, so that a rank can work meanwhile.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Pending = Callable[[], Any]  # waits for an exchange that was begun, and returns
 class HostWire:
     """Exchanges between ranks; `sent` counts the bytes that left this rank, `waited` the seconds it waited for others.
 
-    NCCL's exchanges are part of the GPU's stream, so that nobody waits for them here.
+    NCCL's exchanges are part of the GPU's stream, so `waited` does not count them.
     """
 
     name = "host memory"
@@ -55,9 +55,9 @@ class HostWire:
     # -------------------------------------------------------------- packets
 
     def allgather_packets(self, comm: Any, shape: Shape, data: Any, lengths: Any) -> tuple[list[Shape], Pending]:
-        """Begin to send one packet to all ranks; waiting returns the packets of all, in the order of ranks.
+        """Begin to send one packet to all ranks; the wait returns the packets of all, in the order of ranks.
 
-        lengths: of the ranges that the ranks' packets are about.
+        lengths: one per rank; the positions in its packet are below its length.
         """
         shapes = [tuple(row) for row in self.allgather(comm, np.array(shape, np.int64)).tolist()]
         sizes = [packed_size(one, int(length)) for one, length in zip(shapes, lengths, strict=True)]
@@ -67,7 +67,7 @@ class HostWire:
     def alltoall_packets(
         self, comm: Any, shapes: list[Shape], packets: list[Any], length: int
     ) -> tuple[list[Shape], Pending]:
-        """Begin to send each rank its own packet; waiting returns those for us, of positions below length.
+        """Begin to send each rank its own packet; the wait returns the packets for us, of positions below length.
 
         The packet for ourselves is not sent: an empty one takes its place.
         """
@@ -83,8 +83,8 @@ class HostWire:
         return arriving, _split(self.alltoallv(comm, data, out, sizes), sizes)
 
     def pass_packet(self, comm: Any, shape: Shape, data: Any, length: int) -> tuple[Shape, Pending]:
-        """Begin to send a packet to the previous rank in the ring; waiting returns the packet of the next rank, of
-        positions below length. In a ring of one rank, that is the packet sent.
+        """Begin to send a packet to the previous rank in the ring; the wait returns the packet of the next rank, of
+        positions below length. In a ring of one rank, it returns the packet sent.
         """
         size, me = comm.Get_size(), comm.Get_rank()
         previous, following = (me - 1) % size, (me + 1) % size
@@ -108,7 +108,7 @@ class HostWire:
 
         return wait
 
-    # -------------------------------------------------------------- bytes; other wires do this their own way
+    # -------------------------------------------------------------- bytes; other wires override these
 
     def buffer(self, size: int) -> Any:
         """An array of bytes that MPI can write to."""
@@ -187,7 +187,7 @@ class PinnedWire(HostWire):
 
 
 class CudaAwareWire(PinnedWire):
-    """Device pointers for an MPI that has said it takes them."""
+    """Passes device pointers to an MPI that declares that it takes them."""
 
     name = "CUDA-aware MPI"
 
@@ -230,7 +230,7 @@ class NcclWire(PinnedWire):
         return self._send_and_receive(comm, [(data, 0, mine)] * len(sizes), sizes)
 
     def alltoallv(self, comm: Any, data: Any, out: list[int], into: list[int]) -> Pending:
-        """Each rank's own bytes."""
+        """Send each rank its own bytes."""
         slices = [(data, start, size) for start, size in zip(_starts(out), out, strict=True)]
         return self._send_and_receive(comm, slices, into)
 
@@ -286,7 +286,7 @@ def has_nccl() -> bool:
 
 
 def takes_device_pointers() -> bool:
-    """Whether this MPI says that it takes device pointers: by MPI 4.1's info key, or by its own extension."""
+    """Whether this MPI declares that it takes device pointers, by MPI 4.1's info key or by its own extension."""
     from mpi4py import MPI
 
     kinds = MPI.COMM_WORLD.Get_info().Get("mpi_memory_alloc_kinds") or ""

@@ -15,15 +15,17 @@ from typing import Any
 import numpy as np
 
 from hopwave.distributed.world import World
+from hopwave.system import threads
+from hopwave.system.threads import Flag
 
 REQUEST, REPLY = 1, 2  # tags
-BLOCKS_PER_RANK = 4  # a block is what is left, divided into this many blocks per rank
-MIN_BLOCK = 16  # sources: an engine allocates arrays for each block
+BLOCKS_PER_RANK = 4  # block size = sources left / (BLOCKS_PER_RANK · ranks)
+MIN_BLOCK = 16  # sources per block, at least, because an engine allocates arrays for each block
 POLL_SECONDS = 0.0005  # between two looks of rank 0's thread for a request
 
 
 class WorkQueue:
-    """Iterates over (begin, end) of the blocks that this rank gets, in a `with` that all ranks enter and leave."""
+    """Yields (begin, end) of each block that this rank gets. All ranks enter and leave its `with` block together."""
 
     def __init__(self, world: World, count: int) -> None:
         from mpi4py import MPI
@@ -31,21 +33,22 @@ class WorkQueue:
         self.world, self.count, self.next = world, count, 0
         self._mpi: Any = MPI
         self._lock = threading.Lock()
-        self._server: threading.Thread | None = None
-        # Where MPI does not allow a thread that answers, each rank's blocks are fixed from the start.
+        self._over: Flag | None = None  # that the thread of rank 0 has replied to all
+        # If MPI does not allow a thread that answers, each rank's blocks are fixed from the start.
         self.dynamic = world.size > 1 and world.total(int(MPI.Query_thread())) == (MPI.THREAD_MULTIPLE * world.size)
 
     def __enter__(self) -> WorkQueue:
         self.world.barrier()
         self._comm = self.world.comm.Dup()
         if self.dynamic and self.world.rank == 0:
-            self._server = threading.Thread(target=self._serve, name="hopwave-work-queue", daemon=True)
-            self._server.start()
+            self._over = Flag()
+            if not threads.crew.start(1, self._serve):
+                self.world.abort("the system starts no further thread, and dealing sources to ranks needs one")
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        if self._server is not None and kind is None:
-            self._server.join()
+        while self._over is not None and kind is None and not self._over.wait(threads.LOOK_SECONDS):
+            pass
         if kind is None:
             self._comm.Free()
 
@@ -83,12 +86,15 @@ class WorkQueue:
             self.next = min(begin + size, self.count)
             return begin, self.next
 
-    def _serve(self) -> None:
-        """The thread of rank 0. Where it fails, the other ranks would wait for its replies for ever: the job ends."""
+    def _serve(self, number: int) -> None:
+        """The thread of rank 0. If it fails, it ends the job: the other ranks would wait for its replies for ever."""
         try:
             self._reply()
         except BaseException as error:
             self.world.abort(f"{type(error).__name__}: {error}")
+        finally:
+            if self._over is not None:
+                self._over.set()
 
     def _reply(self) -> None:
         """Reply to requests until every other rank has been told that nothing is left."""

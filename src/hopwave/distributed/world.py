@@ -1,8 +1,8 @@
 """The ranks of a job, and what happens to the others when one of them fails.
 
-MPI itself waits for ever for a rank that has raised. So errors that can be expected are shared (`World.together`):
-every rank raises the same one. Any other error ends the whole job at once, with one line that says where and why. A
-rank that ends without an error is noticed by its neighbours (early_exit.py).
+MPI itself waits for ever for a rank that has raised an error. So expected errors are shared: every rank raises the
+same one (`World.together`). Any other error ends the whole job at once, with one line that says where and why. A rank
+that ends without an error is noticed by its neighbours (early_exit.py).
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from hopwave.system.optional import install
 
 T = TypeVar("T")
 
-_watches: list[NeighbourWatch] = []  # one, once this process has joined several ranks
+_watches: list[NeighbourWatch] = []  # empty, or the one watch of this process once it has joined several ranks
 
-MAX_COMPARED = 10_000  # entries of a list that are compared one by one with those of other ranks
+MAX_COMPARED = 10_000  # lists shorter than this are compared entry by entry with those of other ranks
 TESTS_PER_WATCH = 1 << 10  # tests of a request between two looks at whether a neighbour has ended
-FLUSH_SECONDS = 0.3  # for the launcher to read a line: what it has not read when it kills the ranks is lost
+FLUSH_SECONDS = 0.3  # time for the launcher to read our line; what it has not read when it kills the ranks is lost
 
 
 class World:
@@ -50,13 +50,13 @@ class World:
         self.machine_rank: int = machine.Get_rank()
         self.machine_size: int = machine.Get_size()
         machine.Free()
-        # True on all ranks where some machine has more ranks than cores, so that all ranks wait in the same way.
+        # True on all ranks if some machine has more ranks than cores, so that all ranks wait in the same way.
         self.oversubscribed: bool = bool(comm.allreduce(int(self.machine_size > _cores()), _mpi().MAX))
         self._grids: dict[int, tuple[Any, Any]] = {}
         self._check_versions()
 
     def _check_versions(self) -> None:
-        """An EngineError, on all ranks, where they run different versions of hopwave."""
+        """Raises an EngineError on all ranks if they run different versions of hopwave."""
         versions = self.comm.allgather(hopwave.__version__)
         other = next((rank for rank, version in enumerate(versions) if version != versions[0]), None)
         if other is not None:
@@ -68,7 +68,7 @@ class World:
             raise refused
 
     def together(self, action: Callable[[], T]) -> T:
-        """action() on every rank. Where it fails on one rank, all ranks raise that error, and none is left waiting."""
+        """Runs action() on every rank. If it fails on one rank, all ranks raise that error: no rank is left waiting."""
         failure, cause, result = None, None, None
         try:
             result = action()
@@ -85,10 +85,10 @@ class World:
         raise shared from cause
 
     def agree(self, call: str, **arguments: Any) -> None:
-        """Raise a GraphError on every rank where a rank makes another call here, or gives other arguments.
+        """Raise a GraphError on every rank if ranks make different calls here, or give different arguments.
 
-        Every function that ranks call together begins with this, before anything else is exchanged: else the results of
-        ranks would not fit together, or ranks would wait for each other for ever.
+        Every function that ranks call together begins with this, before it exchanges anything: otherwise the ranks'
+        results would not fit together, or ranks would wait for each other for ever.
         """
         if self.size == 1:
             return
@@ -122,8 +122,8 @@ class World:
     def barrier(self) -> None:
         """Wait until every rank is here.
 
-        Also called before every blocking exchange of MPI: those keep a core busy while they wait, and never end where a
-        rank has ended.
+        Also called before every blocking exchange of MPI: such an exchange keeps a core busy while it waits, and never
+        returns if a rank has ended.
         """
         if self.size > 1:
             wait_for(self.comm.Ibarrier(), self.oversubscribed)
@@ -191,7 +191,7 @@ class Alone:
 
 
 def plain(value: Any) -> Any:
-    """A value as something whose repr is the same on all ranks that were given the same."""
+    """A value whose repr is equal on all ranks that were given equal values."""
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, np.ndarray):
@@ -209,10 +209,10 @@ def plain(value: Any) -> Any:
 
 
 def wait_for(request: Any, oversubscribed: bool) -> None:
-    """Wait for a request of MPI, and end the job if a neighbour has ended and can never complete it.
+    """Wait for an MPI request; end the job if a neighbour has ended, so that the request can never complete.
 
-    Where there are more ranks than cores, sleep between tests, so that the ranks waited for can run. MPI's own wait
-    tests without a pause and gives up its core only when the system takes it away, after some milliseconds.
+    If there are more ranks than cores, sleep between tests, so that the other ranks can run. MPI's own wait never
+    sleeps: it holds its core until the system takes it away, after some milliseconds.
     """
     watch = _watches[-1] if _watches else None
     if watch is not None:
@@ -235,7 +235,7 @@ def _cores() -> int:
 
 
 def _described(error: BaseException) -> tuple[str, str]:
-    """The name of hopwave's class for an error, and its message."""
+    """(name of the hopwave error class that stands for this error, message)."""
     if isinstance(error, HopwaveError):
         kind = next(k.__name__ for k in type(error).__mro__ if k.__module__ == errors.__name__)
         return kind, str(error)
@@ -317,7 +317,7 @@ def joined() -> World | None:
 
 
 def started_by_mpi() -> bool:
-    """Whether a launcher such as mpiexec or srun started this process as one of several, by its environment.
+    """Whether the environment shows that a launcher such as mpiexec or srun started this process as one of several.
 
     >>> isinstance(started_by_mpi(), bool)
     True

@@ -5,9 +5,9 @@
     remote.py   the engine of the workers, for a process that cannot run it itself
     policy.py   how large a block is, and how many are under way
 
-`DealtEngine` is an engine. It deals what runs over many sources and leaves everything else to the engine it is made of.
-So samples, certificates, checkpoints and progress are those of every other run. Blocks are those of one process, and
-are added up in the same order: every bit of a result is the same.
+`DealtEngine` is an engine that deals jobs over many sources to workers, and leaves everything else to the engine it
+wraps. So samples, certificates, checkpoints and progress work as in every other run. Blocks are the same as in one
+process, and are added up in the same order: results are equal bit for bit.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from hopwave.executors.remote import RemoteEngine as RemoteEngine
 
 
 def check_executor(executor: Any, device: str, threads: int | None) -> str:
-    """The device for workers of the executor; an error if executor= and threads= do not fit together.
+    """The device for workers of the executor; raises a GraphError if executor= and threads= do not fit together.
 
-    "auto" is the CPU: what a GPU here is worth says nothing about the workers.
+    "auto" is the CPU: whether this process has a GPU says nothing about the workers.
 
     >>> from concurrent.futures import ThreadPoolExecutor
     >>> with ThreadPoolExecutor(2) as pool:

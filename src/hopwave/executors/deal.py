@@ -1,10 +1,10 @@
-"""Deals blocks to the workers of an executor, and collects what they find in the order of the blocks.
+"""Deals blocks to the workers of an executor, and collects their results in the order of the blocks.
 
-A few blocks are under way at a time, and each reply makes room for the next, so that fast workers get more of them. A
-block whose worker died is dealt again. Nothing is known of the executor but `submit`.
+A few blocks are under way at a time, and each reply makes room for the next block, so that fast workers get more
+blocks. A block whose worker died is dealt again. Only `submit` of the executor is used.
 
-A thread deals. An executor's own locks are Python code, which a Ctrl-C could break (system/threads.py): they are met on
-that thread alone, where no signal is heard.
+A separate thread deals. An executor's own locks are Python code, which a Ctrl-C could break (system/threads.py); no
+signal handler runs on that thread.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from hopwave.system import threads
 
 @dataclass
 class Sent:
-    """How often something went to the workers."""
+    """How many tasks and graphs were sent to the workers."""
 
     tasks: int = 0
     graphs: int = 0
@@ -37,9 +37,9 @@ class Sent:
 class Deal:
     """The blocks from number `first` to `count`, dealt to an executor.
 
-    Iterates over (number, result), in the order of the blocks, and None whenever nothing came for a while. The
-    iteration may pause for as long as it likes. When `dealer.stopped` is set, or nobody holds the deal any more, no
-    further block is dealt, and those that no worker has begun are taken back.
+    Yields (number, result) in the order of the blocks, and None whenever no result came for a while. The caller may
+    pause the iteration. When `dealer.stopped` is set, or the deal was garbage collected, no further block is dealt, and
+    blocks that no worker has begun are cancelled.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class Deal:
 
     @property
     def sent(self) -> Sent:
-        """How often something went to the workers, so far."""
+        """How many tasks and graphs were sent to the workers so far."""
         return self.dealer.sent
 
     def __iter__(self) -> Iterator[tuple[int, Any] | None]:
@@ -77,7 +77,7 @@ class Deal:
 
 
 class _Here(Executor):
-    """In place of a pool of threads that a call comes from: its threads may all wait for such calls."""
+    """Runs tasks in the caller. Used if the caller is a thread of the pool: all threads of the pool may be waiting."""
 
     def submit(self, work: Callable[..., Any], /, *arguments: Any, **named: Any) -> Future[Any]:
         done: Future[Any] = Future()
@@ -89,23 +89,23 @@ class _Here(Executor):
 
 
 class _Dealer:
-    """What the thread of a Deal does and knows."""
+    """The thread of a Deal, and its state."""
 
     def __init__(
         self, executor: Executor, graph: Graph, device: str, block: Callable[[int], Block], first: int, count: int
     ) -> None:
         self.sent, self.stopped = Sent(), False
-        self.held: Callable[[], Any] = object  # returns None when nobody holds the deal any more
-        self.taken, self.count = first, count  # blocks whose results the caller has, and all
+        self.held: Callable[[], Any] = object  # returns None once the deal was garbage collected
+        self.taken, self.count = first, count  # the number of blocks whose results the caller has, and of all
         self.results: SimpleQueue[tuple[int, Any] | BaseException] = SimpleQueue()
         self._name = uuid4().hex
         self._executor, self._graph, self._device = executor, graph, device
         self._key, self._turned = register(graph)
         self._parcel: Graph = graph.reversed() if self._turned else graph
         self._block = block
-        self._under_way: dict[Future[Reply], tuple[int, bool]] = {}  # the block's number; whether the graph is with it
+        self._under_way: dict[Future[Reply], tuple[int, bool]] = {}  # (block's number, sent with the graph?)
         self._finished: SimpleQueue[Future[Reply]] = SimpleQueue()
-        self._held: list[int] = []  # blocks that wait until a worker has its graph
+        self._held: list[int] = []  # blocks that wait until a worker has the graph
         self._lacking: set[str] = set()  # processes that do not have the graph
         self._workers: set[tuple[str, int]] = set()
         self._failures: Counter[int] = Counter()
@@ -114,7 +114,7 @@ class _Dealer:
         """Deal all blocks."""
         try:
             self._deal()
-            self.results.put(self._stopped(InterruptedError("it was stopped")))  # unless the caller has all results
+            self.results.put(self._stopped(InterruptedError("it was stopped")))  # ignored if the caller has all results
         except BaseException as error:
             self.results.put(error)
         finally:
@@ -151,7 +151,7 @@ class _Dealer:
         task = Task(name, self._key, self._turned, self._device, self._block(number))
         try:
             future = self._executor.submit(do, task, self._parcel if with_graph else None)
-        except RuntimeError as error:  # BrokenExecutor is one; another says that it was shut down
+        except RuntimeError as error:  # it is broken (BrokenExecutor), or was shut down
             raise self._stopped(error) from error
         if not hasattr(future, "add_done_callback"):
             raise ExecutorError(
@@ -164,7 +164,7 @@ class _Dealer:
         future.add_done_callback(self._finished.put)
 
     def _received(self, future: Future[Reply]) -> tuple[int, Reply | None]:
-        """The number of a block and the reply to it; None if it has to be dealt again, which is then done."""
+        """(number of a block, reply). The reply is None if the block had to be dealt again, which is done here."""
         number, with_graph = self._under_way.pop(future)
         if with_graph:
             self._release()
@@ -197,7 +197,7 @@ class _Dealer:
         return number, reply
 
     def _release(self) -> None:
-        """A graph has arrived somewhere: deal the blocks that waited for it."""
+        """Deal the blocks that waited for a graph to arrive at a worker."""
         held, self._held = self._held, []
         for number in held:
             self._submit(number)

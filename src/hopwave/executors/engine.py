@@ -35,7 +35,7 @@ else:
 
 
 class DealtEngine(_Engine):
-    """See hopwave.engines.Engine. What is not dealt to workers is left to `engine`, which has the same name."""
+    """See hopwave.engines.Engine. Operations that are not dealt to workers are left to `engine`, whose name it has."""
 
     def __init__(self, engine: engines.Engine, executor: Executor) -> None:
         self.engine, self.executor = engine, executor
@@ -55,7 +55,7 @@ class DealtEngine(_Engine):
 
     def sweep(self, graph: Graph, job: Sweep, poll: Poll, threads: int | None = None) -> Swept:
         count = len(job.sources)
-        if count < 2:  # one search is over before a message arrives
+        if count < 2:  # one search is faster than a message
             return self.engine.sweep(graph, job, poll, threads)
         size = sizes.sources_per_block(job, graph.n, self.name)
         joined = Joined(job, graph.n)
@@ -70,14 +70,14 @@ class DealtEngine(_Engine):
                     joined.add(found[1])
                     done = min((found[0] + 1) * size, count)
                 poll(done)
-        except BaseException:  # the executor is left with the blocks alone that its workers have begun
+        except BaseException:  # cancels the blocks that no worker has begun
             deal.dealer.stopped = True
             raise
         swept = joined.swept()
         return replace(swept, rows=uploaded(swept.rows)) if self._table_on_gpu(graph, job) else swept
 
     def _table_on_gpu(self, graph: Graph, job: Sweep) -> bool:
-        """Whether the engine alone would leave a table of distances on the GPU: graph or reverse came from there."""
+        """Whether a table of distances belongs on the GPU, because the graph or its reverse came from there."""
         came_from = graph.device, getattr(graph.__dict__.get("_reversed"), "device", None)
         return job.keep == "rows" and self.name == "cuda" and "cuda" in came_from
 
@@ -90,13 +90,13 @@ class DealtEngine(_Engine):
 
 
 class DealtAccumulation:
-    """See hopwave.planning.jobs.Accumulation. Its blocks are those of `planned`, which is made and not run."""
+    """See hopwave.planning.jobs.Accumulation. It has the blocks of `planned`, a run that is never started."""
 
     def __init__(
         self, engine: DealtEngine, graph: Graph, job: BetweennessJob, plan: Plan, planned: Accumulation
     ) -> None:
         self.size, self.blocks, self.certificate = planned.size, planned.blocks, planned.certificate
-        # Sums, and over how many blocks. Replaced together, so that a Ctrl-C finds both old or both new.
+        # (sums, number of blocks summed), one tuple, so that after a Ctrl-C both are old or both are new.
         self._state = planned.total, 0
         self._job, self._plan, self._engine, self._graph = job, plan, engine, graph
         self._deal: Deal | None = None
@@ -112,7 +112,7 @@ class DealtAccumulation:
         return self._state[1]
 
     def advance(self, first: int, poll: Callable[[int], bool]) -> int:
-        """Blocks that workers have begun go on while the caller writes a checkpoint."""
+        """Add up blocks until all are done or poll asks for a pause. Workers go on during the pause."""
         if self._deal is None or first != self.done:
             self._deal = self._engine.deal(self._graph, self._block, first, self.blocks)
         self._state = self.total, first
@@ -135,13 +135,13 @@ class DealtAccumulation:
 
 
 class DealtPaths:
-    """See hopwave.planning.jobs.PathSampling. Whole numbers are added up, so blocks may be of any size."""
+    """See hopwave.planning.jobs.PathSampling. Counts are integers, so blocks of any size give the same sums."""
 
     def __init__(self, engine: DealtEngine, graph: Graph, job: SampleJob, planned: PathSampling) -> None:
         self._state = planned.counts, planned.sums, 0
         self._job, self._engine, self._graph = job, engine, graph
         self._deal: Deal | None = None
-        self._span = 0, 0, 0  # where the blocks of the deal begin, their size, and where they end
+        self._span = 0, 0, 0  # first pair of the deal, pairs per block, end
 
     counts = property(lambda self: self._state[0])
     sums = property(lambda self: self._state[1])
@@ -200,7 +200,7 @@ class Joined:
         self._done = 0
 
     def add(self, part: Swept) -> None:
-        """The next block."""
+        """Add the result of the next block."""
         self._histogram[: len(part.histogram)] += part.histogram
         if self._columns is None:
             self._columns = np.zeros_like(part.columns)
@@ -212,7 +212,7 @@ class Joined:
         self._parts.append(replace(part, columns=part.columns[:0], rows=part.rows[:0]))
 
     def swept(self) -> Swept:
-        """All blocks."""
+        """The result of all blocks."""
         together = {
             name: np.concatenate([getattr(part, name) for part in self._parts])
             for name in ("reached", "total", "farthest", "inverse")

@@ -1,6 +1,6 @@
-"""The engine of the workers, for a process that cannot run it: on a login node without a GPU, whose workers have some.
+"""The workers' engine, for a process that cannot run it: a login node without a GPU whose workers have GPUs.
 
-What an engine decides for a whole run (the regime, the size of a block, what it cannot do) is asked of one worker.
+One worker answers what an engine decides for a whole run: the regime, the size of a block, what it cannot do.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Call:
 
 @dataclass(frozen=True)
 class WhyNotOperation:
-    """Whether the worker's engine has an operation."""
+    """Asks whether the worker's engine has an operation."""
 
     operation: engines.Operation
 
@@ -58,20 +58,20 @@ class WhyNotOperation:
 
 @dataclass(frozen=True)
 class PlanRun:
-    """How the worker's engine would run a betweenness job: sources per block, blocks, and how many sums there are."""
+    """Asks how the worker's engine would run a betweenness job."""
 
     job: BetweennessJob
     plan: Plan
 
     def run(self, engine: engines.Engine, graph: Graph, threads: int | None) -> tuple[int, int, int]:
-        """Makes the run, and does not start it."""
+        """(sources per block, number of blocks, number of sums) of the run, which is not started."""
         planned = engine.accumulation(graph, self.job, self.plan, threads)
         return planned.size, planned.blocks, len(planned.total)
 
 
 @dataclass
 class Planned:
-    """See hopwave.planning.jobs.Accumulation and PathSampling: sums that are 0. Workers compute them (engine.py)."""
+    """See hopwave.planning.jobs.Accumulation and PathSampling. Sums are 0; workers compute the blocks (engine.py)."""
 
     size: int = 0
     blocks: int = 0
@@ -87,7 +87,7 @@ class Planned:
 
 
 class RemoteEngine:
-    """See hopwave.engines.Engine. What is not dealt to all workers is computed by one of them."""
+    """See hopwave.engines.Engine. Calls that are not dealt to all workers are computed by one of them."""
 
     def __init__(self, name: str, executor: Executor, graph: Graph) -> None:
         self.name, self._executor, self._graph = name, executor, graph

@@ -1,4 +1,4 @@
-"""Every number by which work is dealt to an executor. They change how long a result takes, never a bit of it."""
+"""The numbers that decide how work is dealt to an executor. They change the time of a run, never its result."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ import os
 
 from hopwave.planning.jobs import Sweep
 
-TASKS_PER_WORKER = 2  # under way at a time: one is computed, one waits, so that no worker waits for the next
+TASKS_PER_WORKER = 2  # under way at a time: one is computed, the other waits, so that no worker is idle
 FIRST_TASKS = 2 * (os.cpu_count() or 1)  # under way before any worker has replied
 AHEAD = 4  # results that may wait for an earlier block, per task under way: each is one array of n numbers
 TRIES = 3  # for a block whose worker died
 POLL_SECONDS = 0.05  # how often a long run looks at Ctrl-C, progress and checkpoints
-GRAPHS_KEPT = 2  # by a worker process, for the next blocks and the next call
+GRAPHS_KEPT = 2  # graphs that a worker process keeps, for the next blocks and the next call
 
-BLOCKS = 256  # into which searches are divided before blocks grow, so that workers end together
-LANES = 64  # searches that share their steps, and the least that is worth a message
-ROW_BYTES = 1 << 26  # of distances in one reply
-PAIRS = 1 << 12  # of vertices, at least, between which one task draws paths
-ON_GPU = 16  # times as many searches or pairs per task: a GPU runs thousands at once
+BLOCKS = 256  # searches are divided into about this many blocks before blocks grow, so that workers end together
+LANES = 64  # searches that share their steps; fewer are not worth a message
+ROW_BYTES = 1 << 26  # at most, of distances in one reply
+PAIRS = 1 << 12  # pairs of vertices per task, at least
+ON_GPU = 16  # times as many searches or pairs per task as on a CPU: a GPU runs thousands at once
 
 
 def tasks_under_way(workers: int) -> int:
-    """How many tasks to have under way after so many workers have replied.
+    """How many tasks to have under way after `workers` workers have replied.
 
-    An executor does not say how many workers it has. Two tasks per known worker reach twice as many, so that the
-    number doubles until all are known.
+    An executor does not tell how many workers it has. Two tasks per known worker reach up to twice as many workers, so
+    the number of known workers doubles until all are known.
 
     >>> tasks_under_way(0) == FIRST_TASKS, tasks_under_way(1000)
     (True, 2000)
@@ -33,7 +33,7 @@ def tasks_under_way(workers: int) -> int:
 
 
 def sources_per_block(job: Sweep, n: int, device: str = "cpu") -> int:
-    """Searches per task. Columns along weights have blocks of their own, which decide how they are rounded.
+    """Searches per task. Columns along weights keep the job's own blocks, because these decide the rounding.
 
     >>> import numpy as np
     >>> many = Sweep(np.arange(100_000), "sums")

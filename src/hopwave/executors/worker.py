@@ -1,8 +1,8 @@
 """What runs on a worker of an executor: one block of a job, on a graph that the worker keeps.
 
-A task names its graph by a key. A worker that does not have it says so, and gets it with the next task (deal.py). So a
-graph is sent once to each worker process, not once with each block. Threads of the process that made the graph, and
-processes forked from it, have it already.
+A task names its graph by a key. A worker that does not have the graph replies so, and gets it with the next task
+(deal.py). So a graph is sent once to each worker process, not with each block. Threads of the process that made the
+graph, and processes forked from it, have it already.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Block(Protocol):
     """A part of a job. It is pickled, so it holds no graph."""
 
     def run(self, engine: Engine, graph: Graph, threads: int | None) -> Any:
-        """What the block contributes to the result."""
+        """Compute the block; returns its part of the result."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class SweepBlock:
     job: Sweep
 
     def run(self, engine: Engine, graph: Graph, threads: int | None) -> Swept:
-        """As algorithms/many_sources.py runs a job; no distance beyond the greatest is counted in the reply."""
+        """As algorithms/many_sources.py runs a job; the histogram is cut after the greatest distance."""
         found = engine.sweep(graph, self.job, _ignore, threads)
         return replace(found, histogram=np.trim_zeros(found.histogram, "b"), rows=on_host(found.rows))
 
@@ -85,7 +85,7 @@ def _go_on(done: int) -> bool:
 
 
 def _ignore(done: int) -> None:
-    """Shows nothing: progress is shown where the results are collected."""
+    """Shows nothing: the process that collects the results shows progress."""
 
 
 # ------------------------------------------------------------------ graphs
@@ -104,7 +104,7 @@ _lock = threading.Lock()
 
 
 def register(graph: Graph) -> tuple[str, bool]:
-    """A key for the graph, and whether it is that of its reverse: then workers turn round the graph that they have."""
+    """(key, turned). If `turned`, the key is that of the reversed graph, and workers reverse the graph they have."""
     other: Graph | None = graph.__dict__.get("_reversed")
     known = None if other is None else other._prepared.find(GraphKey)
     if other is not None and known is not None and graph._prepared.find(GraphKey) is None:
@@ -133,10 +133,10 @@ def _graph(key: str, parcel: Graph | None) -> Graph | None:
 
 @dataclass(frozen=True)
 class Task:
-    """One block, the key of its graph (or of the reverse of it), and the engine that computes it.
+    """One block, the key of its graph (or of the graph's reverse), and the engine that computes it.
 
-    No two tasks have the same name. An executor that takes equal calls for one, as Dask's does, must not: the second
-    time, the worker may have the graph.
+    No two tasks have the same name, because some executors, such as Dask's, compute equal calls only once: a task that
+    is sent again may find the graph that the worker lacked the first time.
     """
 
     name: str
@@ -147,7 +147,7 @@ class Task:
 
 
 class Reply(NamedTuple):
-    """What a worker returns: the result, or an error of hopwave, or neither if it does not have the graph."""
+    """What a worker returns: the result, or an error of hopwave, or neither if it lacks the graph."""
 
     process: str
     thread: int
@@ -161,11 +161,11 @@ _PROCESS = uuid4().hex
 
 def do(task: Task, parcel: Graph | None) -> Reply:
     """Compute a block. `parcel` is its graph, if it is sent with the task."""
-    who = f"{_PROCESS} {os.getpid()}", threading.get_ident()  # a forked process has the name of its parent
+    who = f"{_PROCESS} {os.getpid()}", threading.get_ident()  # a fork has its parent's _PROCESS, so add the pid
     graph = _graph(task.graph, parcel)
     if graph is None:
         return Reply(*who, lacks_graph=True)
-    threads = 1 if task.device == "cpu" else None  # the executor has one worker per core; the reference takes none
+    threads = 1 if task.device == "cpu" else None  # one thread per worker; the reference engine accepts no threads=
     try:
         result = task.block.run(engine(task.device), graph.reversed() if task.turned else graph, threads)
     except HopwaveError as error:

@@ -329,7 +329,7 @@ def _read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
 def _hashable(value: Any) -> bool:
     try:
         hash(value)
-    except TypeError:
+    except (TypeError, ValueError):  # the second is NumPy's, of a time without a unit
         return False
     return True
 

@@ -65,11 +65,14 @@ def _array_of(values: Any, name: str, of_numbers: Callable[[list[Any], str], npt
 
 def _ids_of(values: list[Any], name: str) -> npt.NDArray[Any]:
     """A list of numbers as ids. NumPy would make all of them floats where one is: 2⁵³ + 1 would become 2⁵³."""
+    if set(map(type, values)) != {int}:
+        values = list(map(plain, values))  # NumPy's own would overflow where they are compared
     whole = [value for value in values if not isinstance(value, float | np.floating)]
-    if whole and (greatest := max(whole, key=abs)) and abs(int(greatest)) >= 2**63:
+    greatest = max(whole, key=abs, default=0)
+    if abs(greatest) >= 2**63:
         raise GraphError(f"{name} holds {shown(greatest)}, more than 64 bits hold; give it as a string")
-    if len(whole) < len(values) and whole and abs(int(greatest)) > EXACT_UP_TO:
-        odd = [value for value in values if value != value or abs(value) >= 2**63 or value != int(value)]
+    if len(whole) < len(values) and abs(greatest) > EXACT_UP_TO:
+        odd = [value for value in values if value != value or abs(value) >= 2.0**63 or value != int(value)]
         if odd:
             raise GraphError(f"{name} holds {odd[0]}, which is not a whole number; vertices are numbered 0, 1, 2, …")
         return np.array([int(value) for value in values], np.int64)
@@ -122,7 +125,7 @@ def _weights_of(values: list[Any], name: str) -> npt.NDArray[Any]:
 
 
 def as_float(value: Any) -> float | None:
-    """The float64 that is this real number; None where there is none. NaN is one.
+    """The float64 equal to a real number (NaN for NaN), or None if float64 cannot hold it exactly.
 
     >>> as_float(2**60), as_float(2**53 + 1), as_float(10**400)
     (1.152921504606847e+18, None, None)
@@ -172,7 +175,7 @@ def label_column(labels: Any) -> npt.NDArray[Any] | None:
         raise GraphError(f"labels={shown(labels)} is not a list of names; give exactly one per vertex")
     if (place := masked_place(labels)) is not None:
         raise GraphError(f"labels[{place}] is masked; give every vertex a name")
-    if isinstance(labels, np.ndarray) and labels.dtype.kind not in "mM":
+    if isinstance(labels, np.ndarray) and labels.dtype.kind not in "mMO":
         array = labels.copy()
     else:
         array = object_array(list(map(plain, labels)))
@@ -181,12 +184,12 @@ def label_column(labels: Any) -> npt.NDArray[Any] | None:
         return array
     try:
         different = len(set(array.tolist()))
-    except TypeError as error:
+    except (TypeError, ValueError) as error:
         raise GraphError(f"a label cannot be hashed ({error}); use strings, numbers or tuples") from None
     if array.ndim != 1 or different != len(array):
         raise GraphError("two vertices have the same label; labels must differ")
-    if array.dtype.kind in "fcO" and any(is_missing(label) for label in array.tolist()):
-        raise GraphError("a label is NaN, which no vertex can be found by; give every vertex a name")
+    if array.dtype.kind in "fcO" and any(map(is_missing, array.tolist())):
+        raise GraphError("a label is None or NaN, which names no vertex; give every vertex a name")
     array.setflags(write=False)
     return array
 
@@ -201,10 +204,10 @@ def factorize(
     number: dict[Any, int] = {}
     try:
         codes = np.fromiter((number.setdefault(end, len(number)) for end in ends.tolist()), np.int64, len(ends))
-    except TypeError as error:
+    except (TypeError, ValueError) as error:
         raise GraphError(f"a label cannot be hashed ({error}); use strings, numbers or tuples") from None
     for label in number:
-        if label is None or is_missing(label):
+        if is_missing(label):
             raise GraphError(f"{label!r} is not the label of a vertex; drop the rows that miss an end")
     return codes[0::2], codes[1::2], object_array(list(number))
 
@@ -228,7 +231,7 @@ def plain(label: Any) -> Any:
 def is_missing(label: Any) -> bool:
     """NaN differs from itself; pandas' NA does not even answer."""
     try:
-        return bool(label != label)
+        return label is None or bool(label != label)
     except (TypeError, ValueError):
         return True
 
@@ -245,7 +248,7 @@ class _OnHost:
 
     @staticmethod
     def extent(*columns: npt.NDArray[Any]) -> tuple[int, int]:
-        """The least and the greatest id in all columns; (0, -1) where there is none."""
+        """The least and the greatest id in all columns; (0, -1) if they are empty."""
         least = min((int(column.min()) for column in columns if len(column)), default=0)
         return least, max((int(column.max()) for column in columns if len(column)), default=-1)
 

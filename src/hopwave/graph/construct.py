@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +13,7 @@ import scipy.sparse as sp
 from hopwave.arrays import Array, is_on_gpu
 from hopwave.checks.numbers import is_real, is_whole, shown, whole_numbers
 from hopwave.checks.options import one_of
-from hopwave.errors import EngineError, GraphError, SparseIdsWarning
+from hopwave.errors import EngineError, GraphError, SparseIdsWarning, warn
 from hopwave.graph.arrays import Home
 from hopwave.graph.columns import (
     as_column,
@@ -40,7 +39,7 @@ from hopwave.graph.csr import (
 from hopwave.graph.reshape import sources
 from hopwave.graph.row_operations import check_sparse
 
-# Without n=, ids are vertex numbers as long as their range stays below this, or below so many times the ends of edges.
+# Without n=, ids are vertex numbers if the greatest is below DENSE_IDS, or below IDS_PER_END times the ends of edges.
 DENSE_IDS = 1 << 22
 IDS_PER_END = 16
 # Edges from which a graph of NumPy columns is built on the GPU, where there is one.
@@ -306,11 +305,10 @@ def compacted(builder: Builder, source: Array, target: Array, greatest: int) -> 
     """The ids renumbered 0 … n − 1 in ascending order; the ids themselves become labels, and a warning says so."""
     u, v = builder.to_host(source).astype(np.int64), builder.to_host(target).astype(np.int64)
     labels = np.unique(np.concatenate([u, v]))
-    warnings.warn(
+    warn(
         f"vertex ids reach {greatest:,} but only {len(labels):,} differ, so they became labels of the vertices "
         f"0 to {len(labels) - 1:,}; give n= to number all ids from 0 instead",
         SparseIdsWarning,
-        stacklevel=4,
     )
     ends = (np.searchsorted(labels, column).astype(np.int32) for column in (u, v))
     u, v = (builder.column(column, "ids") for column in ends)
@@ -346,6 +344,6 @@ def explained(conflict: Conflict, labels: npt.NDArray[Any] | None) -> GraphError
     ends = (conflict.source, conflict.target)
     u, v = ends if labels is None else (labels[end] for end in ends)
     return GraphError(
-        f"the edge {u!r} to {v!r} stands more than once, with different weights; say which to keep with "
+        f"the edge {u!r} to {v!r} appears more than once, with different weights; say which to keep with "
         f"combine='min', 'max', 'sum' or 'first', or keep all with repeats='keep'"
     )

@@ -54,7 +54,7 @@ class Builder(Protocol):
         """The values as one column on the device."""
 
     def extent(self, *columns: Array) -> tuple[int, int]:
-        """The least and the greatest id in all columns; (0, -1) where there is none."""
+        """The least and the greatest id in all columns; (0, -1) if they are empty."""
 
     def first_nan(self, weights: Array) -> int | None:
         """The place of the first weight that is not a number."""

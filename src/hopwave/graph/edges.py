@@ -159,8 +159,6 @@ class GraphEdges(GraphArrays):
         EdgeView([('a', 'b')])
         """
         networkx = optional("networkx", "to_networkx")
-        if self._labels is not None and any(label is None for label in self._labels.tolist()):
-            raise GraphError("a vertex has the label None, which NetworkX refuses as a node; relabel it first")
         edges = self.edges()
 
         def made(g: Any) -> Any:

@@ -8,7 +8,7 @@ are int32; offsets are int32 until the arcs need int64.
 The rows are in the host's memory, on the GPU, or in both: each copy is made when it is first asked for.
 
 This file has the ways to make a graph, and to make others of it. Its arrays and the names of its vertices are in
-graph_arrays.py; its edges, and conversions to the graphs of other libraries, in edges.py.
+arrays.py; its edges, and conversions to the graphs of other libraries, in edges.py.
 """
 
 from __future__ import annotations
@@ -396,7 +396,7 @@ class Graph(GraphEdges):
 
     @cached_property
     def has_parallel_arcs(self) -> bool:
-        """Whether some arc stands more than once, as `repeats="keep"` allows.
+        """Whether some arc appears more than once, as `repeats="keep"` allows.
 
         >>> Graph.from_edges([0, 0], [1, 1], repeats="keep").has_parallel_arcs
         True

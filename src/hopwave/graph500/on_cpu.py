@@ -24,9 +24,9 @@ from hopwave.planning.jobs import SearchJob
 from hopwave.planning.plan import Plan
 from hopwave.system.threads import each
 
-# Bytes per edge at the peak: from a list of edges to rows; shortest paths, in addition to the rows.
+# Peak bytes per edge: to build rows from a list of edges; for shortest paths, in addition to the rows.
 BUILDING, WEIGHTED = 42, 102
-WARM_UP = 8  # vertices of a graph whose search compiles everything that is needed
+WARM_UP = 8  # vertices of a small graph; searching it compiles everything
 
 
 class OnCpu:
@@ -60,7 +60,7 @@ class OnCpu:
         bfs.search(self.engine, small, (0,), SearchJob(), self.plan, threads=1)
 
     def can_start(self, vertices: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-        """Which vertices have an edge to another one. Rows have no repeats: a row of a lone self-loop has length 1."""
+        """Which vertices have an edge to another vertex. A row has no repeats, so a lone self-loop makes degree 1."""
         degrees, first = self.graph.degrees[vertices], self.graph.indptr[vertices]
         alone = self.graph.indices[np.minimum(first, max(self.graph.m - 1, 0))] == vertices
         return np.asarray((degrees > 1) | ((degrees == 1) & ~alone))

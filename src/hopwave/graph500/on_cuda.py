@@ -48,7 +48,7 @@ class OnCuda:
         broken_rules(graph, distance, parent, 0)
 
     def can_start(self, vertices: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-        """Which vertices have an edge to another one."""
+        """Which vertices have an edge to another vertex."""
         answer = np.zeros(len(vertices), bool)
         for i, row in enumerate(self.graph.numbering.numbers[self.cp.asarray(vertices)].tolist()):
             begin, end = self.graph.offsets[row : row + 2].tolist()
@@ -56,7 +56,7 @@ class OnCuda:
         return answer
 
     def shortest(self, seed: int) -> Kernel:
-        """The third kernel, as over ranks, with the whole graph in one part. Lengths go by ids, so its rows do too."""
+        """The third kernel, as over ranks, with the whole graph in one part. Lengths depend on ids: no renumbering."""
         from hopwave.engines.cuda.kronecker import Rows
         from hopwave.graph500.shortest import InParts
 
@@ -78,7 +78,7 @@ class OnCuda:
 
 
 class OnePart:
-    """A graph of engines/cuda/kronecker.Rows as a distributed one on one rank (distributed/sides.GraphInParts)."""
+    """A graph of engines/cuda/kronecker.Rows, wrapped as a graph in parts with one rank (sides.GraphInParts)."""
 
     first, id_type = 0, np.int32
 
@@ -100,7 +100,7 @@ class OnePart:
         self.wire.xp = cupy
 
     def tails_of(self, rank: int) -> Any:
-        """The only group there is."""
+        """The only group: this rank's."""
         return self.group
 
 

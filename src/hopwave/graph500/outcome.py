@@ -1,8 +1,8 @@
 """The report of a Graph500 run: the keys of the specification, in its order, with its statistics.
 
 TEPS (traversed edges per second) are the input edges in the component that was searched, including repeats and
-self-loops, divided by the time of the search. Their mean is harmonic, and its deviation is that of the specification
-(Norris 1940).
+self-loops, divided by the time of the search. Their mean is harmonic; the specification defines its deviation (Norris
+1940).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ NAMES = ("min", "firstquartile", "median", "thirdquartile", "max")
 class Searched:
     """One search: its root, its seconds, the input edges in its component, its depth, and the rules it broke, if any.
 
-    waiting: over ranks, the seconds that a rank waited in exchanges, as the mean of all ranks; else None.
+    waiting: the mean seconds that a rank waited in exchanges; None in one process.
 
     >>> from hopwave import graph500
     >>> [one.broken for one in graph500.run(6, device="cpu", roots=2).searches]
@@ -57,7 +57,7 @@ class Outcome:
     searches: list[Searched]
     generation_seconds: float | None = None
     about: dict[str, Any] = field(default_factory=dict)
-    paths: list[Searched] = field(default_factory=list)  # of the third kernel, if it ran
+    paths: list[Searched] = field(default_factory=list)  # searches of the third kernel, if it ran
 
     @property
     def valid(self) -> bool:

@@ -18,7 +18,7 @@ from hopwave.planning.plan import Plan
 
 
 class OverRanks:
-    """A distributed graph. Edges are generated while it is built, so that is part of the construction time."""
+    """A distributed graph. Edges are generated while it is built, so construction time includes generation."""
 
     generation_seconds: float | None = None
 
@@ -57,7 +57,7 @@ class OverRanks:
             self.about["threads"] = self.graph.part.threads
 
     def can_start(self, vertices: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-        """Which vertices have an edge to another one. The owner of a vertex knows its degree and its self-loops."""
+        """Which vertices have an edge to another vertex. The owner of a vertex knows its degree and its self-loops."""
         graph, answer = self.graph, np.zeros(len(vertices), np.uint8)
         for number, vertex in enumerate((vertices - graph.first).tolist()):
             if 0 <= vertex < graph.own:
@@ -66,20 +66,20 @@ class OverRanks:
         return np.asarray(self.world.allreduce(answer) > 0)
 
     def _has_loop(self, own: int) -> bool:
-        """Whether an own vertex has a self-loop. In every layout it is stored on the owner of the vertex."""
+        """Whether an own vertex has a self-loop. In every layout the loop is stored on the vertex's owner."""
         graph = self.graph
         row = graph.push_tails.first + own
         begin, end = graph.part.out_offsets[row : row + 2].tolist()
         return bool((graph.part.heads[begin:end] == graph.push_heads.first + own).any())
 
     def shortest(self, seed: int) -> Kernel:
-        """The third kernel, over all ranks too."""
+        """The third kernel, over all ranks."""
         from hopwave.graph500.shortest import InParts
 
         return InParts(self.graph, self.graph.edges_within, seed)
 
     def search(self, root: int) -> Searched:
-        """Distances and predecessors from one root, timed; then validated. They stay where the graph is.
+        """Distances and predecessors from one root, timed; then validated. The arrays stay on the graph's device.
 
         The time is that of the slowest rank. All ranks begin together, and a search ends on all of them at once.
         """

@@ -21,7 +21,7 @@ ROOTS = 64
 
 
 class Machine(Kernel, Protocol):
-    """What holds the graph and searches it: this process, its GPU, or all ranks of a job."""
+    """Holds the graph and searches it: this process, its GPU, or all ranks of a job."""
 
     generation_seconds: float | None
     construction_seconds: float
@@ -71,7 +71,7 @@ def run(
     sssp : bool, optional
         Also run the third kernel, shortest paths.
     plan : str or Plan, optional
-        How to search: "auto", or a plan of `hopwave.plans()`. A GPU alone runs "auto" only; with another plan,
+        How to search: "auto", or a plan of `hopwave.plans()`. A GPU without ranks runs only "auto"; with another plan,
         device="auto" is the CPU.
     progress : callable, optional
         Called with (number of searches done, the last search) after every search of either kernel.
@@ -121,7 +121,7 @@ def run(
 
     def each(kernel: Kernel, found: list[Searched]) -> None:
         for root in drawn[:1]:
-            kernel.search(root)  # not counted: compiles what is left to compile
+            kernel.search(root)  # not counted: compiles what is not compiled yet
         for root in drawn:
             found.append(kernel.search(root))
             if progress is not None:
@@ -160,7 +160,7 @@ def _machine(
             )
         from hopwave import engines
 
-        engines.engine("cuda")  # or an EngineError that says what is missing
+        engines.engine("cuda")  # raises an EngineError that says what is missing
         from hopwave.graph500.on_cuda import OnCuda
 
         return OnCuda(scale, edge_factor, seed)

@@ -44,7 +44,7 @@ class ShortestPaths:
         return Searched(root, seconds, edges, 0, self.broken(root, found.distances, parents))
 
     def broken(self, root: int, distances: npt.NDArray[np.float64], parents: Any) -> tuple[str, ...]:
-        """The names of the rules that a result breaks: the same five rules, with lengths instead of levels."""
+        """The names of the rules that a result breaks: Graph500's five, with distances instead of levels."""
         reached = np.isfinite(distances)
         ids = np.arange(self.graph.n)
         at_root, heads = ids == root, self.graph.indices
@@ -63,9 +63,9 @@ class ShortestPaths:
 
 
 class InParts:
-    """The third kernel over ranks, or on one GPU, with lengths that are computed where they are needed.
+    """The third kernel over ranks, or on one GPU; each rank computes the lengths that it needs.
 
-    `edges_within(reached)` counts the input edges of this rank's vertices that were reached.
+    `edges_within(reached)` counts the input edges between reached vertices.
     """
 
     def __init__(self, graph: GraphInParts, edges_within: Callable[[Any], int], seed: int) -> None:
@@ -84,7 +84,7 @@ class InParts:
 
 
 def lengths(u: Any, v: Any, n: int, seed: int) -> npt.NDArray[np.float64]:
-    """The length of every arc u → v, the same as that of v → u: multiples of 2^-24 in (0, 1].
+    """The length of every arc u → v, equal to that of v → u: a multiple of 2^-24 in (0, 1].
 
     >>> both = lengths(np.array([3, 5]), np.array([5, 3]), 8, seed=1)
     >>> bool(both[0] == both[1] > 0)

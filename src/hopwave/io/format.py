@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 
-from hopwave.errors import FormatError, GraphError, IgnoredColumnWarning
+from hopwave.errors import FormatError, GraphError, IgnoredColumnWarning, warn
 from hopwave.graph import Graph
 from hopwave.graph.columns import EXACT_UP_TO
 from hopwave.graph.csr import LARGEST_VERTEX_COUNT, Combine
@@ -28,11 +27,10 @@ MAX_VERTICES_PER_BYTE = 100
 def warn_ignored(source: Source, cell: str, column: int) -> None:
     """Say that a column was not read, if its first cell is a number: it may be weights."""
     if NUMERIC.fullmatch(cell):
-        warnings.warn(
+        warn(
             f"{source.path}: column {column + 1} may be weights ({cell.strip()}, …) and was not read, because nothing "
             f"says that it is; give weight={column} to read it, or weights=False to leave it out",
             IgnoredColumnWarning,
-            stacklevel=2,
         )
 
 

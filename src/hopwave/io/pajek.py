@@ -41,7 +41,7 @@ def _lines(source: Source) -> Iterator[tuple[int, str]]:
             for raw in io.BytesIO(block):
                 number += 1
                 try:
-                    text = raw.decode().strip()
+                    text = raw.strip().decode()
                 except UnicodeDecodeError:
                     raise source.fail("bytes that are not UTF-8 text; expected Pajek", number) from None
                 if "\0" in text:
@@ -70,7 +70,7 @@ def read(source: Source, request: Request, *, names: bool | None = None) -> Grap
         elif section in ("*arcs", "*edges"):
             _pair(source, net, section == "*arcs", text, number)
         elif section in ("*arcslist", "*edgeslist"):
-            ends = [_end(source, net, word, number) for word in text.split()]
+            ends = [_end(source, net, word, number) for word in _words(text)]
             for v in ends[1:]:
                 net.edges.add(ends[0], v, None, section == "*arcslist")
         elif section == "*matrix":
@@ -138,7 +138,7 @@ def _vertex(source: Source, net: _Network, text: str, line: int) -> None:
 
 
 def _pair(source: Source, net: _Network, arc: bool, text: str, line: int) -> None:
-    words = text.split(None, 3)
+    words = _words(text)
     if len(words) < 2:
         raise source.fail(f"found {text[:40]!r}; expected two vertices and perhaps a weight", line)
     weight = weight_of(source, words[2], line) if len(words) > 2 else None
@@ -146,13 +146,18 @@ def _pair(source: Source, net: _Network, arc: bool, text: str, line: int) -> Non
 
 
 def _matrix_row(source: Source, net: _Network, text: str, line: int) -> None:
-    words = text.split()
+    words = _words(text)
     if net.row == net.n or len(words) != net.n:
         raise source.fail(f"row {net.row + 1} of {len(words):,} numbers; expected {net.n:,} rows of {net.n:,}", line)
     for column, word in enumerate(words):
         if word != "0" and (value := weight_of(source, word, line)) != 0:
             net.edges.add(net.row, column, None if value == 1 else value, True)
     net.row += 1
+
+
+def _words(text: str) -> list[str]:
+    """What blanks separate; `str.split` also takes other characters for blanks, such as U+00A0."""
+    return [word.decode() for word in text.encode().split()]
 
 
 def _end(source: Source, net: _Network, word: str, line: int) -> int:

@@ -58,7 +58,7 @@ class Source:
         self.packed = first[:2] == b"\x1f\x8b"
         if self.packed and len(first) > FIRST_BYTES >> 3:
             most = MOST_TIMES_UNPACKED * len(first)
-            with suppress(zlib.error):  # which the reader meets too, and tells where
+            with suppress(zlib.error):  # the reader will meet the same error and name the line
                 if len(zlib.decompressobj(wbits=31).decompress(first, most)) == most:
                     raise self._bomb(None)
 

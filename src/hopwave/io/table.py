@@ -11,7 +11,7 @@ import io
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -82,6 +82,17 @@ def choose_columns(
     return positions[0], positions[1]
 
 
+class _Wanted(NamedTuple):
+    """What the caller says about a table. None: look at its first lines."""
+
+    first: Column
+    second: Column
+    weight: Column
+    delimiter: str | None
+    header: bool | None
+    names: bool | None
+
+
 @dataclass(frozen=True)
 class _Layout:
     """How the table is laid out, according to its first lines."""
@@ -112,7 +123,7 @@ def read(
     requires integers; by default the first row decides: if it has numbers without quotes, all ids must be numbers.
     Weights are the column `weight=`, or one that the header calls weight or similar; any other column is ignored.
     """
-    layout = _layout(file, request, source, target, weight, delimiter, header, names)
+    layout = _layout(file, request, _Wanted(source, target, weight, delimiter, header, names))
     if not layout.names and (layout.first, layout.second) == (0, 1) and layout.weight not in (0, 1):
         try:
             columns = _read_fast(file, layout)
@@ -123,44 +134,47 @@ def read(
     return _read_carefully(file, request, layout)
 
 
-def _layout(
-    source: Source,
-    request: Request,
-    first: Column,
-    second: Column,
-    weight: Column,
-    delimiter: str | None,
-    header: bool | None,
-    names: bool | None,
-) -> _Layout:
-    raw = source.start(1 << 16)
-    if not raw.strip():
-        raise source.fail("empty; expected rows with the two ends of an edge", 1)
-    if b"\0" in raw:
-        raise source.fail("a NUL byte in the text; expected a table", raw[: raw.index(b"\0")].count(b"\n") + 1)
-    text = (raw if len(raw) < 1 << 16 or b"\n" not in raw else raw[: raw.rindex(b"\n") + 1]).decode(
-        "utf-8-sig", "replace"
-    )
+def _layout(source: Source, request: Request, wanted: _Wanted) -> _Layout:
+    """What the caller says about the table; the rest is guessed from its first lines."""
+    text = _first_lines(source)
+    delimiter = wanted.delimiter
     if delimiter is None:
         delimiter = "\t" if _is_tsv(source.path) else _guess_delimiter(text)
     elif len(delimiter) != 1:
         raise TypeError(f"delimiter={delimiter!r} is not one character; leave it out to have it detected")
     rows, starts = _sample(text, delimiter)
+    header = wanted.header
     if header is None:
-        wants_names = any(isinstance(wanted, str) for wanted in (first, second, weight))
-        header = wants_names or _has_header(source, rows)
+        by_name = any(isinstance(column, str) for column in (wanted.first, wanted.second, wanted.weight))
+        header = by_name or _has_header(source, rows)
     titles = rows[0] if header else [str(i) for i in range(len(rows[0]))]
-    position = choose_columns(source, titles, first, second, 1)
-    third = choose_weight(source, request, titles, position, weight, 1)
-    more = [i for i in range(len(rows[0])) if i not in position]
-    if request.weights and third is None and not header and more:
+    ends = choose_columns(source, titles, wanted.first, wanted.second, 1)
+    weight = choose_weight(source, request, titles, ends, wanted.weight, 1)
+    more = [i for i in range(len(rows[0])) if i not in ends]
+    if request.weights and weight is None and not header and more:
         warn_ignored(source, rows[0][more[0]], more[0])
+    names = wanted.names
     if names is None:
-        at = 1 if header else 0
-        cells = rows[at] if at < len(rows) else []
-        ends = [cells[i] for i in position if i < len(cells) and cells[i].strip()]
-        names = bool(cells) and (starts[at] == '"' or not all(_is_number(end) for end in ends))
-    return _Layout(delimiter, header, *position, names, len(rows[0]), third)
+        row = 1 if header else 0
+        names = row < len(rows) and _has_names(rows[row], starts[row], ends)
+    return _Layout(delimiter, header, *ends, names, len(rows[0]), weight)
+
+
+def _first_lines(source: Source) -> str:
+    """The whole lines among the first bytes of the file."""
+    raw = source.start(1 << 16)
+    if not raw.strip():
+        raise source.fail("empty; expected rows with the two ends of an edge", 1)
+    if b"\0" in raw:
+        raise source.fail("a NUL byte in the text; expected a table", raw[: raw.index(b"\0")].count(b"\n") + 1)
+    whole = raw if len(raw) < 1 << 16 or b"\n" not in raw else raw[: raw.rindex(b"\n") + 1]
+    return whole.decode("utf-8-sig", "replace")
+
+
+def _has_names(cells: list[str], start: str, ends: tuple[int, int]) -> bool:
+    """Whether the vertices of a row are names: it starts with a quote, or an end is no number."""
+    given = [cells[i] for i in ends if i < len(cells) and cells[i].strip()]
+    return bool(cells) and (start == '"' or not all(map(_is_number, given)))
 
 
 def _has_header(source: Source, rows: list[list[str]]) -> bool:

@@ -14,7 +14,7 @@ from hopwave.algebra.semiring import Semiring, semiring
 from hopwave.errors import LinalgError
 from hopwave.planning.jobs import Product, Term
 
-# What a term is, by the name of ⊗ (or the place it gives): for A ⊕.⊗ x, and for x ⊕.⊗ A.
+# Name of ⊗ (or its position) → what a term is: LEFT for A ⊕.⊗ x, RIGHT for x ⊕.⊗ A.
 LEFT_MEANS: dict[str, Term] = {"pair": "one", "any": "a", "first": "a", "second": "x"}
 RIGHT_MEANS: dict[str, Term] = {"pair": "one", "any": "x", "first": "x", "second": "a"}
 LEFT_PLACES: dict[str, Term] = {"firsti": "out", "firstj": "inner", "secondi": "inner", "secondj": "zero"}
@@ -39,7 +39,7 @@ def arithmetic(
     return _arithmetic(ring, A.dtype, A.has_values, x, flip, kind, early_exit, structure_only)
 
 
-@lru_cache(maxsize=1024)  # the same record for the same arithmetic: engines keep with it what they compiled
+@lru_cache(maxsize=1024)  # equal arithmetic gives the same record, with which engines keep compiled kernels
 def _arithmetic(
     ring: Semiring,
     a: np.dtype[Any],
@@ -61,6 +61,6 @@ def _arithmetic(
             kind = np.dtype(np.bool_)
     else:
         kind = dtype
-    # Without structure_only, values of a pattern and of a list are read too: the paper's ablation (section 5.5).
+    # Without structure_only, values that ⊗ ignores are read too: the paper's ablation (section 5.5).
     skips = structure_only and (term not in ("a", "both") or not has_values)
     return Product(add, multiply, term, flip, kind, early_exit and add.short_circuits, skips)

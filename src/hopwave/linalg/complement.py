@@ -1,4 +1,4 @@
-"""Matrix products under a complemented mask: whether to push, or to pull at the places that the mask leaves."""
+"""Matrix products under a complemented mask: push, or pull at the places that the mask allows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MOST_PLACES = 1 << 31  # places of a pulled result; each takes an int64 key, and
 
 
 def check_places(direction: Direction, shape: tuple[int, int]) -> None:
-    """A pull under a complemented mask numbers every place of the result."""
+    """Raise a LinalgError if a pull under a complemented mask, which numbers every place, has too many places."""
     if direction == "pull" and shape[0] * shape[1] > MOST_PLACES:
         raise LinalgError(
             f"direction='pull' under a complemented mask numbers all {shape[0]} × {shape[1]} places, more than "
@@ -24,9 +24,9 @@ def check_places(direction: Direction, shape: tuple[int, int]) -> None:
 
 
 def rest_is_less_work(A: Matrix, B: Matrix, mask: Rows, engine: Algebra) -> bool:
-    """Whether dot products at the places that a mask leaves look at fewer entries of B than a push of A does.
+    """Whether dot products at the places outside a mask read fewer entries of B than a push of A does.
 
-    As in a search by push-pull: arcs that enter unvisited vertices against those that leave the frontier (section 5.6).
+    As in a search, which compares arcs into unvisited vertices with arcs out of the frontier (push-pull, section 5.6).
     """
     xp, places = engine.xp, A.shape[0] * B.shape[1]
     pushed = int(xp.diff(B.rows.indptr)[A.rows.indices].sum()) if A.nnz else 0

@@ -1,4 +1,4 @@
-"""Element by element: union, intersection, apply, select. Arrays of NumPy or CuPy alike."""
+"""Element by element: union, intersection, apply, select, on arrays of NumPy or CuPy."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def _two(u: Any, v: Any, op: Any, either: bool, how: Writing, device: str) -> An
         full = u.nnz == n == v.nnz
         if full:
             values = function(a, b).astype(kind, copy=False)
-        else:  # values where no bit is set mean nothing, and some would warn
+        else:  # values without a bit are arbitrary: some would make NumPy warn
             both = xp.flatnonzero(here & there)
             values = xp.where(here, a.astype(kind), b.astype(kind)) if either else xp.zeros(n, kind)
             values[both] = function(a[both], b[both]).astype(kind, copy=False)
@@ -143,7 +143,7 @@ def _two(u: Any, v: Any, op: Any, either: bool, how: Writing, device: str) -> An
 
 
 def _at_list(u: Vector, v: Vector, function: Any, kind: Any, engine: Algebra) -> Vector:
-    """op at the places that both have, found by looking up the list of one in the other."""
+    """op at the places that both have: the places of the sparse vector are looked up in the other."""
     sparse, other = (u, v) if u.format == "sparse" else (v, u)
     places, values = sparse.entries()
     others, present = arrays(other, engine)
@@ -188,15 +188,15 @@ def apply(
     dtype: npt.DTypeLike | None = None,
     device: str = "auto",
 ) -> Any:
-    """out⟨mask⟩ ⊙= op(u): every value by itself. A binary operator has its other side bound by left= or right=.
+    """out⟨mask⟩ ⊙= op(u), value by value. left= or right= gives the other operand of a binary operator.
 
     Parameters
     ----------
     u : Vector or Matrix
     op : UnaryOp, BinaryOp or function
-        What is done to each of them.
+        The function of each value.
     left, right : number, optional
-        The other side of a binary operator.
+        The other operand of a binary operator.
     out, mask, complement, structural, accum, replace, dtype, device
         As for `mxv`.
 
@@ -268,7 +268,7 @@ def _in_type(value: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def _mapped(u: Vector, function: Any) -> Vector:
-    """Apply a function to the values that are present; what lies at other places might overflow."""
+    """Apply a function to the values that are present only: arbitrary values at other places might overflow."""
     if u.format == "sparse":
         places, values = u.listed()
         return Vector.sparse(u.n, places.copy(), function(values), ascending=u.ascending).follow(u)
@@ -298,8 +298,8 @@ def select(
     """out⟨mask⟩ ⊙= the entries of u that pass a test.
 
     The test is by value (an operator with a thunk, or a function), or for a matrix by place ("tril", "triu", "diag",
-    "offdiag", with the thunk as the diagonal, 0 if left out). The thunk of a vector may be a vector: each entry is
-    compared with the one at its place, and fails if that place is empty.
+    "offdiag", where the thunk is the number of the diagonal, by default 0). The thunk of a vector may be a vector: each
+    entry is compared with the thunk's entry at the same place, and fails if there is none.
 
     Parameters
     ----------
@@ -347,7 +347,7 @@ def select(
         some = Vector.sparse(u.n, places[keep], values[keep], ascending=u.ascending)
     else:
         values, present = u.arrays()
-        places = engine.xp.flatnonzero(present)  # other values mean nothing: they are not tested
+        places = engine.xp.flatnonzero(present)  # only these have a value to test
         bits = engine.xp.zeros(u.n, engine.xp.bool_)
         bits[places] = _passing(engine, predicate, thunk, values[places], places)
         some = Vector.dense(values.copy(), bits)

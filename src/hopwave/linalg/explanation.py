@@ -1,4 +1,4 @@
-"""What a product did, and why it went that way: `explain=True`."""
+"""What a product did, and why it chose its direction: `explain=True`."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from hopwave.planning.jobs import Allowed, Product, Touched
 class Explanation:
     """Which product ran, and what it touched.
 
-    `expected` is Table 1's count of memory accesses for that product (without the logarithm); `touched` is how many
-    entries of the matrix were actually read: fewer where a row stopped early.
+    `expected` is the count of memory accesses in the push-pull paper's Table 1 (without the logarithm); `touched` is
+    the number of matrix entries that were really read, fewer if rows stopped early.
 
     >>> from hopwave import linalg as la
     >>> A, x = la.Matrix.from_dense([[1.0] * 4] * 4), la.Vector.from_entries([0], [1.0], n=4)
@@ -51,7 +51,7 @@ class Explanation:
 
 
 class VectorProduct(NamedTuple):
-    """A vector product that was computed: what its Explanation is made of."""
+    """A vector product that was computed, as input for its Explanation."""
 
     operation: str
     ring: Semiring
@@ -66,7 +66,7 @@ class VectorProduct(NamedTuple):
 
 
 def explained(done: VectorProduct, why: str) -> Explanation:
-    """What a product was, and why it went that way."""
+    """The Explanation of a product; `why` it chose its direction."""
     (rows, inner), allowed, xp = done.A.shape, done.allowed, done.engine.xp
     count = None
     if allowed is not None:

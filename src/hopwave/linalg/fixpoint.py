@@ -1,6 +1,6 @@
 """Waves: what a vector reaches through a matrix, level by level (push-pull, Algorithm 1, over any semiring).
 
-    f   the newest level    v   all that was reached    d   the depth
+    f   the newest level    v   all places reached    d   the depth
 
     f, v, d = x, empty, 0
     while f is not empty:
@@ -8,9 +8,9 @@
         f⟨¬v⟩ = f ⊕.⊗ A
         d += 1
 
-A's pattern alone decides which places a level has, whatever ⊕ and ⊗ are. So every term that a place outside v gets from
-inside v comes from f: otherwise the place would have been reached before. A product by rows may therefore read v in
-place of f, for every semiring. That is the paper's operand reuse (section 5.4), which it states for Boolean values.
+A's pattern alone decides which places a level has, whatever ⊕ and ⊗ are. If a place outside v has a neighbour in v,
+that neighbour is in f: otherwise the place would have been reached before. A product by rows may therefore read v
+instead of f, for every semiring. This is the paper's operand reuse (section 5.4), stated there for Boolean values.
 """
 
 from __future__ import annotations
@@ -38,19 +38,19 @@ from hopwave.linalg.products import check_direction, check_flags, check_threads
 from hopwave.planning.jobs import Direction, Product
 from hopwave.planning.rules import Growing, growing
 
-# A level's direction follows the number of its arcs where they are cheap to count: on the CPU, and where one launch
-# computes all the products. Section 6.3 estimates f's share of the arcs by its share of the vertices, to save the
-# counting; that is the rule elsewhere. But a few vertices may hold most arcs, if they are hubs.
+# A level's direction depends on the number of its arcs if these are cheap to count: on the CPU, and if one launch
+# computes all products. Elsewhere f's share of the arcs is estimated by its share of the vertices, as in section 6.3;
+# this is less exact, because a few hubs may have most arcs.
 RULE = Growing(alpha=12, beta=18)
-# Products computed one by one return to lists at 1%, as in section 6.3: a pull then has fewer rows to read per level.
+# Products computed one by one go back to push at 1% of the vertices, as in section 6.3.
 ONE_BY_ONE = Growing(alpha=12, beta=100)
 PATTERN = np.dtype(np.bool_)
 
 
 class Waves(NamedTuple):
-    """What was reached: after how many products, and with which value.
+    """Per place that was reached: `levels`, the number of products it took, and `values`.
 
-    `values` is None over any_pair, which carries none: its places are those of `levels`.
+    With any_pair `values` is None; `levels` says what was reached.
 
     >>> import hopwave as hw
     >>> from hopwave import linalg as la
@@ -77,13 +77,13 @@ def waves(
     device: str = "auto",
     threads: int | None = None,
 ) -> Any:
-    """Repeat f⟨¬v⟩ = f ⊕.⊗ A and v⟨f⟩ = f, from f = x, until f is empty: `Waves` of levels and values.
+    """Repeat f⟨¬v⟩ = f ⊕.⊗ A and v⟨f⟩ = f, from f = x, until f is empty; returns levels and values.
 
     Every place gets its value once, when it is first reached; x's own places keep x's values, with level 0.
 
-    The semiring decides what the values are: none, hops only (`any_pair`), a parent of every place (`any_secondi`), the
-    value of a nearest entry (`any_first`), how many shortest paths lead here (`plus_first`), the shortest among the
-    paths with fewest hops (`min_plus`), and so on.
+    The semiring decides what the values are: none (`any_pair`), a parent of every place (`any_secondi`), the value of a
+    nearest entry of x (`any_first`), the number of shortest paths (`plus_first`), the least length among the paths with
+    fewest hops (`min_plus`), and so on.
 
     Parameters
     ----------
@@ -98,8 +98,8 @@ def waves(
     dtype : optional
         The type of the values; by default the one that ⊕.⊗ settles on.
     direction : {"auto", "push", "pull"}, optional
-        The direction of every product. "auto": by the arcs of a level on a GPU (`RULE`) where one launch computes all
-        products, and on the CPU (`ONE_BY_ONE`) unless x has a rule of its own; otherwise as the vector's rule chooses.
+        The direction of every product. "auto" chooses by the number of arcs of a level on a GPU if one launch computes
+        all products (`RULE`), and on the CPU unless x has a rule of its own (`ONE_BY_ONE`); else by the vector's rule.
     explain : bool, optional
         Also return a list with an `Explanation` of every product.
     device, threads
@@ -156,13 +156,13 @@ def waves(
 
 
 def settled(ring: Semiring, A: Matrix, x: np.dtype[Any], dtype: npt.DTypeLike | None) -> Product:
-    """The arithmetic of every product, perhaps except the first: its operands have the type of its results."""
+    """The arithmetic of every product after the first: operands have the type of results."""
     kind = arithmetic(ring, A, x, True, dtype, True, True).dtype
     return arithmetic(ring, A, kind, True, dtype, True, True)
 
 
 def carries(product: Product) -> bool:
-    """Whether the products have values: those over any_pair have none."""
+    """Whether products have values; over any_pair they have none."""
     return not (product.term == "one" and product.add.any_term)
 
 
@@ -177,13 +177,13 @@ def _one_by_one(
     engine: Algebra,
     threads: int | None,
 ) -> Any:
-    """The loop at the top of this file, given A's transpose: a result's places are its rows, as engines expect.
+    """The loop at the top of this file. A is given transposed, because engines expect the result's places as rows.
 
-    `fill` and the engine stand for `assign` and `vxm`: checking their keywords takes as long as a small level.
+    `fill` and the engine replace `assign` and `vxm`, because checking their keywords takes as long as a small level.
     """
     n, here, kind = A.shape[0], engine.name, product.dtype
     f = x.to(here)
-    if f is x or f.dtype != kind:  # products convert their vectors: not the caller's
+    if f is x or f.dtype != kind:  # products convert their vectors in place, which the caller's must not be
         f = f.astype(kind)
     levels = Vector.dense(engine.xp.empty(n, np.int32), engine.xp.zeros(n, np.bool_), 0)
     v = Vector(n, kind).to(here) if carries(product) else levels
@@ -193,7 +193,7 @@ def _one_by_one(
         fill(levels, d, f, engine)
         if v is not levels:
             assign(v, f, accum=binary.second, device=here)
-        if d == depth_limit or levels.count_if_known() == n:  # nothing is left to look for
+        if d == depth_limit or levels.count_if_known() == n:  # every place is reached
             break
         if arcs is not None:
             pull = arcs.choose(f)
@@ -215,17 +215,17 @@ def _one_by_one(
 
 
 class _Arcs:
-    """The direction of each product by the arcs of f and of what is not reached, counted where the rule needs them."""
+    """Chooses each product's direction by the arcs of f and of unreached places, counted if the rule needs them."""
 
     def __init__(self, A: Matrix, engine: Algebra) -> None:
         self.A, self.engine, self.parameters = A, engine, ONE_BY_ONE.parameters()
         self.nf = self.mf = 0
         self.m, self.mu, self.pull = A.nnz, A.nnz, -1
-        self.enough = int(self.m // ONE_BY_ONE.alpha)  # of f's arcs: from there on a growing f is pulled
+        self.enough = int(self.m // ONE_BY_ONE.alpha)  # counting f's arcs stops here: a growing f is then pulled
 
     def choose(self, f: Vector) -> bool:
         n, nf, mf = f.n, f.nnz, 0
-        if not (self.pull == 1 and nf * ONE_BY_ONE.beta > n):  # then the rule keeps pulling whatever mf is
+        if not (self.pull == 1 and nf * ONE_BY_ONE.beta > n):  # else the rule keeps pulling whatever mf is
             mf = self.engine.count_entries(self.A, f, self.enough)
             self.mu -= mf
             self.pull = growing(*self.parameters, n, self.m, nf, mf, self.mu, self.nf, self.mf, self.pull)

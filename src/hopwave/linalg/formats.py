@@ -1,4 +1,4 @@
-"""A vector in the format that an operation reads. Conversions are made by the engine, which has kernels for them."""
+"""A vector in the format that an operation reads. The engine converts it, because it has kernels for that."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from hopwave.engines import Algebra
 
 
 def listed(x: Vector, engine: Algebra) -> tuple[Array, Array]:
-    """Places and values, in no particular order; the vector's own arrays where it is sparse."""
+    """Places and values, in no particular order; the vector's own arrays if it is sparse."""
     return x.listed() if x.format == "sparse" else engine.collect(*x.arrays())[:2]
 
 
 def arrays(x: Vector, engine: Algebra) -> tuple[Array, Array]:
-    """n values and n bits; the vector's own arrays where it is dense. Values where no bit is set mean nothing."""
+    """n values and n bits; the vector's own arrays if it is dense. Values without a bit are arbitrary."""
     return x.arrays() if x.format == "dense" else engine.spread(x.n, *x.listed())
 
 
 def writable(x: Vector, engine: Algebra) -> tuple[Array, Array]:
-    """As `arrays`, for a caller who writes to them: two different arrays, neither read-only nor somebody else's."""
+    """As `arrays`, but safe to write to: two different arrays that are writable and not the caller's."""
     values, present = arrays(x, engine)
     if x.format == "sparse":
         return values, present

@@ -1,11 +1,12 @@
-"""Masks and write-back: w⟨m⟩ ⊙= t, which every operation ends with, written once for vectors and once for matrices.
+"""Masks and write-back: every operation ends with w⟨m⟩ ⊙= t. Written once for vectors and once for matrices.
 
-With t the result of an operation, restricted to the places the mask lets through:
+t is the result of an operation. At places i that the mask allows:
 
-    accum given       w(i) = accum(w(i), t(i)) where both have a value, else the value that one of them has;
+    accum given       w(i) = accum(w(i), t(i)) if both have a value, else the value that one of them has;
                       t(i) is converted to the type of w first, as in python-graphblas
-    without accum     w(i) = t(i), and no value where t has none
-    elsewhere         w(i) stays, or is removed where `replace` says so
+    without accum     w(i) = t(i), and no value if t(i) has none
+
+At other places w(i) stays; with `replace` it is removed.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ class Writing(NamedTuple):
 
 
 def writing(out: Any, mask: Any, complement: bool, structural: bool, accum: Any, replace: bool) -> Writing:
-    """The keywords, checked against each other: what would be ignored is an error."""
+    """The keywords as a record; raises a LinalgError if one of them would be ignored."""
     complement, structural = flag("complement", complement, LinalgError), flag("structural", structural, LinalgError)
     replace = flag("replace", replace, LinalgError)
     if out is not None and not isinstance(out, Vector | Matrix):
@@ -55,7 +56,7 @@ def writing(out: Any, mask: Any, complement: bool, structural: bool, accum: Any,
 
 
 def allowed_places(how: Writing, n: int, engine: Algebra) -> Allowed | None:
-    """The mask as engines read it. A complemented vector becomes dense once, since all of its bits are needed."""
+    """The mask as engines read it. A complemented mask is made dense, because all of its bits are needed."""
     if how.mask is None:
         return None
     m = as_vector(how.mask, n, "mask").to(engine.name)
@@ -71,7 +72,7 @@ def allowed_places(how: Writing, n: int, engine: Algebra) -> Allowed | None:
 
 
 def places_of(m: Vector, engine: Algebra, complement: bool = False) -> Allowed:
-    """The places where m has a value of any kind, or with `complement` where it has none."""
+    """The places where m has a value, or with `complement` the places where it has none."""
     if m.format == "sparse" and not complement:
         rows, _ = m.listed()
         return Allowed(rows=rows, ascending=m.ascending, count=len(rows))
@@ -84,7 +85,7 @@ def places_of(m: Vector, engine: Algebra, complement: bool = False) -> Allowed:
 
 
 def write(t: Vector, how: Writing, allowed: Allowed | None, engine: Algebra) -> Vector:
-    """Write t, which has nothing outside the mask, into how.out."""
+    """Write t into how.out. t has no entries outside the mask."""
     out: Vector | None = how.out
     if out is None:
         return t
@@ -109,7 +110,7 @@ def write(t: Vector, how: Writing, allowed: Allowed | None, engine: Algebra) -> 
     outside = None if allowed is None else ~allowed.as_bits(out.n, xp)
     if accum is not None and out.nnz == out.n and t.nnz == t.n:
         values = accum(values, t_values).astype(out.dtype, copy=False)
-    else:  # values where no bit is set mean nothing, and some would warn: they are not combined
+    else:  # values without a bit are arbitrary and could make NumPy warn: they are not combined
         new, kept = xp.flatnonzero(t_present), values
         values = kept.copy()
         values[new] = t_values[new]
@@ -142,7 +143,7 @@ def _accumulate_list(out: Vector, t: Vector, accum: Any, engine: Algebra) -> Vec
 
 
 def let_through(t: Vector, allowed: Allowed | None, engine: Algebra) -> Vector:
-    """t without what the mask shuts out."""
+    """The entries of t that the mask allows."""
     if allowed is None:
         return t
     bits = allowed.as_bits(t.n, engine.xp)
@@ -173,7 +174,7 @@ def mask_rows(how: Writing, shape: tuple[int, int], engine: Algebra) -> Rows | N
 
 
 def write_matrix(t: Matrix, how: Writing, mask: Rows | None, engine: Algebra) -> Matrix:
-    """Write t, which has nothing outside the mask, over how.out: a new matrix, since matrices do not change."""
+    """how.out with t written over it, as a new matrix (matrices are immutable). t has no entries outside the mask."""
     out: Matrix | None = how.out
     if out is None:
         return t
@@ -201,7 +202,7 @@ def write_matrix(t: Matrix, how: Writing, mask: Rows | None, engine: Algebra) ->
 
 
 def write_entries(keys: Any, values: Any, shape: tuple[int, int], how: Writing, engine: Algebra) -> Matrix:
-    """Write the entries with these keys, as far as the mask lets them through."""
+    """Write the entries with these keys that the mask allows."""
     mask = mask_rows(how, shape, engine)
     if mask is not None:
         keep = inside(keys, mask, shape[1], how.complement, engine.xp)

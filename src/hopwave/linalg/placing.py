@@ -35,7 +35,7 @@ def assign(
 ) -> Vector:
     """w⟨mask⟩(indices) ⊙= value: a number for all of these places, or a vector with one entry for each. Returns w.
 
-    Without `indices`, all places. An index that is named twice takes the last value; with accum, all of them.
+    Without `indices`, all places. If an index appears twice, the last value counts; with accum, all values do.
 
     Parameters
     ----------
@@ -100,12 +100,12 @@ def _check_number(value: Any, dtype: np.dtype[Any]) -> None:
 
 
 def fill(w: Vector, value: Any, f: Vector, engine: Algebra) -> Vector:
-    """w⟨f⟩ = value, for every entry of f: what a search does at every level."""
+    """w⟨f⟩ = value at every place of f, as a search does at every level."""
     return _fill(w, value, places_of(f, engine), engine)
 
 
 def _fill(w: Vector, value: Any, allowed: Allowed, engine: Algebra) -> Vector:
-    """One number wherever the mask lets it through, in place."""
+    """Write one number at every place that the mask allows, in place."""
     values, present = writable(w, engine)
     w._set_dense(values, present, engine.fill(values, present, allowed, value))
     return w
@@ -123,7 +123,7 @@ def _places(indices: Any, n: int, engine: Algebra) -> Any:
 
 
 def _values(value: Any, scalar: bool, places: Any, w: Vector, engine: Algebra) -> Vector:
-    """One entry per place."""
+    """The value as a vector with one entry per place."""
     count = w.n if places is None else len(places)
     if scalar:
         xp = engine.xp
@@ -145,7 +145,7 @@ def _assign_list(w: Vector, u: Vector, places: Any, how: Writing, allowed: Allow
     there = there & region[places]
     to, new = places[there], new[there].astype(w.dtype, copy=False)
     if how.replace and let is not None:
-        present &= let  # before anything else is written: the mask may be w itself
+        present &= let  # before w is written to, because the mask may be w itself
     if how.accum is None:
         present &= ~region
         values[to] = new
@@ -161,7 +161,7 @@ def _assign_list(w: Vector, u: Vector, places: Any, how: Writing, allowed: Allow
 
 
 def _accumulate(op: BinaryOp, values: Any, present: Any, places: Any, new: Any, engine: Algebra) -> None:
-    """values[p] = op(values[p], new) for every place p in turn; an empty place first takes a new value as it is."""
+    """values[p] = op(values[p], new) for every place p in turn; an empty place takes its first new value."""
     xp = engine.xp
     missing = xp.flatnonzero(~present[places])
     if len(missing):
@@ -188,7 +188,7 @@ def extract(
     replace: bool = False,
     device: str = "auto",
 ) -> Any:
-    """out⟨mask⟩ ⊙= u(indices), which may repeat; of a matrix the rows `indices` and the columns `columns` (each once).
+    """out⟨mask⟩ ⊙= u(indices). Of a matrix: the rows `indices` and the columns `columns`, none of them repeated.
 
     Parameters
     ----------
@@ -204,7 +204,7 @@ def extract(
     Returns
     -------
     Vector or Matrix
-        As long as the places named.
+        One place per index.
 
     Raises
     ------

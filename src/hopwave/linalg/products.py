@@ -5,8 +5,8 @@ The four products of push-pull's Table 1 (d entries per row, M rows; f the vecto
     by rows              d·M                     by rows, masked       d·nnz(m)
     by columns           d·nnz(f) (· log …)      by columns, masked    d·nnz(f) (· log …)
 
-The vector chooses: while it is sparse it is kept as a list, and a list is pushed; once it is not, it is kept as an
-array, and an array is pulled (section 6.3). The logarithm is that of a sort; our engines scatter into an array instead.
+The vector's format chooses: a sparse vector is a list, and is pushed; a dense vector is an array, and is pulled
+(section 6.3). The logarithm comes from a sort; our engines scatter into an array instead.
 """
 
 from __future__ import annotations
@@ -82,19 +82,19 @@ def mxv(
     mask : Vector or array, optional
         Compute only where it is true.
     complement, structural : bool, optional
-        Compute where the mask is not true; where it has any entry.
+        `complement`: compute where the mask is not true. `structural`: every entry of the mask counts as true.
     accum : operator, optional
         out(i) = accum(out(i), new), with `new` converted to the type of `out` first.
     replace : bool, optional
-        Remove from `out` what the mask shuts out.
+        Remove entries of `out` that the mask does not allow.
     dtype : optional
         The type of the result; by default the one that ⊕.⊗ settles on.
     direction : {"auto", "push", "pull"}, optional
         "push" by columns, "pull" by rows; "auto" as the vector's rule chooses.
     early_exit : bool, optional
-        A row may stop once no further term changes its sum, where ⊕ has such a value.
+        A row may stop once no further term can change its sum, if ⊕ has such a value (True for OR).
     operand_reuse : bool, optional
-        A masked pull looks for the *mask's* entries instead of x's. Only for a search, where the mask is the visited
+        A masked pull reads the *mask's* entries instead of x's. Only for a search, where the mask is the visited
         vertices, x the newest of them, and ⊕ takes any term.
     structure_only : bool, optional
         Values that ⊗ does not need are not read.
@@ -117,7 +117,7 @@ def mxv(
     --------
     vxm : a row vector times a matrix.
     mxm : matrix times matrix.
-    waves : this again and again, until nothing new is reached.
+    waves : repeated products, until nothing new is reached.
 
     Examples
     --------
@@ -198,7 +198,7 @@ def vxm(
 def _product(
     operation: Literal["mxv", "vxm"], A: Matrix, x: Any, ring: Semiring, how: Writing, options: Options
 ) -> Any:
-    """Both vector products: A's rows are the places of the result."""
+    """mxv and vxm. A's rows are the places of the result."""
     check_direction(options.direction)
     check_flags(
         early_exit=options.early_exit, operand_reuse=options.operand_reuse, structure_only=options.structure_only,
@@ -214,7 +214,7 @@ def _product(
     allowed = allowed_places(how, rows, engine)
     if options.operand_reuse:
         check_reuse(ring, how, rows, inner)
-    nnz = x.nnz if options.explain else 0  # counting may have to wait for a GPU: only if asked
+    nnz = x.nnz if options.explain else 0  # only if needed: counting may have to wait for a GPU
     pull = x.decide() == "dense" if options.direction == "auto" else options.direction == "pull"
     reused = pull and options.operand_reuse
     if reused:
@@ -235,7 +235,7 @@ def _product(
 
 
 def visited(allowed: Allowed | None, n: int) -> Vector:
-    """What a complemented mask shuts out, as the operand of a pull: x need not be converted then (section 5.4)."""
+    """The entries of a complemented mask, as the operand of a pull: x need not be converted then (section 5.4)."""
     assert allowed is not None, "check_reuse"
     return Vector.dense(allowed.bits, allowed.bits, None if allowed.count is None else n - allowed.count)
 
@@ -252,7 +252,7 @@ def check_flags(**given: Any) -> None:
 
 
 def check_threads(threads: int | None, engine: Algebra) -> None:
-    """Raise an EngineError for a number of threads on any engine but the CPU's."""
+    """Raise an EngineError if threads= is given for any engine but the CPU's."""
     check_thread_count(threads)
     if threads is not None and engine.name != "cpu":
         raise EngineError(
@@ -261,7 +261,7 @@ def check_threads(threads: int | None, engine: Algebra) -> None:
 
 
 def check_reuse(ring: Semiring, how: Writing, rows: int, inner: int) -> None:
-    """Raise a LinalgError where reading the mask instead of x would give another result."""
+    """Raise a LinalgError if reading the mask instead of x would change the result."""
     if how.mask is None or not how.complement or rows != inner:
         raise LinalgError("operand_reuse=True reads the mask in place of x; give a complemented mask of x's length")
     if not ring.any_term and ring != semiring.or_and:
@@ -297,7 +297,7 @@ def mxm(
     """out⟨mask⟩ ⊙= A ⊕.⊗ B: matrix times matrix. Keywords as for `mxv`; out is not changed, the result is returned.
 
     "push" scatters rows of B into an accumulator (Gustavson), looking up the mask; "pull" computes one dot product for
-    every entry of the mask, or for every place that a complemented one leaves. "auto" pulls where that is less work.
+    every place that the mask allows. "auto" pulls if that is less work.
 
     Parameters
     ----------
@@ -349,7 +349,7 @@ def mxm(
     by: Direction = "push" if let is None else direction
     if direction == "pull" and let is None:
         raise LinalgError("direction='pull' computes the mask's entries alone; give a mask, or direction='push'")
-    places, shut = let, complement  # where the engine computes; what it shuts out
+    places, shut = let, complement  # a mask, and whether it is complemented
     if let is not None and complement and direction != "push":
         check_places(direction, shape)
         by = "pull" if direction == "pull" or rest_is_less_work(left, right, let, engine) else "push"

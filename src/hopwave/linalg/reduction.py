@@ -1,4 +1,4 @@
-"""Sums: all values of a vector or matrix, or those of every row or column, over a monoid."""
+"""Sums over a monoid: of all values of a vector or matrix, or of every row or column."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from hopwave.linalg.products import mxv
 def reduce(u: Any, add: Any = monoid.plus, *, axis: int | None = None, device: str = "auto") -> Any:
     """⊕ of all values of a vector or matrix, or of every row (axis=1) or column (axis=0) of a matrix.
 
-    An empty sum is the monoid's identity; a row without entries has none.
+    The sum of no values is the monoid's identity; a row or column without entries has no sum.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ def reduce(u: Any, add: Any = monoid.plus, *, axis: int | None = None, device: s
     add : Monoid or BinaryOp, optional
         ⊕.
     axis : {None, 0, 1}, optional
-        All values, those of every column, or those of every row.
+        None: one sum of all values. 0: one per column. 1: one per row.
     device
         As for `mxv`.
 

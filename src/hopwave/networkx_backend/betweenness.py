@@ -1,10 +1,10 @@
 """Betweenness and load (networkx.algorithms.centrality: betweenness, betweenness_subset, load; bipartite.centrality).
 
-Along an edge attribute, NetworkX adds up path counts in the order in which it happens to settle vertices. That is right
-unless an edge adds nothing to a length (it is 0, or too small beside it); such calls are left to NetworkX.
+Along an edge attribute, NetworkX adds up path counts in the order in which it settles vertices. That is right unless
+adding an edge does not change a length (it is 0, or too small compared to it); such calls are left to NetworkX.
 
-`edge_betweenness_centrality_subset` follows the definition. NetworkX's own values differ from it where paths meet at a
-vertex that is no target: there NetworkX divides a dependency by the number of predecessors, not by their path counts.
+`edge_betweenness_centrality_subset` follows the definition. NetworkX's own values differ from it if paths meet at a
+vertex that is no target: NetworkX divides the dependency there by the number of predecessors, not by their path counts.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ Scores = dict[Any, float]
 
 
 def without_keys(arguments: Arguments) -> str | None:
-    """Parallel edges have keys, which a converted graph does not keep."""
+    """Why not, if the graph is a multigraph: a converted graph does not keep the keys of parallel edges."""
     if arguments["G"].is_multigraph():
         return "scores of parallel edges are listed by key, and hopwave's graphs have no keys"
     return named_weights(arguments)
 
 
 def countable(G: NetworkXGraph, weight: Any) -> tuple[Graph, bool]:
-    """The graph, and whether it has the edge attribute as lengths.
+    """The graph, and whether the edge attribute gives its arcs lengths.
 
-    Raises NotImplementedError if one of them may add nothing to the length of a path, which has less than n arcs.
+    Raises NotImplementedError if a length may be too small to change the length of a path of up to n - 1 arcs.
     """
     if weight is None:
         return G.graph, False
@@ -50,7 +50,7 @@ def countable(G: NetworkXGraph, weight: Any) -> tuple[Graph, bool]:
 
 
 class WrappedGenerator(random.Random):
-    """NetworkX wraps NumPy's old generators in a class of its own; hopwave wants one that is a random.Random."""
+    """A random.Random, as hopwave needs it, around the class in which NetworkX wraps NumPy's old generators."""
 
     def __init__(self, generator: Any) -> None:
         self._generator = generator
@@ -61,12 +61,12 @@ class WrappedGenerator(random.Random):
 
 
 def as_generator(seed: Any) -> Any:
-    """The seed that NetworkX passes on, in a form that hopwave takes."""
+    """The seed that NetworkX passes on, as a generator that hopwave takes."""
     return seed if seed is None or isinstance(seed, random.Random) else WrappedGenerator(seed)
 
 
 def check_sample(n: int, k: Any, endpoints: bool) -> None:
-    """Raises NetworkX's own errors for a k that cannot be drawn, or that leaves nothing to divide by."""
+    """Raises NetworkX's own errors for a k that cannot be drawn, or that would mean a division by 0."""
     if k is None or k == n:
         return
     if not isinstance(k, int) or not 0 <= k <= n:
@@ -94,7 +94,7 @@ def scores_of(
 def normalize(G: NetworkXGraph, scores: Any, endpoints: bool) -> Any:
     """Raw scores scaled by the same operations in the same order as in NetworkX.
 
-    So not even the last bit differs: NetworkX's users compare with ==. Scores of edges count endpoints.
+    So results are equal to the last bit: NetworkX's users compare with ==. For edges, endpoints is True.
     """
     N = len(G) if endpoints else len(G) - 1
     return scores if N < 2 else scores * (1 if G.directed else 2) * (1 / (N * (N - 1)))
@@ -129,7 +129,7 @@ def edge_betweenness_centrality(
     """How many shortest paths lead over every edge, in the order of `G.edges`."""
     check_sample(len(G), k, True)
     if k is not None and k == len(G):
-        countable(G, weight)  # before a number is drawn, if the call is left to NetworkX
+        countable(G, weight)  # raises before a number is drawn, if NetworkX must answer the call
         seed.sample(range(k), k)  # the sample is all vertices; drawing it keeps the generator in step with NetworkX's
     return by_edge(G, scores_of(hw.edge_betweenness_centrality, G, k, normalized, weight, seed, place))
 
@@ -200,7 +200,7 @@ def subset_scores(
 def newman_betweenness_centrality(
     G: NetworkXGraph, v: Any = None, cutoff: Any = None, normalized: bool = True, weight: Any = None
 ) -> Any:
-    """Load centrality: betweenness with every fork split evenly."""
+    """Load centrality: like betweenness, but each vertex splits its load evenly among its predecessors."""
     limit = int(min(max_levels(cutoff), len(G)))
     scores = hw.load_centrality(G.graph, limit, bool(normalized), progress=False).scores
     if v is None:
@@ -210,7 +210,7 @@ def newman_betweenness_centrality(
 
 @serves(notes="Counted in hops. " + CHECKED)
 def bipartite_betweenness_centrality(G: NetworkXGraph, nodes: Any, **place: Unpack[PlaceAndPlan]) -> Scores:
-    """Betweenness, each side divided by the greatest value possible there."""
+    """Betweenness, divided by the greatest value that is possible on the vertex's side."""
     top = set(nodes)
     bottom = set(G) - top
     n, m = len(top), len(bottom)

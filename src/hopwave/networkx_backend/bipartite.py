@@ -17,9 +17,9 @@ Colours = np.ndarray[Any, np.dtype[np.int32]]
 
 
 def colours(G: NetworkXGraph) -> Colours | None:
-    """Colours 1 and 0 in turn, from the first vertex with out-arcs in each component; 0 for a vertex without arcs.
+    """1 at even levels, 0 at odd ones, of a search from the first vertex with out-arcs in each component; 0 elsewhere.
 
-    None where two neighbours would have the same colour.
+    None if two neighbours would have the same colour.
     """
     graph = G.both_ways
     label, _ = components.labelled(graph)

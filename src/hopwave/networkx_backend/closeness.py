@@ -18,7 +18,7 @@ Scores = dict[Any, float]
 
 
 def without_paths(arguments: Arguments) -> str | None:
-    """The caller's paths need not be shortest ones."""
+    """Why not, if the caller gives paths: these need not be shortest paths."""
     return unweighted(arguments) if arguments["paths"] is None else "paths= gives the paths: nothing is left to search"
 
 
@@ -51,7 +51,7 @@ def harmonic_centrality(
     **place: Unpack[Place],
 ) -> Scores:
     """For each vertex, the sum of 1 / distance over the sources that reach it."""
-    # NetworkX makes a set, too, and its order is the order of the result.
+    # NetworkX makes a set, too, and returns nodes in the order of this set.
     nodes = list(set(G.nodes if nbunch is None else chosen(G, nbunch)))
     ids = [G.number[node] for node in nodes]
     by = measured(G, distance)
@@ -83,7 +83,7 @@ def group_closeness_centrality(G: NetworkXGraph, S: Any, weight: Any = None) -> 
 def bipartite_closeness_centrality(
     G: NetworkXGraph, nodes: Any, normalized: bool = True, **place: Unpack[Place]
 ) -> Scores:
-    """Closeness, each side divided by the greatest value possible there."""
+    """Closeness, divided by the greatest value that is possible on the vertex's side."""
     top = set(nodes)
     bottom = set(G) - top
     for node in top:
@@ -127,7 +127,7 @@ def global_reaching_centrality(
 
 
 def check_size(G: NetworkXGraph) -> None:
-    """Raises NetworkX's errors where there is no edge to another vertex."""
+    """Raises NetworkX's errors if there is no edge to another vertex."""
     edges = G.number_of_edges()
     if edges > 0 and len(G) == 1:
         raise nx.NetworkXError("local_reaching_centrality of a single node with self-loop not well-defined")

@@ -1,7 +1,7 @@
 """Connected, weak and strong components (networkx.algorithms.components).
 
-Connected and weak ones are listed in the order of their first vertices, strong ones in the order in which NetworkX's
-depth-first search closes them.
+Connected and weak components are listed in the order of their first vertices, strong components in the order in which
+NetworkX's depth-first search closes them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Labels = npt.NDArray[np.int32]
 
 
 def labelled(graph: Graph) -> tuple[Labels, int]:
-    """Every vertex's component, numbered in the order of first vertices, and how many there are."""
+    """The number of every vertex's component, in the order of first vertices, and the number of components."""
     found = hw.connected_components(graph)
     return found.labels, found.count
 
@@ -40,7 +40,7 @@ def sets(G: NetworkXGraph, labels: Labels, count: int) -> Iterator[set[Any]]:
 
 
 def check_not_null(G: NetworkXGraph) -> None:
-    """Connectivity is not defined for a graph without vertices."""
+    """Raises NetworkX's error for a graph without vertices, which is neither connected nor disconnected."""
     if len(G) == 0:
         raise nx.NetworkXPointlessConcept("Connectivity is undefined for the null graph.")
 
@@ -79,7 +79,7 @@ def reaches_all(rows: Rows) -> bool:
 
 
 def reaches_each_other(G: NetworkXGraph) -> bool:
-    """Whether every vertex reaches every other, in a directed or an undirected graph that has some."""
+    """Whether every vertex reaches every other, in a directed or an undirected graph with at least one vertex."""
     return is_strongly_connected(G) if G.directed else is_connected(G)
 
 
@@ -154,7 +154,7 @@ def condensation(G: NetworkXGraph, scc: Any = None) -> nx.DiGraph:
 
 
 def attracting(G: NetworkXGraph) -> tuple[Labels, int, list[int]]:
-    """Strong components, how many there are, and the numbers of those that no arc leaves."""
+    """The number of every vertex's strong component, how many there are, and which of them no arc leaves."""
     label, count = strong_components(G.out_rows)
     indptr, indices = G.out_rows
     source = np.repeat(label, np.diff(indptr))
@@ -187,7 +187,7 @@ def is_attracting_component(G: NetworkXGraph) -> bool:
 
 @serves(threshold=ON_STRONG)
 def is_semiconnected(G: NetworkXGraph) -> bool:
-    """Whether, of any two vertices, one reaches the other: the strong components then form one chain."""
+    """Whether of any two vertices one reaches the other: the strong components then form one chain."""
     check_not_null(G)
     label, count = strong_components(G.out_rows)
     indptr, indices = G.out_rows

@@ -25,9 +25,9 @@ Rows = tuple[npt.NDArray[Any], npt.NDArray[np.int32]]
 
 
 class NetworkXGraph:
-    """A NetworkX graph of any of its four kinds, converted, without keys of parallel edges.
+    """A converted NetworkX graph of any of the four kinds, without the keys of parallel edges.
 
-    Of its attributes, those that a call names as lengths of edges.
+    It keeps only the edge attributes that a call names as lengths.
 
     >>> import networkx as nx
     >>> G = convert_from_nx(nx.DiGraph([("b", "c"), ("b", "a"), ("c", "a")]))
@@ -56,15 +56,15 @@ class NetworkXGraph:
         self.nodes = nodes
         self.out_rows = out_rows
         self.in_rows = in_rows
-        for array in (*out_rows, *in_rows):  # read-only as a Graph's are: one compiled kernel fits both
+        for array in (*out_rows, *in_rows):  # read-only like a Graph's arrays, so that one compiled kernel fits both
             array.setflags(write=False)
         self.directed = directed
-        self.multiplicity = multiplicity  # parallel edges per arc of out_rows; None if there can be none
+        self.multiplicity = multiplicity  # parallel edges per arc of out_rows; None if not a multigraph
         self.kind = kind
         self.attributes = attributes
-        self.original = original  # the NetworkX graph itself, where a function must copy attributes from it
+        self.original = original  # the NetworkX graph itself, if a function must copy attributes from it
         self.lengths = lengths  # by edge attribute, in the order of out_rows
-        self._attributed = attributed  # a weak reference to the graph with these attributes, and their defaults
+        self._attributed = attributed  # (weak reference to the graph that has the attributes, their defaults)
         self._is_view = is_view
         self._lengths_into: dict[Any, Lengths] = {}
         self._weighted: dict[Any, Graph] = {}
@@ -99,7 +99,7 @@ class NetworkXGraph:
         return len(self.nodes)
 
     def number_of_edges(self) -> int:
-        """The number of edges, parallel ones counted."""
+        """The number of edges; each parallel edge counts."""
         indptr, indices = self.out_rows
         count = np.ones(len(indices), np.int64) if self.multiplicity is None else self.multiplicity
         if self.directed:
@@ -114,7 +114,7 @@ class NetworkXGraph:
 
     @property
     def _adj(self) -> dict[Any, int]:
-        """Only the nodes: `nx.Graph.nbunch_iter` looks for nothing else in an adjacency."""
+        """A mapping whose keys are the nodes: `nx.Graph.nbunch_iter` reads nothing else of an adjacency."""
         return self.number
 
     # ---------------------------------------------------------------- what hopwave needs of it
@@ -138,7 +138,7 @@ class NetworkXGraph:
     def lengths_of(self, attribute: Any, into: bool = False) -> Lengths:
         """The lengths that an edge attribute gives to the arcs of out_rows; with `into`, to those of in_rows.
 
-        They are read at every call: NetworkX keeps this graph, and is not told of `G[u][v]["weight"] = 3`.
+        They are read at every call: NetworkX caches this graph, and does not notice `G[u][v]["weight"] = 3`.
         """
         reference, missing = self._attributed or (lambda: None, {})
         source = self.original if self.original is not None else reference()
@@ -170,10 +170,10 @@ class NetworkXGraph:
         return Lengths(lengths.values[ascending[np.searchsorted(arcs[ascending], wanted)]], lengths.whole)
 
     def weighted(self, attribute: Any) -> Graph:
-        """The graph of `graph`, with an edge attribute as its weights."""
+        """`graph` with an edge attribute as its weights."""
         lengths = self.lengths_of(attribute)
         if attribute not in self._weighted:
-            order = np.argsort(_keys(*self.out_rows)[0])  # that of `graph`
+            order = np.argsort(_keys(*self.out_rows)[0])  # the order of `graph`
             rows = GraphRows(self.graph.indptr, self.graph.indices, lengths.values[order])
             if self._is_view and not self.directed and not is_symmetric(rows):
                 raise NotImplementedError(
@@ -184,13 +184,13 @@ class NetworkXGraph:
 
     @cached_property
     def both_ways(self) -> Graph:
-        """The graph with every arc's reverse: itself, where it is undirected."""
+        """The graph with the reverse of every arc; `graph` itself if it is undirected."""
         if not self.directed:
             return self.graph
         return Graph.from_edges(*self.graph.to_edges(), n=len(self), directed=False)
 
     def names(self, ids: npt.NDArray[Any] | list[int]) -> list[Any]:
-        """The nodes of some ids."""
+        """The nodes that have these ids."""
         listed: list[int] = ids if isinstance(ids, list) else ids.tolist()
         return listed if self.plain else list(map(self.nodes.__getitem__, listed))
 
@@ -212,8 +212,8 @@ def convert_from_nx(
 ) -> NetworkXGraph:
     """The arrays of a NetworkX graph, in one pass over its adjacency.
 
-    Of edge attributes, those in `edge_attrs` are read, as lengths. Node attributes never are: no call that `can_run`
-    accepts needs them.
+    Edge attributes in `edge_attrs` are read, as lengths. Node attributes are not read: no call that `can_run` accepts
+    needs them.
 
     >>> import networkx as nx
     >>> len(convert_from_nx(nx.path_graph(3)))
@@ -221,8 +221,8 @@ def convert_from_nx(
     """
     is_view = getattr(graph, "_graph", None) is not None
     if is_view:
-        # A view changes with the graph it looks at, and NetworkX then clears the cache of that graph alone. None means
-        # that conversions of this graph are not kept.
+        # A view changes when the graph under it does, but NetworkX then clears only that graph's cache. None means that
+        # conversions of the view are not cached.
         graph.__networkx_cache__ = None
     nodes = list(graph)
     directed, several = graph.is_directed(), graph.is_multigraph()
@@ -255,9 +255,9 @@ def convert_from_nx(
 
 
 def convert_to_nx(result: Any, *, name: str | None = None) -> Any:
-    """The NetworkX graph of a converted one, neighbours in the order they had; anything else as it is.
+    """The NetworkX graph of a converted graph, with neighbours in their old order; anything else is returned unchanged.
 
-    Parallel edges all have the length of the least.
+    Parallel edges all get the least of their lengths.
 
     >>> import networkx as nx
     >>> list(convert_to_nx(convert_from_nx(nx.Graph([("b", "c"), ("a", "b")]))).edges())
@@ -306,7 +306,7 @@ def _positions(nodes: list[Any]) -> dict[Any, int] | npt.NDArray[np.int32] | Non
 
 
 def _rows(adjacency: Any, nodes: list[Any], position: dict[Any, int] | npt.NDArray[np.int32] | None) -> Rows:
-    # A view filters when it is read, and its len() may count what it filters out. So read it once and count the result.
+    # A view filters when it is read, and its len() may count filtered entries. So read it once and count the result.
     is_view = type(adjacency) is not dict
     if is_view or list(adjacency) != nodes:
         neighbours = [list(adjacency[node]) if is_view else adjacency[node] for node in nodes]
@@ -344,5 +344,5 @@ def _are_ids(nodes: list[Any]) -> bool:
 
 
 def _are_whole(nodes: list[Any]) -> bool:
-    """Whether every node is a Python integer, and none a bool or a float that equals one."""
+    """Whether every node is a Python int (bools and floats are not)."""
     return set(map(type, nodes)) <= {int}

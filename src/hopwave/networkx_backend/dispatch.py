@@ -1,8 +1,8 @@
 """Which functions are served, and when: hopwave's answers to NetworkX's `can_run` and `should_run`.
 
-A served function has NetworkX's signature, plus the keywords that choose a device. Its decorator `serves` says all that
-is known about it: a check `can_run`, which gets the call's arguments by name and returns None or why hopwave cannot
-answer; the threshold, a number of arcs, from which hopwave is faster; and the notes for NetworkX's page.
+A served function has NetworkX's signature, plus the keywords that choose a device. Its decorator `serves` gives a check
+`can_run`, which gets the call's arguments by name and returns None, or why hopwave cannot answer; the threshold, the
+number of arcs from which hopwave is faster; and the notes for NetworkX's page.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class PlaceAndPlan(Place, total=False):
 
 
 def no_reason(arguments: Arguments) -> str | None:
-    """Nothing speaks against the call."""
+    """Returns None: hopwave can answer every call."""
     return None
 
 
@@ -56,7 +56,7 @@ class Served:
 
     @cached_property
     def keywords(self) -> tuple[str, ...]:
-        """The keywords that NetworkX's function does not have: those that `**place` stands for."""
+        """The keywords of `**place`, which NetworkX's function does not have."""
         if not any(one.kind is one.VAR_KEYWORD for one in inspect.signature(self.function).parameters.values()):
             return ()
         (place,) = get_args(get_type_hints(self.function)["place"])
@@ -80,26 +80,26 @@ class Served:
 
     @cached_property
     def newer(self) -> Arguments:
-        """The keywords that a newer NetworkX has and the function does not, with their defaults."""
+        """Keywords of the installed NetworkX's function that this function does not have, with their defaults."""
         registered = nx.utils.backends._registered_algorithms.get(self.name)
-        if registered is None:  # by the installed version, which has another name for it
+        if registered is None:  # the installed version has another name for it
             return {}
         theirs, mine = inspect.signature(registered.orig_func).parameters.values(), self.signature.parameters
         return {one.name: one.default for one in theirs if one.kind is one.KEYWORD_ONLY and one.name not in mine}
 
     def known(self, kwargs: dict[str, Any]) -> dict[str, Any]:
-        """The keywords of a call. Those of a newer NetworkX are left out where they say the default."""
+        """The keywords of a call, without those of a newer NetworkX that have their default value."""
         newer = self.newer
         if not newer:
             return kwargs
         return {name: value for name, value in kwargs.items() if name not in newer or value != newer[name]}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """The answer to a call, as NetworkX makes it: with every keyword that it has."""
+        """Answer a call of NetworkX, which passes all of its keywords."""
         return self.function(*args, **self.known(kwargs))
 
     def arguments(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:
-        """The arguments of a call by name, defaults filled in; a TypeError where they do not fit the signature."""
+        """The arguments of a call by name, with defaults; raises a TypeError if they do not fit the signature."""
         kwargs = self.known(kwargs)
         positional, defaults, names = self._names
         found = {**defaults, **kwargs}
@@ -113,7 +113,7 @@ class Served:
 
 
 FUNCTIONS: dict[str, Served] = {}  # by dispatch name
-LATER: dict[str, Served] = {}  # those that the installed NetworkX is too old for
+LATER: dict[str, Served] = {}  # functions that the installed NetworkX does not have yet
 
 
 def serves(
@@ -124,9 +124,9 @@ def serves(
     threshold: Threshold | Callable[[Arguments], Threshold] = MANY_SEARCHES,
     notes: str = "",
 ) -> Callable[[Function], Function]:
-    """Registers a function as the answer to the NetworkX function of the same name (or of the dispatch name given).
+    """Registers a function that answers calls of the NetworkX function of the same name (or dispatch name).
 
-    `since`: the first version of NetworkX that has it. `threshold` may be a function of the call's arguments.
+    `since`: the first version of NetworkX that has the function. `threshold` may be a function of the arguments.
     """
 
     def register(function: Function) -> Function:
@@ -153,13 +153,13 @@ def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool
     """True, or why NetworkX is likely to be as fast."""
     served = FUNCTIONS[name]
     threshold = served.threshold
-    if isinstance(threshold, Threshold):  # most calls that are declined take NetworkX a few µs: do not bind arguments
+    if isinstance(threshold, Threshold):  # binding arguments would take as long as most small calls in NetworkX
         return threshold.why_not(args[0] if args else kwargs["G"]) or True
     arguments = served.arguments(args, kwargs)
     return threshold(arguments).why_not(arguments["G"]) or True
 
 
-# ------------------------------------------------------------------ reasons not to
+# ------------------------------------------------------------------ reasons not to run
 
 
 KINDS = (nx.MultiDiGraph, nx.MultiGraph, nx.DiGraph, nx.Graph)
@@ -171,7 +171,7 @@ LOOKUPS = (
 
 @lru_cache(maxsize=256)
 def other_neighbours(kind: Any) -> str | None:
-    """hopwave reads `_adj`. A subclass with its own neighbour lookup may store something else there."""
+    """Why not, if the graph's class has its own neighbour lookup: hopwave reads `_adj`, which may differ from that."""
     base = next((known for known in KINDS if issubclass(kind, known)), kind)
     for name in LOOKUPS:
         if getattr(kind, name, None) is not getattr(base, name, None):
@@ -180,7 +180,7 @@ def other_neighbours(kind: Any) -> str | None:
 
 
 def unweighted(arguments: Arguments) -> str | None:
-    """hopwave counts hops."""
+    """Why not, if the call asks for weighted paths: hopwave counts hops here."""
     for keyword in ("weight", "distance"):
         if arguments.get(keyword) is not None:
             return f"{keyword}={arguments[keyword]!r} asks for weighted paths; hopwave counts hops"
@@ -188,7 +188,7 @@ def unweighted(arguments: Arguments) -> str | None:
 
 
 def named_weights(arguments: Arguments) -> str | None:
-    """Lengths come from an edge attribute. Compiled searches cannot call a Python function for them."""
+    """Why not, if lengths come from a Python function, which compiled searches cannot call."""
     for keyword in ("weight", "distance"):
         if callable(arguments.get(keyword)):
             return f"{keyword} is a Python function, which compiled searches cannot call"
@@ -196,7 +196,7 @@ def named_weights(arguments: Arguments) -> str | None:
 
 
 def unsorted(arguments: Arguments) -> str | None:
-    """Compiled searches follow the graph's own order of neighbours. They cannot call a Python function for another."""
+    """Why not, if a Python function gives the order of neighbours: compiled searches cannot call it."""
     for keyword in ("sort_neighbors", "neighbors"):
         if arguments.get(keyword) is not None:
             return f"{keyword} is a Python function, which compiled searches cannot call"

@@ -25,19 +25,19 @@ Given = Mapping[Any, float] | None  # eccentricities that the caller has already
 
 
 def without_distances(arguments: Arguments) -> str | None:
-    """The caller's distances need no search, and need not be shortest ones."""
+    """Why not, if the caller gives the distances: there is nothing to search."""
     return named_weights(arguments) if arguments["sp"] is None else "sp= gives the distances: nothing is left to search"
 
 
 def without_attribute(arguments: Arguments) -> str | None:
-    """A converted graph has no attributes to write to."""
+    """Why not, if results must be written to an attribute: hopwave never writes to the graph."""
     if arguments["attr"] is not None:
         return "attr= writes to the graph, which hopwave never does"
     return without_distances(arguments)
 
 
 def by_search(arguments: Arguments) -> str | None:
-    """Matrix algorithms find the same distances; a caller who names one gets it."""
+    """Why not, if the caller names a matrix algorithm: hopwave searches."""
     if arguments["method"] in ALL_PAIRS:
         return f"method={arguments['method']!r} is a matrix algorithm; hopwave searches"
     return named_weights(arguments)
@@ -67,13 +67,13 @@ def unreached(G: NetworkXGraph) -> str:
 
 
 def check_not_null(G: NetworkXGraph) -> None:
-    """Raises NetworkX's error, since its version 3.7, for a graph without vertices."""
+    """Raises the error that NetworkX has since version 3.7 for a graph without vertices."""
     if len(G) == 0:
         raise nx.NetworkXPointlessConcept("Cannot compute eccentricity of a null graph.")
 
 
 def check_connected(G: NetworkXGraph, usebounds: Any) -> None:
-    """Raises NetworkX's errors where eccentricities have no least or greatest value."""
+    """Raises NetworkX's errors for graphs that are empty or not connected."""
     if SINCE_3_7 and (G.directed or usebounds is not True):
         check_not_null(G)
     if len(G) == 0:
@@ -135,7 +135,7 @@ def center(
         least = min(e.values())
         return [node for node in e if e[node] == least]
     if len(G) == 0 and not G.directed and usebounds is not True and weight is None:
-        raise nx.NetworkXPointlessConcept("G has no nodes.")  # NetworkX first tests whether it is a tree
+        raise nx.NetworkXPointlessConcept("G has no nodes.")  # NetworkX first tests whether G is a tree
     if len(G) == 0 and (G.directed or usebounds is not True) and not SINCE_3_7:
         min({}.values())
     check_connected(G, usebounds)
@@ -162,7 +162,7 @@ def barycenter(
         )
     least = np.flatnonzero(found.total == found.total.min())
     if len(least) == 2 and not G.directed and weight is None and G.number_of_edges() == len(G) - 1:
-        # NetworkX walks a tree from its first vertex and lists first the one it reaches first.
+        # NetworkX walks a tree from its first vertex, and lists the two in the order in which it reaches them.
         level = np.empty(len(G), np.int32)
         walk = search(G.out_rows, [0])
         level[walk.order] = walk.level
@@ -170,7 +170,7 @@ def barycenter(
     return G.names(least)
 
 
-# Before NetworkX 3.7, `centroid` was that of a tree.
+# Before NetworkX 3.7, `centroid` was another function: the centroid of a tree.
 serves("centroid", since=(3, 7), can_run=without_attribute, notes="The name of `barycenter` since NetworkX 3.7.")(
     barycenter
 )
@@ -228,7 +228,7 @@ def hyper_wiener_index(G: NetworkXGraph, weight: Any = None, **place: Unpack[Pla
 
 @serves(can_run=named_weights, notes=LENGTHS)
 def schultz_index(G: NetworkXGraph, weight: Any = None, **place: Unpack[Place]) -> float:
-    """The sum over all pairs of their distance times the sum of the two degrees."""
+    """Σ d(u, v) · (deg(u) + deg(v)) over all pairs."""
     if not reaches_each_other(G):
         return math.inf
     by = measured(G, weight)
@@ -237,7 +237,7 @@ def schultz_index(G: NetworkXGraph, weight: Any = None, **place: Unpack[Place]) 
 
 @serves(can_run=named_weights, notes=LENGTHS)
 def gutman_index(G: NetworkXGraph, weight: Any = None, **place: Unpack[Place]) -> float:
-    """The sum over all pairs of their distance times the product of the two degrees."""
+    """Σ d(u, v) · deg(u) · deg(v) over all pairs."""
     if not reaches_each_other(G):
         return math.inf
     degree = degrees(G)

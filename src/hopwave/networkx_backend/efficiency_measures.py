@@ -17,7 +17,7 @@ from hopwave.networkx_backend.thresholds import PAIR
 
 @serves(threshold=PAIR, notes=CONVERTED_BEFORE)
 def efficiency(G: NetworkXGraph, u: Any, v: Any) -> float:
-    """1 / hops between two vertices; 0 where there is no path."""
+    """1 / hops between two vertices; 0 if there is no path."""
     try:
         return float(1 / shortest_path_length(G, u, v))
     except nx.NetworkXNoPath:

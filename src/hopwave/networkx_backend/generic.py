@@ -46,14 +46,14 @@ from hopwave.networkx_backend.weighted import (
 
 
 def hops_or_dijkstra(arguments: Arguments) -> str | None:
-    """Hops, or lengths by Dijkstra's algorithm."""
+    """Why not, if Bellman-Ford is asked for: hopwave counts hops or runs Dijkstra's algorithm."""
     if arguments["weight"] is not None and arguments["method"] == "bellman-ford":
         return "Bellman-Ford's order of results is not Dijkstra's; hopwave runs method='dijkstra'"
     return named_weights(arguments)
 
 
 def check_method(method: Any) -> None:
-    """NetworkX checks the method even where it does not use it."""
+    """Raises NetworkX's error for an unknown method, even if the method is not used."""
     if method not in ("dijkstra", "bellman-ford"):
         raise ValueError(f"method not supported: {method}")
 
@@ -72,7 +72,7 @@ def has_path(G: NetworkXGraph, source: Any, target: Any) -> bool:
 def shortest_path(
     G: NetworkXGraph, source: Any = None, target: Any = None, weight: Any = None, method: Any = "dijkstra"
 ) -> Any:
-    """A shortest path, or those from a source, to a target, or between all pairs."""
+    """A shortest path between two vertices, or paths from a source, to a target, or between all pairs."""
     check_method(method)
     if source is None and target is None:
         return all_pairs_shortest_path(G) if weight is None else all_pairs_dijkstra_path(G, weight=weight)
@@ -95,7 +95,7 @@ def shortest_path(
 def shortest_path_length(
     G: NetworkXGraph, source: Any = None, target: Any = None, weight: Any = None, method: Any = "dijkstra"
 ) -> Any:
-    """The length of a shortest path, or of those from a source, to a target, or between all pairs."""
+    """The length of a shortest path between two vertices, or lengths from a source, to a target, or of all pairs."""
     check_method(method)
     if source is None and target is None:
         return all_pairs_shortest_path_length(G) if weight is None else all_pairs_dijkstra_path_length(G, weight=weight)
@@ -151,12 +151,12 @@ def all_pairs_all_shortest_paths(
 ) -> Iterator[tuple[Any, dict[Any, list[list[Any]]]]]:
     """(source, {vertex: every shortest path to it}) for every source."""
     if weight is not None:
-        G.lengths_of(weight)  # now, not when the iterator starts: NetworkX answers what raises NotImplementedError
+        G.lengths_of(weight)  # may raise NotImplementedError, which NetworkX must see before the iterator starts
     return ((node, dict(single_source_all_shortest_paths(G, node, weight, method))) for node in G.nodes)
 
 
 def _back(before: dict[Any, list[Any]], source: Any, target: Any) -> Iterator[list[Any]]:
-    """Every path that leads back from the target to the source. Arcs of length 0 may form circles; none is walked."""
+    """Every path from source to target, by predecessors. No path visits a vertex twice, even if arcs have length 0."""
     if target not in before:
         raise nx.NetworkXNoPath(f"Target {target} cannot be reached from given sources")
     yield from simple_paths(lambda node: iter(before[node]), source, target)

@@ -1,7 +1,8 @@
 """Betweenness of groups of vertices (networkx.algorithms.centrality.group), by the definition.
 
-Before NetworkX 3.7, its own values differ from it for some groups of three and more, and in directed graphs that are
-not strongly connected, where it counts paths back that do not exist. With endpoints, 3.7 scales by all vertices.
+Before NetworkX 3.7, its own values differ from the definition for some groups of three and more, and in directed graphs
+that are not strongly connected, where it counts paths back that do not exist. With endpoints, NetworkX 3.7 scales by
+all vertices.
 """
 
 from __future__ import annotations

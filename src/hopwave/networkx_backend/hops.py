@@ -1,4 +1,4 @@
-"""Many searches at once, for the families that need them: one row of sums per source, or distances block by block."""
+"""Many searches at once: sums over the distances of each source, or the distances block by block."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Measured:
 
 
 def measured(G: NetworkXGraph, attribute: Any) -> Measured:
-    """By an edge attribute, or in hops where it is None. Raises NotImplementedError for what only NetworkX measures."""
+    """By an edge attribute, or in hops if it is None. Raises NotImplementedError if only NetworkX can use it."""
     if attribute is None:
         return Measured(G.graph, weighted=False, whole=True)
     return Measured(G.weighted(attribute), weighted=True, whole=G.lengths_of(attribute).whole)
@@ -60,14 +60,14 @@ def sums(by: Measured, sources: list[int] | None = None, device: str = "auto", t
 def blocks(
     by: Measured, sources: list[int] | None = None, device: str = "auto", threads: int | None = None
 ) -> Iterator[tuple[Integers, npt.NDArray[Any]]]:
-    """(sources, their distances), a few sources at a time; where there is no path, −1 hops or an infinite length."""
+    """(sources, their distances), a few sources at a time; without a path −1 hops, or an infinite length."""
     ids = _ids(by.graph, sources)
     engine = distance_engine(by.weighted, device, by.graph, threads, len(ids))
     return distance_blocks(engine, by.graph, ids, threads, weighted=by.weighted)
 
 
 def chosen(G: NetworkXGraph, nbunch: Any) -> list[Any]:
-    """The nodes that NetworkX reads from a node, a container of nodes, or None; unknown ones are skipped."""
+    """The nodes that NetworkX reads from a node, a container of nodes, or None (all); unknown nodes are skipped."""
     return list(nx.Graph.nbunch_iter(G, nbunch))
 
 

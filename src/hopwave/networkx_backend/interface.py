@@ -9,7 +9,7 @@ from typing import Any
 
 from hopwave.networkx_backend import convert, dispatch
 
-# Importing a family registers its functions with dispatch.serves. In the order of NetworkX's reference.
+# Importing a family registers its functions by dispatch.serves. The order is that of NetworkX's reference.
 FAMILIES = (
     "traversal", "dag", "ego", "unweighted", "generic", "weighted", "distance_measures", "betweenness", "group",
     "closeness", "efficiency_measures", "components", "bipartite", "structure", "link_analysis",
@@ -34,7 +34,7 @@ class Backend:
 
     @staticmethod
     def on_start_tests(items: list[Any]) -> None:
-        """NetworkX's own suite expects, in one test, values that contradict the definition (see betweenness.py)."""
+        """Mark the one test of NetworkX's suite that expects values against the definition (see betweenness.py)."""
         import pytest
 
         reason = "three of five paths lead over vertex 6; NetworkX says two"

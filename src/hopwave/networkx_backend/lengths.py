@@ -1,8 +1,7 @@
-"""Edge attributes as lengths of arcs, where hopwave finds the same distances with them as NetworkX.
+"""Edge attributes as lengths of arcs, if hopwave finds the same distances with them as NetworkX.
 
-Other attributes raise NotImplementedError, with the reason: NetworkX then answers the call itself. So it is for values
-that are no numbers, missing on purpose (None hides an edge), negative, infinite, or beyond what float64 adds exactly as
-Python adds whole numbers.
+Other attributes raise NotImplementedError with the reason, and NetworkX then answers the call itself: values that are
+not numbers, None (which hides an edge), negative, infinite, or whole numbers whose sums float64 would round.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ EXACT = 2.0**53  # up to here float64 holds every whole number
 
 @dataclass(frozen=True, eq=False)
 class Lengths:
-    """One length per arc. `whole`: all of them are whole numbers in Python, and so are NetworkX's distances."""
+    """One length per arc. `whole`: all of them are Python ints, and so are NetworkX's distances."""
 
     values: npt.NDArray[np.float64]
     whole: bool
@@ -30,7 +29,7 @@ class Lengths:
 
 
 def plain_numbers(values: npt.NDArray[Any], whole: bool) -> list[Any]:
-    """Distances or sums of them as Python numbers: int where NetworkX has int.
+    """Distances, or sums of distances, as Python numbers: int if NetworkX has int.
 
     >>> plain_numbers(np.array([2.0]), whole=True), plain_numbers(np.array([2.5]), whole=False)
     ([2], [2.5])
@@ -40,10 +39,10 @@ def plain_numbers(values: npt.NDArray[Any], whole: bool) -> list[Any]:
 
 
 def read_lengths(adjacency: Any, nodes: list[Any], attribute: Any, missing: Any, several: bool) -> Lengths:
-    """An attribute of every arc, row by row, as in `convert`; of parallel edges, the least."""
+    """An attribute of every arc, row by row, as in `convert`; parallel edges have their least value."""
     try:
         found = list(_values(adjacency, nodes, attribute, missing, several))
-    except TypeError as error:  # min() of what cannot be compared
+    except TypeError as error:  # min() of values that cannot be compared
         raise NotImplementedError(f"the edge attribute {attribute!r} is no number somewhere: {error}") from None
     kinds = set(map(type, found))
     for kind in kinds:

@@ -1,6 +1,6 @@
 """PageRank, HITS, eigenvector and Katz centrality (networkx.algorithms.link_analysis and centrality).
 
-What hopwave refuses, NetworkX computes or refuses itself.
+If hopwave refuses a call, NetworkX computes the answer, or refuses too.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from hopwave.networkx_backend.thresholds import DIJKSTRA, POWERS, SINGULAR, Argu
 
 
 def simple_graph(arguments: Arguments) -> str | None:
-    """A converted graph has the least weight of parallel edges, and ranks need their sum."""
+    """Why not, if the graph is a multigraph: of parallel edges hopwave keeps the least weight, not the sum."""
     if arguments["G"].is_multigraph():
         return "this adds up the weights of parallel edges, which hopwave does not keep"
     return named_weights(arguments)
 
 
 def complete_start(arguments: Arguments) -> str | None:
-    """NetworkX fails, or not, by which nodes a start leaves out or adds."""
+    """Why not, if nstart does not name every node once: what NetworkX does then depends on the nodes left out."""
     start = arguments["nstart"]
     if start is not None and not (isinstance(start, Mapping) and set(start) == set(arguments["G"])):
         return "nstart does not name every node once, and hopwave starts from all"
@@ -64,7 +64,7 @@ def pagerank(
 def eigenvector_centrality(
     G: NetworkXGraph, max_iter: Any = 100, tol: Any = 1.0e-6, nstart: Any = None, weight: Any = None
 ) -> dict[Any, float]:
-    """How central those are with arcs to a vertex. In the order of `nstart`, as in NetworkX."""
+    """Proportional to the sum over the vertices with arcs to it. In the order of `nstart`, as in NetworkX."""
     if len(G) == 0:
         raise nx.NetworkXPointlessConcept("cannot compute centrality for the null graph")
     if nstart is not None and all(value == 0 for value in nstart.values()):
@@ -86,7 +86,7 @@ def katz_centrality(
     normalized: Any = True,
     weight: Any = None,
 ) -> dict[Any, float]:
-    """How many walks lead to a vertex, long ones counted less. In the order of `nstart`, as in NetworkX."""
+    """How many walks lead to a vertex; long walks count less. In the order of `nstart`, as in NetworkX."""
     if len(G) == 0:
         return {}
     try:
@@ -111,9 +111,9 @@ def katz_centrality(
 def hits(
     G: NetworkXGraph, max_iter: Any = 100, tol: Any = 1.0e-8, nstart: Any = None, normalized: Any = True
 ) -> tuple[dict[Any, float], dict[Any, float]]:
-    """Hubs and authorities. Where several solutions exist, the one nearest to the start.
+    """Hubs and authorities. If several solutions exist, the one nearest to the start.
 
-    NetworkX before 3.7 returns a random one of them. Since then `normalized=False` scales the greatest number to 1.
+    NetworkX before 3.7 returns a random solution. Since 3.7 `normalized=False` scales the greatest number to 1.
     """
     if len(G) == 0:
         return {}, {}
@@ -135,7 +135,7 @@ def _graph(G: NetworkXGraph, weight: Any) -> Graph:
 
 @contextmanager
 def _errors_of_networkx(max_iter: Any) -> Iterator[None]:
-    """Errors of hopwave as those of NetworkX, or as a request that NetworkX answers the call."""
+    """Turns errors of hopwave into NetworkX's, or into NotImplementedError, after which NetworkX answers the call."""
     if max_iter <= 0:
         raise nx.PowerIterationFailedConvergence(max_iter)
     try:
@@ -147,10 +147,10 @@ def _errors_of_networkx(max_iter: Any) -> Iterator[None]:
 
 
 def _per_vertex(G: NetworkXGraph, given: Any) -> npt.NDArray[np.float64] | None:
-    """One number per vertex, 0 for those that the mapping does not have."""
+    """One number per vertex, 0 for nodes that the mapping does not have."""
     return None if given is None else np.array([given.get(node, 0) for node in G.nodes], np.float64)
 
 
 def _in_order(found: dict[Any, float], start: Any) -> dict[Any, float]:
-    """The same values, in the order of the nodes with which NetworkX starts."""
+    """The values in the order of the nodes of `start`, if it is given."""
     return found if start is None else {node: found[node] for node in start}

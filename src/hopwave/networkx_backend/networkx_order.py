@@ -29,7 +29,7 @@ class Search:
 
 
 def max_levels(cutoff: Any) -> float:
-    """How many levels NetworkX's level loops run for a cutoff: at least one, and all of them for 0 or None."""
+    """How many levels NetworkX's loops run for a cutoff: at least one, and all levels for 0 or None."""
     return max(1, cutoff) if cutoff else float("inf")
 
 
@@ -45,8 +45,9 @@ def search(rows: Rows, sources: list[int], limit: float = float("inf")) -> Searc
 def settle(
     rows: Rows, lengths: npt.NDArray[np.float64], sources: list[int], limit: float, target: int | None
 ) -> tuple[Ids, npt.NDArray[np.float64], Ids]:
-    """Along lengths, from the nearest source: the vertices in the order in which NetworkX settles them; for every
-    vertex its distance and the one before it. Ends at the target, and others as far away."""
+    """Dijkstra's algorithm. Returns the vertices in the order in which NetworkX settles them, and for every vertex its
+    distance from the nearest source and its predecessor. Ends once the target and all vertices at its distance are
+    settled."""
     found: tuple[Ids, npt.NDArray[np.float64], Ids]
     found = along_lengths().dijkstra(_arcs(rows, lengths), sources, limit, target, None)
     return found
@@ -60,7 +61,7 @@ def from_both_ends(
     source: int,
     target: int,
 ) -> tuple[list[int], float] | None:
-    """The path that NetworkX finds from both ends along lengths, and its length; None if there is none."""
+    """The path that NetworkX finds from both ends along lengths, and its length; None if there is no path."""
     found: tuple[list[int], float] | None
     found = along_lengths().path_from_both_ends(_arcs(out_rows, lengths), _arcs(in_rows, in_lengths), source, target)
     return found
@@ -71,7 +72,7 @@ def _arcs(rows: Rows, lengths: npt.NDArray[np.float64]) -> Any:
 
 
 def pair(out_rows: Rows, in_rows: Rows, source: int, target: int) -> list[int] | None:
-    """The shortest path that NetworkX's search from both ends meets first, or None."""
+    """The shortest path that NetworkX's search from both ends finds first, or None."""
     if source == target:
         return [source]
     n = len(out_rows[0]) - 1
@@ -89,14 +90,15 @@ def pair(out_rows: Rows, in_rows: Rows, source: int, target: int) -> list[int] |
 
 
 def strong_components(rows: Rows) -> tuple[Ids, int]:
-    """Every vertex's strong component, numbered as a depth-first search closes them, and how many there are."""
+    """The number of every vertex's strong component, in the order in which a depth-first search closes them, and how
+    many there are."""
     label = np.full(len(rows[0]) - 1, -1, np.int32)
     return label, int(compiled().strong_components(*rows, label))
 
 
 @cache
 def compiled() -> Any:
-    """The kernels; imported when first needed, since Numba takes long to import."""
+    """The kernels. Imported when first needed, because importing Numba takes long."""
     from hopwave.engines.cpu import row_order
 
     return row_order

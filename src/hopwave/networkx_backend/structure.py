@@ -15,7 +15,7 @@ from hopwave.networkx_backend.thresholds import CORES, DEGREES, SQUARES, TRIANGL
 
 
 def of_all_vertices(arguments: Arguments) -> str | None:
-    """hopwave counts the triangles of all vertices at once."""
+    """Why not, if some vertices are asked for (hopwave counts the triangles of all), or edges are parallel."""
     if arguments["nodes"] is not None:
         return "nodes= asks for some vertices, and NetworkX looks at their neighbours alone"
     return "hopwave does not count triangles over parallel edges" if arguments["G"].is_multigraph() else None
@@ -28,7 +28,7 @@ def triangles(G: NetworkXGraph, nodes: Any = None) -> dict[Any, int]:
 
 
 def triangles_of_hops(arguments: Arguments) -> str | None:
-    """Clustering in which every edge counts the same."""
+    """Why not, if weights are asked for."""
     if arguments.get("weight") is not None:
         return f"weight={arguments['weight']!r} asks for weighted triangles; hw.clustering(G, weights=...) has them"
     return of_all_vertices(arguments | {"nodes": arguments.get("nodes")})
@@ -42,7 +42,7 @@ def clustering(G: NetworkXGraph, nodes: Any = None, weight: Any = None) -> dict[
 
 @serves(can_run=triangles_of_hops, notes=CORNERS)
 def average_clustering(G: NetworkXGraph, nodes: Any = None, weight: Any = None, count_zeros: Any = True) -> Any:
-    """The mean of `clustering` over all vertices, or over those where it is not 0."""
+    """The mean of `clustering` over all vertices; with count_zeros=False, over those whose value is not 0."""
     found = [c for c in clustering(G).values() if count_zeros or c]
     return sum(found) / len(found)
 
@@ -54,12 +54,12 @@ def undirected_hops(arguments: Arguments) -> str | None:
 
 @serves(can_run=undirected_hops, notes="Undirected graphs without parallel edges.")
 def transitivity(G: NetworkXGraph) -> Any:
-    """Three times the triangles over the pairs of edges that share a vertex; 0 if there are no triangles."""
+    """3 × triangles / pairs of edges that share a vertex; 0 if there are no triangles."""
     return hw.transitivity(G.graph) or 0
 
 
 def undirected_of_all(arguments: Arguments) -> str | None:
-    """Squares of edges, of all vertices at once. Parallel edges count once, as in NetworkX."""
+    """Why not, if some vertices are asked for, or the graph is directed. Parallel edges count once, as in NetworkX."""
     if arguments["nodes"] is not None:
         return "nodes= asks for some vertices, and NetworkX looks at their surroundings alone"
     return "hopwave does not count squares of arcs" if arguments["G"].is_directed() else None
@@ -67,7 +67,7 @@ def undirected_of_all(arguments: Arguments) -> str | None:
 
 @serves(can_run=undirected_of_all, threshold=SQUARES, notes="Of all vertices, in undirected graphs.")
 def square_clustering(G: NetworkXGraph, nodes: Any = None) -> dict[Any, Any]:
-    """The share of squares that are there among those that could be; 0 if there could be none."""
+    """Squares / possible squares at each vertex; 0 if none is possible."""
     found = hw.square_clustering(G.graph).scores.tolist()
     return {v: share or 0 for v, share in zip(G.nodes, found, strict=True)}
 

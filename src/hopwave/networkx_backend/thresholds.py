@@ -1,9 +1,9 @@
-"""From how many arcs on a call is faster here than in NetworkX: hopwave's answer to NetworkX's `should_run`.
+"""The number of arcs from which hopwave is faster than NetworkX: hopwave's answer to NetworkX's `should_run`.
 
 The numbers come from benchmarks/results/small-calls-networkx.md, where every function of hops is timed on graphs of 34
-to 30,000 nodes: with the conversion of the graph, and on a graph that was converted before (NetworkX keeps what was
-converted until the graph changes). Below them NetworkX runs its own code, some µs later. Those for squares and
-centralities were measured on random graphs of 12 to 10,000 nodes, in CPU time, since the machine was busy.
+to 30,000 nodes: with the conversion of the graph, and on a graph that was converted before (NetworkX caches conversions
+until the graph changes). With fewer arcs NetworkX runs its own code, after a few µs. The thresholds for squares and
+centralities were measured on random graphs of 12 to 10,000 nodes, in CPU time, because the machine was busy.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Arguments = dict[str, Any]
 
 @dataclass(frozen=True)
 class Threshold:
-    """The arcs from which a call gains: if the graph must be converted first, and if it need not be. None: never."""
+    """The number of arcs from which a call is faster here, with and without a conversion of the graph. None: never."""
 
     converting: int | None
     converted: int | None
@@ -27,7 +27,7 @@ class Threshold:
         """None if the call should run, else why NetworkX is likely to be faster."""
         adjacency = getattr(G, "_adj", None)
         if adjacency is None or getattr(G, "__networkx_backend__", None) == "hopwave":
-            return None  # hopwave's own graph, or another backend's, which would have to be converted for NetworkX too
+            return None  # hopwave's own graph, or another backend's, which NetworkX would have to convert too
         converted = conversion_of(G)
         if self.converted is None:
             return "NetworkX is likely to stop after a few steps"
@@ -43,7 +43,7 @@ class Threshold:
         return None if arcs >= enough else f"{arcs} arcs are fewer than the {enough} from which this call {what}"
 
 
-COUNTED = 250  # rows whose arcs are counted; of larger graphs a sample, since some calls take NetworkX a few µs
+COUNTED = 250  # rows whose arcs are counted, a sample of all rows: some calls take NetworkX only a few µs
 
 
 def count_arcs(adjacency: Any) -> int:
@@ -52,10 +52,10 @@ def count_arcs(adjacency: Any) -> int:
     return step * sum(map(len, islice(adjacency.values(), 0, None, step)))
 
 
-# A search from every vertex. NetworkX's own code would dispatch each of these searches anew, which takes longer.
+# A search from every vertex. NetworkX's own code would dispatch each of these searches again, which takes longer.
 MANY_SEARCHES = Threshold(60, 20)
 STRONG = Threshold(400, 100)  # NetworkX walks depth first, vertex by vertex
-ON_STRONG = Threshold(100, 60)  # as STRONG, but NetworkX's own code would dispatch each of its steps anew
+ON_STRONG = Threshold(100, 60)  # as STRONG, but NetworkX's own code would dispatch each of its steps again
 MEANS = Threshold(450, 200)  # one search, whose hops NetworkX adds up from lists of paths or by Dijkstra's algorithm
 ONE_SEARCH = Threshold(100_000, 1_500)  # takes NetworkX as long as a conversion; the next call is 4 to 8 × faster
 FOUND_BY_SEARCH = Threshold(30_000, 1_500)  # as ONE_SEARCH, but NetworkX hands on every edge through a Python generator
@@ -69,15 +69,13 @@ PAIR_PATHS = Threshold(
 )  # one search and few lists: of 180,000 arcs, conversion and call took 3.6 × as long
 NEAR = Threshold(None, 3_000)  # the search ends a few hops away
 NEAR_GRAPH = Threshold(None, None)  # as NEAR, and most time goes into a new graph, in both libraries
-TWO_SIDES = Threshold(
-    None, None
-)  # most graphs have two colours only as far as the first odd cycle, where NetworkX stops
+TWO_SIDES = Threshold(None, None)  # NetworkX stops at the first odd cycle, which most graphs have nearby
 PAIR = Threshold(None, 100_000)  # a search from both ends looks at a few vertices
-DIJKSTRA = Threshold(2_000, 0)  # NetworkX's heap is in Python; also for PageRank
+DIJKSTRA = Threshold(2_000, 0)  # NetworkX's heap is Python code; also for PageRank
 DIJKSTRA_PAIR = Threshold(None, 0)
 TRIANGLES = Threshold(4_000, 2_000)
 SQUARES = Threshold(150, 60)  # NetworkX intersects sets
-POWERS = Threshold(500, 400)  # NetworkX's rounds are in Python; a product takes at least 60 µs here
+POWERS = Threshold(500, 400)  # NetworkX's rounds are Python code; a product takes at least 60 µs here
 SINGULAR = Threshold(20_000, 5_000)  # NetworkX calls ARPACK; the gain is that no SciPy matrix is made
 DEGREES = Threshold(None, 1_500)  # one pass over the rows, which is less than a conversion
 CORES = Threshold(20_000, 20_000)  # a product of vectors per core
@@ -87,7 +85,7 @@ CORES = Threshold(20_000, 20_000)  # a product of vectors per core
 
 
 def by_ends(from_one: Threshold) -> Callable[[Arguments], Threshold]:
-    """For a function that takes no end, one (`from_one`), or both."""
+    """The threshold of a function whose ends are both, one (`from_one`) or neither given."""
 
     def chosen(arguments: Arguments) -> Threshold:
         ends = sum(arguments[end] is not None for end in ("source", "target"))
@@ -98,12 +96,12 @@ def by_ends(from_one: Threshold) -> Callable[[Arguments], Threshold]:
 
 
 def unless_weighted(in_hops: Threshold) -> Callable[[Arguments], Threshold]:
-    """For a function that counts hops, or else runs Dijkstra's algorithm once."""
+    """The threshold of a function that counts hops (`in_hops`), or runs Dijkstra's algorithm once."""
     return lambda arguments: in_hops if arguments["weight"] is None else DIJKSTRA
 
 
 def of_one_or_all(keyword: str) -> Callable[[Arguments], Threshold]:
-    """For a function that answers for one vertex if this argument is one, and else for many."""
+    """The threshold of a function that answers for one vertex if this argument is a vertex, else for many."""
 
     def chosen(arguments: Arguments) -> Threshold:
         one = arguments[keyword]
@@ -116,7 +114,7 @@ def of_one_or_all(keyword: str) -> Callable[[Arguments], Threshold]:
 
 
 def conversion_of(G: Any) -> Any:
-    """What G was converted to, from its cache, or None. (NetworkX also notes there that a conversion failed.)"""
+    """The converted graph from G's cache, or None. (The cache may also say that a conversion failed.)"""
     cache = getattr(G, "__networkx_cache__", None) or {}
     kept = cache.get("backends", {}).get("hopwave", {}).values()
     return next((one for one in kept if hasattr(one, "out_rows")), None)

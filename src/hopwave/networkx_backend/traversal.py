@@ -17,14 +17,14 @@ from hopwave.networkx_backend.networkx_order import Search, search
 from hopwave.networkx_backend.notes import ORDER
 from hopwave.networkx_backend.thresholds import FOUND_BY_SEARCH, LAYERS, LISTED_EDGES, NEAR
 
-DEPRECATED = (  # as NetworkX 3.7 says it
+DEPRECATED = (  # the warning of NetworkX 3.7
     "\n\nbfs_predecessors is deprecated and will be removed in NetworkX 3.9\n"
     "Use ``(t, s) for (s, t) in bfs_edges`` instead"
 )
 
 
 def start(G: NetworkXGraph, source: Any) -> int:
-    """The id of a source, or the error of NetworkX's `G.neighbors`."""
+    """The id of a source; raises the error of NetworkX's `G.neighbors`."""
     v = G.number.get(source)
     if v is None:
         raise nx.NetworkXError(f"The node {source} is not in the {'digraph' if G.directed else 'graph'}.")
@@ -38,7 +38,7 @@ def tree(G: NetworkXGraph, source: Any, reverse: bool = False, depth_limit: Any 
 
 
 def tree_edges(G: NetworkXGraph, found: Search) -> Iterator[tuple[Any, Any]]:
-    """(parent, child) for every vertex found but the source."""
+    """(parent, child) for every vertex found, except the source."""
     return zip(G.names(found.parent[1:]), G.names(found.order[1:]), strict=True)
 
 
@@ -116,7 +116,7 @@ def bfs_labeled_edges(G: NetworkXGraph, sources: Any) -> Iterator[tuple[Any, Any
     place[found.order] = np.arange(len(found.order), dtype=np.int32)
     u, v = arcs_from(G.out_rows, found)
     level_u, level_v = found.level[place[u]], found.level[place[v]]
-    # A source is its own parent, and its level is not one more than its own: a self-loop is no tree edge.
+    # A source is its own parent, so the level is tested too: a self-loop at a source is no tree edge.
     is_tree = (found.parent[place[v]] == u) & (level_v == level_u + 1)
     is_level = (level_u == level_v) & (G.directed | (place[v] >= place[u]))
     kind = np.select([is_tree, is_level, level_u < level_v, (level_u > level_v) & G.directed], [0, 1, 2, 3], 4)

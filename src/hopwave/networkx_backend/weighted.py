@@ -1,7 +1,7 @@
 """Shortest paths along an edge attribute, by Dijkstra's algorithm (networkx.algorithms.shortest_paths.weighted).
 
-Vertices are settled in NetworkX's order, so dictionaries have its order, and of several shortest paths the same is
-returned.
+Vertices are settled in NetworkX's order, so dictionaries have its order, and among several shortest paths the one that
+NetworkX returns is chosen.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Paths = dict[Any, list[Any]]
 
 @dataclass(frozen=True, eq=False)
 class Search:
-    """A search along an edge attribute that has run; with `backwards`, along the arcs into each vertex."""
+    """A search along an edge attribute; it runs when a result is read. `backwards` follows arcs from head to tail."""
 
     G: NetworkXGraph
     attribute: Any
@@ -45,12 +45,12 @@ class Search:
 
     @cached_property
     def lengths(self) -> Lengths:
-        """The lengths of their arcs."""
+        """The lengths of the arcs of `rows`."""
         return self.G.lengths_of(self.attribute, into=self.backwards)
 
     @cached_property
     def found(self) -> tuple[Ids, npt.NDArray[np.float64], Ids]:
-        """The vertices in the order settled; for every vertex, its distance and the one before it."""
+        """The vertices in the order settled; for every vertex, its distance and its predecessor."""
         return settle(self.rows, self.lengths.values, self.sources, self.limit, self.target)
 
     def distances(self) -> Numbers:
@@ -84,7 +84,7 @@ class Search:
         return None if math.isinf(d) else self.lengths.numbers(np.array([d]))[0]
 
     def predecessors(self) -> Paths:
-        """All vertices that may precede each one on a shortest path, in the order in which NetworkX lists them."""
+        """For each vertex, all its predecessors on shortest paths, in NetworkX's order."""
         order, d, _ = self.found
         (indptr, indices), lengths = self.rows, self.lengths.values
         counts = np.diff(indptr)[order]
@@ -103,7 +103,7 @@ class Search:
 
 
 def search(G: NetworkXGraph, sources: Collection[Any], weight: Any, cutoff: Any = None, target: Any = None) -> Search:
-    """A search from nodes of the graph; a target that is no node is never found."""
+    """A search from nodes of the graph; a target that is not a node is never found."""
     if not sources:
         raise ValueError("sources must not be empty")
     for source in sources:
@@ -249,6 +249,6 @@ def all_pairs_dijkstra_path(
 
 
 def _searches(G: NetworkXGraph, cutoff: Any, weight: Any) -> Iterator[tuple[Any, Search]]:
-    """A search from every node in turn. Lengths are read at once: NetworkX answers what raises NotImplementedError."""
+    """A search from every node in turn. Lengths are read now, so that NetworkX sees a NotImplementedError at once."""
     G.lengths_of(weight)
     return ((node, search(G, [node], weight, cutoff)) for node in G.nodes)

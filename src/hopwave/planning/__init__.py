@@ -1,1 +1,1 @@
-"""What to compute and how, as records: jobs, plans, rules, traces. No arrays in them."""
+"""Records of what to compute and how: jobs, plans, rules, traces."""

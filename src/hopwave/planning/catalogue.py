@@ -269,7 +269,7 @@ for _regime, _summary in {
 
 
 def _along_weights(name: str, paper: str, section: str, summary: str, step: Push = Push("thread", "queue")) -> Plan:
-    """A plan of sssp. A push offers distances to neighbours; one that is less than theirs replaces it."""
+    """A plan of sssp. A push offers distances to neighbours, which take a distance that is shorter than their own."""
     return Plan(name, paper, section, summary, (step,), Always(), loop="device", task="paths", lengths="weights")
 
 
@@ -340,11 +340,11 @@ def plan(name: str | Plan) -> Plan:
     Raises
     ------
     PlanError
-        There is no such plan; the nearest names are given.
+        There is no plan of that name; the message has the nearest names.
 
     See Also
     --------
-    plans : all of them.
+    plans : all plans.
 
     Examples
     --------
@@ -374,7 +374,7 @@ def plans() -> PlanTable:
 
     See Also
     --------
-    plan : one of them, or a changed copy.
+    plan : one plan by its name.
 
     Examples
     --------

@@ -19,7 +19,7 @@ from hopwave.prepared import Prepared
 
 @dataclass(frozen=True)
 class SearchJob:
-    """What a search is to find. It always finds distances; predecessors and path counts where they are wanted.
+    """What a search must find: always distances, and if wanted predecessors and path counts.
 
     >>> SearchJob(path_counts=True).semiring.name
     'plus_first'
@@ -38,7 +38,7 @@ class SearchJob:
 
 
 class FoundBySearch(TypedDict):
-    """What a search found. What is still on a device is Deferred; what was not wanted is None."""
+    """What a search found. Arrays still on a device are Deferred; results that were not wanted are None."""
 
     distances: Any
     predecessors: Any
@@ -52,13 +52,13 @@ Progress = bool | None | Callable[[int, int], object]
 
 @dataclass(frozen=True)
 class BetweennessJob:
-    """A betweenness run: the sum of δ over these sources, towards targets (all, if None), along paths up to cutoff.
+    """A betweenness run: Σ δ over these sources, to these targets (None: all), along paths not longer than cutoff.
 
     `edges` asks for one score per arc instead of one per vertex, `squares` for Σ δ² after Σ δ. `endpoints` counts the
     ends of a path as vertices on it. `deterministic` asks for the same bits from every run on the same device. The
     length of a path, and with it the cutoff, is its number of hops; if `weighted`, the sum of its arcs' weights.
-    A job that is one block of a larger one says in `out_of` how many sources that has: it is then computed as the
-    larger one would, bit for bit.
+    If the job is one block of a larger job, `out_of` is the number of sources of the larger job: the block is then
+    computed as it would be there, bit for bit.
     """
 
     sources: npt.NDArray[np.int64]
@@ -81,7 +81,7 @@ class BetweennessJob:
 class Accumulation(Protocol):
     """A run of an engine over a job, one block of sources after another.
 
-    A run whose sums may stay on a device has them in an attribute `sums_on_device` too, or None there
+    A run whose sums may stay on a device also has an attribute `sums_on_device`: these sums, or None
     (hopwave.algorithms.brandes.sums_of).
     """
 
@@ -95,7 +95,7 @@ class Accumulation(Protocol):
 
     @property
     def total(self) -> npt.NDArray[np.float64]:
-        """The sums over these blocks."""
+        """The sums over the blocks that are done."""
 
     def advance(self, first: int, poll: Callable[[int], bool]) -> int:
         """Run blocks from number first until all are done or poll(done) asks for a pause; returns how many are done."""
@@ -109,8 +109,8 @@ Floats = npt.NDArray[np.float64]
 class SampleJob:
     """Random pairs of different vertices, and one shortest path of each, drawn uniformly; up to cutoff hops.
 
-    Pair number i and its path follow from `start` (64 bits) and i alone. If `weighted`, the length of a path, and with
-    it the cutoff, is the sum of its arcs' weights.
+    Pair number i and its path depend on `start` (a 64-bit seed) and i alone. If `weighted`, the length of a path, and
+    with it the cutoff, is the sum of its arcs' weights.
     """
 
     start: int
@@ -123,7 +123,7 @@ class PathSampling(Protocol):
     """A run of an engine over the pairs of a job, in order. It can stop after any pair and go on."""
 
     done: int  # pairs drawn
-    counts: Integers  # of every vertex: how many of the paths it was inside of
+    counts: Integers  # per vertex: the number of paths that it was inside
     sums: Integers  # in the order of PATH_SUMS
 
     def advance(self, until: int, poll: Callable[[int], bool]) -> int:
@@ -137,21 +137,21 @@ PATH_SUMS = ("arcs", "inner_vertices", "unconnected", "recounted", "wrong")
 
 @dataclass(frozen=True)
 class Sweep:
-    """Searches from these sources, up to `limit` hops. What to keep:
+    """Searches from these sources, up to `limit` hops. `keep` says what to return:
 
-    "sums"     per source: how many it reached, Σ d, Σ 1/d, the greatest d; and how many pairs lie at each distance
-    "columns"  the same, and per vertex: how many sources reach it, Σ w(d), Σ w(d)², where weight "hops" is w(d) = d and
+    "sums"     per source: how many it reached, Σ d, Σ 1/d, the greatest d; and how many pairs are at each distance
+    "columns"  the sums, and per vertex: how many sources reach it, Σ w(d), Σ w(d)², where weight "hops" is w(d) = d and
                "inverse" is w(d) = 1 / d in units of 2^-shift
     "rows"     every distance
     "pairs"    (target, distance) of each source in turn, nearest first; with `upwards` only targets above their source
 
-    `together` lets searches share their steps (a GPU's always do), and `depth` says how many levels to expect, where
-    that is known; they change how long the searches take, never what they find.
+    `together` lets searches share their steps (on a GPU they always do), and `depth` is the number of levels to expect,
+    if known; these change how long the searches take, never what they find.
 
     `weighted` measures distances along arcs by the graph's weights, none of them negative or infinite. `limit` is then
     a length, w(d) = d is in units of 2^-shift too, pairs at distance 0 have no 1/d and add nothing, and there is no
-    histogram. Its columns are sums of floats: they are summed over `block` sources at a time, each block from 0, and
-    then over the blocks in order. The same bits come out wherever a block is computed. `out_of` as in BetweennessJob.
+    histogram. Columns are then sums of floats: each block of `block` sources is summed from 0, then the blocks are
+    added in order, so that the bits do not depend on where a block is computed. `out_of`: see BetweennessJob.
     """
 
     sources: Integers
@@ -174,10 +174,10 @@ class Sweep:
 
 @dataclass(frozen=True)
 class Swept:
-    """What was kept; other arrays are empty. One entry per source, in the order of the sources, or one per vertex.
+    """The arrays that the job's `keep` asks for; the others are empty. One entry per source, in their order, or vertex.
 
-    Where two types are named, the second is that of a weighted sweep. Rows have −1 where there is no path; weighted
-    ones are infinite there.
+    Where two types are named, the second is that of a weighted sweep. In rows, −1 means that there is no path;
+    weighted rows have infinity instead.
     """
 
     reached: Integers
@@ -197,7 +197,7 @@ CentralityScore = Literal["closeness", "wasserman_faust", "harmonic"]
 class CutSweep:
     """Searches from these sources, each cut off once its source's score is known to be below `least`.
 
-    `low` and `high` say of every vertex how many it reaches, at least and at most (Engine.reach_bounds).
+    `low` and `high`: per vertex, it reaches at least `low` and at most `high` vertices (Engine.reach_bounds).
     """
 
     sources: Integers
@@ -208,7 +208,7 @@ class CutSweep:
 
 
 class CutSwept(NamedTuple):
-    """Sums over the targets of each source, as in Swept; they mean nothing where a search is not whole."""
+    """Sums over the targets of each source, as in Swept; only valid if the source's search is `whole` (not cut off)."""
 
     reached: Integers
     total: Integers
@@ -258,7 +258,7 @@ class Poll(Protocol):
 class ShortestPathsJob:
     """A search for shortest paths along arcs with lengths, from the nearest of some sources, at most `limit` long.
 
-    It ends early when it has settled `target`, or `most` vertices, and all others that are as far away as that.
+    It ends early when it has settled `target`, or `most` vertices, and all vertices at the same distance.
     """
 
     sources: tuple[int, ...]
@@ -270,7 +270,7 @@ class ShortestPathsJob:
 class Settled(NamedTuple):
     """What Dijkstra's algorithm found: vertices in the order in which they were settled, and one entry per vertex.
 
-    A vertex that was not settled is infinitely far away, and the vertex before it is −1. A source's is itself.
+    A vertex that was not settled has distance infinity and predecessor −1. A source is its own predecessor.
     """
 
     order: npt.NDArray[np.int32]
@@ -279,7 +279,7 @@ class Settled(NamedTuple):
 
 
 class FoundByBuckets(NamedTuple):
-    """What Δ-stepping found, what each bucket did if that was traced, and whether one core followed no arc twice."""
+    """What Δ-stepping found, the trace of its buckets if wanted, and whether "dijkstra-buckets" ran instead."""
 
     distances: npt.NDArray[np.float64]
     buckets: tuple[Bucket, ...]
@@ -287,8 +287,8 @@ class FoundByBuckets(NamedTuple):
 
 
 class FoundNearFar(NamedTuple):
-    """What a search in one launch found: distances on the GPU, what each bucket did if that was traced, a function that
-    chooses predecessors there, and one that copies an array to the host."""
+    """What a search in one launch found: distances on the GPU, the trace of its buckets if wanted, a function that
+    computes predecessors on the GPU, and one that copies an array to the host."""
 
     distances: Array
     buckets: tuple[Bucket, ...]
@@ -296,8 +296,8 @@ class FoundNearFar(NamedTuple):
     to_host: Callable[[Array], npt.NDArray[Any]]
 
 
-# What one term of a product is: 1, the vector's value, the matrix's value, the number of the row that is computed or of
-# the entry that is read, 0, or ⊗ of both values. Engines see this instead of operators' names.
+# What one term A(i,k) ⊗ x(k) is: 1, the vector's value, the matrix's value, the number i of the row, the number k of
+# the entry, 0, or ⊗ of both values. Engines see this instead of operators' names.
 Term = Literal["one", "x", "a", "out", "inner", "zero", "both"]
 
 Direction = Literal["auto", "push", "pull"]
@@ -307,8 +307,8 @@ Direction = Literal["auto", "push", "pull"]
 class Product:
     """The arithmetic of y(i) = ⊕ₖ A(i,k) ⊗ x(k), as engines read it.
 
-    `flip` computes x ⊗ a instead of a ⊗ x (vxm). `early_exit` and `structure_only` are set where they are wanted *and*
-    legal. Without values, A(i,k) is 1 of type bool.
+    `flip` computes x ⊗ a instead of a ⊗ x (vxm). `early_exit` and `structure_only` are set if they are wanted *and*
+    legal. If A has no values, A(i,k) is True.
     """
 
     add: Monoid
@@ -323,7 +323,7 @@ class Product:
 
 @dataclass(frozen=True)
 class Allowed:
-    """Which rows of a result a mask lets through: those listed, or those whose bit differs from `complement`.
+    """Which rows of a result a mask allows: those in `rows`, or those whose bit differs from `complement`.
 
     Either `rows` (int32, each once, in any order unless `ascending`) or `bits` (one bool per row) is set, not both.
     """
@@ -332,10 +332,10 @@ class Allowed:
     bits: Array | None = None
     complement: bool = False
     ascending: bool = True
-    count: int | None = None  # how many are let through, where it is known
+    count: int | None = None  # how many rows are allowed, if known
 
     def as_bits(self, n: int, xp: Any) -> Array:
-        """One bool per row, True where the row is let through."""
+        """One bool per row: whether the mask allows it."""
         if self.bits is not None:
             return ~self.bits if self.complement else self.bits
         found = xp.zeros(n, xp.bool_)
@@ -345,14 +345,14 @@ class Allowed:
 
 @dataclass
 class Touched:
-    """What a product read: how many stored entries of the matrix, or a function that waits for that number."""
+    """What a product read. entries: the number of stored matrix entries, or a function that waits for this number."""
 
     entries: int | Callable[[], int] = 0
     rows: int = 0
     notes: list[str] = field(default_factory=list)
 
     def count(self) -> int:
-        """How many entries."""
+        """The number of entries; waits for it if need be."""
         return self.entries() if callable(self.entries) else self.entries
 
 
@@ -369,7 +369,7 @@ class PowerIteration(Protocol):
 
 @dataclass(frozen=True)
 class PowerJob:
-    """A power iteration from its first round to its last. In a round, A being the arcs with their weights,
+    """A whole power iteration. One round computes (A: the arcs with their weights)
 
         x = factor · (x/totals · A + (Σ x where totals are 0) · dead) + base
         x = x · (A + I), divided by its length, if `normed`
@@ -383,7 +383,7 @@ class PowerJob:
     factor: float = 1.0
     base: Array | float = 0.0
     dead: Array | float = 0.0
-    totals: Callable[[], Array] | None = None  # one number per vertex, the same for all jobs of a matrix; None: 1
+    totals: Callable[[], Array] | None = None  # one number per vertex, equal for all jobs of a matrix; None: 1
     normed: bool = False
 
 

@@ -21,16 +21,16 @@ class Push:
     Attributes
     ----------
     mapping
-        What works on a neighbour list: one "thread"; "twc", a thread, a warp or a block, by the length of the list;
-        "merge", equal shares of all lists; "edge", one thread per arc of the whole graph.
+        How lists of neighbours are dealt to threads: one "thread" per list; "twc", a thread, a warp or a block, by the
+        length of the list; "merge", equal shares of all lists; "edge", one thread per arc of the whole graph.
     output
-        How the next frontier is made: a "queue" filled on the way, a "scan" of the status array afterwards, a "dense"
-        vector, a "sort" of all neighbours, or not at all ("reuse": the queue of the pull before is read again).
+        How the next frontier is made: a "queue" filled during the push, a "scan" of the status array afterwards, a
+        "dense" vector, a "sort" of all neighbours; "reuse" makes none, but reads the queue of the last pull again.
     claim
         How a vertex is marked as visited: by an "atomic" operation, or by plain stores ("benign") if all writers write
         the same value.
     structure_only
-        False carries values through the sort.
+        Whether the sort moves keys only; False sorts keys with values.
     """
 
     mapping: Literal["thread", "twc", "merge", "edge"]
@@ -61,12 +61,12 @@ class Pull:
     operand
         What a row looks for: the "frontier", or any "visited" vertex, with the same result (push-pull, section 5.4).
     early_exit
-        Whether a row stops at the first one found.
+        Whether a row stops at the first neighbour found.
     asynchronous
         Whether a row may also find vertices of the next level (XBFS, section 5.2).
     balance
-        How threads get their rows: "static", or fetched while running, one per "thread" or 32 per "warp"; "donate" is
-        the latter, with all threads of a warp on its last row (XBFS, section 5.1.2).
+        How threads get their rows: "static", in advance; fetched while running, one by each "thread" or 32 by each
+        "warp"; "donate" is "warp" with all threads of a warp on its last row (XBFS, section 5.1.2).
     """
 
     mapping: Literal["thread", "warp", "merge"]
@@ -92,7 +92,7 @@ Step = Push | Pull
 
 
 def _check_words(record: Any) -> None:
-    """Raise a PlanError unless every word of a record is one that its type lists, so that no typo becomes a plan."""
+    """Raise a PlanError if a field of a record has a word that its Literal type does not list (a typo)."""
     for name, kind in get_type_hints(type(record)).items():
         words, value = get_args(kind), getattr(record, name)
         if get_origin(kind) is Literal and value not in words:
@@ -108,7 +108,7 @@ class Plan:
     Attributes
     ----------
     name, paper, section, summary
-        Its name in the catalogue, where it was published, and what it is in one line.
+        The plan's name in the catalogue, where it was published, and what it does in one line.
     steps, rule
         The ways to compute a level, and the rule that picks one of them for each level.
     loop
@@ -164,8 +164,8 @@ class Plan:
         if question.semiring.any_term:
             return None
         for step in self.steps:
-            # ⊕ = + needs all terms of its own level: a row that stops early or runs ahead counts wrongly.
-            # (Looking at visited vertices does no harm: those next to an unvisited vertex are all in the frontier.)
+            # ⊕ = + needs all terms of its own level: a row that stops early or runs ahead counts wrongly. (The operand
+            # "visited" is allowed: the visited neighbours of an unvisited vertex are all in the frontier.)
             if isinstance(step, Pull) and (step.early_exit or step.asynchronous):
                 return (
                     f"plan {self.name!r} stops a row at the first parent it finds, so it cannot count paths; "
@@ -179,7 +179,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class PlanUsed:
-    """Which plan ran, why it was chosen, and which of its choices mean nothing on the engine.
+    """Which plan ran, why it was chosen, and which of its choices the engine ignores.
 
     Compares equal to its name: `result.plan == "hopwave"`.
     """

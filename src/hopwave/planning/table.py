@@ -8,7 +8,7 @@ from hopwave.planning.plan import Plan
 
 
 class PlanTable(tuple[Plan, ...]):
-    """Plans, such as those of the catalogue; prints as a table.
+    """A tuple of plans that prints as a table.
 
     >>> import hopwave as hw
     >>> [plan.name for plan in hw.plans()][0]

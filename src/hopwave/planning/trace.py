@@ -1,4 +1,4 @@
-"""What every level of a search did, and every bucket of a search for shortest paths."""
+"""What each level of a search did, and each bucket of a search for shortest paths."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ class Level:
     vertices not yet visited: the sizes the rule looked at. `found` vertices were reached, `checked` arcs were read;
     `ahead` of the found vertices belong to the next level (asynchronous pulls only).
 
-    Over several ranks, `sent` bytes went from rank to rank, `sent_for_parents` of them to send predecessors to the
-    owners of their vertices. `sent_by_one` counts the rank that sent most, and `sets_by_one` the same without the
-    predecessors: sets of vertices, as bitmaps or shorter, and a few words of control. Of its `seconds`, the rank that
-    made the trace spent `waiting` in exchanges; the rest is computing.
+    Over several ranks, `sent` bytes went from rank to rank, `sent_for_parents` of them to tell owners the predecessors
+    of their vertices. `sent_by_one` is the most bytes that one rank sent, and `sets_by_one` the most without
+    predecessors: sets of vertices, as bitmaps or shorter, and a few words of control. Of `seconds`, the rank that made
+    the trace spent `waiting` in exchanges; the rest is computing.
 
     >>> import hopwave as hw
     >>> level = hw.bfs(hw.generate.star(5), 0, plan="merrill", trace=True).trace[0]
@@ -54,8 +54,10 @@ class Level:
         return self.step.partition("(")[0]
 
 
-class Trace(tuple[Level, ...]):
+class Trace(tuple[Level, ...], drawing.Plotted):
     """The levels of a search in order; `str(trace)` is a table.
+
+    `plot()` draws the vertices of each level as bars, in the colour of its direction.
 
     >>> import hopwave as hw
     >>> hw.bfs(hw.generate.path(3), 0, plan="turbobfs-bu-sc", trace=True).trace.directions
@@ -80,35 +82,15 @@ class Trace(tuple[Level, ...]):
 
     @property
     def _reached(self) -> list[int]:
-        """The vertices of every level, that of the sources first. A vertex found ahead belongs to the next level."""
+        """How many vertices each level has, sources first. A vertex found ahead belongs to the next level."""
         ahead = [0, *(level.ahead for level in self)]
         found = [level.found - level.ahead + before for level, before in zip(self, ahead, strict=False)]
         return [self[0].vertices, *found] if self else []
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the vertices of each level as bars, in the colour of its direction. Needs matplotlib.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; by default on a new figure of pyplot.
-
-        Returns
-        -------
-        matplotlib Axes
-
-        Examples
-        --------
-        >>> import hopwave as hw
-        >>> ax = hw.bfs(hw.generate.star(5), 1, trace=True).trace.plot()
-        >>> [int(bar.get_height()) for bar in ax.patches]
-        [1, 1, 3]
-        """
-        axes = drawing.axes_for(ax)
+    def _draw(self, axes: Axes) -> None:
         counts = self._reached
         drawing.levels(axes, range(len(counts)), counts, ["source", *self.directions][: len(counts)])
         axes.set_xlabel("hops from the source")
-        return axes
 
     def _repr_html_(self) -> str:
         over_ranks = any(level.sent for level in self)
@@ -144,10 +126,10 @@ class Trace(tuple[Level, ...]):
 
 @dataclass(frozen=True)
 class Bucket:
-    """One bucket of a search for shortest paths: the distances from `least` to less than Δ more.
+    """One bucket of a search for shortest paths: the distances from `least` to less than `least` + Δ.
 
-    In each of its `rounds`, vertices that were given a distance in the bucket passed it on: `vertices` in all, along
-    `arcs`. A vertex whose distance became shorter once more was counted again.
+    In each of its `rounds`, the vertices that got a new distance in the bucket relax their arcs: `vertices` in all,
+    along `arcs`. A vertex whose distance becomes shorter again counts again.
 
     >>> Bucket(least=0.0, rounds=1, vertices=2, arcs=3, seconds=0.001).vertices
     2
@@ -160,8 +142,10 @@ class Bucket:
     seconds: float
 
 
-class BucketTrace(tuple[Bucket, ...]):
+class BucketTrace(tuple[Bucket, ...], drawing.Plotted):
     """The buckets of a search for shortest paths in order, empty ones left out; `str(trace)` is a table.
+
+    `plot()` draws the `vertices` of each bucket over its least distance.
 
     >>> import hopwave as hw
     >>> roads = hw.Graph.from_edges([0, 1, 2], [1, 2, 3], weights=[1.0, 1.0, 4.0])
@@ -175,24 +159,11 @@ class BucketTrace(tuple[Bucket, ...]):
         columns = list(Bucket.__dataclass_fields__)
         return pandas.DataFrame([asdict(bucket) for bucket in self], columns=columns).set_index("least")
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw how many vertices each bucket passed on, by its least distance. Needs matplotlib.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; by default on a new figure of pyplot.
-
-        Returns
-        -------
-        matplotlib Axes
-        """
-        axes = drawing.axes_for(ax)
+    def _draw(self, axes: Axes) -> None:
         axes.step([b.least for b in self], [b.vertices for b in self], where="post", color=drawing.COLOURS["push"])
         axes.set_xlabel("distance from the source")
         axes.set_ylabel("vertices in the bucket")
         axes.grid(axis="y", color=drawing.PALE)
-        return axes
 
     def _repr_html_(self) -> str:
         return html.table("Buckets of a search", self._cells(), list(_BUCKET_HEADS))

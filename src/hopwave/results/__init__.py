@@ -5,8 +5,8 @@
     betweenness      BetweennessResult, EdgeBetweennessResult
     scores           VertexScores, Estimate, DistanceHistogram
     components       Components, Communities
-    tables           pandas and HTML tables of them
+    tables           results as pandas tables
 
-Results are frozen dataclasses with NumPy arrays, or CuPy arrays if the graph was made of CuPy arrays. `to_dict()` and
-`to_pandas()` convert them; notebooks show them as tables.
+Results are frozen dataclasses with NumPy arrays, or CuPy arrays if the graph is on a GPU. `to_dict()` and `to_pandas()`
+convert them; notebooks show them as tables.
 """

@@ -9,22 +9,19 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave.algorithms.brandes import Certificate
-from hopwave.arrays import Deferring, on_host
-from hopwave.display import html
-from hopwave.display.scores import highest, plot_scores
+from hopwave.arrays import on_host
 from hopwave.graph import Graph
 from hopwave.graph.arrays import vertex_names
 from hopwave.planning.plan import PlanUsed
-from hopwave.results.tables import SHOWN, by_vertex
+from hopwave.results.scores import Scores
 from hopwave.system.optional import optional
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, eq=False)
-class BetweennessResult(Deferring):
+class BetweennessResult(Scores):
     """The result of `betweenness_centrality`.
 
     Attributes
@@ -32,7 +29,7 @@ class BetweennessResult(Deferring):
     scores : array of float64
         One score per vertex, in vertex order.
     certificate : Certificate
-        How accurate the arithmetic is, or what was checked of the paths that were drawn.
+        How accurate the arithmetic is; after a sample of paths, how many paths were checked.
     sources : int
         How many sources were used; 0 after a sample of paths.
     plan : PlanUsed
@@ -40,8 +37,8 @@ class BetweennessResult(Deferring):
     engine : str
         "cuda" or "cpu".
     bounds : array of float64, or None
-        After a sample (`epsilon=`, `k=`): how far each score may be off. Those of `k=` are computed when they are first
-        read. NaN where the score is. None if nothing was sampled.
+        After a sample (`epsilon=`, `k=`): how far each score may be off; NaN for a score of NaN. With `k=` the bounds
+        are computed when they are first read. None if nothing was sampled.
     graph : Graph
         The graph.
     pairs : int or None
@@ -49,7 +46,7 @@ class BetweennessResult(Deferring):
     delta : float or None
         After a sample: all bounds hold together with probability 1 − delta.
     undecided : list or None
-        With `top=`: the vertices that may or may not be among the highest; empty if these are known. Else None.
+        With `top=`: the vertices that may or may not be among the highest; empty if all is certain. Else None.
 
     Examples
     --------
@@ -59,6 +56,7 @@ class BetweennessResult(Deferring):
     ([1.0, 0.0, 0.0, 0.0, 0.0], [(0, 1.0)])
     """
 
+    name = "betweenness"
     scores: npt.NDArray[np.float64]
     certificate: Certificate
     sources: int
@@ -70,74 +68,15 @@ class BetweennessResult(Deferring):
     delta: float | None = None
     undecided: list[Any] | None = None
 
-    def __post_init__(self) -> None:
-        self._set_aside()
-
-    def top(self, k: int = 10) -> list[tuple[Any, float]]:
-        """The k vertices with the highest scores, by label or id, highest first. Ties are in vertex order.
-
-        >>> import hopwave as hw
-        >>> hw.betweenness_centrality(hw.generate.path(3)).top(1)
-        [(1, 1.0)]
-        """
-        scores = on_host(self.scores)
-        return [(self.graph.label(v), float(scores[v])) for v in highest(scores, k)]
-
-    def to_dict(self) -> dict[Any, float]:
-        """The score of every vertex, by label or id, as NetworkX returns it."""
-        return dict(zip(np.asarray(vertex_names(self.graph)).tolist(), self.scores.tolist(), strict=True))
-
-    def to_pandas(self) -> pd.DataFrame:
-        """A DataFrame with one row per vertex: its score, and its bound if there is one."""
-        columns = {"betweenness": on_host(self.scores)}
-        if self.bounds is not None:
-            columns["bound"] = on_host(self.bounds)
-        return by_vertex(self.graph, columns)
-
-    def plot(self, ax: Axes | None = None, *, top: int | None = None) -> Axes:
-        """Draw the distribution of the scores, or the highest of them with error bars. Needs matplotlib.
-
-        The distribution shows, for every score, the share of vertices with at least that score.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; by default on a new figure of pyplot.
-        top : int, optional
-            Draw that many of the highest scores as bars. After a sample, error bars show their bounds.
-
-        Returns
-        -------
-        matplotlib Axes
-
-        Raises
-        ------
-        EngineError
-            matplotlib is not installed.
-        GraphError
-            `top` is not a whole number from 1.
-
-        Examples
-        --------
-        >>> import hopwave as hw
-        >>> ax = hw.betweenness_centrality(hw.generate.star(5)).plot(top=2)
-        >>> [round(float(bar.get_width()), 2) for bar in ax.patches][::-1]
-        [1.0, 0.0]
-        """
-        scores = on_host(self.scores)
-        return plot_scores(ax, "betweenness", scores, self.bounds, lambda v: str(self.graph.label(v)), top)
-
-    def _repr_html_(self) -> str:
-        rows = [(vertex, f"{score:.6g}") for vertex, score in self.top(SHOWN)]
-        title = f"Betweenness of {len(self.scores):,} vertices, highest first; {describe(self)}; {self.certificate}"
-        return html.table(title, rows, ("vertex", "betweenness"))
+    def _about(self) -> list[str]:
+        return [describe(self), str(self.certificate)]
 
     def __repr__(self) -> str:
         return f"BetweennessResult({len(self.scores):,} vertices; {describe(self)}; {self.certificate})"
 
 
 @dataclass(frozen=True, eq=False)
-class EdgeBetweennessResult(Deferring):
+class EdgeBetweennessResult(Scores):
     """The result of `edge_betweenness_centrality`. Both arcs of an undirected edge have the score of the edge.
 
     Attributes
@@ -169,6 +108,7 @@ class EdgeBetweennessResult(Deferring):
     {(0, 1): 2.0, (1, 2): 2.0}
     """
 
+    name = "betweenness"
     scores: npt.NDArray[np.float64]
     edges: tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]
     certificate: Certificate
@@ -179,102 +119,58 @@ class EdgeBetweennessResult(Deferring):
     graph: Graph = field(repr=False, compare=False)
     delta: float | None = None
 
-    def __post_init__(self) -> None:
-        self._set_aside()
-
-    def _once(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.float64]]:
-        """Ends and scores of every edge once: for an undirected graph, those of the arcs with src ≤ dst."""
-        source, target, scores = (on_host(array)[self._rows()] for array in (*self.edges, self.scores))
-        return source, target, scores
-
-    def _rows(self) -> Any:
-        """Which arcs stand for an edge."""
-        return slice(None) if self.graph.directed else on_host(self.edges[0]) <= on_host(self.edges[1])
-
-    def top(self, k: int = 10) -> list[tuple[tuple[Any, Any], float]]:
-        """The k edges with the highest scores, highest first."""
-        source, target, scores = self._once()
-        label = self.graph.label
-        return [((label(int(source[j])), label(int(target[j]))), float(scores[j])) for j in highest(scores, k)]
-
     def to_dict(self) -> dict[tuple[Any, ...], float]:
         """The score of every edge (u, v), as NetworkX returns it. An undirected edge appears once, with u before v.
 
-        In a graph with parallel edges (`repeats="keep"`) they are (u, v, 0), (u, v, 1), …, as in a NetworkX MultiGraph.
+        With parallel edges (`repeats="keep"`) the keys are (u, v, 0), (u, v, 1), …, as in a NetworkX MultiGraph.
 
         >>> import hopwave as hw
         >>> twice = hw.Graph.from_edges([0, 0], [1, 1], repeats="keep")
         >>> hw.edge_betweenness_centrality(twice, normalized=False).to_dict()
         {(0, 1, 0): 0.5, (0, 1, 1): 0.5}
         """
-        source, target, scores = self._once()
+        source, target = self._ends()
         names = np.asarray(vertex_names(self.graph)).tolist()
         ends = [[names[v] for v in column.tolist()] for column in (source, target)]
         repeats = np.concatenate([[False], (source[1:] == source[:-1]) & (target[1:] == target[:-1])])
         if repeats.any():
             places = np.arange(len(repeats))
             ends.append((places - np.maximum.accumulate(np.where(repeats, 0, places))).tolist())
-        return dict(zip(zip(*ends, strict=True), scores.tolist(), strict=True))
+        return dict(zip(zip(*ends, strict=True), self._listed(self.scores).tolist(), strict=True))
 
     def to_pandas(self) -> pd.DataFrame:
         """A DataFrame with one row per edge: source, target, betweenness, and its bound if there is one."""
         pandas = optional("pandas", "to_pandas")
-        source, target, scores = self._once()
-        names = np.asarray(vertex_names(self.graph))
-        columns = {"source": names[source], "target": names[target], "betweenness": scores}
-        if self.bounds is not None:
-            columns["bound"] = on_host(self.bounds)[self._rows()]
-        return pandas.DataFrame(columns)
+        names, (source, target) = np.asarray(vertex_names(self.graph)), self._ends()
+        return pandas.DataFrame({"source": names[source], "target": names[target], **self._columns()})
 
-    def plot(self, ax: Axes | None = None, *, top: int | None = None) -> Axes:
-        """Draw the distribution of the scores, or the highest of them with error bars. Needs matplotlib.
+    _things = "edges"
+    _heads = ("source", "target")
 
-        The distribution shows, for every score, the share of edges with at least that score.
+    def _listed(self, array: Any) -> npt.NDArray[Any]:
+        """One entry per edge: in an undirected graph, that of the arc with source ≤ target."""
+        values = on_host(array)
+        return values if self.graph.directed else values[on_host(self.edges[0]) <= on_host(self.edges[1])]
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; by default on a new figure of pyplot.
-        top : int, optional
-            Draw that many of the highest scores as bars. After a sample, error bars show their bounds.
+    def _ends(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+        return self._listed(self.edges[0]), self._listed(self.edges[1])
 
-        Returns
-        -------
-        matplotlib Axes
+    def _labels(self, places: list[int]) -> list[Any]:
+        source, target = (map(self.graph.label, ends[places].tolist()) for ends in self._ends())
+        return list(zip(source, target, strict=True))
 
-        Raises
-        ------
-        EngineError
-            matplotlib is not installed.
-        GraphError
-            `top` is not a whole number from 1.
+    def _cells(self, label: Any) -> tuple[Any, ...]:
+        return tuple(label)
 
-        Examples
-        --------
-        >>> import hopwave as hw
-        >>> ax = hw.edge_betweenness_centrality(hw.generate.path(4)).plot(top=2)
-        >>> [round(float(bar.get_width()), 2) for bar in ax.patches][::-1]
-        [0.67, 0.5]
-        """
-        source, target, scores = self._once()
-        bounds = None if self.bounds is None else on_host(self.bounds)[self._rows()]
-
-        def label(j: int) -> str:
-            return f"{self.graph.label(int(source[j]))} – {self.graph.label(int(target[j]))}"
-
-        return plot_scores(ax, "betweenness", scores, bounds, label, top)
-
-    def _repr_html_(self) -> str:
-        rows = [(u, v, f"{score:.6g}") for (u, v), score in self.top(SHOWN)]
-        title = f"Betweenness of {len(self._once()[2]):,} edges, highest first; {describe(self)}; {self.certificate}"
-        return html.table(title, rows, ("source", "target", "betweenness"))
+    def _about(self) -> list[str]:
+        return [describe(self), str(self.certificate)]
 
     def __repr__(self) -> str:
         return f"EdgeBetweennessResult({len(self.scores):,} arcs; {describe(self)}; {self.certificate})"
 
 
 def drawn(result: BetweennessResult | EdgeBetweennessResult) -> str:
-    """How many sources were used, or how many pairs.
+    """How many sources were used, or how many pairs were drawn, in words.
 
     >>> import hopwave as hw
     >>> drawn(hw.betweenness_centrality(hw.generate.path(50), k=10, seed=1))
@@ -302,7 +198,7 @@ def describe(result: BetweennessResult | EdgeBetweennessResult) -> str:
 
 
 def widest_bound(result: BetweennessResult | EdgeBetweennessResult) -> float | None:
-    """How far a score may be off at most, unknown scores aside; None if nothing was sampled, or nothing is known."""
+    """The greatest bound, NaN ignored; None if nothing was sampled, or every bound is NaN."""
     if result.bounds is None:
         return None
     known = on_host(result.bounds)

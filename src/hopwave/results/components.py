@@ -56,7 +56,7 @@ class Components:
         return np.bincount(self.labels).astype(np.int64) if len(self.labels) else np.zeros(0, np.int64)
 
     def largest(self) -> npt.NDArray[np.int64]:
-        """The ids of the vertices of the largest component, ascending. Of several largest ones, the first.
+        """The ids of the vertices of the largest component, ascending. If several are largest, of the first.
 
         >>> import hopwave as hw
         >>> hw.connected_components(hw.Graph.from_edges([1], [2], n=4)).largest().tolist()

@@ -10,18 +10,18 @@ from hopwave.errors import amount
 
 @dataclass(frozen=True)
 class MemoryEstimate:
-    """The memory that a question would take at its peak. `int()` returns its bytes.
+    """The memory that a call would take at its peak. `int()` returns its bytes.
 
     Attributes
     ----------
     what : str
         The function.
     device : str
-        "cpu": bytes of the process's resident memory. "cuda": bytes of the GPU's.
+        "cpu": `bytes` is resident memory of the process. "cuda": it is memory of the GPU.
     bytes : int
-        At the peak, beside the graph's own arrays on the host.
+        The peak, without the graph's own arrays on the host.
     parts : dict of str to int
-        What is held at the peak, the largest first.
+        The arrays that exist at the peak, with their bytes, largest first.
     free : int, or None
         Bytes that are free on that device now; None if unknown.
 
@@ -41,7 +41,7 @@ class MemoryEstimate:
 
     @property
     def fits(self) -> bool:
-        """Whether that many bytes are free, as far as that is known."""
+        """Whether `bytes` are free on the device; True if `free` is unknown."""
         return self.free is None or self.bytes <= self.free
 
     def __int__(self) -> int:

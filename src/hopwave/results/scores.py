@@ -22,64 +22,41 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-@dataclass(frozen=True, eq=False)
-class VertexScores(Deferring):
-    """One number per vertex, for all vertices or for those that were chosen.
-
-    Attributes
-    ----------
-    name : str
-        What the numbers are, for example "closeness".
-    scores : array
-        The numbers, in the order of `vertices`.
-    vertices : array of int64
-        The ids of the vertices. With `top=`, those with the highest scores, highest first.
-    graph : Graph
-        The graph.
-    bounds : array of float64, or None
-        After a sample (`k=`): every exact score lies within ± its bound, all of them together with probability
-        1 − `delta`. Otherwise None.
-    searches : Searches, or None
-        With `top=`: how many searches were whole, cut off and skipped. Otherwise None.
-
-    Examples
-    --------
-    >>> import hopwave as hw
-    >>> c = hw.closeness_centrality(hw.generate.star(5))
-    >>> c.scores.round(2).tolist(), c.top(1)
-    ([1.0, 0.57, 0.57, 0.57, 0.57], [(0, 1.0)])
-    """
+class Scores(Deferring):
+    """One score per vertex, or per edge. A subclass is a frozen dataclass with these attributes."""
 
     name: str
     scores: npt.NDArray[Any]
-    vertices: npt.NDArray[np.int64]
-    graph: Graph = field(repr=False)
-    bounds: npt.NDArray[np.float64] | None = None
-    searches: Searches | None = None
+    bounds: npt.NDArray[np.float64] | None
+    graph: Graph
 
     def __post_init__(self) -> None:
         self._set_aside()
 
     def top(self, k: int = 10) -> list[tuple[Any, Any]]:
-        """The k vertices with the highest scores, by label or id, highest first. Ties are in vertex order."""
-        scores = on_host(self.scores)
-        return [(self.graph.label(int(self.vertices[i])), scores[i].item()) for i in highest(scores, k)]
+        """The k highest scores with their vertices or edges, by label or id, highest first. Ties are in their order.
+
+        >>> import hopwave as hw
+        >>> hw.betweenness_centrality(hw.generate.path(3)).top(1)
+        [(1, 1.0)]
+        """
+        scores = self._listed(self.scores)
+        best = highest(scores, k)
+        return list(zip(self._labels(best), scores[best].tolist(), strict=True))
 
     def to_dict(self) -> dict[Any, Any]:
         """The score of every vertex, by label or id, as NetworkX returns it."""
-        return dict(zip(self._names().tolist(), self.scores.tolist(), strict=True))
+        names = np.asarray(vertex_names(self.graph))[self._vertices]
+        return dict(zip(names.tolist(), self.scores.tolist(), strict=True))
 
     def to_pandas(self) -> pd.DataFrame:
         """A DataFrame with one row per vertex: its score, and its bound if there is one."""
-        columns = {self.name: on_host(self.scores)}
-        if self.bounds is not None:
-            columns["bound"] = on_host(self.bounds)
-        return by_vertex(self.graph, columns, self.vertices)
+        return by_vertex(self.graph, self._columns(), self._vertices)
 
     def plot(self, ax: Axes | None = None, *, top: int | None = None) -> Axes:
         """Draw the distribution of the scores, or the highest of them with error bars. Needs matplotlib.
 
-        The distribution shows, for every score, the share of vertices with at least that score.
+        The distribution shows, for every score, the share of vertices (or edges) with at least that score.
 
         Parameters
         ----------
@@ -106,20 +83,107 @@ class VertexScores(Deferring):
         >>> [round(float(bar.get_width()), 2) for bar in ax.patches][::-1]
         [1.0, 0.57]
         """
-        scores, names = on_host(self.scores), self._names()
-        if top is None and self.searches is not None:  # only the highest are known
-            top = max(1, len(scores))
-        return plot_scores(ax, self.name, scores, self.bounds, lambda i: str(names[i : i + 1].tolist()[0]), top)
+        columns = self._columns()
+        if top is None and self._are_the_highest:
+            top = max(1, len(self.scores))
+
+        def names(places: list[int]) -> list[str]:
+            return [" – ".join(map(str, self._cells(label))) for label in self._labels(places)]
+
+        return plot_scores(ax, self.name, columns[self.name], columns.get("bound"), names, top)
 
     def _repr_html_(self) -> str:
         rows = [
-            (vertex, f"{score:,}" if isinstance(score, int) else f"{score:.6g}") for vertex, score in self.top(SHOWN)
+            (*self._cells(label), f"{score:,}" if isinstance(score, int) else f"{score:.6g}")
+            for label, score in self.top(SHOWN)
         ]
-        about = "" if self.searches is None else f"; {self.searches}"
-        return html.table(f"{self.name} of {len(self):,} vertices, highest first{about}", rows, ("vertex", self.name))
+        title = f"{self.name.capitalize()} of {len(self._listed(self.scores)):,} {self._things}, highest first"
+        return html.table("; ".join([title, *self._about()]), rows, (*self._heads, self.name))
 
-    def _names(self) -> npt.NDArray[Any]:
-        return np.asarray(vertex_names(self.graph))[self.vertices]
+    def _columns(self) -> dict[str, npt.NDArray[Any]]:
+        """The scores and, if there are any, the bounds, as they are listed."""
+        columns = {self.name: self._listed(self.scores)}
+        if self.bounds is not None:
+            columns["bound"] = self._listed(self.bounds)
+        return columns
+
+    # ---- what has a score: vertices, unless a subclass says otherwise
+
+    _things = "vertices"
+    _heads: tuple[str, ...] = ("vertex",)
+
+    @property
+    def _vertices(self) -> npt.NDArray[np.int64]:
+        """The ids of the vertices, in the order of the scores."""
+        return np.arange(self.graph.n)
+
+    @property
+    def _are_the_highest(self) -> bool:
+        """Whether scores of other vertices were not computed."""
+        return False
+
+    def _listed(self, array: Any) -> npt.NDArray[Any]:
+        """Scores or bounds in the order in which they are listed."""
+        return on_host(array)
+
+    def _labels(self, places: list[int]) -> list[Any]:
+        """What has the scores at these places of the list."""
+        return [self.graph.label(v) for v in self._vertices[places].tolist()]
+
+    def _cells(self, label: Any) -> tuple[Any, ...]:
+        """A label as cells of a table, below `_heads`."""
+        return (label,)
+
+    def _about(self) -> list[str]:
+        """What there is to say of all scores."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, eq=False)
+class VertexScores(Scores):
+    """One number per vertex, for all vertices or for some.
+
+    Attributes
+    ----------
+    name : str
+        What the numbers are, for example "closeness".
+    scores : array
+        The numbers, in the order of `vertices`.
+    vertices : array of int64
+        The ids of the vertices. With `top=`, those with the highest scores, highest first.
+    graph : Graph
+        The graph.
+    bounds : array of float64, or None
+        After a sample (`k=`): every exact score lies within ± its bound, all of them together with probability
+        1 − `delta`. Otherwise None.
+    searches : Searches, or None
+        With `top=`: how many searches ran to their end, were cut off, or were skipped. Otherwise None.
+
+    Examples
+    --------
+    >>> import hopwave as hw
+    >>> c = hw.closeness_centrality(hw.generate.star(5))
+    >>> c.scores.round(2).tolist(), c.top(1)
+    ([1.0, 0.57, 0.57, 0.57, 0.57], [(0, 1.0)])
+    """
+
+    name: str
+    scores: npt.NDArray[Any]
+    vertices: npt.NDArray[np.int64]
+    graph: Graph = field(repr=False)
+    bounds: npt.NDArray[np.float64] | None = None
+    searches: Searches | None = None
+
+    @property
+    def _vertices(self) -> npt.NDArray[np.int64]:
+        return self.vertices
+
+    @property
+    def _are_the_highest(self) -> bool:
+        return self.searches is not None
+
+    def _about(self) -> list[str]:
+        return [] if self.searches is None else [str(self.searches)]
 
     def __len__(self) -> int:
         return len(self.scores)
@@ -202,8 +266,10 @@ class Estimate:
 
 
 @dataclass(frozen=True, eq=False)
-class DistanceHistogram:
+class DistanceHistogram(drawing.Plotted):
     """How many ordered pairs (source, target) are at each distance.
+
+    `plot()` draws them from distance 1 on; after a sample, with error bars.
 
     Attributes
     ----------
@@ -235,7 +301,7 @@ class DistanceHistogram:
         return self.pairs - self.counts.sum().item()
 
     def mean(self) -> float:
-        """The mean distance over all pairs of different vertices with a path between them; NaN if there are none.
+        """The mean distance over all pairs of different vertices with a path between them; NaN without such pairs.
 
         >>> import hopwave as hw
         >>> hw.distance_histogram(hw.generate.path(3)).mean()
@@ -252,34 +318,9 @@ class DistanceHistogram:
             columns["bound"] = self.bounds
         return pandas.DataFrame(columns, index=pandas.RangeIndex(len(self.counts), name="distance"))
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw how many pairs are at each distance from 1 on; after a sample, with error bars. Needs matplotlib.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; by default on a new figure of pyplot.
-
-        Returns
-        -------
-        matplotlib Axes
-
-        Raises
-        ------
-        EngineError
-            matplotlib is not installed.
-
-        Examples
-        --------
-        >>> import hopwave as hw
-        >>> ax = hw.distance_histogram(hw.generate.path(4)).plot()
-        >>> [int(bar.get_height()) for bar in ax.patches]
-        [6, 4, 2]
-        """
-        axes = drawing.axes_for(ax)
+    def _draw(self, axes: Axes) -> None:
         bounds = None if self.bounds is None else on_host(self.bounds)[1:]
         drawing.histogram(axes, on_host(self.counts)[1:], bounds, 1, "distance", "pairs")
-        return axes
 
     def _repr_html_(self) -> str:
         first = self.counts[: 2 * SHOWN].tolist()

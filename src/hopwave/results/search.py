@@ -1,4 +1,4 @@
-"""The result of a breadth-first search."""
+"""The result of a breadth-first search, and what it shares with that of a search along weights."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from hopwave.arrays import Deferring, ScaledCounts, on_host
 from hopwave.display import drawing, html
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
+from hopwave.graph.arrays import vertex_names
 from hopwave.planning.plan import PlanUsed
 from hopwave.planning.trace import Trace
 from hopwave.results.tables import by_vertex, first_names, named
@@ -21,9 +22,55 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+class SearchResult(Deferring, drawing.Plotted):
+    """Distances from the nearest source, and predecessors. A subclass is a frozen dataclass with these attributes."""
+
+    graph: Graph
+    distances: npt.NDArray[Any]
+    predecessors: npt.NDArray[np.int32] | None
+
+    @property
+    def _has_path(self) -> npt.NDArray[np.bool_]:
+        """Whether each vertex was reached."""
+        raise NotImplementedError
+
+    def path_to(self, vertex: Any) -> list[Any]:
+        """One shortest path from a source to the vertex, as labels or ids. Needs predecessors.
+
+        >>> import hopwave as hw
+        >>> hw.bfs(hw.generate.path(4), 0).path_to(3)
+        [0, 1, 2, 3]
+        """
+        if self.predecessors is None:
+            raise GraphError("this search kept no predecessors; call bfs(..., predecessors=True)")
+        v, before = self.graph.index(vertex), on_host(self.predecessors)
+        if before[v] < 0:
+            raise GraphError(
+                f"{vertex!r} was not reached by this search, so it has no path; try another source or limit"
+            )
+        path = [v]
+        while before[v] != v:  # a source is its own predecessor
+            v = int(before[v])
+            path.append(v)
+        return [self.graph.label(v) for v in reversed(path)]
+
+    def to_dict(self) -> dict[Any, Any]:
+        """The distance of every vertex that was reached, by label or id, as NetworkX returns it.
+
+        >>> import hopwave as hw
+        >>> hw.bfs(hw.Graph.from_edges(["a"], ["b"]), "a").to_dict()
+        {'a': 0, 'b': 1}
+        """
+        reached = np.flatnonzero(on_host(self._has_path))
+        names = np.asarray(vertex_names(self.graph))[reached].tolist()
+        return dict(zip(names, on_host(self.distances)[reached].tolist(), strict=True))
+
+
 @dataclass(frozen=True, eq=False, init=False)
-class BFSResult(Deferring):
+class BFSResult(SearchResult):
     """The result of `bfs`.
+
+    `plot()` draws how many vertices are at each distance, after `trace=True` in the colour of each level's direction.
 
     Attributes
     ----------
@@ -98,41 +145,14 @@ class BFSResult(Deferring):
         if engine == "cuda":
             self._set_aside()  # an array that is still on the GPU is fetched when it is first read
 
-    def path_to(self, vertex: Any) -> list[Any]:
-        """One shortest path from a source to the vertex, as labels or ids. Needs predecessors.
-
-        >>> import hopwave as hw
-        >>> hw.bfs(hw.generate.path(4), 0).path_to(3)
-        [0, 1, 2, 3]
-        """
-        if self.predecessors is None:
-            raise GraphError("this search kept no predecessors; call bfs(..., predecessors=True)")
-        v = self.graph.index(vertex)
-        if self.distances[v] < 0:
-            raise GraphError(
-                f"{vertex!r} was not reached by this search, so it has no path; try another source or limit"
-            )
-        path = [v]
-        while self.distances[v] > 0:
-            v = int(self.predecessors[v])
-            path.append(v)
-        return [self.graph.label(v) for v in reversed(path)]
-
-    def to_dict(self) -> dict[Any, int]:
-        """The distance of every vertex that was reached, by label or id, as NetworkX returns it.
-
-        >>> import hopwave as hw
-        >>> hw.bfs(hw.Graph.from_edges(["a"], ["b"]), "a").to_dict()
-        {'a': 0, 'b': 1}
-        """
-        distances = on_host(self.distances)
-        reached = np.flatnonzero(distances >= 0).tolist()
-        return dict(zip(map(self.graph.label, reached), distances[reached].tolist(), strict=True))
+    @property
+    def _has_path(self) -> npt.NDArray[np.bool_]:
+        return on_host(self.distances) >= 0
 
     def to_pandas(self) -> pd.DataFrame:
         """A DataFrame with one row per vertex: distance, and predecessor and path count if they were requested.
 
-        Predecessors are labels where the graph has labels; that of a vertex which was not reached is then missing.
+        Predecessors are labels if the graph has labels; a vertex that was not reached then has None.
         """
         columns: dict[str, Any] = {"distance": on_host(self.distances)}
         if self.predecessors is not None:
@@ -143,31 +163,8 @@ class BFSResult(Deferring):
             columns["path_count"] = on_host(self.path_counts)
         return by_vertex(self.graph, columns)
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw how many vertices are at each distance, in the colour of the level's direction if `trace=True`.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; by default on a new figure of pyplot.
-
-        Returns
-        -------
-        matplotlib Axes
-
-        Raises
-        ------
-        EngineError
-            matplotlib is not installed.
-
-        Examples
-        --------
-        >>> import hopwave as hw
-        >>> ax = hw.bfs(hw.generate.star(5), 1).plot()
-        >>> [int(bar.get_height()) for bar in ax.patches]
-        [1, 1, 3]
-        """
-        axes, distances = drawing.axes_for(ax), on_host(self.distances)
+    def _draw(self, axes: Axes) -> None:
+        distances = on_host(self.distances)
         counts = np.bincount(distances[distances >= 0]).tolist()
         steps = {level.depth: level.direction for level in self.trace or ()}
         directions = (
@@ -175,7 +172,6 @@ class BFSResult(Deferring):
         )
         drawing.levels(axes, range(len(counts)), counts, directions)
         axes.set_xlabel("hops from the source")
-        return axes
 
     def _repr_html_(self) -> str:
         facts = [

@@ -13,16 +13,15 @@ import numpy.typing as npt
 from hopwave import engines
 from hopwave.algebra.matrix import Matrix
 from hopwave.algorithms import bfs
-from hopwave.arrays import Deferring, on_host
+from hopwave.arrays import on_host
 from hopwave.display import drawing, html
-from hopwave.errors import GraphError
 from hopwave.graph import Graph
-from hopwave.graph.arrays import vertex_names
 from hopwave.graph.row_operations import kept, row_of_each
 from hopwave.planning.catalogue import CATALOGUE
 from hopwave.planning.jobs import SearchJob
 from hopwave.planning.plan import PlanUsed
 from hopwave.planning.trace import BucketTrace
+from hopwave.results.search import SearchResult
 from hopwave.results.tables import by_vertex, first_names, named
 
 if TYPE_CHECKING:
@@ -31,8 +30,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class ShortestPaths(Deferring):
-    """The result of `sssp`.
+class ShortestPaths(SearchResult):
+    """The result of `sssp`. `plot()` draws a histogram of the distances.
 
     Attributes
     ----------
@@ -46,8 +45,8 @@ class ShortestPaths(Deferring):
     method : str
         The method of `sssp` that was chosen.
     plan : PlanUsed
-        Which plan ran and why. Compares equal to its name: that of the method, or "dijkstra-buckets" where one core is
-        faster than Δ-stepping on all.
+        Which plan ran and why. Compares equal to its name, which is that of the method, or "dijkstra-buckets" if one
+        core was faster than Δ-stepping on all cores.
     graph : Graph
         The graph that was searched.
     matrix : linalg.Matrix
@@ -70,13 +69,13 @@ class ShortestPaths(Deferring):
     graph: Graph = field(repr=False)
     matrix: Matrix = field(repr=False)
     trace: BucketTrace | None = field(default=None, repr=False)
-    _choose: Callable[[], Any] | None = field(default=None, repr=False)  # predecessors, on the GPU
+    _choose: Callable[[], Any] | None = field(default=None, repr=False)  # computes predecessors on the GPU
 
     def __post_init__(self) -> None:
         self._set_aside()  # distances that are still on the GPU are fetched when they are first read
 
     def __getstate__(self) -> dict[str, Any]:
-        """What a pickle or a copy holds: predecessors too, where they are computed on a GPU."""
+        """The state for pickles and copies. Predecessors that a GPU would compute later are computed now."""
         if self._choose is None:
             return super().__getstate__()
         return {**super().__getstate__(), "predecessors": self.predecessors, "_choose": None}
@@ -93,50 +92,28 @@ class ShortestPaths(Deferring):
         return found
 
     @cached_property
-    def predecessors(self) -> npt.NDArray[np.int32]:
+    def predecessors(self) -> npt.NDArray[np.int32]:  # type: ignore[override]
         """The vertex before each one on a shortest path. A source is its own predecessor; −1 if there is no path.
 
         An arc u → v is on a shortest path if d(u) plus its length is d(v). A breadth-first search along these arcs
-        alone finds, for every vertex, a shortest path with as few arcs as possible. On a GPU it is the lowest u that is
-        nearer than v, and where there is none, one that is as near; either choice is the same every time.
+        alone finds, for every vertex, a shortest path with as few arcs as possible. A GPU takes the lowest such u with
+        d(u) < d(v), or if there is none, one with d(u) = d(v). Both choices are the same in every run.
         """
         if self._choose is not None:
             chosen: npt.NDArray[np.int32] = self._choose()
             return chosen
         part = self.matrix.to("cpu").rows
         d, length = self.distances, 1 if part.values is None else part.values
-        with np.errstate(over="ignore"):  # a sum that float64 cannot hold is no path
+        with np.errstate(over="ignore"):  # a sum that overflows is not equal to any distance
             tight = kept(part, d[row_of_each(part, np)] + length == d[part.indices], np)
         on_paths = Graph.from_csr(tight.indptr, tight.indices, directed=True, check=False)
         found, _ = bfs.search(engines.engine("cpu"), on_paths, self.sources, SearchJob(), CATALOGUE["hopwave"])
         return np.where(self._has_path, found["predecessors"], np.int32(-1))
 
-    def path_to(self, vertex: Any) -> list[Any]:
-        """One shortest path from a source to the vertex, as labels or ids.
-
-        >>> import hopwave as hw
-        >>> hw.sssp(hw.generate.path(4), 0).path_to(2)
-        [0, 1, 2]
-        """
-        v = self.graph.index(vertex)
-        if not self._has_path[v]:
-            raise GraphError(f"{vertex!r} was not reached, so it has no path; try another source or limit")
-        path, before = [v], on_host(self.predecessors)
-        while v not in self.sources:
-            v = int(before[v])
-            path.append(v)
-        return [self.graph.label(v) for v in reversed(path)]
-
-    def to_dict(self) -> dict[Any, float]:
-        """The distance of every vertex that was reached, by label or id, as NetworkX returns it."""
-        reached = np.flatnonzero(on_host(self._has_path))
-        names = np.asarray(vertex_names(self.graph))[reached].tolist()
-        return dict(zip(names, on_host(self.distances)[reached].tolist(), strict=True))
-
     def to_pandas(self) -> pd.DataFrame:
         """A DataFrame with one row per vertex: its distance, and the vertex before it.
 
-        Predecessors are labels where the graph has labels; that of a vertex without a path is then missing.
+        Predecessors are labels if the graph has labels; a vertex without a path then has None.
         """
         columns = {
             "distance": on_host(self.distances),
@@ -144,36 +121,12 @@ class ShortestPaths(Deferring):
         }
         return by_vertex(self.graph, columns)
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw how many vertices are how far away, as a histogram. Needs matplotlib.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; by default on a new figure of pyplot.
-
-        Returns
-        -------
-        matplotlib Axes
-
-        Raises
-        ------
-        EngineError
-            matplotlib is not installed.
-
-        Examples
-        --------
-        >>> import hopwave as hw
-        >>> ax = hw.sssp(hw.Graph.from_edges([0, 1], [1, 2], weights=[1.0, 4.0]), 0).plot()
-        >>> int(sum(bar.get_height() for bar in ax.patches))
-        3
-        """
-        axes, near = drawing.axes_for(ax), self.distances[np.isfinite(self.distances)]
+    def _draw(self, axes: Axes) -> None:
+        near = on_host(self.distances[np.isfinite(self.distances)])
         axes.hist(near, bins=min(60, max(1, len(near))), color=drawing.COLOURS["push"])
         axes.set_xlabel("distance from the source")
         axes.set_ylabel("vertices")
         axes.grid(axis="y", color=drawing.PALE)
-        return axes
 
     def _repr_html_(self) -> str:
         facts = [

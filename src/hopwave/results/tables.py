@@ -1,4 +1,4 @@
-"""Results as tables: rows of pandas. Vertices are called by their labels, if they have any."""
+"""Results as pandas tables. Vertices are named by their labels, if they have any."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SOURCES_SHOWN = 5
 
 
 def by_vertex(graph: Graph, columns: Mapping[str, Any], vertices: Any = slice(None)) -> pd.DataFrame:
-    """A DataFrame with one row per vertex (or per one of those given), named by label or id."""
+    """A DataFrame with one row per vertex (all, or those in `vertices`), indexed by label or id."""
     pandas = optional("pandas", "to_pandas")
     names = np.asarray(vertex_names(graph))[vertices]
     index = pandas.Index(names, name="vertex", tupleize_cols=False)  # a label may be a tuple
@@ -41,7 +41,7 @@ def named(graph: Graph, ids: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def first_names(graph: Graph, ids: tuple[int, ...]) -> str:
-    """The names of some vertices in one line; the first few, if there are many.
+    """The names of some vertices in one line; only the first few if there are many.
 
     >>> first_names(Graph.from_edges(["ann"], ["bob"]), (1, 0))
     'bob, ann'

@@ -24,9 +24,9 @@ except ImportError:  # Windows
 def replacing(path: str | os.PathLike[str], *, packed: bool = False) -> Iterator[IO[bytes]]:
     """A binary stream whose content becomes the file if the block ends without an error, and is dropped otherwise.
 
-    The bytes go to a temporary file in the same folder. When they are on the disk, it gets its name in one step; until
-    then, an old file of that name stays untouched. Devices and pipes (/dev/stdout) cannot be replaced and are written
-    directly. `packed` compresses with gzip. Temporary files of this name that a killed process left are removed.
+    The bytes go to a temporary file in the same folder. When they are on the disk, the file is renamed in one step;
+    until then, an old file at `path` stays untouched. Devices and pipes (/dev/stdout) cannot be replaced and are
+    written directly. `packed` compresses with gzip. Temporary files that a killed process left for `path` are removed.
 
     >>> with replacing("numbers.txt") as stream:  # doctest: +SKIP
     ...     _ = stream.write(b"1 2 3")
@@ -48,27 +48,40 @@ def replacing(path: str | os.PathLike[str], *, packed: bool = False) -> Iterator
             os.fsync(stream.fileno())
             temporary.chmod(_mode(target))
             if fcntl is not None:
-                temporary.replace(target)  # while it is locked: another writer would take it for stray
+                temporary.replace(target)  # before the lock ends: else another writer would remove it as stray
         if fcntl is None:
-            temporary.replace(target)  # Windows renames no open file, and takes none for stray
-    except BaseException:  # Ctrl-C too
+            temporary.replace(target)  # Windows cannot rename an open file, and has no locks here
+    except BaseException as error:
         temporary.unlink(missing_ok=True)
+        if _is_interrupt(error):
+            raise KeyboardInterrupt from error
         raise
     _sync_folder(target.parent)
 
 
+def _is_interrupt(error: BaseException | None) -> bool:
+    """Whether an error comes of a Ctrl-C: one inside zipfile ends in a ValueError."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__context__
+    return error is not None
+
+
 def _temporary(target: Path) -> tuple[int, Path]:
-    """A new temporary file beside the target, locked while it is open: so that one without a lock is known as stray."""
+    """A new temporary file beside the target, locked while it is open: a file without a lock is stray."""
     prefix = f".{target.name[:60]}."
     for stray in target.parent.glob(f"{glob.escape(prefix)}????????.part"):  # mkstemp's eight characters
         _remove_stray(stray)
     while True:
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=prefix, suffix=".part")
+        try:
+            handle, name = tempfile.mkstemp(dir=target.parent, prefix=prefix, suffix=".part")
+        except PermissionError as error:  # which names the temporary file
+            reason = "the folder cannot be written to; give another, or change its permissions"
+            raise PermissionError(error.errno, reason, str(target.parent)) from None
         if fcntl is None:
             return handle, Path(name)
-        with suppress(OSError):  # a file system without locks, where none is taken for stray either
+        with suppress(OSError):  # a file system without locks, where nothing is removed as stray
             fcntl.flock(handle, fcntl.LOCK_EX)
-        if Path(name).exists():  # else another process took it for stray before it was locked
+        if Path(name).exists():  # else another process removed it as stray before it was locked
             return handle, Path(name)
         os.close(handle)
 
@@ -84,8 +97,8 @@ def _remove_stray(path: Path) -> None:
 
 def _packing(stream: IO[bytes], packed: bool) -> Iterator[IO[bytes]]:
     if packed:
-        # No name and no time inside: equal graphs give equal files. Level 6 takes a third of the time of level 9, for
-        # 1% more bytes.
+        # No name and no time inside, so that equal graphs give equal files. Level 6 takes a third of the time of
+        # level 9, for 1% more bytes.
         with gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=stream, mtime=0) as archive:
             yield archive  # type: ignore[misc]
     else:
@@ -93,7 +106,7 @@ def _packing(stream: IO[bytes], packed: bool) -> Iterator[IO[bytes]]:
 
 
 def kind_of_special(path: Path) -> str | None:
-    """What lies under that name, if it is something that is no file and cannot be replaced by one; else None."""
+    """What the path names if it is not a regular file: "folder", "pipe", "socket" or "device"; else None."""
     try:
         mode = path.stat().st_mode
     except (OSError, ValueError):
@@ -104,7 +117,7 @@ def kind_of_special(path: Path) -> str | None:
 
 
 def _mode(target: Path) -> int:
-    """The permissions of the file that is replaced, or those of a new file; mkstemp's are too strict."""
+    """The permissions of the file to be replaced, or the default for a new file; mkstemp's are too strict."""
     if target.exists():
         return stat.S_IMODE(target.stat().st_mode)
     mask = os.umask(0)

@@ -1,4 +1,4 @@
-"""The devices of this machine: its processor, and its GPUs with what each one still needs."""
+"""The devices of this machine: its processor and its GPUs, and why a GPU cannot be used."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Device:
     available : bool
         Whether hopwave can use it.
     reason : str, or None
-        If not, why, and what to install.
+        If hopwave cannot use it: why, and what to install.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def devices() -> tuple[Device, ...]:
 
     See Also
     --------
-    bfs : takes one of them as `device`.
+    bfs : takes "cpu" or "cuda" as `device`.
 
     Examples
     --------
@@ -95,9 +95,9 @@ def driver_version() -> int | None:
 
 
 def start_cuda() -> None:
-    """Start CUDA in a thread, while CuPy is imported: each takes about 0.3 s. Call this where a GPU is sure to be used.
+    """Start CUDA in a thread while CuPy is imported: each takes about 0.3 s. Call this if a GPU is sure to be used.
 
-    Where there are several GPUs, nobody knows yet which one is wanted, so only the driver is started.
+    If there are several GPUs, it is not known yet which one is wanted, so only the driver is started.
     """
     if "cupy" not in sys.modules:
         start_new_thread(_start_driver, ())
@@ -105,7 +105,7 @@ def start_cuda() -> None:
 
 def _start_driver() -> None:
     count, first, context = ctypes.c_int(0), ctypes.c_int(0), ctypes.c_void_p()
-    with contextlib.suppress(OSError, AttributeError):  # no driver: CuPy says so
+    with contextlib.suppress(OSError, AttributeError):  # no driver: CuPy will report that
         driver = ctypes.CDLL("nvcuda.dll" if os.name == "nt" else "libcuda.so.1")
         if driver.cuInit(0) or driver.cuDeviceGetCount(ctypes.byref(count)) or count.value != 1:
             return
@@ -114,7 +114,7 @@ def _start_driver() -> None:
 
 
 def cuda_extra() -> str:
-    """The extra of hopwave with the CuPy that fits the installed driver; "cuda12" if there is no driver."""
+    """The name of hopwave's extra whose CuPy fits the installed driver; "cuda12" if there is no driver."""
     version = driver_version()
     return "cuda13" if version is not None and version >= 13000 else "cuda12"
 

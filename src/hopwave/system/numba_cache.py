@@ -1,11 +1,11 @@
-"""Machine code that Numba keeps on disk: made once per machine where that works, and never a reason to fail.
+"""Numba's cache of machine code on disk, made safe: if it fails, functions are compiled again.
 
-Numba's own cache raises an error where no folder can be written to (a container with a read-only root), where a file is
-damaged, and where the disk is full. Compiled functions work without it, so here each of these costs time and one line
-in the log. The functions of hopwave are therefore compiled by the `njit` of this module.
+Numba's own cache raises an error if no folder can be written to (a container with a read-only root), if a file is
+damaged, and if the disk is full. Compiled functions work without a cache, so here each of these costs only time and a
+line in the log. hopwave therefore compiles its functions by the `njit` of this module.
 
-Numba also looks only at the file of a function to see whether its machine code is still right, not at the files of the
-functions and constants compiled into it. Here all of them count.
+Numba decides by the file of a function alone whether its machine code is up to date, not by the files of the functions
+and constants compiled into it. Here all of these files count.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from hopwave.system.user_folder import why_not_trusted
 log = logging.getLogger("hopwave")
 
 replaced: list[Path] = []  # damaged files that were thrown away in this process
-_said = False  # that nothing can be kept
+_said = False  # whether a warning that nothing can be kept was logged
 
 
 class Cache(FunctionCache):
-    """Numba's files of one function. What cannot be read is thrown away, what cannot be written is not kept."""
+    """Numba's cache of one function. Files that cannot be read are deleted; errors of writing are logged."""
 
     def __init__(self, function: Any) -> None:
         super().__init__(function)  # type: ignore[no-untyped-call]
@@ -39,14 +39,14 @@ class Cache(FunctionCache):
         file._source_stamp = file._source_stamp, digest_of(Path(function.__code__.co_filename).resolve())
 
     def _check_folder(self) -> None:
-        """Raise RuntimeError if others can put files there: Numba would run the code in them."""
+        """Raise RuntimeError if other users can write to the folder: Numba would run the code in their files."""
         with suppress(OSError):  # a folder that is not there yet is made by this user
             if reason := why_not_trusted(Path(self.cache_path), shared=True):
                 _say_that_others_write(reason)
                 raise RuntimeError(reason)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """The machine code for that signature, or None: it is then compiled."""
+        """The machine code for that signature; None if it must be compiled."""
         try:
             return super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
         except Exception as error:  # unpickling a damaged file may raise anything
@@ -54,7 +54,7 @@ class Cache(FunctionCache):
             return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep machine code, if that works."""
+        """Store machine code; an error is logged, not raised."""
         try:
             super().save_overload(sig, data)  # type: ignore[no-untyped-call]
         except OSError as error:  # the disk is full, or the folder has become read-only
@@ -73,7 +73,7 @@ class Cache(FunctionCache):
 def compiled_together(path: Path) -> list[Path]:
     """The files whose functions and constants may be compiled into a function of that file.
 
-    Into the CPU engine's also the rules, and the operators whose text linalg/specialise.py writes into kernels.
+    For the CPU engine also the rules, and the operators whose source linalg/specialise.py writes into kernels.
     """
     package = Path(__file__).resolve().parents[1]
     engine, readers = package / "engines" / "cpu", [package / "io" / name for name in ("scan.py", "nearest_float.py")]
@@ -98,7 +98,7 @@ def _digest(files: tuple[Path, ...]) -> str:
 
 
 def njit(*, cache: bool = False, **options: Any) -> Callable[[Any], Any]:
-    """Numba's `njit` with these options; with `cache`, machine code is kept on disk where that is possible."""
+    """Numba's `njit` with these options; with `cache`, machine code is kept on disk if possible."""
 
     def compiled(function: Any) -> Any:
         made = numba.njit(**options)(function)
@@ -130,7 +130,7 @@ def _say_that_others_write(reason: str) -> None:
 
 
 def where_kept() -> str | None:
-    """The folder where machine code of this module's functions would be kept; None if there is none."""
+    """The folder where machine code is kept; None if no folder can be used."""
     try:
         return str(Cache(where_kept).cache_path)
     except RuntimeError:

@@ -1,4 +1,4 @@
-"""Libraries that are there only if somebody installed them: imported when first needed, or one sentence says how."""
+"""Optional libraries: imported when first needed; if one is missing, the error says how to install it."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 from hopwave.errors import EngineError
 
-# What each extra of pyproject.toml installs, as pip takes it. Hints name the libraries themselves: that works wherever
-# hopwave came from, an index, a wheel or a clone.
+# The arguments of pip for each extra of pyproject.toml. Error messages name the libraries instead of the extra, because
+# that works however hopwave was installed: from an index, a wheel or a clone.
 LIBRARIES = {
     "cuda12": "cupy-cuda12x 'cuda-toolkit[cudart,nvrtc,cccl]==12.*'",
     "cuda13": "cupy-cuda13x 'cuda-toolkit[cudart,nvrtc,cccl]==13.*'",
@@ -30,7 +30,7 @@ def install(extra: str) -> str:
 
 
 def optional(name: str, purpose: str) -> Any:
-    """The module of that name, or an EngineError that says how to install it.
+    """The module of that name; raises an EngineError that says how to install it.
 
     >>> optional("networkx", "to_networkx").__name__
     'networkx'

@@ -21,13 +21,13 @@ from hopwave.system.threads import Flag
 log = logging.getLogger("hopwave")
 
 PATIENCE = 2.0  # seconds before anything is shown
-SECONDS_PER_LINE = 5.0  # without a terminal
+SECONDS_PER_LINE = 5.0  # between two lines of a log
 TICK = 0.25  # seconds between two looks at the work under way
-WAIT_SECONDS = 1.0  # for the thread that prints, at most
+WAIT_SECONDS = 1.0  # at most, for the thread that prints
 
 
 def say(what: str) -> None:
-    """One line on stderr, of a terminal or not, unless HOPWAVE_PROGRESS=0 forbids it."""
+    """Print one line on stderr, unless HOPWAVE_PROGRESS=0 forbids it."""
     if _is_wanted():
         _write(what)
 
@@ -45,13 +45,12 @@ def _write(what: str) -> None:
 class Meter:
     """Shows how much of a long task is done: bytes of a file, or sources.
 
-    `show=None` waits two seconds; True shows it at once, False never, and the environment variable HOPWAVE_PROGRESS=0
-    turns None into False. A terminal gets a bar, which is removed when the work is done. Any other stderr gets a plain
-    line every five seconds. With a total of None both show only the elapsed time, for work that is one call into a C
-    library.
+    `show=None` shows it after two seconds, True at once, False never; the environment variable HOPWAVE_PROGRESS=0 turns
+    None into False. A terminal gets a bar, which is removed when the work is done. Any other stderr gets a plain line
+    every five seconds. If total is None (for work that is one call into a C library), only the elapsed time is shown.
 
-    The caller only writes down how far it is; another thread looks and prints. So a Ctrl-C never comes between the
-    steps of printing, and never leaves half a bar or a hidden cursor behind.
+    The caller only stores how much is done; another thread reads that and prints. So a Ctrl-C never interrupts
+    printing, and never leaves half a bar or a hidden cursor behind.
 
     >>> with Meter("reading web.mtx", total=100, show=False) as meter:
     ...     meter.update(50)
@@ -68,16 +67,16 @@ class Meter:
         self._done = 0
         self._at_once = show is True
         self._wanted = _is_wanted() if show is None else show
-        self._end: str | None = None  # the last line, once the work is over; "" for none
-        self._shown = Flag()  # that it was looked at for the first time
-        self._ended = Flag()  # and for the last time
+        self._end: str | None = None  # None while the work goes on, then the last line to print, or ""
+        self._shown = Flag()  # set after the first look
+        self._ended = Flag()  # set after the last look
         self._bar: Any = None
         self._on_bar: Any = None  # the stage that the bar shows
         self._began = 0.0
-        self._last_line = 0.0  # when it was printed; 0: not yet
+        self._last_line = 0.0  # the time of the last printed line; 0 before the first
 
     def update(self, done: int) -> None:
-        """Say how much is done."""
+        """Store how much is done."""
         self._done = done
 
     def stage(self, title: str, total: int | None = None) -> None:
@@ -100,13 +99,13 @@ class Meter:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._end = "done" if kind is None else ""
-        # Short work was never looked at, or found too short: nothing waits for it to be looked at again.
+        # Short work shows nothing, so there is no last look to wait for.
         if self._wanted and (self._at_once or time.monotonic() - self._began >= PATIENCE):
             _watch.look()
             self._ended.wait(WAIT_SECONDS)
 
     def look(self, now: float) -> bool:
-        """Show the bar or the next line, if it is time. Returns whether the work is over. One thread calls it."""
+        """Show the bar or the next line, if it is time. Returns whether the work is over. Called by one thread."""
         over = self._end is not None
         if now - self._began >= PATIENCE or self._at_once:
             if self._bar is None and _is_terminal() and not over:
@@ -142,7 +141,7 @@ class Meter:
             TimeRemainingColumn(),
             console=Console(stderr=True),
             transient=True,
-            auto_refresh=False,  # rich would start a thread for it
+            auto_refresh=False,  # else rich would start its own thread
         )
         self._bar.start()
 
@@ -161,10 +160,10 @@ class Meter:
 
 
 class _Watch:
-    """The meters of the work under way, and one thread that looks at them. It goes away when there are none.
+    """The meters of the work under way, and one thread that looks at them. The thread ends when no meter is left.
 
-    One thread for all: a short call costs no thread of its own. A meter that nobody holds any more is forgotten, as
-    after a Ctrl-C that came just before it was told that its work is over.
+    All meters share one thread, so that short calls start none. The watch holds weak references: a meter that was
+    garbage collected is dropped, as after a Ctrl-C just before its `__exit__`.
     """
 
     def __init__(self) -> None:
@@ -174,7 +173,7 @@ class _Watch:
         self._calls: SimpleQueue[None] = SimpleQueue()
 
     def add(self, meter: Meter) -> bool:
-        """Look at a meter from now on. Returns whether there is a thread for it: else the work goes on unshown."""
+        """Look at a meter from now on. Returns False if no thread could be started; the work then shows nothing."""
         self._meters.add(weakref.ref(meter))
         if meter._at_once:
             self.look()
@@ -183,18 +182,18 @@ class _Watch:
         return watching or threads.crew.start(1, self._run) > 0
 
     def look(self) -> None:
-        """Look now."""
+        """Make the thread look now."""
         self._calls.put(None)
 
     def _run(self, number: int) -> None:
         with self._lock:
             if self._watching:
-                return  # two were called at the same time
+                return  # another thread was started at the same time
             self._watching = True
         while True:
             with suppress(Empty):
                 self._calls.get(timeout=TICK)
-            with self._lock:  # whoever adds a meter looks at `_watching` afterwards: none is left unseen
+            with self._lock:  # `add` reads `_watching` after it added its meter, so no meter is missed
                 if not self._meters:
                     self._watching = False
                     return
@@ -203,7 +202,7 @@ class _Watch:
                 try:
                     if meter is None or meter.look(time.monotonic()):
                         self._meters.discard(seen)
-                except Exception:  # a terminal that went away: nothing of the work depends on it
+                except Exception:  # the terminal is gone; the work does not depend on it
                     log.debug("progress cannot be shown", exc_info=True)
                     self._meters.discard(seen)
                 del meter

@@ -1,14 +1,14 @@
 """Threads of this process, and waiting for them in a way that no signal can break.
 
-Python runs the handler of a signal in the main thread, between any two steps of Python code, and that of Ctrl-C raises
+Python runs signal handlers in the main thread, between any two steps of Python code, and the handler of Ctrl-C raises
 an exception there. Most of `threading` is Python code too: an exception inside Event.wait, Condition.__enter__,
-Thread.start or Future.result may leave a lock that nobody releases, and the next who needs it waits for ever. So
-calling threads use none of these. What is here keeps three rules:
+Thread.start or Future.result may leave a lock locked, and the next thread that needs it waits for ever. So calling
+threads use none of these. This module keeps three rules:
 
-1. What a caller waits in is written in C: SimpleQueue, and `with` on a plain lock. An exception comes before it or
-   after it, never inside.
-2. Whoever waits looks at a flag as well. An exception that swallows a wake-up costs a moment, never the answer.
-3. What must happen together happens in one call into C (`at_once`), or on another thread, where no handler runs.
+1. A caller waits only in C code: SimpleQueue, or `with` on a plain lock. An exception comes before it or after it,
+   never inside.
+2. A waiting thread also tests a flag now and then. If an exception swallows a wake-up, the result is late, not lost.
+3. Steps that must not be separated are one call into C (`at_once`), or run on another thread, where no handler runs.
 
     crew.help(count, function, …)    short calls beside a leader who does not need them  (engines/cpu: crew.py, team.py)
     crew.start(count, function, …)   long calls, each with a thread of its own          (workers.py, executors/deal.py)
@@ -32,11 +32,11 @@ from typing import Any, Generic, TypeVar
 log = logging.getLogger("hopwave")
 
 Result = TypeVar("Result")
-LOOK_SECONDS = 0.05  # between two looks at a flag, should its wake-up be lost
+LOOK_SECONDS = 0.05  # between two tests of a flag, in case its wake-up is lost
 
 
 def at_once(*steps: Callable[[], Any]) -> None:
-    """Calls of C functions, one after the other, without a step of Python between them that a signal could interrupt.
+    """Call C functions one after the other; no signal handler can run between them.
 
     >>> found = []
     >>> at_once(partial(found.append, 1), partial(found.append, 2))
@@ -60,18 +60,18 @@ class Flag:
         self._wake: SimpleQueue[None] = SimpleQueue()
 
     def set(self) -> None:
-        """It has happened."""
+        """Say that it has happened."""
         self.is_set = True
         self._wake.put(None)
 
     def wait(self, seconds: float) -> bool:
-        """Whether it has happened, after that long at most."""
+        """Wait for at most `seconds`; returns whether it has happened."""
         if not self.is_set:
             try:
                 self._wake.get(timeout=seconds)
             except Empty:
                 return self.is_set
-            self._wake.put(None)  # for the next who waits
+            self._wake.put(None)  # for the next waiting thread
         return self.is_set
 
 
@@ -89,13 +89,13 @@ class Crew:
         self._starting = threading.Lock()
         self._calls: SimpleQueue[tuple[Callable[..., None], tuple[Any, ...], int, bool]] = SimpleQueue()
         self._threads = 0
-        self._pending: list[int] = []  # an entry for every call that is queued or running
-        self._away: list[int] = []  # an entry for every long one of them
+        self._pending: list[int] = []  # one entry per call that is queued or running
+        self._away: list[int] = []  # one entry per long call among these
 
     def help(self, count: int, function: Callable[..., None], *arguments: Any) -> None:
-        """Let `count` threads run function(*arguments, number), number from 1 on, when they are free; wait for none.
+        """Let `count` threads run function(*arguments, number), number = 1 ... count, when free; does not wait.
 
-        The caller wakes one of them, which wakes the others: a leader begins at once.
+        The caller wakes only one thread, which wakes the others, so that the caller can begin its own work at once.
         """
         with self._lock:
             self._grow(len(self._away) + count)
@@ -109,9 +109,9 @@ class Crew:
         function(*arguments, number)
 
     def start(self, count: int, function: Callable[..., None], *arguments: Any) -> int:
-        """The same for a long run: there is a thread for each at once, and later helpers do not queue behind them.
+        """Like `help`, for long calls: each gets a thread at once, and later helpers do not queue behind them.
 
-        Returns how many run: fewer than `count` where the system starts no further thread. After an exception (Ctrl-C)
+        Returns how many run: fewer than `count` if the system starts no more threads. After an exception (Ctrl-C)
         either all of them run or none.
         """
         with self._lock:
@@ -122,12 +122,12 @@ class Crew:
         return count
 
     def _grow(self, count: int) -> None:
-        """Have that many threads, or as many as the system starts."""
+        """Start threads until there are `count`, or as many as the system allows."""
         if self._threads >= count:
             return
         started = Flag()
         try:
-            start_new_thread(self._start_threads, (count, started))  # Thread.start itself can be broken by a signal
+            start_new_thread(self._start_threads, (count, started))  # a signal can break Thread.start
         except (RuntimeError, MemoryError) as error:
             log.info("%d of %d threads run: %s", self._threads, count, error)
             return
@@ -150,7 +150,7 @@ class Crew:
             function, arguments, number, is_long = self._calls.get()
             try:
                 function(*arguments, number)
-            except Exception:  # the leader meets the same error and raises it; workers report their own
+            except Exception:  # the leader gets the same error and raises it; workers report their errors themselves
                 log.debug("a helper failed", exc_info=True)
             del function, arguments  # a sleeping thread keeps no graph alive
             self._pending.pop()
@@ -177,7 +177,7 @@ class Task(Generic[Result]):
         self.error: BaseException | None = None
 
     def run(self) -> None:
-        """The call itself, once."""
+        """Make the call, once."""
         (work, arguments), self._call = self._call, None
         try:
             self._found = work(*arguments)
@@ -186,7 +186,7 @@ class Task(Generic[Result]):
         self._over.set()
 
     def done(self) -> bool:
-        """Whether it is over."""
+        """Whether the call is over."""
         return self._over.is_set
 
     def result(self) -> Result:
@@ -200,9 +200,9 @@ class Task(Generic[Result]):
 
 
 class Pool:
-    """Runs tasks on some threads of the crew, or at once where the system starts none. Nothing has to be closed.
+    """Runs tasks on some threads of the crew, or in the caller if the system starts no thread. It needs no closing.
 
-    Tasks must not wait for other tasks. When `stopped` is set, those that have not begun are left out.
+    Tasks must not wait for other tasks. When `stopped` is set, tasks that have not begun are skipped.
 
     >>> Pool(2).begin(max, 3, 7).result()
     7
@@ -216,7 +216,7 @@ class Pool:
         self._tasks: SimpleQueue[Task[Any]] = SimpleQueue()
 
     def begin(self, work: Callable[..., Result], *arguments: Any) -> Task[Result]:
-        """work(*arguments), on a thread of the pool."""
+        """Begin work(*arguments) on a thread of the pool; returns its task."""
         task = Task(work, arguments)
         self._tasks.put(task)
         with self._lock:
@@ -229,7 +229,7 @@ class Pool:
 
     def _serve(self, number: int = 0) -> None:
         while True:
-            with self._lock:  # whoever puts a task looks at `_serving` afterwards: none is left lying
+            with self._lock:  # `begin` reads `_serving` after it queued its task, so no task is forgotten
                 if self.stopped or self._tasks.empty():
                     self._serving -= 1
                     return
@@ -238,7 +238,7 @@ class Pool:
 
 
 def each(threads: int, items: Iterable[Any], work: Callable[[Any], Result]) -> list[Result]:
-    """work(item) for every item, in their order; the first error is raised here, and what has not begun is left out.
+    """[work(item) for item in items], on threads. Raises the first error; work that has not begun is then skipped.
 
     >>> each(2, [1, 2, 3], str)
     ['1', '2', '3']

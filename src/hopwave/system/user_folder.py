@@ -1,4 +1,4 @@
-"""The folder where hopwave keeps what it can get or make again, and which folders may hold code that it runs."""
+"""The cache folder of hopwave, and which folders are safe to run code from."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ def cache_folder() -> Path:
 
 
 def why_not_trusted(place: Path, *, shared: bool = False) -> str | None:
-    """None, or why code in that folder is not run: somebody else can put it there. With the remedy.
+    """Why code in that folder must not be run, with the remedy: somebody else can write to it. None if it is safe.
 
-    `shared`: the folder may belong to the system's administrator, and to a group, as installed packages do.
+    `shared`: the folder may belong to the system's administrator, and its group may write, as for installed packages.
 
     >>> import tempfile
     >>> why_not_trusted(Path(tempfile.mkdtemp())) is None

@@ -1,4 +1,4 @@
-"""Betweenness from sampled paths: the promise, the paths, and everything that must not change an answer."""
+"""Betweenness from sampled paths: the promised error, the paths, and options that must not change an answer."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ GRAPHS = {
     "grid": generate.grid(9, 9),
 }
 HUBS = {
-    "hubs": generate.kronecker(9, edge_factor=8, seed=3),  # walks look for predecessors in the nearer level
+    "hubs": generate.kronecker(9, edge_factor=8, seed=3),  # a walk back searches the nearer level for predecessors
     "hubs directed": generate.kronecker(9, edge_factor=8, seed=3, directed=True),
 }
 
 
 def weighted(graph: hw.Graph, unit: float = 1.0) -> hw.Graph:
-    """One, two or three units on every arc, the same both ways: many ties, and with a unit of 0.1 some are none."""
+    """Weights of one to three units on every arc, equal both ways: many ties; rounding breaks some if unit is 0.1."""
     tails = np.repeat(np.arange(graph.n), graph.degrees)
     low, high = np.minimum(tails, graph.indices), np.maximum(tails, graph.indices)
     return graph.with_weights(unit * ((7 * low + 13 * high) % 3 + 1))
@@ -49,7 +49,7 @@ def drawn(graph: hw.Graph, pairs: int, device: str = "cpu", start: int = 3, **jo
 
 
 def assert_as_likely(graph: hw.Graph, run: Any, **exact: Any) -> None:
-    """Counts are binomial with the exact probabilities: by Bonferroni, no vertex is too far off."""
+    """Counts are binomial with the exact probabilities: no vertex may deviate too much (Bonferroni)."""
     p = hw.betweenness_centrality(graph, device="cpu", **exact).scores * (graph.n - 2) / graph.n
     tail = np.minimum(stats.binom.cdf(run.counts, run.done, p), stats.binom.sf(run.counts - 1, run.done, p))
     assert tail.min() * 2 * graph.n > 1e-4
@@ -61,7 +61,7 @@ def assert_as_likely(graph: hw.Graph, run: Any, **exact: Any) -> None:
 
 @pytest.mark.parametrize("name, along", [*((name, False) for name in GRAPHS), ("directed", True)])
 def test_the_promise_holds(name: str, along: bool) -> None:
-    """In 40 runs, all scores are within epsilon and within their bounds as often as promised, and not too well."""
+    """In 40 runs, all scores are within epsilon and their bounds as often as promised, and not far more often."""
     graph, epsilon, delta = weighted(GRAPHS[name]) if along else GRAPHS[name], 0.06, 0.2
     right = hw.betweenness_centrality(graph, weights=along).scores
     broken, errors = 0, []
@@ -76,7 +76,7 @@ def test_the_promise_holds(name: str, along: bool) -> None:
 
 
 def test_intervals_are_exact() -> None:
-    """Each side errs with the stated risk, also for many pairs and tiny risks."""
+    """Each side fails with the stated risk, also for many pairs and tiny risks."""
     for pairs in (50, 10**4, 10**7):
         hits = np.unique(np.array([1, pairs // 1000 + 1, pairs // 10, pairs // 2, pairs * 9 // 10]))
         for risk in (0.05, 1e-6, 1e-12):
@@ -120,7 +120,7 @@ def test_counts_along_weights_are_as_likely_as_they_should_be(name: str, device:
 
 
 def test_weights_of_zero_and_too_many_paths() -> None:
-    """A weight of 0 is counted where that is possible; 2^1000 paths need an exponent."""
+    """Weights of 0 are counted if possible; 2^1000 paths need an exponent."""
     flat = hw.Graph.from_edges([0, 0, 1, 2, 3], [1, 2, 3, 3, 4], directed=True, weights=[1.0, 1.0, 0.0, 0.0, 0.0])
     run = drawn(flat, 3000, weighted=True)
     assert_as_likely(flat, run, weights=True)
@@ -133,7 +133,7 @@ def test_weights_of_zero_and_too_many_paths() -> None:
 
 @pytest.mark.parametrize("device", ["cpu", "reference"])
 def test_cycles_of_length_zero_are_refused(device: str) -> None:
-    """At once if weights are 0; when a pair meets it, if a weight is too small beside another."""
+    """Refused at once if weights are 0; if a weight vanishes beside another, when a pair meets the cycle."""
     ring = generate.cycle(5)
     with pytest.raises(hw.GraphError, match="cannot be counted: weight 0 of"):
         sampled(ring, 0.3, weights=np.zeros(ring.m), device=device, seed=1)
@@ -143,9 +143,9 @@ def test_cycles_of_length_zero_are_refused(device: str) -> None:
 
 
 def test_every_shortest_path_is_equally_likely() -> None:
-    """In a 2 × 4 grid there are four paths from 0 to 7; two of them use the arc where both searches meet.
+    """A 2 × 4 grid has four shortest paths from 0 to 7; two of them use the arc where both searches meet.
 
-    One pair at a time shows which path was drawn: its inner vertices, of which only these have three.
+    Drawing one pair at a time shows which path was drawn, by its inner vertices; only paths from 0 to 7 have three.
     """
     graph = generate.grid(2, 4)  # rows 0 1 2 3 and 4 5 6 7
     run = engines.engine("cpu").path_sampling(graph, SampleJob(9), 1)
@@ -183,7 +183,7 @@ def test_graphs_without_paths(n: int) -> None:
     assert found.scores.tolist() == [0.0] * graph.n and len(found.bounds) == graph.n
 
 
-# ------------------------------------------------------------------ what changes nothing
+# ------------------------------------------------------------------ what must not change an answer
 
 
 @pytest.mark.parametrize("along", [False, True])
@@ -230,7 +230,7 @@ def test_a_wrong_path_raises(damage: str) -> None:
 
 
 @njit(**COMPILED)
-def walk_back(rows: Any, own: Any, queue: Any) -> Any:  # kernels have no entry from Python
+def walk_back(rows: Any, own: Any, queue: Any) -> Any:  # compiled kernels cannot be called from Python
     back, along = rows
     return sampled_path_kernels.walk(
         back, along, back, along, True, own, queue, 9, 4, np.int32(1), False, np.uint64(5), 3
@@ -238,7 +238,7 @@ def walk_back(rows: Any, own: Any, queue: Any) -> Any:  # kernels have no entry 
 
 
 def test_a_wrong_count_is_noticed() -> None:
-    """On a walk back through a grid of 3 × 3, the counts of predecessors must add up."""
+    """On a walk back through a 3 × 3 grid, the counts of predecessors must add up."""
     graph = generate.grid(3, 3)
     run, search = engines.engine("cpu").path_sampling(graph, SampleJob(1)), hw.bfs(graph, 0, path_counts=True)
     own, rows = run._worker_state(), (run._graph.indptr[0], run._graph.indices[0])
@@ -283,7 +283,7 @@ def test_auto_takes_the_cheapest(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_auto_continues_from_a_checkpoint(
     plan: str, small: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whatever it takes: paths, all sources, or all sources because a plan is named."""
+    """With each method: paths, all sources, or all sources because a plan is named."""
     monkeypatch.setattr(costs, "SMALL", small)
     graph, file = generate.kronecker(8, seed=1), tmp_path / "run.npz"
 
@@ -326,7 +326,7 @@ def test_refused(asked: dict[str, Any], message: str) -> None:
 
 @pytest.mark.filterwarnings("error")
 def test_an_epsilon_by_which_no_score_can_be_off() -> None:
-    """p ± epsilon is no probability for any p: shares of the risk are even, and a first look is enough."""
+    """p ± epsilon is outside [0, 1] for every p: all vertices get the same risk, and the first check is enough."""
     plan = path_schedule.schedule(np.array([40, 45, 50]), 100, path_schedule.Goal(0.9, 0.5))
     assert np.isfinite(plan.shares).all() and plan.first <= 64
     graph = generate.cycle(12)

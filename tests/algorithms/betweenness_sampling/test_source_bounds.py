@@ -64,7 +64,7 @@ def test_edges_are_within_their_bounds(name: str) -> None:
 
 
 def test_bounds_hold_as_often_as_promised_and_are_not_much_too_wide() -> None:
-    """Of 100 samples at most a tenth may fail. Where two cliques meet in a vertex, its score varies with the sample."""
+    """Of 100 samples at most a tenth may fail. The score of the vertex where two cliques meet varies with each."""
     large, small = nx.complete_graph(41), nx.relabel_nodes(nx.complete_graph(11), lambda v: v and v + 40)
     graph, k = hw.Graph.from_networkx(nx.compose(large, small)), 10
     exact = hw.betweenness_centrality(graph).scores
@@ -80,7 +80,7 @@ def test_bounds_hold_as_often_as_promised_and_are_not_much_too_wide() -> None:
 
 @given(population=st.lists(st.floats(0, 1), min_size=5, max_size=7), k=st.integers(1, 4), needed=st.floats(0.5, 20))
 def test_bets_win_no_more_than_they_are_worth(population: list[float], k: int, needed: float) -> None:
-    """Over all samples without replacement, exp(evidence against the true mean) is at most 1 on average, per side."""
+    """Over all samples without replacement, exp(evidence against the true mean) averages at most 1, on each side."""
     p = np.array([np.mean(population)])
     won = {True: 0.0, False: 0.0}
     samples = list(combinations(population, k))
@@ -93,7 +93,7 @@ def test_bets_win_no_more_than_they_are_worth(population: list[float], k: int, n
 
 @given(data=st.data(), n=st.integers(3, 7), k=st.integers(1, 3), apart=st.integers(0, 2))
 def test_rows_of_a_symmetric_matrix_are_seldom_so_low(data: st.DataObject, n: int, k: int, apart: int) -> None:
-    """Of all samples, the share with such a mean or a lower one is at most exp(−evidence). `apart` rows are empty."""
+    """The share of samples with this mean or a lower one is at most exp(−evidence). `apart` rows are empty."""
     matrix = np.zeros((n + apart, n + apart))
     entry = st.sampled_from([0.0, 0.25, 1.0])
     for i, j in combinations(range(n), 2):
@@ -124,7 +124,7 @@ def test_no_source_adds_more_than_the_range_of_a_score(name: str, options: dict[
 
 
 def test_bounds_are_narrow_where_few_vertices_can_be_reached() -> None:
-    """Most sources lead into a small core, as in wiki-Vote: no score can be high, whatever the sample missed."""
+    """Most sources lead into a small core, as in wiki-Vote: no score can be high, whatever the sample has missed."""
     core = generate.kronecker(6, 6, seed=1, directed=True)
     tails, heads = np.repeat(np.arange(64), core.degrees), core.indices
     feet = np.arange(64, 640)
@@ -162,7 +162,7 @@ def test_bounds_narrow_with_the_sample() -> None:
 
 @given(mean=st.floats(0, 1), k=st.integers(1, 400), N=st.integers(401, 500), load=st.sampled_from([0.5, 5.0, np.inf]))
 def test_an_interval_excludes_what_the_inequality_excludes(mean: float, k: int, N: int, load: float) -> None:
-    """At both ends, the evidence against p is what its share of the risk asks for, or all others are at a limit."""
+    """At both ends, the evidence against p equals what its share of the risk asks for, unless an end is at a limit."""
     low, high = (x[0] for x in source_bounds._interval(np.array([mean]), source_bounds.Sample(k, N, 50, load, 0.1)))
     least, most = k * mean / N, (k * mean + N - k) / N
     assert least - 1e-12 <= low <= mean <= high <= most + 1e-12

@@ -2,8 +2,9 @@
 
     python tests/engines/cpu/soak.py COUNT [--device cuda] [--record FILE]
 
-Half of the calls are about one graph, the others about new ones. After a tenth of them everything is compiled and every
-buffer has its size; from then on memory may grow by 16 MiB and threads not at all. Every answer is compared.
+Half of the calls use one graph, the others new graphs. After a tenth of the calls everything is compiled and every
+buffer has its size; from then on memory may grow by 16 MiB, and the number of threads must not grow. Every answer is
+compared.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ ALLOWED_GROWTH = 16 << 20
 
 
 def memory() -> int:
-    """Bytes of this process in memory."""
+    """Resident bytes of this process."""
     gc.collect()
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * 4096
@@ -40,7 +41,7 @@ def device_memory(device: str) -> int:
 
 
 def main() -> int:
-    """Make the calls, print what has grown and keep the row."""
+    """Make the calls, print what has grown, and record the row."""
     parser = argparse.ArgumentParser(description="Make many calls in one process.")
     parser.add_argument("count", type=int)
     parser.add_argument("--device", default="cpu")

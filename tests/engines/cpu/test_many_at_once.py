@@ -1,6 +1,7 @@
-"""Many callers at once on the CPU: threads, pools of processes, asyncio, the end of the interpreter; and a soak.
+"""Many callers at once on the CPU: threads, process pools, asyncio, the interpreter's shutdown; and a soak test.
 
-The GPU's half is in test_cuda_threads.py. `python tests/engines/cpu/soak.py` makes 10,000 calls, not some hundred.
+The GPU's half is in test_cuda_threads.py. This soak test makes some hundred calls; `python tests/engines/cpu/soak.py`
+makes 10,000.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ def right() -> dict[str, object]:
 
 @pytest.mark.parametrize("shared", [True, False], ids=["one graph", "a graph each"])
 def test_eight_threads_with_all_questions(shared: bool, right: dict[str, object]) -> None:
-    """Nothing is prepared before."""
+    """Nothing is prepared beforehand."""
     assert mixed.wrong_in_eight_threads(G, shared, "cpu", right) == [[]] * 8
 
 
@@ -51,7 +52,7 @@ SOME = ["search", "betweenness", "closeness", "pagerank", "shortest paths", "pro
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 @pytest.mark.parametrize("way", ["fork", "spawn"])
 def test_a_pool_of_processes(way: str, right: dict[str, object]) -> None:
-    """After this process has used its threads: a forked one has none of them."""
+    """After this process has used its threads: a forked process has none of them."""
     if way not in multiprocessing.get_all_start_methods():
         pytest.skip(f"there is no {way} here")
     names = SOME if way == "fork" else SOME[:1]  # a spawned process compiles or loads everything anew
@@ -89,7 +90,7 @@ def test_the_interpreter_ends_during_work() -> None:
 
 @pytest.mark.slow
 def test_many_mixed_calls_keep_neither_memory_nor_threads() -> None:
-    """In a process of its own: what other tests keep must not count."""
+    """In a new process, so that memory kept by other tests does not count."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     script = Path(__file__).with_name("soak.py")
     done = subprocess.run(

@@ -1,4 +1,4 @@
-"""Betweenness in numbers by degree: the same scores, sums of squares and checkpoints as in the numbers given."""
+"""Betweenness with vertices renumbered by degree: scores, sums of squares and checkpoints are unchanged."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from hopwave.planning.jobs import BetweennessJob
 
 @pytest.fixture
 def ranked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Rank every graph, however small; the list counts how often."""
+    """Renumber every graph, however small; the list counts how often."""
     seen: list[int] = []
 
     def always(loaded: CpuGraph, job: BetweennessJob) -> bool:

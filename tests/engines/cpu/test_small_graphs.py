@@ -1,4 +1,4 @@
-"""Small graphs go a way of their own on the CPU: the same answers and errors as the way that large graphs go.
+"""The CPU has a short way for small graphs: it gives the same answers and errors as the way of large graphs.
 
 A trace makes a search take the long way. `policy.SMALL_JOB = 0` does it for betweenness and for many searches.
 """
@@ -26,7 +26,7 @@ CPU = engines.engine("cpu")
 
 
 def steep(layers: int = 250, parallel: int = 24) -> Graph:
-    """A path whose every edge stands there many times, so that its paths outgrow float64 on few vertices."""
+    """A path with many parallel edges at each step: its path counts outgrow float64 on few vertices."""
     source = np.repeat(np.arange(layers), parallel)
     return Graph.from_edges(source, source + 1, repeats="keep", directed=True)
 
@@ -93,7 +93,7 @@ BAD: dict[str, tuple[type[Exception], Any, dict[str, Any]]] = {
 
 @pytest.mark.parametrize("what", BAD)
 def test_bad_arguments_after_good_ones(what: str) -> None:
-    """What was kept for good arguments is not used for others that look like them."""
+    """What was kept for good arguments must not be used for bad ones that look like them."""
     graph = generate.path(9)
     error, source, asked = BAD[what]
     for good in ({}, {"depth_limit": 2}, {"threads": 1}, {"threads": 2}):
@@ -120,7 +120,7 @@ def test_several_threads_search_one_graph() -> None:
 
     def search(v: int) -> bool:
         v %= graph.n
-        found = [hw.bfs(graph, v) for _ in range(10)]  # all are held: none may share its arrays with another
+        found = [hw.bfs(graph, v) for _ in range(10)]  # all are held: no two may share arrays
         same = np.array_equal(hw.betweenness_centrality(graph).scores, scores)
         return same and all(np.array_equal(one.distances, right[v]) for one in found)
 

@@ -1,4 +1,4 @@
-"""Helpers that stay between calls, all threads on one source of betweenness, and the first searches on a machine."""
+"""Helper threads kept between calls, all threads on one source of betweenness, and the first searches on a machine."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def search(graph: Graph, source: int, threads: int) -> Any:
 
 
 def test_searches_one_after_another_and_at_once_are_all_right():
-    """Helpers go from one search to the next, and two leaders at a time have a team each."""
+    """Helpers move from one search to the next, and two leaders at a time have one team each."""
     right = {(id(g), s): search(g, s, 1).distances for g in (KRONECKER, RING) for s in range(8)}
 
     def many(graph: Graph) -> bool:
@@ -82,7 +82,7 @@ def test_all_threads_on_one_source_give_the_scores_of_a_source_per_thread(graph:
 
 
 def layers(count: int, width: int) -> Graph:
-    """`count` layers; every vertex is joined to all of the next layer, so width^count paths lead through."""
+    """`count` layers; every vertex is joined to all of the next layer, so there are width^count paths."""
     here = np.arange(count * width).reshape(count, width)
     source, target = np.repeat(here[:-1], width, axis=1), np.tile(here[1:], (1, width))
     return Graph.from_edges(source.ravel(), target.ravel())
@@ -98,7 +98,7 @@ def braid(count: int, width: int, strands: int) -> Graph:
 
 @pytest.mark.parametrize("graph", [layers(10, 8), braid(90, 12, 3), braid(60, 30, 8)], ids=["few", "flat", "many"])
 def test_the_choice_of_threads_per_source_changes_no_bit(monkeypatch: pytest.MonkeyPatch, graph: Graph):
-    """Path counts of the braids need more than 53 bits, so a sum in another order would show."""
+    """The braids' path counts need more than 53 bits, so a sum in another order would differ."""
     used: list[int] = []
     monkeypatch.setattr(policy, "VERTICES_PER_THREAD", 16)
     monkeypatch.setattr(policy, "SMALL_JOB", 0)
@@ -115,7 +115,7 @@ def test_the_choice_of_threads_per_source_changes_no_bit(monkeypatch: pytest.Mon
 
 
 def test_rounded_path_counts_do_not_depend_on_threads():
-    """Counts of more than 53 bits are rounded, so that the order in which they are added up is seen."""
+    """Counts of more than 53 bits are rounded, so that a change in the order of additions is visible."""
     graph = layers(30, 150)
     scores = [
         hw.betweenness_centrality(graph, sources=[0, 2000], plan="hopwave-wide", threads=threads, device="cpu").scores
@@ -126,7 +126,7 @@ def test_rounded_path_counts_do_not_depend_on_threads():
 
 @pytest.mark.parametrize("room", [0, 300, 3000, 10**6])
 def test_room_for_sorted_arcs_changes_no_bit(monkeypatch: pytest.MonkeyPatch, room: int):
-    """A level is judged by the arcs that leave it. More arcs may lead into it: then the team has no room for them."""
+    """The arcs that leave a level decide. More arcs may lead into it, and then the team has no room for them."""
     graph = Graph(DIRECTED.indptr.copy(), DIRECTED.indices.copy(), directed=True)
     monkeypatch.setattr(policy, "sorted_arcs", lambda arcs: room)
 
@@ -137,7 +137,7 @@ def test_room_for_sorted_arcs_changes_no_bit(monkeypatch: pytest.MonkeyPatch, ro
 
 
 def test_the_next_call_uses_the_arrays_of_the_last(monkeypatch: pytest.MonkeyPatch):
-    """And gives the same scores; a caller who limits memory leaves nothing."""
+    """The scores are the same; a call with a memory limit leaves no arrays."""
     graph, made = generate.smallworld(9_000, 10, 0.1, seed=8), []
     make = Accumulation._worker_state
     monkeypatch.setattr(Accumulation, "_worker_state", lambda self: made.append(1) or make(self))
@@ -160,9 +160,9 @@ def wait_for_an_offer(cells: Any) -> Any:
 
 
 def test_no_helper_leaves_between_a_count_and_an_offer():
-    """It would not be missed, and the call would have one thread less."""
+    """The leader would not notice, and the call would have one thread less."""
     cells = np.zeros(team.TEAM_CELLS, np.int64)
-    wait_for_an_offer(cells)  # nobody comes: it leaves
+    wait_for_an_offer(cells)  # no leader comes: the helper leaves
     assert cells[team.PRESENT] == -1
     cells[team.PRESENT], cells[team.EXPECTED] = 1, 1
     with ThreadPoolExecutor(1) as pool:
@@ -177,7 +177,7 @@ def test_no_helper_leaves_between_a_count_and_an_offer():
 
 
 def test_the_first_searches_are_plain_ones(monkeypatch: pytest.MonkeyPatch):
-    """Until there were some, or they would take long, or the loop is compiled."""
+    """Until there were some of them, or they would take long, or the loop is compiled."""
     monkeypatch.setattr(FirstSearches, "left", 2)
     monkeypatch.setattr(FirstSearches, "seconds_left", 100.0)
     loop = SimpleNamespace(overloads={}, _cache=SimpleNamespace(_cache_file=SimpleNamespace(_load_index=dict)))

@@ -1,4 +1,4 @@
-"""The CPU engine's threads change no bit, cost nothing when idle, and work for many callers and after a fork."""
+"""The CPU engine's threads do not change answers, cost nothing when idle, and serve many callers, also after a fork."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ every_graph = pytest.mark.parametrize("name", ["kronecker", "directed", "delauna
 
 @pytest.fixture
 def eager(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Helpers join in searches of small graphs too."""
+    """Helpers join searches of small graphs too."""
     monkeypatch.setattr(policy, "VERTICES_PER_THREAD", 16)
 
 
@@ -79,7 +79,7 @@ def test_the_environment_changes_no_bit(name: str, monkeypatch: pytest.MonkeyPat
 
 
 def test_little_memory_changes_no_bit() -> None:
-    """With memory for one worker only, one works."""
+    """With memory for one worker, only one works."""
     job = hw.betweenness_centrality(graph("delaunay"), threads=5, device="cpu")
     least = 40 * 1500 + 4 * graph("delaunay").m + 16 * 1500
     assert np.array_equal(
@@ -131,7 +131,7 @@ def test_threads_are_for_the_cpu() -> None:
 @pytest.mark.usefixtures("eager")
 @pytest.mark.parametrize("same", [True, False], ids=["one graph", "four graphs"])
 def test_many_python_threads_at_once(same: bool) -> None:
-    """All questions at once, on graphs with nothing prepared yet."""
+    """All questions at once, on graphs with nothing prepared."""
     originals = [graph("kronecker")] * 4 if same else [graph(n) for n in ("kronecker", "directed", "delaunay", "grid")]
     right = {
         question: [QUESTIONS[question](G, threads=1, device="cpu") for G in originals]
@@ -147,7 +147,7 @@ def test_many_python_threads_at_once(same: bool) -> None:
 
 
 def test_the_error_of_a_worker_is_raised_and_the_others_do_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first worker takes a block and fails; the others must not wait for that block for ever."""
+    """The first worker takes a block and fails; the others must not wait for that block forever."""
     working = source.take_sources
     begun = []
 
@@ -168,7 +168,7 @@ def test_the_error_of_a_worker_is_raised_and_the_others_do_not_wait(monkeypatch:
 
 
 def test_long_runs_do_not_hold_up_short_calls() -> None:
-    """Neither helpers nor other workers queue behind workers that are away."""
+    """Helpers and other workers do not queue behind busy workers."""
     hands, leave = Crew(), Event()
     arrived: SimpleQueue[tuple[str, int]] = SimpleQueue()
 
@@ -218,12 +218,12 @@ def test_fewer_threads_than_wanted(able: int, monkeypatch: pytest.MonkeyPatch) -
     assert np.array_equal(within(60, lambda: hw.betweenness_centrality(G, threads=3, device="cpu").scores), right)
     assert hands._threads == 3
     until = time.monotonic() + 30
-    while hands._pending or hands._away:  # the last steps of a thread come after its answer
+    while hands._pending or hands._away:  # a thread's last steps come after its answer
         assert time.monotonic() < until
 
 
 def within(seconds: float, call: Callable[[], Any]) -> Any:
-    """What the call returns, if it returns in time. A call that hangs is left behind."""
+    """Return the call's result if it comes in time. A call that hangs is abandoned."""
     found: SimpleQueue[Any] = SimpleQueue()
     thread = threading.Thread(target=lambda: found.put(call()), name="a caller", daemon=True)
     real_start(thread)
@@ -235,7 +235,7 @@ real_start = threading.Thread.start
 
 @pytest.mark.slow
 def test_a_small_call_beside_a_long_one_returns_at_once() -> None:
-    """The long one would take minutes; it ends when it is told to."""
+    """The long call would take minutes; it ends when it is told to."""
     enough, under_way = Event(), Event()
 
     def progress(done: int, of: int) -> None:

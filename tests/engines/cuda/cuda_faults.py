@@ -2,8 +2,8 @@
 
     python tests/engines/cuda/cuda_faults.py [--seconds 60] [--share 0/4] [--first 9] [--events 0/8] [--record FILE]
 
-lets every event of every question fail once, or of every fourth question, or of those from number 9 on, or every eighth
-event, and adds a row to FILE. The tests (test_cuda_faults.py) take some of them.
+lets every event of every question fail once, and adds a row to FILE. --share 0/4 takes every fourth question, --first 9
+those from number 9 on, --events 0/8 every eighth event. The tests (test_cuda_faults.py) take some of them.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class CountedFunction:
 
 
 class CountedDriver:
-    """CUDA's driver, whose launches are counted."""
+    """CUDA's driver, with its launches counted."""
 
     def __init__(self, driver: Any, events: Events) -> None:
         self._driver, self._events = driver, events
@@ -75,7 +75,7 @@ class CountedDriver:
 
 @contextmanager
 def launches() -> Iterator[Events]:
-    """Every launch of a kernel of ours is an event."""
+    """Every launch of one of hopwave's kernels is an event."""
     from cupy_backends.cuda.api import driver
 
     from hopwave.engines.cuda import launch, nvrtc, prepared_launch
@@ -126,9 +126,9 @@ KINDS: dict[str, Callable[[], AbstractContextManager[Events]]] = {
 def troubles(
     name: str, events: Events, wanted: Callable[[int], bool], deadline: float = 1e300
 ) -> tuple[int, list[str]]:
-    """Faults at the wanted events of a question: how many there were, and what went wrong after them.
+    """Cause a fault at each wanted event of a question: returns how many there were, and what went wrong after them.
 
-    After each the call raises one of our errors, or gives the right answer by another way; and the next call is right.
+    After each fault the call raises one of our errors, or gives the right answer another way; the next call is right.
     """
     right, found, tried = mixed.answer(name, G, "cpu"), [], 0
     mixed.answer(name, mixed.fresh(G), "cuda")  # so that all kernels are on the disk
@@ -160,7 +160,7 @@ def troubles(
 
 
 def main() -> int:
-    """Every event of every question, until the time is over."""
+    """Try every event of every question, until the time is over."""
     parser = argparse.ArgumentParser(description="Let everything on the GPU fail once.")
     parser.add_argument("--seconds", type=float, default=600.0)
     parser.add_argument("--share", default="0/1", help="which of how many shares of the questions")

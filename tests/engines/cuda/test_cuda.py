@@ -1,4 +1,4 @@
-"""The CUDA engine: arrays of the GPU in and out, buffers used again, errors that say what to do."""
+"""The CUDA engine: arrays on the GPU in and out, buffers used again, errors with a remedy."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def cupy() -> Any:
 
 @pytest.fixture
 def little_memory(cupy: Any) -> Iterator[Any]:
-    """A function that limits CuPy's pool to what it holds now and that many bytes more."""
+    """A function that limits CuPy's pool to what it holds now plus a number of bytes."""
     pool = cupy.get_default_memory_pool()
 
     def leave(more: int) -> None:
@@ -65,7 +65,7 @@ def uploaded(graph: Graph) -> Any:
 
 
 def test_more_searches_than_anybody_has_read(cupy: Any) -> None:
-    """Their ends are kept in a ring of pinned memory, which goes round twice here."""
+    """Their ends are kept in a ring of pinned memory; 64 unread searches fill it, and here it goes round twice."""
     from hopwave.engines.cuda.search.end_of_search import SLOTS
 
     graph = TRAPS["kronecker"]()

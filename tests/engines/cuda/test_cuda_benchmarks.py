@@ -1,4 +1,4 @@
-"""Benchmarks check what they time: their own checks notice wrong answers, and their counts are right."""
+"""Benchmarks check what they time: their checks notice wrong answers, and their counts are right."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_arcs_of_each_iteration_are_counted_by_where_they_lead() -> None:
     import cupy
     from benchmarks.papers.pushpull import kinds
 
-    path = hw.generate.path(3)  # from 0: one arc on, one back and one on, one back
+    path = hw.generate.path(3)  # arcs read from 0: one forward, one back and one forward, one back
     rows = kinds(path, cupy.array([0, 1, 2]))
     assert [(row["back"], row["across"], row["on"]) for row in rows] == [(0, 0, 1), (1, 0, 1), (1, 0, 0)]
     assert [(row["vertices"], row["unvisited"]) for row in rows] == [(1, 2), (1, 1), (1, 0)]

@@ -1,4 +1,4 @@
-"""Graphs built on a GPU: the same rows, to the last bit, as those built on the CPU; and where they live afterwards."""
+"""Graphs built on a GPU have exactly the rows of those built on the CPU; and where they are afterwards."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.gpu
 
 @pytest.fixture(autouse=True)
 def builder(gpu: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """The GPU's builder, cutting even small graphs into several parts."""
+    """The GPU's builder, which here cuts even small graphs into several parts."""
     from hopwave.engines.cuda import build
 
     monkeypatch.setattr(build, "LEAST_ARCS", 500)
@@ -26,7 +26,7 @@ def builder(gpu: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 def columns(seed: int, n: int, edges: int) -> tuple[Any, Any, Any]:
     rng = np.random.default_rng(seed)
-    u, v = (rng.integers(0, n, edges) ** 2 // max(n, 1) for _ in range(2))  # low ids more often: hubs
+    u, v = (rng.integers(0, n, edges) ** 2 // max(n, 1) for _ in range(2))  # low ids more often, which makes hubs
     return u, v, rng.integers(1, 5, edges) / 3
 
 
@@ -53,7 +53,7 @@ def test_conflicts_nan_and_sizes_are_refused() -> None:
     import cupy
 
     u, v = cupy.asarray([0, 1, 1]), cupy.asarray([1, 2, 2])
-    with pytest.raises(GraphError, match="the edge 1 to 2 stands more than once, with different weights"):
+    with pytest.raises(GraphError, match="the edge 1 to 2 appears more than once, with different weights"):
         Graph.from_edges(u, v, weights=cupy.asarray([1.0, 2.0, 3.0]))
     with pytest.raises(GraphError, match=r"weights\[2\] is NaN"):
         Graph.from_edges(u, v, weights=cupy.asarray([1.0, 2.0, np.nan]))
@@ -70,7 +70,7 @@ def test_columns_of_other_libraries_on_the_gpu() -> None:
     import cupy
 
     class Column:
-        """What a library offers that speaks only DLPack."""
+        """A column of a library that only supports DLPack."""
 
         def __init__(self, array: Any) -> None:
             self.array = array

@@ -1,4 +1,4 @@
-"""Errors of CUDA as sentences, where no GPU is needed to see them."""
+"""CUDA's errors as sentences, tested without a GPU."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What a first use of the GPU must not wait for: kernels that CuPy compiles for its own arithmetic, 0.1 to 1.7 s each.
+"""A first use of the GPU must not wait for kernels that CuPy compiles for its own arithmetic, 0.1 to 1.7 s each.
 
-And the kernels that take the place of that arithmetic, beside NumPy and SciPy.
+hopwave's kernels that replace that arithmetic are compared with NumPy and SciPy.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ hw.edge_betweenness_centrality(graph, **some)
 
 
 def test_cupy_compiles_nothing_for_us() -> None:
-    """On graphs with a hub, with arcs of one direction, and renumbered; in a process that has compiled nothing yet."""
+    """On a graph with a hub, a directed one, and a renumbered one; in a process that has compiled nothing yet."""
     program = "\n".join([
         GUARD,
         "graph = hw.Graph.from_edges(np.append(ends[0], 0 * hub), np.append(ends[1], hub))",
@@ -181,7 +181,7 @@ def test_vertices_by_level(name: str, dtype: Any) -> None:
 
 
 def test_counts_where_a_level_has_rows_of_every_class() -> None:
-    """Two hubs in one level with rows that a whole block adds up, and thousands that a lane does."""
+    """One level has two hubs, whose rows a whole block adds up, and thousands of rows for one lane each."""
     hub = np.arange(3, 6000)
     edges = np.concatenate([[0, 0], 0 * hub + 1, 0 * hub + 2]), np.concatenate([[1, 2], hub, hub])
     graph = Graph.from_edges(*edges)
@@ -235,7 +235,7 @@ def test_a_renumbered_graph_is_the_same_graph(name: str) -> None:
         assert (moved.get() == np.concatenate(right)).all()
     start, one, other, second = (np.asarray(hw.bfs(graph, v, device="cpu").distances) for v in asked)
     assert asked[1:] == [int(start.argmax()), int(one.argmax()), int(np.minimum(one, other).argmax())]
-    # Morton's order: the numbers whose digits in base 4 are made of the two distances' bits.
+    # Morton's order: interleave the bits of the two distances.
     morton = np.zeros(graph.n, np.int64)
     for shift, distance in enumerate((one, second)):
         coordinate = np.where(distance < 0, distance.max() + 1, distance)[order]
@@ -274,7 +274,7 @@ def test_components_are_numbered_by_their_lowest_vertices(name: str) -> None:
     found = engines.engine("cuda").components(graph, False)
     matrix = csr_array((np.ones(graph.m), graph.indices, graph.indptr), shape=(graph.n, graph.n))
     count, labels = connected_components(matrix, directed=graph.directed, connection="weak")
-    first = np.sort(np.unique(labels, return_index=True)[1])  # SciPy's numbers may be in any order
+    first = np.sort(np.unique(labels, return_index=True)[1])  # SciPy may number components in any order
     rank = np.empty(count, np.int64)
     rank[labels[first]] = np.arange(count)
     assert found.dtype == np.int32 and (found == rank[labels]).all()

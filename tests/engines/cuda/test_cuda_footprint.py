@@ -1,4 +1,4 @@
-"""Memory on a GPU known beforehand: estimates beside the greatest sum of CuPy's live allocations."""
+"""Memory estimates for a GPU, compared with the peak of CuPy's live allocations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Many callers of one GPU: threads that are new to CUDA, several threads and processes at once, after a fork."""
+"""Many callers of one GPU: threads that are new to CUDA, several threads and processes at once, and forks."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ every_question = pytest.mark.parametrize("name", mixed.QUESTIONS)
 
 
 def in_new_thread(call: Callable[[], Any]) -> Any:
-    """What a call returns or raises in a thread of its own, which ends before this returns."""
+    """What a call returns or raises in a new thread, which ends before this returns."""
     found: SimpleQueue[tuple[bool, Any]] = SimpleQueue()
 
     def work() -> None:
@@ -55,7 +55,7 @@ def expected(name: str) -> Any:
 
 @every_question
 def test_a_new_thread_asks_what_the_first_thread_has_prepared(name: str) -> None:
-    """No context of CUDA is current in a new thread until something there needs one."""
+    """A new thread has no current CUDA context until something needs one."""
     graph = mixed.fresh(G)
     assert mixed.agree(mixed.answer(name, graph, "cuda"), expected(name))
     assert mixed.agree(in_new_thread(lambda: mixed.answer(name, graph, "cuda")), expected(name))
@@ -63,7 +63,7 @@ def test_a_new_thread_asks_what_the_first_thread_has_prepared(name: str) -> None
 
 
 def test_a_new_thread_prepares_what_the_first_thread_has_not() -> None:
-    """The graph is there, and the kernel that this search needs is not."""
+    """The graph is on the GPU; the kernel that this search needs is not loaded."""
     graph = mixed.fresh(G)
     assert hw.bfs(graph, 0, predecessors=False, device="cuda").depth > 0
     for name in ("path counts", "search"):
@@ -87,7 +87,7 @@ def test_a_result_is_read_in_another_thread_than_it_was_begun_in() -> None:
     graph = mixed.fresh(G)
     search = hw.bfs(graph, 0, device="cuda")
     paths = hw.sssp(graph, 0, device="cuda")
-    scores = hw.betweenness_centrality(graph, sources=mixed.SOURCES, device="cuda")
+    scores = hw.betweenness_centrality(graph, sources=mixed.SOURCES, weights=False, device="cuda")
     found = in_new_thread(lambda: (search.distances, search.depth, paths.distances, scores.scores))
     assert mixed.agree(found[0], expected("search")) and found[1] == expected("search").max()
     assert mixed.agree(found[2], expected("shortest paths"))
@@ -98,7 +98,7 @@ def test_a_result_is_read_in_another_thread_than_it_was_begun_in() -> None:
 
 @pytest.mark.parametrize("shared", [True, False], ids=["one graph", "a graph each"])
 def test_eight_threads_with_all_questions(shared: bool) -> None:
-    """Nothing is prepared before."""
+    """Nothing is prepared beforehand."""
     right = {name: expected(name) for name in mixed.QUESTIONS}
     assert mixed.wrong_in_eight_threads(G, shared, "cuda", right) == [[]] * 8
 
@@ -132,7 +132,7 @@ def test_an_executor_of_asyncio() -> None:
 
 
 def test_a_small_call_beside_a_long_one_returns_at_once() -> None:
-    """Within a second. The long one is told to end; until then the GPU is busy with its blocks."""
+    """It returns within a second. The long call is told to end; until then its blocks keep the GPU busy."""
     small = generate.path(5)
 
     def ask() -> float:
@@ -141,7 +141,7 @@ def test_a_small_call_beside_a_long_one_returns_at_once() -> None:
         assert hw.betweenness_centrality(small, device="cuda").scores.argmax() == 2
         return time.perf_counter() - began
 
-    in_new_thread(ask)  # so that everything is compiled and loaded
+    in_new_thread(ask)  # compile and load everything
     enough, under_way, ended = threading.Event(), threading.Event(), SimpleQueue[Any]()
 
     def progress(done: int, of: int) -> None:
@@ -266,7 +266,7 @@ def test_a_pool_of_spawned_processes() -> None:
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_a_pool_of_forked_processes_is_told_that_it_has_no_gpu() -> None:
-    """A sentence, not a hang; and the parent's GPU still answers."""
+    """It gets an error, not a hang, and the parent's GPU still works."""
     right = mixed.answer("search", mixed.fresh(G), "cuda")
     with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("fork")) as pool:
         begun = [pool.submit(mixed.answer, "search", mixed.fresh(G), "cuda") for _ in range(4)]
@@ -277,7 +277,7 @@ def test_a_pool_of_forked_processes_is_told_that_it_has_no_gpu() -> None:
 
 @pytest.mark.slow
 def test_a_forked_child_is_told_that_it_has_no_gpu() -> None:
-    """CUDA does not survive a fork. The child's searches on the CPU do, and so does its parent's GPU."""
+    """CUDA does not survive a fork. The child can still search on the CPU, and its parent on the GPU."""
     code, out, err = ended(started(FORKED))
     lines = out.splitlines()
     assert code == 0 and lines[-1] == "0 True", (out, err)

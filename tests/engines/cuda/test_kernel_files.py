@@ -1,4 +1,4 @@
-"""Compiled kernels on disk: kept for their owner alone, whole or not at all, and never a reason to fail."""
+"""Compiled kernels on disk: private to their owner, whole or not there, and never a reason to fail."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Structs and constants that Python and the kernels share: the compiler compares them. No GPU needed."""
+"""Structs and constants that Python and the kernels share, compared by the compiler. No GPU needed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from hopwave.engines.cuda import nvrtc, records
 
 @cache
 def offsets_are_unknown() -> str | None:
-    """Why offsets cannot be compared: not every NVRTC knows __builtin_offsetof. None if they can."""
+    """Why offsets cannot be compared, or None: not every NVRTC knows __builtin_offsetof."""
     try:
         nvrtc.compile_only(
             "common/threads.cuh",
@@ -43,7 +43,7 @@ def offsets_can_be_compared() -> None:
 
 @cache
 def modules() -> list[Any]:
-    """Every module of the engine: a struct is known once the module that mirrors it is imported."""
+    """Every module of the engine: importing a module registers the structs that it mirrors."""
     return [importlib.import_module(found.name) for found in pkgutil.walk_packages(cuda.__path__, f"{cuda.__name__}.")]
 
 
@@ -53,14 +53,14 @@ def mirrors() -> list[records.Mirrored]:
 
 
 def assertions(mirror: records.Mirrored) -> Iterator[str]:
-    """Size and offset of every field, as C++ asserts them."""
-    for offset in OFFSETS if "<int>" in mirror.struct else ("int",):  # a record serves both types of offsets
+    """C++ assertions for a struct's size and the offset of every field."""
+    for offset in OFFSETS if "<int>" in mirror.struct else ("int",):  # one record serves both types of offsets
         struct = nvrtc.qualified(mirror.header, mirror.struct).replace("<int>", f"<{offset}>")
         yield f'static_assert(sizeof({struct}) == {mirror.dtype.itemsize}, "size of {mirror.struct}");'
         for field, (kind, at, *_) in (mirror.dtype.fields or {}).items():
             same = [f"__builtin_offsetof({struct}, {field}) == {at}", f"sizeof({struct}::{field}) == {kind.itemsize}"]
             if kind.base.kind == "f":
-                same.append(f"(decltype({struct}::{field}))0.5 > 0")  # neither a whole number nor a pointer
+                same.append(f"(decltype({struct}::{field}))0.5 > 0")  # true only for floating-point types
             yield f'static_assert({" && ".join(same)}, "{mirror.struct}.{field}");'
 
 
@@ -115,7 +115,7 @@ def test_another_layout_is_noticed(declarations: list[str], message: str, monkey
 
 @compiles
 def test_no_field_is_left_out() -> None:
-    """A dtype without gaps has as many bytes as its fields, so a field that only C++ has would change the size."""
+    """A dtype without gaps is as large as its fields, so a field that only C++ has would change the size."""
     gaps = {
         (mirror.header.split("/")[0], mirror.struct): mirror.dtype.itemsize - sum(size_of_fields(mirror.dtype))
         for mirror in mirrors()
@@ -154,7 +154,7 @@ def structs() -> dict[tuple[str, str], str]:
 
 
 def named_in(text: str, folder: str) -> set[tuple[str, str]]:
-    """The structs that a text names, with or without their namespace."""
+    """The structs that a text names, with or without namespace."""
     words = re.findall(r"((?:\w+::)?)(\w+)", text)
     places = [(place, name) for scope, name in words for place in ([scope[:-2]] if scope else [folder, "common"])]
     return {place for place in places if place in structs()}
@@ -162,7 +162,7 @@ def named_in(text: str, folder: str) -> set[tuple[str, str]]:
 
 @compiles
 def test_every_struct_that_a_kernel_is_given_has_a_mirror() -> None:
-    """By value or by address, in its parameters or within another such struct: the host makes it, or room for it."""
+    """Structs in a kernel's parameters, by value or address, or inside another such struct: the host allocates them."""
     mirrored = {(mirror.header.split("/")[0], mirror.struct.partition("<")[0]) for mirror in mirrors()}
     given = set()
     for header in HEADERS:

@@ -1,4 +1,4 @@
-"""The kernels without a GPU: they compile for every architecture we name, and every word of a plan has one."""
+"""The kernels, without a GPU: they compile for every architecture we name, and every word of a plan has a kernel."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from hopwave.planning.catalogue import CATALOGUE
 from hopwave.planning.jobs import SearchJob
 from hopwave.planning.plan import Plan, Pull, Push
 
-# The oldest and the newest, to PTX: in between the same code compiles, and machine code takes more than twice the time.
-# HOPWAVE_ARCHITECTURES="sm_80 sm_90" adds machine code for others.
+# The oldest and the newest, to PTX: code that compiles for both compiles in between, and machine code takes more than
+# twice the time. HOPWAVE_ARCHITECTURES="sm_80 sm_90" adds machine code for others.
 OLDEST, NEWEST = "compute_75", "compute_120"
 ARCHITECTURES = (OLDEST, NEWEST, *os.environ.get("HOPWAVE_ARCHITECTURES", "").split())
 OFFSETS = ("int", "long long")
@@ -55,7 +55,7 @@ def instances() -> dict[str, list[str]]:
 def check_compiled(header: str, architecture: str, names: list[str], text: str = "") -> None:
     """Compile instances; fail with the compiler's messages, or if code of some instance is missing.
 
-    PTX is not optimised (-G): that finds the same mistakes in a quarter of the time.
+    PTX is not optimised (-G), which finds the same mistakes in a quarter of the time.
     """
     from cupy_backends.cuda.libs import nvrtc as compiler
 
@@ -74,7 +74,7 @@ def check_compiled(header: str, architecture: str, names: list[str], text: str =
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 @pytest.mark.parametrize("header", HEADERS)
 def test_kernels_compile(header: str, architecture: str) -> None:
-    # Neither the type of offsets nor other types change what an architecture must know: each once is enough.
+    # Types do not change what an architecture must support: one instance of each kernel is enough.
     names = instances().get(header, [])
     wide = [name for name in names if "long long" in name]
     if architecture == OLDEST:
@@ -92,7 +92,7 @@ def test_a_kernel_that_does_not_compile_says_so() -> None:
 
 @compiles
 def test_every_kernel_is_an_instance_of_some_step() -> None:
-    """A __global__ function that no step uses would never be compiled, so never be tested."""
+    """A __global__ function that no step uses would never be compiled, and so never be tested."""
     from hopwave.engines.cuda.linalg import compiled, waves
 
     names = [name for some in instances().values() for name in some]
@@ -109,7 +109,7 @@ def test_every_kernel_is_an_instance_of_some_step() -> None:
 @compiles
 @pytest.mark.parametrize("offset", ["int", "long long"])
 def test_what_is_compiled_ahead_is_what_there_is(offset: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A name that no template has would be compiled in vain, and nobody would hear that it failed."""
+    """Compiling a name that no template has would fail silently."""
     from hopwave.engines.cuda import launch, many
     from hopwave.engines.cuda.betweenness import batch, block, wide
     from hopwave.engines.cuda.search import one_launch
@@ -218,6 +218,6 @@ def test_the_hash_covers_every_header(tmp_path: Any, monkeypatch: pytest.MonkeyP
 
 @pytest.mark.parametrize("header", HEADERS)
 def test_comments_are_wrapped(header: str) -> None:
-    """clang-format wraps code and leaves comments as they are."""
+    """clang-format wraps code but not comments."""
     for number, line in enumerate((nvrtc.KERNELS / header).read_text().splitlines(), 1):
         assert len(line) <= 120, f"{header}:{number} has {len(line)} characters"

@@ -1,4 +1,4 @@
-"""Products on the GPU, without one: semirings become C++ that compiles, users' functions are translated or refused."""
+"""Products on the GPU, tested without one: semirings become C++; users' functions are translated or refused."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ WRITTEN = {"b": "bool", "i": "long long", "f": "double"}
 
 @pytest.fixture(scope="module")
 def compiled_by_the_host(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """The translated functions as a library for this machine: C++ is C++."""
+    """The translated functions, compiled by the host's compiler into a library."""
     import ctypes
     import shutil
     import subprocess
@@ -167,7 +167,7 @@ def test_translations_compute_the_same(compiled_by_the_host: Any, number: int) -
         for y in SAMPLES[kinds[1]]:
             try:
                 right = float(function(x, y))
-            except (ArithmeticError, ValueError):  # an error in Python, some number or other in C++
+            except (ArithmeticError, ValueError):  # an error in Python gives some number in C++
                 continue
             found = there(x, y)
             assert found == pytest.approx(right, rel=1e-14, nan_ok=True), (x, y)

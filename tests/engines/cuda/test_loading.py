@@ -1,4 +1,4 @@
-"""Kernels are loaded once per process: CUDA unloads a module that nobody holds, even while its kernel runs."""
+"""Kernels are loaded once per process: CUDA unloads a module without references, even while its kernel runs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_threads_that_ask_at_once_get_one_function(monkeypatch: pytest.MonkeyPat
             return SimpleNamespace(symbol=symbol, ptr=len(loads))
 
     def begun(header: str, arch: str, names: tuple[str, ...], more: Any, text: str) -> Future[Any]:
-        together.wait(timeout=30)  # all have looked for the function and not found it
+        together.wait(timeout=30)  # all threads have looked for the function and not found it
         made: Future[Any] = Future()
         made.set_result((b"code", {names[0]: "symbol"}))
         return made
@@ -53,7 +53,7 @@ def test_a_prepared_launch_keeps_its_kernel() -> None:
 
 
 def test_threads_that_ask_at_once_get_the_same_arrays() -> None:
-    """The addresses of a graph's arrays are in records of kernels: arrays that are replaced are freed under them."""
+    """Kernels' records hold the addresses of a graph's arrays: if arrays are replaced, the old ones are freed."""
     made: list[object] = []
     asked = threading.Barrier(8)
 
@@ -64,7 +64,7 @@ def test_threads_that_ask_at_once_get_the_same_arrays() -> None:
         @made_once
         def rows(self) -> object:
             made.append(object())
-            time.sleep(0.05)  # so that the others come meanwhile
+            time.sleep(0.05)  # so that the others arrive meanwhile
             return made[-1]
 
     graph = Graph()

@@ -1,4 +1,4 @@
-"""What the CUDA engine does where memory runs out. The memory is simulated: no GPU is needed."""
+"""What the CUDA engine does when memory runs out. The memory is simulated: no GPU is needed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from hopwave.errors import EngineError
 
 
 class BlockRegime:
-    """Stands in for the block regime, which takes over from a batch: after some sources, memory runs out once."""
+    """A substitute for the block regime, which takes over from a batch: memory runs out once, after some sources."""
 
     def __init__(self, fails_after: int) -> None:
         self.left, self.fails = fails_after, True
@@ -53,7 +53,7 @@ def test_a_piece_done_again_counts_once(fails_after: int, monkeypatch: pytest.Mo
 
 @pytest.fixture
 def small_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A GPU with 8 GiB free, where nothing can be allocated: whoever tries fails with another error."""
+    """A GPU with 8 GiB free on which any allocation fails with another error."""
     monkeypatch.setattr(buffers, "free_memory", lambda: 8 << 30)
     monkeypatch.setattr(build, "cupy", None)
     monkeypatch.setattr(kronecker, "cupy", None)
@@ -85,7 +85,7 @@ def test_a_graph_that_fits_is_drawn() -> None:
 
 def test_rows_too_large_are_refused_before_they_are_sorted(monkeypatch: pytest.MonkeyPatch) -> None:
     class Counts:
-        """What the GPU has counted: arcs of each bucket."""
+        """The GPU's counters: arcs of each bucket."""
 
         @staticmethod
         def get() -> Any:

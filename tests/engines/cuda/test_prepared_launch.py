@@ -1,4 +1,4 @@
-"""Packed arguments of a launch, as the driver would read them; no GPU is needed to pack them."""
+"""Packed arguments of a launch, as the driver would read them; tested without a GPU."""
 
 from __future__ import annotations
 
@@ -80,14 +80,14 @@ def test_a_name_that_is_no_parameter_is_refused(launched: list[list[bytes]]) -> 
 
 
 class Array:
-    """Stands for an array of CuPy at some address."""
+    """A substitute for a CuPy array at some address."""
 
     def __init__(self, address: int) -> None:
         self.data = SimpleNamespace(ptr=address)
 
 
 def test_packed_launches_write_every_argument_and_keep_a_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Arrays, numbers of 4 and 8 bytes, negative ones, floats, the greatest of 64 bits; grids as Kernels makes them."""
+    """Arrays, numbers of 4 and 8 bytes, negative ones, floats, the greatest 64-bit number; grids as in Kernels."""
     seen: list[Any] = []
 
     def launch(handle: int, *arguments: Any) -> None:

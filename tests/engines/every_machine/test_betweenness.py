@@ -1,8 +1,8 @@
-"""Every engine × every betweenness plan × every trap: scores as the oracle's exact fractions give them, to 1e-9.
+"""Every engine × every betweenness plan × every trap: scores equal the oracle's exact fractions to 1e-9.
 
-Engines are found by name and plans in the catalogue; what an engine refuses is skipped with its own words. NetworkX is
-the word on scales and samples. It is no oracle for edges with targets: its `edge_betweenness_centrality_subset` shares
-δ out by the number of predecessors where it should by their path counts.
+Engines are found by name and plans in the catalogue; what an engine refuses is skipped, with its reason. NetworkX
+defines scales and samples. It is no oracle for edges with targets: its `edge_betweenness_centrality_subset` divides δ
+by the number of predecessors, not by their path counts.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ LARGE = [name for name in TRAPS if name not in SMALL]
 
 
 def able(device: str) -> bool:
-    """Whether an engine is here. (test_search.py says which engines are not here.)"""
+    """Whether an engine is available. (test_search.py reports which are not.)"""
     try:
         engines.engine(device)
     except EngineError:
@@ -48,7 +48,7 @@ every_plan = pytest.mark.parametrize("plan", PLANS, ids=str)
 
 
 def ready(device: str, plan: Plan, **asked: Any) -> None:
-    """Skip, quoting the reason, what the engine refuses; and on the reference all plans but one."""
+    """Skip what the engine refuses, with its reason; the reference engine runs only one plan."""
     reason = engines.engine(device).why_not(plan, BetweennessJob(np.zeros(1, np.int64), **asked))
     if device == "reference" and plan is not CATALOGUE["hopwave-block"]:
         reason = "it runs all plans alike, as test_the_reference_runs_all_plans_alike says"
@@ -57,7 +57,7 @@ def ready(device: str, plan: Plan, **asked: Any) -> None:
 
 
 def same(found: Any, expected: Any) -> None:
-    """Equal to 1e-9 of each value; what float64 cannot hold may be 0."""
+    """Equal to 1e-9 of each value; a value too small for float64 may be 0."""
     np.testing.assert_allclose(np.asarray(found, float), np.array(expected, float), rtol=1e-9, atol=1e-290)
 
 
@@ -90,7 +90,7 @@ def expected(trap: str, number: int, edges: bool) -> list[float]:
 
 
 def edge_scores(result: hw.EdgeBetweennessResult) -> list[float]:
-    """In the order of graph.to_edges(), after a look at the shape of the whole."""
+    """Scores in the order of graph.to_edges(); also checks the shape of the result."""
     source, target = result.edges
     assert result.scores.dtype == np.float64 and len(result.scores) == len(source) == result.graph.m
     assert np.array_equal(target, result.graph.indices)
@@ -166,7 +166,7 @@ def test_large_traps_from_a_few_sources(device: str, plan: Plan, trap: str) -> N
 
 @cache
 def wide_graph(name: str) -> tuple[Graph, list[int], Any]:
-    """Graphs that outgrow a cache: numbered at random or along their shape, with hubs that are pulled or without."""
+    """Graphs larger than a cache: numbered at random or along their shape, with or without hubs that are pulled."""
     make = {
         "kronecker": lambda: generate.kronecker(16, edge_factor=8, seed=2),
         "rmat": lambda: generate.rmat(16, edge_factor=8, seed=2),
@@ -193,7 +193,7 @@ def test_graphs_beyond_a_cache(device: str, plan: Plan, name: str) -> None:
 
 @machines
 def test_int64_offsets(device: str) -> None:
-    """A graph of over 2³¹ arcs has int64 offsets; a small one may as well."""
+    """A graph of over 2³¹ arcs has int64 offsets; a small one may have them too."""
     for trap in ("kronecker", "kronecker-directed"):
         narrow = TRAPS[trap]()
         wide = Graph(narrow.indptr.astype(np.int64), narrow.indices.copy(), directed=narrow.directed)
@@ -304,7 +304,7 @@ def test_subsets_as_networkx(device: str, name: str, normalized: bool) -> None:
 @machines
 @both_scales
 def test_edges_of_subsets_as_networkx_where_it_is_right(device: str, normalized: bool) -> None:
-    """On a tree every vertex has one predecessor, and 1/len(P[w]) is no mistake."""
+    """On a tree every vertex has one predecessor, so NetworkX's 1/len(P[w]) is right."""
     tree = nx.balanced_tree(2, 4)
     nodes = list(tree)
     right = nx.edge_betweenness_centrality_subset(tree, nodes[::3], nodes[::2], normalized=normalized)
@@ -314,8 +314,9 @@ def test_edges_of_subsets_as_networkx_where_it_is_right(device: str, normalized:
 
 @machines
 def test_edges_of_subsets_where_networkx_is_wrong(device: str) -> None:
-    """From 0 to 6 lead three paths, two over 4 and one over 5; NetworkX gives each half, because 7, where
-    they meet, is no target."""
+    """Three paths lead from 0 to 6, two through 4 and one through 5; NetworkX gives 4 and 5 half each, because 7, where
+    the paths meet, is no target.
+    """
     graph = nx.DiGraph([(0, 1), (0, 2), (0, 3), (1, 4), (2, 4), (3, 5), (4, 7), (5, 7), (7, 6)])
     found = hw.edge_betweenness_centrality(graph, sources=[0], targets=[6], normalized=False, device=device).to_dict()
     same([found[4, 7], found[5, 7], found[7, 6]], [2 / 3, 1 / 3, 1])
@@ -360,7 +361,7 @@ def test_names_lead_in_and_out(device: str) -> None:
 @machines
 @pytest.mark.parametrize("directed", [False, True])
 def test_edges_of_an_arranged_graph_are_those_of_the_graph(device: str, directed: bool) -> None:
-    """Arcs are in another order here; both directions of an edge must still be added up."""
+    """Arcs are in another order; both directions of an edge must still be added up."""
     graph = generate.kronecker(6, 4, seed=1, directed=directed)
     plain, arranged = (hw.edge_betweenness_centrality(G, device=device).to_dict() for G in (graph, graph.arranged()))
     assert arranged == pytest.approx(plain)

@@ -1,4 +1,4 @@
-"""A betweenness result carries a certificate of both sides of an identity; where they differ, there is no result."""
+"""A betweenness result has a certificate with both sides of an identity; if they differ, there is no result."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_sides_that_agree_are_certified() -> None:
 @machines
 @pytest.mark.parametrize("function", [hw.betweenness_centrality, hw.edge_betweenness_centrality])
 def test_a_wrong_sum_raises(device: str, function: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An engine that loses a part of one source's dependencies does not get away with it."""
+    """An engine that loses a part of one source's dependencies is caught."""
     engine = engines.engine(device)
     accumulation = engine.accumulation
 
@@ -85,7 +85,7 @@ def test_a_wrong_sum_raises(device: str, function: Any, monkeypatch: pytest.Monk
     ],
 )
 def test_a_source_added_twice_raises(device: str, ask: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each source's own sums are right, and the scores are not."""
+    """Each source's own sums are right, but the scores are wrong."""
     engine = engines.engine(device)
     accumulation = engine.accumulation
 

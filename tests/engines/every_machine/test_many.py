@@ -1,6 +1,6 @@
-"""Searches from many sources: every engine that makes them, shared or alone, on every trap, beside the oracle.
+"""Searches from many sources: every engine that can, in shared or single searches, on every trap, against the oracle.
 
-What is kept of a search (sums, columns, rows, pairs) is worked out anew here from a plain table of distances.
+The expected results (sums, columns, rows, pairs) are computed here from a plain table of distances.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ LARGE = [name for name in TRAPS if name not in SMALL]
 
 
 def able(device: str) -> bool:
-    """Whether an engine is here and searches from many sources."""
+    """Whether an engine is available and searches from many sources."""
     try:
         return engines.engine(device).why_not_operation("sweep", TRAPS["path"]()) is None
     except EngineError:
@@ -53,7 +53,7 @@ def table(graph: Graph, sources: Any, limit: int | None = None) -> Any:
 
 
 def check(device: str, graph: Graph, sources: Any, d: Any, limit: int | None = None, **how: Any) -> None:
-    """Everything that can be kept, against the distances d."""
+    """Compare everything that can be kept with the distances d."""
     there = d > 0
     inverse = np.where(there, 1 / np.maximum(d, 1), 0.0)
     assert np.array_equal(run(device, graph, sources, "rows", limit=limit, **how).rows, d)
@@ -126,7 +126,7 @@ def test_threads_and_sharing_change_no_bit(name: str, keep: str) -> None:
 
 
 def test_counters_of_lanes_do_not_overflow() -> None:
-    """A level of more vertices than a byte can count, for all 64 lanes at once."""
+    """One level has more vertices than a byte can count, for all 64 lanes."""
     graph = generate.star(5000)
     found = run("cpu", graph, np.arange(64), "sums", 1)
     assert found.reached.tolist() == [5000] * 64
@@ -146,7 +146,7 @@ def test_neighbourhoods_hold_every_vertex_once(shape: str) -> None:
 
 
 def test_neighbourhoods_are_near() -> None:
-    """On a grid most of the 64 of a group lie within a few hops of its first vertex."""
+    """On a grid most of a group's 64 sources are within a few hops of its first vertex."""
     graph = generate.grid(64, 64)
     order = np.empty(graph.n, np.uint32)
     neighbourhoods(graph.indptr.view(np.uint32), graph.indices.view(np.uint32), order)
@@ -166,7 +166,7 @@ def test_batches_are_dealt_evenly(sources: int, workers: int) -> None:
 
 
 def test_an_interrupted_run_stops_and_says_so() -> None:
-    """Whatever poll raises comes through, after the workers have left; the next run is whole."""
+    """An exception from poll is passed on after the workers have left; the next run is complete."""
     graph = generate.delaunay(4000)
 
     def poll(done: int) -> None:

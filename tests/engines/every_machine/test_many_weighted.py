@@ -1,6 +1,6 @@
-"""Distances along weights from many sources: the CPU and the reference engine beside SciPy, on traps and random graphs.
+"""Distances along weights from many sources: the CPU and reference engines against SciPy, on traps and random graphs.
 
-What is kept of a search (sums, columns, rows, pairs) is worked out anew here from SciPy's table of distances.
+The expected results (sums, columns, rows, pairs) are computed here from SciPy's table of distances.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from hopwave.planning.jobs import Sweep, Swept
 from together import in_one_test
 
 SMALL = [name for name, make in TRAPS.items() if 0 < make().n <= 65]
-# Each kind of weights is a trap of its own; all are made of a number per edge, the same for both directions.
+# Each kind of weights is a different trap; all are made from one number per edge, the same for both directions.
 WEIGHTS = {
     "equal": lambda x: np.full(len(x), 0.1),
     "whole": lambda x: np.ceil(5 * x),
@@ -46,13 +46,13 @@ def run(device: str, graph: Graph, sources: Any, keep: Any, threads: int | None 
 
 
 def table(graph: Graph, sources: Any, limit: float | None = None) -> Any:
-    """SciPy's distances. It takes stored zeros for arcs of length 0, as we do."""
+    """SciPy's distances. Like hopwave, it reads stored zeros as arcs of length 0."""
     d = dijkstra(graph.to_scipy(np.float64), indices=sources, limit=np.inf if limit is None else limit)
     return d.reshape(len(sources), graph.n)
 
 
 def check(device: str, graph: Graph, sources: Any, d: Any, limit: float | None = None, **how: Any) -> None:
-    """Everything that can be kept, against the distances d."""
+    """Compare everything that can be kept with the distances d."""
     there, apart = np.isfinite(d), np.isfinite(d) & (d > 0)
     inverse = np.divide(1.0, d, out=np.zeros(d.shape), where=apart)
     lengths = np.where(there, d, 0.0)
@@ -116,7 +116,7 @@ def test_threads_and_numbers_of_vertices_change_no_bit(kind: str, keep: str) -> 
         for field in ("reached", "total", "farthest", "inverse", "columns", "rows"):
             assert getattr(first, field).tobytes() == getattr(other, field).tobytes(), field
         assert all(np.array_equal(a, b) for a, b in zip(first.pairs, other.pairs, strict=True))
-    if keep == "sums":  # with the rounding errors carried along, the order in which they are added is of no account
+    if keep == "sums":  # rounding errors are carried along, so the order of additions does not matter
         place = np.random.default_rng(2).permutation(graph.n)
         source, target = graph.to_edges()
         moved = Graph.from_edges(place[source], place[target], graph.n, weights=graph.edges().weights)

@@ -1,7 +1,7 @@
-"""Path counts grow like binomials; scores and counts stay right when no integer, no float32 and no float64 holds them.
+"""Path counts grow like binomials; scores and counts stay right even if neither integers nor float64 can hold them.
 
-An 18 × 18 grid passes 2³¹, a 170 × 170 grid float32, a chain of 1100 diamonds and a 1000 × 1000 grid float64. Where one
-level spans more than float64 does, one scale per level is not enough, and the run must notice by itself.
+An 18 × 18 grid exceeds 2³¹, a 170 × 170 grid float32, a chain of 1100 diamonds and a 1000 × 1000 grid float64. If one
+level spans more than float64 does, one scale per level is not enough, and the run must notice that.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from hopwave.planning.jobs import BetweennessJob
 from hopwave.planning.plan import Plan
 
 every_plan = pytest.mark.parametrize("plan", PLANS, ids=str)
-CHAIN = 2200  # float64 spans 2^2098, from its least to its greatest
+CHAIN = 2200  # float64 spans a factor of 2^2098 from its least to its greatest number
 
 
 # ---------------------------------------------------------------- one scale per level
@@ -33,7 +33,7 @@ CHAIN = 2200  # float64 spans 2^2098, from its least to its greatest
 
 @cache
 def right(name: str) -> tuple[Graph, list[int], Any, list[float]]:
-    """A graph, sources, and the scores of vertices and edges by the oracle's integers of any length."""
+    """A graph, sources, and the scores of vertices and edges from the oracle's integers of any length."""
     graph, sources = {
         "grid-30": lambda: (generate.grid(30, 30), [0, 29, 434, 899]),
         "grid-170": lambda: (generate.grid(170, 170), [0, 170 * 85 + 80]),
@@ -122,7 +122,7 @@ def test_path_counts_of_huge_graphs(device: str, name: str) -> None:
     else:
         mantissa, exponent = np.frexp(counts)
     assert isinstance(counts, ScaledCounts) == (one.exponent.max() > 1024)
-    shift = (exponent - one.exponent).astype(np.int32)  # ±1 where a mantissa is a rounding away from 1
+    shift = (exponent - one.exponent).astype(np.int32)  # ±1 if a mantissa rounds up to 1
     assert np.abs(shift).max() <= 1
     same(np.ldexp(mantissa, shift), one.mantissa)
 
@@ -131,10 +131,10 @@ def test_path_counts_of_huge_graphs(device: str, name: str) -> None:
 
 
 def ladder(links: int = CHAIN) -> tuple[Graph, int]:
-    """A chain of diamonds and a plain path of the same length, joined at both ends, with a tail behind each.
+    """A chain of diamonds and a plain path of the same length, joined at both ends, with a tail at each end.
 
-    Where they meet, 2^links paths and one path come together; and the path's own vertices are in one level with
-    vertices of the chain that have up to 2^links times as many.
+    Where they meet, 2^links paths join one path; and each level holds a vertex of the path and vertices of the chain
+    with up to 2^links times as many paths.
     """
     chain = generate.diamonds(links)
     source, target = (column.tolist() for column in chain.to_edges())
@@ -151,7 +151,7 @@ def spanning() -> tuple[Graph, int]:
 
 
 def run(device: str, plan: str, graph: Graph, **options: Any) -> Any:
-    """Run to the end; returns the engine's own record."""
+    """Run to the end and return the engine's own record."""
     engine = engines.engine(device)
     job = BetweennessJob(**{"sources": np.array([0], np.int64), **options})
     record = engine.accumulation(graph, job, CATALOGUE[plan])
@@ -172,7 +172,7 @@ def test_the_extended_way_is_taken_where_it_must_be(device: str, plan: str) -> N
     graph, meeting = spanning()
     sources = np.array([0, meeting, 5], np.int64)
     found = run(device, plan, graph, sources=sources)
-    assert found.extended >= 2  # from either end at least
+    assert found.extended >= 2  # at least the two ends
     same(found.total / 2, oracle.betweenness(graph, sources.tolist(), normalized=False, exact=False))
     assert run(device, plan, generate.diamonds(CHAIN)).extended == 0, "one scale per level is enough here"
 
@@ -227,7 +227,7 @@ def test_edges_of_a_level_too_wide_for_one_scale(device: str, which: str) -> Non
 
 @machines
 def test_squares_of_a_level_too_wide_for_one_scale(device: str) -> None:
-    """An adaptive sample adds them up together with the scores."""
+    """An adaptive sample adds up squares together with the scores."""
     graph, _ = spanning()
     found = run(device, "hopwave-block", graph, squares=True)
     delta = found.total[: graph.n]
@@ -249,7 +249,7 @@ def test_path_counts_of_a_level_too_wide_for_one_scale(device: str) -> None:
 
 @machines
 def test_ordinary_sources_among_extended_ones(device: str) -> None:
-    """A worker's state is clean after either way, and the order of sources changes no source's part."""
+    """A worker's state is clean after either kind, and the order of sources does not change a source's part."""
     graph, meeting = spanning()
     sources = [0, 40, meeting, 41, graph.n - 1]
     parts = [run(device, "hopwave-block", graph, sources=np.array([s], np.int64)).total for s in sources]
@@ -257,7 +257,7 @@ def test_ordinary_sources_among_extended_ones(device: str) -> None:
     np.testing.assert_array_equal(whole, sum(parts))
 
 
-# ---------------------------------------------------------------- the arithmetic, alone
+# ---------------------------------------------------------------- the arithmetic by itself
 
 
 def scaled(value: Fraction) -> tuple[float, int]:
@@ -269,7 +269,7 @@ def scaled(value: Fraction) -> tuple[float, int]:
 
 @pytest.mark.parametrize("gap", [0, 1, 2, 52, 53, 54, 999, 1000, 1001, 5000])
 def test_scaled_addition(gap: int) -> None:
-    """A sum is exact to the last bit in both orders and normalised, however far apart its terms are; 0 adds nothing."""
+    """A sum is exact in both orders and normalised, however far apart its terms are; adding 0 changes nothing."""
     from hopwave.engines.cpu.rank.path_sums import add_all
 
     for small, large in ((0.5, 0.5), (0.75, 0.9999999999999999), (0.5, 0.5000000000000001)):
@@ -282,7 +282,7 @@ def test_scaled_addition(gap: int) -> None:
 
 
 def test_paths_through_a_group_where_a_level_is_too_wide() -> None:
-    """The part of the paths that touch a group, for path counts that one scale per level cannot hold."""
+    """The share of paths that touch a group, for path counts that one scale per level cannot hold."""
     from hopwave.engines.cpu.row_order import through_group
 
     graph, meeting = ladder(3000)

@@ -1,4 +1,4 @@
-"""What an engine is: every method of the protocols, and a reason for everything it cannot do. mypy checks types."""
+"""The protocol of an engine: it has every method, and a reason for everything it cannot do. mypy checks types."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ JOB = BetweennessJob(np.zeros(1, np.int64))
 OPERATIONS = get_args(engines.Operation)
 SHORTCUTS = get_args(engines.Shortcut)
 
-# How each operation of an Engine is called.
+# How to call each operation of an Engine.
 CALLS: dict[str, Any] = {
     "sweep": lambda engine: engine.sweep(GRAPH, Sweep(JOB.sources, "sums"), lambda done: None),
     "weighted_sweep": lambda engine: engine.sweep(

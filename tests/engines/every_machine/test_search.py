@@ -1,6 +1,6 @@
-"""Every engine × every search plan × every trap: distances as the oracle's, trees that are trees, rules obeyed.
+"""Every engine × every search plan × every trap: the oracle's distances, valid trees, rules obeyed.
 
-Engines are found by name and plans in the catalogue, so that a new one of either is tested without a word here.
+Engines are found by name and plans in the catalogue, so that a new engine or plan is tested without a change here.
 Predecessors are validated, never compared: any shortest-path tree is right.
 """
 
@@ -60,14 +60,14 @@ every_small_trap = in_one_test("trap", SMALL)
 
 @pytest.mark.parametrize("device", engines.NAMES)
 def test_engine_is_here(device: str) -> None:
-    """One skip for an engine that is not, in place of thousands."""
+    """One skip for a missing engine instead of thousands."""
     if WHY_NOT[device]:
         pytest.skip(WHY_NOT[device])
     assert engines.engine(device).name == device
 
 
 def ready(device: str, plan: Plan, question: SearchJob) -> None:
-    """Skip, quoting the reason, what the engine does not support."""
+    """Skip what the engine does not support, with its reason."""
     reason = engines.engine(device).why_not(plan, question)
     if reason:
         pytest.skip(f"{device}: {reason}")
@@ -79,7 +79,7 @@ def several(graph: Graph) -> list[int]:
 
 
 def questions(graph: Graph) -> list[tuple[list[int], dict[str, Any]]]:
-    """Sources and options: from the vertex that springs the trap and from several, limited, and backwards."""
+    """Sources and options: the trap's source, several sources, a depth limit, and backwards."""
     return [
         ([0], {}),
         ([0], {"direction": "in", "depth_limit": 2}),
@@ -89,7 +89,7 @@ def questions(graph: Graph) -> list[tuple[list[int], dict[str, Any]]]:
 
 
 def expect(result: BFSResult, graph: Graph, sources: list[int], distances: list[int], **options: Any) -> None:
-    """The whole of a result against the oracle's distances and the five rules."""
+    """Compare a whole result with the oracle's distances and the five rules."""
     assert result.distances.dtype == np.int32
     assert result.distances.tolist() == distances
     assert result.reached == sum(d >= 0 for d in distances)
@@ -101,7 +101,7 @@ def expect(result: BFSResult, graph: Graph, sources: list[int], distances: list[
 
 
 def expect_trace(result: BFSResult, graph: Graph, depth_limit: int | None = None, direction: str = "out") -> None:
-    """The levels add up, and each took the step that the rule, replayed on the recorded sizes, takes."""
+    """The levels add up, and each took the step that the rule chooses when it is replayed on the recorded sizes."""
     assert result.trace is not None
     plan, d = result.plan.plan, result.distances
     degrees = graph.degrees if direction == "out" else graph.in_degrees
@@ -116,7 +116,7 @@ def expect_trace(result: BFSResult, graph: Graph, depth_limit: int | None = None
         assert level.edges == degrees[frontier].sum()
         unvisited = (d < 0) | (d >= level.depth)
         left = int(degrees[unvisited].sum())
-        if early:  # the level before looked ahead: some vertices of this one are visited already
+        if early:  # the level before looked ahead: some vertices of this level are visited already
             assert left - degrees[d == level.depth].sum() <= level.unvisited_edges <= left
         else:
             assert level.unvisited_edges == left
@@ -190,7 +190,7 @@ def test_large_traps(device: str, plan: Plan, trap: str) -> None:
     counting = plan.why_not(SearchJob(path_counts=True)) is None
     ready(device, plan, SearchJob(path_counts=counting))
     graph = TRAPS[trap]()
-    # The reference takes a second for each, and its searches from several sources are tried on all small traps.
+    # The reference engine takes a second for each; small traps already test it with several sources.
     for sources in ([0],) if device == "reference" else ([0], several(graph)):
         result = hw.bfs(graph, sources, path_counts=counting, plan=plan, device=device, trace=True)
         distances, counts = expected(trap, tuple(sources))
@@ -202,7 +202,7 @@ def test_large_traps(device: str, plan: Plan, trap: str) -> None:
 
 @cache
 def shared_out(directed: bool) -> tuple[Graph, list[int], list[int], list[int]]:
-    """A graph with arcs enough for several threads or blocks; a source of middling degree; the right answers."""
+    """A graph with enough arcs for several threads or blocks; a source of medium degree; the right answers."""
     graph = generate.kronecker(13, edge_factor=16, directed=directed)
     sources = [int(np.argsort(graph.degrees)[graph.n // 2])]
     return graph, sources, oracle.distances(graph, sources), oracle.path_counts(graph, sources)
@@ -212,7 +212,7 @@ def shared_out(directed: bool) -> tuple[Graph, list[int], list[int], list[int]]:
 @every_search
 @pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
 def test_levels_shared_by_threads(device: str, plan: Plan, directed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HOPWAVE_NUM_THREADS", "4")  # several, also where there are fewer cores
+    monkeypatch.setenv("HOPWAVE_NUM_THREADS", "4")  # several threads, even on fewer cores
     ready(device, plan, SearchJob())
     graph, sources, distances, counts = shared_out(directed)
     result = hw.bfs(graph, sources, plan=plan, device=device, trace=True)
@@ -233,7 +233,7 @@ def test_every_vertex_as_source(device: str, plan: Plan) -> None:
             expect(result, graph, [source], expected(trap, (source,))[0])
 
 
-# ---------------------------------------------------------------- what was asked for, and no more
+# ---------------------------------------------------------------- exactly what was asked for
 
 
 @machines
@@ -263,7 +263,7 @@ def test_counts_beyond_float64_come_scaled(device: str) -> None:
 @machines
 @pytest.mark.parametrize("backwards", [False, True])
 def test_one_level_may_span_more_than_float64(device: str, backwards: bool) -> None:
-    """A chain of diamonds beside a plain path: 2^1100 paths and 1 path meet, and a neighbour still has 1."""
+    """A chain of diamonds beside a plain path: 2^1100 paths meet 1 path, and a vertex beside them still has 1."""
     ready(device, CATALOGUE["hopwave-paths"], SearchJob(path_counts=True))
     diamonds = generate.diamonds(1100)
     path = [0, *range(diamonds.n, diamonds.n + 2200)]
@@ -271,7 +271,7 @@ def test_one_level_may_span_more_than_float64(device: str, backwards: bool) -> N
     source, target = (column.tolist() for column in diamonds.to_edges())
     source += [*path[:-1], diamonds.n - 1, path[-1], path[-1]]
     target += [*path[1:], meeting, meeting, beside]
-    last = beside if backwards else 0  # with ids turned round, the small count comes first
+    last = beside if backwards else 0  # with reversed ids, the small count comes first
     turned = ([abs(last - v) for v in column] for column in (source, target))
     graph = Graph.from_edges(*turned)
     counts = hw.bfs(graph, last, path_counts=True, device=device).path_counts
@@ -282,7 +282,7 @@ def test_one_level_may_span_more_than_float64(device: str, backwards: bool) -> N
 @machines
 @every_search
 def test_answers_belong_to_the_caller(device: str, plan: Plan) -> None:
-    """Buffers may be reused between searches, but never the ones that were handed out."""
+    """Buffers may be reused between searches, but never arrays that were returned."""
     ready(device, plan, SearchJob())
     graph = TRAPS["kronecker"]()
     first = hw.bfs(graph, 0, plan=plan, device=device)
@@ -293,7 +293,7 @@ def test_answers_belong_to_the_caller(device: str, plan: Plan) -> None:
 
 @machines
 def test_int64_offsets(device: str) -> None:
-    """A graph of over 2³¹ arcs has int64 offsets; a small one may as well, so that engines can be tried on them."""
+    """A graph of over 2³¹ arcs has int64 offsets; a small one may have them too, so that engines can be tested."""
     ready(device, CATALOGUE["hopwave"], SearchJob())
     for trap in ("kronecker", "kronecker-directed"):
         narrow = TRAPS[trap]()

@@ -1,4 +1,4 @@
-"""Betweenness along weights: NetworkX's and igraph's scores, the reference engine's, and what cannot be counted."""
+"""Betweenness along weights compared with NetworkX, igraph and the reference engine; and what cannot be counted."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from hopwave.planning.jobs import BetweennessJob
 PLAN = CATALOGUE["brandes-dijkstra"]
 NEXT = np.nextafter(1.0, 2.0)
 
-# Weights of random edges, each with its trap. Only "zeros" has weights that add nothing to a distance.
+# Weights of random edges, each kind with a trap. Only "zeros" has weights that add nothing to a distance.
 KINDS: dict[str, Callable[[np.random.Generator, int], Any]] = {
     "ties": lambda rng, m: rng.integers(1, 4, m).astype(float),
     "equal": lambda rng, m: np.full(m, 0.1),
@@ -36,7 +36,7 @@ KINDS: dict[str, Callable[[np.random.Generator, int], Any]] = {
 
 
 def random_graph(seed: int, kind: str, directed: bool) -> Graph:
-    """A graph of up to 16 vertices with isolated ones and loops; zeros only from lower to higher ids."""
+    """A graph of up to 16 vertices with isolated vertices and loops; weights of 0 only from lower to higher ids."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 17))
     src, dst = rng.integers(0, n, (2, int(rng.integers(0, 4 * n))))
@@ -64,7 +64,7 @@ def random_graphs(count: int) -> Iterator[tuple[int, str, Graph]]:
 
 @pytest.mark.slow
 def test_500_random_graphs_as_networkx_has_them() -> None:
-    """Vertices and edges with all, k or named sources; targets of vertices; endpoints; both scales."""
+    """Vertices and edges with all, k or named sources; targets for vertices; endpoints; both scales."""
     count = 0
     for seed, kind, graph in random_graphs(84):
         g, where = as_nx(graph), f"seed {seed}, {kind}"
@@ -111,7 +111,7 @@ OPTIONS: list[dict[str, Any]] = [
 
 
 def both(graph: Graph, **options: Any) -> None:
-    """The CPU engine and the reference agree on vertices and edges, or refuse the graph for the same reason."""
+    """The CPU and reference engines agree on vertices and edges, or refuse the graph for the same reason."""
     for score in (hw.betweenness_centrality, hw.edge_betweenness_centrality):
         if score is hw.edge_betweenness_centrality:
             options.pop("endpoints", None)
@@ -130,7 +130,7 @@ def both(graph: Graph, **options: Any) -> None:
 
 @pytest.mark.parametrize("trap", [name for name, make in TRAPS.items() if make().m <= 2000])
 def test_every_trap_with_weights(trap: str) -> None:
-    """Weights are drawn per edge; "zeros" makes many undirected graphs uncountable, and the engines agree on which."""
+    """Weights are drawn per edge; with "zeros" many undirected graphs cannot be counted, and engines agree which."""
     bare = TRAPS[trap]()
     sources = sorted({0, bare.n // 3, bare.n - 1})
     source, target = bare.to_edges()
@@ -144,7 +144,7 @@ def test_every_trap_with_weights(trap: str) -> None:
 
 
 def test_zeros_without_a_cycle_are_counted_by_the_definition() -> None:
-    """Two arcs of weight 0 meet a vertex that Dijkstra settles before one of their tails."""
+    """Two arcs of weight 0 lead to a vertex that Dijkstra settles before one of their tails."""
     graph = Graph.from_edges([0, 0, 1, 2, 3], [1, 2, 3, 3, 4], directed=True, weights=[1.0, 1.0, 0.0, 0.0, 1.0])
     assert hw.betweenness_centrality(graph, normalized=False, weights=True).scores.tolist() == [0, 1, 1, 3, 0]
     for seed in range(40):
@@ -163,7 +163,7 @@ def test_equal_weights_are_hops() -> None:
 
 @pytest.mark.parametrize("directed", [False, True])
 def test_more_paths_than_float64_holds(directed: bool) -> None:
-    """2^1100 shortest paths; and 2^2200 beside a single one, as far as float64 spans."""
+    """2^1100 shortest paths; and 2^2200 beside a single one, which exceeds the span of float64."""
     for links in (1100, 2200):
         chain = generate.diamonds(links)
         source, target = (column.tolist() for column in chain.to_edges())
@@ -234,7 +234,7 @@ def test_the_key_of_hops_does_not_read_weights() -> None:
     assert key_of(graph, False, "x") != key_of(graph, True, "x")
 
 
-# ---------------------------------------------------------------- what cannot be done
+# ---------------------------------------------------------------- what is refused
 
 
 @pytest.mark.parametrize(

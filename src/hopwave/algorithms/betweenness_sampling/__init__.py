@@ -4,5 +4,5 @@ costs           which way within ± epsilon is cheapest: all sources, a sample o
 sources         a sample of sources that grows until scores are within ± epsilon
 source_bounds   how far scores may be off after a sample of k sources
 path_schedule   how many random paths to draw, and when they are enough
-paths           drawing them: the pilot, the looks, checkpoints, and the check of every path
+paths           drawing random paths: the pilot, the looks, checkpoints, and the check of every path
 """

@@ -1,6 +1,6 @@
 """Which way to betweenness within ± epsilon is cheapest: all sources, a sample of sources, or a sample of paths.
 
-Costs are predicted from sizes and from what a pilot counted, which takes no clock: the same call always makes the same
+Costs are predicted from sizes and from a pilot's counts, never from a clock: the same call always makes the same
 choice.
 """
 
@@ -20,13 +20,13 @@ from hopwave.algorithms.draws import half_width
 Method = Literal["auto", "exact", "sources", "paths"]
 METHODS: tuple[Method, ...] = ("auto", "exact", "sources", "paths")
 
-SMALL = 0.04  # seconds up to which all sources are taken: no sample is worth planning
-SOURCE_VARIANCE = 0.4  # of a vertex's share of the paths from a source, against a single path; 0.2 to 0.5 were seen
+SMALL = 0.04  # seconds; if all sources take less, planning a sample is not worth it
+SOURCE_VARIANCE = 0.4  # variance of what one source adds to a score, relative to one path; 0.2 to 0.5 were measured
 
 
 @dataclass(frozen=True)
 class Costs:
-    """Nanoseconds on an engine: of a source or a pair at least, and of an arc that it looks at, there and back."""
+    """Nanoseconds on an engine: fixed per source or pair, and per arc that it looks at, forward and back together."""
 
     source: float
     source_arc: float
@@ -34,16 +34,16 @@ class Costs:
     pair_arc: float
 
     def sources(self, count: int, arcs: int) -> float:
-        """Seconds of that many sources of a graph with so many arcs."""
+        """Seconds for `count` sources of a graph with `arcs` arcs."""
         return count * (self.source + self.source_arc * arcs) * 1e-9
 
     def pairs(self, count: int, arcs: float) -> float:
-        """Seconds of that many pairs that look at so many arcs each."""
+        """Seconds for `count` pairs that look at `arcs` arcs each."""
         return count * (self.pair + self.pair_arc * arcs) * 1e-9
 
 
-# By the names of engines. On a CPU an arc took 7 to 20 ns, either way. On an H200, where sources share the arcs of a
-# batch, and a pair has a warp to itself: see benchmarks/results/gpu-betweenness.md and gpu-paths.md.
+# Measured. CPU: 7 to 20 ns per arc, for sources and for pairs. GPU: an H200, where the sources of a batch share the
+# work on an arc and each pair has its own warp (benchmarks/results/gpu-betweenness.md and gpu-paths.md).
 ON_CPU = Costs(source=0.0, source_arc=10.0, pair=2000.0, pair_arc=10.0)
 ON_GPU = Costs(source=4000.0, source_arc=0.006, pair=500.0, pair_arc=0.3)
 
@@ -64,9 +64,10 @@ def costs_on(engine: str) -> Costs:
 def before_pilot(
     n: int, m: int, goal: Goal, engine: str, weighted: bool = False, continued: bool = False
 ) -> Choice | None:
-    """What is cheaper than any pilot: all sources where they are few, sources on a GPU along weights; otherwise None.
+    """The method, if it is clear without a pilot; else None.
 
-    `continued`: the run has a checkpoint to continue from, which a sample of sources cannot.
+    All sources if they cost less than the pilot; a sample of sources on a GPU along weights. `continued`: the run
+    continues from a checkpoint, which a sample of sources cannot do.
 
     >>> before_pilot(100, 400, Goal(0.1, 0.1), "cpu").why
     'exact: all 100 sources are cheap'
@@ -80,7 +81,7 @@ def before_pilot(
 
 
 def after_pilot(n: int, m: int, pilot: Pilot, engine: str, continued: bool = False) -> Choice:
-    """The cheapest of the three, by what the pilot found; with `continued`, of all but a sample of sources."""
+    """The cheapest method, by what the pilot found; with `continued`, never a sample of sources."""
     costs = costs_on(engine)
     goal, pairs = pilot.schedule.goal, pilot.schedule.first
     sources = sources_needed(n, goal, pilot.greatest)
@@ -97,7 +98,7 @@ def after_pilot(n: int, m: int, pilot: Pilot, engine: str, continued: bool = Fal
 
 
 def sources_needed(n: int, goal: Goal, share: float) -> int:
-    """How many sources `sources.adaptive` will draw if the highest vertex is on that share of all paths; at most n.
+    """How many sources `sources.adaptive` will draw if the highest score is `share`; at most n.
 
     >>> sources_needed(10**6, Goal(0.01, 0.1), 0.1) > sources_needed(10**6, Goal(0.02, 0.1), 0.1)
     True

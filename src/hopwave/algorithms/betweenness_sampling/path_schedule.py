@@ -1,20 +1,21 @@
 """Betweenness from random shortest paths: how many pairs to draw so that every score is within ± epsilon.
 
     s, t   a pair of different vertices, drawn uniformly        N   pairs drawn        c(v)   paths with v inside
-    p(v)   the probability of that. The score is p · n / (n − 2): NetworkX does not count pairs that begin or end in v
+    p(v)   the probability that v is inside a drawn path. The score is p · n / (n − 2), because NetworkX does not count
+           pairs that begin or end in v
 
 Each pair contributes one of its shortest paths, drawn uniformly, so c(v) is binomial: N draws with probability p(v). A
 pair without a path counts for no vertex. The stopping rule has the two phases of KADABRA (Borassi & Natale 2016):
 
-1. A pilot sample guesses every p(v). From it follow how many pairs N will do, and how the risk delta is divided among
-   the vertices: those in the middle of many paths need most of it. The pilot is then thrown away.
+1. A pilot sample estimates every p(v). It decides how many pairs N the first look needs, and how the risk delta is
+   divided among the vertices: those inside many paths get most of it. The pilot's counts are then thrown away.
 2. New pairs are drawn, and looked at after N, N · GROWTH, N · GROWTH², … of them. Look j may err with risk
-   delta / ((j + 1)(j + 2)); these add up to delta. Its share for each vertex and side gives the exact interval of
-   Clopper and Pearson for p(v). The run ends at the first look at which no interval is wider than epsilon.
+   delta / ((j + 1)(j + 2)); these risks add up to delta. With its share of this risk, each side of each vertex gets
+   the exact interval of Clopper and Pearson for p(v). The run ends at the first look where all are within ± epsilon.
 
-KADABRA tests a martingale bound instead, which may be looked at after every sample but is wider, and stops at a number
-of samples that follows from the diameter. Here the looks and the shares are fixed before the first pair of phase 2 is
-drawn, so the union bound over looks, vertices and sides is all that the promise needs.
+KADABRA tests a martingale bound instead, which is wider but may be looked at after every sample, and stops at the
+latest after a number of samples that follows from the diameter. Here the looks and the shares are fixed before the
+first pair of phase 2 is drawn, so a union bound over looks, vertices and sides proves the guarantee.
 """
 
 from __future__ import annotations
@@ -29,16 +30,16 @@ import numpy.typing as npt
 
 from hopwave.planning.jobs import Floats, Integers
 
-PILOT = 8.0  # pairs of the pilot, times 1 / epsilon: some per cent of all, and a hub is met some dozen times
-GROWTH = 1.2  # from one look to the next: less wastes risk, more wastes pairs
-LIKELY, AT_MOST = 1.0, 3.0  # standard deviations above the pilot: the p that decides N, and the p that decides shares
-EVEN = 0.1  # of the risk is divided evenly, in case the pilot was wrong about a vertex
+PILOT = 8.0  # the pilot has PILOT / epsilon pairs: a few per cent of all, enough to meet a hub some dozen times
+GROWTH = 1.2  # pairs at a look / pairs at the look before: less wastes risk, more wastes pairs
+LIKELY, AT_MOST = 1.0, 3.0  # standard deviations added to the pilot's p, to decide N and to decide the shares
+EVEN = 0.1  # this part of the risk is divided evenly, in case the pilot was wrong about a vertex
 MAX_PAIRS = 1 << 50
 
 
 @dataclass(frozen=True)
 class Goal:
-    """What a sample must reach: every p(v) within ± epsilon, except with risk delta; or the `top` highest apart."""
+    """A sample ends when every p(v) is within ± epsilon, except with risk delta, or the `top` highest are certain."""
 
     epsilon: float
     delta: float
@@ -49,8 +50,8 @@ class Goal:
 class Look:
     """The intervals after a look: low ≤ p ≤ high for all vertices at once, and the widest half-width.
 
-    `low` and `high` are those of the vertices in `met`, ascending. All others were inside no path, and not in the pilot
-    either: they have the one interval `others`. In a large graph they are nearly all.
+    `low` and `high` have one entry per vertex in `met`, ascending. No path of the sample or the pilot had any other
+    vertex inside: all these, nearly all vertices of a large graph, have the same interval `others`.
     """
 
     pairs: int
@@ -78,7 +79,7 @@ def pilot_size(goal: Goal) -> int:
 
 
 def look_risk(delta: float, look: int) -> float:
-    """The share of delta of that look, the first being number 0. All shares together are delta.
+    """The risk of a look, counted from 0. The risks of all looks add up to delta.
 
     >>> look_risk(0.1, 0), sum(look_risk(0.1, j) for j in range(1000)) < 0.1
     (0.05, True)
@@ -87,7 +88,7 @@ def look_risk(delta: float, look: int) -> float:
 
 
 def interval(hits: Integers, pairs: int, risk: Floats) -> tuple[Floats, Floats]:
-    """Clopper and Pearson's interval of a probability after so many hits: each side errs with at most that risk.
+    """Clopper and Pearson's interval for the probability of a hit: each side errs with at most `risk`.
 
     >>> low, high = interval(np.array([0, 50]), 100, np.array([0.025, 0.025]))
     >>> low.round(3).tolist(), high.round(3).tolist()
@@ -106,10 +107,10 @@ def interval(hits: Integers, pairs: int, risk: Floats) -> tuple[Floats, Floats]:
 
 @dataclass(frozen=True)
 class Schedule:
-    """How many pairs the first look has, and each vertex's share of the risk of a look, for one side.
+    """How many pairs the first look has, and each vertex's share of a look's risk, for one side.
 
-    Vertices that the pilot met equally often have equal shares: `group` of a vertex is the place of its share in
-    `shares`. Shares of all vertices and both sides add up to 1.
+    Vertices that the pilot met equally often have equal shares: vertex v has shares[group[v]]. The shares of all
+    vertices, for both sides, add up to 1.
     """
 
     goal: Goal
@@ -118,17 +119,17 @@ class Schedule:
     shares: Floats
 
     def looks(self) -> Iterator[tuple[int, float]]:
-        """The number of pairs and the risk of one look after another, without end."""
+        """Yields (number of pairs, risk) of one look after another, practically without end."""
         pairs = float(self.first)
         for number in range(10_000):
             yield math.ceil(pairs), look_risk(self.goal.delta, number)
             pairs *= GROWTH
 
     def look(self, counts: Integers, pairs: int, risk: float) -> Look:
-        """What is known after so many pairs. Vertices of one group and count have one interval, computed once."""
+        """The intervals after `pairs` pairs. Vertices with equal group and count have one interval, computed once."""
         met = np.flatnonzero((counts != 0) | (self.group != 0))
         kinds, inverse = np.unique(counts[met] * len(self.shares) + self.group[met], return_inverse=True)
-        kinds = np.append(kinds, 0)  # group 0 has the fewest hits of the pilot: no path at all, if there are others
+        kinds = np.append(kinds, 0)  # for `others`: group 0, which has no hits in the pilot if any vertex is not met
         hits, group = kinds // len(self.shares), kinds % len(self.shares)
         low, high = interval(hits, pairs, risk * self.shares[group])
         width = np.maximum(high - hits / pairs, hits / pairs - low)
@@ -136,13 +137,13 @@ class Schedule:
         return Look(pairs, widest, met, low[inverse], high[inverse], (float(low[-1]), float(high[-1])))
 
     def is_enough(self, look: Look, counts: Integers) -> bool:
-        """Whether every interval is narrow enough, or the highest vertices are apart from all others."""
+        """Whether every interval is narrow enough, or it is certain which vertices are the `top` highest."""
         top = self.goal.top
         return look.widest <= self.goal.epsilon or (top is not None and not len(undecided(look, counts, top)))
 
 
 def undecided(look: Look, counts: Integers, top: int | None) -> npt.NDArray[np.intp]:
-    """The vertices of which it is not known whether they are among the `top` highest. All, if top is None.
+    """The vertices that may or may not be among the `top` highest. All vertices, if top is None.
 
     >>> look = Look(10, 0.2, np.arange(3), np.array([0.5, 0.2, 0.1]), np.array([0.9, 0.4, 0.3]), (0.0, 0.1))
     >>> undecided(look, np.array([7, 3, 2, 0]), 1).tolist(), undecided(look, np.array([7, 3, 2, 0]), 2).tolist()
@@ -168,13 +169,13 @@ def undecided(look: Look, counts: Integers, top: int | None) -> npt.NDArray[np.i
 
 
 def schedule(counts: Integers, pairs: int, goal: Goal) -> Schedule:
-    """What follows from a pilot of so many pairs: the size of the first look, and the shares of the risk.
+    """The size of the first look and the shares of the risk, from a pilot's counts over `pairs` pairs.
 
     >>> plan = schedule(np.array([60, 3, 0, 0]), 800, Goal(0.01, 0.1))
     >>> bool(plan.first > 1000), round(float(2 * plan.shares[plan.group].sum()), 9)
     (True, 1.0)
     """
-    times = np.bincount(counts)  # how many vertices were met so often
+    times = np.bincount(counts)  # times[c] vertices were met c times
     hits = np.flatnonzero(times)
     many, group = times[hits], (np.cumsum(times > 0) - 1)[counts]
     guess, most = (np.minimum((hits + sigmas * np.sqrt(hits + 1.0)) / pairs, 1.0) for sigmas in (LIKELY, AT_MOST))
@@ -191,34 +192,34 @@ def schedule(counts: Integers, pairs: int, goal: Goal) -> Schedule:
 
 
 def apart(low: Floats, high: Floats, many: Integers, top: int) -> bool:
-    """Whether the `top` highest vertices are apart from all others: groups of `many` vertices, lowest guess first.
+    """Whether no other vertex can be above the `top` highest. Groups of `many` vertices each, lowest guess first.
 
     >>> low, high = np.array([0.0, 0.5]), np.array([0.3, 0.9])
     >>> apart(low, high, np.array([9, 2]), 2), apart(low, high, np.array([9, 2]), 1)
     (True, False)
     """
-    above = np.cumsum(many[::-1])[::-1]  # vertices of a group and of those above it
+    above = np.cumsum(many[::-1])[::-1]  # how many vertices are in a group and in all groups above it
     place = np.flatnonzero(above == top)
     if not len(place):
-        return bool(top >= above[0])  # the limit lies within a group
+        return bool(top >= above[0])  # `top` cuts through a group, or there are no others
     cut = int(place[0])
     return bool(high[:cut].max(initial=0.0) <= low[cut:].min())
 
 
 def divide(guess: Floats, many: Integers, size: int, epsilon: float) -> Floats:
-    """The share of the risk of one vertex and one side, for groups of `many` vertices with the same guessed p.
+    """Per group of `many` vertices with equal guessed p: the share of the risk for one vertex and one side.
 
     After `size` pairs a vertex is off by epsilon with a probability of about exp(−size · E), where E is the relative
-    entropy between p and p ± epsilon. Shares are in proportion to that; a part is divided evenly.
+    entropy between p and p ± epsilon. Shares are proportional to that probability; EVEN of the risk is divided evenly.
     """
     rate = np.minimum(_entropy(guess, guess + epsilon), _entropy(guess, guess - epsilon))
     least = rate.min(initial=np.inf)
-    weight = np.exp(-size * (rate - least)) if least < np.inf else np.ones(len(rate))  # none can be off by epsilon
+    weight = np.exp(-size * (rate - least)) if least < np.inf else np.ones(len(rate))  # else none can be off
     return np.asarray((1 - EVEN) * weight / (2 * (weight @ many)) + EVEN / (2 * many.sum()))
 
 
 def _entropy(p: Floats, q: Floats) -> Floats:
-    """p log(p / q) + (1 − p) log((1 − p) / (1 − q)): infinite where q is no probability."""
+    """p log(p / q) + (1 − p) log((1 − p) / (1 − q)); infinite unless 0 < q < 1."""
     from scipy.special import rel_entr
 
     inside = (q > 0) & (q < 1)
@@ -227,7 +228,7 @@ def _entropy(p: Floats, q: Floats) -> Floats:
 
 
 def _least(enough: Any) -> int:
-    """About the least size that is enough: to one per cent."""
+    """The least size that is enough, to within one per cent."""
     high = 64
     while not enough(high) and high < MAX_PAIRS:
         high *= 2

@@ -20,7 +20,7 @@ from hopwave.planning.plan import Plan, Push
 from hopwave.planning.rules import Always
 from hopwave.system.progress import Meter, say
 
-# Names the method in results. It is no plan to choose by plan=: method= does that.
+# Names the method in results. Users choose it by method=, not by plan=.
 PATHS = Plan(
     "path-sampling",
     "Borassi & Natale, KADABRA, ESA 2016",
@@ -34,7 +34,7 @@ PATHS = Plan(
 
 @dataclass(frozen=True)
 class PathRun:
-    """The engine that draws random paths, and the job that says of which kind."""
+    """The engine that draws random paths, and the job that says what kind of paths."""
 
     graph: Graph
     engine: Engine
@@ -42,7 +42,7 @@ class PathRun:
     threads: int | None
 
     def begin(self, start: int) -> PathSampling:
-        """A run over the pairs that follow from that start."""
+        """A run over the random pairs of the seed `start`."""
         return self.engine.path_sampling(self.graph, replace(self.job, start=start), self.threads)
 
 
@@ -51,7 +51,7 @@ class PathCertificate(Certificate):
     """What was checked of a sample of paths. A sample that fails raises an EngineError instead of returning.
 
     Every drawn path leads from its source to its target, has as many arcs as their distance, and all its arcs are in
-    the graph. All vertices together were counted as often as the paths have inner vertices.
+    the graph. The sum of all counts is the number of inner vertices of all paths.
 
     Attributes
     ----------
@@ -76,8 +76,8 @@ class PathCertificate(Certificate):
 
 @dataclass(frozen=True)
 class Pilot:
-    """What the pilot found: the schedule of the sample, how many pairs it drew, how many arcs each looked at, and the
-    share of its paths that the busiest vertex is inside of."""
+    """What the pilot found: the schedule of the sample, the number of pairs drawn, the mean number of arcs that a pair
+    looked at, and the highest share: the busiest vertex was inside this share of the paths."""
 
     schedule: Schedule
     pairs: int
@@ -89,7 +89,7 @@ class Pilot:
 class Sample:
     """A sample that is large enough: estimates of p, half-widths of their intervals, and what was checked.
 
-    `undecided`: vertices that may or may not be among the highest that were wanted apart (Goal.top).
+    `undecided`: vertices that may or may not be among the highest (Goal.top).
     """
 
     shares: Floats
@@ -100,7 +100,7 @@ class Sample:
 
 
 def draw_pilot(run: PathRun, seed: int, goal: Goal, progress: Progress) -> Pilot:
-    """Draw the pilot, and plan the sample by it."""
+    """Draw the pilot, and schedule the sample."""
     drawn, size = run.begin(start(seed, "pilot pairs")), pilot_size(goal)
     with Meter("betweenness, pilot sample", size, None if callable(progress) else progress) as meter:
         _draw_until(drawn, size, meter, progress, None)
@@ -156,7 +156,7 @@ def _draw_until(run: PathSampling, size: int, meter: Meter, progress: Progress, 
 
 
 class Saved:
-    """A path sampling as a checkpoint stores it: blocks of one pair, counts in place of sums."""
+    """What a checkpoint stores of a path sampling: a block is one pair, and counts take the place of sums."""
 
     size = 1
     blocks = int(np.iinfo(np.int64).max)

@@ -23,8 +23,8 @@ def adaptive(
     Returns the scores, their bounds, the size of the sample and its certificate.
 
     Sources are drawn in rounds, each of which doubles the sample. After a round, every vertex has a bound that fails
-    with risk delta / (n · 2^round). The run ends when the widest bound is below epsilon. If the next round would take
-    as many searches as all sources do, all sources are used, and the scores are exact.
+    with risk delta / (n · 2^round). The run ends when the widest bound is below epsilon. If the next sample would have
+    n sources or more, all n vertices are used instead, and the scores are exact.
     """
     n, generator = run.graph.n, numpy_generator(seed)
     sums, squares = np.zeros(n), np.zeros(n)

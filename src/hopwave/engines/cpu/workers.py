@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numba import typeof
 
 from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.intrinsics import COMPILED, atomic_or, nap, ordered_add, ordered_load, ordered_store
@@ -37,6 +38,8 @@ def run_workers(function, A, states, shared, poll, alone=False):
         function(A, states[0], shared)
         return
     control, run = shared.control, _Run(function, A, states, shared)
+    if not getattr(function, "overloads", True):  # compiled here, where Ctrl-C is heard, and not by the workers
+        function.compile(tuple(typeof(given) for given in (A, states[0], shared)))
     close(new_control())  # so that it is compiled when it is needed: compiling can be interrupted
     try:
         running = threads.crew.start(len(states), run.work)

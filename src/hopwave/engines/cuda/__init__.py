@@ -1,4 +1,4 @@
-"""The CUDA engine: every search plan on the GPU, through CuPy, with kernels of our own (kernels/*.cuh).
+"""The CUDA engine: every search plan on the GPU, through CuPy, with hopwave's own kernels (kernels/*.cuh).
 
 A plan whose loop is on the host runs level by level (search/steps.py). A plan whose loop is on the device is one launch
 (search/one_launch.py) if the GPU can launch cooperatively. Methods import what they use: CuPy may be missing, and a
@@ -38,7 +38,7 @@ from hopwave.planning.trace import Level
 from hopwave.prepared import Structure
 from hopwave.system.optional import install
 
-LEAST_CAPABILITY = 70  # Volta: threads of a warp may diverge, and name the threads they act together with
+LEAST_CAPABILITY = 70  # Volta: threads of a warp may diverge, and warp operations name the threads that take part
 
 
 class Engine(NoOperations):
@@ -121,7 +121,7 @@ class Engine(NoOperations):
             return Search(loaded, sources, question)
 
     def run(self, search: Any, plan: Plan, trace: bool) -> list[Level]:
-        """In one launch if the plan's loop is on the device and the GPU allows it, else one level after another."""
+        """One launch if the plan's loop is on the device and the GPU allows it, else one level after another."""
         levels = self._one_launch(search, plan, trace)
         if levels is not None:
             return levels
@@ -135,7 +135,7 @@ class Engine(NoOperations):
             return list(duplicates.recounted(search, levels)) if search.duplicates else levels
 
     def advance(self, search: Any, step: Step, choice: int) -> Level:
-        """One level of a search."""
+        """Run one level of a search."""
         from hopwave.engines.cuda.search.steps import advance
 
         with explained("computing a level", search.loaded.graph):
@@ -158,7 +158,7 @@ class Engine(NoOperations):
             if search.ran_whole:
                 depth, counts = search.depth, search.counts
             else:
-                search.begin()  # with a limit of 0 no step has begun the search
+                search.begin()  # with a limit of 0, no step has begun the search
                 depth = search.depth - (not search.nf and search.depth > 0)
                 counts = search.path_counts() if search.question.path_counts else None
             found: FoundBySearch = {
@@ -175,7 +175,7 @@ class Engine(NoOperations):
 
     @staticmethod
     def _placed(search: Any, array: Any) -> Any:
-        """The array on the device if the graph came from there, else in the host's memory."""
+        """Return the array on the device if the graph came from there, else in host memory."""
         import cupy
 
         on_device = isinstance(array, cupy.ndarray)
@@ -253,7 +253,7 @@ class Engine(NoOperations):
         return kept[False]
 
     def shortest_path(self, graph: Graph, source: int, target: int) -> list[int] | None:
-        """Search, then walk back from the target, each step to the lowest id that is one level nearer."""
+        """Search, then walk back from the target, each time to the lowest id that is one level nearer."""
         plan = CATALOGUE["hopwave-gpu"]
         search = self.start(self.load(graph, plan), (source,), SearchJob(predecessors=False))
         self.run(search, plan, False)
@@ -289,7 +289,7 @@ def _refuse_threads(threads: int | None) -> None:
 
 
 def path_back(graph: Graph, distances: npt.NDArray[np.int32], target: int) -> list[int]:
-    """A shortest path from a vertex with distance 0 to the target."""
+    """Return a shortest path from a vertex with distance 0 to the target."""
     path = [target]
     while distances[path[-1]]:
         v = path[-1]
@@ -299,7 +299,7 @@ def path_back(graph: Graph, distances: npt.NDArray[np.int32], target: int) -> li
 
 
 def _betweenness(plan: Plan) -> Any:
-    """The module that runs a betweenness plan: TurboBC's pipeline, or our own regimes."""
+    """The module that runs a betweenness plan: TurboBC's pipeline, or hopwave's own regimes."""
     if plan.regime == "source":
         from hopwave.engines.cuda.betweenness import turbobc
 

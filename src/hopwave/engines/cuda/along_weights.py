@@ -1,6 +1,6 @@
-"""Searches along weights, one block or team of blocks per source: what betweenness and sums over many sources share.
+"""Searches along weights, one block or team of blocks per source: used by betweenness and by sums over many sources.
 
-kernels/common/shortest.cuh is the search. Hundreds of them run at a time, each with its own arrays.
+kernels/common/shortest.cuh is the search. Hundreds of searches run at a time, each with its own arrays.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ STATE = record(
 
 @dataclass(frozen=True)
 class Arcs:
-    """A graph's arcs with their lengths on the GPU, and the distance by which a search's bound moves at least."""
+    """A graph's arcs with their lengths on the GPU, and the least distance by which a search's bound moves."""
 
     arrays: tuple[Any, ...]  # kept alive: the record holds addresses
     graph: Any  # the kernels' struct WeightedGraph
@@ -40,7 +40,7 @@ class Arcs:
 
 
 def arcs_of(loaded):
-    """The arcs of a loaded graph with weights; made once, and kept with the graph."""
+    """Return the arcs of a loaded graph with weights; made once, and kept with the graph."""
     with loaded.lock:
         if "lengths" not in loaded.kept:
             loaded.kept["lengths"] = _uploaded(loaded)
@@ -70,7 +70,7 @@ def _uploaded(loaded):
 class Searches:
     """The arrays in which a number of blocks or teams search at the same time, and the kernels' struct PathState.
 
-    own: whether they need distances of their own, or write them where the kernel says.
+    own: whether searches need their own array of distances, or write distances where the kernel says.
     """
 
     def __init__(self, loaded, searches, shape, limit, own=True):

@@ -1,5 +1,6 @@
-"""The GPU's memory: how much a run may take, arrays as they were declared, work that shrinks until it fits, and
-buffers that are used again."""
+"""The GPU's memory: how much a run may take, declared arrays, work that shrinks until it fits, and buffers that are
+used again.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +11,11 @@ import numpy as np
 
 from hopwave.errors import too_large
 
-SPARE = 1 << 28  # bytes of the GPU's memory that are left to other programs
+SPARE = 1 << 28  # bytes of the GPU's memory left to other programs
 
 
 def free_memory():
-    """Bytes that a run may take: what the GPU and CuPy's pool have free, less a little."""
+    """Bytes that a run may take: what is free on the GPU and in CuPy's pool, minus SPARE."""
     pool = cupy.get_default_memory_pool()
     free = cupy.cuda.runtime.memGetInfo()[0] + pool.free_bytes() - SPARE
     limit = pool.get_limit()
@@ -24,19 +25,19 @@ def free_memory():
 
 
 def require(needed, what, remedy):
-    """Raise EngineError unless `needed` bytes are free; called before any of them is allocated."""
+    """Raise EngineError unless `needed` bytes are free; called before any allocation."""
     free = free_memory()
     if needed > free:
         raise too_large(f"{what} on the GPU", needed, free, f"{remedy}, or use device='cpu'")
 
 
 def allocate(arrays):
-    """Arrays as they were declared (engines/ledger.py), by name and in that order."""
+    """Allocate declared arrays (engines/ledger.py); returned by name, in their order."""
     return {name: allocated(array) for name, array in arrays.items()}
 
 
 def allocated(array):
-    """One array as it was declared."""
+    """Allocate one declared array."""
     shape, dtype = array.shape, np.dtype(array.dtype)
     if dtype.names:  # CuPy has no structured arrays: a struct is a row of bytes
         shape, dtype = (*(shape if isinstance(shape, tuple) else (shape,)), dtype.itemsize), np.uint8
@@ -46,13 +47,13 @@ def allocated(array):
 
 
 class NamedBuffers:
-    """Arrays by name that grow when a larger one is needed, and are used again."""
+    """Arrays by name that are used again, and replaced when a larger one is needed."""
 
     def __init__(self):
         self.arrays = {}
 
     def take(self, name, length, dtype, fill=None):
-        """An array of at least `length` items. Only a new one is filled with `fill`: kernels must leave it so."""
+        """An array of at least `length` items. Only a new array is filled with `fill`; kernels must leave it so."""
         array = self.arrays.get(name)
         if array is None or len(array) < length:
             self.arrays.pop(name, None)  # freed before the larger one is allocated
@@ -69,7 +70,7 @@ class NamedBuffers:
 
 
 class Pieces:
-    """Stretches [begin, end) that cover `count` items, `size` at a time.
+    """Ranges [begin, end) that cover `count` items, `size` at a time.
 
     A piece for which memory runs out is tried again with half the size, as long as that is at least `least`.
     """
@@ -89,7 +90,7 @@ class Pieces:
 
     @contextmanager
     def halving(self):
-        """A block that works on one piece. It must not have changed a result when it runs out of memory."""
+        """A context that works on one piece. When it runs out of memory, it must not have changed a result."""
         try:
             yield
         except cupy.cuda.memory.OutOfMemoryError:
@@ -99,12 +100,12 @@ class Pieces:
 
 
 def copied(array):
-    """A copy; array.copy() would have CuPy compile a kernel first."""
+    """A copy; for array.copy() CuPy would first compile a kernel."""
     made = cupy.empty_like(array)
     copy_into(made, array)
     return made
 
 
 def copy_into(target, array):
-    """Copy one whole array over another, without a kernel of CuPy's."""
+    """Copy one whole array over another, without a kernel from CuPy."""
     target.data.copy_from_device_async(array.data, array.nbytes)

@@ -1,7 +1,7 @@
 """Sorted rows from edges on the GPU, in little more memory than the rows take.
 
-Rows are cut into parts of about equal numbers of arcs. For each part: the keys of its arcs are written in the order of
-the edges, sorted, and freed of repeats (kernels/build/rows.cuh). The sort is CuPy's binding to Thrust, which comes
+Rows are cut into parts of about equal numbers of arcs. For each part: write the keys of its arcs in the order of the
+edges, sort them, and remove repeats (kernels/build/rows.cuh). The sort is CuPy's binding to Thrust, which is already
 compiled; every other kernel is ours, compiled once per machine and kept on disk.
 """
 
@@ -28,12 +28,12 @@ COMBINE = {None: SAME, "min": MIN, "max": MAX, "sum": SUM, "first": FIRST}
 PER_BLOCK = 4 * BLOCK  # items that a block takes in one turn
 IDS = {np.dtype(np.int32): "int", np.dtype(np.int64): "long long"}
 WEIGHTS = {np.dtype(np.float32): "float", np.dtype(np.float64): "double"}
-ASK_FROM = 1 << 27  # arcs from which it is worth asking first how much memory is free
-SPARE = 0.125  # share of an array that may stay unused behind the rows (room for repeats); with more, rows are copied
+ASK_FROM = 1 << 27  # arcs from which to ask first how much memory is free
+SPARE = 0.125  # share of an array that may stay unused behind the rows (room for repeats); if it is more, rows are
 
 
 def instances():
-    """Every kernel there is: header and name expression."""
+    """Every kernel of this module: header and name expression."""
     for name in ("extent", "count_buckets", "count_part", "write_part"):
         for identity in IDS.values():
             yield HEADER, expression(HEADER, name, identity)
@@ -48,17 +48,17 @@ def instances():
 
 
 def launch(name, kind, blocks, *arguments):
-    """Launch one instance of a kernel template with that many blocks."""
+    """Launch one instance of a kernel template with `blocks` blocks."""
     kernels().get(HEADER, name, kind)((int(blocks),), (BLOCK,), arguments)
 
 
 def grid_for(items, per_block):
-    """Blocks for that many items, as far as the GPU holds them at once."""
+    """Blocks for `items` items, at most as many as the GPU holds at once."""
     return max(1, min(kernels().blocks, -(-items // per_block)))
 
 
 def column(values, name):
-    """A column of any library as a CuPy array: used as it is where it lies on this GPU, else uploaded."""
+    """A column of any library as a CuPy array: used as it is if it is on this GPU, else uploaded."""
     if not is_on_gpu(values):
         return uploaded(np.ascontiguousarray(as_column(values, name)))
     if hasattr(values, "null_count") and values.null_count:  # cuDF
@@ -77,7 +77,7 @@ def column(values, name):
 
 
 def uploaded(array):
-    """A copy of a host's array on the GPU; ids narrower than 32 bits are widened."""
+    """A copy of a host array on the GPU; ids narrower than 32 bits are widened."""
     if array.dtype.kind in "iu" and array.dtype not in IDS:
         array = array.astype(np.int32 if array.dtype.itemsize < 4 else np.int64)
     there = cupy.empty(array.shape, array.dtype)
@@ -86,7 +86,7 @@ def uploaded(array):
 
 
 def to_host(array):
-    """A copy in the host's memory."""
+    """A copy in host memory."""
     return cupy.asnumpy(array)
 
 
@@ -102,7 +102,7 @@ def extent(*columns):
 
 
 def first_nan(weights):
-    """The place of the first weight that is not a number, or None."""
+    """The place of the first weight that is NaN, or None."""
     found = cupy.asarray(np.array([len(weights)], np.uint64))
     if len(weights):
         blocks = grid_for(len(weights), BLOCK)
@@ -112,7 +112,7 @@ def first_nan(weights):
 
 
 def rows_of(source, target, n, *, symmetric, merge, weights=None, combine=None):
-    """Sorted rows, as `hopwave.graph.csr.rows_of` makes them; ids are int32 or int64, from 0 to n − 1."""
+    """Sorted rows, as from `hopwave.graph.csr.rows_of`; ids are int32 or int64, from 0 to n − 1."""
     edges = len(source)
     if weights is not None and edges >= 1 << 32:
         raise EngineError(f"{edges:,} weighted edges are more than a GPU sorts here; use device='cpu'")
@@ -173,7 +173,7 @@ def rows_of(source, target, n, *, symmetric, merge, weights=None, combine=None):
 
 
 def ranks_by_degree(offsets):
-    """The vertices in descending order of the length of their rows, equal ones by number; and each one's rank."""
+    """The vertices by descending length of their rows, ties by number; and each vertex's rank."""
     n, kind = len(offsets) - 1, IDS[offsets.dtype]
     keys = cupy.empty(n, np.uint64)
     order, rank = cupy.empty(n, np.int32), cupy.empty(n, np.int32)
@@ -184,9 +184,10 @@ def ranks_by_degree(offsets):
 
 
 def by_degree(offsets, neighbours, out=None):
-    """Every row's neighbours in descending order of the length of their own rows, equal ones by number.
+    """Each row's neighbours by descending length of their own rows, ties by number.
 
-    (Hiragushi, section 3.4: in-neighbours of high degree are found early.) out: where to; may be `neighbours`.
+    (Hiragushi, section 3.4: in-neighbours of high degree are found early.) out: the array to write; may be
+    `neighbours`.
     """
     kind = IDS[offsets.dtype]
     order, rank = ranks_by_degree(offsets)
@@ -202,7 +203,7 @@ def by_degree(offsets, neighbours, out=None):
 
 
 def stretches(offsets, arcs):
-    """Rows [first, last) with arcs [begin, end), about policy.SORTED_ARCS of them at a time."""
+    """Ranges of rows [first, last) and their arcs [begin, end), about policy.SORTED_ARCS arcs each."""
     rows, size = len(offsets) - 1, policy.SORTED_ARCS
     if arcs <= size:
         return [(0, rows, 0, arcs)]
@@ -225,7 +226,8 @@ def parts(arcs_in, arcs):
 
 
 def bytes_needed(n, arcs_in, cuts, weight):
-    """Of the GPU's memory beside the edges: rows, and the largest part while it is sorted; weight: bytes of one.
+    """Bytes on the GPU beside the edges: the rows, and the largest part while it is sorted; weight: bytes of one
+    weight.
 
     >>> bytes_needed(1000, np.array([10**6, 3 * 10**6]), [(0, 1), (1, 2)], 0)
     64012000
@@ -235,12 +237,12 @@ def bytes_needed(n, arcs_in, cuts, weight):
 
 
 def offset_dtype(arcs):
-    """The type of row offsets: int32 until the arcs need int64."""
+    """The type of row offsets: int32, or int64 if there are too many arcs."""
     return np.int64 if arcs > np.iinfo(np.int32).max else np.int32
 
 
 def offsets_of(degrees, n, offset):
-    """Where each row begins: n + 1 offsets of that type."""
+    """Where each row begins: n + 1 offsets of type `offset`."""
     offsets = cupy.empty(n + 1, offset)
     tiles = max(1, -(-n // TILE))
     sums = zeros(tiles + 1, np.uint64)
@@ -252,14 +254,14 @@ def offsets_of(degrees, n, offset):
 
 
 def zeros(count, dtype):
-    """cupy.zeros without a kernel that CuPy would have to compile."""
+    """cupy.zeros without a kernel that CuPy must compile."""
     array = cupy.empty(count, dtype)
     array.data.memset_async(0, array.nbytes)
     return array
 
 
 def trimmed(array, size):
-    """The first `size` items; copied where much memory would stay unused behind them."""
+    """The first `size` items; copied if much memory would stay unused behind them."""
     if array is None or len(array) - size <= SPARE * size:
         return None if array is None else array[:size]
     exact = cupy.empty(size, array.dtype)

@@ -17,7 +17,7 @@ KERNELS = together(
 
 
 def components(on_device):
-    """The number of every vertex's component, in the order of their lowest vertices; int32 on the host."""
+    """The number of every vertex's component, int32 on the host; components are ordered by their lowest vertices."""
     few, vertices = np.int32(policy.COMPONENTS.sampled_arcs), np.int32(on_device.n)
     n, launch, long = on_device.n, on_device.launch, policy.COMPONENTS.long_row
     if not n:
@@ -39,7 +39,7 @@ def components(on_device):
 
 
 def most_frequent(launch, parent):
-    """The most frequent root among some vertices, taken evenly from all."""
+    """The most frequent root among some vertices at even distances."""
     n = len(parent)
     count = min(policy.COMPONENTS.sampled_vertices, n)
     roots = cupy.empty(count, np.int32)
@@ -49,9 +49,9 @@ def most_frequent(launch, parent):
 
 
 def labels(launch, parent):
-    """The number of every vertex's tree, from every vertex's root; parent is used up.
+    """Turn every vertex's root into the number of its tree; overwrites `parent`.
 
-    A root is the lowest vertex of its tree, so roots in ascending order are the components in their order.
+    A root is the lowest vertex of its tree, so numbering the roots in ascending order numbers the components.
     """
     n, tiles = np.uint64(len(parent)), -(-len(parent) // TILE)
     sums, found = cupy.empty(tiles, np.uint64), cupy.empty(len(parent), np.int32)
@@ -63,5 +63,5 @@ def labels(launch, parent):
 
 
 def instances(offset):
-    """(header, name) of every kernel here: what the compile test compiles."""
+    """(header, name) of every kernel here, for the compile test."""
     return [(HEADER, expression(HEADER, name, offset)) for name in KERNELS]

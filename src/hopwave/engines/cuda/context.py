@@ -1,4 +1,4 @@
-"""The driver's view of which GPU a thread uses."""
+"""Which GPU a thread uses, as the driver sees it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,6 @@ from cupy_backends.cuda.api import driver, runtime
 
 
 def find_gpu():
-    """Make the GPU known to a new thread: the driver's calls, unlike the runtime's, do not find it by themselves."""
+    """Make the GPU known to a new thread: unlike the runtime's calls, the driver's do not find it by themselves."""
     if not driver.ctxGetCurrent():
         runtime.setDevice(runtime.getDevice())

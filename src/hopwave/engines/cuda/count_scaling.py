@@ -1,7 +1,7 @@
 """Path counts that never overflow (docs/betweenness.md).
 
-σ̂ = σ / 2^shift   with one shift per level, while all counts of a level then fit into float64
-m · 2^e           mantissa and exponent per vertex, where they do not
+σ̂ = σ / 2^shift   with one shift per level, if all counts of the level then fit into float64
+m · 2^e           mantissa and exponent per vertex, if they do not
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from hopwave.engines.cuda.search.by_level import by_level
 HEADER = "steps/path_counts.cuh"
 
 # A level is scaled down when a count of the next one might pass 2^LARGEST. A count that is then below 2^SMALLEST would
-# lose precision. Both as in engines/cpu/search/loop.py and kernels/common/counts.cuh.
+# lose precision. engines/cpu/search/loop.py and kernels/common/counts.cuh have the same bounds.
 LARGEST, SMALLEST = 1000, -900
 
 
@@ -27,24 +27,24 @@ class LevelScaling:
     """The shift of every level so far, and a bound on the last level's counts."""
 
     def __init__(self, degree_bits):
-        self.bits = max(1, degree_bits)  # that a count can grow by in one level
+        self.bits = max(1, degree_bits)  # bits by which a count can grow in one level
         self.shifts = [0]
-        self.bound = 0  # log2 of what a count of the last level may be at most
+        self.bound = 0  # upper bound of log2 of the last level's counts
 
     def add_level(self):
-        """The next level begins with the shift of the one before."""
+        """Begin the next level, with the shift of the level before."""
         self.shifts.append(self.shifts[-1])
         self.bound += self.bits
 
     def safe_levels(self):
-        """How many levels can follow without a look at the counts."""
+        """How many levels can follow before the counts must be measured."""
         return (LARGEST - self.bound) // self.bits
 
     def rescale(self, launch, n, level, counts, cleared_counters):
         """Scale the last level down if the next might overflow. Returns False if the level spans more than float64.
 
-        level: distances, n and the level's depth, as the kernels take them. counts: σ̂ and what is scaled with it.
-        cleared_counters(): an array of counters, all 0, called only where somebody must look.
+        level: distances, n and the level's depth, as kernel arguments. counts: σ̂ and the arrays that are scaled with
+        it. cleared_counters(): returns an array of counters, all 0; called only if the counts must be measured.
         """
         if self.safe_levels() >= 1:
             return True
@@ -52,7 +52,7 @@ class LevelScaling:
         self.bound = math.ceil(math.log2(greatest))
         if self.safe_levels() >= 1:
             return True
-        target = max(LARGEST // 2, LARGEST - 64 * self.bits)  # low enough for some levels
+        target = max(LARGEST // 2, LARGEST - 64 * self.bits)  # low enough for some further levels
         shift = self.bound - target
         if math.log2(least) - shift < SMALLEST:
             return False
@@ -68,14 +68,14 @@ def _extent(launch, n, level, sigma, counters):
     """The greatest and the least count of a level."""
     launch(HEADER, "level_extent", n, *level, sigma, counters)
     extent = counters.get()[[GREATEST, LEAST]]
-    extent[1] = ~extent[1]  # kept upside down, so that both counters start from 0
+    extent[1] = ~extent[1]  # stored inverted, so that both counters start from 0
     return extent.view(np.float64).tolist()
 
 
 def unscaled(sigma, distance, shifts):
-    """σ on the host from σ̂, the distances and the levels' shifts: float64, or mantissa and exponent."""
+    """σ on the host, from σ̂, the distances and the levels' shifts: float64, or mantissa and exponent."""
     mantissa, exponent = np.frexp(sigma.get())
-    shifts = np.append(np.asarray(shifts, np.int64), 0)  # the last for distance -1
+    shifts = np.append(np.asarray(shifts, np.int64), 0)  # the last one is for distance -1
     return ScaledCounts.plain(mantissa, exponent + shifts[distance.get()])
 
 

@@ -1,4 +1,4 @@
-"""What a level reports, one 64-bit number each, in the order of enum Counter in kernels/steps/report.cuh."""
+"""The counters of a level, in the order of enum Counter in kernels/steps/report.cuh."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""CUDA's errors as ours: what failed, why, and what to do."""
+"""CUDA's errors as EngineErrors: what failed, why, and what to do."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ import os
 from hopwave.errors import EngineError
 from hopwave.system.optional import install
 
-# What else to do if memory runs out.
+# Another remedy if memory runs out.
 FEWER_BUFFERS = "take a plan with fewer buffers such as 'turbobfs-td-sccsc'"
 LESS_MEMORY = "give a memory_limit= below what is free"
 OTHERS_LESS = "end other programs on this GPU"
 FEWER_ROWS = "compute fewer rows at a time"
 
-BAD_ALLOC = "std::bad_alloc"  # what CuPy's sorts make of an allocation that failed
-NOT_INITIALIZED = 3  # CUDA's answer, of runtime and driver, in a process that was forked after CUDA was started
+BAD_ALLOC = "std::bad_alloc"  # the text of the error when an allocation fails in CuPy's sorts
+NOT_INITIALIZED = 3  # CUDA's error, from runtime and driver, in a process that was forked after CUDA was started
 _imported_by = os.getpid()
 
 
 class explained:
-    """A block whose CUDA errors become EngineErrors. The next call works again, if the GPU still answers.
+    """A context whose CUDA errors become EngineErrors. The next call works again, if the GPU still responds.
 
     Nothing is imported or formatted until something fails: every level of a search runs inside one of these.
     """
@@ -39,7 +39,7 @@ class explained:
 
 
 def translated(error, doing, graph=None, remedy=FEWER_BUFFERS):
-    """A sentence about an error of CUDA or CuPy, or None if it is neither. graph: the one on the GPU, if any."""
+    """A sentence about an error of CUDA or CuPy; None for any other error. graph: the graph on the GPU, if any."""
     import cupy
     from cupy.cuda import compiler, driver, runtime
 
@@ -76,7 +76,7 @@ def _failure(runtime, error, doing, graph):
         from hopwave.engines.cuda.graph import CudaGraph
 
         if graph is not None:
-            graph._prepared.drop(CudaGraph)  # its arrays were lost with the context
+            graph._prepared.drop(CudaGraph)  # its arrays are lost with the context
         launch.forget()
         return (
             f"the GPU was lost {doing} ({error}); this process cannot use it again: restart Python, look at "

@@ -1,8 +1,7 @@
-"""What the CUDA engine holds in the GPU's memory, question by question, beside CuPy's and the driver's own.
+"""What the CUDA engine holds in the GPU's memory for each kind of question, beside CuPy's and the driver's own memory.
 
-The arrays are those that the engine allocates (search_arrays.py, betweenness/regimes.py). What sorting and looking at
-arrays takes in passing is Thrust's and CuPy's own, and stands here as bytes per item. The graph is taken to be on the
-host, and nothing of it on the GPU.
+The arrays are those that the engine allocates (search_arrays.py, betweenness/regimes.py). The temporary memory of
+Thrust's sorts and CuPy's checks is given as bytes per item. The graph is assumed to be on the host only.
 """
 
 from __future__ import annotations
@@ -23,11 +22,11 @@ from hopwave.engines.cuda.search_arrays import (
 )
 from hopwave.engines.ledger import Ask, Ledger, Shape, total
 
-LIST_CHUNK, CUTTING = 24, 20  # bytes of a chunk (betweenness/lists.py), and while lists are cut into chunks
-SWEEP_BLOCKS = 4  # of search_many per multiprocessor, by its registers
+LIST_CHUNK, CUTTING = 24, 20  # bytes per chunk (betweenness/lists.py), and per chunk while lists are cut
+SWEEP_BLOCKS = 4  # blocks of search_many per multiprocessor, limited by registers
 THREADS = 256  # per block
 LOOKING = 12  # bytes per arc while values are checked and added up; measured
-TABLES = ("bfs_many", "sssp_many")  # what returns a distance for every source and vertex
+TABLES = ("bfs_many", "sssp_many")  # questions that return a distance for every source and vertex
 
 
 def footprint(shape: Shape, ask: Ask, machine: regimes.Machine | None = None, free: int | None = None) -> Ledger:
@@ -43,13 +42,13 @@ def footprint(shape: Shape, ask: Ask, machine: regimes.Machine | None = None, fr
 
 
 def upload(run: Ledger, shape: Shape) -> None:
-    """Rows as they are."""
+    """The rows as they are."""
     if "rows" not in run.held:
         run.take("rows", shape.rows)
 
 
 def columns(run: Ledger, shape: Shape) -> None:
-    """Arcs by head; of an undirected graph, its rows."""
+    """Arcs by head; for an undirected graph, its rows."""
     upload(run, shape)
     if not shape.directed or "columns" in run.held:
         return
@@ -62,7 +61,7 @@ def columns(run: Ledger, shape: Shape) -> None:
 
 
 def sort_rows(run: Ledger, name: str, n: int, arcs: int, offset: int, weight: int = 0) -> None:
-    """build.rows_of: sorted rows, if no arc is repeated."""
+    """build.rows_of: sorted rows; no arc is assumed to be repeated."""
     part = min(arcs, max(policy.LEAST_ARCS, -(-arcs // policy.PARTS)))
     run.take("degrees", 4 * n)
     run.take(name, (4 + weight) * arcs)
@@ -72,7 +71,7 @@ def sort_rows(run: Ledger, name: str, n: int, arcs: int, offset: int, weight: in
 
 
 def arranged(run: Ledger, shape: Shape) -> None:
-    """Rows by descending degree of their neighbours, as plan hopwave-gpu wants them."""
+    """Rows with neighbours by descending degree, for plan hopwave-gpu."""
     if "arranged" in run.held:
         return
     had = set(run.held)
@@ -100,7 +99,7 @@ def arranged(run: Ledger, shape: Shape) -> None:
 
 
 def workspace(run: Ledger, shape: Shape) -> None:
-    """What searches in one launch share."""
+    """The buffers that searches in one launch share."""
     if shape.directed:
         upload(run, shape)
     arranged(run, shape)
@@ -122,7 +121,7 @@ def search(run: Ledger, shape: Shape, ask: Ask, machine: regimes.Machine, free: 
 
 
 def probe(run: Ledger, shape: Shape) -> None:
-    """The search that tells how deep a graph is; its buffers stay."""
+    """The search that finds how deep a graph is; its buffers stay."""
     workspace(run, shape)
     run.passing("probe", 8 * shape.n)
 
@@ -180,7 +179,7 @@ def arcs_with_lengths(run: Ledger, shape: Shape) -> None:
 
 
 def sweep_weighted(run: Ledger, shape: Shape, ask: Ask, machine: regimes.Machine, free: int) -> None:
-    """Searches along weights: a block or a team for each."""
+    """Searches along weights: one block or team each."""
     n, k = shape.n, ask.sources
     arcs_with_lengths(run, shape)
     probe(run, shape)
@@ -198,7 +197,7 @@ def sweep_weighted(run: Ledger, shape: Shape, ask: Ask, machine: regimes.Machine
 
 
 def betweenness(run: Ledger, shape: Shape, ask: Ask, machine: regimes.Machine, free: int) -> None:
-    """Of vertices or edges, by the regime that would be chosen."""
+    """Betweenness of vertices or edges, in the regime that would be chosen."""
     n, m, k = shape.n, shape.m, ask.sources
     budget = free if ask.memory_limit is None else ask.memory_limit
     upload(run, shape)
@@ -289,7 +288,7 @@ def power(run: Ledger, shape: Shape, ask: Ask, machine: regimes.Machine, free: i
         run.take("new numbers of tails and heads", 8 * m)
         sort_rows(run, "sorted matrix", n, m, shape.offset, value)
         run.drop("new numbers of tails and heads")
-    elif n >= policy.POWER.order_vertices and shape.near < policy.POWER.near_share:  # a mesh in any order
+    elif n >= policy.POWER.order_vertices and shape.near < policy.POWER.near_share:  # a mesh in random order
         arrays = path_arrays(n, m, True, policy.path_split(m / max(1, n)), path_capacity(n))
         run.passing("a search", total(arrays) + 8 * n)
         run.take("order of rows", 12 * n)
@@ -305,7 +304,7 @@ def power(run: Ledger, shape: Shape, ask: Ask, machine: regimes.Machine, free: i
 
 
 def building(run: Ledger, shape: Shape, ask: Ask, machine: regimes.Machine, free: int) -> None:
-    """Graph.from_edges, beside the edges themselves; how many repeats there are is not known, none is assumed."""
+    """Graph.from_edges, beside the edges themselves; edges are assumed not to repeat."""
     arcs = shape.m * (1 if shape.directed else 2)
     sort_rows(run, "rows", shape.n, arcs, shape.offset, 8 if ask.weighted else 0)
 

@@ -1,7 +1,7 @@
 """A graph on the GPU: its rows and columns without values, uploaded once and kept with the graph.
 
-What a plan needs beyond them (neighbours by degree, one row number per arc, the vertices that nothing reaches) is made
-on the GPU when first needed. Buffers that a search works in are kept too, and lent from one search to the next.
+What else a plan needs (neighbours by degree, one row number per arc, vertices without in-arcs) is made on the GPU when
+first needed. A search's buffers are kept too, for the next search.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ STATE = "steps/state.cuh"
 
 
 class made_once(cached_property):
-    """A cached_property of something with a lock: one thread makes the value, and the others wait for it.
+    """A cached_property of an object with a lock: one thread makes the value, and the others wait for it.
 
-    Python's own has had no lock since 3.12: the arrays of the slower thread would replace those whose addresses kernels
-    of the quicker one already have.
+    Python's own has no lock since 3.12: the slower thread's arrays would replace those whose addresses the faster
+    thread's kernels already use.
     """
 
     def __get__(self, instance, owner=None):
@@ -40,7 +40,7 @@ class made_once(cached_property):
 
 
 class CudaGraph:
-    """The arrays of one graph, whatever the plan; each is made when first needed."""
+    """The arrays of one graph for all plans; each is made when first needed."""
 
     def __init__(self, graph: Graph):
         self.n, self.m, self.directed = graph.n, graph.m, graph.directed
@@ -49,11 +49,11 @@ class CudaGraph:
         self.lock = threading.RLock()
         self.kept = {"any": {}, "degree": {}}
         self.workspaces = []
-        # The graph's own arrays on this device, used without a copy; None where it has none there.
+        # The graph's own arrays on this device, used without a copy; None if it has none here.
         self.given = None if graph._gpu is None or graph.order != "ascending" else graph._gpu[:2]
         turned = graph.__dict__.get("_reversed") if graph.directed else None
         self.turned = turned._prepared.find(CudaGraph) if turned is not None else None
-        # Answers stay here where the graph came from a GPU, or the graph whose reverse it is.
+        # Answers stay on the GPU if the graph, or the graph that it reverses, came from a GPU.
         self.follows = "cuda" in (graph.device, "cpu" if turned is None else turned.device)
         self.offset = offset_type(graph.indptr if self.given is None else self.given[0])
         self.launch = kernels(self.offset)
@@ -84,7 +84,7 @@ class CudaGraph:
 
     @made_once
     def row_offsets(self):
-        """Offsets of the out-neighbours, which themselves need not be here."""
+        """Offsets of the out-neighbours, without the neighbours themselves."""
         if not self.directed or self.given is not None or self.turned is not None or "rows" in self.__dict__:
             return self.rows[0]
         return cupy.asarray(self.graph().indptr)
@@ -100,7 +100,7 @@ class CudaGraph:
 
     @property
     def in_offsets(self):
-        """Offsets of the in-neighbours, in whichever order these are here already."""
+        """Offsets of the in-neighbours; from whichever order of these is already on the GPU."""
         return (self.__dict__.get("arranged") or self.columns)[0]
 
     def arc_rows(self, offsets, arcs):
@@ -119,7 +119,7 @@ class CudaGraph:
     def arranged(self):
         """columns with every vertex's in-neighbours by descending in-degree (Hiragushi, section 3.4).
 
-        The order they came in is dropped again, unless a plan without an order already uses it: a search needs one.
+        The original order is dropped, unless a plan already uses it: a search needs only one of the two.
         """
         unused = [name for name in ("rows", "columns") if name not in self.__dict__]
         in_offsets, in_neighbours = self.columns
@@ -133,19 +133,19 @@ class CudaGraph:
 
     @made_once
     def closed(self):
-        """The vertices that no search finds, as a bitmap."""
+        """Bitmap of the vertices that no search finds: those without in-arcs."""
         bits = cupy.empty(-(-self.n // 32), np.uint32)
         self.launch(STATE, "closed_bits", self.n, self.in_offsets, np.int32(self.n), bits)
         return bits
 
     @made_once
     def degree_bits(self):
-        """Bits of the greatest in-degree: how much a path count can grow in one level."""
+        """Bits of the greatest in-degree: a path count grows by at most this many bits in one level."""
         return greatest_length(self.launch, self.in_offsets).bit_length()
 
     @property
     def bytes(self):
-        """Device memory held for this graph: arcs in every order used so far, and idle buffers."""
+        """Bytes on the GPU held for this graph: arcs in every order used so far, and idle buffers."""
         arrays = {id(a): a for name in ("rows", "columns", "arranged") for a in self.__dict__.get(name, ())}
         single = ("row_offsets", "arc_columns", "closed")
         arrays |= {id(a): a for name in single if (a := self.__dict__.get(name)) is not None}
@@ -154,7 +154,7 @@ class CudaGraph:
 
 @dataclass(frozen=True)
 class Loaded:
-    """A graph as one plan wants it."""
+    """A graph in the form that one plan needs."""
 
     graph: Graph
     plan: Plan
@@ -172,7 +172,7 @@ class Loaded:
     in_neighbours = property(lambda self: self._columns[1])
 
     def ready(self):
-        """Everything uploaded or made that the plan will read."""
+        """Upload or make everything that the plan will read."""
         if self.plan.regime == "source" and self.plan.task == "betweenness":
             return self.on_device.columns_alone()
         if self.reads_columns_alone:
@@ -190,7 +190,7 @@ class Loaded:
 
     @cached_property
     def _rows(self):
-        """Only a pull gains by an order; an undirected graph then uses one array for both directions."""
+        """Only a pull gains from neighbours by degree; an undirected graph then uses one array for both directions."""
         return self.on_device.rows if self.directed or self.plan.order == "any" else self._columns
 
     @cached_property

@@ -1,8 +1,8 @@
 """Copies of answers from the GPU to the host.
 
-A copy into pinned memory runs at the full speed of the bus, a multiple of any other copy's. Pinning memory takes longer
-than it saves, so it pays only for memory that is used again: a few answers are pinned at a time, and the memory of one
-that nobody holds any more serves the next. A caller who keeps more of them gets plain arrays.
+A copy into pinned memory runs at the full speed of the bus, several times faster than others. Pinning takes longer than
+one copy saves, so it pays only for memory that is used again: a few answers are pinned at a time, and when an answer is
+no longer referenced, the next one uses its memory. A caller who keeps more answers gets plain arrays.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from math import prod
 import cupy
 import numpy as np
 
-LEAST = 1 << 16  # bytes from which an answer is pinned: below, a copy takes as long as a launch
-MOST_ANSWERS = 8  # that are pinned at the same time
-MOST_BYTES = 1 << 30  # of pinned memory in use: the system cannot swap it out
+LEAST = 1 << 16  # bytes from which an answer is pinned; a smaller copy takes no longer than a launch
+MOST_ANSWERS = 8  # most answers that are pinned at the same time
+MOST_BYTES = 1 << 30  # most bytes of pinned memory: the system cannot swap it out
 
 
 class PinnedAnswers:
-    """How many answers are pinned, and how large they are."""
+    """The number of pinned answers, and their bytes."""
 
     def __init__(self):
         self.lock = threading.Lock()
         self.count = self.bytes = 0
 
     def array(self, shape, dtype):
-        """An array in pinned memory; None if enough of them are in use."""
+        """An array in pinned memory; None if there are too many already."""
         size = prod(shape) * dtype.itemsize
         with self.lock:
             if size < LEAST or self.count >= MOST_ANSWERS or self.bytes + size > MOST_BYTES:
@@ -35,11 +35,11 @@ class PinnedAnswers:
             self.count, self.bytes = self.count + 1, self.bytes + size
         try:
             memory = cupy.cuda.alloc_pinned_memory(size)
-        except cupy.cuda.runtime.CUDARuntimeError:  # the system allows no more of it
+        except cupy.cuda.runtime.CUDARuntimeError:  # the system allows no more pinned memory
             self._released(size)
             return None
         flat = np.frombuffer(memory, dtype, prod(shape))
-        weakref.finalize(flat, self._released, size)  # every view of it keeps it
+        weakref.finalize(flat, self._released, size)  # called when the last view of `flat` is gone
         return flat.reshape(shape)
 
     def _released(self, size):
@@ -51,6 +51,6 @@ pinned = PinnedAnswers()
 
 
 def to_host(array, stream=None):
-    """A copy of an array of the GPU as NumPy's. Waits for the work of the stream; by default the current one."""
+    """A copy of a GPU array as a NumPy array. Waits for the stream, by default the current one."""
     out = pinned.array(array.shape, array.dtype) if array.flags.c_contiguous else None
     return array.get(stream=stream) if out is None else array.get(stream=stream, out=out)

@@ -1,4 +1,4 @@
-"""Every kernel that the engine may launch, for whoever compiles all of them."""
+"""Every kernel that the engine may launch, for tests that compile all of them."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """Machine code of kernels on disk, so that only the first process on a machine waits for the compiler.
 
-Whoever can write to the folder can run code on the GPU as the user who reads from it. So it is made for its owner
-alone, and a folder that belongs to somebody else, or that others may write to, is neither read nor written.
+Anyone who can write to the folder can run code on the GPU as the user who reads it. So only its owner has access, and a
+folder that belongs to someone else, or that others may write to, is neither read nor written.
 
-A file is a line of JSON (the symbol of every instance, and the SHA-256 of symbols and code), and then the code.
+A file is one line of JSON (the symbol of every instance, and the SHA-256 of symbols and code) followed by the code.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ SUFFIX = ".kernel"
 
 
 def folder() -> Path:
-    """Where they are kept: "kernels" in hopwave's cache folder (HOPWAVE_CACHE, else the user's)."""
+    """The folder: "kernels" in hopwave's cache folder (HOPWAVE_CACHE, else the user's)."""
     return cache_folder() / "kernels"
 
 
 def why_not(place: Path | None = None) -> str | None:
-    """None, or why the folder is not used, with the remedy."""
+    """Why the folder is not used, with the remedy; None if it is."""
     place = place or folder()
     try:
         place.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -41,7 +41,7 @@ def why_not(place: Path | None = None) -> str | None:
 
 
 def read(key: tuple[str, ...]) -> tuple[bytes, dict[str, str]] | None:
-    """The code kept under this key, and the symbols of its instances; None if there is none or it is damaged."""
+    """The code kept under this key, and the symbols of its instances; None if the file is missing or damaged."""
     if why_not() is not None:
         return None
     path = _path(key)
@@ -62,7 +62,7 @@ def read(key: tuple[str, ...]) -> tuple[bytes, dict[str, str]] | None:
 
 
 def write(key: tuple[str, ...], code: bytes, symbols: dict[str, str]) -> None:
-    """Keep code, if that works; the file appears whole or not at all, readable for its owner alone."""
+    """Keep code, if possible. The file appears whole or not at all, readable by its owner alone."""
     if (reason := why_not()) is not None:
         log.info("kernels are not kept: %s", reason)
         return

@@ -1,8 +1,8 @@
 """Kronecker graphs drawn and built on the GPU: the edges of hopwave.generate.kronecker, bit for bit.
 
-Edges are drawn twice instead of kept, so that a graph of 2^29 vertices and 2^34 arcs is built in the memory that it
-takes. Rows keep loops and repeats, as Graph500 lists them. For searches vertices are numbered by degree (numbering.py),
-which is the order of the rows and of the neighbours in them; answers are by id all the same.
+Edges are drawn twice instead of stored, so that building a graph of 2^29 vertices and 2^34 arcs needs little more
+memory than the graph. Rows keep loops and repeats, as Graph500 lists them. For searches vertices are numbered by degree
+(numbering.py); rows, and neighbours within rows, are in that order. Answers are by id.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from hopwave.generate.recursive import GRAPH500, cell_borders
 
 HEADER = "generate/kronecker.cuh"
 RECIPE = record(HEADER, "Recipe", "u64 start", "u64 multiply[4] add[4]", "u32 borders[3]", "i32 scale")
-ROUNDS = 4  # of the permutation of ids
+ROUNDS = 4  # rounds of the permutation of ids
 IDS = {np.dtype(np.int32): "int", np.dtype(np.int64): "long long"}
-MOST_SCALE = 30  # ids have 31 bits, and one more number is needed for the end
-# Bytes that rows, a search with predecessors and its validation take together at most.
+MOST_SCALE = 30  # ids have 31 bits, and the number after the last must fit too
+# Upper bounds on the bytes for the rows, a search with predecessors and its validation together.
 BYTES_PER_ARC = 4.1  # a neighbour, and lists of the pieces that long rows are cut into
 BYTES_PER_VERTEX = 72  # offset 8, degree 6, hub 4, queue 4, number and id 8, answer 16, bitmaps 1, validation 25
 BUILDING = 48, 24  # peak while building: bytes per vertex, bytes per arc of one sorted part
 
 
 def instances():
-    """Every kernel there is: header and name expression."""
+    """Every kernel of this module: header and name expression."""
     for identity in IDS.values():
         yield HEADER, expression(HEADER, "draw_edges", identity)
     for name in ("count_ends", "fill_rows", "sum_edges", "sum_rows"):
@@ -40,7 +40,7 @@ def instances():
 
 
 def recipe(scale, seed):
-    """What the kernels need to know of a scale and a seed."""
+    """The kernels' struct Recipe for a scale and a seed."""
     made = np.zeros(1, RECIPE)
     mask = (1 << max(scale, 1)) - 1
     made["start"] = counter.start(seed, "kronecker")
@@ -60,7 +60,7 @@ def edges(scale, seed, first, count, id_type=np.int64):
 
 
 def bytes_needed(scale, edge_factor):
-    """Bytes on the GPU to build such a graph, search it with predecessors, and validate the answer.
+    """Bytes on the GPU to build a graph of this scale, search it with predecessors, and validate the answer.
 
     >>> [round(bytes_needed(scale, 16) / 2**30) for scale in (26, 29, 30)]
     [14, 102, 203]
@@ -73,8 +73,8 @@ def bytes_needed(scale, edge_factor):
 class Rows:
     """A Graph500 graph on the GPU, with the fields that search/workspace.Workspace reads; rows are columns too.
 
-    vertices: those of the edge list, 2^scale. n: rows; vertices without arcs share one.
-    by_degree: False for one row per vertex, in the order of ids, with its neighbours in any order.
+    vertices: 2^scale, as in the edge list. n: rows; vertices without arcs share one row. by_degree: if False, one row
+    per vertex, in the order of ids, with neighbours in any order.
     """
 
     graph = None
@@ -115,7 +115,7 @@ class Rows:
         self._recipe = made
 
     def check(self):
-        """Raise unless the rows hold every edge of the list, as often as it is listed, and nothing else."""
+        """Raise unless the rows hold exactly the edges of the list, with their repeats."""
         sums = cupy.zeros(2, np.uint64)
         _launch("sum_edges", self.edges, self._recipe, np.int64(self.edges), sums)
         _launch("sum_rows", WARP * self.n, self.offsets, self.neighbours, self.ids, np.int64(self.n), sums[1:])
@@ -124,11 +124,11 @@ class Rows:
             raise EngineError("the graph on the GPU is not the one that was drawn; please report this")
 
     def edges_within(self, reached):
-        """How many input edges join two reached vertices; `reached` has True or False by id."""
+        """How many input edges join two reached vertices; `reached[id]` is True or False."""
         return int((self.degrees * reached[self.ids]).sum(dtype=np.int64)) // 2
 
     def check_answer(self, levels, parents):
-        """rank.part.check of an answer by id: how often each rule is broken, and which vertices have their parent."""
+        """rank.part.check for an answer by id: how often each rule is broken, and which vertices have their parent."""
         linked, mine = cupy.zeros(self.vertices, np.uint8), cupy.zeros(self.n, np.uint8)
         levels, parents = levels[self.ids], self.numbering.numbers_of(parents[self.ids])
         wrong = part.check(self.offsets, self.neighbours, levels, levels, parents, mine, self.longs)
@@ -137,14 +137,14 @@ class Rows:
 
 
 class Searches:
-    """Searches of such a graph, one at a time; the answers are by id."""
+    """Searches of a Rows graph, one at a time; the answers are by id."""
 
     def __init__(self, rows):
         self.numbering, self.workspace = rows.numbering, Workspace(rows)
         self.found = cupy.empty(rows.n, np.int32), cupy.empty(rows.n, np.int32)
 
     def launch(self, distance, parent, root, question, plan):
-        """Put one search into the current stream, as Workspace.launch; root: a vertex with an arc."""
+        """Put one search into the current stream, like Workspace.launch; root: a vertex with an arc."""
         distances, parents = self.found[0], None if parent is None else self.found[1]
         number = self.numbering.numbers[root : root + 1]
         ending = self.workspace.launch(distances, parents, number, question, plan)

@@ -1,4 +1,4 @@
-"""Kernels by name, and how they are launched: one way for the whole engine.
+"""Kernels by name, and their launches: one way for the whole engine.
 
 Kernels go through their items in strides of the grid, so no grid needs more blocks than the GPU holds at once.
 """
@@ -13,9 +13,9 @@ import numpy as np
 
 from hopwave.engines.cuda import nvrtc
 
-BLOCK = 256  # threads per block (kernels/common/threads.cuh), where a kernel does not say otherwise
+BLOCK = 256  # threads per block (kernels/common/threads.cuh), unless a kernel says otherwise
 WARP = 32
-NULL = np.uint64(0)  # a null pointer, as kernels take it
+NULL = np.uint64(0)  # a null pointer, as a kernel argument
 TILE = 4096  # items per tile of a prefix sum (kernels/common/scan.cuh)
 PLAIN_SHARED = 48 << 10  # bytes of shared memory that a block may use without asking CUDA for more
 
@@ -32,7 +32,7 @@ def expression(header, name, *arguments):
 
 @cache
 def parameters(header, name):
-    """The names of a kernel's parameters, as its header has them.
+    """The names of a kernel's parameters, from its header.
 
     >>> parameters("steps/state.cuh", "merge_bits")
     ('visited', 'found', 'words')
@@ -42,11 +42,11 @@ def parameters(header, name):
     return tuple(re.findall(r"(\w+)(?=,|$)", listed))
 
 
-TOGETHER: dict[str, tuple[str, ...]] = {}  # header: kernels of it that are used together
+TOGETHER: dict[str, tuple[str, ...]] = {}  # header → its kernels that are used together
 
 
 def together(header, *names):
-    """Kernels of a header that one call uses: when it first asks for one, all are compiled at the same time."""
+    """Declare kernels of a header that one call uses: when the first is needed, all are compiled at the same time."""
     TOGETHER[header] = names
     return names
 
@@ -74,8 +74,8 @@ class Device:
 class Kernels:
     """Instances of kernel templates on one GPU: each is compiled when it is first used, and kept.
 
-    `offset` is the first template argument of all of them: the type of row offsets. Where it is "", a kernel's `shape`
-    holds all of its arguments.
+    `offset` is the first template argument of all of them: the type of row offsets. If it is "", a kernel's `shape`
+    holds all of its template arguments.
     """
 
     def __init__(self, offset=""):
@@ -98,14 +98,14 @@ class Kernels:
         nvrtc.begin(header, [expression(header, name, self.offset) for name in TOGETHER[header]])
 
     def grid(self, work, threads=BLOCK):
-        """Blocks for one thread per item of work, as far as the GPU holds them."""
+        """Blocks for one thread per item of work, at most as many as the GPU holds."""
         return min(-(-int(work) // threads), self.blocks * BLOCK // threads)
 
     def __call__(self, header, name, work, *arguments, shape="", blocks=None):
-        """Launch a kernel with one thread per item of work, or with that many blocks; without work, nothing."""
+        """Launch a kernel with one thread per item of work, or with `blocks` blocks; with no work, launch nothing."""
         if work <= 0:
             return
-        kernel = self._found.get((header, name, shape, ""))  # as get() and grid() do: this is called for every level
+        kernel = self._found.get((header, name, shape, ""))  # inlines get() and grid(): this is called for every level
         if kernel is None:
             kernel = self.get(header, name, shape)
         kernel((blocks or min(-(-int(work) // BLOCK), self.blocks),), (BLOCK,), arguments)
@@ -126,9 +126,9 @@ class Kernels:
         return kernel
 
     def exactly(self, header, name, shape, grid, threads, arguments, shared=0, cooperative=False):
-        """Launch with that grid and `shared` bytes of shared memory per block; all blocks at once if cooperative.
+        """Launch with this grid and `shared` bytes of shared memory per block; all blocks run at once if cooperative.
 
-        Python's whole numbers are passed as 64 bits.
+        Python ints are passed as 64 bits.
         """
         kernel = self.configurable(header, name, shape, cooperative)
         if shared > PLAIN_SHARED:
@@ -137,7 +137,7 @@ class Kernels:
         kernel(grid, (threads,), arguments, shared_mem=shared)
 
     def resident_threads(self, header, name, shape=""):
-        """How many threads of that kernel a multiprocessor has registers for."""
+        """How many threads of this kernel a multiprocessor has registers for."""
         attributes = cupy.cuda.Device().attributes
         registers = -(-self.configurable(header, name, shape).registers // 8) * 8  # allocated by eights
         most = attributes["MaxRegistersPerMultiprocessor"] // max(1, registers)
@@ -150,11 +150,11 @@ def _kernels(offset, device):
 
 
 def kernels(offset=""):
-    """The current GPU's kernels over that type of offsets."""
+    """The current GPU's kernels for this type of offsets."""
     return _kernels(offset, cupy.cuda.runtime.getDevice())
 
 
 def forget():
-    """Drop every loaded kernel: once a GPU is lost, they belong to a context that no longer exists."""
+    """Drop every loaded kernel: when a GPU is lost, they belong to a context that no longer exists."""
     _kernels.cache_clear()
     nvrtc.forget()

@@ -1,8 +1,8 @@
 """Searches from many sources on the GPU: groups of up to 1024 sources, each group one launch (kernels/many/search.cuh).
 
-No answer depends on which sources share a group: a source's bit never affects another's, and sums are of whole numbers,
-except Σ 1/d, which belongs to one source and is added level by level in the order of the CPU engine. So both engines
-give the same bits.
+Answers do not depend on which sources share a group: a source's bit never affects another's, and sums are of whole
+numbers. Only Σ 1/d is not; it belongs to one source and is added level by level, in the order of the CPU engine. So
+both engines give the same bits.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ COUNTERS = record("many/state.cuh", "Counters", "u64 listed", offsets=[512], siz
 
 
 def sweep(loaded, job, labels, poll):
-    """All searches of the job; poll(sources done) is called now and then. See hopwave.algorithms.many_sources."""
+    """Run all searches of the job; call poll(sources done) from time to time. See hopwave.algorithms.many_sources."""
     k, n = len(job.sources), loaded.n
     follows = loaded.on_device.follows
     run = Run(loaded, job, labels)
@@ -60,7 +60,7 @@ def sweep(loaded, job, labels, poll):
 
 
 def begin(offset, sources):
-    """Start to compile what a job of that many sources needs: a single one is mostly the probe before a job of many."""
+    """Start to compile the kernels for a job of `sources` sources; a single one is mostly a probe for a larger job."""
     few, many = policy.SWEEP.words
     needed = (few, many) if sources == 1 else (many,) if sources > policy.WORD * few else (few,)
     nvrtc.begin(HEADER, [expression(HEADER, "search_many", offset, words) for words in needed])
@@ -68,9 +68,9 @@ def begin(offset, sources):
 
 
 class Run:
-    """A job's arrays on the GPU, lent to one group of sources after another.
+    """A job's arrays on the GPU, used by one group of sources after another.
 
-    `width` sources are a group; the grid is cut into `subgrids`, each of which takes one group at a time.
+    A group has `width` sources; the grid is cut into `subgrids`, each of which takes one group at a time.
     """
 
     def __init__(self, loaded, job, labels):
@@ -128,11 +128,11 @@ class Run:
         )  # fmt: skip
 
     def _reachable(self):
-        """How many vertices each source can reach at most."""
+        """An upper bound on the vertices that each source reaches."""
         loaded, sources = self.loaded, self.job.sources
         if not loaded.directed:
             return np.bincount(self.labels)[self.labels[sources]] if loaded.n else np.zeros(0, np.int64)
-        # A vertex without in-arcs is reached by itself alone.
+        # A vertex without in-arcs is reached only from itself.
         bits = loaded.on_device.closed.get().view(np.uint8)
         closed = np.unpackbits(bits, count=loaded.n, bitorder="little")
         return loaded.n - np.count_nonzero(closed) + closed[sources].astype(np.int64)
@@ -140,19 +140,19 @@ class Run:
     # ---------------------------------------------------------------- searching
 
     def rows_at_once(self):
-        """Sources whose distances are on the GPU at a time: whole groups, as many as the policy's bytes hold."""
+        """Sources whose distances are on the GPU at a time: whole groups, as many as policy.SWEEP.table_bytes holds."""
         groups = policy.SWEEP.table_bytes // (4 * max(1, self.loaded.n)) // self.width
         return max(1, groups) * self.width
 
     def new_table(self, rows):
-        """A place for the distances of that many sources."""
+        """A table for the distances of `rows` sources."""
         self.rows = cupy.empty((rows, self.loaded.n), np.int32)
         self.rows.data.memset_async(0xFF, self.rows.nbytes)  # -1 everywhere
         fill(self.arguments, rows=self.rows)
         return self.rows
 
     def order(self, first, last):
-        """The order in which to search from sources first to last: those that gain by it share a group."""
+        """The order in which to search from sources first to last, so that sources that gain from it share a group."""
         sources = self.job.sources[first:last]
         if last - first <= self.width or self.job.keep == "pairs":
             return np.arange(last - first)
@@ -163,11 +163,11 @@ class Run:
             return np.argsort(neighbourhood_rank(CpuGraph(self.loaded.graph))[sources], kind="stable")
         if self.loaded.directed:
             return np.arange(last - first)
-        # By component: a vertex is done once all sources that can reach it have reached it.
+        # By component: a vertex is done when all sources that can reach it have reached it.
         return np.argsort(self.labels[sources], kind="stable")
 
     def search(self, first, last, poll):
-        """Search from these sources, some launches ahead of the GPU."""
+        """Search from these sources, a few launches ahead of the GPU."""
         starts = np.arange(0, last - first, self.width)
         uploaded = self._set_sources(first, last, starts)
         running = deque()
@@ -188,7 +188,7 @@ class Run:
         del uploaded  # not before the GPU has read it
 
     def _set_sources(self, first, last, starts):
-        """Upload sources in their order, their places in the answer, and how many pairs each group can find at most."""
+        """Upload the sources in order, their places in the answer, and the most pairs that each group can find."""
         self.places = places = self.order(first, last)
         most = np.add.reduceat(self.reachable[first:last][places], starts) if len(starts) else starts
         ids = self.job.sources[first:last][places].astype(np.int32)
@@ -197,12 +197,12 @@ class Run:
         return uploaded
 
     def launch(self):
-        """Some groups, in the current stream."""
+        """Launch some groups in the current stream."""
         self.counters.data.memset_async(0, self.counters.nbytes)
         self.kernel((self.blocks,), (BLOCK,), (self.arguments,))
 
     def pairs(self):
-        """One group's pairs, sorted, on the host; searched again if the array was too short for all."""
+        """One group's pairs, sorted, on the host. Searches again if the array was too short."""
         length = policy.SWEEP.first_pairs
         while True:
             found = cupy.empty(length, np.uint64)
@@ -220,7 +220,7 @@ class Run:
     # ---------------------------------------------------------------- the answer
 
     def swept(self, rows=None):
-        """What was kept: one entry per source in the job's order, or one per vertex."""
+        """The result: one entry per source in the job's order, or one per vertex."""
         sums = np.zeros((4, len(self.job.sources)), np.int64)
         if self.sums.size:
             sums[:, self.places] = self.sums.get()
@@ -255,5 +255,5 @@ class Run:
 
 
 def instances(offset):
-    """(header, name) of every kernel here: what the compile test compiles."""
+    """(header, name) of every kernel here, for the compile test."""
     return [(HEADER, expression(HEADER, "search_many", offset, words)) for words in policy.SWEEP.words]

@@ -1,8 +1,7 @@
 """Distances along weights from many sources on the GPU: one block or team per source (kernels/many/lengths.cuh).
 
-Distances are the CPU engine's to the last bit, and so are sums over the sources of a target, which are added in the
-same order. Sums over the targets of a source carry their rounding errors along; the order in which they are added
-depends on the GPU and the number of sources.
+Distances, and sums per target over the sources, have the CPU engine's bits: both engines add in the same order. Sums
+per source over the targets carry their rounding errors along; their order depends on the GPU and the number of sources.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from hopwave.errors import EngineError, amount
 from hopwave.planning.jobs import Swept
 
 HEADER = "many/lengths.cuh"
-PARTS = 6  # float64 numbers of a struct Sums
+PARTS = 6  # float64 numbers in a struct Sums
 
 LENGTHS = record(
     HEADER, "Lengths", "ptr sources ticket rows reached total inverse farthest parts", "i64 count"
@@ -35,13 +34,13 @@ LENGTHS = record(
 
 
 def instances(offset):
-    """(header, name) of every kernel here: what the compile test compiles."""
+    """(header, name) of every kernel here, for the compile test."""
     yield from ((HEADER, expression(HEADER, "search_lengths", offset, truth(team))) for team in (False, True))
     yield HEADER, expression(HEADER, "add_columns", "int")
 
 
 def sweep(loaded, job, poll):
-    """All searches of the job; poll(sources done) is called now and then. See hopwave.algorithms.many_sources."""
+    """Run all searches of the job; call poll(sources done) from time to time. See hopwave.algorithms.many_sources."""
     run = Run(loaded, job)
     pieces = Pieces(len(job.sources), run.at_once)
     for begin, end in pieces:
@@ -53,7 +52,7 @@ def sweep(loaded, job, poll):
 
 
 class Run:
-    """A job and what was found so far: `at_once` sources in one launch, `searches` of them at the same time."""
+    """A job and its results so far: `at_once` sources per launch, of which `searches` run at the same time."""
 
     def __init__(self, loaded, job):
         self.loaded, self.job, self.kernels = loaded, job, kernels()
@@ -72,7 +71,7 @@ class Run:
         self.searches, self.at_once = self._fit(free_memory())
 
     def _new_rows(self):
-        """The table of all distances, if it is wanted: on the GPU where the graph is, else on the host."""
+        """The table of all distances, if it is wanted: on the GPU if the graph is there, else on the host."""
         k, n = len(self.job.sources), self.loaded.n
         if self.job.keep != "rows":
             return np.empty((0, 0))
@@ -102,7 +101,7 @@ class Run:
         return f"{offset_type(self.loaded.offsets)}, {truth(team > 1)}"
 
     def piece(self, begin, end, searches):
-        """Search from sources begin to end, and keep what is wanted."""
+        """Search from sources begin to end, and keep the wanted results."""
         count, n, team = end - begin, self.loaded.n, self.shape.team
         searches = min(searches, count)
         sources = cupy.asarray(self.job.sources[begin:end].astype(np.int32))
@@ -133,7 +132,7 @@ class Run:
             self._list_pairs(begin, end, sources, rows)
 
     def _add_columns(self, begin, end, rows):
-        """Add to the sums over sources: from 0 source by source within a block of the job, then block by block."""
+        """Add to the sums over sources: within a block of the job source by source from 0, then block by block."""
         job, n, k = self.job, self.loaded.n, len(self.job.sources)
         size = job.block or k
         while begin < end:
@@ -159,7 +158,7 @@ class Run:
         self.pairs.append((vertex[order].astype(np.int32).get(), length[order].get()))
 
     def swept(self):
-        """What was kept: one entry per source in the job's order, or one per vertex."""
+        """The result: one entry per source in the job's order, or one per vertex."""
         vertices, lengths = zip(*self.pairs, strict=True) if self.pairs else ((), ())
         return Swept(
             reached=self.reached,

@@ -1,9 +1,9 @@
-"""From kernels/*/*.cuh to something to launch: template instances, compiled when first needed, kept on disk.
+"""Compiles template instances of kernels/*/*.cuh when they are first needed, and keeps them on disk.
 
 The namespace of kernels and structs is the folder of their header: `push` of "rank/part.cuh" is hopwave::rank::push.
 
-Compiling takes seconds, everything after it milliseconds. So instances are compiled in threads, `begin`
-starts those that a call will need before it needs them, and machine code is kept on disk (kernel_files.py).
+Compiling takes seconds, everything after it milliseconds. So instances are compiled in threads, `begin` starts to
+compile them before a call needs them, and machine code is kept on disk (kernel_files.py).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from hopwave.system.threads import Pool, Task
 
 log = logging.getLogger("hopwave")
 KERNELS = Path(__file__).resolve().parent / "kernels"
-THREADS = 16  # that compile at the same time, at most
+THREADS = 16  # most threads that compile at the same time
 
 
 class CompilingFailed(RuntimeError):
@@ -29,7 +29,7 @@ class CompilingFailed(RuntimeError):
 
 
 def qualified(header, name):
-    """The full C++ name of what a header defines.
+    """The full C++ name of something that a header defines.
 
     >>> qualified("steps/push.cuh", "push_shares"), qualified("common/counts.cuh", "Extended")
     ('hopwave::steps::push_shares', 'hopwave::Extended')
@@ -40,7 +40,7 @@ def qualified(header, name):
 
 @cache
 def sources_hash():
-    """Sixteen digits that change when any kernel does."""
+    """Sixteen digits that change when any kernel changes."""
     digest = hashlib.sha256()
     for path in sorted(KERNELS.rglob("*.cuh")):
         digest.update(path.relative_to(KERNELS).as_posix().encode() + b"\0" + path.read_bytes())
@@ -48,7 +48,7 @@ def sources_hash():
 
 
 def options():
-    """What every kernel is compiled with."""
+    """The compiler options of every kernel."""
     return ("-std=c++17", f"-I{KERNELS}")
 
 
@@ -56,8 +56,8 @@ def options():
 
 
 def compile_only(header, arch, names, more=(), text=""):
-    """Compile instances for a GPU that need not be present, as bytes: machine code for an arch such as "sm_90", or PTX,
-    which takes less than half the time, for one such as "compute_90".
+    """Compile instances for a GPU that need not be present. Returns bytes: machine code for an arch like "sm_90"; PTX,
+    in less than half the time, for one like "compute_90".
 
     Raises CompilingFailed with the compiler's messages.
     """
@@ -84,7 +84,7 @@ def _compile(header, arch, names, more, text):
 
 
 def include_folders():
-    """Where cooperative_groups.h and the other headers of CUDA lie: the toolkit's folder, or its wheels."""
+    """The folders of cooperative_groups.h and CUDA's other headers: in the toolkit, or in its wheels."""
     from cupy import _environment
 
     roots = [_environment.get_cuda_path(), os.environ.get("CUDA_PATH"), "/usr/local/cuda"]
@@ -100,7 +100,7 @@ def include_folders():
 
 @cache
 def architecture(capability):
-    """What to compile for: machine code of a GPU of that compute capability (90); PTX if NVRTC is older than it."""
+    """What to compile for: machine code for a GPU of this compute capability (90); PTX if NVRTC is older than it."""
     from cupy_backends.cuda.libs import nvrtc
 
     known = max((arch for arch in nvrtc.getSupportedArchs() if arch <= capability), default=capability)
@@ -108,7 +108,7 @@ def architecture(capability):
 
 
 class Building:
-    """Modules that are compiled or being compiled in this process, each in a thread of its own, and each once."""
+    """The modules that this process has compiled or is compiling, each once and in its own thread."""
 
     def __init__(self):
         self.lock = threading.Lock()
@@ -116,18 +116,18 @@ class Building:
         self.begun = {}
 
     def begin(self, header, arch, names, more=(), text="") -> Task:
-        """The code and symbols of these instances, once they are there: from disk, or compiled and then kept there."""
+        """A task that gives the code and symbols of these instances: read from disk, or compiled and kept there."""
         key = header, arch, tuple(names), tuple(more), text
         with self.lock:
             found = self.begun.get(key)
             if found is None:
                 try:
                     found = self.begun[key] = self.pool.begin(self._made, *key)
-                except BaseException:  # Ctrl-C: the pool may count a thread that never came
+                except BaseException:  # Ctrl-C: the pool may count a thread that did not start
                     self.pool = Pool(self.pool.threads)
                     raise
         if found.done() and found.error is not None:
-            self.begun.pop(key, None)  # the next call tries again: headers may be installed meanwhile
+            self.begun.pop(key, None)  # the next call tries again: headers may have been installed
         return found
 
     @staticmethod
@@ -146,14 +146,14 @@ building = Building()
 
 
 def file_key(header, arch, names, more=(), text=""):
-    """What the machine code of these instances depends on."""
+    """Everything that the machine code of these instances depends on."""
     from cupy_backends.cuda.libs import nvrtc
 
     return (sources_hash(), header, arch, *names, *more, text, *map(str, nvrtc.getVersion()))
 
 
 def _here():
-    """The current GPU, and what to compile for it."""
+    """The current GPU, and the architecture to compile for."""
     import cupy
 
     device = cupy.cuda.Device()
@@ -161,7 +161,7 @@ def _here():
 
 
 def begin(header, names, more=(), text=""):
-    """Start to compile instances that will soon be needed; whoever needs one first waits for it."""
+    """Start to compile instances that will soon be needed; the first call that needs one waits for it."""
     arch = _here()[1]
     return [building.begin(header, arch, (name,), more, text) for name in names]
 
@@ -175,7 +175,7 @@ def is_kept(header, name):
 
 
 class Kernel:
-    """One instance on one GPU, as CuPy's function and the driver's handle; its launches are cooperative or not."""
+    """One instance on one GPU, as CuPy's function and the driver's handle; cooperative or not."""
 
     def __init__(self, function, cooperative):
         self.function, self.cooperative = function, cooperative
@@ -195,7 +195,7 @@ class Kernel:
         return driver.funcGetAttribute(driver.CU_FUNC_ATTRIBUTE_NUM_REGS, self.handle)
 
     def allow_shared(self, size):
-        """Let blocks use that many bytes of shared memory: more than PLAIN_SHARED must be asked for."""
+        """Let blocks use `size` bytes of shared memory: CUDA must be asked for more than PLAIN_SHARED."""
         from cupy_backends.cuda.api import driver
 
         from hopwave.engines.cuda.context import find_gpu
@@ -205,9 +205,9 @@ class Kernel:
 
 
 class Loaded:
-    """The functions that are loaded in this process, each once: two threads that ask at the same time get the same one.
+    """The functions that this process has loaded, each once: two threads that ask at the same time get the same one.
 
-    A function that nobody holds is unloaded, even while it runs.
+    Without a reference to it, a function is unloaded, even while it runs.
     """
 
     def __init__(self):
@@ -226,7 +226,7 @@ class Loaded:
                 if found is None:
                     module = Module()
                     module.load(code)
-                    found = self.functions[key] = module.get_function(symbols[name])  # which keeps the module
+                    found = self.functions[key] = module.get_function(symbols[name])  # the function keeps the module
         return found
 
 
@@ -234,12 +234,12 @@ loaded = Loaded()
 
 
 def kernel(header, name, text="", more=()):
-    """One instance on the current GPU: the bare function, which is the cheapest to call."""
+    """One instance on the current GPU: the bare function, which is fastest to call."""
     return loaded.get(header, name, *_here(), tuple(more), text)
 
 
 def configurable(header, name, cooperative=False, text="", more=()):
-    """One instance with its attributes; its launches are cooperative or not."""
+    """One instance with its attributes; cooperative or not."""
     return Kernel(kernel(header, name, text, more), cooperative)
 
 
@@ -250,7 +250,7 @@ def _cooperative(header, name, block, device, text):
 
 
 def cooperative(header, name, block, text=""):
-    """One instance for cooperative launches on the current GPU, and how many blocks of it the GPU holds at once."""
+    """One instance for cooperative launches on the current GPU, and how many of its blocks the GPU holds at once."""
     import cupy
 
     return _cooperative(header, name, block, cupy.cuda.runtime.getDevice(), text)

@@ -1,6 +1,7 @@
-"""How the GPU's work is cut up: the thresholds of the CUDA engine, with their reasons. None of them changes an answer.
+"""How the GPU's work is divided: the thresholds of the CUDA engine, with their reasons. They do not change answers.
 
-Betweenness has its own in betweenness/regimes.py. Which step a level takes is a plan's rule (planning/rules.py).
+Betweenness has its own thresholds in betweenness/regimes.py. Which step a level takes is a plan's rule
+(planning/rules.py).
 """
 
 from __future__ import annotations
@@ -12,19 +13,19 @@ WORD = 64  # sources per word of a vertex's row: one bit each
 
 @dataclass(frozen=True)
 class LevelSplit:
-    """How a search in one launch shares out its levels; but for `fill`, fields of kernels/one_launch/state.cuh."""
+    """How a search in one launch divides its levels; all but `fill` are fields in kernels/one_launch/state.cuh."""
 
-    chunk: int = 256  # a list of this many out-arcs is long: it is cut into pieces of half that
-    long_row: int = 2048  # in-arcs after which a row that has found nothing yet is left to the whole grid
-    alone: int = 512  # arcs up to which one block takes a level by itself
-    few: int = 2048  # arcs up to which `team` blocks take it
-    share: int = 512  # arcs per block up to which all blocks take it as one team
+    chunk: int = 256  # out-arcs from which a list is long: it is cut into pieces of half this length
+    long_row: int = 2048  # in-arcs that a row searches in vain before the whole grid takes the rest
+    alone: int = 512  # most arcs of a level for one block
+    few: int = 2048  # most arcs of a level for `team` blocks
+    share: int = 512  # most arcs per block of a level for all blocks as one team
     team: int = 16  # blocks: 8, 24, 32 and 64 were slower on an H200
-    fill: int = 1 << 23  # vertices from which the first pull writes every answer: fewer answers fit into the L2 cache
+    fill: int = 1 << 23  # vertices from which the first pull writes every answer; fewer answers fit into the L2 cache
 
 
 def level_split(m: int) -> LevelSplit:
-    """For a graph of m arcs. Where there are very many, larger chunks keep the list of chunks small.
+    """The split for a graph of m arcs. If m is very large, larger chunks keep the list of chunks small.
 
     >>> level_split(1 << 20).chunk, level_split(1 << 31).chunk
     (256, 1024)
@@ -36,25 +37,26 @@ def level_split(m: int) -> LevelSplit:
 class SweepPolicy:
     """Searches from many sources (kernels/many)."""
 
-    words: tuple[int, int] = (2, 16)  # per vertex: what the kernel is compiled for, few or many sources
-    long_row: int = 256  # arcs from which a row is shared out among threads
-    push_cost: int = 3  # cost of an arc of a push; an arc that a pull looks at costs 1
-    pull_divisor: int = 2  # the first pull is expected to look at this fraction of the arcs: 1 / pull_divisor
+    words: tuple[int, int] = (2, 16)  # words per vertex that the kernel is compiled for: few or many sources
+    long_row: int = 256  # arcs from which threads share a row
+    push_cost: int = 3  # cost of an arc of a push; an arc that a pull reads costs 1
+    pull_divisor: int = 2  # the first pull is expected to read 1 / pull_divisor of the arcs
     deep: int = 32  # levels from which sources near each other share a group: their frontiers then overlap
-    # Vertices for every lane group (the threads that share a vertex's row). With fewer, blocks wait at barriers.
+    # Vertices per lane group (the threads that share a vertex's row). With fewer, blocks wait at barriers.
     vertices_per_group: int = 32
     vertices_per_group_deep: int = 128  # levels of a deep graph hold few of the vertices
     turns: int = 4  # groups of sources that a subgrid takes in one launch
-    launches_ahead: int = 2  # launches queued on the GPU: it stops this soon after Ctrl-C
-    table_bytes: int = 1 << 30  # of distances on the GPU at a time, on their way to the host
-    first_pairs: int = 1 << 20  # pairs that one group of sources is expected to find at most
+    launches_ahead: int = 2  # launches queued on the GPU: those still run after Ctrl-C
+    table_bytes: int = 1 << 30  # most bytes of distances on the GPU at a time, before they go to the host
+    first_pairs: int = 1 << 20  # expected upper bound on the pairs that one group of sources finds
 
 
 SWEEP = SweepPolicy()
 
 
 def words_for(sources: int, n: int, free: int) -> int:
-    """Words per vertex: as many as the sources fill, if three rows of them per vertex fit into the free bytes.
+    """Words per vertex: many if the sources need them and three rows of them per vertex fit into the free bytes, else
+    few.
 
     >>> words_for(100, 10**6, 10**11), words_for(10_000, 10**6, 10**11), words_for(10_000, 10**9, 10**11)
     (2, 16, 2)
@@ -64,7 +66,7 @@ def words_for(sources: int, n: int, free: int) -> int:
 
 
 def subgrids_for(n: int, words: int, groups: int, depth: int, blocks: int, free: int, threads: int) -> tuple[int, int]:
-    """How many subgrids a grid of `blocks` blocks is cut into, and the blocks of each; every one takes its own groups.
+    """(subgrids, blocks per subgrid) for a grid of `blocks` blocks; each subgrid takes its own groups of sources.
 
     >>> subgrids_for(36_692, 16, 36, 9, 528, 10**11, 256), subgrids_for(10**6, 16, 1, 9, 528, 10**11, 256)
     ((7, 75), (1, 528))
@@ -79,8 +81,8 @@ def subgrids_for(n: int, words: int, groups: int, depth: int, blocks: int, free:
 
 
 def pair_bits(n: int, limit: int | None, width: int) -> tuple[int, int, int]:
-    """A pair's 64-bit number is source, distance, vertex: the bits of a vertex and of a distance, and how many sources
-    of a group of `width` the remaining bits can tell apart.
+    """(bits of a vertex, bits of a distance, sources per group): a pair is one 64-bit number, source above distance
+    above vertex, so a group has at most as many of the `width` sources as the remaining bits can number.
 
     >>> pair_bits(1000, 2, 1024), pair_bits(2**31 - 2, None, 1024)
     ((10, 2, 1024), (31, 31, 4))
@@ -92,24 +94,24 @@ def pair_bits(n: int, limit: int | None, width: int) -> tuple[int, int, int]:
 
 @dataclass(frozen=True)
 class PathSplit:
-    """How a search for shortest paths shares out its phases; the fields of that name in shortest_paths/state.cuh."""
+    """How a search for shortest paths divides its phases; fields of the same names are in shortest_paths/state.cuh."""
 
-    chunk: int = 128  # arcs from which a row is long: it is cut into pieces of this many
-    enter: int = 256  # entries up to which one block goes on alone: it needs no barrier between blocks
-    alone: int = 512  # entries up to which it stays alone; with 2048 of them a grid took nearly twice as long
-    pile: int = 8192  # entries of a far pile that it looks through alone
+    chunk: int = 128  # arcs from which a row is long: it is cut into pieces of this length
+    enter: int = 256  # entries up to which one block goes on alone, which needs no barrier between blocks
+    alone: int = 512  # entries up to which that block stays alone; 2048 took a grid nearly twice as long
+    pile: int = 8192  # entries of a far pile up to which that block takes it alone
     local: int = 512  # entries per block up to which every block goes on with what it finds itself
-    subrounds: int = 0  # for that many rounds
-    arcs: int = 2048  # as long as they have no more arcs than this: two for every thread
-    share: int = 8  # entries that a block has at least
+    subrounds: int = 0  # rounds for which a block goes on so
+    arcs: int = 2048  # most arcs of these entries: two per thread
+    share: int = 8  # least entries per block
 
 
-LOW_DEGREE = 8.0  # mean degree up to which a graph is as good as a mesh: blocks find their own next entries
+LOW_DEGREE = 8.0  # mean degree up to which a graph is treated as a mesh: blocks go on with what they find themselves
 
 
 def path_split(degree: float) -> PathSplit:
-    """For that mean degree. On meshes, a block that goes on by itself saves barriers: with 64 rounds a grid took 7.4 ms
-    on an H200, without any 12.4. Where degrees are high, blocks then wait for the one that found most.
+    """The split for a mean degree. On meshes, a block that goes on by itself saves barriers: a grid took 7.4 ms on an
+    H200 with subrounds=64, and 12.4 ms with 0. If degrees are high, all blocks would wait for the one that found most.
 
     >>> path_split(4.0).subrounds, path_split(10.0).subrounds
     (64, 0)
@@ -117,15 +119,15 @@ def path_split(degree: float) -> PathSplit:
     return PathSplit(subrounds=64 if degree <= LOW_DEGREE else 0)
 
 
-# A bucket's width in mean lengths: the first over the squared mean degree, or the second over the mean degree,
-# whichever is more. On an H200, 60 to 250 mean lengths were best for roads (degree 2), 16 for grids (4), 1.6 and more
-# for degree 10, 0.1 to 0.4 for Kronecker graphs (degree 80).
+# A bucket's width in mean lengths is max(first / degree², second / degree), with the mean degree. On an H200, 60 to 250
+# mean lengths were best for roads (degree 2), 16 for grids (4), 1.6 and more for degree 10, 0.1 to 0.4 for Kronecker
+# graphs (degree 80).
 PATH_WIDTHS = 256.0, 16.0
 
 
 def path_width(mean_length: float, degree: float) -> float:
-    """The width of a bucket. Wide buckets have few rounds, narrow ones follow few arcs twice: where degrees are low,
-    few arcs are followed at all, and rounds decide.
+    """The width of a bucket. Wide buckets need fewer rounds, narrow ones follow fewer arcs twice. If degrees are low,
+    arcs are few, and the number of rounds decides.
 
     >>> path_width(128.0, 4.0), path_width(128.0, 64.0), path_width(0.0, 4.0)
     (2048.0, 32.0, 1.0)
@@ -139,49 +141,50 @@ def path_width(mean_length: float, degree: float) -> float:
 class ComponentsPolicy:
     """Weak components by hooking (kernels/components)."""
 
-    sampled_arcs: int = 2  # of every vertex, hooked before the giant component is looked for
-    sampled_vertices: int = 1024  # whose roots vote on which component is the giant
+    sampled_arcs: int = 2  # arcs per vertex that are hooked before the giant component is sought
+    sampled_vertices: int = 1024  # vertices whose roots vote on the giant component
     long_row: int = 4096  # arcs from which all threads share a row
 
 
 COMPONENTS = ComponentsPolicy()
 
-LONG_CHECKED_ROW = 1 << 15  # arcs of a row that one warp validates (kernels/rank/part.cuh); longer ones get a block
+LONG_CHECKED_ROW = 1 << 15  # most arcs of a row that one warp validates (kernels/rank/part.cuh); longer rows get a
 
-# Merrill's contract, where duplicates stay in the queue: the more blocks are at work at once, the more duplicates stay.
-# Arcs that a block takes at least, and blocks per multiprocessor at most.
+# Merrill's contract, which leaves duplicates in the queue: the more blocks run at once, the more duplicates. Least arcs
+# per block, and most blocks per multiprocessor.
 CULLING_SHARE = 2048
 CULLING_BLOCKS = 2
 
-# Push-pull's column product. Lists whose lengths one block sums: a prefix sum by CuPy is three launches. Arcs that one
-# block gathers, sorts and reduces in one launch: with more, many blocks save what four launches cost.
+# Push-pull's column product. FEW_LISTS: most lists whose lengths one block sums; CuPy's prefix sum takes three
+# launches. Then the most arcs that one block gathers, sorts and reduces in one launch; for more arcs, many blocks in
+# four launches are faster.
 FEW_LISTS = 4096
 FEW_ARCS = 1024
 
-# One part of a build takes 16 bytes per arc while it is sorted, 44 with weights. An eighth of all arcs keeps that below
-# what the rows themselves take; fewer than so many arcs are not worth a part of their own (build.py).
+# One part of a build takes 16 bytes per arc while it is sorted, 44 with weights. With an eighth of the arcs per part,
+# that is less than the rows take; a part has a least number of arcs too (build.py).
 PARTS = 8
 LEAST_ARCS = 1 << 22
 SORTING, SORTING_WEIGHTED = 16, 44
-SORTED_ARCS = 1 << 27  # arcs that are arranged by degree at a time: sorting takes 24 bytes per arc
+SORTED_ARCS = 1 << 27  # arcs that are sorted by degree at a time: sorting takes 24 bytes per arc
 
 
 @dataclass(frozen=True)
 class AlongWeightsPolicy:
     """Searches along weights, many sources at a time (kernels/common/shortest.cuh)."""
 
-    arcs_within_delta: int = 32  # the bound moves by the mean weight times this over the mean degree, as Davidson's did
+    arcs_within_delta: int = 32  # the bound moves by mean weight × this / mean degree, as Davidson's does
     long_row: int = 32  # arcs per lane of a group from which a row gets a whole warp
-    lists: int = 4  # LISTS: piles of a search
-    rounds: int = 8  # sources that every block takes between two looks at the clock
-    table_bytes: int = 1 << 31  # of distances on the GPU at a time
+    lists: int = 4  # LISTS in the kernel: piles of a search
+    rounds: int = 8  # sources per block between two checks of the clock
+    table_bytes: int = 1 << 31  # most bytes of distances on the GPU at a time
 
 
 ALONG_WEIGHTS = AlongWeightsPolicy()
 
 
 def moved_bound(mean: float, n: int, m: int) -> float:
-    """How far the bound between near and far distances moves at least, for weights of that mean.
+    """The least step of the bound between near and far distances, for weights of this mean.
 
     >>> moved_bound(2.0, 1000, 4000), moved_bound(2.0, 10, 1000), moved_bound(0.0, 0, 0)
     (16.0, 2.0, 0.0)
@@ -193,19 +196,19 @@ def moved_bound(mean: float, n: int, m: int) -> float:
 class PowerPolicy:
     """Power iterations in one launch (kernels/linalg/power.cuh)."""
 
-    short_row: int = 32  # entries up to which rows are not sorted by their length
-    # From this many vertices on, such rows are numbered by their distance from one vertex, if less than `near_share` of
-    # the entries lie within `near` of their row, and if they are `deep`: meshes in any order are then read from the L1
-    # cache of the block. A search and a copy, a few ms, are made once per matrix.
+    short_row: int = 32  # entries up to which a row is short; only matrices with longer rows are sorted by length
+    # From this many vertices on, short rows are numbered by their distance from one vertex, if less than `near_share`
+    # of the entries lie within `near` of their row, and the graph is `deep`. Blocks then read meshes in random order
+    # from their L1 cache. This takes a search and a copy, a few ms, once per matrix.
     order_vertices: int = 1 << 18
     near: int = 8192  # numbers: a quarter of an H200's L1 cache
     near_share: float = 0.5
     deep: int = 64  # levels
-    # Entries that one warp adds up in the time of a round of a small graph. In a large one, a row is cut if it has more
-    # than a warp's share of all entries: with a quarter of that, kron 18 took 14% longer on an H200.
+    # Entries that one warp adds up in one round of a small graph. In a large graph, a row is cut if it has more than an
+    # equal share of all entries per warp; with a quarter of that, kron 18 took 14% longer on an H200.
     least_cut: int = 1024
-    hot: int = 24576  # numbers of the longest rows that a block keeps in shared memory: what a Hopper has room for
-    hot_arcs: int = 1 << 16  # arcs per block from which that pays
+    hot: int = 24576  # columns, those of the longest rows, whose numbers a block keeps in shared memory: what fits on a
+    hot_arcs: int = 1 << 16  # arcs per block from which `hot` pays
 
 
 POWER = PowerPolicy()
@@ -215,11 +218,11 @@ POWER = PowerPolicy()
 class PathsPolicy:
     """Shortest paths of random pairs (kernels/betweenness/sampled_paths.cuh)."""
 
-    warps: int = 32  # searches per multiprocessor at a time: as many as have registers
-    share_of_memory: float = 0.75  # of what is free, for the searches' arrays
+    warps: int = 32  # searches per multiprocessor at a time: limited by registers
+    share_of_memory: float = 0.75  # of the free memory, for the searches' arrays
     first_pairs: int = 1 << 12  # pairs of the first launch
-    seconds: float = 0.1  # that a launch should take: it can be stopped after each
-    seconds_per_fetch: float = 1.0  # of launches, after which counts are fetched: Ctrl-C loses at most as much
+    seconds: float = 0.1  # aim for one launch: a run can stop after each
+    seconds_per_fetch: float = 1.0  # seconds of launches between two fetches of counts: Ctrl-C loses at most this much
 
 
 PATHS = PathsPolicy()

@@ -1,8 +1,8 @@
 """Launches that are prepared once and made many times.
 
-CuPy packs the arguments of every launch anew, which for records takes longer than a search of a small graph. Here they
-are packed once, each at a place of its own. A launch writes those that have changed, and hands the driver the list.
-PackedLaunch writes all of them every time, which still takes half as long as CuPy's packing.
+CuPy packs the arguments of every launch again; for records that takes longer than a search of a small graph. Here
+arguments are packed once, each at its own place. A launch writes those that have changed, and passes the list to the
+driver. PackedLaunch writes all arguments every time, which still takes half as long as CuPy's packing.
 """
 
 from __future__ import annotations
@@ -17,19 +17,20 @@ from cupy_backends.cuda.api import driver
 from hopwave.engines.cuda.context import find_gpu
 from hopwave.engines.cuda.launch import BLOCK, parameters
 
-ALIGNMENT = 16  # bytes: the strictest of any argument
+ALIGNMENT = 16  # bytes: the greatest alignment of any argument
 
 
 class PreparedLaunch:
     """One kernel with its grid and its arguments by name, in the order of its parameters. Several threads may use it.
 
-    Arguments are NumPy scalars and records. Those that change from launch to launch are whole numbers from 0: counts
-    and addresses. `shared`: bytes of shared memory per block. `cooperative`: whether all blocks must run at once.
+    Arguments are NumPy scalars and records. Arguments that change from launch to launch are whole numbers from 0 on:
+    counts and addresses. `shared`: bytes of shared memory per block. `cooperative`: whether all blocks must run at
+    once.
     """
 
     def __init__(self, kernel, blocks, threads, shared=0, cooperative=True, **arguments):
         self.cooperative = cooperative
-        self.kernel = kernel  # a function that nobody holds is unloaded
+        self.kernel = kernel  # without a reference to it, a function is unloaded
         self.handle, self.blocks, self.threads, self.shared = kernel.handle, blocks, threads, shared
         packed = {name: np.atleast_1d(value).tobytes() for name, value in arguments.items()}
         starts, end = [], 0
@@ -48,7 +49,7 @@ class PreparedLaunch:
         self._lock = threading.Lock()
 
     def __call__(self, **changed):
-        """Put the kernel into the current stream, with these arguments; they stay for later launches too."""
+        """Put the kernel into the current stream, with these arguments; later launches keep them."""
         words, place = self._words, self._place
         with self._lock:
             for name, value in changed.items():
@@ -63,21 +64,21 @@ class PreparedLaunch:
 
     @staticmethod
     def word(argument):
-        """An argument as launches take it: the address of an array, the bits of a scalar."""
+        """An argument as a launch writes it: the address of an array, or the bits of a scalar."""
         return argument.data.ptr if hasattr(argument, "get") else int.from_bytes(argument.tobytes(), "little")
 
     def record(self, name, value):
-        """Replace a record."""
+        """Replace a record argument."""
         packed = np.atleast_1d(value).tobytes()
         with self._lock:
             ctypes.memmove(self._list[list(self._place).index(name)], packed, len(packed))
 
 
 class PackedLaunch:
-    """One kernel with plain arguments: arrays, and NumPy's scalars of up to 8 bytes. For one thread at a time."""
+    """One kernel with plain arguments: arrays, and NumPy scalars of up to 8 bytes. For one thread at a time."""
 
     def __init__(self, function, count):
-        self.function, self.handle = function, function.ptr  # a function that nobody holds is unloaded
+        self.function, self.handle = function, function.ptr  # without a reference to it, a function is unloaded
         self._memory = (ctypes.c_int64 * count)()
         first = ctypes.addressof(self._memory)
         self._list = (ctypes.c_void_p * count)(*range(first, first + 8 * count, 8))
@@ -85,7 +86,7 @@ class PackedLaunch:
         self._words = memoryview(self._memory).cast("B").cast("q")
 
     def __call__(self, blocks, threads, stream, arguments):
-        """Put the kernel into that stream."""
+        """Put the kernel into this stream."""
         words = self._words
         for place, one in enumerate(arguments):
             try:
@@ -96,7 +97,7 @@ class PackedLaunch:
 
 
 class PackedLaunches:
-    """Kernels as `launch.Kernels` launches them, for one search at a time: all of its launches go into one stream."""
+    """Launches kernels like `launch.Kernels`, but for one search at a time: all of its launches go into one stream."""
 
     def __init__(self, kernels):
         self.get, self.grid, self._most = kernels.get, kernels.grid, kernels.blocks
@@ -111,8 +112,8 @@ class PackedLaunches:
     def __call__(self, header, name, work, /, *arguments, shape="", blocks=None, text="", **named):
         """Launch a kernel with one thread per item of work, or with `blocks` blocks. Without work nothing is launched.
 
-        Arguments are in the order of the kernel's parameters, also the named ones: their names are compared with the
-        header's when the kernel is first launched. shape, text: as for Kernels.get.
+        All arguments, also named ones, are in the order of the kernel's parameters: the first launch compares their
+        names with the header's. shape, text: as for Kernels.get.
         """
         if work <= 0:
             return
@@ -126,7 +127,7 @@ class PackedLaunches:
 
 
 def check_names(header, name, named, first=0):
-    """Raise TypeError unless these are the names of the kernel's parameters from number `first` on, in their order."""
+    """Raise TypeError unless these are the kernel's parameter names from number `first` on, in order."""
     right = parameters(header, name)[first:]
     if tuple(named) != right:
         raise TypeError(f"{name} of {header} has the parameters {', '.join(right)}, not {', '.join(named)}")

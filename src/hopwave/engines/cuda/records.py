@@ -1,7 +1,7 @@
-"""Structs that kernels declare and Python fills or reads: each layout written down once on either side.
+"""Structs that kernels declare and Python fills or reads: each layout is declared once in C++ and once in Python.
 
 `record` names the C++ struct, so that a test can compile its header and compare the size and every field's offset
-(tests/engines/cuda/test_kernel_structs.py goes through `MIRRORED`). A declaration here looks like the one there:
+(tests/engines/cuda/test_kernel_structs.py goes through `MIRRORED`). A declaration here looks like the one in C++:
 
     record("rank/lengths.cuh", "Names", "ptr starts shifts", "i64 count")
 """
@@ -20,7 +20,7 @@ TYPES = {
 
 @dataclass(frozen=True)
 class Mirrored:
-    """A struct of one header (its path under kernels/), with template arguments, and our layout of it."""
+    """A struct of one header (its path below kernels/), with template arguments, and its layout in Python."""
 
     header: str
     struct: str
@@ -31,10 +31,10 @@ MIRRORED: list[Mirrored] = []
 
 
 def record(header, struct, *declarations, size=None, offsets=None):
-    """The dtype of a C++ struct, laid out as C++ does. Each declaration is a type and names; name[4] is an array.
+    """The dtype of a C++ struct, with its layout in C++. Each declaration is a type and names; name[4] is an array.
 
-    `size`: in bytes, where the struct has a larger alignment than its fields. `offsets`: where the fields are, if
-    only some of them are declared here.
+    `size`: in bytes, if the struct has a larger alignment than its fields. `offsets`: of the fields, if only some of
+    them are declared here.
 
     >>> record("one_launch/state.cuh", "Chunk", "i32 v length", "i64 begin").itemsize
     16
@@ -55,14 +55,14 @@ def _field(kind, name):
 
 
 def filled(dtype, **values):
-    """One record with these values, as kernels take it. An array counts by its address, None as a null pointer."""
+    """One record with these values, as a kernel argument. An array becomes its address, None a null pointer."""
     made = np.zeros(1, dtype)
     fill(made, **values)
     return made
 
 
 def fill(made, **values):
-    """Set some fields of a record. Arrays must be kept alive by somebody: a record holds only their addresses."""
+    """Set some fields of a record. The caller keeps arrays alive: a record holds only their addresses."""
     for name, value in values.items():
         made[name] = address(value) if value is None or hasattr(value, "get") else value
 

@@ -1,7 +1,7 @@
 """Vertices renumbered so that neighbours lie near each other in memory: meshes and roads then read fewer sectors.
 
-Distances from two landmarks far apart serve as coordinates. Interleaving their bits (Morton's order) gives every patch
-of the graph consecutive numbers, whichever way a search crosses it. Lists keep their order, so no sum changes a bit.
+Distances from two landmarks far apart serve as coordinates. Interleaving their bits (Morton's order) gives every region
+of the graph consecutive numbers. Lists keep their order, so that sums keep their bits.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ KERNELS = together(
     HEADER, "count_near", "find_farthest", "morton_keys", "ranks_and_lengths", "row_lengths", "move_rows", "old_places",
     "to_new_order", "to_old_order",
 )  # fmt: skip
-BITS = 16  # per coordinate: two of them interleaved fill 32
+BITS = 16  # per coordinate: two coordinates interleaved are 32 bits
 
 
 @dataclass(frozen=True)
 class Renumbered:
-    """A graph with new vertex numbers. order[new] is the old number, rank[old] the new one, which the host keeps."""
+    """A graph with new vertex numbers. order[new] is the old number; rank[old] is the new one, kept on the host."""
 
     order: Any
     rank: Any
@@ -57,7 +57,7 @@ def farthest(launch, one, other):
 
 
 def landmarks(launch, search, first):
-    """Distances from two vertices that are far apart, but not at opposite ends of the graph; -1 where not reached.
+    """Distances from two vertices that are far apart, but not at opposite ends of the graph; -1: not reached.
 
     The second landmark is chosen far from the first and also far from the vertex that is farthest from the first.
     """
@@ -68,7 +68,7 @@ def landmarks(launch, search, first):
 
 
 def morton_order(launch, both, offsets):
-    """The vertices in Morton's order of two distances; if both arrays are equal, in the order of one.
+    """The vertices in Morton's order of two distances; if both arrays are equal, in the order of that distance.
 
     Returns order[new], rank[old], and the lengths of the rows in the new order.
     """
@@ -104,14 +104,14 @@ def renumbered(loaded, search):
 
 
 def old_places(launch, order, fresh, offsets, m):
-    """Where each of the m arcs was before; fresh: the offsets in the new order, offsets: those before."""
+    """The old place of each of the m arcs; fresh: offsets in the new order, offsets: in the old one."""
     n, places = len(order), cupy.empty(m, np.int64)
     launch(HEADER, "old_places", WARP * n, fresh, offsets, order, np.int64(n), places)
     return places
 
 
 def to_new_order(scores, places):
-    """Rows of scores, each moved to the new order."""
+    """Rows of scores, moved to the new order."""
     moved = cupy.empty_like(scores)
     sizes = np.uint64(len(places)), np.uint64(len(scores))
     kernels(offset_type(places))(HEADER, "to_new_order", len(scores), scores, places, *sizes, moved)
@@ -119,11 +119,11 @@ def to_new_order(scores, places):
 
 
 def to_old_order(moved, places, scores):
-    """Write rows of scores in the new order back to the old one."""
+    """Write rows of scores from the new order back to the old one."""
     sizes = np.uint64(len(places)), np.uint64(len(scores))
     kernels(offset_type(places))(HEADER, "to_old_order", len(scores), moved, places, *sizes, scores)
 
 
 def instances(offset):
-    """(header, name) of every kernel here: what the compile test compiles."""
+    """(header, name) of every kernel here, for the compile test."""
     return [(HEADER, expression(HEADER, name, offset)) for name in KERNELS]

@@ -19,7 +19,7 @@ def greatest_length(launch, offsets):
 
 
 def long_rows(launch, offsets, arcs, length):
-    """The rows of more than that many arcs, the longest first; `arcs` is the number of all."""
+    """The rows of more than `length` arcs, the longest first; `arcs` is the number of all arcs."""
     n = len(offsets) - 1
     most = min(n, arcs // (length + 1))
     if not most:
@@ -35,5 +35,5 @@ def long_rows(launch, offsets, arcs, length):
 
 
 def instances(offset):
-    """(header, name) of every kernel here: what the compile test compiles."""
+    """(header, name) of every kernel here, for the compile test."""
     return [(HEADER, expression(HEADER, name, offset)) for name in KERNELS]

@@ -1,5 +1,5 @@
-"""The arrays that searches work in on the GPU, declared once and without CuPy: betweenness/regimes.py has those of
-betweenness. Engines allocate them (buffers.allocate), and footprint.py adds them up, on machines without a GPU too.
+"""The arrays of searches on the GPU, declared once and without CuPy; betweenness/regimes.py has those of betweenness.
+Engines allocate them (buffers.allocate), and footprint.py adds up their bytes, also on machines without a GPU.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ COUNTERS = record("one_launch/state.cuh", "Counters", "u32 arrived left tail", o
 
 
 def bitmap_words(n):
-    """32-bit words of a bitmap of n vertices, in whole lines of eight."""
+    """32-bit words of a bitmap of n vertices, a multiple of eight."""
     return -(-n // 256) * 8
 
 
 def prepared_arrays(n, wide):
-    """What is made of a graph before its first search; wide: whether its offsets have 64 bits."""
+    """The arrays made of a graph before its first search; wide: whether its offsets have 64 bits."""
     return (
         declare(np.int32, hub=n)
         | declare(np.uint32, closed=bitmap_words(n))
@@ -34,7 +34,7 @@ def prepared_arrays(n, wide):
 def level_arrays(n, m, split):
     """The buffers of a search. Every launch leaves the first bitmap empty.
 
-    A long list is cut into at most three pieces for every two halves that it has in full.
+    A piece is half a chunk; a long list has at least two full pieces, so at most three pieces for every two full ones.
     """
     return (
         declare(np.uint32, fill=0, bitmaps=(2, bitmap_words(n)))
@@ -48,12 +48,12 @@ def level_arrays(n, m, split):
 
 
 def most_long_rows(n, m):
-    """Rows that whole blocks take, at most."""
+    """An upper bound on the rows that whole blocks take."""
     return min(n, m // policy.SWEEP.long_row + 1)
 
 
 def sweep_arrays(n, m, subgrids, words):
-    """What groups of sources search in, one group per subgrid at a time."""
+    """The arrays of groups of sources; one group per subgrid at a time."""
     return (
         declare(np.uint64, state=(subgrids, 3, n, words))
         | declare(np.uint32, fill=0, touched=(subgrids, -(-n // 32)))
@@ -63,7 +63,7 @@ def sweep_arrays(n, m, subgrids, words):
 
 
 def sum_arrays(n, k, keep):
-    """What is added up of k sources. sums: reached, Σ d, the greatest d; Σ 1/d as float64."""
+    """The sums over k sources. sums: reached, Σ d, the greatest d; Σ 1/d as float64."""
     sums, histogram = (k, n + 1) if keep in ("sums", "columns") else (0, 0)
     columns = n if keep == "columns" else 0
     return declare(np.int64, fill=0, sums=(4, sums), histogram=histogram, columns=(columns, 3))
@@ -78,7 +78,7 @@ BOARD = record(
 
 
 def length_arrays(n, searches, own):
-    """What blocks or teams search in. own: whether they need distances of their own."""
+    """The arrays of blocks or teams that search. own: whether they need their own distances."""
     return (
         (declare(np.float64, fill=np.inf, distance=(searches, n)) if own else {})
         | declare(np.uint32, fill=0, near_stamp=(searches, n), far_stamp=(searches, n))
@@ -94,17 +94,17 @@ PATH_COUNTERS = record(
     "shortest_paths/state.cuh", "Counters", "u32 arrived left near[3]", offsets=[0, 128, 256], size=1280
 )
 REPORT = record("shortest_paths/state.cuh", "Report", "u64 buckets rounds grid_phases rebuilds")
-ENTRIES_PER_VERTEX = 2  # of every queue and pile: a vertex has an entry for every time its distance became shorter
-SPARE_ENTRIES = 1 << 16  # of small graphs
+ENTRIES_PER_VERTEX = 2  # entries per queue or pile: a vertex has one for every time that its distance became shorter
+SPARE_ENTRIES = 1 << 16  # more entries, for small graphs
 
 
 def path_capacity(n):
-    """Entries of a queue or pile."""
+    """Entries per queue or pile."""
     return ENTRIES_PER_VERTEX * n + SPARE_ENTRIES
 
 
 def path_arrays(n, m, whole, split, capacity):
-    """What a search writes to. whole: whether distances are whole numbers of 32 bits, so that an entry has 8 bytes."""
+    """The arrays that a search writes. whole: distances are whole numbers of 32 bits, so that an entry has 8 bytes."""
     return (
         declare(np.uint8, entries=(4, capacity * (8 if whole else 16)))
         | declare(PATH_CHUNK, chunks=(2, 2 * (m // split.chunk) + 64))

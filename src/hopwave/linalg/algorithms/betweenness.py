@@ -1,12 +1,12 @@
-"""Betweenness from several sources at once: one row per source, so one masked product computes a level of all searches.
+"""Betweenness from several sources at once: one row per source, so one masked product advances all searches a level.
 
 Brandes, A faster algorithm for betweenness centrality (2001); as products: Buluç and Gilbert, The Combinatorial BLAS
 (2011), section 5.1, and LAGr_Betweenness.
 
-Levels change direction, as those of a search do: a product pulls where fewer arcs enter unvisited vertices than leave
-the level before (Yang, Buluç and Owens, Implementing push-pull efficiently in GraphBLAS, 2018, section 5.6).
+Each level has its direction, as in a search: a product pulls if fewer arcs enter unvisited vertices than leave the
+level before (Yang, Buluç and Owens, Implementing push-pull efficiently in GraphBLAS, 2018, section 5.6).
 
-F   F(s, v): how many shortest paths lead from source s to v, for the v of one level        P   of all levels so far
+F   F(s, v): the number of shortest paths from source s to v, for v of one level        P   F of all levels so far
 D   D(s, v): the dependency of s on v, for one level: Σ_{w after v} σ(v)/σ(w) · (1 + D(s, w))
 """
 
@@ -33,10 +33,10 @@ plus_first = semiring.plus_first
 
 
 def betweenness(A: Any, sources: Iterable[int] | None = None, batch: int = 32, *, device: str = "auto") -> Vector:
-    """Σ_s D(s, v) for every v: betweenness before it is scaled, each pair of ends counted in both directions.
+    """Σ_s D(s, v) for every v: betweenness without scaling; both directions of a pair count.
 
-    From all sources, or from those given, `batch` at a time. This is the textbook form: hopwave.betweenness_centrality
-    also scales, is faster, and never overflows; here path counts that exceed float64 are an error.
+    This is the textbook form, `batch` sources at a time. hopwave.betweenness_centrality also scales, is faster, and
+    never overflows; here path counts that exceed float64 raise an error.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def forward(A: Matrix, sources: Any) -> list[Matrix]:
 
 
 def backward(A: Matrix, levels: list[Matrix]) -> Iterable[Matrix]:
-    """D of every level, from the second-last down to the first after the sources."""
+    """D of every level, from the last but one to the first after the sources."""
     D = None
     for F, nearer in zip(levels[:1:-1], levels[-2:0:-1], strict=True):
         ones = apply(F, unary.one, dtype="float64")

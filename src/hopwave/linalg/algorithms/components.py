@@ -1,8 +1,8 @@
-"""Connected components: trees of parents that are hung onto one another until each component is one star (FastSV).
+"""Connected components: trees of parents are joined until each component is one star (FastSV).
 
 Zhang, Azad and Hu, FastSV: a distributed-memory connected component algorithm with fast convergence (2020), section 4.
 
-f   every vertex's parent, whose number is never higher    g   its grandparent
+f   f(v) ≤ v: every vertex's parent        g   its grandparent
 m   the least grandparent among a vertex's neighbours
 """
 
@@ -22,7 +22,9 @@ from hopwave.linalg.reduction import reduce
 
 
 def connected_components(A: Any, *, device: str = "auto") -> Vector:
-    """The lowest vertex of every vertex's component; arcs count both ways. `hopwave.connected_components` is faster.
+    """For every vertex, the lowest vertex of its component; the direction of arcs does not matter.
+
+    `hopwave.connected_components` is faster.
 
     Parameters
     ----------

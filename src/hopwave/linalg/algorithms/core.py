@@ -1,9 +1,9 @@
-"""Core numbers: the largest k such that a vertex is in a part of the graph where all have k neighbours or more.
+"""Core numbers: the largest k such that a vertex is in a subgraph whose vertices all have at least k neighbours.
 
 Peeling in rounds (Batagelj and Zaveršnik, An O(m) algorithm for cores decomposition of networks, 2003; in rounds as in
 Dasari, Desh and Zubair, ParK, 2014): every vertex with at most k neighbours left is removed, with its arcs.
 
-d   neighbours left        peel   the vertices removed in this round        lost   how many neighbours each other loses
+d   neighbours left        peel   the vertices removed in this round        lost   how many neighbours the rest lose
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ def core_numbers(A: Any, directed: bool | None = None, *, device: str = "auto") 
 
     Loops do not count, and parallel arcs count as one.
 
-    Unless `directed` says so, a matrix is that of a directed graph if it is not symmetric.
+    If `directed` is None, the graph counts as directed if the matrix is not symmetric.
 
     Parameters
     ----------
     A : Matrix, Graph, or SciPy or CuPy sparse matrix
         The graph: an entry (i, j) is an arc from i to j.
     directed : bool, optional
-        Whether arcs in and arcs out count apart.
+        Whether an arc in and an arc out count as two neighbours.
     device : {"auto", "cpu", "cuda"}, optional
         Where it runs; by default where `A` is.
 

@@ -1,10 +1,10 @@
-"""Eigenvector centrality: a vertex is as central as those with arcs to it (Bonacich, 1972).
+"""Eigenvector centrality: proportional to the sum over the vertices with arcs to it (Bonacich, 1972).
 
 A   the arcs, with or without weights     x   the centralities, of length 1
 
     x = x · (A + I) / |x · (A + I)|        until Σ |change| < n · tol, as in NetworkX
 
-The identity I changes no eigenvector. Without it, the two sides of a bipartite graph would take turns for ever.
+The identity I changes no eigenvector. Without it, x would oscillate between the two sides of a bipartite graph.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ def eigenvector_centrality(
     max_iter : int, optional
         The most rounds.
     tol : float, optional
-        How little x must change for the last round.
+        Stop when Σ |change| < n · tol.
     nstart : array of n numbers, optional
-        The first value.
+        The first x.
     device : {"auto", "cpu", "cuda"}, optional
         Where it runs; by default where `A` is.
 

@@ -1,12 +1,13 @@
 """HITS: hubs have arcs to authorities, and authorities have arcs from hubs (Kleinberg, 1999).
 
-A   the arcs, with or without weights     h   the hubs: h = A a     a   the authorities: a = Aᵀ h, but for their length
+A   the arcs, with or without weights     h   the hubs: h = A a     a   the authorities: a = Aᵀ h, scaled to length 1
 
-So a is the eigenvector of AᵀA with the greatest eigenvalue, to which power iteration leads. NetworkX leaves it to
-ARPACK, which needs far fewer products, and so do the rounds here: of all sums of a, AᵀA a, (AᵀA)² a … they take the one
-that AᵀA makes longest (Lanczos, 1950), from the best few sums of one round and ten more products in the next (Wu and
-Simon, Thick-restart Lanczos method for large symmetric eigenvalue problems, 2000). Where several eigenvectors share the
-greatest eigenvalue, as in a bipartite graph, a is the one nearest to the first a; ARPACK's is then any of them.
+So a is the eigenvector of AᵀA with the greatest eigenvalue, to which power iteration converges. NetworkX uses ARPACK,
+which needs far fewer products. The rounds here work like ARPACK: of all linear combinations of a, AᵀA a, (AᵀA)² a …
+they take the one that AᵀA stretches most (Lanczos, 1950). A round starts from the best few vectors of the last round
+and makes ten more products (Wu and Simon, Thick-restart Lanczos method for large symmetric eigenvalue problems, 2000).
+If several eigenvectors share the greatest eigenvalue, as in a bipartite graph, a is the one nearest to the first a;
+ARPACK returns any of them.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ VECTORS, KEPT = 20, 10  # vectors per round, and how many of them start the next
 EIGENVECTOR = 1e-12  # a residual below this share of the eigenvalue is only rounding
 SAME = 1e-10  # eigenvalues closer than this share of the greatest count as equal
 NEAR = 0.1  # a round ends early if its error is below this share of the limit; the next round checks
-FINEST = 1e-14  # the smallest useful limit, tol · √n: float64 rounds at about this size
+FINEST = 1e-14  # changes below FINEST · √n are float64 rounding, so no smaller limit is useful
 
 
 def hits(
@@ -48,9 +49,9 @@ def hits(
     *,
     device: str = "auto",
 ) -> tuple[Vector, Vector]:
-    """Hubs and authorities. They add up to 1; with normalized=False, Σ a² = 1 and h = A a.
+    """Hubs and authorities. Each add up to 1; with normalized=False, Σ a² = 1 and h = A a.
 
-    All are 0 where there are no arcs, or where all weights are 0. `nstart`: the first a, an array of n weights.
+    All are 0 if there are no arcs, or if all weights are 0. `nstart`: the first a, an array of n weights.
 
     Parameters
     ----------
@@ -59,9 +60,9 @@ def hits(
     max_iter : int, optional
         The most rounds.
     tol : float, optional
-        How little a must change for the last round.
+        Stop when Σ |change of a| < tol.
     nstart : array of n numbers, optional
-        The first value.
+        The first a.
     normalized : bool, optional
         Whether the scores add up to 1.
     device : {"auto", "cpu", "cuda"}, optional
@@ -101,7 +102,7 @@ def hits(
     if length(h) == 0:
         if A.nnz and extremes(A)[1] > 0:
             raise GraphError("nstart is 0 at every vertex that an arc leads to; leave it out, or name one of these")
-        return Vector.from_dense(h), Vector.from_dense(h)  # nobody is a hub
+        return Vector.from_dense(h), Vector.from_dense(h)  # no arcs: all hubs and authorities are 0
 
     enough = max(tol, FINEST * n**0.5)
     a = settle(Authorities(A, a, enough), enough, max_iter, "the authorities")
@@ -114,8 +115,8 @@ def hits(
 class Authorities:
     """Rounds of Lanczos' algorithm on AᵀA, from a vector of length 1.
 
-    Q holds orthogonal vectors of length 1. The first `kept` are the best of the last round, and the one after them
-    leads on. T is AᵀA as it acts on them.
+    Q holds orthogonal vectors of length 1: first the `kept` best vectors of the last round, then new ones, each made
+    from the vector before it by a product. T = Q AᵀA Qᵀ.
     """
 
     def __init__(self, A: Matrix, start: Array, enough: float) -> None:
@@ -132,7 +133,7 @@ class Authorities:
             parts = Q[: k + 1] @ y
             T[k, : k + 1] = T[: k + 1, k] = on_host(parts)
             y -= parts @ Q[: k + 1]
-            y -= (Q[: k + 1] @ y) @ Q[: k + 1]  # twice: one pass leaves too much where y is almost a sum of them
+            y -= (Q[: k + 1] @ y) @ Q[: k + 1]  # twice: rounding spoils one pass if y is almost a combination of them
             rest = length(y)
             values, sums = np.linalg.eigh(T[: k + 1, : k + 1])
             greatest = values >= (1 - SAME) * values[-1]
@@ -150,7 +151,7 @@ class Authorities:
         return total_change(self.x, before)
 
     def is_near(self, left: npt.NDArray[np.float64], values: npt.NDArray[np.float64], greatest: Any) -> bool:
-        """Whether the best sum is nearly an eigenvector: its residual is small beside the gap to the next one."""
+        """Whether the best vector is nearly an eigenvector: its residual is small compared to the eigenvalue gap."""
         if greatest.all():
             return False
         apart = values[-1] - values[~greatest][-1]

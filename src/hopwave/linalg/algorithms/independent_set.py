@@ -1,4 +1,4 @@
-"""A maximal independent set: vertices of which no two are neighbours, and to which none can be added.
+"""A maximal independent set: no two of its vertices are neighbours, and no vertex can be added.
 
 Luby, A simple parallel algorithm for the maximal independent set problem (1986): every candidate draws a number. A
 vertex whose number is higher than those of all its neighbours joins the set, and its neighbours are out. About log n

@@ -1,6 +1,6 @@
 """Katz centrality: how many walks lead to a vertex, each counted less the longer it is (Katz, 1953).
 
-A   the arcs, with or without weights     α   what a walk loses per arc     b   what every vertex has by itself
+A   the arcs, with or without weights     α   the factor per arc of a walk     b   a vertex's own centrality
 x   the centralities
 
     x = α x · A + b        until Σ |change| < n · tol, as in NetworkX
@@ -43,22 +43,22 @@ def katz_centrality(
     *,
     device: str = "auto",
 ) -> Vector:
-    """The centrality of every vertex. `beta`, `nstart`: b, one number or n, and the first x, an array of n numbers.
+    """The centrality of every vertex. `beta`: b, one number or n numbers. `nstart`: the first x, n numbers.
 
     Parameters
     ----------
     A : Matrix, Graph, or SciPy or CuPy sparse matrix
         The graph: an entry (i, j) is an arc from i to j.
     alpha : float, optional
-        How much an arc passes on; below one over the greatest eigenvalue.
+        α; it must be below 1 / the greatest eigenvalue.
     beta : float or array of n numbers, optional
-        What a vertex has by itself.
+        b, the centrality that a vertex has without any walks.
     max_iter : int, optional
         The most rounds.
     tol : float, optional
-        How little x must change for the last round.
+        Stop when Σ |change| < n · tol.
     nstart : array of n numbers, optional
-        The first value.
+        The first x.
     normalized : bool, optional
         Whether the squares of the scores add up to 1.
     device : {"auto", "cpu", "cuda"}, optional

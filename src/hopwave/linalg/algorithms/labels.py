@@ -27,10 +27,10 @@ from hopwave.linalg.reduction import reduce
 def label_propagation(A: Any, seed: Any = None, max_rounds: int = 100, *, device: str = "auto") -> tuple[Vector, bool]:
     """The label of every vertex (the number of some vertex), and whether the labels settled within max_rounds.
 
-    At the start, every vertex is its own label. In a round, a vertex whose label is not among the most frequent ones of
-    its neighbours may take the best of them: the last one in a random order of labels. A coin decides whether it does.
-    Both the order and the coins are drawn from the seed. Labels are settled when no vertex would move. A is symmetric;
-    loops do not count.
+    At the start, every vertex is its own label. In a round, a vertex whose label is not among the most frequent labels
+    of its neighbours may take one of these: the last in a random order of labels. A coin decides whether it does. The
+    seed decides the order and the coins. Labels are settled when no vertex would move. A is symmetric; loops do not
+    count.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def label_propagation(A: Any, seed: Any = None, max_rounds: int = 100, *, device
     n = A.shape[0]
     xp = module_of(A.rows.indices)
     rng = generator(seed)
-    order = xp.asarray(rng.permutation(n))  # ties between labels go to the one that is later in this order
+    order = xp.asarray(rng.permutation(n))  # of equally frequent labels, the last in this order wins
     label_at = xp.argsort(order)
     f = xp.arange(n, dtype=xp.int32)
     one_per_row = xp.arange(n + 1, dtype=xp.int32)
@@ -82,7 +82,7 @@ def label_propagation(A: Any, seed: Any = None, max_rounds: int = 100, *, device
         best = reduce(scored(C, f, order, xp), monoid.max, axis=1)
         places, scores = best.entries()
         win = scores % (n + 1)
-        places, win = places[win < n], win[win < n]  # n stands for: no other label is more frequent than its own
+        places, win = places[win < n], win[win < n]  # n means that no label is more frequent than the vertex's own
         if len(places) == 0:
             return Vector.from_dense(f), True
         if rounds == max_rounds:

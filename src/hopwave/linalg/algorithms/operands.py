@@ -21,14 +21,14 @@ from hopwave.linalg.reduction import reduce
 
 @dataclass
 class Known:
-    """What the algorithms keep with a matrix; it is the same for the transpose."""
+    """What the algorithms keep with a matrix and its transpose, for which both are equal."""
 
     extremes: tuple[float, float] | None = None
     symmetric: bool | None = None
 
 
 def square(A: Any, device: str = "auto", weights: bool = False) -> Matrix:
-    """The matrix of a graph, on that device; "auto" is where it is. Everything made from it is computed there.
+    """The matrix of a graph, on that device; "auto" leaves it where it is. Later results are computed there.
 
     `weights` says whether the weights of a Graph become values; most algorithms need only the pattern.
     """
@@ -40,12 +40,12 @@ def square(A: Any, device: str = "auto", weights: bool = False) -> Matrix:
         return matrix
     if not isinstance(device, str) or device not in ("cpu", "cuda"):
         raise LinalgError(f"device={device!r} is not known here; use 'auto', 'cpu' or 'cuda'")
-    algebra(device)  # says what is missing, if it cannot run
+    algebra(device)  # raises an error that says what is missing
     return matrix.to(device)
 
 
 def generator(seed: Any) -> np.random.Generator:
-    """NumPy's generator for a seed, or one that is given."""
+    """NumPy's generator for a seed; a generator is returned unchanged."""
     try:
         return np.random.default_rng(seed)
     except (TypeError, ValueError):
@@ -55,7 +55,7 @@ def generator(seed: Any) -> np.random.Generator:
 
 
 def place(A: Matrix, vertex: Any, what: str = "source") -> int:
-    """The vertex, if it is one of the matrix."""
+    """The vertex as an int; raises a GraphError if it is not a vertex of the matrix."""
     n = A.shape[0]
     if not is_whole(vertex) or not 0 <= vertex < n:
         reach = f"they are the numbers 0 to {n - 1}" if n else "there are none"
@@ -74,7 +74,7 @@ def extremes(A: Matrix) -> tuple[float, float]:
 def _ends(A: Matrix) -> tuple[float, float]:
     if not A.has_values:
         return 1.0, 1.0
-    if A.device == "cpu":  # at once, without an engine that may have to be compiled first
+    if A.device == "cpu":  # by NumPy: the engine may have to be compiled first
         values: Any = A.rows.values
         return float(values.min()), float(values.max())
     return float(reduce(A, monoid.min)), float(reduce(A, monoid.max))
@@ -99,14 +99,14 @@ def check_lengths(A: Matrix) -> None:
 
 
 def loopless(A: Matrix) -> Matrix:
-    """The pattern without its diagonal; itself where there is no loop."""
+    """The pattern without its diagonal; the pattern itself if there is no loop."""
     pattern = A.pattern() if A.has_values else A
     without = select(pattern, "offdiag")
     return without if without.nnz < A.nnz else pattern
 
 
 def without_repeats(A: Matrix) -> Matrix:
-    """The pattern with every entry once; itself where no entry is repeated."""
+    """The pattern with every entry once; the matrix itself if no entry is repeated."""
     if A.ascending:
         return A
     xp = module_of(A.rows.indices)

@@ -1,13 +1,13 @@
-"""PageRank: where a random walk is that follows arcs and restarts now and then (Page, Brin, Motwani, Winograd, 1999).
+"""PageRank: how often a random walk that sometimes restarts visits a vertex (Page, Brin, Motwani, Winograd, 1999).
 
 A   the arcs, with or without weights     S   the sum of every vertex's weights     x   the ranks; they add up to 1
 α   the probability to follow an arc      p   where a walk restarts                 q   where it continues at a dead end
 
     x = α (x/S · A + (Σ x at dead ends) q) + (1 − α) p        until Σ |change| < n · tol, as in NetworkX
 
-Where p, q and the first x have few entries (personalised, from the same vertices), the first rounds are pushed along
-the arcs of x, as the first levels of a search are; once x is no longer sparse, all further rounds are pulled (Yang,
-Buluç and Owens, Implementing push-pull efficiently in GraphBLAS, 2018, section 5.6).
+If p, q and the first x have few entries (personalised, from the same vertices), the first rounds push along the arcs
+of x, like the first levels of a search; once x is no longer sparse, all further rounds pull (Yang, Buluç and Owens,
+Implementing push-pull efficiently in GraphBLAS, 2018, section 5.6).
 
 Adaptive: Kamvar, Haveliwala and Golub, Adaptive methods for the computation of PageRank (2004): most ranks settle long
 before the last one does, and a settled rank need not be computed again: a mask leaves it out.
@@ -43,7 +43,7 @@ from hopwave.linalg.products import vxm
 from hopwave.linalg.reduction import reduce
 from hopwave.planning.jobs import PowerJob
 
-SMALLEST = 1e-200  # the least sum of weights by which dividing loses no precision
+SMALLEST = 1e-200  # sums of weights between this and its reciprocal can be divided by without loss of precision
 Step = Callable[..., Vector]  # takes the ranks, and a mask or None
 
 
@@ -70,11 +70,11 @@ def pagerank(
     personalization, dangling, nstart : array of n numbers, optional
         p, q and the first x.
     tol : float, optional
-        How little x must change for the last round.
+        Stop when Σ |change| < n · tol.
     max_iter : int, optional
         The most rounds.
     adaptive : bool, optional
-        Leave out vertices whose rank has settled.
+        Do not compute ranks again that have settled.
     device : {"auto", "cpu", "cuda"}, optional
         Where it runs; by default where `A` is.
 
@@ -133,7 +133,7 @@ def pagerank(
         run = engine.pagerank(A, S.to_dense(0.0), alpha, p.arrays()[0], q.arrays()[0], x.arrays()[0])
         return Vector.from_dense(settle(run, n * tol, max_iter, "the ranks", before=before))
     dead = select(Vector.full(n, True, device=A.device), unary.one, mask=S, complement=True, structural=True).indices
-    follow = apply(S, binary.div, left=alpha).to_dense(0.0)  # α/S; 0 at dead ends, where it is not read
+    follow = apply(S, binary.div, left=alpha).to_dense(0.0)  # α/S; 0 at dead ends, where the value is not read
     arcs = semiring.plus_times if A.has_values else semiring.plus_first
 
     def step(x: Vector, mask: Vector | None = None) -> Vector:
@@ -161,7 +161,7 @@ def pagerank(
 
 @dataclass(frozen=True)
 class Pushed:
-    """The ranks after some rounds, how many there were, the last change, and whether that was small enough."""
+    """The ranks after some rounds, the number of rounds, the last change, and whether that was small enough."""
 
     ranks: Any
     rounds: int = 0
@@ -172,7 +172,7 @@ class Pushed:
 def pushed(
     A: Matrix, start: Any, jumps: Any, ends: Any, S: Vector, alpha: float, enough: float, max_iter: int
 ) -> Pushed:
-    """The first rounds, while ranks have few entries. A GPU pulls from the start: all of its rounds are one launch."""
+    """The first rounds, while ranks have few entries. A GPU pulls all rounds, because they are one launch."""
     if A.device == "cuda" or any(isinstance(given, float) for given in (start, jumps, ends)):
         return Pushed(start)
     x, p, q = (select(Vector.from_dense(given), binary.ne, 0.0) for given in (start, jumps, ends))
@@ -195,7 +195,7 @@ def pushed(
 
 @dataclass
 class OutWeights:
-    """Kept with a matrix: the sum of every vertex's weights; under True those of the transpose."""
+    """Kept with a matrix: the sum of every vertex's weights (key False); for the transpose (key True)."""
 
     sums: dict[bool, Vector] = field(default_factory=dict)
 
@@ -222,7 +222,7 @@ def _out_weights(A: Matrix) -> Vector:
 
 
 def adaptively(step: Step, enough: float, settled: float) -> Callable[[Vector], tuple[Vector, float]]:
-    """Rounds of the ranks that were not settled in the round before; a round of all ranks decides when to stop."""
+    """Rounds that compute only ranks that were not settled before; a round of all ranks decides when to stop."""
     active: Vector | None = None
 
     def one_round(x: Vector) -> tuple[Vector, float]:

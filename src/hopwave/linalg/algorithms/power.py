@@ -2,8 +2,8 @@
 
 x   one number per vertex, an array on the device of the matrix
 
-A round turns x into the next x and says by how much x has changed, Σ |change|. Rounds follow until that is less than a
-limit; for all but HITS it is n · tol, as in NetworkX.
+A round turns x into the next x and returns Σ |change|. Rounds repeat until this is less than a limit: n · tol, as in
+NetworkX, for all but HITS.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ LARGEST = 1e100  # if max weight × n is below this, no sum of squares overflows
 
 
 class Rounds:
-    """A power iteration whose round is a function: from x to the next x and Σ |change|."""
+    """A power iteration by a function: step(x) returns (next x, Σ |change|)."""
 
     def __init__(self, step: Callable[[Any], tuple[Any, float]], x: Any) -> None:
         self.x = x
@@ -45,7 +45,7 @@ def settle(run: PowerIteration, enough: float, max_iter: int, what: str, remedy:
     """Repeat rounds until Σ |change| < enough; returns x. `before`: rounds made earlier, for the error message."""
     with np.errstate(over="ignore", invalid="ignore"):
         rounds, left = 0, 0.0
-        while rounds < max_iter and left < np.inf:  # stop where x grows without end
+        while rounds < max_iter and left < np.inf:  # stop if x grows without end
             rounds, left = rounds + 1, run.round()
             if left < enough:
                 return run.x
@@ -53,7 +53,7 @@ def settle(run: PowerIteration, enough: float, max_iter: int, what: str, remedy:
 
 
 def settle_at_once(A: Matrix, job: PowerJob, what: str, remedy: str = "", before: int = 0) -> Array | None:
-    """As `settle`, but all rounds are one call of the engine. None where the engine of the matrix has no such call."""
+    """As `settle`, but all rounds are one call of the engine. Returns None if the engine has no such call."""
     engine = algebra(A.device)
     if engine.why_not_operation("power_iteration") is not None:
         return None
@@ -64,7 +64,7 @@ def settle_at_once(A: Matrix, job: PowerJob, what: str, remedy: str = "", before
 
 
 def not_settled(rounds: int, left: float, enough: float, what: str, remedy: str) -> ConvergenceError:
-    """The error of an iteration that has made as many rounds as it may."""
+    """The error of an iteration that did not settle within its rounds."""
     return ConvergenceError(
         f"after {rounds} rounds {what} still change by {left:.3g} in all, not less than {enough:.3g}; "
         f"give a larger max_iter or tol{remedy}"
@@ -80,7 +80,7 @@ def check_rounds(tol: float, max_iter: int) -> None:
 
 
 def weighted_square(A: Any, device: str) -> Matrix:
-    """The matrix of a graph with its weights, checked: sums and squares of them stay within float64."""
+    """The matrix of a graph with its weights; raises a GraphError if sums or squares of weights could overflow."""
     matrix = square(A, device, weights=True)
     check_weights(matrix, "centrality", finite=True)
     greatest = extremes(matrix)[1]
@@ -90,7 +90,7 @@ def weighted_square(A: Any, device: str) -> Matrix:
 
 
 def arriving(x: Array, A: Matrix) -> Array:
-    """x · A: what arrives at every vertex along the arcs into it, each carrying its tail's number times its weight."""
+    """x · A: for every vertex v, the sum of x(u) · weight over the arcs u → v."""
     arcs = semiring.plus_times if A.has_values else semiring.plus_first
     found: Array = vxm(Vector.from_dense(x), A, arcs, direction="pull").to_dense(0.0)
     return found
@@ -102,7 +102,7 @@ def total_change(x: Array, before: Array) -> float:
 
 
 def length(x: Array) -> float:
-    """√Σ x², whatever the range of x; 0 if all are 0."""
+    """√Σ x², without overflow or underflow of the squares; 0 if all are 0."""
     xp = module_of(x)
     most = float(xp.abs(x).max())
     return most * float(xp.sqrt(((x / most) ** 2).sum())) if 0 < most < np.inf else most
@@ -125,7 +125,7 @@ def numbers(given: Any, what: str, A: Matrix) -> Array | float:
 
 
 def floats(given: Any, what: str) -> npt.NDArray[np.float64]:
-    """An array of float64, or a GraphError that names the argument."""
+    """An array of float64; raises a GraphError that names the argument."""
     try:
         return np.asarray(given, np.float64)
     except (TypeError, ValueError) as error:

@@ -5,7 +5,7 @@ f   the vertices whose distance became shorter, with that distance       t   off
 Δ   the width of a bucket        L, H   the light arcs of A, at most Δ long, and the heavy ones
 
 Bellman-Ford: Kepner and Gilbert, Graph Algorithms in the Language of Linear Algebra (2011), chapter 5. The vector is
-sparse, so that a round costs only what changed, and dense once much has changed (push-pull, section 6.3).
+sparse while few distances change, so that a round is cheap, and dense otherwise (push-pull, section 6.3).
 Δ-stepping: Meyer and Sanders, Δ-stepping: a parallelizable shortest path algorithm (2003); as products: Sridhar et al.,
 Delta-stepping SSSP: from vertices and edges to GraphBLAS implementations (2019), figure 2.
 """
@@ -33,18 +33,17 @@ from hopwave.linalg.products import vxm
 from hopwave.linalg.reduction import reduce
 
 min_plus, least, less = semiring.min_plus, binary.min, binary.lt
-# A pull has no early exit here: it reads every arc. It pays once a push would read about as many.
+# A pull has no early exit here and reads every arc, so it pays only if a push would read about as many.
 CONVERT = Shares(rising=0.3, falling=0.2)  # the rule of the plan bellman-ford
 MANY = 1000  # a bucket with less than this fraction (1/MANY) of the vertices makes the next one twice as wide
 WIDE, CHAINS = 2, 48  # a bucket's width in longest arcs: WIDE, or CHAINS over the squared mean degree if that is more
 
 
 def sssp(A: Any, source: int | Sequence[int], *, device: str = "auto") -> Vector:
-    """The length of a shortest path from the source to every vertex, infinite where there is none (Bellman-Ford).
+    """The length of a shortest path from the source to every vertex, infinite if there is none (Bellman-Ford).
 
-    Of several sources, from the nearest.
-
-    The values are the lengths of the arcs, those of a Graph its weights. Without values every arc has length 1.
+    The values of the matrix (the weights of a Graph) are the lengths of the arcs. Without values every arc has length
+    1.
 
     Parameters
     ----------
@@ -78,7 +77,7 @@ def sssp(A: Any, source: int | Sequence[int], *, device: str = "auto") -> Vector
     """
     A, d, f = _begin(A, source, device)
     while f.nnz:
-        # A pull may read d instead of f, since d is full: offers from outside f are not shorter.
+        # A pull may read d instead of f: offers from vertices outside f are not shorter than d.
         t = vxm(d, A, min_plus, direction="pull") if f.decide() == "dense" else vxm(f, A, min_plus, direction="push")
         f = select(t, less, d).follow(f)
         assign(d, f, accum=least)
@@ -88,9 +87,9 @@ def sssp(A: Any, source: int | Sequence[int], *, device: str = "auto") -> Vector
 def delta_stepping(A: Any, source: int | Sequence[int], delta: float | None = None, *, device: str = "auto") -> Vector:
     """As `sssp`, nearest vertices first: one bucket after another, each of distances less than Δ apart.
 
-    Light arcs may lead back into the bucket, and are followed until none does; heavy arcs lead out of it, and are
-    followed once. A small Δ follows few arcs twice (as Dijkstra's algorithm), a large one has few buckets (as
-    Bellman-Ford).
+    Light arcs may lead back into the bucket, so they are relaxed until the bucket no longer changes; heavy arcs lead
+    out of it, and are relaxed once. A small Δ relaxes few arcs twice (like Dijkstra's algorithm), a large Δ has few
+    buckets (like Bellman-Ford).
 
     Parameters
     ----------
@@ -133,7 +132,7 @@ def delta_stepping(A: Any, source: int | Sequence[int], delta: float | None = No
     waiting = f  # the vertices whose distance has not been passed on
     while waiting.nnz:
         nearest = reduce(waiting, monoid.min)
-        end = max(nearest + delta, math.nextafter(nearest, math.inf))  # so that no bucket is empty, however small Δ is
+        end = max(nearest + delta, math.nextafter(nearest, math.inf))  # no bucket is empty, however small Δ is
         bucket = select(waiting, less, end)
         while bucket.nnz:
             t = select(vxm(bucket, L, min_plus), less, d)
@@ -145,7 +144,7 @@ def delta_stepping(A: Any, source: int | Sequence[int], delta: float | None = No
         if not given and settled.nnz * MANY < A.shape[0]:
             delta = min(
                 2 * delta, sys.float_info.max
-            )  # L keeps the arcs that were light: some are missing from it now, which is harmless
+            )  # L is not made again: arcs that are light now stay in H, which is harmless
         if H.nnz:
             t = select(vxm(settled, H, min_plus), less, d)
             assign(d, t, accum=least)
@@ -171,15 +170,15 @@ def split(A: Matrix, delta: float) -> tuple[Matrix, Matrix]:
 
 
 def default_delta(A: Matrix) -> float:
-    """A few times the longest arc. Each bucket costs a scan of all vertices. So buckets are wide where the mean degree
-    is low: there, following an arc twice seldom makes others be followed again."""
+    """A few times the longest arc. Each bucket costs a scan of all vertices, so buckets are wide if the mean degree is
+    low: relaxing an arc twice then seldom makes other arcs be relaxed again."""
     longest = extremes(A)[1]
     degree = A.nnz / max(A.shape[0], 1)
     return min(max(WIDE, CHAINS / max(degree, 1) ** 2) * longest, sys.float_info.max) if longest > 0 else 1.0
 
 
 def _begin(A: Any, source: int | Sequence[int], device: str) -> tuple[Matrix, Vector, Vector]:
-    """The matrix, checked; the distances, 0 at the source; the vector that has only the source."""
+    """Returns the checked matrix; d, 0 at the sources and infinite elsewhere; f, which has only the sources."""
     A = square(A, device, weights=True)
     check_lengths(A)
     d = Vector.full(A.shape[0], math.inf, device=A.device)

@@ -3,9 +3,9 @@
 Wolf, Deveci, Berry, Hammond and Rajamanickam, Fast linear algebra-based triangle counting with KokkosKernels (2017),
 section III; LAGraph calls its two forms Sandia_LL and Sandia_LUT.
 
-L   the arcs from every vertex to those before it
+L   the arcs from every vertex to lower vertices
 
-Of each triangle's corners i > k > j, C⟨L⟩ = L · Lᵀ counts j at (i, k), and C⟨Lᵀ⟩ = Lᵀ · L counts i at (j, k).
+For a triangle i > k > j, C⟨L⟩ = L · Lᵀ counts j at (i, k), and C⟨Lᵀ⟩ = Lᵀ · L counts i at (j, k).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from hopwave.linalg.products import mxm
 from hopwave.linalg.reduction import reduce
 
 plus_pair = semiring.plus_pair
-WORTH_SORTING = 250  # reads per entry from which sorting the vertices by degree pays
+WORTH_SORTING = 250  # from this many reads per entry on, sorting the vertices by degree pays
 
 
 def triangle_count(A: Any, *, device: str = "auto") -> int:
@@ -60,7 +60,7 @@ def triangle_count(A: Any, *, device: str = "auto") -> int:
     """
     A = pattern(square(A, device))
     engine = algebra(A.device)
-    if engine.why_not_operation("count_triangles") is None:  # the same sum without making L and C
+    if engine.why_not_operation("count_triangles") is None:  # computes the sum without making L and C
         found = engine.count_triangles(A.rows, WORTH_SORTING * A.nnz)
         if found is not None:
             return found
@@ -122,10 +122,10 @@ def pattern(A: Matrix) -> Matrix:
 
 
 def lower(A: Matrix) -> tuple[Matrix, Any]:
-    """(L, the vertex of each row of L); None instead of the vertices if L has them in the order of A.
+    """(L, the vertex of each row of L, or None if rows are in the order of A).
 
-    A product reads one row of L for every entry of L. Where hubs make that too many reads, vertices of high degree go
-    first: then no row is longer than √2m.
+    A product reads one row of L for every entry of L. If hubs make that too many reads, vertices are sorted by
+    descending degree: then no row is longer than √2m.
     """
     L = select(A, "tril", -1)
     xp = module_of(L.rows.indices)

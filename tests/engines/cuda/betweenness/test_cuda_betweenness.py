@@ -1,6 +1,6 @@
-"""Betweenness on the GPU: regimes that agree, the same bits each time, little memory, interrupted runs.
+"""Betweenness on the GPU: regimes agree, runs repeat their bits, little memory is enough, runs can be interrupted.
 
-test_betweenness.py and test_overflow.py check every plan on every trap and beyond float64.
+test_betweenness.py checks every plan on every trap, test_overflow.py beyond float64.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ both = pytest.mark.parametrize("call", [hw.betweenness_centrality, hw.edge_betwe
 
 @pytest.fixture
 def pool() -> Iterator[Any]:
-    """CuPy's pool of memory; limits that a test sets are lifted after it."""
+    """CuPy's memory pool; limits set by a test are lifted after it."""
     cupy = pytest.importorskip("cupy")
     found = cupy.get_default_memory_pool()
     yield found
@@ -160,9 +160,9 @@ def layered(*sizes: int, directed: bool = False) -> Graph:
     [
         (1, 3000, 1, 3000),  # long rows, in pieces; levels that push their counts, and levels that pull them
         (1, 2, 1500, 40, 3, 1),  # rows of every length; small levels after large ones, which push their shares
-        (1, *[2] * 47),  # as many levels as the kernel sorts
+        (1, *[2] * 47),  # the most levels that the kernel sorts
         (1, *[2] * 60),  # more than that: left to the block regime
-        (1, *[300] * 12),  # counts up to 2^98, beyond what whole numbers in float64 are exact for
+        (1, *[300] * 12),  # counts up to 2^98, beyond the whole numbers that float64 holds exactly
     ],
     ids=str,
 )
@@ -178,8 +178,8 @@ def test_one_source_by_the_whole_gpu(sizes: tuple[int, ...], directed: bool, cal
 
 @pytest.mark.parametrize("width", [64, 256])
 def test_a_small_level_pushes_its_shares_if_their_exponents_are_near(width: int) -> None:
-    """Six levels of that width beside a path: the shares of the two vertices after them are 1 and 1 / width ** 6. With
-    64 they are added up exactly, with 256 they are too far apart and are pulled.
+    """Six levels of this width beside a path: the shares of the two vertices after them are 1 and 1 / width ** 6. With
+    width 64 they are added up exactly; with 256 their exponents are too far apart, and they are pulled.
     """
     wide = layered(1, *[width] * 6, 1)
     path = np.append(0, wide.n + np.arange(7))
@@ -242,7 +242,7 @@ def test_deterministic_batches_of_arcs_are_not_made_smaller() -> None:
 
 
 def test_a_run_keeps_to_its_memory_limit(pool: Any) -> None:
-    """What a run takes beside the graph; CuPy rounds every array up to 512 bytes."""
+    """Measures what a run takes beside the graph; CuPy rounds every array up to 512 bytes."""
     G = generate.delaunay(20_000, seed=1)
     limit = 40 << 20
     for plan in PLANS:
@@ -261,7 +261,7 @@ def test_what_does_not_fit_is_told_before_it_runs(plan: str) -> None:
 
 @every_plan
 def test_out_of_memory_halves_and_goes_on(plan: str, pool: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The estimate says that all fits; the pool has less."""
+    """The estimate says that everything fits; the pool has less."""
     from hopwave.engines.cuda.betweenness import run as cuda_betweenness
 
     G, options = graph("kronecker"), options_for(plan)

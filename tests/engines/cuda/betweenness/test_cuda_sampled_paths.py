@@ -1,4 +1,4 @@
-"""Paths sampled on the GPU are the CPU's: the same pairs, the same paths, the same sums."""
+"""Paths sampled on the GPU equal the CPU's: the same pairs, paths and sums."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ GRAPHS = {
     "kronecker directed": lambda: generate.kronecker(11, 6, seed=2, directed=True),
     "sparse": lambda: generate.kronecker(10, 1, seed=3, directed=True),  # most pairs have no path
     "grid": lambda: generate.grid(30, 30),  # counts beyond 2^53: sums depend on their order
-    "hubs": lambda: generate.kronecker(13, 16, seed=4),  # walks look for predecessors in the nearer level
+    "hubs": lambda: generate.kronecker(13, 16, seed=4),  # a walk back searches the nearer level for predecessors
     "star": lambda: generate.star(3000),
     "path": lambda: generate.path(500),
     "complete": lambda: generate.complete(90),
@@ -101,7 +101,7 @@ def test_auto_takes_what_is_predicted_to_be_cheap(monkeypatch: pytest.MonkeyPatc
 
 
 def test_the_arrays_of_a_run_are_not_of_the_pool() -> None:
-    """CuPy's pool would carve small arrays out of them, and no later run could have as much."""
+    """CuPy's pool would put small arrays into them, and no later run could have as much memory."""
     import cupy
 
     from hopwave.engines.cuda.betweenness.sampled_paths import scratch

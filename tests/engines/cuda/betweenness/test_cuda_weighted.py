@@ -1,4 +1,4 @@
-"""Betweenness and distances along weights on the GPU equal those of the CPU engine, NetworkX and SciPy, bit by bit."""
+"""Betweenness and distances along weights on the GPU equal the CPU engine's, NetworkX's and SciPy's, bit by bit."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_large_graphs_as_on_the_cpu(name: str) -> None:
 def test_no_shape_changes_an_answer_and_each_repeats_its_bits(
     call: Any, shape: tuple[int, int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Threads per block, lanes per row, blocks per source."""
+    """Shapes: threads per block, lanes per row, blocks per source."""
     threads, group, team = shape
     monkeypatch.setattr(regimes, "block_shape", lambda *_: regimes.Shape(threads, group, 5, 0, team))
     for name in ("kronecker-directed", "mesh"):
@@ -211,7 +211,7 @@ def test_questions_about_distances(name: str) -> None:
         graph = weighted(bare, "fractions")
         try:
             due = ask(graph, weights=True, device="cpu")
-        except GraphError:  # a diameter of a graph in pieces
+        except GraphError:  # the diameter of a disconnected graph
             continue
         np.testing.assert_allclose(ask(graph, weights=True, device="cuda"), due, rtol=1e-13)
 

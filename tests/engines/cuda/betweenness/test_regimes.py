@@ -1,4 +1,4 @@
-"""What is decided before betweenness and sweeps run on a GPU, tested without one: regime, shapes, memory, device."""
+"""Decisions before betweenness and sweeps run on a GPU, tested without one: regime, shapes, memory, device."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_codes_hold_two_bits_per_vertex_or_two_bitmaps(n: int) -> None:
 
 @given(st.integers(1, 1000), st.integers(0, 10**6), st.integers(1, 1000))
 def test_sizes_do_not_depend_on_what_is_free(k: int, n: int, blocks: int) -> None:
-    """Else a run could not be resumed."""
+    """Otherwise a run could not be resumed."""
     size = regimes.block_size(k, n, Shape(256, 1, blocks, 0), Machine())
     assert 1 <= size <= max(1, k) and size <= 8 * blocks
 

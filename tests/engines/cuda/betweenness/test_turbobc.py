@@ -1,4 +1,4 @@
-"""TurboBC on the GPU: memory, types, pauses. test_betweenness.py compares its scores with every other plan's."""
+"""TurboBC on the GPU: memory, types, pauses. test_betweenness.py compares its scores with all other plans."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_deterministic_rejects_plans_that_add_by_atomics(turbobc: Any) -> None:
 
 
 def test_memory_is_the_papers_with_float64(turbobc: Any) -> None:
-    """7n + m words; three arrays of δ and the sums have one word more per vertex, and so has σ where it is float64."""
+    """7n + m words; three arrays of δ and the sums have one word more per vertex, and so has σ if it is float64."""
     n, m = 1000, 7000
     assert turbobc.needed_words(n, m, "columns") == 7 * n + m + 4 * n + 1
     assert turbobc.needed_words(n, m, "warps", wide=True) == 7 * n + m + 5 * n + 1
@@ -112,7 +112,7 @@ def test_int64_offsets(gpu: Any, plan: str, directed: bool) -> None:
 def test_counts_take_the_narrowest_type_that_holds_them(gpu: Any, plan: str) -> None:
     small = finished(gpu, TRAPS["kronecker"](), plan, range(20))
     assert (small.widened, small.extended) == (0, 0)
-    # From a corner 2^75 paths lead to the opposite one; from the middle of a side of a small grid all counts fit.
+    # From a corner 2^75 paths lead to the opposite corner; from the middle of a side of a small grid all counts fit.
     grid = TRAPS["overflow-of-int64-grid"]()
     large = finished(gpu, grid, plan, [0, grid.n - 1])
     assert (large.widened, large.extended) == (2, 0)
@@ -136,7 +136,7 @@ def test_the_type_changes_no_bit(gpu: Any, plan: str) -> None:
     graph = TRAPS["kronecker"]()
     job = BetweennessJob(np.arange(graph.n, dtype=np.int64))
     narrow, wide = (gpu.accumulation(graph, job, CATALOGUE[plan]) for _ in range(2))
-    wide.widened = 10**9  # as if all sources before had needed it
+    wide.widened = 10**9  # as if all earlier sources had needed it
     for run in (narrow, wide):
         brandes.accumulate(run, job, "test", False, None)
     assert narrow.widened == 0 and wide.widened == 10**9 + graph.n
@@ -155,7 +155,7 @@ def test_a_pause_after_every_source_changes_no_bit(gpu: Any, plan: str) -> None:
         more = broken.advance(done, lambda done: True)
         assert more == done + 1 == broken.done
         done = more
-    if plan == "turbobc-sccooc":  # adds by atomic operations, in no order
+    if plan == "turbobc-sccooc":  # adds by atomic operations, in any order
         same(broken.total, whole.total)
     else:
         assert np.array_equal(broken.total, whole.total)

@@ -1,4 +1,4 @@
-"""Power iterations in one launch: rows of every length, the same bits on every run, NetworkX's and SciPy's numbers."""
+"""Power iterations in one launch: rows of every length, the same bits in every run, NetworkX's and SciPy's results."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ EXACT: dict[str, Any] = {"tol": 1e-15, "max_iter": 1000}
 
 
 def lengths() -> hw.Graph:
-    """Rows of 0 … 70, 1,023 … 1,026 and 20,000 arcs into a vertex, and vertices without arcs out of them."""
+    """Vertices with 0 … 70, 1,023 … 1,026 and 20,000 in-arcs, and vertices without out-arcs."""
     rng = np.random.default_rng(5)
     n, wanted = 30_000, [*range(71), 127, 128, 129, 511, 512, 513, 1023, 1024, 1025, 1026, 2047, 2048, 2049, 20_000]
     tails = np.concatenate([rng.choice(n - 1000, length, replace=False) for length in wanted])
@@ -45,7 +45,7 @@ graphs = pytest.mark.parametrize("name", GRAPHS)
 
 
 def solved(graph: hw.Graph, alpha: float, weights: Any = None, p: Any = None, q: Any = None) -> Any:
-    """The ranks, by SciPy's direct solver: x = α (x/S A + (Σ x at dead ends) q) + (1 − α) p, where Σ x = 1."""
+    """The ranks by SciPy's direct solver: x = α (x/S A + (Σ x at dead ends) q) + (1 − α) p, where Σ x = 1."""
     n = graph.n
     p = np.full(n, 1 / n) if p is None else p / p.sum()
     q = p if q is None else q / q.sum()
@@ -74,7 +74,7 @@ def test_ranks_are_those_of_a_direct_solver(name: str, weighted: bool) -> None:
 
 @graphs
 def test_rounds_are_those_of_products(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The numbers after a few rounds and after more: one round more or less would show."""
+    """Compares the numbers after a few rounds and after more: one round too many or too few would show."""
     graph = GRAPHS[name]()
     start = np.random.default_rng(4).random(graph.n)
 
@@ -127,7 +127,7 @@ def test_what_does_not_settle_says_so() -> None:
         hw.pagerank(graph, tol=0, max_iter=3, device="cuda")
     with pytest.raises(ConvergenceError, match="after 2 rounds the centralities"):
         hw.eigenvector_centrality(graph, tol=0, max_iter=2, device="cuda")
-    with pytest.raises(ConvergenceError, match=r"alpha=0\.9 closer to 0"):  # grows until float64 ends
+    with pytest.raises(ConvergenceError, match=r"alpha=0\.9 closer to 0"):  # grows until float64 overflows
         hw.katz_centrality(graph, 0.9, max_iter=10**6, device="cuda")
     assert math.isclose(hw.pagerank(graph, device="cuda").scores.sum(), 1, rel_tol=1e-12)  # the next call works
 
@@ -137,7 +137,7 @@ def test_what_does_not_settle_says_so() -> None:
 def test_rows_numbered_by_distance_give_the_same_ranks(
     kind: str, weighted: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A large mesh whose vertices are numbered at random is renumbered this way."""
+    """A large mesh whose vertices are numbered at random gets numbered by distance."""
     from dataclasses import replace
 
     from hopwave.engines.cuda.linalg import power
@@ -145,7 +145,7 @@ def test_rows_numbered_by_distance_give_the_same_ranks(
     monkeypatch.setattr(power, "POWER", replace(power.POWER, order_vertices=100, near=50, deep=8))
     mesh = hw.generate.grid(60, 50, missing=0.05, seed=3)
     n, edges = mesh.n, np.array(list(mesh.edges())).T
-    if kind == "pieces":  # a second one that no search from the first vertex reaches, and vertices without arcs
+    if kind == "pieces":  # a second mesh that the first vertex does not reach, and vertices without arcs
         n, edges = 2 * n + 30, np.concatenate([edges, edges + n], axis=1)
     tails, heads = np.random.default_rng(4).permutation(n)[edges]
     graph = hw.Graph.from_edges(tails, heads, n=n, directed=kind == "grid directed")

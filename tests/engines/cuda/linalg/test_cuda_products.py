@@ -1,4 +1,4 @@
-"""The GPU's own in products: long rows cut into pieces, several streams and threads, what stays on the device."""
+"""What is special about products on the GPU: rows cut into pieces, streams and threads, what stays on the device."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("gpu")]
 
 @pytest.fixture(scope="module")
 def hubs() -> hw.Graph:
-    """Rows without entries, short, middling and long ones: up to 40,000 entries, eighty pieces."""
+    """Rows without entries, short, medium and long rows: up to 40,000 entries, eighty pieces."""
     n = 60_000
     rng = np.random.default_rng(1)
     lengths = {0: 40_000, 1: 513, 2: 512, 3: 511, 4: 64, 5: 63, 6: 20_000, 7: 1025, 8: 1}
@@ -33,7 +33,7 @@ def same(y: la.Vector, z: la.Vector) -> bool:
 @pytest.mark.parametrize("name", ["plus_second", "min_second", "any_pair", "or_and", "lxor_land"])
 @pytest.mark.parametrize("share", [1.0, 0.5, 0.001])
 def test_long_rows(hubs: hw.Graph, name: str, share: float) -> None:
-    """Whole numbers, so that no order of adding shows."""
+    """Whole numbers, so that the order of additions does not matter."""
     n, rng = hubs.n, np.random.default_rng(2)
     A = la.Matrix.from_graph(hubs)
     x = la.Vector.from_dense(rng.integers(0, 9, n).astype(np.int64), rng.random(n) < share)

@@ -1,4 +1,4 @@
-"""How the GPU's power iterations deal rows to warps, without a GPU: every row and every entry exactly once."""
+"""How the GPU's power iterations deal rows to warps, tested without a GPU: every row and entry exactly once."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def test_every_row_is_in_one_tile(rows: list[int]) -> None:
     tiles, seen = power.tiles_of(rows, 11), np.zeros(rows[-1], int)
     assert tiles[0] == 11
     for kind in range(1, power.KINDS):
-        per_tile = 1 << (kind - 1)  # as all_tiles() of kernels/linalg/power.cuh counts
+        per_tile = 1 << (kind - 1)  # as all_tiles() in kernels/linalg/power.cuh counts
         for tile in range(tiles[kind - 1], tiles[kind]):
             first = rows[kind] + (tile - tiles[kind - 1]) * per_tile
             assert first < rows[kind + 1]

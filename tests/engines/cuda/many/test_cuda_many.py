@@ -35,7 +35,7 @@ def swept(device: str, graph: Graph, sources: Any, keep: Any, **more: Any) -> Sw
 
 
 def check(graph: Graph, sources: Any, keep: Any, **more: Any) -> None:
-    """Bit for bit what the CPU engine finds; pairs of one distance have no order there, and ascend on the GPU."""
+    """Equal to the CPU engine bit for bit; pairs at one distance are in any order there, and ascending on the GPU."""
     found, right = swept("cuda", graph, sources, keep, **more), swept("cpu", graph, sources, keep, **more)
     if keep == "pairs":
         assert np.array_equal(found.reached, right.reached)
@@ -80,7 +80,7 @@ def little_room(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def one_block(monkeypatch: pytest.MonkeyPatch) -> None:
-    """So many rows per lane group that its counters of 63 run over."""
+    """Give a lane group more than 63 rows, so that its counters overflow."""
     set_subgrids(monkeypatch, 1, 1)
 
 
@@ -135,7 +135,7 @@ def test_larger_graphs(name: str, subgrids: tuple[int, int] | None, monkeypatch:
 
 
 def test_a_long_row_is_looked_through_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In a hub's row, early neighbours reach the sources in the lower half of every word, late ones the upper half."""
+    """In a hub's row, early neighbours have the sources of every word's lower half, late ones the upper half."""
     only_pulls(monkeypatch)
     hub, arms = 0, np.arange(1, 6001)
     ends = arms + len(arms)

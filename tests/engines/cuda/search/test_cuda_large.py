@@ -1,5 +1,5 @@
-"""hopwave's search as large graphs run it, with 64-bit offsets and whole lines of answers written, on graphs that SciPy
-searches too.
+"""hopwave's search with what large graphs use (64-bit offsets, whole lines of answers), on graphs that SciPy can
+search.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ GARBAGE = -77
 
 
 def hubs() -> hw.Graph:
-    """Two vertices with more arcs than 16 bits count, a path, vertices without arcs, and n no multiple of 32."""
+    """Two vertices with more arcs than 16 bits can count, a path, vertices without arcs; n is no multiple of 32."""
     leaves = np.arange(2, 70_002)
     path = np.arange(70_001, 70_050)
     ends = np.concatenate([0 * leaves, 0 * leaves[::2] + 1, path]), np.concatenate([leaves, leaves[::2], path + 1])
@@ -36,7 +36,7 @@ GRAPHS = {
     "path": (lambda: hw.generate.path(1000), (0, 500)),
     "sparse": (lambda: hw.generate.uniform(20_001, 1, seed=2), (0, 3)),
 }
-# Pulls from the first level on, as it comes, no pull at all, and pulls with pushes between them.
+# Pulls from the first level on; the usual rule; no pull at all; pulls with pushes between them.
 RULES = (Growing(1e12, 1e12), Growing(10, 18), Growing(0, 0), Growing(1e12, 2))
 
 
@@ -71,7 +71,7 @@ def test_large_graphs_are_searched_as_scipy_does(name: str, rule: Growing, offse
 
 
 def check_parents(graph: hw.Graph, source: int, distances: Any, parents: Any) -> None:
-    """Every reached vertex has a neighbour one level nearer as its parent, the source itself, the others none."""
+    """Every reached vertex has a parent one level nearer; the source is its own parent; other vertices have none."""
     assert parents[source] == source and (parents[distances < 0] == -1).all()
     found = np.flatnonzero(distances > 0)
     assert (distances[parents[found]] == distances[found] - 1).all()

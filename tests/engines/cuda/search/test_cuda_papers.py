@@ -1,4 +1,4 @@
-"""What the papers' plans do on a GPU beyond giving the right answer: one format, duplicates, levels launched ahead.
+"""Properties of the papers' plans on a GPU, besides right answers: one format, duplicates, levels launched ahead.
 
 tests/engines/every_machine/test_search.py runs every plan on every trap. A few tests here need no GPU, only CuPy.
 """
@@ -40,7 +40,7 @@ def fresh(graph: Graph) -> Graph:
 
 
 def searched(graph: Graph, plan: Plan, source: int, question: SearchJob, ahead: bool) -> tuple[Any, Any]:
-    """What the engine found, and its levels without their times: launched ahead, or one after the other."""
+    """The engine's results, and its levels without times: launched ahead, or one after the other."""
     from hopwave.engines.host_loop import by_levels
 
     engine: Any = engines.engine("cuda")
@@ -86,7 +86,7 @@ def test_levels_ahead_are_those_of_the_host(plan: Plan, trap: str, limit: int | 
 @on_gpu
 @pytest.mark.parametrize("plan", [plan for plan in AHEAD if "-td-" in plan.name], ids=str)
 def test_path_counts_are_scaled_between_levels_launched_ahead(plan: Plan) -> None:
-    """A chain of 1100 diamonds has 2^1100 paths: more than float64, so that levels must be scaled on the way."""
+    """A chain of 1100 diamonds has 2^1100 paths, more than float64 holds, so that levels must be scaled."""
     graph = generate.diamonds(1100)
     found, levels = searched(graph, plan, 0, SearchJob(path_counts=True), True)
     assert len(levels) == found["depth"] + 1
@@ -97,7 +97,7 @@ def test_path_counts_are_scaled_between_levels_launched_ahead(plan: Plan) -> Non
 @on_gpu
 @pytest.mark.parametrize("plan", TURBOBFS, ids=str)
 def test_turbobfs_holds_one_format_and_no_queue(plan: Plan) -> None:
-    """Section III: the arcs of a directed graph once (COOC: and their columns); offsets of rows count out-degrees."""
+    """Section III: a directed graph's arcs are kept once (COOC: with their columns); row offsets give out-degrees."""
     graph = fresh(TRAPS["kronecker-directed"]())
     result = hw.bfs(graph, 0, plan=plan, device="cuda", predecessors=False)
     assert result.distances.tolist() == oracle.distances(graph, [0])
@@ -110,7 +110,7 @@ def test_turbobfs_holds_one_format_and_no_queue(plan: Plan) -> None:
 
 @on_gpu
 def test_a_plan_with_pushes_after_one_without() -> None:
-    """Rows and queues are made when the first plan needs them."""
+    """Rows and queues are made when a plan first needs them."""
     graph = fresh(TRAPS["kronecker-directed"]())
     for plan in ("turbobfs-td-sccsc", "xbfs", "turbobfs-td-sccooc", "hiragushi-hybrid", "hopwave"):
         for direction in ("out", "in"):
@@ -128,7 +128,7 @@ def test_a_plan_with_pushes_after_one_without() -> None:
 def test_merrill_keeps_duplicates_and_counts_levels_exactly(
     trap: str, room: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Also where the queue has too little room for them: the level is then taken from the status array."""
+    """Also if the queue has too little room for them: the level is then taken from the status array."""
     from hopwave.engines.cuda.search import steps
 
     graph = TRAPS[trap]()
@@ -145,7 +145,7 @@ def test_merrill_keeps_duplicates_and_counts_levels_exactly(
 
 @on_gpu
 def test_culling_leaves_few_duplicates() -> None:
-    """Without culling a level of kron 16 would be a queue of millions; with it few arcs are read twice."""
+    """Without culling, a level of kron 16 would be a queue of millions; with culling, few arcs are read twice."""
     graph = generate.kronecker(16, 16, seed=1)
     result = hw.bfs(graph, int(graph.degrees.argmax()), plan="merrill", device="cuda", trace=True)
     assert result.trace is not None
@@ -191,7 +191,7 @@ def test_few_blocks_cull_where_duplicates_stay() -> None:
 def test_a_column_product_is_one_launch_or_several(
     plan: str, trap: str, lists: int, arcs: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By many blocks in several launches, with lists that one block sums, and whole by one block, up to a full tile."""
+    """Three ways: many blocks in several launches; lists that one block sums; all in one block, up to a full tile."""
     from hopwave.engines.cuda.search import steps
 
     monkeypatch.setattr(steps, "FEW_LISTS", lists)
@@ -221,7 +221,7 @@ def test_levels_are_timed_for_a_trace_alone(plan: str) -> None:
 
 @on_gpu
 def test_xbfs_scans_nothing_where_every_vertex_is_visited() -> None:
-    """The last level of a search that reaches everything looks for unvisited vertices, and there are none."""
+    """The last level of a search that reaches everything looks for unvisited vertices and finds none."""
     graph, engine, plan = generate.complete(300), engines.engine("cuda"), hw.plan("xbfs")
     search: Any = engine.start(engine.load(graph, plan), (0,), SearchJob())
     search.begin()

@@ -1,4 +1,4 @@
-"""What steps launch, without a GPU: arguments by the names of the kernels' parameters, and records made again."""
+"""What steps launch, tested without a GPU: arguments named like the kernels' parameters, and repeated launches."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ AHEAD = [plan for plan in CATALOGUE.values() if plan.task == "search" and ahead.
 
 
 class Array:
-    """Stands for an array of CuPy."""
+    """A substitute for a CuPy array."""
 
     def __init__(self, length: int, dtype: Any = np.int32) -> None:
         self.length, self.nbytes = length, length * np.dtype(dtype).itemsize
@@ -41,7 +41,7 @@ class Array:
 
 
 class Launches:
-    """Stands for PackedLaunches: keeps (header, name, names of arguments), checked as those are."""
+    """A substitute for PackedLaunches: keeps (header, name, names of arguments), and checks the names like it."""
 
     def __init__(self) -> None:
         self.made: list[tuple[str, str, dict[str, Any]]] = []
@@ -120,11 +120,11 @@ def test_wrong_names_are_refused() -> None:
             prepared_launch.check_names("steps/state.cuh", "merge_bits", dict.fromkeys(wrong))
 
 
-# ---------------------------------------------------------------- launches made again
+# ---------------------------------------------------------------- repeated launches
 
 
 class Prepared:
-    """Stands for PreparedLaunch: its launches are (kernel, blocks, arguments)."""
+    """A substitute for PreparedLaunch: its launches are (kernel, blocks, arguments)."""
 
     seen: list[Any]
 
@@ -148,7 +148,7 @@ def launch(**arguments: Any) -> Any:
 
 
 class Depths(Launches):
-    """Notes the depth of every launch."""
+    """Records the depth of every launch."""
 
     def __init__(self, seen: list[Any]) -> None:
         self.seen = seen
@@ -164,7 +164,7 @@ def recording(seen: list[Any]) -> Any:
 
 
 def test_recorded_launches_are_made_again_with_another_level(prepared: list[Any]) -> None:
-    """Markers change; other arguments stay, also a size that is equal to the depth."""
+    """Markers change; other arguments stay, even a size that happens to equal the depth."""
     search = recording(prepared)
     markers = {"depth": launches.LEVEL, "before": launches.BEFORE, "counters": launches.COUNTERS}
     one = launch(n=np.int32(4), parent=NULL, visited=Array(1), **markers)
@@ -185,7 +185,7 @@ def test_recorded_launches_are_made_again_with_another_level(prepared: list[Any]
 
 @pytest.mark.parametrize("own", [np.int32(4), 4, np.uint64(1000), 0.5])
 def test_a_number_that_is_not_marked_is_not_recorded(prepared: list[Any], own: Any) -> None:
-    """A depth computed by the step itself would be the same at every later level."""
+    """A depth computed by the step itself would stay the same at every later level."""
     with pytest.raises(TypeError, match=r"depth=.* which later levels would repeat; pass LEVEL, BEFORE or COUNTERS"):
         ahead.Recorded(recording(prepared), [launch(depth=own)])
 

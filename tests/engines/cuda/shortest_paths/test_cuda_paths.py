@@ -1,4 +1,4 @@
-"""Shortest paths on the GPU, in one launch: every bit that of SciPy's Dijkstra, predecessors that make a tree."""
+"""Shortest paths on the GPU, in one launch: exactly SciPy's Dijkstra, and predecessors that form a tree."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("gpu")]
 either = pytest.mark.parametrize("directed", [False, True])
 Array = np.ndarray[Any, Any]
 
-# Lengths on which searches go wrong; whole numbers are searched as such, all others as float64.
+# Lengths on which searches go wrong; whole numbers are searched as whole numbers, all others as float64.
 KINDS: dict[str, Any] = {
     "equal": lambda draw, m: draw.integers(1, 4, m),
     "zeros": lambda draw, m: draw.integers(0, 3, m) * 1.5,
@@ -40,7 +40,7 @@ KINDS: dict[str, Any] = {
 
 @pytest.fixture(autouse=True, scope="module")
 def compiling(gpu: Any) -> None:
-    """All kernels are compiled at the same time, instead of each when it is first needed."""
+    """Compile all kernels at the same time, instead of each when it is first needed."""
     from hopwave.engines.cuda import nvrtc
     from hopwave.engines.cuda.shortest_paths import search as paths
 
@@ -115,7 +115,7 @@ def test_traps(trap: str) -> None:
 
 
 def large() -> dict[str, Graph]:
-    """Graphs that need every part: hubs in chunks, many blocks, deep searches, wide ones."""
+    """Graphs that need every part: hubs in chunks, many blocks, deep and wide searches."""
     hub = np.arange(1, 70_000)
     return {
         "kronecker": with_lengths(hw.generate.kronecker(14, 16, seed=5), 1),
@@ -148,7 +148,7 @@ def test_large_graphs(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["kronecker", "grid"])
 def test_full_buffers_only_repeat_work(name: str) -> None:
-    """Queues of one entry per vertex are full time and again."""
+    """Queues of one entry per vertex fill up again and again."""
     from hopwave.engines.cuda.policy import PathSplit
     from hopwave.engines.cuda.shortest_paths import search as paths
 
@@ -175,13 +175,13 @@ def test_ways_to_share_out_work_change_no_bit() -> None:
         {"arcs": 0}, {"arcs": 1 << 30}, {"pile": 0}, {"pile": 1 << 20},
     ):  # fmt: skip
         buffers = paths.Buffers(arcs, PathSplit(**changes))
-        for _ in range(2):  # counters are left as they were found
+        for _ in range(2):  # the first search must leave the counters as it found them
             d, _ = paths.launch(arcs, buffers, ShortestPathsJob((1,)), 20.0, False)
             assert np.array_equal(d.get(), expected), changes
 
 
 def test_a_trace_counts_every_bucket() -> None:
-    n = 5000  # more buckets than the table has rows at first
+    n = 5000  # more buckets than the table first has rows
     graph = hw.generate.path(n).with_weights(np.ones(2 * n - 2))
     trace = hw.sssp(graph, 0, delta=1.0, trace=True, device="cuda").trace
     assert trace is not None and [bucket.least for bucket in trace] == list(range(n))

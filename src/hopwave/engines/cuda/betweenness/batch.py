@@ -1,8 +1,8 @@
 """Betweenness with a batch of sources at once (kernels/betweenness/batch.cuh), for shallow graphs.
 
 Python runs the levels; a level is a launch or two, for all batches at once. Lists are cut into chunks when a graph is
-first used here. Two kinds of search are left to the block regime: deeper than a batch keeps masks for, and with path
-counts that might pass float64.
+first used here. Two kinds of search are left to the block regime: those deeper than a batch keeps masks for, and those
+whose path counts might exceed float64.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from hopwave.engines.cuda.launch import BLOCK, WARP, expression, kernels, truth
 from hopwave.engines.cuda.records import address, filled, record
 
 HEADER = "betweenness/batch.cuh"
-SMALL_BLOCK = 64  # threads per block where a batch's 64 sources get one thread each
+SMALL_BLOCK = 64  # threads per block if each of a batch's 64 sources gets one thread
 
 BATCH = record(
     HEADER, "Batch",
@@ -41,7 +41,7 @@ def instances():
 
 
 def begin(edges):
-    """Start to compile what batches need."""
+    """Start to compile the kernels of batches."""
     shaped = [("add_batches", "int"), ("set_sources", "int"), ("close_level", "int")]
     shaped += [("gather_level", "int, false, false"), ("gather_level", f"int, true, {truth(edges)}")]
     shaped += [("finish_longs", "int, false"), ("finish_longs", "int, true")]
@@ -51,7 +51,7 @@ def begin(edges):
 class Batches:
     """The batch regime on one graph for one job.
 
-    budget(): bytes that may be taken now. block_regime: takes the sources that must leave a batch.
+    budget(): bytes that may be allocated now. block_regime: takes the sources that must leave a batch.
     """
 
     def __init__(self, loaded, job, machine, depth, budget, lanes, block_regime):
@@ -67,8 +67,8 @@ class Batches:
         self.targets = None if job.targets is None else cupy.asarray(job.targets.view(np.uint8))
         count_levels = regimes.MAX_COUNT_BITS // max(1, loaded.on_device.degree_bits)
         self.levels = min(regimes.MAX_BATCH_LEVELS, count_levels)
-        # Where kernels tell the host what a level found. It outlives a batch's other arrays, since kernels may still be
-        # queued when those are freed.
+        # Host memory to which kernels report what a level found. It outlives a batch's other arrays, since kernels may
+        # still be queued when those are freed.
         told = self.at_once * (regimes.MAX_BATCH_LEVELS + 2)
         self.pinned = cupy.cuda.alloc_pinned_memory(8 * told)
         self.told = np.frombuffer(self.pinned, np.uint64, told)
@@ -88,7 +88,7 @@ class Batches:
         return kept[name]
 
     def add(self, sources, total):
-        """Add these sources' scores to total; returns both sides of their certificates.
+        """Add these sources' scores to total; return both sides of their certificates.
 
         Certificates are fetched when all pieces have been launched, so that the GPU never waits for the host.
         """
@@ -102,7 +102,7 @@ class Batches:
         return certificate
 
     def _piece(self, sources, total, lanes):
-        """Launch all levels of these sources, both ways. Returns a function that fetches their certificates."""
+        """Launch all levels of these sources, both ways. Return a function that fetches their certificates."""
         batches, job = -(-len(sources) // lanes), self.job
         state = State(self, batches, lanes)
         parts = allocated(regimes.part_array(self.loaded.n, batches * lanes, self.loaded.device.multiprocessors))
@@ -123,15 +123,15 @@ class Batches:
         self.kernels.exactly(HEADER, "add_batches", "int", (parts.shape[1],), BLOCK, arguments)
 
         def sides():
-            ends = 2.0 * reached.get() * job.endpoints  # counted in the sums in addition to δ
+            ends = 2.0 * reached.get() * job.endpoints  # endpoints are in the sums in addition to δ
             return np.stack([parts.get().sum(1) - ends, due.get().astype(np.float64)], 1)[: len(sources)]
 
         return sides
 
     def _search(self, state, ids):
-        """The masks of every level, or None if the search must leave the batch.
+        """Return the masks of every level, or None if the search must leave the batch.
 
-        The host is always one level behind: it learns what a level found when the next one has been launched.
+        The host is always one level behind: it reads what a level found after launching the next one.
         """
         limit = NO_CUTOFF if self.job.cutoff is None else self.job.cutoff
         masks, ended = [state.masks()], None
@@ -147,7 +147,7 @@ class Batches:
         return masks
 
     def _stand(self, state, mask, ids):
-        """Set the first level: every source at itself."""
+        """Set the first level: each source reaches itself."""
         fields, count = state.fields(self.forward, mask, mask), len(ids)
         if count:
             grid = (self.kernels.grid(count, SMALL_BLOCK),)
@@ -155,7 +155,7 @@ class Batches:
 
 
 class State:
-    """The arrays of some batches under way."""
+    """The arrays of the batches that are being computed."""
 
     def __init__(self, regime, batches, lanes):
         self.regime, self.batches, self.lanes = regime, batches, lanes
@@ -195,12 +195,12 @@ class State:
         )  # fmt: skip
 
     def blocks(self, lists):
-        """Blocks per batch: for all batches together as many as the GPU holds."""
+        """Blocks per batch, such that all batches together fill the GPU."""
         warps = BLOCK // WARP
         return min(max(1, -(-len(lists.chunks) // warps)), max(1, self.regime.kernels.blocks // self.batches))
 
     def gather(self, lists, other, mask, back, leaf=False, total=None):
-        """One level, either way."""
+        """Compute one level, on the way out or back."""
         launch, edges = self.regime.kernels.exactly, back and self.regime.job.edges
         fields = self.fields(lists, other, mask, leaf, total if edges else None)
         flags = f"int, {truth(back)}"
@@ -212,7 +212,7 @@ class State:
             launch(HEADER, "finish_longs", flags, (blocks, self.batches), BLOCK, (fields,))
 
     def close(self, depth):
-        """After a level: which sources still found something. Returns an event that tells when that is known."""
+        """After a level, find the sources that still found a vertex. Returns an event that says when that is known."""
         regime = self.regime
         fields = self.fields(regime.forward, self.visited, self.visited)
         distance = depth if regime.job.edges else depth - 1
@@ -223,7 +223,7 @@ class State:
         return event
 
     def found_any(self, event, depth):
-        """Whether any batch found a vertex at that depth."""
+        """Whether any batch found a vertex at this depth."""
         if event is None:
             return True
         event.synchronize()

@@ -1,7 +1,8 @@
-"""Betweenness, one block per source (kernels/betweenness/block.cuh): small or deep graphs, and counts that overflow.
+"""Betweenness, one block per source (kernels/betweenness/block.cuh): for small or deep graphs, and counts that
+overflow.
 
 Every source has its own row of scores. Rows are added to the total one after another, in the order of the sources, so
-neither the number of blocks nor the memory available to them changes a bit.
+the result does not depend on the number of blocks or the available memory.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from hopwave.engines.cuda.records import filled, record
 from hopwave.engines.cuda.renumber import old_places, to_new_order, to_old_order
 
 HEADER = "betweenness/block.cuh"
-EXTENDED = "hopwave::Extended"  # mantissa and exponent, where float64 is not enough
+EXTENDED = "hopwave::Extended"  # mantissa and exponent, for counts beyond float64
 NO_CUTOFF = np.iinfo(np.int32).max
 SUMMING = 1024  # threads per row of scores
 
@@ -50,7 +51,7 @@ def instances():
 
 
 def begin(loaded, job, runs):
-    """Start to compile what blocks need, in their usual shape. `runs`: False if they only take sources over."""
+    """Start to compile the block regime's kernels, in the usual shape. `runs`: False if it only takes over sources."""
     plain = truth(not (job.edges or loaded.directed))
     names = [expression(HEADER, "sources_alone", loaded.on_device.offset, "double", "true", plain, "false")]
     names += [expression(HEADER, name, "int") for name in ("add_rows", "sum_rows")] if runs else []
@@ -58,7 +59,7 @@ def begin(loaded, job, runs):
 
 
 def begin_sums():
-    """Start to compile what adds the sums of two blocks."""
+    """Start to compile the kernel that adds the sums of two blocks."""
     nvrtc.begin(HEADER, [expression(HEADER, "add_rows", "int")])
 
 
@@ -71,7 +72,7 @@ def add(sums, total):
 class Blocks:
     """The block regime on one graph for one job.
 
-    budget(): bytes that may be taken now. numbers: a Renumbered graph to use instead, or None.
+    budget(): bytes that may be allocated now. numbers: a Renumbered graph to use instead, or None.
     """
 
     header, kernel = HEADER, "sources_alone"
@@ -97,11 +98,11 @@ class Blocks:
         return regimes.block_shape(n, m, k, depth, machine)
 
     def _state_bytes(self):
-        """Of one block or team."""
+        """Bytes of one block's or team's arrays."""
         return regimes.block_state(self.loaded.n, self.shape.shared)
 
     def _graph(self, arrays):
-        """The kernels' struct Graph of these arrays, which must be kept alive."""
+        """The kernels' struct Graph of these arrays; the caller keeps them alive."""
         offsets, neighbours, in_offsets, in_neighbours = arrays.offsets, arrays.neighbours, None, None
         if self.loaded.directed:
             in_offsets, in_neighbours = arrays.in_offsets, arrays.in_neighbours
@@ -118,7 +119,7 @@ class Blocks:
         return f"{self.offset}, {number}, {truth(shared > 0)}, {truth(plain)}, {truth(team > 1)}"
 
     def add(self, sources, total):
-        """Add these sources' scores to total; returns both sides of their certificates."""
+        """Add these sources' scores to total; return both sides of their certificates."""
         if self.numbers is None:
             return self._add(cupy.asarray(np.asarray(sources, np.int32)), total)
         places = self._places()
@@ -128,7 +129,7 @@ class Blocks:
         return certificate
 
     def _places(self):
-        """Where the scores of the renumbered graph belong."""
+        """Where the scores of the renumbered graph belong in the original one."""
         numbers, loaded = self.numbers, self.loaded
         if not self.job.edges:
             return numbers.order
@@ -161,7 +162,7 @@ class Blocks:
         return np.stack([sums.get() - 2.0 * due[:, 1] * self.job.endpoints, due[:, 0].astype(np.float64)], 1)
 
     def _new_results(self, count):
-        """What the kernel writes for that many sources, beside their scores."""
+        """Allocate what the kernel writes for `count` sources, beside their scores."""
         return {"due": cupy.zeros((count, 2), np.int64), "status": cupy.zeros(count, np.int32)}
 
     def _overflowed(self, results):
@@ -169,15 +170,15 @@ class Blocks:
         return np.flatnonzero(results["status"].get()).astype(np.int32)
 
     def _check_again(self, results):
-        """After some rows were repeated: raise an error if one cannot be counted at all."""
+        """After some rows were repeated: raise an error if one still cannot be counted."""
 
     def _over(self, work, threads, name, arguments):
-        """A kernel with one thread per item, as far as the GPU holds them."""
+        """Launch a kernel with one thread per item, at most as many as the GPU holds."""
         if work > 0:
             self.kernels.exactly(HEADER, name, "int", (self.kernels.grid(work, threads),), threads, arguments)
 
     def _run(self, results, which, count, blocks, number, shared, team):
-        """The sources of these rows (which: some of them), with path counts kept in that kind of number."""
+        """Run the sources of these rows (which: only some of them), with path counts of type `number`."""
         loaded, job, n = self.loaded, self.job, self.loaded.n
         blocks = min(blocks, count)
         state = allocate(regimes.block_arrays(n, blocks, 1 if number == "double" else 2, shared))

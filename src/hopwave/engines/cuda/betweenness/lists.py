@@ -1,4 +1,4 @@
-"""Neighbour lists cut into chunks for batches (kernels/betweenness/lists.cuh); made once for a graph."""
+"""Neighbour lists cut into chunks for batches (kernels/betweenness/lists.cuh); made once per graph."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ LONG = record("betweenness/batch.cuh", "Long", "i32 v slot slots")
 
 @dataclass(frozen=True)
 class Lists:
-    """Neighbour lists cut into chunks, longest first; `longs` are the lists that are more than one chunk.
+    """Neighbour lists cut into chunks, longest first; `longs` are the lists of more than one chunk.
 
-    `slots`: places for the partial sums of all of their chunks.
+    `slots`: places for the partial sums of these lists' chunks.
     """
 
     chunks: Any
@@ -50,7 +50,7 @@ def cut(launch, offsets, neighbours):
 
 
 def table(dtype, count):
-    """Room for records on the GPU, one row of 32-bit words each: CuPy has no structured arrays."""
+    """Allocate records on the GPU, one row of 32-bit words each: CuPy has no structured arrays."""
     return cupy.empty((count, dtype.itemsize // 4), np.int32)
 
 

@@ -4,11 +4,11 @@
     depth    levels of a search from the vertex of highest degree (search/distances.probed_depth)
     budget   bytes that a run may take
 
-    block    one block per source, or a team of blocks where sources are few (block.py)
+    block    one block per source, or a team of blocks if sources are few (block.py)
     batch    up to 64 sources per batch, which share every read of the graph (batch.py)
     wide     the whole GPU works on one source, in one launch (wide.py)
 
-Nothing here changes a score by more than rounding. All of it is decided before the run, by these functions alone.
+These choices change a score by rounding at most. These functions alone make them, before the run.
 """
 
 from __future__ import annotations
@@ -25,31 +25,31 @@ from hopwave.errors import EngineError, too_large
 
 Regime = Literal["block", "batch", "wide"]
 
-LANES = 64  # sources per batch at most: one bit each of a 64-bit mask
+LANES = 64  # most sources of a batch: one bit each in a 64-bit mask
 CHUNK_ARCS = 512  # arcs of a list that one warp takes at a time
-MAX_BATCH_LEVELS = 48  # a batch keeps one mask per level and vertex, so a deeper search leaves it for the block regime
-MAX_COUNT_BITS = 1000  # a batch's path counts are plain float64: a search whose counts might pass 2^1000 leaves it
-MAX_WIDE_SOURCES = 4  # up to four sources, each gets the whole GPU
+MAX_BATCH_LEVELS = 48  # a batch keeps one mask per level and vertex; deeper searches go to the block regime
+MAX_COUNT_BITS = 1000  # a batch's path counts are plain float64; searches whose counts might pass 2^1000 go to the
+MAX_WIDE_SOURCES = 4  # up to this many sources, each gets the whole GPU
 PIECE_ARCS = 1024  # arcs of a long row that one warp takes at a time, in the wide regime
-PUSH_COST = 4  # cost of an arc that path counts are pushed along, by atomics; an arc of a pull costs 1
-PUSH_BACK_COST = 32  # cost of an arc that shares are pushed along: two atomics, many of them at the same hubs
-MAX_SMALL_ARCS = 1 << 20  # a graph of fewer arcs, and fewer than SPARSE_DEGREE per vertex, is one block's work
+PUSH_COST = 4  # cost of pushing a path count along an arc, by atomics; pulling along an arc costs 1
+PUSH_BACK_COST = 32  # cost of pushing a share along an arc: two atomics, many of them at the same hubs
+MAX_SMALL_ARCS = 1 << 20  # a graph with fewer arcs, and with less than SPARSE_DEGREE per vertex, goes to the block
 SPARSE_DEGREE = 4
-MIN_ARCS_TO_RENUMBER = 1 << 27  # sources × arcs from which new vertex numbers pay for themselves, on a deep graph
-MIN_NEAR_SHARE = 0.25  # an order is good if this share of the arcs joins near numbers (renumber.neighbours_near)
+MIN_ARCS_TO_RENUMBER = 1 << 27  # sources × arcs from which renumbering pays, on a deep graph
+MIN_NEAR_SHARE = 0.25  # an order is good if at least this share of the arcs joins near numbers
 MAX_ORDERED_VERTICES = 1 << 19  # a graph with more vertices is renumbered whatever its order
 MAX_THREADS = 1024  # per block
 MIN_THREADS = 64  # per block
 MAX_TEAM = 32  # blocks per source
 MAX_BATCHES = 32  # per launch
-BATCH_ARCS = 1 << 25  # arcs × batches that fill the GPU: more batches at once gain nothing
-MAX_ROUNDS = 8  # launches between two looks at the clock, when progress is shown and Ctrl-C heard
-MAX_ROUND_ARCS = 1 << 36  # sources × arcs between two looks, if that is less
+BATCH_ARCS = 1 << 25  # arcs × batches that fill the GPU: more batches at once are not faster
+MAX_ROUNDS = 8  # launches between two checks of the clock, where progress is shown and Ctrl-C is handled
+MAX_ROUND_ARCS = 1 << 36  # most sources × arcs between two checks
 FLOAT = 8  # bytes of a float64
 ROW_OVERHEAD = 64  # bytes per source in addition to its row of scores: certificate, status, id
-MAPPED = 16  # levels that have a bitmap, in the wide regime
+MAPPED = 16  # levels with a bitmap, in the wide regime
 
-# Structs that lie in arrays.
+# Structs that are items of arrays.
 BOARD = record(
     "betweenness/block.cuh", "Board", "u64 due counted", "u32 item arrived", "i32 found[3]", "i32 high low", size=128
 )
@@ -63,7 +63,7 @@ SHARED = record(
 
 @dataclass(frozen=True)
 class Machine:
-    """What a GPU has: multiprocessors, the shared memory and threads of each, memory, and cooperative launches."""
+    """A GPU: multiprocessors, the shared memory and threads of each, memory, whether it can launch cooperatively."""
 
     multiprocessors: int = 132
     shared: int = 227 << 10
@@ -79,7 +79,7 @@ class Shape:
     threads: int  # per block
     group: int  # lanes that share a vertex
     blocks: int  # sources at once: one block or one team for each
-    shared: int  # bytes of codes per block in shared memory; 0: they are in global memory
+    shared: int  # bytes of codes per block in shared memory; 0: codes are in global memory
     team: int = 1  # blocks per source
 
 
@@ -93,7 +93,7 @@ def power_of_two(x: float) -> int:
 
 
 def is_deep(depth: int) -> bool:
-    """Whether searches are too deep for batches: from other sources they may be twice as deep as the probe.
+    """Whether searches may be too deep for batches: other sources may search twice as deep as the probe.
 
     >>> is_deep(24), is_deep(25)
     (False, True)
@@ -102,7 +102,7 @@ def is_deep(depth: int) -> bool:
 
 
 def is_small(n: int, m: int) -> bool:
-    """Whether a graph is one block's work.
+    """Whether a graph is small enough for one block per source.
 
     >>> is_small(1 << 17, 3 << 17), is_small(1 << 17, 1 << 20)
     (True, False)
@@ -133,7 +133,7 @@ def choose(n: int, m: int, k: int, depth: int, budget: int) -> tuple[Regime, str
 
 
 def code_words(n: int) -> int:
-    """32-bit words that hold two bits per vertex, or two bitmaps.
+    """32-bit words for two bits per vertex, or for two bitmaps.
 
     >>> code_words(33)
     4
@@ -151,12 +151,12 @@ def block_shape(n: int, m: int, k: int, depth: int, machine: Machine) -> Shape:
     shared = 4 * code_words(n)
     if shared > machine.shared:
         shared = 0
-    resident = machine.shared // (shared + 1024) if shared else 16  # blocks; CUDA takes 1 kB for each
+    resident = machine.shared // (shared + 1024) if shared else 16  # blocks; CUDA reserves 1 kB for each
     level = n / (depth + 1) * group  # lanes that a mean level keeps busy
     threads = max(
         power_of_two(2.25 * level),
         power_of_two(machine.threads / max(1, resident)),  # else a multiprocessor is not filled
-        power_of_two(machine.threads * machine.multiprocessors / max(1, k)),  # else the GPU is not
+        power_of_two(machine.threads * machine.multiprocessors / max(1, k)),  # else the GPU is not filled
     )
     threads = min(MAX_THREADS, max(MIN_THREADS, threads))
     blocks = max(1, min(resident, machine.threads // threads)) * machine.multiprocessors
@@ -169,7 +169,7 @@ def block_shape(n: int, m: int, k: int, depth: int, machine: Machine) -> Shape:
 
 
 def worth_renumbering(n: int, m: int, k: int, depth: int, budget: int) -> bool:
-    """Whether to consider new numbers for a deep graph's vertices: four searches, a sort, and a copy of the graph.
+    """Whether renumbering a deep graph may pay: it takes four searches, a sort, and a copy of the graph.
 
     >>> [worth_renumbering(1 << 20, 6 << 20, k, 376, 1 << 36) for k in (2, 64)]
     [False, True]
@@ -178,7 +178,7 @@ def worth_renumbering(n: int, m: int, k: int, depth: int, budget: int) -> bool:
 
 
 def scattered(n: int, near: float) -> bool:
-    """Whether the order that a graph came in is worse than ours; `near` is the share of its arcs between near numbers.
+    """Whether a graph's own order is worse than ours; `near` is the share of its arcs that join near numbers.
 
     >>> scattered(1 << 15, 0.6), scattered(1 << 15, 0.01), scattered(1 << 20, 0.6)
     (False, True, True)
@@ -187,7 +187,7 @@ def scattered(n: int, near: float) -> bool:
 
 
 def block_arrays(n: int, blocks: int, numbers: int, shared: int) -> dict[str, Array]:
-    """What blocks or teams work in. numbers: per path count. shared: whether codes are in shared memory."""
+    """The arrays of blocks or teams. numbers: bytes per path count. shared: whether codes are in shared memory."""
     return (
         declare(np.uint32, fill=0, ticket=1)
         | declare(np.int32, queue=(blocks, n), begins=(blocks, n + 2), shifts=(blocks, n + 2))
@@ -198,7 +198,7 @@ def block_arrays(n: int, blocks: int, numbers: int, shared: int) -> dict[str, Ar
 
 
 def weighted_arrays(n: int, m: int, blocks: int, numbers: int, team: int) -> dict[str, Array]:
-    """The same along weights, beside search_arrays.length_arrays; `tight` is two bitmaps of arcs."""
+    """The arrays of blocks or teams along weights, beside search_arrays.length_arrays; `tight`: two bitmaps of arcs."""
     return (
         declare(np.uint32, fill=0, ticket=1)
         | declare(np.float64, X=(blocks, n, numbers), hops=(blocks, n))
@@ -217,12 +217,12 @@ def block_state(n: int, shared: int) -> int:
 
 
 def weighted_state(n: int, m: int) -> int:
-    """The same along weights."""
+    """Bytes of one block's own arrays, along weights."""
     return total(length_arrays(n, 1, own=True)) + total(weighted_arrays(n, m, 1, 1, 1))
 
 
 def block_size(k: int, width: int, shape: Shape, machine: Machine) -> int:
-    """Sources between two looks at the clock: some rounds of all blocks, as far as an eighth of the memory holds rows.
+    """Sources between two checks of the clock: some rounds of all blocks, if an eighth of the memory holds their rows.
 
     >>> block_size(10**6, 1 << 15, Shape(256, 2, 1056, 8192), Machine())
     8448
@@ -232,7 +232,7 @@ def block_size(k: int, width: int, shape: Shape, machine: Machine) -> int:
 
 
 def block_fit(state: int, width: int, shape: Shape, size: int, budget: int) -> tuple[int, int]:
-    """Blocks of `state` bytes each and rows of scores that fit into the budget: fewer rows first, then fewer of both.
+    """How many blocks of `state` bytes, and rows of scores, fit into the budget: first reduce rows, then both.
 
     >>> block_fit(block_state(1000, 512), 1000, Shape(256, 1, 132, 512), 1056, 1 << 20)
     (37, 37)
@@ -248,7 +248,7 @@ def block_fit(state: int, width: int, shape: Shape, size: int, budget: int) -> t
 
 
 def lanes_for(k: int) -> int:
-    """Sources per batch: a power of two, LANES at most.
+    """Sources per batch: a power of two, at most LANES.
 
     >>> lanes_for(1), lanes_for(3), lanes_for(1000)
     (1, 4, 64)
@@ -257,10 +257,10 @@ def lanes_for(k: int) -> int:
 
 
 def batch_arrays(n: int, batches: int, lanes: int, slots: int) -> dict[str, Array]:
-    """What batches work in, beside a mask per level. slots: for partial sums of lists that were cut.
+    """The arrays of batches, beside a mask per level. slots: for partial sums of lists that were cut.
 
-    counts: σ and δ. tallies: of every source, what its last level found, and all levels. sums: Σ (d - 1) or Σ d, and
-    the targets reached.
+    counts: σ and δ. tallies: per source, what its last level found, and all levels together. sums: Σ (d - 1) or Σ d,
+    and the targets reached.
     """
     return (
         {"visited": mask_array(n, batches)}
@@ -272,22 +272,22 @@ def batch_arrays(n: int, batches: int, lanes: int, slots: int) -> dict[str, Arra
 
 
 def mask_array(n: int, batches: int) -> Array:
-    """A bit per source of every vertex."""
+    """One mask: one bit per vertex and source."""
     return Array((batches, n), np.uint64, fill=0)
 
 
 def part_array(n: int, sources: int, multiprocessors: int) -> Array:
-    """Sums of blocks, of every source."""
+    """Sums of blocks, per source."""
     return Array((sources, min(-(-n // 64), 8 * multiprocessors)))
 
 
 def most_slots(m: int) -> int:
-    """Slots at most: a list of more than CHUNK_ARCS has less than two chunks for every full one."""
+    """Most slots: a list of more than CHUNK_ARCS has less than two chunks for every full one."""
     return max(1, 2 * m // CHUNK_ARCS)
 
 
 def batch_bytes(n: int, m: int, lanes: int, levels: int) -> int:
-    """Bytes of a batch with that many levels.
+    """Bytes of a batch with `levels` levels.
 
     >>> batch_bytes(1000, 10_000, 64, 8)
     1118024
@@ -296,7 +296,7 @@ def batch_bytes(n: int, m: int, lanes: int, levels: int) -> int:
 
 
 def batches_at_once(n: int, m: int, k: int, lanes: int, machine: Machine, edges: bool) -> int:
-    """Batches per launch: a small graph does not fill the machine alone. Scores of arcs are added by one at a time.
+    """Batches per launch: a small graph needs several to fill the GPU. Scores of arcs allow only one at a time.
 
     >>> batches_at_once(1 << 15, 1 << 19, 10**5, 64, Machine(), False)
     32
@@ -308,7 +308,7 @@ def batches_at_once(n: int, m: int, k: int, lanes: int, machine: Machine, edges:
 
 
 def rounds(m: int, k: int, sources: int) -> int:
-    """Launches (of `sources` each) between two looks at the clock, so that the host need not wait after every one.
+    """Launches (of `sources` each) between two checks of the clock, so that the host need not wait after each launch.
 
     >>> rounds(1 << 19, 10**6, 1024), rounds(1 << 28, 10**6, 64), rounds(1 << 19, 2000, 1024)
     (8, 4, 2)
@@ -320,9 +320,9 @@ def rounds(m: int, k: int, sources: int) -> int:
 def batch_fit(
     n: int, m: int, lanes: int, batches: int, levels: int, budget: int, fixed: bool = False
 ) -> tuple[int, int]:
-    """Sources per batch and batches at once that fit: fewer batches first, then smaller ones.
+    """Sources per batch, and batches at once, that fit: first reduce the batches, then their size.
 
-    A batch's size changes the order in which scores of arcs are added: `fixed` keeps it.
+    A batch's size changes the order in which scores of arcs are added; `fixed` keeps the size.
 
     >>> batch_fit(1000, 10_000, 64, 16, 8, 3 << 20), batch_fit(1000, 10_000, 64, 16, 8, 1 << 20)
     ((64, 2), (32, 1))
@@ -343,7 +343,7 @@ def batch_fit(
 
 
 def most_pieces(m: int) -> int:
-    """A bound on the pieces of long rows: a row of more than PIECE_ARCS has at most two for every full one.
+    """An upper bound on the pieces of long rows: a row of more than PIECE_ARCS has at most two for every full one.
 
     >>> most_pieces(1 << 20)
     2048
@@ -352,7 +352,7 @@ def most_pieces(m: int) -> int:
 
 
 def wide_arrays(n: int, m: int, directed: bool, multiprocessors: int) -> dict[str, Array]:
-    """What the whole GPU works in: levels as bytes and bitmaps, sorted lists, pieces of long rows, σ and δ, sums."""
+    """The arrays of the wide regime: levels as bytes and bitmaps, sorted lists, pieces of long rows, σ and δ, sums."""
     lists, pieces = 2 if directed else 1, most_pieces(m)
     return (
         declare(np.uint8, level=n)

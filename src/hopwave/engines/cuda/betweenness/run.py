@@ -1,9 +1,9 @@
-"""Sums of dependencies on the GPU: our three regimes behind one class (regimes.py says when to use which).
+"""Sums of dependencies on the GPU: our three regimes behind one class (regimes.py chooses between them).
 
-Whatever the regime, sources are taken in order, block by block, and no sum of fractions is made by atomics. So the same
-run on the same GPU gives the same bits, and so does one that was interrupted and resumed. Two things depend on the
-memory there is: the regime that is chosen, and the size of a batch that scores arcs. deterministic=True fixes both.
-The sums of a block begin at 0 and are then added to those before it: so they are the same wherever it is computed.
+Every regime takes sources in order, block by block, and makes no sum of fractions by atomics. So the same run on the
+same GPU gives the same bits, even if it was interrupted and resumed. Two things depend on the available memory: the
+choice of the regime, and the size of a batch that scores arcs. deterministic=True fixes both. The sums of a block begin
+at 0 and are then added to the earlier sums, so they are the same wherever the block is computed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from hopwave.prepared import Structure
 
 
 def instances():
-    """Every kernel there is: header and name expression."""
+    """Every kernel of betweenness: header and name expression."""
     yield from block.instances()
     yield from batch.instances()
     yield from lists.instances()
@@ -34,12 +34,12 @@ def instances():
 
 
 def why_not(plan, job):
-    """None, or why this plan cannot run for that job."""
+    """Why this plan cannot run this job, or None."""
     return None
 
 
 def machine():
-    """The current GPU, as the policy sees it."""
+    """The current GPU as a regimes.Machine."""
     return _machine(cupy.cuda.runtime.getDevice())
 
 
@@ -56,14 +56,14 @@ def _machine(device):
 
 
 def memory_budget(job):
-    """Bytes that a job may take: its limit, or what is free."""
+    """Bytes that a job may allocate: its limit, or the free memory."""
     return free_memory() if job.memory_limit is None else job.memory_limit
 
 
 def choose(loaded, job):
-    """The regime for a job, and why. Regimes differ in their last bits, so deterministic=True ignores what is free."""
+    """The regime for a job, and why. Regimes differ in the last bits, so deterministic=True ignores free memory."""
     n, m, k = loaded.n, loaded.m, len(job.sources)
-    few = k <= regimes.MAX_WIDE_SOURCES  # free memory plays no part then, so it is not asked for
+    few = k <= regimes.MAX_WIDE_SOURCES  # the free memory does not matter then, so it is not asked for
     if few and not regimes.is_small(n, m) and loaded.graph._prepared.record(Structure).depth is None:
         begin(loaded, job, "wide")  # while the probe's kernels are compiled
     budget = machine().memory if job.deterministic or few else memory_budget(job)
@@ -71,10 +71,10 @@ def choose(loaded, job):
 
 
 def renumbered_if_worth(loaded, job, depth):
-    """The graph renumbered so that neighbours lie near in memory, or None if that would not pay; kept with it."""
+    """The graph renumbered so that neighbours are near in memory, or None if that does not pay; kept with the graph."""
     if not regimes.worth_renumbering(loaded.n, loaded.m, job.planned_sources, depth, memory_budget(job)):
         return None
-    with loaded.lock:  # a thread that did not wait would use the old numbers, and its sums would round differently
+    with loaded.lock:  # a thread that did not wait would use the old numbers and round differently
         if "near" not in loaded.kept:
             near = neighbours_near(loaded.on_device.launch, loaded.offsets, loaded.neighbours)
             found = None
@@ -85,14 +85,14 @@ def renumbered_if_worth(loaded, job, depth):
 
 
 def begin(loaded, job, name):
-    """Start to compile what a regime needs, before its first run on a graph: what takes longest comes first."""
+    """Start to compile a regime's kernels, before its first run on a graph; the slowest to compile come first."""
     key = "begun", name, job.edges
     if key in loaded.kept:
         return
     loaded.kept[key] = True
     if name == "wide":
         wide.begin(loaded.on_device.offset)
-        if job.planned_sources > regimes.rounds(loaded.m, job.planned_sources, 1):  # of several blocks
+        if job.planned_sources > regimes.rounds(loaded.m, job.planned_sources, 1):  # the job has several blocks
             block.begin_sums()
     else:
         if name == "batch":
@@ -103,7 +103,7 @@ def begin(loaded, job, name):
 
 
 def regime(loaded, job, name):
-    """The regime of that name, ready to add up sources."""
+    """Return the regime of this name, ready to add up sources."""
 
     def budget():
         return min(memory_budget(job), free_memory())
@@ -128,14 +128,14 @@ def regime(loaded, job, name):
 
 
 class Accumulation:
-    """A run over many sources that can stop after any block and go on: see hopwave.algorithms.brandes."""
+    """A run over many sources that can pause after any block and be continued: see hopwave.algorithms.brandes."""
 
     def __init__(self, loaded, job, plan):
         self.loaded, self.job = loaded, job
         n, m, k = loaded.n, loaded.m, len(job.sources)
         self.width = m if job.edges else n * (2 if job.squares else 1)
         self.certificate = np.zeros((k, 2))
-        self._state = None, 0  # sums on the GPU (None: all are 0), and how many blocks are in them
+        self._state = None, 0  # sums on the GPU (None: all are 0), and the number of blocks in them
         self._fetched = None, None  # sums on the GPU, and their copy on the host
         self.regime = regime(loaded, job, plan.regime)
         self.size = self.regime.size
@@ -146,7 +146,7 @@ class Accumulation:
 
     @property
     def total(self):
-        """The sums on the host, copied when they are first read after a block."""
+        """The sums on the host, copied at the first read after a block."""
         sums, (of, copy) = self._state[0], self._fetched
         if copy is None or of is not sums:
             with explained("fetching the sums", self.loaded.graph, LESS_MEMORY):
@@ -160,10 +160,10 @@ class Accumulation:
         return self._state[0] if self.loaded.graph.device == "cuda" else None
 
     def advance(self, first, poll):
-        """Blocks from number first on, until all are done or poll(done) says pause. Returns how many are done then."""
+        """Run blocks from number `first` on until all are done or poll(done) is true. Returns the number done."""
         with explained("adding up dependencies", self.loaded.graph, LESS_MEMORY), self.loaded.lock:
-            # A block has an array of its own, which replaces the sums once they are added to it. So Ctrl-C finds
-            # either all of a block in the sums or nothing of it.
+            # A block has its own array. The old sums are added to it, and then it replaces them. So after Ctrl-C the
+            # sums hold a whole block or nothing of it.
             self._state = cupy.asarray(self.total) if first else None, first
             for number in range(first, self.blocks):
                 if number > first and poll(number):

@@ -1,7 +1,7 @@
 """Sampling shortest paths on the GPU: thousands of pairs at once, one warp each (kernels: sampled_paths.cuh).
 
-Pair number i and its path are those of the CPU engine, which also draws the pairs whose path counts need more than
-float64.
+Pair number i and its path are those of the CPU engine. The CPU engine also draws the pairs whose path counts need more
+than float64.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from hopwave.errors import EngineError, amount
 from hopwave.planning.jobs import PATH_SUMS
 
 HEADER = "betweenness/sampled_paths.cuh"
-THREADS = 256  # PATH_THREADS there
+THREADS = 256  # PATH_THREADS in the kernels
 NO_CUTOFF = np.iinfo(np.int32).max
-BYTES_PER_VERTEX = 20  # of one search: level, queue, path, path count
+BYTES_PER_VERTEX = 20  # per search: level, queue, path, path count
 
 GRAPH = record(HEADER, "PathGraph<int>", "ptr offsets[2] neighbours[2]", "i64 n ascending degree_bits[2]")
 WORK = record(
@@ -33,12 +33,12 @@ WORK = record(
 
 
 def instances(offset):
-    """(header, name) of every kernel here: what the compile test compiles."""
+    """(header, name) of every kernel here, for the compile test."""
     return [(HEADER, expression(HEADER, "sample_paths", offset))]
 
 
 class PathSampling:
-    """See planning.jobs.PathSampling. Whole numbers are added up, so that the order of pairs changes nothing."""
+    """See planning.jobs.PathSampling. All sums are of whole numbers, so that the order of pairs does not matter."""
 
     def __init__(self, graph, on_device, job):
         self.job, self.graph, self.device = job, graph, on_device
@@ -46,7 +46,7 @@ class PathSampling:
         self.done, self.counts, self.sums = 0, np.zeros(n, np.int64), np.zeros(len(PATH_SUMS), np.int64)
         rows, columns = self.device.rows, self.device.columns
         offsets = [array.astype(rows[0].dtype, copy=False) for array in (rows[0], columns[0])]
-        self.arrays = [*offsets, rows[1], columns[1]]  # the record holds only their addresses
+        self.arrays = [*offsets, rows[1], columns[1]]  # kept alive: the record holds only their addresses
         self.rows = filled(
             GRAPH, offsets=[array.data.ptr for array in self.arrays[:2]],
             neighbours=[array.data.ptr for array in self.arrays[2:]], n=n,
@@ -57,7 +57,7 @@ class PathSampling:
         self.pace = PATHS.first_pairs  # pairs of the next launch
 
     def advance(self, until, poll):
-        """Pairs up to number `until`, or until poll(done) returns true. Returns how many are done."""
+        """Draw pairs up to number `until`, or until poll(done) returns true. Returns the number done."""
         with explained("sampling paths", self.graph, LESS_MEMORY):
             self._allocate(until - self.done)
         paused = False
@@ -66,7 +66,7 @@ class PathSampling:
         return self.done
 
     def _draw(self, until, poll):
-        """Launches for some time; then all that they counted is fetched, or nothing of it after Ctrl-C.
+        """Launch for some time, then fetch all counts; after Ctrl-C fetch nothing.
 
         Returns whether poll asks for a pause.
         """
@@ -83,11 +83,11 @@ class PathSampling:
             paused = poll(drawn)
         found = self.on_gpu.get()
         counts, sums = self.counts + found[:n] + counts, self.sums + found[n:] + sums
-        self.counts, self.sums, self.done = counts, sums, drawn  # together: a Ctrl-C finds all old or all new
+        self.counts, self.sums, self.done = counts, sums, drawn  # at once: Ctrl-C leaves all old or all new
         return paused
 
     def _allocate(self, pairs):
-        """Buffers for as many searches at once as the GPU runs, the memory holds, and pairs are left."""
+        """Allocate buffers for as many searches as the GPU runs at once, the memory holds, and pairs are left."""
         n = self.device.n
         limit = self.job.memory_limit
         usable = (free_memory() if limit is None else min(limit, free_memory())) * PATHS.share_of_memory
@@ -114,7 +114,7 @@ class PathSampling:
         self.next, self.left_count = cupy.empty(1, np.uint64), cupy.empty(1, np.uint32)
 
     def _launch(self, first, last):
-        """Draw the pairs from number first to last into on_gpu. Returns those left to the CPU, ascending."""
+        """Draw the pairs from number first to last into on_gpu. Returns the pairs left to the CPU, ascending."""
         n = self.device.n
         left = cupy.empty(last - first, np.int64)
         self.next.fill(first)
@@ -142,9 +142,9 @@ class PathSampling:
 
 
 def scratch(size):
-    """`size` bytes from CUDA itself, which gets them back when the run ends.
+    """`size` bytes allocated by CUDA itself, and returned to it when the run ends.
 
-    CuPy's pool would keep them, and carve the next small array out of them: no later run could have the whole again.
+    CuPy's pool would keep them and put the next small array into them, so that no later run could have the whole again.
     """
     if size > cupy.cuda.runtime.memGetInfo()[0]:
         cupy.get_default_memory_pool().free_all_blocks()
@@ -152,7 +152,7 @@ def scratch(size):
 
 
 def degree_bits(degrees):
-    """log2 of the greatest degree, rounded up as the CPU engine does it.
+    """log2 of the greatest degree, rounded up as in the CPU engine.
 
     >>> degree_bits(np.array([3, 1])), degree_bits(np.array([4])), degree_bits(np.zeros(0, int))
     (2, 3, 1)
@@ -161,7 +161,7 @@ def degree_bits(degrees):
 
 
 def stretches(pairs):
-    """Ascending numbers as stretches [begin, end) without gaps.
+    """Ascending numbers as ranges [begin, end) without gaps.
 
     >>> stretches(np.array([3, 4, 5, 9]))
     [(3, 6), (9, 10)]

@@ -4,10 +4,10 @@
     f, ft      the frontier's path counts and their product         σ, S   path counts and levels
     δ, δu, δut dependencies; they lie where f and ft were           bc     their sums over the sources
 
-These are the arrays of the paper, which counts 7n + m words; δ, δu, δut and bc have two words per vertex here, since
-float32 cannot be certified to 1e-9. Path counts are 32-bit whole numbers while they fit. A source whose counts do not
-fit is done again in float64, with a power of two taken off a level where needed. A source with a level that spans more
-than float64 goes to the CPU engine. Types that can hold a count hold the same value: the choice changes no bit.
+These are the arrays of the paper, 7n + m words. δ, δu, δut and bc have two words per vertex here, since float32 cannot
+be certified to 1e-9. Path counts are 32-bit whole numbers while they fit. A source whose counts do not fit is computed
+again in float64, with levels divided by powers of two if needed. A source with a level that spans more than float64
+goes to the CPU engine. All these types hold a count exactly alike, so the choice does not change the result.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from hopwave.planning.plan import Push
 
 HEADER = "betweenness/turbobc.cuh"
 ARCS_OF_A_THREAD = 4  # PRODUCT_IN_FLIGHT of kernels/common/products.cuh
-COUNTS = {"unsigned": np.uint32, "double": np.float64}  # what a path count is kept in: the paper's type, and the wider
+COUNTS = {"unsigned": np.uint32, "double": np.float64}  # the type of path counts: the paper's, and the wider one
 RUN_STATE = record(HEADER, "RunState", "u64 done deepest overflowed due ends ticket", "f64 found")
-PER_SOURCE = RUN_STATE.fields["deepest"][1]  # from this byte on, it is cleared for every source
+PER_SOURCE = RUN_STATE.fields["deepest"][1]  # from this byte on, the state is cleared for every source
 
 
 def why_not(plan, job):
-    """None, or why TurboBC cannot run a job."""
+    """Why TurboBC cannot run a job, or None."""
     if job.edges:
         return f"plan {plan.name!r} scores only vertices on a GPU; for edges use plan='auto', or device='cpu'"
     if job.deterministic and product_of(plan) == "arcs":
@@ -52,29 +52,29 @@ def product_of(plan):
 
 
 def needed_words(n, m, product, wide=False, squares=False, targets=False):
-    """4-byte words of device memory that a run holds: the matrix, S and σ, three of δ, the sums.
+    """4-byte words of device memory that a run holds: the matrix, S and σ, three arrays of δ, the sums.
 
-    The paper's 7n + m with float32 everywhere; 11n + m with our float64, 12n + m where σ is float64 too.
+    The paper has 7n + m, with float32 everywhere; with our float64 it is 11n + m, or 12n + m if σ is float64 too.
     """
     matrix = n + 1 + m * (2 if product == "arcs" else 1)
     return matrix + n * (2 + wide) + 6 * n + 2 * n * (1 + squares) + (n // 4 + 1) * targets
 
 
 class Accumulation:
-    """A run over many sources that can stop after any of them and go on: see hopwave.algorithms.brandes."""
+    """A run over many sources that can pause after any of them and be continued: see hopwave.algorithms.brandes."""
 
     size = 1
 
     def __init__(self, loaded, job, plan):
         self.graph, self.on_device, self.job, self.plan = loaded.graph, loaded.on_device, job, plan
         self.n, self.m, self.product = loaded.n, loaded.m, product_of(plan)
-        if job.deterministic and loaded.directed:  # the way back then scatters: see Pipeline
+        if job.deterministic and loaded.directed:  # the way back scatters in directed graphs: see Pipeline
             raise EngineError(
                 f"plan {plan.name!r} adds in whatever order threads run on a directed graph; "
                 "for deterministic=True use plan='auto'"
             )
         self.blocks, self.done = len(job.sources), 0
-        self.widened = self.extended = 0  # sources done again in float64, and on the CPU
+        self.widened = self.extended = 0  # sources computed again in float64, and on the CPU
         self.total = np.zeros(self.n * (2 if job.squares else 1))
         self.certificate = np.zeros((self.blocks, 2))
         self._check_memory()
@@ -90,7 +90,7 @@ class Accumulation:
     def _check_memory(self):
         limit = self.job.memory_limit
         if limit is None:
-            return  # CuPy raises an error where the GPU has too little
+            return  # CuPy raises an error if the GPU has too little memory
         options = self.job.squares, self.job.targets is not None
         needed = 4 * needed_words(self.n, self.m, self.product, True, *options)
         if needed > limit:
@@ -100,7 +100,7 @@ class Accumulation:
             )
 
     def _matrix(self):
-        """The matrix as products take it: every arc's row and column, or the rows by column."""
+        """The matrix in the form that products read: every arc's row and column, or the rows by column."""
         offsets, rows = self.on_device.columns
         if self.product == "arcs":
             return rows, self.on_device.arc_columns, np.uint64(self.m)
@@ -109,7 +109,7 @@ class Accumulation:
     # ---------------------------------------------------------------- sources
 
     def advance(self, first, poll):
-        """Sources from number first on, until all are done or poll(done) says pause. Returns how many are done then."""
+        """Run sources from number `first` on until all are done or poll(done) is true. Returns the number done."""
         self.done = first
         if first >= self.blocks:
             return first
@@ -123,27 +123,27 @@ class Accumulation:
                         break
                     self._add(number)
                     self._settle()
-            finally:  # also on Ctrl-C: the GPU knows which sources are in its sums
+            finally:  # also on Ctrl-C: the GPU's state says which sources are in its sums
                 self._settle()
                 self.total[:] = self.sums.get()
         return self.done
 
     def _settle(self):
-        """Take over both sides of the certificate of a source that the GPU has finished."""
+        """Fetch both sides of the certificate of a source that the GPU has finished."""
         seen = self.look()
         if seen["done"] > self.done:
             self.done = int(seen["done"])
             self.certificate[self.done - 1] = seen["found"], seen["due"]
 
     def look(self):
-        """The run's state, once everything launched so far has ended."""
+        """Return the run's state, after everything launched so far has ended."""
         stream = cupy.cuda.get_current_stream()
         self.run_state.data.copy_to_host_async(self._seen.ctypes.data, RUN_STATE.itemsize, stream)
         stream.synchronize()
         return self._seen[0]
 
     def _add(self, number):
-        """One source, first in the type that most sources so far needed, then in wider ones until its counts fit."""
+        """Add one source, first in the type that most sources so far needed, then in wider ones until it fits."""
         source = int(self.job.sources[number])
         for kind in ("double",) if 2 * self.widened > number else ("unsigned", "double"):
             pipeline = self._pipeline(kind)
@@ -164,7 +164,7 @@ class Accumulation:
         return self._pipelines[kind]
 
     def _add_extended(self, number):
-        """A level spans more than float64: the CPU engine, with mantissa and exponent per vertex."""
+        """A level spans more than float64: use the CPU engine, with mantissa and exponent per vertex."""
         one = replace(self.job, sources=self.job.sources[number : number + 1], memory_limit=None)
         careful = engines.engine("cpu").accumulation(self.graph, one, self.plan, 1)
         careful.advance(0, lambda done: False)
@@ -183,7 +183,7 @@ class Accumulation:
 
     @property
     def bytes(self):
-        """Device memory of this run, the matrix included."""
+        """Device memory of this run, including the matrix."""
         states = {id(p.state): p.state.nbytes for p in self._pipelines.values()}
         mine = [self.arena, self.sums, self.run_state, self.on_device.columns[0], self.on_device.columns[1]]
         mine += [self.matrix[1]] * (self.product == "arcs") + [self.targets] * (self.job.targets is not None)
@@ -193,13 +193,13 @@ class Accumulation:
 class Pipeline:
     """The kernels of Figure 2 for one type of path count, and their arrays.
 
-    Its run is passed to its methods and not kept: in a reference cycle, the GPU's memory would be freed late.
+    Methods take the run as an argument: to keep it would make a reference cycle, which frees the GPU's memory late.
     """
 
     def __init__(self, run, kind, state=None):
         n, dtype = run.n, COUNTS[kind]
         self.kind, self.n = kind, np.int32(n)
-        # σ, then S: one array, cleared at once.
+        # σ, then S: one array, so that one call clears both.
         self.state = cupy.empty(n * (np.dtype(dtype).itemsize // 4 + 1), np.int32) if state is None else state
         words = n * np.dtype(dtype).itemsize // 4
         self.sigma, self.S = self.state[:words].view(dtype), self.state[words : words + n]
@@ -217,7 +217,7 @@ class Pipeline:
         self._product = (max(1, -(-threads // BLOCK)),)
 
     def forward(self, run, source):
-        """The first loop of Algorithm 1. Returns the deepest level, or None if the counts outgrow their type."""
+        """The first loop of Algorithm 1. Returns the deepest level, or None if the counts do not fit their type."""
         cutoff = run.job.cutoff
         clear(self.state, 0, 4 * len(self.S) + self.sigma.nbytes)
         clear(run.arena, 0, 2 * self.f.nbytes)
@@ -242,7 +242,7 @@ class Pipeline:
         return depth
 
     def _levels(self, depth, cutoff):
-        """Levels until the next look. A look costs more than a small level, so deeper searches look less often."""
+        """Levels until the host reads the state again; a read costs more than a small level, so it becomes rarer."""
         levels = max(1, depth // 8)
         if self.kind == "double":
             levels = min(levels, max(1, self.scaling.safe_levels()))
@@ -254,7 +254,7 @@ class Pipeline:
         return self.scaling.rescale(run.on_device.launch, run.n, level, counts, lambda: cupy.zeros(COUNTERS, np.uint64))
 
     def backward(self, run, deepest):
-        """The second loop of Algorithm 1; δ and δut take the place of f and ft."""
+        """The second loop of Algorithm 1; δ and δut use the memory of f and ft."""
         clear(run.arena, 0, 2 * self.delta.nbytes)
         there = (run.targets, self.S, self.sigma, self.delta, self.delta_u)
         product = (*run.matrix, self.delta_u, self.delta_ut)
@@ -268,7 +268,7 @@ class Pipeline:
             self._collect(self._vertices, self._threads, (self.n, level, *here))
 
     def score(self, run, source, number):
-        """bc ← bc + δ, and the certificate's two sides."""
+        """bc ← bc + δ, and both sides of the certificate."""
         squares = run.sums[run.n :] if run.job.squares else NULL
         arguments = (self.S, run.targets, self.delta, np.bool_(run.job.endpoints), run.sums, squares, run.run_state)
         self._scores(self._vertices, self._threads, (self.n, np.int32(source), np.uint64(number + 1), *arguments))
@@ -280,7 +280,7 @@ def clear(array, begin, size):
 
 
 def instances(offset="int"):
-    """(header, name) of every kernel instance: what the compile test compiles."""
+    """(header, name) of every kernel instance, for the compile test."""
     shaped = [(f"forward_{product}", kind) for product in ("arcs", "columns", "warps") for kind in COUNTS]
     shaped += [(name, kind) for name in ("discover", "spread", "collect") for kind in COUNTS]
     shaped += [(f"backward_{product}", truth) for product in ("columns", "warps") for truth in ("true", "false")]

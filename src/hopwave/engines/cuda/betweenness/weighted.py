@@ -1,6 +1,6 @@
 """Betweenness along weights, one block or a team of blocks per source (kernels/betweenness/weighted.cuh).
 
-Blocks of sources, rows of scores and their sums are those of the block regime (block.py).
+Blocks of sources, rows of scores and their sums are as in the block regime (block.py).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from hopwave.engines.cuda.records import filled, record
 from hopwave.engines.undefined_counts import uncountable
 
 HEADER, KERNEL = "betweenness/weighted.cuh", "sources_weighted"
-TOO_MANY, CYCLE = 1, 2  # enum Status
+TOO_MANY, CYCLE = 1, 2  # enum Status in the kernels
 
 WEIGHTED = record(
     HEADER, "Weighted", "ptr sources which ticket targets rows due status cycle X hops tight parts",

@@ -2,7 +2,7 @@
 
 Buffers are made when a graph is first used here, and kept with it: a call is one launch and one wait. Two kinds of
 source are left to the block regime: those with more levels than the kernel sorts, and those whose path counts might
-pass float64.
+exceed float64.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def begin(offset):
 
 
 class Buffers:
-    """What the sources of one graph share, beside the buffers of its searches. One source at a time."""
+    """The arrays that the sources of one graph share, beside its search's buffers. One source at a time uses them."""
 
     def __init__(self, loaded):
         engine, plan = engines.engine("cuda"), CATALOGUE[SEARCH]
@@ -78,7 +78,7 @@ class Buffers:
         )  # fmt: skip
 
     def run(self, **changing):
-        """One source; waits for it. Returns what the kernel told."""
+        """Run one source and wait for it. Returns what the kernel reported."""
         stream, search = cupy.cuda.get_current_stream(), self.search
         if search.stream is not None and search.stream.ptr != stream.ptr:
             search.stream.synchronize()  # its buffers are for one search at a time
@@ -98,7 +98,7 @@ def buffers(loaded):
 class Wide:
     """The wide regime on one graph for one job.
 
-    block_regime(): makes the regime that takes the sources which this one cannot.
+    block_regime(): makes the regime for the sources that this one cannot take.
     """
 
     def __init__(self, loaded, job, block_regime):
@@ -108,7 +108,7 @@ class Wide:
         self.size = regimes.rounds(m, k, 1)
         self.buffers = buffers(loaded)
         self.targets = None if job.targets is None else cupy.asarray(job.targets.view(np.uint8))
-        # One level more than the kernel takes, so that it sees when there is one.
+        # One level more than the kernel takes, so that the kernel notices deeper searches.
         limit = min(NO_LIMIT if job.cutoff is None else job.cutoff, self.buffers.max_levels + 1)
         # Scores of arcs are in the graph's own order.
         self.back = loaded.neighbours if job.edges else self.buffers.search.loaded.neighbours
@@ -122,7 +122,7 @@ class Wide:
         return 0 if self._block_regime is None else self._block_regime.extended
 
     def add(self, sources, total):
-        """Add these sources' scores to total; returns both sides of their certificates."""
+        """Add these sources' scores to total; return both sides of their certificates."""
         return np.array([self._add(int(source), total) for source in sources]).reshape(-1, 2)
 
     def _add(self, source, total):

@@ -1,8 +1,8 @@
 """Products over semirings on the GPU: kernels/linalg/*.cuh, compiled for each semiring when it is first used.
 
 By rows, every row's terms are added in a fixed order. By columns, terms are added into an array by atomic operations:
-floating-point sums then differ in their last bits from run to run; all others are exact. The host waits for the GPU
-only where it must know the length of a list.
+floating-point sums then differ in their last bits from run to run; whole numbers are exact. The host waits for the GPU
+only when it must know the length of a list.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ from hopwave.planning.jobs import (
 )
 
 COMMUTATIVE = ("plus", "times", "min", "max", "lor", "land", "lxor")
-FALSE, TRUE = np.int8(0), np.int8(1)  # as kernels take them
+FALSE, TRUE = np.int8(0), np.int8(1)  # as kernel arguments
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def explained(method: Method) -> Method:
-    """CUDA's errors as ours, with what to do; the next call works again."""
+    """Turn CUDA's errors into EngineErrors with a remedy; the next call works again."""
 
     @wraps(method)
     def called(self: Any, *arguments: Any) -> Any:
@@ -156,7 +156,7 @@ class Algebra(NoShortcuts):
             (here.spread(count, group),), (BLOCK,),
             (*arguments, np.uint64(count), np.int32(group), *ledger, pending.address),
         )  # fmt: skip
-        size, _, pieces = pending.wait()  # the list's length must be known anyway
+        size, _, pieces = pending.wait()  # the length of the list is needed anyway
         if pieces:
             second(cuts.grid(here), (BLOCK,), (*arguments, *ledger, pending.address))
             pending.again()
@@ -318,7 +318,7 @@ class Algebra(NoShortcuts):
 
     @explained
     def collect(self, values: Array, present: Array) -> tuple[Array, Array, bool]:
-        """In the order in which thread blocks finish."""
+        """The list is in the order in which thread blocks finish."""
         n = len(values)
         places, found = cupy.empty(n, np.int32), cupy.empty(n, values.dtype)
         if not n:

@@ -10,7 +10,7 @@ import numpy as np
 from hopwave.engines.cuda.launch import NULL, expression, kernels, truth
 from hopwave.engines.cuda.linalg.semiring_source import RING, c_type, ring_text
 
-# Kernels that are instances for a ring, by header; those of pull also for a list of rows or none.
+# Headers of the kernels that are compiled for a ring; those of pull also with a list of rows or without.
 HEADERS = {"pull": "linalg/pull.cuh", "dots": "linalg/pull.cuh", "push": "linalg/push.cuh", "expand": "linalg/push.cuh"}
 
 
@@ -23,7 +23,7 @@ class Kernels:
         self.found = {}
 
     def get(self, verb, listed=None):
-        """A verb's kernel, and the one for the pieces of long rows."""
+        """The kernel for a verb, and the kernel for the pieces of long rows."""
         key = verb, listed
         found = self.found.get(key)
         if found is None:
@@ -42,7 +42,7 @@ class ProductKernels:
 
 
 def kernels_of(here, product, part, x):
-    """The kernels of a product, kept with its record, which `linalg.arithmetic` uses again."""
+    """The kernels of a product, kept with its record, which `linalg.arithmetic` reuses."""
     a = None if part.values is None else part.values.dtype
     kept = product.prepared.record(ProductKernels).kernels
     key = here.device, part.indptr.dtype.char, None if a is None else a.char, x.char
@@ -53,7 +53,7 @@ def kernels_of(here, product, part, x):
 
 
 def operands(here, product, part, values):
-    """The values that kernels read, of matrix and vector; null where they read none."""
+    """The values of matrix and vector that kernels read; null if they read none."""
     weighs = not product.structure_only
     a = b = NULL
     if part.values is not None:
@@ -66,7 +66,7 @@ def operands(here, product, part, values):
 
 
 def instances(offset):
-    """Header and name of every kernel for one ring and one type of offsets: what the compile test compiles."""
+    """Header and name of every kernel for one ring and one type of offsets, for the compile test."""
     for verb, header in HEADERS.items():
         for name in (verb, f"{verb}_pieces"):
             for listed in ("true", "false") if verb == "pull" else ("",):

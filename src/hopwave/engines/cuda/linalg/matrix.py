@@ -1,4 +1,4 @@
-"""Matrix times matrix on the GPU: a dot product per entry of the mask, or all terms expanded, sorted and added."""
+"""Matrix times matrix on the GPU: one dot product per entry of the mask, or all terms expanded, sorted and added."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from hopwave.graph.csr import Rows
 from hopwave.graph.row_operations import inside, row_of_each
 from hopwave.planning.jobs import Touched
 
-MOST_TERMS = 1 << 27  # terms written out at a time: about 40 bytes each with their sort
+MOST_TERMS = 1 << 27  # terms written out at a time: about 40 bytes each, including the sort
 MOST_ENTRIES = 2**31 - 1
 
 
 def dots(A, B, product, mask):
-    """C at the places of the mask: for each, a row of A and a column of B."""
+    """C at the places of the mask: each is a row of A times a column of B."""
     here = stream_scratch()
     left, right = _same_offsets(A.rows, B.columns)
     count = len(mask.indices)
@@ -55,7 +55,7 @@ def dots(A, B, product, mask):
 
 
 def expanded(A, B, product, mask, complement):
-    """C by all its terms (expand, sort, reduce), some rows of A at a time; the mask comes last."""
+    """C from all its terms (expand, sort, reduce), some rows of A at a time; the mask is applied last."""
     left, right = A.rows, B.rows
     shape = A.shape[0], B.shape[1]
     counts = cupy.diff(right.indptr).astype(np.int64)[left.indices]
@@ -77,7 +77,7 @@ def expanded(A, B, product, mask, complement):
 
 
 def _stretches(left, starts, total):
-    """Stretches [begin, end) of A's entries, each of whole rows with about MOST_TERMS terms."""
+    """Ranges [begin, end) of A's entries, each of whole rows with about MOST_TERMS terms."""
     if not total:
         return []
     by_row = starts[left.indptr]  # terms before each row
@@ -131,11 +131,11 @@ def _expand(product, left, right, columns, starts, begin, end, counts):
 
 def _kernels(here, product, left, right):
     x = np.dtype(np.bool_) if right.values is None else right.values.dtype
-    return kernels_of(here, product, left._replace(indptr=right.indptr), x)  # only B's offsets are looked at
+    return kernels_of(here, product, left._replace(indptr=right.indptr), x)  # only B's offsets are read
 
 
 def _values(here, product, left, right):
-    """The values that kernels read; of a right matrix without values, ones."""
+    """The values that kernels read; ones for a right matrix without values."""
     ones = here.ones(len(right.indices), np.dtype(np.bool_)) if right.values is None else right.values
     return operands(here, product, left, ones)
 

@@ -1,8 +1,8 @@
 """Power iterations on the GPU, all rounds in one cooperative launch (kernels/linalg/power.cuh).
 
-How a matrix's rows are dealt to warps is worked out once and kept with the matrix. If rows are long, the matrix is
-copied with its rows numbered by descending length; if none is long and neighbours have numbers far apart, by their
-distance from one vertex. `policy.POWER` says when.
+The assignment of a matrix's rows to warps is computed once and kept with the matrix. If some rows are long, the matrix
+is copied with its rows numbered by descending length. If none is long, but neighbours have numbers far apart, rows are
+numbered by their distance from one vertex. `policy.POWER` has the thresholds.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from hopwave.graph.row_operations import row_of_each
 from hopwave.planning.jobs import PowerEnd, ShortestPathsJob
 
 HEADER = "linalg/power.cuh"
-THREADS, BLOCKS = 1024, 1  # POWER_THREADS per block and POWER_BLOCKS per multiprocessor there
-KINDS = 7  # TILE_KINDS there: pieces of cut rows; rows with 32, 16, 8, 4, 2 threads and 1 thread each
-ROW_BOUNDS = (6, 12, 24, 48, 96)  # entries up to which a row gets 1, 2, 4, 8, 16 threads: AHEAD for each
+THREADS, BLOCKS = 1024, 1  # POWER_THREADS per block and POWER_BLOCKS per multiprocessor in the kernels
+KINDS = 7  # TILE_KINDS in the kernels: pieces of cut rows; rows with 32, 16, 8, 4, 2 threads and 1 thread each
+ROW_BOUNDS = (6, 12, 24, 48, 96)  # entries up to which a row gets 1, 2, 4, 8, 16 threads: AHEAD per thread
 MOST_ROUNDS = np.iinfo(np.int64).max
 OTHER_SHARED = 2048  # bytes of shared memory that a block needs for its sums
-MOST_LAUNCHES = 64  # kept with a matrix: streams times kernels
+MOST_LAUNCHES = 64  # most launches kept with a matrix: streams × kernels
 
 DEALT = record(
     HEADER, "DealtRows<int>", "ptr offsets columns values order piece_row first_piece inverse",
@@ -46,7 +46,7 @@ PACKED = struct.Struct("".join({"u": "Q", "f": "d", "i": "q"}[POWERS[name].kind]
 
 
 def instances(offset):
-    """(header, name) of every kernel here: what the compile test compiles."""
+    """(header, name) of every kernel here, for the compile test."""
     both = (False, True)
     return [(HEADER, expression(HEADER, "power", offset, truth(v), truth(n))) for v in both for n in both]
 
@@ -58,7 +58,7 @@ def iterate(A, job):
     try:
         dealt = dealt_columns(A)
     except (cupy.cuda.memory.OutOfMemoryError, EngineError):
-        return None  # too large to be copied; products need no copy
+        return None  # too large to copy; products need no copy
     kernel, fit = dealt.kernel(job.normed)
     if not fit:
         return None
@@ -91,16 +91,16 @@ def iterate(A, job):
     launch.record("powers", np.frombuffer(PACKED.pack(*numbers.values()), np.uint8))
     launch()
     rounds, change, _ = pending.wait()
-    here.meeting += rounds + 2  # at least as many as took place
+    here.meeting += rounds + 2  # at least the number of meetings that took place
     return PowerEnd(out, rounds, float(np.uint64(change).view(np.float64)))
 
 
 class Dealt:
-    """The columns of a matrix, that is the arcs into each vertex, as tiles of the kernel.
+    """The columns of a matrix (the arcs into each vertex) as tiles of the kernel.
 
-    If no row is long, rows stay in an order in which neighbours lie near each other, and a block takes tiles that lie
-    side by side. Otherwise rows are sorted by the number of threads that they get, the longest ones by their length,
-    and tiles side by side go to different blocks.
+    If no row is long, rows stay in an order in which neighbours are near each other, and a block takes consecutive
+    tiles. Otherwise rows are sorted by the number of their threads, the longest ones by length, and consecutive tiles
+    go to different blocks.
     """
 
     def __init__(self, part: Rows):
@@ -136,7 +136,7 @@ class Dealt:
         self.kept, self.launches = {}, {}
 
     def order_by_distance(self):
-        """Copy the matrix with rows numbered by distance from the first, if that brings neighbours together."""
+        """Copy the matrix with rows numbered by distance from the first, if that brings neighbours near each other."""
         launch, offsets = kernels(offset_type(self.offsets)), self.offsets
         if self.n < POWER.order_vertices:
             return
@@ -153,7 +153,7 @@ class Dealt:
 
     def sort(self, lengths):
         """Copy the matrix with rows sorted by length. Returns the first row of each kind of tile."""
-        kind = cupy.searchsorted(cupy.asarray(ROW_BOUNDS, lengths.dtype), lengths)  # ascending with the threads
+        kind = cupy.searchsorted(cupy.asarray(ROW_BOUNDS, lengths.dtype), lengths)  # 0 for the rows with the fewest
         key = -cupy.where(kind == len(ROW_BOUNDS), lengths, kind)
         self.order = cupy.argsort(key, kind="stable").astype(np.int32)
         ends = cupy.searchsorted(key[self.order], cupy.asarray([-self.cut, *range(-len(ROW_BOUNDS) + 1, 1)], key.dtype))
@@ -165,7 +165,7 @@ class Dealt:
         return [0, *ends.tolist(), self.n]
 
     def kernel(self, normed):
-        """The kernel, and how many blocks of it the GPU holds at once: 0 if it cannot launch cooperatively."""
+        """The kernel, and how many of its blocks the GPU holds at once: 0 if it cannot launch cooperatively."""
         if not self.can_launch:
             return None, 0
         arguments = offset_type(self.offsets), truth(self.values is not None), truth(normed)
@@ -189,7 +189,7 @@ class Dealt:
         return found
 
     def inverse(self, totals):
-        """1 / the sum of each vertex's out-weights, 0 where it has none, in the order of rows; kept."""
+        """1 / the sum of each vertex's out-weights, 0 for dead ends, in the order of rows; kept."""
         if "inverse" not in self.kept:
             total = totals()
             inverse = cupy.where(total > 0, 1 / cupy.where(total > 0, total, 1.0), 0.0)
@@ -199,7 +199,7 @@ class Dealt:
 
 
 def hops(rows):
-    """The distance of every vertex from the first, as int32; -1 where there is no path."""
+    """The distance of every vertex from the first, as int32; -1 if there is no path."""
     arcs = paths.Arcs(rows)
     buffers = paths.Buffers(arcs)
     paths.launch(arcs, buffers, ShortestPathsJob((0,)), arcs.width, trace=False)
@@ -207,7 +207,7 @@ def hops(rows):
 
 
 def cut_from(m, blocks):
-    """Entries above which a row is cut into pieces: as many as every warp has to add up.
+    """Entries above which a row is cut into pieces: an equal share of all entries per warp.
 
     >>> cut_from(10**6, 132), cut_from(182 * 10**6, 132)
     (1024, 43087)
@@ -216,7 +216,7 @@ def cut_from(m, blocks):
 
 
 def unsorted_rows(n, m):
-    """The first row of each kind of tile, where all rows get as many threads as their mean length suggests.
+    """The first row of each kind of tile, if the mean length decides the threads of every row.
 
     >>> unsorted_rows(100, 600), unsorted_rows(100, 700)
     ([0, 0, 0, 0, 0, 0, 0, 100], [0, 0, 0, 0, 0, 0, 100, 100])
@@ -226,7 +226,7 @@ def unsorted_rows(n, m):
 
 
 def tiles_of(rows, pieces):
-    """How many tiles there are of each kind and those before it; rows: the first row of each kind, and n.
+    """For each kind of tile, how many there are of it and the kinds before; rows: the first row of each kind, and n.
 
     >>> tiles_of([0, 2, 5, 5, 5, 5, 5, 70], 9)
     [9, 12, 12, 12, 12, 12, 15]
@@ -238,7 +238,7 @@ def tiles_of(rows, pieces):
 
 
 def pieces_of(lengths, piece):
-    """The row of every piece, and the first piece of every row and one more, as int32.
+    """(the row of every piece; the first piece of every row, and the end), as int32.
 
     >>> [array.tolist() for array in pieces_of(np.array([30, 11]), 10)]
     [[0, 0, 0, 1, 1], [0, 3, 5]]
@@ -250,7 +250,7 @@ def pieces_of(lengths, piece):
 
 @dataclass
 class DealtMatrix:
-    """Kept with a matrix: its columns as tiles under False, those of its transpose under True."""
+    """Kept with a matrix: its columns as tiles under False, its transpose's under True."""
 
     dealt: dict[bool, Any] = field(default_factory=dict)
 

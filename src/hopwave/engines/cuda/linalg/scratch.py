@@ -1,4 +1,4 @@
-"""Scratch space of products on the GPU: counters, where the host reads them, buffers that are used again, launches.
+"""Scratch space of products on the GPU: counters, their places in host memory, buffers that are used again, launches.
 
 Every thread has its own scratch space for every stream, so kernels that run at the same time share nothing in it.
 """
@@ -18,14 +18,14 @@ from hopwave.engines.cuda.records import record
 
 PROGRESS = record("linalg/products.cuh", "Progress", "u64 found touched cut done")
 PIECE = 512  # kernels/linalg/products.cuh
-SLOTS = 64  # counts per page of pinned memory that can be on their way to the host
-SLOT = 32  # bytes per count: found, touched, pieces still to come
+SLOTS = 64  # counts per page of pinned memory that may be in transfer to the host
+SLOT = 32  # bytes per count: found, touched, pieces left to compute
 LAST_STAMP = 2**32 - 4
 _of_thread = threading.local()
 
 
 def stream_scratch():
-    """The current thread's, for the current device and stream."""
+    """The scratch space of the current thread, device and stream."""
     key = cupy.cuda.runtime.getDevice(), cupy.cuda.get_current_stream().ptr
     streams = _of_thread.__dict__.setdefault("streams", {})
     found = streams.get(key)
@@ -52,16 +52,16 @@ class StreamScratch(NamedBuffers):
         self.stream = cupy.cuda.get_current_stream()
         self.progress = cupy.zeros(len(PROGRESS), np.uint64)
         self.pages, self.slots = [], []
-        self.arena = None  # of waves.py
-        self.meeting = 1  # of power.py: the number of the next meeting of blocks
+        self.arena = None  # set by waves.py
+        self.meeting = 1  # for power.py: the number of the next meeting of blocks
         self.stamp = 0
 
     def array_kernel(self, name, text="", dtype=None):
-        """A kernel on whole arrays: of an operator, or of values of one type."""
+        """A kernel on whole arrays: for an operator, or for values of one type."""
         return self.kernels.get("linalg/arrays.cuh", name, RING if text else c_type(dtype), text)
 
     def group(self, count):
-        """How many of `count` rows a warp takes at a time: fewer where there are few rows."""
+        """How many of `count` rows a warp takes at a time: fewer if there are few rows."""
         return min(WARP, -(-count // self.warps))
 
     def spread(self, count, group):
@@ -69,7 +69,7 @@ class StreamScratch(NamedBuffers):
         return min(-(-count // (group * (BLOCK // WARP))), self.blocks)
 
     def marks(self, n):
-        """A number for each of n rows, and a stamp that is greater than all of them."""
+        """A mark for each of n rows, and a stamp that is greater than all marks."""
         marks = self.arrays.get("marks")
         if marks is None or len(marks) < n or self.stamp >= LAST_STAMP:
             self.arrays["marks"] = marks = cupy.zeros(n, np.uint32)
@@ -78,14 +78,14 @@ class StreamScratch(NamedBuffers):
         return marks, self.stamp
 
     def ones(self, size, dtype):
-        """That many ones for kernels to read, all from one array."""
+        """`size` ones for kernels to read; all calls share one array."""
         ones = self.arrays.get(dtype)
         if ones is None or len(ones) < size:
             ones = self.arrays[dtype] = cupy.ones(max(size, 1024), dtype)
         return ones[:size]
 
     def slot(self):
-        """A place in the host's memory that kernels write their counts to."""
+        """A place in host memory to which kernels write their counts."""
         if not self.slots:
             page = cupy.cuda.alloc_pinned_memory(SLOTS * SLOT)
             self.pages.append(page)
@@ -95,7 +95,7 @@ class StreamScratch(NamedBuffers):
 
 
 class Pending:
-    """Counts that a kernel writes: the host waits for the kernel when they are first needed."""
+    """Counts that a kernel writes; the host waits for the kernel when they are first read."""
 
     __slots__ = ("address", "counts", "scratch", "view")
 
@@ -104,7 +104,7 @@ class Pending:
         self.view, self.address = scratch.slot()
 
     def wait(self):
-        """(found, touched, pieces). The first two are right once another launch has computed the pieces."""
+        """(found, touched, pieces). If there are pieces, the first two are not final until a launch computes them."""
         if self.counts is None:
             self.again()
         return self.counts
@@ -125,7 +125,7 @@ class Pending:
 
 
 class Cuts:
-    """How many long rows a compressed matrix has, and into how many pieces they are cut."""
+    """How many long rows a compressed matrix has, and how many pieces they are cut into."""
 
     __slots__ = ("pieces", "rows")
 
@@ -135,26 +135,26 @@ class Cuts:
         self.pieces = int(((long + (PIECE - 1)) // PIECE).sum()) if self.rows else 0
 
     def arguments(self, scratch):
-        """As kernels take them: the ledger, and the number of rows and pieces it is for."""
+        """Kernel arguments: the ledger, and its capacity in rows and pieces."""
         if not self.rows:
             return NULL, np.int32(0), np.int32(0)
         ledger = scratch.take("ledger", 4 * self.rows + 2 * self.pieces, np.int32)
         return ledger, np.int32(self.rows), np.int32(self.pieces)
 
     def grid(self, scratch):
-        """Blocks for the pieces: one warp per piece, as far as the GPU holds them."""
+        """Blocks for the pieces: one warp per piece, at most as many as the GPU holds."""
         return (min(-(-self.pieces // (BLOCK // WARP)), scratch.blocks),)
 
 
 @dataclass
 class MatrixCuts:
-    """Kept with a matrix: the cuts of its rows under False, those of its columns under True."""
+    """Kept with a matrix: the cuts of its rows under False, of its columns under True."""
 
     cuts: dict[bool, Cuts] = field(default_factory=dict)
 
 
 def cuts_of(A, part, columns):
-    """The cuts of A's rows, or of its columns, which are `part`."""
+    """The cuts of A's rows or of its columns; `part` are these rows or columns."""
     kept = A.prepared.record(MatrixCuts).cuts
     key = A.turned != columns
     found = kept.get(key)

@@ -1,7 +1,7 @@
 """Semirings and operators as C++ types: arguments of the templates in kernels/linalg/*.cuh.
 
 Built-in operators come with their C expression; a user's function is translated (translate.py). Operands are first
-converted to the type that NumPy would compute in, so that all engines compute the same.
+converted to the type in which NumPy would compute, so that all engines get the same results.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import numpy as np
 
 from hopwave.engines.cuda.linalg.translate import literal, translated
 
-RING = "hopwave::linalg::Ring"  # what each text here defines
+RING = "hopwave::linalg::Ring"  # the name of the struct in every text here
 NAMES = {
     np.dtype(dtype): name
     for dtype, name in (
@@ -29,7 +29,7 @@ def c_type(dtype):
 def ring_text(product, a, x, pattern):
     """The arithmetic of a product over matrix values of type `a` and vector values of type `x`.
 
-    `pattern`: the matrix has no values, each counts as 1.
+    `pattern`: the matrix has no values; every entry is 1.
     """
     add, both = product.add, product.term == "both"
     reads_a, reads_x = product.term == "a" or both, product.term == "x" or both
@@ -43,7 +43,7 @@ def ring_text(product, a, x, pattern):
             carries=not (add.any_term and product.term == "one"),
             reads_a=reads_a and not pattern,
             reads_x=reads_x,
-            # Without structure-only, values that are not needed are read too (push-pull, section 5.5).
+            # Without structure-only, unused values are read too (push-pull, section 5.5).
             weighs_a=not product.structure_only and not (reads_a and not pattern),
             weighs_x=not product.structure_only and not reads_x,
         ),
@@ -90,7 +90,7 @@ def unary_text(op, x, result):
 
 
 def unary_result(op, x):
-    """The type of a unary operator's results; that of a user's function follows from its translation."""
+    """The type of a unary operator's results; for a user's function, from its translation."""
     if op.built_in or op.kind != "same":
         return op.result_type(x)
     _, kind = translated(op.name, op.function, KIND[x.kind], op.constants)
@@ -100,7 +100,7 @@ def unary_result(op, x):
 
 
 def _function(name, op, x, y, result):
-    """A binary operator as a static function; operands in the type that NumPy computes in."""
+    """A binary operator as a static function; operands have the type in which NumPy computes."""
     x, y, result = np.dtype(x), np.dtype(y), np.dtype(result)
     if op.expression is None:
         expression, _ = translated(op.name, op.function, KIND[x.kind] + KIND[y.kind], op.constants)
@@ -121,7 +121,7 @@ def _function(name, op, x, y, result):
 
 
 def _wide(dtype):
-    """The type that users' functions compute in: whole numbers as in Python, up to 64 bits."""
+    """The type in which users' functions compute: whole numbers have 64 bits."""
     return "long long" if np.dtype(dtype).kind == "i" else c_type(dtype)
 
 

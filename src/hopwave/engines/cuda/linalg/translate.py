@@ -2,7 +2,7 @@
 
 No source is needed, so lambdas, closures and built-in functions work. Where the function tests whether a value is true
 (if, and, or), it is called once for each outcome, and the two results become `condition ? one : other`. A loop whose
-length depends on a value would never end that way; it is an error, as is any function that does not accept symbols.
+length depends on a value would never end; it is an error, and so is a function that does not accept symbols.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ TESTS = ("isnan", "isinf", "isfinite")
 
 
 class Branch(Exception):
-    """The function tests a condition whose outcome this path does not know yet; the text is the condition."""
+    """The function tests a condition that this path has no outcome for yet; the text is the condition."""
 
 
 class TooMany(Exception):
@@ -49,7 +49,7 @@ class TooMany(Exception):
 
 
 class Symbol:
-    """A C++ expression, and which kind of number it is."""
+    """A C++ expression and its kind of number."""
 
     __slots__ = ("kind", "path", "text")
 
@@ -60,7 +60,7 @@ class Symbol:
         return Symbol(text, kind, self.path)
 
     def __bool__(self):
-        """The outcome that this path through the function takes; a new test ends the path."""
+        """The outcome that this path takes; a new condition ends the path."""
         return self.path.outcome(self)
 
     def __pow__(self, other):
@@ -173,7 +173,7 @@ def literal(value):
 
 
 def _choose(sign):
-    """min or max as in Python: of equal values, the first."""
+    """min or max as in Python: the first of equal values."""
 
     def chosen(*values, **more):
         values = values[0] if len(values) == 1 and not more else values
@@ -220,7 +220,7 @@ def _pow(x, y):
     return either.made(f"pow((double)({text(x)}), (double)({text(y)}))", "f")
 
 
-# What stands for a function when its arguments may be symbols.
+# Functions to call instead if arguments may be symbols.
 MEANING = {
     min: _choose("<"),
     max: _choose(">"),
@@ -240,13 +240,13 @@ for name in FLOATING:  # np.sqrt(symbol) calls symbol.sqrt()
 
 
 def meaning(value, seen):
-    """The symbolic version of a function, module or value that the user's function refers to, or the thing itself."""
+    """The symbolic version of a function, module or value that the user's function refers to, or the object itself."""
     if value is math:
         return MATHS
     try:
         if value in MEANING:
             return MEANING[value]
-    except TypeError:  # not hashable, so no function
+    except TypeError:  # not hashable, so it is no function
         return value
     return symbolic(value, seen) if isinstance(value, types.FunctionType) else value
 
@@ -273,7 +273,7 @@ def symbolic(function, seen=None):
 
 
 class Path:
-    """One path through a function: the outcomes of its first tests."""
+    """One path through a function: the outcomes of its first conditions."""
 
     def __init__(self, outcomes):
         self.outcomes, self.tests = outcomes, 0
@@ -287,9 +287,9 @@ class Path:
 
 @lru_cache(maxsize=256)
 def translated(name, function, kinds, constants=()):
-    """A function of numbers of these kinds, called x and y: its C++ expression and its result's kind.
+    """The C++ expression, and the result's kind, of a function of x and y, which are of these kinds.
 
-    `constants`: the operator's, since they are written into the expression.
+    `constants`: those of the operator, which are written into the expression.
 
     >>> translated("clipped", lambda x, y: min(x + y, 10), "ii")
     ('(((10LL) < (x + y)) ? (10LL) : (x + y))', 'i')
@@ -314,7 +314,7 @@ def translated(name, function, kinds, constants=()):
 
     try:
         return follow(())
-    except Exception as error:  # the function is the user's: it may raise anything
+    except Exception as error:  # a user's function may raise anything
         raise EngineError(
             f"{name!r} cannot be translated to CUDA ({type(error).__name__}: {error}); use arithmetic, comparisons, "
             "if … else, min, max, abs and functions of math on its arguments, or device='cpu'"

@@ -1,8 +1,8 @@
 """Sequences of masked products on the GPU: all of them in one cooperative launch (kernels/linalg/waves.cuh), or in two
-where every term counts (kernels/linalg/level_sums.cuh).
+if every term counts (kernels/linalg/level_sums.cuh).
 
 What a matrix needs beside its entries is made once and kept with it: each row's entry in the fullest column, and which
-rows have none. Python then makes one or two launches per call, and does not wait for the GPU.
+rows have no entries. Each call then makes one or two launches, and does not wait for the GPU.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from hopwave.engines.cuda.search_arrays import prepared_arrays
 
 HEADER, SUMS = "linalg/waves.cuh", "linalg/level_sums.cuh"
 PATTERN = np.dtype(np.bool_)
-MOST_LAUNCHES = 64  # kept with a matrix: streams times products
+MOST_LAUNCHES = 64  # most launches kept with a matrix: streams × products
 
 
 def instances(offset):
@@ -46,7 +46,7 @@ def instances(offset):
 def waves(A, x, product, places, depth_limit, alpha, beta, trace):
     """See hopwave.engines.Algebra.waves. x is sparse.
 
-    Where every term counts, or A's values do, levels are found by `places`, and a second launch adds up.
+    If every term or A's values matter, a search over `places` finds the levels, and a second launch adds up.
     """
     if not A.shape[0]:
         return None
@@ -80,7 +80,7 @@ def waves(A, x, product, places, depth_limit, alpha, beta, trace):
         made = pending.counts[1]
         if made < len(rows):
             break
-        rows = trace_table(made)  # many levels: once more, with a row for each
+        rows = trace_table(made)  # more levels than the table had rows: once more, with a row for each
     if not at_once:
         part = prepared.pull
         adding(
@@ -94,12 +94,12 @@ def waves(A, x, product, places, depth_limit, alpha, beta, trace):
 
 
 def beginning(x, dtype, carries):
-    """A function of the values' type that gives x as kernels take it.
+    """A function from the type of values to x as kernel arguments.
 
-    That is (places, values, one place, one value, count); places and values are null if the single ones serve.
+    These are (places, values, one place, one value, count); places and values are null if x has one entry.
     """
     count = np.int32(x.nnz)
-    if count == 1 and x.device == "cpu":  # the usual case: nothing need be uploaded
+    if count == 1 and x.device == "cpu":  # the usual case: nothing is uploaded
         (only,), (value,) = x.listed()
         return lambda kind: (NULL, NULL, np.int32(only), _plain(kind.type(value)), count)
     places, values = x.to("cuda").listed()
@@ -108,7 +108,7 @@ def beginning(x, dtype, carries):
 
 
 def _plain(value):
-    """A scalar as kernels take it: a bool as one byte."""
+    """A scalar as a kernel argument: a bool as one byte."""
     return value.view(np.int8) if value.itemsize == 1 else value
 
 
@@ -133,7 +133,7 @@ class Prepared:
         self.launches = {}
 
     def launch(self, kernel, buffers, alpha, beta):
-        """The launch of a kernel `waves` on this matrix, with that stream's buffers."""
+        """The launch of a kernel `waves` on this matrix, with the buffers of a stream."""
         key = kernel.handle, buffers.number, alpha, beta
         found = self.launches.get(key)
         if found is None:
@@ -149,7 +149,7 @@ class Prepared:
 
 @dataclass
 class PreparedMatrix:
-    """Kept with a matrix: what is prepared for it under False, for its transpose under True."""
+    """Kept with a matrix: its Prepared under False, its transpose's under True."""
 
     prepared: dict[bool, Prepared] = field(default_factory=dict)
 
@@ -165,13 +165,13 @@ def prepared_for(A):
 
 @dataclass
 class CooperativeKernels:
-    """Kept with a product: its cooperative kernels by name, device and types; None where one cannot be launched."""
+    """Kept with a product: its cooperative kernels by name, device and types; None for one that cannot be launched."""
 
     kernels: dict[tuple[Any, ...], Any] = field(default_factory=dict)
 
 
 def kernel_of(header, name, product, prepared, values):
-    """The kernel for this arithmetic on a matrix with these values, if any; None if it cannot be launched."""
+    """The kernel for this arithmetic and these matrix values, if any; None if it cannot be launched."""
     kept = product.prepared.record(CooperativeKernels).kernels
     key = name, cupy.cuda.runtime.getDevice(), prepared.offset, None if values is None else values.dtype.char
     if key not in kept:
@@ -186,7 +186,7 @@ def kernel_of(header, name, product, prepared, values):
 
 
 class Arena(LevelBuffers):
-    """Buffers for matrices of up to n rows and m entries, and what sorting their places by level takes."""
+    """Buffers for matrices of up to n rows and m entries, including those for sorting places by level."""
 
     def __init__(self, n, m):
         super().__init__(n, m)
@@ -202,7 +202,7 @@ class Arena(LevelBuffers):
 
 
 def arena(here, n, m):
-    """The buffers of this scratch space, made anew where they are too small."""
+    """The buffers of this scratch space, replaced if they are too small."""
     found = here.arena
     if found is None or found.n < n or found.m < m:
         n, m = max(n, found.n if found else 0), max(m, found.m if found else 0)

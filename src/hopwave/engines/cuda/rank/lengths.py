@@ -1,4 +1,4 @@
-"""Arcs with lengths in a rank's part on its GPU (kernels/rank/lengths.cuh), as the CPU's rank/lengths.py."""
+"""Arcs with lengths in a rank's part on its GPU (kernels/rank/lengths.cuh), like the CPU's rank/lengths.py."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ NAMES = record(HEADER, "Names", "ptr starts shifts", "i64 count")
 
 
 def instances():
-    """Every kernel there is: header and name expression."""
+    """Every kernel of this module: header and name expression."""
     for slot in SLOTS:
         for name in ("draw_lengths", "relax", "name_parents", "check_lengths"):
             yield HEADER, expression(HEADER, name, slot)
 
 
 class Lengths:
-    """The lengths of a Part's arcs, and what shortest paths do with them."""
+    """The lengths of a Part's arcs, and the steps of shortest paths that use them."""
 
     def __init__(self, part, out_names, into_names, n, start):
         self.part = part
@@ -40,11 +40,11 @@ class Lengths:
             names[i] = (kept[2 * i].data.ptr, kept[2 * i + 1].data.ptr, len(kept[2 * i]))
         given = (np.int64(count), names[:1], names[1:], np.uint64(n), np.uint64(start))
         self._launch("draw_lengths", WARP * count, offsets, neighbours, *given, lengths)
-        self.part.finish()  # before what the names point to is freed
+        self.part.finish()  # before the arrays that the names point to are freed
         return lengths
 
     def relax(self, rows, distances, best, who, touched):
-        """Heads that got a shorter path, in no order; sets best and who for them. `touched` is 0 before and after."""
+        """Heads that got a shorter path, in any order; sets best and who for them. `touched` is 0 before and after."""
         part = self.part
         if not len(rows):
             return cupy.empty(0, np.int64)
@@ -60,7 +60,7 @@ class Lengths:
         return found
 
     def check(self, distances, tail_distances, parents, linked):
-        """How many arcs break each of three rules: see the CPU's rank/lengths.check_rows."""
+        """Count the arcs that break each of three rules: see the CPU's rank/lengths.check_rows."""
         wrong, part = cupy.zeros(3, np.uint64), self.part
         rows = len(part.in_offsets) - 1
         answers = (distances, tail_distances, parents, linked, wrong)

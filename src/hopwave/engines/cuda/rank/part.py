@@ -18,7 +18,7 @@ LEVELS = {np.dtype(np.int8): "signed char", np.dtype(np.int16): "short", np.dtyp
 
 
 def instances():
-    """Every kernel there is: header and name expression."""
+    """Every kernel of this module: header and name expression."""
     for slot in SLOTS.values():
         for level in LEVELS.values():
             yield HEADER, expression(HEADER, "check", slot, level)
@@ -32,18 +32,18 @@ def instances():
 
 
 def hubs_first(offsets, neighbours, weight):
-    """Every row's heaviest neighbour to its front; weights are bytes."""
+    """Move every row's heaviest neighbour to the front; weights are bytes."""
     rows, shape = len(offsets) - 1, f"{SLOTS[neighbours.dtype]}, unsigned char"
     kernels()(HEADER, "hubs_first", WARP * rows, offsets, neighbours, np.int64(rows), weight, shape=shape)
 
 
 def long_rows(offsets):
-    """The rows that need a whole block to be checked."""
+    """The rows that a whole block must check."""
     return cupy.flatnonzero(cupy.diff(offsets) > LONG_CHECKED_ROW)
 
 
 def check(offsets, tails, levels, tail_levels, parents, linked, longs):
-    """Graph500's rules about arcs, as the CPU's check_rows: (count, row, tail) for each of three rules.
+    """Check Graph500's rules about arcs, like the CPU's check_rows: (count, row, tail) for each of three rules.
 
     longs: long_rows(offsets).
     """
@@ -58,7 +58,7 @@ def check(offsets, tails, levels, tail_levels, parents, linked, longs):
 
 
 class Part:
-    """The arrays of one rank on its GPU, and what a search does to them."""
+    """The arrays of one rank on its GPU, and the steps of a search on them."""
 
     xp = cupy
     device = "cuda"
@@ -68,7 +68,7 @@ class Part:
         self.slot = SLOTS[self.heads.dtype]
 
     def tidy(self):
-        """Give back the memory that building took: other ranks may share this GPU."""
+        """Free the memory that building took: other ranks may share this GPU."""
         cupy.get_default_memory_pool().free_all_blocks()
 
     def finish(self):
@@ -76,7 +76,7 @@ class Part:
         cupy.cuda.get_current_stream().synchronize()
 
     def push(self, frontier, sent):
-        """New (heads, tails), in no order, one per head; their bits in `sent` are set."""
+        """Return new (heads, tails), in any order, one per head; sets their bits in `sent`."""
         if not len(frontier):
             return cupy.empty(0, self.heads.dtype), cupy.empty(0, np.int64)
         ends = cupy.cumsum(self.out_offsets[frontier + 1] - self.out_offsets[frontier])
@@ -100,7 +100,7 @@ class Part:
         return found, checked
 
     def claim(self, heads, parents, visited, parent):
-        """The unvisited ones of this rank's vertices `heads`; sets parent, unless it is None, for them."""
+        """Return the unvisited ones of this rank's vertices `heads`; sets their parents, unless `parent` is None."""
         kept, tail = cupy.empty(len(heads), np.int64), cupy.zeros(1, np.uint64)
         identity = "int" if parent is None else IDS[parent.dtype]
         given = (NULL, NULL) if parent is None else (parents, parent)
@@ -109,7 +109,7 @@ class Part:
         return kept[: int(tail[0])]
 
     def hubs_first(self, weight):
-        """Arrange the rows of `into`."""
+        """Move the heaviest neighbour of every row of `into` to the front."""
         hubs_first(self.in_offsets, self.tails, weight)
 
     @cached_property
@@ -117,7 +117,7 @@ class Part:
         return long_rows(self.in_offsets)
 
     def check(self, levels, tail_levels, parents, linked):
-        """See check."""
+        """See check()."""
         return check(self.in_offsets, self.tails, levels, tail_levels, parents, linked, self._longs)
 
     def lengths(self, out_names, into_names, n, start):

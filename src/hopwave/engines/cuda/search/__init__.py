@@ -1,1 +1,1 @@
-"""One search on the GPU: level by level as the papers have it, or in one launch."""
+"""One search on the GPU: level by level as in the papers, or in one launch."""

@@ -1,10 +1,11 @@
-"""Levels launched before the host has read the counters of earlier ones, for plans whose levels need none of them.
+"""Levels launched before the host has read the counters of earlier levels, for plans whose levels do not need them.
 
 A plan with one step and no queue (TurboBFS's, all but tdbu) computes every level with the same kernels over the same
 arrays; two bitmaps swap places after each. So the host launches a batch of levels, reads the counters of all of them at
-once, and launches twice as many. A level after the last one ends at once: its kernels look at the counters of the level
-before. From the fifth level on, launches are recorded, two levels of them, and made again with another depth and other
-counters: on a road network the host had taken longer to prepare each of a thousand levels than the GPU to compute it.
+once, and launches twice as many. A level after the last one ends at once: its kernels read the counters of the level
+before. From the fifth level on, the launches of two levels are recorded and repeated with another depth and other
+counters: on a road network the host would take longer to prepare each of a thousand levels than the GPU takes to
+compute it.
 """
 
 from __future__ import annotations
@@ -23,24 +24,24 @@ from hopwave.engines.cuda.search.state import COUNTER_BYTES, MOST_AHEAD
 from hopwave.engines.cuda.search.steps import LAUNCHES, entered, kind_of
 from hopwave.planning.rules import Always
 
-FIRST = 4  # levels in the first batch: many graphs have hardly more
-SIZES = ("n", "arcs", "words")  # parameters that hold a size of the graph, the same number at every level
+FIRST = 4  # levels in the first batch: many graphs have few more
+SIZES = ("n", "arcs", "words")  # parameters that are sizes of the graph, the same at every level
 
 
 def possible(plan):
-    """Whether no level of the plan needs to know what the levels before it found."""
+    """Whether no level of the plan needs the counters of the levels before it."""
     return plan.rule == Always() and kind_of(plan.steps[0]) in LAUNCHES
 
 
 def run(search, plan, trace):
-    """All levels of a search. Without a trace, levels that were launched together share their time evenly."""
+    """Run all levels of a search. Without a trace, levels that were launched together share their time evenly."""
     search.begin()
     levels, batch, step = [], FIRST, plan.steps[0]
     recorded: dict[int, Recorded] = {}  # the launches of an even level and of an odd one
     limit = search.question.depth_limit
     while search.nf and (limit is None or search.depth < limit):
         count = batch if limit is None else min(batch, limit - search.depth)
-        if search.sigma is not None:  # after that many levels path counts may have to be scaled down
+        if search.sigma is not None:  # after this many levels path counts may have to be scaled down
             count = min(count, max(1, search.scaling.safe_levels()))
         times = _launch(search, step, count, recorded if levels else None, trace)
         for counters, seconds in zip(search.read_counters(count), times(), strict=True):
@@ -52,7 +53,7 @@ def run(search, plan, trace):
 
 
 def _launch(search, step, count, recorded, trace):
-    """Launch `count` levels. Returns a function that gives the seconds of each, once they are over."""
+    """Launch `count` levels. Returns a function that returns the seconds of each when they have ended."""
     kind, begun = kind_of(step), search.depth
     events = search.work.events(count + 1 if trace else 2)
     search.all_counters.data.memset_async(0, COUNTER_BYTES * count)
@@ -74,7 +75,7 @@ def _launch(search, step, count, recorded, trace):
         events[1].record()
     search.ahead = False
     search.take_row(0)
-    search.next_row = MOST_AHEAD  # these levels count in the rows
+    search.next_row = MOST_AHEAD  # these levels use the rows of counters
     search.depth = begun
     pairs = list(pairwise(events))
     together = count // len(pairs)  # levels between two events
@@ -82,7 +83,7 @@ def _launch(search, step, count, recorded, trace):
 
 
 class Recorded:
-    """The launches of one level, made now and prepared to be made again for later levels."""
+    """The launches of one level, made now and prepared to be repeated for later levels."""
 
     def __init__(self, search, launches):
         self.counters = search.all_counters.data.ptr
@@ -95,7 +96,7 @@ class Recorded:
                 self.steps.append(_prepared(search, launch))
 
     def again(self, depth, number):
-        """Make them for the level of that depth, which counts in the row of that number."""
+        """Repeat them for the level of this depth, which uses counter row `number`."""
         row = self.counters + number * COUNTER_BYTES
         values = {Changing.LEVEL: depth, Changing.BEFORE: row - COUNTER_BYTES if number else 0, Changing.COUNTERS: row}
         for step in self.steps:
@@ -103,9 +104,9 @@ class Recorded:
 
 
 def _prepared(search, launch):
-    """A function that makes the launch with other values of its markers.
+    """Return a function that makes the launch with other values of its markers.
 
-    Raises TypeError if the launch has a number that is neither marked nor a size of the graph: it may be one of this
+    Raises TypeError if the launch has a number that is neither marked nor a size of the graph: it may belong to this
     level alone, and later levels would repeat it.
     """
     markers = {name: value for name, value in launch.arguments.items() if isinstance(value, Changing)}
@@ -127,5 +128,5 @@ def _prepared(search, launch):
 
 
 def _scalar(argument):
-    """An argument as a NumPy scalar: of an array, its address."""
+    """An argument as a NumPy scalar; an array becomes its address."""
     return np.uint64(argument.data.ptr) if isinstance(argument, cupy.ndarray) else argument

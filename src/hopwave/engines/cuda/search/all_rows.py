@@ -16,7 +16,7 @@ def pull_shares(search, step):
         search.need_frontier_bits()
     loaded, visited, found = search.loaded, search.bits("visited"), search.bits("next bits")
     operand = search.bits("frontier") if step.operand == "frontier" else visited
-    # Empty before each product, and left so by the mask.
+    # Empty before each product; the mask leaves them empty.
     dense = {
         "product": search.work.take("row product", search.n, np.int32, fill=-1),
         "sums": NULL if search.sigma is None else search.work.take("row sums", search.n, np.float64, fill=0),

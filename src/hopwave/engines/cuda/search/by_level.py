@@ -28,5 +28,5 @@ def by_level(launch, in_offsets, distance, depth):
 
 
 def instances(offset):
-    """(header, name) of every kernel here: what the compile test compiles."""
+    """(header, name) of every kernel here, for the compile test."""
     return [(HEADER, expression(HEADER, name, offset)) for name in KERNELS]

@@ -1,4 +1,4 @@
-"""Exact sizes of levels whose queues held duplicates, counted once the search is over."""
+"""Exact sizes of levels whose queues held duplicates, counted after the search."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hopwave.engines.cuda.search.by_level import CLASSES, HEADER
 
 
 def recounted(search, levels):
-    """The levels with the vertices and arcs that they really had; arcs that were checked twice stay counted twice."""
+    """The levels with their true numbers of vertices and arcs; arcs that were checked twice stay counted twice."""
     if not search.depth:
         return levels
     count = search.depth + 1

@@ -1,4 +1,4 @@
-"""Where searches ended. Kernels write it into the host's memory; only a caller that asks for it waits."""
+"""How searches ended. Kernels write this into host memory; only a caller that asks for it waits."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from hopwave.errors import EngineError
 
 TOLD = record("one_launch/state.cuh", "Told", "u64 depth nf reached levels")
 WORDS = len(TOLD)
-SLOTS = 64  # searches whose ends may still be unread; one search more reads the oldest
-SPINS = 1500  # looks at the words before other threads get the processor: some 100 µs
-PAUSE = 2e-5  # seconds between looks after that
+SLOTS = 64  # searches whose ends may be unread; one more search first reads the oldest
+SPINS = 1500  # reads of the words before other threads get the processor: some 100 µs
+PAUSE = 2e-5  # seconds between further reads
 LAST_STAMP = 2**32 - 1
 
 
 class Ending:
-    """Where one search ended."""
+    """How one search ended."""
 
     __slots__ = ("_endings", "_found", "_slot", "_stamp", "_stream")
 
@@ -42,12 +42,12 @@ class Ending:
         return self._found
 
     def _look_at_stream(self):
-        """Let other threads run. Raises if the stream has ended without writing this search's words."""
+        """Let other threads run. Raise if the stream has ended without writing this search's words."""
         stream = self._stream
         if stream is None or not stream.done:
             time.sleep(PAUSE)
         elif self._found is None and self._endings.words[self._slot * WORDS] >> 32 != self._stamp:
-            stream.synchronize()  # raises what went wrong
+            stream.synchronize()  # raises the error
             raise EngineError("a search on the GPU ended without an answer; try again, or use device='cpu'")
 
     def depth(self):
@@ -72,16 +72,16 @@ class Endings:
         self.last = None
 
     def take(self, stream):
-        """The address and stamp for the next search, and its Ending. The workspace's lock is held."""
+        """The address and stamp for the next search, and its Ending. The caller holds the workspace's lock."""
         self.stamp = self.stamp % LAST_STAMP + 1  # 0 is no stamp
         slot = self.stamp % SLOTS
         if self.taken[slot] is not None:
-            self.taken[slot].found()  # before it is overwritten
+            self.taken[slot].found()  # read it before it is overwritten
         self.last = self.taken[slot] = Ending(self, slot, self.stamp, stream)
         return self.pinned.ptr + slot * TOLD.itemsize, self.stamp, self.last
 
     def give_back(self, ending):
-        """The search was not launched: nothing will be written."""
+        """Take the slot back: the search was not launched and will write nothing."""
         self.taken[ending._slot] = None
 
 

@@ -1,4 +1,4 @@
-"""The launches of a level as records, which can be made again for a later level (ahead.py).
+"""The launches of a level as records, which can be repeated for a later level (ahead.py).
 
 An argument that differs from level to level is a marker: LEVEL, BEFORE or COUNTERS. All others stay as they are.
 """
@@ -11,7 +11,7 @@ from typing import Any
 
 
 class Changing(Enum):
-    """An argument that differs from level to level, by the attribute of a search that holds it."""
+    """An argument that differs from level to level; its value is the name of a search's attribute."""
 
     LEVEL = "level"  # the depth of the frontier
     BEFORE = "before"  # the counters of the level before, or null
@@ -23,7 +23,7 @@ LEVEL, BEFORE, COUNTERS = Changing
 
 @dataclass
 class Launch:
-    """A kernel, with one thread per item of work; its arguments by the names of its parameters, in their order."""
+    """A kernel with one thread per item of work; its arguments by the names of its parameters, in order."""
 
     header: str
     name: str
@@ -39,7 +39,7 @@ class Launch:
         }
 
     def make(self, search):
-        """Launch it at the search's current level."""
+        """Make the launch at the search's current level."""
         search.launch(self.header, self.name, self.work, shape=self.shape, **self.now(search))
 
 

@@ -35,7 +35,7 @@ SCALING = record("one_launch/path_counts.cuh", "ScalingState", "u64 greatest[2]"
 
 
 def why_not(plan, question):
-    """None, or why this loop cannot run the plan.
+    """Why this loop cannot run the plan, or None.
 
     >>> import hopwave as hw
     >>> from hopwave.planning.jobs import SearchJob
@@ -49,14 +49,14 @@ def why_not(plan, question):
 
 
 def instances():
-    """Every kernel there is: header and name expression."""
+    """Every kernel of searches in one launch: header and name expression."""
     for offset in ("int", "long long"):
         yield from instances_of(offset)
         yield from by_level.instances(offset)
 
 
 def begin(offset, n, question):
-    """Start to compile what a search of n vertices needs."""
+    """Start to compile the kernels for a search of n vertices."""
     shape = truth(question.predecessors), truth(n >= LevelSplit.fill)
     nvrtc.begin(HEADER, [expression(HEADER, "prepare", offset), expression(HEADER, "search", offset, *shape)])
     if question.path_counts:
@@ -64,7 +64,7 @@ def begin(offset, n, question):
 
 
 def begin_counting(offset):
-    """Start to compile what path counts need."""
+    """Start to compile the kernels for path counts."""
     nvrtc.begin(HEADER, [expression(HEADER, "count_paths", offset)])
     for header in (by_level.HEADER, row_lengths.HEADER):
         kernels(offset).begin(header)
@@ -78,9 +78,9 @@ def workspace(loaded):
 
 
 def run(search, plan, trace):
-    """The whole search; its levels when they are traced. Sets search.depth, .reached and .counts.
+    """Run the whole search; return its levels if they are traced. Sets search.depth, .reached and .counts.
 
-    Returns None, and does nothing, if this GPU cannot hold a whole grid at once: the host must then run the levels.
+    Does nothing and returns None if this GPU cannot hold a whole grid at once: the host must then run the levels.
     """
     if "hopwave" not in search.loaded.kept:
         begin(search.on_device.offset, search.n, search.question)
@@ -91,7 +91,7 @@ def run(search, plan, trace):
         return None
     rows = trace_table() if trace else None
     ending = W.launch(search.distance, search.parent, search.sources, search.question, plan, rows)
-    if trace and ending.found()["levels"] > TRACE_ROWS:  # a deep graph: once more, with a row for every level
+    if trace and ending.found()["levels"] > TRACE_ROWS:  # a deep graph: repeat with a row for every level
         rows = trace_table(ending.found()["levels"])
         ending = W.launch(search.distance, search.parent, search.sources, search.question, plan, rows)
     search.depth, search.reached = ending.depth(), ending.reached()
@@ -100,7 +100,7 @@ def run(search, plan, trace):
 
 
 class DirectSearch:
-    """Searches of one graph by one plan, each no more than a launch: see hopwave.engines.Engine.direct_search."""
+    """Searches of one graph by one plan, each only a launch: see hopwave.engines.Engine.direct_search."""
 
     without = ()
 
@@ -126,7 +126,7 @@ class DirectSearch:
         }
 
     def _later(self, array):
-        """The array in the host's memory, copied when it is first read."""
+        """The array in host memory, copied when it is first read."""
         stream, on_device = self.workspace.stream, self.on_device
 
         def fetch():
@@ -147,7 +147,7 @@ def levels(rows, count, plan):
 
 
 def path_counts(W, distance, depth):
-    """σ along a finished search: float64 on the GPU, or, if a level had to be scaled, numbers on the host."""
+    """σ along a finished search: float64 on the GPU or, if a level had to be scaled, numbers on the host."""
     kernel = W.loaded.kept.get("count_paths")
     if kernel is None:
         begin_counting(W.offset)

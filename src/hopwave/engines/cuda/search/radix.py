@@ -1,4 +1,4 @@
-"""A radix sort of vertices, each with a value or without, by as many bits as their ids have (steps/radix.cuh)."""
+"""A radix sort of vertices, with or without values, by the bits of their ids (steps/radix.cuh)."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import numpy as np
 from hopwave.engines.cuda.launch import BLOCK, NULL, truth
 
 HEADER = "steps/radix.cuh"
-TILE = 16 * BLOCK  # keys per block: SORT_TILE of the header
-DIGIT = 8  # bits of a digit, at most
+TILE = 16 * BLOCK  # keys per block: SORT_TILE in the header
+DIGIT = 8  # most bits of a digit
 DIGITS = 1 << DIGIT
 
 
 def digits(n):
-    """Bits of the ids below n, and bits per digit: as few digits as possible, as even as possible.
+    """Bits of the ids below n, and bits per digit: as few digits as possible, of about equal size.
 
     >>> digits(1 << 21), digits(1)
     ((21, 7), (1, 1))
@@ -25,20 +25,20 @@ def digits(n):
 def sort(search, count, keys, values=None):
     """Sort the first `count` keys of the search's buffer `keys`, and their values. Equal keys keep their order.
 
-    Returns both arrays. They may lie in other buffers than before; the names then belong to the sorted ones.
+    Returns both arrays. They may be in other buffers than before; the buffers' names then belong to the sorted arrays.
     """
     bits, width = digits(search.n)
     arrays, pairs, size = search.work.arrays, truth(values is not None), np.uint64(count)
     names = [keys] if values is None else [keys, values]
     if count > TILE:
         tiles, passes = -(-count // TILE), -(-bits // width)
-        # For each digit: a ticket, how often each value occurs, and the progress of tiles. All are 0 at first.
+        # For each digit: a ticket, the count of each value, and the progress of tiles. All are 0 at first.
         words = passes * DIGITS * (1 + tiles) + passes
         counts = search.work.take("digit counts", words, np.uint64)
         counts.data.memset_async(0, 8 * words)
 
         def place(word):
-            """The address of a number: a slice of the array takes longer to make than a launch to pack."""
+            """The address of a number in the array: to slice the array would take longer than a launch."""
             return np.uint64(counts.data.ptr + 8 * word)
 
         search.launch(

@@ -1,7 +1,7 @@
-"""A search under way on the GPU: its arrays, the forms its frontier has, its path counts.
+"""The state of a search on the GPU: its arrays, the forms of its frontier, its path counts.
 
-The status array `distance` always says which level every vertex is in. A queue of the frontier, its bitmap and the
-bitmap of the visited vertices are made when a step needs them and they do not exist yet.
+The status array `distance` always has the level of every vertex. The frontier's queue, its bitmap and the bitmap of
+visited vertices are made when a step needs them and they do not exist yet.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from hopwave.planning.plan import Push
 
 HEADER = "steps/state.cuh"
 COUNTER_BYTES = 8 * COUNTERS
-MOST_AHEAD = 64  # levels whose counters are read together, at most; there is a row of counters for each
+MOST_AHEAD = 64  # most levels whose counters are read together; each has a row of counters
 NO_LEVEL = np.uint64(0)  # a null pointer for the counters of the level before
 BENIGN = Push("twc", "queue", "benign")  # made once: checking the words of a step takes longer than a small level
 
 
 class SearchBuffers(NamedBuffers):
-    """What one search works in, how it launches kernels, and where its counters arrive on the host."""
+    """The buffers of one search, its launches, and the host memory of its counters."""
 
     def __init__(self, kernels):
         super().__init__()
@@ -37,7 +37,7 @@ class SearchBuffers(NamedBuffers):
         self.host_address = self.host.ctypes.data
 
     def events(self, count):
-        """That many events, made when first needed."""
+        """`count` events, made when first needed."""
         while len(self.made_events) < count:
             self.made_events.append(cupy.cuda.Event())
         return self.made_events[:count]
@@ -59,27 +59,27 @@ class Search:
         self.mf = sum(int(host[s + 1]) - int(host[s]) for s in sources)
         self.mu = loaded.m - self.mf
         self.reached = len(sources)
-        self.early = self.early_edges = 0  # vertices of the level after next that an asynchronous pull found, and arcs
+        self.early = self.early_edges = 0  # vertices of the level after next that an asynchronous pull has found, and
         self.distance = cupy.empty(self.n, np.int32)
         self.parent = cupy.empty(self.n, np.int32) if question.predecessors else None
         self.sigma = self.counts = self.work = None
-        self.ran_whole = False  # by one_launch.py
-        self.timed = True  # whether levels are timed by events: only a trace shows them (Engine.run)
-        self.ahead = False  # whether levels are being launched before earlier ones have been read (ahead.py)
+        self.ran_whole = False  # set by one_launch.py
+        self.timed = True  # whether events time the levels: only for a trace (Engine.run)
+        self.ahead = False  # whether levels are launched before earlier ones have been read (ahead.py)
         self.scaling, self.overflowed = None, False  # of path counts
-        # A plan that scans the status array claims there; others keep a bitmap.
+        # A plan that scans the status array claims vertices there; others keep a bitmap.
         steps = loaded.plan.steps
         self.scans = any(isinstance(step, Push) and step.output in ("scan", "reuse") for step in steps)
-        # Duplicates may stay in a queue that only pushes of that kind read. A pull needs an exact bitmap, a rule exact
-        # sizes, and a path must not be counted twice (Hiragushi, section 3.2).
+        # Duplicates may stay in a queue that only BENIGN pushes read. A pull needs an exact bitmap, a rule exact sizes,
+        # and a path must not be counted twice (Hiragushi, section 3.2).
         self.duplicates = not question.path_counts and steps == (BENIGN,)
         self.queues = any(isinstance(step, Push) and step.mapping != "edge" for step in steps)
         self.has_queue = self.has_frontier_bits = self.visited_exact = False
-        self.waiting = 0  # length of the queue of unvisited vertices that the pull before went through, 0 for none
+        self.waiting = 0  # length of the pull's queue of unvisited vertices, 0 if there is none
 
     @property
     def depth(self):
-        """Of the frontier."""
+        """The frontier's depth."""
         return self._depth
 
     @depth.setter
@@ -92,17 +92,17 @@ class Search:
             return
         try:
             self.work = self.on_device.workspaces.pop()
-        except IndexError:  # this is the first search, or searches in other threads have them all
+        except IndexError:  # the first search, or searches in other threads use all buffers
             self.work = SearchBuffers(self.launch)
         n, take, self.launch = self.n, self.work.take, self.work.launch
         self.launch.begin()
         self.all_counters = self.work.counters
         self.take_row(0)
         self.next_row = MOST_AHEAD
-        # Pulls and products over all arcs need no queue; the sources are written to one.
+        # Pulls and products over all arcs need no queue; only the sources are written to one.
         self.queue = take("queue", n if self.queues else self.nf, np.int32)
         self.next_queue = take("next queue", n, np.int32) if self.queues else None
-        self.marks = False  # whether every bit of the visited bitmap is right; some may be missing
+        self.marks = False  # whether the visited bitmap has wrong bits in no place; some bits may be missing
         self.distance.data.memset_async(0xFF, self.distance.nbytes)
         if self.parent is not None:
             self.parent.data.memset_async(0xFF, self.parent.nbytes)
@@ -117,7 +117,7 @@ class Search:
         )  # fmt: skip
         self.has_queue = True
 
-    # Arguments as kernels take them; `level` is the depth.
+    # Kernel arguments; `level` is the depth.
     parents = property(lambda self: NULL if self.parent is None else self.parent)
     sigmas = property(lambda self: NULL if self.sigma is None else self.sigma)
     counting = property(lambda self: "false" if self.sigma is None else "true")
@@ -125,17 +125,17 @@ class Search:
 
     @property
     def answer(self):
-        """The arrays that a search fills, by the names of kernels' parameters."""
+        """The arrays that a search fills, by the names of kernel parameters."""
         return {"distance": self.distance, "parent": self.parents, "sigma": self.sigmas}
 
     def equal_shares(self, arcs):
-        """Blocks for equal shares of arcs: four arcs per thread, and up to four times what the GPU holds."""
+        """Blocks for equal shares of arcs: four arcs per thread, at most four times as many blocks as the GPU holds."""
         return min(-(-arcs // (4 * BLOCK)), 4 * self.on_device.device.blocks)
 
     # ---------------------------------------------------------------- counters
 
     def clear_counters(self):
-        """Count in the next row from now on. All rows are cleared at once, which takes no longer than clearing one."""
+        """Use the next row of counters from now on. Clearing all rows at once takes no longer than clearing one."""
         if self.ahead:
             return
         if self.next_row == MOST_AHEAD:
@@ -145,7 +145,7 @@ class Search:
         self.next_row += 1
 
     def read_counters(self, levels):
-        """Waits for that many levels to end: those that were launched ahead, or the one just computed."""
+        """Wait until `levels` levels have ended: those launched ahead, or the one just computed."""
         stream = cupy.cuda.get_current_stream()
         counters = self.counters if levels == 1 else self.all_counters
         counters.data.copy_to_host_async(self.work.host_address, COUNTER_BYTES * levels, stream)
@@ -153,7 +153,7 @@ class Search:
         return self.work.host[:levels].tolist()
 
     def take_row(self, number):
-        """From now on count in that row of the counters, which is clear; `before` is the row of the level before."""
+        """Use row `number` of the counters, which is clear; `before` becomes the row of the level before."""
         self.before = self.counters if number else NO_LEVEL
         self.counters = self.work.rows[number]
 
@@ -163,7 +163,7 @@ class Search:
         return self.work.take(name, self.words, np.uint32)
 
     def need_queue(self):
-        """The frontier as a queue: from its bitmap by population count and scan, or from the status array."""
+        """Make the frontier's queue: from its bitmap by population count and scan, or from the status array."""
         if self.has_queue:
             return
         self.clear_counters()
@@ -180,13 +180,13 @@ class Search:
         self.has_queue = True
 
     def need_marks(self):
-        """A bitmap with bits of visited vertices only; some may be missing."""
+        """Make a bitmap that has bits of visited vertices only; some may be missing."""
         if not self.marks:
             self.bits("visited").data.memset_async(0, 4 * self.words)
             self.marks = True
 
     def need_visited(self):
-        """The bitmap of all visited vertices; making it also makes the frontier's."""
+        """Make the bitmap of all visited vertices, and with it the frontier's."""
         if self.visited_exact:
             return
         self.launch(
@@ -196,7 +196,7 @@ class Search:
         self.visited_exact = self.has_frontier_bits = self.marks = True
 
     def need_frontier_bits(self):
-        """The frontier as a bitmap: sparse to dense."""
+        """Make the frontier's bitmap from its queue."""
         self.need_visited()
         if self.has_frontier_bits:
             return
@@ -205,7 +205,7 @@ class Search:
         self.has_frontier_bits = True
 
     def set_forms(self, *, queue=False, bits=False, visited=False, waiting=0):
-        """Which forms the new frontier has; the buffers that hold them become the current ones."""
+        """Say which forms the new frontier has; the buffers that hold them become the current ones."""
         self.has_queue, self.has_frontier_bits, self.visited_exact, self.waiting = queue, bits, visited, waiting
         if queue:
             self.queue, self.next_queue = self.next_queue, self.queue
@@ -217,7 +217,7 @@ class Search:
     # ---------------------------------------------------------------- path counts
 
     def rescale(self):
-        """Scale the new level's counts down if those of the next one might overflow."""
+        """Scale the new level's counts down if the next level's might overflow."""
         self.scaling.add_level()
         if self.overflowed or not self.nf:
             return
@@ -229,7 +229,7 @@ class Search:
         return self.counters
 
     def path_counts(self):
-        """σ from σ̂ and each level's shift; counted again by mantissa and exponent where a level spans too much."""
+        """σ from σ̂ and each level's shift; counted again with mantissa and exponent if a level spans too much."""
         if self.overflowed:
             in_rows = self.loaded.in_offsets, self.loaded.in_neighbours
             return count_scaling.extended_counts(self.launch, in_rows, self.distance, self.depth)

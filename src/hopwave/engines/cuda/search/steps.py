@@ -1,6 +1,6 @@
-"""The steps of plans on the GPU: one function per kind of level, and which kinds there are.
+"""The steps of plans on the GPU: one function per kind of level, and the choice of the function for a step.
 
-A function launches a level's kernels, their arguments by name, and says by `search.set_forms` which forms the new
+A function launches a level's kernels, with arguments by name, and calls `search.set_forms` to say which forms the new
 frontier has. Nothing waits for the GPU until the level's counters are read.
 """
 
@@ -24,7 +24,7 @@ WORDS = "hopwave::steps"  # the namespace of the enums in kernels/steps/plan.cuh
 
 
 def advance(search, step, choice, run=None):
-    """One level by that step, or by a function `run` in its place."""
+    """Compute one level by this step, or by the function `run` instead."""
     search.begin()
     began, ended = search.work.events(2)
     if search.timed:
@@ -34,7 +34,7 @@ def advance(search, step, choice, run=None):
         ended.record()
     counters = search.read_counters(1)[0]
     level = entered(search, step, choice, counters, search.timed and cupy.cuda.get_elapsed_time(began, ended) * 1e-3)
-    if search.duplicates and search.nf > room(search):  # the queue is not whole: take the level from the status array
+    if search.duplicates and search.nf > room(search):  # the queue is incomplete: take the level from the status array
         search.has_queue = False
         search.need_queue()
         counters = search.read_counters(1)[0]
@@ -43,10 +43,10 @@ def advance(search, step, choice, run=None):
 
 
 def entered(search, step, choice, counters, seconds):
-    """Takes the search past the level that has these counters. Returns the level, or None if nobody traces levels."""
+    """Move the search past the level with these counters. Returns the level, or None if levels are not traced."""
     sizes = search.nf, search.mf, search.mu
     early, early_edges = search.early, search.early_edges
-    if isinstance(step, Push) and step.output == "scan":  # the scan also counted what had been found early
+    if isinstance(step, Push) and step.output == "scan":  # the scan also counted the vertices found early
         counters[FOUND] -= early
         counters[EDGES] -= early_edges
     found = counters[FOUND] + counters[AHEAD]
@@ -92,12 +92,12 @@ def push_fused(search, step):
 
 
 def even_shares(search, length):
-    """Blocks for even shares of a queue: as many as the GPU holds, each with at least one vertex."""
+    """Blocks for even shares of a queue: as many as the GPU holds, but at least one vertex per block."""
     return min(length, search.on_device.device.blocks)
 
 
 def early_first(search):
-    """Begin the next queue with what an asynchronous pull has found of the next level already."""
+    """Begin the next queue with the vertices that an asynchronous pull has already found."""
     if not search.early:
         return
     search.launch(
@@ -108,7 +108,7 @@ def early_first(search):
 
 
 def push_two_phase(search, step):
-    """Expand, then contract: Merrill's, with Hiragushi's exact bitmap where duplicates must not stay (section 3.2)."""
+    """Expand, then contract: Merrill's, with Hiragushi's exact bitmap if duplicates must not stay (section 3.2)."""
     search.need_queue()
     if search.duplicates:
         search.need_marks()
@@ -138,14 +138,14 @@ def push_two_phase(search, step):
 
 
 def culling_blocks(search):
-    """Blocks that contract the list of arcs: few where duplicates stay, since two blocks may keep the same vertex."""
+    """Blocks that contract the list of arcs: few if duplicates stay, since two blocks may keep the same vertex."""
     if not search.duplicates:
         return None  # one thread per arc
     return max(1, min(search.mf // CULLING_SHARE, CULLING_BLOCKS * search.on_device.device.multiprocessors))
 
 
 def room(search):
-    """Vertices that a queue has room for; only duplicates can exceed it."""
+    """Vertices that fit into a queue; only duplicates can exceed this."""
     return search.n
 
 
@@ -161,7 +161,7 @@ def running_sums(search):
 
 
 def push_shares(search, step):
-    """Equal shares of the frontier's arcs, claimed on the spot."""
+    """Equal shares of the frontier's arcs; vertices are claimed at once."""
     search.need_queue()
     loaded, sums = search.loaded, running_sums(search)
     search.clear_counters()
@@ -177,7 +177,7 @@ def push_shares(search, step):
 def push_sorted(search, step):
     """The column product: scan, gather, radix sort, segmented reduce, mask (push-pull, Algorithm 3).
 
-    Keys alone are sorted where the semiring allows it: sums need their values, whatever the plan says (section 5.6).
+    Only keys are sorted if the semiring allows it; sums need their values, whatever the plan says (section 5.6).
     """
     search.need_queue()
     search.need_visited()
@@ -231,7 +231,7 @@ def edge_launches(search, step):
 
 
 def push_edges(search, step):
-    """A level by edge_launches."""
+    """Compute a level by edge_launches."""
     for launch in edge_launches(search, step):
         launch.make(search)
 
@@ -262,7 +262,7 @@ def row_launches(search, step):
 
 
 def pull_rows(search, step):
-    """A level by row_launches."""
+    """Compute a level by row_launches."""
     for launch in row_launches(search, step):
         launch.make(search)
 
@@ -285,10 +285,10 @@ def pull_compacted(search, step):
 
 
 def pull_queue(search, step):
-    """XBFS's bottom-up: a sorted queue by double scan, rows dealt out, a look ahead where the limit allows it."""
+    """XBFS's bottom-up: a sorted queue by double scan, rows dealt out, and a look ahead if the limit allows it."""
     loaded = search.loaded
-    length = search.n - search.reached + search.early  # what was not visited when this level began
-    waiting = unvisited_queue(search) if length else None  # often the last level finds that everything is visited
+    length = search.n - search.reached + search.early  # vertices not visited when this level began
+    waiting = unvisited_queue(search) if length else None  # in the last level, often every vertex is visited
     search.clear_counters()
     limit = search.question.depth_limit
     ahead = step.asynchronous and (limit is None or search.depth + 1 < limit)
@@ -337,7 +337,7 @@ def queue_shape(balance, ahead):
 
 
 def kind_of(step):
-    """The function that computes a level by this step, or None if no kernel does."""
+    """The function that computes a level by this step; None if no kernel does."""
     if isinstance(step, Push):
         if step.mapping == "edge":
             return push_edges if step.output == "dense" else None
@@ -357,7 +357,7 @@ def kind_of(step):
     return None if step.asynchronous or step.balance != "static" else pull_compacted
 
 
-# Kinds of levels that can be launched before earlier ones have been read (ahead.py).
+# Kinds of levels that can be launched before earlier levels have been read (ahead.py).
 LAUNCHES = {pull_rows: row_launches, push_edges: edge_launches}
 
 
@@ -383,14 +383,14 @@ def why_not(plan):
 
 
 def _claims(step):
-    """Whether the kernels have this way to claim: plain stores need a second look, which scan and twc take."""
+    """Whether the kernels have this way to claim: plain stores need a second test, which only scan and twc make."""
     if step.claim == "benign":
         return step.output == "scan" or (step.output, step.mapping) == ("queue", "twc")
     return step.output != "scan"
 
 
 def instances(offset="int"):
-    """(header, name) of every kernel instance that some step can use: what the compile test compiles."""
+    """(header, name) of every kernel instance that some step can use, for the compile test."""
     truths = ("true", "false")
     plain = {
         "steps/gather.cuh": "list_lengths list_ends",

@@ -1,6 +1,6 @@
-"""What a search in one launch needs in addition to a graph: made once, kept with it, used by one search at a time.
+"""What a search in one launch needs besides the graph: made once, kept with the graph, used by one search at a time.
 
-`LevelBuffers` also serves sequences of masked products, whose levels are the same (linalg/waves.py).
+Sequences of masked products have the same levels and use `LevelBuffers` too (linalg/waves.py).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from hopwave.engines.cuda.search_arrays import level_arrays, prepared_arrays
 
 HEADER = "one_launch/search.cuh"
 BLOCK = 1024  # threads per block (HOPWAVE_BLOCK in kernels/one_launch/state.cuh)
-PREPARING = 256  # threads per block where a graph is prepared
+PREPARING = 256  # threads per block of the kernel that prepares a graph
 NO_LIMIT = np.iinfo(np.int32).max
 TRACE_COLUMNS = 9  # depth, choice, nf, mf, mu, found, checked, blocks, nanoseconds
 TRACE_ROWS = 1 << 14
@@ -37,7 +37,7 @@ WORK = record(
 
 
 class NoCooperativeLaunch(RuntimeError):
-    """This GPU cannot keep a whole grid at work at once; the host must run the search level by level."""
+    """This GPU cannot run a whole grid at once; the host must run the search level by level."""
 
 
 def instances(offset):
@@ -60,7 +60,7 @@ _numbers = count()
 
 
 class LevelBuffers:
-    """Buffers for graphs of up to n vertices and m arcs, and the kernels' record of them; `number` is theirs alone."""
+    """Buffers for graphs of up to n vertices and m arcs, and the kernels' record of them; `number` is unique."""
 
     def __init__(self, n, m, split=None):
         self.n, self.m, self.number = n, m, next(_numbers)
@@ -75,7 +75,7 @@ class LevelBuffers:
     counters = property(lambda self: self.arrays["counters"])
 
     def traced(self, trace):
-        """The record for a launch that writes its levels into `trace`; the last row is for the time when it began."""
+        """The record for a launch that writes its levels to `trace`; the last row gets the start time."""
         work = self.work.copy()
         work["trace"], work["trace_rows"] = address(trace), len(trace) - 1
         return work
@@ -87,12 +87,12 @@ class LevelBuffers:
 
 
 def trace_table(levels=TRACE_ROWS):
-    """An array for the trace of that many levels."""
+    """An array for the trace of `levels` levels."""
     return cupy.empty((levels + 1, TRACE_COLUMNS), np.int64)
 
 
 class Workspace:
-    """What searches of one graph share: derived arrays, buffers, kernels. One search at a time.
+    """What searches of one graph share: derived arrays, buffers, kernels. One search at a time uses it.
 
     loaded: n, m, offsets, neighbours, in_offsets and in_neighbours. options: for the compiler.
     """
@@ -112,7 +112,7 @@ class Workspace:
         self.graph = graph_record(rows, columns, self.hub, self.closed, findable, self.degrees)
 
     def _prepared(self, loaded):
-        """Every vertex's first in-neighbour, the bitmap of vertices without any, and the number of the others."""
+        """Every vertex's first in-neighbour, the bitmap of vertices without one, and the number of other vertices."""
         made = allocate(prepared_arrays(self.n, self.offset != "int"))
         hub, closed, findable, self.degrees = made["hub"], made["closed"], made["findable"], made.get("degrees")
         self.function("prepare", cooperative=False)(
@@ -134,7 +134,7 @@ class Workspace:
         return sum(array.nbytes for array in made if array is not None) + self.buffers.bytes
 
     def prepared(self, parents, plan):
-        """The launch of searches by that plan, with or without predecessors; the kernel is loaded when first needed."""
+        """The launch of searches by this plan, with or without predecessors; its kernel is loaded when first needed."""
         alpha, beta = plan.rule.parameters()
         key = parents, alpha, beta
         found = self.launches.get(key)
@@ -152,7 +152,7 @@ class Workspace:
     def launch(self, distance, parent, sources, question, plan, trace=None):
         """Put one search into the current stream. sources: a tuple of ids, or ids as a CuPy int32 array.
 
-        Does not wait: the Ending that is returned waits when it is asked.
+        Does not wait; the Ending that it returns waits when it is read.
         """
         prepared = self.prepared(parent is not None, plan)
         limit = NO_LIMIT if question.depth_limit is None else min(question.depth_limit, NO_LIMIT)
@@ -182,5 +182,5 @@ class Workspace:
         return ending
 
     def standing(self):
-        """Where the last search ended. Waits for it."""
+        """How the last search ended. Waits for it."""
         return self.endings.last.found()

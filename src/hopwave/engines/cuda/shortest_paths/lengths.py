@@ -1,4 +1,4 @@
-"""The lengths of arcs as kernels take them: whole numbers of 32 bits where no sum of them can exceed that."""
+"""The lengths of arcs as kernel arguments: whole numbers of 32 bits if no sum of them can exceed that."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SUMMARY = record(HEADER, "Summary", "f64 greatest sum", "u64 fractions")
 WHOLE, REAL = "unsigned int", "unsigned long long"  # bits of a distance
 LENGTHS = {np.dtype(np.uint32): ("unsigned int", WHOLE), np.dtype(np.float32): ("float", REAL),
            np.dtype(np.float64): ("double", REAL)}  # fmt: skip
-NO_DISTANCE = 2**32 - 1  # of 32 bits: no path
+NO_DISTANCE = 2**32 - 1  # for 32 bits: no path
 
 
 def instances():
@@ -26,7 +26,7 @@ def instances():
 
 
 def possible(values):
-    """The types, as in LENGTHS, that these values may become: reading them decides between several."""
+    """The types, as in LENGTHS, that these values may become; their contents decide between several."""
     whole, real = LENGTHS[np.dtype(np.uint32)], LENGTHS[np.dtype(np.float64)]
     if values is None or values.dtype.kind in "bu":
         return [whole]
@@ -34,7 +34,7 @@ def possible(values):
 
 
 def lengths_of(values, n):
-    """Lengths of the type that kernels take, None if all are 1; and their mean."""
+    """Lengths of a type that kernels take, or None if all are 1; and their mean."""
     if values is None or not len(values):
         return None, 1.0
     kind, count = c_type(values.dtype), np.uint64(len(values))

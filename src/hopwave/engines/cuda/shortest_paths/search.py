@@ -1,7 +1,7 @@
-"""Searches for shortest paths on the GPU: what is prepared for a matrix, the launch, and what it tells the host.
+"""Searches for shortest paths on the GPU: what is prepared for a matrix, the launch, and its report to the host.
 
-Distances are kept as whole numbers of 32 bits where all lengths are whole and no sum can exceed them, else as float64.
-Either way they are those of Dijkstra's algorithm in float64, to the last bit.
+Distances are kept as whole numbers of 32 bits if all lengths are whole and no sum can exceed 32 bits, else as float64.
+Either way they have exactly the values of Dijkstra's algorithm in float64.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def instances(offset):
 
 @dataclass
 class PreparedPaths:
-    """Kept with a matrix on the GPU: its arcs under False, those of its transpose under True; buffers by stream."""
+    """Kept with a matrix on the GPU: its arcs under False, its transpose's under True; buffers by stream."""
 
     arcs: dict[bool, Arcs] = field(default_factory=dict)
     buffers: dict[tuple[bool, int], Buffers] = field(default_factory=dict)
@@ -54,7 +54,7 @@ class PreparedPaths:
 
 
 class Arcs:
-    """Rows with lengths as kernels take them, and the width of a bucket that suits them."""
+    """Rows with lengths as kernel arguments, and a suitable width of buckets."""
 
     def __init__(self, part):
         self.offsets, self.neighbours = part.indptr, part.indices
@@ -73,7 +73,7 @@ class Arcs:
         return {name: np.uint64(address(array)) for name, array in arrays.items()} | {"n": np.int64(self.n)}
 
     def kernel(self, header, name, *more):
-        """A cooperative kernel, or an EngineError where this GPU cannot run one."""
+        """A cooperative kernel; raises EngineError if this GPU cannot run one."""
         kernel, fit = nvrtc.cooperative(header, expression(header, name, self.offset, self.length, *more), BLOCK)
         blocks = cupy.cuda.Device().attributes["MultiProcessorCount"]
         if not fit:
@@ -82,7 +82,7 @@ class Arcs:
 
 
 class Buffers:
-    """What a search writes to: made once, used by one search of a stream after another."""
+    """The arrays that a search writes: made once, used by one search of a stream after another."""
 
     def __init__(self, arcs, split=None, capacity=None):
         n, m = arcs.n, arcs.m
@@ -129,13 +129,13 @@ def buffers_of(A, arcs):
 
 
 def search(A, job, width, trace):
-    """Distances as a CuPy array of float64, and the buckets if they are traced. Does not wait for the GPU otherwise."""
+    """Distances as a CuPy array of float64, and the buckets if they are traced. Only a trace waits for the GPU."""
     arcs = arcs_of(A)
     return launch(arcs, buffers_of(A, arcs), job, arcs.width if width is None else width, trace)
 
 
 def launch(arcs, buffers, job, width, trace):
-    """search() on these arcs, in these buffers."""
+    """Run search() on these arcs, in these buffers."""
     if not arcs.n:
         return cupy.empty(0, np.float64), []
     prepared, distances = buffers.launch(arcs), cupy.empty(arcs.n, np.float64)
@@ -160,7 +160,7 @@ def launch(arcs, buffers, job, width, trace):
         made = int(buffers.report.get().view(REPORT)[0]["buckets"])
         if made <= rows:
             return distances, buckets(table[:made].get(), arcs.bits)
-        rows = made  # many buckets: once more, with a row for each
+        rows = made  # more buckets than rows: repeat with a row for each
 
 
 def sources_of(sources):
@@ -179,14 +179,14 @@ def limit_bits(limit, bits):
 
 
 def width_bits(width, bits):
-    """The width of a bucket, as bits of a distance: whole numbers are at least 1."""
+    """The width of a bucket, as bits of a distance; at least 1 for whole numbers."""
     if bits == REAL:
         return int(np.float64(min(width, np.finfo(np.float64).max)).view(np.uint64))
     return int(max(1, min(width, NO_DISTANCE)))
 
 
 def buckets(table, bits):
-    """The GPU's trace as Buckets. Its vertices, arcs and times are sums up to the end of each bucket."""
+    """The GPU's trace as Buckets. The trace's vertices, arcs and times are sums up to the end of each bucket."""
     least = table[:, 0].view(np.float64) if bits == REAL else table[:, 0].astype(np.float64)
     steps = np.diff(table[:, 2:], axis=0, prepend=np.zeros((1, 3), np.int64)).tolist()
     return [

@@ -4,25 +4,25 @@
 // takes a chunk of a vertex's list, reads the neighbours' masks and then only those rows that some source needs, one
 // source per lane (two in batches of 64).
 //
-// The way out and the way back are the same gather: Σ X(u) over neighbours u whose mask shares bits with what v wants.
-// If a list is cut, the sums of its chunks are stored side by side and added in order, so that no bit depends on
-// timing.
+// The way out and the way back are one gather: Σ X(u) over the neighbours u whose mask has a bit that v wants. If a
+// list is cut, the sums of its chunks are stored side by side and added in order, so that the result has the same bits
+// in every run.
 //
-//   masks     one array per level: the sources that have the vertex in that level
-//   visited   the sources that have it in any level so far
-//   alive     the sources whose search still found something at the last level
+//   masks     one array per level: the sources that reach the vertex in that level
+//   visited   the sources that have reached the vertex so far
+//   alive     the sources whose search found a vertex in the last level
 #pragma once
 #include "betweenness/brandes.cuh"
 
 namespace hopwave::betweenness {
 
-constexpr int WARPS = BLOCK / WARP;  // of a block
-constexpr int LANES = 64;            // sources of a batch at most: a mask has as many bits
+constexpr int WARPS = BLOCK / WARP;  // per block
+constexpr int LANES = 64;            // most sources of a batch: one bit each in a mask
 
 struct __align__(8) Chunk {
   i64 begin;
   int v, length;
-  int slot, padding;  // where its sums are kept for the others of its list, or -1 if it is the whole list
+  int slot, padding;  // where its sum is stored beside those of its list's other chunks; -1 if the chunk is the whole
 };
 
 struct Long {  // a list that was cut into chunks
@@ -33,20 +33,20 @@ struct Batch {
   const Chunk *chunks;
   const int *neighbours;
   const Long *longs;
-  const u64 *other;  // masks of the level that is gathered from
-  u64 *mask;         // masks of the level that is gathered for: written on the way out, read on the way back
+  const u64 *other;  // masks of the level to gather from
+  u64 *mask;         // masks of the level being computed: written on the way out, read on the way back
   u64 *visited, *alive;
   double *X, *delta;  // rows: σ, later share; δ
   double *partials;
   double *arcs;          // scores of arcs, or null
-  const u8 *targets;     // or null
-  u64 *found, *counted;  // of each source, in this level: vertices, and the targets among them
+  const u8 *targets;     // null: every vertex is a target
+  u64 *found, *counted;  // per source: vertices found in this level, and targets among them
   i64 n, lanes, chunk_count, long_count, slots;
-  i64 together;  // chunks whose masks a warp looks at together
+  i64 together;  // chunks whose masks a warp reads together
   i64 leaf;      // 1 in the deepest level, which has nothing to gather from
 };
 
-// Moves every pointer to this batch's own stretch.
+// Moves every pointer to the part of its array that belongs to this batch.
 __device__ __forceinline__ void select_batch(Batch &B) {
   const i64 b = blockIdx.y;
   B.other += b * B.n, B.mask += b * B.n, B.visited += b * B.n, B.alive += b;
@@ -54,18 +54,18 @@ __device__ __forceinline__ void select_batch(Batch &B) {
   B.found += b * B.lanes, B.counted += b * B.lanes;
 }
 
-// What a lane has added up: for sources lane() and lane() + 32.
+// A lane's sums for its two sources, lane() and lane() + 32.
 struct Pair {
   double a, b;
 };
 
-// What a lane has found: for the same two sources.
+// A lane's counts for its two sources.
 struct Tally {
   u32 found[2], counted[2];
 };
 
 // Called when a vertex's sum is complete. On the way out the sum is σ, and a vertex with σ > 0 is in the new level. On
-// the way back δ and share follow from it.
+// the way back it gives δ and share.
 template <bool BACK>
 __device__ __forceinline__ void finish(const Batch &B, int v, u64 want, Pair sum, Tally &tally) {
   const i64 at = (i64)v * B.lanes + lane();
@@ -92,7 +92,7 @@ __device__ __forceinline__ void finish(const Batch &B, int v, u64 want, Pair sum
   if (t > 0.0) tally.counted[0] += a, tally.counted[1] += b;
 }
 
-// Adds a block's tallies to the level's, source by source.
+// Adds a block's tallies to those of the level, per source.
 __device__ __forceinline__ void report(const Batch &B, const Tally &tally) {
   __shared__ u32 sums[2][LANES];
   for (int i = threadIdx.x; i < 2 * LANES; i += blockDim.x) sums[i / LANES][i % LANES] = 0;
@@ -110,13 +110,13 @@ __device__ __forceinline__ void report(const Batch &B, const Tally &tally) {
     }
 }
 
-// The sources that need v's sum.
+// Returns the sources that need v's sum, as a mask.
 template <bool BACK>
 __device__ __forceinline__ u64 wanted(const Batch &B, int v) {
   return BACK ? B.mask[v] : ~B.visited[v] & *B.alive;
 }
 
-// The sum over one chunk: every lane reads one mask, then the needed rows are added one after another.
+// Returns the sum over one chunk: every lane reads one mask, then the lanes add the needed rows one after another.
 template <bool EDGES>
 __device__ __forceinline__ Pair gather_rows(const Batch &B, const Chunk &c, u64 want) {
   __shared__ uint4 needed[WARPS][32];  // a neighbour, its place in the chunk, the sources in common (two words)
@@ -203,7 +203,7 @@ __global__ void __launch_bounds__(BLOCK) gather_level(Batch B) {
   if (!BACK) report(B, tally);
 }
 
-// Lists that were cut: their chunks' sums, added up in order. One warp per list.
+// Adds up the chunks' sums of each list that was cut, in order. One warp per list.
 template <class Offset, bool BACK>
 __global__ void __launch_bounds__(BLOCK) finish_longs(Batch B) {
   select_batch(B);
@@ -238,8 +238,8 @@ __global__ void set_sources(Batch B, const int *sources, i64 count) {
   B.X[at * B.lanes + s] = 1.0;
 }
 
-// After a level: finds which sources are still alive, tells the host, and adds the level to Σ (d - 1) or Σ d. One block
-// of 64 threads per batch.
+// After a level: finds the sources still alive, reports them to the host, and adds the level to Σ (d - 1) or Σ d. One
+// block of 64 threads per batch.
 template <class Offset>
 __global__ void close_level(Batch B, i64 distance, i64 *due, i64 *total, u64 *told) {
   __shared__ u32 halves[2];
@@ -259,7 +259,7 @@ __global__ void close_level(Batch B, i64 distance, i64 *due, i64 *total, u64 *to
 }
 
 // total[v] += δ of every source, batch after batch and source after source; then, if wanted, δ² in the same order. With
-// endpoints, a target counts 1 for every source that reaches it, and a source 1 for every target that it reaches.
+// endpoints, a target gets 1 for every source that reaches it, and a source 1 for every target that it reaches.
 // parts[source, block] gets the block's part of Σ δ of each source, without the source's own δ unless arcs are scored.
 template <class Offset>
 __global__ void __launch_bounds__(BLOCK)

@@ -1,10 +1,11 @@
-// Betweenness, one block per source: hundreds of searches at a time, each with its own state and no barrier except its
-// block's. Where sources are few and levels wide, a team of several blocks takes one source, with a barrier in memory.
+// Betweenness, one block per source: hundreds of searches at a time, each with its own state and only its block's
+// barriers. If sources are few and levels wide, a team of several blocks takes one source, with a barrier in global
+// memory.
 //
 // On the way out, a vertex of the current level adds up σ over its in-neighbours one level up and claims the
 // out-neighbours that are not visited; in an undirected graph one walk along its row does both. The queue keeps all
-// levels, so the way back searches nothing. Every sum is made by one group of lanes in the order of a row, and every
-// source's dependencies go to a row of their own: no bit of a result depends on timing.
+// levels, so the way back searches nothing. One group of lanes adds up each row in order, and each source writes its
+// dependencies to its own row, so the result has the same bits in every run.
 //
 // Encodings
 //   codes    two bits per vertex: 0 not visited, else 1 + depth % 3. Neighbours in an undirected graph are at most one
@@ -19,25 +20,25 @@
 
 namespace hopwave::betweenness {
 
-// What a source's threads tell each other: in shared memory, or for a team in global memory.
+// What a source's threads share: in shared memory, or in global memory for a team.
 struct __align__(128) Board {
   u64 due, counted;
   u32 item, arrived;
-  int found[3];   // vertices found from this level, from the one before, and one being cleared
+  int found[3];   // vertices found in this level, in the one before, and a counter that is being cleared
   int high, low;  // a level's greatest and least exponents
 };
 
 struct Alone {
-  const int *sources, *which;    // one source per row of scores; the rows to do, or null for all
-  u32 *ticket;                   // how many were taken
-  const u8 *targets;             // or null
-  double *rows;                  // scores of each source, zero before: one per vertex, or one per arc
-  i64 *due;                      // of each source: Σ (d - 1) or Σ d over the targets reached, and their number
-  int *status;                   // of each source: 1 where float64 cannot hold a level's counts
-  int *queue, *begins, *shifts;  // of each block or team: n, n + 2, n + 2
-  void *X;                       // of each block or team: n numbers
-  u32 *codes;                    // of each block or team, unless they are in shared memory
-  Board *boards;                 // of each team, zero before
+  const int *sources, *which;    // which: the rows of scores to compute, one source each; null for all
+  u32 *ticket;                   // sources taken so far
+  const u8 *targets;             // null: every vertex is a target
+  double *rows;                  // per source, zero before: one score per vertex, or one per arc
+  i64 *due;                      // per source: Σ (d - 1) or Σ d over the targets reached, and their number
+  int *status;                   // per source: 1 if float64 cannot hold a level's counts
+  int *queue, *begins, *shifts;  // per block or team: n, n + 2 and n + 2 items
+  void *X;                       // per block or team: n numbers
+  u32 *codes;                    // per block or team, unless they are in shared memory
+  Board *boards;                 // per team, zero before
   i64 count, width, words;       // sources; scores per row; words of codes
   i64 cutoff, endpoints, edges, directed, degree_bits;
   i64 group, team;  // lanes that share a vertex; blocks that share a source
@@ -59,10 +60,10 @@ struct Threads {
   int *const queue, *const begins, *const shifts;
   Number *const X;
   const u32 blocks;
-  const int me, everyone;   // which of how many threads this is
-  const int width, sub;     // lanes of a group, which of them this is
-  const int first, groups;  // and which of how many groups
-  const u32 mates;          // the lanes of this group, as a mask
+  const int me, everyone;   // number of this thread, and of all threads
+  const int width, sub;     // lanes of a group, and this lane's number in it
+  const int first, groups;  // number of this group, and of all groups
+  const u32 mates;          // mask of this group's lanes
   u32 arrivals;             // see barrier
 
   __device__ __forceinline__ void wait() {
@@ -82,7 +83,7 @@ struct Threads {
     queue[end + (TEAM ? enqueue_at(tail) : atomicAdd(tail, 1))] = v;
   }
 
-  // σ of a level, queue[begin, end), and the vertices of the next one. Returns how many those are.
+  // Computes σ of a level, queue[begin, end), and queues the next level. Returns how many vertices that has.
   __device__ __forceinline__ int forward_level(int depth, int begin, int end) {
     const u32 before = depth ? code_of(depth + 2) : 4, next = code_of(depth + 1);
     const bool further = depth < R.cutoff;
@@ -128,13 +129,13 @@ struct Threads {
     return *tail;
   }
 
-  // Scales a level down where the next one might overflow. `bound` is log2 of what its counts may be at most. Returns
+  // Scales a level down if the next one might overflow. `bound` is an upper bound of log2 of its counts. Returns
   // whether float64 can hold the level.
   __device__ __forceinline__ bool rescale(int depth, int begin, int end, int &bound) {
     int shift = 0;
     bool fits = true;
     bound += (int)R.degree_bits;
-    if (might_overflow(bound, (int)R.degree_bits)) {  // the bound is rough: look
+    if (might_overflow(bound, (int)R.degree_bits)) {  // the bound is rough: measure
       if (me == 0) board->high = -100000, board->low = 100000;
       wait();
       for (int i = begin + me; i < end; i += everyone) {
@@ -155,7 +156,8 @@ struct Threads {
     return fits;
   }
 
-  // The way out: σ and the levels. Returns whether float64 can hold the counts; `depth` becomes the deepest level.
+  // The way out: computes σ and the levels. Returns whether float64 can hold the counts; `depth` becomes the deepest
+  // level.
   __device__ __forceinline__ bool forward(int &depth) {
     int begin = 0, end = 1, bound = 0;
     depth = 0;
@@ -168,7 +170,7 @@ struct Threads {
     }
   }
 
-  // The way back: δ of every vertex into `row`, or the dependency of every arc.
+  // The way back: writes δ of every vertex, or the dependency of every arc, to `row`.
   __device__ __forceinline__ void backward(int deepest, double *row) {
     u32 *const bits[2] = {codes, codes + R.words / 2};
     if (directed) {
@@ -230,7 +232,8 @@ struct Threads {
   }
 };
 
-// PLAIN: scores of vertices in an undirected graph, the common case, in fewer registers. TEAM: launched cooperatively.
+// PLAIN: scores of vertices in an undirected graph, the common case, with fewer registers. TEAM: launched
+// cooperatively.
 template <class Offset, class Number, bool SHARED, bool PLAIN, bool TEAM>
 __global__ void __launch_bounds__(1024) sources_alone(Graph<Offset> G, Alone R) {
   extern __shared__ u32 shared_codes[];
@@ -295,7 +298,7 @@ __global__ void __launch_bounds__(1024) sources_alone(Graph<Offset> G, Alone R) 
   }
 }
 
-// total[v] += every row's score of v, row after row; then, if wanted, their squares in the same way.
+// total[v] += the score of v in every row, row after row; then, if wanted, the squares of the scores likewise.
 template <class Offset>
 __global__ void add_rows(const double *rows, i64 count, i64 width, i64 squares, double *total) {
   for (i64 v = signed_thread_number(); v < width; v += signed_thread_count()) {
@@ -311,7 +314,7 @@ __global__ void add_rows(const double *rows, i64 count, i64 width, i64 squares, 
   }
 }
 
-// Σ of every row, one block per row, in an order that is always the same.
+// Sums each row, one block per row, always in the same order.
 template <class Offset>
 __global__ void sum_rows(const double *rows, i64 count, i64 width, double *sums) {
   __shared__ double warps[32];

@@ -1,7 +1,7 @@
 // What the block and the batch regime share: the graph, and the arithmetic of Brandes's dependencies.
 //
 //   σ       path counts from the source       t   1 for a target, 0 for others (without a list, every vertex is one)
-//   share   (t(w) + δ(w)) / σ(w), of which every predecessor u of w gets σ(u) times as much: δ(u) = σ(u) Σ share(w)
+//   share   (t(w) + δ(w)) / σ(w); δ(u) = σ(u) Σ share(w) over the successors w of u
 //
 // Once share(v) is known σ(v) is not needed any more: one array holds σ on the way out and share on the way back.
 #pragma once
@@ -9,13 +9,13 @@
 
 namespace hopwave::betweenness {
 
-constexpr int IN_FLIGHT = 4;  // neighbours, or rows of numbers, that a lane loads at the same time
+constexpr int IN_FLIGHT = 4;  // neighbours, or rows of numbers, that a lane loads at a time
 
 template <class Offset>
 struct Graph {
   const Offset *offsets;  // out-arcs
   const int *neighbours;
-  const Offset *in_offsets;  // in-arcs; the same arrays where the graph is undirected
+  const Offset *in_offsets;  // in-arcs; the arrays of the out-arcs if the graph is undirected
   const int *in_neighbours;
   i64 n, m;
 };

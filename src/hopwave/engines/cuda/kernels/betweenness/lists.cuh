@@ -9,7 +9,7 @@
 
 namespace hopwave::betweenness {
 
-constexpr int PLACE_BITS = 23, VERTEX_BITS = 31;  // the other 10 are for the length
+constexpr int PLACE_BITS = 23, VERTEX_BITS = 31;  // the other 10 bits are the length
 
 // An empty list is a chunk too: on the way back its vertex must still get its δ.
 template <class Offset>
@@ -17,9 +17,9 @@ __device__ __forceinline__ u64 pieces(const Offset *offsets, u64 v, int most) {
   return max((u64)1, (degree(offsets, (int)v) + most - 1) / most);
 }
 
-// Of a list that is cut: its number of chunks (one slot each) in the upper bits, 1 in the lower ones; of any other list
-// 0. Prefix sums of this number the slots and the cut lists. They also say where chunks begin, since every other list
-// is one chunk.
+// For a list that is cut: its number of chunks (one slot each) in the upper bits, 1 in the lower bits; 0 for any other
+// list. Prefix sums of these numbers give each cut list its number and its first slot. They also give where chunks
+// begin, since every other list is one chunk.
 template <class Offset>
 __device__ __forceinline__ u64 slots_and_list(const Offset *offsets, u64 v, int most) {
   const u64 count = pieces(offsets, v, most);
@@ -36,7 +36,7 @@ __global__ void scan_pieces(u64 *sums, u64 tiles, u64 *total) {  // one block
   if (threadIdx.x == 0) *total = all;
 }
 
-// Writes the keys of all chunks, the lists that were cut, and where the slots of each of them begin.
+// Writes the keys of all chunks, the lists that were cut, and the first slot of each.
 template <class Offset>
 __global__ void write_pieces(const Offset *offsets, u64 n, int most, const u64 *sums, u64 *keys, int *slots,
                              Long *longs) {
@@ -54,7 +54,7 @@ __global__ void write_pieces(const Offset *offsets, u64 n, int most, const u64 *
       });
 }
 
-// The chunks, from their sorted keys.
+// Makes the chunks from their sorted keys.
 template <class Offset>
 __global__ void write_chunks(const Offset *offsets, const u64 *keys, u64 count, int most, const int *slots,
                              Chunk *chunks) {

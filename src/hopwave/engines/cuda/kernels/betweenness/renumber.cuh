@@ -1,13 +1,13 @@
-// A graph whose vertices get new numbers, in Morton's order of two distances (engines/cuda/renumber.py).
+// Renumbers the vertices of a graph in Morton's order of two distances (engines/cuda/renumber.py).
 //
-//   order   the old number of every new one           fresh   where the rows of the renumbered graph begin
-//   rank    the new number of every old one
+//   order   order[new number] = old number                fresh   where the rows of the renumbered graph begin
+//   rank    rank[old number] = new number
 #pragma once
 #include "common/graph.cuh"
 
 namespace hopwave::betweenness {
 
-// How many arcs join numbers that differ by less than `reach`; one warp per row. `count` is 0 before.
+// Counts the arcs whose ends have numbers that differ by less than `reach`; one warp per row. `count` is 0 before.
 template <class Offset>
 __global__ void count_near(const Offset *offsets, const int *neighbours, i64 n, int reach, u64 *count) {
   u64 near = 0;
@@ -39,8 +39,8 @@ __device__ inline u32 spread_bits(u32 x) {
   return (x | x << 1) & 0x55555555u;
 }
 
-// The keys to sort: both distances in units of `step`, interleaved, above the vertex. A vertex that was not reached
-// counts as one step farther than the farthest.
+// Writes the keys to sort: both distances in units of `step`, interleaved, above the vertex's number. A vertex that was
+// not reached counts as one step beyond the farthest.
 template <class Offset>
 __global__ void morton_keys(const int *one, const int *other, u64 n, int most_one, int most_other, int step,
                             u64 *keys) {
@@ -50,7 +50,7 @@ __global__ void morton_keys(const int *one, const int *other, u64 n, int most_on
   }
 }
 
-// From sorted keys: order, rank, and the lengths of the rows in their new order.
+// From the sorted keys: order, rank, and the lengths of the rows in the new order.
 template <class Offset>
 __global__ void ranks_and_lengths(const u64 *keys, const Offset *offsets, u64 n, int *order, int *rank, u32 *lengths) {
   for (u64 i = thread_number(); i < n; i += thread_count()) {
@@ -64,7 +64,7 @@ __global__ void row_lengths(const int *order, const Offset *offsets, u64 n, u32 
   for (u64 i = thread_number(); i < n; i += thread_count()) lengths[i] = (u32)degree(offsets, order[i]);
 }
 
-// Copies every row to its new place, with the new numbers of its neighbours in their old order; one warp per row.
+// Copies every row to its new place. Neighbours get their new numbers and keep their order; one warp per row.
 template <class Offset>
 __global__ void move_rows(const Offset *fresh, const Offset *offsets, const int *neighbours, const int *order,
                           const int *rank, i64 n, int *moved) {
@@ -75,7 +75,7 @@ __global__ void move_rows(const Offset *fresh, const Offset *offsets, const int 
   }
 }
 
-// Writes for every arc its place before the renumbering; one warp per row.
+// Writes each arc's place before the renumbering; one warp per row.
 template <class Offset>
 __global__ void old_places(const Offset *fresh, const Offset *offsets, const int *order, i64 n, i64 *places) {
   for (i64 i = signed_thread_number() / WARP; i < n; i += signed_thread_count() / WARP)
@@ -83,7 +83,7 @@ __global__ void old_places(const Offset *fresh, const Offset *offsets, const int
       places[arc] = (i64)offsets[order[i]] + (arc - fresh[i]);
 }
 
-// Moves scores from the old order to the new one, and back; `places` are of vertices (int) or of arcs (i64).
+// Move scores from the old order to the new one, and back; `places` has vertices (int) or arcs (i64).
 template <class Place>
 __global__ void to_new_order(const double *scores, const Place *places, u64 width, u64 count, double *moved) {
   for (u64 i = thread_number(); i < count; i += thread_count())

@@ -1,17 +1,18 @@
-// Shortest paths between random pairs (s, t), each drawn uniformly among all of them: one warp per pair.
+// Shortest paths between random pairs (s, t), each drawn uniformly from all shortest paths of its pair: one warp per
+// pair.
 //
-// Two searches, forward from s and backward from t, advance by one whole level at a time, as on the CPU, where
-// hopwave/engines/cpu/betweenness/sampled_path_kernels.py explains it. The draws are the same to the last path: the
-// queue has the CPU's order, since lanes take arcs in the order of the queue and of each list, and what they find is
-// queued in the order of the lanes. Sums of path counts below 2^53 are exact in any order; larger ones are added up in
-// the CPU's order.
+// Two searches, forward from s and backward from t, advance one whole level at a time.
+// hopwave/engines/cpu/betweenness/sampled_path_kernels.py explains the method. The CPU draws exactly the same paths:
+// the queue has the CPU's order, since lanes take arcs in the order of the queue and of each list, and vertices found
+// are queued in the order of the lanes. Sums of path counts below 2^53 are exact in any order; larger ones are added up
+// in the CPU's order.
 //
 //   level[v]   0: not visited; 1 + d(s, v) on the forward side; -1 - d(v, t) on the backward side
 //   sigma[v]   path counts, of visited vertices only
-//   queue      of both sides: forward from the front, backward from the end
-//   path       the vertices of the path that is drawn
+//   queue      both sides in one array: forward from the front, backward from the end
+//   path       the vertices of the drawn path
 //
-// If path counts may pass 2^MAX_BITS, the pair's number is written down, and the CPU draws its path.
+// If path counts may pass 2^MAX_BITS, the kernel lists the pair's number, and the CPU draws its path.
 #pragma once
 #include "common/hash.cuh"
 
@@ -19,32 +20,32 @@ namespace hopwave::betweenness {
 
 constexpr int PATH_THREADS = 256, PATH_WARPS = PATH_THREADS / WARP;
 constexpr int MAX_BITS = 480;                 // as on the CPU: products of two path counts stay within float64
-constexpr int LONG = 64, SEARCHED = 16;       // of lists in a walk: as on the CPU
+constexpr int LONG = 64, SEARCHED = 16;       // lengths of lists, in a walk: as on the CPU
 constexpr double ROUNDING = 1e-9;             // as on the CPU
 constexpr double EXACT = 9007199254740992.0;  // 2^53
-constexpr int ARCS = 0, INNER_VERTICES = 1, UNCONNECTED = 2, WRONG = 4;  // of sums: jobs.PATH_SUMS; 3 is for the CPU
+constexpr int ARCS = 0, INNER_VERTICES = 1, UNCONNECTED = 2, WRONG = 4;  // places in sums, as jobs.PATH_SUMS has them;
 
 template <class Offset>
 struct PathGraph {
-  const Offset *offsets[2];  // to go on along from side 0 (forward) and from side 1 (backward)
+  const Offset *offsets[2];  // the arcs that side 0 (forward) and side 1 (backward) follow
   const int *neighbours[2];
-  i64 n, ascending;    // whether lists are in ascending order
-  i64 degree_bits[2];  // of the greatest number of arcs into a vertex, on either side
+  i64 n, ascending;    // ascending: whether lists are in ascending order
+  i64 degree_bits[2];  // per side: bits of the greatest number of arcs into a vertex
 };
 
 struct PathWork {
-  int *level, *queue, *path;  // of n items for each warp; level is 0 between pairs
+  int *level, *queue, *path;  // n items per warp; level is 0 between pairs
   double *sigma;
-  u64 *counts;  // how many paths each vertex is inside of
+  u64 *counts;  // per vertex: the number of paths that it is inside of
   u64 *sums;
   u64 *next;  // the next pair to take
-  i64 *left;  // pairs that are left to the CPU, and how many
+  i64 *left;  // pairs left to the CPU, and how many
   u32 *left_count;
   u64 start;
-  i64 last, cutoff;  // the first pair not to be taken; hops up to which paths are looked for
+  i64 last, cutoff;  // the end of the pairs to take (exclusive); the longest path to look for, in hops
 };
 
-// Where one side stands: its last level in the queue, the end of all it visited, the arcs that leave the last level.
+// The state of one side: its last level in the queue, the end of its queue, and the arcs that leave the last level.
 struct Side {
   int begin, end, tail, depth;
   i64 leaving, bits;
@@ -65,11 +66,11 @@ struct PairSearch {
   __device__ __forceinline__ i64 degree(int side, int v) const {
     return (i64)graph.offsets[side][v + 1] - (i64)graph.offsets[side][v];
   }
-  // Whether an arc of that side leads to the other side; `at` is the level of its head.
+  // Whether an arc of this side leads to the other side; `at` is the level of the arc's head.
   __device__ __forceinline__ static bool crosses(int at, int side) { return side ? at > 0 : at < 0; }
 
-  // Goes through the arcs u → v of the side's last level in order, 32 at a time: the whole warp calls visit(valid, i,
-  // u, v), where u is item i of the queue. Ends when visit returns true.
+  // Goes through the arcs u → v of the side's last level in order, 32 at a time. The whole warp calls visit(valid, i,
+  // u, v); u is item i of the queue. Ends when visit returns true.
   template <class Visit>
   __device__ __forceinline__ void arcs(int side, Visit visit) const {
     const Offset *offsets = graph.offsets[side];
@@ -80,7 +81,7 @@ struct PairSearch {
       const int tail = mine < end ? queue[place(side, mine)] : 0;
       const i64 first = mine < end ? (i64)offsets[tail] : 0, length = mine < end ? (i64)offsets[tail + 1] - first : 0;
       const i64 through = inclusive_scan(length), all = __shfl_sync(ALL_LANES, through, WARP - 1);
-      const i64 base = first - (through - length);  // of a vertex's arc number a in this group
+      const i64 base = first - (through - length);  // base + a is arc number a of this group
       for (i64 from = 0; from < all; from += WARP) {
         const i64 a = from + lane();
         int k = 0;  // lanes whose arcs all come before a
@@ -94,7 +95,7 @@ struct PairSearch {
     }
   }
 
-  // One level of one side. Returns Σ σ(u) σ(v) over the arcs (u, v) to the other side: 0 while the sides do not meet.
+  // Expands one level of one side. Returns Σ σ(u) σ(v) over the arcs (u, v) to the other side: 0 until the sides meet.
   __device__ __forceinline__ double expand(int side) {
     Side &here = sides[side];
     const int fresh_level = side ? -2 - here.depth : 2 + here.depth;
@@ -107,11 +108,11 @@ struct PairSearch {
       const double share = valid ? sigma[u] : 0.0;
       const bool across = valid && crosses(at, side);
       if (across) weight += share * sigma[v];
-      met = __any_sync(ALL_LANES, across) || met;  // what lies beyond the meeting is on no shortest path
+      met = __any_sync(ALL_LANES, across) || met;  // vertices beyond the meeting are on no shortest path
       const bool takes = valid && !met && (at == 0 || at == fresh_level);
       const u32 taking = __ballot_sync(ALL_LANES, takes);
       if (!taking) return false;
-      int rank = 0;  // among the lanes that lead to the same vertex
+      int rank = 0;  // number of this lane among those whose arcs lead to the same vertex
       if (takes) rank = __popc(__match_any_sync(taking, v) & lanes_below());
       const bool fresh = takes && at == 0 && rank == 0;
       const u32 found = __ballot_sync(ALL_LANES, fresh);
@@ -143,8 +144,8 @@ struct PairSearch {
   }
 
   // Σ σ(u) σ(v) over the arcs to the other side, added as the CPU does: first over the arcs of each u. Stops at the u
-  // whose terms take the sum past `chosen`: `at` becomes its place in the queue, and the sum of the vertices before it
-  // is returned. Products and sums are rounded separately, as on the CPU.
+  // whose terms take the sum past `chosen`. `at` becomes the place of u in the queue; returns the sum over the vertices
+  // before u. Products and sums are rounded separately, as on the CPU.
   __device__ __forceinline__ double ordered(int side, double chosen, int &at) const {
     double total = 0, across = 0, share = 0;
     at = -1;
@@ -167,8 +168,8 @@ struct PairSearch {
     return passed || through > chosen ? total : through;
   }
 
-  // Adds all lanes' terms to `running`. Returns the first lane whose term takes it past `chosen`, or -1. Terms whose
-  // sums are exact may be added in any order.
+  // Adds all lanes' terms to `running`. Returns the first lane whose term takes `running` past `chosen`, or -1. Terms
+  // whose sums are exact may be added in any order.
   __device__ __forceinline__ static int passing(bool is, double term, bool exact, double chosen, double &running) {
     u32 todo = __ballot_sync(ALL_LANES, is);
     if (!todo) return -1;
@@ -186,7 +187,7 @@ struct PairSearch {
     return passed;
   }
 
-  // The arc (u, v) between the sides at which the sum of weights passes `chosen`.
+  // Returns the arc (u, v) between the sides at which the sum of weights passes `chosen`.
   __device__ __forceinline__ int2 meeting(int side, double total, double chosen) {
     int2 found = {-1, -1};
     double running = 0;
@@ -204,7 +205,8 @@ struct PairSearch {
     return found;
   }
 
-  // The first place of a side's queue whose vertex is at level `wanted` or beyond; the queue is ordered by level.
+  // Returns the first place of a side's queue whose vertex is at level `wanted` or beyond; the queue is ordered by
+  // level.
   __device__ __forceinline__ int place_of(int side, int wanted) const {
     int low = 0, high = sides[side].tail;
     while (low < high) {
@@ -215,7 +217,7 @@ struct PairSearch {
     return low;
   }
 
-  // How many arcs lead from u to v along the rows of a side. The list of u is in ascending order.
+  // Returns how many arcs lead from u to v along the rows of a side. The list of u is ascending.
   __device__ __forceinline__ int arcs_between(int side, int u, int v) const {
     const int *neighbours = graph.neighbours[side];
     const i64 last = graph.offsets[side][u + 1];
@@ -230,8 +232,9 @@ struct PairSearch {
     return many;
   }
 
-  // One step of a walk: a predecessor among `candidates`, 32 at a time, in proportion to its share of σ. candidate(k,
-  // many) returns vertex number k and sets `many` to its number of arcs. Returns -1 if the counts do not add up to σ.
+  // One step of a walk: draws a predecessor from `candidates` vertices, 32 at a time, with probability proportional to
+  // its part of σ. candidate(k, many) returns vertex number k and sets `many` to its number of arcs. Returns -1 if the
+  // counts do not add up to σ.
   template <class Candidate>
   __device__ __forceinline__ int predecessor(int candidates, double count, double chosen, Candidate candidate) const {
     double running = 0;
@@ -268,7 +271,7 @@ struct PairSearch {
       int begin = 0, end = 0, found;
       if (nearer != step && graph.ascending && length > LONG)
         begin = place_of(side, depth), end = place_of(side, depth + 1);
-      if (nearer == step) found = queue[place(side, 0)];  // the root has its level to itself
+      if (nearer == step) found = queue[place(side, 0)];  // the root is alone in its level
       else if (end > begin && (i64)(end - begin) * SEARCHED < length)
         found = predecessor(end - begin, count, chosen, [&](int k, int &many) {
           const int u = queue[place(side, begin + k)];
@@ -324,7 +327,7 @@ struct PairSearch {
     }
   }
 
-  // An upper bound of log2 of the greatest σ of a side's last level.
+  // Returns an upper bound of log2 of the greatest σ in a side's last level.
   __device__ __forceinline__ i64 bits_of(int side) const {
     double greatest = 1;
     for (int i = sides[side].begin + lane(); i < sides[side].end; i += WARP)
@@ -333,8 +336,8 @@ struct PairSearch {
     return isinf(greatest) ? 2000 : ilogb(greatest) + 1;
   }
 
-  // Samples one pair and, if it has a path of up to `cutoff` hops, one of its shortest. Returns false if the pair is
-  // left to the CPU.
+  // Draws one pair and, if it has a path of at most `cutoff` hops, one of its shortest paths. Returns false to leave
+  // the pair to the CPU.
   __device__ __forceinline__ bool sample(const PathWork &work) {
     const i64 n = graph.n, s = min((i64)(fraction(0) * n), n - 1);
     i64 t = min((i64)(fraction(1) * (n - 1)), n - 2);

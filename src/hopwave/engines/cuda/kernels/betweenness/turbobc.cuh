@@ -2,7 +2,7 @@
 //
 //   f, ft      the frontier's path counts, and the product fA         sigma   path counts, 0 = not yet discovered
 //   delta_u    (1 + delta) / sigma of one level                       S       levels, 0 = the source or not reached
-//   delta_ut   its product with A                                     delta   dependencies
+//   delta_ut   the product A delta_u                                  delta   dependencies
 //
 // Two kernels per level on the way out (forward_*, discover), three on the way back (spread, backward_*, collect), one
 // for the scores, as in the paper's Figure 2. A product has three forms: one thread per arc (scCOOC, Algorithm 2), one
@@ -10,19 +10,19 @@
 // columns: no values and no second copy by rows. So the way back scatters in a directed graph and gathers in an
 // undirected one.
 //
-// Count is unsigned, as in the paper, or double where that is too narrow. A count that does not fit into 32 bits sets
+// Count is unsigned, as in the paper, or double if 32 bits are too few. A count that does not fit into 32 bits sets
 // `overflowed`, and the source is computed again with double.
 #pragma once
 #include "common/products.cuh"
 
 namespace hopwave::betweenness {
 
-// The state of a run. All except `done` is cleared before each source.
+// The state of a run. The host clears all of it except `done` before each source.
 struct RunState {
   u64 done;        // sources whose scores are in the sums
   u64 deepest;     // the last level that has a vertex
   u64 overflowed;  // whether a count did not fit
-  u64 due;         // Σ (d − 1) over the targets reached, which Σ delta must be equal to
+  u64 due;         // Σ (d − 1) over the targets reached; Σ delta must equal this
   u64 ends;        // targets reached
   u64 ticket;      // blocks that have added their scores
   double found;    // Σ delta
@@ -38,7 +38,7 @@ __device__ inline u32 counted(u64 sum, RunState *run) {
 }
 __device__ inline double counted(double sum, RunState *) { return sum; }
 
-// Adds to a scattered sum. Returns whether that no longer fits into 32 bits.
+// Adds to a scattered sum. Returns whether the sum no longer fits into 32 bits.
 __device__ inline bool carried(u32 *place, u64 term) {
   return term > 0xffffffffu || atomicAdd(place, (u32)term) + (u32)term < (u32)term;
 }
@@ -50,7 +50,8 @@ __device__ inline Count frontier(const Count *f, int u, int source) {
   return u == source ? Count(1) : f[u];
 }
 
-// `sum` plus value(u) over a column's rows u, by one thread or, in every lane, by a warp.
+// Returns `sum` plus Σ value(u) over a column's rows u; computed by one thread, or by a warp with the result in every
+// lane.
 template <int WIDTH, class Offset, class Sum, class Value>
 __device__ inline Sum column_sum(const int *rows, Offset begin, Offset end, Sum sum, Value value) {
   gather<WIDTH>(rows, begin, end, Always(), value, [&](int, decltype(value(0)) term) { sum += term; });
@@ -59,7 +60,7 @@ __device__ inline Sum column_sum(const int *rows, Offset begin, Offset end, Sum 
 
 // ---------------------------------------------------------------- the way out: ft ← fA, then f, sigma, S
 
-// One thread per arc: scCOOC. The mask comes after the product, so a sum that will be masked out may carry too.
+// One thread per arc: scCOOC. The mask comes after the product, so a sum that will be masked out may overflow too.
 template <class Offset, class Count>
 __global__ void forward_arcs(const int *rows, const int *columns, u64 arcs, int source, const Count *f, Count *ft,
                              Count *sigma, RunState *run) {
@@ -100,7 +101,8 @@ __global__ void forward_warps(const Offset *offsets, const int *rows, int n, int
   if (lane() == 0 && sum > 0) ft[v] = counted(sum, run);
 }
 
-// f ← ft where nothing was before; sigma ← sigma + f; S ← depth (lines 20-27). ft is left empty for the next level.
+// f ← ft at vertices not yet discovered; sigma ← sigma + f; S ← depth (lines 20-27). ft is left empty for the next
+// level.
 template <class Offset, class Count>
 __global__ void discover(int n, int depth, Count *f, Count *ft, Count *sigma, int *S, RunState *run) {
   const u64 v = thread_number();
@@ -112,13 +114,13 @@ __global__ void discover(int n, int depth, Count *f, Count *ft, Count *sigma, in
   if (!fresh) return;
   sigma[v] = arrived;
   S[v] = depth;
-  run->deepest = depth;  // levels only go up, and all threads write the same
+  run->deepest = depth;  // levels only go up, and all threads write the same number
 }
 
 // ---------------------------------------------------------------- the way back: delta_u, delta_ut ← A delta_u, delta
 
-// delta_u ← (1 + delta) / sigma of one level (lines 32-36). If targets are given, only they have the 1. `factor` brings
-// a scaled level to the scale of the one before.
+// delta_u ← (1 + delta) / sigma of one level (lines 32-36). With a list of targets, only targets get the 1. `factor`
+// brings a scaled level to the scale of the level before.
 template <class Offset, class Count>
 __global__ void spread(int n, int depth, double factor, const u8 *targets, const int *S, const Count *sigma,
                        const double *delta, double *delta_u) {
@@ -184,8 +186,8 @@ __global__ void collect(int n, int depth, const int *S, const Count *sigma, doub
 
 // ---------------------------------------------------------------- the scores
 
-// bc ← bc + delta except for the source (lines 43-47), and both sides of the certificate. `squares` gets the sums of
-// delta² where it is not null. `endpoints` counts both ends of a path as vertices on it.
+// bc ← bc + delta except for the source (lines 43-47), and both sides of the certificate. `squares`, if not null, gets
+// the sums of delta². `endpoints` counts both ends of a path as vertices on it.
 template <class Offset>
 __global__ void scores(int n, int source, u64 finished, const int *S, const u8 *targets, const double *delta,
                        bool endpoints, double *bc, double *squares, RunState *run) {
@@ -197,7 +199,7 @@ __global__ void scores(int n, int source, u64 finished, const int *S, const u8 *
     ends = targets ? targets[v] : 1;
     due = ends * (u64)(S[v] - 1);
     bc[v] += endpoints ? found + (double)ends : found;
-    if (squares) squares[v] = __dadd_rn(squares[v], found * found);  // rounded apart, as in a block of its own
+    if (squares) squares[v] = __dadd_rn(squares[v], found * found);  // rounded separately, as in the block regime
   }
   block_scan(found, all_found);
   block_scan(due, all_due);
@@ -208,12 +210,12 @@ __global__ void scores(int n, int source, u64 finished, const int *S, const u8 *
   atomicAdd(&run->ends, all_ends);
   __threadfence();
   if (atomicAdd(&run->ticket, 1ull) + 1 < gridDim.x) return;
-  // The last block to finish adds to the source once: the same bits every time, whatever the order of the blocks.
+  // The last block to finish adds to the source once, so the order of the blocks does not change the result's bits.
   if (endpoints) bc[source] += (double)atomicAdd(&run->ends, 0ull);
   run->done = finished;
 }
 
-// Adds the row of a source that was computed elsewhere, and counts it as done.
+// Adds a source's row that was computed elsewhere, and counts the source as done.
 template <class Offset>
 __global__ void add_row(u64 width, const double *row, double *bc, u64 finished, double found, u64 due, RunState *run) {
   const u64 i = thread_number();

@@ -4,17 +4,17 @@
 //   wave    a vertex's wave is the greatest number of tight arcs on a path to it from the source
 //   h(v)    the mean number of arcs on the shortest paths to v: Σ δ must be Σ (h(t) - 1) over the targets
 //
-// First all distances (common/shortest.cuh). Then the tight arcs are marked, and those into every vertex counted; few
-// arcs are tight, and no others are read after this. On the way out, a vertex whose tight in-arcs are all done adds up
+// First compute all distances (common/shortest.cuh). Then mark the tight arcs, and count those into every vertex; few
+// arcs are tight, and the others are not read again. On the way out, a vertex whose tight in-arcs are all done adds up
 // σ over them; then its tight out-arcs are done. The queue keeps all waves; on the way back, a vertex adds up the
-// shares of its tight out-arcs. Every sum is made by one group of lanes in the order of a row, so no bit of a result
-// depends on timing. If a vertex's turn never comes, it is on or behind a cycle of arcs that add nothing to a distance,
-// and shortest paths cannot be counted.
+// shares of its tight out-arcs. One group of lanes adds up each row in order, so the result has the same bits in every
+// run. A vertex whose tight in-arcs are never all done is on or behind a cycle of arcs that add nothing to a distance:
+// shortest paths then cannot be counted.
 //
 // Encodings
 //   X        σ on the way out, share on the way back
-//   tight    two bitmaps, of `words` words each: the tight arcs in the order of in-arcs, and in that of out-arcs
-//   status   1: float64 cannot hold σ · h, the source must be repeated with Extended numbers; 2: there is a cycle
+//   tight    two bitmaps of `words` words: the tight arcs in the order of in-arcs, and in the order of out-arcs
+//   status   1: float64 cannot hold σ · h, repeat the source with Extended numbers; 2: there is a cycle
 //   cycle    the least u * n + v of all arcs u -> v between vertices that wait for each other
 #pragma once
 #include "betweenness/brandes.cuh"
@@ -25,22 +25,22 @@ namespace hopwave::betweenness {
 enum Status { COUNTED, TOO_MANY, CYCLE };
 
 struct Weighted {
-  const int *sources, *which;  // one source per row of scores; the rows to do, or null for all
-  u32 *ticket;                 // how many were taken
-  const u8 *targets;           // or null
-  double *rows;                // scores of each source, zero before: one per vertex, or one per arc
-  double *due;                 // of each source: Σ (h - 1) or Σ h over the targets reached, and their number
-  int *status;                 // of each source
-  u64 *cycle;                  // of each source, all bits set before
-  void *X;                     // of each team: n numbers
-  double *hops;                // of each team: h of n vertices
-  u32 *tight;                  // of each team: 2 * words, zero before and after a source
-  double *parts;               // of each block: its part of due
+  const int *sources, *which;  // which: the rows of scores to compute, one source each; null for all
+  u32 *ticket;                 // sources taken so far
+  const u8 *targets;           // null: every vertex is a target
+  double *rows;                // per source, zero before: one score per vertex, or one per arc
+  double *due;                 // per source: Σ (h - 1) or Σ h over the targets reached, and their number
+  int *status;                 // per source
+  u64 *cycle;                  // per source, all bits set before
+  void *X;                     // per team: n numbers
+  double *hops;                // per team: h of n vertices
+  u32 *tight;                  // per team: 2 * words, zero before and after a source
+  double *parts;               // per block: its part of due
   i64 count, width, words;     // sources; scores per row; words of a bitmap of arcs
   i64 endpoints, edges, directed;
 };
 
-// Sums over the targets, and how the parts of threads are added.
+// Sums over the targets, and the operation that adds the threads' parts.
 struct Due {
   double sum, targets;
   __device__ __forceinline__ Due from(int step) const {
@@ -68,7 +68,7 @@ struct WeightedThreads : PathThreads<Offset, TEAM> {
   Number *const X;
   double *const hops;
   u32 *const tight_in, *const tight_out;
-  int *const begins, *const queue, *const unready;  // where each wave begins, all waves, tight in-arcs waited for
+  int *const begins, *const queue, *const unready;  // first place of each wave; all waves; number of tight in-arcs not
 
   __device__ __forceinline__ WeightedThreads(const WeightedGraph<Offset> &G, const PathState &S, PathBoard *own,
                                              const Weighted &R)
@@ -87,7 +87,7 @@ struct WeightedThreads : PathThreads<Offset, TEAM> {
     return x;
   }
 
-  // Calls arc(j) for the marked arcs of one row that this lane has.
+  // Calls arc(j) for this lane's marked arcs of one row.
   template <class Arc>
   __device__ __forceinline__ void each_marked(const u32 *bits, const Offset *offsets, int v, int sub, int width,
                                               Arc arc) const {
@@ -102,7 +102,7 @@ struct WeightedThreads : PathThreads<Offset, TEAM> {
 
   __device__ __forceinline__ void mark(u32 *bits, Offset j) const { atomicOr(bits + (j >> 5), 1u << (j & 31)); }
 
-  // Marks the tight arcs, and counts those into every vertex and the vertices that were reached.
+  // Marks the tight arcs. Counts the tight arcs into every vertex, and the vertices reached.
   __device__ __forceinline__ void mark_tight() {
     u32 reached = 0;
     each_row(G.in_offsets, nullptr, 0, (int)G.n, [&](int v, int sub, int width, u32 mates) {
@@ -132,7 +132,7 @@ struct WeightedThreads : PathThreads<Offset, TEAM> {
     wait();
   }
 
-  // The tight out-arcs of v are done; vertices that wait for no other arc form the next wave.
+  // Marks the tight out-arcs of v as done; heads with no tight in-arc left to wait for form the next wave.
   __device__ __forceinline__ void pass_on(int v, int sub, int width, int end, int *tail) const {
     each_marked(tight_out, G.offsets, v, sub, width, [&](Offset j) {
       const int x = G.neighbours[j];
@@ -140,17 +140,17 @@ struct WeightedThreads : PathThreads<Offset, TEAM> {
     });
   }
 
-  // σ and h of one wave, queue[begin, end), and the vertices of the next one. Returns how many those are.
+  // Computes σ and h of one wave, queue[begin, end), and queues the next one. Returns how many vertices that has.
   __device__ __forceinline__ int wave(int number, int begin, int end) {
     int *const tail = &board->found[number % 3];
     if (me == 0) board->found[(number + 1) % 3] = 0;
-    if (R.directed) {  // out-rows have lengths of their own
+    if (R.directed) {  // out-rows have their own lengths
       each_row(G.offsets, queue, begin, end,
                [&](int v, int sub, int width, u32) { pass_on(v, sub, width, end, tail); });
     }
     each_row(G.in_offsets, queue, begin, end, [&](int v, int sub, int width, u32 mates) {
       if (!R.directed) pass_on(v, sub, width, end, tail);
-      Number sigma, arcs;  // paths, and arcs on all of them
+      Number sigma, arcs;  // paths, and the sum of their arcs
       clear(sigma), clear(arcs);
       each_marked(tight_in, G.in_offsets, v, sub, width, [&](Offset j) {
         const int u = G.in_neighbours[j];
@@ -167,7 +167,7 @@ struct WeightedThreads : PathThreads<Offset, TEAM> {
     return *tail;
   }
 
-  // The way out. Returns how it went; `last` becomes the number of the last wave.
+  // The way out. Returns its status; `last` becomes the number of the last wave.
   __device__ __forceinline__ Status forward(int source, int &last) {
     if (unready[source]) return CYCLE;
     int begin = 0, end = 1;
@@ -180,7 +180,7 @@ struct WeightedThreads : PathThreads<Offset, TEAM> {
     return end < board->reached ? CYCLE : COUNTED;
   }
 
-  // The way back: δ of every vertex into `row`, or the dependency of every arc.
+  // The way back: writes δ of every vertex, or the dependency of every arc, to `row`.
   __device__ __forceinline__ void backward(int last, double *row) {
     for (int number = last; number >= (R.edges ? 0 : 1); --number) {
       each_row(G.offsets, queue, begins[number], begins[number + 1], [&](int u, int sub, int width, u32 mates) {
@@ -203,7 +203,7 @@ struct WeightedThreads : PathThreads<Offset, TEAM> {
     }
   }
 
-  // Names an arc between two vertices at the same distance whose turn never came.
+  // Finds an arc between two vertices at the same distance that were never ready.
   __device__ __forceinline__ void find_cycle(u64 *cycle) {
     each_row(G.in_offsets, nullptr, 0, (int)G.n, [&](int v, int sub, int width, u32) {
       const double here = distance[v];
@@ -216,7 +216,7 @@ struct WeightedThreads : PathThreads<Offset, TEAM> {
     wait();
   }
 
-  // Clears distances and marks. Returns what the certificate needs, in thread 0 of the team.
+  // Clears distances and marks. Returns the sums for the certificate, in thread 0 of the team.
   __device__ __forceinline__ Due finish(int source, Due *warps) {
     Due mine{0.0, 0.0};
     const double inner = R.edges ? 0.0 : 1.0;  // a path over h arcs has h - 1 inner vertices

@@ -2,26 +2,27 @@
 //
 //   search   hopwave's own search (one_launch/levels.cuh) gives every vertex its level, in one byte
 //   sort     vertices by level, and within a level by the length of their rows (enum RowClass)
-//   out      path counts σ, level by level: the level pulls them along its in-arcs, or, where the level before has far
-//            fewer arcs, that one pushes them along its out-arcs
+//   out      path counts σ, level by level: the level pulls them along its in-arcs, or, if the level before has far
+//            fewer arcs, that level pushes them along its out-arcs
 //   back     dependencies δ, from the deepest level on: each vertex pulls its successors' shares along its out-arcs,
-//            or, where the level after has far fewer arcs, that one pushes them along its in-arcs
+//            or, if the level after has far fewer arcs, that level pushes them along its in-arcs
 //   scores   total[v] += δ(v), and both sides of the certificate
 //
-// No bit depends on timing. A row is always summed in the same way, whichever warp takes it: its length alone decides
-// how many lanes share it, and the pieces of a long row are added in order. What a level pushes is added by atomics;
-// those sums are exact: path counts are whole numbers below 2^53, and shares are added in 128 bits (struct ExactSum).
+// The result has the same bits in every run. A row's length alone decides how many lanes share it, and the pieces of a
+// long row are added in order. Pushed terms are added by atomics, and those sums are exact: path counts are whole
+// numbers below 2^53, and shares are added in 128 bits (struct ExactSum).
 //
 //   X        σ on the way out, share on the way back (betweenness/brandes.cuh)
-//   bits     a bitmap for each of the first MAPPED levels: whether a neighbour counts is one bit of a small array
+//   bits     a bitmap for each of the first MAPPED levels: one bit says whether a neighbour is in the level
 //
-// Searches of more than `max_levels` levels are left to the block regime. So path counts fit into float64 unscaled.
+// Searches of more than `max_levels` levels are left to the block regime. So path counts fit into float64 without
+// scaling.
 #pragma once
 #include "betweenness/wide_walk.cuh"
 
 namespace hopwave::betweenness {
 
-// Σ over a block, always in the same order; thread 0 gets it.
+// Returns Σ x over a block in thread 0, always in the same order.
 __device__ __forceinline__ double sum_of_block(double x) {
   __shared__ double of_warp[THREADS / 32];
   x = warp_sum(x);
@@ -41,11 +42,11 @@ __global__ void __launch_bounds__(THREADS, HOPWAVE_BLOCKS_PER_SM)
   Shared *const shared = wide.shared;
   const One one{total, targets, edges != 0};
   u8 *level = wide.level;
-  asm volatile("" : "+l"(level));  // else NVRTC 13 takes a struct that has wide's first field for `wide` itself
+  asm volatile("" : "+l"(level));  // else NVRTC 13 mistakes a struct with the same first field for `wide` itself
   one_launch::all_levels(graph, work, ByteLevels{(int)source, level, shared}, 1, (int)depth_limit, alpha, beta);
   if (threadIdx.x == 0) arrivals = 0;
   auto wait = [&] { barrier(&shared->arrived, arrivals, gridDim.x, [] {}, [] {}); };
-  // Every block calls this at its end with its own sum; the last one to call reports to the host.
+  // Every block calls this at its end with its own sum; the last one reports to the host.
   auto leave = [&](double found, int depth, bool too_deep) {
     __shared__ bool last;
     found = sum_of_block(found);
@@ -133,7 +134,7 @@ __global__ void __launch_bounds__(THREADS, HOPWAVE_BLOCKS_PER_SM)
   for (int d = depth; d >= (edges ? 0 : 1); --d) {
     const Walk<Offset, PULL_BACK> walk{graph.offsets, back_neighbours, wide, one, map_of(d + 1), d + 1};
     const Stretch rows(wide, starts, out_rows, d);
-    if (d == depth) {  // its vertices have no successors
+    if (d == depth) {  // vertices of the deepest level have no successors
       each_vertex(rows, [&](int v) { walk.finish(v, 0.0, wide.X[v]); });
       wait();
       continue;
@@ -144,9 +145,9 @@ __global__ void __launch_bounds__(THREADS, HOPWAVE_BLOCKS_PER_SM)
       wait();
       continue;
     }
-    // The level after pushes, if its shares are near enough to one another.
+    // The level after pushes, if the exponents of its shares differ little enough.
     each_vertex(rows, [&](int v) { wide.sums[2 * (i64)v] = wide.sums[2 * (i64)v + 1] = 0; });
-    u32 highest = 0, lowest = 0;  // the latter as 2047 - exponent
+    u32 highest = 0, lowest = 0;  // lowest: as 2047 - exponent
     each_vertex(after, [&](int v) {
       const double share = wide.X[v];
       if (share == 0.0) return;

@@ -12,33 +12,33 @@ using one_launch::THREADS;
 // How many lanes share a row: one, eight, a warp, or a warp for each piece.
 enum RowClass { SINGLE, EIGHTH, WARPED, LONG_ROW };
 constexpr int MAX_LEVELS = 48;            // regimes.MAX_BATCH_LEVELS
-constexpr int LEVELS = MAX_LEVELS + 1;    // with the source's
+constexpr int LEVELS = MAX_LEVELS + 1;    // with the source's level
 constexpr int MAPPED = 16;                // levels that have a bitmap
 constexpr u32 PIECE = 1024;               // arcs of a long row that one warp takes at a time (regimes.PIECE_ARCS)
-constexpr int LISTED = 3 * LEVELS;        // buckets of vertices: three classes per level
-constexpr int BUCKETS = LISTED + LEVELS;  // and one per level for the pieces of long rows
+constexpr int LISTED = 3 * LEVELS;        // buckets of vertices: three row classes per level
+constexpr int BUCKETS = LISTED + LEVELS;  // plus one per level for the pieces of long rows
 constexpr int AT_ONCE = 4;                // words of 32 vertices that a warp sorts at a time
 constexpr u8 UNREACHED = 255;
 constexpr int EXACT_BITS = 53;  // whole numbers below 2^53 are exact in float64
 enum Way { PUSH_OUT, PULL_OUT, PULL_BACK, PUSH_BACK };
 
-// One piece of a long row. A row's pieces lie side by side; `first` is the first one's place.
+// One piece of a long row. A row's pieces lie side by side; `first` is the place of its first piece.
 struct __align__(16) Piece {
   int v;
   u32 index, pieces, first;
 };
 
-// What blocks tell each other. Everything is zero between launches, except where the search ended.
+// What blocks share. Everything is zero between launches, except where the search ended.
 struct Shared {
-  int depth;  // where the search ended, and how many vertices its last level found
+  int depth;  // the level at which the search ended, and how many vertices it found
   u32 found;
-  u32 arrived, left;       // at the barrier; at the end
-  u32 counts[2][BUCKETS];  // of in-rows and out-rows, by level and class; of long rows the pieces
-  u32 exponents[2];        // of the shares of a level that is pushed: the greatest, and 2047 - the least
-  u64 due, reached;        // Σ (d - 1), or Σ d where arcs are scored, over the targets reached; their number
+  u32 arrived, left;       // blocks: at the barrier; at the end
+  u32 counts[2][BUCKETS];  // for in-rows and out-rows, per bucket: vertices, or pieces of long rows
+  u32 exponents[2];        // of a level's pushed shares: the greatest exponent, and 2047 - the least
+  u64 due, reached;        // Σ (d - 1), or Σ d if arcs are scored, over the targets reached; their number
 };
 
-// What the host is told.
+// What the kernel reports to the host.
 struct Told {
   double found;  // Σ δ
   u64 due, reached;
@@ -48,28 +48,28 @@ struct Told {
 struct Wide {
   u8 *level;
   u32 *bits;         // MAPPED bitmaps, one after another
-  int *lists[2];     // vertices by level, and by the class of their in-rows and out-rows; one array if undirected
-  Piece *pieces[2];  // the same of long rows
-  double *partials;  // of each piece
-  u32 *tickets;      // of each long row, at its first piece: pieces that are done; zero between launches
+  int *lists[2];     // vertices by level and class of their in-rows, and of their out-rows; one array if undirected
+  Piece *pieces[2];  // pieces of long rows, in the same order
+  double *partials;  // per piece
+  u32 *tickets;      // per long row, at its first piece: pieces that are done; zero between launches
   double *X, *delta;
-  u64 *sums;      // of each vertex whose level's shares are pushed to it: two words (struct ExactSum)
-  double *parts;  // Σ δ of each block
+  u64 *sums;      // per vertex that shares are pushed to: two words (struct ExactSum)
+  double *parts;  // Σ δ per block
   Shared *shared;
-  Told *told;  // in the host's memory
-  i64 words;   // of a bitmap
+  Told *told;  // in host memory
+  i64 words;   // words per bitmap
   i64 directed, max_levels, degree_bits;
-  i64 push_cost, push_back_cost;  // of an arc, relative to one that is pulled along
+  i64 push_cost, push_back_cost;  // cost of a pushed arc, relative to a pulled arc
 };
 
-// What a walk needs to know of the job.
+// The parameters of the job that a walk needs.
 struct One {
   double *total;
-  const u8 *targets;  // or null
+  const u8 *targets;  // null: every vertex is a target
   bool edges;         // arcs are scored
 };
 
-// What the search writes (see Hops in one_launch/state.cuh).
+// The answer that the search writes (see Hops in one_launch/state.cuh).
 struct ByteLevels {
   static constexpr bool FROM = false, EVERY = false, FILLS = false;
   static constexpr int HUB = 1;
@@ -96,12 +96,13 @@ __device__ __forceinline__ int bucket_of(int level, int row_class) {
   return row_class == LONG_ROW ? LISTED + level : 3 * level + row_class;
 }
 
-// Where every bucket begins, in a list of vertices or of pieces; one block's copy.
+// Where every bucket begins in the lists of vertices and of pieces; each block has a copy.
 struct Starts {
   u32 listed[2][LISTED + 1], pieces[2][LEVELS + 1];
 };
 
-// The stretch of one level: the vertices of three classes, from at[c] to at[c + 1], and the pieces of long rows.
+// The part of the lists that belongs to one level: vertices of class c from at[c] to at[c + 1], and pieces of long
+// rows.
 struct Stretch {
   const int *list;
   const Piece *pieces;
@@ -115,14 +116,14 @@ struct Stretch {
 #pragma unroll
     for (int c = 0; c < 4; ++c) at[c] = starts.listed[which][3 * level + c];
   }
-  // An estimate of the arcs, from the classes of the rows.
+  // Estimates the level's arcs from the classes of its rows.
   __device__ __forceinline__ u64 arcs() const {
     return 2ull * (at[1] - at[0]) + 16ull * (at[2] - at[1]) + 256ull * (at[3] - at[2]) +
            (u64)PIECE * (last_piece - first_piece);
   }
 };
 
-// The lanes whose vertices belong to the same bucket as this one's. Pieces of long rows are counted separately.
+// The lanes whose vertices are in the same bucket as this lane's. Pieces of long rows are counted separately.
 struct Peers {
   u32 lanes;
   int leader;
@@ -134,11 +135,11 @@ template <class Offset>
 struct Sorting {
   const one_launch::Graph<Offset> &graph;
   const Wide &wide;
-  u32 (*buckets)[BUCKETS];  // of this block, in shared memory: vertices counted, later the next free place
+  u32 (*buckets)[BUCKETS];  // this block's, in shared memory: vertices counted, later the next free place
 
   __device__ __forceinline__ const Offset *offsets(int which) const { return which ? graph.offsets : graph.in_offsets; }
 
-  // Calls visit(first, level) for every 32 vertices from `first` on; `level` is that of the lane's vertex, or
+  // Calls visit(first, level) for every 32 vertices from `first` on; `level` is the level of the lane's vertex, or
   // UNREACHED. Whole warps call it.
   template <class Visit>
   __device__ __forceinline__ void vertices(Visit visit) const {
@@ -190,7 +191,7 @@ struct Sorting {
   }
 };
 
-// Exclusive sums of `length` counts, and their total. One warp calls this.
+// Exclusive prefix sums of `length` counts, and their total. One warp calls this.
 __device__ __forceinline__ void sum_counts(const u32 *counts, int length, u32 *starts) {
   u32 before = 0;
   for (int base = 0; base < length; base += 32) {

@@ -8,12 +8,12 @@
 namespace hopwave::betweenness {
 
 // A sum of float64 numbers in 128 bits, without rounding. The numbers are positive and their exponents differ by at
-// most SPREAD. The greatest ones are shifted left by LEFT bits and take 96 bits, so that 2^31 of them fit.
+// most SPREAD. The greatest numbers are shifted left by LEFT bits and take 96 bits, so that a sum of 2^31 numbers fits.
 struct ExactSum {
   static constexpr int SPREAD = 40, LEFT = 43;
   static constexpr u64 MANTISSA = (1ull << 52) - 1;
   u64 *words;    // the low one and the high one
-  int greatest;  // exponent of all numbers, with float64's bias
+  int greatest;  // the greatest exponent of the numbers, with float64's bias
 
   static __device__ __forceinline__ u32 exponent(double x) { return (u32)(__double_as_longlong(x) >> 52); }
   __device__ __forceinline__ void add(double x) const {
@@ -42,19 +42,19 @@ __device__ __forceinline__ void each_vertex(const Stretch &rows, F f) {
   }
 }
 
-// One level's walk along its rows, as each warp sees it. WAY: what is done with a neighbour that counts.
+// One warp's view of the walk along a level's rows. WAY: what to do with a neighbour that is in the other level.
 template <class Offset, int WAY>
 struct Walk {
   const Offset *offsets;
   const int *neighbours;
   const Wide &wide;
   const One &one;
-  const u32 *map;  // of the neighbours' level, or null: then their bytes are looked at
-  int other;       // that level
+  const u32 *map;  // bitmap of the neighbours' level; null: read the byte of each neighbour
+  int other;       // the neighbours' level
   int greatest;    // PUSH_BACK: the greatest exponent of the rows' shares
   static constexpr bool PUSHES = WAY == PUSH_OUT || WAY == PUSH_BACK;
 
-  // Σ over entries e, e + WIDTH, … below `end` of neighbours that count; `mine` is the row's own X.
+  // Σ over the entries e, e + WIDTH, … below `end` whose neighbour is in the other level; `mine` is the row's own X.
   template <int WIDTH>
   __device__ __forceinline__ double along(Offset e, Offset end, double mine) const {
     double sum = 0.0;
@@ -95,10 +95,10 @@ struct Walk {
     return sum;
   }
 
-  // What a row needs to know of its own vertex.
+  // What the row reads of its own vertex.
   __device__ __forceinline__ double own(int v) const { return WAY == PULL_OUT ? 0.0 : wide.X[v]; }
 
-  // The row's sum is complete; `mine` is own(v).
+  // Stores the complete sum of v's row; `mine` is own(v).
   __device__ __forceinline__ void finish(int v, double sum, double mine) const {
     if (WAY == PULL_OUT) wide.X[v] = sum;
     if (WAY == PULL_BACK) {
@@ -107,7 +107,7 @@ struct Walk {
     }
   }
 
-  // One piece of a long row. The warp that completes the row's last piece adds them all up, in order.
+  // One piece of a long row. The warp that completes the row's last piece adds up all pieces, in order.
   __device__ __forceinline__ void piece(const Piece &p, u32 at) const {
     const double mine = own(p.v);
     const Offset begin = __ldg(offsets + p.v) + (Offset)p.index * PIECE, stop = __ldg(offsets + p.v + 1);
@@ -128,7 +128,7 @@ struct Walk {
     if (lane() == 0) finish(p.v, sum, mine), wide.tickets[p.first] = 0;
   }
 
-  // Rows of up to PIECE arcs, each by the whole warp; the lanes read where up to 32 rows begin and end together.
+  // Rows of up to PIECE arcs, each by the whole warp; the lanes together read where up to 32 rows begin and end.
   __device__ __forceinline__ void warped(const int *list, u32 count) const {
     int v = 0;
     Offset begin = 0, end = 0;
@@ -147,7 +147,7 @@ struct Walk {
     if (lane() < count) finish(v, sum, mine);
   }
 
-  // Rows of up to 32 arcs: eight lanes for each, four rows per warp.
+  // Rows of up to 32 arcs: eight lanes per row, four rows per warp.
   __device__ __forceinline__ void eighth(const int *list, u32 count) const {
     const u32 row = lane() / 8;
     double sum = 0.0, mine = 0.0;
@@ -160,7 +160,7 @@ struct Walk {
     if (row < count && lane() % 8 == 0) finish(v, sum, mine);
   }
 
-  // Rows of up to four arcs: one lane for each.
+  // Rows of up to four arcs: one lane per row.
   __device__ __forceinline__ void single(const int *list, u32 count) const {
     if (lane() >= count) return;
     const int v = list[lane()];

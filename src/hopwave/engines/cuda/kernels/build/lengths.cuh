@@ -1,10 +1,10 @@
-// The lengths of a graph's rows: the greatest, and which rows are long.
+// The lengths of a graph's rows: the greatest length, and the long rows.
 #pragma once
 #include "common/graph.cuh"
 
 namespace hopwave::build {
 
-// The length of the longest row; `greatest` is 0 before.
+// Finds the length of the longest row; `greatest` is 0 before.
 template <class Offset>
 __global__ void greatest_length(const Offset *offsets, u64 n, u64 *greatest) {
   u64 mine = 0;
@@ -13,7 +13,7 @@ __global__ void greatest_length(const Offset *offsets, u64 n, u64 *greatest) {
   if (lane() == 0 && mine) atomicMax(greatest, mine);
 }
 
-// The rows of more than `length` arcs, in any order, as keys that sort by descending length, equal ones by number.
+// Lists the rows of more than `length` arcs, in any order, as keys that sort by descending length, then by row.
 template <class Offset>
 __global__ void find_long(const Offset *offsets, u64 n, u64 length, u64 *keys, u64 *count) {
   for (u64 v = thread_number(); v < n; v += thread_count()) {

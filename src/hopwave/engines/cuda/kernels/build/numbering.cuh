@@ -1,12 +1,11 @@
-// Vertices were renumbered for a search: its answers, in the order of the new numbers, go back to arrays by id.
+// Vertices were renumbered for a search; this puts its answers back into the order of ids.
 #pragma once
 #include "common/threads.cuh"
 
 namespace hopwave::build {
 
-// One thread per four vertices. `numbers` has the number of every vertex, `values` one value per number. Where `ids` is
-// not null, values are numbers too, or -1, and become ids. Data that is read or written once is marked to leave the
-// caches first.
+// One thread per four vertices. out[v] = values[numbers[v]]. If `ids` is not null, values are numbers too, or -1, and
+// become ids. Data that is read or written once is marked to leave the caches first.
 template <class Offset>
 __global__ void spread(const int *numbers, const int *values, const int *ids, i64 n, int *out) {
   auto id = [&](int number) { return number < 0 ? number : __ldg(ids + number); };

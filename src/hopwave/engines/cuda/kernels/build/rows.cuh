@@ -1,19 +1,19 @@
 // From edges to sorted rows: the kernels around the sort (engines/cuda/build.py has the steps in order).
 //
-// An arc of rows [first, last) is one 64-bit key: its row, counted from `first`, above `bits` bits of its target. Edges
-// are read in order and keys are written in order, so that repeated arcs keep the order of their edges: blocks take
-// equal shares of the edges, count their keys, learn from a scan over all blocks where their own begin, and write them.
+// An arc of rows [first, last) is one 64-bit key: (row - first) << bits | target. Edges are read in order and keys are
+// written in order, so that repeated arcs keep the order of their edges: blocks take equal shares of the edges, count
+// their keys, get their first place from a scan over all blocks, and write their keys.
 #pragma once
 #include "common/scan.cuh"
 
 namespace hopwave::build {
 
-constexpr int BUCKETS = 4096;  // of consecutive rows, counted to cut the rows into parts of about equal size
+constexpr int BUCKETS = 4096;  // groups of consecutive rows, counted to cut the rows into parts of about equal size
 constexpr int EACH = 4;        // items per thread and turn
 
-enum Combine { KEEP, MERGE, SAME, MIN, MAX, SUM, FIRST };  // what becomes of repeated arcs
+enum Combine { KEEP, MERGE, SAME, MIN, MAX, SUM, FIRST };  // what to do with repeated arcs
 
-__device__ inline u64 share_begin(u64 count) {  // of this block; shares are multiples of a turn
+__device__ inline u64 share_begin(u64 count) {  // this block's; shares are multiples of a turn
   const u64 turn = BLOCK * EACH, turns = (count + turn - 1) / turn;
   return min(count, (turns * blockIdx.x / gridDim.x) * turn);
 }
@@ -22,7 +22,7 @@ __device__ inline u64 share_end(u64 count) {
   return min(count, (turns * (blockIdx.x + 1) / gridDim.x) * turn);
 }
 
-// The least and the greatest id of a column; extent[0] begins at the largest u64 there is, extent[1] at the least.
+// Finds the least and the greatest id of a column. extent[0] starts as the greatest number, extent[1] as the least.
 template <class Id>
 __global__ void extent(const Id *ids, u64 count, i64 *extent) {
   i64 least = 0x7fffffffffffffffll, greatest = -least - 1;
@@ -58,7 +58,7 @@ __device__ inline bool inside(Id row, i64 first, i64 last) {
   return row >= first && row < last;
 }
 
-// How many arcs of rows [first, last) each block's share of the edges has.
+// Counts the arcs of rows [first, last) in each block's share of the edges.
 template <class Id>
 __global__ void count_part(const Id *source, const Id *target, u64 edges, int symmetric, i64 first, i64 last,
                            u64 *counts) {
@@ -73,7 +73,7 @@ __global__ void count_part(const Id *source, const Id *target, u64 edges, int sy
   if (threadIdx.x == 0) counts[blockIdx.x] = total;
 }
 
-// Writes the keys of those arcs. A block begins at the place that the scan of the counts gives it. edge[i] is the edge
+// Writes the keys of the counted arcs. The scan of the counts gives each block its first place. edge[i] is the edge
 // that key i comes from.
 template <class Id>
 __global__ void write_part(const Id *source, const Id *target, u64 edges, int symmetric, i64 first, i64 last, int bits,
@@ -106,14 +106,14 @@ __global__ void write_part(const Id *source, const Id *target, u64 edges, int sy
   }
 }
 
-// Exclusive prefix sum in place; counts[count] becomes the sum of all. One block.
+// Exclusive prefix sum in place; counts[count] becomes the total. One block.
 template <class Id>
 __global__ void scan(u64 *counts, u64 count) {
   const u64 all = scan_in_place(counts, count);
   if (threadIdx.x == 0) counts[count] = all;
 }
 
-// `order` maps sorted places to places before the sort; without one, the keys themselves are sorted.
+// `order` maps sorted places to places before the sort; null: the keys themselves are sorted.
 __device__ inline u64 key_at(const u64 *keys, const i64 *order, u64 i) { return keys[order ? order[i] : i]; }
 __device__ inline bool is_kept(const u64 *keys, const i64 *order, u64 i, int combine) {
   return combine == KEEP || i == 0 || key_at(keys, order, i) != key_at(keys, order, i - 1);
@@ -129,8 +129,8 @@ __global__ void count_kept(const u64 *keys, const i64 *order, u64 arcs, int comb
   if (threadIdx.x == 0) counts[blockIdx.x] = total;
 }
 
-// Writes the targets of the arcs that are kept, and the degrees of their rows. A degree is (place after the row's last)
-// − (its first place): the threads that see the two ends each add their part, and u32 wraps to the right sum.
+// Writes the targets of the arcs that are kept, and the degrees of their rows. A row's degree is its end minus its
+// beginning: the thread at each end adds its part, and u32 arithmetic wraps to the right sum.
 template <class Id>
 __global__ void write_kept(const u64 *keys, const i64 *order, u64 arcs, int combine, int bits, i64 first,
                            const u64 *begins, u64 base, Id *neighbours, u32 *degrees) {
@@ -178,7 +178,7 @@ __global__ void write_weights(const u64 *keys, const i64 *order, u64 arcs, int c
   }
 }
 
-// First the sums of TILE degrees each; then, from the scan over these sums, the offset of every row.
+// First sum_degrees adds up tiles of TILE degrees; then, from a scan over these sums, comes the offset of every row.
 template <class Offset>
 __global__ void sum_degrees(const u32 *degrees, u64 n, u64 *sums) {
   sum_tiles(n, sums, [=](u64 r) { return degrees[r]; });
@@ -210,8 +210,8 @@ __global__ void ranks(const u64 *keys, u64 n, int *by_degree, int *rank) {
   }
 }
 
-// The arcs of rows [first, last) as keys: the row above the rank of the neighbour; one warp per row.
-// `neighbours_of_ranks` takes the sorted keys back.
+// Writes the arcs of rows [first, last) as keys: the row above the neighbour's rank; one warp per row.
+// `neighbours_of_ranks` turns the sorted keys back into neighbours.
 template <class Offset>
 __global__ void rank_keys(const Offset *offsets, const int *neighbours, i64 first, i64 last, const int *rank,
                           u64 *keys) {

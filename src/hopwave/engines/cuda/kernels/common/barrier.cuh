@@ -1,14 +1,14 @@
-// A barrier between blocks that are all running at the same time: those of a cooperative launch, or some of them.
+// A barrier between blocks that run at the same time: all blocks of a cooperative launch, or some of them.
 #pragma once
 #include "common/threads.cuh"
 
 namespace hopwave {
 
-// Returns once `blocks` blocks have called it. What any of them wrote before, all of them see afterwards. All threads
-// of a block call it; thread 0 calls wait() as long as other blocks are missing, and after() before its block goes on.
+// Returns once `blocks` blocks have called it. Afterwards all of them see what any of them wrote before. All threads of
+// a block call it; thread 0 calls wait() while other blocks are missing, and after() before its block goes on.
 //
 //   arrived   how many blocks have ever arrived: one counter in global memory, 0 at first
-//   target    how many will have when this barrier opens; only thread 0 uses it, so it may be in shared memory
+//   target    the value of `arrived` at which this barrier opens; only thread 0 uses it, so it may be in shared memory
 template <class Wait, class After>
 __device__ __forceinline__ void barrier(u32 *arrived, u32 &target, u32 blocks, Wait wait, After after) {
   __syncthreads();
@@ -17,7 +17,7 @@ __device__ __forceinline__ void barrier(u32 *arrived, u32 &target, u32 blocks, W
     __threadfence();
     atomicAdd(arrived, 1);
     while ((int)(*(volatile u32 *)arrived - target) < 0) wait();
-    __threadfence();  // also empties this multiprocessor's L1 cache, so that plain loads are right from here on
+    __threadfence();  // also empties this multiprocessor's L1 cache, so that plain loads see other blocks' writes
     after();
   }
   __syncthreads();

@@ -1,10 +1,10 @@
 // Path counts that never overflow, in two ways.
 //
 //   scaled     σ / 2^shift as float64, with one shift per level. A level is scaled down when the next one might pass
-//              2^LARGEST, and by no more than needed: what falls below 2^SMALLEST would lose its ratio to the others.
-//   extended   mantissa · 2^exponent for each vertex, where one level spans more than float64 does.
+//              2^LARGEST, and by no more than needed: counts below 2^SMALLEST would lose their ratio to the others.
+//   extended   mantissa · 2^exponent for each vertex, for levels whose counts span more than float64 does.
 //
-// docs/betweenness.md explains both; engines/cpu/search/loop.py is the same on the CPU.
+// docs/betweenness.md explains both; engines/cpu/search/loop.py does this on the CPU.
 #pragma once
 #include "common/threads.cuh"
 
@@ -17,7 +17,7 @@ constexpr int LARGEST = 1000, SMALLEST = -900;
 // A level's counts are below 2^bound, and no vertex has 2^degree_bits arcs: might the next level pass 2^LARGEST?
 __device__ __forceinline__ bool might_overflow(int bound, int degree_bits) { return bound + degree_bits > LARGEST; }
 
-// The bound to which such a level is scaled down: well below LARGEST, so that the levels after it need no scaling.
+// The bound to which to scale a level down: well below LARGEST, so that the levels after it need no scaling.
 __device__ __forceinline__ int scaled_bound(int degree_bits) { return max(LARGEST / 2, LARGEST - 64 * degree_bits); }
 
 __device__ __forceinline__ void clear(double &x) { x = 0.0; }
@@ -54,7 +54,7 @@ __device__ __forceinline__ Extended shuffle_xor(u32 lanes, Extended x, int step)
   return {__shfl_xor_sync(lanes, x.m, step), __shfl_xor_sync(lanes, x.e, step)};
 }
 
-// ---- what differs between the two where a level is scaled
+// ---- what differs between the two when a level is scaled
 
 template <class Number>
 struct Scaling {

@@ -1,7 +1,7 @@
 // Reading a graph and the state of its vertices.
 //
 //   n          vertices                       distance   int per vertex, -1 = not visited: the papers' status array
-//   depth      of the frontier                parent     int per vertex, or null where no predecessors are wanted
+//   depth      of the frontier                parent     int per vertex, or null: no predecessors are wanted
 //   offsets    n + 1, where each row starts   bitmaps    bit v % 32 of word v / 32 is vertex v
 //
 // Memory that a kernel writes is never read through __ldg or __restrict__ const in the same kernel: the read-only cache
@@ -11,7 +11,8 @@
 
 namespace hopwave {
 
-// A status that other threads of this launch may be writing: read from memory each time, never kept in a register.
+// The status of v, which other threads of this launch may be writing: read from memory each time, never kept in a
+// register.
 __device__ inline int status(const int *distance, int v) { return *(const volatile int *)(distance + v); }
 
 __device__ inline bool has(const u32 *bits, int v) { return bits[v / 32] >> (v % 32) & 1; }

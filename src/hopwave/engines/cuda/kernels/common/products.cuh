@@ -1,6 +1,6 @@
-// Sparse products y = Aᵀx over the pattern of a graph, the same for searches and for betweenness: `gather` reads the
-// arcs into a vertex, `scatter` all arcs in the order of their heads. What is multiplied is up to the caller: bits,
-// path counts, dependencies.
+// Sparse products y = Aᵀx over the pattern of a graph, for searches and for betweenness: `gather` reads the arcs into a
+// vertex, `scatter` all arcs in the order of their heads. The caller decides what is multiplied: bits, path counts,
+// dependencies.
 //
 // Every thread has several arcs in flight. With one at a time, the row of a hub would cost a trip to memory per WIDTH
 // arcs, and one warp with 50,000 arcs would keep the whole grid waiting.
@@ -9,19 +9,19 @@
 
 namespace hopwave {
 
-constexpr int PRODUCT_IN_FLIGHT = 4;  // arcs that a thread loads at the same time; betweenness/turbobc.py knows it too
+constexpr int PRODUCT_IN_FLIGHT = 4;  // arcs that a thread loads at a time; betweenness/turbobc.py knows this number
 
 struct Always {
   __device__ __forceinline__ bool operator()(int) const { return true; }
 };
 
-// Calls add(u, value(u)) for every u of neighbours[begin, end) that is there(u), in this order. WIDTH lanes share the
-// row: 1, or a whole WARP, in which each lane has every 32nd arc.
+// Calls add(u, value(u)) for every u of neighbours[begin, end) for which there(u) holds, in this order. WIDTH lanes
+// share the row: 1, or a whole WARP, in which each lane has every 32nd arc.
 template <int WIDTH, class Offset, class There, class Value, class Add>
 __device__ __forceinline__ void gather(const int *neighbours, Offset begin, Offset end, There there, Value value,
                                        Add add) {
   Offset arc = begin + (WIDTH == 1 ? 0 : (int)lane());
-  // Whole groups without a test of the end: with one, a thread per row takes up to twice as long.
+  // Whole groups need no test of the end; with a test, a thread per row takes up to twice as long.
   for (; end - arc > (PRODUCT_IN_FLIGHT - 1) * WIDTH; arc += PRODUCT_IN_FLIGHT * WIDTH) {
     int u[PRODUCT_IN_FLIGHT];
     bool here[PRODUCT_IN_FLIGHT];
@@ -43,8 +43,8 @@ __device__ __forceinline__ void gather(const int *neighbours, Offset begin, Offs
   }
 }
 
-// Calls add(arc, u, value(u)) for the arcs from every u = tails[arc] that is there(u). Whole warps call it, for 32 arcs
-// side by side, if one of them at least is there; the other lanes have u = -1 and the value 0.
+// Calls add(arc, u, value(u)) for the arcs from every u = tails[arc] for which there(u) holds. Whole warps call it, for
+// 32 consecutive arcs of which at least one passes; the other lanes get u = -1 and the value 0.
 template <class There, class Value, class Add>
 __device__ __forceinline__ void scatter(const int *tails, u64 arcs, There there, Value value, Add add) {
   constexpr u64 TAKEN = PRODUCT_IN_FLIGHT * WARP;
@@ -65,8 +65,8 @@ __device__ __forceinline__ void scatter(const int *tails, u64 arcs, There there,
 }
 
 // Σ x over the lanes up to this one that have the same key; `last` says whether this lane is the last of them. Keys
-// ascend from lane to lane, except that lanes without work at the end of a warp may have -1. One atomic operation per
-// key and warp is then enough, where one per lane would queue up at the same address.
+// ascend from lane to lane; lanes without work at the end of a warp may have -1. So one atomic operation per key and
+// warp is enough; one per lane would queue up at one address.
 template <class T>
 __device__ __forceinline__ T run_sum(int key, T x, bool &last) {
   for (int step = 1; step < WARP; step *= 2) {

@@ -1,13 +1,14 @@
-// Prefix sums over more items than a block has threads: sums of tiles, a scan over those by one block, then the items.
+// Prefix sums over more items than a block has threads: sum the tiles, scan these sums by one block, then scan the
+// items.
 #pragma once
 #include "common/threads.cuh"
 
 namespace hopwave {
 
-constexpr int TILE = 4096;  // items whose sum is one number of the scan
+constexpr int TILE = 4096;  // items per tile
 
-// Exclusive prefix sum in place: counts[i] becomes Σ counts[j] over j < i. Returns the sum of all. The whole block
-// calls this.
+// Exclusive prefix sum in place: counts[i] becomes Σ counts[j] over j < i. Returns the total. The whole block calls
+// this.
 __device__ inline u64 scan_in_place(u64 *counts, u64 count) {
   u64 before = 0;
   for (u64 turn = 0; turn < count; turn += BLOCK) {

@@ -1,24 +1,23 @@
-// Distances along weights from one source: near and far pile (Davidson et al., IPDPS 2014), by one block of threads or
-// by a team of blocks, with no barrier except theirs. Hundreds of such searches run at a time, each with its own
-// arrays.
+// Distances along weights from one source: near and far pile (Davidson et al., IPDPS 2014), by one block or by a team
+// of blocks, with only their own barriers. Hundreds of such searches run at a time, each with its own arrays.
 //
-//   d(v)    the least d(u) + w over the arcs u -> v, in float64: the same bits in whatever order arcs are followed
-//   near    vertices that became nearer and are within the bound: their arcs are followed in this round
-//   far     vertices beyond the bound. Once the near pile is empty, the bound moves to the least of them plus delta.
+//   d(v)    the least d(u) + w over the arcs u -> v, in float64: has the same bits in any order of the arcs
+//   near    vertices that became nearer, to within the bound: this round follows their arcs
+//   far     vertices beyond the bound. When the near pile is empty, the bound becomes their least distance plus delta.
 //
 // Encodings
-//   distance    of each team: n, all infinite before a search. Numbers that are not negative have the order of their
-//               bits, so the least of them is found by a minimum of 64-bit integers.
-//   near_stamp  the round for whose near pile a vertex was last listed. No vertex is listed twice in a round.
-//   far_stamp   the same for the far pile. Rounds and far piles are counted on from search to search, so that stamps
-//               need not be cleared.
+//   distance    per team: n, all infinite before a search. Non-negative float64 numbers compare like their bits, so a
+//               minimum of 64-bit integers finds the least.
+//   near_stamp  the last round whose near pile listed the vertex. No vertex is listed twice in a round.
+//   far_stamp   the last far pile that listed the vertex. Rounds and far piles are numbered on from search to search,
+//               so stamps need not be cleared.
 #pragma once
 #include "common/barrier.cuh"
 
 namespace hopwave {
 
-constexpr int ARCS_IN_FLIGHT = 4;  // arcs that a lane loads at the same time
-constexpr int LISTS = 4;           // of n + 2 vertices each: two near piles, two far piles
+constexpr int ARCS_IN_FLIGHT = 4;  // arcs that a lane loads at a time
+constexpr int LISTS = 4;           // n + 2 vertices each: two near piles, two far piles
 
 __device__ __forceinline__ double infinite() { return __longlong_as_double(0x7ff0000000000000ll); }
 
@@ -27,29 +26,29 @@ struct WeightedGraph {
   const Offset *offsets;  // out-arcs
   const int *neighbours;
   const double *lengths;
-  const Offset *in_offsets;  // in-arcs; the same arrays where the graph is undirected
+  const Offset *in_offsets;  // in-arcs; the arrays of the out-arcs if the graph is undirected
   const int *in_neighbours;
   const double *in_lengths;
   i64 n, m;
 };
 
-// What the threads of a search tell each other: in shared memory, or for a team in global memory.
+// What a search's threads share: in shared memory, or in global memory for a team.
 struct __align__(128) PathBoard {
   u64 low[2];  // the least distance in the far pile, as bits
   u32 item, arrived;
-  int near[3];   // vertices in the near pile of this round, of the next, and one being cleared
-  int far[2];    // in the far pile and in the one after
-  int found[3];  // betweenness: vertices found by this wave, by the one before, and one being cleared
+  int near[3];   // vertices in the near pile of this round, of the next, and a counter that is being cleared
+  int far[2];    // vertices in this far pile and in the next
+  int found[3];  // betweenness: vertices found by this wave, by the one before, and a counter that is being cleared
   int reached, overflowed;
 };
 
 struct PathState {
-  double *distance;             // of each team: n, unless distances are written elsewhere
-  u32 *near_stamp, *far_stamp;  // of each team: n, zero before
-  int *lists;                   // of each team: LISTS * (n + 2)
-  PathBoard *boards;            // of each team, zero before
-  double delta, limit;          // how far the bound moves at least; the greatest distance
-  i64 group, long_row, team;    // lanes that share a row; arcs of one that gets a warp; blocks that share a search
+  double *distance;             // per team: n, unless distances are written elsewhere
+  u32 *near_stamp, *far_stamp;  // per team: n, zero before
+  int *lists;                   // per team: LISTS * (n + 2)
+  PathBoard *boards;            // per team, zero before
+  double delta, limit;          // the least step of the bound; the greatest distance
+  i64 group, long_row, team;    // lanes that share a row; arcs from which a row gets a warp; blocks that share a search
 };
 
 // The threads of one block or team, which take one source after another.
@@ -59,12 +58,12 @@ struct PathThreads {
   const PathState &S;
   PathBoard *const board;
   const u32 blocks, team;
-  const int me, everyone;  // which of how many threads this is
+  const int me, everyone;  // number of this thread, and of all threads
   u32 *const near_stamp, *const far_stamp;
   int *const lists;
   double *distance;
-  u32 arrivals = 0, round = 1, pile = 1;  // see barrier; number of the round, and of the far pile
-  double bound = 0.0, lowest = 0.0;       // of near distances; the least that this thread put onto the far pile
+  u32 arrivals = 0, round = 1, pile = 1;  // for barrier(); number of the round, and of the far pile
+  double bound = 0.0, lowest = 0.0;       // of near distances; the least distance that this thread put onto the far
 
   __device__ __forceinline__ PathThreads(const WeightedGraph<Offset> &G, const PathState &S, PathBoard *own)
       : G(G),
@@ -123,7 +122,7 @@ struct PathThreads {
     double length[ARCS_IN_FLIGHT], known[ARCS_IN_FLIGHT];
   };
 
-  // Calls some(j, arcs) for the arcs of one row that this lane has, several at a time; arc k of them is j + k * width.
+  // Calls some(j, arcs) for this lane's arcs of one row, several at a time; arc k of them is j + k * width.
   template <class Some>
   __device__ __forceinline__ void some_arcs(const Offset *offsets, const int *neighbours, const double *lengths, int v,
                                             int sub, int width, Some some) const {
@@ -142,7 +141,7 @@ struct PathThreads {
     }
   }
 
-  // Calls arc(j, x, length, d(x)) for the arcs of one row that this lane has.
+  // Calls arc(j, x, length, d(x)) for this lane's arcs of one row.
   template <class Arc>
   __device__ __forceinline__ void each_arc(const Offset *offsets, const int *neighbours, const double *lengths, int v,
                                            int sub, int width, Arc arc) const {
@@ -153,8 +152,8 @@ struct PathThreads {
     });
   }
 
-  // Follows some arcs of a vertex at distance `here` and puts the heads that become nearer onto a pile. All minima are
-  // in flight together, then all stamps.
+  // Follows some arcs of a vertex at distance `here` and puts the heads that become nearer onto a pile. All atomic
+  // minima are issued together, then all stamps.
   __device__ __forceinline__ void relax(double here, const ArcsInFlight &arcs) {
     bool nearer[ARCS_IN_FLIGHT];
     u64 offer[ARCS_IN_FLIGHT], old[ARCS_IN_FLIGHT];
@@ -186,7 +185,7 @@ struct PathThreads {
     }
   }
 
-  // Fills in the distances from a source up to the limit. The caller has made a barrier since the search before.
+  // Fills in the distances from a source, up to the limit. The caller has called the barrier since the last search.
   __device__ __forceinline__ void search(int source) {
     ++round, ++pile;
     bound = S.delta, lowest = infinite();
@@ -215,7 +214,7 @@ struct PathThreads {
     }
   }
 
-  // Moves the bound to the nearest vertices of the far pile, and those within it to the near pile.
+  // Moves the bound past the nearest vertices of the far pile, and moves vertices within it to the near pile.
   __device__ __forceinline__ void split(int waiting) {
     for (int step = WARP / 2; step; step /= 2) lowest = min(lowest, __shfl_xor_sync(ALL_LANES, lowest, step));
     if (lane() == 0 && lowest < infinite()) atomicMin(&board->low[pile & 1], (u64)__double_as_longlong(lowest));
@@ -229,7 +228,7 @@ struct PathThreads {
     for (int i = me; i < waiting; i += everyone) {
       const int v = from[i];
       const double here = distance[v];
-      if (here <= before) continue;  // it became nearer, and was on the near pile since
+      if (here <= before) continue;  // it became nearer and has been on the near pile since
       if (here <= bound) {
         near_pile(round)[place(&board->near[round % 3])] = v;
       } else {
@@ -242,7 +241,7 @@ struct PathThreads {
   }
 };
 
-// Σ x over a block, in thread 0, in an order that is always the same. The whole block calls this.
+// Returns Σ x over a block in thread 0, always in the same order. The whole block calls this.
 template <class T, class Add>
 __device__ __forceinline__ T block_total(T x, T *warps, Add add) {
   for (int step = WARP / 2; step; step /= 2) x = add(x, x.from(step));

@@ -13,7 +13,7 @@ using u64 = unsigned long long;
 using i64 = long long;
 
 constexpr int WARP = 32;
-constexpr int BLOCK = 256;  // threads per block where a kernel says nothing else
+constexpr int BLOCK = 256;  // threads per block unless a kernel says otherwise
 constexpr u32 ALL_LANES = 0xffffffffu;
 
 __device__ __forceinline__ u32 lane() { return threadIdx.x % WARP; }
@@ -21,11 +21,11 @@ __device__ __forceinline__ u32 lanes_below() { return (1u << lane()) - 1; }  // 
 __device__ __forceinline__ u32 block_warp() { return threadIdx.x / WARP; }
 __device__ __forceinline__ u64 thread_number() { return (u64)blockIdx.x * blockDim.x + threadIdx.x; }
 __device__ __forceinline__ u64 thread_count() { return (u64)gridDim.x * blockDim.x; }
-// Signed, for loop counters: signed numbers may not overflow, so the compiler unrolls their loops.
+// Signed, for loop counters: signed overflow is undefined, so the compiler may unroll the loops.
 __device__ __forceinline__ i64 signed_thread_number() { return (i64)blockIdx.x * blockDim.x + threadIdx.x; }
 __device__ __forceinline__ i64 signed_thread_count() { return (i64)gridDim.x * blockDim.x; }
 
-// Σ x over the warp, in every lane. The order is always the same, so that sums of fractions are too.
+// Returns Σ x over the warp in every lane. The order is fixed, so sums of fractions are the same in every run.
 template <class T>
 __device__ __forceinline__ T warp_sum(T x) {
   for (int step = WARP / 2; step; step /= 2) x += __shfl_xor_sync(ALL_LANES, x, step);
@@ -73,7 +73,7 @@ __device__ inline T block_scan(T value, T &total) {
   return before + through - value;
 }
 
-// The next free place at a queue's end. Threads that call this together share one atomic operation.
+// Returns the next free place at a queue's end. Threads that call this together share one atomic operation.
 template <class T>
 __device__ __forceinline__ T enqueue_at(T *tail) {
   const u32 together = __activemask();

@@ -1,15 +1,15 @@
 // Connected components by hooking: Sutton, Ben-Nun and Barak, "Optimizing Parallel Graph Connectivity Computation via
 // Subgraph Sampling" (Afforest, 2018), with the compare-and-swap of Jaiganesh and Burtscher (ECL-CC, 2018).
 //
-//   parent   one tree per component; no vertex's parent is higher than itself, so a root is the lowest of its tree
+//   parent   one tree per component; parent[v] <= v, so a root is the lowest vertex of its tree
 #pragma once
 #include "common/graph.cuh"
 #include "common/scan.cuh"
 
 namespace hopwave::components {
 
-// The root of v's tree. Another thread may hook that root to a third vertex meanwhile: it is then no root but still an
-// ancestor of v, which is all that join needs.
+// The root of v's tree. Another thread may hook that root to another vertex meanwhile. It is then no root but still an
+// ancestor of v, which is enough for join.
 __device__ inline int root_of(int *parent, int v) {
   int above = status(parent, v);
   while (above != v) {
@@ -33,13 +33,13 @@ __device__ inline void join(int *parent, int u, int v) {
   }
 }
 
-// Every vertex is a tree of its own.
+// Makes every vertex a tree of its own.
 template <class Offset>
 __global__ void plant(int n, int *parent) {
   for (u64 v = thread_number(); v < n; v += thread_count()) parent[v] = (int)v;
 }
 
-// The first `few` arcs of every vertex: enough to join most of a giant component.
+// Joins the first `few` arcs of every vertex: enough to join most of a giant component.
 template <class Offset>
 __global__ void hook_first(const Offset *offsets, const int *neighbours, int n, int few, int *parent) {
   for (u64 v = thread_number(); v < n; v += thread_count()) {
@@ -48,8 +48,8 @@ __global__ void hook_first(const Offset *offsets, const int *neighbours, int n, 
   }
 }
 
-// The other arcs: one warp per row, then all threads on each long row. Rows of the tree `giant` are left out: in an
-// undirected graph, each of their arcs either stays within that tree or is an arc of another row, reversed.
+// Joins the other arcs: one warp per row, then all threads on each long row. Rows of the tree `giant` are skipped: in
+// an undirected graph, each of their arcs either stays within that tree or is an arc of another row, reversed.
 template <class Offset>
 __global__ void hook_rest(const Offset *offsets, const int *neighbours, int n, int few, int giant, const int *long_rows,
                           u64 longs, u64 long_row, int *parent) {
@@ -78,14 +78,14 @@ __global__ void flatten(int n, int *parent) {
   }
 }
 
-// The roots of `count` vertices, taken evenly from all.
+// Writes the roots of `count` vertices at even distances.
 template <class Offset>
 __global__ void sample_roots(u64 n, const int *parent, u64 count, int *roots) {
   for (u64 i = thread_number(); i < count; i += thread_count()) roots[i] = parent[i * n / count];
 }
 
 // Components are numbered in the order of their roots: roots per tile are counted and scanned; a root's parent becomes
-// the complement of its number; and then every vertex looks up the number of its root.
+// the complement of its number; then every vertex looks up its root's number.
 template <class Offset>
 __global__ void count_roots(u64 n, const int *parent, u64 *sums) {
   sum_tiles(n, sums, [=](u64 v) { return parent[v] == v; });

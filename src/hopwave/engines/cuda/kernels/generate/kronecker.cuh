@@ -1,7 +1,7 @@
-// Kronecker edges by counter, bit for bit those of hopwave/generate/recursive.py, and the rows made of them.
+// Kronecker edges by counter, equal to those of hopwave/generate/recursive.py, and the rows made of them.
 //
-// An edge is a hash of its number and of nothing else. So edges are drawn twice instead of stored: once to count the
-// rows, once to fill them. Loops and repeated edges stay, as Graph500 lists them.
+// An edge is a hash of its number alone. So edges are drawn twice instead of stored: once to count the rows, once to
+// fill them. Loops and repeated edges stay, as Graph500 lists them.
 #pragma once
 #include "common/hash.cuh"
 
@@ -68,8 +68,8 @@ __global__ void fill_rows(const __grid_constant__ Recipe recipe, i64 edges, cons
   }
 }
 
-// Whether the rows hold the edges and nothing else: a hash of every arc, summed over the edges and over the rows, must
-// give the same.
+// Check that the rows hold exactly the edges: a hash of every arc, summed over the edges and over the rows, must give
+// the same sum.
 template <class Id>
 __global__ void sum_edges(const __grid_constant__ Recipe recipe, i64 edges, u64 *sum) {
   u64 mine = 0;

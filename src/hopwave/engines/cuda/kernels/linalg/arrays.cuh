@@ -1,4 +1,4 @@
-// Whole arrays: operators on them, their sums, scattered sums, and a vector's two forms (a list of entries; n values
+// Operations on whole arrays: operators, sums, scattered sums, and a vector's two forms (a list of entries; n values
 // and n bits).
 #pragma once
 #include "linalg/combine.cuh"
@@ -6,7 +6,7 @@
 
 namespace hopwave::linalg {
 
-// z(i) = op(x(i), y(i)); with a step of 0, the operand is a single value.
+// z(i) = op(x(i), y(i)); an operand with step 0 is a single value.
 template <class Op>
 __global__ void map_two(const typename Op::A *x, int x_step, const typename Op::X *y, int y_step, typename Op::Sum *z,
                         u64 count) {
@@ -75,13 +75,13 @@ __global__ void combine_sorted(typename Op::Sum *target, const int *places, cons
   }
 }
 
-// From a list of entries to n values and n bits, which are zero before.
+// From a list of entries to n values and n bits; the bits are zero before.
 template <class T>
 __global__ void spread(const int *places, const T *values, u64 count, T *all, bool *present) {
   for (u64 i = thread_number(); i < count; i += thread_count()) all[places[i]] = values[i], present[places[i]] = true;
 }
 
-// From n values and n bits to a list, in no order.
+// From n values and n bits to a list, in any order.
 template <class T>
 __global__ void __launch_bounds__(BLOCK)
     collect(const T *all, const bool *present, u64 count, int *places, T *values, Progress *progress, u64 *host) {
@@ -98,7 +98,8 @@ __global__ void __launch_bounds__(BLOCK)
   finish(0, 0, progress, host);
 }
 
-// One value at the places of a list (rows), where a bit differs from `complement` (bits), or everywhere (both null).
+// Writes one value at the places of a list (rows), where a bit differs from `complement` (bits), or everywhere (both
+// null).
 template <class T>
 __global__ void fill(T *all, bool *present, T value, const int *rows, const bool *bits, bool complement, u64 count) {
   for (u64 i = thread_number(); i < count; i += thread_count()) {
@@ -108,7 +109,7 @@ __global__ void fill(T *all, bool *present, T value, const int *rows, const bool
   }
 }
 
-// The values at the places of a list.
+// Reads the values at the places of a list.
 template <class T>
 __global__ void take(const T *all, const int *places, u64 count, T *values) {
   for (u64 i = thread_number(); i < count; i += thread_count()) values[i] = all[places[i]];

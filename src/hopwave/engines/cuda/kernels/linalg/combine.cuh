@@ -1,5 +1,5 @@
-// Adds a term to a sum that other threads add to as well, for any ⊕. The last bits of floating-point sums then depend
-// on the order.
+// Adds a term to a sum that other threads add to as well, for any ⊕. The last bits of floating-point sums depend on the
+// order.
 #pragma once
 #include "common/threads.cuh"
 

@@ -1,9 +1,9 @@
 // Sums along known levels, for semirings that need every term or the matrix's values: the value of a place is ⊕ over
-// its row's entries that are one level before. One cooperative launch, after linalg/waves.cuh has found the levels over
-// any_pair: which places a level has does not depend on the semiring.
+// the entries of its row whose column is one level up. One cooperative launch, after linalg/waves.cuh has found the
+// levels over any_pair: the levels do not depend on the semiring.
 //
-//   bins     2 · level: its places with long rows; 2 · level + 1: those with shorter rows
-//   starts   where each bin begins in `order`; one more than there are bins
+//   bins     2 · level: places of the level with long rows; 2 · level + 1: places with shorter rows
+//   starts   where each bin begins in `order`, and the end of the last
 //
 // Each row's terms are added in an order that depends only on its length: sums are the same in every run.
 #pragma once
@@ -15,14 +15,14 @@ namespace hopwave::linalg {
 using one_launch::Counters, one_launch::grid_barrier, one_launch::grid_warp, one_launch::grid_warps;
 using one_launch::THREADS, one_launch::WARPS;
 
-constexpr i64 LONG_ROW = 2048;     // entries from which a block adds up one row
-constexpr i64 LANE_ROW = 16;       // entries up to which a lane does
-constexpr u64 SMALL_LEVEL = 4096;  // entries, and half as many rows, up to which one block takes a level
+constexpr i64 LONG_ROW = 2048;     // entries from which a whole block adds up one row
+constexpr i64 LANE_ROW = 16;       // entries up to which a single lane adds up one row
+constexpr u64 SMALL_LEVEL = 4096;  // entries up to which one block takes a level, if it has at most half as many rows
 
 struct Order {
   int *order;          // places by level
-  u32 *starts, *next;  // of bins; and where the next place of each goes
-  u64 *entries;        // of each level's rows
+  u32 *starts, *next;  // where each bin begins; where its next place goes
+  u64 *entries;        // per level: entries of its rows
 };
 
 // Adds the lanes' rows to the counts of their bins, and their lengths to `entries` of their levels (if not null).
@@ -45,7 +45,7 @@ __device__ __forceinline__ u32 count_bins(bool mine, u32 bin, u32 *counts, u64 *
   return place;
 }
 
-// From the counts of bins to where they begin. One block calls this.
+// Turns the counts of bins into their beginnings. One block calls this.
 __device__ __forceinline__ void begin_bins(const Order &by, u32 bins) {
   __shared__ u32 ends[WARPS];
   u32 before = 0;
@@ -106,7 +106,7 @@ struct Summing {
       }
       __syncthreads();
     }
-    // Shorter rows, 32 per warp: a lane adds up the shortest alone, the whole warp each of the others.
+    // Shorter rows, 32 per warp: a lane adds up each of the shortest alone; the whole warp adds up each of the others.
     for (u32 base = middle + (block_warp() * team + rank) * 32; base < end; base += team * THREADS) {
       const u32 i = base + lane();
       const int v = i < end ? by.order[i] : -1;

@@ -1,19 +1,19 @@
 // Power iterations in one launch: PageRank, eigenvector and Katz centrality (hopwave/linalg/algorithms).
 //
-// A round is one product by rows, and one meeting of all blocks, at which each learns the sums of all. Each row is
-// added up in an order that depends on the matrix alone, and so are the sums over all rows: the same numbers give the
-// same bits on every run.
+// A round is one product by rows and one meeting of all blocks, at which each block gets the sums of all. Rows, and
+// sums over rows, are added up in an order that depends on the matrix alone, so the result has the same bits in every
+// run.
 //
 // Tiles. A warp takes one tile of the rows at a time. A tile is 32 short rows with one thread each, 16 rows with two
 // threads each, … one row with the whole warp, or a piece of a row that is cut because it is too long for one warp.
 // The warp that brings the last piece of a row adds all of them up, in their order.
 //
-//   x        the numbers now: of each row, read and written by the thread that computes the row
+//   x        the current numbers: x of a row is read and written only by the thread that computes the row
 //   w        what the entries of the matrix are multiplied with: x · factor / total, or x itself. Two arrays: a round
 //            reads one and writes the other.
-//   order    rows are numbered by descending length where that balances tiles, so order[row] is its vertex. Rows with
-//            many entries are then near each other in w: the ones most read share cache lines. Short rows may be
-//            numbered so that rows that are near in the graph lie near each other.
+//   order    rows are numbered by descending length where that balances tiles, so order[row] is its vertex. The columns
+//            that are read most are then side by side in w and share cache lines. Short rows may be numbered so that
+//            rows near each other in the graph have near numbers.
 #pragma once
 #include "common/threads.cuh"
 
@@ -29,46 +29,46 @@ namespace hopwave::linalg {
 constexpr int POWER_THREADS = HOPWAVE_POWER_THREADS, POWER_WARPS = POWER_THREADS / WARP;
 constexpr int POWER_BLOCKS = HOPWAVE_POWER_BLOCKS;
 constexpr int TILE_KINDS = 7;  // pieces; then rows with 32, 16, 8, 4, 2 threads and 1 thread each
-constexpr int WAITING = 6;     // warps of a block that wait for other blocks
-constexpr int CUT_WARPS = 2;   // and that add up the sums of cut rows
-// Entries that a thread reads before it waits: of short rows, of long ones, and of all where entries have values.
+constexpr int WAITING = 6;     // warps per block that wait for other blocks
+constexpr int CUT_WARPS = 2;   // warps per block that add up the sums of cut rows
+// Entries that a thread loads at a time: of short rows, of long rows, and of any row if entries have values.
 constexpr int AHEAD = 6, AHEAD_LONG = 8, AHEAD_VALUES = 4;
 constexpr double GREATEST = 1.7976931348623157e308;  // of float64
 
-// A matrix by rows, as its tiles are dealt out.
+// A matrix by rows, in the order in which its tiles are dealt out.
 template <class Offset>
 struct DealtRows {
   const Offset *offsets;               // of the rows, in the order of their tiles
   const int *columns;                  // numbered as rows are
-  const double *values;                // or null: all are 1
-  const int *order;                    // the vertex of each row, or null: its own number
-  const int *piece_row, *first_piece;  // of every piece, and of every cut row and one more
-  const double *inverse;               // 1 / the sum of a vertex's out-weights, 0 at dead ends; null: 1
-  i64 n, cut_rows, piece;              // piece: entries of one
-  i64 together;                        // whether tiles side by side go to the same block: near rows then share its L1
+  const double *values;                // null: all are 1
+  const int *order;                    // the vertex of each row; null: the row's own number
+  const int *piece_row, *first_piece;  // the row of every piece; the first piece of every cut row, and the end
+  const double *inverse;               // per vertex: 1 / the sum of its out-weights, 0 at dead ends; null: 1
+  i64 n, cut_rows, piece;              // piece: entries per piece
+  i64 together;                        // whether neighbouring tiles go to the same block: near rows then share its L1
   i64 hot;                             // entries of w that each block keeps in shared memory
-  i64 tiles[TILE_KINDS];               // how many there are of each kind and those before it
-  i64 rows[TILE_KINDS + 1];            // the first row of each kind; at last n
+  i64 tiles[TILE_KINDS];               // tiles of this kind and of the kinds before it
+  i64 rows[TILE_KINDS + 1];            // the first row of each kind; the last item is n
 };
 
-// What is computed. Where a pointer is null, one number serves all vertices.
+// What to compute. Where a pointer is null, one number serves all vertices.
 struct Powers {
   const double *start, *base, *dead;  // in the order of vertices
-  double *base_row, *dead_row;        // the same in the order of rows
-  double *x, *out;                    // in the order of rows, and of vertices; the same array where order is null
-  double *even, *odd;                 // w
-  double *partial;                    // of each piece
-  u32 *brought;                       // pieces of each cut row, 0 between rounds
-  double *sums;                       // two numbers of each cut row, for odd and even rounds
-  ulonglong2 *slots;                  // two words of each block, for odd and even rounds
+  double *base_row, *dead_row;        // base and dead in the order of rows
+  double *x, *out;                    // in the order of rows, and of vertices; one array if order is null
+  double *even, *odd;                 // w of even and of odd rounds
+  double *partial;                    // per piece
+  u32 *brought;                       // per cut row: pieces brought, 0 between rounds
+  double *sums;                       // per cut row: two numbers, for odd and even rounds
+  ulonglong2 *slots;                  // per block: two words, for odd and even rounds
   u64 *host;                          // the rounds made, and the bits of the last change
   double start_all, base_all, dead_all, factor, enough;
   i64 most_rounds;
-  u64 meeting;  // the number of the first meeting, greater than that of any before
+  u64 meeting;  // number of the first meeting, greater than that of any earlier meeting
 };
 
 struct __align__(16) TwoSums {
-  double change, other;  // Σ |change|; Σ x at dead ends, or Σ x² where x is divided by its length
+  double change, other;  // Σ |change|; Σ x at dead ends, or Σ x² if x is divided by its length
 };
 
 // Writes a number and the number of its meeting in one access of 16 bytes.
@@ -78,7 +78,7 @@ __device__ __forceinline__ void publish(ulonglong2 *slot, double number, u64 mee
 }
 __device__ __forceinline__ TwoSums awaited(const ulonglong2 *slots, u64 meeting) {
   u64 change, of, other, of_other;
-  do {  // both are on their way at the same time
+  do {  // both loads are in flight together
     asm volatile("ld.volatile.global.v2.u64 {%0, %1}, [%4];\n ld.volatile.global.v2.u64 {%2, %3}, [%4 + 16];"
                  : "=l"(change), "=l"(of), "=l"(other), "=l"(of_other)
                  : "l"(slots)
@@ -87,9 +87,9 @@ __device__ __forceinline__ TwoSums awaited(const ulonglong2 *slots, u64 meeting)
   return {__longlong_as_double(change), __longlong_as_double(other)};
 }
 
-// Σ over all blocks and cut rows, in every thread. What any block wrote before, all of them see after. Thread i waits
-// for block i, so that blocks need no common counter. The warps that wait add what they get, and all threads add the
-// few sums of these warps.
+// Returns Σ over all blocks and cut rows, in every thread. Afterwards all blocks see what any block wrote before.
+// Thread i waits for block i, so that blocks need no common counter. Each waiting warp adds what it reads, and all
+// threads add the few sums of these warps.
 __device__ __forceinline__ TwoSums meet(TwoSums mine, const Powers &powers, i64 cut_rows, u64 meeting) {
   __shared__ TwoSums of_warp[POWER_WARPS], parts[WAITING + CUT_WARPS];
   const int turn = meeting & 1, warp = block_warp();
@@ -111,7 +111,7 @@ __device__ __forceinline__ TwoSums meet(TwoSums mine, const Powers &powers, i64 
       const TwoSums its = awaited(slots + 2 * block, meeting);
       all.change += its.change, all.other += its.other;
     }
-    __threadfence();  // also empties this multiprocessor's L1 cache, so that plain loads are right from here on
+    __threadfence();  // also empties this multiprocessor's L1 cache, so that plain loads see other blocks' writes
   }
   if (cut_rows) {
     __syncthreads();
@@ -131,7 +131,7 @@ __device__ __forceinline__ TwoSums meet(TwoSums mine, const Powers &powers, i64 
   return all;
 }
 
-// One round, or the beginning of the first.
+// One round, or the preparation of the first.
 template <class Offset, bool VALUES, bool NORMED>
 struct Round {
   const DealtRows<Offset> &rows;
@@ -139,12 +139,12 @@ struct Round {
   static constexpr int SHORT = VALUES ? AHEAD_VALUES : AHEAD, LONG = VALUES ? AHEAD_VALUES : AHEAD_LONG;
   const double *w;
   double *next_w, *sums;
-  u32 hot;       // the address of shared memory
-  double other;  // α Σ x at dead ends; 1 / the length of w
+  u32 hot;       // address of the part of w in shared memory
+  double other;  // α Σ x at dead ends, or 1 / the length of w
   TwoSums mine;
 
-  // w of a column, from shared memory if it is kept there; 0 for column -1. There are no branches: they would keep the
-  // next loads from being in flight at the same time.
+  // w of a column, from shared memory if it is kept there; 0 for column -1. There are no branches, which would delay
+  // the next loads.
   __device__ __forceinline__ double carried(int column) const {
     double found = 0;
     asm volatile("{\n .reg .pred near, far;\n setp.lt.u32 near, %1, %2;\n setp.ge.s32 far, %1, %2;\n"
@@ -155,7 +155,7 @@ struct Round {
     return found;
   }
 
-  // What one thread adds up: entries first, first + step, … of a stretch.
+  // Returns one thread's sum: entries first, first + step, … of a stretch.
   template <int IN_FLIGHT>
   __device__ __forceinline__ double gathered(i64 begin, int first, int length, int step) const {
     const int *columns = rows.columns + begin;
@@ -180,7 +180,7 @@ struct Round {
     return sum;
   }
 
-  // A row's own numbers, read before its entries, so that nothing waits for them later.
+  // A row's own numbers, loaded before its entries so that nothing waits for them later.
   struct Own {
     double before, base, dead, inverse;
   };
@@ -190,7 +190,7 @@ struct Round {
             powers.dead_row ? powers.dead_row[row] : powers.dead_all, rows.inverse ? rows.inverse[row] : 1.0};
   }
 
-  // x of a row from the sum of its entries. One thread calls this.
+  // Computes x of a row from the sum of its entries. One thread calls this.
   __device__ __forceinline__ void finish(i64 row, double sum, const Own &own) {
     if (NORMED) {
       const double now = own.base * other, y = now + sum * other;
@@ -224,14 +224,14 @@ struct Round {
     all = warp_sum(all);
     if (lane() != 0) return;
     powers.brought[row] = 0;
-    const TwoSums others = mine;  // who brings the last piece is chance, so its sums are kept apart
+    const TwoSums others = mine;  // which warp brings the last piece is chance, so that row's sums are kept apart
     mine = {0, 0};
     finish(row, all, own(row));
     sums[2 * row] = mine.change, sums[2 * row + 1] = mine.other;
     mine = others;
   }
 
-  // A warp's tile, and this lane's part in it: the row, -1 if there is none, where its entries begin and how many.
+  // A warp's tile, and this lane's part of it: the row (-1: no row), its first entry and the number of its entries.
   struct Tile {
     int kind, length, row;
     Offset begin;
@@ -247,7 +247,7 @@ struct Round {
     return it;
   }
 
-  // Which tiles are this warp's.
+  // The tiles of this warp.
   struct Share {
     u32 tile, end, step;
   };
@@ -257,7 +257,7 @@ struct Round {
     return {blockIdx.x * each + block_warp(), min(tiles, (blockIdx.x + 1) * each), POWER_WARPS};
   }
 
-  // All tiles of this warp. The first is known from the beginning: in small graphs there is no other.
+  // All tiles of this warp. The first is known in advance: in small graphs it is the only one.
   __device__ __forceinline__ void all_tiles(const Tile &first_tile) {
     Tile it = first_tile;
     const Share share = this->share();
@@ -278,7 +278,7 @@ struct Round {
     }
   }
 
-  // x, w and the other arrays in the order of rows; Σ x at dead ends.
+  // Prepares x, w and the other arrays in the order of rows; adds up Σ x at dead ends.
   __device__ __forceinline__ void begin() {
     for (i64 row = signed_thread_number(); row < rows.n; row += signed_thread_count()) {
       const i64 v = rows.order ? rows.order[row] : row;
@@ -295,7 +295,7 @@ struct Round {
 };
 
 // NORMED: x = x (A + I), divided by its length. The length is known only after the round: w is not normalised yet, and
-// each round computes the change of the previous one. Otherwise: x = factor x/total A + base + lost dead.
+// each round computes the change of the previous one. Otherwise: x = factor · (x / total) A + base + lost · dead.
 template <class Offset, bool VALUES, bool NORMED>
 __global__ void __launch_bounds__(POWER_THREADS, POWER_BLOCKS)
     power(const __grid_constant__ DealtRows<Offset> rows, const __grid_constant__ Powers powers) {

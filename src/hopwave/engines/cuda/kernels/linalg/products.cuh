@@ -1,6 +1,6 @@
 // What products over any semiring share. A warp takes a few rows at a time; a long row is cut into pieces, which a
-// second launch computes, one warp per piece. So the time of a product depends on its entries, not on how rows share
-// them.
+// second launch computes, one warp per piece. So the time of a product depends on its number of entries, not on how
+// they are spread over rows.
 //
 //   Ring    the arithmetic, written by hopwave/engines/cuda/linalg/semiring_source.py: types Sum, A, X (of sums, the
 //           matrix's values and the vector's), term, plus, stops, and what must be read
@@ -13,22 +13,22 @@
 
 namespace hopwave::linalg {
 
-constexpr int PIECE = 512;  // entries of a piece; longer rows are cut
-constexpr int SHORT = 64;   // shorter rows are packed side by side; longer ones get the whole warp, one after another
-constexpr int LOOK = 8;     // entries that a lane looks at alone where it may stop early
+constexpr int PIECE = 512;  // entries per piece; longer rows are cut
+constexpr int SHORT = 64;   // rows shorter than this are packed side by side; each longer one gets the whole warp
+constexpr int LOOK = 8;     // entries that a lane tries alone if an early exit is possible
 
-// What a product counts; zero between launches. `cut` has rows in its upper 32 bits, pieces in its lower 32.
+// What a product counts; zero between launches. `cut`: rows in the upper 32 bits, pieces in the lower 32.
 struct Progress {
   u64 found, touched, cut, done;
 };
 
-// The rows that were cut, and the pieces of all of them in one numbering.
-//   of each cut row   place: its number; first: its first piece; arrived: pieces done; stopped: whether one reached an
-//                     early exit
+// The rows that were cut, and their pieces, which are numbered through.
+//   of each cut row   place: the row's number; first: its first piece; arrived: pieces done; stopped: whether a piece
+//                     reached an early exit
 //   of each piece     owner: its cut row; filled: whether it has a sum
 struct Ledger {
   int *place, *first, *arrived, *stopped, *owner, *filled;
-  int rows;  // capacity; 0 where no row is long enough to be cut
+  int rows;  // capacity; 0 if no row is long enough to be cut
 
   __device__ Ledger(int *base, int rows, int pieces) : rows(rows) {
     place = base, first = place + rows, arrived = first + rows, stopped = arrived + rows;
@@ -49,7 +49,7 @@ __device__ inline T from_lane(T value, int source) {
   return (T)__shfl_sync(ALL_LANES, value, source);
 }
 
-// A sum with a flag: it may have no term yet.
+// A sum, and whether it has a term yet.
 template <class Ring>
 struct Total {
   typename Ring::Sum sum;
@@ -81,10 +81,10 @@ struct Total {
 
 // The entries of 32 rows, one row per lane, laid end to end; each step gives 32 of them to the lanes. The whole warp
 // calls each(owner, entry, valid, base, before, through):
-//   owner, entry      the lane whose row the entry is in, and the entry
-//   valid             whether there is one for this lane
+//   owner, entry      the lane whose row has the entry, and the entry
+//   valid             whether this lane gets an entry
 //   base              how many entries came before this step
-//   before, through   how many entries the rows before this lane's have, and those with this lane's
+//   before, through   entries of the rows before this lane's row; the same with this lane's row included
 template <class Offset, class Each>
 __device__ inline void packed(Offset begin, Offset end, Each each) {
   const u32 length = (u32)(end - begin);
@@ -100,8 +100,9 @@ __device__ inline void packed(Offset begin, Offset end, Each each) {
   }
 }
 
-// Adds up a block's counts, then the grid's. The last block to finish tells the host and clears them, unless rows were
-// cut: then it only tells how many pieces there are, and the launch that computes those does the rest.
+// Adds up a block's counts, then the grid's. The last block to finish reports the counts to the host and clears them,
+// unless rows were cut: then it only reports the number of pieces, and the launch that computes the pieces does the
+// rest.
 //   host   [0] sums found, [1] entries touched, [2] pieces still to compute
 __device__ inline void finish(u64 found, u64 touched, Progress *progress, u64 *host, bool pieces_are_done = false) {
   __shared__ u64 sums[2][BLOCK / WARP];
@@ -123,7 +124,7 @@ __device__ inline void finish(u64 found, u64 touched, Progress *progress, u64 *h
   progress->cut = 0;
 }
 
-// Which rows are wanted: those of a list (rows), those whose bit differs from `complement` (bits), or all `count`.
+// The wanted rows: those of a list (rows), those whose bit differs from `complement` (bits), or all `count`.
 struct Wanted {
   const int *rows;
   const bool *bits;
@@ -131,7 +132,7 @@ struct Wanted {
   u64 count;
   int group;  // rows that a warp takes at a time
 
-  // This lane's row of the warp's next `group`, or -1.
+  // Returns this lane's row among the next `group` rows of the warp, or -1.
   __device__ int row(u64 base) const {
     const u64 place = base + lane();
     if (lane() >= group || place >= count) return -1;
@@ -140,14 +141,14 @@ struct Wanted {
   __device__ bool allows(int i) const { return i >= 0 && (!bits || bits[i] != complement); }
 };
 
-// Where sums go: to value and bit of their row, or (listed) to the end of a list.
+// Where sums go: to their row's value and bit, or (listed) to the end of a list.
 template <class Ring, bool listed>
 struct Sums {
   typename Ring::Sum *values;
   bool *found;
   int *list;
 
-  // The whole warp calls this, with i < 0 in lanes without a row. Returns 1 where `finish` must count a sum.
+  // The whole warp calls this; i < 0 in lanes without a row. Returns 1 if `finish` must count the sum.
   __device__ u64 put(int i, const Total<Ring> &total, Progress *progress) const {
     const bool here = i >= 0 && total.here;
     if (listed) {
@@ -166,7 +167,7 @@ struct Sums {
   }
 };
 
-// The sum of one row's entries [begin, end), by the whole warp and in every lane.
+// Returns the sum of one row's entries [begin, end), computed by the whole warp, in every lane.
 template <class Ring, class Offset, class Source>
 __device__ inline Total<Ring> sum_by_warp(const Source &source, const typename Source::Row &row, Offset begin,
                                           Offset end, u64 &touched) {
@@ -191,7 +192,7 @@ __device__ inline Total<Ring> sum_by_warp(const Source &source, const typename S
   return total;
 }
 
-// The sum of every wanted row.
+// Computes the sum of every wanted row.
 template <class Ring, class Offset, bool listed, class Source>
 __device__ inline void sum_rows(const Source &source, const Wanted &wanted, const Sums<Ring, listed> &sums,
                                 const Ledger &ledger, Progress *progress, u64 *host) {
@@ -223,7 +224,7 @@ __device__ inline void sum_rows(const Source &source, const Wanted &wanted, cons
                  typename Ring::Sum t;
                  if (valid && source.term(its, entry, t)) part.add(t);
                  touched += valid;
-                 for (int step = 1; step < WARP; step *= 2) {  // a scan within the lanes of each row
+                 for (int step = 1; step < WARP; step *= 2) {  // a scan over the lanes of each row
                    const int from = max((int)lane() - step, 0);
                    Total<Ring> other = part.from(from);
                    const int its_owner = from_lane(owner, from);
@@ -235,7 +236,7 @@ __device__ inline void sum_rows(const Source &source, const Wanted &wanted, cons
                });
         if (by_lane) done = end;
       }
-      // The rows that are left, one after another. With early exit, the first piece of a long row is tried before it
+      // The rest of the rows, one after another. With early exit, the first piece of a long row is tried before the row
       // is cut.
       u32 waiting = __ballot_sync(ALL_LANES, done < end && (Ring::exits || !cut));
       for (; waiting; waiting &= waiting - 1) {
@@ -247,7 +248,7 @@ __device__ inline void sum_rows(const Source &source, const Wanted &wanted, cons
         total.add(part);
         if (total.stops()) cut = false;
       }
-      if (cut) {  // its pieces begin at its first entry again
+      if (cut) {  // its pieces start again at its first entry
         ledger.cut(progress, i, (u64)(end - begin));
         i = -1;
       }
@@ -264,7 +265,7 @@ __device__ inline void sum_pieces(const Source &source, const Sums<Ring, listed>
                                   typename Ring::Sum *partial, Progress *progress, u64 *host) {
   u64 found = 0, touched = 0;
   const u64 pieces = (u32)progress->cut, warps = thread_count() / WARP;
-  if (!pieces) return;  // the first launch has told the host everything
+  if (!pieces) return;  // the first launch has reported everything to the host
   for (u64 piece = thread_number() / WARP; piece < pieces; piece += warps) {
     const int cut_row = ledger.owner[piece], i = ledger.place[cut_row], first = ledger.first[cut_row];
     typename Source::Row row;
@@ -322,7 +323,7 @@ __device__ inline void visit_lists(const Source &source, u64 count, int group, c
 template <class Offset, class Source>
 __device__ inline void visit_pieces(const Source &source, const Ledger &ledger, Progress *progress, u64 *host) {
   const u64 pieces = (u32)progress->cut, warps = thread_count() / WARP;
-  if (!pieces) return;  // the first launch has told the host everything
+  if (!pieces) return;  // the first launch has reported everything to the host
   for (u64 piece = thread_number() / WARP; piece < pieces; piece += warps) {
     const int cut_row = ledger.owner[piece];
     typename Source::Row row;

@@ -1,18 +1,18 @@
 // Products by rows: y(i) = ⊕ₖ A(i,k) ⊗ x(k) (push-pull, Algorithm 2), and C(i,j) = ⊕ₖ A(i,k) ⊗ B(k,j) at the places of
-// a mask. Rows that the mask excludes are not begun.
+// a mask. Rows that the mask excludes are skipped.
 #pragma once
 #include "linalg/products.cuh"
 
 namespace hopwave::linalg {
 
-// A value if the arithmetic reads it, else 1. Without structure-only (`weighs`), unused values are loaded too.
+// Returns a value if the arithmetic reads it, else 1. Without structure-only (`weighs`), unused values are loaded too.
 template <bool reads, bool weighs, class T>
 __device__ inline T value_at(const T *values, u64 place) {
   if (weighs) (void)*(const volatile T *)(values + place);
   return reads ? values[place] : (T)1;
 }
 
-// Terms of a row: its entries in columns where x has a value.
+// The terms of a row: its entries in columns where x has a value.
 template <class Ring, class Offset>
 struct RowSource {
   const Offset *indptr;
@@ -63,8 +63,8 @@ __global__ void __launch_bounds__(BLOCK)
                                    partial, progress, host);
 }
 
-// Terms of one entry (i, j) of a mask: row i of A times column j of B; each entry of the shorter is looked up in the
-// longer.
+// The terms of one entry (i, j) of a mask: row i of A times column j of B. Each entry of the shorter one is looked up
+// in the longer one.
 template <class Ring, class Offset>
 struct DotSource {
   const int *mask_rows, *mask_columns;
@@ -77,7 +77,7 @@ struct DotSource {
 
   struct Row {
     int i = 0, j = 0, swapped = 0;  // swapped: the column is the shorter one
-    Offset begin = 0, end = 0;      // the longer of the two
+    Offset begin = 0, end = 0;      // the longer one
     __device__ Row from(int source) const {
       Row other;
       other.i = from_lane(i, source), other.j = from_lane(j, source), other.swapped = from_lane(swapped, source);

@@ -1,5 +1,5 @@
-// Products by columns: the columns where x has a value are scattered (push-pull, section 6.2, with claims in place of
-// its sort); and the terms of a product of matrices, written out to be sorted.
+// Products by columns: the columns where x has a value are scattered (push-pull, section 6.2, with claims instead of
+// its sort). Also writes the terms of a product of matrices, to be sorted.
 #pragma once
 #include "linalg/combine.cuh"
 #include "linalg/pull.cuh"
@@ -18,7 +18,7 @@ struct ColumnSource {
   const bool *bits;
   bool complement;
   u32 *marks;
-  u32 stamp;  // a row's mark: stamp (even) while its first term is being written, stamp + 1 once it is there
+  u32 stamp;  // a row's mark: stamp (even) while its first term is being written, stamp + 1 when it is written
   typename Ring::Sum *totals;
   int *list;
   typename Ring::Sum *values;
@@ -42,7 +42,7 @@ struct ColumnSource {
     const u32 ready = stamp + 1;
     volatile u32 *mark = marks + v;
     u32 seen = *mark;
-    if (Ring::any && seen == ready) return;  // before the mask is read: most entries of a large frontier end here
+    if (Ring::any && seen == ready) return;  // tested before the mask is read: most entries of a large frontier end
     if (bits && bits[v] == complement) return;
     const auto left = value_at<Ring::reads_a, Ring::weighs_a>(a, entry);
     const auto right = value_at<Ring::reads_x, Ring::weighs_x>(x, row.place);
@@ -92,8 +92,8 @@ __global__ void __launch_bounds__(BLOCK)
   visit_pieces<Offset>(source, Ledger(ledger, cut_rows, cut_pieces), progress, host);
 }
 
-// All terms of A · B: entry (i, k) of A with every entry (k, j) of B, each at its own place, with the number of (i, j)
-// as its key.
+// All terms of A · B: entry (i, k) of A times every entry (k, j) of B. Each term gets its own place, and the number of
+// (i, j) as its key.
 template <class Ring, class Offset>
 struct ExpandSource {
   const int *left_rows, *left_indices;
@@ -101,7 +101,7 @@ struct ExpandSource {
   const Offset *right_indptr;
   const int *right_indices;
   const typename Ring::X *x;
-  const i64 *starts;  // where an entry's terms begin
+  const i64 *starts;  // where the terms of each entry begin
   i64 columns;
   i64 *keys;
   typename Ring::Sum *terms;

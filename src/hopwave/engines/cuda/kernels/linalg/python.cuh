@@ -35,8 +35,8 @@ __device__ inline double quotient(X x, Y y) {
   return (double)x / (double)y;
 }
 
-// Rounded towards -∞, and a remainder with the divisor's sign. Division of whole numbers by 0, an error in Python,
-// gives 0.
+// Division rounded towards -∞, and a remainder with the divisor's sign. Division of whole numbers by 0, an error in
+// Python, gives 0.
 template <class X, class Y>
 __device__ inline auto floor_quotient(X x, Y y) -> decltype(x / y) {
   if constexpr (IsFloating<decltype(x / y)>::value) {

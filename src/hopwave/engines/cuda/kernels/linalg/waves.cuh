@@ -3,25 +3,25 @@
 //
 //   Ring   the arithmetic, written by hopwave/engines/cuda/linalg/semiring_source.py
 //
-// Operand reuse (push-pull, section 5.4) works for every such semiring, not only for Booleans: any neighbour in v of a
-// place outside v is in f, else the place would have been reached before. So a product by rows reads v's bits and
-// values, and f needs no array of its own; a product by columns reads f's values in v.
+// Operand reuse (push-pull, section 5.4) works for every such semiring, not only for Booleans: if a place outside v has
+// a neighbour in v, that neighbour is in f, or the place would have been reached before. So a product by rows reads v's
+// bits and values, and f needs no array of its own; a product by columns reads f's values in v.
 #pragma once
 #include "one_launch/levels.cuh"
 
 namespace hopwave::linalg {
 
-// What one_launch/state.cuh calls an Answer.
+// The answer of the search, as one_launch/state.cuh calls it.
 template <class Ring>
 struct Reached {
   using Sum = typename Ring::Sum;
   static constexpr bool FROM = Ring::carries, EVERY = true, FILLS = false;
   static constexpr int HUB = 0;
   int *levels;
-  Sum *values;        // of v, where ⊕.⊗ carries any
+  Sum *values;        // of v, if ⊕.⊗ carries values
   bool *present;      // which places were reached
-  const int *places;  // of x, or null: then x has one entry, at `only`
-  const Sum *x;       // and its values
+  const int *places;  // of x; null: x has one entry, at `only`
+  const Sum *x;       // the values of x
   int only;
   Sum only_value;
   u64 *host;  // gets the number of places reached and of products
@@ -52,11 +52,10 @@ __global__ void __launch_bounds__(one_launch::THREADS, HOPWAVE_BLOCKS_PER_SM)
                          depth_limit, alpha, beta);
 }
 
-constexpr i64 MAX_LOOKED_AT = 4096;  // entries of a row in which its fullest column is looked for
+constexpr i64 MAX_LOOKED_AT = 4096;  // entries of a row that are searched for its fullest column
 
-// Once per matrix: each row's entry in the fullest column, which a product by rows looks at first since most rows end
-// there; and a bitmap of the rows without entries, in which bits past n are set too. A warp takes 32 rows, one after
-// another.
+// Once per matrix: each row's entry in the fullest column, which a product by rows reads first since most rows stop
+// there; and a bitmap of the rows without entries, with the bits past n set. A warp takes 32 rows, one after another.
 template <class Offset>
 __global__ void fullest(const Offset *offsets, const Offset *in_offsets, const int *in_neighbours, i64 n, int *hub,
                         u32 *closed, u64 *findable) {

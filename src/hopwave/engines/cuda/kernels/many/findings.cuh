@@ -1,4 +1,4 @@
-// What a block finds in a level: which vertices, how many, and what is kept of them (enum Keep).
+// What a block finds in a level: the vertices, their number, and what is kept of them (enum Keep).
 #pragma once
 #include "many/state.cuh"
 
@@ -32,19 +32,20 @@ struct Findings {
   static __device__ int my_subwarp() { return lane() / WORDS; }
   static __device__ u64 place(int v) { return (u64)v * WORDS + my_word(); }
 
-  // Whether `yes` holds in some thread of the subwarp. The whole warp calls this and everything below except `note`.
+  // Whether `yes` holds in any thread of the subwarp. The whole warp calls this and every function below except `note`.
   static __device__ bool subwarp_any(bool yes) {
     return __ballot_sync(ALL_LANES, yes) >> (my_subwarp() * WORDS) & (ALL_LANES >> (WARP - WORDS));
   }
 
-  // Puts a vertex on the list of this level. One thread of a subwarp calls this.
+  // Puts a vertex on this level's list. One thread of a subwarp calls this.
   __device__ void note(int v) {
     const u32 at = atomicAdd(&block.staged, 1u);
     if (at < STAGE) block.stage[at] = v;
     else group.list[turn % 2][atomicAdd(&sums.tail, 1u)] = v;
   }
 
-  // Records that the sources in `fresh` reach v in this level; `found` says whether the whole row has any.
+  // Records that the sources in `fresh` reach v in this level; `found`: whether any thread of the subwarp has such a
+  // source.
   __device__ void keep(int v, bool found, u64 fresh) {
     pairs += __popcll(fresh);
     if (found && my_word() == 0) {
@@ -69,7 +70,8 @@ struct Findings {
     if (++added == (1 << PLANES) - 1) spill();
   }
 
-  // Empties the counters: subwarps add theirs up, still as planes, and then share the sources for the last addition.
+  // Empties the counters: subwarps add up their planes, and then divide the sources among themselves for the last
+  // addition.
   __device__ void spill() {
     u64 sum[PLANES + STEPS], any = 0;
 #pragma unroll
@@ -99,7 +101,7 @@ struct Findings {
     added = 0;
   }
 
-  // Sums of whole numbers, so that their order does not matter: the weights of engines/cpu/many/kernels.weights.
+  // Sums of whole numbers, whose order does not matter; engines/cpu/many/kernels.weights has the weights.
   __device__ void add_column(int v, bool found, u64 fresh) {
     int sources = __popcll(fresh);
 #pragma unroll
@@ -123,7 +125,7 @@ struct Findings {
     }
   }
 
-  // A pair is one number, which sorts by source, then distance, then vertex.
+  // Encodes a pair as one number that sorts by source, then distance, then vertex.
   __device__ void list_pairs(int v, u64 fresh) {
     if (job.upwards)
       for (u64 left = fresh; left; left &= left - 1) {
@@ -141,7 +143,7 @@ struct Findings {
     }
   }
 
-  // Adds the block's sums to those of its subgrid. The whole block calls this; a barrier must follow.
+  // Adds the block's sums to its subgrid's. The whole block calls this; a barrier must follow.
   __device__ void finish() {
     if (added) spill();
     const u64 counts[3] = {arcs, checked, pairs};

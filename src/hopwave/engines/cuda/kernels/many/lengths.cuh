@@ -1,8 +1,8 @@
 // Distances along weights from many sources, one block or a team of blocks per source (common/shortest.cuh), and sums
-// over the targets of each.
+// over each source's targets.
 //
-// Each sum carries its rounding error along (Knuth's exact sum of two floats), as on the CPU: it is as exact as float64
-// allows.
+// Each sum carries its rounding error along (Knuth's exact sum of two floats), as on the CPU: the result is the exact
+// sum rounded to float64, or close to it.
 #pragma once
 #include "common/shortest.cuh"
 
@@ -10,11 +10,11 @@ namespace hopwave::many {
 
 struct Lengths {
   const int *sources;
-  u32 *ticket;   // how many were taken
-  double *rows;  // of each source: n distances, infinite before; or null, where only sums are kept
-  i64 *reached;  // of each source; null where no sums are kept
+  u32 *ticket;   // sources taken so far
+  double *rows;  // per source: n distances, infinite before; null if only sums are kept
+  i64 *reached;  // per source; null if no sums are kept
   double *total, *inverse, *farthest;
-  void *parts;  // of each block: its part of the sums
+  void *parts;  // per block: its part of the sums
   i64 count;
 };
 
@@ -32,7 +32,7 @@ struct ExactSum {
   }
 };
 
-// What one thread, block or team found from a source.
+// The sums of one thread, block or team for one source.
 struct Sums {
   ExactSum total, inverse;  // Σ d and Σ 1/d over d > 0
   double farthest;
@@ -91,8 +91,8 @@ __global__ void __launch_bounds__(1024) search_lengths(WeightedGraph<Offset> G, 
   }
 }
 
-// Adds to every vertex's column how many of the sources reach it, Σ w(d) and Σ w(d)², source after source, as the CPU
-// engine does: each product and each sum is rounded on its own.
+// Adds to every vertex's column the number of sources that reach it, Σ w(d) and Σ w(d)², source after source. Each
+// product and each sum is rounded separately, as in the CPU engine.
 template <class Offset>
 __global__ void add_columns(const double *rows, i64 count, i64 n, i64 inverse, i64 shift, double *columns) {
   const double unit = ldexp(1.0, (int)shift);

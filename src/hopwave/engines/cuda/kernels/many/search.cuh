@@ -26,8 +26,7 @@ __device__ inline void open_group(const Many<Offset> &job, Group &group, u32 sub
   group.count = job.count - group.first < job.width ? job.count - group.first : job.width;
 }
 
-// Adds a level's counts to the sums of the sources: the arithmetic of engines/cpu/many/kernels.fill_sums, to the last
-// bit.
+// Adds a level's counts to the sums of the sources, with exactly the arithmetic of engines/cpu/many/kernels.fill_sums.
 template <class Offset, int WORDS>
 __device__ inline void add_up(const Many<Offset> &job, const Group &group, Subgrid at, int depth, int turn, u64 pairs) {
   for (u64 i = at.thread(); i < 64 * WORDS; i += at.threads()) {
@@ -79,8 +78,8 @@ __global__ void __launch_bounds__(BLOCK, 4) search_many(const Many<Offset> job) 
       longs = __ldcg(&here->longs);
       if (job.keep & SUMS) add_up<Offset, WORDS>(job, block.group, at, depth, turn, pairs);
       left -= pairs;
-      if (phase == PULL) expected = __ldcg(&here->checked) + job.n;  // the next pull rarely looks at more
-      // Every block has read these by now: cleared for the turn after next, which may be another group's.
+      if (phase == PULL) expected = __ldcg(&here->checked) + job.n;  // the next pull rarely reads more
+      // Every block has read these by now: clear them for the turn after next, which may belong to another group.
       if (at.thread() == 0) counters.sums[(turn + 2) % 3] = LevelSums();
       if (!active || !left || depth >= job.limit) break;
       phase = arcs * job.push_cost > expected ? PULL : PUSH;

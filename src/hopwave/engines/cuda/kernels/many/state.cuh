@@ -3,15 +3,15 @@
 //   group       the sources that are searched from at once, up to 64 · WORDS of them
 //   row         WORDS words of 64 bits for a vertex; bit b of word w stands for source 64 w + b of the group
 //   seen        rows: the sources that have reached a vertex
-//   front       rows: those that did in the level before            fresh   rows: those that do in this level
+//   front       rows: the sources that did in the level before      fresh   rows: those that do in this level
 //   subwarp     WORDS threads of a warp, which take a row together, one word each; a warp has SUBWARPS of them
 //   subgrid     some blocks of the grid, which take a group together
 //   turn        levels so far, of all groups that a subgrid has searched
 //
-// Rows of front and fresh are never cleared. What an earlier level left in one was passed on to all neighbours then, so
-// it is in their rows of seen, and whatever is in seen is masked.
+// Rows of front and fresh are never cleared. Bits left by an earlier level were passed on to all neighbours then, so
+// they are in the neighbours' rows of seen, and bits in seen are masked out.
 //
-// All threads of a warp go through a loop together, even subwarps that have nothing left: so a warp can use ballots.
+// All threads of a warp stay in a loop together, even subwarps without work, so that the warp can use ballots.
 #pragma once
 #include "common/barrier.cuh"
 #include "common/graph.cuh"
@@ -21,20 +21,20 @@ namespace hopwave::many {
 enum Keep { SUMS = 1, COLUMNS = 2, ROWS = 4, PAIRS = 8 };  // hopwave/engines/cuda/many.py
 
 constexpr int STAGE = 1024;   // vertices that a block keeps in shared memory before it uses the list in global memory
-constexpr int IN_FLIGHT = 4;  // neighbours whose rows a thread loads at the same time
-constexpr int PIECE = 64;     // neighbours that a subwarp takes of a long row before it checks what the others found
+constexpr int IN_FLIGHT = 4;  // neighbours whose rows a thread loads at a time
+constexpr int PIECE = 64;     // neighbours of a long row that a subwarp takes before it checks what the others found
 constexpr int PLANES = 6;     // bits of a counter (see Findings::count): up to 63 additions
 
-// What a level adds up to, over a subgrid.
+// The sums of one level over a subgrid.
 struct __align__(128) LevelSums {
-  u64 arcs, checked, pairs;  // out-arcs of the vertices found; in-arcs looked at; new (source, vertex) pairs
-  u32 tail, longs;           // vertices found; those of them with long rows
+  u64 arcs, checked, pairs;  // out-arcs of the vertices found; in-arcs read; new (source, vertex) pairs
+  u32 tail, longs;           // vertices found; vertices found that have long rows
 };
 
 struct Counters {
-  LevelSums sums[3];  // of this turn, the one before, and one that is cleared for the next
+  LevelSums sums[3];  // of this turn, of the one before, and one being cleared for the next
   __align__(128) u32 arrived;
-  __align__(128) u64 listed;  // pairs written, or that would have been with more room
+  __align__(128) u64 listed;  // pairs found, even if there was no room to write them
 };
 
 // All arguments of a launch, 8 bytes per field. The grid is cut into `grids` subgrids, which take one group of sources
@@ -47,11 +47,11 @@ struct Many {
   const int *in_neighbours, *long_rows;  // long_rows: the vertices with long in-rows
   u64 *state;                            // each: seen, even, odd; the last two take turns as front and fresh
   u32 *touched;                          // each: bitmap of the vertices in the list; all 0 between levels
-  int *lists, *longs;                    // each, two by turn: the vertices found; those of them with long out-rows
+  int *lists, *longs;                    // each, two by turn: the vertices found; the ones with long out-rows
   u32 *counts;                           // each, two by turn: vertices new to each source
   Counters *counters;                    // each: one
   const int *sources;                    // of all groups, one after another
-  const i64 *places, *reach;             // a source's row of `rows`; how many pairs a group can find at most
+  const i64 *places, *reach;             // a source's row in `rows`; the most pairs that a group can find
   i64 *reached, *total, *farthest;
   double *inverse;
   i64 *histogram, *columns;
@@ -74,7 +74,7 @@ struct Group {
   i64 first, count;  // its sources
 };
 
-// What a block keeps in shared memory.
+// A block's shared memory.
 template <int WORDS>
 struct BlockState {
   u32 counts[64 * WORDS];

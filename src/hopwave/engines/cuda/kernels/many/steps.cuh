@@ -22,7 +22,7 @@ struct Steps : Findings<Offset, WORDS> {
         fresh(turn % 2 ? block.group.odd : block.group.even),
         at(at) {}
 
-  // The first subwarp of this warp, and how many there are in the subgrid.
+  // The number of this warp's first subwarp in the subgrid, and the number of all subwarps.
   __device__ u64 first_subwarp() const { return at.thread() / WARP * SUBWARPS; }
   __device__ u64 all_subwarps() const { return at.threads() / WORDS; }
 
@@ -35,7 +35,7 @@ struct Steps : Findings<Offset, WORDS> {
     if (!(__ldcg(touched) & bit) && !(atomicOr(touched, bit) & bit)) note(v);
   }
 
-  // Clears the rows that another group has left.
+  // Clears the rows that the group before has used.
   __device__ void clear() {
     const u64 words = 3ull * WORDS * job.n;  // an even number
     ulonglong2 *rows = (ulonglong2 *)all_seen;
@@ -70,7 +70,8 @@ struct Steps : Findings<Offset, WORDS> {
     }
   }
 
-  // Vertices found in the level before pass their rows on: one subwarp per vertex, and all subwarps on each long list.
+  // The vertices found in the level before pass on their rows: one subwarp per vertex, and all subwarps on each long
+  // list.
   __device__ void push(u32 active, u32 longs) {
     const int *list = group.list[(turn + 1) % 2];
     for (u64 i = first_subwarp(); i < active; i += all_subwarps()) {
@@ -83,7 +84,7 @@ struct Steps : Findings<Offset, WORDS> {
     for (u32 i = 0; i < longs; ++i) {
       const int u = group.longs[(turn + 1) % 2][i];
       const u64 bits = front[place(u)], begin = __ldg(job.offsets + u), end = __ldg(job.offsets + u + 1);
-      // Each list begins with another warp, so that many lists of middling length keep all warps busy.
+      // Each list starts at a different warp, so that many lists of medium length keep all warps busy.
       const u64 first = (first_subwarp() + (u64)i * SUBWARPS) % all_subwarps();
       for (u64 e = begin + first * PIECE; e < end; e += all_subwarps() * PIECE) {
         const u64 mine = e + my_subwarp() * PIECE;
@@ -92,7 +93,7 @@ struct Steps : Findings<Offset, WORDS> {
     }
   }
 
-  // Returns `left` without the bits that the rows of neighbours [e, end) have. Stops once the subwarp has none left.
+  // Returns `left` without the bits that the rows of neighbours [e, end) have. Stops when the subwarp has no bits left.
   __device__ u64 look(u64 left, Offset e, Offset end, bool open) {
     int u[IN_FLIGHT], ahead[IN_FLIGHT];
     const Offset begin = e;
@@ -115,7 +116,7 @@ struct Steps : Findings<Offset, WORDS> {
     return left;
   }
 
-  // After a push: the new bits in v's row of fresh; one subwarp per vertex.
+  // After a push: returns the new bits in v's row of fresh; one subwarp per vertex.
   __device__ u64 settle_row(int v, bool there) {
     if (!there) return 0;
     const u64 seen = all_seen[place(v)], bits = fresh[place(v)] & ~seen;
@@ -125,7 +126,7 @@ struct Steps : Findings<Offset, WORDS> {
     return bits;
   }
 
-  // In a pull: the bits that v lacks and its in-neighbours have. Long rows are left to pull_long.
+  // In a pull: returns the bits that v lacks and its in-neighbours have. Leaves long rows to pull_long.
   __device__ u64 pull_row(int v, bool there, u64 full) {
     const u64 missing = there ? full & ~all_seen[place(v)] : 0;
     bool open = subwarp_any(missing);
@@ -134,7 +135,7 @@ struct Steps : Findings<Offset, WORDS> {
     return write_row(v, missing & ~look(missing, e, end, open));
   }
 
-  // A long row, looked through by all subwarps of the block; the first subwarp returns the bits.
+  // All subwarps of the block read one long row; the first subwarp returns the bits.
   __device__ u64 pull_long(int v, u64 full) {
     const u64 missing = full & ~all_seen[place(v)];
     if (!subwarp_any(missing)) return 0;  // the same in all subwarps
@@ -165,8 +166,8 @@ struct Steps : Findings<Offset, WORDS> {
     return bits;
   }
 
-  // All vertices that this level may find, and what is kept of them: after a push those on the list; in a pull every
-  // vertex, one subwarp per vertex, and then the long rows, one block per row.
+  // Goes through all vertices that this level may find, and keeps what was asked for: after a push, the vertices on the
+  // list; in a pull, every vertex, one subwarp each, and then the long rows, one block each.
   __device__ void settle(bool pulling, u32 tail) {
     const i64 sources = group.count - 64ll * my_word();
     const u64 full = sources >= 64 ? ~0ull : sources > 0 ? (1ull << sources) - 1 : 0;

@@ -1,9 +1,9 @@
-// The vertices that a search reached, in the order that path counts are added up in: level after level, and within a
+// The vertices that a search reached, in the order in which path counts are added up: level after level, and within a
 // level by classes of in-degree, the longest rows first.
 //
 // A counting sort: bins are counted, scanned, and filled. A warp takes 32 vertices and goes through the levels among
-// them, so that it needs one atomic operation per bin; where there are few bins, blocks count in shared memory first.
-// Within a bin the order depends on timing. No count does: each is the sum over one vertex's own row.
+// them, so that it needs one atomic operation per bin; if there are few bins, blocks count in shared memory first. The
+// order within a bin may differ from run to run. Path counts do not: each is the sum over one vertex's own row.
 #pragma once
 #include "common/graph.cuh"
 #include "common/scan.cuh"
@@ -11,11 +11,11 @@
 
 namespace hopwave::one_launch {
 
-constexpr int CLASSES = 4;  // of in-degree in a level; a bin is one class of one level
+constexpr int CLASSES = 4;  // classes of in-degree per level; a bin is one class of one level
 constexpr int FEW_BINS = 1024;
 static_assert(CLASSES <= WARP && FEW_BINS % CLASSES == 0);
 
-// Rows for a whole block, for a warp, for a lane, and short ones for a lane: see Counting::level.
+// Classes: rows for a whole block, for a warp, for a lane, and short rows for a lane (see Counting::level).
 __device__ __forceinline__ int class_of(u64 arcs) { return arcs >= BLOCK_ROW ? 0 : arcs > 16 ? 1 : arcs > 4 ? 2 : 3; }
 
 // Calls visit(level, v, class, arcs) once for every level among the 32 vertices of a warp; lanes whose vertex is in
@@ -70,7 +70,7 @@ __global__ void count_levels(const Offset *in_offsets, const int *distance, u64 
     if (my_arcs[i]) atomicAdd(arcs + i, my_arcs[i]);
 }
 
-// bins[i] becomes the place where bin i begins, starts[l] where level l begins; starts[levels] is the end. One block.
+// bins[i] becomes the first place of bin i, starts[l] the first place of level l; starts[levels] is the end. One block.
 template <class Offset>
 __global__ void scan_levels(u32 *bins, u64 levels, i64 *starts) {
   u64 before = 0;
@@ -91,7 +91,7 @@ template <class Offset>
 __global__ void fill_levels(const Offset *in_offsets, const int *distance, u64 n, u64 levels, u32 *bins, int *order) {
   __shared__ u32 next[FEW_BINS];
   const bool few = levels * CLASSES <= FEW_BINS;
-  if (few) {  // the block takes its places in every bin at once
+  if (few) {  // the block reserves its places in every bin at once
     for (u64 i = threadIdx.x; i < levels * CLASSES; i += BLOCK) next[i] = 0;
     __syncthreads();
     for_levels(in_offsets, distance, n,

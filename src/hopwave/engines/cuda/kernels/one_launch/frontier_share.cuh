@@ -1,6 +1,6 @@
 // A block's share of a small frontier, in shared memory: lists cut into pieces of 2^shift arcs, with one lane for each
-// arc of a piece. A warp that has found vertices first reserves places for their pieces, all with one addition, and
-// then writes them there.
+// arc of a piece. A warp that has found vertices reserves places for all their pieces with one addition, and then
+// writes them there.
 #pragma once
 #include "one_launch/state.cuh"
 
@@ -8,15 +8,14 @@ namespace hopwave::one_launch {
 
 template <class Offset>
 struct FrontierShare {
-  static constexpr u32 LANES = sizeof(Offset) == 4 ? 4096 : 3072, PIECES = LANES / 4;  // at most
+  static constexpr u32 LANES = sizeof(Offset) == 4 ? 4096 : 3072, PIECES = LANES / 4;  // capacity
   Offset begin[PIECES];                                                                // a piece's first arc
   int length[PIECES];  // arcs from there to the list's end
   int from[PIECES];    // the vertex whose list it is
   static constexpr int BEGIN_AT = 0, LENGTH_AT = PIECES * sizeof(Offset), FROM_AT = LENGTH_AT + 4 * PIECES;
 };
 
-// What a block of a team keeps in its scratch memory: its share of this frontier and of the coming one, and the
-// vertices of the coming one.
+// A team block's scratch memory: its share of this frontier and of the coming one, and the vertices of the coming one.
 template <class Offset>
 struct TeamScratch {
   FrontierShare<Offset> share[2];
@@ -37,7 +36,7 @@ struct Size {
 constexpr int VERTEX_BIT = 18;
 constexpr u32 PIECE_BITS = (1u << VERTEX_BIT) - 1;
 
-// Shared memory by addresses that stay in registers: left to itself, the compiler computes them at every use.
+// Addresses in shared memory that stay in registers: otherwise the compiler computes them at every use.
 __device__ __forceinline__ u32 address_of(const void *shared) {
   u32 address = (u32)__cvta_generic_to_shared(shared);
   asm volatile("" : "+r"(address));
@@ -60,13 +59,13 @@ __device__ __forceinline__ void get(u32 address, i64 &x) {
   asm volatile("ld.shared.b64 %0, [%1+%2];" : "=l"(x) : "r"(address), "n"(AT) : "memory");
 }
 
-// Where a warp's fresh vertices and their pieces go.
+// Where a warp's new vertices and their pieces go.
 struct Places {
   u32 all, pieces, place, found;
   int degree;
 };
 
-// Reserves places for the lists of the lanes' fresh vertices; `size` is the shared address of a Size.
+// Reserves places for the lists of the lanes' new vertices; `size` is the shared address of a Size.
 template <class Offset>
 __device__ __forceinline__ Places reserve(bool fresh, Offset begin, Offset end, int shift, u32 size) {
   constexpr u32 LANES = FrontierShare<Offset>::LANES, PIECES = FrontierShare<Offset>::PIECES;
@@ -74,7 +73,7 @@ __device__ __forceinline__ Places reserve(bool fresh, Offset begin, Offset end, 
   if (!my.all) return my;
   my.degree = fresh ? (int)min((i64)(end - begin), (i64)LANES + 1) : 0;
   my.pieces = (u32)(my.degree + (1 << shift) - 1) >> shift;
-  // The sum of numbers up to 3, by their bits: shorter than five shuffles.
+  // Prefix sums of numbers up to 3, by their bits: shorter than five shuffles.
   const u32 one = __ballot_sync(ALL_LANES, my.pieces & 1), two = __ballot_sync(ALL_LANES, my.pieces & 2);
   u32 before = __popc(one & lanes_below()) + 2 * __popc(two & lanes_below()), total = __popc(one) + 2 * __popc(two);
   if (__any_sync(ALL_LANES, my.pieces > 3)) {
@@ -120,7 +119,7 @@ __device__ __forceinline__ void store(Places my, int u, Offset begin, int shift,
   }
 }
 
-// Loads that stay where they are written: the compiler would put them off until they are needed, after a barrier.
+// Loads that stay where they are written: otherwise the compiler delays them past a barrier, until their use.
 __device__ __forceinline__ int load_now(const int *at) {
   int x;
   asm volatile("ld.global.nc.b32 %0, [%1];" : "=r"(x) : "l"(at));
@@ -131,7 +130,7 @@ __device__ __forceinline__ i64 load_now(const i64 *at) {
   asm volatile("ld.global.nc.b64 %0, [%1];" : "=l"(x) : "l"(at));
   return x;
 }
-__device__ __forceinline__ u32 load_now(const u32 *at) {  // what other blocks may be writing: from the L2 cache
+__device__ __forceinline__ u32 load_now(const u32 *at) {  // words that other blocks may be writing: read from the L2
   u32 x;
   asm volatile("ld.relaxed.gpu.global.b32 %0, [%1];" : "=r"(x) : "l"(at));
   return x;

@@ -1,17 +1,17 @@
 // All levels of a search in one cooperative launch, with the direction chosen on the device.
 //
-// Small levels go to a team (one_launch/team.cuh): one block alone, some blocks, or all, whichever is enough; the other
-// blocks wait at a barrier. Large levels go to the whole grid, with one barrier per level, by pushing
+// Small levels go to a team (one_launch/team.cuh): one block, some blocks, or all, as many as the level needs; the
+// other blocks wait at a barrier. Large levels go to the whole grid, with one barrier per level, by pushing
 // (one_launch/push.cuh) or pulling (one_launch/pull.cuh). Thread-block clusters are not used: their barrier takes 0.33
-// µs on an H200 and a team's word in global memory little more, and a team can be as large as a level needs, on any
-// GPU.
+// µs on an H200, a team's word in global memory takes little longer, and a team can be as large as a level needs, on
+// any GPU.
 //
 // State: two visited bitmaps (a pull reads one and writes the other), one queue that holds every vertex at most once,
-// and chunks of long lists. The answer is written when a vertex is found, and for the others at the end, or by the
-// first pull where that fills (Answer::FILLS). At the end one bitmap and the sums are cleared for the next search:
-// nothing has to be cleared before a search.
+// and chunks of long lists. A vertex's answer is written when it is found. Vertices that are not reached get theirs at
+// the end, or from the first pull (Answer::FILLS). The end also clears one bitmap and the sums, so that a search starts
+// without clearing anything.
 //
-// Timeline: what happens between two grid barriers, and what every block does once the second one opens.
+// Timeline: the work between two grid barriers, and what every block does after the second one.
 //
 //   start   block 0 sets the sources and takes the first small levels; others wait   reads where the search stands
 //   team    the team takes as many levels as suit it; others wait                    reads where the search stands
@@ -23,7 +23,7 @@
 //
 // Start is first; then each level is team, push (after queue and cut, where needed) or pull (then rest, where needed).
 //
-// A phase is one of these, where cut and push are one phase, and so are pull and rest. Phases take turns with three
+// Each line is a phase, but cut and push together are one phase, and so are pull and rest. Phases take turns with three
 // slots of sums, team words and standings (struct Counters): the current phase adds to `slot`, a slow block may still
 // read the one before, and thread 0 of block 0 clears the one after.
 #pragma once
@@ -33,7 +33,7 @@
 
 namespace hopwave::one_launch {
 
-// Sets the sources and counts what the rule needs to know of them. Block 0 calls this.
+// Sets the sources and computes what the rule needs to know of them. Block 0 calls this.
 template <class Offset, class Answer>
 __device__ void set_sources(const Graph<Offset> &graph, const Work &work, Answer answer, int count, Standing &here) {
   u64 arcs = 0;
@@ -45,7 +45,7 @@ __device__ void set_sources(const Graph<Offset> &graph, const Work &work, Answer
     answer.begin(i, s);
     work.queue[i] = s;
     arcs += degree, big += degree >= work.chunk;
-    closed += graph.closed[s >> 5] >> (s & 31) & 1;  // reached, but not counted in graph.findable
+    closed += graph.closed[s >> 5] >> (s & 31) & 1;  // sources are reached, but graph.findable does not count those
   }
   const BlockSums all = block_sum(arcs, closed, big);
   if (threadIdx.x == 0) {
@@ -66,7 +66,7 @@ __device__ __forceinline__ void all_levels(const Graph<Offset> &graph, const Wor
                                            int source_count, int depth_limit, double alpha, double beta) {
   __shared__ __align__(16) u8 scratch[SCRATCH_BYTES];
   __shared__ Standing here;
-  // In shared memory: registers spilled around a barrier would be slower.
+  // In shared memory: registers would be spilled around a barrier, which is slower.
   __shared__ u32 pieces, target, slot;
   __shared__ bool filled;  // whether a pull has written an answer for every vertex
   Counters *counters = work.counters;
@@ -82,7 +82,7 @@ __device__ __forceinline__ void all_levels(const Graph<Offset> &graph, const Wor
     if (blockIdx.x == 0 && threadIdx.x == 0) clear(following());
     return slot;
   };
-  // How many blocks the best team for this frontier has, or 0 if it is too large for a team.
+  // Returns the number of blocks of the best team for this frontier, or 0 if the frontier is too large for a team.
   auto team_for = [&](const Standing &s) -> u32 {
     if (s.nf <= MAX_VERTICES && (i64)s.mf <= min((i64)MAX_ALONE_ARCS, work.alone)) return 1;
     if (s.big || s.refused == s.depth) return 0;
@@ -185,14 +185,14 @@ __device__ __forceinline__ void all_levels(const Graph<Offset> &graph, const Wor
     }
   }
 
-  // Two threads of warps that have the least to do below tell the host and clear the counters. Both take a while, so
-  // they begin now. No block reads the counters any more once all of them have left.
+  // Two threads, of the warps with the least to do below, report to the host and clear the counters. Both take a while,
+  // so they start now. The counters are cleared when all blocks have left, so none reads them any more.
   if (blockIdx.x == gridDim.x - 1 && threadIdx.x == THREADS - WARP) answer.tell(here);
   if (threadIdx.x == THREADS - 2 * WARP && atomicAdd(&counters->left, 1) == gridDim.x - 1) {
     counters->left = counters->arrived = 0;
     for (int i = 0; i < 3; i++) clear(i);
   }
-  // What was not reached. The bitmap that the next search needs to be 0 is cleared here too.
+  // Writes the answers of vertices that were not reached. Also clears the bitmap that must be 0 for the next search.
   const u32 *visited = work.visited(here.which), size = min(32u, max(1u, words / grid_warps()));
   for (u32 first = grid_warp() * size; first < words; first += grid_warps() * size) {
     const u32 w = first + lane(), missing = lane() < size && w < words ? ~visited[w] : 0;

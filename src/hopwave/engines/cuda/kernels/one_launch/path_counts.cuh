@@ -1,4 +1,4 @@
-// Path counts along a finished search: sigma(v) is the sum of sigma(u) over v's in-neighbours u one level before.
+// Path counts along a finished search: sigma(v) = Σ sigma(u) over v's in-neighbours u in the level before.
 //
 // Vertices come in the order of their levels, each level by descending in-degree, so that long rows come first and rows
 // of similar length are side by side. One cooperative launch; one block takes runs of small levels, as in the search.
@@ -11,21 +11,21 @@
 namespace hopwave::one_launch {
 
 constexpr i64 BLOCK_ROW = 2048;                      // in-arcs from which a whole block adds up one row
-constexpr i64 SMALL_ARCS = 4096, SMALL_ROWS = 2048;  // one block takes a level with no more
+constexpr i64 SMALL_ARCS = 4096, SMALL_ROWS = 2048;  // a level with at most this many goes to one block
 
-// What blocks tell each other about the scale of a level.
+// What blocks share about the scale of a level.
 struct ScalingState {
-  u64 greatest[2];  // of this level's counts and of the next one's, as bits, which are ordered as the numbers are
+  u64 greatest[2];  // the greatest count of this level and of the next, as bits, which compare like the numbers
   int overflowed;
-  int bound;  // log2 of what a level's counts may be at most
+  int bound;  // upper bound of log2 of a level's counts
   i64 shift;
 };
 
 struct Levels {
   const int *order;   // reached vertices, level after level
-  const i64 *starts;  // where each level begins; one more than there are levels
-  const i64 *arcs;    // in-arcs of each level
-  i64 *shifts;        // of each level, for the host
+  const i64 *starts;  // where each level begins, and the end of the last
+  const i64 *arcs;    // per level: its in-arcs
+  i64 *shifts;        // per level, for the host
   i64 count;
   i64 degree_bits;  // no vertex has 2^degree_bits in-arcs
   ScalingState *scaling;
@@ -44,8 +44,8 @@ struct Counting {
     return distance[u] == depth - 1 ? sigma[u] : 0.0;
   }
 
-  // The counts of one level. Sums are always made in the same order, so that no count depends on timing. Returns the
-  // greatest of the warp's counts, as bits.
+  // Computes the counts of one level. Sums are added in a fixed order, so that counts are the same in every run.
+  // Returns the warp's greatest count, as bits.
   __device__ __forceinline__ u64 level(int depth) {
     __shared__ double sums[WARPS];
     const i64 begin = levels.starts[depth], end = levels.starts[depth + 1];
@@ -67,7 +67,7 @@ struct Counting {
       }
       __syncthreads();
     }
-    // Shorter rows, 32 per warp: a lane adds up the shortest alone, the whole warp each of the others.
+    // Shorter rows, 32 per warp: a lane adds up each of the shortest alone; the whole warp adds up each of the others.
     for (i64 base = begin + (block_warp() * team + rank) * 32; base < end; base += (i64)team * THREADS) {
       i64 at = base + lane();
       int v = at < end ? levels.order[at] : -1;
@@ -111,7 +111,7 @@ __device__ void count_level(Counting<Offset> counting, int depth, int &bound, i6
   const bool lead = counting.rank == 0 && threadIdx.x == 0;
   const u64 greatest = counting.level(depth);
   bound += bits;
-  if (might_overflow(bound, bits)) {  // the bound is rough: look
+  if (might_overflow(bound, bits)) {  // the bound is rough: measure
     u64 *most = scaling->greatest + (depth & 1);
     if (lane() == 0 && greatest) atomicMax(most, greatest);
     wait();
@@ -125,7 +125,7 @@ __device__ void count_level(Counting<Offset> counting, int depth, int &bound, i6
     }
   }
   if (lead)
-    levels.shifts[depth] = shift, scaling->greatest[~depth & 1] = 0;  // the next level's, which nothing uses now
+    levels.shifts[depth] = shift, scaling->greatest[~depth & 1] = 0;  // greatest of the next level, which nothing uses
   wait();
 }
 

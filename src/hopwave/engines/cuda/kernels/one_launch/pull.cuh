@@ -1,32 +1,32 @@
-// A pull by the whole grid: each vertex not yet visited looks among its in-neighbours for one that is.
+// A pull by the whole grid: each vertex not yet visited looks for a visited in-neighbour.
 //
-// An in-neighbour that was visited before this level is in the frontier, else the vertex would have been found earlier.
-// So the visited bitmap of the level before is enough, and no bitmap of the frontier is ever made.
+// An in-neighbour that was visited before this level is in the frontier; otherwise the vertex would have been found
+// earlier. So the visited bitmap of the level before is enough, and the frontier needs no bitmap.
 //
-// The first pull of a search finds most vertices. Where Answer::FILLS, it also writes the answers of those that it does
-// not find.
+// The first pull of a search finds most vertices. If Answer::FILLS, it also writes the answers of the vertices that it
+// does not find.
 #pragma once
 #include "one_launch/state.cuh"
 
 namespace hopwave::one_launch {
 
-constexpr int WORDS = 8;            // words of the bitmap that a warp takes at a time, at most
-constexpr int PULL_IN_FLIGHT = 4;   // words, or neighbours, that a thread loads at the same time
-constexpr int MANY_IN_FLIGHT = 16;  // the same where the grid has threads to spare
-constexpr int PATIENCE = 32;        // neighbours that a thread looks at alone before its warp helps
+constexpr int WORDS = 8;            // most words of the bitmap that a warp takes at a time
+constexpr int PULL_IN_FLIGHT = 4;   // words, or neighbours, that a thread loads at a time
+constexpr int MANY_IN_FLIGHT = 16;  // the same when the grid has idle threads
+constexpr int PATIENCE = 32;        // neighbours that a thread reads alone before its warp helps
 static_assert(WORDS * 33 * WARPS * 4 <= SCRATCH_BYTES, "the warps' lists must fit");
 
-// One level's pull as each warp sees it.
+// One warp's view of a level's pull.
 template <class Offset, class Answer>
 struct Pulling {
-  static constexpr bool ONCE = sizeof(Offset) == 8;  // whether all but the bitmaps is too large for the caches
+  static constexpr bool ONCE = sizeof(Offset) == 8;  // whether everything but the bitmaps is too large for the caches
   const Graph<Offset> &graph;
   const Work &work;
   Answer answer;
   const u32 *before;  // visited before this level
   u32 *after;
   int depth;
-  bool fills;  // whether this is a first pull, which writes the answer of every vertex not visited before
+  bool fills;  // whether this is the first pull, which writes the answer of every vertex not visited before
   u64 edges;
   u32 found, checked;
 
@@ -35,7 +35,8 @@ struct Pulling {
     edges += (u64)(__ldg(graph.offsets + v + 1) - __ldg(graph.offsets + v));
   }
 
-  // The first of the lane's neighbours that is visited, or -1; u[k] < 0 is none. All words are loaded at the same time.
+  // Returns the first of the lane's neighbours that is visited, or -1; u[k] < 0 stands for no neighbour. All words are
+  // loaded together.
   template <int N>
   __device__ __forceinline__ int first_visited(const int (&u)[N]) const {
     u32 word[N];
@@ -47,8 +48,8 @@ struct Pulling {
     return hit;
   }
 
-  // The lane's vertex looks through in_neighbours[e, end), alone at first, then with its warp. What a very long row has
-  // left is cut into pieces for the whole grid. Returns the neighbour found, or -1.
+  // Each lane searches in_neighbours[e, end) of its vertex, alone at first, then with its warp. The rest of a very long
+  // row is cut into pieces for the whole grid. Returns the neighbour found, or -1.
   template <int N>
   __device__ __forceinline__ int look(int v, i64 e, i64 end, LevelSums *sums) {
     int hit = -1;
@@ -76,7 +77,7 @@ struct Pulling {
     return hit;
   }
 
-  // The whole warp looks through in_neighbours[e, end).
+  // The whole warp searches in_neighbours[e, end).
   __device__ __forceinline__ int warp_look(i64 e, i64 end) {
     for (; e < end; e += 32 * PULL_IN_FLIGHT) {
       int u[PULL_IN_FLIGHT];
@@ -93,13 +94,13 @@ struct Pulling {
     return -1;
   }
 
-  // The vertices of a word whose answers a pull that fills does not write: those visited before, and those past n.
+  // Returns the vertices of a word whose answers a filling pull does not write: those visited before, and those past n.
   __device__ __forceinline__ u32 kept(u32 word, u32 old) const {
     const i64 rest = graph.n - (i64)word * 32;
     return rest >= 32 ? old : rest > 0 ? old | ALL_LANES << rest : ALL_LANES;
   }
 
-  // Writes the answer of v after a look at its hub u; `hit` says whether u was visited.
+  // Writes the answer of v after its hub u was tested; `hit`: whether u was visited.
   __device__ __forceinline__ void write(int v, int u, bool hit, u32 kept) {
     if (Answer::FILLS && fills) {
       if (!(kept >> lane() & 1)) answer.template fill<ONCE>(v, hit ? u : -1, depth);
@@ -108,8 +109,8 @@ struct Pulling {
     }
   }
 
-  // Looks at the hub of every open vertex. `open` and `keep` are a word of each lane. Sets `got`, the lane's word of
-  // vertices found. Lists the vertices that must look through their other neighbours, and returns how many they are.
+  // Tests the hub of every open vertex. `open` and `keep` are one word per lane. Sets `got`, the lane's word of
+  // vertices found. Lists the vertices that must search their other neighbours, and returns how many there are.
   __device__ __forceinline__ u32 hub_pass(u32 first, u32 open, u32 keep, int *list, u32 &got) {
     const bool symmetric = graph.in_offsets == graph.offsets;  // then a vertex has as many in-arcs as out-arcs
     u32 left = 0;
@@ -124,7 +125,7 @@ struct Pulling {
         u[k] = mask[k] >> lane() & 1 ? read_once<ONCE>(graph.hub + (first + j + k) * 32 + lane()) : -1;
       u32 hit[PULL_IN_FLIGHT];
       Degree<Offset> degrees[PULL_IN_FLIGHT];
-      if (Degree<Offset>::SHORT) {  // then all of them: they also say which rows have nothing beside the hub
+      if (Degree<Offset>::SHORT) {  // read all degrees: they also tell which rows have only the hub
 #pragma unroll
         for (int k = 0; k < PULL_IN_FLIGHT; k++)
           degrees[k].load(graph, (first + j + k) * 32 + lane(), mask[k] >> lane() & 1);
@@ -155,8 +156,8 @@ struct Pulling {
     return left;
   }
 
-  // The listed vertices look through their neighbours, packed into full warps. Those found become bits of `late`, a
-  // word for each of the `words` from `first` on.
+  // The listed vertices search their neighbours, packed into full warps. Sets the bits of the vertices found in `late`,
+  // one word for each of the `words` from `first` on.
   __device__ __forceinline__ void list_pass(u32 first, u32 words, const int *list, u32 count, u32 *late,
                                             LevelSums *sums) {
     for (u32 i = lane(); i < ((count + 31) & ~31u); i += 32) {
@@ -171,7 +172,7 @@ struct Pulling {
     }
   }
 
-  // The vertices of some words: first the hub of each; then, for those that are left, their lists.
+  // Takes the vertices of some words: first tests the hub of each, then searches the lists of those not found yet.
   __device__ __forceinline__ void task(u32 first, u32 words, int *list, u32 *late, LevelSums *sums) {
     u32 old = ALL_LANES, open = 0, got = 0;
     if (lane() < words) old = before[first + lane()], open = ~(old | __ldg(graph.closed + first + lane()));
@@ -213,7 +214,7 @@ __device__ void pull_level(const Graph<Offset> &graph, const Work &work, Answer 
   pulling.finish(sums);
 }
 
-// After a barrier: looks through the rest of very long rows, one warp per piece.
+// After a barrier: searches the rest of very long rows, one warp per piece.
 template <class Offset, class Answer>
 __device__ void pull_rest(const Graph<Offset> &graph, const Work &work, Answer answer, const Standing &here,
                           LevelSums *sums, u32 pieces) {

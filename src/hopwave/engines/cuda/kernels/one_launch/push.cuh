@@ -4,19 +4,19 @@
 
 namespace hopwave::one_launch {
 
-constexpr int PUSH_IN_FLIGHT = 4;  // arcs that a lane has in flight
-constexpr u32 FULL = 128;          // vertices that a warp collects before it writes them out
+constexpr int PUSH_IN_FLIGHT = 4;  // arcs that a lane loads at a time
+constexpr u32 FULL = 128;          // vertices that a warp collects before it queues them
 constexpr u32 BUFFER = FULL + 32 * PUSH_IN_FLIGHT;
 static_assert(BUFFER * WARPS * 4 <= SCRATCH_BYTES, "the warps' buffers must fit");
 
-// What a warp has found and not yet queued.
+// The vertices that a warp has found and not yet queued.
 struct Finds {
   int *buffer;
   u32 count, big, queued;
   u64 edges;
 };
 
-// One level's push as each warp sees it.
+// One warp's view of a level's push.
 template <class Offset, class Answer>
 struct Pushing {
   const Graph<Offset> &graph;
@@ -26,8 +26,8 @@ struct Pushing {
   int depth;
   Finds finds;
 
-  // Claims the lanes' neighbours; u[k] < 0 is none. Nothing branches, so that all loads of a kind, and all claims, are
-  // in flight together.
+  // Claims the lanes' neighbours; u[k] < 0 stands for no neighbour. There are no branches, so that all loads of a kind,
+  // and all claims, are issued together.
   __device__ __forceinline__ void take(const int (&u)[PUSH_IN_FLIGHT], const int (&from)[PUSH_IN_FLIGHT]) {
     u32 bit[PUSH_IN_FLIGHT], old[PUSH_IN_FLIGHT];
     Degree<Offset> degrees[PUSH_IN_FLIGHT];
@@ -39,7 +39,7 @@ struct Pushing {
     for (int k = 0; k < PUSH_IN_FLIGHT; k++) old[k] = claim(visited + word_of(u[k]), bit[k]);
 #pragma unroll
     for (int k = 0; k < PUSH_IN_FLIGHT; k++) {
-      bit[k] &= ~old[k];  // from here on: whether the vertex is fresh
+      bit[k] &= ~old[k];  // from here on: whether the vertex is new
       degrees[k].load(graph, u[k], bit[k]);
     }
 #pragma unroll
@@ -83,7 +83,7 @@ struct Pushing {
     }
   }
 
-  // Up to 32 vertices, one per lane; the lanes then share their arcs evenly.
+  // Takes up to 32 vertices, one per lane; the lanes share their arcs evenly.
   __device__ __forceinline__ void tile(bool mine, int v, i64 begin, i64 degree) {
     u32 end = inclusive_scan(mine ? (u32)degree : 0);
     u32 total = __shfl_sync(ALL_LANES, end, 31);
@@ -106,7 +106,7 @@ struct Pushing {
   }
 };
 
-// Adds up what a block has found, and queues it with one addition for all its warps.
+// Adds up what a block has found, and queues its vertices with one addition for all its warps.
 template <class Offset, class Answer>
 __device__ __forceinline__ void block_finish(Pushing<Offset, Answer> &pushing, LevelSums *sums) {
   __shared__ u32 begins[WARPS];
@@ -145,7 +145,7 @@ __device__ void push_level(const Graph<Offset> &graph, const Work &work, Answer 
     int v = mine ? work.queue[here.begin + i] : 0;
     i64 begin = mine ? (i64)__ldg(graph.offsets + v) : 0;
     i64 degree = mine ? (i64)__ldg(graph.offsets + v + 1) - begin : 0;
-    if (degree >= work.chunk) degree = 0;  // its chunks are tasks of their own
+    if (degree >= work.chunk) degree = 0;  // its chunks are separate tasks
     if (size == 1)
       pushing.one_list(__shfl_sync(ALL_LANES, v, 0), __shfl_sync(ALL_LANES, begin, 0),
                        __shfl_sync(ALL_LANES, degree, 0));
@@ -154,7 +154,7 @@ __device__ void push_level(const Graph<Offset> &graph, const Work &work, Answer 
   block_finish(pushing, sums);
 }
 
-// Before a push of a frontier with long lists: cuts those into chunks.
+// Cuts the long lists of a frontier into chunks, before a push.
 template <class Offset>
 __device__ void cut_frontier(const Graph<Offset> &graph, const Work &work, const Standing &here, LevelSums *sums) {
   for (u32 base = grid_warp() * 32; base < here.nf; base += grid_warps() * 32) {

@@ -1,4 +1,4 @@
-// What the files of hopwave's own search share: the graph, the buffers, where the search stands, the rule, the barrier.
+// What the files of hopwave's own search share: the graph, the buffers, the state of the search, the rule, the barrier.
 #pragma once
 #include "common/barrier.cuh"
 
@@ -16,7 +16,7 @@ constexpr int PUSH = 0, PULL = 1;     // the plan's two steps, as the rule numbe
 constexpr int SCRATCH_BYTES = 43008;  // shared memory, which teams, pushes and pulls use in turn
 constexpr int TRACE_COLUMNS = 9;      // depth, choice, nf, mf, mu, found, checked, blocks, nanoseconds
 
-// A stretch of one vertex's neighbours: long lists are cut into chunks, which warps take one at a time.
+// Some consecutive neighbours of one vertex: long lists are cut into chunks, which warps take one at a time.
 struct __align__(16) Chunk {
   int v, length;
   i64 begin;
@@ -28,14 +28,14 @@ struct Graph {
   const int *neighbours;
   const Offset *in_offsets;  // in-arcs, neighbours by descending in-degree, for a pull
   const int *in_neighbours;
-  const int *hub;      // a vertex's first in-neighbour: most vertices that a pull finds need no more than this
-  const u32 *closed;   // vertices without in-arcs, and the bits past n: a pull skips them
-  const u16 *degrees;  // out-arcs up to MANY_ARCS; null where offsets have 32 bits, which are read as fast
+  const int *hub;      // a vertex's first in-neighbour: most vertices found by a pull need only this one
+  const u32 *closed;   // vertices without in-arcs, and the bits past n: a pull skips these
+  const u16 *degrees;  // out-arcs, at most MANY_ARCS; null if offsets have 32 bits, which are read as fast
   i64 n, m;
   i64 findable;  // vertices with in-arcs
 };
 
-// The out-arcs of a vertex, loaded in two steps so that many loads are in flight together.
+// The out-degree of a vertex, loaded in two steps so that many loads are in flight together.
 constexpr u32 MANY_ARCS = 0xffff;
 template <class Offset>
 struct Degree {
@@ -50,7 +50,7 @@ struct Degree {
   }
   __device__ __forceinline__ bool at_least(u32) const { return true; }  // not known before get()
 };
-// 64-bit offsets are four times the bytes that nearly every degree needs.
+// A 64-bit offset has four times the bytes that nearly every degree needs.
 template <>
 struct Degree<i64> {
   static constexpr bool SHORT = true;
@@ -78,42 +78,42 @@ __device__ __forceinline__ void write_once(int *at, int x) {
   else *at = x;
 }
 
-// What a level adds up to, over the grid.
+// The sums of one level over the grid.
 struct __align__(128) LevelSums {
   u64 mf, checked;
   u32 found;
-  u32 rest;         // pieces of rows that a pull has left to the whole grid
+  u32 rest;         // pieces of rows that a pull leaves to the whole grid
   u32 chunks, big;  // see Standing
 };
 
-// Where a search stands between two levels.
+// The state of a search between two levels.
 //   nf, nf0   vertices of the frontier, and of the one before it          mf   arcs of the frontier
 //   mu        arcs of the vertices not visited yet (letters as in hopwave/planning/rules.py)
 struct Standing {
   u64 mf, mu, findable;
   u32 nf, nf0, reached;
-  u32 begin, tail;          // the frontier's stretch of the queue, when it is queued
-  u32 big, chunks;          // vertices of it with long lists; chunks that those are cut into (0: not yet)
+  u32 begin, tail;          // the frontier's part of the queue, if it is queued
+  u32 big, chunks;          // vertices of the frontier with long lists; chunks of these lists (0: not cut yet)
   int depth, last, levels;  // last: the direction of the last level, or -1
   int which;                // which visited bitmap is up to date; the other one is one pull behind
   int queued;               // whether the frontier is in the queue; after a pull it is only in the bitmaps
   int refused;              // the depth at which a team has refused the frontier, or -1
 };
 
-// What the host is told of a search, in its own memory. Each word is written at once and carries the search's stamp in
-// its upper half, so that their order does not matter: the host waits until all of them have it.
+// The report of a search, in host memory. Each word is written in one access and carries the search's stamp in its
+// upper half. So the order of the words does not matter: the host waits until all of them carry the stamp.
 struct Told {
   u64 depth, nf, reached, levels;
 };
 
 struct Counters {
-  __align__(128) u32 arrived;              // blocks that have ever arrived at the grid barrier
+  __align__(128) u32 arrived;              // blocks that have arrived at the grid barrier since the beginning
   __align__(128) u32 left;                 // blocks that have finished the search
   __align__(128) u32 tail;                 // the queue's end: every vertex is queued at most once
-  __align__(128) u64 team_word[3][2][16];  // by phase: the two words that a team meets at, each in its own cache line
+  __align__(128) u64 team_word[3][2][16];  // by phase: the two words of a team's meetings, each in its own cache line
   LevelSums sums[3];                       // by phase: of this one, the next, and one being cleared
-  // What is read after a barrier must not be written in the phase that follows, when a slow block may still be reading.
-  // So there are three standings too, one per phase, and no block reads `tail` above.
+  // Data read after a barrier must not be written in the next phase, when a slow block may still be reading it. So
+  // there are three standings too, one per phase, and no block reads `tail` above.
   __align__(128) Standing standing[3];
 };
 
@@ -124,33 +124,33 @@ struct Work {
   Counters *counters;
   i64 *trace;
   i64 trace_rows;
-  i64 chunk, long_row;  // arcs from which a list is long; in-arcs after which a row is left to the grid
-  // Arcs up to which a level goes to one block (alone), to a team of `team` blocks (few), to all blocks as a team
-  // (share, per block).
+  i64 chunk, long_row;  // arcs from which a list is long; in-arcs after which the grid takes the rest of a row
+  // Most arcs of a level for one block (alone), for a team of `team` blocks (few), and for all blocks as a team (share,
+  // per block).
   i64 alone, few, share, team;
 
   __device__ __forceinline__ u32 *visited(int which) const { return which ? odd : even; }
 };
 
-// Where a search begins and what it writes is its template parameter `Answer`: hops here, values over a semiring in
+// The template parameter `Answer` says where a search begins and what it writes: hops here, values over a semiring in
 // linalg/waves.cuh.
-//   FROM               whether reach() needs to know from where a vertex was reached
+//   FROM               whether reach() uses u
 //   EVERY              whether close() is called for every vertex, or only for those not reached
 //   HUB                how many entries at the start of a row graph.hub replaces: 1 if it is the first one, else 0
 //   source(i)          the i-th source
-//   begin(i, s)        starts at it
+//   begin(i, s)        starts at the i-th source, s
 //   reach(v, u, d)     v is reached from u at depth d
 //   close(v, reached)  at the end: v was reached, or not
 //   FILLS              whether the first pull calls fill() for every vertex not visited before it; close() is then not
-//                      called. So whole lines are written: of a line written in part, memory must read the rest.
+//                      called. So whole cache lines are written; a partly written line would have to be read first.
 //   fill<ONCE>(v, u, d)  v is reached from u at depth d, or not yet (u < 0); ONCE: see write_once
-//   tell(here)         where the search ended
+//   tell(here)         reports the end of the search to the host
 template <bool PARENTS, bool FILL>
 struct Hops {
   static constexpr bool FROM = PARENTS, EVERY = false, FILLS = FILL;
   static constexpr int HUB = 1;
   int *distance, *parent;
-  const int *sources;  // null if there is one source only
+  const int *sources;  // null if there is only one source
   int only;
   Told *out;
   u32 stamp;
@@ -173,20 +173,21 @@ struct Hops {
   __device__ __forceinline__ void tell(const Standing &here) const {
     const u64 high = (u64)stamp << 32;
     *out = {high | (u32)here.depth, high | here.nf, high | here.reached, high | (u32)here.levels};
-    __threadfence_system();  // else the launch would end 1 µs later, waiting for the same
+    __threadfence_system();  // without it the launch ends 1 µs later, waiting for these writes
   }
 };
 
-// Tasks side by side go to different multiprocessors, so that few tasks still use all of them.
+// Consecutive tasks go to different multiprocessors, so that few tasks still use all of them.
 __device__ __forceinline__ u32 grid_warp() { return block_warp() * gridDim.x + blockIdx.x; }
 __device__ __forceinline__ u32 grid_warps() { return gridDim.x * WARPS; }
 
-// A vertex's word and bit in a bitmap. A vertex below 0 is none: it has a word that may be read, but no bit.
+// A vertex's word and bit in a bitmap. A vertex below 0 stands for no vertex: it has a word that may be read, but no
+// bit.
 __device__ __forceinline__ u32 word_of(int u) { return (u32)max(u, 0) >> 5; }
 __device__ __forceinline__ u32 bit_of(int u) { return u < 0 ? 0 : 1u << (u & 31); }
 
-// Sets a bit, if there is one, and returns the word from before. There is no branch: a branch would wait for the result
-// and so keep the next claims and loads from being in flight at the same time.
+// Sets a bit, if it is not 0, and returns the word from before. There is no branch, which would wait for the result and
+// delay the next claims and loads.
 __device__ __forceinline__ u32 claim(u32 *word, u32 bit) {
   u32 old = ALL_LANES;
   asm volatile("{\n .reg .pred p;\n setp.ne.u32 p, %2, 0;\n @p atom.global.or.b32 %0, [%1], %2;\n}"
@@ -202,9 +203,9 @@ __device__ __forceinline__ i64 nanoseconds() {
   return t;
 }
 
-constexpr double MAX_HUB_FACTOR = 4.0;  // a frontier of hubs is pulled at most this many times sooner
+constexpr double MAX_HUB_FACTOR = 4.0;  // greatest factor by which hubs in the frontier hasten a pull
 
-// hopwave.planning.rules.growing, word for word.
+// The rule hopwave.planning.rules.growing.
 __device__ __forceinline__ int growing(double a, double b, i64 n, i64 m, const Standing &s) {
   if (s.last == PULL) return s.nf < s.nf0 && s.nf * b <= (double)n && s.mf * 64 < s.mu * 64 + (u64)n ? PUSH : PULL;
   if (s.nf <= s.nf0 || s.mf * 64 <= (u64)n) return PUSH;
@@ -216,7 +217,7 @@ __device__ __forceinline__ int growing(double a, double b, i64 n, i64 m, const S
 // frontier has grown and has more arcs than this. `mu` is from before the push; `share` is pull_share(a).
 __device__ __forceinline__ float pull_share(double a) {
   float times = (float)(a * MAX_HUB_FACTOR);
-  asm volatile("" : "+f"(times));  // else the compiler keeps the quotient in a register for good, and spills another
+  asm volatile("" : "+f"(times));  // else the compiler keeps the quotient in a register throughout, and spills another
   return __fdividef(0.999f, 1 + times);
 }
 __device__ __forceinline__ u32 may_pull_from(float share, i64 n, u64 mu) {
@@ -227,7 +228,7 @@ __device__ __forceinline__ bool finished(const Standing &s, int depth_limit) {
   return s.nf == 0 || s.reached == s.findable || s.depth >= depth_limit;
 }
 
-// After a level that found `found` vertices with `mf` arcs. One thread per block calls this.
+// Updates the state after a level that found `found` vertices with `mf` arcs. One thread per block calls this.
 __device__ __forceinline__ void step_forward(Standing &s, const Work &work, int choice, u32 found, u64 mf, u64 checked,
                                              int blocks) {
   if (work.trace && blockIdx.x == 0 && s.levels < work.trace_rows) {
@@ -240,8 +241,8 @@ __device__ __forceinline__ void step_forward(Standing &s, const Work &work, int 
   s.reached += found, s.depth++, s.levels++;
 }
 
-// The barrier of the whole grid (common/barrier.cuh). A block that may wait long is `patient`: it sleeps between its
-// looks at the counter.
+// The barrier of the whole grid (common/barrier.cuh). A block that may wait long is `patient`: it sleeps between two
+// reads of the counter.
 template <class After>
 __device__ __forceinline__ void grid_barrier(Counters *counters, u32 &target, bool patient, After after) {
   auto wait = [&] {
@@ -250,8 +251,8 @@ __device__ __forceinline__ void grid_barrier(Counters *counters, u32 &target, bo
   barrier(&counters->arrived, target, gridDim.x, wait, after);
 }
 
-// Cuts the lists of the lanes' flagged vertices into chunks of that size. The whole warp calls this. It is inlined: a
-// call in the loops around it would cost registers, which they do not have to spare.
+// Cuts the lists of the lanes' flagged vertices into chunks of `size` arcs. The whole warp calls this. It is inlined,
+// since the loops around it have no registers to spare for a call.
 __device__ __forceinline__ void cut(bool flagged, int v, i64 begin, i64 length, Chunk *chunks, u32 *tail, i64 size) {
   u32 todo = __ballot_sync(ALL_LANES, flagged);
   if (!todo) return;
@@ -272,12 +273,12 @@ __device__ __forceinline__ void cut(bool flagged, int v, i64 begin, i64 length, 
   }
 }
 
-// Cuts the lanes' long lists for a push, into chunks of half the length that makes a list long.
+// Cuts the lanes' long lists for a push. A chunk has half the length from which a list is long.
 __device__ __forceinline__ void cut_long(int v, i64 begin, i64 degree, const Work &work, LevelSums *sums) {
   cut(degree >= work.chunk, v, begin, degree, work.chunks, &sums->chunks, work.chunk / 2);
 }
 
-// The sums of up to three numbers over a block; thread 0 gets them. Costs two barriers.
+// Sums up to three numbers over a block; thread 0 gets the sums. Costs two barriers.
 struct BlockSums {
   u64 a;
   u32 b, c;

@@ -1,14 +1,14 @@
 // Small levels by a team: one block alone, some blocks, or all of them. Roads and meshes have thousands of such levels.
 //
 // Each block keeps its share of the frontier in shared memory, with lists cut into pieces of four or eight arcs. A
-// thread has one arc of one piece, so a level is balanced whatever its degrees, and a vertex found adds one piece, or
-// two. What a block finds is its share of the next frontier; blocks exchange nothing but sums. A team whose shares have
-// become uneven puts its frontier into the queue and redistributes it.
+// thread takes one arc of one piece, so a level is balanced whatever its degrees. Most vertices found add one or two
+// pieces. The vertices that a block finds are its share of the next frontier; blocks exchange only sums. A team whose
+// shares have become uneven puts its frontier into the queue and redistributes it.
 //
-// A block has workers and one messenger. While the messenger meets those of the other blocks, the workers already load
-// all that can be known of the next level: neighbours, whether they are visited, where their own lists begin. So a
-// level costs the meeting and one more trip to memory, the claim. The rest is the time of the instructions themselves,
-// which is why every one of them matters here.
+// A block has workers and one messenger. While the messenger meets the messengers of the other blocks, the workers load
+// what is already known of the next level: neighbours, whether they are visited, where their own lists begin. So a
+// level costs the meeting and one more trip to memory, the claim. The rest is the time of the instructions, so every
+// instruction counts here.
 //
 // Timeline of a level ( | is __syncthreads() )
 //
@@ -29,21 +29,21 @@
 //                          redistribute
 //   at most    255         255             255 · (2^14-1)   255 · 2^17
 //
-// A block that sees all blocks in the word has the sums too. Within a phase the word is never cleared: a meeting's sums
-// are the difference from what was there before, modulo 2^64. Two words take turns, so that a fast block at the next
-// meeting cannot disturb a slow one at this. A level needs no fence: blocks share nothing but claims, which are made in
-// the common L2 cache, and a block arrives only when its claims have returned. What workers see of other blocks' claims
-// before the meeting may be old. That only costs a useless claim: bits are only ever set.
+// When the word counts all blocks, it holds the sums too. Within a phase the word is never cleared: the sums of a
+// meeting are its difference, modulo 2^64, from the word before the meeting. Two words take turns, so that a fast block
+// at the next meeting cannot disturb a slow one at this meeting. A level needs no fence: blocks share only claims,
+// which are made in the common L2 cache, and a block arrives only when its claims have returned. Before the meeting,
+// workers may read bits that other blocks have set since. That only costs a useless claim: bits are never cleared.
 #pragma once
 #include "one_launch/frontier_share.cuh"
 
 namespace hopwave::one_launch {
 
-constexpr u32 WORKERS = THREADS - 32;  // threads of a block that have arcs; the last warp is the messenger's
-constexpr u32 MAX_VERTICES = 2048;     // that a block may begin with, even if they have no arcs
-constexpr u32 MAX_ALONE_ARCS = 512;    // up to which pieces fit into one block, whatever the degrees
-constexpr u32 UNEVEN_LANES = WORKERS;  // from which a block with twice its share votes to redistribute
-constexpr u32 MAX_TEAM_BLOCKS = 255;   // the word has 8 bits for them
+constexpr u32 WORKERS = THREADS - 32;  // threads per block that take arcs; the last warp is the messenger's
+constexpr u32 MAX_VERTICES = 2048;     // most vertices with which a block begins, even if they have no arcs
+constexpr u32 MAX_ALONE_ARCS = 512;    // most arcs whose pieces fit into one block, whatever the degrees
+constexpr u32 UNEVEN_LANES = WORKERS;  // lanes from which a block with twice its share votes to redistribute
+constexpr u32 MAX_TEAM_BLOCKS = 255;   // the word counts blocks in 8 bits
 // How many levels in a row may be too small for a team before it leaves. Ski-rental: staying costs a little per level,
 // changing costs about as much as this many levels, so the choice costs at most twice the best one.
 constexpr int MAX_SMALL_LEVELS = 8;
@@ -53,27 +53,27 @@ static_assert(MAX_ALONE_ARCS / 4 * 5 <= FrontierShare<i64>::PIECES, "the pieces 
 constexpr u64 ONE_BLOCK = 1ull << 56, ONE_VOTE = 1ull << 48;
 constexpr int TEAM_VERTEX_BIT = 26;
 constexpr u64 TEAM_ARC_BITS = (1ull << TEAM_VERTEX_BIT) - 1;
-constexpr u32 MAX_TOLD_ARCS = 1u << 17;  // that a block adds to the word: with more, its share cannot hold them anyway
+constexpr u32 MAX_TOLD_ARCS = 1u << 17;  // most arcs that a block adds to the word: a share cannot hold more
 
 enum Next { NEXT_LEVEL, LEAVE, REDISTRIBUTE, REFUSE };
 
-// What a block's threads tell each other.
+// What a block's threads share.
 struct Board {
-  Size sizes[4];           // of shares: three take turns, the coming one is being counted; and one just distributed
+  Size sizes[4];           // of shares: three take turns, one of which is being counted; the fourth was just
   int next;                // what to do next: enum Next
-  u32 found, base;         // vertices of the coming share, and their place in the queue
-  u32 begin, count, tail;  // a frontier in the queue; the queue's end once all blocks of this team have queued theirs
+  u32 found, base;         // vertices of the coming share, and their first place in the queue
+  u32 begin, count, tail;  // the frontier's part of the queue; the queue's end when all blocks of this team have queued
   // The rest is for the messenger alone.
   Standing here;
-  u64 *word, *other, before, other_before;  // the two words that take turns, and what was there at the last meeting
+  u64 *word, *other, before, other_before;  // the two words that take turns, and their values at the last meeting
   float share;                              // see pull_share
-  int small_levels, pending;                // levels in a row that were too small; whether a level is not yet in `here`
+  int small_levels, pending;                // consecutive levels that were too small; whether a level is not yet in
   u32 new_found, new_arcs;                  // that level
 };
 constexpr int DISTRIBUTED = 3;  // the place in `sizes` of a share just distributed
 
-// A worker in the levels of a team. Whether a block is alone is not a template parameter: the code would be compiled
-// twice, and it is the largest part of a search.
+// A worker in the levels of a team. Whether a block is alone is no template parameter: this code, the largest part of a
+// search, would be compiled twice.
 template <class Offset, class Answer>
 struct Worker {
   using Share = FrontierShare<Offset>;
@@ -81,15 +81,15 @@ struct Worker {
   Answer answer;
   u32 *visited;
   bool alone;
-  u32 here;                // shared address of the current share; the coming one is the other
+  u32 here;                // shared address of the current share; the coming share is the other one
   int shift;               // a piece has 2^shift lanes
-  u32 most_pieces, lanes;  // of a share; of the current one: pieces times 2^shift
-  // What is prefetched for the thread's arc:
+  u32 most_pieces, lanes;  // capacity of a share; lanes of the current one: pieces times 2^shift
+  // Prefetched for the thread's arc:
   int u;              // the neighbour, or -1
   u32 *word, bit;     // its word in the bitmap; its bit there, or 0 if it was visited
   Offset begin, end;  // its own list
 
-  // Loads all that is known before the claim of the 32 arcs from lane `first` of the share on.
+  // Prefetches for the 32 arcs from lane `first` of the share on: everything that is known before the claim.
   __device__ __forceinline__ void prefetch(u32 first) {
     if (first >= lanes) return;
     const u32 i = first + lane(), j = i & ((1u << shift) - 1), piece = min(i, lanes - 1) >> shift;
@@ -122,7 +122,8 @@ struct Worker {
     return shares + second - here;
   }
 
-  // Claims what was prefetched and writes what is found to the other share, which then becomes the current one.
+  // Claims the prefetched neighbours and writes the vertices found to the other share, which then becomes the current
+  // one.
   __device__ __forceinline__ void claim_level(int depth, u32 size, u32 shares) {
     const u32 there = other_share(shares);
     for (u32 first = threadIdx.x & ~31u; first < lanes; first += WORKERS) {
@@ -141,7 +142,7 @@ struct Worker {
   }
 };
 
-// What a team is to do, and where it is.
+// The task of a team, and the memory it works in.
 template <class Offset, class Answer>
 struct Task {
   const Graph<Offset> &graph;
@@ -150,14 +151,14 @@ struct Task {
   u32 blocks;
   double alpha;
   int depth_limit;
-  u32 min_arcs, max_arcs;  // below and above which a frontier does not suit this team
-  LevelSums *sums;         // gets what the grid must know of the frontier that the team leaves
+  u32 min_arcs, max_arcs;  // a frontier with fewer or more arcs does not suit this team
+  LevelSums *sums;         // gets what the grid must know of the frontier when the team leaves
   u64 (*word)[16];
   Standing *standing;
 };
 
-// The block's share of the frontier: vertices from the queue, or after a pull from the difference of the bitmaps.
-// `size` and `share` are shared addresses. All workers call this.
+// Makes the block's share of the frontier: vertices from the queue or, after a pull, from the difference of the
+// bitmaps. `size` and `share` are shared addresses. All workers call this.
 template <bool QUEUED, class Offset, class Answer>
 __device__ __forceinline__ void distribute(const Task<Offset, Answer> &task, u32 begin, u32 count, int which, int shift,
                                            u32 most_pieces, u32 size, u32 share) {
@@ -173,7 +174,7 @@ __device__ __forceinline__ void distribute(const Task<Offset, Answer> &task, u32
       const u32 i = first + lane();
       take(i < mine, i < mine ? __ldcg(task.work.queue + begin + blockIdx.x + i * task.blocks) : 0);
     }
-  } else {  // a warp has up to 32 words at a time, one of each lane
+  } else {  // a warp has up to 32 words at a time, one per lane
     const u32 words = (u32)((graph.n + 31) / 32), warps = task.blocks * (WORKERS / 32);
     const u32 each = min(32u, (words + warps - 1) / warps);
     for (u32 first = (block_warp() * task.blocks + blockIdx.x) * each; first < words; first += warps * each) {
@@ -188,7 +189,7 @@ __device__ __forceinline__ void distribute(const Task<Offset, Answer> &task, u32
   }
 }
 
-// The messenger of a block: one thread, which meets those of the other blocks and decides. What it knows is in shared
+// The messenger of a block: one thread, which meets the other blocks' messengers and decides. Its data is in shared
 // memory, since the workers need the registers.
 template <class Offset, class Answer>
 struct Messenger {
@@ -206,7 +207,7 @@ struct Messenger {
     board.share = pull_share(task.alpha);
   }
 
-  // The sum over the team of `brought` of each block. Calls `meanwhile` before it waits for the others.
+  // Returns Σ `brought` over the blocks of the team. Calls `meanwhile` before it waits for the others.
   template <class Meanwhile>
   __device__ __forceinline__ u64 team_sum(u64 brought, Meanwhile meanwhile) {
     u64 *const word = board.word;
@@ -221,7 +222,7 @@ struct Messenger {
     return now & (ONE_BLOCK - 1);
   }
 
-  // After a frontier was distributed: whether every block's share fits. `own` says that the team itself had found it.
+  // After a frontier was distributed: decides by whether every block's share fits. `own`: the team itself had found it.
   __device__ __forceinline__ void distributed(bool own) {
     if (alone) {
       board.next = NEXT_LEVEL;
@@ -233,9 +234,8 @@ struct Messenger {
     board.next = all == board.here.mf ? NEXT_LEVEL : own ? LEAVE : REFUSE;
   }
 
-  // After a level, decides what comes next. `size` is what this block has found of the next level, and `cleared` the
-  // place where the level after that will be counted. What the decision needs besides the sums is read in `meanwhile`,
-  // while the other blocks arrive.
+  // After a level, decides what comes next. `size` counts what this block has found of the next level; `cleared` will
+  // count the level after that. `meanwhile` reads what else the decision needs, while the other blocks arrive.
   __device__ __forceinline__ void settle(const Size &size, Size &cleared) {
     const Standing &here = board.here;
     const u32 pieces = size.places & PIECE_BITS, found = size.places >> VERTEX_BIT;
@@ -244,7 +244,7 @@ struct Messenger {
     bool vote = pieces > most_pieces, deepest;
     auto meanwhile = [&] {
       u64 mu = here.mu;
-      asm volatile("" : "+l"(mu));  // not before the others have been told
+      asm volatile("" : "+l"(mu));  // not before this block has added to the word
       missing = (u32)(here.findable - here.reached), pull_from = may_pull_from(board.share, task.graph.n, mu);
       deepest = here.depth + 1 >= task.depth_limit, nf = here.nf, small_levels = board.small_levels + 1;
       cleared = Size{};
@@ -271,14 +271,14 @@ struct Messenger {
     }
   }
 
-  // Accounts for the last level; called when the workers are busy again, since nobody waits for it.
+  // Accounts for the last level. Called while the workers are busy again, so that nothing waits for it.
   __device__ __forceinline__ void step() {
     if (board.pending)
       step_forward(board.here, task.work, PUSH, board.new_found, board.new_arcs, board.here.mf, blocks);
     board.pending = 0;
   }
 
-  // Returns once the frontier of all blocks is in the queue, where all blocks see it.
+  // Returns when the frontiers of all blocks are in the queue, where all blocks see them.
   __device__ __forceinline__ void queued() {
     board.sizes[DISTRIBUTED] = Size{};
     __threadfence();
@@ -287,14 +287,14 @@ struct Messenger {
   }
 };
 
-// The team takes levels as long as they suit it and the rule surely pushes. A grid barrier must follow.
+// The team takes levels while they suit it and the rule is sure to push. A grid barrier must follow.
 template <class Offset, class Answer>
 __device__ void team_levels(const Task<Offset, Answer> &task, const Standing &at, u8 *scratch) {
   const Graph<Offset> &graph = task.graph;
   const Work &work = task.work;
   TeamScratch<Offset> &team = *(TeamScratch<Offset> *)scratch;
   __shared__ Board board;
-  const int shift = at.mf > 5ull * at.nf ? 3 : 2;  // by the mean degree
+  const int shift = at.mf > 5ull * at.nf ? 3 : 2;  // chosen by the mean degree
   const u32 most_pieces = FrontierShare<Offset>::LANES >> shift;
   const bool works = threadIdx.x < WORKERS, leads = threadIdx.x == WORKERS;
   const u32 sizes = address_of(board.sizes), shares = address_of(team.share), warp_first = threadIdx.x & ~31u;
@@ -354,7 +354,7 @@ __device__ void team_levels(const Task<Offset, Answer> &task, const Standing &at
   }
   if (next == REFUSE) return;
 
-  // Leave the frontier in the queue, and exactly what the rule and the grid need to know of it.
+  // Leaves the frontier in the queue, with the exact numbers that the rule and the grid need.
   u64 edges = 0;
   u32 big = 0;
   for (u32 i = threadIdx.x; i < ((board.found + 31) & ~31u); i += THREADS) {

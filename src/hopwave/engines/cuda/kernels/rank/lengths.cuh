@@ -1,5 +1,4 @@
-// Arcs with lengths in a rank's part of a graph, on its GPU: the kernels of shortest paths
-// (distributed/delta_stepping.py).
+// A rank's part of a graph with lengths, on its GPU: the kernels of shortest paths (distributed/delta_stepping.py).
 //
 // Lengths and distances are whole numbers, so that sums are exact and atomicMin finds the shorter of two paths.
 #pragma once
@@ -26,7 +25,8 @@ struct Names {
   }
 };
 
-// graph500.shortest.lengths of every arc: a hash of its two ends, the same in both directions. One warp per row.
+// Computes graph500.shortest.lengths for every arc: a hash of its two ends, the same in both directions. One warp per
+// row.
 template <class Slot>
 __global__ void draw_lengths(const i64 *offsets, const Slot *neighbours, i64 rows,
                              const __grid_constant__ Names row_names, const __grid_constant__ Names names, u64 n,
@@ -41,8 +41,8 @@ __global__ void draw_lengths(const i64 *offsets, const Slot *neighbours, i64 row
   }
 }
 
-// Offers every head of these rows the path through its row: one thread per arc. Heads that got a shorter path are
-// written to `found` once.
+// For every arc of these rows, takes the path through its row if it is shorter; one thread per arc. Writes each head
+// that got a shorter path to `found` once.
 template <class Slot>
 __global__ void relax(const i64 *offsets, const Slot *heads, const u32 *lengths, const i64 *rows, const i64 *distances,
                       const i64 *ends, i64 count, i64 arcs, u64 *best, u64 *touched, i64 *found, u64 *tail) {
@@ -56,7 +56,7 @@ __global__ void relax(const i64 *offsets, const Slot *heads, const u32 *lengths,
   }
 }
 
-// Once every head has its shortest distance: writes the row that its path comes through, any of several.
+// Once every head has its shortest distance: writes a row that its path comes through; any is right.
 template <class Slot>
 __global__ void name_parents(const i64 *offsets, const Slot *heads, const u32 *lengths, const i64 *rows,
                              const i64 *distances, const i64 *ends, i64 count, i64 arcs, const u64 *best,

@@ -1,17 +1,17 @@
 // A rank's part of a graph on its GPU: the levels of a search over several ranks (hopwave/distributed/search.py).
 //
-// Rows are tails with their heads (out), and heads with their tails (into), all named by slots. Bitmaps are words of 64
-// slots; a warp works on half a word at a time, so that no two warps write to the same half.
+// Rows are tails with their heads (out), and heads with their tails (into), both given by slots. Bitmaps are words of
+// 64 slots; a warp works on half a word at a time, so that no two warps write to the same half.
 #pragma once
 #include "common/threads.cuh"
 
 namespace hopwave::rank {
 
-constexpr int PATIENCE = 32;  // neighbours that a thread looks at alone before its warp helps
+constexpr int PATIENCE = 32;  // neighbours that a thread reads alone before its warp helps
 
 __device__ __forceinline__ bool is_set(const u64 *bits, u64 slot) { return bits[slot >> 6] >> (slot & 63) & 1; }
 
-// The row that arc e belongs to, of `rows` rows laid end to end; `ends` are the running sums of their lengths.
+// Returns the row of arc e, among `rows` rows laid end to end; `ends` are the running sums of their lengths.
 __device__ __forceinline__ i64 row_of(i64 e, const i64 *ends, i64 rows) {
   i64 low = 0, high = rows - 1;
   while (low < high) {
@@ -23,7 +23,7 @@ __device__ __forceinline__ i64 row_of(i64 e, const i64 *ends, i64 rows) {
 }
 
 // One thread per arc of the frontier. A head that was not sent before is claimed in `sent` and written to `found`, with
-// the row it was met in.
+// the row that reached it.
 template <class Slot>
 __global__ void push(const i64 *offsets, const Slot *heads, const i64 *frontier, const i64 *ends, i64 rows, i64 arcs,
                      u64 *sent, Slot *found, i64 *parents, u64 *count) {
@@ -38,7 +38,7 @@ __global__ void push(const i64 *offsets, const Slot *heads, const i64 *frontier,
   }
 }
 
-// The open rows of one segment, which begins at slot `first`: each looks for a tail in the frontier. One warp per 32
+// The open rows of one segment, which begins at slot `first`, each search for a tail in the frontier. One warp per 32
 // rows, one row per lane.
 template <class Slot>
 __global__ void pull(const i64 *offsets, const Slot *tails, i64 first, i64 halves, u32 *closed, const u64 *front,
@@ -57,7 +57,7 @@ __global__ void pull(const i64 *offsets, const Slot *tails, i64 first, i64 halve
       hit = is_set(front, parent);
     }
     u32 left = __ballot_sync(ALL_LANES, !hit && e < end);
-    while (left) {  // long rows: the whole warp looks through the rest of each
+    while (left) {  // long rows: the whole warp searches the rest of each
       const int from = __ffs(left) - 1;
       left &= left - 1;
       const i64 last = __shfl_sync(ALL_LANES, end, from);
@@ -82,7 +82,7 @@ __global__ void pull(const i64 *offsets, const Slot *tails, i64 first, i64 halve
   if (lane() == 0 && checked) atomicAdd(sums, found), atomicAdd(sums + 1, checked);
 }
 
-// Vertices of this rank that some rank found: those not visited yet are kept, with their parents.
+// Vertices of this rank that some rank found: keeps those not visited yet, with their parents.
 template <class Id>
 __global__ void claim(const i64 *heads, const Id *ids, i64 count, u64 *visited, Id *parent, i64 *kept, u64 *tail) {
   for (i64 i = signed_thread_number(); i < count; i += signed_thread_count()) {
@@ -94,7 +94,7 @@ __global__ void claim(const i64 *heads, const Id *ids, i64 count, u64 *visited, 
   }
 }
 
-// Every row's heaviest neighbour goes to its front, where a pull looks first. One warp per row.
+// Moves every row's heaviest neighbour to the front, where a pull looks first. One warp per row.
 template <class Slot, class Weight>
 __global__ void hubs_first(const i64 *offsets, Slot *neighbours, i64 rows, const Weight *weight) {
   for (i64 row = signed_thread_number() / 32; row < rows; row += signed_thread_count() / 32) {
@@ -119,9 +119,9 @@ __global__ void hubs_first(const i64 *offsets, Slot *neighbours, i64 rows, const
   }
 }
 
-// Graph500's rules about arcs. `wrong` has (count, row, tail) for each of three: an arc that skips a level, a vertex
-// left out, a tree arc that does not join two successive levels. `parents` are tail slots; -1 for rows without a tree
-// arc.
+// Graph500's rules about arcs. `wrong` has (count, row, tail) for each of three errors: an arc that skips a level, a
+// vertex left out, a tree arc that does not join two successive levels. `parents` are tail slots; -1 for rows without a
+// tree arc.
 template <class Slot, class Level>
 struct Judge {
   const i64 *offsets;
@@ -136,7 +136,7 @@ struct Judge {
     if (atomicAdd(wrong + 3 * rule, 1ull) == 0) wrong[3 * rule + 1] = row, wrong[3 * rule + 2] = tail;
   }
 
-  // Arcs start, start + step, ... of a row.
+  // Checks arcs start, start + step, ... of a row.
   __device__ __forceinline__ void look(i64 row, i64 start, i64 step) const {
     const i64 level = levels[row], parent = parents[row], end = offsets[first + row + 1];
     for (i64 e = offsets[first + row] + start; e < end; e += step) {
@@ -150,7 +150,7 @@ struct Judge {
   }
 };
 
-// One warp per row; rows of more than `longest` arcs are left to check_long.
+// One warp per row; leaves rows of more than `longest` arcs to check_long.
 template <class Slot, class Level>
 __global__ void check(const i64 *offsets, const Slot *tails, i64 first, i64 rows, i64 longest, const Level *levels,
                       const Level *tail_levels, const i64 *parents, u8 *linked, u64 *wrong) {
@@ -159,7 +159,7 @@ __global__ void check(const i64 *offsets, const Slot *tails, i64 first, i64 rows
     if (offsets[first + row + 1] - offsets[first + row] <= longest) judge.look(row, lane(), 32);
 }
 
-// One block per row: the greatest hubs have millions of arcs, which would keep one warp busy long after all others.
+// One block per row: the greatest hubs have millions of arcs, with which one warp would be busy long after all others.
 template <class Slot, class Level>
 __global__ void check_long(const i64 *offsets, const Slot *tails, i64 first, const i64 *rows, i64 count,
                            const Level *levels, const Level *tail_levels, const i64 *parents, u8 *linked, u64 *wrong) {

@@ -1,4 +1,4 @@
-// The lengths of arcs: what they are like, and as whole numbers of 32 bits.
+// Properties of the lengths of arcs, and their conversion to whole numbers of 32 bits.
 #pragma once
 #include "common/threads.cuh"
 
@@ -6,10 +6,10 @@ namespace hopwave::shortest_paths {
 
 struct Summary {
   double greatest, sum;
-  u64 fractions;  // how many are no whole numbers
+  u64 fractions;  // how many are not whole numbers
 };
 
-// One summary per block; the host adds them up, so that sums are the same in every run.
+// One summary per block; the host adds them up in a fixed order, so that sums are the same in every run.
 template <class T>
 __global__ void __launch_bounds__(BLOCK) measure(const T *lengths, u64 count, Summary *of_block) {
   __shared__ Summary of_warp[BLOCK / WARP];

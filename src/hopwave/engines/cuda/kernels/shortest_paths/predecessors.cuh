@@ -1,22 +1,22 @@
-// For every vertex the one before it on a shortest path, once distances are final; in one cooperative launch.
+// Finds every vertex's predecessor on a shortest path when distances are final; in one cooperative launch.
 //
 // An arc u → v is tight if d(u) plus its length is d(v). Among the tight arcs from nearer vertices, d(u) < d(v), the
-// lowest u is taken. Arcs between vertices that are equally far away (of length 0, or lost in rounding) could form a
-// circle. So they are only taken for vertices without any other, in rounds: a vertex takes the lowest u of those that
-// had their own predecessor before the round began. The result is the same every time, and is a tree.
+// lowest u is taken. Tight arcs between equally distant vertices (of length 0, or lost in rounding) could form a cycle.
+// So they are only taken for vertices without any other tight arc, in rounds: a vertex takes the lowest u that had its
+// own predecessor before the round began. The result is the same in every run, and is a tree.
 #pragma once
 #include "shortest_paths/state.cuh"
 
 namespace hopwave::shortest_paths {
 
-//   parent      the result; -1 where there is no path
-//   step        the round in which a vertex was given its predecessor; LATER before
-//   lists       two of n vertices each; counts: their lengths, for this round, the next, and one being cleared
+//   parent      the result; -1 for no path
+//   step        the round in which a vertex got its predecessor; LATER before
+//   lists       two lists of n vertices each; counts: their lengths, for this round, the next, and one being cleared
 constexpr int LATER = 0x7fffffff;
 constexpr i64 INFINITY_BITS = 0x7ff0000000000000ll;
 __device__ __forceinline__ bool has_path(double d) { return d < __longlong_as_double(INFINITY_BITS); }
 
-// The row of an arc: the last row in [low, high) that begins at the arc or before it.
+// Returns the row of an arc: the last row in [low, high) that begins at the arc or before it.
 template <class Offset>
 __device__ __forceinline__ int row_of(const Offset *offsets, int low, int high, i64 arc) {
   while (high - low > 1) {
@@ -72,7 +72,7 @@ __global__ void __launch_bounds__(THREADS)
   meet();
   // A source may be counted as missing if its parent was not set yet; that only costs one more pass.
   if (missing) {
-    // The first round looks at all arcs, the others at those of the vertices found in the round before.
+    // The first round reads all arcs, the others only the arcs of the vertices found in the round before.
     every_arc(offsets, neighbours, lengths, n, m, d, [&](int u, int v, double from, double to) {
       if (to == from && __ldg(d + v) == to && __ldcg(step + u) == 0 && __ldcg(step + v) > 0) {
         atomicMin(parent + v, u);

@@ -1,5 +1,5 @@
-// Relaxing arcs: a warp deals out the arcs of up to 32 entries to its lanes, offers their ends a distance, and queues
-// the ends whose distance became shorter: nearer than the threshold in a near queue, others on the far pile.
+// Relaxing arcs: a warp deals out the arcs of up to 32 entries to its lanes, lowers the distances of their heads, and
+// queues the heads that became nearer: below the threshold in a near queue, others on the far pile.
 #pragma once
 #include "shortest_paths/state.cuh"
 
@@ -20,12 +20,12 @@ struct Relaxing {
   Bits limit;  // the greatest distance
   Bits threshold;
   u32 phase, pile;  // entries go to the near queue of the next phase, and onto this pile
-  u32 round;        // of this block within the phase
+  u32 round;        // number of the block's round within the phase
   bool local;       // whether near entries stay in the block
   u32 vertices;
   u64 arcs;
 
-  static constexpr i64 MOST_ARCS = 1 << 20;  // that a row counts as, where arcs of rows are added up
+  static constexpr i64 MOST_ARCS = 1 << 20;  // most arcs that a row counts for when the arcs of rows are added up
 
   // ---- queues. Whole warps call these; bit i of `who` is lane i.
 
@@ -38,7 +38,7 @@ struct Relaxing {
     else work.counters->overflow[(phase + 1) % 3] = 1;
   }
 
-  // `begin` and `end` of the rows are known if K is 1 and entries stay in the block.
+  // If K is 1 and entries stay in the block, `begin` and `end` of the rows are known.
   template <int K>
   __device__ __forceinline__ void queue_near(const u32 (&who)[K], u32 count, const Bits (&d)[K], const int (&v)[K],
                                              const Offset (&begin)[K], const Offset (&end)[K]) {
@@ -92,7 +92,7 @@ struct Relaxing {
     }
   }
 
-  // Queues each lane's vertices, near or far by the threshold; `wanted` says which count.
+  // Queues each lane's vertices as near or far; `wanted` says which of them to queue.
   template <int K>
   __device__ __forceinline__ void queue(const bool (&wanted)[K], const Bits (&d)[K], const int (&v)[K],
                                         const Offset (&begin)[K], const Offset (&end)[K]) {
@@ -109,8 +109,8 @@ struct Relaxing {
 
   // ---- arcs
 
-  // Relaxes each lane's arcs; a head below 0 is no arc. All loads of a kind are in flight together. Bit i of `alive`
-  // says whether the arcs of lane i's entry count.
+  // Relaxes each lane's arcs; a head below 0 stands for no arc. All loads of a kind are issued together. Bit i of
+  // `alive` says whether the arcs of lane i's entry count.
   template <int K, class Alive>
   __device__ __forceinline__ void relax(const i64 (&arc)[K], const Bits (&from)[K], const int (&owner)[K],
                                         Alive alive) {
@@ -127,7 +127,7 @@ struct Relaxing {
     const u32 live = alive();
 #pragma unroll
     for (int k = 0; k < K; k++) {
-      // With few arcs latency counts: the atomic operation alone is one trip to memory instead of two.
+      // With few arcs latency matters: the atomic operation alone is one trip to memory instead of two.
       before[k] = v[k] < 0 || !(live >> owner[k] & 1) ? 0 : K == 1 ? M::NONE : __ldcg(work.dist + v[k]);
       offer[k] = M::plus(from[k], length[k]);
       if (K == 1 && local && v[k] >= 0) begin[k] = __ldg(offsets + v[k]), end[k] = __ldg(offsets + v[k] + 1);
@@ -142,7 +142,7 @@ struct Relaxing {
     queue<K>(better, offer, v, begin, end);
   }
 
-  // A long row becomes chunks of the next phase, which all blocks share.
+  // Cuts a long row into chunks for the next phase, which all blocks share.
   __device__ __forceinline__ void cut(u32 long_rows, int v, Bits d, i64 begin, i64 degree) {
     for (; long_rows; long_rows &= long_rows - 1) {
       const int lead = __ffs(long_rows) - 1;
@@ -163,11 +163,11 @@ struct Relaxing {
     }
   }
 
-  // Each lane brings one stretch of arcs, fewer than 2^32 together; the lanes share all of them evenly. Arcs of a lane
-  // whose entry no longer counts (`now` is not d) are left out.
+  // Each lane brings consecutive arcs, fewer than 2^32 in total; the lanes share all of them evenly. Skips the arcs of
+  // a lane whose entry is outdated (`now` is not d).
   __device__ __forceinline__ void share(Bits d, Bits now, i64 begin, u32 length) {
     u32 end = inclusive_scan(length), total = __shfl_sync(ALL_LANES, end, WARP - 1);
-    if (total <= WARP) {  // it is not waited for `now` before the arcs are read
+    if (total <= WARP) {  // the arcs are read without waiting for `now`
       deal<1>(0, total, end, begin - (end - length), d, [&] { return __ballot_sync(ALL_LANES, now == d); });
       arcs += total;
       return;
@@ -200,8 +200,8 @@ struct Relaxing {
 
   // ---- a block's part in a phase
 
-  // What a lane passes on: the distance of an entry along a stretch of its arcs. `now` is the vertex's own distance,
-  // which may still be on its way; `whole` says that the entry's vertex is to be counted here.
+  // A lane's work: some consecutive arcs of an entry, along which its distance d is passed on. `now` is the vertex's
+  // own distance, which may still be loading; `whole`: count the entry's vertex here.
   struct Stretch {
     Bits d, now;
     i64 begin;
@@ -209,7 +209,7 @@ struct Relaxing {
     bool whole;
   };
 
-  // A chunk, in the first lane.
+  // Takes a chunk, in the first lane.
   __device__ __forceinline__ Stretch chunk(u32 i) {
     const Chunk *c = work.chunks[phase % 2] + i;
     const int v = __ldcg(&c->v);
@@ -219,7 +219,7 @@ struct Relaxing {
             mine && begin == (i64)__ldg(offsets + v)};
   }
 
-  // Up to 32 entries of a list, or of the block's own (list is null), one per lane; long rows are put off.
+  // Takes up to 32 entries of a list, or of the block's own (list is null), one per lane; cuts long rows.
   __device__ __forceinline__ Stretch tile(const Entry<Bits> *list, u32 i, bool mine) {
     int v = 0;
     Bits d = 0, now = 1;
@@ -234,7 +234,7 @@ struct Relaxing {
         v = own.near_v[half][i], d = own.near_d[half][i];
         begin = (i64)own.near_begin[half][i], degree = (i64)own.near_degree[half][i];
       }
-      now = __ldcg(work.dist + v);  // if it is less than d, the vertex has another entry
+      now = __ldcg(work.dist + v);  // if this is less than d, the vertex has another entry
     }
     if (__any_sync(ALL_LANES, degree >= work.chunk)) {
       const u32 long_rows = __ballot_sync(ALL_LANES, degree >= work.chunk && now == d);
@@ -244,8 +244,8 @@ struct Relaxing {
     return {d, now, begin, (u32)degree, mine};
   }
 
-  // Deals out work to warps: chunks to the warps of all blocks of the team, entries of a list to those of this block.
-  // All arcs are followed in one place, which keeps the kernel short.
+  // Deals out chunks to the warps of the whole team, and entries of a list to the warps of this block. All arcs are
+  // followed in one place, which keeps the kernel short.
   __device__ __forceinline__ void pass_on(const Entry<Bits> *list, u32 begin, u32 end, u32 chunks, u32 blocks,
                                           u32 rank) {
     const u32 size = min(32u, max(1u, (end - begin + WARPS - 1) / WARPS));
@@ -277,7 +277,7 @@ struct Relaxing {
     __syncthreads();
   }
 
-  // Moves the near entries that wait in shared memory after this round to the near queue.
+  // Moves the near entries that are in shared memory after this round to the near queue.
   __device__ __forceinline__ void flush_near(u32 count) {
     __syncthreads();
     if (threadIdx.x == 0) {

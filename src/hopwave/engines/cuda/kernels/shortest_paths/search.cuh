@@ -1,38 +1,37 @@
 // Shortest paths from one vertex, or the nearest of several, in one cooperative launch. A near queue holds entries of
 // the current bucket, a far pile all others (Davidson et al., Work-efficient parallel GPU methods for single-source
-// shortest paths, 2014). A launch is a sequence of phases with a barrier between two:
+// shortest paths, 2014). A launch is a sequence of phases, separated by barriers:
 //
-//   round     entries of the near queue, and chunks of long rows, are passed on along their arcs. What is found nearer
-//             than the threshold goes into the next near queue, the rest onto the pile. A block that has few entries
-//             goes on with those that it finds itself, for some rounds with barriers inside the block alone.
-//   split     the near queue is empty: the threshold moves on, and the pile is looked through. Entries that are below
-//             it become the near queue, those that no longer count are dropped.
+//   round     entries of the near queue, and chunks of long rows, are passed on along their arcs. Vertices found below
+//             the threshold go into the next near queue, others onto the pile. A block that has few entries goes on
+//             with those that it finds itself, for some rounds with barriers only inside the block.
+//   split     the near queue is empty: the threshold moves on. Entries of the pile below it become the near queue;
+//             outdated ones are dropped.
 //   rebuild   a buffer was full, so entries were lost: every vertex that the current bucket may still have to pass on
 //             is queued again. This only repeats work.
 //
-// The first block takes small phases alone while the others wait. The order of relaxations does not change a bit of the
-// result: rounded sums are monotone in their terms, so the least distance of a vertex also offers the least to its
-// neighbours.
+// The first block takes small phases alone while the others wait. The order of relaxations does not change the result:
+// rounded sums are monotone in their terms, so the least distance of a vertex also gives the least to its neighbours.
 #pragma once
 #include "shortest_paths/relax.cuh"
 
 namespace hopwave::shortest_paths {
 
-// What all threads of a block know of the counters.
+// A block's copy of the counters.
 struct Here {
   u32 near, chunks, far, overflow;
   u64 least;
 };
 
-// What a phase changes in the standing.
+// What a phase changes in the state of the search.
 template <class Bits>
 struct Ended {
-  Bits lower, threshold;  // of a split
-  u32 rounds;             // of a round
+  Bits lower, threshold;  // the bucket of a split
+  u32 rounds;             // of a round phase
   bool split, rebuilt, grid, crowded;
 };
 
-// What all threads of a block know is in shared memory. Thread 0 changes it between two phases, while the others wait.
+// Data common to a block's threads is in shared memory. Thread 0 changes it between two phases, while the others wait.
 template <class Offset, class Length, class Bits>
 struct Search {
   using M = Measure<Length, Bits>;
@@ -45,9 +44,9 @@ struct Search {
   Here &here;
   Standing &at;
   Bits width;
-  u32 target;  // of the barrier
+  u32 target;  // for barrier()
 
-  // Thread 0 notes what a phase has changed.
+  // Thread 0 records what a phase has changed.
   __device__ __forceinline__ void advance(const Ended<Bits> &ended) {
     at.phase++, at.grid_phases += ended.grid;
     if (ended.split) {
@@ -67,7 +66,7 @@ struct Search {
     here.far = __ldcg(&c->far[at.pile % 3]), here.least = __ldcg(&c->least[(at.pile + 2) % 3]);
   }
 
-  // The end of a phase of this block alone.
+  // Ends a phase of this block alone.
   __device__ __forceinline__ void meet_alone(const Ended<Bits> &ended) {
     __syncthreads();
     if (threadIdx.x == 0) {
@@ -78,7 +77,7 @@ struct Search {
     __syncthreads();
   }
 
-  // The end of a phase of all blocks, or after the first block worked alone: it then told where the search stands.
+  // Ends a phase of all blocks, or one of the first block alone, which then passes the state of the search in `told`.
   __device__ __forceinline__ void meet(const Ended<Bits> *ended, const Standing *told) {
     barrier(
         &work.counters->arrived, target, gridDim.x, [] {},
@@ -99,7 +98,7 @@ struct Search {
   __device__ __forceinline__ bool nothing_near() const { return !(here.near | here.chunks); }
   __device__ __forceinline__ bool over() const { return !here.overflow && nothing_near() && !here.far; }
 
-  // Whether the first block takes the coming phase alone, where `most` entries are few.
+  // Whether the first block takes the coming phase alone; `most` is the greatest number of entries for that.
   __device__ __forceinline__ bool small(i64 most) const {
     if (here.overflow || over() || at.crowded) return false;
     return nothing_near() ? here.far <= work.pile : here.near <= most && here.chunks <= 4;
@@ -133,7 +132,7 @@ struct Search {
       __syncthreads();
       found = own.near_count[(r.round + 1) % 3], found_arcs = own.near_arcs[(r.round + 1) % 3];
       const u32 far = own.far_count, cut = own.cut;
-      __syncthreads();  // everyone has read what the next round changes
+      __syncthreads();  // all threads have read what the next round changes
       if (far >= Queues::FAR / 2) r.flush_far();
       if (!found || found > most || found_arcs > work.arcs || cut || rounds > subrounds) break;
       r.round++;
@@ -168,7 +167,7 @@ struct Search {
       work.counters->least[(at.pile + 1) % 3] = M::NONE;
       if (!at.fresh && !rebuild) note_bucket();
     }
-    // If the pile was looked through by the last phase too, its least distance is known: the next bucket begins there.
+    // If the last phase went through the pile too, its least distance is known: the next bucket begins there.
     const Bits lower = (Bits)(rebuild ? at.lower : at.fresh ? here.least : at.threshold);
     const Bits threshold = rebuild ? (Bits)at.threshold : M::end(lower, width);
     R &r = relaxing;
@@ -197,7 +196,7 @@ struct Search {
     return {lower, threshold, 0, true, rebuild, blocks > 1, false};
   }
 
-  // The row of the trace for a bucket that is done; thread 0 of the first block.
+  // Writes the trace's row for a finished bucket; thread 0 of the first block.
   __device__ __forceinline__ void note_bucket() {
     if (work.trace && at.buckets < work.trace_rows) {
       i64 *row = work.trace + (i64)at.buckets * TRACE_COLUMNS;
@@ -226,8 +225,8 @@ struct Search {
   }
 };
 
-// Distances from the nearest of `count` sources, as float64 into `out`; that array is work.dist itself where distances
-// are kept as float64.
+// Writes distances from the nearest of `count` sources to `out`, as float64; `out` is work.dist itself if distances are
+// kept as float64.
 template <class Offset, class Length, class Bits>
 __global__ void __launch_bounds__(THREADS)
     search(const Offset *offsets, const int *neighbours, const Length *lengths, i64 n,

@@ -1,11 +1,11 @@
 // What the files of the search for shortest paths share: distances and lengths, entries, buffers, counters.
 //
-// A distance is kept as whole-number bits that compare as distances do, so that atomicMin finds the least:
+// A distance is kept as an unsigned integer that compares like the distance, so that atomicMin finds the least:
 //
 //   u32   whole lengths whose sums all fit            u64   the bits of a float64 that is not negative
 //
-// An entry is a vertex with a distance that it was given. The distance replaced a greater one, so no two entries are
-// the same, and an entry counts only while its distance is still the vertex's own: each is passed on at most once.
+// An entry is a vertex with a distance that it got. The distance replaced a greater one, so no two entries are equal.
+// An entry is outdated when the vertex has got a shorter distance; so each distance is passed on at most once.
 #pragma once
 #include "common/barrier.cuh"
 
@@ -13,7 +13,7 @@ namespace hopwave::shortest_paths {
 
 constexpr int THREADS = 1024, WARPS = THREADS / WARP;
 constexpr int TRACE_COLUMNS = 5;  // least distance (its bits), rounds, vertices, arcs, nanoseconds
-constexpr int IN_FLIGHT = 4;      // arcs of long rows that a lane has in flight
+constexpr int IN_FLIGHT = 4;      // arcs of long rows that a lane loads at a time
 
 // Distances of type Bits along lengths of type Length. NONE is the distance of a vertex that has no path.
 template <class Length, class Bits>
@@ -25,14 +25,14 @@ struct Measure {  // float or double lengths, float64 sums
     return (u64)__double_as_longlong(__dadd_rn(__longlong_as_double((i64)d), (double)length));
   }
   __device__ static double number(Bits d) { return __longlong_as_double((i64)d); }
-  // The end of the bucket [least, least + width). It is above `least`, however narrow the bucket is.
+  // Returns the end of the bucket [least, least + width). It is above `least`, however narrow the bucket is.
   __device__ static Bits end(Bits least, Bits width) {
     return max(min((Bits)__double_as_longlong(__dadd_rn(number(least), number(width))), NONE), min(least + 1, NONE));
   }
 };
 
 template <>
-struct Measure<u32, u32> {  // whole lengths; none where all are 1
+struct Measure<u32, u32> {  // whole lengths; no array of lengths if all are 1
   using Value = u32;
   static constexpr u32 NONE = ~0u;
   __device__ static Value load(const u32 *lengths, i64 arc) { return lengths ? __ldg(lengths + arc) : 1; }
@@ -66,33 +66,33 @@ struct Chunk {
   int v, length;
 };
 
-// Where a search stands between two phases.
+// The state of a search between two phases.
 struct Standing {
   u64 threshold, lower;  // the current bucket: distances from lower to less than threshold
-  i64 began;             // in nanoseconds; of the block itself
-  u32 phase, pile;       // how many phases have ended; which pile of far entries is filled
-  u32 buckets, rounds;   // buckets begun before this one; rounds of this one, as the first block counts them
+  i64 began;             // in nanoseconds, by the block's own clock
+  u32 phase, pile;       // phases ended; number of the pile that is being filled
+  u32 buckets, rounds;   // buckets begun before this one; rounds of this bucket, as the first block counts them
   u32 all_rounds, grid_phases, rebuilds;
-  int fresh;    // whether the last phase looked through the pile
+  int fresh;    // whether the last phase went through the pile
   int crowded;  // whether the near entries have too many arcs for one block
 };
 
-// What is read after a barrier must not be written in the phase that follows, when a slow block may still be reading.
-// So there are three of each count: of this phase, of the next, and one being cleared.
+// Data read after a barrier must not be written in the next phase, when a slow block may still be reading it. So there
+// are three of each count: of this phase, of the next, and one being cleared.
 struct Counters {
-  __align__(128) u32 arrived;  // blocks that have ever arrived at the barrier
+  __align__(128) u32 arrived;  // blocks that have arrived at the barrier since the beginning
   __align__(128) u32 left;     // blocks that have finished
   __align__(128) u32 near[3];  // entries of the near queues, by phase
   __align__(128) u32 chunks[3];
   __align__(128) u32 overflow[3];  // whether a buffer was full, by phase
   __align__(128) u32 far[3];       // entries of the far piles, by pile
-  __align__(128) u64 least[3];     // the least distance that stays on a pile which was looked through
-  __align__(128) u64 vertices;     // that passed on their distance, for the trace
+  __align__(128) u64 least[3];     // the least distance that stays on a pile after a split
+  __align__(128) u64 vertices;     // vertices that passed on their distance, for the trace
   __align__(128) u64 arcs;
   __align__(128) Standing standing[2];  // what the first block tells the others after it has worked alone
 };
 
-// What a search tells the host.
+// A search's report to the host.
 struct Report {
   u64 buckets, rounds, grid_phases, rebuilds;
 };
@@ -107,18 +107,18 @@ struct Work {
   i64 trace_rows;
   i64 capacity, chunk_capacity;  // of each near queue and far pile; of each list of chunks
   // Policy (engines/cuda/policy.py, PathSplit).
-  i64 chunk;      // arcs from which a row is long: it is cut into pieces of this many
+  i64 chunk;      // arcs from which a row is long: it is cut into pieces of this length
   i64 enter;      // entries up to which the first block goes on alone
-  i64 alone;      // entries up to which it stays alone
-  i64 pile;       // entries of a far pile that it looks through alone
-  i64 local;      // entries per block up to which blocks go on with what they find themselves
-  i64 subrounds;  // for that many rounds at most
-  i64 arcs;       // as long as these entries have no more arcs than this
-  i64 share;      // entries that a block has at least, so that few entries go to few blocks
+  i64 alone;      // entries up to which the first block stays alone
+  i64 pile;       // entries of a far pile up to which the first block takes it alone
+  i64 local;      // entries per block up to which a block goes on with what it finds itself
+  i64 subrounds;  // most rounds for which a block goes on so
+  i64 arcs;       // most arcs of these entries
+  i64 share;      // least entries per block, so that few entries go to few blocks
 };
 
-// Entries that a block found, in shared memory. Near ones know where their rows are: that is looked up while the
-// distance is on its way to the memory.
+// Entries that a block found, in shared memory. Near entries also have the ends of their rows, which are read while the
+// distance is being written.
 template <class Offset, class Bits>
 struct BlockQueues {
   static constexpr u32 NEAR = 16384 / (sizeof(Bits) + sizeof(Offset) + 8), FAR = 8192 / sizeof(Entry<Bits>);
@@ -129,7 +129,7 @@ struct BlockQueues {
   u32 near_degree[2][NEAR];
   u32 near_count[3], near_arcs[3], far_count;
   u32 cut;    // whether a long row was cut in this phase
-  u32 place;  // where a flush begins
+  u32 place;  // first place of a flush
   u32 vertices;
   u64 arcs;
 };

@@ -1,5 +1,5 @@
-// The product by all rows, unmasked, in equal shares of the arcs whatever the degrees: push-pull's operation 1 (section
-// 6.3), for which the paper uses ModernGPU's SpMV. The mask comes afterwards.
+// The product by all rows, unmasked, in equal shares of the arcs: push-pull's operation 1 (section 6.3), for which the
+// paper uses ModernGPU's SpMV. The mask is applied afterwards.
 #pragma once
 #include "common/products.cuh"
 #include "steps/gather.cuh"
@@ -7,9 +7,9 @@
 
 namespace hopwave::steps {
 
-// product(v) ⊕= u for every arc from a vertex u of the operand to v. A block takes SCRATCH arcs side by side and
-// finds the rows they lie in; each thread finds its arc's row among those. Under ANY any writer is right. Under PLUS,
-// lanes of the same row first add up their path counts.
+// product(v) ⊕= u for every arc from a vertex u of the operand to v. A block takes SCRATCH consecutive arcs and finds
+// their rows; each thread finds its arc's row among these. With ANY, any writer is right. With PLUS, lanes of the same
+// row first add up their path counts.
 template <class Offset, bool counting>
 __global__ void all_rows(const Offset *in_offsets, const int *in_neighbours, int n, u64 arcs, const u32 *operand,
                          const double *sigma, int *product, double *sums, u64 *counters) {
@@ -40,8 +40,8 @@ __global__ void all_rows(const Offset *in_offsets, const int *in_neighbours, int
   report(mine, counters);
 }
 
-// Of the product, what was not visited is the new frontier; the product is emptied for the next level. A warp takes the
-// 32 vertices of a word, so that the bitmaps are ready too.
+// The vertices of the product that were not visited are the new frontier; the product is cleared for the next level. A
+// warp takes the 32 vertices of a word, so that it can write the bitmaps too.
 template <class Offset, bool counting>
 __global__ void mask_rows(const Offset *offsets, int n, int depth, int *product, double *sums, u32 *visited, u32 *next,
                           int *distance, int *parent, double *sigma, u64 *counters) {

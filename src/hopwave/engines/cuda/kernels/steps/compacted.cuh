@@ -1,5 +1,5 @@
 // Hiragushi's bottom-up kernel (Figure 3): unvisited vertices are packed in shared memory and updates are gathered from
-// there, so that no thread idles beside a visited vertex and no global atomic operation is needed.
+// there, so that no thread idles because its vertex is visited, and no global atomic operation is needed.
 #pragma once
 #include "common/graph.cuh"
 #include "steps/report.cuh"
@@ -10,10 +10,10 @@ constexpr int PACKED = 4 * BLOCK;  // vertices that a block packs at a time
 
 // A thread owns one word of 32 vertices. In rounds of at most PACKED vertices, the threads of a block
 //   1. write the unvisited vertices of their own words side by side into scratch;
-//   2. take vertices from there, whoever wrote them, look for a visited neighbour, and write the vertex's bit back into
-//      the same place (section 3.4, "Reducing the use of shared memory");
+//   2. take any vertices from scratch, look for a visited neighbour, and write the vertex's bit to its place in scratch
+//      (section 3.4, "Reducing the use of shared memory");
 //   3. collect the bits of their own words.
-// This kernel does not write `visited`, so it may come through the read-only cache (the paper's texture cache).
+// This kernel does not write `visited`, so it may be read through the read-only cache (the paper's texture cache).
 // `closed` leaves out the vertices that no arc leads to.
 template <class Offset>
 __global__ void pull_compacted(const Offset *__restrict__ in_offsets, const int *__restrict__ in_neighbours,

@@ -1,5 +1,5 @@
-// XBFS's bottom-up: a sorted queue of unvisited vertices by double scan (section 4.2), rows given to threads in three
-// ways (section 5.1), and the asynchronous look ahead (section 5.2, Algorithm 3).
+// XBFS's bottom-up: a sorted queue of unvisited vertices by double scan (section 4.2), three ways to give rows to
+// threads (section 5.1), and the asynchronous look ahead (section 5.2, Algorithm 3).
 #pragma once
 #include "common/graph.cuh"
 #include "steps/plan.cuh"
@@ -7,21 +7,21 @@
 
 namespace hopwave::steps {
 
-// Whether a vertex belongs to the bottom-up frontier: those not visited before this level (Definition 2.1). Vertices
-// that the level before found early, at this depth + 1, are still in it, so that the queue holds all that a push will
-// need (Observation 2).
+// Whether v belongs to the bottom-up frontier: not visited before this level (Definition 2.1). Vertices that the level
+// before found early, at this depth + 1, still belong to it, so that the queue holds all vertices that a push will need
+// (Observation 2).
 __device__ inline bool waits(const int *distance, u64 v, u64 n, int depth) {
   return v < n && (distance[v] == -1 || distance[v] == depth + 1);
 }
 
-constexpr int AHEAD_READS = 8;  // words of statuses that a warp reads before it asks for the first
+constexpr int AHEAD_READS = 8;  // words of statuses that a warp loads at a time
 
 // One of the two scans. A thread owns a segment, but a warp goes through the segments of its threads together, 32
-// vertices at a time, so that reads coalesce; a ballot tells all lanes, and only the owner keeps it. Once every lane
-// has a word of its own segment, all extract theirs.
-//   scan = 1   counts the waiting vertices: places[segment] is how many come before the segment in its block,
-//              sums[block] how many the block has
-//   scan = 2   writes the vertices to their places, once prefix_sum has made running sums of sums
+// vertices at a time, so that reads coalesce; each ballot reaches all lanes, and only the owner keeps it. When every
+// lane has a word of its own segment, all lanes extract their vertices.
+//   scan = 1   counts the waiting vertices: places[segment] gets the number before the segment in its block,
+//              sums[block] the number in the block
+//   scan = 2   writes the vertices to their places, after prefix_sum has turned `sums` into running sums
 template <class Offset, int scan>
 __global__ void scan_segments(const int *distance, u64 n, int depth, u64 segments, u64 segment_length, u32 *places,
                               i64 *sums, int *queue) {
@@ -66,9 +66,9 @@ __global__ void prefix_sum(i64 *sums, u64 blocks) {
   }
 }
 
-// What a row found; depth is the paper's l - 1. With `asynchronous`, a row without a neighbour in the frontier, but
-// with one found during this very launch, belongs to the level after (Lemma 2). Whether such a neighbour is seen
-// depends on timing; if it is seen, the result is right.
+// Writes what a row found; depth is the paper's l - 1. With `asynchronous`, a row that has no neighbour in the
+// frontier, but has one that was found in this launch, belongs to the level after (Lemma 2). Timing decides whether
+// such a neighbour is seen; if it is, the result is right.
 template <class Offset, bool asynchronous>
 __device__ inline void write_row(int v, int source, int beside, const Offset *offsets, int depth, int *distance,
                                  int *parent, Tally &mine) {
@@ -85,7 +85,7 @@ __device__ inline void write_row(int v, int source, int beside, const Offset *of
   }
 }
 
-// One row by one thread. A neighbour in the frontier ends the search for a parent.
+// One row by one thread, which stops at a neighbour in the frontier.
 template <class Offset, bool asynchronous>
 __device__ inline void traverse(int v, const Offset *in_offsets, const int *in_neighbours, const Offset *offsets,
                                 int depth, int *distance, int *parent, Tally &mine) {
@@ -105,10 +105,10 @@ __device__ inline void traverse(int v, const Offset *in_offsets, const int *in_n
   write_row<Offset, asynchronous>(v, source, beside, offsets, depth, distance, parent, mine);
 }
 
-constexpr int TURN = 5;  // neighbours between two looks at who has finished (section 5.1.2)
+constexpr int TURN = 5;  // neighbours between two checks of which lanes have finished (section 5.1.2)
 
-// 32 rows by a warp, one per lane (v = -1 for none), with work donation: once 31 lanes have finished, all go on with
-// the row that is left.
+// 32 rows by a warp, one per lane (v = -1: no row), with work donation: when 31 lanes have finished, all lanes share
+// the last row.
 template <class Offset, bool asynchronous>
 __device__ inline void traverse_together(int v, const Offset *in_offsets, const int *in_neighbours,
                                          const Offset *offsets, int depth, int *distance, int *parent, Tally &mine) {
@@ -152,8 +152,8 @@ __device__ inline void traverse_together(int v, const Offset *in_offsets, const 
 
 // How threads get rows:
 //   balance = static   thread t takes rows t, t + threads, ...
-//   balance = thread   its first row by number, each further one from a shared counter (Algorithm 1)
-//   balance = warp     the same, 32 rows at a time for a whole warp (Algorithm 2)
+//   balance = thread   thread t takes row t first, then rows from a shared counter (Algorithm 1)
+//   balance = warp     as thread, but a warp takes 32 rows at a time (Algorithm 2)
 //   balance = donate   as warp, and a warp's last row is shared by all of its lanes
 template <class Offset, Balance balance, bool asynchronous>
 __global__ void pull_queue(const Offset *in_offsets, const int *in_neighbours, const Offset *offsets, const int *queue,

@@ -7,9 +7,8 @@
 
 namespace hopwave::steps {
 
-// ft(column) ⊕= f(row) for every row in the frontier. Arcs are in column order. Under ANY the product is the row
-// itself, and any writer is right. Under PLUS it is the sum of path counts: arcs of one column in a warp first add up
-// theirs.
+// ft(column) ⊕= f(row) for every row in the frontier. Arcs are in column order. With ANY the product is the row itself,
+// and any writer is right. With PLUS it is the sum of path counts; a warp's arcs of one column first add up theirs.
 template <class Offset, bool counting>
 __global__ void scatter(const int *rows, const int *columns, u64 arcs, int depth, const int *distance,
                         const double *sigma, int *product, double *sums, const u64 *before, u64 *counters) {
@@ -29,7 +28,7 @@ __global__ void scatter(const int *rows, const int *columns, u64 arcs, int depth
   report(mine, counters);
 }
 
-// f = ft where nothing was before, σ += f; ft is emptied for the next level.
+// f = ft at vertices not visited before, σ += f; ft is cleared for the next level.
 template <class Offset, bool counting>
 __global__ void mask(const Offset *offsets, int n, int depth, int *product, double *sums, int *distance, int *parent,
                      double *sigma, const u64 *before, u64 *counters) {

@@ -1,6 +1,6 @@
 // How the neighbour lists of a frontier are given to threads. Each function calls visit(u, arc, slot) once for every
-// arc of every list, from whichever thread has it; `arc` is its place in the adjacency, `slot` its place in a list of
-// all of them.
+// arc of every list, in some thread; `arc` is the arc's place in the adjacency, `slot` its place among all arcs of the
+// frontier.
 #pragma once
 #include "common/graph.cuh"
 #include "steps/plan.cuh"
@@ -9,8 +9,8 @@ namespace hopwave::steps {
 
 constexpr int SCRATCH = 4 * BLOCK;  // arcs that a block takes at a time
 
-// A block's even share of a queue, in tiles of BLOCK (Merrill et al., section 4.2). Vertices may be hubs: so every
-// block gets few of a short queue, and neighbours in the queue go to different warps.
+// A block's even share of a queue, in tiles of BLOCK (Merrill et al., section 4.2). Vertices may be hubs. So a short
+// queue is spread over all blocks, and consecutive vertices go to different warps.
 struct QueueShare {
   u64 begin, end;
 
@@ -23,10 +23,10 @@ struct QueueShare {
   __device__ static u64 mine(u64 tile) { return tile + lane() * (BLOCK / WARP) + threadIdx.x / WARP; }
 };
 
-// A tile of lists, one from each thread of the block: [begin, end), empty for none. Arc a of a list has the slot
-// shift + a. mapping = thread: each thread goes through its own list. mapping = twc: a list is gathered as its length
-// suggests (Merrill et al., section 4; Hiragushi, section 3.2): from BLOCK arcs on by the whole block, from WARP arcs
-// on by a warp; a scan packs the shorter ones side by side into shared memory.
+// A tile of lists, one per thread of the block: [begin, end), empty if the thread has no list. Arc a of a list has the
+// slot shift + a. mapping = thread: each thread goes through its own list. mapping = twc: the length of a list decides
+// who gathers it (Merrill et al., section 4; Hiragushi, section 3.2): from BLOCK arcs on by the whole block, from WARP
+// arcs on by a warp; a scan packs the shorter ones side by side into shared memory.
 template <Mapping mapping, class Offset, class Visit>
 __device__ inline void gather_tile(int u, Offset begin, Offset end, u64 shift, Visit visit) {
   if constexpr (mapping == Mapping::thread) {
@@ -74,7 +74,7 @@ __device__ inline void gather_tile(int u, Offset begin, Offset end, u64 shift, V
   }
 }
 
-// The first of sums[low ... high) that is greater than value (high if there is none).
+// Returns the first place in [low, high) with sums[place] > value, or high.
 template <class Sum>
 __device__ inline u64 first_above(const Sum *sums, u64 low, u64 high, u64 value) {
   while (low < high) {
@@ -85,8 +85,9 @@ __device__ inline u64 first_above(const Sum *sums, u64 low, u64 high, u64 value)
   return low;
 }
 
-// Equal shares of all lists together (push-pull, section 6.2: IntervalGather). `sums` is the running sum of the lists'
-// lengths. A block takes a stretch of arcs and finds the few lists it lies in; each thread finds its own among those.
+// Equal shares of the arcs of all lists (push-pull, section 6.2: IntervalGather). `sums` is the running sum of the
+// lists' lengths. A block takes consecutive arcs and finds the few lists they belong to; each thread finds its arc's
+// list among these.
 template <class Offset, class Visit>
 __device__ inline void gather_shares(const Offset *offsets, const int *queue, const i64 *sums, u64 lists, u64 arcs,
                                      Visit visit) {
@@ -106,13 +107,13 @@ __device__ inline void gather_shares(const Offset *offsets, const int *queue, co
   }
 }
 
-// How long each list of the queue is, for the running sum.
+// Writes the length of each list of the queue, for the running sum.
 template <class Offset>
 __global__ void list_lengths(const Offset *offsets, const int *queue, u64 lists, i64 *lengths) {
   for (u64 i = thread_number(); i < lists; i += thread_count()) lengths[i] = (i64)degree(offsets, queue[i]);
 }
 
-// Where each list of a short queue ends when all are laid end to end: lengths and running sum at once, by one block.
+// Writes where each list of a short queue ends when all are laid end to end: lengths and running sum in one block.
 template <class Offset>
 __device__ inline void write_ends(const Offset *offsets, const int *queue, u64 lists, i64 *ends) {
   i64 before = 0;

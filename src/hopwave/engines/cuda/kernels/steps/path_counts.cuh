@@ -1,12 +1,12 @@
-// Path counts of a search that Python leads, level by level (common/counts.cuh says how they are kept).
+// Path counts of a search whose levels Python launches (common/counts.cuh explains their encoding).
 #pragma once
 #include "common/counts.cuh"
 #include "steps/report.cuh"
 
 namespace hopwave::steps {
 
-// The greatest and the least scaled count of a level, as bits: positive floats are ordered as their bits are. LEAST is
-// kept upside down, so that both start from 0.
+// The greatest and the least scaled count of a level, as bits: positive floats compare like their bits. LEAST is stored
+// inverted, so that both start from 0.
 template <class Offset>
 __global__ void level_extent(const int *distance, int n, int depth, const double *sigma, u64 *counters) {
   u64 greatest = 0, least = 0;

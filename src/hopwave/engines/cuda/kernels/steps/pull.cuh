@@ -8,13 +8,14 @@
 
 namespace hopwave::steps {
 
-// What one lane has found of a row: a neighbour in the operand, -1 for none, and the path counts of all of them.
+// What one lane has found of a row: a neighbour in the operand (-1: no neighbour), and the sum of all such neighbours'
+// path counts.
 struct Row {
   int source = -1;
   double paths = 0.0;
 };
 
-// WIDTH lanes look through in_neighbours[begin, end). With early exit they stop at the first neighbour found.
+// WIDTH lanes search in_neighbours[begin, end). With early exit they stop at the first neighbour found.
 template <int WIDTH, bool early_exit, bool counting, class Offset>
 __device__ __forceinline__ Row look_through(const int *in_neighbours, Offset begin, Offset end, const u32 *operand,
                                             const double *sigma, u64 &checked) {
@@ -44,10 +45,10 @@ __device__ __forceinline__ Row look_through(const int *in_neighbours, Offset beg
 
 // One level by rows.
 //   operand            the bitmap in which neighbours are looked up: the frontier, or the visited vertices, which give
-//                      the same answer (push-pull, section 5.4) without a bitmap of the frontier
+//                      the same answer without a bitmap of the frontier (push-pull, section 5.4)
 //   rows = all         computes every row and applies the mask afterwards
 //   rows = unvisited   skips the rows that are masked out
-//   early_exit         stops at the first neighbour found; sums need every neighbour
+//   early_exit         stops at the first neighbour found; not for sums, which need every neighbour
 //   mapping = thread   a warp takes the 32 vertices of a word, one per lane; a ballot makes the word of those found
 //   mapping = warp     a warp takes one vertex; its lanes read 32 neighbours at a time, and their sums are added up
 template <class Offset, Mapping mapping, Rows rows, Operand kind, bool early_exit, bool counting>
@@ -78,7 +79,7 @@ __global__ void pull(const Offset *in_offsets, const int *in_neighbours, const O
       if (lane() == 0) {
         next[w] = bits;
         if (kind == Operand::frontier && bits)
-          visited[w] = seen | bits;  // a visited operand must not change within a level
+          visited[w] = seen | bits;  // visited, if it is the operand, must not change within a level
       }
     }
   } else {

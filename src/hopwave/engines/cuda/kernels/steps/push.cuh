@@ -1,12 +1,12 @@
-// Pushes that claim what they find on the spot: XBFS's top-down (section 4.1), and hopwave's equal shares.
+// Pushes that claim vertices at once: XBFS's top-down (section 4.1), and hopwave's equal shares.
 #pragma once
 #include "steps/gather.cuh"
 #include "steps/report.cuh"
 
 namespace hopwave::steps {
 
-// u reaches v: true for the first thread to say so. The status array is claimed by compare-and-swap, after a plain read
-// that settles most arcs. With path counts every u of the frontier adds its own, first or not.
+// u reaches v; returns true to the first thread that claims v. The claim is a compare-and-swap on the status array,
+// after a plain read that settles most arcs. With path counts every u of the frontier adds its count, first or not.
 template <bool counting>
 __device__ inline bool claim(int u, int v, int depth, int *distance, int *parent, double *sigma) {
   int seen = status(distance, v);
@@ -22,10 +22,10 @@ __device__ inline bool claim(int u, int v, int depth, int *distance, int *parent
 
 // One level by lists.
 //   output = queue   the thread that claims a vertex enqueues it; no scan
-//   output = reuse   the same, but the queue is the list of unvisited vertices that the pull before went through, of
-//                    which only those it found are in the frontier (Observation 2)
-//   output = scan    plain stores, since all writers write the same depth and any of their parents is right; a scan of
-//                    the status array makes the queue afterwards
+//   output = reuse   as queue, but reads the pull's list of unvisited vertices, of which only those that the pull found
+//                    are in the frontier (Observation 2)
+//   output = scan    plain stores: all writers write the same depth, and any of their parents is right; a scan of the
+//                    status array then makes the queue
 template <class Offset, Mapping mapping, Output output, bool counting>
 __global__ void push(const Offset *offsets, const int *neighbours, const int *queue, u64 length, int depth,
                      int *distance, int *parent, double *sigma, int *next, u64 *counters) {
@@ -59,7 +59,7 @@ __global__ void push(const Offset *offsets, const int *neighbours, const int *qu
   report(mine, counters);
 }
 
-// Equal shares of the frontier's arcs, whatever the degrees.
+// Equal shares of the frontier's arcs.
 template <class Offset, bool counting>
 __global__ void push_shares(const Offset *offsets, const int *neighbours, const int *queue, const i64 *sums, u64 lists,
                             u64 arcs, int depth, int *distance, int *parent, double *sigma, int *next, u64 *counters) {

@@ -1,29 +1,29 @@
 // A stable radix sort of keys below 2^bits, each with a value or without: push-pull sorts log M bits (section 6.2).
 // The least significant digit comes first, and each takes one pass (Adinets and Merrill, Onesweep): a tile is sorted by
-// the digit in shared memory, learns from the tiles before it where its keys go, and writes them side by side.
+// the digit in shared memory, reads from the tiles before it where its keys go, and writes equal digits side by side.
 #pragma once
 #include "common/threads.cuh"
 
 namespace hopwave::steps {
 
-constexpr int DIGITS = BLOCK;            // values of a digit, one per thread; a digit has up to 8 bits
+constexpr int DIGITS = BLOCK;            // values of a digit of up to 8 bits, one per thread
 constexpr int KEYS = 16;                 // keys per thread
 constexpr int SORT_TILE = KEYS * BLOCK;  // keys per block
-constexpr int MAX_PLACES = 4;            // digits of a key
+constexpr int MAX_PLACES = 4;            // most digits of a key
 constexpr u32 NO_KEY = 0xffffffffu;      // sorts after every key
 
-// Shared memory of a tile that is being sorted.
+// Shared memory for sorting a tile.
 struct SortTile {
-  u32 counts[BLOCK / WARP][DIGITS];  // of each warp; then where its keys of a digit begin among the tile's
-  u32 starts[DIGITS];                // where a digit begins in the tile
+  u32 counts[BLOCK / WARP][DIGITS];  // keys per warp and digit; then the place in the tile where they begin
+  u32 starts[DIGITS];                // where each digit begins in the tile
   u32 swap[SORT_TILE];
 };
 
-// The number in the tile of the thread's key j: a warp has KEYS * WARP keys side by side.
+// Returns the number in the tile of the thread's key j: a warp has KEYS * WARP consecutive keys.
 __device__ inline u32 key_number(int j) { return block_warp() * KEYS * WARP + j * WARP + lane(); }
 
-// Finds the place of each of the tile's keys once the tile is sorted by the digit at `shift`. Returns how many keys
-// have the digit value threadIdx.x. The whole block calls this.
+// Finds the place that each of the tile's keys has after sorting by the digit at `shift`. Returns how many keys have
+// the digit value threadIdx.x. The whole block calls this.
 __device__ inline u32 rank_keys(const u32 (&keys)[KEYS], int shift, u32 mask, u32 (&places)[KEYS], SortTile &tile) {
   for (int i = threadIdx.x; i < BLOCK / WARP * DIGITS; i += BLOCK) tile.counts[i / DIGITS][i % DIGITS] = 0;
   __syncthreads();
@@ -56,7 +56,7 @@ __device__ inline u32 rank_keys(const u32 (&keys)[KEYS], int shift, u32 mask, u3
   return total;
 }
 
-// How many keys have each value of each digit: totals[place * DIGITS + value].
+// Counts the keys with each value of each digit: totals[place * DIGITS + value].
 template <class Offset>
 __global__ void digit_totals(const u32 *keys, u64 count, int bits, int width, u64 *totals) {
   __shared__ u32 found[MAX_PLACES][DIGITS];
@@ -73,12 +73,13 @@ __global__ void digit_totals(const u32 *keys, u64 count, int bits, int width, u6
     if (const u32 some = found[place][threadIdx.x]) atomicAdd(&totals[place * DIGITS + threadIdx.x], (u64)some);
 }
 
-// A word of `progress` is 4 · count + what it counts: the keys of one digit value in the tile, or in the tile and all
+// A word of `progress` is 4 · count + kind; it counts the keys of one digit value in the tile, or in the tile and all
 // before it.
 enum Progress { NOTHING, OF_THE_TILE, UP_TO_THE_TILE };
 
-// The keys of this thread's digit in all tiles before this one, which has `own` (decoupled look-back, Merrill and
-// Garland). Tiles get their numbers in the order they start, so every earlier tile will publish its count.
+// Returns the number of keys with this thread's digit in all tiles before this one; `own` is the number in this tile
+// (decoupled look-back, Merrill and Garland). Tiles get their numbers in the order they start, so every earlier tile
+// will publish its count.
 __device__ inline u64 keys_before(u64 *progress, u64 tile, u64 own) {
   volatile u64 *said = progress + threadIdx.x;
   said[tile * DIGITS] = 4 * own + (tile ? OF_THE_TILE : UP_TO_THE_TILE);
@@ -93,14 +94,14 @@ __device__ inline u64 keys_before(u64 *progress, u64 tile, u64 own) {
   return before;
 }
 
-// Writes every tile's keys, and values if `pairs`, to their places by one digit. One block per tile. `totals` is of
-// this digit; `ticket` and `progress`, one word per tile and value, are all 0 before.
+// Writes every tile's keys, and values if `pairs`, to their places by one digit. One block per tile. `totals` are those
+// of this digit; `ticket` and `progress` (one word per tile and value) are 0 before.
 template <class Offset, bool pairs>
 __global__ void __launch_bounds__(BLOCK)
     digit_scatter(const u32 *keys, const u32 *values, u64 count, int shift, u32 mask, const u64 *totals, u32 *ticket,
                   u64 *progress, u32 *sorted_keys, u32 *sorted_values) {
   __shared__ SortTile tile;
-  __shared__ i64 firsts[DIGITS];  // where the tile's keys of a digit go, less where they begin in the tile
+  __shared__ i64 firsts[DIGITS];  // where the tile's keys of a digit go, minus where they begin in the tile
   __shared__ u32 number;
   if (threadIdx.x == 0) number = atomicAdd(ticket, 1u);
   __syncthreads();
@@ -113,7 +114,7 @@ __global__ void __launch_bounds__(BLOCK)
     mine[j] = i < valid ? keys[begin + i] : NO_KEY;
   }
   u64 own = rank_keys(mine, shift, mask, places, tile);
-  if (threadIdx.x == mask) own -= SORT_TILE - valid;  // what fills the last tile up
+  if (threadIdx.x == mask) own -= SORT_TILE - valid;  // the padding of the last tile
   u64 all;
   const u64 less = block_scan(totals[threadIdx.x], all);
   const u64 before = threadIdx.x <= mask ? keys_before(progress, number, own) : 0;
@@ -128,7 +129,7 @@ __global__ void __launch_bounds__(BLOCK)
     const u32 key = tile.swap[i];
     const u64 target = (u64)(firsts[key >> shift & mask] + i);
     sorted_keys[target] = key;
-    mine[j] = (u32)(key >> shift & mask);  // for the values, which follow
+    mine[j] = (u32)(key >> shift & mask);  // kept for the values, which are moved next
   }
   if (!pairs) return;
   u32 their[KEYS];
@@ -148,7 +149,7 @@ __global__ void __launch_bounds__(BLOCK)
   }
 }
 
-// All digits of up to SORT_TILE keys, in place, by one block.
+// Sorts up to SORT_TILE keys by all digits, in place, in one block.
 template <bool pairs>
 __device__ inline void sort_in_place(u32 *keys, u32 *values, u64 count, int bits, int width) {
   __shared__ SortTile tile;

@@ -7,11 +7,11 @@ namespace hopwave::steps {
 // One u64 each; hopwave/engines/cuda/search/state.py reads them in this order.
 enum Counter { FOUND, EDGES, CHECKED, AHEAD, AHEAD_EDGES, TAIL, GATHERED, TICKET, GREATEST, LEAST, COUNTERS };
 
-// Whether the level before found nothing, so that this one, launched ahead of its counters, has nothing to do. `before`
-// is null if the host knows that there is a frontier.
+// Whether the level before found nothing: then this level, launched before those counters were read, has nothing to do.
+// `before` is null if the host knows that there is a frontier.
 __device__ inline bool ended(const u64 *before) { return before && !before[FOUND]; }
 
-// A thread's share of the first five counters.
+// A thread's part of the first five counters.
 struct Tally {
   u64 found = 0, edges = 0, checked = 0, ahead = 0, ahead_edges = 0;
 };

@@ -7,9 +7,9 @@
 
 namespace hopwave::steps {
 
-// Lines 6-10: every neighbour with its value. A structure-only product carries no values, so a predecessor is noted
-// here, where any writer is right; a key-value product carries the source, which is the value under ANY and whose path
-// count is the value under PLUS.
+// Lines 6-10: writes every neighbour with its value. A structure-only product carries no values, so the predecessor is
+// written here, where any writer is right. A key-value product carries the source: the value with ANY; with PLUS the
+// value is the source's path count.
 template <class Offset>
 __device__ inline void gather_values(const Offset *offsets, const int *neighbours, const int *queue, const i64 *sums,
                                      u64 lists, u64 arcs, const int *distance, int *keys, int *sources, int *parent,
@@ -25,8 +25,8 @@ __device__ inline void gather_values(const Offset *offsets, const int *neighbour
   report(mine, counters);
 }
 
-// Equal keys lie side by side: the first of them is the vertex found, and the sum over them its path count. The mask
-// comes last: it applies to the result. `sources` is null for keys without values.
+// Equal keys lie side by side: each is the vertex found, and the sum over them is its path count. The mask is applied
+// to the result. `sources` is null for keys without values.
 template <class Offset>
 __device__ inline void reduce_keys(const Offset *offsets, const int *keys, const int *sources, u64 arcs, int depth,
                                    u32 *visited, int *distance, int *parent, double *sigma, int *next, u64 *counters) {
@@ -35,7 +35,7 @@ __device__ inline void reduce_keys(const Offset *offsets, const int *keys, const
   for (u64 i = thread_number(); i < padded; i += thread_count()) {
     const int v = i < arcs ? keys[i] : -1;
     const int d = v >= 0 ? status(distance, v) : 0;
-    const bool unmasked = v >= 0 && (d < 0 || d == depth + 1);  // its first key may have been written already
+    const bool unmasked = v >= 0 && (d < 0 || d == depth + 1);  // d == depth + 1: its first key may have been written
     if (sigma) {
       double sum = unmasked ? sigma[sources[i]] : 0.0;
       for (int step = 1; step < WARP; step *= 2) {
@@ -70,7 +70,7 @@ __global__ void reduce_sorted(const Offset *offsets, const int *keys, const int 
   reduce_keys(offsets, keys, sources, arcs, depth, visited, distance, parent, sigma, next, counters);
 }
 
-// The whole product of a small frontier by one block: a barrier between two parts instead of a launch. `sources` is
+// The whole product of a small frontier in one block: a barrier between two steps instead of a launch. `sources` is
 // null unless `pairs`; there are at most SORT_TILE arcs.
 template <class Offset, bool pairs>
 __global__ void push_tile(const Offset *offsets, const int *neighbours, const int *queue, u64 lists, u64 arcs,

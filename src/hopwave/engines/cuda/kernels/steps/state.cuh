@@ -1,12 +1,12 @@
-// How a search starts, and the forms a frontier can take: queue, bitmap, status array.
+// How a search starts, and the forms of a frontier: queue, bitmap, status array.
 #pragma once
 #include "common/graph.cuh"
 #include "steps/report.cuh"
 
 namespace hopwave::steps {
 
-// Sets the sources: at distance 0, their own parents, with one path each, and the first frontier. `sources` is null if
-// there is only one.
+// Sets the sources: each at distance 0, its own parent, with one path, and in the first frontier. `sources` is null if
+// there is only one source.
 template <class Offset>
 __global__ void set_sources(const int *sources, int single, u64 count, int *distance, int *parent, double *sigma,
                             int *queue) {
@@ -19,7 +19,7 @@ __global__ void set_sources(const int *sources, int single, u64 count, int *dist
   }
 }
 
-// Bitmaps of the visited vertices and of the frontier, from the status array; a ballot makes a word.
+// Makes bitmaps of the visited vertices and of the frontier from the status array; a ballot makes a word.
 template <class Offset>
 __global__ void status_to_bits(const int *distance, int n, int depth, u32 *visited, u32 *frontier) {
   const u64 padded = ((u64)n + 31) / 32 * 32;
@@ -31,13 +31,14 @@ __global__ void status_to_bits(const int *distance, int n, int depth, u32 *visit
   }
 }
 
-// Sparse to dense. The bitmap is all 0 before.
+// From a queue to a bitmap, which is 0 before.
 template <class Offset>
 __global__ void queue_to_bits(const int *queue, u64 length, u32 *bits) {
   for (u64 i = thread_number(); i < length; i += thread_count()) atomicOr(&bits[queue[i] / 32], 1u << (queue[i] % 32));
 }
 
-// Dense to sparse by population count and scan, with one atomic operation per block (Hiragushi, sections 3.5 and 4.2).
+// From a bitmap to a queue by population count and scan, with one atomic operation per block (Hiragushi, sections 3.5
+// and 4.2).
 template <class Offset>
 __global__ void bits_to_queue(const u32 *bits, u64 words, int *queue, u64 *counters) {
   __shared__ u64 first;
@@ -53,7 +54,7 @@ __global__ void bits_to_queue(const u32 *bits, u64 words, int *queue, u64 *count
   }
 }
 
-// The vertices of one level, from the status array: XBFS's single scan, enqueued by atomic operations (section 4.1).
+// Queues the vertices of one level from the status array: XBFS's single scan, with atomic operations (section 4.1).
 template <class Offset>
 __global__ void single_scan(const Offset *offsets, const int *distance, int n, int level, int *queue, u64 *counters) {
   Tally mine;
@@ -66,7 +67,7 @@ __global__ void single_scan(const Offset *offsets, const int *distance, int n, i
   report(mine, counters);
 }
 
-// The vertices of a list that are in one level, appended to the queue: what an asynchronous pull found early.
+// Appends to the queue the vertices of a list that are in one level: those that an asynchronous pull found early.
 template <class Offset>
 __global__ void list_of_level(const int *list, u64 length, const int *distance, int level, int *queue, u64 *counters) {
   for (u64 i = thread_number(); i < length; i += thread_count())
@@ -79,7 +80,7 @@ __global__ void merge_bits(u32 *visited, const u32 *found, u64 words) {
   for (u64 w = thread_number(); w < words; w += thread_count()) visited[w] |= found[w];
 }
 
-// Vertices that no search finds, because no arc leads to them (Hiragushi, section 3.4), and the bits past n.
+// Marks the vertices that no search finds because no arc leads to them (Hiragushi, section 3.4), and the bits past n.
 template <class Offset>
 __global__ void closed_bits(const Offset *in_offsets, int n, u32 *closed) {
   const u64 padded = ((u64)n + 31) / 32 * 32;
@@ -89,7 +90,7 @@ __global__ void closed_bits(const Offset *in_offsets, int n, u32 *closed) {
   }
 }
 
-// The row of every arc of n rows: the coordinate form that one thread per arc needs (TurboBFS, section III-B).
+// Writes the row of every arc: the coordinate form that one thread per arc needs (TurboBFS, section III-B).
 template <class Offset>
 __global__ void arc_rows(const Offset *offsets, int n, int *rows) {
   const u64 warps = thread_count() / WARP;

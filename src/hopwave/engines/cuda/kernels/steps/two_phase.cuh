@@ -1,12 +1,12 @@
 // Merrill's two-phase push, as Hiragushi builds on it (section 3.2): `expand` writes the neighbours of the frontier
-// into a list of arcs in memory, `contract` keeps those seen for the first time.
+// into a list of arcs in memory, `contract` keeps each neighbour that is seen for the first time.
 #pragma once
 #include "steps/gather.cuh"
 #include "steps/report.cuh"
 
 namespace hopwave::steps {
 
-// Lists are gathered by a block, a warp or a scan, by length. One atomic operation per tile reserves its stretch of the
+// Lists are gathered by a block, a warp or a scan, by length. One atomic operation per tile reserves its places in the
 // list of arcs.
 template <class Offset>
 __global__ void expand(const Offset *offsets, const int *neighbours, const int *queue, u64 length, int *targets,
@@ -35,16 +35,17 @@ __global__ void expand(const Offset *offsets, const int *neighbours, const int *
 
 constexpr int HISTORY = 2048;  // vertices that a block remembers: 8 KB of shared memory, for eight blocks at a time
 
-// Keeps the targets seen for the first time, by four looks, the cheapest first (Merrill et al., section 4.3, which
-// Hiragushi's section 3.2 builds on). Each block has an even share of the list, side by side.
+// Keeps the targets seen for the first time. The tests, cheapest first, are those of Merrill et al. (section 4.3), on
+// which Hiragushi (section 3.2) builds. Each block takes an equal, contiguous share of the list.
 //   bitmap    a visited vertex is dropped
-//   label     without an exact bitmap: the status array is looked at, and written at once
-//   history   a table of the vertices that the block kept last, one place for each remainder; what is in it is dropped
-//   warp      of equal vertices in a warp one lane goes on; Merrill's table is here one instruction, which misses none
-//   claim     exact: the bit is set by an atomic operation, and whoever sets it keeps the vertex (Hiragushi). Else no
-//             atomic operation is used except the queue's: bits are set by plain stores, which may undo one another,
-//             and two blocks may keep the same vertex. Such duplicates stay in the queue (Merrill); `next` has room
-//             for `capacity` vertices, and the host looks whether that was enough.
+//   label     without an exact bitmap: the status array is read, and written at once
+//   history   a table of the vertices that the block kept last, one place for each remainder; a vertex in it is dropped
+//   warp      one lane goes on for all equal vertices of a warp; one instruction replaces Merrill's table and misses
+//             none
+//   claim     exact: the bit is set by an atomic operation, and whoever sets it keeps the vertex (Hiragushi). Otherwise
+//             only the queue uses an atomic operation: bits are set by plain stores, which may undo one another, and
+//             two blocks may keep the same vertex. These duplicates stay in the queue (Merrill); `next` has room for
+//             `capacity` vertices, and the host checks whether that was enough.
 template <class Offset, bool exact>
 __global__ void contract(const Offset *offsets, const int *targets, const int *sources, u64 arcs, int depth,
                          u32 *visited, int *distance, int *parent, int *next, u64 capacity, u64 *counters) {
@@ -57,7 +58,7 @@ __global__ void contract(const Offset *offsets, const int *targets, const int *s
   int coming = i < share.end ? targets[i] : -1;
   for (u64 tile = share.begin; tile < share.end; tile += BLOCK, i += BLOCK) {
     int v = coming;
-    coming = i + BLOCK < share.end ? targets[i + BLOCK] : -1;  // on its way while v is looked at
+    coming = i + BLOCK < share.end ? targets[i + BLOCK] : -1;  // loading while v is tested
     volatile u32 *place = v < 0 ? nullptr : &visited[v / 32];
     const u32 bits = place ? *place : 0, bit = 1u << (v & 31);
     if (bits & bit) v = -1;
