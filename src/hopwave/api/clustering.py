@@ -11,7 +11,7 @@ import numpy.typing as npt
 from hopwave.algorithms import clustering as _clustering
 from hopwave.algorithms import components as _components
 from hopwave.api.arguments import as_graph, listed_vertices, vertex_ids
-from hopwave.api.weights import as_lengths, weighted
+from hopwave.api.weights import as_lengths, takes_weights, weighted
 from hopwave.checks.numbers import is_number
 from hopwave.checks.options import flag
 from hopwave.errors import GraphError
@@ -20,6 +20,7 @@ from hopwave.results.components import Components
 from hopwave.results.scores import VertexScores
 
 
+@takes_weights
 def clustering(G: Any, *, weights: Any = None, device: str = "auto") -> VertexScores:
     """Clustering coefficients: the share of a vertex's pairs of neighbours that are neighbours themselves.
 
@@ -55,11 +56,12 @@ def clustering(G: Any, *, weights: Any = None, device: str = "auto") -> VertexSc
     >>> hw.clustering(hw.Graph.from_edges([0, 1, 2, 2], [1, 2, 0, 3])).scores.round(3).tolist()
     [1.0, 1.0, 0.333, 0.0]
     """
-    graph, along_weights = as_lengths(G, weights)
+    graph, along_weights = as_lengths(G, False if weights is None else weights)
     scores = _clustering.shares(*_clustering.corners(graph, along_weights, device))
     return VertexScores("clustering", scores, vertex_ids(graph, None), graph)
 
 
+@takes_weights
 def average_clustering(G: Any, count_zeros: bool = True, *, weights: Any = None, device: str = "auto") -> float:
     """The mean of the clustering coefficients.
 
@@ -171,6 +173,7 @@ def square_clustering(G: Any) -> VertexScores:
     return VertexScores("square clustering", scores, vertex_ids(graph, None), graph)
 
 
+@takes_weights
 def modularity(
     G: Any,
     communities: Components | npt.ArrayLike | Iterable[Iterable[Any]],
