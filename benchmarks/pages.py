@@ -1,8 +1,8 @@
-"""Pages of results from their lines of JSON: nothing is measured here, and no GPU is needed.
+"""Pages of results, made from their JSON lines: nothing is measured here, and no GPU is needed.
 
     python -m benchmarks.pages [name …]
 
-writes the named pages of benchmarks/results again, or all that follow from a .jsonl file. tests/house compares them.
+rewrites the named pages of benchmarks/results, or all that follow from a .jsonl file. tests/house compares them.
 
 Most pages have the form of setting.page. Each of the others has a template, benchmarks/templates/NAME.md, and a
 function in VALUES that computes its values. In a template
@@ -62,7 +62,7 @@ VALUES: dict[str, Callable[[list[Record]], Record]] = {
 
 
 def names(folder: Path = RESULTS) -> list[str]:
-    """Every page."""
+    """The names of all pages."""
     return sorted(page.stem for page in folder.glob("*.md"))
 
 
@@ -81,20 +81,20 @@ def write(name: str, folder: Path = RESULTS, found: list[Record] | None = None) 
 
 
 def rendered(name: str, folder: Path = RESULTS) -> str:
-    """The page of this name, from its .jsonl file. Of files with one line per run, the newest run makes the page."""
+    """The page of this name, from its .jsonl file. If each line is a run, the newest run makes the page."""
     if name not in VALUES:
         return setting.page(lines(name, folder)[-1])
     return filled((TEMPLATES / f"{name}.md").read_text(encoding="utf-8"), values(name, folder))
 
 
 def values(name: str, folder: Path = RESULTS) -> Record:
-    """What a template can name."""
+    """The values that a template can name."""
     found = lines(name, folder)
     return {"where": setting.where(found)} | VALUES[name](found)
 
 
 def filled(template: str, values: Record) -> str:
-    """A template with its values.
+    """A template filled with its values.
 
     >>> rows = [{"a": 3, "b": 2}]
     >>> print(filled("{few}\\n\\n| a | b |\\neach rows: | {a} | {a / b:.1f} |\\n", {"few": None, "rows": rows}))
@@ -136,7 +136,7 @@ class _Fields(string.Formatter):
         return parts[0] / parts[1], name
 
     def convert_field(self, value: Any, conversion: Any) -> Any:
-        """None stays None, also with !s."""
+        """None stays None, even with !s."""
         return None if value is None else super().convert_field(value, conversion)
 
     def format_field(self, value: Any, form: str) -> str:
@@ -144,13 +144,13 @@ class _Fields(string.Formatter):
         if value is None or value == []:
             self.missing = True
             return "–"
-        if isinstance(value, list):  # of paragraphs
+        if isinstance(value, list):  # a list of paragraphs
             return "\n\n".join(value)
         return format(value, form or (".3g" if isinstance(value, float) else ""))
 
 
 def _value(field: str, values: Mapping[str, Any]) -> Any:
-    """values["record"]["key"] for record[key]; what a record does not have is None, unlike a name of the template."""
+    """values["record"]["key"] for record[key]. A key that the record lacks gives None; an unknown name is an error."""
     name, *keys = field.replace("]", "").split("[")
     found = values[name]
     for key in keys:
@@ -159,7 +159,7 @@ def _value(field: str, values: Mapping[str, Any]) -> Any:
 
 
 def main() -> None:
-    """Write pages again."""
+    """Rewrite pages."""
     for name in sys.argv[1:] or names():
         write(name)
 

@@ -1,4 +1,4 @@
-"""What all benchmarks share: graphs by name, sources in the giant component, the machine, where results go."""
+"""What all benchmarks share: graphs by name, sources in the giant component, the machine, the folder of results."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ RESULTS = Path(os.environ.get("HOPWAVE_RESULTS", ROOT / "benchmarks" / "results"
 DATA = Path(os.environ.get("HOPWAVE_DATA", ROOT.parent / "shared" / "data"))  # the real graphs, as name.mtx.gz
 QUICK = os.environ.get("HOPWAVE_BENCH") == "quick"  # `make bench-quick`: no real graphs
 MACHINE = ("gpu", "multiprocessors", "driver", "cuda", "cupy", "numpy", "python", "hopwave")  # keys of gpu.search.head
-LEFT_OUT = "left out: "  # how a line about a missing graph begins; `python -m benchmarks` repeats such lines at its end
+LEFT_OUT = "left out: "  # begins a line about a missing graph; `python -m benchmarks` repeats these lines at its end
 
 GRAPHS: dict[str, Callable[[], hw.Graph]] = {
     "smallworld": lambda: generate.smallworld(100_000, 10, 0.1, seed=1),
@@ -40,7 +40,7 @@ GRAPHS: dict[str, Callable[[], hw.Graph]] = {
 
 
 def real_graphs(names: Iterable[str], folder: Path = DATA, **options: Any) -> dict[str, hw.Graph]:
-    """The named graphs that the folder has; prints a line for each one that it does not have."""
+    """The named graphs that the folder has; prints a line for each missing one."""
     found = {}
     for name in names:
         file = Path(folder) / f"{name}.mtx.gz"
@@ -118,7 +118,7 @@ def _cell(value: Any) -> str:
 
 
 def remarks(lines: Iterable[dict[str, Any]]) -> list[str]:
-    """What lines say about their own measurement, each remark once, with the graphs that it is about."""
+    """The remarks in lines about their own measurement, each once, with the graphs that it concerns."""
     about: dict[str, dict[str, None]] = {}
     named = [(line.get("name") or line["graph"], line.get("remark")) for line in lines]
     for name, remark in named:

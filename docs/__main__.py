@@ -1,4 +1,4 @@
-"""Keeps the pages true: `python -m docs` (or `make docs`) rewrites what is generated and follows every link.
+"""Keeps the pages correct: `python -m docs` (or `make docs`) rewrites what is generated and follows every link.
 
 The table of plans comes from the catalogue. It is in docs/plans.md, between the lines `<!-- plans -->` and
 `<!-- /plans -->`. The table of NetworkX functions is in docs/networkx.md, between `<!-- functions -->` and
@@ -59,7 +59,7 @@ def with_functions(page: str) -> str:
 
 
 def with_info(module: str) -> str:
-    """The module that NetworkX reads with its list of functions rewritten: those with the same notes together."""
+    """The module that NetworkX reads, with its list of functions rewritten; those with equal notes are grouped."""
     groups: dict[tuple[str, str], list[str]] = {}
     for served in networkx_functions():
         keywords = " | ".join(name for name, word in (("PLACE", "device"), ("PLAN", "plan")) if word in served.keywords)
@@ -74,13 +74,13 @@ def with_info(module: str) -> str:
 
 
 def wrapped(text: str) -> list[str]:
-    """A text as string literals, one below the other, with a comma after the last."""
+    """A text as string literals, one per line, with a comma after the last."""
     parts = textwrap.wrap(text, 105, drop_whitespace=False) or [""]
     return [f"    {json.dumps(part)}" for part in parts[:-1]] + [f"    {json.dumps(parts[-1])},"]
 
 
 def networkx_functions() -> list[Any]:
-    """What hopwave serves, in the order of its modules, with what the installed NetworkX is too old for."""
+    """The functions that hopwave serves, in the order of its modules, even those that this NetworkX lacks."""
     from hopwave.networkx_backend import dispatch
     from hopwave.networkx_backend.interface import FAMILIES
 
@@ -113,13 +113,13 @@ def with_table(page: str, begin: str, end: str, table: str) -> str:
 
 
 def pages() -> list[Path]:
-    """The repository's own Markdown files but for templates, whose links are those of the pages made from them."""
+    """The repository's own Markdown files, except templates, whose links belong to the pages made from them."""
     found = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "benchmarks").rglob("*.md")]
     return sorted(page for page in found if page.parent.name != "templates")
 
 
 def headings(page: str) -> set[str]:
-    """The headings of a page, spelled as GitHub spells them after the # of a link."""
+    """The headings of a page, as GitHub spells them after the # of a link."""
     titles = re.findall(r"^#+ +(.+?) *$", FENCED.sub("", page), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
 
@@ -148,7 +148,7 @@ def rewrite(name: str, text: str) -> None:
 
 
 def main() -> int:
-    """Rewrite everything generated, then name every broken link."""
+    """Rewrite everything generated, then print every broken link."""
     generated = [
         (WITH_PLANS, with_plans),
         (WITH_FUNCTIONS, with_functions),

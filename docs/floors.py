@@ -1,10 +1,10 @@
 """The floors of the code base, and a reader of its imports. tests/house checks them, docs/picture.py draws them.
 
 A *room* is a folder or a module directly below src/hopwave; in `engines`, each machine's folder is a room of its own.
-A *floor* is a row of rooms. A module may import from its own floor and from floors below it, and no chain of imports
-leads back to where it began. Every import statement counts, wherever it stands: at the top of a module, under
-TYPE_CHECKING, or inside a function. The source is parsed, not run. Two things are not counted: the packages that Python
-loads on the way to a module, and the engines, which `engines.engine` loads by name.
+A *floor* is a row of rooms. A module may import from its own floor and from floors below it, and no chain of imports is
+circular. Every import statement counts: at the top of a module, under TYPE_CHECKING, or inside a function. The source
+is parsed, not run. Two things are not counted: the packages that Python loads on the way to a module, and the engines,
+which `engines.engine` loads by name.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ MACHINES = {folder.name for folder in (SOURCE / "engines").iterdir() if (folder 
 
 @dataclass(frozen=True)
 class Floor:
-    """A row of rooms; its modules may import from here and from below."""
+    """A row of rooms; its modules may import from this floor and those below."""
 
     title: str
     purpose: str
     rooms: tuple[str, ...]
 
 
-FLOORS = (  # from top to bottom: the one place that says which room is on which floor
+FLOORS = (  # from top to bottom: the only place that assigns rooms to floors
     Floor("Command", "one module per subcommand", ("__main__", "cli")),
     Floor("Programs", "the NetworkX backend, Graph500", ("networkx_backend", "graph500")),
     Floor("Many machines", "graphs split over the ranks of an MPI job", ("distributed",)),
@@ -117,16 +117,16 @@ def room_of(module: str) -> str:
 
 
 def floor_of(room: str) -> int | None:
-    """The number of a room's floor, 0 at the top; None if the table does not have it."""
+    """The number of a room's floor, 0 at the top; None if the table lacks the room."""
     top = room.partition("/")[0]
     return next((number for number, floor in enumerate(FLOORS) if top in floor.rooms), None)
 
 
-# ---------------------------------------------------------------- what is wrong, one sentence each
+# ---------------------------------------------------------------- errors, one sentence each
 
 
 def homeless(source: Path = SOURCE) -> list[str]:
-    """A sentence for each room that no floor has."""
+    """A sentence for each room without a floor."""
     rooms = sorted({room_of(module) for module in modules(source)})
     return [f"{room} is on no floor; add it to FLOORS in docs/floors.py" for room in rooms if floor_of(room) is None]
 
@@ -145,7 +145,7 @@ def upward(source: Path = SOURCE) -> list[str]:
 
 
 def circles(source: Path = SOURCE) -> list[str]:
-    """A sentence for each import circle, between modules or between whole rooms: a shortest one through its first."""
+    """A sentence for each circle of imports, between modules or rooms: a shortest one through its first member."""
     between_modules: dict[str, set[str]] = {name: set() for name in modules(source)}
     between_rooms: dict[str, set[str]] = {room_of(name): set() for name in modules(source)}
     for arrow in imports(source):
@@ -163,7 +163,7 @@ def circles(source: Path = SOURCE) -> list[str]:
 
 
 def shortest_circle(start: str, below: dict[str, set[str]]) -> list[str]:
-    """A shortest way of arrows from `start` back to itself, or nothing."""
+    """A shortest cycle of arrows through `start`, or an empty list."""
     came_from: dict[str, str] = {}
     queue = deque([start])
     while queue:

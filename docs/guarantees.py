@@ -1,4 +1,4 @@
-"""The tables of docs/guarantees.md, from docs/guarantees.toml: promises, the tests that hold them, and counts.
+"""The tables of docs/guarantees.md, from docs/guarantees.toml: promises, the tests that check them, and counts.
 
 Counts come from the last long runs: benchmarks/results/fuzz.jsonl, one line per fuzzer (`make fuzz MINUTES=60`), and
 from other results by name. tests/house/test_supply_chain.py checks that every test exists.
@@ -21,9 +21,9 @@ RESULTS = ROOT / "benchmarks" / "results"
 
 @dataclass(frozen=True)
 class Promise:
-    """One promise, the tests that hold it, the fuzzers that try to break it, and pages of results.
+    """One promise, the tests that check it, the fuzzers that try to break it, and pages of results.
 
-    `gpu` is the day on which its tests of a GPU last ran on one; `note` is what a reader must know besides.
+    `gpu` is the day on which its GPU tests last ran; `note` is what else a reader must know.
     """
 
     promise: str
@@ -51,7 +51,7 @@ def functions(file: str) -> frozenset[str]:
 
 
 def wrong(parts: dict[str, list[Promise]]) -> list[str]:
-    """A sentence for every promise that no test holds, and for every test that does not exist."""
+    """A sentence for every promise without a test, and for every test that does not exist."""
     found = []
     for promise in (promise for some in parts.values() for promise in some):
         if not promise.tests:

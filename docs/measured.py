@@ -1,4 +1,4 @@
-"""The README's table of times, from benchmarks/results: what a call takes, and what the best other code takes for it.
+"""The README's table of times, from benchmarks/results: the times of hopwave's calls and of the best other code.
 
 A new run of a benchmark changes the table with the next `python -m docs`; nothing in it is written by hand.
 """
@@ -15,7 +15,7 @@ HEAD = "| | on | hopwave, ms | of that on the GPU | others, ms |\n|---|---|---|-
 
 
 def row_of(benchmark: str, **wanted: Any) -> dict[str, Any]:
-    """The row of the newest run that has these values; a text need only begin with the value.
+    """The row of the newest run with these values; a text only has to begin with the value.
 
     >>> row_of("gpu-calls", call="bfs", graph="kron18")["call"]
     'bfs'
@@ -42,7 +42,7 @@ def ms(value: float | None) -> str:
 
 
 def rows() -> list[tuple[str, str, float, float | None, str]]:
-    """What, on which machine, wall milliseconds, milliseconds on the device if measured, and the other code's."""
+    """(what, machine, wall milliseconds, milliseconds on the device or None, the other code's time)."""
     found = []
     for what, title in (
         ("smallworld, 16 sources", "small world, 1 M arcs"),

@@ -1,4 +1,4 @@
-"""The tables of docs/papers.md, from docs/papers.toml: what each paper has, where it is here, and how it differs.
+"""The tables of docs/papers.md, from docs/papers.toml: what each paper has, where it is in hopwave, and how it differs.
 
 A row of the data has
 
@@ -31,8 +31,8 @@ VERDICTS = {
     "not done": "could be done and is not; the note says what is missing",
     "not to be had": "needs something that we do not have: a picture, a data set, a machine, another program",
 }
-WITHOUT_CODE = {"not done", "not to be had"}  # such rows need not name code or a test
-OF_PAGES = {  # these test that a page follows from its lines, not what the page is about
+WITHOUT_CODE = {"not done", "not to be had"}  # these rows need not name code or a test
+OF_PAGES = {  # these test that a page follows from its lines, not what it is about
     "house/test_benchmarks.py::test_a_page_follows_from_its_lines",
     "house/test_benchmarks.py::test_another_number_gives_another_page",
 }
@@ -82,7 +82,7 @@ def test_file(place: str) -> Path:
 
 @cache
 def names(file: Path) -> frozenset[str]:
-    """What a file defines: functions, classes, methods as Class.method, and names assigned at its top; kernels."""
+    """The names that a file defines: functions, classes, methods as Class.method, top-level variables; kernels."""
     text = file.read_text(encoding="utf-8")
     if file.suffix == ".cuh":
         text = text.replace("__launch_bounds__(BLOCK)", "")
@@ -123,7 +123,7 @@ def runs(file: Path, name: str) -> bool:
 
 
 def wrong(papers: list[Paper]) -> list[str]:
-    """One sentence for every row that names something that does not exist, or says too little."""
+    """One sentence for every row that names something missing, or says too little."""
     from hopwave.planning.catalogue import CATALOGUE
 
     sentences = []
@@ -154,7 +154,7 @@ def wrong(papers: list[Paper]) -> list[str]:
 
 
 def markdown() -> str:
-    """What stands between the marks of docs/papers.md."""
+    """The text between the marks of docs/papers.md."""
     papers = read()
     lines = ["| paper | " + " | ".join(VERDICTS) + " |", "|---|" + "---|" * len(VERDICTS)]
     for paper in papers:

@@ -1,6 +1,6 @@
 """Numbers in the notes of docs/papers.toml, from benchmarks/results: a note says {name}, and a new run changes it.
 
-Papers' own numbers, and what is so by construction, are written out in the notes.
+Papers' own numbers, and numbers that hold by construction, are written out in the notes.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def values() -> dict[str, str]:
 
 
 def percents(shares: list[float]) -> str:
-    """From the least to the greatest.
+    """The least and the greatest, as percentages.
 
     >>> percents([0.873, 0.999])
     '87 to 100%'

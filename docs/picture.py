@@ -1,7 +1,7 @@
 """Draws docs/architecture.svg from the imports: floors as rows, rooms as boxes, one arrow per pair of rooms.
 
-An arrow A → B means that A imports from B. It is left out where a chain of arrows says the same (transitive reduction):
-`api` → `rules` is not drawn beside `api` → `plan` → `rules`. The tooltip of a box lists all imports of its room.
+An arrow A → B means that A imports from B. It is left out if a chain of arrows implies it (transitive reduction): `api`
+→ `rules` is not drawn beside `api` → `plan` → `rules`. The tooltip of a box lists all imports of its room.
 
 The layout is a small version of Sugiyama's. If a room imports another on its floor, it gets a row above it. An arrow
 that passes a row gets a slot in that row; arrows to the same room share their slots. Sweeps look for the order of every
@@ -20,9 +20,9 @@ from docs import floors
 MARGIN, LABELS = 16, 178  # around everything; the column with the floors' titles
 BOX_HEIGHT, ROW_HEIGHT, FLOOR_GAP, FLOOR_PADDING = 30, 62, 16, 14
 LETTER, BOX_GAP, SLOT_GAP = 7.4, 24, 17  # width of a letter; between two boxes; beside an arrow that passes a row
-STRAIGHT = 6.0  # how much more an arrow that passes a row resists moving than a box does
+STRAIGHT = 6.0  # how much more an arrow that passes a row resists moving than a box
 SWEEPS = 60
-CENTRE = 0.1  # how much a node is drawn to the middle, beside its neighbours: without it, rows drift to one side
+CENTRE = 0.1  # how strongly a node is drawn to the middle: without this, rows drift to one side
 
 LEGEND = "Filled: folder. Outlined: module. A → B: A imports from B, left out where a chain of arrows says the same."
 STYLE = """
@@ -65,7 +65,7 @@ def caption(room: str) -> str:
 
 
 def arrows() -> dict[str, set[str]]:
-    """For each room, the other rooms that it imports from. What tests/house forbids, arrows up, is not drawn."""
+    """For each room, the other rooms that it imports from. Arrows up, which tests/house forbids, are not drawn."""
     if wrong := floors.homeless():
         raise SystemExit("\n".join(wrong))
     found: dict[str, set[str]] = {floors.room_of(module): set() for module in floors.modules()}
@@ -78,7 +78,7 @@ def arrows() -> dict[str, set[str]]:
 
 
 def reachable(start: str, below: dict[str, set[str]]) -> set[str]:
-    """The rooms that chains of arrows lead to from `start`; `start` itself if one leads back."""
+    """The rooms that chains of arrows lead to from `start`; includes `start` if one leads back."""
     seen: set[str] = set()
     todo = [start]
     while todo:
@@ -89,7 +89,7 @@ def reachable(start: str, below: dict[str, set[str]]) -> set[str]:
 
 
 def reduced(below: dict[str, set[str]]) -> dict[str, set[str]]:
-    """The arrows that no longer way replaces."""
+    """The arrows that no chain of other arrows replaces."""
     reach = {room: reachable(room, below) for room in below}
     return {
         room: {end for end in ends if not any(end in reach[way] for way in ends - {end})}
@@ -125,9 +125,9 @@ def lay_out(below: dict[str, set[str]]) -> list[list[Node]]:
         for end in sorted(ends):
             upper, last = node[room], node[end]
             if upper.row >= last.row:
-                continue  # a circle of rooms: tests/house names it, the picture cannot show it
+                continue  # a circle of rooms: tests/house reports it, the picture cannot show it
             for number in range(upper.row + 1, last.row):
-                joined = (end, number) in slots  # another arrow to this room passes here: the rest of the way is shared
+                joined = (end, number) in slots  # another arrow to this room passes here: both share the rest
                 slot = slots.setdefault((end, number), Node(number))
                 link(upper, slot)
                 if joined:

@@ -1,8 +1,8 @@
 """Follows README.md to the letter in a new environment: `make readme`, or `python docs/readme.py [folder]`.
 
-A virtual environment is made, the README's install line is run in it and nothing else. Then every Python example runs,
-with its output compared, and every command of "The command", on small graphs of the names that the README uses.
-Commands that need a network are left out, and said so. It needs only the standard library.
+Makes a virtual environment and runs only the README's install line in it. Then runs every Python example and compares
+its output, and every command of "The command", on small graphs with the README's names. Commands that need a network
+are skipped, with a printed line. Needs only the standard library.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-SMALLER = {"--scale": "8", "-k": "5", "-n": "2"}  # the sizes of the README are for real work
+SMALLER = {"--scale": "8", "-k": "5", "-n": "2"}  # the README's sizes are for real work
 NEEDS_NETWORK = {"fetch"}
 GRAPHS = """
 import hopwave as hw
@@ -48,12 +48,12 @@ def commands() -> list[str]:
 
 
 def smaller(words: list[str]) -> list[str]:
-    """The command with sizes that suit a trial."""
+    """The command with small sizes."""
     return [SMALLER.get(before, word) for before, word in zip(["", *words], words, strict=False)]
 
 
 def step(words: list[str], folder: Path, shown: str = "") -> bool:
-    """Run a program and say how it went."""
+    """Run a program and print how it went."""
     begin = time.perf_counter()
     ran = subprocess.run(words, cwd=folder, capture_output=True, text=True)
     state = "ok" if ran.returncode == 0 else f"FAILED, exit status {ran.returncode}"

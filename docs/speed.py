@@ -1,4 +1,4 @@
-"""Draws docs/speed.svg and docs/betweenness.svg from benchmarks/results, as benchmarks/report draws its charts."""
+"""Draws docs/speed.svg and docs/betweenness.svg from benchmarks/results, like the charts of benchmarks/report."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def last_run(name: str) -> list[dict[str, Any]]:
 
 
 def row(label: str, ours: float, others: dict[str, float | None]) -> Row:
-    """One graph: hopwave's time, and the times of others that were measured."""
+    """One graph: hopwave's time, and the measured times of others."""
     times = {"hopwave": ours, **{name: value for name, value in others.items() if value is not None}}
     return Row(label, "", tuple(Point(name, value, "", name, "", "dot") for name, value in times.items()))
 

@@ -1,7 +1,7 @@
-"""How many of the public names have types that a type checker knows: `python -m docs.typed`, with pyright installed.
+"""Counts the public names whose types a type checker knows: `python -m docs.typed`, with pyright installed.
 
-pyright's own score counts the inside of the engines, too, where Numba and CuPy erase types. This counts the names of
-the reference (docs/site/reference.py) and their members.
+pyright's own score includes the engines, where Numba and CuPy erase types. This counts the names of the reference
+(docs/site/reference.py) and their members.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def places() -> set[str]:
 
 
 def main() -> int:
-    """Ask pyright, and name what it does not know."""
+    """Run pyright, and print the names whose types it does not know."""
     asked = ["pyright", "--verifytypes", "hopwave", "--ignoreexternal", "--outputjson"]
     answer = subprocess.run(asked, capture_output=True, text=True, check=False).stdout
     public, known = places(), 0

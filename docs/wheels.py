@@ -2,8 +2,8 @@
 
 The sdist and the wheel are built and checked; neither may hold tests or benchmarks. Then, for every Python from 3.11 on
 that is found (on PATH, or installed by pyenv), the wheel is installed into a new environment, and `hopwave doctor`,
-`hopwave demo` and a sample of the tests run there, with no source of the library in reach. It needs only the standard
-library and an index of packages.
+`hopwave demo` and a sample of the tests run there, without access to the library's source. Needs only the standard
+library and a package index.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-VERSIONS = ("3.11", "3.12", "3.13", "3.14")  # those of the classifiers
+VERSIONS = ("3.11", "3.12", "3.13", "3.14")  # as in the classifiers
 EXTRAS = "networkx,io,plot,igraph"
 TEST_TOOLS = ("pytest", "pytest-xdist", "hypothesis", "polars")
 TESTS = ("plans", "graph", "policy", "io", "networkx")  # folders that need no other tool
-INSIDE = ("hopwave/", "hopwave-", "_hopwave_command.py", "_hopwave_nx_info.py")  # how names in the wheel begin
+INSIDE = ("hopwave/", "hopwave-", "_hopwave_command.py", "_hopwave_nx_info.py")  # how the names in the wheel begin
 
 
 def pythons() -> dict[str, Path]:
-    """Version → its interpreter, for those at hand."""
+    """Version → its interpreter, for the installed ones."""
     found = {}
     for version in VERSIONS:
         by_pyenv = sorted((Path.home() / ".pyenv" / "versions").glob(f"{version}.*/bin/python"))
@@ -40,7 +40,7 @@ def pythons() -> dict[str, Path]:
 
 
 def step(what: str, words: list[str], folder: Path, **environment: str) -> bool:
-    """Run a program and say how it went."""
+    """Run a program and print how it went."""
     begin = time.perf_counter()
     ran = subprocess.run(words, cwd=folder, env=os.environ | environment, capture_output=True, text=True)
     state = "ok" if ran.returncode == 0 else f"FAILED, exit status {ran.returncode}"
@@ -80,7 +80,7 @@ def try_out(version: str, python: Path, wheel: Path, folder: Path) -> bool:
     place = folder / f"python{version}"
     bin_, work = place / "bin", folder / f"work{version}"
     work.mkdir()
-    for name in ("tests", "docs", "pyproject.toml"):  # no src: what is tested is what was installed
+    for name in ("tests", "docs", "pyproject.toml"):  # no src: the tests must use the installed package
         source = ROOT / name
         if source.is_dir():
             shutil.copytree(source, work / name, ignore=shutil.ignore_patterns("__pycache__"))

@@ -92,7 +92,7 @@ def main() -> None:
     parser.add_argument("--graphs", default=",".join((*REAL, *MADE)))
     options = parser.parse_args()
     rows = []
-    hw.closeness_centrality(hw.generate.kronecker(9), device="cuda", progress=False)  # compile the kernels for few and
+    hw.closeness_centrality(hw.generate.kronecker(9), device="cuda", progress=False)  # compile, for few and many
     hw.closeness_centrality(hw.generate.kronecker(9), range(9), device="cuda", progress=False)
     for name in options.graphs.split(","):
         if name in REAL:

@@ -2,13 +2,13 @@
 
     python -m benchmarks.linalg.algorithms [--data ../shared/data] [--graphs a,b] [--rounds 5] [--threads 2]
 
-It takes every graph of the folder with over 300,000 arcs, or a Kronecker graph if there is none. Answers are compared
+Uses every graph of the folder with over 300,000 arcs, or a Kronecker graph if the folder has none. Answers are compared
 before anything is timed. Both libraries get finished matrices (for PageRank with their transpose). What an algorithm
 derives from its matrix, such as the lower part, is timed for both. python-graphblas runs LAGraph's methods
 (linalg/graphblas_peer.py). For shortest paths, these are Bellman-Ford and Δ-stepping with several widths; for
-triangles, one method with and without sorting by degree first. Its best time counts. hopwave runs what its public
-functions choose by themselves; shortest paths also run by products alone, the better of two methods. Rounds of both
-libraries alternate, and the best of each is reported.
+triangles, one method with and without sorting by degree first. The best of its times counts. hopwave runs the methods
+that its public functions choose; for shortest paths, the better of two methods made of products is measured too. Rounds
+of both libraries alternate, and the best of each is reported.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from benchmarks.setting import DATA, LEFT_OUT, QUICK, generate, hw, publish, rea
 from hopwave import linalg as la
 
 LEAST_ARCS = 300_000
-STAND_IN = "kronecker 14"  # where no real graph is at hand
-TOLERANCE = 1e-6  # PageRank stops once all changes sum to less
+STAND_IN = "kronecker 14"  # used if no real graph is available
+TOLERANCE = 1e-6  # PageRank stops when the sum of all changes is below this
 WIDTHS = (64.0, 256.0, 1024.0)  # Δ, for weights from 1 to 255 as in the GAP benchmark
 NOTE = (
     "Times in milliseconds, the best of alternating rounds. `times` says how many times faster hopwave is. Weights are "
@@ -47,7 +47,7 @@ def quickest(calls: dict[str, Callable[[], Any]]) -> str:
 
 
 def contest(ours: Callable[[], Any], peers: dict[str, Callable[[], Any]], rounds: int) -> tuple[float, float, str]:
-    """The best time of ours, the best time of the others, and the name of that method."""
+    """hopwave's best time, the others' best time, and the name of that method."""
     best = quickest(peers)
     mine = theirs = float("inf")
     for _ in range(rounds):
@@ -57,7 +57,7 @@ def contest(ours: Callable[[], Any], peers: dict[str, Callable[[], Any]], rounds
 
 
 def lengths(graph: hw.Graph) -> np.ndarray[Any, Any]:
-    """Whole numbers from 1 to 255, the same in both directions, computed from the ids of the two ends."""
+    """Whole numbers from 1 to 255, equal in both directions, computed from the ids of the two ends."""
     u, v = np.repeat(np.arange(graph.n, dtype=np.int64), graph.degrees), graph.indices.astype(np.int64)
     mixed = (np.minimum(u, v) * 2654435761 + np.maximum(u, v) * 40503) % 4294967291
     return (mixed % 255 + 1).astype(np.float64)

@@ -37,7 +37,7 @@ def threads(count: int) -> None:
 
 
 def pagerank(AT: Matrix, degrees: Vector, sinks: Vector, damping: float, tolerance: float, most: int) -> Vector:
-    """LAGr_PageRank: sinks spread their rank over all vertices; stops once the sum of changes is within tolerance."""
+    """LAGr_PageRank: sinks spread their rank over all vertices; stops when the sum of changes is within tolerance."""
     n = AT.nrows
     d = degrees.apply(binary.truediv, right=damping).new(dtype=float)
     smallest = Vector(float, n)
@@ -64,7 +64,7 @@ def pagerank(AT: Matrix, degrees: Vector, sinks: Vector, damping: float, toleran
 
 
 def triangles(A: Matrix) -> int:
-    """LAGr_TriangleCount, Sandia_LUT: the sum of (L · Uᵀ) where L is, by dot products. A has no diagonal."""
+    """LAGr_TriangleCount, Sandia_LUT: the sum of L · Uᵀ at the entries of L, by dot products. A has no diagonal."""
     L, U = A.select(select.tril, -1).new(), A.select(select.triu, 1).new()
     C = Matrix("INT64", A.nrows, A.ncols)
     C(L.S) << L.mxm(U.T, semiring.plus_pair["INT64"])
@@ -72,7 +72,7 @@ def triangles(A: Matrix) -> int:
 
 
 def by_degree(A: Matrix) -> Matrix:
-    """LAGr_SortByDegree, ascending: LAGr_TriangleCount does this first where degrees are very uneven."""
+    """LAGr_SortByDegree, ascending: LAGr_TriangleCount does this first if degrees are very uneven."""
     degrees = A.reduce_rowwise(monoid.plus["INT64"]).new().to_dense(0)
     order = np.argsort(degrees, kind="stable")
     return A[order, order].new()
@@ -140,7 +140,7 @@ def bellman_ford(A: Matrix, source: int) -> Vector:
 
 
 def versions() -> str:
-    """The versions that were compared with."""
+    """The versions of python-graphblas and SuiteSparse."""
     import suitesparse_graphblas
 
     return f"python-graphblas {gb.__version__} with SuiteSparse {suitesparse_graphblas.__version__}"

@@ -37,7 +37,7 @@ def places(n: int, count: int, seed: int) -> Any:
 
 
 def operands(product: str, n: int, count: int) -> tuple[Any, Any]:
-    """f and the mask, or None."""
+    """f and the mask; None for no mask."""
     full = product == "by rows, masked"
     f = la.Vector.from_entries(np.arange(n) if full else places(n, count, 1), 1.0, n)
     if full:
@@ -62,7 +62,7 @@ def graph_of(device: str, scale: int, edge_factor: int) -> hw.Graph:
 
 
 def plain(G: hw.Graph, device: str) -> Any:
-    """A sparse matrix of SciPy or CuPy, to compare with."""
+    """The matrix of SciPy or CuPy that results are compared with."""
     if device == "cpu":
         return G.to_scipy(np.float64)
     import cupy

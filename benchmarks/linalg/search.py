@@ -75,7 +75,7 @@ def measure(name: str, device: str, count: int) -> dict[str, Any]:
     graph = graph_of(name, device)
     sources = giant_sources(graph, count)
     ways, wait = searches(graph, device), finished(device)
-    for source in sources:  # verify, and prepare everything that repeated searches prepare
+    for source in sources:  # verify, and make everything that repeated searches prepare
         right = hw.bfs(graph, source, predecessors=False, device=device).distances
         for way in ("linalg.bfs", "six lines"):
             assert np.array_equal(ways[way](source).to("cpu").to_dense(-1), right), (name, source, way)

@@ -3,11 +3,11 @@
     PYTHONPATH=src python -m benchmarks.mpi.ranks [--ranks 1 2 4] [--strong 20] [--weak 18] [--threads 4] [--roots 16]
         [--gpu 20] [--plan P] [--weak-gpu 0] [--go-on]
 
-Each row is a job of its own under mpiexec. Nothing is written unless every search is valid by Graph500's rules and jobs
+Each row is a separate job under mpiexec. Nothing is written unless every search is valid by Graph500's rules and jobs
 on the same graph find the same distances. CPU ranks have the same number of threads in every row. A scale of 0 leaves a
 table out. Hiragushi's Figure 5 is `--strong 0 --weak 21 --weak-gpu 21 --plan hiragushi-hybrid`: 2^21 vertices per rank,
-and how long ranks compute and wait in exchanges, on CPUs and on GPUs (here ranks that share one). --go-on keeps the
-rows of the newest run, so that each number of ranks can be a run of its own.
+and how long ranks compute and wait in exchanges, on CPUs and on GPUs (here ranks share one GPU). --go-on keeps the rows
+of the newest run, so that each number of ranks can be a separate run.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ import numpy as np
 from benchmarks.setting import RESULTS, ROOT, publish
 
 RANKS = (1, 2, 4)
-RESULT = re.compile(r"\{.*\}")  # what rank 0 prints: mpiexec may add lines, and colours on the same line
-# Open MPI must be told twice before it runs as root, and once before it starts more ranks than cores; MPICH need not.
+RESULT = re.compile(r"\{.*\}")  # the JSON that rank 0 prints; mpiexec may add other lines, and colours on the same line
+# Open MPI needs two settings to run as root, and one to start more ranks than cores; MPICH needs none.
 OPEN_MPI = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
@@ -54,7 +54,7 @@ def run_job(ranks: int, module: str = "benchmarks.mpi.ranks", **settings: Any) -
 
 
 def work(settings: dict[str, Any]) -> None:
-    """What every rank of a job does: build the graph, search it, print the row on rank 0."""
+    """The work of every rank of a job: build the graph, search it, print the row on rank 0."""
     from hopwave import distributed
     from hopwave.graph500.outcome import Outcome
     from hopwave.graph500.over_ranks import OverRanks
@@ -103,7 +103,7 @@ def work(settings: dict[str, Any]) -> None:
 
 
 def agree_with_one_gpu(scale: int, root: int, depth: int, total: int) -> None:
-    """Compare with the same search by one GPU in one launch: another graph in memory, another kernel, one result."""
+    """Compare with the same search by one GPU in one launch: other arrays, another kernel, the same result."""
     from hopwave.graph500.on_cuda import OnCuda
 
     alone = OnCuda(scale, 16, 1)
@@ -113,7 +113,7 @@ def agree_with_one_gpu(scale: int, root: int, depth: int, total: int) -> None:
 
 
 def rows(title: str, kind: str, jobs: list[tuple[int, dict[str, Any]]], found: dict[int, str]) -> list[dict[str, Any]]:
-    """The rows of one table, a job each; `found`: what the first search found on the graph of each scale so far."""
+    """The rows of one table, one job each; `found`: scale → what the first search on that graph found."""
     made: list[dict[str, Any]] = []
     for ranks, settings in jobs:
         done = run_job(ranks, **settings)

@@ -2,10 +2,10 @@
 
     PYTHONPATH=src:. python -m benchmarks.papers.ablations [--data FOLDER] [--graphs x,y] [--sources 16] [--go-on]
 
-Every search is compared with the distances of `hopwave-gpu`, and those of the first source, on smaller graphs, with
-SciPy's. Times are inside the levels, by the GPU's events; median over sources. Writes one line for each plan and graph,
-and gpu-ablations.md from them (ablations_page.py); --go-on keeps the lines of other graphs. XBFS's figures are on
-gpu-xbfs.md.
+Every search is compared with the distances of `hopwave-gpu`, which on smaller graphs are compared with SciPy's for the
+first source. Times are those inside the levels, by the GPU's events; median over sources. Writes one line for each plan
+and graph, and gpu-ablations.md from them (ablations_page.py); --go-on keeps the lines of other graphs. XBFS's figures
+are on gpu-xbfs.md.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ GRAPHS = [
     "uniform20e16",
     "mycielskian15",
 ]
-GRAPH500 = 64  # sources of Graph500's graphs
+GRAPH500 = 64  # sources for Graph500's graphs
 
 
 def levels_of(engine: Any, graph: Graph, plan: Plan, source: int, right: Any) -> list[Any]:
@@ -66,7 +66,7 @@ def in_turn(
 ) -> dict[str, list[list[Any]]]:
     """The levels of every search, by plan.
 
-    From each source all plans search in turn: levels include the host's time between launches, which drifts.
+    All plans search from each source in turn, since levels include the host's time between launches, which drifts.
     """
     records = {name: hw.plan(name) for name in plans}
     for plan in records.values():

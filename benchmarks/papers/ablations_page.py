@@ -8,7 +8,7 @@ from typing import Any
 from benchmarks.setting import remarks
 
 Record = dict[str, Any]
-# The rows of Table 2, each with one idea more than the row before.
+# The rows of Table 2; each adds one idea to the row before.
 PLANS = {"pushpull-baseline": "baseline", "pushpull-structure": "structure", "pushpull-direction": "direction",
          "pushpull-masking": "masking", "pushpull-exit": "exit", "pushpull": "reuse"}  # fmt: skip
 NAMES = {"structure": "structure only", "direction": "change of direction", "masking": "masking", "exit": "early exit",
@@ -17,7 +17,7 @@ KRON = "kron21e44"  # the graph of the paper's Table 2
 
 
 def values(lines: list[Record]) -> Record:
-    """A row for each graph, and the numbers of the notes, which are about the paper's graph."""
+    """A row for each graph, and the numbers of the notes about the paper's graph."""
     graphs = by_graph(lines)
     said: Record = {"graphs": list(graphs.values()), "remarks": remarks(lines), "gain": None, "kron": None}
     for idea, least in (("direction", 1.0), ("masking", 0.9)):
@@ -34,7 +34,7 @@ def values(lines: list[Record]) -> Record:
 
 
 def by_graph(lines: list[Record]) -> dict[str, Record]:
-    """The lines of each graph by idea, and what each idea gains over the row before."""
+    """The lines of each graph by idea, and the gain of each idea over the row before."""
     found: dict[str, Record] = {}
     for line in lines:
         found.setdefault(line["graph"], {"graph": line["graph"]})[PLANS[line["plan"]]] = line

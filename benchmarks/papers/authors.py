@@ -1,13 +1,13 @@
-"""Plans of the papers on one GPU: Hiragushi's Figure 4, and plans beside their authors' own programs.
+"""The papers' plans on one GPU: Hiragushi's Figure 4, and comparisons with the authors' own programs.
 
     PYTHONPATH=src python -m benchmarks.papers.authors hiragushi | authors [--data FOLDER] [--sources 64] [--seconds 1]
         [--graphs a,b] [--go-on]
 
 Each source's search is a call of hw.bfs, timed by the host's clock, with the answers left on the GPU; the time inside
-its levels is the GPU's, of a second call that is traced. Before it is timed, the first source's answer is checked by
-CuPy's own operations, and all plans must find the same distances from every source. Every plan is timed from at least
-16 sources, and from all of them on Graph500's graphs. Writes gpu-hiragushi or gpu-authors: lines of JSON and a page;
---go-on keeps the lines of other graphs.
+its levels is the GPU's, from a second, traced call. Before it is timed, the first source's answer is checked by CuPy's
+own operations, and all plans must find the same distances from every source. Every plan is timed from at least 16
+sources, and from all of them on Graph500's graphs. Writes gpu-hiragushi or gpu-authors: JSON lines and a page; --go-on
+keeps the lines of other graphs.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from benchmarks.setting import RESULTS, generate, hw
 from hopwave import Graph
 from hopwave.engines.cuda.graph import CudaGraph
 
-LEAST = 16  # sources, also where a plan has used up its seconds
+LEAST = 16  # least number of sources, even if a plan has used up its seconds
 
 
 def rmat(scale: int, arcs: int) -> Graph:
@@ -47,7 +47,7 @@ def rmat(scale: int, arcs: int) -> Graph:
 
 
 def uniform_directed(scale: int, arcs: int) -> Graph:
-    """GTgraph's random graph: a directed one."""
+    """GTgraph's random directed graph."""
     n, source, target = uniform_ends(1 << scale, arcs)
     return Graph.from_edges(source, target, n=n, directed=True)
 
@@ -76,14 +76,14 @@ def sources_of(graph: Graph, count: int) -> list[int]:
 
 
 def measured(name: str, graph: Graph, plans: list[str], given: argparse.Namespace) -> dict[str, Any]:
-    """The line of one graph: for each plan medians over the sources."""
+    """The line of one graph: medians over the sources, per plan."""
     line: dict[str, Any] = {"name": name, "where": head() | {"sources": given.sources}, "n": graph.n, "m": graph.m}
     line["directed"] = graph.directed
     sources, right = sources_of(graph, given.sources), {}
     rows = tuple(CudaGraph(graph).rows)
     degrees = cupy.diff(rows[0])
     for plan in plans:
-        traced = hw.plan(plan).loop == "host"  # a search in one launch has no levels that the host sees
+        traced = hw.plan(plan).loop == "host"  # the host sees no levels of a search in one launch
         options: dict[str, Any] = {"device": "cuda", "predecessors": False}
         graph._prepared.drop(CudaGraph)
         seen: list[dict[str, float]] = []
@@ -96,7 +96,7 @@ def measured(name: str, graph: Graph, plans: list[str], given: argparse.Namespac
         for source in sources:
             began = time.perf_counter()
             found = hw.bfs(graph, source, plan=plan, **options)
-            depth = found.depth  # where a search is one launch, its call does not wait
+            depth = found.depth  # the call of a search in one launch does not wait; reading depth does
             ms = (time.perf_counter() - began) * 1e3
             distance = cupy.asarray(found.distances)
             if not bool((distance == right.setdefault(source, distance)).all()):

@@ -1,4 +1,4 @@
-"""The values of gpu-authors.md: the papers' plans beside their authors' programs."""
+"""The values of gpu-authors.md: the papers' plans compared with their authors' programs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Record = dict[str, Any]
 TURBOBFS = [f"turbobfs-{name}" for name in ("td-sccooc", "td-sccsc", "td-vecsc", "bu-sc", "bu-ve", "tdbu")]
 PLANS = ["hopwave-gpu", *TURBOBFS, "xbfs", "pushpull"]
 # Milliseconds of the authors' programs on an H200, median of 6 sources: TurboBFS, XBFS (its kernels alone), GraphBLAST.
-# Collected before hopwave was written. The last are Gunrock 1.2 and GSWITCH, of which there is no plan.
+# Collected before hopwave was written. The last two are Gunrock 1.2 and GSWITCH, for which there is no plan.
 AUTHORS: dict[str, tuple[float | None, float | str | None, float | None, float, float]] = {
     "email-Enron": (1.52, 0.57, 1.10, 0.79, 1.12),
     "kron18e43": (1.85, 0.40, 0.76, 0.55, 11.8),
@@ -27,7 +27,7 @@ AUTHORS: dict[str, tuple[float | None, float | str | None, float | None, float, 
 
 
 def values(lines: list[Record]) -> Record:
-    """Ours beside theirs, and the host's time."""
+    """Our times, theirs, and the host's time."""
     graphs = [one | computed(one) for one in lines]
     slower = [f"{program} on {one['name']} ({gain:.2g})" for one in graphs
               for program, gain in one["gain"].items() if gain is not None and gain < 1]  # fmt: skip
@@ -39,7 +39,7 @@ def values(lines: list[Record]) -> Record:
 
 
 def computed(one: Record) -> Record:
-    """The fastest of TurboBFS's algorithms, the authors' times, and theirs over ours."""
+    """The fastest of TurboBFS's algorithms, the authors' times, and their ratios to ours."""
     best = min(TURBOBFS, key=lambda plan: float(one[plan]["ms"]))
     theirs = dict(zip(("TurboBFS", "XBFS", "GraphBLAST", "Gunrock", "GSWITCH"), AUTHORS[one["name"]], strict=True))
     ours = {"TurboBFS": one[best]["ms"], "XBFS": one["xbfs"]["ms in levels"], "GraphBLAST": one["pushpull"]["ms"]}

@@ -1,9 +1,9 @@
 """Enterprise, as far as the XBFS paper describes it: the baseline of its Figures 11 to 14.
 
-What XBFS says of Enterprise (its reference 24): every queue, top-down and bottom-up, is made by scanning the status
-array, with prefix sums; the sorted queue of bottom-up is made with strided reads (section 4.2), as each thread scans a
-segment of its own; rows are given to a block, a warp or a thread by their degree, bottom-up too (section 5.1.1). These
-are the functions of such levels; `Levels` puts them in place of a plan's own.
+According to XBFS, Enterprise (its reference 24) makes every queue, top-down and bottom-up, by scanning the status
+array, with prefix sums. Its sorted bottom-up queue needs strided reads (section 4.2), since each thread scans its own
+segment. A row's degree decides whether a block, a warp or a thread takes it, bottom-up too (section 5.1.1). The
+functions here compute such levels; `Levels` uses them instead of a plan's own steps.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def _launch(search: Any, name: str, blocks: int, *arguments: Any, shape: str = "
 
 
 def strided_queue(search: Any, queue: Any, depth: int, bottom_up: bool) -> None:
-    """A queue of level depth + 1, or of what is not visited, by prefix sums over segments that threads read alone."""
+    """A queue of level depth + 1, or of unvisited vertices, by prefix sums over segments of one thread each."""
     n = search.n
     segments = min(-(-n // 32), BLOCK * search.on_device.device.blocks)
     length = -(-n // (32 * segments)) * 32
@@ -149,7 +149,7 @@ def push(search: Any, step: Any) -> None:
 
 
 def pull(search: Any, step: Any) -> None:
-    """Bottom-up: a strided queue, rows by degree. Nothing is scanned where every vertex is visited, as in our XBFS."""
+    """Bottom-up: a strided queue, rows by degree. If every vertex is visited, nothing is scanned, as in our XBFS."""
     waiting = search.work.take("waiting", search.n, np.int32)
     if search.reached < search.n:
         strided_queue(search, waiting, search.depth, bottom_up=True)
@@ -158,7 +158,7 @@ def pull(search: Any, step: Any) -> None:
 
 
 def pull_double_scan(search: Any, step: Any) -> None:
-    """A pull by degree after XBFS's queue by double scan: the figure's second bar."""
+    """A pull by degree after XBFS's double-scan queue: the figure's second bar."""
     waiting = search.n - search.reached
     _pull_by_degree(search, steps.unvisited_queue(search) if waiting else None)
     search.set_forms(waiting=waiting)
@@ -175,7 +175,7 @@ def _pull_by_degree(search: Any, waiting: Any) -> None:
 
 
 class Levels:
-    """An engine for host_loop.by_levels: levels by a plan's steps, or by a function for the rule's choice."""
+    """An engine for host_loop.by_levels: computes levels by a plan's steps, or by a given function per choice."""
 
     def __init__(self, functions: dict[int, Callable[[Any, Any], None]]):
         self.functions = functions

@@ -5,8 +5,8 @@
 The graphs, up to `--most` arcs, are downloaded once from the SuiteSparse collection (docs/graphs.md says where they are
 kept). As in the papers, the source is vertex 0, weights are ignored, the mean of the trials counts, MTEPS are arcs over
 time, and a row has the fastest of the paper's algorithms. A time is the host's clock around a whole call, with the
-answer in the host's memory. Every algorithm must give the distances of our own search (which pass Graph500's rules), or
-the scores of our own betweenness, before it is timed. A graph that cannot be had is left out, and a line says so.
+answer in host memory. Every algorithm must give the distances of our own search (which pass Graph500's rules), or the
+scores of our own betweenness, before it is timed. A graph that cannot be downloaded is left out, with a printed line.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def arcs_of(name: str) -> int:
 
 
 def calls(paper: str, graph: hw.Graph, device: str) -> dict[str, Callable[[], Any]]:
-    """The paper's algorithms as calls that return an array, by the names of their plans."""
+    """Calls of the paper's algorithms that return an array, by plan name."""
     task = "search" if paper == "TurboBFS" else "betweenness"
     names = [name for name, plan in CATALOGUE.items() if plan.task == task and name.startswith(paper.lower())]
     if task == "search":
@@ -54,7 +54,7 @@ def calls(paper: str, graph: hw.Graph, device: str) -> dict[str, Callable[[], An
 
 
 def mean_seconds(call: Callable[[], Any], trials: int, seconds: float) -> float:
-    """The mean of up to `trials` calls; fewer when the seconds are used up."""
+    """The mean of up to `trials` calls; fewer if the seconds are used up."""
     began, done, taken = time.perf_counter(), 0, 0.0
     while done < trials and taken <= seconds:
         call()

@@ -8,7 +8,7 @@ from benchmarks.setting import remarks
 
 Record = dict[str, Any]
 PLANS = ["merrill", "hiragushi-hybrid"]
-# Of Table 1: the graph of the same kind and size, made here.
+# Our graph → the graph of Table 1 of the same kind and size.
 TABLE_1 = {"kron20": "kron_g500-logn20", "rmat.1Mv.64Me": "rmat.1Mv.64Me", "random.1Mv.64Me": "random.1Mv.64Me"}
 MORE = ["kron18e43", "kron21e44", "uniform20e16", "mycielskian15", "threads-math-sx", "email-Enron", "delaunay_n16",
         "grid1000", "luxembourg_osm"]  # fmt: skip
@@ -34,7 +34,7 @@ def computed(one: Record) -> Record:
 
 
 def most_gained(lines: list[Record]) -> Record:
-    """The greatest gain inside the levels, on which graph, and microseconds per level of the hybrid there."""
+    """The greatest gain inside the levels, its graph, and the hybrid's microseconds per level there."""
     merrill, hybrid = PLANS
     one = max(lines, key=lambda line: float(line[merrill]["ms in levels"] / line[hybrid]["ms in levels"]))
     ms = one[hybrid]["ms in levels"]
@@ -42,7 +42,7 @@ def most_gained(lines: list[Record]) -> Record:
 
 
 def weak_scaling(lines: list[Record]) -> Record:
-    """Figure 5: the rows by device and number of ranks, and those numbers that both devices have."""
+    """Figure 5: the rows by device and number of ranks, and the numbers of ranks that both devices have."""
     rows = sorted(lines[-1]["rows"], key=lambda row: (row["device"], row["ranks"]))
     devices = {"cpu": "CPU", "cuda": "one GPU"}
     by_device = {(row["device"], row["ranks"]): row for row in rows}

@@ -1,11 +1,12 @@
-"""Every search plan on six graphs and every engine at hand: are the distances right, and do the levels do as planned?
+"""Checks every search plan on six graphs and every available engine: are the distances right, and do levels follow the
+plan?
 
     python -m benchmarks.papers.plans_checked [--engines reference,cpu,ranks] [--ranks 4] [--graphs kron12,grid]
     python -m benchmarks.papers.plans_checked --engines cuda --counts FILE     on a machine with a GPU
     python -m benchmarks.papers.plans_checked --with FILE …                    the page, with the GPU's counts
 
-Nothing is timed: everything here is a count, so that counts of two machines can stand in one table. For each graph,
-plan and engine (reference, CPU on one thread, ranks, GPU):
+Nothing is timed: everything is a count, so that one table can show counts of two machines. For each graph, plan and
+engine (reference, CPU on one thread, ranks, GPU):
 
     distances   equal SciPy's
     rule        replayed on the sizes of every level, it chooses the step that ran
@@ -15,7 +16,7 @@ plan and engine (reference, CPU on one thread, ranks, GPU):
                 hopwave-paths exits early on a GPU too: there a second pass counts the paths.
 
 The table has the directions, the largest frontier, and the arcs checked on each engine. If anything is wrong, the run
-ends with a sentence for each of it, and no page is written. Ranks leave out XBFS's plans, which look ahead.
+prints a sentence for each error, and writes no page. Ranks leave out XBFS's plans, which look ahead.
 """
 
 from __future__ import annotations
@@ -57,12 +58,12 @@ NOTE = (
 
 
 def root_of(graph: hw.Graph) -> int:
-    """The vertex that searches of a graph start from."""
+    """The source of searches on a graph."""
     return int(np.argmax(graph.degrees))
 
 
 def right_distances(graph: hw.Graph) -> Any:
-    """Hops by SciPy; -1 for what is not reached."""
+    """Hops by SciPy; -1: not reached."""
     found = csgraph.shortest_path(graph.to_scipy(np.float64), unweighted=True, indices=root_of(graph))
     return np.where(np.isfinite(found), found, -1).astype(np.int32)
 
@@ -73,10 +74,10 @@ def arcs_to_check(graph: hw.Graph, plan: Plan, level: Level, distances: Any, dev
     if isinstance(step, Push):
         if device != "cuda":
             return level.edges, level.edges
-        if step.mapping == "edge":  # one thread per arc of the graph is a mapping that GPUs alone have
+        if step.mapping == "edge":  # only GPUs have the mapping of one thread per arc
             return graph.m, graph.m
         duplicates = step.output == "queue" and step.claim == "benign"  # a vertex may be in the queue several times
-        whole_queue = graph.n * int(graph.degrees.max())  # it has room for n
+        whole_queue = graph.n * int(graph.degrees.max())  # the queue has room for n vertices
         return level.edges, whole_queue if duplicates else level.edges
     unvisited = (distances < 0) | (distances >= level.depth)
     wanted = graph.m if step.rows == "all" else int(graph.in_degrees[unvisited].sum())
@@ -85,7 +86,7 @@ def arcs_to_check(graph: hw.Graph, plan: Plan, level: Level, distances: Any, dev
 
 
 def wrong_level(graph: hw.Graph, plan: Plan, trace: Trace, distances: Any, device: str) -> str:
-    """What some level did that its step does not do, or ""."""
+    """What some level did that its step should not, or ""."""
     nf0 = mf0 = 0
     last = -1
     for level in trace:
@@ -101,7 +102,7 @@ def wrong_level(graph: hw.Graph, plan: Plan, trace: Trace, distances: Any, devic
 
 
 def runs(trace: Trace) -> str:
-    """Directions as runs.
+    """The directions as runs.
 
     >>> runs(hw.bfs(hw.generate.path(4), 0, plan="merrill", trace=True).trace)
     '4↓'
@@ -115,7 +116,7 @@ Counts = dict[str, dict[str, dict[str, Any]]]  # graph → plan → what was cou
 
 
 def count(engine: str, names: list[str], plans: list[Plan]) -> tuple[Counts, list[str]]:
-    """What an engine counts for these plans on these graphs, and a sentence for everything that is wrong."""
+    """What an engine counts for these plans on these graphs, and a sentence for every error."""
     counts: Counts = {}
     wrong: list[str] = []
     options: dict[str, Any] = {"threads": 1} if engine == "cpu" else {}
@@ -148,7 +149,7 @@ def _wrong(name: str, graph: hw.Graph, plan: Plan, engine: str, trace: Trace, fo
 
 
 def work(settings: dict[str, Any]) -> None:
-    """What every rank does: all graphs and plans; rank 0 prints what was counted."""
+    """The work of every rank: all graphs and plans; rank 0 prints the counts."""
     from hopwave import distributed
     from hopwave.distributed.steps import why_not
 
@@ -213,7 +214,7 @@ def main() -> None:
 
 
 def different_levels(all_counts: dict[str, Counts]) -> list[str]:
-    """A sentence for each graph and published plan of which an engine took other levels than the first engine.
+    """A sentence for each graph and published plan for which an engine's levels differ from the first engine's.
 
     Our own plans may end before the last, empty level.
     """
@@ -229,7 +230,7 @@ def different_levels(all_counts: dict[str, Counts]) -> list[str]:
 
 
 def table_rows(all_counts: dict[str, Counts]) -> list[dict[str, Any]]:
-    """One row per graph and plan. Levels and frontiers are those of the CPU, or of the first engine."""
+    """One row per graph and plan. Levels and frontiers are the CPU's, or the first engine's."""
     first = all_counts.get("cpu") or next(iter(all_counts.values()))
     rows = []
     for graph, plans in first.items():

@@ -3,8 +3,8 @@
     PYTHONPATH=src:. python -m benchmarks.papers.pushpull [--sources 1000] [--graphs kron21e44,rmat22e64]
         [--parts whole,kinds,reuse,iterations] [--go-on]
 
-Figures 5 and 6 are of the first graph: a search that only pushes and one that only pulls, iteration by iteration.
-Every search is compared with the distances of `hopwave-gpu`. Times are inside the levels, by the GPU's events. Writes
+Figures 5 and 6 use the first graph: a search that only pushes and one that only pulls, iteration by iteration. Every
+search is compared with the distances of `hopwave-gpu`. Times are those inside the levels, by the GPU's events. Writes
 one line for each part, and gpu-pushpull.md from them (pushpull_page.py). --go-on keeps the other lines.
 """
 
@@ -34,18 +34,18 @@ from hopwave.planning.rules import Always
 
 GRAPHS = ["kron21e44", *LARGE]
 PARTS = ["whole", "kinds", "reuse", "iterations"]
-FEW = 16  # sources of Table 3
+FEW = 16  # sources for Table 3
 SHARES = (10, 50, 90)  # percentiles of Figure 6
 
 
 def one_way() -> dict[str, Plan]:
-    """Searches that only push, and only pull, as the paper's Figures 5 and 6 have them."""
+    """Plans that only push, and only pull, as in the paper's Figures 5 and 6."""
     push, pull = hw.plan("pushpull-structure"), hw.plan("pushpull-exit").steps[1]
     return {"push": push, "pull": replace(push, name="pushpull-pull-only", steps=(pull,), rule=Always())}
 
 
 def kinds(graph: Graph, distances: Any) -> list[dict[str, int]]:
-    """Figure 5(a): of every level the vertices, those not visited yet, and where the arcs that leave it lead."""
+    """Figure 5(a): for every level its vertices, the unvisited vertices, and where its out-arcs lead."""
     indptr, indices = cupy.asarray(graph.indptr), cupy.asarray(graph.indices)
     row = distances[cupy.searchsorted(indptr, cupy.arange(graph.m, dtype=indptr.dtype), side="right") - 1]
     onward = distances[indices] - row
@@ -85,7 +85,7 @@ def median_ms(runs: list[list[Any]]) -> float:
 
 
 def reuse(engine: Any, graph: Graph, sources: list[int], right: list[Any]) -> dict[str, Any]:
-    """What operand reuse saves: making a bitmap of the frontier where a search turns to pulling."""
+    """What operand reuse saves: making a bitmap of the frontier when a search changes to pulling."""
     spent: list[tuple[float, int]] = []
 
     def pull(search: Any, step: Any) -> None:
@@ -139,7 +139,7 @@ def whole(engine: Any, graph: Graph, sources: list[int], right: list[Any]) -> di
 
 
 def measured(part: str, engine: Any, graph: Graph, sources: list[int], right: list[Any]) -> dict[str, Any]:
-    """One part of the page."""
+    """Measure one part of the page."""
     if part == "kinds":
         return {"rows": kinds(graph, right[0])}
     if part == "iterations":

@@ -9,7 +9,7 @@ from benchmarks.setting import remarks
 
 Record = dict[str, Any]
 
-# Table 3 and Figure 7 for the graphs of which we make one of the same size. Milliseconds on a Tesla K40c.
+# Table 3 and Figure 7 for the graphs of which we make one of equal size. Milliseconds on a Tesla K40c.
 PAPER: dict[str, Record] = {
     "kron21e44": {"graph": "kron_g500-logn21", "arcs": 182.1, "degree": 213904, "baseline": 108.7, "ms": 4.088,
                   "MTEPS": 44550},
@@ -42,7 +42,7 @@ def values(lines: list[Record]) -> Record:
 
 
 def paper_of(graph: str) -> Record:
-    """What the paper states for a graph of the same size."""
+    """The paper's numbers for a graph of equal size."""
     if graph not in PAPER:
         return {"paper": None, "paper_size": None}
     paper = PAPER[graph]
@@ -51,7 +51,7 @@ def paper_of(graph: str) -> Record:
 
 
 def span(some: list[float], form: str) -> str:
-    """The median, and from the tenth to the ninetieth percentile.
+    """The median, and the tenth and ninetieth percentiles.
 
     >>> span([1, 2000, 3000], ",.0f")
     '2,000 (1 to 3,000)'
@@ -61,7 +61,7 @@ def span(some: list[float], form: str) -> str:
 
 
 def iterations(one: Record) -> list[Record]:
-    """Figure 6: pushes and pulls of each iteration; searches in one direction may take fewer iterations."""
+    """Figure 6: pushes and pulls of each iteration; searches in one direction may have fewer iterations."""
     rows = []
     for number, (push, pull) in enumerate(zip_longest(one["push"], one["pull"]), 1):
         some = push or pull
@@ -74,7 +74,7 @@ def iterations(one: Record) -> list[Record]:
 
 
 def quickest(one: Record) -> Record:
-    """The order of the faster directions, unless searches had fewer than the five iterations of the note."""
+    """The sequence of the faster directions, unless searches had fewer than the note's five iterations."""
     pairs = list(zip(one["push"][:6], one["pull"], strict=False))
     order = ["push" if push["ms"][1] < pull["ms"][1] else "pull" for push, pull in pairs]
     few = "" if one["sources"] >= 1000 else ". The paper took 1,000 sources"
@@ -82,7 +82,7 @@ def quickest(one: Record) -> Record:
 
 
 def reused(one: Record, n: int) -> Record:
-    """What operand reuse saves in microseconds, and what a merge of bitmaps then takes, on a graph of n vertices."""
+    """The microseconds that operand reuse saves, and those that merging the bitmaps then takes, for n vertices."""
     rest = 1e3 * (one["pushpull-exit"]["ms in pulls"] - one["pushpull"]["ms in pulls"])
     return {"rest": rest, "merge": (one["µs"] - rest) / one["pushpull"]["pulls"], "merged": 3 * n / 8 / 1e6,
             "pushes": 1e3 * one["pushpull"]["ms in pushes"], "pulls": [round(one[plan]["pulls"]) for plan in

@@ -3,10 +3,10 @@
     PYTHONPATH=src:. python -m benchmarks.papers.turbo_kernels [--graphs a,b+c] [--only "TurboBC veCSC"] [--go-on]
         [--out FOLDER]
 
-For three statements of the papers: products take up to 90% of the time, products of whole numbers are up to 2.7 times
-faster than those of floats, and veCSC's kernels load more than the memory's bandwidth. The program starts itself under
-ncu for each graph, or for graphs joined by a plus together; ncu counts in the launches between profilerStart and
-profilerStop. Writes gpu-turbo-kernels.jsonl, a line per run, and its page (turbo_kernels_page.py).
+Tests three statements of the papers: products take up to 90% of the time; products of whole numbers are up to 2.7 times
+faster than those of floats; veCSC's kernels load more than the memory's bandwidth. The program starts itself under ncu,
+once per graph or per group of graphs joined by a plus; ncu counts between profilerStart and profilerStop. Writes
+gpu-turbo-kernels.jsonl, a line per run, and its page (turbo_kernels_page.py).
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from benchmarks.setting import RESULTS, hw
 GRAPHS = ["mycielskian17", "kron18", "mycielskian15", "mycielskian16", "mycielskian18", "smallworld", "kron20"]
 SEARCHES = {"td-sccooc": "scCOOC", "td-sccsc": "scCSC", "td-vecsc": "veCSC", "bu-sc": "bu-sc", "bu-ve": "bu-ve"}
 SCORES = {"sccooc": "scCOOC", "sccsc": "scCSC", "vecsc": "veCSC"}
-FORCED = 1 << 40  # sources that are said to have needed float64, so that all others take it at once
+FORCED = 1 << 40  # pretended number of sources that needed float64, so that the others start with it
 
 
 def searches(graph: Any, root: int, only: str) -> Iterator[tuple[dict[str, str], Callable[[], Any]]]:
-    """TurboBFS's algorithms but tdbu, whose levels are those of the others."""
+    """TurboBFS's algorithms except tdbu, whose levels occur in the others."""
     import cupy
 
     from benchmarks.papers.turbobfs import wrong
@@ -81,7 +81,7 @@ def scores(graph: Any, root: int, only: str) -> Iterator[tuple[dict[str, str], C
 
 
 def work(names: list[str], only: str, out: Path) -> None:
-    """Every algorithm on some graphs, once without ncu's counters and once with them; the runs are listed in a file."""
+    """Run every algorithm on some graphs, once without ncu's counters and once with them; list the runs in a file."""
     import cupy
     from cupy.cuda import runtime
 
@@ -107,7 +107,7 @@ def work(names: list[str], only: str, out: Path) -> None:
 
 
 def counted(ncu: str, names: str, only: str, folder: Path) -> list[dict[str, Any]]:
-    """The runs of some graphs, with what ncu counted in their kernels. ncu writes its log when the program ends."""
+    """The runs on some graphs, with ncu's counts of their kernels. ncu writes its log when the program ends."""
     runs, log = folder / "runs", folder / "log"
     options = ["--profile-from-start", "off", "--clock-control", "none", "--csv", "--print-units", "base"]
     options += ["--metrics", ",".join(METRICS), "--log-file", str(log)]
@@ -123,7 +123,7 @@ def counted(ncu: str, names: str, only: str, folder: Path) -> list[dict[str, Any
 
 
 def named(one: dict[str, Any]) -> tuple[str, str, str]:
-    """What tells a run from the others."""
+    """What identifies a run."""
     return one["graph"], one["algorithm"], one["counts"]
 
 

@@ -1,4 +1,4 @@
-"""What Nsight Compute counts of TurboBFS's and TurboBC's kernels, and the values of gpu-turbo-kernels.md."""
+"""Nsight Compute's counts of TurboBFS's and TurboBC's kernels, and the values of gpu-turbo-kernels.md."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ KINDS = {"unsigned": "whole numbers", "double": "float64"}
 
 
 def launches(text: str) -> list[Record]:
-    """What ncu says of every launch, in order: its --csv output, one line per launch and metric.
+    """ncu's metrics of every launch, in order: from its --csv output, one line per launch and metric.
 
     >>> head = '"ID","Kernel Name","Metric Name","Metric Unit","Metric Value"'
     >>> line = '"0","void hopwave::steps::mask<int>(int)","gpu__time_duration.sum","ns","1,250"'
@@ -49,7 +49,7 @@ def plain_name(name: str) -> str:
 
 
 def by_run(found: list[Record], runs: list[Record]) -> list[Record]:
-    """The runs, each with the sums of its kernels. A launch of BEGINS comes before the kernels of every run."""
+    """The runs, each with the sums of its kernels. A launch of BEGINS precedes the kernels of every run."""
     parts: list[dict[str, Record]] = []
     for one in found:
         if one["kernel"] == BEGINS:
@@ -66,7 +66,7 @@ def by_run(found: list[Record], runs: list[Record]) -> list[Record]:
 
 def values(lines: list[Record]) -> Record:
     """The rows of each table, and the numbers of the notes."""
-    lines = sorted(lines, key=lambda one: str(one["graph"]))  # runs of a graph keep their order
+    lines = sorted(lines, key=lambda one: str(one["graph"]))  # a graph's runs keep their order
     runs, loads = [one | computed(one) for one in lines], load_rows(lines)
     products = {paper: [one["products"] for one in runs if one["algorithm"].startswith(f"{paper} ")]
                 for paper in ("TurboBFS", "TurboBC")}  # fmt: skip
@@ -80,17 +80,17 @@ def values(lines: list[Record]) -> Record:
 
 
 def extremes(some: list[float]) -> list[float | None]:
-    """The least and the greatest, or twice None."""
+    """The least and the greatest; two None if there are none."""
     return [min(some, default=None), max(some, default=None)]
 
 
 def spent(one: Record, role: str = "") -> float:
-    """Microseconds in the kernels of one run, or in those with that role."""
+    """Microseconds in the kernels of one run, or only in those with this role."""
     return sum(sums["ns"] for name, sums in one["kernels"].items() if not role or ROLES.get(name) == role) / 1e3
 
 
 def computed(one: Record) -> Record:
-    """The time of one run in its kernels, and the shares of its products."""
+    """The time of one run in its kernels, and its products' shares."""
     whole, forward, backward = spent(one), spent(one, FORWARD), spent(one, BACKWARD)
     return {
         "kind": KINDS.get(one["counts"]), "launches": sum(sums["launches"] for sums in one["kernels"].values()),
@@ -100,7 +100,7 @@ def computed(one: Record) -> Record:
 
 
 def type_rows(lines: list[Record]) -> list[Record]:
-    """Forward products of runs that differ in the type of path counts alone: whole numbers beside float64."""
+    """Forward products of runs that differ only in the type of path counts: whole numbers and float64."""
     found = {(one["graph"], one["algorithm"], one["counts"]): spent(one, FORWARD) for one in lines}
     return [{"graph": graph, "algorithm": algorithm, "whole": whole, "float64": other, "gain": other / whole}
             for (graph, algorithm, counts), whole in found.items()
@@ -108,7 +108,7 @@ def type_rows(lines: list[Record]) -> list[Record]:
 
 
 def load_rows(lines: list[Record]) -> list[Record]:
-    """For each product of veCSC on the mycielskian graphs: GB/s that threads load, and GB/s from memory."""
+    """For each veCSC product on the mycielskian graphs: GB/s that threads load, and GB/s from memory."""
     rows = []
     for one in lines:
         if one["algorithm"] != "TurboBC veCSC" or one["counts"] != "unsigned" or "mycielskian" not in one["graph"]:

@@ -1,7 +1,7 @@
-"""What TurboBFS (Tables I to III) and TurboBC (Tables 1 to 4) state for each graph: the depth d, and MTEPS.
+"""The numbers of TurboBFS (Tables I to III) and TurboBC (Tables 1 to 4) for each graph: the depth d, and MTEPS.
 
-The GPU of both papers was a Titan Xp. MTEPS are arcs over the time of one source, in millions per second. Each row is
-the paper's best algorithm for the graph. d also counts the last, empty level.
+The GPU of both papers was a Titan Xp. MTEPS are arcs divided by the time of one source, in millions per second. Each
+row has the paper's best algorithm for the graph. d includes the last, empty level.
 """
 
 from __future__ import annotations

@@ -1,16 +1,16 @@
-"""TurboBC's Tables 1-5 on one GPU: its three algorithms beside the paper's own figures, and ours.
+"""TurboBC's Tables 1-5 on one GPU: its three algorithms, the paper's own numbers, and our plan.
 
     PYTHONPATH=src python -m benchmarks.papers.turbobc [--data FOLDER] [--graphs a,b] [--sources 16] [--seconds 2]
 
-The graphs of the paper that are available or can be generated (none of Table 4), and some that it does not have:
-directed ones, and meshes whose path counts overflow its types. Every algorithm is verified, score by score, before it
-is timed: against the CPU engine, or for graphs of over 500 million arcs against sums made of CuPy's own operations. A
-time is the host's clock around whole sources (Python, launches and the copy of the sums included), divided by their
-number; ours is a call of betweenness_centrality from 64 sources, divided by 64. MTEPS are arcs over time, as in the
-paper. Memory is what CuPy's pool holds for a run, in words of 4 bytes over the paper's 7n + m. An exact run of TurboBC
-is projected from the sources that were timed; ours is run whole where that takes less than --exact seconds. `--go-on`
-keeps the lines of gpu-turbobc.jsonl and adds what is missing, or with `--again` what is named; with `--graphs ""` it
-only writes the tables again.
+Uses the paper's graphs that are available or can be generated (none of Table 4), and others: directed graphs, and
+meshes whose path counts overflow the paper's types. Every algorithm is verified, score by score, before it is timed:
+against the CPU engine, or for graphs of over 500 million arcs against sums made of CuPy's own operations. A time is the
+host's clock around whole sources (Python, launches and the copy of the sums included), divided by their number; ours is
+a call of betweenness_centrality from 64 sources, divided by 64. MTEPS are arcs divided by time, as in the paper. Memory
+is what CuPy's pool holds for a run, in words of 4 bytes, divided by the paper's 7n + m. An exact run of TurboBC is
+extrapolated from the timed sources; ours is run in full if that takes less than --exact seconds. `--go-on` keeps the
+lines of gpu-turbobc.jsonl and adds what is missing, or with `--again` what is named; with `--graphs ""` it only writes
+the tables again.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ from hopwave.engines.cuda.graph import CudaGraph
 from hopwave.planning.catalogue import CATALOGUE
 from hopwave.planning.jobs import BetweennessJob
 
-LEAST = 16  # sources that an algorithm is timed from, also where it has used up its seconds
-CHECKED = 2  # sources that every algorithm is verified from; one on the largest graphs
-OURS = 64  # sources that ours are timed from
-MOST_ON_HOST = 500_000_000  # arcs of a graph that is verified by the CPU engine
-CHUNK = 1 << 27  # arcs that CuPy works on at a time
+LEAST = 16  # least sources per algorithm, even if it has used up its seconds
+CHECKED = 2  # sources from which every algorithm is verified; one on the largest graphs
+OURS = 64  # sources from which ours is timed
+MOST_ON_HOST = 500_000_000  # most arcs of a graph that the CPU engine verifies
+CHUNK = 1 << 27  # arcs that CuPy processes at a time
 
 
 def one_hub(n: int) -> Graph:
-    """Like the paper's mawi graphs: one vertex is joined to 88% of all, and the mean degree is 2."""
+    """Like the paper's mawi graphs: one vertex is joined to 88% of all vertices, and the mean degree is 2."""
     random = np.random.default_rng(1)
     spokes = 1 + random.permutation(n - 1)[: int(0.88 * n)]
     u, v = random.integers(0, n, (2, int(0.15 * n)))
@@ -62,7 +62,7 @@ MADE: dict[str, Callable[[], Graph]] = {
 
 
 def described(name: str, graph: Graph) -> dict[str, Any]:
-    """The columns of the paper's tables that describe a graph; scf is computed on the GPU, since arcs may be many."""
+    """The columns of the paper's tables that describe a graph; scf is computed on the GPU, as arcs may be many."""
     degrees = cp.asarray(graph.degrees).astype(cp.float64)
     on_device = CudaGraph(graph)
     rows = on_device.arc_rows(on_device.rows[0], graph.m)
@@ -78,14 +78,14 @@ def search(graph: Graph, source: int, direction: Literal["out", "in"] = "out") -
 
 
 def sources_of(graph: Graph, count: int) -> list[int]:
-    """Vertices drawn from those that reach the vertex of highest degree; repeated where they are few."""
+    """Vertices drawn from those that reach the vertex of highest degree; repeated if there are few."""
     far = np.flatnonzero(search(graph, int(np.argmax(graph.degrees)), "in").distances >= 0)
     drawn = np.random.default_rng(7).permutation(far)[:count]
     return np.resize(drawn, count).tolist()
 
 
 def checked(graph: Graph, sources: list[int]) -> Any:
-    """Sums from a few sources, by the CPU engine."""
+    """Sums over a few sources, by the CPU engine."""
     job = BetweennessJob(np.array(sources, np.int64))
     run = engines.engine("cpu").accumulation(graph, job, CATALOGUE["hopwave-block"])
     accumulate(run, job, "", False, None)
@@ -93,7 +93,7 @@ def checked(graph: Graph, sources: list[int]) -> Any:
 
 
 def by_cupy(graph: Graph, sources: list[int]) -> Any:
-    """Those sums by CuPy's own operations, all arcs at every level: for shallow graphs that are slow on the host."""
+    """The same sums by CuPy's operations on all arcs at every level: for shallow graphs that are slow on the host."""
     offsets, neighbours = CudaGraph(graph).rows
 
     def along(distance: Any, depth: int, value: Callable[[Any, Any], Any], to_heads: bool) -> Any:
@@ -113,7 +113,7 @@ def by_cupy(graph: Graph, sources: list[int]) -> Any:
         sigma, delta = cp.zeros(graph.n, cp.float64), cp.zeros(graph.n, cp.float64)
         distance[source], sigma[source] = 0, 1.0
         while len(frontier):
-            open_ = cp.where(distance < 0, depth + 1, distance)  # as if all others were in the next level
+            open_ = cp.where(distance < 0, depth + 1, distance)  # treat unvisited vertices as the next level
             counts = along(open_, depth, lambda tails, heads, sigma=sigma: sigma[tails], True)
             frontier = cp.flatnonzero((distance < 0) & (counts > 0))
             distance[frontier], sigma[frontier], depth = depth + 1, counts[frontier], depth + 1
@@ -130,9 +130,9 @@ def by_cupy(graph: Graph, sources: list[int]) -> Any:
 def measure(
     graph: Graph, plan: str, sources: list[int], few: BetweennessJob, expected: Any, seconds: float
 ) -> dict[str, Any]:
-    """Milliseconds per source of one of the paper's algorithms, after a check; its memory."""
+    """Milliseconds per source of one of the paper's algorithms, after a check; and its memory."""
     engine, pool = engines.engine("cuda"), cp.get_default_memory_pool()
-    # A new graph, so that nothing that earlier runs keep on the GPU is used again.
+    # A new graph, so that nothing that earlier runs kept on the GPU is used.
     graph = Graph(graph.indptr, graph.indices, directed=graph.directed)
     pool.free_all_blocks()
     before = pool.used_bytes()
@@ -170,7 +170,7 @@ def ours(graph: Graph, sources: list[int], some: list[int], expected: Any) -> di
 
 
 def timed(name: str, graph: Graph, given: argparse.Namespace, record: dict[str, Any]) -> None:
-    """Everything about one graph, into its record; the paper's part is kept where it exists already."""
+    """Measure everything about one graph into its record; keeps the paper's part if it is already there."""
     record |= {"name": name, "where": head()} | described(name, graph)
     sources = sources_of(graph, OURS)
     record["depth"] = search(graph, sources[0]).depth

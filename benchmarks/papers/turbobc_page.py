@@ -1,4 +1,4 @@
-"""The values of gpu-turbobc.md: TurboBC's tables, from gpu-turbobc.jsonl, beside what the paper states."""
+"""The values of gpu-turbobc.md: TurboBC's tables from gpu-turbobc.jsonl, with the paper's numbers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Paper:
     scf: int
     ms: float
     mteps: int
-    faster: str  # times faster than the sequential code · gunrock · ligra
+    faster: str  # speedups over the sequential code · gunrock · ligra
 
 
 PAPER = {
@@ -42,13 +42,13 @@ EXACT = {"mycielskian16": (159.8, 10257), "mycielskian17": (715.2, 13778)}  # Ta
 MESHES = ("delaunay_n15", "email-Enron", "luxembourg_osm")  # exact runs that the paper does not have
 ORDER = [
     *PAPER,
-    *("email-Enron", "cnr-2000", "ego-Twitter", "wiki-Vote"),  # the last three directed
+    *("email-Enron", "cnr-2000", "ego-Twitter", "wiki-Vote"),  # the last three are directed
     *("grid1000", "delaunay18", "hub17"),
 ]
 
 
 def values(lines: list[Record]) -> Record:
-    """A record for each graph, and those of them that each table has."""
+    """A record for each graph, and the graphs of each table."""
     by_name = {line["name"]: line for line in lines}
     graphs = [by_name[name] | computed(by_name[name]) for name in ORDER if name in by_name]
     return {
@@ -60,13 +60,13 @@ def values(lines: list[Record]) -> Record:
 
 
 def computed(one: Record) -> Record:
-    """What the tables show of a graph beyond its record."""
+    """What the tables show of a graph besides its record."""
     paper, best = PAPER.get(one["name"]), min(PLANS, key=lambda plan: float(one[plan]["ms"]))
     found: Record = {"ours": None, "paper": paper and asdict(paper), "paper_graph": None, "paper_time": None}
     if paper:
         found["paper_graph"] = f"{paper.arcs}k · {paper.depth} · {paper.scf}"
         found["paper_time"] = f"{paper.ms} ms, {paper.mteps} MTEPS ({paper.algorithm})"
-        if not one["name"].startswith(("kron", "smallworld")):  # those are not the paper's own graphs
+        if not one["name"].startswith(("kron", "smallworld")):  # these are not the paper's own graphs
             found["departs"] = "no" if one["scf"] == paper.scf else f"{one['scf'] / paper.scf - 1:+.2%}"
     if own := one["ours"]:
         found["ours"] = own | {"shown": f"{own['ms']:.3g} ({own['plan']})", "mteps": round(own["mteps"])}
@@ -78,7 +78,7 @@ def computed(one: Record) -> Record:
 
 
 def all_sources(one: Record) -> Record:
-    """Seconds for all sources: of the paper's plans a projection, of ours measured if it was run."""
+    """Seconds for all sources: extrapolated for the paper's plans, measured for ours if it was run."""
     paper, exact, own = EXACT.get(one["name"]), one.get("exact"), one["ours"]
     projected = own and f"{own['ms'] * one['n'] / 1e3:.3g} (projected)"
     return {

@@ -1,10 +1,10 @@
-"""TurboBFS's Tables I to III on one GPU: its six algorithms beside the paper's own figures.
+"""TurboBFS's Tables I to III on one GPU: its six algorithms, with the paper's own numbers.
 
     PYTHONPATH=src python -m benchmarks.papers.turbobfs [--data FOLDER] [--graphs a,b] [--trials 50] [--seconds 1]
 
-Graphs of the paper that are at hand or can be generated, and one as large as those of Table III. As in the paper: one
-root (vertex 0, or the first with a neighbour; the paper does not name its own), the mean of 50 trials, MTEPS = arcs
-over time, and path counts where the algorithm has them. A time is the host's clock around a whole call of hw.bfs, whose
+Uses the paper's graphs that are available or can be generated, and one as large as those of Table III. As in the paper:
+one root (vertex 0, or the first with a neighbour; the paper does not name its own), the mean of 50 trials, MTEPS = arcs
+/ time, and path counts if the algorithm has them. A time is the host's clock around a whole call of hw.bfs, whose
 answers stay on the GPU. Every answer is checked before it is timed. Writes gpu-turbobfs.jsonl, a line per graph, and
 its page; --go-on keeps the lines of other graphs.
 """
@@ -29,7 +29,7 @@ from hopwave import Graph
 from hopwave.engines.cuda.graph import CudaGraph
 from hopwave.planning.jobs import SearchJob
 
-CHUNK = 1 << 27  # arcs that are checked at a time
+CHUNK = 1 << 27  # arcs checked at a time
 TRACED = 3  # searches whose levels are timed
 
 MADE: dict[str, Callable[[], Graph]] = {
@@ -41,7 +41,7 @@ MADE: dict[str, Callable[[], Graph]] = {
 
 
 def wrong(rows: tuple[Any, ...], distance: Any, counts: Any, source: int = 0) -> str:
-    """What is wrong with distances and path counts from a source, by CuPy's own operations; "" if nothing is."""
+    """What is wrong with distances and path counts from a source, checked by CuPy's own operations; "" if nothing."""
     offsets, neighbours = rows
     n, m = len(distance), len(neighbours)
     if int(distance[source]) or int(cupy.count_nonzero(distance == 0)) != 1:
@@ -97,7 +97,7 @@ def measured(name: str, graph: Graph, given: argparse.Namespace) -> dict[str, An
         plan = f"turbobfs-{short}"
         counted = hw.plan(plan).why_not(SearchJob(path_counts=True)) is None
         options = {"device": "cuda", "predecessors": False, "path_counts": counted}
-        graph._prepared.drop(CudaGraph)  # so that the bytes are only this plan's
+        graph._prepared.drop(CudaGraph)  # so that only this plan's bytes are counted
         cupy.get_default_memory_pool().free_all_blocks()
         found = hw.bfs(graph, root, plan=plan, **options)
         distance = cupy.asarray(found.distances)

@@ -1,4 +1,4 @@
-"""The values of gpu-turbobfs.md: TurboBFS's tables, from gpu-turbobfs.jsonl, beside what the paper states."""
+"""The values of gpu-turbobfs.md: TurboBFS's tables from gpu-turbobfs.jsonl, with the paper's numbers."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from benchmarks.setting import remarks
 Record = dict[str, Any]
 PLANS = ("td-sccooc", "td-sccsc", "td-vecsc", "bu-sc", "bu-ve", "tdbu")  # turbobfs-…
 
-# Our name → the paper's graph, and how much faster TurboBFS was there than GraphBLAST, gunrock and
-# SuiteSparse:GraphBLAS (Tables I to III; OOM: out of memory).
+# Our name → the paper's graph, and TurboBFS's speedups over GraphBLAST, gunrock and SuiteSparse:GraphBLAS (Tables I to
+# III; OOM: out of memory).
 PAPER = {
     "cit-HepPh": ("SNAP/cit-HepPh", "22.7 · 4.2 · 13.3"),
     "email-Enron": ("SNAP/email-Enron", "4.5 · 1.7 · 6.3"),
@@ -38,7 +38,7 @@ PAPER = {
 }
 STATED = {graph: (depth, mteps) for name, graph, depth, mteps in ROWS if name.startswith("TurboBFS")}
 LISTED = {(table, graph) for table, graph, *_ in ROWS}
-OWN_BIG = "kron25"  # as many vertices and arcs as Table III's graphs, and not one of them
+OWN_BIG = "kron25"  # as many vertices and arcs as Table III's graphs, but none of them
 OWN_NOTE = (
     " The last row is a graph of that size made here (Graph500's generator, scale 25, 16 edges per vertex), which the "
     "paper does not have."
@@ -51,7 +51,7 @@ def stated(name: str) -> tuple[int, int]:
 
 
 def values(lines: list[Record]) -> Record:
-    """The rows of each table, and what the notes say of them."""
+    """The rows of each table, and the values of the notes."""
     by_name = {line["name"]: line | computed(line) for line in lines}
     tables = [[by_name[name] for name, (graph, _) in PAPER.items() if name in by_name and (number, graph) in LISTED]
               for number in ("TurboBFS I", "TurboBFS II")]  # fmt: skip
@@ -77,7 +77,7 @@ def best_of(one: Record) -> str:
 
 
 def computed(one: Record) -> Record:
-    """What the tables show of a graph beyond its line."""
+    """What the tables show of a graph besides its line."""
     best, size = best_of(one), one["n"] + one["m"]
     paper = stated(one["name"]) if one["name"] in PAPER else (None, None)
     return {
@@ -95,7 +95,7 @@ def fastest(some: list[Record]) -> str:
 
 
 def differs(some: list[Record]) -> str:
-    """The graphs on which the depth is not the paper's, and those with fewer MTEPS."""
+    """The graphs whose depth differs from the paper's, and those with fewer MTEPS."""
     other = [f"{one['name']} ({one['d']} for {one['paper']['d']})" for one in some if one["d"] != one["paper"]["d"]]
     lower = [one["name"] for one in some if one["MTEPS"] < one["paper"]["MTEPS"]]
     text = f"d differs on {', '.join(other)}." if other else "d is the paper's on all of them."

@@ -2,10 +2,11 @@
 
     PYTHONPATH=src:. python -m benchmarks.papers.xbfs [--data FOLDER] [--graphs x,y] [--sources 16] [--go-on]
 
-The paper's baseline is Enterprise; enterprise.py has what the paper says of it. As in the paper (section
-2.3), directed graphs are given a reverse of each arc. Every search is compared with the distances of `hopwave-gpu`,
-and those of the first source, on smaller graphs, with SciPy's. Times are inside the levels, by the GPU's events. Writes
-one line for each graph, and gpu-xbfs.md from them (xbfs_page.py); --go-on keeps the lines of other graphs.
+The paper's baseline is Enterprise; enterprise.py implements it as the paper describes it. As in the paper (section
+2.3), directed graphs get the reverse of each arc. Every search is compared with the distances of `hopwave-gpu`, which
+on smaller graphs are compared with SciPy's for the first source. Times are those inside the levels, by the GPU's
+events. Writes one line for each graph, and gpu-xbfs.md from them (xbfs_page.py); --go-on keeps the lines of other
+graphs.
 """
 
 from __future__ import annotations
@@ -45,8 +46,8 @@ SHALLOW = [
     "uniform20e16",
     "mycielskian15",
 ]
-MOST_TO_COUNT = 200_000_000  # arcs of a graph on which Lemma 3 is computed for every source; else for four
-DEEP = ["luxembourg_osm", "grid1000"]  # never bottom-up: for Table 2 alone
+MOST_TO_COUNT = 200_000_000  # most arcs for which Lemma 3 is computed for every source; else for four
+DEEP = ["luxembourg_osm", "grid1000"]  # never bottom-up: only for Table 2
 GRAPHS = [*SHALLOW, "rmat22e64", "rmat24e16", *DEEP]
 MILLIONS = (1, 4, 16, 64, 256, 512)
 SHARES = (1 / 64, 1 / 2)
@@ -63,7 +64,7 @@ __global__ void atomic_queue(const int *distance, u64 n, int level, int *queue, 
 
 @dataclass(frozen=True)
 class Variant:
-    """A plan, and functions that take the place of its steps."""
+    """A plan, and functions that replace its steps."""
 
     plan: Plan
     functions: dict[int, Callable[[Any, Any], None]]
@@ -123,7 +124,7 @@ def measure(engine: Any, name: str, graph: Graph, count: int) -> dict[str, Any]:
 
 
 def summary(runs: list[list[Any]]) -> dict[str, Any]:
-    """One variant: milliseconds of a search, their sums by choice and by direction, and arcs checked bottom-up."""
+    """One variant: milliseconds of a search, sums by choice and by direction, and arcs checked bottom-up."""
     found: dict[str, Any] = {"ms": float(np.median([sum(level.seconds for level in run) * 1e3 for run in runs]))}
     levels = [level for run in runs for level in run]
     for choice in range(4):
@@ -134,7 +135,7 @@ def summary(runs: list[list[Any]]) -> dict[str, Any]:
 
 
 def ahead(arrays: Any, runs: list[list[Any]], right: list[Any]) -> dict[str, Any] | None:
-    """Figure 10 and Lemma 3: of the second bottom-up level, the share that the first one found; and its chance."""
+    """Figure 10 and Lemma 3: the share of the second bottom-up level that the first one found, and its probability."""
     shares, chances = [], []
     for levels, distances in zip(runs, right, strict=True):
         first = next((level for level in levels if level.direction == "pull"), None)
@@ -171,7 +172,7 @@ def queues() -> list[dict[str, Any]]:
             segments = -(-n // length)
             blocks = -(-segments // BLOCK)
             places, sums = cupy.empty(segments, cupy.uint32), cupy.empty(blocks, cupy.int64)
-            # waits() takes vertices that are not visited, so the status arrays are the same with -1 and 0 exchanged
+            # waits() selects unvisited vertices, so the same status arrays are used with -1 and 0 exchanged
             sizes = np.uint64(n), np.int32(5), np.uint64(segments), np.uint64(length), places, sums, queue
             other = -1 - status
 

@@ -1,4 +1,4 @@
-"""What XBFS's Figures 9 and 10 and Lemma 3 count, from the distances of a search. Arrays of NumPy or CuPy (`xp`)."""
+"""The counts of XBFS's Figures 9 and 10 and Lemma 3, from the distances of a search. `xp` is NumPy or CuPy."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from typing import Any
 
 
 def arcs_into(xp: Any, indptr: Any, indices: Any, distances: Any, level: int) -> tuple[Any, Any]:
-    """The arcs (row, place) whose neighbour is in that level, in the order of the rows."""
+    """The arcs (row, place) whose neighbour is in `level`, in the order of the rows."""
     arcs = xp.flatnonzero(distances[indices] == level)
     return xp.searchsorted(indptr, arcs.astype(indptr.dtype), side="right") - 1, arcs
 
 
 def looks(xp: Any, indptr: Any, indices: Any, distances: Any, level: int) -> tuple[Any, Any]:
-    """Degree and work of every row that a bottom-up level goes through to find vertices of that level (Figure 9).
+    """Degree and work of every row that bottom-up reads to find the vertices of `level` (Figure 9).
 
-    The work is how many neighbours are read until one of the level before is found; all, if none is.
+    The work is the number of neighbours read until one of the level before is found; all of them if none is.
     """
     row, arc = arcs_into(xp, indptr, indices, distances, level - 1)
     degrees = xp.diff(indptr)
@@ -27,11 +27,11 @@ def looks(xp: Any, indptr: Any, indices: Any, distances: Any, level: int) -> tup
 
 
 def chance_ahead(xp: Any, indptr: Any, indices: Any, distances: Any, level: int) -> float:
-    """Lemma 3: the mean chance of the vertices of level + 1 to be found while bottom-up looks for `level`.
+    """Lemma 3: the mean probability that a vertex of level + 1 is found while bottom-up looks for `level`.
 
-    P = 1 - (1 - s/|Q|)^N, where s is a vertex's place in the queue Q of unvisited vertices, and N how many of its
-    neighbours are of that level. (The lemma prints (1 - s/|Q|)^N, its proof ends with |Q_l| in place of |Q|; by the
-    proof's own equation 3 the share of the level that lies before place s is s/|Q|.)
+    P = 1 - (1 - s/|Q|)^N, where s is a vertex's place in the queue Q of unvisited vertices, and N the number of its
+    neighbours in `level`. (The lemma prints (1 - s/|Q|)^N, and its proof ends with |Q_l| instead of |Q|; by the proof's
+    own equation 3 the share of the level before place s is s/|Q|.)
     """
     row, _ = arcs_into(xp, indptr, indices, distances, level)
     neighbours = xp.diff(xp.searchsorted(row, xp.arange(len(distances) + 1)))  # rows ascend
@@ -45,7 +45,7 @@ CLASSES = {"1-31": (1, 32), "32-255": (32, 256), "256-4095": (256, 4096), "4096 
 
 
 def work_by_degree(xp: Any, degrees: Any, work: Any) -> dict[str, Any]:
-    """Figure 9 in numbers: for classes of degrees the rows, and how much work they are; and how far the two agree."""
+    """Figure 9 in numbers: rows and work for classes of degrees, and the correlation of degree and work."""
     found: dict[str, Any] = {}
     for name, (low, high) in CLASSES.items():
         some = work[(degrees >= low) & (degrees < high)]

@@ -13,7 +13,7 @@ from benchmarks.setting import remarks
 Record = dict[str, Any]
 WAYS = ("0", "1", "3", "2")  # the rule's numbers: scan-free, single-scan, no queue, double-scan (bottom-up)
 VARIANTS = ("static", "thread", "warp", "donate")  # Figure 14
-LOSES = 0.9  # a gain below which a graph is named
+LOSES = 0.9  # gain below which a graph is named
 
 
 def values(lines: list[Record]) -> Record:
@@ -50,7 +50,7 @@ def values(lines: list[Record]) -> Record:
 
 
 def shares(one: Record) -> Record:
-    """Bottom-up's share of the time on one graph, what each way to make a queue saves, and the share of arcs saved."""
+    """Bottom-up's share of the time on one graph, the saving of each way to make a queue, the share of arcs saved."""
     spent = {bar: sum(one[bar][f"choice {way}"] for way in WAYS) for bar in ("Enterprise", "+ Ad", "XBFS")}
     saved = {way: one["Enterprise"][f"choice {way}"] - one["+ Ad"][f"choice {way}"] for way in WAYS}
     return {

@@ -1,13 +1,12 @@
-"""NetworkX with and without hopwave, in one run: the same calls, conversion included.
+"""NetworkX with and without hopwave, in one run: the same calls, including the conversion.
 
     python -m benchmarks.peers.networkx_backend [--device cpu] [--sample 100] [--data ../shared/data]
 
 Every timed call of hopwave starts with an empty cache, so its time includes the conversion (and, on a GPU, the upload),
-but not the compilation of kernels. What would take NetworkX hours (one search from every vertex) is timed on a sample
-of vertices and scaled to all of them, and the table says so. Results are compared before a row is written: with
+but not the compilation of kernels. Calls that would take NetworkX hours (one search from every vertex) are timed on a
+sample of vertices and scaled to all of them; the table says so. Results are compared before a row is written: with
 NetworkX's on the vertices that it was timed on and, on a GPU, with those of the CPU engine on all vertices. With
-`--device cuda` betweenness is timed on a sample too. Where the real graphs are not there, a Kronecker graph takes their
-place.
+`--device cuda` betweenness is timed on a sample too. Without the real graphs, a Kronecker graph is used.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ ROUNDS = 5
 
 
 def register() -> None:
-    """Register hopwave with NetworkX where the package is not installed and has no entry points."""
+    """Register hopwave with NetworkX if the package is not installed and has no entry points."""
     known = nx.utils.backends
     if "hopwave" not in known.backends:
         from _hopwave_nx_info import get_info
@@ -46,7 +45,7 @@ def timed(call: Callable[[], Any]) -> tuple[float, Any]:
 
 
 def fresh(G: nx.Graph, call: Callable[[], Any]) -> tuple[float, Any]:
-    """The best of several rounds, each with a graph that has not been converted."""
+    """The best of several rounds, each on a graph that has not been converted."""
     best, result = float("inf"), None
     for _ in range(ROUNDS):
         G.__networkx_cache__.clear()
@@ -56,7 +55,7 @@ def fresh(G: nx.Graph, call: Callable[[], Any]) -> tuple[float, Any]:
 
 
 def check(what: str, mine: Any, theirs: Any) -> None:
-    """Equal up to the last bits, on every vertex in theirs."""
+    """Exit unless the values are equal up to the last bits, on every vertex in theirs."""
     if isinstance(theirs, dict):
         wrong = max(abs(mine[v] - theirs[v]) / max(1.0, abs(theirs[v])) for v in theirs)
     else:
@@ -67,7 +66,7 @@ def check(what: str, mine: Any, theirs: Any) -> None:
 
 @dataclass
 class Bench:
-    """One run: where hopwave computes, and the number of vertices on which NetworkX is timed."""
+    """One run: hopwave's device, and the number of vertices on which NetworkX is timed."""
 
     device: str
     sample: int
@@ -78,7 +77,7 @@ class Bench:
     def row(
         self, function: Any, name: str, G: nx.Graph, theirs: tuple[float, Any, str] | None, **more: Any
     ) -> dict[str, Any]:
-        """hopwave's time beside NetworkX's (seconds, result, how it was timed); exits where the results disagree."""
+        """hopwave's and NetworkX's times (seconds, result, how it was timed); exits if the results disagree."""
         arguments = "".join(f", {key}={value}" for key, value in more.items() if key != "seed")
         call = f"{function.__name__}(G{arguments})"
         mine, result = fresh(G, lambda: self.hopwave(function, G, self.device, **more))
@@ -100,7 +99,7 @@ class Bench:
         return found
 
     def betweenness(self, name: str, G: nx.Graph) -> list[dict[str, Any]]:
-        """With k=100; no row where this device has no betweenness."""
+        """With k=100; no row if this device has no betweenness."""
         try:
             self.hopwave(nx.betweenness_centrality, nx.path_graph(3), self.device)
         except (hw.EngineError, hw.PlanError) as error:
@@ -139,7 +138,7 @@ class Bench:
             self.row(nx.average_shortest_path_length, name, G, (total[0], None, total[2])),
             self.row(nx.wiener_index, name, G, (total[0], None, total[2])),
         ]
-        if self.device == "cpu":  # it takes NetworkX about twenty seconds
+        if self.device == "cpu":  # takes NetworkX about twenty seconds
             seconds, right = timed(lambda: nx.diameter(G, usebounds=True, backend="networkx"))
             rows.insert(2, self.row(nx.diameter, name, G, (seconds, right, "timed whole"), usebounds=True))
         return rows
@@ -160,7 +159,7 @@ def main() -> None:
     for name, graph in graphs.items():
         G = graph.to_networkx()
         rows += bench.betweenness(name, G)
-        if name != "cit-HepPh":  # it is directed, and not strongly connected
+        if name != "cit-HepPh":  # directed, and not strongly connected
             rows += bench.centralities(name, G)
             giant = G.subgraph(max(nx.connected_components(G), key=len)).copy()
             rows += bench.distances(f"{name}, giant component", giant)

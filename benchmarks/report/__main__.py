@@ -1,4 +1,4 @@
-"""`make report`: all measurements on one page that needs nothing else, with filters; every chart also as an SVG file.
+"""`make report`: all measurements on one self-contained page with filters; every chart also as an SVG file.
 
     python -m benchmarks.report [--results benchmarks/results] [--out build/report]
 
@@ -27,7 +27,7 @@ INTRODUCTION = (
 
 
 class Names:
-    """The values of one filter, numbered as they come; "" has no number."""
+    """The values of one filter, numbered in order of appearance; "" has no number."""
 
     def __init__(self) -> None:
         self.numbers: dict[str, int] = {}
@@ -167,7 +167,7 @@ def write(results: Path, out: Path) -> list[Chart]:
 
 
 def main() -> None:
-    """Write the report, and say where it is."""
+    """Write the report, and print where it is."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--results", type=Path, default=RESULTS)
     parser.add_argument("--out", type=Path, default=ROOT / "build" / "report")

@@ -1,8 +1,8 @@
-"""Charts from the .jsonl files of benchmarks/results: of each file the newest run, as on its page.
+"""Charts from the .jsonl files of benchmarks/results: the newest run of each file, as on its page.
 
 A column whose name has a unit ("hopwave ms", "GPU µs per source", "gteps") is a series of the chart with that unit; one
 file gives one chart per unit, and per `part` if its rows have one. Text and parameters make the label of a row. Ratios
-of columns are left out: the distance of two dots shows them. Other columns have no chart.
+of columns are left out, since the distance of two dots shows them. Other columns have no chart.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ UNIT = re.compile(
     re.IGNORECASE,
 )
 SPELLED = {"seconds": "s", "gteps": "GTEPS", "mteps": "MTEPS", "touched": "arcs"}
-LINK = re.compile(r"\[([^\]]+)\]\([^)]+\)")  # of Markdown, in a note
+LINK = re.compile(r"\[([^\]]+)\]\([^)]+\)")  # a Markdown link, in a note
 STEP = re.compile(r"ms in (?P<step>(?:push|pull)\(.*\))$")
 KINDS = {
     "time": ("ms", "s", "µs"),
@@ -38,7 +38,7 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Point:
-    """One number: who measured or stated it, by which plan, and where."""
+    """One number: who measured or stated it, with which plan, and where."""
 
     series: str
     value: float
@@ -97,7 +97,7 @@ class Run:
 
 
 def newest_run(file: Path) -> Run:
-    """The last line if it holds all rows; else every line is a row, or a few of them."""
+    """The last line if it holds all rows; else every line is one row or a few."""
     lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
     last, name = lines[-1], file.stem
     page = file.with_suffix(".md")
@@ -115,7 +115,7 @@ def newest_run(file: Path) -> Run:
 
 
 def flat(row: dict[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
-    """Columns of a row; those of a row within it have both names.
+    """Columns of a row; columns of a nested row have both names.
 
     >>> dict(flat({"a": {"ms": 1, "plan": "xbfs"}, "b_s": 2}))
     {'a ms': 1, 'a plan': 'xbfs', 'b s': 2}
@@ -147,7 +147,7 @@ def unit_of(column: str, assumed: str = "") -> tuple[str, str]:
 
 
 def points(run: Run, row: dict[str, Any]) -> Iterator[tuple[str, Point]]:
-    """Each number of a row that has a unit, with this unit."""
+    """Each number of a row that has a unit, with that unit."""
     columns = dict(flat(row))
     for column, value in columns.items():
         if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
@@ -188,7 +188,7 @@ def charts_of(file: Path, known: Collection[str] = ()) -> list[Chart]:
         for unit, some in by_unit.items():
             rows = found.setdefault((part, unit), [])
             name = label(row)
-            if "method" in row and rows and rows[-1].label == name:  # methods of one question stand in one line
+            if "method" in row and rows and rows[-1].label == name:  # methods of one question share a line
                 rows[-1] = Row(name, graph, (*rows[-1].points, *some))
             else:
                 rows.append(Row(name, graph, tuple(some)))
@@ -197,7 +197,7 @@ def charts_of(file: Path, known: Collection[str] = ()) -> list[Chart]:
     for (part, unit), rows in found.items():
         title = f"{run.title}: {facts.PARTS.get(part, part)}" if part else run.title
         made.append(Chart(run.name, title, unit, machine, run.note, tuple(rows)))
-    parts = list(dict.fromkeys(chart.title for chart in made))  # the charts of a part stay together, the fullest first
+    parts = list(dict.fromkeys(chart.title for chart in made))  # charts of a part stay together, the fullest first
     return sorted(made, key=lambda chart: (parts.index(chart.title), -sum(len(row.points) for row in chart.rows)))
 
 
@@ -211,7 +211,7 @@ def plain_graph(text: str) -> str:
 
 
 def graph_of(row: dict[str, Any], title: str, known: Collection[str]) -> str:
-    """The graph of a row, as its column says, by the scale of a Kronecker graph, or named in its text or title."""
+    """The graph of a row: from its column, from the scale of a Kronecker graph, or named in its text or title."""
     if isinstance(named := row.get("graph", row.get("name")), str):
         return plain_graph(named)
     if isinstance(row.get("scale"), int):

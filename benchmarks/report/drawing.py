@@ -1,7 +1,7 @@
-"""Dots on a logarithmic axis: one strip per row. The page and the pictures of docs/ are drawn by these functions.
+"""Dots on a logarithmic axis, one strip per row. These functions draw the page and the pictures of docs/.
 
 Positions are in percent of a strip's width, so that one drawing fits every window. report.js computes them in the same
-way when filters leave other numbers.
+way when filters change the numbers.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from html import escape
 
 from benchmarks.report.charts import Chart, Point
 
-MARKS = (  # a circle for what was measured, a diamond for what a paper states, a bar for an aim
+MARKS = (  # a circle for a measurement, a diamond for a paper's number, a bar for an aim
     '<defs><circle id="dot" r="5"/><path id="paper" d="M0-7 7 0 0 7-7 0z"/><path id="aim" d="M-1.5-9h3V9h-3z"/></defs>'
 )
-OF_PEERS = {  # colours that stay the same in every chart
+OF_PEERS = {  # colours that are the same in every chart
     "SciPy": "k1", "igraph": "k2", "python-graphblas": "k3", "NetworkX": "k4", "best code before": "k4",
     "GAP Benchmark Suite": "k1", "NetworKit": "k1", "rustworkx": "k5", "the papers": "k6", "an aim": "k7",
 }  # fmt: skip
@@ -33,7 +33,7 @@ COLOURS = {  # on a light and on a dark page
     "k8": ("#4a90d9", "#9ccaff"),
     "k9": ("#8a6d00", "#d8b740"),
 }
-EDGE = 2.0  # percent that stay free at either end
+EDGE = 2.0  # percent left free at either end
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Axis:
         return EDGE + share * (100 - 2 * EDGE)
 
     def ticks(self) -> list[float]:
-        """Powers of ten, with 2 and 5 between them if there are few; every second or third if there are many."""
+        """Powers of ten, with 2 and 5 in between if there are few; every second or third if there are many."""
         low, high = math.floor(math.log10(self.first)), math.ceil(math.log10(self.last))
         tens = [10.0**exponent for exponent in range(low, high + 1)]
         inside = [tick for tick in tens if self.first <= tick <= self.last]
@@ -84,7 +84,7 @@ def shown(value: float) -> str:
 
 
 def colours(chart: Chart) -> dict[str, str]:
-    """A class for each series: that of its program, or the next one of hopwave's."""
+    """A CSS class per series: that of its program, or the next one of hopwave's."""
     found: dict[str, str] = {}
     own = 0
     for point in (point for row in chart.rows for point in row.points):
@@ -139,7 +139,7 @@ def _style() -> str:
 
 
 def picture(title: str, panels: Sequence[Chart]) -> str:
-    """An SVG file of some charts with the same unit on one axis. It needs nothing else, and follows light and dark."""
+    """An SVG file of some charts with the same unit on one axis. Self-contained; follows light and dark mode."""
     axis = Axis.of(point.value for chart in panels for row in chart.rows for point in row.points)
     colour = {series: name for chart in reversed(panels) for series, name in colours(chart).items()}
     height = TOP + sum(LINE * (len(chart.rows) + 1) + 8 for chart in panels) + 30

@@ -1,6 +1,6 @@
-"""What the names of columns in benchmarks/results mean: units, parameters, programs, and what papers state.
+"""The meaning of column names in benchmarks/results: units, parameters, programs, and papers' numbers.
 
-A new benchmark needs no entry here if its columns are named as the others' are ("SciPy ms", "GPU s", "paper's MTEPS").
+A new benchmark needs no entry here if its columns are named like the others ("SciPy ms", "GPU s", "paper's MTEPS").
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ PARAMETERS = {  # numbers that belong to the label of a row
     *("threads", "threads per rank", "threads a rank", "ranks", "scale", "edge factor", "entries", "epsilon", "edges"),
     *("sources", "layout", "millions", "share"),
 }
-NO_MEASUREMENTS = {"fuzz", "sanitizer"}  # what was tried, and whether it was right
-NOT_IN_LABELS = {  # text that says how numbers were made
+NO_MEASUREMENTS = {"fuzz", "sanitizer"}  # they record what was tried, and whether it was right
+NOT_IN_LABELS = {  # text about how numbers were made
     *("part", "table", "method", "peer", "NetworkX", "its method", "verified", "options", "rule", "sizes", "transport"),
-    "remark",  # below the chart
+    "remark",  # shown below the chart
     *(
         "degree",
         "degree max/mean/std",
@@ -53,7 +53,7 @@ ASSUMED = {  # columns without a unit in their name
     "ranks": (("the same without parents",), "KB"),
     "ranks-h200": (("the same without parents",), "KB"),
 }
-SAME_UNIT = {  # what is the same unit under two names
+SAME_UNIT = {  # other names of the same unit
     ("gpu-betweenness", "best before, ms"): "ms per source",
 }
 PROGRAMS = {  # words of a column's name → who made the number
@@ -83,8 +83,8 @@ PUSH_PULL = {  # GTEPS of its Table 2, on kron_g500-logn21
     "pushpull-exit": 15.83,
     "pushpull": 42.44,
 }
-TITAN = "NVIDIA Titan Xp"  # of TurboBFS and TurboBC
-K40 = "NVIDIA Tesla K40c"  # of push-pull
+TITAN = "NVIDIA Titan Xp"  # used by TurboBFS and TurboBC
+K40 = "NVIDIA Tesla K40c"  # used by push-pull
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ class Source:
 
 
 def assumed_unit(name: str, title: str, column: str) -> str:
-    """The unit of a column that names none: listed above, a plan, or a program in a table whose title has the unit."""
+    """The unit of a column that names none: listed above, a plan's, or a program's if the title has the unit."""
     columns, unit = ASSUMED.get(name, ((), ""))
     if column in columns:
         return unit
@@ -111,7 +111,7 @@ def assumed_unit(name: str, title: str, column: str) -> str:
 
 
 def source_of(name: str, where: dict[str, Any], row: dict[str, Any], series: str) -> Source:
-    """Who made the number of a column, by which plan and on which device."""
+    """Who made a column's number, with which plan and on which device."""
     series = {"peer": str(row.get("peer")), "scipy": "SciPy"}.get(series, series)
     if method := row.get("method"):
         series = f"{method} {series}".strip()
@@ -133,7 +133,7 @@ def source_of(name: str, where: dict[str, Any], row: dict[str, Any], series: str
 
 @cache
 def program_in(text: str) -> str:
-    """The word of PROGRAMS that a text names, or "" if it is about hopwave.
+    """The word of PROGRAMS that a text names; "" if it is about hopwave.
 
     >>> program_in("scipy ms"), program_in("networkx's rule ms"), program_in("hopwave beside scipy")
     ('scipy', '', '')
@@ -159,7 +159,7 @@ def _engine(name: str, row: dict[str, Any], series: str, gpu: str, cpu: str) -> 
 
 
 def cores(where: dict[str, Any]) -> str:
-    """The CPU of a machine, in words.
+    """A machine's CPU, in words.
 
     >>> cores({"machine": "aarch64", "cores": 2}), cores({"machine": "x86_64", "cores": 16})
     ('2 Arm cores', '16 x86 cores')
@@ -169,7 +169,7 @@ def cores(where: dict[str, Any]) -> str:
 
 
 def stated(name: str, row: dict[str, Any]) -> Iterator[tuple[str, str, float, Source]]:
-    """What others state for a row's graph and plan: unit, series, value, source."""
+    """Others' numbers for a row's graph and plan: unit, series, value, source."""
     graph, plan = str(row.get("name") or row.get("graph")), str(row.get("plan", ""))
     paper = Source("", plan, "the papers", TITAN, "paper")
     if name == "gpu-hopwave" and graph in BEST_SEARCH:
@@ -192,5 +192,5 @@ def stated(name: str, row: dict[str, Any]) -> Iterator[tuple[str, str, float, So
 
 
 def _turbobfs(graph: str) -> list[int]:
-    """The MTEPS that TurboBFS states for a graph, if any."""
+    """TurboBFS's MTEPS for a graph, if any."""
     return [mteps for table, full, _, mteps in ROWS if table[:8] == "TurboBFS" and full.rpartition("/")[2] == graph]

@@ -46,7 +46,7 @@ def building(bits: int) -> Part:
 
 
 def graph500() -> Iterator[str]:
-    """Both searches of Graph500 with their validation, on one GPU; and edges of a graph that no GPU holds."""
+    """Both searches of Graph500 and their validation, on one GPU; and edges of a graph that no GPU can hold."""
     from hopwave.engines.cuda.kronecker import edges
     from hopwave.engines.cuda.rank import part as rank
     from hopwave.graph500.on_cuda import OnCuda, broken_rules
@@ -67,7 +67,7 @@ def graph500() -> Iterator[str]:
 
 
 def job_ranks(**sizes: int) -> Part:
-    """The searches, shortest paths and validation of the ranks of an MPI job (started under mpiexec or alone)."""
+    """Searches, shortest paths and validation by the ranks of an MPI job (under mpiexec or alone)."""
 
     def part() -> Iterator[str]:
         if importlib.util.find_spec("mpi4py") is None:
@@ -87,7 +87,7 @@ def job_ranks(**sizes: int) -> Part:
 
 
 def rank_kernels() -> Iterator[str]:
-    """The kernels of ranks with all types of slots, levels and ids, some of which only huge graphs have."""
+    """The ranks' kernels with all types of slots, levels and ids, some of which only huge graphs have."""
     import cupy
 
     from hopwave.engines.cuda.rank import part as rank
@@ -119,10 +119,10 @@ def rank_kernels() -> Iterator[str]:
 
 
 def one_level(part: Any, graph: hw.Graph, root: int) -> Iterator[str]:
-    """One level from a vertex, pushed and pulled, and claimed with both types of ids. `part`: of any engine."""
+    """One level from a vertex, pushed and pulled, and claimed with both types of ids. `part`: from any engine."""
     xp, words = part.xp, -(-graph.n // 64)
     near = np.sort(graph.indices[graph.indptr[root] : graph.indptr[root + 1]])
-    near = near[near != root]  # which is visited already
+    near = near[near != root]  # the root is visited already
     start = xp.zeros(words, np.uint64)
     start[root // 64] = np.uint64(1 << root % 64)
     heads, tails = (on_host(array) for array in part.push(xp.array([root]), start.copy()))

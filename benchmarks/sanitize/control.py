@@ -1,7 +1,7 @@
 """Kernels with one mistake each, which a tool of compute-sanitizer must report (sanitize.py).
 
-A tool that reports nothing has found nothing, or has looked at nothing. These tell the two apart: they are launched
-under the same options as the parts.
+A tool that reports nothing has found nothing, or has checked nothing. These kernels tell the two apart: they are
+launched with the same options as the parts.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __global__ void synccheck(int *a, int *b) {
 
 
 def run(tool: str) -> None:
-    """Make the mistake that this tool looks for."""
+    """Make the mistake that this tool must find."""
     import cupy
 
     cupy.cuda.set_allocator(None)

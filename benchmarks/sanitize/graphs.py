@@ -1,4 +1,4 @@
-"""What the parts of sanitize.py share: the graphs on which compute-sanitizer watches, and comparisons."""
+"""What the parts of sanitize.py share: the graphs on which compute-sanitizer runs, and comparisons."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import hopwave as hw
 from hopwave import generate
 from hopwave.graph import csr
 
-GRAPHS: dict[str, Callable[[], hw.Graph]] = {  # none, short, long and very long rows; few levels, for few launches
+GRAPHS: dict[str, Callable[[], hw.Graph]] = {  # empty, short, long and very long rows; few levels, for few launches
     "hub": lambda: hw.Graph.from_edges(np.zeros(4999, int), np.arange(1, 5000)),
     "kronecker": lambda: generate.kronecker(8, edge_factor=8),
     "loops": lambda: hw.Graph.from_edges([0, 1, 1, 2], [0, 1, 2, 3], directed=True),
@@ -21,9 +21,9 @@ GRAPHS: dict[str, Callable[[], hw.Graph]] = {  # none, short, long and very long
     "one vertex": lambda: generate.path(1),
     "path of 7": lambda: generate.path(7),
 }
-FEW = ("hub", "kronecker", "loops")  # what each further tool watches, after a run without one on all
+FEW = ("hub", "kronecker", "loops")  # the graphs for each further tool, after a run without a tool on all graphs
 chosen = list(GRAPHS)
-repeats = [2]  # how often what has no other answer beside it is computed: under a tool once, which finds races itself
+repeats = [2]  # runs of a result that nothing else can check; under a tool one, since tools find races
 
 
 def traps() -> dict[str, hw.Graph]:
@@ -40,14 +40,14 @@ def layers(width: int, count: int) -> hw.Graph:
 
 
 def lengths(graph: hw.Graph) -> Any:
-    """A weight for every arc, the same both ways, with many ties."""
+    """A weight for every arc, equal both ways, with many ties."""
     rows = np.repeat(np.arange(graph.n), np.diff(graph.indptr))
     return 1.0 + (rows + graph.indices) % 7
 
 
 @contextmanager
 def offsets(bits: int) -> Iterator[None]:
-    """Graphs have row offsets of that many bits: with 64 bits they are searched as those of more than 2^31 arcs are."""
+    """Give graphs row offsets of `bits` bits: with 64, they are searched like graphs of more than 2^31 arcs."""
     from hopwave.engines.cuda import build
 
     if bits == 32:
@@ -63,7 +63,7 @@ def same(found: Any, right: Any, rtol: float = 1e-9) -> bool:
 
 
 def brief(full: bool) -> None:
-    """Watch everything on all graphs, or each kernel on few."""
+    """Run everything on all graphs, or each kernel on few."""
     chosen[:] = GRAPHS if full else FEW
     repeats[0] = 2 if full else 1
 
@@ -80,8 +80,8 @@ def repeated(computations: dict[str, Callable[[], Any]], where: str) -> Iterator
 def values_everywhere() -> Iterator[None]:
     """For initcheck: a vector's places without a value hold 0.
 
-    They hold anything otherwise, and CuPy's kernels copy them with the others. Messages about these copies are no
-    messages about hopwave's kernels, and a process that has written as many as it may would keep those back.
+    Otherwise they hold anything, and CuPy's kernels copy them too. Messages about these copies do not concern hopwave's
+    kernels, and would use up a process's limit on messages.
     """
     import cupy
 

@@ -2,8 +2,8 @@
 
     HOPWAVE_LAUNCHES=folder python -m pytest -m gpu -p benchmarks.launches
 
-writes folder/*.json: every instance that some test launches, and the first test that does. Processes that tests start
-themselves, such as the ranks of an MPI job, are not seen.
+writes folder/*.json: every instance that some test launches, and the first test that does. Processes that tests start,
+such as the ranks of an MPI job, are not recorded.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-launched: dict[str, str] = {}  # "header: instance" → what ran when it was first launched
-now = [""]  # what runs: the test's name, or the part's
+launched: dict[str, str] = {}  # "header: instance" → the test or part that launched it first
+now = [""]  # the name of the running test or part
 
 
 class Recorded:
-    """A CuPy function that notes its launches."""
+    """A CuPy function that records its launches."""
 
     def __init__(self, function: Any, name: str) -> None:
         self.function, self.name, self.ptr = function, name, function.ptr
@@ -30,7 +30,7 @@ class Recorded:
 
 
 def record() -> None:
-    """From now on, note every launch of an instance that is loaded later."""
+    """Record every launch of instances that are loaded from now on."""
     from hopwave.engines.cuda import nvrtc
     from hopwave.engines.cuda.prepared_launch import PackedLaunch, PreparedLaunch
 
@@ -61,18 +61,18 @@ def record() -> None:
 
 
 def pytest_configure() -> None:
-    """Record where the tests run: CuPy must be there."""
+    """Start recording, if CuPy is installed."""
     if "HOPWAVE_LAUNCHES" in os.environ:
         record()
 
 
 def pytest_runtest_setup(item: Any) -> None:
-    """The test that runs."""
+    """Remember the name of the running test."""
     now[0] = item.nodeid
 
 
 def pytest_sessionfinish() -> None:
-    """Each process writes what it saw."""
+    """Write what this process has recorded."""
     if "HOPWAVE_LAUNCHES" in os.environ and launched:
         folder = Path(os.environ["HOPWAVE_LAUNCHES"])
         folder.mkdir(parents=True, exist_ok=True)

@@ -51,7 +51,7 @@ def waves(*names: str) -> Part:
 
 
 def sequences(graph: hw.Graph) -> dict[str, Callable[[], Any]]:
-    """Every kind of such a sequence."""
+    """Every kind of sequence of masked products."""
     A, n = la.Matrix.from_graph(graph), graph.n
     ends = la.Vector.from_entries([0, n - 1] if n > 1 else [0], True, n).astype("int64")
 
@@ -104,7 +104,7 @@ def made_of_products() -> Iterator[str]:
 
 
 def matrices() -> Iterator[str]:
-    """Products of matrices by dots and by all terms, with long rows; assignments whose places repeat."""
+    """Products of matrices by dots and by all terms, with long rows; assignments with repeated places."""
     for where, graph in traps().items():
         W, ones = la.Matrix.from_graph(graph, 1.0 + np.arange(graph.m) % 7), np.ones((2, graph.n))
         ends, corners = la.Matrix.from_dense(ones), la.Matrix.from_dense(np.ones((2, 2)))
@@ -127,7 +127,7 @@ def matrices() -> Iterator[str]:
 
 
 def long_row_and_function() -> Iterator[str]:
-    """A product by all terms with a row that is cut into pieces, and a function of each value."""
+    """A product by all terms with a row that is cut into pieces; and a function applied to each value."""
     two, row = la.Matrix.from_dense(np.array([[2.0]])), la.Matrix.from_dense(np.ones((1, 1300)))
     if la.mxm(two, row, direction="push", device="cuda").nnz != 1300:
         yield "a long row"

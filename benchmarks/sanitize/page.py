@@ -12,7 +12,7 @@ TOOLS = ("racecheck", "memcheck", "initcheck", "synccheck")  # the slowest first
 
 
 def values(rows: list[Record]) -> Record:
-    """What each tool saw of each kernel, the sums, and sentences about what is missing or wrong."""
+    """What each tool reported of each kernel, the sums, and sentences about what is missing or wrong."""
     tools = [tool for tool in TOOLS if any(row["tool"] == tool for row in rows)]
     ran: dict[str, set[str]] = {tool: set() for tool in tools}
     for row in rows:
@@ -67,7 +67,7 @@ def kernel_rows(rows: list[Record], ran: dict[str, set[str]]) -> list[Record]:
 
 
 def sum_rows(rows: list[Record], ran: dict[str, set[str]], known: set[str]) -> list[Record]:
-    """How much of what is known each tool has seen, and whether it reports a mistake made for it."""
+    """How many of the known instances each tool has seen, and whether it reports its control mistake."""
     kernels = set(map(template, known))
     plain = {name for name in known if not (name.startswith("linalg/") and "<" not in name)}
     reported = {row["tool"]: row["reported"] for row in rows if "reported" in row}

@@ -1,8 +1,8 @@
-"""What compute-sanitizer watches (sanitize.py): everything the CUDA engine does, on small traps, in parts.
+"""The parts that compute-sanitizer runs (sanitize.py): everything the CUDA engine does, on small traps.
 
-A part returns what was wrong. Answers are compared with the reference engine or with SciPy where these have them: the
-CPU engine would first be compiled, which takes longer than the part. The others are computed twice, and must not
-differ: that is what a race would show.
+A part returns what was wrong. Answers are compared with the reference engine or SciPy if these have them; the CPU
+engine would first be compiled, which takes longer than the part. Other answers are computed twice and must be equal,
+since a race would make them differ.
 """
 
 from __future__ import annotations
@@ -76,8 +76,9 @@ def between(name: str) -> Part:
 
 
 def extended(name: str) -> Part:
-    """Betweenness with all path counts as mantissa and exponent. Otherwise only graphs with very many levels need that:
-    too many levels for racecheck."""
+    """Betweenness with all path counts as mantissa and exponent. Usually only very deep graphs need that, which have
+    too many levels for racecheck.
+    """
 
     def part() -> Iterator[str]:
         from hopwave.engines.cuda.betweenness import block, weighted
@@ -95,7 +96,7 @@ def extended(name: str) -> Part:
 
 
 def without_shared_memory() -> Iterator[str]:
-    """Betweenness in blocks, as on a machine without shared memory for their bitmaps."""
+    """Betweenness in blocks, as on a machine without enough shared memory for their bitmaps."""
     from hopwave.engines.cuda.betweenness import run
 
     before = run._machine
@@ -104,7 +105,7 @@ def without_shared_memory() -> Iterator[str]:
 
 
 def renumbered() -> Iterator[str]:
-    """A deep graph whose numbers are scattered: it is renumbered first."""
+    """A deep graph with scattered numbers, which is renumbered first."""
     from hopwave.engines.cuda.betweenness import regimes
 
     rng = np.random.default_rng(1)
@@ -122,7 +123,7 @@ def renumbered() -> Iterator[str]:
 
 
 def teams() -> Iterator[str]:
-    """Few sources of a graph with wide levels: several blocks for each; and without shared memory."""
+    """Few sources of a graph with wide levels, so that each gets several blocks; also without shared memory."""
     from hopwave.engines.cuda.betweenness import run
 
     before, graph = run._machine, wide_levels()
@@ -151,7 +152,7 @@ def teams_along_weights() -> Iterator[str]:
 
 
 def wide_levels() -> hw.Graph:
-    """Levels so wide that few sources get several blocks each; under a tool few levels, too."""
+    """Levels so wide that few sources get several blocks each; under a tool there are few levels."""
     return generate.uniform(8000, 2, seed=1) if repeats[0] > 1 else generate.uniform(4000, 8, seed=1)
 
 
@@ -174,7 +175,7 @@ def sampled_paths() -> Iterator[str]:
 
 
 def many() -> Iterator[str]:
-    """Tables, sums, histograms, columns and pairs of searches from many sources."""
+    """Tables, sums, histograms, columns and pairs from searches from many sources."""
     for where, graph in traps().items():
         sources = np.arange(0, graph.n, 1 + graph.n // 200)
         rows = hw.bfs_many(graph, sources, device="cuda")
@@ -220,7 +221,7 @@ def shortest_paths() -> Iterator[str]:
             A = la.Matrix.from_graph(graph, weights)
             found = hw.sssp(A, [0, graph.n - 1], device="cuda")
             matrix = csr_array((weights, graph.indices, graph.indptr), shape=(graph.n, graph.n))
-            if weights.min(initial=1) > 0:  # SciPy takes a stored zero for no arc
+            if weights.min(initial=1) > 0:  # SciPy reads a stored zero as no arc
                 right = dijkstra(matrix, indices=[0, graph.n - 1], min_only=True)
                 if not same(found.distances, right, 1e-6):
                     yield f"shortest paths on {where}"
@@ -238,7 +239,7 @@ def plans(task: str) -> list[Plan]:
 
 
 TURBOBC = ("sccsc", "sccooc", "vecsc")
-PARTS: dict[str, Part] = {  # a run without a tool takes them in this order, a tool those with most new kernels first
+PARTS: dict[str, Part] = {  # a run without a tool takes them in this order; a tool, those with most new kernels first
     "graph500": graph500,
     "ranks": job_ranks(),
     "ranks, wide slots": job_ranks(MAX_NARROW_SLOTS=0),
@@ -270,5 +271,5 @@ PARTS: dict[str, Part] = {  # a run without a tool takes them in this order, a t
     "sampled paths": sampled_paths,
     "renumbered": renumbered,
 }
-# Their kernels are no templates of the type of offsets.
+# Their kernels are not templates over the type of offsets.
 NO_OFFSETS = ("building, 32 bits", "building, 64 bits", "graph500", "ranks", "ranks, wide slots", "rank kernels")

@@ -4,12 +4,12 @@
 
 Everything is compiled first, unless parts are named, and each part (sanitize_parts.py) runs once without a tool:
 compiling under a tool takes minutes. Then workers, which are processes under compute-sanitizer, take one part after
-another until all are done or the time is over, those with most instances that their tool has not seen first. Each tool
-must also report a mistake that is made for it (sanitize_control.py). Grids are as large as on a GPU with
-MULTIPROCESSORS of them, since a tool's time goes with the threads.
+another until all are done or the time is over; parts with the most instances that their tool has not seen come first.
+Each tool must also report a deliberate mistake (sanitize_control.py). Grids are as large as on a GPU with
+MULTIPROCESSORS multiprocessors, since a tool's time grows with the threads.
 
-benchmarks/results/sanitizer.jsonl keeps one line per tool and part, the newest of each, as long as the kernels stay as
-they were; sanitizer.md is the table of kernels and tools that follows from it. A part without a tool:
+benchmarks/results/sanitizer.jsonl keeps the newest line per tool and part until the kernels change; sanitizer.md is the
+table of kernels and tools made from it. A part without a tool:
 
     PYTHONPATH=src python -m benchmarks.sanitize.run --work none --parts many
 """
@@ -38,15 +38,18 @@ from benchmarks.sanitize.workers import Pool, claim, is_prepared, launched_by, m
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = Path(os.environ.get("HOPWAVE_RESULTS", ROOT / "benchmarks" / "results"))
-PLAIN_ALLOCATOR = ("memcheck", "initcheck")  # every array is an allocation of its own: a pool would hide its ends
+PLAIN_ALLOCATOR = (
+    "memcheck",
+    "initcheck",
+)  # every array is a separate allocation: a pool would hide reads past its end
 MULTIPROCESSORS = 8
 ERROR = re.compile(r"^=+ +(?:Error: |Warning: |Invalid |Barrier error|Uninitialized |Program hit|Race reported)")
-PART = re.compile(r"^== (.+), (\d+) bits$")  # what a worker writes when it begins one
+PART = re.compile(r"^== (.+), (\d+) bits$")  # the line that a worker writes when it begins a part
 KERNEL = re.compile(r"hopwave::[\w:]+")
 
 
 def tasks(parts: list[str]) -> list[tuple[str, int]]:
-    """Every part with 32-bit offsets, as most graphs have, and with 64-bit offsets, as for more than 2^31 arcs."""
+    """Every part with 32-bit offsets, as most graphs have, and with 64-bit offsets, for more than 2^31 arcs."""
     from benchmarks.sanitize import parts as sanitize_parts
 
     chosen = [name for name in sanitize_parts.PARTS if not parts or any(part in name for part in parts)]
@@ -58,7 +61,7 @@ def tasks(parts: list[str]) -> list[tuple[str, int]]:
 
 
 def work(tool: str, label: str, given: argparse.Namespace, board: Path) -> int:
-    """Take parts that nobody has taken yet; one line of JSON for each. Ends at a failure: the GPU may be lost."""
+    """Take parts that no worker has taken; write one JSON line for each. Ends at a failure: the GPU may be lost."""
     import cupy
 
     from benchmarks.sanitize import graphs as sanitize_graphs
@@ -102,7 +105,7 @@ def work(tool: str, label: str, given: argparse.Namespace, board: Path) -> int:
         row |= {"compiled": len(compiled) - before, "sources": sources(row["launched"])}
         enter(board, label, row)
         (board / f"{label}.now").unlink()
-        if tool == "none" and "failed" in row:  # it would fail under the tools, too
+        if tool == "none" and "failed" in row:  # it would fail under the tools too
             for other in TOOLS:
                 claim(board, other, name, bits)
         elif tool == "none":
@@ -116,13 +119,13 @@ def work(tool: str, label: str, given: argparse.Namespace, board: Path) -> int:
 
 
 def enter(board: Path, label: str, row: dict[str, Any]) -> None:
-    """One more row of a worker."""
+    """Append a row of a worker."""
     with (board / f"{label}.jsonl").open("a", encoding="utf-8") as lines:
         lines.write(json.dumps(row) + "\n")
 
 
 def with_few_multiprocessors() -> None:
-    """From now on the GPU seems to have few multiprocessors, for which the engine makes small grids."""
+    """Make the GPU appear to have few multiprocessors, so that the engine makes small grids."""
     import cupy
 
     class Few(cupy.cuda.Device):  # type: ignore[misc]
@@ -154,7 +157,7 @@ def sources(launched: list[str]) -> dict[str, str]:
 
 
 def included(header: str, seen: dict[str, bytes]) -> dict[str, bytes]:
-    """A header and all that it includes, by name."""
+    """A header and everything that it includes, by name."""
     from hopwave.engines.cuda.nvrtc import KERNELS
 
     if header not in seen:
@@ -166,7 +169,7 @@ def included(header: str, seen: dict[str, bytes]) -> dict[str, bytes]:
 
 @cache
 def header_hash(header: str) -> str:
-    """Eight digits that change with a header, and with what it includes."""
+    """Eight digits that change with a header or with what it includes."""
     digest = hashlib.sha256()
     for name, text in sorted(included(header, {}).items()):
         digest.update(name.encode() + b"\0" + text)
@@ -177,7 +180,7 @@ def header_hash(header: str) -> str:
 
 
 def run_all(given: argparse.Namespace, board: Path) -> list[dict[str, Any]]:
-    """All workers until all parts are done or the time is over; what they found."""
+    """Run all workers until all parts are done or the time is over; returns what they found."""
     from benchmarks import setting
 
     tools, deadline = given.tools.split(","), time.time() + given.seconds
@@ -198,13 +201,13 @@ def run_all(given: argparse.Namespace, board: Path) -> list[dict[str, Any]]:
     pool = Pool(board, tools, tasks(given.parts), command, given.workers, ROOT)
     for tool in tools:
         pool.start(tool, "--control")
-    with suppress(SystemExit):  # ended from outside: what is done is kept
+    with suppress(SystemExit):  # ended from outside: keep what is done
         pool.run(deadline)
     return collected(board, tools, given.parts)
 
 
 def seen_before(tools: list[str]) -> dict[str, list[str]]:
-    """Tool → the instances that it has seen in earlier runs, clean and with right answers, as they are now."""
+    """Tool → the instances that it has seen clean and with right answers in earlier runs, if they have not changed."""
     rows = [trimmed(row) for row in read(RESULTS / "sanitizer.jsonl")]
     said = {key(row) for row in rows if "message" in row or row.get("wrong")}
     found: dict[str, list[str]] = {tool: [] for tool in tools}
@@ -215,7 +218,7 @@ def seen_before(tools: list[str]) -> dict[str, list[str]]:
 
 
 def leave_out(board: Path, seen: dict[str, list[str]], wanted: list[tuple[str, int]]) -> None:
-    """Take the parts of which all tools have seen every instance, so that nobody else does."""
+    """Claim the parts of which all tools have seen every instance, so that no worker takes them."""
     launched = {key(row): set(ran(row)) for row in read(RESULTS / "sanitizer.jsonl") if is_current(row)}
     all_seen = set.intersection(*map(set, seen.values())) if seen else set()
     for name, bits in wanted:
@@ -227,7 +230,7 @@ def leave_out(board: Path, seen: dict[str, list[str]], wanted: list[tuple[str, i
 
 
 def collected(board: Path, tools: list[str], parts: list[str]) -> list[dict[str, Any]]:
-    """What the workers of a board found; a row for each part that is not finished."""
+    """What the workers of a board found, and a row for each unfinished part."""
     rows = [json.loads(line) for file in board.glob("*.jsonl") for line in file.read_text().splitlines()]
     finished = {(row["tool"], row["part"], row["offsets"]) for row in rows}
     for tool in tools:
@@ -243,7 +246,7 @@ def collected(board: Path, tools: list[str], parts: list[str]) -> list[dict[str,
 
 
 def complaints(tool: str, log: Path) -> list[dict[str, Any]]:
-    """What the sanitizer said about a worker: one row for each message, with the part and the kernel."""
+    """The sanitizer's messages about a worker: one row each, with the part and the kernel."""
     found, part, bits, block = [], "", 0, []
     for line in [*log.read_text(errors="replace").splitlines(), "========="]:
         if (begun := PART.match(line)) is not None:
@@ -264,7 +267,7 @@ def complaints(tool: str, log: Path) -> list[dict[str, Any]]:
 
 
 def known_kernels() -> list[str]:
-    """Every instance that the engine may launch; of products over semirings, which have many, the kernels alone."""
+    """Every instance that the engine may launch; for products over semirings, which have many, only the kernels."""
     from hopwave.engines.cuda.instances import all_instances
     from hopwave.engines.cuda.linalg import compiled, waves
 
@@ -280,15 +283,15 @@ def read(file: Path) -> list[dict[str, Any]]:
 
 
 def is_current(row: dict[str, Any]) -> bool:
-    """Whether the kernels have not changed since a row was written."""
+    """Whether the kernels are unchanged since a row was written."""
     headers = row.get("sources", {})
     return bool(headers) and all(header_hash(header) == known for header, known in headers.items())
 
 
 def merged(rows: list[dict[str, Any]], file: Path) -> list[dict[str, Any]]:
-    """These rows, and those of earlier runs for parts that did not finish this time; kernels that changed are left out.
+    """These rows, and earlier ones for parts that did not finish this time; kernels that changed are left out.
 
-    A row keeps its `sources`: a part with a kernel that changed counts as not finished.
+    A row keeps its `sources`: a part with a changed kernel counts as not finished.
     """
     before = [trimmed(row) for row in read(file) if ("launched" in row and "failed" not in row) or "message" in row]
     new = {key(row) for row in rows if "launched" in row and "failed" not in row}
@@ -299,7 +302,7 @@ def merged(rows: list[dict[str, Any]], file: Path) -> list[dict[str, Any]]:
 
 
 def with_use(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Drops rows of parts that no longer exist, unless no other row has seen one of their instances."""
+    """Drop rows of parts that no longer exist, unless only they have seen some instance."""
     from benchmarks.sanitize.parts import PARTS
 
     def is_old(row: dict[str, Any]) -> bool:
@@ -317,7 +320,7 @@ def ran(row: dict[str, Any]) -> list[str]:
 
 
 def trimmed(row: dict[str, Any]) -> dict[str, Any]:
-    """A row without the instances whose kernels have changed since."""
+    """A row without the instances whose kernels have changed."""
     if "launched" not in row:
         return row
     known = row.get("sources", {})
@@ -326,12 +329,12 @@ def trimmed(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def key(row: dict[str, Any]) -> tuple[str, str, int]:
-    """What a row is about."""
+    """What identifies a row."""
     return row["tool"], row["part"], row["offsets"]
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run all workers, or be one."""
+    """Run all workers, or act as one."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=150.0, help="for everything")
     parser.add_argument("--workers", type=int, default=8, help="processes at the same time: more only wait for the GPU")

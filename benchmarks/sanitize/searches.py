@@ -1,4 +1,4 @@
-"""Searches under compute-sanitizer (sanitize_parts.py): every plan, plans of one's own, and counts beyond float64."""
+"""Searches under compute-sanitizer (sanitize_parts.py): every plan, users' plans, and counts beyond float64."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Part = Callable[[], Iterator[str]]
 
 
 def searches(*names: str) -> Part:
-    """Searches by these plans, with path counts where they have them."""
+    """Searches by these plans, with path counts if they have them."""
     return lambda: searched([hw.plan(name) for name in names], traps())
 
 
@@ -36,7 +36,7 @@ def filled() -> Iterator[str]:
 
 
 def without_tiles(*names: str) -> Part:
-    """Column products with no frontier small enough for one tile: all of the GPU sorts the keys."""
+    """Column products in which no frontier fits into one tile: the whole GPU sorts the keys."""
 
     def part() -> Iterator[str]:
         from hopwave.engines.cuda.search import steps
@@ -48,13 +48,13 @@ def without_tiles(*names: str) -> Part:
 
 
 def searched(wanted: list[Plan], graphs: dict[str, hw.Graph]) -> Iterator[str]:
-    """Compares what these plans find with the reference engine."""
+    """Compare these plans' results with the reference engine."""
     for where, graph in graphs.items():
         expected = hw.bfs(graph, 0, path_counts=True, device="reference")
         for plan in wanted:
             counting = plan.why_not(SearchJob(path_counts=True)) is None
             asked: list[dict[str, Any]] = [{}, {"predecessors": False}]
-            if plan.loop == "host":  # whose kernels are the same without predecessors
+            if plan.loop == "host":  # its kernels are the same without predecessors
                 asked = asked[: repeats[0]]
             for options in [*asked, {"path_counts": True}] if counting else asked:
                 found = hw.bfs(graph, 0, plan=plan, device="cuda", **options)
@@ -66,12 +66,12 @@ def searched(wanted: list[Plan], graphs: dict[str, hw.Graph]) -> Iterator[str]:
 
 
 def named(prefix: str) -> tuple[str, ...]:
-    """The search plans whose names begin so."""
+    """The search plans whose names begin with `prefix`."""
     return tuple(plan.name for plan in CATALOGUE.values() if plan.task == "search" and plan.name.startswith(prefix))
 
 
 def own_plans(kind: type, *words: str) -> Part:
-    """Every step of a kind that the engine has a kernel for, alone: those whose mapping or rows is one of the words."""
+    """Every step of a kind that has a kernel, alone: those whose mapping or rows is one of the words."""
 
     def part() -> Iterator[str]:
         from hopwave.engines.cuda.search import steps
@@ -89,13 +89,13 @@ def word_of(step: Any) -> str:
 
 
 def after_pulls() -> Iterator[str]:
-    """Pulls and pushes in turn: pushes take up the queue of a pull, and the vertices that it found early."""
+    """Pulls and pushes in turn: pushes use the queue of a pull, and the vertices that it found early."""
     pull = CATALOGUE["xbfs"].steps[2]
     some = [
         Plan(f"pull, then push({mapping}, {output})", "", "", "", (Push(mapping, output), pull), IN_TURN)
         for mapping, output in product(("thread", "twc"), ("queue", "reuse"))
     ]
-    # Vertex 2 looks through a long row before it meets 999, which the same pull has found meanwhile.
+    # Vertex 2 reads a long row before it meets 999, which the same pull has found meanwhile.
     late = hw.Graph.from_edges([0, 0, 2, *[2] * 900], [1, 999, 999, *range(3, 903)])
     yield from searched(some, {**traps(), "found early": late})
 
@@ -104,7 +104,7 @@ IN_TURN = Beamer(1e9, 1e-9)  # any frontier is large enough for a pull, and smal
 
 
 def every_step(kind: type) -> Iterator[Any]:
-    """All steps of a kind, those of no use included."""
+    """All steps of a kind, even useless ones."""
     if kind is Push:
         words = ("thread", "twc", "merge"), ("queue", "scan", "reuse"), ("atomic", "benign")
         yield from (Push(*chosen) for chosen in product(*words))
@@ -128,8 +128,9 @@ def spread(count: int) -> hw.Graph:
 
 
 def ladder(bits: int, ways: int) -> hw.Graph:
-    """Joints in a row, each with that many ways to the next, beside a path as long: 2^bits paths and one in the same
-    level. With more ways there are fewer levels, each of which costs a tool as many barriers."""
+    """A chain of joints, each with `ways` ways to the next, beside a path of equal length: one level has 2^bits paths
+    and one path. More ways mean fewer levels, and every level costs a tool barriers.
+    """
     links = -(-bits // int(np.log2(ways)))
     joint, last = np.repeat(np.arange(links), ways), links + 1 + links * ways
     between = links + 1 + np.arange(links * ways)
@@ -139,9 +140,10 @@ def ladder(bits: int, ways: int) -> hw.Graph:
 
 @contextmanager
 def beyond(bits: int) -> Iterator[list[hw.Graph]]:
-    """Graphs with path counts beyond 2^bits in one level; then also with counts 2^-bits times smaller in that level.
+    """Graphs with path counts beyond 2^bits in one level; then graphs that also have counts smaller by 2^-bits in that
+    level.
 
-    Under a tool, the host takes much less for too much, so that a tenth of the levels is enough.
+    Under a tool, a lower limit counts as overflow, so that a tenth of the levels is enough.
     """
     from hopwave.engines.cuda import count_scaling
 
@@ -166,7 +168,7 @@ def overflow(plan: str) -> Part:
 
 
 def overflow_of_turbobc(plan: str, wider: bool) -> Part:
-    """Overflow in TurboBC, which leaves counts too wide for one scale to the CPU engine: one plan shows it."""
+    """Overflow in TurboBC, which leaves counts too wide for one scale to the CPU engine; one plan is enough."""
 
     def part() -> Iterator[str]:
         with beyond(1000) as graphs:
@@ -179,7 +181,7 @@ def overflow_of_turbobc(plan: str, wider: bool) -> Part:
 
 
 def overflow_of_sums(plan: str) -> Part:
-    """Overflow in betweenness, whose kernels notice it themselves."""
+    """Overflow in betweenness, which its kernels detect."""
 
     def part() -> Iterator[str]:
         graph = ladder(2000, 2 if repeats[0] > 1 else 128)

@@ -1,4 +1,4 @@
-"""Workers of sanitize.py: which parts are taken, and processes that are replaced when they end or take too long."""
+"""The workers of sanitize.py: which parts are taken, and processes that are replaced when they end or are late."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from functools import cache
 from pathlib import Path
 
 Task = tuple[str, int]  # the name of a part, and the bits of row offsets
-SECONDS = 45.0  # for one part: a worker that takes longer is ended, and another one takes the next part
-FILTERED = ("racecheck", "synccheck")  # not initcheck, which must see what other libraries' kernels write
+SECONDS = 45.0  # per part: a worker that takes longer is killed, and another takes the next part
+FILTERED = ("racecheck", "synccheck")  # not initcheck, which must see other libraries' writes
 
 # ---------------------------------------------------------------- the board: files that say what is taken and prepared
 
@@ -28,7 +28,7 @@ def note(tool: str, name: str, bits: int) -> str:
 
 
 def claim(board: Path, tool: str, name: str, bits: int) -> bool:
-    """Whether this process is the first to take that part."""
+    """Whether this process is the first to take this part."""
     try:
         os.close(os.open(board / note(tool, name, bits), os.O_CREAT | os.O_EXCL))
     except FileExistsError:
@@ -37,7 +37,7 @@ def claim(board: Path, tool: str, name: str, bits: int) -> bool:
 
 
 def prepared(board: Path, name: str, bits: int, launched: Iterable[str] = ()) -> None:
-    """Everything that a part launches is compiled: the tools may take it."""
+    """Record that everything that a part launches is compiled, so that the tools may take it."""
     (board / note("prepared", name, bits)).write_text(json.dumps(sorted(launched)), encoding="utf-8")
 
 
@@ -55,7 +55,7 @@ def launched_by(board: Path, name: str, bits: int) -> set[str]:
 
 
 def most_wanted(board: Path, tool: str, all_tasks: list[Task], ready: list[Task], seen: set[str]) -> Task:
-    """The part with most instances that the tool has not seen, neither before nor in a part that somebody has taken."""
+    """The part with the most instances that the tool has not seen, before or in a part that is taken."""
     for task in all_tasks:
         if (board / note(tool, *task)).exists():
             seen = seen | launched_by(board, *task)
@@ -75,13 +75,13 @@ def sanitizer() -> str:
 
 @cache
 def filter_option() -> str | None:
-    """The option that has only some kernels looked at, or None where this version has none."""
+    """The option that restricts the tool to some kernels; None if this version has none."""
     told = subprocess.run([sanitizer(), "--help"], capture_output=True, text=True, check=False).stdout
     return next((option for option in ("--kernel-name", "--kernel-regex") if option in told), None)
 
 
 def under(tool: str, line: list[str]) -> list[str]:
-    """The command that runs another under a tool; without a tool, that command itself."""
+    """The command that runs `line` under a tool; without a tool, `line` itself."""
     if tool == "none":
         return line
     options = ["--tool", tool, "--error-exitcode", "9", "--print-limit", "100"]
@@ -95,7 +95,7 @@ def under(tool: str, line: list[str]) -> list[str]:
 
 @dataclass
 class Worker:
-    """One process, what it writes, and the tool it runs under."""
+    """One process, its output, and its tool."""
 
     tool: str
     label: str
@@ -103,7 +103,7 @@ class Worker:
     log: Path
 
     def end(self) -> None:
-        """Kill it, and compute-sanitizer with it."""
+        """Kill the process, and compute-sanitizer with it."""
         if self.process.poll() is None:
             os.killpg(self.process.pid, signal.SIGKILL)
             self.process.wait()
@@ -111,7 +111,7 @@ class Worker:
 
 @dataclass
 class Pool:
-    """So many workers at a time; first those that prepare parts, then those of the tools with most parts left."""
+    """A fixed number of workers at a time: first those that prepare parts, then those of tools with most parts left."""
 
     board: Path
     tools: list[str]
@@ -123,16 +123,16 @@ class Pool:
     ended: list[Worker] = field(default_factory=list)
 
     def left(self, tool: str) -> int:
-        """How many parts nobody has taken."""
+        """How many parts no worker has taken."""
         return sum(not (self.board / note(tool, *task)).exists() for task in self.tasks)
 
     def start(self, tool: str, *more: str) -> None:
-        """One more worker."""
+        """Start one more worker."""
         label = f"{tool}-{len(self.running) + len(self.ended)}"
         folders = [str(self.root / "src"), str(self.root), *filter(None, [os.environ.get("PYTHONPATH")])]
         known = {**os.environ, "PYTHONPATH": os.pathsep.join(folders), "HOPWAVE_PROGRESS": "0"}
         log = self.board / f"{label}.log"
-        with log.open("wb") as out:  # a group of its own, to be killed; not a session, which would outlive ours
+        with log.open("wb") as out:  # a process group, so that it can be killed; no session, which would outlive ours
             process = subprocess.Popen(
                 under(tool, [*self.command(tool, label), *more]),
                 stdout=out,
@@ -156,7 +156,7 @@ class Pool:
         return max(shares, key=lambda tool: shares[tool]) if shares else None
 
     def run(self, deadline: float) -> None:
-        """Until all parts are done, or the time is over."""
+        """Run until all parts are done or the time is over."""
         try:
             while time.time() < deadline:
                 for worker in [one for one in self.running if one.process.poll() is not None or self.is_late(one)]:
@@ -176,7 +176,7 @@ class Pool:
             self.running = []
 
     def is_late(self, worker: Worker) -> bool:
-        """Whether the part takes too long. If it could not be prepared in time, the tools run it all the same."""
+        """Whether the part takes too long. If it was not prepared in time, the tools run it anyway."""
         try:
             tool, name, bits, began = json.loads((self.board / f"{worker.label}.now").read_text())
         except (FileNotFoundError, ValueError):

@@ -93,7 +93,7 @@ GROUPS = (
         "Errors and warnings",
         "Everything that hopwave raises is a HopwaveError.",
         "HopwaveError GraphError FormatError PlanError EngineError ExecutorError ConvergenceError LinalgError "
-        "DownloadError IgnoredColumnWarning SparseIdsWarning",
+        "DownloadError IgnoredColumnWarning IgnoredWeightsWarning SparseIdsWarning",
     ),
     _group(
         "generate",

@@ -162,7 +162,7 @@ class IgnoredWeightsWarning(UserWarning):
 
 
 def warn(message: str, category: type[Warning]) -> None:
-    """Warn at the line outside hopwave that made the call, once for each such line."""
+    """Warn at the caller's line outside hopwave, once per line."""
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "hopwave":
         level, frame = level + 1, frame.f_back

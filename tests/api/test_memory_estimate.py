@@ -149,7 +149,7 @@ def test_vertices_that_are_offered_shorter_ways_are_entered_again() -> None:
     arms = np.arange(1, 200)
     star = hw.Graph.from_edges(np.zeros(199, int), arms, weights=np.ones(199))
     assert _offers(star)[0] == pytest.approx(1.0, abs=0.01)
-    ways = np.concatenate([[1.0], np.full(198, 500.0), np.ones(198)])  # along the ring from arm 1, each one longer than
+    ways = np.concatenate([[1.0], np.full(198, 500.0), np.ones(198)])  # along the ring from arm 1, ever longer
     ring = hw.Graph.from_edges(
         np.concatenate([np.zeros(199, int), arms[:-1]]), np.concatenate([arms, arms[1:]]), weights=ways
     )

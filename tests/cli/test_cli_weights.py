@@ -106,6 +106,12 @@ def test_a_column_that_may_be_weights_is_named(
     assert "give --read-option weight=2 to read it, or leave out --weights to count hops" in message
     found = answer("bc", table, "--weights", "-r", "weight=2", "--raw", "--top", 1)
     assert found["top"] == [{"vertex": "b", "betweenness": 1.0}]
+    table.write_text("origin\tdest\tkm\na\tb\t1.5\nb\tc\t2\na\tc\t4\n")
+    capsys.readouterr()
+    assert main(["sssp", str(table), "--source", "a"]) == 0
+    assert "column 'km' may be weights (1.5, …)" in (told := capsys.readouterr().err) and "-option weight='km'" in told
+    found = answer("sssp", table, "-r", "weight=km", "--source", "a")
+    assert found["weights"] and found["greatest_distance"] == 3.5
 
 
 def test_searches_ignore_weights(answer: Answer, roads: Path) -> None:

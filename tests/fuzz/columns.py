@@ -1,4 +1,4 @@
-"""Fuzzing of ids, labels, weights and files: whatever goes in comes back as it is, or is refused by one of our errors.
+"""Fuzzing of ids, labels, weights and files: every input comes back unchanged, or raises one of our errors.
 
 The oracle is Python itself: a dictionary of labels, fractions for weights, `float` for the text of a number.
 """
@@ -81,7 +81,7 @@ EXTENSIONS = tuple(dict.fromkeys(known.extensions[0] for known in hw.formats()))
 
 
 def is_missing(value: Any) -> bool:
-    """None, NaN, NaT and NA name nothing."""
+    """Whether a value cannot be a label: None, NaN, NaT or NA."""
     try:
         return value is None or bool(value != value)
     except (TypeError, ValueError):
@@ -92,7 +92,7 @@ def is_missing(value: Any) -> bool:
 
 
 def as_objects(values: list[Any]) -> Any:
-    """A column of these very objects."""
+    """An object array of these values."""
     array = np.empty(len(values), object)
     array[:] = [None] * len(values)
     for i, value in enumerate(values):
@@ -148,7 +148,7 @@ def try_labels(draw: random.Random) -> int:
 
 
 def try_names(draw: random.Random) -> int:
-    """labels= and relabel of any objects: those that Python tells apart stay apart."""
+    """labels= and relabel with any objects: labels that differ in Python stay different."""
     names = draw.choices(draw.choice(KINDS), k=draw.randint(2, 5))
     given = draw.choice((names, as_objects(names), pd.Series(names, dtype=object)))
     ids = np.arange(len(names) - 1)
@@ -181,7 +181,7 @@ def try_weights(draw: random.Random) -> int:
     """Weights of all types are kept to the last bit, or refused."""
     way, pool = draw.choice(list(WEIGHTS)), draw.choice((NUMBERS, NUMBERS, (*NUMBERS, *SCALARS), ANYTHING))
     weights = draw.choices(pool, k=draw.randint(1, 4))
-    if way == "numpy":  # which may have rounded already
+    if way == "numpy":  # NumPy may have rounded already
         weights = [draw.choice([w for w in NUMBERS if isinstance(w, int) and abs(w) < 2**63])] * len(weights)
     try:
         G = WEIGHTS[way](weights)
@@ -199,7 +199,7 @@ def try_weights(draw: random.Random) -> int:
 
 
 def try_format(extension: str, draw: random.Random, folder: Path) -> int:
-    """A graph with odd labels, weights and parallel arcs is read back as it is, or not written."""
+    """A graph with odd labels, weights and parallel arcs reads back unchanged, or is not written."""
     n, m = draw.randint(1, 6), draw.randint(0, 9)
     u, v = ([draw.randrange(n) for _ in range(m)] for _ in range(2))
     weights = draw.choice((None, [draw.choice((1, 2, -0.0, 0.1, 1e300, BIG, -5, math.inf)) for _ in range(m)]))
@@ -267,7 +267,7 @@ PARTS = (
     "nan",
 )
 PARTS += ("_", "x", "١", "&amp;", "&foo;", "<x/>", "#", "\xa0", "-0", "1e999")
-SECONDS = 20.0  # for one file of 100 kB, which takes milliseconds: only what tries every cut of its digits takes longer
+SECONDS = 20.0  # limit for a file of 100 kB, which takes milliseconds unless every split of its digits is tried
 
 
 def try_number(name: str, draw: random.Random, folder: Path) -> int:

@@ -93,7 +93,7 @@ def pairs_near(case: Case) -> int:
     found = sorted(zip(u.tolist(), v.tolist(), far.tolist(), strict=True))
     table = case.hops
     due = [(s, t, int(table[s, t])) for s in range(case.n) for t in range(case.n) if table[s, t] <= d]
-    once = [row for row in due if (row[0] != row[1] if case.directed else row[0] < row[1])]  # without pairs of a vertex
+    once = [row for row in due if (row[0] != row[1] if case.directed else row[0] < row[1])]  # no vertex with itself
     equal(found, once, f"within {d}")
     return 1
 

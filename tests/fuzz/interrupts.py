@@ -154,7 +154,7 @@ class Alarm:
             self.left = 0  # the call is over: later signals do nothing
         except KeyboardInterrupt:
             self.left = 0
-        except BaseException:  # of another kind: it is shown
+        except BaseException:  # of another kind: show it
             self.left = 0
             raise
         ended = time.monotonic()

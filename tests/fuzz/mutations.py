@@ -17,7 +17,7 @@ from difference import Attempt, Difference
 
 KINDS = (nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph)
 CHANGES_PER_GRAPH = 12
-SIMPLE_ONLY = ("edge betweenness", "pagerank")  # not for multigraphs: parallel edges have their own keys, or are added
+SIMPLE_ONLY = ("edge betweenness", "pagerank")  # not for multigraphs: parallel edges have own keys, or are added up
 
 
 def change(G: Any, draw: random.Random) -> str:

@@ -57,7 +57,7 @@ def test_a_run_is_valid_and_repeatable() -> None:
 def test_a_plan_can_be_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hiragushi's evaluation (section 5.2) is Graph500 with its own rule: α = 48, β = 20."""
     monkeypatch.setattr("hopwave.api.choice.has_gpu", lambda: True)
-    one = graph500.run(8, roots=3, plan="hiragushi-hybrid", seed=3)  # no plan of a GPU alone, so the CPU runs it
+    one = graph500.run(8, roots=3, plan="hiragushi-hybrid", seed=3)  # one GPU does not run this plan; the CPU does
     assert one.valid and one.about["plan"] == "hiragushi-hybrid" and one.waiting_share is None
     with pytest.raises(PlanError, match=r"plan 'hiragushi-hybrid' cannot search .* use device='cpu'"):
         graph500.run(8, device="cuda", plan="hiragushi-hybrid")

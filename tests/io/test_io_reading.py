@@ -163,6 +163,7 @@ def test_tables_of_numbers(file, text):
     assert hio.read(file("g.csv", text)) == Graph.from_edges([0, 1], [1, 2])
 
 
+@pytest.mark.filterwarnings("ignore::hopwave.IgnoredColumnWarning")
 def test_columns_of_a_table_by_name_and_by_place(file):
     path = file("g.csv", "id,when,a_end,b_end\n5,1,0,1\n6,2,1,2\n")
     graph = Graph.from_edges([0, 1], [1, 2])

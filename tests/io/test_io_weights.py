@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.io
 import scipy.sparse as sp
@@ -399,4 +400,16 @@ def test_a_column_that_may_be_weights_is_not_ignored_silently(name: str, text: s
     with pytest.warns(hw.IgnoredColumnWarning, match=r"column 3 may be weights \(2.5, …\) .* give weight=2"):
         assert not hw.read(path).is_weighted
     assert hw.read(path, weight=2).weights.max() == 3.0  # type: ignore[union-attr]
+    assert not hw.read(path, weights=False).is_weighted
+
+
+@pytest.mark.parametrize("name", ["g.csv", "g.parquet"])
+def test_a_titled_column_that_may_be_weights_is_not_ignored_silently(name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    ends = {"origin": ["oslo", "rome"], "dest": ["rome", "bern"]}
+    table = pd.DataFrame({**ends, "by": ["air", "rail"], "km": [2000, 690]})
+    (table.to_csv if name == "g.csv" else table.to_parquet)(path, index=False)
+    with pytest.warns(hw.IgnoredColumnWarning, match=r"column 'km' may be weights .* give weight='km' to read it"):
+        assert not hw.read(path).is_weighted
+    assert hw.read(path, weight="km").weights.max() == 2000.0  # type: ignore[union-attr]
     assert not hw.read(path, weights=False).is_weighted

@@ -106,7 +106,7 @@ def test_triangles_do_not_depend_on_the_order_of_vertices(graph: hw.Graph) -> No
     expected = list(nx.triangles(graph.to_networkx()).values())
     assert hw.triangles(graph).scores.tolist() == expected
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(algorithms.triangles.__globals__, "WORTH_SORTING", -1)  # sort by degree, however small the graph
+        patch.setitem(algorithms.triangles.__globals__, "WORTH_SORTING", -1)  # sorts graphs of any size by degree
         assert hw.triangles(graph).scores.tolist() == expected
         assert hw.triangle_count(graph) == sum(expected) // 3
 

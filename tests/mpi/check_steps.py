@@ -48,7 +48,7 @@ def check_steps_of_plans() -> None:
 
 
 def check_steps_on_a_grid_of_ranks() -> None:
-    """Unmasked rows are all read. Rows without early exit end where another rank has found a parent, and it says so."""
+    """Unmasked rows are all read. Without early exit a row ends where another rank found a parent, as traced."""
     for make in GRAPHS.values():
         graph = make()
         hub = int(np.argmax(graph.degrees))

@@ -39,7 +39,7 @@ def run(name: str, check: Callable[[], None], report: Path | None) -> None:
 
     def note(state: str, **more: Any) -> None:
         if report is not None:
-            with report.open("a", encoding="utf-8") as file:  # one write per line: several ranks may write at the same
+            with report.open("a", encoding="utf-8") as file:  # one write per line: ranks may write at the same time
                 file.write(json.dumps({"check": name, "state": state, **more}) + "\n")
 
     if WORLD.rank == 0:

@@ -225,7 +225,7 @@ def outcome(function: Any, case: Case, arguments: dict[str, Any], which: str, or
 
 
 def same(mine: Any, theirs: Any) -> bool:
-    """Whether two results are equal, floats up to rounding; a NumPy scalar equals nothing."""
+    """Whether two results are equal, floats up to rounding; NumPy scalars never are."""
     if isinstance(mine, np.generic):
         return False
     if isinstance(mine, float) and isinstance(theirs, int | float):

@@ -107,7 +107,7 @@ def test_a_sample_without_a_seed_has_no_checkpoint(tmp_path: Any) -> None:
         with pytest.raises(GraphError, match="k= without seed= draws other sources in every run"):
             function(G, k=5, checkpoint=tmp_path / "a.npz", device="cpu")
         function(G, k=5, seed=1, checkpoint=tmp_path / f"{function.__name__}.npz", device="cpu")
-        function(G, k=25, checkpoint=tmp_path / f"{function.__name__}, all.npz", device="cpu")  # all sources: nothing
+        function(G, k=25, checkpoint=tmp_path / f"{function.__name__}, all.npz", device="cpu")  # all: no sample
 
 
 def test_an_undirected_view_whose_edges_have_two_weights_is_left_to_networkx() -> None:

@@ -32,7 +32,7 @@ LEFT_OUT = (  # files whose tests call nothing that hopwave serves
     *("algorithms/bipartite/tests/test_matrix.py", "algorithms/bipartite/tests/test_project.py"),
     "algorithms/bipartite/tests/test_spectral_bipartivity.py",
 )
-SLOW = "algorithms/connectivity/tests/test_connectivity.py::test_articulation_points"  # tests flows, and takes a fifth
+SLOW = "algorithms/connectivity/tests/test_connectivity.py::test_articulation_points"  # a fifth of the time
 LEAST_SERVED = 4_000  # with fewer calls, NetworkX computes itself what hopwave should
 HERE = Path(__file__).parent
 HOME = Path(nx.__file__).parent

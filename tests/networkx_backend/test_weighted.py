@@ -61,7 +61,7 @@ ARGUMENTS: dict[str, list[Callable[[Case], dict[str, Any]]]] = {
         lambda c: KM | {"cutoff": -1},
     ],
 }
-UNDIRECTED = {"hyper_wiener_index", "schultz_index", "gutman_index"}  # only undirected in NetworkX, and without
+UNDIRECTED = {"hyper_wiener_index", "schultz_index", "gutman_index"}  # no directed graphs, no multigraphs
 
 
 @st.composite

@@ -31,7 +31,7 @@ def site(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
                 [sys.executable, "-m", "docs.site", str(shared)],
                 cwd=root,
                 env=os.environ
-                | {"PYTHONPATH": paths, "HOPWAVE_DATA": str(shared / "no-data")},  # so that the graphs are always the
+                | {"PYTHONPATH": paths, "HOPWAVE_DATA": str(shared / "no-data")},  # always the same graphs
                 capture_output=True,
                 text=True,
             )

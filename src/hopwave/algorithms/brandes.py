@@ -123,7 +123,7 @@ def accumulate(
             raise
         if callable(progress):
             progress(sources, sources)
-    sums = None if job.endpoints else sums_of(run)  # with endpoints, the sums are not those of δ
+    sums = None if job.endpoints else sums_of(run)  # with endpoints the sums are not Σ δ, so the total is not checked
     if sums is not None and job.squares:
         sums = sums[: len(sums) // 2]
     return certify(run.certificate, sums)

@@ -82,7 +82,7 @@ class Checkpoint:
             "certificate": run.certificate,
         }
         try:
-            # On another thread: there no second Ctrl-C is heard, and what is begun is written.
+            # On another thread, which a second Ctrl-C does not interrupt, so that the file is written to its end.
             Pool(1).begin(self._write, parts).result()
         except OSError as error:
             reason = error.strerror or type(error).__name__

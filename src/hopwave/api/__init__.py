@@ -27,5 +27,5 @@ says so; `sssp`, `sssp_each`, `sssp_many`, `nearest`, `pagerank` and the central
 weights when it has them, or those of `weights=`.
 
 Everywhere G is a Graph, a SciPy sparse matrix or a NetworkX graph, and a vertex is an id, or a label if the graph has
-labels. `import hopwave` offers all of these functions; nothing below this folder imports it.
+labels. `import hopwave` offers all of these functions; no lower layer imports this folder.
 """

@@ -100,7 +100,7 @@ def listed_vertices(graph: Graph, vertices: Iterable[Any]) -> Integers:
     if isinstance(vertices, str | bytes) or is_one or not isinstance(vertices, Iterable):
         raise GraphError(f"{vertices!r} is not a list of vertices; for a single one give [{vertices!r}]")
     if isinstance(vertices, np.ma.MaskedArray):
-        vertices = vertices.tolist(None)  # a masked vertex is None, which is no vertex
+        vertices = vertices.tolist(None)  # a masked vertex becomes None, which graph.index refuses
     if isinstance(vertices, np.ndarray) and vertices.dtype.kind in "iu" and vertices.ndim == 1 and graph.labels is None:
         if len(vertices) and not 0 <= vertices.min() <= vertices.max() < graph.n:
             raise GraphError(

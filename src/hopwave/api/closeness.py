@@ -18,7 +18,6 @@ from hopwave.api.choice import distance_engine, engine_for, to_input_device
 from hopwave.api.weights import as_lengths, takes_weights
 from hopwave.checks.numbers import is_whole
 from hopwave.checks.options import flag
-from hopwave.display.scores import highest
 from hopwave.engines import Engine
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
@@ -284,8 +283,8 @@ def _scores(
     name: str, scores: Any, bounds: Any, ids: Integers, graph: Graph, engine: Engine, top: int | None = None
 ) -> VertexScores:
     searches = None
-    if top is not None:  # along weights: every search was whole
-        best, searches = highest(scores, int(top)), Searches(len(ids), 0, 0)
+    if top is not None:  # along weights all scores were computed
+        best, searches = np.argsort(-scores, kind="stable")[: int(top)], Searches(len(ids), 0, 0)
         scores, ids = scores[best], ids[best]
     scores, bounds = (to_input_device(graph, engine, array) for array in (scores, bounds))
     return VertexScores(name, scores, ids, graph, bounds, searches)

@@ -1,10 +1,11 @@
 """Weights in every form that callers give: the graph's own, an array, an edge attribute, the values of a matrix.
 
-One rule says who follows them. Questions about paths and ranks follow the weights of a graph; questions that count
-(hops, components) ignore them; centralities and measures of distances ignore them unless `weights=` says otherwise.
+One rule decides which functions follow weights. Functions of paths and ranks follow the weights of a graph; functions
+that count (hops, components) ignore them; centralities and measures of distances ignore them unless `weights=` says
+otherwise.
 
-`weights=` is None (what the rule says), False (none: every arc counts 1), True (the graph's own; an
-error if it has none), an array in the order of `G.indices`, or the name of an edge attribute of a NetworkX graph.
+`weights=` is None (by this rule), False (none: every arc counts 1), True (the graph's own; an error if it has none), an
+array in the order of `G.indices`, or the name of an edge attribute of a NetworkX graph.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ Answer = TypeVar("Answer")
 
 
 def takes_weights(question: Callable[Given, Answer]) -> Callable[Given, Answer]:
-    """Answer `weight=`, NetworkX's word, with the argument that was meant."""
+    """Decorates a function that has weights=: a call with weight=, NetworkX's name, raises an error that says so."""
 
     @wraps(question)
     def ask(*args: Given.args, **options: Given.kwargs) -> Answer:

@@ -85,7 +85,7 @@ def bench(
     """Check and time every plan on a graph, and rank the plans; those whose times overlap share a place."""
     hops = [each for each in hw.plans() if each.task == task and each.lengths == "hops"]
     chosen = [hw.plan(name) for name in dict.fromkeys(plan)] if plan else hops
-    check_thread_count(threads)  # else it is the same error for every plan
+    check_thread_count(threads)  # here, or every plan would fail with the same error
     for each in chosen:
         if each.task != task:
             remedy = f"add --task {each.task}" if each.task in list(Task) else "run it by hopwave sssp --method"

@@ -33,10 +33,10 @@ def axes_for(ax: Axes | None) -> Axes:
 
 
 class Plotted:
-    """A result that can be drawn; its own docstring says as what."""
+    """A result with a method `plot`; the docstring of its class says what it draws."""
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the result, as its class says. Needs matplotlib.
+        """Draw the result; the docstring of its class says how. Needs matplotlib.
 
         Parameters
         ----------

@@ -19,7 +19,7 @@ from hopwave.distributed.world import World, wait_for
 from hopwave.errors import GraphError
 
 Edges = tuple[Any, Any]
-Blocks = Callable[[], Iterable[Edges]]  # called once for each time the edges are needed
+Blocks = Callable[[], Iterable[Edges]]  # called again each time the edges are needed
 
 BLOCK = 1 << 21  # edges that are exchanged at a time
 

@@ -33,7 +33,7 @@ class WorkQueue:
         self.world, self.count, self.next = world, count, 0
         self._mpi: Any = MPI
         self._lock = threading.Lock()
-        self._over: Flag | None = None  # that the thread of rank 0 has replied to all
+        self._over: Flag | None = None  # set once the thread of rank 0 has ended
         # If MPI does not allow a thread that answers, each rank's blocks are fixed from the start.
         self.dynamic = world.size > 1 and world.total(int(MPI.Query_thread())) == (MPI.THREAD_MULTIPLE * world.size)
 

@@ -1,4 +1,4 @@
-"""How much of the host's memory is free, and an error where an answer needs more."""
+"""How much of the host's memory is free, and the error for an answer that needs more."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from hopwave.errors import too_large
 
 
 def available_memory() -> int | None:
-    """Bytes that can be used without swapping, or None where the system does not say."""
+    """Bytes that can be used without swapping, or None if the system does not say."""
     try:
         with open("/proc/meminfo", encoding="ascii") as lines:  # noqa: PTH123 (a pseudo file)
             return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable"))
@@ -18,13 +18,13 @@ FEWER = "take fewer sources at a time, or sums of distances"
 
 
 def workers_that_fit(workers: int, answer: int, each: int) -> int:
-    """As many workers as there is memory for, each with so many bytes, after the answer's bytes; at least one."""
+    """As many workers as fit into memory beside the answer: `each` and `answer` are their bytes. At least one."""
     free = available_memory()
     return workers if free is None else max(1, min(workers, (free - answer) * 3 // 4 // max(1, each)))
 
 
 def check_memory(size: int, what: str, remedy: str = FEWER) -> None:
-    """Raise an error where that many bytes do not fit into three quarters of what is free."""
+    """Raise an error if that many bytes do not fit into three quarters of the free memory."""
     free = available_memory()
     if free is not None and size > free * 3 // 4:
         raise too_large(what, size, free * 3 // 4, f"{remedy}, or use a machine with more memory")

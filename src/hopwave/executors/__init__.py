@@ -3,7 +3,7 @@
     worker.py   what runs on a worker: one block of a job, on a graph that the worker keeps
     deal.py     deals blocks to workers as they become free, and collects their results in order
     remote.py   the engine of the workers, for a process that cannot run it itself
-    policy.py   how large a block is, and how many are under way
+    sizes.py    how large a block is, and how many are under way
 
 `DealtEngine` is an engine that deals jobs over many sources to workers, and leaves everything else to the engine it
 wraps. So samples, certificates, checkpoints and progress work as in every other run. Blocks are the same as in one

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from hopwave.graph import Graph
 from hopwave.io.format import Format, Request, Target, warn_ignored, weight_cells, write_columns
 from hopwave.io.lines import LARGEST_NUMBER, Grammar, read_edges, shown
-from hopwave.io.numbers import Problem
+from hopwave.io.numbers import NUMERIC, Problem
 from hopwave.io.source import LONE_RETURN, Source
 from hopwave.io.vertices import Numbering, compact, listed_first, plain_labels
 
@@ -59,7 +59,9 @@ def read(source: Source, request: Request, *, names: bool | None = None, weight:
     column = (weight or (2 if header.weighted else 0)) if request.weights else 0
     cells = header.first_row.split()
     if request.weights and not column and header.weighted is None and len(cells) > 2:
-        warn_ignored(source, cells[2].decode("utf-8", "replace"), 2)
+        third = cells[2].decode("utf-8", "replace")
+        if NUMERIC.fullmatch(third):
+            warn_ignored(source, 2, f"{third}, …")
     if names:
         return _read_names(source, request, header, column)
     return _read_integers(source, request, header, column)

@@ -15,7 +15,6 @@ from hopwave.errors import FormatError, GraphError, IgnoredColumnWarning, warn
 from hopwave.graph import Graph
 from hopwave.graph.columns import EXACT_UP_TO
 from hopwave.graph.csr import LARGEST_VERTEX_COUNT, Combine
-from hopwave.io.numbers import NUMERIC
 from hopwave.io.source import Source
 
 # A header may declare vertices without an edge, but not absurdly many: a number above both of these limits must be
@@ -24,14 +23,14 @@ MAX_UNCONFIRMED_VERTICES = 100_000_000
 MAX_VERTICES_PER_BYTE = 100
 
 
-def warn_ignored(source: Source, cell: str, column: int) -> None:
-    """Say that a column was not read, if its first cell is a number: it may be weights."""
-    if NUMERIC.fullmatch(cell):
-        warn(
-            f"{source.path}: column {column + 1} may be weights ({cell.strip()}, …) and was not read, because nothing "
-            f"says that it is; give weight={column} to read it, or weights=False to leave it out",
-            IgnoredColumnWarning,
-        )
+def warn_ignored(source: Source, column: int | str, numbers: str) -> None:
+    """Say that a column of numbers, known by its place or its title, was not read: it may be weights."""
+    shown = repr(column) if isinstance(column, str) else column + 1
+    warn(
+        f"{source.path}: column {shown} may be weights ({numbers}) and was not read, because nothing says that it is; "
+        f"give weight={column!r} to read it, or weights=False to leave it out",
+        IgnoredColumnWarning,
+    )
 
 
 @dataclass(frozen=True)

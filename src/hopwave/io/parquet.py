@@ -12,7 +12,7 @@ from hopwave.errors import EngineError
 from hopwave.graph import Graph
 from hopwave.graph.columns import factorize
 from hopwave.graph.csr import LARGEST_VERTEX_COUNT
-from hopwave.io.format import Format, Request, Target
+from hopwave.io.format import Format, Request, Target, warn_ignored
 from hopwave.io.source import Source
 from hopwave.io.table import Column, choose_columns, choose_weight
 from hopwave.io.vertices import compact, plain_labels
@@ -53,6 +53,8 @@ def read(
                 parquet = pyarrow.parquet.ParquetFile(content, memory_map=not file.packed, read_dictionary=texts)
             first, second = choose_columns(file, names, source, target, line=None)
             third = choose_weight(file, request, names, (first, second), weight, line=None)
+            if request.weights and third is None:
+                _warn_of_numbers(file, parquet.schema_arrow, (names[first], names[second]))
             chosen = [first, second, *(() if third is None else (third,))]
             # Texts stay numbers, of a dictionary, until their size is known.
             file.unpack(8 * parquet.metadata.num_rows * len(chosen))
@@ -101,6 +103,16 @@ def _column(source: Source, column: Any, name: str) -> np.ndarray[Any, Any]:
         column = column.cast(kind)
     values: np.ndarray[Any, Any] = column.to_numpy()
     return values
+
+
+def _warn_of_numbers(file: Source, schema: Any, ends: tuple[str, str]) -> None:
+    """Warn of the first column of numbers that is neither end of an edge, nor the index of a pandas table."""
+    import pyarrow.types as kinds
+
+    for column in schema:
+        numeric = kinds.is_integer(column.type) or kinds.is_floating(column.type)
+        if numeric and column.name not in ends and not column.name.startswith("__index_level_"):
+            return warn_ignored(file, column.name, str(column.type))
 
 
 def _is_text(kind: Any) -> bool:

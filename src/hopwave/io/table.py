@@ -150,14 +150,26 @@ def _layout(source: Source, request: Request, wanted: _Wanted) -> _Layout:
     titles = rows[0] if header else [str(i) for i in range(len(rows[0]))]
     ends = choose_columns(source, titles, wanted.first, wanted.second, 1)
     weight = choose_weight(source, request, titles, ends, wanted.weight, 1)
-    more = [i for i in range(len(rows[0])) if i not in ends]
-    if request.weights and weight is None and not header and more:
-        warn_ignored(source, rows[0][more[0]], more[0])
+    if request.weights and weight is None:
+        _warn_of_numbers(source, rows, header, ends)
     names = wanted.names
     if names is None:
         row = 1 if header else 0
         names = row < len(rows) and _has_names(rows[row], starts[row], ends)
     return _Layout(delimiter, header, *ends, names, len(rows[0]), weight)
+
+
+def _warn_of_numbers(source: Source, rows: list[list[str]], header: bool, ends: tuple[int, int]) -> None:
+    """Warn of the first column of numbers that is neither end of an edge."""
+    for column, title in enumerate(rows[0]):
+        cells = _filled(rows[1:] if header else rows, column)
+        if column not in ends and cells and all(map(NUMERIC.fullmatch, cells)):
+            return warn_ignored(source, title if header and title else column, f"{cells[0].strip()}, …")
+
+
+def _filled(rows: list[list[str]], column: int) -> list[str]:
+    """The cells of a column that are not empty."""
+    return [row[column] for row in rows if column < len(row) and row[column].strip()]
 
 
 def _first_lines(source: Source) -> str:
@@ -189,7 +201,7 @@ def _has_header(source: Source, rows: list[list[str]]) -> bool:
     if any(NUMERIC.fullmatch(cell) for cell in first):
         return False
     for column, title in enumerate(first):
-        cells = [row[column] for row in below if column < len(row) and row[column].strip()]
+        cells = _filled(below, column)
         if title.strip() and cells and all(NUMERIC.fullmatch(cell) for cell in cells):
             return True
     if len(first) < 2:

@@ -150,7 +150,7 @@ def condensation(G: NetworkXGraph, scc: Any = None) -> nx.DiGraph:
     return C
 
 
-# ------------------------------------------------------------------ attracting: no arc leaves them
+# ------------------------------------------------------------------ attracting components: no arc leaves them
 
 
 def attracting(G: NetworkXGraph) -> tuple[Labels, int, list[int]]:

@@ -1,7 +1,8 @@
 """Plans: a published algorithm as a record of its choices.
 
 Every search is the same formula, q⟨¬v⟩ = q ⊕.⊗ A, level after level. The papers differ in how they compute a level (the
-steps) and in when they take which step (the rule). A plan records these choices and holds no arrays; engines read it.
+steps) and in how they choose a step for it (the rule). A plan records these choices and holds no arrays; engines read
+it.
 """
 
 from __future__ import annotations

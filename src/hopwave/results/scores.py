@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Scores(Deferring):
-    """One score per vertex, or per edge. A subclass is a frozen dataclass with these attributes."""
+    """One score per vertex or per edge. Subclasses are frozen dataclasses with these attributes."""
 
     name: str
     scores: npt.NDArray[Any]
@@ -34,7 +34,7 @@ class Scores(Deferring):
         self._set_aside()
 
     def top(self, k: int = 10) -> list[tuple[Any, Any]]:
-        """The k highest scores with their vertices or edges, by label or id, highest first. Ties are in their order.
+        """(vertex or edge, score) of the k highest scores, by label or id, highest first; equal ones in vertex order.
 
         >>> import hopwave as hw
         >>> hw.betweenness_centrality(hw.generate.path(3)).top(1)
@@ -101,13 +101,13 @@ class Scores(Deferring):
         return html.table("; ".join([title, *self._about()]), rows, (*self._heads, self.name))
 
     def _columns(self) -> dict[str, npt.NDArray[Any]]:
-        """The scores and, if there are any, the bounds, as they are listed."""
+        """The columns of a table: the scores, and the bounds if there are any."""
         columns = {self.name: self._listed(self.scores)}
         if self.bounds is not None:
             columns["bound"] = self._listed(self.bounds)
         return columns
 
-    # ---- what has a score: vertices, unless a subclass says otherwise
+    # ---- scores are those of vertices; a subclass for edges overrides these
 
     _things = "vertices"
     _heads: tuple[str, ...] = ("vertex",)
@@ -119,15 +119,15 @@ class Scores(Deferring):
 
     @property
     def _are_the_highest(self) -> bool:
-        """Whether scores of other vertices were not computed."""
+        """Whether only the highest scores were computed."""
         return False
 
     def _listed(self, array: Any) -> npt.NDArray[Any]:
-        """Scores or bounds in the order in which they are listed."""
+        """Scores or bounds, one per row of a table."""
         return on_host(array)
 
     def _labels(self, places: list[int]) -> list[Any]:
-        """What has the scores at these places of the list."""
+        """The labels of the vertices (or edges) in these rows of a table."""
         return [self.graph.label(v) for v in self._vertices[places].tolist()]
 
     def _cells(self, label: Any) -> tuple[Any, ...]:
@@ -135,7 +135,7 @@ class Scores(Deferring):
         return (label,)
 
     def _about(self) -> list[str]:
-        """What there is to say of all scores."""
+        """Phrases about all scores, for the title of a table."""
         raise NotImplementedError
 
 

@@ -1,4 +1,4 @@
-"""The result of a breadth-first search, and what it shares with that of a search along weights."""
+"""The result of a breadth-first search, and the base class that it shares with a search along weights."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class SearchResult(Deferring, drawing.Plotted):
-    """Distances from the nearest source, and predecessors. A subclass is a frozen dataclass with these attributes."""
+    """Distances from the nearest source, and predecessors. Subclasses are frozen dataclasses with these attributes."""
 
     graph: Graph
     distances: npt.NDArray[Any]

@@ -60,7 +60,7 @@ def replacing(path: str | os.PathLike[str], *, packed: bool = False) -> Iterator
 
 
 def _is_interrupt(error: BaseException | None) -> bool:
-    """Whether an error comes of a Ctrl-C: one inside zipfile ends in a ValueError."""
+    """Whether a Ctrl-C caused the error: inside zipfile it turns into a ValueError."""
     while error is not None and not isinstance(error, KeyboardInterrupt):
         error = error.__context__
     return error is not None
@@ -74,7 +74,7 @@ def _temporary(target: Path) -> tuple[int, Path]:
     while True:
         try:
             handle, name = tempfile.mkstemp(dir=target.parent, prefix=prefix, suffix=".part")
-        except PermissionError as error:  # which names the temporary file
+        except PermissionError as error:  # its message names the temporary file
             reason = "the folder cannot be written to; give another, or change its permissions"
             raise PermissionError(error.errno, reason, str(target.parent)) from None
         if fcntl is None:

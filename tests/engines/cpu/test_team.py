@@ -177,7 +177,7 @@ def test_no_helper_leaves_between_a_count_and_an_offer():
 
 
 def test_the_first_searches_are_plain_ones(monkeypatch: pytest.MonkeyPatch):
-    """Until there were some of them, or they would take long, or the loop is compiled."""
+    """Searches are plain until a few were made, one would take long, or the loop is compiled."""
     monkeypatch.setattr(FirstSearches, "left", 2)
     monkeypatch.setattr(FirstSearches, "seconds_left", 100.0)
     loop = SimpleNamespace(overloads={}, _cache=SimpleNamespace(_cache_file=SimpleNamespace(_load_index=dict)))

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_betweenness import PLANS, edge_scores, machines, ready, same
+from test_betweenness import PLANS, compiled_machines, edge_scores, machines, ready, same
 
 import hopwave as hw
 import oracle
@@ -89,7 +89,7 @@ def huge(name: str) -> tuple[Graph, list[int], Any, Any, Any]:
 
 
 @pytest.mark.slow
-@machines
+@compiled_machines
 @pytest.mark.parametrize("name", ["grid-1000", "delaunay-18"])
 @pytest.mark.parametrize("plan", ["hopwave-block", "hopwave-wide"])
 def test_huge_graphs(device: str, plan: str, name: str) -> None:
@@ -101,7 +101,7 @@ def test_huge_graphs(device: str, plan: str, name: str) -> None:
 
 
 @pytest.mark.slow
-@machines
+@compiled_machines
 @pytest.mark.parametrize("name", ["grid-1000", "delaunay-18"])
 def test_edges_of_huge_graphs(device: str, name: str) -> None:
     graph, sources, _, flow, _ = huge(name)
@@ -112,7 +112,7 @@ def test_edges_of_huge_graphs(device: str, name: str) -> None:
 
 
 @pytest.mark.slow
-@machines
+@compiled_machines
 @pytest.mark.parametrize("name", ["grid-1000", "delaunay-18"])
 def test_path_counts_of_huge_graphs(device: str, name: str) -> None:
     graph, sources, _, _, one = huge(name)
@@ -165,7 +165,7 @@ def mask(graph: Graph, targets: list[int]) -> Any:
     return chosen
 
 
-@machines
+@compiled_machines
 @pytest.mark.parametrize("plan", ["hopwave-block", "hopwave-wide", "turbobc-sccsc"])
 def test_the_extended_way_is_taken_where_it_must_be(device: str, plan: str) -> None:
     ready(device, CATALOGUE[plan])
@@ -178,7 +178,7 @@ def test_the_extended_way_is_taken_where_it_must_be(device: str, plan: str) -> N
 
 
 @pytest.mark.slow
-@machines
+@compiled_machines
 @pytest.mark.parametrize("plan", ["hopwave-block", "hopwave-wide"])
 def test_both_ways_are_right_around_the_limit(device: str, plan: str) -> None:
     ready(device, CATALOGUE[plan])
@@ -213,7 +213,7 @@ def test_vertices_of_a_level_too_wide_for_one_scale(device: str, plan: str, whic
         same(found.scores, oracle.betweenness(graph, exact=False, **options))
 
 
-@machines
+@compiled_machines
 @pytest.mark.parametrize("which", OPTIONS)
 def test_edges_of_a_level_too_wide_for_one_scale(device: str, which: str) -> None:
     graph, meeting = spanning()
@@ -225,7 +225,7 @@ def test_edges_of_a_level_too_wide_for_one_scale(device: str, which: str) -> Non
     assert run(device, "hopwave-block", graph, **job).extended == 1
 
 
-@machines
+@compiled_machines
 def test_squares_of_a_level_too_wide_for_one_scale(device: str) -> None:
     """An adaptive sample adds up squares together with the scores."""
     graph, _ = spanning()
@@ -247,7 +247,7 @@ def test_path_counts_of_a_level_too_wide_for_one_scale(device: str) -> None:
             assert abs(value - exact[v]) <= Fraction(exact[v], 10**12)
 
 
-@machines
+@compiled_machines
 def test_ordinary_sources_among_extended_ones(device: str) -> None:
     """A worker's state is clean after either kind, and the order of sources does not change a source's part."""
     graph, meeting = spanning()

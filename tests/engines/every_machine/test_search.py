@@ -263,7 +263,7 @@ def test_counts_beyond_float64_come_scaled(device: str) -> None:
 @machines
 @pytest.mark.parametrize("backwards", [False, True])
 def test_one_level_may_span_more_than_float64(device: str, backwards: bool) -> None:
-    """A chain of diamonds beside a plain path: 2^1100 paths meet 1 path, and a vertex beside them still has 1."""
+    """A chain of diamonds beside a plain path: one level has a vertex with 2^1100 paths and one with 1."""
     ready(device, CATALOGUE["hopwave-paths"], SearchJob(path_counts=True))
     diamonds = generate.diamonds(1100)
     path = [0, *range(diamonds.n, diamonds.n + 2200)]

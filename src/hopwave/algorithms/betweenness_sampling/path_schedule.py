@@ -129,7 +129,7 @@ class Schedule:
         """The intervals after `pairs` pairs. Vertices with equal group and count have one interval, computed once."""
         met = np.flatnonzero((counts != 0) | (self.group != 0))
         kinds, inverse = np.unique(counts[met] * len(self.shares) + self.group[met], return_inverse=True)
-        kinds = np.append(kinds, 0)  # for `others`: group 0, which has no hits in the pilot if any vertex is not met
+        kinds = np.append(kinds, 0)  # for `others`: count 0, group 0 (the fewest hits in the pilot)
         hits, group = kinds // len(self.shares), kinds % len(self.shares)
         low, high = interval(hits, pairs, risk * self.shares[group])
         width = np.maximum(high - hits / pairs, hits / pairs - low)
@@ -201,7 +201,7 @@ def apart(low: Floats, high: Floats, many: Integers, top: int) -> bool:
     above = np.cumsum(many[::-1])[::-1]  # how many vertices are in a group and in all groups above it
     place = np.flatnonzero(above == top)
     if not len(place):
-        return bool(top >= above[0])  # `top` cuts through a group, or there are no others
+        return bool(top >= above[0])  # no group begins at `top`: certain only if there are no other vertices
     cut = int(place[0])
     return bool(high[:cut].max(initial=0.0) <= low[cut:].min())
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from hopwave.engines.cpu.compile_notice import compiling
-from hopwave.engines.cpu.intrinsics import COMPILED, INNER, ONE, noinline
+from hopwave.engines.cpu.integers import ONE
+from hopwave.engines.cpu.intrinsics import COMPILED, INNER, noinline
 from hopwave.system.numba_cache import njit
 
 

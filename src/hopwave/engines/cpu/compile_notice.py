@@ -24,7 +24,7 @@ _begun = set()
 
 
 def is_compiled(function):
-    """Whether an earlier process left its machine code on disk, or nothing is kept there, which has been said."""
+    """Whether an earlier process left machine code on disk. True also if none can be kept: a warning has said so."""
     try:
         return bool(list(function._cache._cache_file._load_index()))
     except Exception:  # Numba's private attributes, or a damaged file: without them the notice is lost, nothing else

@@ -66,7 +66,7 @@ def thread_count(threads=None):
 
 
 def check_threads(threads):
-    """Raise what thread_count raises for a number that is none: where one thread is enough, too, it is an error."""
+    """Raise the error of thread_count for an invalid threads=, even if only one thread will be used."""
     if threads is not None or os.environ.get("HOPWAVE_NUM_THREADS"):
         thread_count(threads)
 
@@ -96,7 +96,7 @@ NEXT_CHUNK = 48  # where the next chunk begins
 TAIL = 64  # where the next found vertex goes in the queue
 FOUND, EDGES, CHECKED, AHEAD, EDGES_AHEAD = range(80, 85)  # sums over all who worked on the job
 JOB_KIND, JOB_END, JOB_CHUNK, JOB_DEPTH, JOB_FLAGS, JOB_WHICH, JOB_REGIONS = range(96, 103)  # what to do
-POOL_NEXT = 113  # the first block of a pool that nobody has taken yet (paths/bins.py)
+POOL_NEXT = 113  # the first block of a pool that nobody has taken yet (shortest_paths/bins.py)
 NEXT_WORKER = 112  # numbers threads as they join, for kernels in which each needs arrays of its own
 REGIONS = 128  # from here, a cache line or two apart: where the next chunk of each region begins (see open_regions)
 REGION_CELLS = 16
@@ -126,7 +126,7 @@ def describe_job(board, kind, begin, end, size, depth, flags, which):
 
 @njit(**INNER)
 def open_job(board, kind, begin, end, size, depth, flags, which):
-    """Post such a job."""
+    """Post a job over [begin, end) in chunks of that size."""
     describe_job(board, kind, begin, end, size, depth, flags, which)
     ordered_store(board, EPOCH, board[EPOCH] + 1)
 

@@ -10,7 +10,8 @@ from functools import cached_property
 import numpy as np
 
 from hopwave.engines.cpu import policy
-from hopwave.engines.cpu.intrinsics import COMPILED, ONE
+from hopwave.engines.cpu.integers import ONE
+from hopwave.engines.cpu.intrinsics import COMPILED
 from hopwave.engines.cpu.search.state import Adjacency, Workspace, workspace_arrays
 from hopwave.engines.cpu.views import allocate, allocated, array_in, memory_for, offsets, read_only, unsigned
 from hopwave.system.numba_cache import njit
@@ -115,7 +116,7 @@ class CpuGraph:
             return self._spare.pop(kind, None)
 
     def leave(self, kind, value, size):
-        """Leave arrays of so many bytes to a later run, since their pages exist already, unless they are large."""
+        """Leave arrays to a later run, since their pages exist already, unless they have too many bytes."""
         if size <= policy.BYTES_LEFT:
             with self._lock:
                 self._spare[kind] = value
@@ -130,7 +131,7 @@ class CpuGraph:
     def _answer(self, dtype):
         """An array that the caller may keep. One that no caller kept is used again: its pages exist already.
 
-        Whoever holds an answer, or a view of one, holds a reference to its memory: that is how it is told.
+        An answer, and every view of it, holds a reference to its memory: their number tells whether a caller kept one.
         """
         size = np.dtype(dtype).itemsize
         kept = self._answers[size]

@@ -86,8 +86,6 @@ INNER = COMPILED | {
 }  # fmt: skip
 
 MACHINE = platform.machine().lower()
-U0, U1, U4, U6, U8, U16, U63 = (np.uint64(x) for x in (0, 1, 4, 6, 8, 16, 63))
-ONE = np.uint32(1)
 
 
 def _pointer(context, builder, array_type, array, index_type, index):
@@ -113,7 +111,7 @@ def without_counters(context, builder, kind, value):
 
 @intrinsic
 def uncounted(typing, record):
-    """The same record, to whose arrays no references are counted: for use while the caller holds them.
+    """A copy of the record whose arrays count no references: for use while the caller holds the record.
 
     Numba counts one more reference to every array of a record at every call that it is passed to, atomically. Sixteen
     threads that do so on the same counters take longer than a small level of a search.

@@ -13,7 +13,8 @@ import math
 
 import numpy as np
 
-from hopwave.engines.cpu.intrinsics import COMPILED, INNER, ONE, noinline
+from hopwave.engines.cpu.integers import ONE
+from hopwave.engines.cpu.intrinsics import COMPILED, INNER, noinline
 from hopwave.system.numba_cache import njit
 
 LARGEST, SMALLEST = 1000, -900
@@ -22,7 +23,7 @@ EXACT_BITS = 53  # sums up to 2^53 are exact in any order
 
 @njit(**INNER)
 def rescale_level(sigma, queue, begin, end, degree_bits):
-    """Scale the level queue[begin:end] down if the next one, over degrees of so many bits, might pass 2^LARGEST.
+    """Scale the level queue[begin:end] down if the next one might pass 2^LARGEST; degrees are below 2^bits.
 
     Returns the exponent of its greatest σ̂ and the shift: 0 where nothing was done, -1 where the level is too wide. It
     is scaled then, too, and what would fall below 2^SMALLEST stays there.

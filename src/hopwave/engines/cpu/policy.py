@@ -9,20 +9,22 @@ from __future__ import annotations
 
 # ------------------------------------------------------------------ threads
 
-# One more thread per so many vertices, or so many arcs, of a search: below, waking a helper costs more than it saves.
-# (A search of a dense graph looks at few of its arcs.)
+# A search gets one more thread per VERTICES_PER_THREAD vertices or ARCS_PER_THREAD arcs; with less work than that,
+# waking a helper costs more than it saves. (A search of a dense graph looks at few of its arcs.)
 VERTICES_PER_THREAD = 1 << 12
 ARCS_PER_THREAD = 1 << 25
-ENTRIES_PER_THREAD = 1 << 16  # the same for a loop over the rows of a matrix
-ARCS_PER_WIDE_THREAD = 1 << 18  # the same for betweenness, which looks at all arcs
+ENTRIES_PER_THREAD = 1 << 16  # of a matrix, in a loop over its rows
+ARCS_PER_WIDE_THREAD = 1 << 18  # of betweenness, which looks at all arcs
 SMALL_LEVEL = 1024  # arcs and vertices of a level below which the leader pushes it alone
 MANY_MARKS = 4096  # vertices of a frontier from which on all threads make the first bitmap, by a pass over all vertices
-LARGE_SHARE = 16  # one thread does so for a frontier of one vertex in so many
+LARGE_SHARE = 16  # one thread makes that pass if the frontier has at least n / LARGE_SHARE vertices
 SMALL_BUCKET = 256  # entries of a bucket of shortest paths below which the leader passes them on alone
-FUSED_BLOCKS = 8  # of 64 entries: what a thread puts into the current bucket itself and goes on with, without a new job
+FUSED_BLOCKS = (
+    8  # of 64 entries in the current bucket: a thread that found no more goes on with them, without a new job
+)
 SMALL_GRAPH = 1 << 13  # vertices and arcs up to which one thread, pushing, is done before a shared search has begun
 FIRST_SEARCHES, FIRST_SECONDS = 8, 1.0  # plain searches before the fast loop, some ten seconds of work, is compiled
-SECONDS_PER_PUSHED_ARC = 1e-8  # of such a plain search, about
+SECONDS_PER_PUSHED_ARC = 1e-8  # about, in a plain search
 SMALL_JOB = 1 << 17  # betweenness sources × (vertices and arcs) up to which waking a worker costs more than it saves
 SPINS = 200  # looks at the board before a helper that waits yields its core at every further look
 LINGER = 2_000_000  # nanoseconds for which a helper looks out for another call: waking fifteen takes half as long
@@ -56,7 +58,7 @@ SOURCES_BEFORE_ARRANGING = 256  # of one call that searches from many sources to
 SOURCES_BEFORE_RENUMBERING = 32  # of one betweenness call; numbering by degree costs as much as about ten sources
 PULLS_BEFORE_HUBS = 3  # of one matrix
 IRREGULAR = 8.0  # greatest degree over mean degree from which pulls gain by arranged rows
-CACHED_VERTICES = 1 << 15  # up to so many, all that a search touches stays in a core's own cache
+CACHED_VERTICES = 1 << 15  # of a graph whose searches stay in a core's own cache, at most
 SCATTERED = 64  # neighbours whose median distance in numbers is over n / 64 rarely share a cache line
 BYTES_LEFT = 1 << 28  # of workers' arrays that one betweenness run leaves to the next, with the graph
 BYTES_ANYWHERE = 1 << 26  # that a run takes without asking the system how much is free, which takes 0.1 ms
@@ -66,24 +68,24 @@ ANSWERS_KEPT = 4  # arrays of distances or predecessors, and of scores, that wai
 
 FLAT_DEGREE = 7.0  # meshes and roads have a lower mean degree, and no level that betweenness would gain by pulling
 PUSH_COST = 2  # of an arc in searches from many sources, against an arc that a pull looks at
-PULL_SHARE = 2  # the first pull of many searches is expected to look at one arc in so many; flat around 2
+PULL_SHARE = 2  # the first pull of many searches is expected to look at m / PULL_SHARE arcs; flat around 2
 PULL_COST = 1.0  # of a term looked up along a column in a matrix product, against a term scattered along a row
 MUCH_LONGER = 16  # times as long as the other list: entries are then searched for, not walked past
 HALVINGS = 8  # looks that one such search takes, about
 MIXED = 0.05  # share of entries in a vector from which a branch for each is no longer predicted
-DENSE_FROM = 16  # a push that finds one place in so many returns a dense vector
-SPARSE_FROM = 100  # a pull that finds fewer than one place in so many returns a list
+DENSE_FROM = 16  # a push that finds at least n / 16 places returns a dense vector
+SPARSE_FROM = 100  # a pull that finds fewer than n / 100 places returns a list
 
 # ------------------------------------------------------------------ how much at a time
 
 WIDE_SHARE = 4  # threads per source from which on all of them work on one source after the other
-MANY_THREADS, WIDE_SHARE_OF_MANY = 16, 2  # the same of so many threads: with a source each, half of them would sleep
+MANY_THREADS, WIDE_SHARE_OF_MANY = 16, 2  # from 16 threads on, 2 per source: with a source each, half would sleep
 FEW_SOURCES = 4  # of a mesh, up to which threads share them
 SHARED_MESH_DEGREE = 5.0  # mean degree of such a mesh
-PULL_WIDE = 6  # threads that share a source pull once the frontier has one in so many of the arcs that are left
-TEAM_OF_MESH = 2  # threads at least, that work on one of several sources
-SORTED_SHARE = 8  # betweenness has room to sort one arc in so many, 12 bytes each
-WIDE_VERTICES = 1 << 19  # of a graph with hubs from which on two or three threads already do so with the only source
+PULL_WIDE = 6  # threads that share a source pull once mf > mu / PULL_WIDE (planning/rules.py)
+TEAM_OF_MESH = 2  # threads per source of a mesh, at least, where several sources are worked on at once
+SORTED_SHARE = 8  # betweenness has room to sort m / SORTED_SHARE arcs, 12 bytes each
+WIDE_VERTICES = 1 << 19  # of a graph with hubs, from which on even two or three threads share its only source
 MAX_SOURCES_PER_BLOCK = 32  # of betweenness, where there are many sources
 MIN_BLOCKS = 256  # into which they are divided before blocks grow, so that workers end together
 SOURCES_PER_WORKER = 32  # at least, of searches that share their steps
@@ -119,7 +121,7 @@ def block_size(sources):
 
 
 def preparation(searches, irregular, flat, order):
-    """What a search after so many others may use: "plain" rows, "hubs" next to them, or "arranged" rows with hubs.
+    """What a search may use after that many others: "plain" rows, "hubs" next to them, or "arranged" rows with hubs.
 
     A plan that orders neighbours by degree as its paper does says order="paper" and has them from the start. Without
     hubs in the graph, one neighbour next to the row still saves half of the rows of a pull: 0.83 of the time on
@@ -136,7 +138,7 @@ def preparation(searches, irregular, flat, order):
 
 
 def worth_renumbering(loaded, job):
-    """Whether so many sources earn back a numbering by degree.
+    """Whether the sources of the job are enough to earn back a numbering by degree.
 
     A function of graph and job alone, so that no bit of a result depends on threads or on earlier calls. Scores of
     arcs would have to be carried back to the old order, too, and a caller who limits memory wants no second graph.
@@ -206,7 +208,7 @@ def sorted_arcs(arcs):
 
 
 def few_sources(vertices, irregular, flat, sources, threads):
-    """Whether so many threads have too few sources to take one each.
+    """Whether threads share sources, since there are too few for one each.
 
     >>> few_sources(1 << 18, True, False, 1, 2), few_sources(1 << 18, False, False, 1, 2)
     (False, True)
@@ -224,18 +226,22 @@ def few_sources(vertices, irregular, flat, sources, threads):
 def is_small_job(loaded, job, plan):
     """Whether the calling thread is done with a betweenness job before workers would have begun.
 
-    A function of graph and job alone, as above. The plans of papers run as their papers say.
+    A function of graph and job alone, so that no bit of a result depends on threads. The plans of papers run as their
+    papers say.
     """
     if plan.regime != "block" or job.memory_limit is not None:
         return False
     return job.planned_sources * (loaded.n + loaded.m) <= SMALL_JOB
 
 
+PULL_NEVER, PULL_BY_RULE, PULL_ALWAYS = range(3)
+
+
 def pulls_of(plan, loaded):
-    """How betweenness goes forward: 0 always pushes, 1 asks the plan's rule at every level, 2 always pulls."""
+    """Whether the levels of betweenness are pulled: never, as the plan's rule says for each of them, or always."""
     if len(plan.steps) == 1:
-        return 2 if plan.steps[0].direction == "pull" else 0
-    return 0 if loaded.flat else 1
+        return PULL_ALWAYS if plan.steps[0].direction == "pull" else PULL_NEVER
+    return PULL_NEVER if loaded.flat else PULL_BY_RULE
 
 
 def batch_width(sources, workers, together, lanes=64):
@@ -254,7 +260,7 @@ def batch_width(sources, workers, together, lanes=64):
 
 # ------------------------------------------------------------------ shortest paths
 
-ARCS_PER_PATH_THREAD = 1 << 17  # one more thread per so many arcs of a graph with lengths
+ARCS_PER_PATH_THREAD = 1 << 17  # of a graph with lengths: shortest paths get one more thread for each
 ENTRIES_PER_VERTEX = 1  # that the first pool of blocks has room for; it grows where that is too few
 BLOCKS_PER_WORKER = 2048  # at least: each may have one open block per bin
 LENGTHS_LOOKED_AT = 4096  # to choose the width of buckets
@@ -277,7 +283,7 @@ def path_threads(arcs):
 
 
 def one_core_is_faster(mean_degree, workers):
-    """Whether one core that follows no arc twice finds shortest paths sooner than so many workers.
+    """Whether one core that follows no arc twice finds shortest paths sooner than that many workers.
 
     Beside two workers it took a third of their time on roads (mean degree 2), 0.7 of it on a grid (4), 1.0 to 1.4 on a
     Delaunay mesh (6) and 1.8 on kron 18. Since it walks chains and fetches rows ahead, it takes 0.4, 0.7, 0.6 and 0.9
@@ -333,9 +339,9 @@ def copy_chunk(vertices, threads):
 
 
 def worth_sorting(arcs, fewer, vertices):
-    """Whether a level of betweenness, whose rows have so many arcs, adds up along the fewer arcs of a level next to it.
+    """Whether sorting the `fewer` arcs of a level is faster than gathering along the `arcs` of the level beside it.
 
-    An arc costs 2 ns where it is gathered along, 10 where it is sorted; to go through all vertices, 1 per vertex.
+    Measured: gather 2 ns per arc, sort 10 ns per arc, one pass over all vertices 1 ns per vertex.
 
     >>> worth_sorting(6_700_000, 272_000, 1 << 18), worth_sorting(3_700_000, 3_900_000, 1 << 18)
     (True, False)

@@ -15,7 +15,8 @@ import numpy as np
 from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import crew_size
-from hopwave.engines.cpu.intrinsics import COMPILED, INNER, ONE, atomic_add, noinline, ordered_load
+from hopwave.engines.cpu.integers import ONE
+from hopwave.engines.cpu.intrinsics import COMPILED, INNER, atomic_add, noinline, ordered_load
 from hopwave.engines.cpu.views import unsigned_rows
 from hopwave.engines.cpu.workers import FINISHED, NEXT_BATCH, STOP, new_control, run_workers
 from hopwave.system.numba_cache import njit

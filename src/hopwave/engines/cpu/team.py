@@ -7,9 +7,9 @@ them; helpers copy the arguments from there, and no Python runs.
 
     lead(count, function, part, kind)     # the leader calls function(*part, team, count, 0); helpers are 1 and above
 
-In the function the leader calls `lend(team, ADDRESS, (…))`, `open_offer`, and at its end `close_offer`. A helper calls
-`await_offer` and, for every offer, `claim`s a number and `borrow`s the arguments. The leader waits only while somebody
-copies them, and for those inside a job.
+In the function the leader calls `lend(team, ADDRESS, (A, W, board))`, `open_offer`, and at its end `close_offer`. A
+helper calls what `assistance` returns: for every offer it claims a number and borrows the arguments. The leader waits
+only while somebody copies them, and for those inside a job.
 """
 
 from __future__ import annotations
@@ -24,10 +24,12 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from hopwave.engines.cpu.crew import join_job, leave_job
 from hopwave.engines.cpu.intrinsics import (
     INNER,
     atomic_or,
     nanoseconds,
+    noinline,
     ordered_add,
     ordered_load,
     ordered_store,
@@ -103,7 +105,7 @@ def open_offer(team, helpers):
 
 @njit(**INNER)
 def close_offer(team):
-    """Nobody borrows any more."""
+    """End the offer, and wait for those who are copying the arguments."""
     ordered_store(team, OFFER, team[OFFER] + 1)
     while ordered_load(team, READERS) != 0:
         pause()
@@ -148,6 +150,39 @@ def claim(team, number):
             return wish
     ordered_add(team, READERS, -1)
     return np.int64(0)
+
+
+def assistance(work):
+    """A compiled function for a helper's part, one offer after another: work(A, W, board, me) is its share of a job."""
+
+    @njit(**INNER)
+    def work_for_leader(team, me, A, W, board):
+        """Jobs until the leader sends all away. A, W and board tell only the types."""
+        noinline()
+        A, W, board = borrow(team, ADDRESS, (A, W, board))
+        ordered_add(team, READERS, -1)
+        joined = np.int64(0)
+        while True:
+            joined = join_job(board, joined, me)
+            if joined < 0:
+                return
+            work(A, W, board, me)
+            leave_job(board)
+
+    @njit(**INNER)
+    def assist(team, A, W, board):
+        ordered_add(team, PRESENT, 1)
+        offer = number = np.int64(0)
+        while True:
+            offer = await_offer(team, offer)
+            if offer < 0:
+                return
+            claimed = claim(team, number)
+            if claimed:
+                number = claimed
+                work_for_leader(team, number, A, W, board)
+
+    return assist
 
 
 # ------------------------------------------------------------------ from Python

@@ -14,14 +14,14 @@ UNSIGNED = {1: np.uint8, 4: np.uint32, 8: np.uint64}
 
 
 def read_only(array):
-    """The same memory, for reading alone."""
+    """A read-only view of the array."""
     view = array.view()
     view.flags.writeable = False
     return view
 
 
 def unsigned(array):
-    """The same memory, for reading alone, as unsigned numbers; bools as bytes."""
+    """A read-only view of the array as unsigned numbers; bools become bytes."""
     view = array.view(UNSIGNED[array.dtype.itemsize])
     view.flags.writeable = False
     return view
@@ -38,7 +38,7 @@ WORTH_ONE = 1 << 19  # bytes
 
 
 def memory_for(size):
-    """Memory for an array of so many bytes, and for its start to be moved to a huge page."""
+    """Memory for an array of that many bytes, with room to move its start to a huge page."""
     return np.empty(size if size < WORTH_ONE else max(size + HUGE_PAGE, ASKED_FOR), np.uint8)
 
 

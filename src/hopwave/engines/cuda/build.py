@@ -29,7 +29,7 @@ PER_BLOCK = 4 * BLOCK  # items that a block takes in one turn
 IDS = {np.dtype(np.int32): "int", np.dtype(np.int64): "long long"}
 WEIGHTS = {np.dtype(np.float32): "float", np.dtype(np.float64): "double"}
 ASK_FROM = 1 << 27  # arcs from which to ask first how much memory is free
-SPARE = 0.125  # share of an array that may stay unused behind the rows (room for repeats); if it is more, rows are
+SPARE = 0.125  # share of an array that may stay unused behind the rows (room for repeats); else rows are copied
 
 
 def instances():

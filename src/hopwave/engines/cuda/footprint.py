@@ -61,7 +61,7 @@ def columns(run: Ledger, shape: Shape) -> None:
 
 
 def sort_rows(run: Ledger, name: str, n: int, arcs: int, offset: int, weight: int = 0) -> None:
-    """build.rows_of: sorted rows; no arc is assumed to be repeated."""
+    """build.rows_of: sorted rows; assumes that no arc is repeated."""
     part = min(arcs, max(policy.LEAST_ARCS, -(-arcs // policy.PARTS)))
     run.take("degrees", 4 * n)
     run.take(name, (4 + weight) * arcs)

@@ -226,7 +226,7 @@ class Loaded:
                 if found is None:
                     module = Module()
                     module.load(code)
-                    found = self.functions[key] = module.get_function(symbols[name])  # the function keeps the module
+                    found = self.functions[key] = module.get_function(symbols[name])  # it keeps the module alive
         return found
 
 

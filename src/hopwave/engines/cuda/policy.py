@@ -148,7 +148,7 @@ class ComponentsPolicy:
 
 COMPONENTS = ComponentsPolicy()
 
-LONG_CHECKED_ROW = 1 << 15  # most arcs of a row that one warp validates (kernels/rank/part.cuh); longer rows get a
+LONG_CHECKED_ROW = 1 << 15  # most arcs of a row that one warp checks (kernels/rank/part.cuh); longer rows get a block
 
 # Merrill's contract, which leaves duplicates in the queue: the more blocks run at once, the more duplicates. Least arcs
 # per block, and most blocks per multiprocessor.
@@ -207,7 +207,7 @@ class PowerPolicy:
     # Entries that one warp adds up in one round of a small graph. In a large graph, a row is cut if it has more than an
     # equal share of all entries per warp; with a quarter of that, kron 18 took 14% longer on an H200.
     least_cut: int = 1024
-    hot: int = 24576  # columns, those of the longest rows, whose numbers a block keeps in shared memory: what fits on a
+    hot: int = 24576  # numbers of the longest rows that a block keeps in shared memory: what fits on a Hopper
     hot_arcs: int = 1 << 16  # arcs per block from which `hot` pays
 
 
@@ -222,7 +222,7 @@ class PathsPolicy:
     share_of_memory: float = 0.75  # of the free memory, for the searches' arrays
     first_pairs: int = 1 << 12  # pairs of the first launch
     seconds: float = 0.1  # aim for one launch: a run can stop after each
-    seconds_per_fetch: float = 1.0  # seconds of launches between two fetches of counts: Ctrl-C loses at most this much
+    seconds_per_fetch: float = 1.0  # of launches between two fetches of counts: Ctrl-C loses at most this much
 
 
 PATHS = PathsPolicy()

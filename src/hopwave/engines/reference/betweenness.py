@@ -81,6 +81,15 @@ def count_paths(graph: Graph, P: Predecessors, s: int) -> dict[int, int]:
     return sigma
 
 
+def mean_arcs(P: Predecessors, sigma: dict[int, int], s: int) -> dict[int, float]:
+    """h of every vertex; sigma is in the order of `count_paths`."""
+    h = {s: 0.0}
+    for v in sigma:
+        if v != s:
+            h[v] = sum(sigma[u] / sigma[v] * (h[u] + 1) for u, _ in P[v])
+    return h
+
+
 class Accumulation:
     """One source after another; see hopwave.planning.jobs.Accumulation."""
 
@@ -108,10 +117,8 @@ class Accumulation:
         job, n = self.job, self.graph.n
         d = self._distances(self._out, s, math.inf if job.cutoff is None else job.cutoff)
         P = predecessors(self._out, d)
-        sigma, h, delta = count_paths(self.graph, P, s), {s: 0.0}, dict.fromkeys(d, 0.0)
-        for v in sigma:
-            if v != s:
-                h[v] = sum(sigma[u] / sigma[v] * (h[u] + 1) for u, _ in P[v])
+        sigma, delta = count_paths(self.graph, P, s), dict.fromkeys(d, 0.0)
+        h = mean_arcs(P, sigma, s) if job.weighted else d
         t = dict.fromkeys(d, 1.0) if job.targets is None else {v: float(job.targets[v]) for v in d}
         found = due = ends = 0.0
         for v in reversed(sigma):

@@ -1,6 +1,6 @@
 """Random shortest paths, one whole search per pair: what the CPU engine's two short searches must agree with.
 
-Pairs are those of the CPU engine. Paths are not: they are drawn from the same distribution with other random numbers.
+It draws the pairs that the CPU engine draws, but other paths, from the same distribution.
 """
 
 from __future__ import annotations

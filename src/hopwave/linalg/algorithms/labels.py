@@ -94,7 +94,7 @@ def label_propagation(A: Any, seed: Any = None, max_rounds: int = 100, *, device
 
 
 def scored(C: Matrix, f: Any, order: Any, xp: Any) -> Matrix:
-    """One number per entry, higher for the better label: by frequency, then the vertex's own label, then the order."""
+    """A score per entry, frequency · (n + 1) + tie: ties go to the vertex's own label, then by the order of labels."""
     indptr, labels, _ = C.rows
     n = C.shape[0]
     vertex = row_of_each(C.rows, xp)

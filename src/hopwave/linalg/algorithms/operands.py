@@ -117,7 +117,7 @@ def without_repeats(A: Matrix) -> Matrix:
 
 
 def is_symmetric(A: Matrix) -> bool:
-    """Whether the pattern equals its transpose, as that of an undirected graph does; kept with the matrix."""
+    """Whether the pattern equals its transpose (the graph is undirected); kept with the matrix."""
     known = A.prepared.record(Known)
     if known.symmetric is None:
         rows, columns = A.rows, A.columns

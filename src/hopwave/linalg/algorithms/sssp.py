@@ -35,8 +35,8 @@ from hopwave.linalg.reduction import reduce
 min_plus, least, less = semiring.min_plus, binary.min, binary.lt
 # A pull has no early exit here and reads every arc, so it pays only if a push would read about as many.
 CONVERT = Shares(rising=0.3, falling=0.2)  # the rule of the plan bellman-ford
-MANY = 1000  # a bucket with less than this fraction (1/MANY) of the vertices makes the next one twice as wide
-WIDE, CHAINS = 2, 48  # a bucket's width in longest arcs: WIDE, or CHAINS over the squared mean degree if that is more
+MANY = 1000  # if a bucket has less than 1/MANY of the vertices, the next bucket is twice as wide
+WIDE, CHAINS = 2, 48  # Δ = max(WIDE, CHAINS / (mean degree)²) · longest arc
 
 
 def sssp(A: Any, source: int | Sequence[int], *, device: str = "auto") -> Vector:
@@ -85,7 +85,7 @@ def sssp(A: Any, source: int | Sequence[int], *, device: str = "auto") -> Vector
 
 
 def delta_stepping(A: Any, source: int | Sequence[int], delta: float | None = None, *, device: str = "auto") -> Vector:
-    """As `sssp`, nearest vertices first: one bucket after another, each of distances less than Δ apart.
+    """As `sssp`, nearest vertices first: one bucket of distances after another, each Δ wide.
 
     Light arcs may lead back into the bucket, so they are relaxed until the bucket no longer changes; heavy arcs lead
     out of it, and are relaxed once. A small Δ relaxes few arcs twice (like Dijkstra's algorithm), a large Δ has few

@@ -41,7 +41,7 @@ class Array:
 
 
 class Launches:
-    """A substitute for PackedLaunches: keeps (header, name, names of arguments), and checks the names like it."""
+    """A substitute for PackedLaunches: keeps (header, name, names of arguments) and checks the names too."""
 
     def __init__(self) -> None:
         self.made: list[tuple[str, str, dict[str, Any]]] = []

@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from hopwave.engines.cpu.betweenness.state import ARCS, BEGINS, CACHED, EDGES, ENDPOINTS, IS_PULLED, SHIFT
-from hopwave.engines.cpu.intrinsics import INNER, ONE, U1, U4, U8, U16, noinline, prefetch, prefetch_to_write
+from hopwave.engines.cpu.integers import ONE, U1, U4, U8, U16
+from hopwave.engines.cpu.intrinsics import INNER, noinline, prefetch, prefetch_to_write
 from hopwave.system.numba_cache import njit
 
 
@@ -42,7 +43,7 @@ def back_by_successors(own, begin, end, row, squares, extra, targets, cached):
 
 @njit(**INNER)
 def back_by_arcs(A, own, begin, end, row, targets):
-    """The same for edge scores: what flows through an arc is added to its own score. Returns Σ over the arcs."""
+    """δ of a level that was pushed, and for edge scores the flow through each arc. Returns the sum of all flows."""
     noinline()
     indices, sigma, queue = A.indices, own.sigma, own.queue
     starts, successors = own.starts, own.successors

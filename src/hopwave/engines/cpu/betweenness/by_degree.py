@@ -14,7 +14,8 @@ import numpy as np
 
 from hopwave.engines.cpu.betweenness.run import Accumulation
 from hopwave.engines.cpu.graph import CpuGraph
-from hopwave.engines.cpu.intrinsics import COMPILED, U1
+from hopwave.engines.cpu.integers import U1
+from hopwave.engines.cpu.intrinsics import COMPILED
 from hopwave.engines.cpu.views import unsigned
 from hopwave.graph import Graph
 from hopwave.graph.csr import Rows
@@ -33,7 +34,7 @@ class RenumberedGraph:
         self.loaded = CpuGraph(Graph(*rows, directed=graph.directed, transpose=columns and Rows(*columns)))
 
     def _numbered(self, degrees, across, entries):
-        """Rows of these lengths from their transpose."""
+        """Offsets and indices of rows with these lengths, filled from their transpose."""
         offsets = np.zeros(len(across), across.dtype)
         np.cumsum(degrees[self.order], dtype=offsets.dtype, out=offsets[1:])
         numbered = np.empty_like(entries)

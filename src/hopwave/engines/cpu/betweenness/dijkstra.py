@@ -19,7 +19,8 @@ from collections import namedtuple
 
 import numpy as np
 
-from hopwave.engines.cpu.intrinsics import INNER, ONE, U0, U1, U8, noinline, prefetch
+from hopwave.engines.cpu.integers import ONE, U0, U1, U8
+from hopwave.engines.cpu.intrinsics import INNER, noinline, prefetch
 from hopwave.engines.cpu.many.waiting import NONE, enter, new_waiting, put, remove_root, take_bucket, waiting_arrays
 from hopwave.engines.cpu.views import allocate
 from hopwave.engines.ledger import Array, declare, total
@@ -158,7 +159,7 @@ def search(A, own, source, target):
 
 @njit(**INNER)
 def forget(own, settled):
-    """Make all distances infinite again: by the order of settling where little was reached."""
+    """Make all distances infinite again: only those of settled vertices if they are few."""
     noinline()
     distance, order = own.distance, own.order
     if settled < np.uint64(distance.size) >> np.uint64(3):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from hopwave.engines.cpu.betweenness.state import CUTOFF, EDGES, ENDPOINTS
-from hopwave.engines.cpu.intrinsics import INNER, ONE, noinline
+from hopwave.engines.cpu.integers import ONE
+from hopwave.engines.cpu.intrinsics import INNER, noinline
 from hopwave.engines.cpu.path_counts import add_scaled, two_to
 from hopwave.system.numba_cache import njit
 

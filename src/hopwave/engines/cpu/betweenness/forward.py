@@ -4,35 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from hopwave.engines.cpu.betweenness.state import (
-    ALONG_ROWS,
-    ARCS,
-    BEGINS,
-    CACHED,
-    CUTOFF,
-    DEGREE_BITS,
-    EDGES,
-    FINDABLE,
-    IS_PULLED,
-    PULLS,
-    SHIFT,
-)
-from hopwave.engines.cpu.intrinsics import (
-    INNER,
-    ONE,
-    U0,
-    U1,
-    U4,
-    U6,
-    U8,
-    U16,
-    U63,
-    noinline,
-    prefetch,
-    prefetch_to_write,
-    trailing_zeros,
-)
+from hopwave.engines.cpu.betweenness import state
+from hopwave.engines.cpu.integers import ONE, U0, U1, U4, U6, U8, U16, U63
+from hopwave.engines.cpu.intrinsics import INNER, noinline, prefetch, prefetch_to_write, trailing_zeros
 from hopwave.engines.cpu.path_counts import EXACT_BITS, LARGEST, rescale_level
+from hopwave.engines.cpu.policy import PULL_ALWAYS, PULL_BY_RULE, PULL_NEVER
 from hopwave.engines.cpu.search.frontier import choose, copy_words, set_bits
 from hopwave.engines.cpu.search.push import NEIGHBOURS_AHEAD
 from hopwave.system.numba_cache import njit
@@ -77,9 +53,9 @@ def push_counting(A, own, begin, end, used, arcs):
 
 @njit(**INNER)
 def push_counting_cached(A, own, begin, end, used, arcs):
-    """The same for graphs that fit into a cache, where a mispredicted branch costs more than a useless store.
+    """`push_counting` for graphs that fit into a cache, where a mispredicted branch costs more than a useless store.
 
-    Every value is stored; the ends of queue and successors move on only where it was a find.
+    Every neighbour is stored, and the ends of queue and successors move on only if it belongs there.
     """
     noinline()
     indptr, indices, sigma = A.indptr, A.indices, own.sigma
@@ -158,8 +134,8 @@ def count_along_rows(A, own, begin, end):
 
 @njit(**INNER)
 def settle(A, own, begin, end, counting_arcs):
-    """The level queue[begin:end] is complete: its σ̂ become positive. Returns how many arcs leave it, if wanted, and
-    the greatest σ̂."""
+    """Make the σ̂ of the complete level queue[begin:end] positive. Returns how many arcs leave it, or 0 if they are not
+    wanted, and the greatest σ̂."""
     noinline()
     indptr, queue, sigma = A.indptr, own.queue, own.sigma
     begin, end, greatest = np.uint64(begin), np.uint64(end), 0.0
@@ -178,34 +154,34 @@ def settle(A, own, begin, end, counting_arcs):
 
 @njit(**INNER)
 def forward(A, own, shared, source):
-    """All levels from the source. Returns their number, negative where a level is too wide for one scale."""
+    """All levels from the source. Returns their number, with a minus sign if one is too wide for a single scale."""
     indptr, queue, levels = A.indptr, own.queue, own.levels
     n = own.sigma.size
     m = np.int64(indptr[n])
-    bits, pulls, arcs = shared.limits[DEGREE_BITS], shared.limits[PULLS], shared.limits[EDGES] != 0
+    bits, pulls, arcs = shared.limits[state.DEGREE_BITS], shared.limits[state.PULLS], shared.limits[state.EDGES] != 0
     own.sigma[source], queue[0] = -1.0, np.uint32(source)
-    nf, along_rows, exact = 1, shared.limits[ALONG_ROWS] != 0, 2.0 ** np.float64(EXACT_BITS - bits)
+    nf, along_rows, exact = 1, shared.limits[state.ALONG_ROWS] != 0, 2.0 ** np.float64(EXACT_BITS - bits)
     mf, greatest = settle(A, own, 0, 1, True)
     mu = m - mf
     nf0, mf0, last, marked, used, bound = 0, 0, -1, 0, np.int64(0), 0
-    levels[0, BEGINS], levels[0, ARCS], levels[0, SHIFT], levels[1, BEGINS] = 0, mf, 0, 1
+    levels[0, state.BEGINS], levels[0, state.ARCS], levels[0, state.SHIFT], levels[1, state.BEGINS] = 0, mf, 0, 1
     count = 1  # levels found; levels[count, BEGINS] is where the last of them ends
     v = np.uint64(source)
-    findable = shared.limits[FINDABLE] + np.int64((A.closed[v >> U6] >> (v & U63)) & U1)
-    while count <= shared.limits[CUTOFF] and levels[count, BEGINS] < findable:
-        begin, end = levels[count - 1, BEGINS], levels[count, BEGINS]
-        choice = pulls // 2
-        if pulls == 1:
+    findable = shared.limits[state.FINDABLE] + np.int64((A.closed[v >> U6] >> (v & U63)) & U1)
+    while count <= shared.limits[state.CUTOFF] and levels[count, state.BEGINS] < findable:
+        begin, end = levels[count - 1, state.BEGINS], levels[count, state.BEGINS]
+        choice = np.int64(pulls == PULL_ALWAYS)
+        if pulls == PULL_BY_RULE:
             choice = choose(np.int64(shared.rule[0]), shared.rule[1], shared.rule[2], n, m, nf, mf, mu, nf0, mf0, last)
         nf0, mf0, last = nf, mf, choice
-        levels[count - 1, IS_PULLED] = choice
+        levels[count - 1, state.IS_PULLED] = choice
         if choice:
             if marked == 0:
                 copy_words(own.visited, A.closed)
             set_bits(own.visited, queue, marked, end)
             marked = end
             tail = pull_counting(A, own, end)
-        elif shared.limits[CACHED]:
+        elif shared.limits[state.CACHED]:
             tail, used = push_counting_cached(A, own, begin, end, used, arcs)
         else:
             tail, used = push_counting(A, own, begin, end, used, arcs)
@@ -214,17 +190,17 @@ def forward(A, own, shared, source):
             break
         if along_rows and greatest > exact and choice == 0:
             count_along_rows(A, own, end, tail)
-        mf, largest = settle(A, own, end, tail, pulls != 0)
+        mf, largest = settle(A, own, end, tail, pulls != PULL_NEVER)
         greatest = largest if greatest <= exact else np.inf  # once rounded, counts may be fractions
         mu -= mf
-        levels[count, ARCS], levels[count, SHIFT] = mf, 0
+        levels[count, state.ARCS], levels[count, state.SHIFT] = mf, 0
         bound += bits
         if bound + bits > LARGEST:
             bound, shift = rescale_level(own.sigma, queue, end, tail, bits)
             if shift < 0:
-                levels[count + 1, BEGINS] = tail
+                levels[count + 1, state.BEGINS] = tail
                 return -count
-            levels[count, SHIFT] = shift
+            levels[count, state.SHIFT] = shift
         count += 1
-        levels[count, BEGINS] = tail
+        levels[count, state.BEGINS] = tail
     return count

@@ -46,7 +46,7 @@ class Accumulation:
         self._limits[state.SQUARES] = job.squares
         self._limits[state.DEGREE_BITS] = loaded.degree_bits
         self._limits[state.FINDABLE] = loaded.findable
-        self._limits[state.PULLS] = 0 if job.edges else policy.pulls_of(plan, loaded)
+        self._limits[state.PULLS] = policy.PULL_NEVER if job.edges else policy.pulls_of(plan, loaded)
         self._limits[state.CACHED] = n <= policy.CACHED_VERTICES
         self._limits[state.ALONG_ROWS] = policy.adds_along_rows(n, m, loaded.flat, job.planned_sources)
         self._rule = np.array([plan.rule.code, *plan.rule.parameters()])
@@ -113,7 +113,7 @@ class Accumulation:
         """Leave all arrays to another run."""
         states, self._states = self._states, []
         one = states[0]  # of successors, only those of pushed levels were written
-        recorded = one.successors[: 0 if self._limits[state.PULLS] else None]
+        recorded = one.successors[: None if self._limits[state.PULLS] == policy.PULL_NEVER else 0]
         touched = one.sigma, one.gathered, one.queue, one.starts, recorded
         self._loaded.leave("workers", states, len(states) * sum(array.nbytes for array in touched))
         self._loaded.leave(("scores", *scores.shape), scores, scores.nbytes)

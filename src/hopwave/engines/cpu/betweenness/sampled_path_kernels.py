@@ -19,7 +19,8 @@ from collections import namedtuple
 
 import numpy as np
 
-from hopwave.engines.cpu.intrinsics import COMPILED, INNER, ONE, atomic_add, noinline, ordered_load
+from hopwave.engines.cpu.integers import ONE
+from hopwave.engines.cpu.intrinsics import COMPILED, INNER, atomic_add, noinline, ordered_load
 from hopwave.engines.cpu.path_counts import add_scaled, two_to
 from hopwave.engines.cpu.workers import FINISHED, NEXT_BATCH, STOP
 from hopwave.system.numba_cache import njit
@@ -64,7 +65,7 @@ def mix(z):
 
 @njit(**INNER)
 def fraction(key, number):
-    """A uniform number in [0, 1): that number of the pair with that key."""
+    """Random number `number` of the pair with that key, uniform in [0, 1)."""
     return np.float64(mix(key + np.uint64(number + 1) * WEYL) >> U11) * 2.0**-53
 
 

@@ -14,25 +14,13 @@ from collections import namedtuple
 
 import numpy as np
 
+from hopwave.engines.cpu.betweenness import sampled_path_kernels
 from hopwave.engines.cpu.betweenness.dijkstra import NONE, PATHS, bytes_of_state, forget, new_state, search
-from hopwave.engines.cpu.betweenness.sampled_path_kernels import (
-    ARCS,
-    INNER_VERTICES,
-    PAIRS_PER_BATCH,
-    RECOUNTED,
-    ROUNDING,
-    SUM_CELLS,
-    UNCONNECTED,
-    WEYL,
-    WRONG,
-    fraction,
-    mix,
-    pair,
-)
 from hopwave.engines.cpu.betweenness.sampled_paths import PathSampling
 from hopwave.engines.cpu.betweenness.weighted import TOO_MANY, check_cycle, rows_with_lengths
 from hopwave.engines.cpu.betweenness.weighted_extended import extended_counts, report_cycle, sequence
-from hopwave.engines.cpu.intrinsics import COMPILED, INNER, ONE, atomic_add, noinline, ordered_load
+from hopwave.engines.cpu.integers import ONE
+from hopwave.engines.cpu.intrinsics import COMPILED, INNER, atomic_add, noinline, ordered_load
 from hopwave.engines.cpu.path_counts import two_to
 from hopwave.engines.cpu.workers import FINISHED, NEXT_BATCH, STOP
 from hopwave.engines.undefined_counts import uncountable
@@ -53,7 +41,7 @@ def walk(own, path, s, exponent, key):
     v, length = path[0], 0
     while v != s:
         tail, tie = before.tail[v], np.uint64(before.tie[v])
-        chosen, running, found = fraction(key, 2 + length) * nodes[v, PATHS], 0.0, tail
+        chosen, running, found = sampled_path_kernels.fraction(key, 2 + length) * nodes[v, PATHS], 0.0, tail
         taken = False
         while True:
             running += nodes[tail, PATHS] * (two_to(exponent[tail] - exponent[v]) if wide else 1.0)
@@ -63,7 +51,7 @@ def walk(own, path, s, exponent, key):
                 break
             tail, tie = before.tie_tail[tie], np.uint64(before.following[tie])
         length += 1
-        if length == path.size or not abs(running - nodes[v, PATHS]) <= ROUNDING * nodes[v, PATHS]:
+        if length == path.size or not abs(running - nodes[v, PATHS]) <= sampled_path_kernels.ROUNDING * nodes[v, PATHS]:
             return -1
         v = found
         path[length] = v
@@ -95,11 +83,11 @@ def sample(A, own, shared, key):
     """One pair, and one of its shortest paths, if there is one within the cutoff. Returns False if it has no number."""
     noinline()
     found, sums, path = own.search, own.sums, own.path
-    s, t = pair(key, found.distance.size)
+    s, t = sampled_path_kernels.pair(key, found.distance.size)
     settled, greatest, flat = search(A, found, s, np.uint32(t))
     for i in range(settled):
         u = found.order[i]
-        sums[ARCS] += np.int64(A.indptr[u + ONE]) - np.int64(A.indptr[u])
+        sums[sampled_path_kernels.ARCS] += np.int64(A.indptr[u + ONE]) - np.int64(A.indptr[u])
     exponent = np.empty(0, np.int64)
     if flat or greatest > TOO_MANY:
         backwards, unready = sequence(found, settled)
@@ -109,15 +97,15 @@ def sample(A, own, shared, key):
         mantissa, exponent = extended_counts(found, backwards)
         for i in range(settled):
             found.nodes[found.order[i], PATHS] = mantissa[found.order[i]]
-        sums[RECOUNTED] += found.distance[t] < np.inf
+        sums[sampled_path_kernels.RECOUNTED] += found.distance[t] < np.inf
     if found.distance[t] < np.inf:
         path[0] = t
         length = walk(found, path, np.uint32(s), exponent, key)
         right = length > 0 and count(A, found, path, length, own.counts)
-        sums[INNER_VERTICES] += max(length - 1, 0)
-        sums[WRONG] += not right
+        sums[sampled_path_kernels.INNER_VERTICES] += max(length - 1, 0)
+        sums[sampled_path_kernels.WRONG] += not right
     else:
-        sums[UNCONNECTED] += 1
+        sums[sampled_path_kernels.UNCONNECTED] += 1
     forget(found, settled)
     return True
 
@@ -127,12 +115,14 @@ def take_weighted_pairs(A, own, shared):
     """A worker: batch after batch of pairs until none is left."""
     control = shared.control
     while ordered_load(control, STOP) == 0:
-        first = atomic_add(control, NEXT_BATCH, PAIRS_PER_BATCH)
+        first = atomic_add(control, NEXT_BATCH, sampled_path_kernels.PAIRS_PER_BATCH)
         if first >= shared.last:
             break
-        until = min(first + PAIRS_PER_BATCH, shared.last)
+        until = min(first + sampled_path_kernels.PAIRS_PER_BATCH, shared.last)
         for i in range(first, until):
-            if not sample(A, own, shared, mix(shared.start + np.uint64(i + 1) * WEYL)):
+            if not sample(
+                A, own, shared, sampled_path_kernels.mix(shared.start + np.uint64(i + 1) * sampled_path_kernels.WEYL)
+            ):
                 return
         atomic_add(control, FINISHED, until - first)
 
@@ -161,7 +151,7 @@ class WeightedPathSampling(PathSampling):
             search=new_state(self._n, len(self._graph.indices), False),
             path=np.empty(self._n, np.uint32),
             counts=np.zeros(self._n, np.int64),
-            sums=np.zeros(SUM_CELLS, np.int64),
+            sums=np.zeros(sampled_path_kernels.SUM_CELLS, np.int64),
         )
 
     def _check(self, control):

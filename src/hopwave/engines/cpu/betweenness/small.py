@@ -9,13 +9,16 @@ from __future__ import annotations
 import numpy as np
 
 from hopwave.engines.cpu.crew import check_threads
-from hopwave.engines.cpu.intrinsics import COMPILED, ONE, U0, U1
+from hopwave.engines.cpu.integers import ONE, U0, U1
+from hopwave.engines.cpu.intrinsics import COMPILED
 from hopwave.engines.cpu.path_counts import LARGEST, rescale_level
 from hopwave.system.numba_cache import njit
 
 NO_CUTOFF = np.iinfo(np.int32).max
 NONE = np.empty(0)
-UNVISITED = np.int32(2**31 - 1)  # a depth greater than any: "is a successor" is then one comparison
+UNVISITED = np.int32(
+    2**31 - 1
+)  # of a vertex that is not visited, above every depth: "is a successor" is then one comparison
 
 
 class SmallAccumulation:
@@ -51,7 +54,7 @@ class SmallAccumulation:
         return self.done
 
     def _count_scaled(self, poll):
-        """The same sums where plain path counts would outgrow float64."""
+        """Sums over all sources with scaled path counts: plain ones would outgrow float64."""
         run = self._otherwise()
         done = 0
         while done < run.blocks:

@@ -23,7 +23,7 @@ from hopwave.system.numba_cache import njit
 
 @njit(**INNER)
 def forget(sigma, queue, reached):
-    """Mark all as unvisited: by the queue where little was reached."""
+    """Mark all vertices as unvisited: only those in the queue if they are few."""
     noinline()
     if reached < sigma.size // 8:
         for i in range(reached):

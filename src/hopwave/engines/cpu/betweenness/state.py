@@ -55,7 +55,7 @@ BEGINS, ARCS, IS_PULLED, SHIFT = range(4)
 # says whether its block is done. FINISHED counts committed blocks.
 LOCK, EXTENDED, CYCLE, READY = CONTROL_CELLS, CONTROL_CELLS + 16, CONTROL_CELLS + 20, CONTROL_CELLS + 32
 
-# Cells of limits. PULLS: 0 never, 1 by the rule, 2 always (policy.pulls_of). CACHED: the graph fits into a cache.
+# Cells of limits. PULLS: never, by the rule or always (policy.pulls_of). CACHED: the graph fits into a cache.
 # ALONG_ROWS: rounded path counts are added up in the order of rows (policy.adds_along_rows).
 CUTOFF, BLOCK_SIZE, BLOCKS, ENDPOINTS, EDGES, SQUARES, DEGREE_BITS, FINDABLE, PULLS, CACHED, ALONG_ROWS = range(11)
 LIMIT_CELLS = 11

@@ -15,22 +15,12 @@ from __future__ import annotations
 import numpy as np
 
 from hopwave.engines.cpu import policy
-from hopwave.engines.cpu.betweenness.dijkstra import (
-    DELTA,
-    NONE,
-    PATHS,
-    TOTAL,
-    Lengths,
-    bytes_of_state,
-    forget,
-    new_state,
-    search,
-)
+from hopwave.engines.cpu.betweenness import dijkstra, state
 from hopwave.engines.cpu.betweenness.run import NO_CUTOFF, Accumulation
 from hopwave.engines.cpu.betweenness.source import claim_block, finish_block
-from hopwave.engines.cpu.betweenness.state import BLOCK_SIZE, CYCLE, EDGES, ENDPOINTS, EXTENDED, SQUARES
 from hopwave.engines.cpu.betweenness.weighted_extended import extended_source, report_cycle, sequence
-from hopwave.engines.cpu.intrinsics import COMPILED, INNER, U0, U1, atomic_add, noinline
+from hopwave.engines.cpu.integers import U0, U1
+from hopwave.engines.cpu.intrinsics import COMPILED, INNER, atomic_add, noinline
 from hopwave.engines.cpu.path_counts import LARGEST
 from hopwave.engines.cpu.views import unsigned
 from hopwave.engines.undefined_counts import uncountable
@@ -45,32 +35,32 @@ def walk_back(own, shared, settled, row, squares):
     """δ from the vertices settled last to the source. Returns Σ δ, and what it must be."""
     noinline()
     nodes, order, before, targets = own.nodes, own.order, own.before, shared.targets
-    edges, extra = shared.limits[EDGES] != 0, np.float64(shared.limits[ENDPOINTS])
+    edges, extra = shared.limits[state.EDGES] != 0, np.float64(shared.limits[state.ENDPOINTS])
     inner = 0.0 if edges else 1.0  # a path over h arcs has h - 1 inner vertices
     found, due, counted = 0.0, 0.0, 0.0
     i = settled
     while i > U1:
         i -= U1
         v = order[i]
-        paths, delta = nodes[v, PATHS], nodes[v, DELTA]
+        paths, delta = nodes[v, dijkstra.PATHS], nodes[v, dijkstra.DELTA]
         weight = 1.0 if targets.size == 0 else targets[v]
         share = (weight + delta) / paths  # each predecessor u takes σ(u) times that
         u = before.tail[v]
-        flow = nodes[u, PATHS] * share
-        nodes[u, DELTA] += flow
+        flow = nodes[u, dijkstra.PATHS] * share
+        nodes[u, dijkstra.DELTA] += flow
         if edges:
             row[before.arc[v]] += flow
             found += flow
         tie = np.uint64(before.tie[v])
-        while tie != NONE:
+        while tie != dijkstra.NONE:
             u = before.tie_tail[tie]
-            flow = nodes[u, PATHS] * share
-            nodes[u, DELTA] += flow
+            flow = nodes[u, dijkstra.PATHS] * share
+            nodes[u, dijkstra.DELTA] += flow
             if edges:
                 row[before.tie_arc[tie]] += flow
                 found += flow
             tie = np.uint64(before.following[tie])
-        due += (nodes[v, TOTAL] / paths - inner) * weight
+        due += (nodes[v, dijkstra.TOTAL] / paths - inner) * weight
         counted += weight
         if not edges:
             found += delta
@@ -85,7 +75,7 @@ def walk_back(own, shared, settled, row, squares):
 @njit(**INNER)
 def one_source(A, own, shared, source, row, squares):
     """Add what one source contributes to row. Returns both sides of its certificate; negative if it cannot."""
-    settled, greatest, flat = search(A, own, source, EVERY)
+    settled, greatest, flat = dijkstra.search(A, own, source, EVERY)
     if not flat and greatest <= TOO_MANY:
         found, due = walk_back(own, shared, settled, row, squares)
     else:
@@ -93,22 +83,22 @@ def one_source(A, own, shared, source, row, squares):
         if np.uint64(backwards.size) < settled:
             report_cycle(own, shared, settled, unready)
             return -1.0, -1.0
-        atomic_add(shared.control, EXTENDED, 1)
+        atomic_add(shared.control, state.EXTENDED, 1)
         found, due = extended_source(own, shared, backwards, row, squares)
-    forget(own, settled)
+    dijkstra.forget(own, settled)
     return found, due
 
 
 @njit(**COMPILED)
 def take_weighted_sources(A, own, shared):
     """A worker: blocks of sources until none is left."""
-    scores, sources, size, n = shared.scores, shared.sources, shared.limits[BLOCK_SIZE], own.distance.size
+    scores, sources, size, n = shared.scores, shared.sources, shared.limits[state.BLOCK_SIZE], own.distance.size
     while True:
         block = claim_block(shared)
         if block < 0:
             return
         row = scores[block % scores.shape[0]]
-        squares = row[n:] if shared.limits[SQUARES] else row[:0]
+        squares = row[n:] if shared.limits[state.SQUARES] else row[:0]
         for i in range(block * size, min((block + 1) * size, sources.size)):
             found, due = one_source(A, own, shared, sources[i], row, squares)
             if found < 0.0:
@@ -124,13 +114,13 @@ def rows_with_lengths(loaded, cutoff):
     least, greatest = float(lengths.min(initial=np.inf)), float(lengths.max(initial=0.0))
     per_length, final = policy.length_buckets(least, greatest)
     rows = unsigned(graph.indptr), unsigned(graph.indices)
-    return Lengths(*rows, lengths, cutoff, per_length, final, loaded.scattered)
+    return dijkstra.Lengths(*rows, lengths, cutoff, per_length, final, loaded.scattered)
 
 
 def check_cycle(graph, control):
     """Raise a GraphError if a worker met a cycle of arcs that add nothing to a distance."""
-    if control[CYCLE]:
-        source, u, v = (int(cell) for cell in control[CYCLE + 1 : CYCLE + 4])
+    if control[state.CYCLE]:
+        source, u, v = (int(cell) for cell in control[state.CYCLE + 1 : state.CYCLE + 4])
         raise uncountable(graph, source, u, v)
 
 
@@ -146,7 +136,7 @@ class WeightedAccumulation(Accumulation):
 
     @staticmethod
     def bytes_per_worker(n, m, width, edges):
-        return bytes_of_state(n, m, edges) + 16 * width
+        return dijkstra.bytes_of_state(n, m, edges) + 16 * width
 
     def _rows(self, loaded):
         return rows_with_lengths(loaded, self.job.cutoff)
@@ -155,7 +145,7 @@ class WeightedAccumulation(Accumulation):
         return NO_CUTOFF  # Lengths has the cutoff
 
     def _worker_state(self):
-        return new_state(self._n, len(self.A.indices), self.job.edges)
+        return dijkstra.new_state(self._n, len(self.A.indices), self.job.edges)
 
     def _check(self, control):
         check_cycle(self._graph, control)

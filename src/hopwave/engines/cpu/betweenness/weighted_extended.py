@@ -10,7 +10,8 @@ import numpy as np
 
 from hopwave.engines.cpu.betweenness.dijkstra import NONE
 from hopwave.engines.cpu.betweenness.state import CYCLE, EDGES, ENDPOINTS
-from hopwave.engines.cpu.intrinsics import INNER, U0, U1, atomic_or, compare_and_swap, noinline
+from hopwave.engines.cpu.integers import U0, U1
+from hopwave.engines.cpu.intrinsics import INNER, atomic_or, compare_and_swap, noinline
 from hopwave.engines.cpu.path_counts import add_scaled, two_to
 from hopwave.engines.cpu.workers import FAILED, STOP
 from hopwave.system.numba_cache import njit

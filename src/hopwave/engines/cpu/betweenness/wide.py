@@ -112,7 +112,7 @@ class WideAccumulation:
         return done[kernels.OUTCOME] != kernels.TOO_WIDE
 
     def _add_by_one(self, number):
-        """Path counts are too large for this way: the source is left to one worker, which knows others."""
+        """Leave a source whose path counts are too large to one worker, which can scale them."""
         one = replace(self.job, sources=self.job.sources[number : number + 1])
         run = Accumulation(self.loaded, one, self.plan, 1)
         run.advance(0, lambda done: False)
@@ -122,7 +122,7 @@ class WideAccumulation:
 
     @property
     def _kind(self):
-        """Under which name the arrays of all teams are left to another run."""
+        """The name under which the arrays of all teams are left to the next run."""
         return "wide", self.teams, self.workers
 
     def _new_states(self):

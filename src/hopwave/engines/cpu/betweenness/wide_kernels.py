@@ -19,66 +19,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from hopwave.engines.cpu.betweenness.wide_levels import (
-    ARCS,
-    BEGINS,
-    BY_WORDS,
-    COUNTED,
-    COUNTS,
-    DUE,
-    FOUND_SUM,
-    HAS_SUCCESSORS,
-    OUTWARDS,
-    PUSHES,
-    SHIFT,
-    WITH_ENDPOINTS,
-    add_sorted,
-    count_and_push,
-    count_by_words,
-    finish_by_words,
-    finish_level,
-    forget,
-    pull_counting,
-    sort_arcs,
-)
-from hopwave.engines.cpu.crew import (
-    EDGES,
-    FOUND,
-    JOB_DEPTH,
-    JOB_FLAGS,
-    JOB_KIND,
-    TAIL,
-    close_job,
-    describe_job,
-    dismiss,
-    join_job,
-    leave_job,
-    next_of_regions,
-    open_job,
-    open_regions,
-)
-from hopwave.engines.cpu.intrinsics import COMPILED, INNER, U1, U6, U63, noinline, ordered_add, uncounted
+from hopwave.engines.cpu import crew
+from hopwave.engines.cpu.betweenness import wide_levels
+from hopwave.engines.cpu.integers import U1, U6, U63
+from hopwave.engines.cpu.intrinsics import COMPILED, INNER, noinline, uncounted
 from hopwave.engines.cpu.path_counts import LARGEST, rescale_level
-from hopwave.engines.cpu.policy import LARGE_SHARE, PULL_WIDE
+from hopwave.engines.cpu.policy import LARGE_SHARE, PULL_ALWAYS, PULL_BY_RULE, PULL_WIDE
 from hopwave.engines.cpu.policy import worth_sorting as _worth_sorting
 from hopwave.engines.cpu.search.frontier import choose
 from hopwave.engines.cpu.search.loop import pull_chunk, push_chunk, region_chunk
 from hopwave.engines.cpu.search.state import BUFFER
 from hopwave.engines.cpu.search.steps import mark_up
-from hopwave.engines.cpu.team import (
-    ADDRESS,
-    PRESENT,
-    READERS,
-    await_offer,
-    borrow,
-    claim,
-    close_offer,
-    lend,
-    open_offer,
-)
+from hopwave.engines.cpu.team import ADDRESS, assistance, close_offer, lend, open_offer
 from hopwave.system.numba_cache import njit
 
-# Cells of limits. BUCKET_BITS: a bucket of vertices, by which arcs are sorted, has so many of them, a power of two.
+# Cells of limits. PULLS: policy.pulls_of. BUCKET_BITS: arcs are sorted into buckets of 2^BUCKET_BITS vertices.
 CUTOFF, THREADS, ENDPOINTS, DEGREE_BITS, FINDABLE, PULLS, BUCKET_BITS = range(7)
 LIMIT_CELLS = 7
 
@@ -88,7 +43,6 @@ ADDED, TOO_WIDE = np.int64(0), np.int64(1)
 
 INIT, OUT, MARK, PULL, BACK, SORT, ADD_SORTED = (np.int64(kind) for kind in range(7))
 ZERO, ONE_EACH = np.int64(0), np.int64(1)
-FLAG_BITS, FLAGS = 4, 15  # of jobs over sorted arcs; the bits above them are BUCKET_BITS
 WORDS_COLLECTED = np.int64(BUFFER // 64)  # at most, so that a worker's buffer holds their vertices
 worth_sorting = njit(**INNER)(_worth_sorting)
 
@@ -97,77 +51,79 @@ worth_sorting = njit(**INNER)(_worth_sorting)
 def work(A, W, board, me):
     """One worker's share of the open job."""
     noinline()
-    kind, level, flags = board[JOB_KIND], board[JOB_DEPTH], board[JOB_FLAGS]
-    if kind == OUT and flags & BY_WORDS:
-        count_by_words(A, W, board, me, level)
+    kind, level, flags = board[crew.JOB_KIND], board[crew.JOB_DEPTH], board[crew.JOB_FLAGS]
+    if kind == OUT and flags & wide_levels.BY_WORDS:
+        wide_levels.count_by_words(A, W, board, me, level)
     elif kind == OUT:
-        count_and_push(A, W, board, me, level, flags)
+        wide_levels.count_and_push(A, W, board, me, level, flags)
     elif kind == PULL:
-        pull_counting(A, W, board, me, level)
-    elif kind == BACK and flags & BY_WORDS:
-        finish_by_words(A, W, board, me, level, flags)
+        wide_levels.pull_counting(A, W, board, me, level)
+    elif kind == BACK and flags & wide_levels.BY_WORDS:
+        wide_levels.finish_by_words(A, W, board, me, level, flags)
     elif kind == BACK:
-        finish_level(A, W, board, me, level, flags)
+        wide_levels.finish_level(A, W, board, me, level, flags)
     elif kind == SORT:
-        sort_arcs(A, W, board, me, level, flags & FLAGS, flags >> FLAG_BITS)
+        wide_levels.sort_arcs(A, W, board, me, level, flags & wide_levels.FLAGS, flags >> wide_levels.FLAG_BITS)
     elif kind == ADD_SORTED:
-        add_sorted(A, W, board, me, level, flags & FLAGS, flags >> FLAG_BITS)
+        wide_levels.add_sorted(A, W, board, me, level, flags & wide_levels.FLAGS, flags >> wide_levels.FLAG_BITS)
     else:
         region = me
         while True:
-            begin, stop, region = next_of_regions(board, region)
+            begin, stop, region = crew.next_of_regions(board, region)
             if region < 0:
                 return
             if kind == MARK:
                 mark_up(W.parent, W.visited, W.visited, A.closed, begin, stop)
             else:
                 last = min(np.uint64(stop) << U6, np.uint64(W.parent.size))
-                forget(W.parent, W.sigma, A.unvisited, np.uint64(begin) << U6, last)
+                wide_levels.forget(W.parent, W.sigma, A.unvisited, np.uint64(begin) << U6, last)
 
 
 @njit(**INNER)
 def divided(A, W, board, kind, end, size, level, flags, threads):
-    """A job over [0, end), words or buckets, each thread its own part first."""
+    """Post a job over [0, end), words or buckets, work on it, and wait. Each thread begins with a part of its own."""
     noinline()
-    open_regions(board, kind, end, size, level, flags, ZERO, threads)
+    crew.open_regions(board, kind, end, size, level, flags, ZERO, threads)
     work(A, W, board, ZERO)
-    close_job(board)
+    crew.close_job(board)
 
 
 @njit(**INNER)
 def by_level(A, W, board, kind, level, flags, arcs, threads):
-    """A job over the vertices of a level: over the queue, or over all words where that is nearly as few."""
+    """Post a job over a level, work on it, and wait. A large level is found among all words, others in the queue."""
     noinline()
-    begin, end, n = W.levels[level, BEGINS], W.levels[level + 1, BEGINS], W.parent.size
-    pushes = kind == OUT and flags & PUSHES != 0
+    begin, end, n = W.levels[level, wide_levels.BEGINS], W.levels[level + 1, wide_levels.BEGINS], W.parent.size
+    pushes = kind == OUT and flags & wide_levels.PUSHES != 0
     if (end - begin) * LARGE_SHARE >= n and not pushes:
         words = np.int64(W.visited.size)
         size = min(WORDS_COLLECTED, region_chunk(words, threads))
-        divided(A, W, board, kind, words, size, level, flags | BY_WORDS, threads)
+        divided(A, W, board, kind, words, size, level, flags | wide_levels.BY_WORDS, threads)
         return
     size = push_chunk(end - begin, arcs, threads)
     if end - begin <= size:  # nothing to share
-        describe_job(board, kind, begin, end, size, level, flags, ZERO)
+        crew.describe_job(board, kind, begin, end, size, level, flags, ZERO)
         work(A, W, board, ZERO)
         return
-    open_job(board, kind, begin, end, size, level, flags, ZERO)
+    crew.open_job(board, kind, begin, end, size, level, flags, ZERO)
     work(A, W, board, ZERO)
-    close_job(board)
+    crew.close_job(board)
 
 
 @njit(**INNER)
 def by_sorted_arcs(A, W, board, from_level, level, flags, limits):
-    """Give what one level has to a level next to it, by the sorted arcs of the former. Returns whether that was worth
-    it and there was room for them."""
+    """Carry values from one level to a level beside it, along the sorted arcs of the former.
+
+    Returns False if nothing was done: sorting would take longer, or there is no room for that many arcs.
+    """
     noinline()
     levels, buckets, threads = W.levels, np.int64(W.runs.shape[0]), limits[THREADS]
-    arcs, fewer = levels[level, ARCS], levels[from_level, ARCS]
+    arcs, fewer = levels[level, wide_levels.ARCS], levels[from_level, wide_levels.ARCS]
     if fewer > W.getters.size or not worth_sorting(arcs, fewer, W.parent.size):
         return False
-    flags |= limits[BUCKET_BITS] << FLAG_BITS
-    board[TAIL] = 0
+    flags |= limits[BUCKET_BITS] << wide_levels.FLAG_BITS
+    board[crew.TAIL] = 0
     divided(A, W, board, SORT, buckets, ONE_EACH, from_level, flags, threads)
-    if board[FOUND]:
+    if board[crew.FOUND]:
         return False
     divided(A, W, board, ADD_SORTED, buckets, ONE_EACH, level, flags, threads)
     return True
@@ -175,19 +131,23 @@ def by_sorted_arcs(A, W, board, from_level, level, flags, limits):
 
 @njit(**INNER)
 def settle(W, level, bound, bits):
-    """A level is counted: scale it down if its successors might overflow. Returns what bounds the exponents of its
-    counts, -1 if it is too wide. As in betweenness/forward.py, so that the same sources are counted the other way."""
+    """Scale a counted level down if its successors might overflow. Returns a bound on the exponents of its counts, or
+    -1 if it is too wide. The rule is that of betweenness/forward.py, so that both refuse the same sources."""
     if bound + 2 * bits <= LARGEST:
         return bound + bits
-    begin, end = W.levels[level, BEGINS], W.levels[level + 1, BEGINS]
+    begin, end = W.levels[level, wide_levels.BEGINS], W.levels[level + 1, wide_levels.BEGINS]
     bound, shift = rescale_level(W.sigma[level % 2], W.queue, begin, end, bits)
-    W.levels[level, SHIFT] = shift
+    W.levels[level, wide_levels.SHIFT] = shift
     return bound if shift >= 0 else np.int64(-1)
 
 
 @njit(**INNER)
 def way_out(A, W, board, source, limits, rule):
-    """Path counts, level after level. Returns how many levels there are; 0 where a level is too wide."""
+    """Path counts, level after level. Returns the number of levels, or 0 if one is too wide for float64.
+
+    A pushed level is found first and counted later, once: along sorted arcs, when it is pushed in turn, or before it is
+    pulled from. A pulled level is counted as it is found. `counted` is the last level whose paths are counted.
+    """
     noinline()
     queue, levels, sums = W.queue, W.levels, W.sums
     n, words, threads, bits = W.parent.size, np.int64(W.visited.size), limits[THREADS], limits[DEGREE_BITS]
@@ -197,39 +157,57 @@ def way_out(A, W, board, source, limits, rule):
     nf, mf = np.int64(1), -np.int64(W.parent[source]) - 1
     W.parent[source], W.sigma[0, source], queue[0] = 0, 1.0, np.uint32(source)
     v = np.uint64(source)
-    levels[0, BEGINS], levels[1, BEGINS], levels[0, SHIFT], levels[0, ARCS] = 0, 1, 0, mf
+    (
+        levels[0, wide_levels.BEGINS],
+        levels[1, wide_levels.BEGINS],
+        levels[0, wide_levels.SHIFT],
+        levels[0, wide_levels.ARCS],
+    ) = 0, 1, 0, mf
     mu, nf0, mf0, last, bound, marked, counted = m - mf, ZERO, ZERO, np.int64(-1), ZERO, ZERO, ZERO
     findable = limits[FINDABLE] + np.int64((A.closed[v >> U6] >> (v & U63)) & U1)
-    count = np.int64(1)  # of levels; counted: the last one whose paths are counted
-    while count <= limits[CUTOFF] and levels[count, BEGINS] < findable:
-        level, end = count - 1, levels[count, BEGINS]
-        if counted < level and by_sorted_arcs(A, W, board, level - 1, level, OUTWARDS, limits):
+    count = np.int64(1)  # of levels
+    while count <= limits[CUTOFF] and levels[count, wide_levels.BEGINS] < findable:
+        level, end = count - 1, levels[count, wide_levels.BEGINS]
+        if counted < level and by_sorted_arcs(A, W, board, level - 1, level, wide_levels.OUTWARDS, limits):
             counted, bound = level, settle(W, level, bound, bits)
-        choice, is_new = limits[PULLS] // 2, counted < level
-        if limits[PULLS] == 1:
+        choice, is_new = np.int64(limits[PULLS] == PULL_ALWAYS), counted < level
+        if limits[PULLS] == PULL_BY_RULE:
             choice = choose(np.int64(rule[0]), rule[1], rule[2], n, m, nf, mf, mu, nf0, mf0, last)
             choice = np.int64(choice != 0 or mf * PULL_WIDE > mu)  # what a push finds must still be counted
         if choice:
             if is_new:
-                by_level(A, W, board, OUT, level, COUNTS, mf, threads)
+                by_level(A, W, board, OUT, level, wide_levels.COUNTS, mf, threads)
                 counted, bound = level, settle(W, level, bound, bits)
             size = pull_chunk(words, threads)
             if marked != end:
                 divided(A, W, board, MARK, words, size, ZERO, ZERO, threads)
-            board[TAIL] = end
+            board[crew.TAIL] = end
             divided(A, W, board, PULL, words, size, count, ZERO, threads)
         else:
-            board[TAIL] = end
-            by_level(A, W, board, OUT, level, PUSHES | COUNTS if is_new else PUSHES, mf, threads)
+            board[crew.TAIL] = end
+            by_level(
+                A,
+                W,
+                board,
+                OUT,
+                level,
+                wide_levels.PUSHES | wide_levels.COUNTS if is_new else wide_levels.PUSHES,
+                mf,
+                threads,
+            )
             if is_new:
                 counted, bound = level, settle(W, level, bound, bits)
-        tail, edges = board[TAIL], board[EDGES]
+        tail, edges = board[crew.TAIL], board[crew.EDGES]
         nf0, mf0, last, nf, mf = nf, mf, choice, tail - end, edges
         if bound < 0:
             return ZERO
         if nf == 0:
             return count
-        levels[count, SHIFT], levels[count, ARCS], levels[count + 1, BEGINS] = 0, mf, tail
+        levels[count, wide_levels.SHIFT], levels[count, wide_levels.ARCS], levels[count + 1, wide_levels.BEGINS] = (
+            0,
+            mf,
+            tail,
+        )
         if choice:
             marked, counted, bound = tail, count, settle(W, count, bound, bits)
             if bound < 0:
@@ -238,8 +216,8 @@ def way_out(A, W, board, source, limits, rule):
         count += 1
     level = count - 1
     if counted < level:
-        if not by_sorted_arcs(A, W, board, level - 1, level, OUTWARDS, limits):
-            by_level(A, W, board, OUT, level, COUNTS, mf, threads)
+        if not by_sorted_arcs(A, W, board, level - 1, level, wide_levels.OUTWARDS, limits):
+            by_level(A, W, board, OUT, level, wide_levels.COUNTS, mf, threads)
         if settle(W, level, bound, bits) < 0:
             return ZERO
     return count
@@ -247,73 +225,58 @@ def way_out(A, W, board, source, limits, rule):
 
 @njit(**INNER)
 def way_back(A, W, board, count, limits):
-    """From the last level to the first behind the source."""
+    """Dependencies, from the last level back to the first one after the source."""
     noinline()
     for level in range(count - 1, 0, -1):
-        level_, flags = np.int64(level), WITH_ENDPOINTS * limits[ENDPOINTS]
+        level_, flags = np.int64(level), wide_levels.WITH_ENDPOINTS * limits[ENDPOINTS]
         if level < count - 1:
-            flags |= HAS_SUCCESSORS
+            flags |= wide_levels.HAS_SUCCESSORS
             if by_sorted_arcs(A, W, board, level_ + 1, level_, flags, limits):
                 continue
-        by_level(A, W, board, BACK, level_, flags, W.levels[level, ARCS], limits[THREADS])
+        by_level(A, W, board, BACK, level_, flags, W.levels[level, wide_levels.ARCS], limits[THREADS])
 
 
 @njit(**COMPILED)
 def commit(total, row, done):
-    """Add what a source has summed up in a row of its own."""
+    """Add the row of one source to the total."""
     for v in range(total.size):
         total[v] += row[v]
     done[DONE] += 1
 
 
+assist = assistance(work)
+
+
 @njit(**INNER)
-def assist(team, me, A, W, board):
-    """A helper's part in one source. A, W and board tell only the types."""
+def lead(A, W, board, source, limits, rule, certificate, done):
+    """The leader's part: out from the source, back, and both sides of the certificate."""
     noinline()
-    A, W, board = borrow(team, ADDRESS, (A, W, board))
-    ordered_add(team, READERS, -1)
-    joined = ZERO
-    while True:
-        joined = join_job(board, joined, me)
-        if joined < 0:
-            return
-        work(A, W, board, me)
-        leave_job(board)
+    count = way_out(A, W, board, source, limits, rule)
+    done[OUTCOME] = TOO_WIDE
+    if count == 0:
+        return
+    way_back(A, W, board, count, limits)
+    counted = 0.0
+    for i in range(W.sums.shape[0]):
+        certificate[0] += W.sums[i, wide_levels.FOUND_SUM]
+        certificate[1] += W.sums[i, wide_levels.DUE]
+        counted += W.sums[i, wide_levels.COUNTED]
+    if limits[ENDPOINTS]:
+        W.total[source] += counted  # the source is an end of every path
+    done[OUTCOME] = ADDED
+    done[DONE] += 1
 
 
 @njit(**COMPILED)
 def take_part(A, W, board, source, limits, rule, certificate, done, team, helpers, me):
     """One thread's part: number 0 leads, others help with one source after another."""
-    if me == 0:
-        if helpers:
-            lend(team, ADDRESS, (A, W, board))
-            open_offer(team, helpers)
-        A, W = uncounted(A), uncounted(W)
-        count = way_out(A, W, board, source, limits, rule)
-        done[OUTCOME] = TOO_WIDE
-        if count:
-            way_back(A, W, board, count, limits)
-            sums = W.sums
-            counted = 0.0
-            for i in range(sums.shape[0]):
-                certificate[0] += sums[i, FOUND_SUM]
-                certificate[1] += sums[i, DUE]
-                counted += sums[i, COUNTED]
-            if limits[ENDPOINTS]:
-                W.total[source] += counted  # the source is an end of every path
-            done[OUTCOME] = ADDED
-            done[DONE] += 1
-        dismiss(board)
-        if helpers:
-            close_offer(team)
+    if me != 0:
+        assist(team, A, W, board)
         return
-    ordered_add(team, PRESENT, 1)
-    offer = number = ZERO
-    while True:
-        offer = await_offer(team, offer)
-        if offer < 0:
-            break
-        claimed = claim(team, number)
-        if claimed:
-            number = claimed
-            assist(team, number, A, W, board)
+    if helpers:
+        lend(team, ADDRESS, (A, W, board))
+        open_offer(team, helpers)
+    lead(uncounted(A), uncounted(W), board, source, limits, rule, certificate, done)
+    crew.dismiss(board)
+    if helpers:
+        close_offer(team)

@@ -8,14 +8,9 @@ import numpy as np
 
 from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.crew import EDGES, FOUND, JOB_END, TAIL, next_chunk, next_of_regions
+from hopwave.engines.cpu.integers import U0, U1, U4, U6, U8, U16
 from hopwave.engines.cpu.intrinsics import (
     INNER,
-    U0,
-    U1,
-    U4,
-    U6,
-    U8,
-    U16,
     atomic_add,
     noinline,
     ordered_add,
@@ -55,14 +50,13 @@ def wide_arrays(n, m, teams, workers, limited):
     )
 
 
-# Flags of the way out: σ̂ of the level is still to be counted; it is to be pushed.
-COUNTS, PUSHES = 1, 2
-# Flags of the way back: the level has successors; what it takes from them is in `gathered`; endpoints count.
-HAS_SUCCESSORS, IS_GATHERED, WITH_ENDPOINTS = 1, 2, 4
-# Of both: the job is not over places in the queue but over words of 64 vertices, of which some are in the level.
-BY_WORDS = 8
-# Of sorted arcs: values go from a level to the next.
-OUTWARDS = 8
+# Flags of a job. COUNTS, PUSHES: on the way out, the level's σ̂ must still be counted; the level is to be pushed.
+# HAS_SUCCESSORS, IS_GATHERED, WITH_ENDPOINTS: on the way back, the level has successors; what it takes from them is in
+# `gathered`; endpoints count. BY_WORDS: the job is over words of 64 vertices, not over places in the queue. OUTWARDS:
+# sorted arcs carry values to the next level, not to the one before. The bits above the flags are BUCKET_BITS.
+COUNTS, PUSHES, HAS_SUCCESSORS, IS_GATHERED, WITH_ENDPOINTS, BY_WORDS, OUTWARDS = (1 << bit for bit in range(7))
+FLAG_BITS = 7
+FLAGS = (1 << FLAG_BITS) - 1
 
 
 @njit(**INNER)
@@ -145,7 +139,7 @@ def count_by_words(A, W, board, me, level):
 
 @njit(**INNER)
 def pull_counting(A, W, board, me, level):
-    """Unvisited vertices add up the counts of their in-neighbours; those of the level before alone have any."""
+    """Unvisited vertices add up the counts of their in-neighbours; only those of the level before have counts."""
     noinline()
     in_indptr, in_indices, before, counted = A.in_indptr, A.in_indices, W.sigma[1 - level % 2], W.sigma[level % 2]
     visited, parent, queue, buffer = W.visited, W.parent, W.queue, W.buffers[me]
@@ -341,7 +335,7 @@ def finish_level(A, W, board, me, level, flags):
 
 @njit(**INNER)
 def finish_by_words(A, W, board, me, level, flags):
-    """The same for a large level, region by region."""
+    """`finish_level` for a large level, whose vertices are found among all words, region by region."""
     noinline()
     buffer, n, region = W.buffers[me], np.uint64(W.parent.size), me
     while True:

@@ -89,7 +89,7 @@ def listed(present: Array, count: int) -> npt.NDArray[np.int32]:
 
 @cache
 def nothing(dtype: np.dtype[Any]) -> Array:
-    """No values, for kernels that read none."""
+    """An empty array, for kernels that read no values."""
     return read_only(np.empty(0, dtype))
 
 

@@ -13,7 +13,8 @@ from __future__ import annotations
 import numpy as np
 
 from hopwave.engines.cpu.crew import CHECKED, NEXT_CHUNK, NEXT_WORKER
-from hopwave.engines.cpu.intrinsics import COMPILED, INNER, ONE, U0, U1, U6, U63, atomic_add, ordered_add
+from hopwave.engines.cpu.integers import ONE, U0, U1, U6, U63
+from hopwave.engines.cpu.intrinsics import COMPILED, INNER, atomic_add, ordered_add
 from hopwave.engines.cpu.linalg.vector_kernels import locate
 from hopwave.engines.cpu.policy import MUCH_LONGER
 from hopwave.system.numba_cache import njit
@@ -235,7 +236,7 @@ def terms_of(indices, lengths):
 
 @njit(**COMPILED)
 def dot_terms(mask, indptr, column_ptr):
-    """The same by dot products: the length of a column per entry of the mask, or less where it is searched in."""
+    """How many terms dot products look at: the length of a column per entry of the mask, or less if it is searched."""
     mask_ptr, mask_columns = mask
     total = np.int64(0)
     for i in range(mask_ptr.size - 1):

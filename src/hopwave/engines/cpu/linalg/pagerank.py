@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from hopwave.engines.cpu.crew import NEXT_CHUNK, share
-from hopwave.engines.cpu.intrinsics import COMPILED, INNER, U0, U1, atomic_add
+from hopwave.engines.cpu.integers import U0, U1
+from hopwave.engines.cpu.intrinsics import COMPILED, INNER, atomic_add
 from hopwave.engines.cpu.views import unsigned_rows
 from hopwave.system.numba_cache import njit
 

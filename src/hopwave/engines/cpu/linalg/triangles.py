@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from hopwave.engines.cpu.crew import FOUND, NEXT_CHUNK, NEXT_WORKER, share, thread_count
-from hopwave.engines.cpu.intrinsics import COMPILED, INNER, U0, U1, U6, U63, atomic_add, ordered_add
+from hopwave.engines.cpu.integers import U0, U1, U6, U63
+from hopwave.engines.cpu.intrinsics import COMPILED, INNER, atomic_add, ordered_add
 from hopwave.engines.cpu.linalg.tril import split_rows
 from hopwave.engines.cpu.linalg.vector_kernels import locate
 from hopwave.engines.cpu.policy import HALVINGS, MUCH_LONGER

@@ -12,21 +12,8 @@ from __future__ import annotations
 import numpy as np
 
 from hopwave.engines.cpu.crew import CHECKED, FOUND, NEXT_CHUNK
-from hopwave.engines.cpu.intrinsics import (
-    COMPILED,
-    INNER,
-    ONE,
-    U0,
-    U1,
-    U6,
-    U8,
-    U16,
-    atomic_add,
-    noinline,
-    ordered_add,
-    prefetch,
-    trailing_zeros,
-)
+from hopwave.engines.cpu.integers import ONE, U0, U1, U6, U8, U16
+from hopwave.engines.cpu.intrinsics import COMPILED, INNER, atomic_add, noinline, ordered_add, prefetch, trailing_zeros
 from hopwave.system.numba_cache import njit
 
 EIGHT_ONES, U3, U56 = np.uint64(0x0101010101010101), np.uint64(3), np.uint64(56)

@@ -16,7 +16,8 @@ from collections import namedtuple
 
 import numpy as np
 
-from hopwave.engines.cpu.intrinsics import COMPILED, INNER, ONE, atomic_add, noinline, ordered_load
+from hopwave.engines.cpu.integers import ONE
+from hopwave.engines.cpu.intrinsics import COMPILED, INNER, atomic_add, noinline, ordered_load
 from hopwave.engines.cpu.workers import FINISHED, NEXT_BATCH, STOP
 from hopwave.system.numba_cache import njit
 
@@ -42,7 +43,7 @@ def closeness_of(r, total, n, wasserman_faust):
 
 @njit(**INNER)
 def highest_score(score, n, found, total, inverse, level, ahead, low, high):
-    """No less than the score of a source of which that much is known."""
+    """An upper bound on the score of a source, from what its search has found so far."""
     if score == HARMONIC:
         rest = high - found
         near = min(ahead, rest)

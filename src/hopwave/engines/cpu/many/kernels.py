@@ -20,14 +20,10 @@ from collections import namedtuple
 
 import numpy as np
 
+from hopwave.engines.cpu.integers import ONE, U0, U1, U6, U8
 from hopwave.engines.cpu.intrinsics import (
     COMPILED,
     INNER,
-    ONE,
-    U0,
-    U1,
-    U6,
-    U8,
     atomic_add,
     count_ones,
     noinline,

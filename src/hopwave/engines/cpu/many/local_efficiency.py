@@ -9,17 +9,8 @@ import numpy as np
 from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import thread_count
-from hopwave.engines.cpu.intrinsics import (
-    COMPILED,
-    INNER,
-    ONE,
-    U0,
-    U1,
-    atomic_add,
-    count_ones,
-    noinline,
-    ordered_load,
-)
+from hopwave.engines.cpu.integers import ONE, U0, U1
+from hopwave.engines.cpu.intrinsics import COMPILED, INNER, atomic_add, count_ones, noinline, ordered_load
 from hopwave.engines.cpu.many.kernels import LANES
 from hopwave.engines.cpu.workers import FINISHED, NEXT_BATCH, STOP, new_control, run_workers
 from hopwave.system.numba_cache import njit

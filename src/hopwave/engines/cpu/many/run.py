@@ -86,7 +86,7 @@ def _shared_state(loaded, job, width, together):
 
 
 def _with_room_for_pairs(shared):
-    """Pairs were counted by a first run; for a second one that writes them, arrays and where each source begins."""
+    """The shared state for a second run that writes the pairs, with room for those that a first run counted."""
     counts = shared.sums[:, kernels.REACHED]
     ends = np.cumsum(counts)
     total = int(ends[-1]) if len(ends) else 0
@@ -124,7 +124,7 @@ def _fitting(workers, n, k, job, together):
 
 
 def reachable(loaded, sources):
-    """How many vertices each source can reach at most: a search that has found so many is over."""
+    """At most how many vertices each source reaches. A search that has found that many is over."""
     if loaded.graph.directed:
         return loaded.findable + (loaded.graph.in_degrees[sources] == 0).astype(np.int64)
     labels = component_labels(loaded, strong=False)
@@ -143,7 +143,7 @@ def component_labels(loaded, strong):
 
 @dataclass(frozen=True)
 class NeighbourhoodRank:
-    """Where each vertex stands in the order of neighbourhoods."""
+    """The place of each vertex in the order of neighbourhoods."""
 
     rank: np.ndarray
 

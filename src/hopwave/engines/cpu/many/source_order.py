@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from hopwave.engines.cpu.intrinsics import COMPILED, ONE
+from hopwave.engines.cpu.integers import ONE
+from hopwave.engines.cpu.intrinsics import COMPILED
 from hopwave.engines.cpu.many.kernels import LANES
 from hopwave.system.numba_cache import njit
 

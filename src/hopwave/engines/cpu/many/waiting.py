@@ -16,7 +16,8 @@ from collections import namedtuple
 import numpy as np
 
 from hopwave.engines.cpu import policy
-from hopwave.engines.cpu.intrinsics import INNER, U0, U1, U6, U63, trailing_zeros
+from hopwave.engines.cpu.integers import U0, U1, U6, U63
+from hopwave.engines.cpu.intrinsics import INNER, trailing_zeros
 from hopwave.engines.cpu.views import allocate
 from hopwave.engines.ledger import declare
 from hopwave.system.numba_cache import njit

@@ -17,7 +17,8 @@ import numpy as np
 from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import thread_count
-from hopwave.engines.cpu.intrinsics import COMPILED, INNER, ONE, U0, U1, atomic_add, noinline, ordered_load
+from hopwave.engines.cpu.integers import ONE, U0, U1
+from hopwave.engines.cpu.intrinsics import COMPILED, INNER, atomic_add, noinline, ordered_load
 from hopwave.engines.cpu.many.waiting import NONE, enter, new_waiting, put, remove_root, take_bucket, waiting_arrays
 from hopwave.engines.cpu.views import allocate, allocated, unsigned_rows
 from hopwave.engines.cpu.workers import FINISHED, NEXT_BATCH, STOP, new_control, run_workers
@@ -94,7 +95,7 @@ def settle(A, d, own, source, limit):
 
 @njit(**COMPILED)
 def search(A, d, own, source, limit):
-    """One search, for callers in Python (paths/delta_stepping.py)."""
+    """One search, for callers in Python (shortest_paths/delta_stepping.py)."""
     return settle(A, d, own, source, limit)
 
 
@@ -244,7 +245,7 @@ def _run(loaded, sources, job, poll, threads):
 
 
 def _with_room_for_pairs(shared):
-    """Pairs were counted by a first run; for a second one that writes them, arrays and where each source begins."""
+    """The shared state for a second run that writes the pairs, with room for those that a first run counted."""
     ends = np.cumsum(shared.reached)
     total = int(ends[-1]) if len(ends) else 0
     check_memory(12 * total, f"{total:,} pairs")

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from hopwave.engines.cpu.intrinsics import COMPILED, INNER, U0, U1, U6, U63
+from hopwave.engines.cpu.integers import U0, U1, U6, U63
+from hopwave.engines.cpu.intrinsics import COMPILED, INNER
 from hopwave.system.numba_cache import njit
 
 NEVER = np.int64(1 << 62)  # the distance of what was not reached

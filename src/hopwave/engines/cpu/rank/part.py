@@ -11,13 +11,10 @@ import numpy as np
 
 from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.crew import CHECKED, FOUND, NEXT_CHUNK, TAIL, share
+from hopwave.engines.cpu.integers import U0, U1, U6, U63
 from hopwave.engines.cpu.intrinsics import (
     COMPILED,
     INNER,
-    U0,
-    U1,
-    U6,
-    U63,
     atomic_add,
     atomic_or,
     count_ones,

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from hopwave.engines.cpu.intrinsics import COMPILED, U0, U1, U6, U63
+from hopwave.engines.cpu.integers import U0, U1, U6, U63
+from hopwave.engines.cpu.intrinsics import COMPILED
 from hopwave.engines.cpu.path_counts import add_scaled
 from hopwave.system.numba_cache import njit
 

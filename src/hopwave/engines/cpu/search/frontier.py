@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from hopwave.engines.cpu.intrinsics import INNER, U0, U1, U6, U63, noinline, trailing_zeros
+from hopwave.engines.cpu.integers import U0, U1, U6, U63
+from hopwave.engines.cpu.intrinsics import INNER, noinline, trailing_zeros
 from hopwave.planning import rules
 from hopwave.system.numba_cache import njit
 
@@ -13,7 +14,7 @@ _always, _beamer, _one_way, _ratio, _xbfs, _growing, _fewer = (njit(**INNER)(fun
 
 @njit(**INNER)
 def choose(code, a, b, n, m, nf, mf, mu, nf0, mf0, last):
-    """hopwave.rules, compiled."""
+    """hopwave.planning.rules, compiled: which step computes the next level."""
     if code == 1:
         return _beamer(a, b, n, m, nf, mf, mu, nf0, mf0, last)
     if code == 2:

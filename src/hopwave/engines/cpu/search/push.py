@@ -5,14 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from hopwave.engines.cpu.crew import EDGES, JOB_END, TAIL, next_chunk
+from hopwave.engines.cpu.integers import ONE, U0, U1, U4, U8, U16
 from hopwave.engines.cpu.intrinsics import (
     INNER,
-    ONE,
-    U0,
-    U1,
-    U4,
-    U8,
-    U16,
     atomic_add,
     compare_and_swap,
     noinline,
@@ -31,9 +26,9 @@ NEIGHBOURS_AHEAD = 6  # of a vertex that is pushed soon, prefetched; flat from 4
 def push_alone(indptr, indices, parent, queue, begin, end, tail):
     """The whole level on one thread. Returns the new end of the queue and the arcs that leave the found vertices.
 
-    What the vertices 4, 8 and 16 places ahead will need is prefetched, of the next level too. Always so many
-    neighbours: a loop that ends with the row costs a sixth of the time on a Delaunay mesh. (Here and below, these lines
-    are not a function of their own: a call would count references to four arrays for every vertex.)
+    What the vertices 4, 8 and 16 places ahead will need is prefetched, of the next level too. The number of neighbours
+    prefetched is fixed: a loop that ends with the row costs a sixth of the time on a Delaunay mesh. (Here and below,
+    these lines are not a function of their own: a call would count references to four arrays for every vertex.)
     """
     noinline()
     end, tail = np.uint64(end), np.uint64(tail)

@@ -13,7 +13,8 @@ import numpy as np
 from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.compile_notice import compiling, is_compiled
 from hopwave.engines.cpu.crew import check_threads
-from hopwave.engines.cpu.intrinsics import COMPILED, ONE, U1
+from hopwave.engines.cpu.integers import ONE, U1
+from hopwave.engines.cpu.intrinsics import COMPILED
 from hopwave.engines.cpu.views import unsigned
 from hopwave.system.numba_cache import njit
 
@@ -75,7 +76,7 @@ class FirstSearches(SmallSearch):
             return super().__call__(sources, limit)
 
     def _is_granted(self):
-        """Whether one more of these is due; if so, it is counted."""
+        """Whether another plain search is allowed. If so, it is counted."""
         with FirstSearches._lock:
             if FirstSearches.left < 1 or FirstSearches.seconds_left < self._seconds:
                 return False

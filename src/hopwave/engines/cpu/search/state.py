@@ -1,4 +1,4 @@
-"""The records that a search works on, and the cells in which it is told what to do and tells what it did."""
+"""The records of a search: the graph and the arrays it works on, what it is told, and what it did."""
 
 from __future__ import annotations
 
@@ -33,18 +33,20 @@ def workspace_arrays(n, threads):
     )
 
 
-# ------------------------------------------------------------------ what a search is given
-
 # limits: the deepest level, threads, bits of the greatest in-degree, whether a step reads distances during the search,
 # and how many vertices have in-arcs (or a negative number: look until the frontier is empty).
 DEPTH_LIMIT, THREADS, DEGREE_BITS, READS_DISTANCES, WITH_IN_ARCS = range(5)
-# steps: one row per step of the plan. rule: its code in hopwave/planning/rules.py and its two parameters.
+# plan: one row per step. rule: its code in hopwave/planning/rules.py and its two parameters.
 IS_PULL, STEP_FLAGS, IS_ASYNCHRONOUS = range(3)
 
-# ------------------------------------------------------------------ the cells of `here`, which Python reads afterwards
+# What one level found: the vertices of the next frontier and the arcs that leave it; the vertices that are new, of this
+# level or found early, and their arcs; arcs that were looked at; vertices of the level after it, found early by an
+# asynchronous pull, and their arcs.
+Found = namedtuple("Found", "nf mf new new_arcs checked early early_arcs")
 
-# The levels computed, the vertices of the last one, all that were reached; rows of `segments` and of the queue; whether
-# a level was too wide for path counts of one scale; rows of the trace.
+# Cells of `here`, which Python reads afterwards: the levels computed, the vertices of the last one, all that were
+# reached; rows of `segments` and of the queue; whether a level was too wide for path counts of one scale; rows of the
+# trace.
 DEPTH, NF, REACHED, SEGMENTS, QUEUE_END, OVERFLOWED, TRACED = range(7)
 HERE_CELLS = 7
 

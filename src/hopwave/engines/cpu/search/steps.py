@@ -20,30 +20,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from hopwave.engines.cpu.crew import (
-    AHEAD,
-    CHECKED,
-    EDGES,
-    EDGES_AHEAD,
-    FOUND,
-    JOB_CHUNK,
-    JOB_DEPTH,
-    JOB_END,
-    JOB_FLAGS,
-    JOB_KIND,
-    JOB_WHICH,
-    NEXT_CHUNK,
-    next_of_regions,
-)
+from hopwave.engines.cpu import crew
+from hopwave.engines.cpu.integers import ONE, U0, U1, U6, U8, U16, U63
 from hopwave.engines.cpu.intrinsics import (
     INNER,
-    ONE,
-    U0,
-    U1,
-    U6,
-    U8,
-    U16,
-    U63,
     atomic_add,
     count_ones,
     noinline,
@@ -142,8 +122,8 @@ def pull_words(A, parent, distance, visited, operand, new, first, last, depth, f
 
 @njit(**INNER)
 def pull_words_ahead(A, parent, distance, visited, new, early, first, last, depth):
-    """XBFS, Algorithm 3: as above, and a vertex without a parent at depth - 1 but with a neighbour already at depth is
-    taken at depth + 1 at once. Distances are read while others write them; either value leads to a right answer."""
+    """XBFS, Algorithm 3: a pull that also takes a vertex at depth + 1 at once, if it has no parent at depth - 1 but a
+    neighbour already at depth. Distances are read while others write them; either value leads to a right answer."""
     noinline()
     found = 0
     edges = 0
@@ -212,7 +192,7 @@ def count_paths(A, W, begin, end, depth):
 
 @njit(**INNER)
 def fill_distances(places, queue, distance, segments, begin, end):
-    """Distances of queue[begin:end] from the segments (begin, depth) that cover them, so many in `places`."""
+    """Write the distances of queue[begin:end], from the first `places` segments (begin, depth)."""
     noinline()
     low, high = 0, segments
     while high - low > 1:
@@ -244,7 +224,7 @@ def forget(parent, distance, unvisited, begin, end, distances_too):
 
 @njit(**INNER)
 def mark_unreached(parent, distance, begin, end):
-    """-1 for what was never visited. Without branches, so that many vertices are done at a time."""
+    """Write distance and parent -1 for what was not visited. Without branches, so that LLVM can vectorise the loop."""
     noinline()
     for v in range(begin, end):
         distance[v] |= parent[v] >> 31  # every bit where the sign is set
@@ -253,7 +233,7 @@ def mark_unreached(parent, distance, begin, end):
 
 @njit(**INNER)
 def fill(distance, begin, end, depth):
-    """One distance for all. Most of what was visited is on the frontier; the rest is set after it."""
+    """Write one distance everywhere: that of the frontier, which has most vertices. Others are written afterwards."""
     noinline()
     for v in range(begin, end):
         distance[v] = depth
@@ -278,9 +258,9 @@ def mark_up(parent, visited, front, closed, first, last):
 @njit(**INNER)
 def pull_chunks(A, W, board, me):
     """One worker's share of a pull: chunks of words until none is left."""
-    ahead_too, region = board[JOB_KIND] == PULL_AHEAD, me
-    depth = np.int32(board[JOB_DEPTH])
-    flags, which = board[JOB_FLAGS], board[JOB_WHICH]
+    ahead_too, region = board[crew.JOB_KIND] == PULL_AHEAD, me
+    depth = np.int32(board[crew.JOB_DEPTH])
+    flags, which = board[crew.JOB_FLAGS], board[crew.JOB_WHICH]
     parent, distance, visited = W.parent, W.distance, W.visited
     front, new, early = W.bitmaps[which], W.bitmaps[1 - which], W.bitmaps[3 - which]
     operand = visited if flags & OPERAND_VISITED else front
@@ -290,7 +270,7 @@ def pull_chunks(A, W, board, me):
     ahead = 0
     edges_ahead = 0
     while True:
-        begin, stop, region = next_of_regions(board, region)
+        begin, stop, region = crew.next_of_regions(board, region)
         if region < 0:
             break
         if ahead_too:
@@ -303,30 +283,30 @@ def pull_chunks(A, W, board, me):
         edges += e
         checked += c
     if found + ahead + checked:
-        ordered_add(board, FOUND, found)
-        ordered_add(board, EDGES, edges)
-        ordered_add(board, CHECKED, checked)
+        ordered_add(board, crew.FOUND, found)
+        ordered_add(board, crew.EDGES, edges)
+        ordered_add(board, crew.CHECKED, checked)
     if ahead:
-        ordered_add(board, AHEAD, ahead)
-        ordered_add(board, EDGES_AHEAD, edges_ahead)
+        ordered_add(board, crew.AHEAD, ahead)
+        ordered_add(board, crew.EDGES_AHEAD, edges_ahead)
 
 
 @njit(**INNER)
 def work(A, W, board, me):
     """One worker's share of the open job."""
     noinline()
-    kind, end, size = board[JOB_KIND], board[JOB_END], board[JOB_CHUNK]
+    kind, end, size = board[crew.JOB_KIND], board[crew.JOB_END], board[crew.JOB_CHUNK]
     if kind == PUSH:
         push_shared(A, W, board, me)
         return
     if kind in (PULL, PULL_AHEAD):
         pull_chunks(A, W, board, me)
         return
-    depth, flags = np.int32(board[JOB_DEPTH]), board[JOB_FLAGS]
+    depth, flags = np.int32(board[crew.JOB_DEPTH]), board[crew.JOB_FLAGS]
     parent, distance, unvisited = W.parent, W.distance, A.unvisited
     n, region = np.uint64(parent.size), me
     while kind not in (GATHER, FILL):  # words of 64 vertices
-        begin, stop, region = next_of_regions(board, region)
+        begin, stop, region = crew.next_of_regions(board, region)
         if region < 0:
             return
         first, last = np.uint64(begin) << U6, min(np.uint64(stop) << U6, n)
@@ -334,13 +314,13 @@ def work(A, W, board, me):
             forget(parent, distance, unvisited, first, last, flags)
         elif kind == MARK_UP:
             closed = A.padding if flags & KEEPS_OPEN else A.closed
-            mark_up(parent, W.visited, W.bitmaps[board[JOB_WHICH]], closed, begin, stop)
+            mark_up(parent, W.visited, W.bitmaps[board[crew.JOB_WHICH]], closed, begin, stop)
             if depth >= 0:
                 fill(distance, first, last, depth)
         else:
             mark_unreached(parent, distance, first, last)
     while True:  # places in the queue
-        begin = atomic_add(board, NEXT_CHUNK, size)
+        begin = atomic_add(board, crew.NEXT_CHUNK, size)
         if begin >= end:
             return
         stop = min(begin + size, end)

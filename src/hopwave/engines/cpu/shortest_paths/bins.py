@@ -21,7 +21,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hopwave.engines.cpu.crew import POOL_NEXT
-from hopwave.engines.cpu.intrinsics import INNER, U0, U1, U6, U63, atomic_add, trailing_zeros
+from hopwave.engines.cpu.integers import U0, U1, U6, U63
+from hopwave.engines.cpu.intrinsics import INNER, atomic_add, trailing_zeros
 from hopwave.engines.cpu.views import allocate
 from hopwave.engines.ledger import declare
 from hopwave.system.numba_cache import njit

@@ -10,7 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from hopwave.engines.cpu.compile_notice import compiling
-from hopwave.engines.cpu.intrinsics import COMPILED, INNER, ONE, U0, U1
+from hopwave.engines.cpu.integers import ONE, U0, U1
+from hopwave.engines.cpu.intrinsics import COMPILED, INNER
 from hopwave.engines.cpu.shortest_paths.bins import Arcs
 from hopwave.engines.cpu.views import read_only, unsigned
 from hopwave.system.numba_cache import njit
@@ -55,7 +56,7 @@ def drop_first(keys, times, vertices, size):
 def search(indptr, indices, lengths, sources, stop, limit, d, parent, order, keys, times, vertices):
     """Settle vertices nearest first; returns how many. Before, d is infinite everywhere.
 
-    stop is (vertex, number of vertices): the search ends when it has settled that vertex or so many, and all others
+    stop is (vertex, count): the search ends when it has settled that vertex, or `count` vertices, and all others
     that are as far away as the last of them. Distances of vertices that are not in `order` are not final.
     """
     size, time, settled, last = U0, U0, 0, np.inf

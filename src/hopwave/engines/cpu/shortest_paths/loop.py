@@ -23,47 +23,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from hopwave.engines.cpu.crew import (
-    JOB_END,
-    JOB_KIND,
-    NEXT_CHUNK,
-    close_job,
-    dismiss,
-    join_job,
-    leave_job,
-    open_job,
-)
-from hopwave.engines.cpu.intrinsics import (
-    COMPILED,
-    INNER,
-    ONE,
-    U0,
-    U1,
-    U6,
-    U63,
-    atomic_add,
-    atomic_least,
-    nanoseconds,
-    noinline,
-    prefetch,
-)
+from hopwave.engines.cpu import crew
+from hopwave.engines.cpu.integers import ONE, U0, U1, U6, U63
+from hopwave.engines.cpu.intrinsics import COMPILED, INNER, atomic_add, atomic_least, nanoseconds, noinline, prefetch
 from hopwave.engines.cpu.policy import CHAIN_DEGREE, FUSED_BLOCKS, SMALL_BUCKET
-from hopwave.engines.cpu.shortest_paths.bins import (
-    ARCS,
-    BINS,
-    FREE_COUNT,
-    LEFT,
-    LEVELS,
-    MASKS,
-    VERTICES,
-    bucket_of,
-    first_bin,
-    moved_to,
-    push,
-    release,
-    reserve,
-    take_bin,
-)
+from hopwave.engines.cpu.shortest_paths import bins
 from hopwave.system.numba_cache import njit
 
 U2 = np.uint64(2)
@@ -92,10 +56,10 @@ def relax(A, d, pool, row, now, per_length, limit, shared, chains, u, du):
                     continue
             else:
                 d[v] = offer
-            if chains and length < 0.0 and is_inner(A, v) and bucket_of(offer, per_length) == now:
+            if chains and length < 0.0 and is_inner(A, v) and bins.bucket_of(offer, per_length) == now:
                 follow, length = v, offer
             else:
-                push(pool, row, now, per_length, v, offer)
+                bins.push(pool, row, now, per_length, v, offer)
     return follow, length
 
 
@@ -125,40 +89,40 @@ def pass_on(A, d, pool, row, board, kind, now, per_length, limit, shared, b):
         if d[u] != du:
             continue
         arcs = U1 if kind == SPREAD else np.uint64(A.indptr[u + ONE]) - np.uint64(A.indptr[u])
-        need = (arcs >> U6) + min(arcs, BINS) + U1
-        if row[FREE_COUNT] < need and not reserve(pool, row, board, need):
+        need = (arcs >> U6) + min(arcs, bins.BINS) + U1
+        if row[bins.FREE_COUNT] < need and not bins.reserve(pool, row, board, need):
             pool.begin[b] = np.uint8(i - (b << U6))
             return False
         if kind == SPREAD:
-            push(pool, row, now, per_length, u, du)
+            bins.push(pool, row, now, per_length, u, du)
         else:
             while True:  # along a chain
-                row[VERTICES] += U1
-                row[ARCS] += np.uint64(A.indptr[u + ONE]) - np.uint64(A.indptr[u])
+                row[bins.VERTICES] += U1
+                row[bins.ARCS] += np.uint64(A.indptr[u + ONE]) - np.uint64(A.indptr[u])
                 u, du = relax(A, d, pool, row, now, per_length, limit, shared, chains, u, du)
                 if du < 0.0:
                     break
-                if row[FREE_COUNT] <= U2:  # too few for another vertex of the chain, but one is there
-                    push(pool, row, now, per_length, u, du)
+                if row[bins.FREE_COUNT] <= U2:  # too few for another vertex of the chain, but one is there
+                    bins.push(pool, row, now, per_length, u, du)
                     break
     return True
 
 
 @njit(**INNER)
 def pass_on_chain(A, d, pool, row, board, kind, now, per_length, limit, shared, b):
-    """The same for a chain of blocks; they are free afterwards. What cannot be finished becomes LEFT."""
+    """`pass_on` for every block of a chain. Finished blocks are free afterwards; the others become LEFT."""
     while b != U0:
         after = np.uint64(pool.link[b])
         if not pass_on(A, d, pool, row, board, kind, now, per_length, limit, shared, b):
-            row[LEFT] = b
+            row[bins.LEFT] = b
             return
-        release(pool, row, b)
+        bins.release(pool, row, b)
         b = after
 
 
 @njit(**INNER)
 def is_short(pool, b, most):
-    """Whether a chain has at most so many blocks."""
+    """Whether a chain has at most that many blocks."""
     count = 0
     while b != U0 and count <= most:
         b = np.uint64(pool.link[b])
@@ -169,27 +133,27 @@ def is_short(pool, b, most):
 @njit(**INNER)
 def work(A, d, pool, row, board, F, now, per_length, limit):
     """One worker's part in a job."""
-    kind, end = board[JOB_KIND], board[JOB_END]
-    while row[LEFT] == U0:
-        i = atomic_add(board, NEXT_CHUNK, 1)
+    kind, end = board[crew.JOB_KIND], board[crew.JOB_END]
+    while row[bins.LEFT] == U0:
+        i = atomic_add(board, crew.NEXT_CHUNK, 1)
         if i >= end:
             break
         pool.link[F[i]] = np.uint32(0)
         pass_on_chain(A, d, pool, row, board, kind, now, per_length, limit, True, np.uint64(F[i]))
-    while kind == RELAX and row[LEFT] == U0 and (row[MASKS] >> (now & U63)) & U1:
+    while kind == RELAX and row[bins.LEFT] == U0 and (row[bins.MASKS] >> (now & U63)) & U1:
         # Bucket fusion: a few vertices of this bucket that this worker found are not worth another job.
-        if not is_short(pool, row[BINS + (now & U63)], FUSED_BLOCKS):
+        if not is_short(pool, row[bins.BINS + (now & U63)], FUSED_BLOCKS):
             break
-        chain = take_bin(pool, row, U0, now & U63)
+        chain = bins.take_bin(pool, row, U0, now & U63)
         pass_on_chain(A, d, pool, row, board, kind, now, per_length, limit, True, chain)
 
 
 @njit(**INNER)
 def collect(pool, rows, F, here, level, digit):
-    """Make a bin of all workers what is next."""
+    """Let the next job be over that bin of all workers."""
     here[BLOCKS] = here[ENTRIES] = 0
     for w in range(rows.shape[0]):
-        b = take_bin(pool, rows[w], level, digit)
+        b = bins.take_bin(pool, rows[w], level, digit)
         add_chain(pool, F, here, b)
 
 
@@ -204,11 +168,11 @@ def add_chain(pool, F, here, b):
 
 @njit(**INNER)
 def collect_left(pool, rows, board, F, here):
-    """Make what workers could not finish what is next. Returns whether there is anything."""
-    taken, end = min(board[NEXT_CHUNK], here[BLOCKS]), here[BLOCKS]
+    """Let the next job be over what workers could not finish. Returns whether there is anything."""
+    taken, end = min(board[crew.NEXT_CHUNK], here[BLOCKS]), here[BLOCKS]
     left = False
     for w in range(rows.shape[0]):
-        left |= rows[w, LEFT] != U0
+        left |= rows[w, bins.LEFT] != U0
     if not left:
         return False
     here[BLOCKS] = here[ENTRIES] = 0
@@ -216,8 +180,8 @@ def collect_left(pool, rows, board, F, here):
         pool.link[F[i]] = np.uint32(0)
         add_chain(pool, F, here, np.uint64(F[i]))
     for w in range(rows.shape[0]):
-        add_chain(pool, F, here, rows[w, LEFT])
-        rows[w, LEFT] = U0
+        add_chain(pool, F, here, rows[w, bins.LEFT])
+        rows[w, bins.LEFT] = U0
     return True
 
 
@@ -226,8 +190,8 @@ def note(rows, here, trace, clock):
     """A bucket is done: its row of the trace."""
     vertices, arcs = U0, U0
     for w in range(rows.shape[0]):
-        vertices += rows[w, VERTICES]
-        arcs += rows[w, ARCS]
+        vertices += rows[w, bins.VERTICES]
+        arcs += rows[w, bins.ARCS]
     if here[ROUNDS]:
         now = nanoseconds(clock)
         row = trace[here[TRACED]]
@@ -251,14 +215,14 @@ def next_job(A, d, pool, rows, board, F, here, per_length, limit, trace, clock):
                 return False
             here[BLOCKS] = 0
         if here[BLOCKS] == 0:
-            level, digit = first_bin(rows, threads)
-            now = moved_to(np.uint64(here[NOW]), level, digit) if level < np.uint64(LEVELS) else U0
-            if trace.size and (np.int64(now) != here[NOW] or level == np.uint64(LEVELS)):
+            level, digit = bins.first_bin(rows, threads)
+            now = bins.moved_to(np.uint64(here[NOW]), level, digit) if level < np.uint64(bins.LEVELS) else U0
+            if trace.size and (np.int64(now) != here[NOW] or level == np.uint64(bins.LEVELS)):
                 if here[TRACED] == trace.shape[0]:
                     here[PHASE] = STOPPED  # Python takes the rows and calls again
                     return False
                 note(rows, here, trace, clock)
-            if level == np.uint64(LEVELS):
+            if level == np.uint64(bins.LEVELS):
                 here[PHASE] = OVER
                 return False
             here[NOW] = np.int64(now)
@@ -268,13 +232,13 @@ def next_job(A, d, pool, rows, board, F, here, per_length, limit, trace, clock):
         now, kind = np.uint64(here[NOW]), here[KIND]
         here[PHASE] = WORKED
         if threads > 1 and here[ENTRIES] >= SMALL_BUCKET:
-            open_job(board, kind, 0, here[BLOCKS], 1, here[NOW], 0, 0)
+            crew.open_job(board, kind, 0, here[BLOCKS], 1, here[NOW], 0, 0)
             return True
-        board[NEXT_CHUNK] = 0
+        board[crew.NEXT_CHUNK] = 0
         row = rows[0]
-        while board[NEXT_CHUNK] < here[BLOCKS] and row[LEFT] == U0:
-            b = np.uint64(F[board[NEXT_CHUNK]])
-            board[NEXT_CHUNK] += 1
+        while board[crew.NEXT_CHUNK] < here[BLOCKS] and row[bins.LEFT] == U0:
+            b = np.uint64(F[board[crew.NEXT_CHUNK]])
+            board[crew.NEXT_CHUNK] += 1
             pool.link[b] = np.uint32(0)
             pass_on_chain(A, d, pool, row, board, kind, now, per_length, limit, False, b)
 
@@ -292,16 +256,16 @@ def take_part(A, d, pool, rows, board, F, here, per_length, limit, trace, clock,
             if not next_job(A, d, pool, rows, board, F, here, per_length, limit, trace, clock):
                 break
         else:
-            joined = join_job(board, joined, me)
+            joined = crew.join_job(board, joined, me)
             if joined < 0:
                 break
         work(A, d, pool, rows[me], board, F, np.uint64(here[NOW]), per_length, limit)
         if me == 0:
-            close_job(board)
+            crew.close_job(board)
         else:
-            leave_job(board)
+            crew.leave_job(board)
     if me == 0:
-        dismiss(board)
+        crew.dismiss(board)
 
 
 @njit(**COMPILED)
@@ -309,5 +273,5 @@ def begin(pool, rows, board, per_length, sources, d):
     """Put the sources into their bin. The pool must have room for them."""
     for s in sources:
         d[s] = 0.0
-        reserve(pool, rows[0], board, U1)
-        push(pool, rows[0], U0, per_length, s, 0.0)
+        bins.reserve(pool, rows[0], board, U1)
+        bins.push(pool, rows[0], U0, per_length, s, 0.0)

@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from hopwave.engines.cpu.intrinsics import COMPILED, INNER, ONE, U0, U1, prefetch
+from hopwave.engines.cpu.integers import ONE, U0, U1
+from hopwave.engines.cpu.intrinsics import COMPILED, INNER, prefetch
 from hopwave.engines.cpu.many.waiting import LAST, NONE, put, take_bucket
 from hopwave.engines.cpu.policy import CHAIN_DEGREE
 from hopwave.system.numba_cache import njit

@@ -153,7 +153,7 @@ class Dealt:
 
     def sort(self, lengths):
         """Copy the matrix with rows sorted by length. Returns the first row of each kind of tile."""
-        kind = cupy.searchsorted(cupy.asarray(ROW_BOUNDS, lengths.dtype), lengths)  # 0 for the rows with the fewest
+        kind = cupy.searchsorted(cupy.asarray(ROW_BOUNDS, lengths.dtype), lengths)  # 0: fewest threads
         key = -cupy.where(kind == len(ROW_BOUNDS), lengths, kind)
         self.order = cupy.argsort(key, kind="stable").astype(np.int32)
         ends = cupy.searchsorted(key[self.order], cupy.asarray([-self.cut, *range(-len(ROW_BOUNDS) + 1, 1)], key.dtype))

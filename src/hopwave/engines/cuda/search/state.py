@@ -59,7 +59,7 @@ class Search:
         self.mf = sum(int(host[s + 1]) - int(host[s]) for s in sources)
         self.mu = loaded.m - self.mf
         self.reached = len(sources)
-        self.early = self.early_edges = 0  # vertices of the level after next that an asynchronous pull has found, and
+        self.early = self.early_edges = 0  # found early by an asynchronous pull: vertices, and their arcs
         self.distance = cupy.empty(self.n, np.int32)
         self.parent = cupy.empty(self.n, np.int32) if question.predecessors else None
         self.sigma = self.counts = self.work = None

@@ -22,7 +22,7 @@ constexpr int LANES = 64;            // most sources of a batch: one bit each in
 struct __align__(8) Chunk {
   i64 begin;
   int v, length;
-  int slot, padding;  // where its sum is stored beside those of its list's other chunks; -1 if the chunk is the whole
+  int slot, padding;  // place of its sum beside those of its list's other chunks; -1 if the chunk is the whole list
 };
 
 struct Long {  // a list that was cut into chunks

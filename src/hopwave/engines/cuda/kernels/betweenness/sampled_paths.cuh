@@ -23,7 +23,7 @@ constexpr int MAX_BITS = 480;                 // as on the CPU: products of two 
 constexpr int LONG = 64, SEARCHED = 16;       // lengths of lists, in a walk: as on the CPU
 constexpr double ROUNDING = 1e-9;             // as on the CPU
 constexpr double EXACT = 9007199254740992.0;  // 2^53
-constexpr int ARCS = 0, INNER_VERTICES = 1, UNCONNECTED = 2, WRONG = 4;  // places in sums, as jobs.PATH_SUMS has them;
+constexpr int ARCS = 0, INNER_VERTICES = 1, UNCONNECTED = 2, WRONG = 4;  // in sums: jobs.PATH_SUMS; 3 is the CPU's
 
 template <class Offset>
 struct PathGraph {

@@ -68,7 +68,7 @@ struct WeightedThreads : PathThreads<Offset, TEAM> {
   Number *const X;
   double *const hops;
   u32 *const tight_in, *const tight_out;
-  int *const begins, *const queue, *const unready;  // first place of each wave; all waves; number of tight in-arcs not
+  int *const begins, *const queue, *const unready;  // start of each wave; all waves; tight in-arcs not yet done
 
   __device__ __forceinline__ WeightedThreads(const WeightedGraph<Offset> &G, const PathState &S, PathBoard *own,
                                              const Weighted &R)

@@ -9,7 +9,7 @@
 
 namespace hopwave {
 
-constexpr int PRODUCT_IN_FLIGHT = 4;  // arcs that a thread loads at a time; betweenness/turbobc.py knows this number
+constexpr int PRODUCT_IN_FLIGHT = 4;  // arcs that a thread loads at a time; betweenness/turbobc.py has it too
 
 struct Always {
   __device__ __forceinline__ bool operator()(int) const { return true; }

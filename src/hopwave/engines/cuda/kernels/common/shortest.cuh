@@ -63,7 +63,7 @@ struct PathThreads {
   int *const lists;
   double *distance;
   u32 arrivals = 0, round = 1, pile = 1;  // for barrier(); number of the round, and of the far pile
-  double bound = 0.0, lowest = 0.0;       // of near distances; the least distance that this thread put onto the far
+  double bound = 0.0, lowest = 0.0;       // of near distances; this thread's least distance on the far pile
 
   __device__ __forceinline__ PathThreads(const WeightedGraph<Offset> &G, const PathState &S, PathBoard *own)
       : G(G),

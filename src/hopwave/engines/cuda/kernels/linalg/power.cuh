@@ -45,7 +45,7 @@ struct DealtRows {
   const int *piece_row, *first_piece;  // the row of every piece; the first piece of every cut row, and the end
   const double *inverse;               // per vertex: 1 / the sum of its out-weights, 0 at dead ends; null: 1
   i64 n, cut_rows, piece;              // piece: entries per piece
-  i64 together;                        // whether neighbouring tiles go to the same block: near rows then share its L1
+  i64 together;                        // whether neighbouring tiles go to one block: near rows share its L1 cache
   i64 hot;                             // entries of w that each block keeps in shared memory
   i64 tiles[TILE_KINDS];               // tiles of this kind and of the kinds before it
   i64 rows[TILE_KINDS + 1];            // the first row of each kind; the last item is n

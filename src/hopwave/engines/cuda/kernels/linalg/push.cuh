@@ -42,7 +42,7 @@ struct ColumnSource {
     const u32 ready = stamp + 1;
     volatile u32 *mark = marks + v;
     u32 seen = *mark;
-    if (Ring::any && seen == ready) return;  // tested before the mask is read: most entries of a large frontier end
+    if (Ring::any && seen == ready) return;  // before the mask is read: most entries of a large frontier end here
     if (bits && bits[v] == complement) return;
     const auto left = value_at<Ring::reads_a, Ring::weighs_a>(a, entry);
     const auto right = value_at<Ring::reads_x, Ring::weighs_x>(x, row.place);

@@ -130,7 +130,7 @@ __device__ __forceinline__ i64 load_now(const i64 *at) {
   asm volatile("ld.global.nc.b64 %0, [%1];" : "=l"(x) : "l"(at));
   return x;
 }
-__device__ __forceinline__ u32 load_now(const u32 *at) {  // words that other blocks may be writing: read from the L2
+__device__ __forceinline__ u32 load_now(const u32 *at) {  // other blocks may be writing it: read from the L2 cache
   u32 x;
   asm volatile("ld.relaxed.gpu.global.b32 %0, [%1];" : "=r"(x) : "l"(at));
   return x;

@@ -45,7 +45,7 @@ __device__ void set_sources(const Graph<Offset> &graph, const Work &work, Answer
     answer.begin(i, s);
     work.queue[i] = s;
     arcs += degree, big += degree >= work.chunk;
-    closed += graph.closed[s >> 5] >> (s & 31) & 1;  // sources are reached, but graph.findable does not count those
+    closed += graph.closed[s >> 5] >> (s & 31) & 1;  // reached, but not counted in graph.findable
   }
   const BlockSums all = block_sum(arcs, closed, big);
   if (threadIdx.x == 0) {

@@ -124,8 +124,7 @@ __device__ void count_level(Counting<Offset> counting, int depth, int &bound, i6
       shift += exponent - bound;
     }
   }
-  if (lead)
-    levels.shifts[depth] = shift, scaling->greatest[~depth & 1] = 0;  // greatest of the next level, which nothing uses
+  if (lead) levels.shifts[depth] = shift, scaling->greatest[~depth & 1] = 0;  // the next level's, which is not in use
   wait();
 }
 

@@ -59,15 +59,15 @@ enum Next { NEXT_LEVEL, LEAVE, REDISTRIBUTE, REFUSE };
 
 // What a block's threads share.
 struct Board {
-  Size sizes[4];           // of shares: three take turns, one of which is being counted; the fourth was just
+  Size sizes[4];           // of shares: three take turns, one of them being counted; the fourth is DISTRIBUTED
   int next;                // what to do next: enum Next
   u32 found, base;         // vertices of the coming share, and their first place in the queue
-  u32 begin, count, tail;  // the frontier's part of the queue; the queue's end when all blocks of this team have queued
+  u32 begin, count, tail;  // the frontier's part of the queue; the queue's end after all blocks of this team
   // The rest is for the messenger alone.
   Standing here;
   u64 *word, *other, before, other_before;  // the two words that take turns, and their values at the last meeting
   float share;                              // see pull_share
-  int small_levels, pending;                // consecutive levels that were too small; whether a level is not yet in
+  int small_levels, pending;                // levels in a row that were too small; whether a level is not in `here`
   u32 new_found, new_arcs;                  // that level
 };
 constexpr int DISTRIBUTED = 3;  // the place in `sizes` of a share just distributed

@@ -35,7 +35,7 @@ __device__ inline void reduce_keys(const Offset *offsets, const int *keys, const
   for (u64 i = thread_number(); i < padded; i += thread_count()) {
     const int v = i < arcs ? keys[i] : -1;
     const int d = v >= 0 ? status(distance, v) : 0;
-    const bool unmasked = v >= 0 && (d < 0 || d == depth + 1);  // d == depth + 1: its first key may have been written
+    const bool unmasked = v >= 0 && (d < 0 || d == depth + 1);  // or found by its first key
     if (sigma) {
       double sum = unmasked ? sigma[sources[i]] : 0.0;
       for (int step = 1; step < WARP; step *= 2) {

@@ -39,7 +39,7 @@ constexpr int HISTORY = 2048;  // vertices that a block remembers: 8 KB of share
 // which Hiragushi (section 3.2) builds. Each block takes an equal, contiguous share of the list.
 //   bitmap    a visited vertex is dropped
 //   label     without an exact bitmap: the status array is read, and written at once
-//   history   a table of the vertices that the block kept last, one place for each remainder; a vertex in it is dropped
+//   history   a table of the vertices that the block kept last, place = v % HISTORY; a vertex in it is dropped
 //   warp      one lane goes on for all equal vertices of a warp; one instruction replaces Merrill's table and misses
 //             none
 //   claim     exact: the bit is set by an atomic operation, and whoever sets it keeps the vertex (Hiragushi). Otherwise
