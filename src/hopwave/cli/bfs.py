@@ -64,6 +64,7 @@ def bfs(
 ) -> None:
     """Breadth-first search: the number of hops from a vertex to every other, level by level."""
     options.check(plan, out, plot)
+    options.check_stream(out, as_json)
     graph = load(file, directed, format, read_options)
     starts = [vertex(graph, name) for name in source] if source else [busiest(graph, direction)]
     with Meter(f"searching {file.name}", None, None) as meter:

@@ -41,6 +41,7 @@ def closeness(
 ) -> None:
     """Closeness or harmonic centrality: the highest scores, exactly; by hops, or with --weights by lengths."""
     options.check("auto", out, None)
+    options.check_stream(out, as_json)
     graph = load_for_hops(file, directed, format, read_options, weights, combine)
     ask = hw.harmonic_centrality if harmonic else hw.closeness_centrality
     began = time.perf_counter()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +15,7 @@ import numpy.typing as npt
 
 from hopwave.arrays import ScaledCounts
 from hopwave.cli import terminal
+from hopwave.cli.files import STREAM
 from hopwave.errors import FormatError
 from hopwave.graph.arrays import vertex_names
 from hopwave.results.betweenness import BetweennessResult, EdgeBetweennessResult
@@ -30,7 +32,9 @@ _ROWS_AT_ONCE = 100_000
 
 
 def check(path: Path) -> None:
-    """Raise an error if this file cannot be written; called before any work is done."""
+    """Raise an error if this file cannot be written; called before any work is done. "-" is standard output."""
+    if path == STREAM:
+        return
     ending(path, ENDINGS)
     folder(path)
     if path.suffix == ".parquet":
@@ -97,6 +101,9 @@ def of_scores(result: VertexScores) -> Columns:
 def write(path: Path, columns: Columns) -> None:
     """Write the columns in the format of the file's extension. The old file is replaced only if that succeeds."""
     check(path)
+    if path == STREAM:
+        with _as_text(path):
+            return _write_csv(sys.stdout.buffer, columns)
     name = path.name.lower()
     with _as_text(path), replacing(path, packed=name.endswith(".gz")) as stream:
         if name.endswith(".npz"):

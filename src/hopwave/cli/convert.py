@@ -8,6 +8,7 @@ import typer
 
 from hopwave.cli import options, terminal
 from hopwave.cli.files import (
+    STREAM,
     Combine,
     Directed,
     File,
@@ -42,6 +43,7 @@ def convert(
 ) -> None:
     """Convert a graph to another file format. Labels are dropped only with --drop-labels, weights with --no-weights."""
     chosen = target(out, to_format)
+    options.check_stream(out, as_json)
     graph = load(file, directed, from_format, read_options, "--from", weights=not no_weights, combine=combine)
     if graph.labels is not None and not drop_labels and not chosen.holds_labels:
         able = ", ".join(known.extensions[0] for known in formats() if known.holds_labels)
@@ -50,6 +52,8 @@ def convert(
         )
     with Meter(f"writing {out.name}", None, None):
         save(out, graph, to_format, write_options, drop_labels)
+    if out == STREAM:
+        return
     if as_json:
         kept = graph.labels is not None and not drop_labels
         written = {"bytes": out.stat().st_size, "labels_written": kept}

@@ -9,7 +9,7 @@ import typer
 
 from hopwave import datasets
 from hopwave.cli import options, terminal
-from hopwave.cli.files import save, target
+from hopwave.cli.files import STREAM, save, target
 from hopwave.cli.info import record, sentence
 from hopwave.system.progress import Meter
 
@@ -46,6 +46,7 @@ def fetch(
         raise typer.BadParameter(f"--to {to_format} is the format of OUT; give OUT, too")
     if out is not None:
         target(out, to_format)
+        options.check_stream(out, as_json)
     elif name in datasets.names():
         raise typer.BadParameter(f"{name} ships with hopwave and is in no cache; give OUT, such as {name}.mtx")
     answer: dict[str, Any] = {"name": name}
@@ -57,6 +58,8 @@ def fetch(
         graph = datasets.load(name) if name in datasets.names() else datasets.fetch(name, url=url, cache=cache)
         with Meter(f"writing {out.name}", None, None):
             save(out, graph, to_format, None)
+        if out == STREAM:
+            return
         answer |= {"out": str(out), **record(graph)}
         said = f"wrote {out}: {sentence(graph)}"
     if as_json:

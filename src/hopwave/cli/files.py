@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import re
+import shutil
+import sys
+import tempfile
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,10 +19,13 @@ from hopwave.cli import terminal
 from hopwave.errors import FormatError, IgnoredColumnWarning, SparseIdsWarning
 from hopwave.graph import Graph
 from hopwave.io import read, write
-from hopwave.io.detect import by_name, by_title, unknown
+from hopwave.io.detect import by_content, by_name, by_title, unknown
 from hopwave.io.format import Format as FileFormat
+from hopwave.io.source import Source
+from hopwave.system.progress import Meter
 
 READING = "Reading the file"
+STREAM = Path("-")  # standard input, or standard output
 
 
 class Rule(StrEnum):
@@ -29,8 +37,16 @@ class Rule(StrEnum):
     FIRST = "first"
 
 
-File = Annotated[Path, typer.Argument(metavar="FILE", help="A graph in any format that hopwave reads, also .gz.")]
-Out = Annotated[Path, typer.Argument(metavar="OUT", help="The file to write; its extension decides the format.")]
+File = Annotated[
+    Path,
+    typer.Argument(metavar="FILE", help="A graph in any format that hopwave reads, also .gz; - reads standard input."),
+]
+Out = Annotated[
+    Path,
+    typer.Argument(
+        metavar="OUT", help="The file to write; its extension decides the format. - writes to standard output."
+    ),
+]
 Directed = Annotated[
     bool | None,
     typer.Option(
@@ -103,14 +119,16 @@ def load(
     with warnings.catch_warnings(record=True) as told:
         for kind in (IgnoredColumnWarning, SparseIdsWarning):
             warnings.simplefilter("always", kind)
-        try:
-            graph = read(file, format, directed, weights=weights, **given)
-        except FormatError as error:
-            raise FormatError(reworded(str(error), flag, "--read-option", without)) from error
-        except TypeError as error:
-            raise _usage(error, given, "--read-option") from error
+        with _seekable(file) as place:
+            try:
+                graph = read(place, format or _piped_format(file, place), directed, weights=weights, **given)
+            except FormatError as error:
+                message = str(error).replace(str(place), str(file))
+                raise FormatError(reworded(message, flag, "--read-option", without)) from error
+            except TypeError as error:
+                raise _usage(error, given, "--read-option") from error
     for warning in told:
-        message = str(warning.message).replace(", or weights=False to leave it out", "")
+        message = str(warning.message).replace(", or weights=False to leave it out", "").replace(str(place), str(file))
         message = reworded(message, flag, "--read-option")
         if needed and issubclass(warning.category, IgnoredColumnWarning):
             raise typer.BadParameter(f"{message}, or leave out --weights to count hops")
@@ -118,6 +136,33 @@ def load(
     if needed and not graph.is_weighted:
         raise typer.BadParameter(f"{file} has no weights; leave out --weights to count hops")
     return graph
+
+
+@contextmanager
+def _seekable(file: Path) -> Iterator[Path]:
+    """The file; what comes through a pipe is copied to one first, because readers look at a file more than once."""
+    if file != STREAM and not file.is_fifo():
+        yield file
+        return
+    if file == STREAM and sys.stdin.isatty():
+        raise typer.BadParameter("- reads standard input, which is this terminal; pipe a file into it, or name one")
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder, "stdin")
+        with copy.open("wb") as out, nullcontext(sys.stdin.buffer) if file == STREAM else file.open("rb") as stream:
+            shutil.copyfileobj(stream, out)
+        yield copy
+
+
+def _piped_format(file: Path, place: Path) -> str | None:
+    """The format of what came through a pipe, which has no extension: text without a signature is a table of edges,
+    or an edge list if it begins with a comment. None for a file.
+    """
+    if place == file:
+        return None
+    start = Source(place, Meter("", None, False)).start()
+    if not start or by_content(start) is not None:
+        return None if start else "table"  # whose reader says that it is empty
+    return "snap" if start.lstrip()[:1] in (b"#", b"%") else "table"
 
 
 def load_for_hops(
@@ -147,7 +192,12 @@ def save(
     if drop_labels:
         given["labels"] = False
     try:
-        write(out, graph, format, **given)
+        if out == STREAM:
+            with tempfile.TemporaryDirectory() as folder:  # readers of the output get a whole file, or none of it
+                write(Path(folder, "stdout"), graph, format, **given)
+                sys.stdout.buffer.write(Path(folder, "stdout").read_bytes())
+        else:
+            write(out, graph, format, **given)
     except FormatError as error:
         raise FormatError(reworded(str(error), flag, "--write-option")) from error
     except TypeError as error:

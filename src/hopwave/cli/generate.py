@@ -12,7 +12,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from hopwave.cli import options, terminal
-from hopwave.cli.files import Out, WriteOptions, save, target
+from hopwave.cli.files import STREAM, Out, WriteOptions, save, target
 from hopwave.cli.info import record, sentence
 from hopwave.generate import Generator, Parameter, generators
 from hopwave.system.progress import Meter
@@ -107,10 +107,13 @@ def _generate(
     as_json: bool,
 ) -> None:
     target(out, to_format)
+    options.check_stream(out, as_json)
     with Meter(f"generating a {_spelled(kind.name)} graph", None, None) as meter:
         graph = kind.call(arguments)
         meter.stage(f"writing {out.name}")
         save(out, graph, to_format, write_options)
+    if out == STREAM:
+        return
     if as_json:
         terminal.emit({"kind": kind.name, "arguments": arguments, "file": str(out), **record(graph)})
     else:

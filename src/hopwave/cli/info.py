@@ -43,7 +43,12 @@ def info(
     needed = memory_of(graph) if memory else {}
     if as_json:
         distribution = [{"from": low, "to": high, "vertices": count} for low, high, count in bins]
-        about = {"file": str(file), "bytes": file.stat().st_size, **record(graph), "degrees": distribution}
+        about = {
+            "file": str(file),
+            "bytes": file.stat().st_size if file.is_file() else None,
+            **record(graph),
+            "degrees": distribution,
+        }
         terminal.emit(about | ({"memory": needed} if memory else {}))
         return
     terminal.show(terminal.facts(str(file), described(graph)))

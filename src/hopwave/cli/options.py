@@ -10,6 +10,7 @@ import typer
 
 import hopwave as hw
 from hopwave.cli import columns, picture
+from hopwave.cli.files import STREAM
 
 # The headings under which `--help` lists the options.
 RUNNING = "Running"
@@ -59,13 +60,20 @@ Picture = Annotated[Path | None, typer.Option(help="Draw a picture: .png, .svg o
 ResultFile = Annotated[
     Path | None,
     typer.Option(
-        help="Write the result, one row per vertex or edge: .csv, .csv.gz, .parquet or .npz.",
+        help="Write the result, one row per vertex or edge: .csv, .csv.gz, .parquet or .npz; - prints it as CSV "
+        "and nothing else.",
         rich_help_panel=OUTPUT,
     ),
 ]
 Json = Annotated[
     bool, typer.Option("--json", help="Print one JSON object to stdout and nothing else.", rich_help_panel=OUTPUT)
 ]
+
+
+def check_stream(out: Path | None, as_json: bool) -> None:
+    """Raise an error if both the result and JSON would go to standard output."""
+    if out == STREAM and as_json:
+        raise typer.BadParameter("- and --json both write to standard output; give one of the two")
 
 
 def check(plan: str, out: Path | None, plot: Path | None) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 from rich.table import Table
 
 from hopwave.cli import terminal
+from hopwave.cli.files import STREAM
 from hopwave.cli.info import sentence, sizes
 from hopwave.graph import Graph
 
@@ -16,7 +17,12 @@ from hopwave.graph import Graph
 def tell(
     file: Path, graph: Graph, as_json: bool, record: dict[str, Any], parts: Iterable[str | Table], **files: Path | None
 ) -> None:
-    """Print the record as JSON, or the parts; and the files written. files: option → path, or None."""
+    """Print the record as JSON, or the parts; and the files written. files: option → path, or None.
+
+    Where the result itself was written to standard output (--out -), nothing is printed beside it.
+    """
+    if STREAM in files.values():
+        return
     if as_json:
         written = {option: path and str(path) for option, path in files.items()}
         terminal.emit({"file": str(file), **sizes(graph), **record, **written})

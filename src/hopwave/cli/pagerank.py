@@ -40,6 +40,7 @@ def pagerank(
 ) -> None:
     """PageRank: how often a random walk visits every vertex. It follows edges in proportion to their weights."""
     options.check("auto", out, None)
+    options.check_stream(out, as_json)
     graph = load(file, directed, format, read_options, weights=not no_weights, combine=combine)
     jumps = {graph.label(vertex(graph, name)): 1.0 for name in restart} if restart else None
     with Meter(f"ranking {file.name}", None, None) as meter:

@@ -62,6 +62,7 @@ def sssp(
 ) -> None:
     """Shortest paths from a vertex to every other, along edges with lengths: the weights of the file, or 1 each."""
     options.check("auto", out, None)
+    options.check_stream(out, as_json)
     graph = load(file, directed, format, read_options, weights=not no_weights, combine=combine)
     starts = [vertex(graph, name) for name in source] if source else [busiest(graph)]
     ends = [graph.label(vertex(graph, name)) for name in target or ()]
