@@ -30,11 +30,12 @@ GROUPS: tuple[tuple[str, dict[str, str], str], ...] = (
     (
         "",
         {},
-        "descendants_at_distance descendants ancestors connected_components number_connected_components "
-        "is_connected weakly_connected_components number_weakly_connected_components is_weakly_connected "
-        "number_strongly_connected_components is_strongly_connected attracting_components "
+        "descendants_at_distance descendants ancestors is_directed_acyclic_graph connected_components "
+        "number_connected_components is_connected weakly_connected_components number_weakly_connected_components "
+        "is_weakly_connected number_strongly_connected_components is_strongly_connected attracting_components "
         "number_attracting_components is_attracting_component is_semiconnected color is_bipartite sets core_number",
     ),
+    ("In NetworkX's order.", {}, "topological_sort"),
     ("Unweighted; the attributes are copied from the graph itself.", {}, "ego_graph"),
     (
         "Runs where the graph has been converted before; otherwise NetworkX's own search finishes sooner.",
@@ -119,9 +120,14 @@ GROUPS: tuple[tuple[str, dict[str, str], str], ...] = (
     ("In the order in which NetworkX closes them.", {}, "strongly_connected_components"),
     ("Numbered as NetworkX numbers them.", {}, "condensation"),
     ("Of all vertices, in graphs without parallel edges.", {}, "triangles"),
-    ("Unweighted, of all vertices, in undirected graphs without parallel edges.", {}, "clustering average_clustering"),
+    ("Unweighted, of all vertices, in graphs without parallel edges.", {}, "clustering average_clustering"),
     ("Undirected graphs without parallel edges.", {}, "transitivity"),
     ("Of all vertices, in undirected graphs.", {}, "square_clustering"),
+    (
+        "Graphs without parallel edges, where the graph has been converted before.",
+        {},
+        "degree_centrality in_degree_centrality out_degree_centrality modularity",
+    ),
     ("In graphs without parallel edges.", {}, "pagerank"),
     ("Where `nstart`, if given, names every node.", {}, "eigenvector_centrality katz_centrality"),
     (

@@ -66,23 +66,27 @@ GROUPS = (
         "Centralities",
         "One score per vertex or edge. {doc}`../ranking` says which to take.",
         "betweenness_centrality edge_betweenness_centrality closeness_centrality harmonic_centrality pagerank "
-        "eigenvector_centrality katz_centrality hits BetweennessResult EdgeBetweennessResult Certificate VertexScores "
-        "HubsAndAuthorities",
+        "eigenvector_centrality katz_centrality hits degree_centrality in_degree_centrality out_degree_centrality "
+        "load_centrality stress_centrality group_betweenness_centrality group_closeness_centrality BetweennessResult "
+        "EdgeBetweennessResult Certificate VertexScores HubsAndAuthorities",
     ),
     _group(
         "distances",
         "Distances",
         "Questions about all distances of a graph. {doc}`../distances` is the guide.",
         "eccentricity diameter radius center periphery barycenter average_shortest_path_length wiener_index "
-        "global_efficiency local_efficiency distance_histogram distance_blocks pairs_within DistanceHistogram Estimate",
+        "global_efficiency local_efficiency distance_histogram distance_blocks pairs_within hyperball "
+        "DistanceHistogram Estimate HyperBall",
     ),
     _group(
         "structure",
         "Components and structure",
         "Components, sides, triangles, cores and communities.",
         "connected_components weakly_connected_components strongly_connected_components is_connected "
-        "is_weakly_connected is_strongly_connected is_bipartite bipartite_sides triangles triangle_count core_numbers "
-        "maximal_independent_set label_propagation Components Communities",
+        "is_weakly_connected is_strongly_connected condensation topological_order is_directed_acyclic_graph "
+        "is_bipartite bipartite_sides triangles triangle_count clustering average_clustering transitivity "
+        "square_clustering core_numbers k_core maximal_independent_set label_propagation modularity "
+        "Components Communities",
     ),
     _group(
         "errors",

@@ -6,6 +6,7 @@ from hopwave import datasets, generate, linalg
 from hopwave.algorithms.brandes import Certificate
 from hopwave.api.algebra import (
     core_numbers,
+    k_core,
     label_propagation,
     maximal_independent_set,
     triangle_count,
@@ -13,6 +14,7 @@ from hopwave.api.algebra import (
 )
 from hopwave.api.betweenness import betweenness_centrality, edge_betweenness_centrality
 from hopwave.api.closeness import barycenter, closeness_centrality, harmonic_centrality
+from hopwave.api.clustering import average_clustering, clustering, modularity, square_clustering, transitivity
 from hopwave.api.connectivity import (
     bipartite_sides,
     connected_components,
@@ -23,6 +25,8 @@ from hopwave.api.connectivity import (
     strongly_connected_components,
     weakly_connected_components,
 )
+from hopwave.api.dag import condensation, is_directed_acyclic_graph, topological_order
+from hopwave.api.degrees import degree_centrality, in_degree_centrality, out_degree_centrality
 from hopwave.api.distances import (
     average_shortest_path_length,
     distance_histogram,
@@ -31,9 +35,16 @@ from hopwave.api.distances import (
     wiener_index,
 )
 from hopwave.api.eccentricity import center, diameter, eccentricity, periphery, radius
+from hopwave.api.hyperball import hyperball
 from hopwave.api.link_analysis import eigenvector_centrality, hits, katz_centrality, pagerank
 from hopwave.api.many import bfs_many, distance_blocks, pairs_within, sssp_many
 from hopwave.api.memory_estimate import estimate_memory
+from hopwave.api.path_sums import (
+    group_betweenness_centrality,
+    group_closeness_centrality,
+    load_centrality,
+    stress_centrality,
+)
 from hopwave.api.paths_between import all_shortest_paths, has_path, shortest_path
 from hopwave.api.search import bfs, bfs_each, k_hop
 from hopwave.api.shortest_paths import nearest, sssp, sssp_each
@@ -60,6 +71,7 @@ from hopwave.planning.catalogue import plan, plans
 from hopwave.planning.trace import Bucket, BucketTrace, Level, Trace
 from hopwave.results.betweenness import BetweennessResult, EdgeBetweennessResult
 from hopwave.results.components import Communities, Components
+from hopwave.results.hyperball import HyperBall
 from hopwave.results.memory_estimate import MemoryEstimate
 from hopwave.results.scores import DistanceHistogram, Estimate, HubsAndAuthorities, VertexScores
 from hopwave.results.search import BFSResult
@@ -88,6 +100,7 @@ __all__ = [
     "GraphError",
     "HopwaveError",
     "HubsAndAuthorities",
+    "HyperBall",
     "IgnoredColumnWarning",
     "IgnoredWeightsWarning",
     "Level",
@@ -102,6 +115,7 @@ __all__ = [
     "Validation",
     "VertexScores",
     "all_shortest_paths",
+    "average_clustering",
     "average_shortest_path_length",
     "barycenter",
     "betweenness_centrality",
@@ -111,9 +125,12 @@ __all__ = [
     "bipartite_sides",
     "center",
     "closeness_centrality",
+    "clustering",
+    "condensation",
     "connected_components",
     "core_numbers",
     "datasets",
+    "degree_centrality",
     "devices",
     "diameter",
     "distance_blocks",
@@ -125,20 +142,29 @@ __all__ = [
     "formats",
     "generate",
     "global_efficiency",
+    "group_betweenness_centrality",
+    "group_closeness_centrality",
     "harmonic_centrality",
     "has_path",
     "hits",
+    "hyperball",
+    "in_degree_centrality",
     "is_bipartite",
     "is_connected",
+    "is_directed_acyclic_graph",
     "is_strongly_connected",
     "is_weakly_connected",
+    "k_core",
     "k_hop",
     "katz_centrality",
     "label_propagation",
     "linalg",
+    "load_centrality",
     "local_efficiency",
     "maximal_independent_set",
+    "modularity",
     "nearest",
+    "out_degree_centrality",
     "pagerank",
     "pairs_within",
     "periphery",
@@ -147,10 +173,14 @@ __all__ = [
     "radius",
     "read",
     "shortest_path",
+    "square_clustering",
     "sssp",
     "sssp_each",
     "sssp_many",
+    "stress_centrality",
     "strongly_connected_components",
+    "topological_order",
+    "transitivity",
     "triangle_count",
     "triangles",
     "validate",

@@ -125,7 +125,7 @@ class Deferring:
 
     def _set_aside(self) -> None:
         """Move Deferred attributes to `_deferred`, so that reading one calls __getattr__. __init__ ends with this."""
-        deferred = {name: value for name, value in self.__dict__.items() if isinstance(value, Deferred)}
+        deferred = {name: value for name, value in self.__dict__.items() if type(value) is Deferred}
         for name in deferred:
             del self.__dict__[name]
         self.__dict__["_deferred"] = deferred

@@ -35,9 +35,10 @@ def gpu(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_auto_takes_the_gpu_for_large_work(arcs: int, searches: int, device: str) -> None:
     graph: Any = SimpleNamespace(m=arcs, device="cuda")  # already on the GPU: it need not fit
-    assert choice.choose_device("auto", graph, None, searches) == device
-    assert choice.choose_device("auto", graph, 2, searches) == "cpu"
-    assert choice.choose_device("cuda", graph, None, searches) == "cuda"
+    work = choice.search_work(graph, searches)
+    assert choice.choose_device(work, "auto", graph, None) == device
+    assert choice.choose_device(work, "auto", graph, 2) == "cpu"
+    assert choice.choose_device(work, "cuda", graph, None) == "cuda"
 
 
 @pytest.mark.usefixtures("gpu", "cuda_without_a_gpu")
@@ -60,7 +61,7 @@ def test_along_weights_auto_takes_the_gpu_for_many_searches(arcs: int, searches:
 def test_without_a_gpu_auto_takes_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(choice, "has_gpu", lambda: False)
     graph: Any = SimpleNamespace(m=1 << 30, device="cuda")
-    assert choice.choose_device("auto", graph, None, 1 << 20) == "cpu"
+    assert choice.choose_device(choice.search_work(graph, 1 << 20), "auto", graph, None) == "cpu"
 
 
 @pytest.fixture

@@ -133,13 +133,27 @@ def test_a_graph_that_a_gpu_cannot_hold(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(choice, "has_gpu", lambda: True)
     monkeypatch.setattr(choice, "MIN_ARCS_FOR_GPU", 1)
     monkeypatch.setattr(choice, "free_on_gpu", lambda: 10_000)
-    assert choice.choose_device("auto", graph, None) == "cuda"  # for a graph this small, free memory is not asked for
+    one = choice.search_work(graph, 1)
+    # For a graph this small, free memory is not asked for.
+    assert choice.choose_device(one, "auto", graph, None) == "cuda"
     monkeypatch.setattr(choice, "MIN_ARCS_TO_ASK", 1)
-    assert choice.choose_device("auto", graph, None) == "cpu"
+    assert choice.choose_device(one, "auto", graph, None) == "cpu"
     with pytest.raises(hw.EngineError, match=r"on the GPU needs .* kB and may use 10.00 kB; use device='cpu'"):
-        choice.choose_device("cuda", graph, None)
+        choice.choose_device(one, "cuda", graph, None)
     monkeypatch.setattr(choice, "free_on_gpu", lambda: 10**9)
-    assert choice.choose_device("auto", graph, None) == choice.choose_device("cuda", graph, None) == "cuda"
+    assert {choice.choose_device(one, device, graph, None) for device in ("auto", "cuda")} == {"cuda"}
+
+
+def test_the_estimate_is_of_the_device_that_the_call_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Betweenness and one search along weights are worth a GPU sooner than other work on the same graph."""
+    graph = hw.Graph.from_edges([0, 1, 2], [1, 2, 3], weights=[1.0, 2.0, 3.0])
+    monkeypatch.setattr(choice, "has_gpu", lambda: True)
+    monkeypatch.setattr("hopwave.api.memory_estimate._estimated", lambda ask, shape, device: device)
+    monkeypatch.setattr(choice, "MIN_BETWEENNESS_ARCS_FOR_GPU", 1)
+    assert hw.estimate_memory(graph, "betweenness_centrality", weights=False) == "cuda"
+    assert hw.estimate_memory(graph, "closeness_centrality", weights=False) == "cpu"
+    monkeypatch.setattr(choice, "MIN_ARCS_FOR_GPU", 1)
+    assert hw.estimate_memory(graph, "sssp") == "cuda"
 
 
 def test_vertices_that_are_offered_shorter_ways_are_entered_again() -> None:

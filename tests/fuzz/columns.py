@@ -119,7 +119,7 @@ ENDS: dict[str, Callable[[list[Any], list[Any]], Graph]] = {
 
 
 def try_labels(draw: random.Random) -> int:
-    """Ends of edges of all types: every label finds its vertex, no other number does; edges join the same labels."""
+    """Ends of edges of all types: index(label) finds the vertex, other numbers raise; edges keep their labels."""
     way, pool = draw.choice(list(ENDS)), draw.choice(KINDS)
     u, v = (draw.choices(pool, k=draw.randint(1, 5)) for _ in range(2))
     u, v = u[: len(v)], v[: len(u)]

@@ -152,18 +152,23 @@ ARGUMENTS: dict[str, Calls] = {
     "node_connected_component": [lambda c: {"n": c.s}],
     "condensation": [lambda c: {}, lambda c: {"scc": [set(c.G)]}],
     "sets": [lambda c: {}, lambda c: {"top_nodes": c.some}],
+    "modularity": [
+        lambda c: {"communities": [{v} for v in c.G]},
+        lambda c: {"communities": (set(c.some), set(c.G) - set(c.some)), "resolution": 0.5, "weight": None},
+        lambda c: {"communities": [set(c.some)]},
+    ],
 }
 
 UNDIRECTED = {
     "connected_components", "number_connected_components", "is_connected", "node_connected_component", "efficiency",
     "global_efficiency", "local_efficiency", "schultz_index", "gutman_index", "hyper_wiener_index",
-    "triangles", "group_betweenness_centrality", "clustering", "average_clustering", "transitivity",
-    "square_clustering",
+    "triangles", "group_betweenness_centrality", "transitivity", "square_clustering",
 }  # fmt: skip
 DIRECTED = {
     "weakly_connected_components", "number_weakly_connected_components", "is_weakly_connected", "is_semiconnected",
     "strongly_connected_components", "number_strongly_connected_components", "is_strongly_connected", "condensation",
     "attracting_components", "number_attracting_components", "is_attracting_component",
+    "in_degree_centrality", "out_degree_centrality",
 }  # fmt: skip
 SIMPLE = {
     "schultz_index",
@@ -179,6 +184,10 @@ SIMPLE = {
     "pagerank",
     "eigenvector_centrality",
     "katz_centrality",
+    "degree_centrality",
+    "in_degree_centrality",
+    "out_degree_centrality",
+    "modularity",
 }
 # Several answers are right, and NetworkX's is random: test_ranks_and_clustering.py compares graphs with one answer.
 SEVERAL_RIGHT = {"hits"}

@@ -87,7 +87,6 @@ def test_what_is_left_to_networkx() -> None:
         ("square_clustering", (arcs,), "squares of arcs"),
         ("square_clustering", (G, [0]), "nodes= asks for some vertices"),
         ("clustering", (several,), "parallel edges"),
-        ("clustering", (arcs,), "triangles of arcs"),
         ("transitivity", (arcs,), "triangles of arcs"),
         ("clustering", (G, [0]), "nodes= asks for some vertices"),
         ("average_clustering", (G, None, "km"), "asks for weighted triangles"),

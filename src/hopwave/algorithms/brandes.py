@@ -61,7 +61,7 @@ class Certificate:
         return f"arithmetic checked to {self.error:.1e} (tolerance {self.tolerance:g})"
 
 
-@dataclass(frozen=True)
+@dataclass
 class SourceRun:
     """The engine and the plan that sum dependencies over sources."""
 

@@ -1,4 +1,7 @@
-"""What follows from the numbers of components: their vertices, and the two sides of a bipartite graph."""
+"""What follows from the numbers of components or communities: their vertices, the arcs between them, modularity.
+
+Also the two sides of a bipartite graph, and the order of an acyclic one.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.graph.arrays import arc_tails
 
@@ -48,3 +52,40 @@ def sides(graph: Graph, distances: npt.NDArray[np.int32]) -> npt.NDArray[np.int8
         arc = int(np.argmax(same))
         return int(tail[arc]), int(graph.indices[arc])
     return side
+
+
+def arcs_between(graph: Graph, label: npt.NDArray[np.int32]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    """The components at both ends of every arc that leads from one to another; arcs may repeat."""
+    tail, head = label[arc_tails(graph)], label[graph.indices]
+    across = tail != head
+    return tail[across], head[across]
+
+
+def topological_order(graph: Graph) -> npt.NDArray[np.int32]:
+    """The vertices of a directed graph, each before all that it has arcs to; none that is on a cycle or behind one."""
+    from hopwave.engines.cpu.row_order import peel  # compiled, so imported when first needed
+
+    order, left = np.empty(graph.n, np.int32), graph.in_degrees.astype(np.int64)
+    return order[: peel(graph.indptr, graph.indices, left, order)]
+
+
+def modularity(
+    graph: Graph, weights: npt.NDArray[Any] | None, label: npt.NDArray[Any], resolution: float = 1.0
+) -> float:
+    """Σ over communities c of L(c) / m − γ · out(c) · in(c) / m² (Newman 2004; directed: Leicht and Newman 2008).
+
+    L(c): the weight of the arcs within c; out(c), in(c): of those that leave and enter its vertices; m: of all. Each
+    edge of an undirected graph is two arcs; a loop is stored as one, and counts twice.
+    """
+    tail, head = arc_tails(graph), graph.indices
+    w = np.ones(graph.m) if weights is None else np.asarray(weights, np.float64)
+    if not graph.directed:
+        w = np.where(tail == head, 2 * w, w)
+    m = float(w.sum())
+    if m <= 0:
+        raise GraphError(f"the weights of all edges sum up to {m:g}, and modularity divides by that; give some edges")
+    tail, head = label[tail], label[head]
+    within = float(w[tail == head].sum())
+    count = int(label.max(initial=-1)) + 1
+    out, into = (np.bincount(end, w, count) for end in (tail, head))
+    return within / m - resolution * float(out @ into) / m**2

@@ -31,7 +31,7 @@ MIN_SETTLED = 4  # if a search settles fewer other vertices on average, all the 
 FAR = np.int32(2**30)  # more than any distance
 
 
-def closeness(reached: Integers, total: Integers | Floats, n: int, wf_improved: bool) -> Floats:
+def closeness(reached: Integers | Floats, total: Integers | Floats, n: int, wf_improved: bool) -> Floats:
     """(r − 1) / Σ d, times (r − 1) / (n − 1) for Wasserman and Faust; 0 for a vertex that no other reaches.
 
     >>> closeness(np.array([3, 1]), np.array([3, 0]), 4, wf_improved=True).round(4).tolist()

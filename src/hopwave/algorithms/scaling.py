@@ -77,8 +77,8 @@ def scale_subset(
 # ------------------------------------------------------------------ arcs
 
 
-def of_reverse_arcs(graph: Graph, values: Floats) -> Floats:
-    """For every arc of an undirected graph, the value of its reverse.
+def of_reverse_arcs(graph: Graph, values: Floats, tails: npt.NDArray[np.int32] | None = None) -> Floats:
+    """For every arc of an undirected graph, the value of its reverse. Give the arcs' tails if they are known.
 
     The i-th arc in the order (head, tail) is the reverse of the i-th arc in the order (tail, head). A graph with
     ascending rows stores its arcs by (tail, head).
@@ -87,7 +87,9 @@ def of_reverse_arcs(graph: Graph, values: Floats) -> Floats:
     >>> of_reverse_arcs(graph, np.arange(6.0)).tolist()
     [1.0, 0.0, 4.0, 5.0, 2.0, 3.0]
     """
-    tails, heads = arc_tails(graph), graph.indices
+    if tails is None:
+        tails = arc_tails(graph)
+    heads = graph.indices
     backward = values[np.lexsort((tails, heads))]
     if graph.order == "ascending":
         return backward

@@ -3,10 +3,15 @@
     search         bfs, bfs_each, k_hop
     many           tables of distances from many sources: bfs_many, sssp_many, distance_blocks, pairs_within
     betweenness    betweenness_centrality, edge_betweenness_centrality
+    path_sums      stress_centrality, load_centrality, group centralities
     closeness      closeness_centrality, harmonic_centrality, barycenter
+    degrees        degree_centrality, and of arcs in and arcs out
     eccentricity   eccentricity, diameter, radius, center, periphery
     distances      means, sums and histograms of distances; efficiency
+    hyperball      means of distances and closeness of very large graphs, from small counters
     connectivity   components, bipartite graphs
+    dag            topological order, condensation
+    clustering     clustering coefficients, transitivity, modularity
     paths          has_path, shortest_path, all_shortest_paths: paths between two vertices
     shortest_paths sssp, sssp_each, nearest: paths from one vertex along arcs with lengths
     ranks          centralities by power iteration: pagerank, eigenvector and Katz centrality, hits

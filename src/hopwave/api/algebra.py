@@ -126,6 +126,45 @@ def core_numbers(G: Any, *, device: str = "auto") -> VertexScores:
     return vertex_scores("core number", algorithms.core_numbers(graph, graph.directed, device=device), graph)
 
 
+def k_core(G: Any, k: int | None = None, *, device: str = "auto") -> Graph:
+    """The k-core: the largest subgraph in which every vertex has at least k neighbours.
+
+    Parameters
+    ----------
+    G : Graph, SciPy sparse matrix, linalg.Matrix or NetworkX graph
+        The graph. What counts as a neighbour is as for `core_numbers`.
+    k : int, optional
+        By default the greatest core number: the innermost core.
+    device
+        As for `triangles`.
+
+    Returns
+    -------
+    Graph
+        It keeps labels, loops, and the weights of a Graph. Without labels, ids become labels (see `Graph.subgraph`).
+
+    Raises
+    ------
+    GraphError
+        If `G` is no graph, or an argument has a value that it cannot have.
+
+    See Also
+    --------
+    core_numbers
+
+    Examples
+    --------
+    >>> import hopwave as hw
+    >>> hw.k_core(hw.Graph.from_edges(["a", "b", "c", "c"], ["b", "c", "a", "d"])).labels.tolist()
+    ['a', 'b', 'c']
+    """
+    if k is not None and (not is_whole(k) or k < 0):
+        raise GraphError(f"k={k!r} is not a number of neighbours; give a whole number from 0, or None")
+    graph = _pattern(G)
+    cores = core_numbers(graph, device=device).scores
+    return graph._induced(np.flatnonzero(cores >= (cores.max(initial=0) if k is None else k)))
+
+
 def maximal_independent_set(G: Any, seed: Any = None, *, device: str = "auto") -> npt.NDArray[np.int32]:
     """A set of vertices of which no two are neighbours, and to which no vertex can be added.
 
@@ -184,7 +223,7 @@ def label_propagation(G: Any, seed: Any = None, max_rounds: int = 100, *, device
     -------
     Communities
         `labels`, the number of the community of every vertex. `settled` says whether the algorithm ended before
-        `max_rounds`.
+        `max_rounds`, `modularity` how good the partition is.
 
     Raises
     ------
@@ -193,7 +232,7 @@ def label_propagation(G: Any, seed: Any = None, max_rounds: int = 100, *, device
 
     See Also
     --------
-    connected_components, hopwave.linalg.algorithms.label_propagation
+    modularity, connected_components, hopwave.linalg.algorithms.label_propagation
 
     Notes
     -----

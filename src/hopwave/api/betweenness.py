@@ -157,7 +157,7 @@ def betweenness_centrality(
     request = check_request(
         graph, Precision(k, sources, targets, seed, epsilon, delta, method, top), normalized, cutoff=cutoff,
         memory_limit=memory_limit, deterministic=deterministic, endpoints=endpoints, weighted=weighted,
-        checkpoint=checkpoint, order=order_of_nodes(G, graph),
+        checkpoint=checkpoint, order=None if k is None else order_of_nodes(G, graph),
     )  # fmt: skip
     return score_vertices(request, Runs(graph, device, plan, threads, executor), progress, checkpoint)
 
@@ -226,7 +226,7 @@ def edge_betweenness_centrality(
     request = check_request(
         graph, Precision(k, sources, targets, seed, delta=delta), normalized, cutoff=cutoff, memory_limit=memory_limit,
         deterministic=deterministic, edges=True, weighted=weighted, checkpoint=checkpoint,
-        order=order_of_nodes(G, graph),
+        order=None if k is None else order_of_nodes(G, graph),
     )  # fmt: skip
     return score_edges(request, Runs(graph, device, plan, threads, executor), progress, checkpoint)
 
@@ -256,9 +256,10 @@ def score_edges(request: Request, runs: Runs, progress: Progress, checkpoint: Fi
     graph, job, precision = request.graph, request.job, request.precision
     run = runs.over_sources(job)
     sums, certificate = run.add_up(job, "edge betweenness", progress, checkpoint)
+    tails = arc_tails(graph)
     if not graph.directed:
-        sums = sums + scaling.of_reverse_arcs(graph, sums)
-    arrays = request.scores(sums), arc_tails(graph), graph.indices
+        sums = sums + scaling.of_reverse_arcs(graph, sums, tails)
+    arrays = request.scores(sums), tails, graph.indices
     scores, tails, heads = (to_input_device(graph, run.engine, array) for array in arrays)
     about = certificate, len(job.sources), run.plan_used, run.engine.name
     if precision.k is None:

@@ -59,9 +59,11 @@ class Precision(NamedTuple):
             self._check_method()
         if self.epsilon is not None:
             self._check_epsilon(endpoints, checkpoint)
-        if self.k is not None and self.sources is not None:
+        if self.k is None:
+            return
+        if self.sources is not None:
             raise GraphError("k= draws sources and sources= names them; give one of the two")
-        if self.k is not None and self.targets is not None:
+        if self.targets is not None:
             raise GraphError("k= samples all pairs and targets= chooses some; give sources= with targets=")
 
     def _check_method(self) -> None:
@@ -151,7 +153,7 @@ def check_request(
     """
     normalized, endpoints = flag("normalized", normalized), flag("endpoints", endpoints)
     precision.check(endpoints, checkpoint)
-    drawn = precision.draw(graph.n)
+    drawn = None if precision.k is None else precision.draw(graph.n)
     if drawn is not None and checkpoint is not None and precision.seed is None:
         raise GraphError(
             "k= without seed= draws other sources in every run, so that none can continue from the checkpoint of "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from concurrent.futures import Executor
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from hopwave import engines
 from hopwave.checks.options import check_thread_count
@@ -41,22 +41,63 @@ def has_gpu() -> bool:
     return True
 
 
-def choose_device(device: str, graph: Graph, threads: int | None, searches: int = 1, weighted: bool = False) -> str:
-    """The name of the engine for `searches` searches, along weights or counting hops.
+class Work(NamedTuple):
+    """What a call is about to do: `arcs` to follow, of which `least` repay the upload to a GPU.
 
-    "auto" is a GPU if there is one and the searches are worth the upload, else the CPU. `searches=0` stands for less
-    than a whole search, such as one path. threads= selects the CPU. Along weights, one search keeps few threads of a
-    GPU busy, so only many searches are worth a GPU. If the graph does not fit on the GPU, "auto" takes the CPU, and
-    "cuda" raises an EngineError.
+    The engine must offer the `operation`, if it is given.
+    """
+
+    arcs: int
+    least: int
+    operation: engines.Operation | None = None
+
+
+def search_work(
+    graph: Graph, searches: int = 1, weighted: bool = False, operation: engines.Operation | None = None
+) -> Work:
+    """That many searches, along weights or counting hops; 0 stands for less than a whole search, such as one path.
+
+    Along weights, one search keeps few threads of a GPU busy: only many are worth it, however large the graph is.
+    """
+    least = max(1, min(searches * MIN_ARCS_FOR_GPU, MIN_SEARCHED_ARCS_FOR_GPU))
+    return Work(searches * graph.m, MIN_WEIGHTED_ARCS_FOR_GPU if weighted else least, operation)
+
+
+def betweenness_work(graph: Graph, sources: int, operation: engines.Operation | None = None) -> Work:
+    """A betweenness run over that many sources."""
+    return Work(sources * graph.m, MIN_BETWEENNESS_ARCS_FOR_GPU, operation)
+
+
+def choose_device(work: Work, device: str, graph: Graph, threads: int | None) -> str:
+    """The name of the engine for some work.
+
+    "auto" is a GPU if there is one and the work is worth the upload, else the CPU. threads= selects the CPU. A graph
+    that a GPU cannot hold is left to the CPU, or refused if the caller names the GPU.
     """
     check_thread_count(threads)
     if not isinstance(device, str) or device != "auto":
         return _with_room(device, graph)
-    if weighted:
-        worth = searches * graph.m >= MIN_WEIGHTED_ARCS_FOR_GPU
+    worth = threads is None and work.arcs >= work.least and has_gpu() and why_not_on_gpu(graph) is None
+    return "cuda" if worth else "cpu"
+
+
+def choose_engine(
+    work: Work, device: str, graph: Graph, threads: int | None, executor: Executor | None = None
+) -> engines.Engine:
+    """The engine for some work: the one that device= names, or for "auto" the best one that offers the operation.
+
+    With an executor, its workers compute on their CPUs, or on their GPUs for device="cuda".
+    """
+    if executor is None:
+        engine = engines.engine(choose_device(work, device, graph, threads))
     else:
-        worth = searches > 0 and (graph.m >= MIN_ARCS_FOR_GPU or searches * graph.m >= MIN_SEARCHED_ARCS_FOR_GPU)
-    return "cuda" if threads is None and worth and has_gpu() and why_not_on_gpu(graph) is None else "cpu"
+        engine = _dealt_engine(executor, device, graph, threads)
+    reason = None if work.operation is None else engine.why_not_operation(work.operation, graph)
+    if reason is None:
+        return engine
+    if device == "auto" and executor is None:
+        return engines.engine("cpu")
+    raise EngineError(reason)
 
 
 def why_not_on_gpu(graph: Graph) -> str | None:
@@ -111,21 +152,9 @@ def engine_for(
     searches: int = 1,
     executor: Executor | None = None,
 ) -> engines.Engine:
-    """The engine for an operation that takes `searches` searches: the one that device= names, or for "auto" the best
-    one that offers the operation. With an executor, the engine of its workers."""
-    if executor is not None:
-        dealt = _dealt_engine(executor, device, graph, threads)
-        if reason := dealt.why_not_operation(operation, graph):
-            raise EngineError(reason)
-        return dealt
-    weighted = operation == "weighted_sweep"
-    engine = engines.engine(choose_device(device, graph, threads, searches, weighted))
-    reason = engine.why_not_operation(operation, graph)
-    if reason is None:
-        return engine
-    if device == "auto":
-        return engines.engine("cpu")
-    raise EngineError(reason)
+    """The engine for an operation that takes that many searches."""
+    work = search_work(graph, searches, operation == "weighted_sweep", operation)
+    return choose_engine(work, device, graph, threads, executor)
 
 
 def distance_engine(
@@ -136,7 +165,7 @@ def distance_engine(
     searches: int = 1,
     executor: Executor | None = None,
 ) -> engines.Engine:
-    """The engine for `searches` searches, along weights or counting hops."""
+    """The engine for that many searches: along weights, or counting hops."""
     return engine_for("weighted_sweep" if weighted else "sweep", device, graph, threads, searches, executor)
 
 
@@ -148,39 +177,24 @@ def betweenness_engine(
     threads: int | None,
     executor: Executor | None = None,
 ) -> engines.Engine:
-    """The engine for a betweenness run. "auto" is a GPU that can run the plan if sources × arcs are worth it.
-
-    With an executor, its workers run it on their CPUs, or on their GPUs for device="cuda".
-    """
-    if executor is not None:
-        return _dealt_engine(executor, device, graph, threads)
-    check_thread_count(threads)
+    """The engine for a betweenness run. "auto" is a GPU only if that can run the plan."""
     if not isinstance(plan, str):
         plan = named_plan(plan)
-    if not isinstance(device, str) or device != "auto":
-        return engines.engine(_with_room(device, graph))
+    engine = choose_engine(betweenness_work(graph, len(job.sources)), device, graph, threads, executor)
+    if engine.name == "cpu" or device != "auto":
+        return engine
     if plan == "auto" and job.weighted:
         plan = WEIGHTED_PLAN
-    if threads is None and len(job.sources) * graph.m >= MIN_BETWEENNESS_ARCS_FOR_GPU and has_gpu():
-        if why_not_on_gpu(graph) is not None:
-            return engines.engine("cpu")
-        gpu = engines.engine("cuda")
-        if plan == "auto" or gpu.why_not(named_plan(plan), job) is None:
-            return gpu
-    return engines.engine("cpu")
+    return engine if plan == "auto" or engine.why_not(named_plan(plan), job) is None else engines.engine("cpu")
 
 
 def path_engine(
     device: str, graph: Graph, job: BetweennessJob, threads: int | None, executor: Executor | None = None
 ) -> engines.Engine:
-    """The engine that draws random shortest paths: as for betweenness, but with "auto" the CPU if that one cannot."""
-    engine = betweenness_engine(device, graph, job, "auto", threads, executor)
-    reason = engine.why_not_operation("weighted_path_sampling" if job.weighted else "path_sampling", graph)
-    if reason is None:
-        return engine
-    if device == "auto":
-        return engines.engine("cpu")
-    raise EngineError(reason)
+    """The engine that draws random shortest paths."""
+    operation: engines.Operation = "weighted_path_sampling" if job.weighted else "path_sampling"
+    work = betweenness_work(graph, len(job.sources), operation)
+    return choose_engine(work, device, graph, threads, executor)
 
 
 # ------------------------------------------------------------------ plans

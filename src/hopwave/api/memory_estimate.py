@@ -140,7 +140,10 @@ def estimate_memory(
     ids = vertex_ids(graph, sources)
     count = 1 if name in ONE_SOURCE else drawn or len(ids)
     if isinstance(device, str) and device == "auto":
-        device = choice.choose_device("auto", graph, threads, count, weighted)
+        work = choice.search_work(graph, count, weighted and name != "sssp")
+        if name in BETWEENNESS:
+            work = choice.betweenness_work(graph, count)
+        device = choice.choose_device(work, "auto", graph, threads)
     ask = Ask(
         name, count, weighted, predecessors, path_counts, _are_whole(graph) if weighted else True,
         name == "edge_betweenness_centrality", _plan(name, plan, device), threads, memory_limit,

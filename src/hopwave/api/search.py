@@ -10,10 +10,9 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from hopwave import engines
 from hopwave.algorithms import bfs as _bfs
 from hopwave.api.arguments import as_graph, check_hops, in_direction, listed_vertices, required_hops, source_ids
-from hopwave.api.choice import choose_device, choose_plan
+from hopwave.api.choice import choose_engine, choose_plan, search_work
 from hopwave.checks.options import flag
 from hopwave.graph import Graph
 from hopwave.planning.jobs import SearchJob
@@ -161,7 +160,7 @@ class Searcher:
         self, graph: Graph, question: SearchJob, plan: str | Plan, device: str, threads: int | None, trace: bool
     ) -> None:
         trace = flag("trace", trace)
-        self._engine = engine = engines.engine(choose_device(device, graph, threads))
+        self._engine = engine = choose_engine(search_work(graph), device, graph, threads)
         self._question, self._threads, self._trace = question, threads, trace
         self._plan, why = choose_plan(plan, question, graph, engine)
         self._direct = None if trace else engine.direct_search(graph, question, self._plan, plan != "auto", threads)
@@ -174,7 +173,9 @@ class Searcher:
     def search(self, graph: Graph, sources: tuple[int, ...], limit: int | None) -> BFSResult:
         """Search the graph that this searcher was made for, from some sources, up to a limit of hops."""
         levels: list[Level] = []
-        found, used = self._direct(sources, limit) if self._direct else None, self._used_directly
+        used, found = self._used_directly, None
+        if self._direct:
+            found = self._direct(sources, limit)  # None if the search needs more than it has
         if found is None:
             used = self._used
             question = self._question if limit is None else replace(self._question, depth_limit=limit)
@@ -198,10 +199,14 @@ class Searcher:
         yield from begun
 
 
-class Searchers(dict[Any, Searcher]):
+MOST_SEARCHERS = 64  # per graph; for further combinations of arguments, engine and plan are chosen anew
+
+
+class Searchers:
     """The searchers of a graph, by what the caller chose."""
 
-    MOST = 64  # searchers kept per graph; for further combinations of arguments, engine and plan are chosen anew
+    def __init__(self) -> None:
+        self.by_choice: dict[Any, Searcher] = {}
 
 
 def _searcher(
@@ -214,7 +219,7 @@ def _searcher(
     trace: bool,
 ) -> Searcher:
     """The searcher for these choices: the one kept with the graph, or a new one."""
-    kept = graph._prepared.record(Searchers)
+    kept = graph._prepared.record(Searchers).by_choice
     chosen = (predecessors, path_counts, plan, device, threads, trace)
     hashable = True
     try:
@@ -224,7 +229,7 @@ def _searcher(
     if found is None:
         question = SearchJob(flag("predecessors", predecessors), flag("path_counts", path_counts))
         found = Searcher(graph, question, plan, device, threads, trace)
-        if hashable and len(kept) < Searchers.MOST:
+        if hashable and len(kept) < MOST_SEARCHERS:
             kept[chosen] = found
     return found
 

@@ -37,7 +37,7 @@ class SplitRuns(Runs):
         return SplitPathRun(**vars(self.world.together(lambda: Runs.over_paths(self, job))), world=self.world)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class SplitSources(SourceRun):
     """A run with the sources of a job split among all ranks."""
 

@@ -38,6 +38,7 @@ from hopwave.graph.row_operations import Place
 from hopwave.planning.jobs import (
     Accumulation,
     Allowed,
+    Balls,
     BetweennessJob,
     CutSweep,
     CutSwept,
@@ -45,8 +46,10 @@ from hopwave.planning.jobs import (
     FoundByBuckets,
     FoundBySearch,
     FoundNearFar,
+    HyperBallJob,
     Integers,
     PathSampling,
+    PathSums,
     Poll,
     PowerEnd,
     PowerIteration,
@@ -73,6 +76,8 @@ Operation = Literal[
     "strong_components",
     "shortest_path",
     "local_efficiencies",
+    "path_sums",
+    "hyperball",
     "path_sampling",
     "weighted_path_sampling",
     "cut_sweep",
@@ -176,6 +181,12 @@ class Operations(Protocol):
 
     def local_efficiencies(self, graph: Graph, poll: Poll, threads: int | None = None) -> npt.NDArray[np.float64]:
         """The efficiency of the graph that each vertex's neighbours induce."""
+
+    def path_sums(self, graph: Graph, job: PathSums, poll: Poll, threads: int | None = None) -> npt.NDArray[np.float64]:
+        """Stress or load of every vertex; of a group, the share of every source (algorithms/path_sums.py)."""
+
+    def hyperball(self, graph: Graph, job: HyperBallJob, poll: Poll, threads: int | None = None) -> Balls:
+        """One run of HyperBall; `poll` is told of every step (algorithms/hyperball.py)."""
 
 
 class Engine(Searches, BetweennessRuns, Operations, Protocol):

@@ -30,6 +30,12 @@ class NoOperations:
     def local_efficiencies(self, graph: Graph, *arguments: Any, **keywords: Any) -> Any:
         self._refuse("local_efficiencies", graph)
 
+    def path_sums(self, graph: Graph, *arguments: Any, **keywords: Any) -> Any:
+        self._refuse("path_sums", graph)
+
+    def hyperball(self, graph: Graph, *arguments: Any, **keywords: Any) -> Any:
+        self._refuse("hyperball", graph)
+
     def _refuse(self, operation: Operation, graph: Graph) -> NoReturn:
         raise EngineError(self.why_not_operation(operation, graph))
 

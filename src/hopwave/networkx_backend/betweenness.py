@@ -19,7 +19,7 @@ import hopwave as hw
 from hopwave.graph import Graph
 from hopwave.networkx_backend.convert import NetworkXGraph
 from hopwave.networkx_backend.dispatch import PlaceAndPlan, named_weights, serves, unweighted
-from hopwave.networkx_backend.networkx_order import loads, max_levels
+from hopwave.networkx_backend.networkx_order import max_levels
 from hopwave.networkx_backend.notes import BRANDES, CERTIFIED, CHECKED
 from hopwave.networkx_backend.thresholds import Arguments
 
@@ -201,13 +201,11 @@ def newman_betweenness_centrality(
     G: NetworkXGraph, v: Any = None, cutoff: Any = None, normalized: bool = True, weight: Any = None
 ) -> Any:
     """Load centrality: like betweenness, but each vertex splits its load evenly among its predecessors."""
-    total = loads(G.out_rows, max_levels(cutoff))
-    n = len(G)
-    if normalized and n > 2:
-        total *= 1.0 / ((n - 1) * (n - 2))
+    limit = int(min(max_levels(cutoff), len(G)))
+    scores = hw.load_centrality(G.graph, limit, bool(normalized), progress=False).scores
     if v is None:
-        return G.by_node(total)
-    return float(total[G.number[v]]) if v in G else 0.0
+        return G.by_node(scores)
+    return float(scores[G.number[v]]) if v in G else 0.0
 
 
 @serves(notes="Counted in hops. " + CHECKED)

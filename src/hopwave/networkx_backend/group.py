@@ -11,9 +11,9 @@ from typing import Any
 
 import networkx as nx
 
+import hopwave as hw
 from hopwave.networkx_backend.convert import NetworkXGraph
 from hopwave.networkx_backend.dispatch import SINCE_3_7, serves, unweighted
-from hopwave.networkx_backend.networkx_order import through_group
 
 
 @serves(
@@ -34,12 +34,12 @@ def group_betweenness_centrality(
         raise nx.NetworkXPointlessConcept("Connectivity is undefined for the null graph.")
     scores = []
     for group in groups:
-        score = through_group(G.out_rows, [G.number[node] for node in group], bool(endpoints))
-        rest = len(G) if endpoints and SINCE_3_7 else len(G) - len(group)
+        members = [G.number[node] for node in group]
+        score = hw.group_betweenness_centrality(G.graph, members, False, bool(endpoints), progress=False)
         if normalized:
+            rest = len(G) if endpoints and SINCE_3_7 else len(G) - len(group)
             pairs = rest * (rest - 1)
+            score *= 1 if G.directed else 2
             score = score / pairs if SINCE_3_7 else score * (1 / pairs)
-        elif not G.directed:
-            score /= 2
         scores.append(score)
     return scores if several else scores[0]

@@ -7,7 +7,6 @@ walk the rows that `convert` kept in NetworkX's order. Numba compiles them on fi
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -18,7 +17,6 @@ import numpy.typing as npt
 from hopwave.networkx_backend.convert import Rows
 
 Ids = npt.NDArray[np.int32]
-SOURCES_PER_CALL = 256
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,27 +94,6 @@ def strong_components(rows: Rows) -> tuple[Ids, int]:
     many there are."""
     label = np.full(len(rows[0]) - 1, -1, np.int32)
     return label, int(compiled().strong_components(*rows, label))
-
-
-def every_source(rows: Rows) -> Iterator[Ids]:
-    """All vertices, some at a time, so that Python can handle a Ctrl-C between two calls of a kernel."""
-    ids = np.arange(len(rows[0]) - 1, dtype=np.int32)
-    return (ids[first : first + SOURCES_PER_CALL] for first in range(0, len(ids), SOURCES_PER_CALL))
-
-
-def loads(rows: Rows, limit: float) -> npt.NDArray[np.float64]:
-    """Newman's load: for every source, each vertex splits the load it gets evenly among its predecessors."""
-    total = np.zeros(len(rows[0]) - 1)
-    for sources in every_source(rows):
-        compiled().loads(*rows, sources, float(limit), total)
-    return total
-
-
-def through_group(rows: Rows, group: list[int], ends: bool) -> float:
-    """Σ over ordered pairs of the fraction of their shortest paths that touch the group."""
-    member = np.zeros(len(rows[0]) - 1, np.bool_)
-    member[group] = True
-    return float(sum(compiled().through_group(*rows, sources, member, ends) for sources in every_source(rows)))
 
 
 @cache

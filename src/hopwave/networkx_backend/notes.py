@@ -4,7 +4,8 @@ from __future__ import annotations
 
 ALONG = "Along an edge attribute, in NetworkX's order."
 BOTH = "In hops, or along an edge attribute by Dijkstra's algorithm; in NetworkX's order."
-CORNERS = "Unweighted, of all vertices, in undirected graphs without parallel edges."
+CORNERS = "Unweighted, of all vertices, in graphs without parallel edges."
+SIMPLE = "Graphs without parallel edges, where the graph has been converted before."
 EVERY_NODE = "Where `nstart`, if given, names every node."
 ORDER = "Counted in hops, in NetworkX's order."
 CONVERTED_BEFORE = "Runs where the graph has been converted before; otherwise NetworkX's own search finishes sooner."

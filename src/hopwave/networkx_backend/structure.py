@@ -1,18 +1,17 @@
-"""Triangles, squares, clustering and cores (networkx.algorithms.cluster and core)."""
+"""Triangles, squares, clustering, cores, degrees, modularity (networkx.algorithms.cluster, core, community.quality)."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import networkx as nx
-import numpy as np
 
 import hopwave as hw
 from hopwave.graph.arrays import arc_tails
 from hopwave.networkx_backend.convert import NetworkXGraph
-from hopwave.networkx_backend.dispatch import serves
-from hopwave.networkx_backend.notes import CORNERS
-from hopwave.networkx_backend.thresholds import CORES, SQUARES, TRIANGLES, Arguments
+from hopwave.networkx_backend.dispatch import named_weights, serves
+from hopwave.networkx_backend.notes import CORNERS, SIMPLE
+from hopwave.networkx_backend.thresholds import CORES, DEGREES, SQUARES, TRIANGLES, Arguments
 
 
 def of_all_vertices(arguments: Arguments) -> str | None:
@@ -28,42 +27,35 @@ def triangles(G: NetworkXGraph, nodes: Any = None) -> dict[Any, int]:
     return G.by_node(hw.triangles(G.graph).scores)
 
 
-def undirected_hops(arguments: Arguments) -> str | None:
-    """Why not, if the graph is directed, or weights are asked for."""
+def triangles_of_hops(arguments: Arguments) -> str | None:
+    """Why not, if weights are asked for."""
     if arguments.get("weight") is not None:
-        return f"weight={arguments['weight']!r} asks for weighted triangles; hopwave counts triangles"
-    if arguments["G"].is_directed():
-        return "hopwave does not count triangles of arcs"
+        return f"weight={arguments['weight']!r} asks for weighted triangles; hw.clustering(G, weights=...) has them"
     return of_all_vertices(arguments | {"nodes": arguments.get("nodes")})
 
 
-@serves(can_run=undirected_hops, notes=CORNERS)
+@serves(can_run=triangles_of_hops, notes=CORNERS)
 def clustering(G: NetworkXGraph, nodes: Any = None, weight: Any = None) -> dict[Any, Any]:
     """The share of pairs of a vertex's neighbours that are neighbours themselves; 0 if there are no triangles."""
-    twice, pairs = _corners(G)
-    return {v: t / p if t else 0 for v, t, p in zip(G.nodes, twice, pairs, strict=True)}
+    return {v: share or 0 for v, share in zip(G.nodes, hw.clustering(G.graph).scores.tolist(), strict=True)}
 
 
-@serves(can_run=undirected_hops, notes=CORNERS)
+@serves(can_run=triangles_of_hops, notes=CORNERS)
 def average_clustering(G: NetworkXGraph, nodes: Any = None, weight: Any = None, count_zeros: Any = True) -> Any:
     """The mean of `clustering` over all vertices; with count_zeros=False, over those whose value is not 0."""
     found = [c for c in clustering(G).values() if count_zeros or c]
     return sum(found) / len(found)
 
 
+def undirected_hops(arguments: Arguments) -> str | None:
+    """NetworkX's transitivity of a directed graph follows arcs out alone."""
+    return "hopwave does not count triangles of arcs" if arguments["G"].is_directed() else triangles_of_hops(arguments)
+
+
 @serves(can_run=undirected_hops, notes="Undirected graphs without parallel edges.")
 def transitivity(G: NetworkXGraph) -> Any:
     """3 × triangles / pairs of edges that share a vertex; 0 if there are no triangles."""
-    twice, pairs = _corners(G)
-    return sum(twice) / sum(pairs) if any(twice) else 0
-
-
-def _corners(G: NetworkXGraph) -> tuple[list[int], list[int]]:
-    """Per vertex: 2 × triangles, and deg·(deg − 1), loops ignored."""
-    graph = G.graph
-    loops = graph.indices == arc_tails(graph)
-    degrees = graph.degrees - np.bincount(graph.indices[loops], minlength=graph.n)
-    return (2 * hw.triangles(graph).scores).tolist(), (degrees * (degrees - 1)).tolist()
+    return hw.transitivity(G.graph) or 0
 
 
 def undirected_of_all(arguments: Arguments) -> str | None:
@@ -76,11 +68,8 @@ def undirected_of_all(arguments: Arguments) -> str | None:
 @serves(can_run=undirected_of_all, threshold=SQUARES, notes="Of all vertices, in undirected graphs.")
 def square_clustering(G: NetworkXGraph, nodes: Any = None) -> dict[Any, Any]:
     """Squares / possible squares at each vertex; 0 if none is possible."""
-    from hopwave.engines.cpu.squares import count_squares  # compiled, so imported when first needed
-
-    squares, possible = count_squares(G.graph)
-    found = zip(G.nodes, squares.tolist(), possible.tolist(), strict=True)
-    return {v: there / could if could > 0 else 0 for v, there, could in found}
+    found = hw.square_clustering(G.graph).scores.tolist()
+    return {v: share or 0 for v, share in zip(G.nodes, found, strict=True)}
 
 
 @serves(threshold=CORES)
@@ -93,3 +82,40 @@ def core_number(G: NetworkXGraph) -> dict[Any, int]:
             "Consider using G.remove_edges_from(nx.selfloop_edges(G))."
         )
     return G.by_node(hw.core_numbers(graph).scores)
+
+
+def of_edges(arguments: Arguments) -> str | None:
+    """A converted graph counts parallel edges once."""
+    return "hopwave counts parallel edges once" if arguments["G"].is_multigraph() else named_weights(arguments)
+
+
+@serves(can_run=of_edges, threshold=DEGREES, notes=SIMPLE)
+def degree_centrality(G: NetworkXGraph) -> dict[Any, float]:
+    """Degrees over n − 1."""
+    return G.by_node(hw.degree_centrality(G.graph).scores)
+
+
+@serves(can_run=of_edges, threshold=DEGREES, notes=SIMPLE)
+def in_degree_centrality(G: NetworkXGraph) -> dict[Any, float]:
+    """In-degrees over n − 1."""
+    return G.by_node(hw.in_degree_centrality(G.graph).scores)
+
+
+@serves(can_run=of_edges, threshold=DEGREES, notes=SIMPLE)
+def out_degree_centrality(G: NetworkXGraph) -> dict[Any, float]:
+    """Out-degrees over n − 1."""
+    return G.by_node(hw.out_degree_centrality(G.graph).scores)
+
+
+@serves(can_run=of_edges, threshold=DEGREES, notes=SIMPLE)
+def modularity(G: NetworkXGraph, communities: Any, weight: Any = "weight", resolution: Any = 1) -> float:
+    """The share of edges within communities, less what chance would put there."""
+    communities = list(communities)
+    listed = [node for some in communities for node in some]
+    if not len(G) == len({node for node in listed if node in G}) == len(listed):
+        raise nx.community.quality.NotAPartition(G, communities)
+    if not G.number_of_edges():
+        raise ZeroDivisionError("division by zero")
+    graph = G.graph if weight is None else G.weighted(weight)
+    sets = [[G.number[node] for node in some] for some in communities]
+    return hw.modularity(graph, sets, resolution, weights=weight is not None)

@@ -217,6 +217,37 @@ class CutSwept(NamedTuple):
     arcs: int  # looked at by all searches
 
 
+@dataclass(frozen=True)
+class PathSums:
+    """Sums over all sources: of paths through every vertex (stress), or of what they send through it (load).
+
+    For a group: per source, the part of its shortest paths that touch the group, and with `endpoints` those that begin
+    or end in it.
+    """
+
+    kind: Literal["stress", "load", "group"]
+    cutoff: int | None = None
+    group: npt.NDArray[np.bool_] | None = None
+    endpoints: bool = False
+
+
+@dataclass(frozen=True)
+class HyperBallJob:
+    """One run of HyperBall: counters of 2^precision registers, hashes that begin at `seed`."""
+
+    precision: int
+    seed: int
+
+
+class Balls(NamedTuple):
+    """What a run of HyperBall estimates: pairs within t hops for every t, and sums over the vertices that reach v."""
+
+    around: Floats
+    reached: Floats
+    total: Floats
+    inverse: Floats
+
+
 class Poll(Protocol):
     """Called now and then with the number of sources that are done."""
 

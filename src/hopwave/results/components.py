@@ -120,6 +120,17 @@ class Communities(Components):
 
     settled: bool = True
 
+    @cached_property
+    def modularity(self) -> float:
+        """The share of edges within communities, less what chance would put there (`hw.modularity` without weights).
+
+        >>> import hopwave as hw
+        >>> two = hw.Graph.from_edges([0, 0, 1, 3, 3, 4, 2], [1, 2, 2, 4, 5, 5, 3])
+        >>> round(hw.label_propagation(two, seed=1).modularity, 4)
+        0.3571
+        """
+        return _components.modularity(self.graph, None, self.labels)
+
     @property
     def _kind(self) -> str:
         return "community"

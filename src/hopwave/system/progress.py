@@ -68,8 +68,9 @@ class Meter:
         self._at_once = show is True
         self._wanted = _is_wanted() if show is None else show
         self._end: str | None = None  # None while the work goes on, then the last line to print, or ""
-        self._shown = Flag()  # set after the first look
-        self._ended = Flag()  # set after the last look
+        if self._wanted:
+            self._shown = Flag()  # set after the first look
+            self._ended = Flag()  # set after the last look
         self._bar: Any = None
         self._on_bar: Any = None  # the stage that the bar shows
         self._began = 0.0

@@ -162,7 +162,7 @@ def test_bounds_narrow_with_the_sample() -> None:
 
 @given(mean=st.floats(0, 1), k=st.integers(1, 400), N=st.integers(401, 500), load=st.sampled_from([0.5, 5.0, np.inf]))
 def test_an_interval_excludes_what_the_inequality_excludes(mean: float, k: int, N: int, load: float) -> None:
-    """At both ends, the evidence against p equals what its share of the risk asks for, unless an end is at a limit."""
+    """At both ends, the evidence against p equals log(20 / its share of the risk), or the end is at a limit."""
     low, high = (x[0] for x in source_bounds._interval(np.array([mean]), source_bounds.Sample(k, N, 50, load, 0.1)))
     least, most = k * mean / N, (k * mean + N - k) / N
     assert least - 1e-12 <= low <= mean <= high <= most + 1e-12

@@ -126,7 +126,7 @@ def test_rounded_path_counts_do_not_depend_on_threads():
 
 @pytest.mark.parametrize("room", [0, 300, 3000, 10**6])
 def test_room_for_sorted_arcs_changes_no_bit(monkeypatch: pytest.MonkeyPatch, room: int):
-    """The arcs that leave a level decide. More arcs may lead into it, and then the team has no room for them."""
+    """The room is sized by the arcs that leave a level. If more arcs lead into it, the team has no room for them."""
     graph = Graph(DIRECTED.indptr.copy(), DIRECTED.indices.copy(), directed=True)
     monkeypatch.setattr(policy, "sorted_arcs", lambda arcs: room)
 

@@ -12,7 +12,7 @@ import pytest
 from hopwave import EngineError, engines, generate
 from hopwave.engines.absent import NoOperations, NoShortcuts
 from hopwave.planning.catalogue import CATALOGUE
-from hopwave.planning.jobs import BetweennessJob, CutSweep, SampleJob, SearchJob, Sweep
+from hopwave.planning.jobs import BetweennessJob, CutSweep, HyperBallJob, PathSums, SampleJob, SearchJob, Sweep
 
 GRAPH = generate.path(3)
 WEIGHTED = GRAPH.with_weights(np.ones(GRAPH.m))
@@ -38,6 +38,8 @@ CALLS: dict[str, Any] = {
     ),
     "reach_bounds": lambda engine: engine.reach_bounds(GRAPH),
     "local_efficiencies": lambda engine: engine.local_efficiencies(GRAPH, lambda done: None),
+    "path_sums": lambda engine: engine.path_sums(GRAPH, PathSums("stress"), lambda done: None),
+    "hyperball": lambda engine: engine.hyperball(GRAPH, HyperBallJob(4, 1), lambda done: None),
 }
 
 
@@ -76,7 +78,7 @@ def test_the_cpu_has_every_operation(operation: Any) -> None:
 def test_what_the_reference_cannot_do_raises_the_reason(operation: Any) -> None:
     engine = engines.engine("reference")
     reason = engine.why_not_operation(operation, GRAPH)
-    if operation == "weighted_sweep":
+    if operation in ("weighted_sweep", "path_sums"):
         assert reason is None and CALLS[operation](engine) is not None
         return
     assert reason is not None and "device='cpu'" in reason

@@ -26,12 +26,15 @@ from hopwave.engines.cpu.search.steps import EARLY_EXIT, KEEPS_OPEN, OPERAND_VIS
 from hopwave.graph import Graph
 from hopwave.planning.jobs import (
     Accumulation,
+    Balls,
     BetweennessJob,
     CutSweep,
     CutSwept,
     FoundBySearch,
+    HyperBallJob,
     Integers,
     PathSampling,
+    PathSums,
     Poll,
     SampleJob,
     SearchJob,
@@ -233,6 +236,16 @@ class Engine:
         from hopwave.engines.cpu.many.local_efficiency import local_efficiencies
 
         return local_efficiencies(self.load(graph, None), poll, threads)
+
+    def path_sums(self, graph: Graph, job: PathSums, poll: Poll, threads: int | None = None) -> npt.NDArray[np.float64]:
+        from hopwave.engines.cpu.betweenness.path_sums import path_sums
+
+        return path_sums(self.load(graph, None), job, poll, threads)
+
+    def hyperball(self, graph: Graph, job: HyperBallJob, poll: Poll, threads: int | None = None) -> Balls:
+        from hopwave.engines.cpu.many.hyperball import hyperball
+
+        return hyperball(self.load(graph, None), job, poll, threads)
 
     def fetch(self, search: Search) -> FoundBySearch:
         W, here = search.W, search.here

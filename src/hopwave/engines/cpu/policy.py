@@ -46,6 +46,7 @@ MIN_ARCS_PER_PUSH = 512  # below, taking a chunk costs as much as pushing it
 MIN_VERTICES_PER_GATHER, MAX_VERTICES_PER_GATHER = 16, 512  # whose rows are read whole
 VERTICES_PER_EFFICIENCY_CHUNK = 16  # each is a small graph of its own
 VERTICES_PER_SQUARES_CHUNK = 16  # a hub looks at the rows of all its neighbours
+PARTS_OF_PATH_SUMS = 32  # of all sources, each with scores of its own, whatever the number of threads
 PARTS_PER_THREAD = 2  # of the rows in a matrix push: more parts are more even, but each goes through all columns
 
 # ------------------------------------------------------------------ what is prepared for a graph

@@ -193,6 +193,16 @@ class Engine(NoOperations):
                 "device='cuda' has no local efficiency: the graph around one vertex is too little work for a GPU; "
                 "use device='cpu' or 'auto'"
             )
+        if operation == "path_sums":
+            return (
+                "device='cuda' has no sums of paths (stress, load, groups): their recurrences have no kernels; use "
+                "device='cpu' or 'auto', or betweenness_centrality, which runs on a GPU"
+            )
+        if operation == "hyperball":
+            return (
+                "device='cuda' has no HyperBall: the unions of its counters have no kernel; use "
+                "device='cpu' or 'auto', or closeness_centrality(k=...), which runs on a GPU"
+            )
         if operation in ("cut_sweep", "reach_bounds"):
             return (
                 "device='cuda' does not cut searches off for top=: it takes all searches of a batch to their end; "

@@ -29,6 +29,7 @@ from hopwave.planning.jobs import (
     BetweennessJob,
     FoundBySearch,
     PathSampling,
+    PathSums,
     Poll,
     SampleJob,
     SearchJob,
@@ -164,7 +165,7 @@ class Engine(NoOperations):
     # ---------------------------------------------------------------- many sources along weights, random paths
 
     def why_not_operation(self, operation: engines.Operation, graph: Graph) -> str | None:
-        if operation in ("weighted_sweep", "path_sampling", "weighted_path_sampling"):
+        if operation in ("weighted_sweep", "path_sampling", "weighted_path_sampling", "path_sums"):
             return None
         return "device='reference' answers one search at a time; use device='cpu' or 'auto'"
 
@@ -183,6 +184,12 @@ class Engine(NoOperations):
         return PathSampling(graph, job)
 
     # ---------------------------------------------------------------- betweenness
+
+    def path_sums(self, graph: Graph, job: PathSums, poll: Poll, threads: int | None = None) -> npt.NDArray[np.float64]:
+        check_threads(threads)
+        from hopwave.engines.reference.path_sums import path_sums
+
+        return path_sums(graph, job, poll)
 
     def regime(self, graph: Graph, job: BetweennessJob, plan: Plan) -> None:
         return None

@@ -19,7 +19,7 @@ from hopwave.algebra.vector import Vector
 from hopwave.arrays import module_of
 from hopwave.engines import algebra
 from hopwave.linalg.algorithms.operands import square
-from hopwave.linalg.elementwise import select
+from hopwave.linalg.elementwise import ewise_mult, select
 from hopwave.linalg.placing import assign, extract
 from hopwave.linalg.products import mxm
 from hopwave.linalg.reduction import reduce
@@ -107,6 +107,13 @@ def triangles(A: Any, *, device: str = "auto") -> Vector:
     for C, axis in ((last_and_middle, 1), (last_and_middle, 0), (first, 1)):
         assign(t, reduce(C, axis=axis), accum=binary.plus)
     return t if order is None else assign(Vector.full(n, 0, "int64", device=L.device), t, order)
+
+
+def closed_walks(B: Matrix) -> Vector:
+    """(B³)ᵤᵤ for a symmetric B without a diagonal: C⟨B⟩ = B · B, then the sums of the rows of C ∘ B."""
+    C = mxm(B, B, semiring.plus_times, mask=B, structural=True, direction="pull")
+    found: Vector = reduce(ewise_mult(C, B), axis=1)
+    return found
 
 
 def pattern(A: Matrix) -> Matrix:

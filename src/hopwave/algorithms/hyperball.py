@@ -1,0 +1,92 @@
+"""HyperBall: sizes of the balls around all vertices, from small counters. engines/cpu/many/hyperball.py explains them.
+
+    N(t)   ordered pairs of vertices at most t hops apart, each vertex with itself included: the neighbourhood function
+    R      runs, each with hashes of its own
+
+Every estimate is that of the mean N over the runs. Its standard error is the jackknife's: how much it changes if one
+run is left out (Boldi, Rosa and Vigna, HyperANF, 2011, section 5).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hopwave.algorithms.distances import closeness
+from hopwave.algorithms.many_sources import polled
+from hopwave.engines import Engine
+from hopwave.graph import Graph
+from hopwave.linalg.algorithms.operands import generator
+from hopwave.planning.jobs import Floats, HyperBallJob, Progress
+
+
+class Found(NamedTuple):
+    """N of every run, one row each; per vertex, the mean over the runs and its standard error."""
+
+    pairs: Floats
+    closeness: tuple[Floats, Floats]
+    harmonic: tuple[Floats, Floats]
+
+
+def estimate(
+    engine: Engine, graph: Graph, precision: int, runs: int, seed: Any, progress: Progress, threads: int | None
+) -> Found:
+    """All runs, one after another. The same seed gives the same numbers, whatever the number of threads."""
+    seeds = generator(seed).integers(0, 2**63, runs).tolist()
+    rows, near, inverse = [], _Mean(graph.n), _Mean(graph.n)
+    with polled("HyperBall", runs, progress) as poll:
+        for run, start in enumerate(seeds):
+            found = engine.hyperball(graph, HyperBallJob(precision, start), lambda _, run=run: poll(run), threads)
+            rows.append(found.around)
+            near.add(closeness(found.reached, found.total, graph.n, True))
+            inverse.add(found.inverse)
+    pairs = np.empty((runs, max(map(len, rows))))
+    for filled, row in zip(pairs, rows, strict=True):
+        filled[: len(row)], filled[len(row) :] = row, row[-1]
+    return Found(pairs, near.result(), inverse.result())
+
+
+class _Mean:
+    """The mean of arrays and its standard error, one array at a time (Welford)."""
+
+    def __init__(self, n: int) -> None:
+        self._count, self._mean, self._squares = 0, np.zeros(n), np.zeros(n)
+
+    def add(self, values: Floats) -> None:
+        self._count += 1
+        off = values - self._mean
+        self._mean += off / self._count
+        self._squares += off * (values - self._mean)
+
+    def result(self) -> tuple[Floats, Floats]:
+        return self._mean, np.sqrt(self._squares / (self._count * (self._count - 1)))
+
+
+def jackknife(pairs: Floats, ask: Callable[[Floats], Any]) -> tuple[Any, Any]:
+    """What `ask` says of the mean N, and its standard error."""
+    runs, total = len(pairs), pairs.sum(0)
+    without = np.array([ask((total - row) / (runs - 1)) for row in pairs])
+    return ask(total / runs), np.sqrt((runs - 1) * without.var(0))
+
+
+def mean_distance(N: Floats) -> float:
+    """The mean over all pairs of different vertices with a path; NaN if there are none.
+
+    >>> mean_distance(np.array([3.0, 7.0, 9.0]))  # a path of three vertices
+    1.3333333333333333
+    """
+    return float(np.arange(1, len(N)) @ np.diff(N)) / float(N[-1] - N[0]) if N[-1] > N[0] else math.nan
+
+
+def effective_diameter(N: Floats, share: float) -> float:
+    """The hops within which that share of all pairs with a path are, each vertex with itself included; interpolated.
+
+    >>> round(effective_diameter(np.array([3.0, 7.0, 9.0]), 0.9), 2)
+    1.55
+    """
+    wanted = share * N[-1]
+    t = int(np.argmax(wanted <= N))
+    return t - 1 + float((wanted - N[t - 1]) / (N[t] - N[t - 1])) if t else 0.0

@@ -1,0 +1,258 @@
+"""How clustered a graph is: clustering coefficients of triangles and squares, transitivity, modularity."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hopwave.algorithms import clustering as _clustering
+from hopwave.algorithms import components as _components
+from hopwave.api.arguments import as_graph, listed_vertices, vertex_ids
+from hopwave.api.weights import as_lengths, takes_weights, weighted
+from hopwave.checks.numbers import is_number
+from hopwave.checks.options import flag
+from hopwave.errors import GraphError
+from hopwave.graph import Graph
+from hopwave.results.components import Components
+from hopwave.results.scores import VertexScores
+
+
+@takes_weights
+def clustering(G: Any, *, weights: Any = None, device: str = "auto") -> VertexScores:
+    """Clustering coefficients: the share of a vertex's pairs of neighbours that are neighbours themselves.
+
+    Parameters
+    ----------
+    G : Graph, SciPy sparse matrix or NetworkX graph
+        The graph, without parallel arcs. Loops do not count. In a directed graph, every pair of arcs counts.
+    weights : bool, array or str, optional
+        Count a triangle as the geometric mean of its weights over the greatest weight: True for the graph's own, one
+        number per stored arc in the order of `G.indices`, or the name of an edge attribute of a NetworkX graph. By
+        default every triangle counts 1.
+    device : {"auto", "cpu", "cuda"}, optional
+        Where to multiply. "auto" is where the graph is.
+
+    Returns
+    -------
+    VertexScores
+        One number from 0 to 1 per vertex, the same as NetworkX's; 0 for a vertex without two neighbours.
+
+    Raises
+    ------
+    GraphError
+        If `G` is no graph, or an argument has a value that it cannot have.
+
+    See Also
+    --------
+    average_clustering, transitivity : one number for the whole graph.
+    triangles, square_clustering
+
+    Examples
+    --------
+    >>> import hopwave as hw
+    >>> hw.clustering(hw.Graph.from_edges([0, 1, 2, 2], [1, 2, 0, 3])).scores.round(3).tolist()
+    [1.0, 1.0, 0.333, 0.0]
+    """
+    graph, along_weights = as_lengths(G, False if weights is None else weights)
+    scores = _clustering.shares(*_clustering.corners(graph, along_weights, device))
+    return VertexScores("clustering", scores, vertex_ids(graph, None), graph)
+
+
+@takes_weights
+def average_clustering(G: Any, count_zeros: bool = True, *, weights: Any = None, device: str = "auto") -> float:
+    """The mean of the clustering coefficients.
+
+    Parameters
+    ----------
+    G : Graph, SciPy sparse matrix or NetworkX graph
+        A graph with at least one vertex, without parallel arcs.
+    count_zeros : bool, optional
+        Whether vertices without triangles are part of the mean.
+    weights, device
+        As for `clustering`.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    GraphError
+        There is no vertex to take the mean over.
+
+    See Also
+    --------
+    clustering, transitivity
+
+    Examples
+    --------
+    >>> import hopwave as hw
+    >>> round(hw.average_clustering(hw.datasets.load("karate")), 4)
+    0.5706
+    """
+    scores = clustering(G, weights=weights, device=device).scores
+    if not flag("count_zeros", count_zeros):
+        scores = scores[scores > 0]
+    if not len(scores):
+        raise GraphError("no vertex is there to take the mean over; give a graph with one, or count_zeros=True")
+    return float(scores.mean())
+
+
+def transitivity(G: Any, *, device: str = "auto") -> float:
+    """The share of pairs of edges with a common end whose other ends are neighbours.
+
+    Parameters
+    ----------
+    G : Graph, SciPy sparse matrix or NetworkX graph
+        An undirected graph without parallel edges. Loops do not count. Weights are ignored.
+    device
+        As for `clustering`.
+
+    Returns
+    -------
+    float
+        Three times the triangles over the pairs, the same as NetworkX's; 0 if there are no pairs.
+
+    Raises
+    ------
+    GraphError
+        The graph is directed.
+
+    See Also
+    --------
+    average_clustering : gives vertices of low degree the same weight as others.
+
+    Examples
+    --------
+    >>> import hopwave as hw
+    >>> hw.transitivity(hw.Graph.from_edges([0, 1, 2, 2], [1, 2, 0, 3]))
+    0.6
+    """
+    closed, possible = _clustering.corners(_undirected(as_graph(G), "transitivity"), False, device)
+    return int(closed.sum()) / max(1, int(possible.sum()))
+
+
+def square_clustering(G: Any) -> VertexScores:
+    """Square clustering: the share of the squares at a vertex that are there among those that could be.
+
+    Parameters
+    ----------
+    G : Graph, SciPy sparse matrix or NetworkX graph
+        An undirected graph without parallel edges. Loops do not count. Weights are ignored.
+
+    Returns
+    -------
+    VertexScores
+        One number from 0 to 1 per vertex, the same as NetworkX's. It is computed on the CPU.
+
+    Raises
+    ------
+    GraphError
+        The graph is directed, or has parallel edges.
+
+    See Also
+    --------
+    clustering
+
+    Examples
+    --------
+    >>> import hopwave as hw
+    >>> hw.square_clustering(hw.generate.cycle(4)).scores.tolist()
+    [1.0, 1.0, 1.0, 1.0]
+    """
+    from hopwave.engines.cpu.squares import count_squares  # compiled, so imported when first needed
+
+    graph = _undirected(as_graph(G), "square clustering")
+    if graph.has_parallel_arcs:
+        raise GraphError("square clustering counts an edge once, and some are there twice; build it without repeats=")
+    squares, possible = count_squares(graph)
+    scores = _clustering.shares(squares, np.maximum(possible, 1))
+    return VertexScores("square clustering", scores, vertex_ids(graph, None), graph)
+
+
+@takes_weights
+def modularity(
+    G: Any,
+    communities: Components | npt.ArrayLike | Iterable[Iterable[Any]],
+    resolution: float = 1.0,
+    *,
+    weights: Any = None,
+) -> float:
+    """Modularity of a partition: the share of edges within communities, less what chance would put there.
+
+    Parameters
+    ----------
+    G : Graph, SciPy sparse matrix or NetworkX graph
+        A graph with at least one edge.
+    communities : Communities, Components, array of int, or list of sets of vertices
+        The partition: a result of `label_propagation` or of components, one number per vertex in vertex order (an
+        array), or the sets. Every vertex belongs to one community.
+    resolution : float, optional
+        How much chance counts: less than 1 favours large communities, more than 1 small ones.
+    weights : bool, array or str, optional
+        As for `pagerank`: by default the graph's own weights if it has any; False counts every edge as 1.
+
+    Returns
+    -------
+    float
+        From −½ to 1, the same as NetworkX's.
+
+    Raises
+    ------
+    GraphError
+        The communities are no partition, or there is no edge.
+
+    See Also
+    --------
+    label_propagation : finds communities, whose `modularity` this is.
+
+    Examples
+    --------
+    >>> import hopwave as hw
+    >>> two = hw.Graph.from_edges([0, 0, 1, 3, 3, 4, 2], [1, 2, 2, 4, 5, 5, 3])
+    >>> round(hw.modularity(two, [{0, 1, 2}, {3, 4, 5}]), 4)
+    0.3571
+    """
+    if not is_number(resolution) or not resolution >= 0:
+        raise GraphError(f"resolution={resolution!r} is not a factor; give a number from 0, 1 as usual")
+    if hasattr(G, "tocsr"):  # undirected where it is symmetric
+        G = Graph.from_scipy(G)
+    graph, matrix = weighted(G, weights, "sum")
+    values = matrix.to("cpu").rows.values if matrix.has_values else None
+    return _components.modularity(graph, values, _labels(graph, communities), float(resolution))
+
+
+def _labels(graph: Graph, communities: Any) -> npt.NDArray[Any]:
+    """The number of every vertex's community."""
+    if isinstance(communities, Components):
+        communities = communities.labels
+    if isinstance(communities, np.ndarray):
+        if communities.shape != (graph.n,) or communities.dtype.kind not in "iu":
+            raise GraphError(
+                f"communities has shape {communities.shape}, type {communities.dtype}; give one whole number for each "
+                f"of the {graph.n} vertices"
+            )
+        return np.unique(communities, return_inverse=True)[1]
+    members = [listed_vertices(graph, some) for some in communities]
+    times = np.bincount(np.concatenate([np.zeros(0, np.int64), *members]), minlength=graph.n)
+    wrong = np.flatnonzero(times != 1)
+    if len(wrong):
+        vertex = int(wrong[0])
+        raise GraphError(
+            f"vertex {graph.label(vertex)!r} is in {times[vertex]} communities; in a partition every vertex is in one"
+        )
+    label = np.empty(graph.n, np.int64)
+    for number, some in enumerate(members):
+        label[some] = number
+    return label
+
+
+def _undirected(graph: Graph, what: str) -> Graph:
+    if graph.directed:
+        raise GraphError(
+            f"{what} needs an undirected graph; drop the directions with G.without_weights().to_undirected()"
+        )
+    return graph

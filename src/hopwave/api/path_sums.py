@@ -1,0 +1,231 @@
+"""What leads through a vertex or a group of vertices, beside betweenness: stress, load, group centralities."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from hopwave.algorithms import path_sums as _sums
+from hopwave.api.arguments import as_graph, check_hops, listed_vertices, vertex_ids
+from hopwave.api.choice import engine_for
+from hopwave.api.search import bfs
+from hopwave.arrays import on_host
+from hopwave.checks.options import flag
+from hopwave.errors import GraphError
+from hopwave.graph import Graph
+from hopwave.planning.jobs import Integers, Progress
+from hopwave.results.scores import VertexScores
+
+
+def stress_centrality(
+    G: Any, device: str = "auto", progress: Progress = None, *, threads: int | None = None
+) -> VertexScores:
+    """Stress centrality: how many shortest paths lead through every vertex.
+
+    Betweenness divides by the number of shortest paths between the same two ends; stress does not.
+
+    Parameters
+    ----------
+    G : Graph, SciPy sparse matrix or NetworkX graph
+        The graph. In an undirected graph every pair of ends counts once. Parallel arcs are several paths, loops are on
+        none. Weights are ignored.
+    device : {"auto", "cpu", "reference"}, optional
+        Where to compute. A GPU does not offer this. "reference" counts in whole numbers of any size and rounds once,
+        for small graphs.
+    progress : bool or callable, optional
+        None shows a progress bar on a terminal after two seconds, True at once, False never. A function is called with
+        (sources done, all sources).
+    threads : int, optional
+        Threads of the CPU engine; by default HOPWAVE_NUM_THREADS, else every core.
+
+    Returns
+    -------
+    VertexScores
+        One float64 per vertex. No bit depends on the number of threads.
+
+    Raises
+    ------
+    GraphError
+        A score is greater than float64 can hold (1.8e308). Path counts grow fast: that of a grid of 520 × 520 is.
+
+    See Also
+    --------
+    betweenness_centrality : shares of paths in place of counts, which never overflow.
+    load_centrality
+
+    Notes
+    -----
+    Scores are exact up to 2⁵³, as whole numbers in float64 are. Greater ones are rounded: all terms are positive, so
+    the relative error is at most about (n + 2 D Δ) · 2⁻⁵³, where D is the diameter and Δ the greatest degree.
+
+    Examples
+    --------
+    >>> import hopwave as hw
+    >>> hw.stress_centrality(hw.generate.cycle(4)).scores.tolist()  # two paths between opposite corners
+    [1.0, 1.0, 1.0, 1.0]
+    """
+    graph = as_graph(G)
+    engine = engine_for("path_sums", device, graph, threads, graph.n)
+    scores = _sums.stress(engine, graph, progress, threads)
+    return VertexScores("stress", scores, vertex_ids(graph, None), graph)
+
+
+def load_centrality(
+    G: Any,
+    cutoff: int | None = None,
+    normalized: bool = True,
+    device: str = "auto",
+    progress: Progress = None,
+    *,
+    threads: int | None = None,
+) -> VertexScores:
+    """Load centrality: what passes through a vertex if all send to all, and every fork splits evenly.
+
+    The same as NetworkX's. Betweenness splits by the number of shortest paths instead.
+
+    Parameters
+    ----------
+    G : Graph, SciPy sparse matrix or NetworkX graph
+        The graph. A fork into parallel arcs has a part for each. Weights are ignored.
+    cutoff : int, optional
+        Only count paths of at most that many hops.
+    normalized : bool, optional
+        Divide by (n − 1)(n − 2), the greatest load possible.
+    device : {"auto", "cpu", "reference"}, optional
+        Where to compute. A GPU does not offer this. "reference" computes with fractions, for small graphs.
+    progress, threads
+        As for `stress_centrality`.
+
+    Returns
+    -------
+    VertexScores
+        One score per vertex. No bit depends on the number of threads.
+
+    Raises
+    ------
+    GraphError
+        If `G` is no graph, or an argument has a value that it cannot have.
+
+    See Also
+    --------
+    betweenness_centrality, stress_centrality
+
+    Examples
+    --------
+    >>> import hopwave as hw
+    >>> hw.load_centrality(hw.generate.path(4)).scores.round(4).tolist()
+    [0.0, 0.6667, 0.6667, 0.0]
+    """
+    graph = as_graph(G)
+    cutoff, normalized = check_hops("cutoff", cutoff), flag("normalized", normalized)
+    engine = engine_for("path_sums", device, graph, threads, graph.n)
+    scores = _sums.load(engine, graph, cutoff, normalized, progress, threads)
+    return VertexScores("load", scores, vertex_ids(graph, None), graph)
+
+
+def group_betweenness_centrality(
+    G: Any,
+    group: Iterable[Any],
+    normalized: bool = True,
+    endpoints: bool = False,
+    device: str = "auto",
+    progress: Progress = None,
+    *,
+    threads: int | None = None,
+) -> float:
+    """Betweenness of a group: the share of shortest paths between other vertices that visit one of the group.
+
+    Parameters
+    ----------
+    G : Graph, SciPy sparse matrix or NetworkX graph
+        The graph. Weights are ignored.
+    group : list of vertices
+        The group.
+    normalized : bool, optional
+        Divide by the number of pairs, so that 1 means all paths. Otherwise every pair of an undirected graph counts
+        once.
+    endpoints : bool, optional
+        Also count paths that begin or end in the group.
+    device, progress, threads
+        As for `load_centrality`.
+
+    Returns
+    -------
+    float
+        By the definition, as NetworkX 3.7 has it. Before, its values differ for some groups of three and more, and in
+        directed graphs that are not strongly connected.
+
+    Raises
+    ------
+    GraphError
+        If the group is empty, or names a vertex that is not there.
+
+    See Also
+    --------
+    betweenness_centrality, group_closeness_centrality
+
+    Examples
+    --------
+    >>> import hopwave as hw
+    >>> hw.group_betweenness_centrality(hw.generate.star(5), [0])
+    1.0
+    """
+    graph = as_graph(G)
+    members = _group(graph, group)
+    normalized, endpoints = flag("normalized", normalized), flag("endpoints", endpoints)
+    engine = engine_for("path_sums", device, graph, threads, graph.n)
+    total = _sums.through_group(engine, graph, members, endpoints, progress, threads)
+    if not normalized:
+        return total if graph.directed else total / 2
+    others = graph.n if endpoints else graph.n - len(members)
+    return total / (others * (others - 1)) if others > 1 else 0.0
+
+
+def group_closeness_centrality(G: Any, group: Iterable[Any], device: str = "auto") -> float:
+    """Closeness of a group: one over the mean distance from other vertices to the nearest of the group.
+
+    Parameters
+    ----------
+    G : Graph, SciPy sparse matrix or NetworkX graph
+        The graph. Distances *into* the group count. Weights are ignored.
+    group : list of vertices
+        The group.
+    device : {"auto", "cpu", "cuda", "reference"}, optional
+        Where to search.
+
+    Returns
+    -------
+    float
+        As in NetworkX: vertices without a path to the group count as if they were in it; 0 if there are no others.
+
+    Raises
+    ------
+    GraphError
+        If the group is empty, or names a vertex that is not there.
+
+    See Also
+    --------
+    closeness_centrality, group_betweenness_centrality
+
+    Examples
+    --------
+    >>> import hopwave as hw
+    >>> hw.group_closeness_centrality(hw.generate.path(5), [1, 3])
+    1.0
+    """
+    graph = as_graph(G)
+    members = _group(graph, group)
+    names = members.tolist() if graph.labels is None else [graph.label(v) for v in members.tolist()]
+    distances = on_host(bfs(graph.reversed(), names, predecessors=False, device=device).distances)
+    total = int(distances[distances > 0].sum(dtype=np.int64))
+    return (graph.n - len(members)) / total if total else 0.0
+
+
+def _group(graph: Graph, group: Iterable[Any]) -> Integers:
+    """The ids of a group's vertices, each once."""
+    members = np.unique(listed_vertices(graph, group))
+    if not len(members):
+        raise GraphError("the group is empty; give at least one vertex")
+    return members

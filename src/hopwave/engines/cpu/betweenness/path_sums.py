@@ -1,0 +1,144 @@
+"""Stress, load and the paths through a group, compiled: one search per source, then sums over its levels.
+
+    σ(v)   stress: shortest paths from s to v                       load: neighbours of v one level nearer to s
+    τ(v)   stress: shortest paths from v to all vertices behind it  load: what these vertices send to v
+
+    stress   τ(v) = Σ 1 + τ(w),           the source adds σ(v) · τ(v)      (Brandes 2008, section 3.1)
+    load     τ(v) = Σ (1 + τ(w)) / σ(w),  the source adds τ(v)             (section 3.3; NetworkX's load)
+
+Sums are over the successors w of v, one level farther. Sources are dealt in parts that do not depend on the number of
+threads, and the parts are added up in their order: no bit of a score depends on it either.
+"""
+
+from __future__ import annotations
+
+from collections import namedtuple
+
+import numpy as np
+
+from hopwave.engines.cpu import policy
+from hopwave.engines.cpu.compile_notice import compiling
+from hopwave.engines.cpu.crew import thread_count
+from hopwave.engines.cpu.intrinsics import COMPILED, INNER, atomic_add, noinline, ordered_load
+from hopwave.engines.cpu.path_counts import rescale_level
+from hopwave.engines.cpu.row_order import search
+from hopwave.engines.cpu.workers import FINISHED, NEXT_BATCH, STOP, new_control, run_workers
+from hopwave.engines.host_memory import check_memory
+from hopwave.system.numba_cache import njit
+
+STRESS, LOAD, GROUP = 0, 1, 2
+KINDS = {"stress": STRESS, "load": LOAD, "group": GROUP}
+WorkerState = namedtuple("WorkerState", "level order parent sigma tau source")
+SharedState = namedtuple("SharedState", "parts kind limit member ends degree_bits control")
+
+
+def path_sums(loaded, job, poll, threads):
+    """Per vertex: the sums of a PathSums job over all sources; of a group: the sum over the targets of each source."""
+    n = loaded.n
+    A = loaded.adjacency("any")
+    count = min(policy.PARTS_OF_PATH_SUMS, n)
+    parts = np.zeros((1, n) if job.kind == "group" else (count, n))
+    small = n * (n + loaded.m) <= policy.SMALL_JOB
+    workers = 1 if small and threads is None else max(1, min(thread_count(threads), count))
+    check_memory(parts.nbytes + workers * 28 * n, f"the {job.kind} of {n:,} vertices", "take a part of the graph")
+    states = [new_state(n) for _ in range(workers)]
+    shared = SharedState(
+        parts=parts,
+        kind=KINDS[job.kind],
+        limit=np.inf if job.cutoff is None else float(job.cutoff),
+        member=np.zeros(0, np.bool_) if job.group is None else job.group,
+        ends=job.endpoints,
+        degree_bits=loaded.degree_bits,
+        control=new_control(),
+    )
+    with compiling(add_sources):
+        run_workers(add_sources, (A.indptr, A.indices), states, shared, poll, alone=small and workers == 1)
+    return parts.sum(0)
+
+
+def new_state(n):
+    """A worker's arrays, as they are between two sources."""
+    level, order, parent = np.full(n, -1, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
+    return WorkerState(level, order, parent, np.zeros(n), np.zeros(n), np.empty(1, np.int32))
+
+
+@njit(**INNER)
+def add_source(indptr, indices, own, found, load, scores):
+    """Add what the search `own.order[:found]` says about every vertex between its source and others."""
+    noinline()
+    level, order, sigma, tau = own.level, own.order, own.sigma, own.tau
+    sigma[order[0]] = 1.0
+    for i in range(found):
+        v = order[i]
+        for j in range(np.uint64(indptr[v]), np.uint64(indptr[v + 1])):
+            w = indices[j]
+            if level[w] == level[v] + 1:
+                sigma[w] += 1.0 if load else sigma[v]
+    # Farthest first: τ(v) is complete when its turn comes, since it is a sum over the level behind it.
+    for i in range(found - 1, 0, -1):
+        v = order[i]
+        for j in range(np.uint64(indptr[v]), np.uint64(indptr[v + 1])):
+            w = indices[j]
+            if level[w] == level[v] + 1:
+                tau[v] += (1.0 + tau[w]) / sigma[w] if load else 1.0 + tau[w]
+        scores[v] += tau[v] if load else sigma[v] * tau[v]
+
+
+@njit(**INNER)
+def share_of_group(indptr, indices, own, found, shared):
+    """Σ over the targets of a search of the part of their shortest paths that touches the group.
+
+    Every vertex holds its path count σ, scaled per level (path_counts.rescale_level), and in τ the part of its paths
+    that avoid the group. Where counts in one level differ by more than 2^1400, those of the rarest are approximate.
+    """
+    noinline()
+    level, order, sigma, tau, member = own.level, own.order, own.sigma, own.tau, shared.member
+    s = order[0]
+    sigma[s], tau[s] = 1.0, 0.0 if member[s] else 1.0
+    total, begin = 0.0, 0
+    while begin < found:
+        end = begin
+        while end < found and level[order[end]] == level[order[begin]]:
+            v = order[end]
+            if v != s:
+                tau[v] = 0.0 if member[v] else tau[v] / sigma[v]
+                if shared.ends or not member[v]:
+                    total += 1.0 - tau[v]
+            end += 1
+        rescale_level(sigma, order, begin, end, shared.degree_bits)
+        for i in range(begin, end):
+            v = order[i]
+            for j in range(np.uint64(indptr[v]), np.uint64(indptr[v + 1])):
+                w = indices[j]
+                if level[w] == level[v] + 1:
+                    sigma[w] += sigma[v]
+                    tau[w] += sigma[v] * tau[v]
+        begin = end
+    return total
+
+
+@njit(**COMPILED)
+def add_sources(A, own, shared):
+    """A worker: part after part of the sources until none is left."""
+    indptr, indices = A
+    control, kind = shared.control, shared.kind
+    n = own.level.size
+    count = min(policy.PARTS_OF_PATH_SUMS, n)
+    while True:
+        part = atomic_add(control, NEXT_BATCH, 1)
+        if part >= count:
+            return
+        for s in range(part * n // count, (part + 1) * n // count):
+            if ordered_load(control, STOP) != 0:
+                return
+            if kind != GROUP or shared.ends or not shared.member[s]:
+                own.source[0] = s
+                found = search(indptr, indices, own.source, shared.limit, own.order, own.level, own.parent)
+                if kind == GROUP:
+                    shared.parts[0, s] = share_of_group(indptr, indices, own, found, shared)
+                else:
+                    add_source(indptr, indices, own, found, kind == LOAD, shared.parts[part])
+                for i in range(found):
+                    v = own.order[i]
+                    own.level[v], own.sigma[v], own.tau[v] = -1, 0.0, 0.0
+            atomic_add(control, FINISHED, 1)

@@ -1,0 +1,138 @@
+"""HyperBall on the CPU, compiled: one HyperLogLog counter per vertex, united along arcs step by step.
+
+Boldi and Vigna, In-core computation of geometric centralities with HyperBall (2013). After step t, the counter of v
+holds the vertices that reach v in t hops: the union of itself and of its in-neighbours' counters after step t − 1.
+
+A counter is 2^p bytes, its registers. A vertex with hash h goes to register h mod 2^p, which keeps the greatest
+1 + (trailing zeros of h >> p). A union takes the greater of each pair of registers. Sizes are those of Ertl's
+estimator (New cardinality estimation algorithms for HyperLogLog sketches, 2017, section 3.4):
+2^2p / (2 ln 2 · z), where z sums 2^-r over the registers r > 0 and adds 2^p · σ(share of registers that are 0).
+It is made for many registers. With m of them it is too large by a share of c/m, where c rises from ½ for small sets to
+1.13 for large ones: measured for m = 16, 64 and 256, fitted to ± 0.05, and divided out.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from hopwave.engines.cpu.compile_notice import compiling
+from hopwave.engines.cpu.crew import FOUND, NEXT_CHUNK, share
+from hopwave.engines.cpu.intrinsics import COMPILED, INNER, atomic_add
+from hopwave.engines.host_memory import check_memory
+from hopwave.planning.jobs import Balls
+from hopwave.system.numba_cache import njit
+
+ROWS_PER_CHUNK = 256
+REGISTERS_PER_ENTRY = 16  # that a thread unites in the time of one entry of a sparse product
+
+
+def hyperball(loaded, job, poll, threads):
+    """One run of a HyperBallJob: sizes of balls, and sums of distances into every vertex."""
+    n, registers = loaded.n, 1 << job.precision
+    check_memory(n * (2 * registers + 34), f"counters of {registers} bytes", "give a smaller precision=")
+    A = loaded.adjacency("any")
+    now, later = first_counters(n, job.precision, job.seed), np.empty((n, registers), np.uint8)
+    changed, fresh = np.ones(n, np.uint8), np.zeros(n, np.uint8)
+    size, total, inverse = np.ones(n), np.zeros(n), np.zeros(n)
+    tables, scale = (0.5 ** np.arange(65), zeros_table(registers)), registers**2 / (2 * np.log(2))
+    around = [float(n)]
+    work = loaded.m * registers // REGISTERS_PER_ENTRY
+    with compiling(unite_rows):
+        while True:
+            given = A.in_indptr, A.in_indices, now, later, changed, fresh, size, total, inverse
+            board = share(unite_rows, (*given, len(around), tables, scale), n, work, threads, ROWS_PER_CHUNK)
+            if board[FOUND] == 0:
+                return Balls(np.array(around), size, total, inverse)
+            around.append(float(size.sum()))
+            now, later, changed, fresh = later, now, fresh, changed
+            poll(len(around) - 1)
+
+
+def first_counters(n, precision, seed):
+    """The counters of balls of one vertex each."""
+    with np.errstate(over="ignore"):
+        h = np.arange(n, dtype=np.uint64) + np.uint64(seed)
+        for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 1)):  # the mixer of SplitMix64
+            h = (h ^ (h >> np.uint64(shift))) * np.uint64(factor)
+        rest = (h >> np.uint64(precision)) | np.uint64(1 << (63 - precision))
+        lowest_bit = rest & (~rest + np.uint64(1))
+    counters = np.zeros((n, 1 << precision), np.uint8)
+    rank = np.frexp(lowest_bit.astype(np.float64))[1]
+    counters[np.arange(n), (h & np.uint64((1 << precision) - 1)).astype(np.intp)] = rank
+    return counters
+
+
+def zeros_table(registers):
+    """2^p · σ(x) for x = 0, 1, …, 2^p registers that are 0, where σ(x) = x + Σ x^(2^k) · 2^(k−1); the last is infinite.
+
+    >>> zeros_table(4)[:2].round(3).tolist()
+    [0.0, 1.281]
+    """
+    x = np.arange(registers) / registers
+    found, weight = x.copy(), 1.0
+    while x.any():
+        x = x * x
+        found += x * weight
+        weight *= 2
+    return np.append(found * registers, np.inf)
+
+
+@njit(**INNER)
+def unbiased(size, registers):
+    """The estimate without its bias."""
+    return size / (1.0 + (1.13 - 0.63 * math.exp(-0.5 * size / registers)) / registers)
+
+
+@njit(**COMPILED)
+def unite_rows(
+    indptr, indices, now, later, changed, fresh, size, total, inverse, step, tables, scale, end, chunk, board
+):
+    """One step: unite the counters of all rows; board[FOUND] counts those that grew.
+
+    A row reads the neighbours that changed in the step before. Where neither it nor they did, both arrays hold its
+    counter already.
+    """
+    powers, empty = tables  # 2^-r; what registers that are 0 add to z
+    registers = now.shape[1]
+    united = np.empty(registers, np.uint8)
+    grown = 0
+    while True:
+        begin = atomic_add(board, NEXT_CHUNK, chunk)
+        if begin >= end:
+            break
+        for v in range(begin, min(begin + chunk, end)):
+            touched = False
+            for j in range(np.int64(indptr[v]), np.int64(indptr[v + 1])):
+                w = np.int64(indices[j])
+                if changed[w] != 0 and w != v:
+                    if not touched:
+                        united[:] = now[v]
+                        touched = True
+                    other = now[w]
+                    for k in range(registers):
+                        united[k] = max(united[k], other[k])
+            fresh[v] = 0
+            if not touched:
+                if changed[v] != 0:
+                    later[v] = now[v]
+                continue
+            differ = 0
+            for k in range(registers):
+                differ |= united[k] ^ now[v, k]
+            later[v] = united
+            if differ != 0:
+                fresh[v] = 1
+                grown += 1
+                zeros, z = 0, 0.0
+                for k in range(registers):
+                    if united[k] == 0:
+                        zeros += 1
+                    else:
+                        z += powers[united[k]]
+                more = unbiased(scale / (z + empty[zeros]), registers) - size[v]
+                size[v] += more
+                total[v] += more * step
+                inverse[v] += more / step
+    atomic_add(board, FOUND, grown)
