@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[1]
 VERSIONS = ("3.11", "3.12", "3.13", "3.14")  # as in the classifiers
 EXTRAS = "networkx,io,plot,igraph"
 TEST_TOOLS = ("pytest", "pytest-xdist", "hypothesis", "polars")
-TESTS = ("plans", "graph", "policy", "io", "networkx")  # folders that need no other tool
+TESTS = ("planning", "graph", "algorithms", "io", "networkx_backend")  # folders that need no other tool
 INSIDE = ("hopwave/", "hopwave-", "_hopwave_command.py", "_hopwave_nx_info.py")  # how the names in the wheel begin
 
 

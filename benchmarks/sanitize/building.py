@@ -1,4 +1,4 @@
-"""Graphs built on the GPU, Graph500 and the ranks of a job, under compute-sanitizer (sanitize_parts.py)."""
+"""Graphs built on the GPU, Graph500 and the ranks of a job, under compute-sanitizer (parts.py)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Which kernel instances a process launches: for the table of compute-sanitizer, and as a plugin for pytest.
 
-    HOPWAVE_LAUNCHES=folder python -m pytest -m gpu -p benchmarks.launches
+    HOPWAVE_LAUNCHES=folder python -m pytest -m gpu -p benchmarks.sanitize.launches
 
 writes folder/*.json: every instance that some test launches, and the first test that does. Processes that tests start,
 such as the ranks of an MPI job, are not recorded.

@@ -1,4 +1,4 @@
-"""Operations of linalg under compute-sanitizer (sanitize_parts.py): power iterations, waves, products, assignments."""
+"""Operations of linalg under compute-sanitizer (parts.py): power iterations, waves, products, assignments."""
 
 from __future__ import annotations
 

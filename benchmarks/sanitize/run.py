@@ -2,10 +2,10 @@
 
     PYTHONPATH=src python -m benchmarks.sanitize.run [--seconds 150] [--workers 8] [--tools memcheck,…] [--parts many,…]
 
-Everything is compiled first, unless parts are named, and each part (sanitize_parts.py) runs once without a tool:
+Everything is compiled first, unless parts are named, and each part (parts.py) runs once without a tool:
 compiling under a tool takes minutes. Then workers, which are processes under compute-sanitizer, take one part after
 another until all are done or the time is over; parts with the most instances that their tool has not seen come first.
-Each tool must also report a deliberate mistake (sanitize_control.py). Grids are as large as on a GPU with
+Each tool must also report a deliberate mistake (control.py). Grids are as large as on a GPU with
 MULTIPROCESSORS multiprocessors, since a tool's time grows with the threads.
 
 benchmarks/results/sanitizer.jsonl keeps the newest line per tool and part until the kernels change; sanitizer.md is the

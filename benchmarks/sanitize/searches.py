@@ -1,4 +1,4 @@
-"""Searches under compute-sanitizer (sanitize_parts.py): every plan, users' plans, and counts beyond float64."""
+"""Searches under compute-sanitizer (parts.py): every plan, users' plans, and counts beyond float64."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ DATES += (
     np.datetime64(1, "ns"),
     np.datetime64("NaT"),
     np.timedelta64(3, "s"),
-    np.timedelta64(3),
+    np.timedelta64(3, "D"),
     pd.Timestamp(1),
     pd.NaT,
 )
