@@ -35,7 +35,6 @@ GROUPS: tuple[tuple[str, dict[str, str], str], ...] = (
         "is_weakly_connected number_strongly_connected_components is_strongly_connected attracting_components "
         "number_attracting_components is_attracting_component is_semiconnected color is_bipartite sets core_number",
     ),
-    ("In NetworkX's order.", {}, "topological_sort"),
     ("Unweighted; the attributes are copied from the graph itself.", {}, "ego_graph"),
     (
         "Runs where the graph has been converted before; otherwise NetworkX's own search finishes sooner.",

@@ -98,6 +98,13 @@ def test_local_efficiency_on_a_gpu_is_refused() -> None:
         hw.local_efficiency(generate.path(3), device="cuda")
 
 
+@pytest.mark.usefixtures("cuda_without_a_gpu")
+@pytest.mark.parametrize("ask", [hw.stress_centrality, hw.load_centrality, hw.hyperball])
+def test_what_has_no_kernels_is_refused_on_a_gpu(ask: Any) -> None:
+    with pytest.raises(EngineError, match=r"kernel.*device='cpu'.*runs on a GPU"):
+        ask(generate.path(3), device="cuda")
+
+
 @given(st.integers(1, 10**6), st.integers(1, 2**31 - 2), st.integers(0, 10**11))
 def test_rows_fit_into_the_memory(sources: int, n: int, free: int) -> None:
     words = words_for(sources, n, free)

@@ -128,6 +128,12 @@ def test_errors(ask: Any, kind: type[Exception], message: str) -> None:
         ask()
 
 
+def test_sums_that_do_not_fit_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hopwave.engines.host_memory.available_memory", lambda: 1 << 10)
+    with pytest.raises(EngineError, match="stress over 100 sources"):
+        hw.stress_centrality(generate.path(100))
+
+
 def test_labels_name_the_scores() -> None:
     graph = Graph.from_edges(["a", "b"], ["b", "c"])
     same(hw.stress_centrality(graph).to_dict(), {"a": 0, "b": 1, "c": 0})

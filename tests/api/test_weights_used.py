@@ -242,7 +242,7 @@ def test_a_centrality_says_once_that_it_counts_hops() -> None:
 QUESTIONS = {name: ask for name in hw.__all__ if inspect.isfunction(ask := getattr(hw, name))}
 PATHS_AND_RANKS = {
     "sssp", "sssp_each", "sssp_many", "nearest", "shortest_path", "all_shortest_paths", "distance_blocks",
-    "pairs_within", "pagerank", "eigenvector_centrality", "katz_centrality", "hits",
+    "pairs_within", "pagerank", "eigenvector_centrality", "katz_centrality", "hits", "modularity",
 }  # fmt: skip
 
 
@@ -345,3 +345,16 @@ def test_the_matrix_used_last_is_kept_with_the_graph() -> None:
     pattern = la.Matrix.from_graph(graph, weights=False)
     assert not pattern.has_values and la.Matrix.from_graph(graph, weights=False) is pattern
     assert la.Matrix.from_graph(graph) is not weighted and la.Matrix.from_graph(graph).has_values
+
+
+def test_objects_of_other_libraries_are_answered_with_their_constructor() -> None:
+    for ask in (lambda G: hw.bfs(G, 0), lambda G: hw.sssp(G, 0), hw.closeness_centrality, hw.pagerank):
+        with pytest.raises(
+            GraphError, match=r"igraph's Graph must be converted once, first; give Graph.from_igraph\(g\)"
+        ):
+            ask(as_igraph(False))
+        for table_of in (pd.DataFrame, pl.DataFrame):
+            with pytest.raises(
+                GraphError, match=r"DataFrame must be converted once, first; give Graph.from_pandas\(table, "
+            ):
+                ask(table_of(table(False)))

@@ -295,3 +295,10 @@ def test_a_continued_run_says_so(
             said.append(capsys.readouterr().err)
         assert "continuing" not in said[0]
         assert re.search(f"^hopwave: continuing from {path}: {done} are done$", said[1], re.MULTILINE)
+
+
+def test_a_picture_shows_as_many_scores_as_the_table(run: Run, karate: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[int] = []
+    monkeypatch.setattr("hopwave.cli.picture.scores", lambda path, scores, bars, *more: drawn.append(len(bars)))
+    run("bc", karate, "--top", 20, "--plot", "out.png")
+    assert drawn == [20]

@@ -98,6 +98,8 @@ def calls(device: str, folder: Path) -> dict[str, Call]:
         "Wiener index": lambda: hw.wiener_index(mesh, **on),
         "global efficiency": lambda: hw.global_efficiency(mesh, **on),
         "local efficiency": lambda: hw.local_efficiency(U, **on),
+        "load": lambda: hw.load_centrality(U, **on).scores,
+        "HyperBall": lambda: hw.hyperball(U, seed=1, **on).pairs,
         "distance blocks": lambda: np.concatenate(
             [on_host(rows) for _, rows in hw.distance_blocks(mesh, range(99), **on)]
         ),

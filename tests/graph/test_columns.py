@@ -188,7 +188,7 @@ def test_weights_that_float64_rounds_are_refused(way: Any, weight: Any) -> None:
     "weight", [1 + 2j, np.complex128(1 + 2j), np.timedelta64(3, "s"), "1", None, Fraction(1, 2), np.datetime64("2026")]
 )
 def test_weights_that_are_no_numbers_are_refused(way: Any, weight: Any) -> None:
-    with pytest.raises(GraphError, match=r"not a number|weights are numbers"):
+    with pytest.raises(GraphError, match=r"not a number|weights must be numbers"):
         way([weight, 1.0])
 
 
@@ -219,3 +219,15 @@ def test_networkx_answers_where_float64_would_round() -> None:
     assert expected == [["s", "a", "t"]]
     with pytest.raises(NotImplementedError):  # NetworkX then computes the answer itself, unless hopwave was asked for
         list(nx.all_shortest_paths(g, "s", "t", weight="weight", backend="hopwave"))
+
+
+def test_pairs_are_edges() -> None:
+    right = Graph.from_edges([0, 1], [1, 2])
+    for pairs in ([(0, 1), (1, 2)], [[0, 1], [1, 2]], np.array([[0, 1], [1, 2]]), zip([0, 1], [1, 2], strict=True)):
+        assert Graph.from_edges(pairs) == right
+    named = Graph.from_edges([("ann", "bob"), ("bob", "cyd")], directed=True, weights=[2.0, 3.0])
+    assert list(named.edges()) == [("ann", "bob", 2.0), ("bob", "cyd", 3.0)]
+    assert Graph.from_edges([], n=3).m == 0
+    for wrong in ([0, 1], "ab", [(0, 1, 2.5)], np.zeros((2, 3)), {0: 1}, 7):
+        with pytest.raises(GraphError, match=r"is no list of pairs; give two columns, src and dst, or pairs such as"):
+            Graph.from_edges(wrong)

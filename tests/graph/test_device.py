@@ -139,7 +139,7 @@ def test_weights_of_a_gpu_are_checked_there() -> None:
 
 @pytest.mark.parametrize(
     ("values", "message"),
-    [(np.array([2**60 + 1, 1]), "float64 cannot hold exactly"), (np.array([1j, 2.0]), "weights are numbers")],
+    [(np.array([2**60 + 1, 1]), "float64 cannot hold exactly"), (np.array([1j, 2.0]), "weights must be numbers")],
 )
 def test_weights_of_a_gpu_lose_nothing(values: Any, message: str) -> None:
     with pytest.raises(GraphError, match=message):

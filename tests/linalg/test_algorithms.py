@@ -91,6 +91,17 @@ def test_triangles_are_those_of_networkx(trap: str, device: str) -> None:
     assert hw.triangle_count(graph, device=device) == sum(expected.values()) // 3
 
 
+@devices
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("weights", [False, True])
+def test_clustering_is_that_of_networkx(device: str, directed: bool, weights: bool) -> None:
+    rng = np.random.default_rng(4)
+    u, v = rng.integers(0, 40, (2, 200))
+    graph = hw.Graph.from_edges(u, v, directed=directed, weights=rng.random(200), combine="min")
+    expected = nx.clustering(graph.to_networkx(), weight="weight" if weights else None)
+    assert hw.clustering(graph, weights=weights, device=device).to_dict() == pytest.approx(expected)
+
+
 @given(graphs(directed=False))
 @settings(max_examples=settings.default.max_examples // 2)
 def test_triangles_are_the_same_with_and_without_making_the_product(graph: hw.Graph) -> None:

@@ -189,7 +189,8 @@ SIMPLE = {
     "out_degree_centrality",
     "modularity",
 }
-# Several answers are right, and NetworkX's is random: test_link_analysis_and_clustering.py has graphs with one answer.
+# Several answers are right, and NetworkX's is random; test_link_analysis_and_clustering.py compares graphs with one
+# answer.
 SEVERAL_RIGHT = {"hits"}
 # Dictionaries whose order NetworkX does not promise: it comes from sets, or from another traversal.
 UNORDERED = {"color", "bipartite_closeness_centrality"}

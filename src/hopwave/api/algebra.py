@@ -133,6 +133,7 @@ def k_core(G: Any, k: int | None = None, *, device: str = "auto") -> Graph:
     ----------
     G : Graph, SciPy sparse matrix, linalg.Matrix or NetworkX graph
         The graph. What counts as a neighbour is as for `core_numbers`.
+        Weights are ignored, and kept.
     k : int, optional
         By default the greatest core number: the innermost core.
     device

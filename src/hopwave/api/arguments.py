@@ -16,6 +16,15 @@ from hopwave.planning.jobs import Integers
 
 # ------------------------------------------------------------------ graphs
 
+_OF_A_TABLE = "Graph.from_pandas(table, source, target, weight), the names of its columns"
+# What to write for an object of another library that is no argument of a question.
+CONSTRUCTORS = {
+    "igraph": "Graph.from_igraph(g)",
+    "pandas": _OF_A_TABLE,
+    "polars": _OF_A_TABLE,
+    "cudf": _OF_A_TABLE,
+}
+
 
 def as_graph(G: Any) -> Graph:
     """G itself if it is a Graph; a SciPy matrix or a NetworkX graph is converted, without its weights.
@@ -28,6 +37,9 @@ def as_graph(G: Any) -> Graph:
         return Graph.from_scipy(G, weights=False)
     if is_networkx(G):
         return Graph.from_networkx(G, weight=None)
+    library = type(G).__module__.partition(".")[0]
+    if library in CONSTRUCTORS:
+        raise GraphError(f"{library}'s {type(G).__name__} must be converted once, first; give {CONSTRUCTORS[library]}")
     raise GraphError(
         f"{type(G).__name__} is not a graph; give a hopwave.Graph, a SciPy sparse matrix or a NetworkX graph"
     )

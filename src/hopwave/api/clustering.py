@@ -28,6 +28,7 @@ def clustering(G: Any, *, weights: Any = None, device: str = "auto") -> VertexSc
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
         The graph, without parallel arcs. Loops do not count. In a directed graph, every pair of arcs counts.
+        Weights are ignored unless `weights=` says otherwise.
     weights : bool, array or str, optional
         Count a triangle as the geometric mean of its weights over the greatest weight: True for the graph's own, one
         number per stored arc in the order of `G.indices`, or the name of an edge attribute of a NetworkX graph. By
@@ -69,6 +70,7 @@ def average_clustering(G: Any, count_zeros: bool = True, *, weights: Any = None,
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
         A graph with at least one vertex, without parallel arcs.
+        Weights are ignored unless `weights=` says otherwise.
     count_zeros : bool, optional
         Whether vertices without triangles are part of the mean.
     weights, device
@@ -187,6 +189,7 @@ def modularity(
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
         A graph with at least one edge.
+        Weights are followed; `weights=False` leaves them out.
     communities : Communities, Components, array of int, or list of sets of vertices
         The partition: a result of `label_propagation` or of components, one number per vertex in vertex order (an
         array), or the sets. Every vertex belongs to one community.

@@ -199,14 +199,10 @@ class Searcher:
         yield from begun
 
 
-MOST_SEARCHERS = 64  # per graph; for further combinations of arguments, engine and plan are chosen anew
-
-
-class Searchers:
+class Searchers(dict[Any, Searcher]):
     """The searchers of a graph, by what the caller chose."""
 
-    def __init__(self) -> None:
-        self.by_choice: dict[Any, Searcher] = {}
+    MOST = 64  # searchers kept per graph; for further combinations of arguments, engine and plan are chosen anew
 
 
 def _searcher(
@@ -219,7 +215,7 @@ def _searcher(
     trace: bool,
 ) -> Searcher:
     """The searcher for these choices: the one kept with the graph, or a new one."""
-    kept = graph._prepared.record(Searchers).by_choice
+    kept = graph._prepared.record(Searchers)
     chosen = (predecessors, path_counts, plan, device, threads, trace)
     hashable = True
     try:
@@ -229,7 +225,7 @@ def _searcher(
     if found is None:
         question = SearchJob(flag("predecessors", predecessors), flag("path_counts", path_counts))
         found = Searcher(graph, question, plan, device, threads, trace)
-        if hashable and len(kept) < MOST_SEARCHERS:
+        if hashable and len(kept) < Searchers.MOST:
             kept[chosen] = found
     return found
 

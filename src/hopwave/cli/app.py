@@ -43,8 +43,10 @@ from hopwave.cli import (
     warmup,
 )
 from hopwave.errors import DownloadError, EngineError, HopwaveError
+from hopwave.system import mpi
 
 INTERRUPTED = 130
+ON_EVERY_RANK = ("graph500", "doctor")  # commands that mpiexec may start
 
 app = typer.Typer(
     name="hopwave",
@@ -67,11 +69,20 @@ def _version(wanted: bool) -> None:
     "130 Ctrl-C."
 )
 def _options(
+    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    pass
+    command, started = context.invoked_subcommand, mpi.copies()
+    if started == 1 or command in ON_EVERY_RANK:
+        return
+    if not mpi.is_first():
+        raise typer.Exit(2)
+    raise typer.BadParameter(
+        f"mpiexec started {started} copies of 'hopwave {command}', which runs in one process: each would do all the "
+        "work and write the same files; leave out mpiexec, or call hopwave.distributed in Python (docs/distributed.md)"
+    )
 
 
 def _add(command: Callable[..., None], example: str, panel: str) -> None:

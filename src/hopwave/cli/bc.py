@@ -122,7 +122,7 @@ def bc(
     began = time.perf_counter()
     result = scored(graph, edges, arguments)
     wall = time.perf_counter() - began
-    write_files(result, out, plot)
+    write_files(result, out, plot, top)
     given = {name: arguments[name] for name in ("k", "seed", "normalized", "cutoff", "weights")}
     risk = None if epsilon is None and k is None else delta
     given |= {"endpoints": endpoints, "epsilon": epsilon, "delta": risk, "method": method}
@@ -142,7 +142,7 @@ def scored(graph: Graph, edges: bool, arguments: dict[str, Any]) -> Result:
         raise
 
 
-def write_files(result: Result, out: Path | None, plot: Path | None) -> None:
+def write_files(result: Result, out: Path | None, plot: Path | None, top: int) -> None:
     """Write the file of scores and the picture, if wanted."""
     with Meter("", None, None) as meter:
         if out is not None:
@@ -150,7 +150,7 @@ def write_files(result: Result, out: Path | None, plot: Path | None) -> None:
             columns.write(out, columns.of_betweenness(result))
         if plot is not None:
             meter.stage(f"drawing {plot.name}")
-            picture.scores(plot, once(result), bars(result, 15), heading(result), describe(result))
+            picture.scores(plot, once(result), bars(result, top), heading(result), describe(result))
 
 
 def named(graph: Graph, names: list[str] | None) -> list[Any] | None:

@@ -102,7 +102,7 @@ def characters() -> Small:
     else:
         name, graph = "A generated small world", hw.generate.smallworld(77, k=6, p=0.1, seed=1)
     result = hw.bfs(graph, graph.label(busiest(graph)))
-    return Small(name, graph, result, hw.betweenness_centrality(graph))
+    return Small(name, graph, result, hw.betweenness_centrality(graph, weights=False))
 
 
 def _top_table(small: Small) -> Any:

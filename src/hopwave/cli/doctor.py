@@ -14,6 +14,7 @@ from rich.text import Text
 
 import hopwave as hw
 from hopwave.cli import options, selftest, terminal
+from hopwave.system import mpi
 from hopwave.system.devices import Device, cuda_extra, devices
 from hopwave.system.optional import install
 from hopwave.system.progress import Meter
@@ -48,7 +49,7 @@ def doctor(as_json: options.Json = False) -> None:
     about = {"hopwave": hw.__version__, "python": platform.python_version(), "system": platform.platform()}
     versions = {name: _version((name,)) or "missing" for name in REQUIRED}
     found, libraries = devices(), optional()
-    kept, kernels = numba_cache.where_kept(), _kernels(found)
+    kept, kernels, unfit = numba_cache.where_kept(), _kernels(found), mpi.mismatch()
     outcomes = []
     with Meter("testing", selftest.total(), None) as meter:
         for outcome in selftest.run():
@@ -65,6 +66,7 @@ def doctor(as_json: options.Json = False) -> None:
                 "required": versions,
                 "devices": [asdict(device) for device in found],
                 "optional": [asdict(library) for library in libraries],
+                "mpi": unfit,
                 "self_test": [asdict(outcome) for outcome in outcomes],
                 "ok": not failed,
             }
@@ -74,6 +76,8 @@ def doctor(as_json: options.Json = False) -> None:
         about = {**about, "executable": sys.executable, "machine code": code}
         if kernels:
             about["GPU kernels"] = str(kernels)
+        if unfit:
+            about["MPI"] = unfit
         terminal.show(
             terminal.facts("hopwave", {**about, **versions}),
             _device_table(found),

@@ -68,7 +68,7 @@ def levels(path: Path, rows: list[Row], title: str, subtitle: str) -> None:
 
 def scores(path: Path, values: Any, best: list[tuple[str, float, float]], title: str, subtitle: str) -> None:
     """The distribution of the scores, and the highest scores with names; with error bars unless all bounds are 0."""
-    with page(path, 11, 5) as figure:
+    with page(path, 11, min(max(5, len(best) / 4), 40)) as figure:  # a bar needs a quarter of an inch
         left, right = figure.subplots(1, 2, width_ratios=[3, 2])
         left.set_title(short(title), loc="left", fontweight="bold", pad=22)
         left.annotate(subtitle, (0, 1), (0, 8), xycoords="axes fraction", textcoords="offset points", fontsize=9.5)

@@ -23,6 +23,7 @@ import hopwave
 from hopwave import errors
 from hopwave.distributed.early_exit import POLL_SECONDS, NeighbourWatch
 from hopwave.errors import EngineError, HopwaveError
+from hopwave.system.mpi import copies
 from hopwave.system.optional import install
 
 T = TypeVar("T")
@@ -322,5 +323,4 @@ def started_by_mpi() -> bool:
     >>> isinstance(started_by_mpi(), bool)
     True
     """
-    sizes = ("PMI_SIZE", "PMIX_SIZE", "OMPI_COMM_WORLD_SIZE", "MPI_LOCALNRANKS", "SLURM_STEP_NUM_TASKS")
-    return any(os.environ.get(name, "1") not in ("", "1") for name in sizes) or "PMIX_RANK" in os.environ
+    return copies() > 1 or "PMIX_RANK" in os.environ

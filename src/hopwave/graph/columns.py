@@ -96,7 +96,8 @@ def weight_column(values: Any, count: int, name: str = "weights") -> npt.NDArray
     if array.dtype.kind == "O":
         array = _weights_of(array.tolist(), name)
     if array.dtype.kind not in "biuf":
-        raise GraphError(f"{name} holds {array.dtype}; weights are numbers")
+        found = "text" if array.dtype.kind in "US" else str(array.dtype)
+        raise GraphError(f"{name} must be numbers; found {found}; give an array of integers or floats")
     check_length(array, count, name)
     kept = np.float32 if array.dtype in (np.float16, np.float32) else np.float64
     held: npt.NDArray[Any] = np.ascontiguousarray(array, kept)

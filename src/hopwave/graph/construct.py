@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -294,6 +294,20 @@ def arc_weights(weights: Any, arcs: int) -> npt.NDArray[Any]:
             f"weights has {len(column)} entries for {arcs} stored arcs; give one per arc, in the order of indices"
         )
     return weight_column(column, arcs)
+
+
+def ends_of_pairs(pairs: Any) -> tuple[Any, Any]:
+    """The two columns of a list of pairs, or of an array of two columns."""
+    if len(getattr(pairs, "shape", ())) == 2 and pairs.shape[1] == 2 and hasattr(pairs, "dtype"):
+        return pairs[:, 0], pairs[:, 1]
+    if isinstance(pairs, Iterable) and not isinstance(pairs, str | bytes | Mapping):
+        pairs = list(pairs)
+        if all(isinstance(pair, tuple | list) and len(pair) == 2 for pair in pairs):
+            return [u for u, _ in pairs], [v for _, v in pairs]
+    raise GraphError(
+        f"from_edges({type(pairs).__name__}) has one argument, which is no list of pairs; give two columns, src and "
+        "dst, or pairs such as [(0, 1), (1, 2)]; weights belong in weights="
+    )
 
 
 def is_sparse(greatest: int, edges: int) -> bool:

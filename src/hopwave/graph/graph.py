@@ -76,7 +76,7 @@ class Graph(GraphEdges):
     def from_edges(
         cls,
         src: Any,
-        dst: Any,
+        dst: Any = None,
         n: int | None = None,
         directed: bool = False,
         *,
@@ -93,7 +93,7 @@ class Graph(GraphEdges):
         src, dst
             The ends of each edge. Whole numbers are vertex ids, 0 ≤ id < n. Anything else (strings, objects) becomes a
             label, and vertices are numbered in the order of first appearance. Without `n`, ids of which only a small
-            share is used become labels too, and a `SparseIdsWarning` says so.
+            share is used become labels too, and a `SparseIdsWarning` says so. Without `dst`, src has pairs.
         n
             The number of vertices; by default one more than the greatest id.
         directed
@@ -113,10 +113,14 @@ class Graph(GraphEdges):
 
         >>> Graph.from_edges(["ann", "bob"], ["bob", "cyd"]).labels.tolist()
         ['ann', 'bob', 'cyd']
+        >>> Graph.from_edges([("ann", "bob"), ("bob", "cyd")]).labels.tolist()
+        ['ann', 'bob', 'cyd']
         >>> Graph.from_edges([0, 1], [1, 0], weights=[3, 2], combine="min").weights.tolist()
         [2.0, 2.0]
         """
         directed = flag("directed", directed)
+        if dst is None:
+            src, dst = construct.ends_of_pairs(src)
         parts = construct.from_edges(src, dst, n, directed, weights, combine, repeats, labels, device)
         return cls._from_parts(parts, directed)
 

@@ -1,16 +1,15 @@
-"""Descendants, ancestors, and the order of acyclic graphs (networkx.algorithms.dag)."""
+"""Descendants, ancestors and cycles (networkx.algorithms.dag).
+
+`topological_sort` is left to NetworkX, which raises an error where the graph changes between two vertices of the order.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
-import networkx as nx
-import numpy as np
-
+import hopwave as hw
 from hopwave.networkx_backend.convert import NetworkXGraph
 from hopwave.networkx_backend.dispatch import serves
-from hopwave.networkx_backend.networkx_order import compiled
 from hopwave.networkx_backend.thresholds import FOUND_BY_SEARCH, ONE_SEARCH
 from hopwave.networkx_backend.traversal import tree
 
@@ -27,24 +26,7 @@ def ancestors(G: NetworkXGraph, source: Any) -> set[Any]:
     return set(G.names(tree(G, source, reverse=True).order[1:]))
 
 
-@serves(threshold=ONE_SEARCH, notes="In NetworkX's order.")
-def topological_sort(G: NetworkXGraph) -> Iterator[Any]:
-    """The vertices of a directed acyclic graph, each before all that it has arcs to."""
-    if not G.directed:
-        raise nx.NetworkXError("Topological sort not defined on undirected graphs.")
-    order = kahn(G)
-    yield from G.names(order)
-    if len(order) < len(G):
-        raise nx.NetworkXUnfeasible("Graph contains a cycle or graph changed during iteration")
-
-
 @serves(threshold=ONE_SEARCH)
 def is_directed_acyclic_graph(G: NetworkXGraph) -> bool:
     """Whether the graph is directed and has no cycle."""
-    return G.directed and len(kahn(G)) == len(G)
-
-
-def kahn(G: NetworkXGraph) -> Any:
-    """Vertices whose predecessors are listed before them, in NetworkX's order, as far as cycles let them."""
-    order, left = np.empty(len(G), np.int32), np.diff(G.in_rows[0]).astype(np.int64)
-    return order[: compiled().peel(*G.out_rows, left, order)]
+    return hw.is_directed_acyclic_graph(G.graph)

@@ -37,10 +37,11 @@ def path_sums(loaded, job, poll, threads):
     n = loaded.n
     A = loaded.adjacency("any")
     count = min(policy.PARTS_OF_PATH_SUMS, n)
-    parts = np.zeros((1, n) if job.kind == "group" else (count, n))
+    rows = 1 if job.kind == "group" else count
     small = n * (n + loaded.m) <= policy.SMALL_JOB
     workers = 1 if small and threads is None else max(1, min(thread_count(threads), count))
-    check_memory(parts.nbytes + workers * 28 * n, f"the {job.kind} of {n:,} vertices", "take a part of the graph")
+    check_memory((8 * rows + 28 * workers) * n, f"{job.kind} over {n:,} sources", "take a part of the graph")
+    parts = np.zeros((rows, n))
     states = [new_state(n) for _ in range(workers)]
     shared = SharedState(
         parts=parts,

@@ -1,0 +1,55 @@
+"""What can be known of MPI without starting it: whether a launcher started this process, and whether it fits mpi4py."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+
+_SIZES = ("PMI_SIZE", "PMIX_SIZE", "OMPI_COMM_WORLD_SIZE", "MPI_LOCALNRANKS", "SLURM_STEP_NUM_TASKS")
+_RANKS = ("PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID")
+_ASK = "import mpi4py; mpi4py.rc.initialize = False; from mpi4py import MPI; print(MPI.Get_library_version())"
+OPEN_MPI, OTHER = "Open MPI", "MPICH"
+
+
+def copies() -> int:
+    """How many copies of this process a launcher such as mpiexec or srun started, as the environment shows.
+
+    >>> copies() >= 1
+    True
+    """
+    sizes = (os.environ.get(name, "") for name in _SIZES)
+    return max((int(size) for size in sizes if size.isdecimal()), default=1) or 1
+
+
+def is_first() -> bool:
+    """Whether this is the first of these copies."""
+    return all(os.environ.get(name, "0") == "0" for name in _RANKS)
+
+
+def mismatch() -> str | None:
+    """Why the mpiexec that is found cannot start programs of the mpi4py that is installed; None if nothing is known."""
+    launcher = shutil.which("mpiexec")
+    if launcher is None or importlib.util.find_spec("mpi4py") is None:
+        return None
+    starts, library = _family([launcher, "--version"]), _family([sys.executable, "-c", _ASK])
+    if starts is None or library is None or starts == library:
+        return None
+    return (
+        f"{launcher} is of {starts} and mpi4py uses {library}: programs abort, or run as separate copies; "
+        f"start them with the mpiexec of {library} (pip puts MPICH's beside python), or install an mpi4py for {starts}"
+    )
+
+
+def _family(command: list[str]) -> str | None:
+    """Open MPI or MPICH (and those made from it, such as Intel's), as a program says of itself."""
+    plain = {name: value for name, value in os.environ.items() if not name.startswith(("PMI", "OMPI_", "PRTE"))}
+    try:
+        said = subprocess.run(command, capture_output=True, text=True, timeout=20, env=plain, check=False).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    if any(word in said for word in ("Open MPI", "OpenRTE", "Open-MPI", "PRRTE")):
+        return OPEN_MPI
+    return OTHER if any(word in said for word in ("MPICH", "HYDRA", "Intel(R) MPI")) else None
