@@ -45,8 +45,7 @@ class Deal:
     def __init__(
         self, executor: Executor, graph: Graph, device: str, block: Callable[[int], Block], first: int, count: int
     ) -> None:
-        nested = threading.current_thread() in (getattr(executor, "_threads", None) or ())
-        self.dealer = _Dealer(_Here() if nested else executor, graph, device, block, first, count)
+        self.dealer = _Dealer(_Here() if _is_inside(executor) else executor, graph, device, block, first, count)
         self.dealer.held = weakref.ref(self)
         self._begun = False
 
@@ -74,6 +73,16 @@ class Deal:
                 raise found
             dealer.taken = found[0] + 1
             yield found
+
+
+def _is_inside(executor: Executor) -> bool:
+    """Whether this thread is one of a ThreadPoolExecutor's own.
+
+    Such a thread serves the pool's queue, which is one of its arguments. The pool's list of threads would not do: a
+    thread runs before it is in the list.
+    """
+    queue = getattr(executor, "_work_queue", None)
+    return queue is not None and any(given is queue for given in getattr(threading.current_thread(), "_args", ()))
 
 
 class _Here(Executor):
