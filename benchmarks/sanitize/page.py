@@ -26,7 +26,7 @@ def values(rows: list[Record]) -> Record:
     failed = [f"{place(row)} ({row['failed'][:80]})" for row in rows if "failed" in row and row["tool"] in tools]
     return {
         "where": about.get("about", ""),
-        "kernels": table(kernel_rows(rows, ran)),
+        "kernels": table(kernels) if (kernels := kernel_rows(rows, ran)) else "",
         "sums": table(sum_rows(rows, ran, known)),
         "missing": [f"{len(some)} instances not yet under {tool}: {', '.join(map(quoted, some))}."
                     for tool, some in missing.items() if some],

@@ -289,7 +289,8 @@ def test_a_tool_that_looks_at_nothing_is_noticed(tmp_path: Path) -> None:
     rows = sanitize.collected(tmp_path, ["racecheck", "memcheck"], ["many"])
     assert {row["tool"]: row["reported"] for row in rows if "reported" in row} == {"racecheck": True, "memcheck": False}
     assert not any("message" in row for row in rows)
-    page = sanitize.page(rows)
+    pages.write("sanitizer", tmp_path, rows)
+    page = (tmp_path / "sanitizer.md").read_text(encoding="utf-8")
     assert "| a mistake made for the tool | reported | **not reported** |" in page
 
 

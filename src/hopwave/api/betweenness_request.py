@@ -55,7 +55,7 @@ class Precision(NamedTuple):
     def check(self, endpoints: bool = False, checkpoint: File = None) -> None:
         """Raise a GraphError if an argument has a value that it cannot have, or excludes another."""
         check_risk(self.delta)
-        if self.method != "auto" or self.top is not None:
+        if not isinstance(self.method, str) or self.method != "auto" or self.top is not None:
             self._check_method()
         if self.epsilon is not None:
             self._check_epsilon(endpoints, checkpoint)

@@ -23,7 +23,7 @@ def float_of(text: str, *, whole: bool = False, real: bool = False) -> float:
 
     >>> float_of("-2.50"), float_of("9007199254740992")
     (-2.5, 9007199254740992.0)
-    >>> float_of("9007199254740993")
+    >>> float_of("9007199254740993")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     hopwave.io.numbers.Problem: the value '9007199254740993' is an integer that float64 cannot hold exactly; ...
     """

@@ -35,7 +35,9 @@ def group_betweenness_centrality(
     scores = []
     for group in groups:
         members = [G.number[node] for node in group]
-        score = hw.group_betweenness_centrality(G.graph, members, False, bool(endpoints), progress=False)
+        score = 0.0  # of an empty group
+        if members:
+            score = hw.group_betweenness_centrality(G.graph, members, False, bool(endpoints), progress=False)
         if normalized:
             rest = len(G) if endpoints and SINCE_3_7 else len(G) - len(group)
             pairs = rest * (rest - 1)

@@ -191,7 +191,7 @@ def test_threads_and_blocks_change_nothing(along: bool) -> None:
     graph = weighted(GRAPHS["directed"])
     one, two = (sampled(graph, 0.05, seed=4, threads=threads, weights=along) for threads in (1, 2))
     assert np.array_equal(one.scores, two.scores) and np.array_equal(one.bounds, two.bounds) and one.pairs == two.pairs
-    assert not np.array_equal(one.scores, sampled(graph, 0.05, seed=5).scores)
+    assert not np.array_equal(one.scores, sampled(graph, 0.05, seed=5, weights=along).scores)
     parts = engines.engine("cpu").path_sampling(graph, SampleJob(3, weighted=along))
     whole = drawn(graph, 1000, weighted=along)
     for until in (1, 130, 1000):

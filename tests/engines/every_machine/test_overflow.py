@@ -21,7 +21,7 @@ from hopwave import Graph, engines, generate
 from hopwave.algorithms import brandes
 from hopwave.arrays import ScaledCounts
 from hopwave.planning.catalogue import CATALOGUE
-from hopwave.planning.jobs import BetweennessJob
+from hopwave.planning.jobs import BetweennessJob, PathSums
 from hopwave.planning.plan import Plan
 
 every_plan = pytest.mark.parametrize("plan", PLANS, ids=str)
@@ -283,10 +283,8 @@ def test_scaled_addition(gap: int) -> None:
 
 def test_paths_through_a_group_where_a_level_is_too_wide() -> None:
     """The share of paths that touch a group, for path counts that one scale per level cannot hold."""
-    from hopwave.engines.cpu.row_order import through_group
-
     graph, meeting = ladder(3000)
     group = np.zeros(graph.n, np.bool_)
     group[meeting] = True
-    found = through_group(graph.indptr, graph.indices, np.array([0], np.int32), group, False)
-    assert found == 2.0, "to the two vertices behind the meeting; all others are reached before it"
+    found = engines.engine("cpu").path_sums(graph, PathSums("group", group=group), lambda done: None)
+    assert found[0] == 2.0, "to the two vertices behind the meeting; all others are reached before it"
