@@ -40,7 +40,7 @@ def eigenvector_centrality(
     max_iter : int, optional
         The most rounds.
     tol : float, optional
-        Stop when Σ |change| < n · tol.
+        Stop when ``Σ |change| < n · tol``.
     nstart : array of n numbers, optional
         The first x.
     device : {"auto", "cpu", "cuda"}, optional

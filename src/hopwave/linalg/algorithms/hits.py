@@ -60,7 +60,7 @@ def hits(
     max_iter : int, optional
         The most rounds.
     tol : float, optional
-        Stop when Σ |change of a| < tol.
+        Stop when ``Σ |change of a| < tol``.
     nstart : array of n numbers, optional
         The first a.
     normalized : bool, optional

@@ -56,7 +56,7 @@ def katz_centrality(
     max_iter : int, optional
         The most rounds.
     tol : float, optional
-        Stop when Σ |change| < n · tol.
+        Stop when ``Σ |change| < n · tol``.
     nstart : array of n numbers, optional
         The first x.
     normalized : bool, optional

@@ -70,7 +70,7 @@ def pagerank(
     personalization, dangling, nstart : array of n numbers, optional
         p, q and the first x.
     tol : float, optional
-        Stop when Σ |change| < n · tol.
+        Stop when ``Σ |change| < n · tol``.
     max_iter : int, optional
         The most rounds.
     adaptive : bool, optional
