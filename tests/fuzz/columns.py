@@ -67,7 +67,7 @@ DATES = (
 )
 DATES += (
     np.datetime64(1, "ns"),
-    np.datetime64("NaT"),
+    np.datetime64("NaT", "ns"),
     np.timedelta64(3, "s"),
     np.timedelta64(3, "D"),
     pd.Timestamp(1),

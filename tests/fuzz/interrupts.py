@@ -142,7 +142,7 @@ class Alarm:
         signal.signal(signal.SIGALRM, self._ring)
 
     def _ring(self, number: int, frame: Any) -> None:
-        if self.left > 0:
+        if self.left > 0 and frame.f_code is not Alarm.interrupt.__code__:  # where it would escape while `left` is set
             self.left -= 1
             self.first = self.first or time.monotonic()
             raise KeyboardInterrupt

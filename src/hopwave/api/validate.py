@@ -76,7 +76,7 @@ class Validation:
 
     @property
     def failures(self) -> tuple[str, ...]:
-        """A sentence for each way in which a rule is broken: it names the first vertex, and how many more there are."""
+        """A sentence for each way in which a rule is broken, with the first vertex and how many more there are."""
         return tuple(sentence for rule in self.rules for sentence in rule.failures)
 
     @property

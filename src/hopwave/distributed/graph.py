@@ -206,7 +206,7 @@ class DistributedGraph:
 
     @property
     def named(self) -> str:
-        """What ranks compare to see that they mean the same graph: sizes alone do not tell."""
+        """What ranks compare to see that they mean the same graph. Sizes alone do not tell."""
         return f"{self!r} (graph {self.number} of this job)"
 
     def __repr__(self) -> str:

@@ -49,7 +49,7 @@ class HyperBall:
 
     @property
     def neighbourhood(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-        """The neighbourhood function: the mean of `pairs` over the runs, and its standard errors."""
+        """The neighbourhood function, which is the mean of `pairs` over the runs, and its standard errors."""
         value, error = _hyperball.jackknife(self.pairs, lambda N: N)
         return value, error
 
