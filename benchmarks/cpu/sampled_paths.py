@@ -188,9 +188,9 @@ def promise(data: Path, runs: int, note: str) -> None:
         "cpu-paths-promise",
         "Sampled paths: how often a score is farther off than promised",
         rows,
-        f"The promise: in at most {DELTA:.0%} of runs. The p-value is the chance of so many runs beyond a bound or "
-        "more, if it were exactly that. The last column is a median over the runs. Compared with the exact scores "
-        "of hopwave, from all sources. " + note,
+        f"The promise: in at most {DELTA:.0%} of runs. The p-value is the chance of at least "
+        "this many runs beyond a bound, if it were exactly that. The last column is a median over the runs. Compared "
+        "with the exact scores of hopwave, from all sources. " + note,
     )
 
 

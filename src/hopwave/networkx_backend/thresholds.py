@@ -77,7 +77,7 @@ TRIANGLES = Threshold(4_000, 2_000)
 SQUARES = Threshold(150, 60)  # NetworkX intersects sets
 POWERS = Threshold(500, 400)  # NetworkX's rounds are Python code; a product takes at least 60 µs here
 SINGULAR = Threshold(20_000, 5_000)  # NetworkX calls ARPACK; the gain is that no SciPy matrix is made
-DEGREES = Threshold(None, 1_500)  # one pass over the rows, which is less than a conversion
+DEGREES = Threshold(None, 1_500)  # one pass over the rows, which is less than a conversion; a guess, not measured
 CORES = Threshold(20_000, 20_000)  # a product of vectors per core
 
 

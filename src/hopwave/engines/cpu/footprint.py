@@ -214,7 +214,7 @@ def sweep_weighted(run: Ledger, shape: Shape, ask: Ask) -> None:
 
 
 def waiting(shape: Shape, entries: float) -> int:
-    """What waits in a search along weights, with so many entries per vertex. The heap stays small."""
+    """What waits in a search along weights, with that many entries per vertex. The heap stays small."""
     share = entries * shape.n / max(1, shape.m)
     return resident(waiting_arrays(shape.m), vertex=share, key=share, following=share, keys=0, items=0)
 
