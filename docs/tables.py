@@ -25,7 +25,7 @@ def _columns(name: str, **titles: str) -> Callable[[], list[Row]]:
 
 def _gpu_betweenness() -> list[Row]:
     rows = [row for row in last_run("gpu-betweenness") if row.get("part") == "sampled"]
-    keys = {"graph": "graph", "arcs": "m", "hopwave": "ms per source", "best code before": "best before, ms"}
+    keys = {"graph": "graph", "arcs": "m", "hopwave": "ms per source", "best GPU code": "best before, ms"}
     return [{title: row.get(key) for title, key in keys.items()} for row in rows]
 
 
@@ -36,7 +36,7 @@ def _gpu_search() -> list[Row]:
     for row in last_run("gpu-hopwave"):
         before, code = BEST_SEARCH[row["graph"]]
         ours = {"graph": row["graph"], "arcs": row["m"], "levels": row["levels"], "hopwave": row["ms"]}
-        rows.append(ours | {"best code before": f"{before:g} ({code})"})
+        rows.append(ours | {"best GPU code": f"{before:g} ({code})"})
     return rows
 
 
