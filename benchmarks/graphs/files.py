@@ -3,7 +3,7 @@
     python -m benchmarks.graphs.files [--scale 21] [--weighted] [--rounds 2] [format …]
 
 A Kronecker graph of 16 edges per vertex. What was read is compared with what was written before any time is reported:
-the same graph, bit for bit. Times are wall-clock seconds, the best of some rounds, of `hopwave.write` and `hopwave.read`
+the same graph, bit for bit. Times are wall-clock seconds, the best of some rounds, of hopwave.write and hopwave.read
 in a process that has compiled everything; the file stays in the page cache.
 """
 
