@@ -1,6 +1,7 @@
 """Ctrl-C at random moments of every public function that runs longer than a millisecond.
 
-    python tests/fuzz/interrupts.py COUNT [--device cuda] [--only NAME ...] [--seconds S] [--seed SEED] [--record ROWS]
+    python tests/fuzz/interrupts.py COUNT [--device cuda] [--only NAME ...] [--seconds S] [--minutes M] [--seed N]
+        [--record ROWS]
 
 A timer sends the signal, sometimes several times. Each call ends within a second of the first signal and leaves no busy
 thread, and no more threads than these calls need; the next call gives the same bits as ever. If a call does not end
@@ -11,7 +12,7 @@ from __future__ import annotations
 
 import argparse
 import faulthandler
-import json
+import math
 import os
 import random
 import signal
@@ -38,6 +39,7 @@ from hopwave.arrays import on_host
 from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.crew import thread_count
 from hopwave.system import threads
+from recorded import record
 
 Call = Callable[[], Any]
 HANGS = 60  # seconds after which a call counts as hanging
@@ -261,6 +263,7 @@ def main() -> int:
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--only", nargs="+", help="names of calls")
     parser.add_argument("--seconds", type=float, default=SECONDS, help="in which an interrupted call ends")
+    parser.add_argument("--minutes", type=float, default=math.inf, help="after which it ends, whatever the count")
     parser.add_argument("--seed", type=int, default=time.time_ns())
     parser.add_argument("--record", type=Path, help="a file of rows, to which this run is added")
     given = parser.parse_args()
@@ -270,24 +273,19 @@ def main() -> int:
     began, wrong, draw = time.monotonic(), 0, random.Random(given.seed)
     with tempfile.TemporaryDirectory() as folder:
         known = Interrupts(given.device, Path(folder), given.only, given.seconds)
-        while known.interrupted < given.count:
+        while known.interrupted < given.count and time.monotonic() - began < 60 * given.minutes:
             try:
                 known.attempt(draw)
             except Exception as error:  # whatever the next call raises
                 wrong += 1
                 print(f"{error!r}", file=sys.stderr)
-    minutes = round((time.monotonic() - began) / 60, 2)
+    row = record(
+        given.record, f"interrupts on {given.device}", known.interrupted, wrong, began, given.device, seed=given.seed
+    )
     print(
-        f"{known.interrupted:,} interrupts of {len(known.calls)} calls on {given.device} in {minutes} minutes, "
+        f"{known.interrupted:,} interrupts of {len(known.calls)} calls on {given.device} in {row['minutes']} minutes, "
         f"the slowest ended after {known.slowest:.2f} s, {wrong} wrong"
     )
-    if given.record:
-        row = {
-            "fuzzer": f"interrupts on {given.device}", "inputs": known.interrupted, "wrong": wrong,
-            "minutes": minutes, "seed": given.seed, "date": time.strftime("%Y-%m-%d"), "version": hw.__version__,
-        }  # fmt: skip
-        with given.record.open("a") as file:
-            file.write(json.dumps(row) + "\n")
     return 1 if wrong else 0
 
 
