@@ -1,11 +1,11 @@
 """Ctrl-C at random moments of every public function that runs longer than a millisecond.
 
-    python tests/fuzz/interrupts.py COUNT [--device cuda] [--only NAME ...] [--seconds S] [--minutes M] [--seed N]
-        [--record ROWS]
+    python tests/fuzz/interrupts.py COUNT [--device cuda] [--only NAME ...] [--share 0/4] [--seconds S] [--minutes M]
+        [--seed N] [--record ROWS]
 
 A timer sends the signal, sometimes several times. Each call ends within a second of the first signal and leaves no busy
 thread, and no more threads than these calls need; the next call gives the same bits as ever. If a call does not end
-within a minute, the stacks of all threads are printed, and the process ends.
+within a minute, the stacks of all threads are printed, and the process ends. --share 0/4 takes every fourth function.
 """
 
 from __future__ import annotations
@@ -169,10 +169,16 @@ class Alarm:
 class Interrupts:
     """The calls that take long enough, their answers, and the results so far."""
 
-    def __init__(self, device: str, folder: Path, only: list[str] | None = None, limit: float = SECONDS) -> None:
+    def __init__(
+        self,
+        device: str,
+        folder: Path,
+        only: list[str] | None = None,
+        limit: float = SECONDS,
+        share: slice = slice(None),  # noqa: B008
+    ) -> None:
         named = calls(device, folder)
-        if only:
-            named = {name: named[name] for name in only}
+        named = {name: named[name] for name in (only or list(named))[share]}
         self.calls: dict[str, Call] = {}
         self.right: dict[str, Any] = {}
         self.seconds: dict[str, float] = {}
@@ -262,6 +268,7 @@ def main() -> int:
     parser.add_argument("count", type=int)
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--only", nargs="+", help="names of calls")
+    parser.add_argument("--share", default="0/1", help="which of how many shares of the calls")
     parser.add_argument("--seconds", type=float, default=SECONDS, help="in which an interrupted call ends")
     parser.add_argument("--minutes", type=float, default=math.inf, help="after which it ends, whatever the count")
     parser.add_argument("--seed", type=int, default=time.time_ns())
@@ -270,9 +277,10 @@ def main() -> int:
     os.environ["HOPWAVE_PROGRESS"] = "0"
     warnings.simplefilter("ignore")
     eager()
+    share, shares = map(int, given.share.split("/"))
     began, wrong, draw = time.monotonic(), 0, random.Random(given.seed)
     with tempfile.TemporaryDirectory() as folder:
-        known = Interrupts(given.device, Path(folder), given.only, given.seconds)
+        known = Interrupts(given.device, Path(folder), given.only, given.seconds, slice(share, None, shares))
         while known.interrupted < given.count and time.monotonic() - began < 60 * given.minutes:
             try:
                 known.attempt(draw)
