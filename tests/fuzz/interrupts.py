@@ -175,7 +175,7 @@ class Interrupts:
         folder: Path,
         only: list[str] | None = None,
         limit: float = SECONDS,
-        share: slice = slice(None),  # noqa: B008
+        share: slice = slice(None),
     ) -> None:
         named = calls(device, folder)
         named = {name: named[name] for name in (only or list(named))[share]}
