@@ -45,6 +45,7 @@ Call = Callable[[], Any]
 HANGS = 60  # seconds after which a call counts as hanging
 SECONDS = 1.0  # most seconds from a signal to the end of the call
 MOST_AGAIN = 6  # most signals per call
+MOST_WRONG = 50  # a GPU whose state is broken answers nothing any more
 SHORTEST = 0.0008  # seconds: shorter calls end before a signal arrives
 
 
@@ -206,9 +207,15 @@ class Interrupts:
         times = draw.randint(2, MOST_AGAIN) if draw.random() < 0.3 else 1
         after, apart = max(1e-5, draw.random() * 1.1 * self.seconds[name]), draw.uniform(2e-5, 3e-3)
         with Watched():
-            went_on = self._alarm.interrupt(self.calls[name], after, times, apart)
-            answer = np.asarray(on_host(self.calls[name]()))
             where = f"{name}, interrupted {times} times from {after:.6f} s on, {apart:.6f} s apart"
+            try:
+                went_on = self._alarm.interrupt(self.calls[name], after, times, apart)
+            except Exception as error:
+                raise Difference(f"{where}: it raised {error!r}") from error
+            try:
+                answer = np.asarray(on_host(self.calls[name]()))
+            except Exception as error:
+                raise Difference(f"{where}: the next call raised {error!r}") from error
             if not self._same(answer, self.right[name]):
                 raise Difference(f"{where}: the next call gave another answer")
             if draw.random() < 0.02:
@@ -281,12 +288,12 @@ def main() -> int:
     began, wrong, draw = time.monotonic(), 0, random.Random(given.seed)
     with tempfile.TemporaryDirectory() as folder:
         known = Interrupts(given.device, Path(folder), given.only, given.seconds, slice(share, None, shares))
-        while known.interrupted < given.count and time.monotonic() - began < 60 * given.minutes:
+        while known.interrupted < given.count and wrong < MOST_WRONG and time.monotonic() - began < 60 * given.minutes:
             try:
                 known.attempt(draw)
-            except Exception as error:  # whatever the next call raises
+            except Exception as error:  # of any kind: the harness's own mistakes are reported too
                 wrong += 1
-                print(f"{error!r}", file=sys.stderr)
+                print(f"after {known.interrupted} interrupts: {error!r}", file=sys.stderr)
     row = record(
         given.record, f"interrupts on {given.device}", known.interrupted, wrong, began, given.device, seed=given.seed
     )
