@@ -33,6 +33,7 @@ DIRECTED = {
     "out_degree_centrality", "strongly_connected_components", "topological_order",
 }  # fmt: skip
 WEIGHTED = {"nearest", "sssp", "sssp_each", "sssp_many"}
+SEVERAL = {"all_shortest_paths", "bfs_each", "distance_blocks", "sssp_each"}  # iterators
 GRAPHS: dict[str, Callable[[int], hw.Graph]] = {
     "kron": lambda scale: generate.kronecker(scale, 16, seed=1),
     "delaunay": lambda scale: generate.delaunay(1 << scale, seed=1),
