@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from hopwave import papers
 from hopwave.cli import main
 from hopwave.cli.paper import Name
-from hopwave.papers.lab import Lab
+from hopwave.papers.lab import Lab, WrongAnswer
 from hopwave.papers.records import Exhibit, Paper, Row
 from hopwave.system.devices import devices
 
@@ -43,6 +44,18 @@ def test_it_writes_a_page_and_lines(
     shown = capsys.readouterr()
     assert "1 of 1 tables and figures, 1 rows measured (1 on stand-ins), 0 left out" in shown.out
     assert "hopwave: one row" in shown.err
+
+
+def test_a_wrong_answer_is_shown_and_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def study(lab: Lab) -> list[Row]:
+        raise WrongAnswer("level 3 is wrong")
+
+    monkeypatch.setattr(papers, "paper", lambda name: replace(SMALL, studies={"s": study}))
+    assert main(["paper", "xbfs", "--out", str(tmp_path)]) == 1
+    assert "answers were wrong: level 3 is wrong" in capsys.readouterr().err
+    assert "WRONG: level 3 is wrong" in (tmp_path / "xbfs.html").read_text()
 
 
 def test_what_cannot_be_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

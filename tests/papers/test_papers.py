@@ -21,7 +21,7 @@ from hopwave.papers.sequential import dependencies
 EVERY = [papers.paper(name) for name in papers.NAMES]
 SMALL = hw.generate.kronecker(8, seed=1)
 ROOT = int(np.argmax(SMALL.degrees))
-TINY = Effort(2, 0.0, 2, 2, 8, graphs.Limits(30_000, 0, 9_000, download=False), 10_000_000)
+TINY = Effort(2, 0.0, 2, 2, 8, graphs.Limits(30_000, 0, 9_000, download=False), 10_000_000, 60.0)
 
 
 @pytest.fixture
@@ -215,6 +215,22 @@ def test_pushpulls_products_are_compared_before_they_are_timed(tiny: Lab) -> Non
     graph, _ = tiny.kron()
     with pytest.raises(WrongAnswer, match="by columns, then mask"):
         products.measure(tiny, hw.linalg.Matrix.from_graph(graph), products.THEN, 9, 2 * graph.to_scipy(np.float64))
+
+
+def test_a_row_that_fails_does_not_stop_the_others(tiny: Lab) -> None:
+    cases = table("a x social U 1 3\nb y road U 1 3\nc z mesh U 1 3\nd w hub U 1 3", (), "1")
+    errors = iter([None, WrongAnswer("no tree"), hw.EngineError("no memory"), None])
+
+    def measure(case: Case, graph: hw.Graph) -> Row:
+        if (error := next(errors)) is not None:
+            raise error
+        return {"ms": 1.0}
+
+    rows = list(tiny.over(cases, measure))
+    assert [row.get(WHY) for row in rows] == [None, "WRONG: no tree", "no memory", None] and tiny.wrong == ["no tree"]
+    tiny.began -= 100
+    (late, *_) = tiny.over(cases, measure)
+    assert "takes up to 60 seconds" in late[WHY]
 
 
 def test_quick_runs_measure_one_graph_of_each_kind(tiny: Lab) -> None:

@@ -60,9 +60,11 @@ def paper(
         terminal.emit(
             {"paper": name.value, "page": str(page), "lines": str(lines), "seconds": outcome.seconds, **counts}
         )
-        return
-    terminal.line(
-        f"{page}: {counts['measured']} of {counts['exhibits']} tables and figures, {counts['rows']} rows measured "
-        f"({counts['stand-ins']} on stand-ins), {counts['left out']} left out, in "
-        f"{outcome.seconds:.0f} s; numbers in {lines}"
-    )
+    else:
+        terminal.line(
+            f"{page}: {counts['measured']} of {counts['exhibits']} tables and figures, {counts['rows']} rows measured "
+            f"({counts['stand-ins']} on stand-ins), {counts['left out']} left out, in {outcome.seconds:.0f} s; "
+            f"numbers in {lines}"
+        )
+    if outcome.wrong:
+        raise terminal.CheckFailed(f"answers were wrong: {'; '.join(outcome.wrong)}")

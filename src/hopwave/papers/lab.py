@@ -11,10 +11,10 @@ import numpy as np
 
 import hopwave as hw
 from hopwave.arrays import module_of
-from hopwave.errors import HopwaveError
+from hopwave.errors import EngineError, HopwaveError
 from hopwave.graph import Graph
 from hopwave.papers.graphs import Limits, Shelf
-from hopwave.papers.records import Case, Row, left_out, stated
+from hopwave.papers.records import WHY, Case, Row, left_out, stated
 
 CHUNK = 1 << 26  # arcs checked at a time
 
@@ -34,13 +34,16 @@ class Effort:
     scale: int  # of the Kronecker graph of a figure on one graph
     limits: Limits
     sequential: int  # the most arcs, times levels, of a sequential run
+    budget: float  # seconds after which no further graph is begun
 
 
 EFFORTS = {  # (device, quick)
-    ("cpu", True): Effort(3, 0.02, 4, 8, 12, Limits(420_000, 0, 100_000, False), 30_000_000),
-    ("cpu", False): Effort(50, 0.2, 16, 100, 17, Limits(12_000_000, 0, 3_500_000, True), 300_000_000),
-    ("cuda", True): Effort(5, 0.02, 8, 32, 15, Limits(5_000_000, 2_000_000, 500_000, False), 30_000_000),
-    ("cuda", False): Effort(50, 0.06, 64, 1000, 21, Limits(1_000_000_000, 250_000_000, 3_500_000, True), 300_000_000),
+    ("cpu", True): Effort(3, 0.02, 4, 8, 12, Limits(420_000, 0, 100_000, False), 30_000_000, 90),
+    ("cpu", False): Effort(50, 0.2, 16, 100, 17, Limits(12_000_000, 0, 3_500_000, True), 300_000_000, 1800),
+    ("cuda", True): Effort(5, 0.02, 8, 32, 15, Limits(5_000_000, 2_000_000, 500_000, False), 30_000_000, 60),
+    ("cuda", False): Effort(
+        50, 0.04, 64, 400, 21, Limits(1_000_000_000, 250_000_000, 1_200_000, True), 100_000_000, 60
+    ),
 }
 
 
@@ -52,10 +55,12 @@ class Lab:
     quick: bool
     say: Callable[[str], None] = print
     results: dict[str, list[Row]] = field(default_factory=dict)
+    wrong: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.effort = EFFORTS[self.device, self.quick]
         self.shelf = Shelf(self.device, self.effort.limits)
+        self.began = time.perf_counter()
 
     def over(self, cases: Iterable[Case], measure: Callable[[Case, Graph], Row]) -> Iterator[Row]:
         """A row for each case: what `measure` finds on its graph, or why there is none.
@@ -69,17 +74,34 @@ class Lab:
             if self.quick and kind in seen:
                 yield row | left_out("--quick measures another graph of this kind")
                 continue
+            clock = time.perf_counter()
+            if clock - self.began > self.effort.budget:
+                yield row | left_out(f"not begun: this run takes up to {self.effort.budget:.0f} seconds")
+                continue
             found = self.shelf.get(case)
             if found.graph is None:
                 yield row | left_out(found.origin)
                 continue
             seen.add(kind)
-            clock = time.perf_counter()
-            row |= {"from": found.origin, "n": found.graph.n, "m": found.graph.m} | measure(case, found.graph)
-            self.say(f"{case.shown} ({found.origin}): {time.perf_counter() - clock:.1f} s")
+            row |= {"from": found.origin, "n": found.graph.n, "m": found.graph.m}
+            try:
+                row |= measure(case, found.graph)
+            except (EngineError, MemoryError, WrongAnswer) as error:
+                row |= self.failed(error)
+            self.say(f"{case.shown} ({row['from']}): {time.perf_counter() - clock:.1f} s")
             yield row
             del found
             self.release()
+
+    def measured(self, study: str) -> list[Row]:
+        """The rows of a study that is done, without those that say why they have no numbers."""
+        return [row for row in self.results[study] if WHY not in row]
+
+    def failed(self, error: Exception) -> Row:
+        """The columns of a row that could not be measured. Wrong answers are kept: the run fails in the end."""
+        if isinstance(error, WrongAnswer):
+            self.wrong.append(str(error))
+        return left_out(f"{'WRONG: ' if isinstance(error, WrongAnswer) else ''}{error}")
 
     def kron(self) -> tuple[Graph, str]:
         """The Kronecker graph of figures about one graph, as large as this run allows: kron_g500-logn21 on a GPU."""

@@ -17,6 +17,7 @@ class Outcome:
     where: dict[str, Any]
     found: dict[str, list[Row]]
     seconds: float
+    wrong: tuple[str, ...] = ()  # answers that failed their checks
 
     def lines(self) -> list[dict[str, Any]]:
         """One record per exhibit, with the columns that it shows."""

@@ -93,9 +93,11 @@ def measure(lab: Lab, A: Any, product: str, count: int, right: Any) -> float:
 def costs(lab: Lab) -> list[Row]:
     """Table 1: the exponent p of cost ~ entries^p, fitted to the larger half of Figure 2's sizes."""
     formulas = ("O(dM)", "O(d nnz(m))", "O(d nnz(f) log nnz(f))", "O(d nnz(f) log nnz(f))", "O(d nnz(f) log nnz(f))")
-    part = lab.results["products"][len(SHARES) // 2 :]
-    rows = []
+    part = lab.measured("products")[len(SHARES) // 2 :]
+    rows: list[Row] = []
     for (product, power), formula in zip(PRODUCTS.items(), formulas, strict=True):
+        if not part:
+            continue
         logs = np.log([row["entries"] for row in part]), np.log([row[f"{product} ms"] for row in part])
         rows.append(
             {

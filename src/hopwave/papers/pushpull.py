@@ -150,18 +150,18 @@ def samples(lab: Lab) -> list[Row]:
 
 def fewer(lab: Lab) -> list[Row]:
     """Figure 6's points, thinned so that a page can hold them."""
-    rows = lab.results["samples"]
+    rows = lab.measured("samples")
     return rows[:: max(1, len(rows) // 1500)]
 
 
 def looks(lab: Lab) -> list[Row]:
     """5.1 and Figure 6: medians of each iteration, and the parents read for each vertex found."""
     rows = []
-    most = max((row["iteration"] for row in lab.results["samples"]), default=0)
+    most = max((row["iteration"] for row in lab.measured("samples")), default=0)
     for number in range(1, most + 1):
         row: Row = {"iteration": number}
         for name in ("push", "pull"):
-            some = [one for one in lab.results["samples"] if one["iteration"] == number and one["direction"] == name]
+            some = [one for one in lab.measured("samples") if one["iteration"] == number and one["direction"] == name]
             if some:
                 row |= {
                     f"{name} ms": median(one["ms"] for one in some),
@@ -182,7 +182,7 @@ CLAIMS = {
 
 def averages(lab: Lab) -> list[Row]:
     """Section 7.3 and the abstract: geometric means over Table 3."""
-    rows = [row for row in lab.results["searches"] if "gain" in row]
+    rows = [row for row in lab.measured("searches") if "gain" in row]
     suite = [row["SuiteSparse ms"] / row["push-pull ms"] for row in rows if row.get("SuiteSparse ms")]
     most = max((row["push-pull MTEPS"] for row in rows), default=0.0) / 1e3
     cpu = " (a CPU)" if lab.device == "cpu" else ""
@@ -209,12 +209,12 @@ PAPER = Paper(
     {
         "products": products,
         "costs": costs,
-        "searches": searches,
+        "ideas": ideas,
         "iterations": iterations,
         "samples": samples,
         "looks": looks,
         "fewer": fewer,
-        "ideas": ideas,
+        "searches": searches,
         "averages": averages,
     },
     (

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 import hopwave as hw
+from hopwave.errors import EngineError
 from hopwave.papers import page
-from hopwave.papers.lab import Lab
+from hopwave.papers.lab import Lab, WrongAnswer
 from hopwave.papers.outcome import Outcome
 from hopwave.papers.records import Paper
 from hopwave.system.atomic_file import replacing
@@ -25,8 +26,11 @@ def measure(paper: Paper, device: str, quick: bool, say: Callable[[str], None]) 
     lab, began = Lab(device, quick, say), time.perf_counter()
     for name, study in paper.studies.items():
         say(f"{paper.key}: {name}")
-        lab.results[name] = study(lab)
-    return Outcome(paper, quick, machine(device, quick), lab.results, time.perf_counter() - began)
+        try:
+            lab.results[name] = study(lab)
+        except (EngineError, MemoryError, WrongAnswer) as error:
+            lab.results[name] = [lab.failed(error)]
+    return Outcome(paper, quick, machine(device, quick), lab.results, time.perf_counter() - began, tuple(lab.wrong))
 
 
 def machine(device: str, quick: bool) -> dict[str, Any]:

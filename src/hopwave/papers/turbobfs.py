@@ -197,7 +197,7 @@ def fastest(lab: Lab) -> list[Row]:
     }
     rows = []
     for number, shares in paper.items():
-        best = Counter(row["best"] for row in lab.results["searches"] if row["table"] == number and "best" in row)
+        best = Counter(row["best"] for row in lab.measured("searches") if row["table"] == number and "best" in row)
         for plan in PLANS:
             ours = 100 * best[plan] / best.total() if best.total() else None
             rows.append(
@@ -216,7 +216,7 @@ CLAIMS = {
 
 def averages(lab: Lab) -> list[Row]:
     """The abstract: GTEPS, and the mean speed-ups."""
-    rows = [row for row in lab.results["searches"] if "best" in row]
+    rows = [row for row in lab.measured("searches") if "best" in row]
     gain = [row["(GBLAS)x"] for row in rows if row.get("(GBLAS)x")]
     most = max((row["MTEPS"] for row in rows), default=0.0) / 1e3
     cpu = " (a CPU)" if lab.device == "cpu" else ""

@@ -167,12 +167,12 @@ def work(graph: Graph, runs: list[Levels], right: list[Any]) -> Row:
 def points(lab: Lab) -> list[Row]:
     """Figure 9: a point for each sampled vertex."""
     return [{"graph": row["graph"], "degree": degree, "arcs read": looks}
-            for row in lab.results["searches"] for degree, looks in row.pop("points", ())]  # fmt: skip
+            for row in lab.measured("searches") for degree, looks in row.pop("points", ())]  # fmt: skip
 
 
 def means(lab: Lab) -> list[Row]:
     """The numbers that the text states, as means over the graphs."""
-    rows = lab.results["searches"]
+    rows = lab.measured("searches")
 
     def mean(column: str) -> float | None:
         found = [row[column] for row in rows if row.get(column) is not None]
@@ -180,7 +180,7 @@ def means(lab: Lab) -> list[Row]:
 
     gpu = "" if lab.device == "cuda" else "needs a GPU: --device cuda"
     text = (
-        ("Figure 5", "atomic queues over prefix sums, ×", "1.7 to 5.2", _between(lab.results["queues"], "gain")),
+        ("Figure 5", "atomic queues over prefix sums, ×", "1.7 to 5.2", _between(lab.measured("queues"), "gain")),
         ("Figure 10", "vertices of the next level found ahead, %", 88, mean("found ahead %")),
         ("Figure 11", "adaptive queues over Enterprise, ×", 2.3, mean("gain: Ad")),
         ("Figure 11", "… with workload balancing, ×", 3.1, mean("gain: Ad + WB")),
@@ -211,7 +211,7 @@ CLAIMS = {
 
 def averages(lab: Lab) -> list[Row]:
     """The abstract: average speed-ups."""
-    gains = [row["gain: XBFS"] for row in lab.results["searches"] if "gain: XBFS" in row]
+    gains = [row["gain: XBFS"] for row in lab.measured("searches") if "gain: XBFS" in row]
     remark = f"mean of {len(gains)} graphs, over our rendering of what XBFS says of Enterprise"
     found = (fmean(gains), remark) if gains else (None, "needs a GPU: --device cuda")
     return peers.claimed(CLAIMS, {"× Enterprise": found})
