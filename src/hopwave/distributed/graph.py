@@ -135,13 +135,13 @@ class DistributedGraph:
         self.part.hubs_first(allgather_values(self, self.pull_tails, classes, unused=0))
 
     def sort_rows(self) -> None:
-        """Copy the rows, sorted by descending in-degree (Hiragushi, section 3.4); called by all CPU ranks together.
+        """Copy the rows, sorted by descending in-degree (Hiragushi, section 3.4); called by all ranks together.
 
         The copy is made once, for plans that ask for this order. It takes as much memory as the arcs.
         """
         if self.part.sorted_tails is None:
             self.world.agree("sort_rows", G=self.named)
-            in_degrees = reduce_to_owners(self, self.pull_heads, np.diff(self.part.in_offsets))
+            in_degrees = reduce_to_owners(self, self.pull_heads, self.part.xp.diff(self.part.in_offsets))
             self.part.sort_rows(allgather_values(self, self.pull_tails, in_degrees, unused=0))
 
     @cached_property

@@ -111,6 +111,21 @@ def test_arguments_have_the_names_of_the_parameters(
         assert [named for _, _, named in search.launch.made if "counters" in named]
 
 
+@pytest.mark.usefixtures("arrays")
+def test_no_generation_makes_no_pass_of_its_own() -> None:
+    """XBFS, Observation 2: after a pull that looked ahead, one push reads its queue, and nothing else does."""
+    pull, no_queue = CATALOGUE["xbfs"].steps[2:4]
+    search = begun(CATALOGUE["xbfs"], SearchJob())
+    search.has_queue = False
+    steps.pull_queue(search, pull)
+    assert search.launch.made[-1][2]["next"] is search.next_queue, "the pull lists what it finds early"
+    search.launch.made.clear()
+    search.early = 7
+    steps.push_fused(search, no_queue)
+    (made,) = search.launch.made
+    assert made[:2] == ("steps/push.cuh", "push") and made[2]["queue"] is search.work.arrays["waiting"]
+
+
 def test_wrong_names_are_refused() -> None:
     right = dict.fromkeys(("visited", "found", "words"))
     prepared_launch.check_names("steps/state.cuh", "merge_bits", right)
