@@ -218,7 +218,7 @@ def rank_threads(world: World, device: str, threads: int | None) -> int | None:
         return threads
     from hopwave.engines.cpu.crew import thread_count
 
-    return int(thread_count(threads)) if threads is not None else max(1, int(thread_count()) // world.machine_size)
+    return int(thread_count(threads)) if threads is not None else max(1, int(thread_count() / world.ranks_per_core))
 
 
 def choose_gpu(world: World) -> None:
