@@ -6,8 +6,10 @@ f   the frontier, or what became shorter     v   visited vertices     d   depth,
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
+from hopwave.algebra.matrix import Matrix
 from hopwave.algebra.operators import binary, unary
 from hopwave.algebra.semiring import semiring
 from hopwave.algebra.vector import Shares, Vector
@@ -111,7 +113,7 @@ def pagerank(A: DistributedMatrix, alpha: float = 0.85, tol: float = 1e-6, max_i
     check_rounds(tol, max_iter)
     if not is_number(alpha) or not 0 <= alpha <= 1:
         raise GraphError(f"alpha={alpha!r} is no probability; give a number from 0 to 1")
-    A.world.together(lambda: [check_weights(block.matrix, "rank", finite=True) for block in A.blocks])
+    _check(A, lambda matrix: check_weights(matrix, "rank", finite=True))
     if A.n == 0:
         return A.full(0.0)
     arcs = semiring.plus_times if A.has_values else semiring.plus_first
@@ -168,7 +170,7 @@ def sssp(A: DistributedMatrix, source: int) -> DistributedVector:
     [0.0, 1.0, 3.0, inf]
     """
     _agree("sssp", A, source=source)
-    A.world.together(lambda: [check_lengths(block.matrix) for block in A.blocks])
+    _check(A, check_lengths)
     f, d = A.vector([_place(A, source)], 0.0), A.full(math.inf)
     f.rule = Shares(rising=0.3, falling=0.2)  # as for one process
     assign(d.own, f.own, accum=binary.min)
@@ -183,6 +185,16 @@ def _agree(call: str, A: Any, **arguments: Any) -> None:
     if not isinstance(A, DistributedMatrix):
         raise LinalgError(f"{A!r:.60} is not a DistributedMatrix; for a matrix of one process use hopwave.linalg")
     A.world.agree(call, A=A.named, **arguments)
+
+
+def _check(A: DistributedMatrix, check: Callable[[Matrix], None]) -> None:
+    """Check every rank's entries; all ranks raise what one of them raises."""
+
+    def own() -> None:
+        for block in A.blocks:
+            check(block.matrix)
+
+    A.world.together(own)
 
 
 def _place(A: DistributedMatrix, source: Any) -> int:

@@ -73,7 +73,7 @@ class DistributedMatrix:
             raise LinalgError(f"{G!r:.60} is not a DistributedGraph; use from_matrix, or hopwave.distributed.spread")
         G.world.together(lambda: check_slots(G.push_heads, G.pull_tails))
         out = _pattern(G.part.out_offsets, G.part.heads, G.push_tails, G.push_heads)
-        blocks = (Block(out, G.push_tails, G.push_heads),)
+        blocks: tuple[Block, ...] = (Block(out, G.push_tails, G.push_heads),)
         if not G.layout.columns:
             into = _pattern(G.part.in_offsets, G.part.tails, G.pull_heads, G.pull_tails)
             blocks += (Block(into.T, G.pull_tails, G.pull_heads),)
@@ -233,9 +233,11 @@ def _check_size(n: int, top: int) -> None:
         raise LinalgError(f"n={n} has no place {top - 1}; give a larger n, or leave it out")
 
 
-def _received(world: World, wire: HostWire, there: Any, names: Any, values: Any, tails: Side, heads: Side) -> Matrix:
+def _received(
+    world: World, wire: HostWire, there: Any, names: tuple[Any, Any], values: Any, tails: Side, heads: Side
+) -> Matrix:
     """Send every entry to its rank; returns the block of those that arrive here."""
-    arcs = sent_to_ranks(world, wire, there, pack_arcs(np, *names, False))
+    arcs = sent_to_ranks(world, wire, there, pack_arcs(np, *names, wide=False))
     i, j = (arcs >> np.uint64(32)).astype(np.int64), (arcs & np.uint64(0xFFFFFFFF)).astype(np.int64)
     shape = tails.group.size, heads.group.size
     if values is None:
