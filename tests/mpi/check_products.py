@@ -16,7 +16,7 @@ from hopwave import distributed as hd
 from hopwave import linalg as la
 from hopwave.distributed import linalg as da
 
-RINGS = ("any_pair", "plus_times", "plus_first", "min_plus", "max_second", "or_and", "any_secondi", "min_firstj")
+RINGS = ("any_pair", "plus_times", "min_plus", "or_and", "any_secondi", "min_firstj")
 LAYOUTS = ("1d", "2d", (1, WORLD.size))
 n = 150
 
@@ -95,12 +95,12 @@ def check_algorithms_made_of_products() -> None:
             lengths = da.DistributedMatrix.from_matrix(
                 weighted if WORLD.rank == 0 else None, layout=layout, device=DEVICE
             )
-            distances, ranks = da.sssp(lengths, hub).gather(), da.pagerank(lengths, tol=1e-10, max_iter=500).gather()
+            distances, ranks = da.sssp(lengths, hub).gather(), da.pagerank(lengths, tol=1e-7).gather()
             assert abs(da.reduce(da.pagerank(B)) - 1) < 1e-9
             if distances is not None and ranks is not None:
                 np.testing.assert_allclose(distances.values, la.algorithms.sssp(weighted, hub).to_dense())
                 np.testing.assert_allclose(
-                    ranks.values, la.algorithms.pagerank(weighted, tol=1e-10, max_iter=500).values, atol=1e-9
+                    ranks.values, la.algorithms.pagerank(weighted, tol=1e-7).values, atol=1e-9
                 )
 
 

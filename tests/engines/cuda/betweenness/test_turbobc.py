@@ -10,7 +10,7 @@ import pytest
 import hopwave as hw
 import oracle
 from graphs import TRAPS
-from hopwave import EngineError, Graph, PlanError, engines, generate
+from hopwave import EngineError, Graph, engines, generate
 from hopwave.algorithms import brandes
 from hopwave.planning.catalogue import CATALOGUE
 from hopwave.planning.jobs import BetweennessJob
@@ -269,5 +269,6 @@ def test_k_endpoints_and_checkpoints_through_the_public_function(gpu: Any, plan:
     found = hw.betweenness_centrality(graph, **options, device="cuda", checkpoint=tmp_path / "run.npz")
     assert (found.engine, found.plan.name, found.sources) == ("cuda", plan, 30)
     same(found.scores, hw.betweenness_centrality(graph, **options, device="cpu").scores)
-    with pytest.raises(PlanError, match="only vertices"):
-        hw.edge_betweenness_centrality(graph, plan=plan, device="cuda")
+    edges = hw.edge_betweenness_centrality(graph, k=30, seed=4, plan=plan, device="cuda")
+    assert (edges.engine, edges.plan.name) == ("cuda", plan)
+    same(edges.scores, hw.edge_betweenness_centrality(graph, k=30, seed=4, plan=plan, device="cpu").scores)
