@@ -99,9 +99,7 @@ def check_algorithms_made_of_products() -> None:
             assert abs(da.reduce(da.pagerank(B)) - 1) < 1e-9
             if distances is not None and ranks is not None:
                 np.testing.assert_allclose(distances.values, la.algorithms.sssp(weighted, hub).to_dense())
-                np.testing.assert_allclose(
-                    ranks.values, la.algorithms.pagerank(weighted, tol=1e-7).values, atol=1e-9
-                )
+                np.testing.assert_allclose(ranks.values, la.algorithms.pagerank(weighted, tol=1e-7).values, atol=1e-9)
 
 
 def check_products_refuse_what_does_not_fit() -> None:
