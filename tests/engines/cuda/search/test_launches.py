@@ -72,7 +72,8 @@ def begun(plan: Plan, question: SearchJob) -> Any:
     """A search in its second level, with a frontier of two vertices."""
     graph = generate.star(50)
     device = SimpleNamespace(blocks=10, multiprocessors=4)
-    on_device = SimpleNamespace(launch=None, device=device, arc_columns=Array(98), closed=Array(2), degree_bits=3)
+    arrays = {name: Array(98) for name in ("arc_columns", "arc_values", "closed")}
+    on_device = SimpleNamespace(launch=None, device=device, degree_bits=3, **arrays)
     rows = {name: Array(98) for name in ("offsets", "neighbours", "in_offsets", "in_neighbours")}
     loaded = SimpleNamespace(graph=graph, n=graph.n, m=graph.m, plan=plan, on_device=on_device, **rows)
     search = state.Search(loaded, (1,), question)
