@@ -21,11 +21,19 @@ def versions() -> dict[str, str]:
     return {"igraph": igraph.__version__, "scipy": scipy.__version__}
 
 
+def converted(case: Case, graph: str) -> Any:
+    """The graph as igraph's, made once."""
+    kept = vars(case).setdefault("as_igraph", {})
+    if graph not in kept:
+        kept[graph] = getattr(case, graph).to_igraph()
+    return kept[graph]
+
+
 def by_igraph(method: str, *arguments: Any, graph: str = "large", **keywords: Any) -> Prepare:
     """A method of igraph's Graph; arguments that are functions are called with the case."""
 
     def prepare(case: Case) -> Callable[[], Any]:
-        g = getattr(case, graph).to_igraph()
+        g = converted(case, graph)
         given = [one(case) if callable(one) else one for one in arguments]
         named = {name: one(case) if callable(one) else one for name, one in keywords.items()}
         return lambda: getattr(g, method)(*given, **named)

@@ -19,6 +19,7 @@ from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.crew import CHECKED, FOUND, crew_size, share
 from hopwave.engines.cpu.graph import find_hubs
 from hopwave.engines.cpu.linalg import vector_kernels as kernels
+from hopwave.engines.cpu.linalg.passes import Passes
 from hopwave.engines.cpu.linalg.specialise import callable_from_compiled, compiled
 from hopwave.engines.cpu.views import read_only, unsigned, unsigned_rows
 from hopwave.engines.reference import linalg
@@ -28,7 +29,6 @@ from hopwave.planning.jobs import (
     Allowed,
     Direction,
     FoundByBuckets,
-    LabelRounds,
     PowerIteration,
     Product,
     Settled,
@@ -100,7 +100,7 @@ def is_exact(product: Product) -> bool:
     return add.any_term or (add.op.built_in and (product.dtype.kind != "f" or add.name in ("min", "max")))
 
 
-class Algebra(linalg.Algebra):
+class Algebra(Passes, linalg.Algebra):
     """See hopwave.engines.Algebra."""
 
     name = "cpu"
@@ -269,21 +269,6 @@ class Algebra(linalg.Algebra):
         from hopwave.engines.cpu.linalg.triangles import count_triangles
 
         return count_triangles(part, most)
-
-    def core_numbers(self, A: Matrix, both: bool) -> Array:
-        from hopwave.engines.cpu.linalg.cores import core_numbers
-
-        return core_numbers(A.rows, A.columns if both else None)
-
-    def label_propagation(self, A: Matrix, order: Array) -> LabelRounds:
-        from hopwave.engines.cpu.linalg.labels import Labels
-
-        return Labels(A.rows, order)
-
-    def independent_set(self, A: Matrix, rng: np.random.Generator) -> Array:
-        from hopwave.engines.cpu.linalg.independent_set import independent_set
-
-        return independent_set(A.rows, rng)
 
     def dijkstra(self, A: Matrix, search: ShortestPathsJob) -> Settled:
         from hopwave.engines.cpu.shortest_paths.delta_stepping import arcs_of

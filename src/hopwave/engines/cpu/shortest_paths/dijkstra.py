@@ -88,6 +88,8 @@ def search(indptr, indices, lengths, sources, stop, limit, d, parent, order, key
                 add(keys, times, vertices, size, offer, time, v)
                 size += U1
                 time += U1
+                if np.int64(v) == stop[0]:
+                    limit = offer  # what is further away than that is never settled
     return settled
 
 

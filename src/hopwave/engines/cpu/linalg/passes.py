@@ -1,0 +1,33 @@
+"""Shortcuts of the CPU that are passes over all rows; each is compiled when it is first needed."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hopwave.algebra.matrix import Matrix
+from hopwave.arrays import Array
+from hopwave.planning.jobs import LabelRounds, PowerEnd, PowerJob
+
+
+class Passes:
+    """See hopwave.engines.Shortcuts."""
+
+    def core_numbers(self, A: Matrix, both: bool) -> Array:
+        from hopwave.engines.cpu.linalg.cores import core_numbers
+
+        return core_numbers(A.rows, A.columns if both else None)
+
+    def label_propagation(self, A: Matrix, order: Array) -> LabelRounds:
+        from hopwave.engines.cpu.linalg.labels import Labels
+
+        return Labels(A.rows, order)
+
+    def independent_set(self, A: Matrix, rng: np.random.Generator) -> Array:
+        from hopwave.engines.cpu.linalg.independent_set import independent_set
+
+        return independent_set(A.rows, rng)
+
+    def power_iteration(self, A: Matrix, job: PowerJob) -> PowerEnd | None:
+        from hopwave.engines.cpu.linalg.power import power_iteration
+
+        return power_iteration(A, job)
