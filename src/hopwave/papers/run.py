@@ -21,9 +21,9 @@ from hopwave.papers.records import Paper
 from hopwave.system.atomic_file import replacing
 
 
-def measure(paper: Paper, device: str, quick: bool, say: Callable[[str], None]) -> Outcome:
+def measure(paper: Paper, device: str, quick: bool, say: Callable[[str], None], seconds: float = 0.0) -> Outcome:
     """Run every study of a paper. A study that cannot run on this device leaves a row that says why."""
-    lab, began = Lab(device, quick, say), time.perf_counter()
+    lab, began = Lab(device, quick, say, seconds), time.perf_counter()
     for name, study in paper.studies.items():
         say(f"{paper.key}: {name}")
         try:

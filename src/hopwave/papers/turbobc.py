@@ -82,7 +82,7 @@ mycielski17 mycielskian:17          social U 98 100246  3 9854152 715.2 13778 38
 
 def single(lab: Lab) -> list[Row]:
     """Tables 1 to 4: one source, by the three algorithms."""
-    return list(lab.over((*TABLE_1, *TABLE_2, *TABLE_3, *TABLE_4), lambda case, graph: one_graph(lab, case, graph)))
+    return lab.over((*TABLE_1, *TABLE_2, *TABLE_3, *TABLE_4), lambda case, graph: one_graph(lab, case, graph))
 
 
 def one_graph(lab: Lab, case: Case, graph: Graph) -> Row:
@@ -167,7 +167,7 @@ def scf_of(lab: Lab, graph: Graph) -> float:
 
 def exact(lab: Lab) -> list[Row]:
     """Table 5: all sources, by the fastest algorithm; what does not end in time is projected, and says so."""
-    return list(lab.over(TABLE_5, lambda case, graph: all_sources(lab, case, graph)))
+    return lab.over(TABLE_5, lambda case, graph: all_sources(lab, case, graph))
 
 
 def all_sources(lab: Lab, case: Case, graph: Graph) -> Row:
