@@ -227,6 +227,7 @@ def averages(lab: Lab) -> list[Row]:
 
 
 COLUMNS = ("graph", "kind", "n", "m", "degree", "paper: degree", "d", "paper: d", "MTEPS", "best", "paper: MTEPS",
+           *(f"{plan} ms" for plan in PLANS),
            "(GBLAS)x", "paper: (GBLAS)x", "paper: (GBLAST)x", "paper: (gunrock)x", "from")  # fmt: skip
 BIG = Drawing("bars", "graph", ("(GBLAS)x", "paper: (GBLAS)x"), "times faster than SuiteSparse:GraphBLAS")
 
