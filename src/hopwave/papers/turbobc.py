@@ -227,7 +227,8 @@ def arrays(lab: Lab) -> list[Row]:
 
 
 COLUMNS = ("graph", "kind", "n", "m", "degree", "paper: degree", "d", "paper: d", "scf", "paper: scf", "ms", "best",
-           *(f"{plan} ms" for plan in PLANS), "paper: ms", "paper: s", "MTEPS", "paper: MTEPS", "(sequential)x", "paper: (sequential)x",
+           *(f"{plan} ms" for plan in PLANS), "paper: ms", "paper: s",
+           "MTEPS", "paper: MTEPS", "(sequential)x", "paper: (sequential)x",
            "paper: (gunrock)x", "paper: (ligra)x", "from")  # fmt: skip
 MEMORY = ("vecsc MB", "7n + m, MB", "9n + 2m, MB")
 GPU_ONLY = "The bytes that CuPy's pool holds for a run; on a CPU there are none."
