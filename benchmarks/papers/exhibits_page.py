@@ -23,8 +23,8 @@ def page(lines: list[Record]) -> str:
     text = [f"# The tables and figures of {NAMES[first['paper']]}", setting.where(lines)]
     text.append(
         f"Made by `hopwave paper {first['paper']} --device {first['where']['device']}`, which also draws the figures. "
-        "Columns *paper: …* are what the paper states, on its own machine. *from* says how a graph was had, or why a row "
-        "has no numbers of ours."
+        "Columns *paper: …* are what the paper states, on its own machine. *from* says how a graph was had, or why a "
+        "row has no numbers of ours."
     )
     without = [line for line in lines if not line["rows"] and line["note"]]
     for line in lines:

@@ -242,7 +242,7 @@ def graph_of(row: dict[str, Any], title: str, known: Collection[str]) -> str:
 
 
 def read(folder: Path) -> list[Chart]:
-    """All charts of a folder: those of facts.FIRST, then the others by the names of their files, each with its own title."""
+    """All charts of a folder: those of facts.FIRST, then the others by their files' names; no two have one title."""
     place = {name: number for number, name in enumerate(facts.FIRST)}
     files = [file for file in folder.glob("*.jsonl") if file.stem not in facts.NO_MEASUREMENTS]
     files.sort(key=lambda file: (place.get(file.stem, len(place)), file.stem))
