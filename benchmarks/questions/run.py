@@ -2,7 +2,7 @@
 
 `cores` asks on one core and on all cores of this machine, `gpu` on a GPU, `peers` asks peers that are installed here
 beside hopwave. Each writes one JSON line per question and graph to FILE as it goes; `page` puts such files together
-into benchmarks/results/questions. Times are the best of up to five calls after up to ten that compile and prepare, within 0.3 seconds.
+into benchmarks/results/questions. Times are the best of up to five calls after up to ten that compile and prepare.
 All cores must give the answer of one core, and a GPU that of the CPU, or the time does not count.
 """
 
@@ -58,7 +58,7 @@ def digest(answer: Any) -> float:
         return float(answer)
     if isinstance(answer, hw.Graph):
         return float(answer.m)
-    for name in ("scores", "distances", "labels", "hubs", "counts", "ok", "value", "harmonic"):
+    for name in ("scores", "distances", "labels", "hubs", "counts", "sizes", "ok", "value", "harmonic"):
         if getattr(answer, name, None) is not None:
             return digest(getattr(answer, name))
     if isinstance(answer, dict):

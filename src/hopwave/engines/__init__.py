@@ -89,6 +89,7 @@ Shortcut = Literal[
     "waves",
     "count_entries",
     "count_triangles",
+    "triangles_each",
     "core_numbers",
     "label_propagation",
     "independent_set",
@@ -302,6 +303,9 @@ class Shortcuts(Protocol):
 
     def count_triangles(self, part: Rows, most: int) -> int | None:
         """How many triangles a symmetric pattern has, or None if counting them would read more than `most` entries."""
+
+    def triangles_each(self, part: Rows, most: int) -> Array | None:
+        """How many triangles each vertex is in, or None as `count_triangles`."""
 
     def core_numbers(self, A: Matrix, both: bool) -> Array:
         """The core number of every vertex; `both`: arcs in and out count. A has no entry twice; loops do not count."""

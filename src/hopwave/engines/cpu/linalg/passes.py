@@ -6,11 +6,17 @@ import numpy as np
 
 from hopwave.algebra.matrix import Matrix
 from hopwave.arrays import Array
+from hopwave.graph.csr import Rows
 from hopwave.planning.jobs import LabelRounds, PowerEnd, PowerJob
 
 
 class Passes:
     """See hopwave.engines.Shortcuts."""
+
+    def triangles_each(self, part: Rows, most: int) -> Array | None:
+        from hopwave.engines.cpu.linalg.triangles_each import triangles_each
+
+        return triangles_each(part, most)
 
     def core_numbers(self, A: Matrix, both: bool) -> Array:
         from hopwave.engines.cpu.linalg.cores import core_numbers
