@@ -9,6 +9,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from benchmarks.questions.calls import GRAPHS, METHODS, questions
+
 Record = dict[str, Any]
 REASONS: dict[str, Any] = json.loads((Path(__file__).parent / "reasons.json").read_text(encoding="utf-8"))
 ENOUGH = 4.0
@@ -19,23 +21,30 @@ ALIKE = 1.1  # times that are as close as this are the same
 def values(lines: list[Record]) -> Record:
     """One list of rows per graph, and the machines."""
     cores = [line for line in lines if line["kind"] == "cores"]
-    rows: dict[str, list[Record]] = {}
-    for line in cores:
-        rows.setdefault(line["graph"], []).append(row(line, lines))
+    rows = {name: [row(line, lines) for line in asked(name, cores)] for name in GRAPHS}
     machines = {line["kind"]: line["where"] for line in lines}
     sizes = {
         f"{name}_size": f"{found['n']:,} vertices, {found['m']:,} arcs"
         for name in rows
-        for found in [next(line for line in cores if line["graph"] == name and line["question"] == "bfs")]
+        for found in [next((line for line in cores if (line["graph"], line["question"]) == (name, "bfs")), None)]
+        if found
     }
     return {
-        "kron": rows.get("kron", []),
-        "delaunay": rows.get("delaunay", []),
+        "kron": rows["kron"],
+        "delaunay": rows["delaunay"],
+        "kron_size": "not measured yet",
+        "delaunay_size": "not measured yet",
         "cores": machines["cores"].get("cores"),
         "cpu": machines["cores"].get("cpu"),
         "gpu": machines.get("gpu", {}).get("gpu"),
         "peers": ", ".join(f"{key} {value}" for key, value in machines.get("peer", {}).items()) or None,
     } | sizes
+
+
+def asked(graph: str, cores: list[Record]) -> list[Record]:
+    """A line for every public question; one without times if it was not measured."""
+    found = {line["question"]: line for line in cores if line["graph"] == graph}
+    return [found.get(name, {"question": name, "graph": graph}) for name in [*questions(), *METHODS]]
 
 
 def row(line: Record, lines: list[Record]) -> Record:
@@ -88,7 +97,7 @@ def reason(question: str, graph: str, about: str, found: Record) -> str | None:
 def reasons_of(line: Record, found: Record) -> list[str]:
     """The reasons of a row, each once."""
     given = (reason(line["question"], line["graph"], about, found) for about in wanting(found))
-    failed = [line["failed"]] if "failed" in line else []
+    failed = [f"failed ({line['failed']})"] if "failed" in line else []
     return list(dict.fromkeys([*failed, *(one for one in given if one)]))
 
 

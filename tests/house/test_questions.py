@@ -1,0 +1,40 @@
+"""The page of every public question: none is missing, and rows that need a reason have one."""
+
+from __future__ import annotations
+
+import pytest
+from benchmarks import pages
+from benchmarks.questions import page
+from benchmarks.questions.calls import ARGUMENTS, METHODS, NOT_QUESTIONS, Case, call, questions
+
+import hopwave as hw
+
+LINES = pages.lines("questions")
+
+
+def test_every_public_question_is_on_the_page_twice() -> None:
+    """A new function changes the page: test_benchmarks then asks for a new one."""
+    text = (pages.RESULTS / "questions.md").read_text(encoding="utf-8").splitlines()
+    asked = [line.split(" | ")[0].removeprefix("| ").partition(" (")[0] for line in text if line.startswith("| ")]
+    assert all(asked.count(name) == 2 for name in [*questions(), *METHODS])
+    assert NOT_QUESTIONS.keys() <= set(hw.__all__) and ARGUMENTS.keys() <= set(questions())
+
+
+@pytest.mark.parametrize("question", questions())
+def test_a_question_can_be_asked(question: str) -> None:
+    """As the benchmark does, of a graph so small that nothing is measured; a new function needs no entry there."""
+    ask = call(question, Case("delaunay", 6, 5), "cpu")
+    assert ask is not None and ask() is not None
+
+
+def test_rows_that_need_a_reason_have_one() -> None:
+    assert page.without_reason(LINES) == []
+
+
+def test_what_needs_a_reason() -> None:
+    line = {"question": "none", "graph": "kron", "kind": "cores", "n": 4, "m": 6, "one": 8.0, "all": 4.0}
+    gpu = {"question": "none", "graph": "kron", "kind": "gpu", "gpu": 5.0}
+    peer = {"question": "none", "graph": "kron", "kind": "peer", "peer": "igraph", "ms": 1.0, "beside": 2.0}
+    assert page.wanting(page.row(line, [line, gpu, peer])) == ["cores", "gpu", "peer"]
+    assert len(page.without_reason([line, gpu, peer])) == 3
+    assert page.wanting(page.row(line | {"one": 40.0}, [line, gpu | {"gpu": 4.0}, peer | {"ms": 3.0}])) == []
