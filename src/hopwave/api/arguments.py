@@ -174,12 +174,16 @@ def check_risk(delta: Any) -> None:
     check_probability("delta", delta, "a risk", 0.1)
 
 
-def sample_size(graph: Graph, k: int | None, chosen: Any, delta: float) -> int | None:
+def sample_size(graph: Graph, k: int | None, chosen: Any, delta: float, interval: Any = "guaranteed") -> int | None:
     """How many sources to draw; None if all sources are used, because k is None or not less than n.
 
     `chosen`: sources that the caller names, or None. They cannot be combined with k.
     """
     check_risk(delta)
+    one_of("interval", interval, ("guaranteed", "normal"))
+    if interval == "normal" and (k is None or k == 1):
+        few = "one source has no spread to estimate it from" if k == 1 else "without k= scores are exact"
+        raise GraphError(f"interval='normal' is of a sample, and {few}; give k= of 2 or more, or leave interval= out")
     if k is None:
         return None
     if chosen is not None:

@@ -26,7 +26,8 @@ def plan_names(incomplete: str) -> list[str]:
     return [plan.name for plan in hw.plans() if plan.name.startswith(incomplete)]
 
 
-def _begin_so(*words: str) -> Callable[[str], list[str]]:
+def begin_so(*words: str) -> Callable[[str], list[str]]:
+    """Those of the words that begin like what was typed, for completion in the shell."""
     return lambda incomplete: [word for word in words if word.startswith(incomplete)]
 
 
@@ -38,13 +39,13 @@ Plan = Annotated[
 ]
 Device = Annotated[
     str,
-    typer.Option(help="auto, cpu or cuda.", autocompletion=_begin_so("auto", "cpu", "cuda"), rich_help_panel=RUNNING),
+    typer.Option(help="auto, cpu or cuda.", autocompletion=begin_so("auto", "cpu", "cuda"), rich_help_panel=RUNNING),
 ]
 SearchDevice = Annotated[
     str,
     typer.Option(
         help="auto, cpu, cuda or reference.",
-        autocompletion=_begin_so("auto", "cpu", "cuda", "reference"),
+        autocompletion=begin_so("auto", "cpu", "cuda", "reference"),
         rich_help_panel=RUNNING,
     ),
 ]

@@ -50,7 +50,7 @@ class Scores(Deferring):
         return dict(zip(names.tolist(), self.scores.tolist(), strict=True))
 
     def to_pandas(self) -> pd.DataFrame:
-        """A DataFrame with one row per vertex: its score, and its bound if there is one."""
+        """A DataFrame with one row per vertex: its score; after a sample also how far it may be off."""
         return by_vertex(self.graph, self._columns(), self._vertices)
 
     def plot(self, ax: Axes | None = None, *, top: int | None = None) -> Axes:
@@ -63,7 +63,7 @@ class Scores(Deferring):
         ax : matplotlib Axes, optional
             Where to draw; by default on a new figure of pyplot.
         top : int, optional
-            Draw that many of the highest scores as bars. After a sample, error bars show their bounds.
+            Draw that many of the highest scores as bars. After a sample, error bars show where the exact scores lie.
 
         Returns
         -------
@@ -90,7 +90,7 @@ class Scores(Deferring):
         def names(places: list[int]) -> list[str]:
             return [" – ".join(map(str, self._cells(label))) for label in self._labels(places)]
 
-        return plot_scores(ax, self.name, columns[self.name], columns.get("bound"), names, top)
+        return plot_scores(ax, self.name, columns[self.name], self._error_bars(columns), names, top)
 
     def _repr_html_(self) -> str:
         rows = [
@@ -106,6 +106,12 @@ class Scores(Deferring):
         if self.bounds is not None:
             columns["bound"] = self._listed(self.bounds)
         return columns
+
+    def _error_bars(self, columns: dict[str, npt.NDArray[Any]]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]] | None:
+        """The ends of error bars, given the columns of a table; None if nothing was sampled."""
+        if "bound" not in columns:
+            return None
+        return columns[self.name] - columns["bound"], columns[self.name] + columns["bound"]
 
     # ---- scores are those of vertices; a subclass for edges overrides these
 
@@ -154,10 +160,19 @@ class VertexScores(Scores):
     graph : Graph
         The graph.
     bounds : array of float64, or None
-        After a sample (`k=`): every exact score lies within ± its bound, all of them together with probability
-        1 − `delta`. Otherwise None.
+        After a sample (`k=`): every exact score lies within ± its bound, as surely as `interval` says: the larger of
+        `high - scores` and `scores - low`. Otherwise None, as all attributes below.
     searches : Searches, or None
         With `top=`: how many searches ran to their end, were cut off, or were skipped. Otherwise None.
+    low, high : array of float64, or None
+        After a sample: the ends of the interval of each score.
+    standard_errors : array of float64, or None
+        After a sample: how far the score of such a sample typically is from the exact one. NaN after a single draw.
+    interval : str or None
+        After a sample, "guaranteed": all exact scores lie in their intervals *together* with probability 1 − `delta`.
+        "normal": *each* lies in its own with a probability of about 1 − `delta`.
+    delta : float or None
+        After a sample: the risk of its intervals.
 
     Examples
     --------
@@ -173,6 +188,18 @@ class VertexScores(Scores):
     graph: Graph = field(repr=False)
     bounds: npt.NDArray[np.float64] | None = None
     searches: Searches | None = None
+    low: npt.NDArray[np.float64] | None = None
+    high: npt.NDArray[np.float64] | None = None
+    standard_errors: npt.NDArray[np.float64] | None = None
+    interval: str | None = None
+    delta: float | None = None
+
+    def _columns(self) -> dict[str, npt.NDArray[Any]]:
+        more = {"low": self.low, "high": self.high, "standard_error": self.standard_errors}
+        return super()._columns() | {name: on_host(found) for name, found in more.items() if found is not None}
+
+    def _error_bars(self, columns: dict[str, npt.NDArray[Any]]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]] | None:
+        return None if self.low is None else (columns["low"], columns["high"])
 
     @property
     def _vertices(self) -> npt.NDArray[np.int64]:
@@ -183,13 +210,20 @@ class VertexScores(Scores):
         return self.searches is not None
 
     def _about(self) -> list[str]:
-        return [] if self.searches is None else [str(self.searches)]
+        if self.bounds is None:
+            return [] if self.searches is None else [str(self.searches)]
+        widest = on_host(self.bounds).max(initial=0.0)
+        return ["scores exact"] if not widest else [f"scores ± {widest:.3g} at most ({self._sure()})"]
+
+    def _sure(self) -> str:
+        """How sure an interval is, in words."""
+        return surely(self.interval, self.delta, "all together")
 
     def __len__(self) -> int:
         return len(self.scores)
 
     def __repr__(self) -> str:
-        sampled = "" if self.bounds is None else f", bounds up to {on_host(self.bounds).max(initial=0.0):.3g}"
+        sampled = "" if self.bounds is None else f"; {self._about()[0]}"
         if self.searches is not None:
             return f"VertexScores({self.name}, the {len(self):,} highest of {self.graph.n:,} vertices; {self.searches})"
         return f"VertexScores({self.name}, {len(self.scores):,} vertices{sampled})"
@@ -224,12 +258,16 @@ class Estimate:
     ----------
     value : float
         The estimate.
-    error : float
-        The exact number lies within value ± error with probability 1 − risk.
+    low, high : float
+        The exact number lies between these two with probability 1 − risk, or about that if `interval` is "normal".
+    standard_error : float
+        How far the value of such a sample typically is from the exact number. NaN after a single draw.
     sources : int
         How many sources were drawn.
     risk : float
-        The probability that the error is larger (`delta=`).
+        The probability that the exact number lies outside (`delta=`).
+    interval : str
+        "guaranteed" or "normal" (`interval=`).
 
     Examples
     --------
@@ -241,14 +279,22 @@ class Estimate:
     """
 
     value: float
-    error: float
+    low: float
+    high: float
+    standard_error: float
     sources: int
     risk: float
+    interval: str
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """value − error and value + error."""
-        return self.value - self.error, self.value + self.error
+        """The ends of the interval, low and high."""
+        return self.low, self.high
+
+    @property
+    def error(self) -> float:
+        """How far the value may be off, the larger of high − value and value − low."""
+        return max(self.high - self.value, self.value - self.low)
 
     def __float__(self) -> float:
         return self.value
@@ -256,13 +302,24 @@ class Estimate:
     def _repr_html_(self) -> str:
         facts = [
             ("value", f"{self.value:.6g}"),
-            ("error", f"± {self.error:.2g} with probability {1 - self.risk:g}"),
+            ("interval", f"{self.low:.6g} to {self.high:.6g} ({surely(self.interval, self.risk)})"),
+            ("standard error", f"{self.standard_error:.2g}"),
             ("sources drawn", f"{self.sources:,}"),
         ]
         return html.table("Estimate", facts)
 
     def __str__(self) -> str:
-        return f"{self.value:.6g} ± {self.error:.2g}"
+        return f"{self.value:.6g} ± {self.error:.2g} ({surely(self.interval, self.risk)})"
+
+
+def surely(interval: str | None, risk: float | None, together: str = "") -> str:
+    """How sure an interval is, in words.
+
+    >>> surely("guaranteed", 0.1, "all together"), surely("normal", 0.05)
+    ('all together 90%, guaranteed', 'about 95%, normal')
+    """
+    share = f"{100 * (1 - (risk or 0.0)):.4g}%"
+    return f"about {share}, normal" if interval == "normal" else f"{together} {share}, guaranteed".strip()
 
 
 @dataclass(frozen=True, eq=False)
