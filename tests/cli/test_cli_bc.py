@@ -299,6 +299,6 @@ def test_a_continued_run_says_so(
 
 def test_a_picture_shows_as_many_scores_as_the_table(run: Run, karate: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     drawn: list[int] = []
-    monkeypatch.setattr("hopwave.cli.picture.scores", lambda path, scores, bars, *more: drawn.append(len(bars)))
+    monkeypatch.setattr("hopwave.cli.picture.scores", lambda path, name, scores, bars, *more: drawn.append(len(bars)))
     run("bc", karate, "--top", 20, "--plot", "out.png")
     assert drawn == [20]

@@ -101,7 +101,7 @@ def test_closeness_from_a_sample(run: Run, answer: Answer, fail: Fail, karate: P
     assert Path("scores.csv").read_text().startswith("vertex,closeness,bound,low,high,standard_error\n")
     assert Path("scores.png").read_bytes().startswith(PNG)
     code, why = fail(*sample, "--interval", "wide")
-    assert code == 1 and "interval='wide' is not known; use 'guaranteed' or 'normal'" in why
+    assert code == 3 and "interval='wide' is not known; use 'guaranteed' or 'normal'" in why
 
 
 def test_closeness_along_arcs(answer: Answer, fail: Fail) -> None:
