@@ -11,19 +11,11 @@ from hopwave.checks.numbers import is_whole
 from hopwave.checks.options import one_of
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
+from hopwave.graph.columns import CONSTRUCTORS
 from hopwave.graph.csr import LARGEST_VERTEX_COUNT
 from hopwave.planning.jobs import Integers
 
 # ------------------------------------------------------------------ graphs
-
-_OF_A_TABLE = "Graph.from_pandas(table, source, target, weight), the names of its columns"
-# What to write for an object of another library that is no argument of a question.
-CONSTRUCTORS = {
-    "igraph": "Graph.from_igraph(g)",
-    "pandas": _OF_A_TABLE,
-    "polars": _OF_A_TABLE,
-    "cudf": _OF_A_TABLE,
-}
 
 
 def as_graph(G: Any) -> Graph:
@@ -37,7 +29,7 @@ def as_graph(G: Any) -> Graph:
         return Graph.from_scipy(G, weights=False)
     if is_networkx(G):
         return Graph.from_networkx(G, weight=None)
-    library = type(G).__module__.partition(".")[0]
+    library = type(G).__module__.partition(".")[0].removeprefix("_")
     if library in CONSTRUCTORS:
         raise GraphError(f"{library}'s {type(G).__name__} must be converted once, first; give {CONSTRUCTORS[library]}")
     raise GraphError(

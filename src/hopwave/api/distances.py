@@ -19,7 +19,7 @@ from hopwave.engines import Engine
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.planning.jobs import Progress, Sweep
-from hopwave.results.scores import DistanceHistogram, Estimate
+from hopwave.results.estimates import DistanceHistogram, Estimate
 
 
 @takes_weights

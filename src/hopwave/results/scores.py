@@ -1,7 +1,8 @@
-"""Results that are numbers: one per vertex, a single estimate with its error, a histogram of distances."""
+"""Results that are numbers, one per vertex or edge: read like a dictionary, as an array, as a table."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,20 +11,25 @@ import numpy.typing as npt
 
 from hopwave.algorithms.top_scores import Searches
 from hopwave.arrays import Deferring, on_host
-from hopwave.display import drawing, html
+from hopwave.display import html
 from hopwave.display.scores import highest, plot_scores
+from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.graph.arrays import vertex_names
-from hopwave.results.tables import SHOWN, by_vertex
-from hopwave.system.optional import optional
+from hopwave.results.estimates import surely
+from hopwave.results.tables import SHOWN, Tabled, by_vertex
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
 
-class Scores(Deferring):
-    """One score per vertex or per edge. Subclasses are frozen dataclasses with these attributes."""
+class Scores(Deferring, Tabled):
+    """One score per vertex or per edge. Subclasses are frozen dataclasses with these attributes.
+
+    Scores read like a dictionary by label or id: `scores["ann"]`, `"ann" in scores`, `max(scores, key=scores.get)`,
+    `dict(scores)`. They are an array to NumPy, and to PyTorch, JAX and CuPy by DLPack, without a copy.
+    """
 
     name: str
     scores: npt.NDArray[Any]
@@ -43,6 +49,59 @@ class Scores(Deferring):
         scores = self._listed(self.scores)
         best = highest(scores, k)
         return list(zip(self._labels(best), scores[best].tolist(), strict=True))
+
+    def __getitem__(self, key: Any) -> Any:
+        """The score of a vertex, by label or id; of an edge (u, v)."""
+        return self.scores[self._place(key)].item()
+
+    def __contains__(self, key: Any) -> bool:
+        try:
+            self._place(key)
+        except GraphError:
+            return False
+        return True
+
+    def __iter__(self) -> Iterator[Any]:
+        """The vertices (or edges) that have a score, in the order of a table."""
+        return iter(self.to_dict())
+
+    def __len__(self) -> int:
+        return len(self._listed(self.scores))
+
+    def keys(self) -> Any:
+        """The vertices (or edges) that have a score."""
+        return self.to_dict().keys()
+
+    def values(self) -> Any:
+        """The scores."""
+        return self.to_dict().values()
+
+    def items(self) -> Any:
+        """Pairs of a vertex (or edge) and its score."""
+        return self.to_dict().items()
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        """The score of a vertex (or edge), or `default` if it has none.
+
+        >>> import hopwave as hw
+        >>> scores = hw.closeness_centrality(hw.Graph.from_edges(["ann", "bob"], ["bob", "cyd"]))
+        >>> scores["bob"], scores.get("zoe"), max(scores, key=scores.get)
+        (1.0, None, 'bob')
+        """
+        try:
+            return self[key]
+        except GraphError:
+            return default
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
+        return np.array(on_host(self.scores), dtype, copy=copy)
+
+    def __dlpack__(self, **options: Any) -> Any:
+        """The scores for PyTorch, JAX or CuPy: `torch.from_dlpack(result)`, without a copy."""
+        return self.scores.__dlpack__(**options)
+
+    def __dlpack_device__(self) -> Any:
+        return self.scores.__dlpack_device__()
 
     def to_dict(self) -> dict[Any, Any]:
         """The score of every vertex, by label or id, as NetworkX returns it."""
@@ -112,6 +171,13 @@ class Scores(Deferring):
         if "bound" not in columns:
             return None
         return columns[self.name] - columns["bound"], columns[self.name] + columns["bound"]
+
+    def _place(self, key: Any) -> int:
+        """Where the score of a vertex is; raises a GraphError if it has none."""
+        return self.graph.index(key)
+
+    def _names(self) -> dict[str, npt.NDArray[Any]]:
+        return {"vertex": np.asarray(vertex_names(self.graph))[self._vertices]}
 
     # ---- scores are those of vertices; a subclass for edges overrides these
 
@@ -219,8 +285,11 @@ class VertexScores(Scores):
         """How sure an interval is, in words."""
         return surely(self.interval, self.delta, "all together")
 
-    def __len__(self) -> int:
-        return len(self.scores)
+    def _place(self, key: Any) -> int:
+        found = np.flatnonzero(self.vertices == self.graph.index(key))
+        if not len(found):
+            raise GraphError(f"{key!r} has no score here, only {len(self):,} of {self.graph.n:,} vertices have one")
+        return int(found[0])
 
     def __repr__(self) -> str:
         sampled = "" if self.bounds is None else f"; {self._about()[0]}"
@@ -248,143 +317,3 @@ class HubsAndAuthorities(NamedTuple):
 
     hubs: VertexScores
     authorities: VertexScores
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A number that was estimated from a sample. `float()` returns its value.
-
-    Attributes
-    ----------
-    value : float
-        The estimate.
-    low, high : float
-        The exact number lies between these two with probability 1 − risk, or about that if `interval` is "normal".
-    standard_error : float
-        How far the value of such a sample typically is from the exact number. NaN after a single draw.
-    sources : int
-        How many sources were drawn.
-    risk : float
-        The probability that the exact number lies outside (`delta=`).
-    interval : str
-        "guaranteed" or "normal" (`interval=`).
-
-    Examples
-    --------
-    >>> import hopwave as hw
-    >>> mean = hw.average_shortest_path_length(hw.generate.grid(30, 30), k=200, seed=1)
-    >>> low, high = mean.bounds
-    >>> low < 20.0 < high
-    True
-    """
-
-    value: float
-    low: float
-    high: float
-    standard_error: float
-    sources: int
-    risk: float
-    interval: str
-
-    @property
-    def bounds(self) -> tuple[float, float]:
-        """The ends of the interval, low and high."""
-        return self.low, self.high
-
-    @property
-    def error(self) -> float:
-        """How far the value may be off, the larger of high − value and value − low."""
-        return max(self.high - self.value, self.value - self.low)
-
-    def __float__(self) -> float:
-        return self.value
-
-    def _repr_html_(self) -> str:
-        facts = [
-            ("value", f"{self.value:.6g}"),
-            ("interval", f"{self.low:.6g} to {self.high:.6g} ({surely(self.interval, self.risk)})"),
-            ("standard error", f"{self.standard_error:.2g}"),
-            ("sources drawn", f"{self.sources:,}"),
-        ]
-        return html.table("Estimate", facts)
-
-    def __str__(self) -> str:
-        return f"{self.value:.6g} ± {self.error:.2g} ({surely(self.interval, self.risk)})"
-
-
-def surely(interval: str | None, risk: float | None, together: str = "") -> str:
-    """How sure an interval is, in words.
-
-    >>> surely("guaranteed", 0.1, "all together"), surely("normal", 0.05)
-    ('all together 90%, guaranteed', 'about 95%, normal')
-    """
-    share = f"{100 * (1 - (risk or 0.0)):.4g}%"
-    return f"about {share}, normal" if interval == "normal" else f"{together} {share}, guaranteed".strip()
-
-
-@dataclass(frozen=True, eq=False)
-class DistanceHistogram(drawing.Plotted):
-    """How many ordered pairs (source, target) are at each distance.
-
-    `plot()` draws them from distance 1 on; after a sample, with error bars.
-
-    Attributes
-    ----------
-    counts : array
-        `counts[d]` pairs are at distance d. `counts[0]` counts the sources themselves.
-    pairs : int
-        The number of all pairs, including those without a path between them.
-    bounds : array of float64, or None
-        Half-widths of the confidence intervals of the counts after a sample (`k=`), else None.
-    beyond : float
-        How many pairs may be farther apart than the last distance listed, with the same confidence; 0 without a sample.
-
-    Examples
-    --------
-    >>> import hopwave as hw
-    >>> h = hw.distance_histogram(hw.generate.path(4))
-    >>> h.counts.tolist(), h.unreached
-    ([4, 6, 4, 2], 0)
-    """
-
-    counts: npt.NDArray[Any]
-    pairs: int
-    bounds: npt.NDArray[np.float64] | None = None
-    beyond: float = 0.0
-
-    @property
-    def unreached(self) -> Any:
-        """How many pairs have no path from source to target."""
-        return self.pairs - self.counts.sum().item()
-
-    def mean(self) -> float:
-        """The mean distance over all pairs of different vertices with a path between them; NaN without such pairs.
-
-        >>> import hopwave as hw
-        >>> hw.distance_histogram(hw.generate.path(3)).mean()
-        1.3333333333333333
-        """
-        reached = self.counts[1:].sum()
-        return float(self.counts @ np.arange(len(self.counts)) / reached) if reached else float("nan")
-
-    def to_pandas(self) -> pd.DataFrame:
-        """A DataFrame with one row per distance: pairs, and the bound if there is one."""
-        pandas = optional("pandas", "to_pandas")
-        columns = {"pairs": self.counts}
-        if self.bounds is not None:
-            columns["bound"] = self.bounds
-        return pandas.DataFrame(columns, index=pandas.RangeIndex(len(self.counts), name="distance"))
-
-    def _draw(self, axes: Axes) -> None:
-        bounds = None if self.bounds is None else on_host(self.bounds)[1:]
-        drawing.histogram(axes, on_host(self.counts)[1:], bounds, 1, "distance", "pairs")
-
-    def _repr_html_(self) -> str:
-        first = self.counts[: 2 * SHOWN].tolist()
-        shown = [(str(distance), f"{count:,}") for distance, count in enumerate(first)]
-        if len(shown) < len(self.counts):
-            shown.append(("…", ""))
-        return html.table(f"Distances of {self.pairs:,} pairs", shown, ("distance", "pairs"))
-
-    def __repr__(self) -> str:
-        return f"DistanceHistogram(depth={max(0, len(self.counts) - 1)}, pairs={self.pairs:,})"
