@@ -96,7 +96,7 @@ def bc(
         )
     if k is not None and k < 1:
         raise typer.BadParameter(f"-k {k} draws no source, so no score would be known; give at least 1")
-    options.check(plan, out, plot)
+    options.check(plan, out, plot, "betweenness")
     options.check_stream(out, as_json)
     graph = load_for_hops(file, directed, format, read_options, weights, combine)
     if cutoff is not None and not weights and cutoff.is_integer():

@@ -4,13 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 import hopwave as hw
 from hopwave.cli import columns, picture
 from hopwave.cli.files import STREAM
+
+
+class _PlainFlags:
+    """A command whose help shows flags without a type: newer versions of typer put <bool> behind each."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        for option in self.get_params(ctx):  # type: ignore[attr-defined]
+            if getattr(option, "is_flag", False):
+                option.metavar = " "
+        super().format_help(ctx, formatter)  # type: ignore[misc]
+
+
+class Command(_PlainFlags, TyperCommand):
+    """A command of hopwave."""
+
+
+class Group(_PlainFlags, TyperGroup):
+    """A command with commands of its own."""
+
 
 # The headings under which `--help` lists the options.
 RUNNING = "Running"
@@ -77,11 +97,11 @@ def check_stream(out: Path | None, as_json: bool) -> None:
         raise typer.BadParameter("- and --json both write to standard output; give one of the two")
 
 
-def check(plan: str, out: Path | None, plot: Path | None) -> None:
+def check(plan: str, out: Path | None, plot: Path | None, task: str = "search") -> None:
     """Raise an error for an unknown plan or a file that cannot be written; called before a large graph is read."""
     if plot is not None:
         picture.check(plot)
     if out is not None:
         columns.check(out)
     if plan != "auto":
-        hw.plan(plan)
+        hw.plan(plan, task)

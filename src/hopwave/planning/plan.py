@@ -214,5 +214,4 @@ class PlanUsed:
         return hash(self.name)
 
     def __str__(self) -> str:
-        without = f"; without {', '.join(self.without)}" if self.without else ""
-        return f"{self.name} ({self.why}{without})"
+        return f"{self.name} ({self.why})"
