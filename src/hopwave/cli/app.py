@@ -38,6 +38,7 @@ from hopwave.cli import (
     info,
     options,
     pagerank,
+    paper,
     plans,
     sssp,
     terminal,
@@ -108,6 +109,7 @@ app.command("plan", hidden=True)(plans.plans)  # `hopwave plan xbfs` reads as we
 _add(bench.bench, "bench web.mtx.gz --plan hopwave --plan xbfs", "Plans and benchmarks")
 _add(graph500.graph500, "graph500 --scale 20", "Plans and benchmarks")
 _add(gap.gap, "gap --scale 20", "Plans and benchmarks")
+_add(paper.paper, "paper xbfs --quick", "Plans and benchmarks")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
