@@ -18,7 +18,6 @@ from hopwave.planning.catalogue import CATALOGUE
 
 TITLES = {  # of files without a page
     "building": "Edges into a graph, beside SciPy",
-    "importing": "import hopwave",
     "reading": "Reading a Matrix Market file, beside SciPy",
 }
 FIRST = ("cpu-search", "gpu-hopwave", "gpu-search", "cpu-betweenness", "gpu-betweenness", "gpu-turbobc", "graph500")
@@ -49,7 +48,6 @@ ASSUMED = {  # columns without a unit in their name
     "gpu-calls": (("wall", "device", "aim"), "ms"),
     "gpu-hopwave": (("with parents", "target"), "ms"),
     "gpu-xbfs": (("atomic", "double scan", "CuPy"), "ms"),
-    "importing": (("first", "goal"), "s"),
     "ranks": (("the same without parents",), "KB"),
     "ranks-h200": (("the same without parents",), "KB"),
 }
