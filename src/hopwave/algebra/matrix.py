@@ -327,6 +327,11 @@ class Matrix:
             raise LinalgError("this matrix has an entry twice; build the graph with repeats='merge'")
         return self
 
+    def known_ascending(self) -> Matrix:
+        """Returns self, for engines: every row was found to be sorted and unique."""
+        self._store.ascending = True
+        return self
+
     def __repr__(self) -> str:
         kind = self.dtype if self.has_values else "pattern"
         return f"Matrix({self.shape[0]} × {self.shape[1]}, nnz={self.nnz}, {kind})"

@@ -94,8 +94,8 @@ def strongly_connected_components(G: Any, device: str = "auto") -> Components:
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
         The graph. Weights are ignored.
-    device : {"auto", "cpu"}, optional
-        Where to compute. A GPU does not offer this for directed graphs.
+    device
+        As for `connected_components`.
 
     Returns
     -------
@@ -268,7 +268,11 @@ def is_bipartite(G: Any, device: str = "auto") -> bool:
     >>> hw.is_bipartite(hw.generate.grid(3, 3)), hw.is_bipartite(hw.generate.complete(3))
     (True, False)
     """
-    return isinstance(_sides(as_graph(G), device), np.ndarray)
+    graph = as_graph(G)
+    engine = engine_for("components", device, graph, None)
+    if engine.why_not_operation("sides", graph) is None:
+        return engine.sides(graph) is not None
+    return isinstance(_sides(graph, device), np.ndarray)
 
 
 def bipartite_sides(G: Any, device: str = "auto") -> npt.NDArray[np.int8]:
@@ -313,11 +317,14 @@ def bipartite_sides(G: Any, device: str = "auto") -> npt.NDArray[np.int8]:
 
 def _sides(graph: Graph, device: str) -> npt.NDArray[np.int8] | tuple[int, int]:
     """The side of every vertex, or an edge within one side if the graph is not bipartite."""
+    engine = engine_for("components", device, graph, None)
+    if engine.why_not_operation("sides", graph) is None and (found := engine.sides(graph)) is not None:
+        return found
     if graph.directed:
         graph = Graph.from_edges(*graph.to_edges(), n=graph.n, directed=False)
     if graph.n == 0:
         return np.zeros(0, np.int8)
     label = engine_for("components", device, graph, None).components(graph, False)
     unlabelled = graph if graph.labels is None else Graph(graph.indptr, graph.indices, directed=False)
-    found = bfs(unlabelled, _components.roots(label), predecessors=False, device=device)
-    return _components.sides(graph, on_host(found.distances))
+    search = bfs(unlabelled, _components.roots(label), predecessors=False, device=device)
+    return _components.sides(graph, on_host(search.distances))

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from hopwave.arrays import is_on_gpu, masked_place
 from hopwave.checks.numbers import is_real, shown
 from hopwave.errors import GraphError
+from hopwave.graph import reshape
 from hopwave.graph.csr import builders, rows_of
 
 EXACT_UP_TO = 2**53  # whole numbers above this are not all float64 numbers
@@ -246,6 +247,8 @@ class _OnHost:
     column = staticmethod(as_column)
     first_nan = staticmethod(first_nan)
     rows_of = staticmethod(rows_of)
+    tails = staticmethod(reshape.sources)
+    induced = staticmethod(reshape.induced)
 
     @staticmethod
     def extent(*columns: npt.NDArray[Any]) -> tuple[int, int]:

@@ -68,6 +68,12 @@ class Builder(Protocol):
     def to_host(self, array: Array) -> npt.NDArray[Any]:
         """A copy in the host's memory."""
 
+    def tails(self, rows: Rows) -> Array:
+        """The row of every arc."""
+
+    def induced(self, rows: Rows, vertices: npt.NDArray[np.int64]) -> Rows:
+        """The rows of these vertices (ascending, each once) and the arcs between them, renumbered 0, 1, 2, …"""
+
 
 # How to get the builder of a device. Engines register theirs here, so that this module need not know them.
 builders: dict[str, Callable[[], Builder]] = {}

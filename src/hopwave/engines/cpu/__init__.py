@@ -203,6 +203,8 @@ class Engine:
         return PathSampling(self.load(graph, None), job, threads)
 
     def why_not_operation(self, operation: engines.Operation, graph: Graph) -> str | None:
+        if operation == "sides":
+            return "device='cpu' finds the sides of a graph by a search; use bfs, or device='cuda'"
         return None
 
     def sweep(self, graph: Graph, job: Sweep, poll: Poll, threads: int | None = None) -> Swept:

@@ -213,11 +213,10 @@ class Engine(NoOperations):
                 "device='cuda' draws paths by hops only: along weights, a search that ends at one vertex is too little "
                 "work for a GPU; use device='cpu' or 'auto', or method='sources'"
             )
-        if operation == "strong_components" and graph.directed:
-            return (
-                "device='cuda' finds weak components only: strong ones need a depth-first search, one step at a time; "
-                "use device='cpu' or 'auto' (is_strongly_connected runs on a GPU too)"
-            )
+        if operation == "strong_components" and graph.directed and not self._cooperative():
+            return "this GPU cannot launch cooperatively, which strong components need; use device='cpu'"
+        if operation == "sides" and 2 * graph.n > np.iinfo(np.int32).max:
+            return f"device='cuda' numbers both sides of {graph.n:,} vertices with 31 bits; use device='cpu'"
         if operation == "sweep" and not self._cooperative():
             return "this GPU cannot launch cooperatively, which searches from many sources need; use device='cpu'"
         return None
@@ -244,13 +243,23 @@ class Engine(NoOperations):
     def components(self, graph: Graph, strong: bool) -> npt.NDArray[np.int32]:
         if strong and (reason := self.why_not_operation("strong_components", graph)):
             raise EngineError(reason)
-        kept = graph._prepared.record(Structure).components  # in an undirected graph, strong components are weak ones
-        if False not in kept:
-            with explained("looking for components", graph):
-                from hopwave.engines.cuda.components import components
+        strong = strong and graph.directed  # in an undirected graph, strong components are weak ones
+        kept = graph._prepared.record(Structure).components
+        if strong not in kept:
+            from hopwave.engines.cuda import components as weak
+            from hopwave.engines.cuda import strong as both_ways
 
-                kept[False] = components(self.load(graph, CATALOGUE["hopwave-gpu"]).on_device)
-        return kept[False]
+            with explained("looking for components", graph):
+                on_device = self._on_device(graph) if strong else self.load(graph, CATALOGUE["hopwave-gpu"]).on_device
+                kept[strong] = (both_ways if strong else weak).components(on_device)
+        return kept[strong]
+
+    def sides(self, graph: Graph) -> npt.NDArray[np.int8] | None:
+        with explained("looking for two sides", graph):
+            from hopwave.engines.cuda.components import sides
+
+            found = sides(self._on_device(graph))
+            return None if found is None else found.get()
 
     def shortest_path(self, graph: Graph, source: int, target: int) -> list[int] | None:
         """Search, then walk back from the target, each time to the lowest id that is one level nearer."""

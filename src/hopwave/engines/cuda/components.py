@@ -12,7 +12,7 @@ from hopwave.engines.cuda.row_lengths import long_rows
 HEADER = "components/hooking.cuh"
 KERNELS = together(
     HEADER, "plant", "hook_first", "hook_rest", "flatten", "sample_roots", "count_roots", "scan_roots", "number_roots",
-    "write_labels",
+    "write_labels", "hook_sides_first", "hook_sides", "write_sides",
 )  # fmt: skip
 
 
@@ -36,6 +36,25 @@ def components(on_device):
     )  # fmt: skip
     launch(HEADER, "flatten", n, vertices, parent)
     return labels(launch, parent).get()
+
+
+def sides(on_device):
+    """The side of every vertex, int8 on the GPU; the lowest of a component is on side 0. None if a cycle is odd."""
+    n, launch = on_device.n, on_device.launch
+    vertices, nodes = np.int32(n), 2 * n
+    rows = (on_device.__dict__.get("arranged") if not on_device.directed else None) or on_device.rows
+    parent, found, odd = cupy.empty(nodes, np.int32), cupy.empty(n, np.int8), cupy.zeros(1, np.int32)
+    launch(HEADER, "plant", nodes, np.int32(nodes), parent)
+    for name, most, count in (
+        ("hook_sides_first", n, np.int32(policy.COMPONENTS.sampled_arcs)),
+        ("hook_sides", on_device.m, np.uint64(on_device.m)),
+    ):
+        launch(HEADER, name, most, *rows, vertices, count, parent)
+        launch(HEADER, "flatten", nodes, np.int32(nodes), parent)
+        launch(HEADER, "write_sides", n, vertices, parent, found, odd)
+        if int(odd.get()[0]):  # most graphs with an odd cycle have one among the first arcs
+            return None
+    return found
 
 
 def most_frequent(launch, parent):

@@ -6,24 +6,28 @@ per source over the targets carry their rounding errors along; their order depen
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import cupy
 import numpy as np
 
+from hopwave.algebra.matrix import Matrix
 from hopwave.engines.cuda import policy
 from hopwave.engines.cuda.along_weights import Searches, arcs_of
 from hopwave.engines.cuda.betweenness import regimes
 from hopwave.engines.cuda.betweenness.run import machine
 from hopwave.engines.cuda.buffers import Pieces, free_memory
+from hopwave.engines.cuda.host_copies import to_host
 from hopwave.engines.cuda.launch import expression, kernels, offset_type, truth
 from hopwave.engines.cuda.records import filled, record
 from hopwave.engines.cuda.search.distances import probed_depth
 from hopwave.engines.cuda.search_arrays import length_arrays
+from hopwave.engines.cuda.shortest_paths import search as paths
 from hopwave.engines.host_memory import check_memory
 from hopwave.engines.ledger import total
 from hopwave.errors import EngineError, amount
-from hopwave.planning.jobs import Swept
+from hopwave.planning.jobs import ShortestPathsJob, Swept
 
 HEADER = "many/lengths.cuh"
 PARTS = 6  # float64 numbers in a struct Sums
@@ -41,6 +45,8 @@ def instances(offset):
 
 def sweep(loaded, job, poll):
     """Run all searches of the job; call poll(sources done) from time to time. See hopwave.algorithms.many_sources."""
+    if job.keep == "rows" and policy.one_by_one(loaded.n, loaded.m, len(job.sources)):
+        return one_by_one(loaded, job, poll)
     run = Run(loaded, job)
     pieces = Pieces(len(job.sources), run.at_once)
     for begin, end in pieces:
@@ -49,6 +55,24 @@ def sweep(loaded, job, poll):
         if pieces.done:
             poll(end)
     return run.swept()
+
+
+def one_by_one(loaded, job, poll):
+    """A table of distances by searches that each have the whole GPU: the same bits."""
+    k, n = len(job.sources), loaded.n
+    if not loaded.on_device.follows:
+        check_memory(8 * n * k, f"a table of {k:,} × {n:,} distances")
+    A, table = Matrix.from_graph(loaded.graph).to("cuda"), cupy.empty((k, n), np.float64)
+    limit = math.inf if job.limit is None else float(job.limit)
+    for done, source in enumerate(job.sources.tolist(), 1):
+        paths.search(A, ShortestPathsJob((source,), limit), None, False, table[done - 1])
+        poll(done)
+    nothing = np.zeros(k)
+    return Swept(
+        reached=nothing.astype(np.int64), total=nothing, farthest=nothing, inverse=nothing,
+        histogram=np.zeros(0, np.int64), columns=np.zeros((0, 3)),
+        rows=table if loaded.on_device.follows else to_host(table), pairs=(np.empty(0, np.int32), np.empty(0)),
+    )  # fmt: skip
 
 
 class Run:

@@ -178,9 +178,19 @@ class AlongWeightsPolicy:
     lists: int = 4  # LISTS in the kernel: piles of a search
     rounds: int = 8  # sources per block between two checks of the clock
     table_bytes: int = 1 << 31  # most bytes of distances on the GPU at a time
+    few_sources: int = 64  # sources up to which searches of a graph of high degree run one after another
 
 
 ALONG_WEIGHTS = AlongWeightsPolicy()
+
+
+def one_by_one(n: int, m: int, sources: int) -> bool:
+    """Whether searches along weights run one after another, each on the whole GPU: few of them, on a high mean degree.
+
+    >>> one_by_one(1 << 18, 1 << 23, 16), one_by_one(1 << 18, 1 << 19, 16), one_by_one(1 << 18, 1 << 23, 1000)
+    (True, False, False)
+    """
+    return sources <= ALONG_WEIGHTS.few_sources and m > LOW_DEGREE * n
 
 
 def moved_bound(mean: float, n: int, m: int) -> float:

@@ -112,7 +112,7 @@ def without_repeats(A: Matrix) -> Matrix:
     xp = module_of(A.rows.indices)
     keys = keys_of(A.rows, A.shape[1], xp)
     if bool((keys[1:] > keys[:-1]).all()):
-        return A
+        return A.known_ascending()
     return Matrix.from_rows(from_keys(xp.unique(keys), None, A.shape, xp), A.shape, ascending=True)
 
 

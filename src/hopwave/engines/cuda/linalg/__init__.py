@@ -33,6 +33,7 @@ from hopwave.planning.jobs import (
     Allowed,
     Direction,
     FoundNearFar,
+    LabelRounds,
     PowerEnd,
     PowerJob,
     Product,
@@ -208,6 +209,24 @@ class Algebra(NoShortcuts):
         from hopwave.engines.cuda.linalg.power import iterate
 
         return iterate(A, job)
+
+    @explained
+    def core_numbers(self, A: Matrix, both: bool) -> Array:
+        from hopwave.engines.cuda.linalg.cores import core_numbers
+
+        return core_numbers(A, both)
+
+    @explained
+    def label_propagation(self, A: Matrix, order: Array) -> LabelRounds:
+        from hopwave.engines.cuda.linalg.labels import Labels
+
+        return Labels(A, order)
+
+    @explained
+    def independent_set(self, A: Matrix, rng: np.random.Generator) -> Array:
+        from hopwave.engines.cuda.linalg.independent_set import independent_set
+
+        return independent_set(A, rng)
 
     def _nothing(self, n: int, dtype: np.dtype[Any]) -> Vector:
         return Vector.sparse(n, cupy.empty(0, np.int32), cupy.empty(0, dtype))
