@@ -32,6 +32,7 @@ from hopwave.algebra.operators import BinaryOp, Monoid, UnaryOp
 from hopwave.algebra.vector import Vector
 from hopwave.arrays import Array
 from hopwave.errors import EngineError
+from hopwave.generate import recursive
 from hopwave.graph import Graph, csr
 from hopwave.graph.csr import Rows
 from hopwave.graph.row_operations import Place
@@ -384,4 +385,11 @@ def _gpu_builder() -> csr.Builder:
     return found
 
 
+def _gpu_drawer() -> Callable[..., Any]:
+    engine("cuda")
+    found: Callable[..., Any] = import_module("hopwave.engines.cuda.kronecker").edges
+    return found
+
+
 csr.builders["cuda"] = _gpu_builder
+recursive.drawers["cuda"] = _gpu_drawer

@@ -169,3 +169,13 @@ def test_tables_of_distances(many: int) -> None:
 def fresh(graph: Graph) -> Graph:
     """A copy of the graph with nothing prepared."""
     return Graph(graph.indptr.copy(), graph.indices.copy(), directed=graph.directed)
+
+
+def test_kronecker_graphs_are_drawn_on_the_gpu() -> None:
+    """The same graph as from the edges of the host; it stays where it was made until its rows are read."""
+    for directed in (False, True):
+        graph = generate.kronecker(18, seed=7, directed=directed)
+        assert (graph.device, graph._host) == ("cpu", None)
+        source, target = generate.kronecker_edges(18, seed=7)
+        assert graph == Graph.from_edges(source, target, n=1 << 18, directed=directed, device="cpu")
+    assert generate.kronecker(18, seed=7, permute=False) != graph
