@@ -166,6 +166,28 @@ def test_tables_of_distances(many: int) -> None:
     assert np.array_equal(there.get(), hw.sssp_many(graph, sources, device="cpu"))
 
 
+@pytest.mark.parametrize("directed", [False, True])
+def test_deep_graphs_have_a_block_per_source(directed: bool) -> None:
+    """Tables, sums and histograms of searches with more levels than policy.SWEEP.each_deep, bit for bit."""
+    wide = generate.grid(300, 5)
+    source, target = wide.to_edges()
+    crowd = np.arange(1000)  # more neighbours at one level than a list in shared memory has room for
+    source = np.concatenate([source, np.full(1000, 1499), 1500 + crowd])
+    target = np.concatenate([target, 1500 + crowd, np.full(1000, 2500)])
+    graph = Graph.from_edges(source, target, n=2600, directed=directed)
+    sources = list(range(0, 2600, 3))
+    for limit in (None, 250):
+        tables = [hw.bfs_many(graph, sources, depth_limit=limit, device=place) for place in ("cuda", "cpu")]
+        assert np.array_equal(*tables)
+    for question in (hw.closeness_centrality, hw.harmonic_centrality):
+        scores = [question(graph, sources, device=place).scores for place in ("cuda", "cpu")]
+        assert np.array_equal(*scores)
+    if not directed:
+        path = graph.largest_component()
+        far = [hw.eccentricity(path, device=place).scores for place in ("cuda", "cpu")]
+        assert np.array_equal(*far)
+
+
 def fresh(graph: Graph) -> Graph:
     """A copy of the graph with nothing prepared."""
     return Graph(graph.indptr.copy(), graph.indices.copy(), directed=graph.directed)

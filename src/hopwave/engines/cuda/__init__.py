@@ -234,11 +234,16 @@ class Engine(NoOperations):
                 from hopwave.engines.cuda import many_weighted
 
                 return many_weighted.sweep(self.load(graph, CATALOGUE["brandes-dijkstra"]), job, poll)
+            from hopwave.engines.cuda import many_each
+
+            plan = CATALOGUE["hopwave-gpu"]
+            if many_each.possible(graph, job):
+                return many_each.sweep(self.load(graph, plan), job, poll)
             from hopwave.engines.cuda.many import begin, sweep
 
             begin(self._on_device(graph).offset, len(job.sources))
             labels = None if graph.directed else self.components(graph, False)
-            return sweep(self.load(graph, CATALOGUE["hopwave-gpu"]), job, labels, poll)
+            return sweep(self.load(graph, plan), job, labels, poll)
 
     def components(self, graph: Graph, strong: bool) -> npt.NDArray[np.int32]:
         if strong and (reason := self.why_not_operation("strong_components", graph)):

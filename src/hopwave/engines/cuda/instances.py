@@ -10,6 +10,7 @@ from hopwave.engines.cuda import (
     components,
     kronecker,
     many,
+    many_each,
     many_weighted,
     numbering,
     renumber,
@@ -25,8 +26,8 @@ from hopwave.engines.cuda.shortest_paths import search as paths
 
 OFFSETS = ("int", "long long")
 WITH_OFFSETS = (
-    steps, many, many_weighted, components, strong, arcs, renumber, row_lengths, turbobc, paths, sampled_paths, power,
-    cores, labels, independent_set,
+    steps, many, many_each, many_weighted, components, strong, arcs, renumber, row_lengths, turbobc, paths,
+    sampled_paths, power, cores, labels, independent_set,
 )  # fmt: skip
 
 

@@ -49,9 +49,23 @@ class SweepPolicy:
     launches_ahead: int = 2  # launches queued on the GPU: those still run after Ctrl-C
     table_bytes: int = 1 << 30  # most bytes of distances on the GPU at a time, before they go to the host
     first_pairs: int = 1 << 20  # expected upper bound on the pairs that one group of sources finds
+    # One block for each source (kernels/many/each.cuh):
+    each_deep: int = 128  # levels from which that is faster
+    room: int = 512  # entries of a list in shared memory
+    rounds: int = 16  # sources per block in one launch
 
 
 SWEEP = SweepPolicy()
+
+
+def one_block_each(n: int, m: int, depth: int, shared: int) -> bool:
+    """Whether each source gets a block of its own: many levels, short rows, and a bitmap that fits into the shared
+    memory of a block.
+
+    >>> one_block_each(114_599, 239_332, 1000, 232_448), one_block_each(114_599, 239_332, 9, 232_448)
+    (True, False)
+    """
+    return depth >= SWEEP.each_deep and m <= LOW_DEGREE * n and 4 * -(-n // 32) + 8 * SWEEP.room + 1024 <= shared
 
 
 def words_for(sources: int, n: int, free: int) -> int:
