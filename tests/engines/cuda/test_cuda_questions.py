@@ -172,7 +172,7 @@ def test_deep_graphs_have_a_block_per_source(directed: bool) -> None:
     wide = generate.grid(300, 5)
     source, target = wide.to_edges()
     crowd = np.arange(1000)  # more neighbours at one level than a list in shared memory has room for
-    source = np.concatenate([source, np.full(1000, 1499), 1500 + crowd])
+    source = np.concatenate([source, np.zeros(1000, int), 1500 + crowd])
     target = np.concatenate([target, 1500 + crowd, np.full(1000, 2500)])
     graph = Graph.from_edges(source, target, n=2600, directed=directed)
     sources = list(range(0, 2600, 3))
