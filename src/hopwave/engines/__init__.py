@@ -90,6 +90,7 @@ Shortcut = Literal[
     "waves",
     "count_entries",
     "count_triangles",
+    "triangles",
     "core_numbers",
     "label_propagation",
     "independent_set",
@@ -301,6 +302,9 @@ class Shortcuts(Protocol):
 
     def count_triangles(self, part: Rows, most: int) -> int | None:
         """How many triangles a symmetric pattern has, or None if counting them would read more than `most` entries."""
+
+    def triangles(self, part: Rows) -> Array | None:
+        """How many triangles of a symmetric pattern each vertex is in; None if the caller must use products."""
 
     def core_numbers(self, A: Matrix, both: bool) -> Array:
         """The core number of every vertex; `both`: arcs in and out count. A has no entry twice; loops do not count."""

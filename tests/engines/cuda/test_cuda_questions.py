@@ -65,9 +65,15 @@ def test_cores_labels_and_independent_sets(name: str) -> None:
     assert cores[0] == cores[1]
     if graph.directed:
         return
+    if name != "parallel":
+        counts = [hw.triangles(graph, device=place).scores for place in ("cuda", "cpu")]
+        assert counts[0].tolist() == counts[1].tolist()
+        assert 3 * hw.triangle_count(graph, device="cuda") == counts[1].sum()
     for seed in (1, 2):
         chosen = [hw.maximal_independent_set(graph, seed, device=place).tolist() for place in ("cuda", "cpu")]
         assert chosen[0] == chosen[1]
+        if name == "parallel":  # refused on a CPU
+            continue
         found = [hw.label_propagation(graph, seed, max_rounds=6, device=place) for place in ("cuda", "cpu")]
         assert found[0].labels.tolist() == found[1].labels.tolist()
         assert found[0].settled == found[1].settled
@@ -148,6 +154,13 @@ def test_paths_along_weights_between_two_vertices() -> None:
         assert total == lengths[target]
         both = [sorted(hw.all_shortest_paths(graph, 0, target, device=place)) for place in ("cuda", "cpu")]
         assert both[0] == both[1]
+
+
+def test_triangles_of_vertices_with_many_neighbours_above() -> None:
+    """A table of a whole block: more than half of the slots of a warp's."""
+    graph = generate.complete(700)
+    assert hw.triangle_count(graph, device="cuda") == 700 * 699 * 698 // 6
+    assert set(hw.triangles(graph, device="cuda").scores.tolist()) == {699 * 698 // 2}
 
 
 @pytest.mark.parametrize("many", [3, 100])

@@ -211,6 +211,18 @@ class Algebra(NoShortcuts):
         return iterate(A, job)
 
     @explained
+    def count_triangles(self, part: Rows, most: int) -> int | None:
+        from hopwave.engines.cuda.linalg.triangles import counted
+
+        return counted(part, each=False)
+
+    @explained
+    def triangles(self, part: Rows) -> Array | None:
+        from hopwave.engines.cuda.linalg.triangles import counted
+
+        return counted(part, each=True)
+
+    @explained
     def core_numbers(self, A: Matrix, both: bool) -> Array:
         from hopwave.engines.cuda.linalg.cores import core_numbers
 
