@@ -233,6 +233,8 @@ class Engine(NoOperations):
             if job.weighted:
                 from hopwave.engines.cuda import many_weighted
 
+                if many_weighted.few(graph, job):
+                    return many_weighted.one_by_one(graph, self._on_device(graph).follows, job, poll)
                 return many_weighted.sweep(self.load(graph, CATALOGUE["brandes-dijkstra"]), job, poll)
             from hopwave.engines.cuda import many_each
 

@@ -10,12 +10,12 @@ from hopwave.engines.cuda.buffers import allocate, free_memory
 from hopwave.engines.cuda.host_copies import to_host
 from hopwave.engines.cuda.launch import PLAIN_SHARED, expression, offset_type
 from hopwave.engines.cuda.records import filled, record
+from hopwave.engines.cuda.search_arrays import each_arrays
 from hopwave.engines.host_memory import check_memory
-from hopwave.engines.ledger import declare
 from hopwave.planning.jobs import Swept
 
 HEADER = "many/each.cuh"
-THREADS = 128  # EACH in the kernel
+THREADS = policy.EACH_THREADS
 NO_LIMIT = np.iinfo(np.int32).max
 JOB = record(
     HEADER, "Each", "ptr sources ticket spill reached total farthest inverse histogram rows",
@@ -23,23 +23,16 @@ JOB = record(
 )  # fmt: skip
 
 
-def each_arrays(n, k, keep, blocks):
-    """The arrays of k searches, of which `blocks` run at the same time."""
-    sums, histogram = (k, n + 1) if keep == "sums" else (0, 0)
-    return (
-        declare(np.int64, fill=0, sums=(4, sums), histogram=histogram)
-        | declare(np.int32, spill=(blocks, 2, n))
-        | declare(np.uint32, fill=0, ticket=1)
-    )
-
-
 def possible(graph, job):
     """Whether these searches are faster with one block for each."""
-    return job.keep in ("sums", "rows") and policy.one_block_each(graph.n, graph.m, job.depth, _shared())
+    return job.keep in ("sums", "rows") and policy.one_block_each(graph.n, graph.m, job.depth, _machine()[2])
 
 
-def _shared():
-    return cupy.cuda.Device().attributes["MaxSharedMemoryPerBlockOptin"]
+def _machine():
+    """Multiprocessors, threads that one holds, and bytes of shared memory that a block may have."""
+    attributes = cupy.cuda.Device().attributes
+    names = "MultiProcessorCount", "MaxThreadsPerMultiProcessor", "MaxSharedMemoryPerBlockOptin"
+    return tuple(attributes[name] for name in names)
 
 
 def sweep(loaded, job, poll):
@@ -47,38 +40,42 @@ def sweep(loaded, job, poll):
     n, k, follows = loaded.n, len(job.sources), loaded.on_device.follows
     if job.keep == "rows" and not follows:
         check_memory(4 * n * k, f"a table of {k:,} × {n:,} distances")
-    words, room = -(-n // 32), policy.SWEEP.room
-    shared = 4 * words + 8 * room
     kernel = nvrtc.configurable(HEADER, expression(HEADER, "search_each", offset_type(loaded.offsets)))
+    words, shared = -(-n // 32), policy.each_shared(n)
     if shared > PLAIN_SHARED:
         kernel.allow_shared(shared)
-    attributes = cupy.cuda.Device().attributes
-    per = min(attributes["MaxThreadsPerMultiProcessor"] // THREADS, _shared() // (shared + 1024))
-    blocks = max(1, min(k, per * attributes["MultiProcessorCount"], free_memory() // 2 // max(1, 8 * n)))
+    blocks = policy.each_blocks(n, k, *_machine(), free_memory())
     arrays = allocate(each_arrays(n, k, job.keep, blocks))
-    sums, ids = arrays["sums"], cupy.asarray(job.sources.astype(np.int32))
+    ids, sums, histogram = cupy.asarray(job.sources.astype(np.int32)), arrays["sums"], arrays["histogram"]
     given = filled(
-        JOB, n=n, words=words, room=room, limit=NO_LIMIT if job.limit is None else min(job.limit, NO_LIMIT),
-        ticket=arrays["ticket"], spill=arrays["spill"],
-        histogram=arrays["histogram"] if job.keep == "sums" else None,
+        JOB, n=n, words=words, room=policy.SWEEP.room, ticket=arrays["ticket"], spill=arrays["spill"],
+        limit=NO_LIMIT if job.limit is None else min(job.limit, NO_LIMIT),
+        histogram=histogram if job.keep == "sums" else None,
     )  # fmt: skip
-    table = cupy.empty((k, n), np.int32) if job.keep == "rows" else None
-    if table is not None:
-        table.data.memset_async(0xFF, table.nbytes)  # -1 everywhere
-    step = policy.SWEEP.rounds * blocks
-    for first in range(0, k, step):  # a launch takes so many sources that Ctrl-C need not wait long
+    step = policy.SWEEP.rounds * blocks  # sources per launch: Ctrl-C waits for the launch
+    if job.keep == "rows":
+        step = max(1, min(step, policy.SWEEP.table_bytes // (4 * max(1, n)))) if not follows else max(1, k)
+    answer = np.empty((k, n), np.int32) if job.keep == "rows" and step < k else None
+    for first in range(0, max(1, k), step):
         last = min(k, first + step)
         arrays["ticket"].data.memset_async(0, 4)
         given["sources"], given["count"] = ids[first:].data.ptr, last - first
-        if table is not None:
-            given["rows"] = table[first:].data.ptr
+        if job.keep == "rows":
+            table = cupy.empty((last - first, n), np.int32)
+            table.data.memset_async(0xFF, table.nbytes)  # -1 everywhere
+            given["rows"] = table.data.ptr
         else:
             for name, row in zip(("reached", "total", "farthest", "inverse"), sums, strict=True):
                 given[name] = row[first:].data.ptr
-        kernel((min(blocks, last - first),), (THREADS,), (loaded.offsets, loaded.neighbours, given), shared)
+        if last > first:
+            kernel((min(blocks, last - first),), (THREADS,), (loaded.offsets, loaded.neighbours, given), shared)
+        if answer is not None:
+            table.get(out=answer[first:last])
+        elif job.keep == "rows":
+            answer = table if follows else to_host(table)
         cupy.cuda.get_current_stream().synchronize()
         poll(last)
-    return _swept(sums.get(), arrays["histogram"].get(), table if follows or table is None else to_host(table), k)
+    return _swept(sums.get(), histogram.get(), answer, k)
 
 
 def _swept(sums, histogram, table, k):

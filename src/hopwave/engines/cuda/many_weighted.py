@@ -45,8 +45,6 @@ def instances(offset):
 
 def sweep(loaded, job, poll):
     """Run all searches of the job; call poll(sources done) from time to time. See hopwave.algorithms.many_sources."""
-    if job.keep == "rows" and policy.one_by_one(loaded.n, loaded.m, len(job.sources)):
-        return one_by_one(loaded, job, poll)
     run = Run(loaded, job)
     pieces = Pieces(len(job.sources), run.at_once)
     for begin, end in pieces:
@@ -57,12 +55,17 @@ def sweep(loaded, job, poll):
     return run.swept()
 
 
-def one_by_one(loaded, job, poll):
+def few(graph, job):
+    """Whether a job is a table of so few searches that each gets the whole GPU."""
+    return job.keep == "rows" and policy.one_by_one(graph.n, graph.m, len(job.sources))
+
+
+def one_by_one(graph, follows, job, poll):
     """A table of distances by searches that each have the whole GPU: the same bits."""
-    k, n = len(job.sources), loaded.n
-    if not loaded.on_device.follows:
+    k, n = len(job.sources), graph.n
+    if not follows:
         check_memory(8 * n * k, f"a table of {k:,} × {n:,} distances")
-    A, table = Matrix.from_graph(loaded.graph).to("cuda"), cupy.empty((k, n), np.float64)
+    A, table = Matrix.from_graph(graph).to("cuda"), cupy.empty((k, n), np.float64)
     limit = math.inf if job.limit is None else float(job.limit)
     for done, source in enumerate(job.sources.tolist(), 1):
         paths.search(A, ShortestPathsJob((source,), limit), None, False, table[done - 1])
@@ -71,7 +74,7 @@ def one_by_one(loaded, job, poll):
     return Swept(
         reached=nothing.astype(np.int64), total=nothing, farthest=nothing, inverse=nothing,
         histogram=np.zeros(0, np.int64), columns=np.zeros((0, 3)),
-        rows=table if loaded.on_device.follows else to_host(table), pairs=(np.empty(0, np.int32), np.empty(0)),
+        rows=table if follows else to_host(table), pairs=(np.empty(0, np.int32), np.empty(0)),
     )  # fmt: skip
 
 

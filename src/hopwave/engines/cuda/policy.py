@@ -65,7 +65,26 @@ def one_block_each(n: int, m: int, depth: int, shared: int) -> bool:
     >>> one_block_each(114_599, 239_332, 1000, 232_448), one_block_each(114_599, 239_332, 9, 232_448)
     (True, False)
     """
-    return depth >= SWEEP.each_deep and m <= LOW_DEGREE * n and 4 * -(-n // 32) + 8 * SWEEP.room + 1024 <= shared
+    return depth >= SWEEP.each_deep and m <= LOW_DEGREE * n and each_shared(n) + SHARED_OF_CUDA <= shared
+
+
+EACH_THREADS = 128  # EACH in kernels/many/each.cuh
+SHARED_OF_CUDA = 1024  # bytes of shared memory that CUDA takes of every block
+
+
+def each_shared(n: int) -> int:
+    """Bytes of shared memory of a block: a bitmap of the vertices, and the begins of two lists."""
+    return 4 * -(-n // 32) + 8 * SWEEP.room
+
+
+def each_blocks(n: int, sources: int, multiprocessors: int, threads: int, shared: int, free: int) -> int:
+    """Blocks that search at the same time: as many as shared memory and half of the free memory allow.
+
+    >>> each_blocks(114_599, 8192, 132, 2048, 232_448, 10**11), each_blocks(114_599, 64, 132, 2048, 232_448, 10**11)
+    (1452, 64)
+    """
+    each = min(threads // EACH_THREADS, shared // (each_shared(n) + SHARED_OF_CUDA))
+    return max(1, min(sources, each * multiprocessors, free // 2 // max(1, 8 * n)))
 
 
 def words_for(sources: int, n: int, free: int) -> int:
