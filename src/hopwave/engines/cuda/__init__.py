@@ -231,9 +231,9 @@ class Engine(NoOperations):
         _refuse_threads(threads)
         with explained("searching from many sources", graph):
             if job.weighted:
-                from hopwave.engines.cuda import many_weighted
+                from hopwave.engines.cuda import many_weighted, policy
 
-                if many_weighted.few(graph, job):
+                if job.keep == "rows" and policy.one_by_one(graph.n, graph.m):
                     return many_weighted.one_by_one(graph, self._on_device(graph).follows, job, poll)
                 return many_weighted.sweep(self.load(graph, CATALOGUE["brandes-dijkstra"]), job, poll)
             from hopwave.engines.cuda import many_each

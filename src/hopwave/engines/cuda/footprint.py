@@ -155,7 +155,7 @@ def sweep(run: Ledger, shape: Shape, ask: Ask, machine: regimes.Machine, free: i
         arranged(run, shape)
     keep = "rows" if ask.what in TABLES else "sums"
     if policy.one_block_each(n, shape.m, shape.depth, machine.shared):
-        blocks = policy.each_blocks(n, k, machine.multiprocessors, machine.threads, machine.shared, free)
+        blocks, _ = policy.each_grid(n, k, machine.multiprocessors, machine.threads, machine.shared, free)
         run.take("searches", 4 * k + total(each_arrays(n, k, keep, blocks)))
         if keep == "rows":
             run.take("table of distances", 4 * n * min(k, max(1, policy.SWEEP.table_bytes // (4 * n))))
@@ -189,9 +189,9 @@ def arcs_with_lengths(run: Ledger, shape: Shape) -> None:
 def sweep_weighted(run: Ledger, shape: Shape, ask: Ask, machine: regimes.Machine, free: int) -> None:
     """Searches along weights: one block or team each."""
     n, k = shape.n, ask.sources
-    if ask.what in TABLES and policy.one_by_one(n, shape.m, k):
+    if ask.what in TABLES and policy.one_by_one(n, shape.m):
         shortest_paths(run, shape, replace(ask, predecessors=False), machine, free)
-        run.take("table of distances", 8 * n * k)
+        run.take("table of distances", 8 * n * min(k, max(1, policy.ALONG_WEIGHTS.table_bytes // (8 * n))))
         return
     arcs_with_lengths(run, shape)
     probe(run, shape)

@@ -15,7 +15,6 @@ from hopwave.engines.host_memory import check_memory
 from hopwave.planning.jobs import Swept
 
 HEADER = "many/each.cuh"
-THREADS = policy.EACH_THREADS
 NO_LIMIT = np.iinfo(np.int32).max
 JOB = record(
     HEADER, "Each", "ptr sources ticket spill reached total farthest inverse histogram rows",
@@ -44,7 +43,7 @@ def sweep(loaded, job, poll):
     words, shared = -(-n // 32), policy.each_shared(n)
     if shared > PLAIN_SHARED:
         kernel.allow_shared(shared)
-    blocks = policy.each_blocks(n, k, *_machine(), free_memory())
+    blocks, threads = policy.each_grid(n, k, *_machine(), free_memory())
     arrays = allocate(each_arrays(n, k, job.keep, blocks))
     ids, sums, histogram = cupy.asarray(job.sources.astype(np.int32)), arrays["sums"], arrays["histogram"]
     given = filled(
@@ -68,7 +67,7 @@ def sweep(loaded, job, poll):
             for name, row in zip(("reached", "total", "farthest", "inverse"), sums, strict=True):
                 given[name] = row[first:].data.ptr
         if last > first:
-            kernel((min(blocks, last - first),), (THREADS,), (loaded.offsets, loaded.neighbours, given), shared)
+            kernel((min(blocks, last - first),), (threads,), (loaded.offsets, loaded.neighbours, given), shared)
         if answer is not None:
             table.get(out=answer[first:last])
         elif job.keep == "rows":

@@ -55,26 +55,31 @@ def sweep(loaded, job, poll):
     return run.swept()
 
 
-def few(graph, job):
-    """Whether a job is a table of so few searches that each gets the whole GPU."""
-    return job.keep == "rows" and policy.one_by_one(graph.n, graph.m, len(job.sources))
-
-
 def one_by_one(graph, follows, job, poll):
     """A table of distances by searches that each have the whole GPU: the same bits."""
     k, n = len(job.sources), graph.n
     if not follows:
         check_memory(8 * n * k, f"a table of {k:,} × {n:,} distances")
-    A, table = Matrix.from_graph(graph).to("cuda"), cupy.empty((k, n), np.float64)
-    limit = math.inf if job.limit is None else float(job.limit)
-    for done, source in enumerate(job.sources.tolist(), 1):
-        paths.search(A, ShortestPathsJob((source,), limit), None, False, table[done - 1])
-        poll(done)
+    A, limit = Matrix.from_graph(graph).to("cuda"), math.inf if job.limit is None else float(job.limit)
+    size = max(1, k if follows else policy.ALONG_WEIGHTS.table_bytes // (8 * max(1, n)))
+    answer = np.empty((k, n)) if size < k else None
+    for first in range(0, max(1, k), size):
+        sources = job.sources[first : first + size].tolist()
+        table = cupy.empty((len(sources), n), np.float64)
+        for row, source in enumerate(sources):
+            paths.search(A, ShortestPathsJob((source,), limit), None, False, table[row])
+            if row % policy.ALONG_WEIGHTS.rounds == 0:
+                cupy.cuda.get_current_stream().synchronize()  # Ctrl-C waits for the searches in the stream
+            poll(first + row + 1)
+        if answer is not None:
+            table.get(out=answer[first : first + size])
+        else:
+            answer = table if follows else to_host(table)
     nothing = np.zeros(k)
     return Swept(
         reached=nothing.astype(np.int64), total=nothing, farthest=nothing, inverse=nothing,
-        histogram=np.zeros(0, np.int64), columns=np.zeros((0, 3)),
-        rows=table if follows else to_host(table), pairs=(np.empty(0, np.int32), np.empty(0)),
+        histogram=np.zeros(0, np.int64), columns=np.zeros((0, 3)), rows=answer,
+        pairs=(np.empty(0, np.int32), np.empty(0)),
     )  # fmt: skip
 
 

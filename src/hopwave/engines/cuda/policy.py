@@ -51,6 +51,7 @@ class SweepPolicy:
     first_pairs: int = 1 << 20  # expected upper bound on the pairs that one group of sources finds
     # One block for each source (kernels/many/each.cuh):
     each_deep: int = 128  # levels from which that is faster
+    each_threads: tuple[int, int] = (128, 1024)  # least and most threads of such a block
     room: int = 512  # entries of a list in shared memory
     rounds: int = 16  # sources per block in one launch
 
@@ -68,7 +69,6 @@ def one_block_each(n: int, m: int, depth: int, shared: int) -> bool:
     return depth >= SWEEP.each_deep and m <= LOW_DEGREE * n and each_shared(n) + SHARED_OF_CUDA <= shared
 
 
-EACH_THREADS = 128  # EACH in kernels/many/each.cuh
 SHARED_OF_CUDA = 1024  # bytes of shared memory that CUDA takes of every block
 
 
@@ -77,14 +77,17 @@ def each_shared(n: int) -> int:
     return 4 * -(-n // 32) + 8 * SWEEP.room
 
 
-def each_blocks(n: int, sources: int, multiprocessors: int, threads: int, shared: int, free: int) -> int:
-    """Blocks that search at the same time: as many as shared memory and half of the free memory allow.
+def each_grid(n: int, sources: int, multiprocessors: int, threads: int, shared: int, free: int) -> tuple[int, int]:
+    """(blocks that search at the same time, threads of each): as many blocks as shared memory and half of the free
+    memory allow; together they have all threads that a multiprocessor holds.
 
-    >>> each_blocks(114_599, 8192, 132, 2048, 232_448, 10**11), each_blocks(114_599, 64, 132, 2048, 232_448, 10**11)
-    (1452, 64)
+    >>> each_grid(114_599, 8192, 132, 2048, 232_448, 10**11), each_grid(404_060, 8192, 132, 2048, 232_448, 10**11)
+    ((1452, 128), (528, 512))
     """
-    each = min(threads // EACH_THREADS, shared // (each_shared(n) + SHARED_OF_CUDA))
-    return max(1, min(sources, each * multiprocessors, free // 2 // max(1, 8 * n)))
+    least, most = SWEEP.each_threads
+    each = min(threads // least, shared // (each_shared(n) + SHARED_OF_CUDA))
+    blocks = max(1, min(sources, each * multiprocessors, free // 2 // max(1, 8 * n)))
+    return blocks, min(most, max(least, 1 << (threads // each).bit_length() - 1))
 
 
 def words_for(sources: int, n: int, free: int) -> int:
@@ -211,19 +214,21 @@ class AlongWeightsPolicy:
     lists: int = 4  # LISTS in the kernel: piles of a search
     rounds: int = 8  # sources per block between two checks of the clock
     table_bytes: int = 1 << 31  # most bytes of distances on the GPU at a time
-    few_sources: int = 64  # sources up to which searches of a graph of high degree run one after another
+    # Arcs from which one search of a graph of high degree fills a GPU. On an H200, searches of kron 18 (7.6 M arcs) one
+    # after another took 0.9 ms each, and 2.4 ms if many ran at the same time.
+    arcs_of_a_gpu: int = 1 << 20
 
 
 ALONG_WEIGHTS = AlongWeightsPolicy()
 
 
-def one_by_one(n: int, m: int, sources: int) -> bool:
-    """Whether searches along weights run one after another, each on the whole GPU: few of them, on a high mean degree.
+def one_by_one(n: int, m: int) -> bool:
+    """Whether searches along weights run one after another, each on the whole GPU: many arcs, and a high mean degree.
 
-    >>> one_by_one(1 << 18, 1 << 23, 16), one_by_one(1 << 18, 1 << 19, 16), one_by_one(1 << 18, 1 << 23, 1000)
+    >>> one_by_one(1 << 18, 1 << 23), one_by_one(1 << 18, 1 << 20), one_by_one(1 << 10, 1 << 15)
     (True, False, False)
     """
-    return sources <= ALONG_WEIGHTS.few_sources and m > LOW_DEGREE * n
+    return m >= ALONG_WEIGHTS.arcs_of_a_gpu and m > LOW_DEGREE * n
 
 
 def moved_bound(mean: float, n: int, m: int) -> float:

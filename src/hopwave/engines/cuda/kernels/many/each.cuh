@@ -8,7 +8,7 @@
 
 namespace hopwave::many {
 
-constexpr int EACH = 128;  // threads per block
+constexpr int EACH_AHEAD = 4;  // arcs that a thread loads at a time
 
 struct Each {
   const int *sources;
@@ -22,7 +22,7 @@ struct Each {
 };
 
 template <class Offset>
-__global__ void __launch_bounds__(EACH)
+__global__ void __launch_bounds__(1024)
     search_each(const Offset *offsets, const int *neighbours, const __grid_constant__ Each job) {
   extern __shared__ u32 shared[];
   u32 *visited = shared;
@@ -36,7 +36,7 @@ __global__ void __launch_bounds__(EACH)
   while (true) {
     __syncthreads();
     if (threadIdx.x == 0) taken = atomicAdd(job.ticket, 1u);
-    for (u32 w = threadIdx.x; w < job.words; w += EACH) visited[w] = 0;
+    for (u32 w = threadIdx.x; w < job.words; w += blockDim.x) visited[w] = 0;
     __syncthreads();
     const u32 number = taken;
     if (number >= job.count) return;
@@ -67,14 +67,21 @@ __global__ void __launch_bounds__(EACH)
       }
       const int side = depth % 2;
       u32 *tail = counts + (depth + 1) % 3;
-      for (u32 i = threadIdx.x; i < count; i += EACH) {
+      for (u32 i = threadIdx.x; i < count; i += blockDim.x) {
         const int v = entry(side, i);
-        for (Offset arc = offsets[v], end = offsets[v + 1]; arc < end; ++arc) {
-          const int u = neighbours[arc];
-          const u32 bit = 1u << u % 32;
-          if (*(volatile u32 *)(visited + u / 32) & bit || atomicOr(visited + u / 32, bit) & bit) continue;
-          entry(side ^ 1, atomicAdd(tail, 1u)) = u;
-          if (row) row[u] = (int)depth + 1;
+        const Offset end = offsets[v + 1];
+        for (Offset arc = offsets[v]; arc < end; arc += EACH_AHEAD) {
+          int next[EACH_AHEAD];
+#pragma unroll
+          for (int j = 0; j < EACH_AHEAD; ++j) next[j] = arc + j < end ? neighbours[arc + j] : v;  // v is visited
+#pragma unroll
+          for (int j = 0; j < EACH_AHEAD; ++j) {
+            const int u = next[j];
+            const u32 bit = 1u << u % 32;
+            if (*(volatile u32 *)(visited + u / 32) & bit || atomicOr(visited + u / 32, bit) & bit) continue;
+            entry(side ^ 1, atomicAdd(tail, 1u)) = u;
+            if (row) row[u] = (int)depth + 1;
+          }
         }
       }
       ++depth;
