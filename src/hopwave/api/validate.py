@@ -220,12 +220,12 @@ def _obeys_on_gpu(graph: Graph, sources: list[int], distances: Any, predecessors
     """
     if not is_on_gpu(graph) or distances is None or not graph.n:
         return False
-    given = [None if array is None else _int32(array, graph.n) for array in (distances, predecessors)]
-    if given[0] is None or (given[1] is None and predecessors is not None):
+    levels, tree = (None if array is None else _int32(array, graph.n) for array in (distances, predecessors))
+    if levels is None or (tree is None and predecessors is not None):
         return False
     from hopwave.engines.cuda.arcs import obeys
 
-    return bool(obeys(graph, *given, sources, limit))
+    return bool(obeys(graph, levels, tree, sources, limit))
 
 
 def _int32(values: Any, n: int) -> Any:

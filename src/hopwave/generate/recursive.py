@@ -85,8 +85,8 @@ def kronecker(
     if (
         usual and construct.choose_builder("auto", "cpu", draws) == "cuda"
     ):  # the same edges, drawn where they are sorted
-        columns = drawers["cuda"]()(scale, seed, 0, draws, np.int32)
-        parts = construct.from_edges(*columns, n, directed, None, None, "merge", None, "auto")
+        src, dst = drawers["cuda"]()(scale, seed, 0, draws, np.int32)
+        parts = construct.from_edges(src, dst, n, directed, None, None, "merge", None, "auto")
         return Graph._from_parts(replace(parts, home="cpu"), directed)
     src, dst = kronecker_edges(scale, edge_factor, seed, 0, draws, initiator, permute)
     return Graph.from_edges(src, dst, n=n, directed=directed)
