@@ -269,9 +269,8 @@ def is_bipartite(G: Any, device: str = "auto") -> bool:
     (True, False)
     """
     graph = as_graph(G)
-    engine = engine_for("components", device, graph, None)
-    if engine.why_not_operation("sides", graph) is None:
-        return engine.sides(graph) is not None
+    if _runs_on_gpu(graph, device):
+        return _components.sides_on_gpu(graph) is not None
     return isinstance(_sides(graph, device), np.ndarray)
 
 
@@ -315,10 +314,14 @@ def bipartite_sides(G: Any, device: str = "auto") -> npt.NDArray[np.int8]:
     return found
 
 
+def _runs_on_gpu(graph: Graph, device: str) -> bool:
+    """Whether a GPU looks for the sides: it numbers two nodes for every vertex with 31 bits."""
+    return engine_for("components", device, graph, None).name == "cuda" and graph.n < 1 << 30
+
+
 def _sides(graph: Graph, device: str) -> npt.NDArray[np.int8] | tuple[int, int]:
     """The side of every vertex, or an edge within one side if the graph is not bipartite."""
-    engine = engine_for("components", device, graph, None)
-    if engine.why_not_operation("sides", graph) is None and (found := engine.sides(graph)) is not None:
+    if _runs_on_gpu(graph, device) and (found := _components.sides_on_gpu(graph)) is not None:
         return found
     if graph.directed:
         graph = Graph.from_edges(*graph.to_edges(), n=graph.n, directed=False)

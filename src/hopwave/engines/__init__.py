@@ -76,7 +76,6 @@ Operation = Literal[
     "weighted_sweep",
     "components",
     "strong_components",
-    "sides",
     "shortest_path",
     "local_efficiencies",
     "path_sums",
@@ -182,9 +181,6 @@ class Operations(Protocol):
 
     def components(self, graph: Graph, strong: bool) -> npt.NDArray[np.int32]:
         """The component of every vertex, weak or strong. Components are numbered by their lowest vertices."""
-
-    def sides(self, graph: Graph) -> npt.NDArray[np.int8] | None:
-        """The side of every vertex, 0 for the lowest one of a component; None if the graph is not bipartite."""
 
     def shortest_path(self, graph: Graph, source: int, target: int) -> list[int] | None:
         """The ids of one shortest path, both ends included, or None if there is no path."""

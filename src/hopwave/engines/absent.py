@@ -24,9 +24,6 @@ class NoOperations:
     def components(self, graph: Graph, strong: bool) -> Any:
         self._refuse("components", graph)
 
-    def sides(self, graph: Graph) -> Any:
-        self._refuse("sides", graph)
-
     def shortest_path(self, graph: Graph, source: int, target: int) -> Any:
         self._refuse("shortest_path", graph)
 

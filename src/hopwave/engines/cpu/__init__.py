@@ -23,7 +23,6 @@ from hopwave.engines.cpu.crew import new_board, thread_count
 from hopwave.engines.cpu.graph import CpuGraph
 from hopwave.engines.cpu.search import loop, state
 from hopwave.engines.cpu.search.steps import EARLY_EXIT, KEEPS_OPEN, OPERAND_VISITED, ROWS_ALL
-from hopwave.errors import EngineError
 from hopwave.graph import Graph
 from hopwave.planning.jobs import (
     Accumulation,
@@ -204,8 +203,6 @@ class Engine:
         return PathSampling(self.load(graph, None), job, threads)
 
     def why_not_operation(self, operation: engines.Operation, graph: Graph) -> str | None:
-        if operation == "sides":
-            return "device='cpu' finds the sides of a graph by a search; use bfs, or device='cuda'"
         return None
 
     def sweep(self, graph: Graph, job: Sweep, poll: Poll, threads: int | None = None) -> Swept:
@@ -229,9 +226,6 @@ class Engine:
         from hopwave.engines.cpu.many.run import component_labels
 
         return component_labels(self.load(graph, None), strong)
-
-    def sides(self, graph: Graph) -> npt.NDArray[np.int8] | None:
-        raise EngineError(self.why_not_operation("sides", graph))
 
     def shortest_path(self, graph: Graph, source: int, target: int) -> list[int] | None:
         from hopwave.engines.cpu.bidirectional import shortest_path

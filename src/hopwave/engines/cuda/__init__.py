@@ -80,9 +80,9 @@ class Engine(NoOperations):
 
     @staticmethod
     def _on_device(graph: Graph) -> Any:
-        from hopwave.engines.cuda.graph import CudaGraph
+        from hopwave.engines.cuda.graph import uploaded
 
-        return graph._prepared.find(CudaGraph) or graph._prepared.keep(CudaGraph(graph))
+        return uploaded(graph)
 
     def why_not(self, plan: Plan, job: SearchJob | BetweennessJob) -> str | None:
         if not isinstance(job, SearchJob):
@@ -215,8 +215,6 @@ class Engine(NoOperations):
             )
         if operation == "strong_components" and graph.directed and not self._cooperative():
             return "this GPU cannot launch cooperatively, which strong components need; use device='cpu'"
-        if operation == "sides" and 2 * graph.n > np.iinfo(np.int32).max:
-            return f"device='cuda' numbers both sides of {graph.n:,} vertices with 31 bits; use device='cpu'"
         if operation == "sweep" and not self._cooperative():
             return "this GPU cannot launch cooperatively, which searches from many sources need; use device='cpu'"
         return None
@@ -260,13 +258,6 @@ class Engine(NoOperations):
                 on_device = self._on_device(graph) if strong else self.load(graph, CATALOGUE["hopwave-gpu"]).on_device
                 kept[strong] = (both_ways if strong else weak).components(on_device)
         return kept[strong]
-
-    def sides(self, graph: Graph) -> npt.NDArray[np.int8] | None:
-        with explained("looking for two sides", graph):
-            from hopwave.engines.cuda.components import sides
-
-            found = sides(self._on_device(graph))
-            return None if found is None else found.get()
 
     def shortest_path(self, graph: Graph, source: int, target: int) -> list[int] | None:
         """Search, then walk back from the target, each time to the lowest id that is one level nearer."""

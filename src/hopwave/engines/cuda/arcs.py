@@ -6,7 +6,7 @@ import cupy
 import numpy as np
 
 from hopwave.engines.cuda.errors import LESS_MEMORY, explained
-from hopwave.engines.cuda.graph import CudaGraph
+from hopwave.engines.cuda.graph import uploaded
 from hopwave.engines.cuda.launch import NULL, expression, together
 
 HEADER = "build/arcs.cuh"
@@ -44,11 +44,6 @@ def obeys(graph, levels, tree, sources, limit):
         launch(HEADER, "judge_arcs", m, *(rows or on_device.rows), *arcs, levels, tree, limit, found, broken)
         launch(HEADER, "judge_found", n, np.int32(n), found, broken)
         return not int(broken.get()[0])
-
-
-def uploaded(graph):
-    """The graph's arrays on the GPU."""
-    return graph._prepared.find(CudaGraph) or graph._prepared.keep(CudaGraph(graph))
 
 
 def instances(offset):

@@ -6,6 +6,8 @@ import cupy
 import numpy as np
 
 from hopwave.engines.cuda import policy
+from hopwave.engines.cuda.errors import explained
+from hopwave.engines.cuda.graph import uploaded
 from hopwave.engines.cuda.launch import BLOCK, TILE, WARP, expression, together
 from hopwave.engines.cuda.row_lengths import long_rows
 
@@ -38,8 +40,14 @@ def components(on_device):
     return labels(launch, parent).get()
 
 
-def sides(on_device):
-    """The side of every vertex, int8 on the GPU; the lowest of a component is on side 0. None if a cycle is odd."""
+def sides(graph):
+    """The side of every vertex, int8 on the host; the lowest of a component is on side 0. None if a cycle is odd."""
+    with explained("looking for two sides", graph):
+        found = _sides(uploaded(graph))
+        return None if found is None else found.get()
+
+
+def _sides(on_device):
     n, launch = on_device.n, on_device.launch
     vertices, nodes = np.int32(n), 2 * n
     rows = (on_device.__dict__.get("arranged") if not on_device.directed else None) or on_device.rows
