@@ -261,7 +261,8 @@ def _by_lowest_vertex(label: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
     first = np.zeros(n, np.intp)  # the lowest vertex with each label, which is the number of a vertex
     first[label[::-1]] = np.arange(n)[::-1]  # is written last, and stays
     lowest = first[label]
-    return (np.cumsum(lowest == np.arange(n), dtype=np.int32) - 1)[lowest].astype(np.int32, copy=False)
+    found: npt.NDArray[np.int32] = (np.cumsum(lowest == np.arange(n), dtype=np.int32) - 1)[lowest]
+    return found
 
 
 def _pattern(G: Any) -> Graph:

@@ -271,6 +271,11 @@ def is_bipartite(G: Any, device: str = "auto") -> bool:
     graph = as_graph(G)
     if _runs_on_gpu(graph, device):
         return _components.sides_on_gpu(graph) is not None
+    graph = _without_directions(graph)
+    if graph.m:  # most graphs that are not bipartite show it where they are densest
+        search = bfs(graph, graph.label(int(np.argmax(graph.degrees))), predecessors=False, device=device)
+        if not isinstance(_components.sides(graph, on_host(search.distances)), np.ndarray):
+            return False
     return isinstance(_sides(graph, device), np.ndarray)
 
 
@@ -323,11 +328,17 @@ def _sides(graph: Graph, device: str) -> npt.NDArray[np.int8] | tuple[int, int]:
     """The side of every vertex, or an edge within one side if the graph is not bipartite."""
     if _runs_on_gpu(graph, device) and (found := _components.sides_on_gpu(graph)) is not None:
         return found
-    if graph.directed:
-        graph = Graph.from_edges(*graph.to_edges(), n=graph.n, directed=False)
+    graph = _without_directions(graph)
     if graph.n == 0:
         return np.zeros(0, np.int8)
-    label = engine_for("components", device, graph, None).components(graph, False)
+    root = _components.roots(engine_for("components", device, graph, None).components(graph, False))
+    root = root[graph.degrees[root] > 0]  # a vertex without neighbours needs no search
+    if not len(root):
+        return np.zeros(graph.n, np.int8)
     unlabelled = graph if graph.labels is None else Graph(graph.indptr, graph.indices, directed=False)
-    search = bfs(unlabelled, _components.roots(label), predecessors=False, device=device)
+    search = bfs(unlabelled, root, predecessors=False, device=device)
     return _components.sides(graph, on_host(search.distances))
+
+
+def _without_directions(graph: Graph) -> Graph:
+    return Graph.from_edges(*graph.to_edges(), n=graph.n, directed=False) if graph.directed else graph

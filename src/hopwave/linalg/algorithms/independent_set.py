@@ -61,7 +61,8 @@ def maximal_independent_set(A: Any, seed: Any = None, *, device: str = "auto") -
     A, rng = square(A, device), generator(seed)
     engine = algebra(A.device)
     if engine.why_not_operation("independent_set") is None:
-        return Vector.from_dense(chosen := engine.independent_set(A, rng), chosen)
+        won = engine.independent_set(A, seed)
+        return Vector.from_dense(won, won)
     A = loopless(A)
     n = A.shape[0]
     chosen = Vector(n, "bool").to(A.device)

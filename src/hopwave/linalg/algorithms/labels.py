@@ -70,6 +70,7 @@ def label_propagation(A: Any, seed: Any = None, max_rounds: int = 100, *, device
     if max_rounds < 0:
         raise GraphError(f"max_rounds={max_rounds} is negative; give a number of rounds from 0")
     A, rng = square(A, device), generator(seed)
+    A = (A.pattern() if A.has_values else A).checked()
     engine = algebra(A.device)
     order = rng.permutation(A.shape[0])  # of equally frequent labels, the last in this order wins
     compiled = engine.why_not_operation("label_propagation") is None
