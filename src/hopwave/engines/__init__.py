@@ -308,8 +308,8 @@ class Shortcuts(Protocol):
     def label_propagation(self, A: Matrix, order: Array) -> LabelRounds:
         """Rounds of label propagation; of labels that are equally frequent, the last in `order` wins."""
 
-    def independent_set(self, A: Matrix, rng: np.random.Generator) -> Array:
-        """Which vertices are in a maximal independent set; every round draws a permutation of the candidates."""
+    def independent_set(self, A: Matrix, seed: int) -> Array:
+        """Which vertices are in a maximal independent set (linalg/algorithms/independent_set.py)."""
 
     def pagerank(self, A: Matrix, total: Array, alpha: float, p: Array, q: Array, x: Array) -> PowerIteration:
         """Rounds of PageRank from the ranks x; linalg/algorithms/pagerank.py explains the other arguments."""

@@ -235,10 +235,10 @@ class Algebra(NoShortcuts):
         return Labels(A, order)
 
     @explained
-    def independent_set(self, A: Matrix, rng: np.random.Generator) -> Array:
+    def independent_set(self, A: Matrix, seed: int) -> Array:
         from hopwave.engines.cuda.linalg.independent_set import independent_set
 
-        return independent_set(A, rng)
+        return independent_set(A, seed)
 
     def _nothing(self, n: int, dtype: np.dtype[Any]) -> Vector:
         return Vector.sparse(n, cupy.empty(0, np.int32), cupy.empty(0, dtype))
