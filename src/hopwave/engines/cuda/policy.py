@@ -51,6 +51,7 @@ class SweepPolicy:
     first_pairs: int = 1 << 20  # expected upper bound on the pairs that one group of sources finds
     # One block for each source (kernels/many/each.cuh):
     each_deep: int = 128  # levels from which that is faster
+    each_blocks: int = 4  # least such blocks that the shared memory of a multiprocessor holds
     each_threads: tuple[int, int] = (128, 1024)  # least and most threads of such a block
     room: int = 512  # entries of a list in shared memory
     rounds: int = 16  # sources per block in one launch
@@ -60,13 +61,14 @@ SWEEP = SweepPolicy()
 
 
 def one_block_each(n: int, m: int, depth: int, shared: int) -> bool:
-    """Whether each source gets a block of its own: many levels, short rows, and a bitmap that fits into the shared
-    memory of a block.
+    """Whether each source gets a block of its own: many levels, short rows, and bitmaps of which shared memory holds
+    several.
 
     >>> one_block_each(114_599, 239_332, 1000, 232_448), one_block_each(114_599, 239_332, 9, 232_448)
     (True, False)
     """
-    return depth >= SWEEP.each_deep and m <= LOW_DEGREE * n and each_shared(n) + SHARED_OF_CUDA <= shared
+    fits = SWEEP.each_blocks * (each_shared(n) + SHARED_OF_CUDA) <= shared
+    return depth >= SWEEP.each_deep and m <= LOW_DEGREE * n and fits
 
 
 SHARED_OF_CUDA = 1024  # bytes of shared memory that CUDA takes of every block
@@ -86,7 +88,7 @@ def each_grid(n: int, sources: int, multiprocessors: int, threads: int, shared: 
     """
     least, most = SWEEP.each_threads
     each = min(threads // least, shared // (each_shared(n) + SHARED_OF_CUDA))
-    blocks = max(1, min(sources, each * multiprocessors, free // 2 // max(1, 8 * n)))
+    blocks = max(1, min(sources, each * multiprocessors, free // 2 // max(1, 4 * n)))
     return blocks, min(most, max(least, 1 << (threads // each).bit_length() - 1))
 
 
