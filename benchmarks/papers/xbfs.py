@@ -24,12 +24,12 @@ import numpy as np
 from benchmarks import pages
 from benchmarks.gpu.graphs import LARGE, verified_searches
 from benchmarks.gpu.search import GENERATED, head
-from benchmarks.papers import enterprise, xbfs_counts
 from benchmarks.setting import RESULTS, hw
 from hopwave import Graph, engines
 from hopwave.arrays import Deferred
 from hopwave.engines.cuda.launch import BLOCK, kernels
 from hopwave.engines.host_loop import by_levels
+from hopwave.papers import enterprise, xbfs_counts
 from hopwave.planning.jobs import SearchJob
 from hopwave.planning.plan import Plan
 

@@ -85,9 +85,10 @@ GROUPS = (
         "Components, sides, triangles, cores and communities.",
         "connected_components weakly_connected_components strongly_connected_components is_connected "
         "is_weakly_connected is_strongly_connected condensation topological_order is_directed_acyclic_graph "
-        "is_bipartite bipartite_sides triangles triangle_count clustering average_clustering transitivity "
+        "is_bipartite bipartite_sides biconnected_components articulation_points bridges "
+        "triangles triangle_count clustering average_clustering transitivity "
         "square_clustering core_numbers k_core maximal_independent_set label_propagation modularity "
-        "Components Communities",
+        "Components Communities Blocks",
     ),
     _group(
         "errors",

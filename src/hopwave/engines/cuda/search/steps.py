@@ -177,12 +177,14 @@ def push_shares(search, step):
 def push_sorted(search, step):
     """The column product: scan, gather, radix sort, segmented reduce, mask (push-pull, Algorithm 3).
 
-    Only keys are sorted if the semiring allows it; sums need their values, whatever the plan says (section 5.6).
+    Only keys are sorted if the semiring allows it; sums need their values, whatever the plan says (section 5.6). A
+    product that is not structure-only also reads the values of the matrix, and multiplies.
     """
     search.need_queue()
     search.need_visited()
     loaded, arcs, pairs = search.loaded, np.uint64(search.mf), not step.structure_only or search.sigma is not None
-    lists = {"offsets": loaded.offsets, "neighbours": loaded.neighbours, "queue": search.queue}
+    values = NULL if step.structure_only else search.on_device.arc_values
+    lists = {"offsets": loaded.offsets, "neighbours": loaded.neighbours, "values": values, "queue": search.queue}
     found = {"depth": search.level, "visited": search.bits("visited"), **search.answer, "next": search.next_queue}
     keys = search.work.take("keys", search.mf, np.int32)
     sources, parent = (search.work.take("sources", search.mf, np.int32), NULL) if pairs else (NULL, search.parents)
