@@ -89,8 +89,7 @@ template <class Offset>
 __global__ void hook_sides_first(const Offset *offsets, const int *neighbours, int n, int few, int *parent) {
   for (u64 v = thread_number(); v < n; v += thread_count()) {
     const Offset begin = offsets[v], end = offsets[v + 1];
-    for (Offset arc = begin; arc < end && arc < begin + few; ++arc)
-      join_sides<Offset>(parent, (int)v, neighbours[arc]);
+    for (Offset arc = begin; arc < end && arc < begin + few; ++arc) join_sides<Offset>(parent, (int)v, neighbours[arc]);
   }
 }
 template <class Offset>

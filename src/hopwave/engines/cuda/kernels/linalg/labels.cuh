@@ -1,11 +1,13 @@
-// Label propagation: which label is most frequent among the neighbours of a vertex (hopwave/linalg/algorithms/labels.py).
+// Label propagation (hopwave/linalg/algorithms/labels.py): which label is most frequent among the neighbours of a
+// vertex.
 //
 //   f        the label of every vertex          rank      the place of every label in the order that decides ties
 //   stale    whether a vertex must look again: a neighbour's label or its own has changed
 //   wins     the label that a vertex would take; -1 if its own is among the most frequent
 //
-// A score is frequency << 32 | tie; the tie is n for the vertex's own label, else the label's rank. Rows of up to 32 arcs
-// are counted within a warp. A longer row counts in a hash table: two slots per arc, for a label and its frequency.
+// A score is frequency << 32 | tie; the tie is n for the vertex's own label, else the label's rank. Rows of up to 32
+// arcs are counted within a warp. A longer row counts in a hash table with two slots per arc, each for a label and its
+// frequency.
 #pragma once
 #include "common/arcs.cuh"
 #include "common/hash.cuh"

@@ -1,13 +1,13 @@
 // Triangles of a symmetric pattern. Every edge leads from the end with fewer neighbours to the other, so that no vertex
-// has more than √2m arcs out (Chiba and Nishizeki, 1985). For each vertex u, its arcs out go into a hash table in shared
-// memory, and the arcs out of their ends are looked up there (Hu, Guo et al., TriCore, 2018; Pandey et al., TRUST, 2021).
+// has more than √2m arcs out (Chiba and Nishizeki, 1985). For each vertex u, its arcs out go into a hash table in
+// shared memory, and the arcs out of their ends are looked up there (Pandey et al., TRUST, 2021).
 #pragma once
 #include "common/graph.cuh"
 
 namespace hopwave::linalg {
 
 constexpr int NOBODY = -1;
-constexpr u32 WARP_SLOTS = 1024;            // of a warp's table
+constexpr u32 WARP_SLOTS = 1024;           // of a warp's table
 constexpr u32 WARP_ARCS = WARP_SLOTS / 2;  // most arcs out of a vertex for one warp; a block takes the others
 
 // Whether the edge between u and v leads from u to v.
@@ -120,7 +120,8 @@ __global__ void count_short(const Offset *up, const int *heads, u32 n, u32 *tick
     if (first >= n) break;
     for (u32 u = first; u < min(n, first + 4); ++u)
       if ((u64)(up[u + 1] - up[u]) <= WARP_ARCS)
-        mine += triangles_of<Offset, EACH, false>(up, heads, (int)u, table, (u32 *)table + WARP_SLOTS, WARP_SLOTS, each);
+        mine +=
+            triangles_of<Offset, EACH, false>(up, heads, (int)u, table, (u32 *)table + WARP_SLOTS, WARP_SLOTS, each);
   }
   mine = warp_sum(mine);
   if (lane() == 0 && mine) atomicAdd(total, mine);

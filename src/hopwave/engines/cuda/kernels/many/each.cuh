@@ -1,8 +1,8 @@
 // Searches from many sources of a deep graph, one block for each: a level of such a graph is too little work for more.
 //
-// What a block has visited is a bitmap in shared memory; its two lists begin there and go on in global memory. So a level
-// reads offsets and neighbours, and waits once. (For graphs of few levels, many/search.cuh follows an arc for many
-// sources at a time.)
+// What a block has visited is a bitmap in shared memory; its two lists begin there and go on in global memory. So a
+// level reads offsets and neighbours, and waits once. (For graphs of few levels, many/search.cuh follows an arc for
+// many sources at a time.)
 #pragma once
 #include "common/threads.cuh"
 
@@ -12,13 +12,13 @@ constexpr int EACH_AHEAD = 4;  // arcs that a thread loads at a time
 
 struct Each {
   const int *sources;
-  u32 *ticket;                               // the next source
-  int *spill;                                // per block n entries: what does not fit into shared memory
-  i64 *reached, *total, *farthest;           // per source
-  double *inverse;                           // per source, Σ 1/d
-  u64 *histogram;                            // per distance
-  int *rows;                                 // per source, the distance of every vertex: -1 before. Or null.
-  i64 n, count, limit, words, room;          // words of the bitmap; entries of a list in shared memory
+  u32 *ticket;                       // the next source
+  int *spill;                        // per block n entries: what does not fit into shared memory
+  i64 *reached, *total, *farthest;   // per source
+  double *inverse;                   // per source, Σ 1/d
+  u64 *histogram;                    // per distance
+  int *rows;                         // per source, the distance of every vertex: -1 before. Or null.
+  i64 n, count, limit, words, room;  // words of the bitmap; entries of a list in shared memory
 };
 
 template <class Offset>
