@@ -88,7 +88,7 @@ def each_grid(n: int, sources: int, multiprocessors: int, threads: int, shared: 
     """
     least, most = SWEEP.each_threads
     each = min(threads // least, shared // (each_shared(n) + SHARED_OF_CUDA))
-    blocks = max(1, min(sources, each * multiprocessors, free // 2 // max(1, 4 * n)))
+    blocks = max(1, min(sources, each * multiprocessors, free // 2 // max(1, 8 * n)))
     return blocks, min(most, max(least, 1 << (threads // each).bit_length() - 1))
 
 

@@ -74,7 +74,7 @@ def each_arrays(n, k, keep, blocks):
     sums, histogram = (k, n + 1) if keep == "sums" else (0, 0)
     return (
         declare(np.int64, fill=0, sums=(4, sums), histogram=histogram)
-        | declare(np.int32, spill=(blocks, n))
+        | declare(np.int32, spill=(blocks, 2, n))
         | declare(np.uint32, fill=0, ticket=1)
     )
 

@@ -13,7 +13,7 @@ constexpr int EACH_AHEAD = 4;  // arcs that a thread loads at a time
 struct Each {
   const int *sources;
   u32 *ticket;                       // the next source
-  int *spill;                        // per block n entries: what does not fit into shared memory
+  int *spill;                        // per block two lists: what does not fit into shared memory
   i64 *reached, *total, *farthest;   // per source
   double *inverse;                   // per source, Σ 1/d
   u64 *histogram;                    // per distance
@@ -27,13 +27,10 @@ __global__ void __launch_bounds__(1024)
   extern __shared__ u32 shared[];
   u32 *visited = shared;
   int *lists = (int *)(shared + job.words);
-  int *spill = job.spill + job.n * blockIdx.x;
+  int *spill = job.spill + 2 * job.n * blockIdx.x;
   __shared__ u32 counts[3], taken;
   const u32 room = (u32)job.room;
-  // One list goes on from the first entry, the other from the last one backwards: no vertex is in both.
-  auto entry = [&](int side, u32 i) -> int & {
-    return i < room ? lists[side * room + i] : spill[side ? job.n - 1 - (i - room) : i - room];
-  };
+  auto entry = [&](int side, u32 i) -> int & { return i < room ? lists[side * room + i] : spill[side * job.n + i]; };
   while (true) {
     __syncthreads();
     if (threadIdx.x == 0) taken = atomicAdd(job.ticket, 1u);
