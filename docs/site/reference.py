@@ -22,6 +22,7 @@ PUBLIC_MODULES = (
     "hopwave.linalg",
     "hopwave.linalg.algorithms",
     "hopwave.distributed",
+    "hopwave.distributed.linalg",
     "hopwave.graph500",
 )
 PLACE = re.compile(r"(<!-- names -->\n).*?(<!-- /names -->)", re.DOTALL)
@@ -125,7 +126,7 @@ GROUPS = (
         "hopwave.linalg.algorithms",
         "Algorithms that are made of such products, one short file each.",
         "betweenness bfs connected_components core_numbers delta_stepping eigenvector_centrality hits katz_centrality "
-        "label_propagation maximal_independent_set pagerank sssp triangle_count triangles",
+        "label_propagation maximal_independent_set pagerank sssp triangle_count triangle_list triangles",
         "hopwave.linalg.algorithms",
     ),
     _group(
@@ -135,6 +136,13 @@ GROUPS = (
         "from_edges read kronecker uniform spread bfs betweenness_centrality edge_betweenness_centrality "
         "DistributedGraph DistributedBFSResult DistributedBetweennessResult World world Layout",
         "hopwave.distributed",
+    ),
+    _group(
+        "distributed-linalg",
+        "hopwave.distributed.linalg",
+        "Masked products over semirings, of matrices and vectors over ranks.",
+        "DistributedMatrix DistributedVector mxv vxm reduce bfs pagerank sssp",
+        "hopwave.distributed.linalg",
     ),
     _group("graph500", "hopwave.graph500", "The Graph500 benchmark.", "run Outcome Searched", "hopwave.graph500"),
 )

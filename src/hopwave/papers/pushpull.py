@@ -57,7 +57,7 @@ road_USA         DIMACS10/road_usa     road      U 23900  57700      9 6809   94
 
 def searches(lab: Lab) -> list[Row]:
     """Table 3 and Figure 7: the paper's plan and its baseline on each graph."""
-    return list(lab.over(TABLE_3, lambda case, graph: one_graph(lab, case, graph)))
+    return lab.over(TABLE_3, lambda case, graph: one_graph(lab, case, graph))
 
 
 def one_graph(lab: Lab, case: Case, graph: Graph) -> Row:

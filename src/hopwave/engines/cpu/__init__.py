@@ -183,6 +183,10 @@ class Engine:
         from hopwave.engines.cpu.betweenness.by_degree import RenumberedAccumulation, RenumberedGraph
         from hopwave.engines.cpu.betweenness.run import Accumulation
 
+        if job.edges and job.memory_limit is None:
+            from hopwave.engines.cpu.betweenness.edges import EdgeAccumulation
+
+            return EdgeAccumulation(loaded, job, plan, threads)
         if not policy.worth_renumbering(loaded, job):
             if policy.all_on_one_source(loaded, job, plan, thread_count(threads)):
                 from hopwave.engines.cpu.betweenness.wide import WideAccumulation
