@@ -249,5 +249,9 @@ def read(folder: Path) -> list[Chart]:
     rows = [row for file in files for run in newest_runs(file) for row in run.rows]
     known = {plain_graph(row["graph"]) for row in rows if isinstance(row.get("graph"), str)}
     found = [chart for file in files for chart in charts_of(file, known)]
-    often = Counter(chart.title for chart in found)
-    return [replace(one, title=f"{one.title}, {one.unit}") if often[one.title] > 1 else one for one in found]
+    for more in ("unit", "name"):  # two units of one file, or two files with one title
+        often = Counter(chart.title for chart in found)
+        found = [
+            replace(one, title=f"{one.title}, {getattr(one, more)}") if often[one.title] > 1 else one for one in found
+        ]
+    return found

@@ -218,7 +218,7 @@ def averages(lab: Lab) -> list[Row]:
     """The abstract: GTEPS, and the mean speed-ups."""
     rows = [row for row in lab.measured("searches") if "best" in row]
     gain = [row["(GBLAS)x"] for row in rows if row.get("(GBLAS)x")]
-    most = max((row["MTEPS"] for row in rows), default=0.0) / 1e3
+    most = max(row["MTEPS"] for row in rows) / 1e3 if rows else None
     cpu = " (a CPU)" if lab.device == "cpu" else ""
     suite = f"mean of {len(gain)} graphs, on this machine's CPU" if gain else peers.missing()
     ours = {"× SuiteSparse:GraphBLAS": (fmean(gain), suite)} if gain else {"× SuiteSparse:GraphBLAS": (None, suite)}
