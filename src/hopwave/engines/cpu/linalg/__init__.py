@@ -319,6 +319,8 @@ class Algebra(linalg.Algebra):
         return super().binary(op) if op.array or op.built_in else vectorised(op)
 
     def unary(self, op: UnaryOp) -> Callable[[Array], Array]:
+        if op.built_in and op.name == "one":
+            return lambda values: np.ones(values.shape, np.bool_)
         return super().unary(op) if op.array else vectorised(op)
 
     def scatter(self, op: BinaryOp, target: Array, places: Array, values: Array) -> None:
