@@ -280,10 +280,10 @@ class Algebra(linalg.Algebra):
 
         return Labels(A.rows, order)
 
-    def independent_set(self, A: Matrix, rng: np.random.Generator) -> Array:
+    def independent_set(self, A: Matrix, seed: int) -> Array:
         from hopwave.engines.cpu.linalg.independent_set import independent_set
 
-        return independent_set(A.rows, rng)
+        return independent_set(A.rows, seed)
 
     def dijkstra(self, A: Matrix, search: ShortestPathsJob) -> Settled:
         from hopwave.engines.cpu.shortest_paths.delta_stepping import arcs_of
