@@ -62,8 +62,8 @@ class NoShortcuts:
     def count_triangles(self, *arguments: Any, **keywords: Any) -> Any:
         self._refuse("count_triangles")
 
-    def triangles_each(self, *arguments: Any, **keywords: Any) -> Any:
-        self._refuse("triangles_each")
+    def triangles(self, *arguments: Any, **keywords: Any) -> Any:
+        self._refuse("triangles")
 
     def core_numbers(self, *arguments: Any, **keywords: Any) -> Any:
         self._refuse("core_numbers")

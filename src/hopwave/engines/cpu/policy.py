@@ -71,6 +71,7 @@ PUSH_COST = 2  # of an arc in searches from many sources, against an arc that a 
 PULL_SHARE = 2  # the first pull of many searches is expected to look at m / PULL_SHARE arcs; flat around 2
 PULL_COST = 1.0  # of a term looked up along a column in a matrix product, against a term scattered along a row
 MUCH_LONGER = 16  # times as long as the other list: entries are then searched for, not walked past
+WORTH_SORTING = 250  # looks per entry from which on triangles of each vertex are counted by products of sorted rows
 HALVINGS = 8  # looks that one such search takes, about
 MIXED = 0.05  # share of entries in a vector from which a branch for each is no longer predicted
 DENSE_FROM = 16  # a push that finds at least n / 16 places returns a dense vector

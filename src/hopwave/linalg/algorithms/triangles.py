@@ -102,8 +102,8 @@ def triangles(A: Any, *, device: str = "auto") -> Vector:
     """
     A = pattern(square(A, device))
     engine = algebra(A.device)
-    if engine.why_not_operation("triangles_each") is None:
-        found = engine.triangles_each(A.rows, WORTH_SORTING * A.nnz)
+    if engine.why_not_operation("triangles") is None:
+        found = engine.triangles(A.rows)
         if found is not None:
             return Vector.from_dense(found)
     L, order = lower(A)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from hopwave.algebra.matrix import Matrix
 from hopwave.arrays import Array
 from hopwave.graph.csr import Rows
@@ -13,10 +11,10 @@ from hopwave.planning.jobs import LabelRounds, PowerEnd, PowerJob
 class Passes:
     """See hopwave.engines.Shortcuts."""
 
-    def triangles_each(self, part: Rows, most: int) -> Array | None:
+    def triangles(self, part: Rows) -> Array | None:
         from hopwave.engines.cpu.linalg.triangles_each import triangles_each
 
-        return triangles_each(part, most)
+        return triangles_each(part)
 
     def core_numbers(self, A: Matrix, both: bool) -> Array:
         from hopwave.engines.cpu.linalg.cores import core_numbers
@@ -28,10 +26,10 @@ class Passes:
 
         return Labels(A.rows, order)
 
-    def independent_set(self, A: Matrix, rng: np.random.Generator) -> Array:
+    def independent_set(self, A: Matrix, seed: int) -> Array:
         from hopwave.engines.cpu.linalg.independent_set import independent_set
 
-        return independent_set(A.rows, rng)
+        return independent_set(A.rows, seed)
 
     def power_iteration(self, A: Matrix, job: PowerJob) -> PowerEnd | None:
         from hopwave.engines.cpu.linalg.power import power_iteration

@@ -11,7 +11,7 @@ from hopwave.engines.cpu.intrinsics import COMPILED, INNER, atomic_add
 from hopwave.engines.cpu.linalg.triangles import count_looks
 from hopwave.engines.cpu.linalg.tril import split_rows
 from hopwave.engines.cpu.linalg.vector_kernels import locate
-from hopwave.engines.cpu.policy import MUCH_LONGER
+from hopwave.engines.cpu.policy import MUCH_LONGER, WORTH_SORTING
 from hopwave.engines.cpu.views import unsigned_rows
 from hopwave.system.numba_cache import njit
 
@@ -69,14 +69,14 @@ def count_corners(indptr, indices, lengths, marks, counts, end, size, board):
                 bits[np.uint64(k) >> U6] = U0
 
 
-def triangles_each(part, most):
-    """How many triangles each vertex is in, int64; None where that would take more than `most` looks at entries."""
+def triangles_each(part):
+    """How many triangles each vertex is in, int64; None where sorting the vertices first would pay."""
     n = len(part.indptr) - 1
     begins, ends = np.empty(n, np.int64), np.empty(n + 1, np.int64)
     split_rows(*unsigned_rows(part), -1, True, begins, ends)
     lengths = np.diff(ends)
     looks = count_looks(*unsigned_rows(part), lengths)
-    if looks > most:
+    if looks > WORTH_SORTING * len(part.indices):
         return None
     workers = crew_size(looks, None)
     marks, counts = np.zeros((workers, n // 64 + 1), np.uint64), np.zeros((workers, n), np.int64)
