@@ -52,7 +52,6 @@ from hopwave.planning.jobs import (
     PathSums,
     Poll,
     PowerEnd,
-    PowerIteration,
     PowerJob,
     Product,
     SampleJob,
@@ -87,7 +86,6 @@ Shortcut = Literal[
     "waves",
     "count_entries",
     "count_triangles",
-    "pagerank",
     "power_iteration",
     "dijkstra",
     "delta_stepping",
@@ -174,7 +172,10 @@ class Operations(Protocol):
         """Lower and upper bounds on how many vertices each vertex reaches, itself included."""
 
     def components(self, graph: Graph, strong: bool) -> npt.NDArray[np.int32]:
-        """The component of every vertex, weak or strong. Components are numbered by their lowest vertices."""
+        """The component of every vertex, weak or strong. Components are numbered by their lowest vertices.
+
+        The caller may keep the array, and change it.
+        """
 
     def shortest_path(self, graph: Graph, source: int, target: int) -> list[int] | None:
         """The ids of one shortest path, both ends included, or None if there is no path."""
@@ -292,9 +293,6 @@ class Shortcuts(Protocol):
 
     def count_triangles(self, part: Rows, most: int) -> int | None:
         """How many triangles a symmetric pattern has, or None if counting them would read more than `most` entries."""
-
-    def pagerank(self, A: Matrix, total: Array, alpha: float, p: Array, q: Array, x: Array) -> PowerIteration:
-        """Rounds of PageRank from the ranks x; linalg/algorithms/pagerank.py explains the other arguments."""
 
     def power_iteration(self, A: Matrix, job: PowerJob) -> PowerEnd | None:
         """All rounds of a power iteration. Returns None if the caller must loop over products."""

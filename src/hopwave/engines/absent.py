@@ -59,9 +59,6 @@ class NoShortcuts:
     def count_triangles(self, *arguments: Any, **keywords: Any) -> Any:
         self._refuse("count_triangles")
 
-    def pagerank(self, *arguments: Any, **keywords: Any) -> Any:
-        self._refuse("pagerank")
-
     def power_iteration(self, *arguments: Any, **keywords: Any) -> Any:
         self._refuse("power_iteration")
 

@@ -223,9 +223,9 @@ class Engine:
         return reach_bounds(self.load(graph, None))
 
     def components(self, graph: Graph, strong: bool) -> npt.NDArray[np.int32]:
-        from hopwave.engines.cpu.many.run import component_labels
+        from hopwave.engines.cpu.many.run import own_component_labels
 
-        return component_labels(self.load(graph, None), strong)
+        return own_component_labels(graph, strong)
 
     def shortest_path(self, graph: Graph, source: int, target: int) -> list[int] | None:
         from hopwave.engines.cpu.bidirectional import shortest_path

@@ -71,6 +71,7 @@ PUSH_COST = 2  # of an arc in searches from many sources, against an arc that a 
 PULL_SHARE = 2  # the first pull of many searches is expected to look at m / PULL_SHARE arcs; flat around 2
 PULL_COST = 1.0  # of a term looked up along a column in a matrix product, against a term scattered along a row
 MUCH_LONGER = 16  # times as long as the other list: entries are then searched for, not walked past
+SHORT_ROWS = 12  # entries, on average, up to which common neighbours are counted without marking a row
 HALVINGS = 8  # looks that one such search takes, about
 MIXED = 0.05  # share of entries in a vector from which a branch for each is no longer predicted
 DENSE_FROM = 16  # a push that finds at least n / 16 places returns a dense vector
@@ -298,6 +299,22 @@ def one_core_is_faster(mean_degree, workers):
 def first_blocks(vertices, sources, workers):
     """Blocks of 64 entries to begin with."""
     return 64 + ENTRIES_PER_VERTEX * vertices // 64 + sources // 64 + BLOCKS_PER_WORKER * workers
+
+
+# ------------------------------------------------------------------ power iterations
+
+ARCS_TO_ACCELERATE = 1 << 17  # of an undirected graph; smaller ones are ranked round for round as NetworkX does
+WIDEN = 1.1  # estimated eigenvalues by: too small a bound costs more rounds than one too large
+WORK_PER_BLOCK, MOST_BLOCKS = 1 << 12, 1 << 11  # arcs and vertices of a block of rows
+
+
+def blocks_of_rows(work, rows):
+    """Into how many blocks rows are cut; a function of the matrix alone, so that threads change no bit.
+
+    >>> blocks_of_rows(1 << 20, 1 << 16), blocks_of_rows(100, 10)
+    (256, 1)
+    """
+    return max(1, min(work // WORK_PER_BLOCK, MOST_BLOCKS, rows))
 
 
 # ------------------------------------------------------------------ plain arithmetic, compiled too

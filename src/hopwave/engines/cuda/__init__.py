@@ -250,7 +250,7 @@ class Engine(NoOperations):
                 from hopwave.engines.cuda.components import components
 
                 kept[False] = components(self.load(graph, CATALOGUE["hopwave-gpu"]).on_device)
-        return kept[False]
+        return kept[False].copy()
 
     def shortest_path(self, graph: Graph, source: int, target: int) -> list[int] | None:
         """Search, then walk back from the target, each time to the lowest id that is one level nearer."""

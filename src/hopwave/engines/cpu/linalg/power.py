@@ -1,0 +1,281 @@
+"""PageRank and Katz centrality on the CPU: all rounds in one compiled call, rows shared among threads.
+
+One round is  y = Aᵀ w + base + (Σ x at dead ends) · dead,  where w = x · scale / total is what an arc carries, without
+its own weight. Ranks are kept as w; at dead ends, whose w no arc carries, w = x.
+
+Rows are cut into blocks of about equally many arcs, the same however many threads there are. Each block adds up its own
+changes, and the leader adds up the blocks: no bit depends on threads. A thread begins with the same blocks in every
+round, and finds them in its own cache.
+
+On large undirected graphs rounds are accelerated. The eigenvalues are real then, within ± c, and instead of y the next
+ranks are  ω · (y − before) + before,  ω = 2 / (1 + √(1 − c²)): Golub and Varga, Chebyshev semi-iterative methods (1961),
+in the form that does not change from round to round. c is estimated from how fast changes shrink: a mode that shrinks
+by z belongs to the eigenvalue (z² + ω − 1) / (ω z). `Σ |y − x|` decides when to stop, as without acceleration.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hopwave.engines.cpu import crew, policy, team
+from hopwave.engines.cpu.compile_notice import compiling
+from hopwave.engines.cpu.integers import U0, U1, U4
+from hopwave.engines.cpu.intrinsics import COMPILED, INNER, noinline, uncounted
+from hopwave.engines.cpu.views import new_array, read_only, unsigned_rows
+from hopwave.planning.jobs import PowerEnd
+from hopwave.system.numba_cache import njit
+
+SMALLEST = 1e-200  # a factor below which no arc carries anything
+BEGIN, ROUND, END = range(3)  # jobs
+SCALE, LOST, MOMENTUM, BOUND, CHANGE, ROUNDS, NOW_CELLS = range(7)  # cells of Ranks.now
+LARGEST = 0.99  # eigenvalue that acceleration counts on, at most
+U3 = np.uint64(3)
+
+
+class Arcs(NamedTuple):
+    """The arcs into every vertex; no values where all are 1."""
+
+    indptr: Any
+    indices: Any
+    values: Any
+    totals: Any  # the sum of every vertex's weights; empty if that is the length of its row
+    inverse: Any  # 1 / total, and 1 at dead ends
+    bounds: Any  # where blocks of rows begin
+
+
+class Ranks(NamedTuple):
+    """The arrays of one run. start, base and dead have one entry per vertex, or one for all."""
+
+    w: Any  # two rows: the ranks, and those before or after them
+    start: Any
+    base: Any
+    dead: Any
+    sums: Any  # of every block: all changes, and what is at its dead ends
+    x: Any  # the answer
+    now: Any  # where the run stands
+
+
+@njit(**INNER)
+def gather(indices, values, w, j, end):
+    """The sum of w along arcs j to end, four partial sums at a time: an addition takes longer than a load."""
+    a = b = c = d = 0.0
+    if values.size:
+        while j + U3 < end:
+            a += values[j] * w[indices[j]]
+            b += values[j + U1] * w[indices[j + U1]]
+            c += values[j + U1 + U1] * w[indices[j + U1 + U1]]
+            d += values[j + U3] * w[indices[j + U3]]
+            j += U4
+        while j < end:
+            a += values[j] * w[indices[j]]
+            j += U1
+    else:
+        while j + U3 < end:
+            a += w[indices[j]]
+            b += w[indices[j + U1]]
+            c += w[indices[j + U1 + U1]]
+            d += w[indices[j + U3]]
+            j += U4
+        while j < end:
+            a += w[indices[j]]
+            j += U1
+    return (a + b) + (c + d)
+
+
+@njit(**INNER)
+def total_of(A, i, arcs):
+    """The sum of the weights that leave a vertex; 0 at dead ends."""
+    return A.totals[i] if A.totals.size else np.float64(arcs)
+
+
+@njit(**INNER)
+def one_of(numbers, i):
+    """The number of a vertex, or the one for all."""
+    return numbers[i] if numbers.size > 1 else numbers[U0]
+
+
+@njit(**INNER)
+def begin_block(A, W, block):
+    """Ranks become what arcs carry."""
+    low, high = np.uint64(A.bounds[block]), np.uint64(A.bounds[block + 1])
+    scale, first, lost = W.now[SCALE], W.w[0], 0.0
+    for i in range(low, high):
+        x = one_of(W.start, i)
+        if total_of(A, i, np.uint64(A.indptr[i + U1]) - np.uint64(A.indptr[i])) == 0.0:
+            first[i] = x
+            lost += x
+        else:
+            first[i] = x * scale * A.inverse[i]
+    W.sums[block, 1] = lost
+
+
+@njit(**INNER)
+def round_block(A, W, which, block):
+    """The next ranks of a block's rows."""
+    noinline()
+    indptr, indices, values, inverse = A.indptr, A.indices, A.values, A.inverse
+    w, out, base, dead = W.w[which], W.w[1 - which], W.base, W.dead
+    scale, lost, momentum = W.now[SCALE], W.now[LOST], W.now[MOMENTUM]
+    back = 1.0 / scale
+    low, high = np.uint64(A.bounds[block]), np.uint64(A.bounds[block + 1])
+    change, left, j = 0.0, 0.0, np.uint64(indptr[low])
+    for i in range(low, high):
+        end = np.uint64(indptr[i + U1])
+        total = total_of(A, i, end - j)
+        y = gather(indices, values, w, j, end) + one_of(base, i)
+        if lost != 0.0:
+            y += lost * one_of(dead, i)
+        j = end
+        if total == 0.0:
+            change += abs(y - w[i])
+        else:
+            change += abs(y - w[i] * total * back)
+            y *= scale * inverse[i]
+        if momentum != 1.0:
+            y = momentum * (y - out[i]) + out[i]
+        out[i] = y
+        if total == 0.0:
+            left += y
+    W.sums[block, 0], W.sums[block, 1] = change, left
+
+
+@njit(**INNER)
+def end_block(A, W, which, block):
+    """What arcs carry becomes ranks again."""
+    w, x, back = W.w[which], W.x, 1.0 / W.now[SCALE]
+    for i in range(np.uint64(A.bounds[block]), np.uint64(A.bounds[block + 1])):
+        total = total_of(A, i, np.uint64(A.indptr[i + U1]) - np.uint64(A.indptr[i]))
+        x[i] = w[i] if total == 0.0 else w[i] * total * back
+
+
+@njit(**INNER)
+def work(A, W, board, me):
+    """One thread's part in a job: the blocks of its own region first."""
+    kind, which, region = board[crew.JOB_KIND], board[crew.JOB_WHICH], me
+    while True:
+        begin, stop, region = crew.next_of_regions(board, region)
+        if region < 0:
+            return
+        for block in range(begin, stop):
+            if kind == ROUND:
+                round_block(A, W, which, block)
+            elif kind == BEGIN:
+                begin_block(A, W, block)
+            else:
+                end_block(A, W, which, block)
+
+
+@njit(**INNER)
+def together(A, W, board, kind, which, threads):
+    """Post a job over all blocks, work on it, and wait for the helpers. Returns the sums over all blocks."""
+    noinline()
+    crew.open_regions(board, kind, W.sums.shape[0], 1, 0, 0, which, threads)
+    work(A, W, board, np.int64(0))
+    crew.close_job(board)
+    change = left = 0.0
+    for block in range(W.sums.shape[0]):
+        change += W.sums[block, 0]
+        left += W.sums[block, 1]
+    return change, left
+
+
+assist = team.assistance(work)
+
+
+@njit(**INNER)
+def lead(A, W, board, factor, enough, rounds, threads):
+    """All rounds, and the answer."""
+    noinline()
+    now, which, before = W.now, np.int64(0), 0.0
+    _, left = together(A, W, board, BEGIN, which, threads)
+    bound, change, made, momentum, largest = 0.0, 0.0, 0, 1.0, now[BOUND]
+    while True:
+        now[LOST], now[MOMENTUM] = factor * left, momentum
+        change, left = together(A, W, board, ROUND, which, threads)
+        made += 1
+        which = 1 - which
+        if change < enough or made == rounds or not change < np.inf:
+            break
+        if largest > 0.0 and made > 1:
+            shrunk = change / before
+            if shrunk < 1.0:
+                bound = min(largest, max(bound, (shrunk * shrunk + momentum - 1.0) / (momentum * shrunk) * policy.WIDEN))
+            else:
+                bound = 0.0
+            momentum = 2.0 / (1.0 + np.sqrt(1.0 - bound * bound))
+        before = change
+    now[CHANGE], now[ROUNDS] = change, made
+    # The sum of changes is about the ranks before: where the step beyond them was accelerated, they are the answer.
+    together(A, W, board, END, which if now[MOMENTUM] == 1.0 else 1 - which, threads)
+
+
+@njit(**COMPILED)
+def take_rounds(A, W, board, factor, enough, rounds, threads, team_cells, helpers, me):
+    """One thread's part: number 0 leads, others help."""
+    if me != 0:
+        assist(team_cells, A, W, board)
+        return
+    if helpers:
+        team.lend(team_cells, team.ADDRESS, (A, W, board))
+        team.open_offer(team_cells, helpers)
+    lead(uncounted(A), uncounted(W), board, factor, enough, rounds, threads)
+    crew.dismiss(board)
+    if helpers:
+        team.close_offer(team_cells)
+
+
+@dataclass
+class PreparedRounds:
+    """Kept with a matrix: the arcs as kernels read them, by whether it is turned and whether totals count; arrays
+    between two runs."""
+
+    arcs: dict[tuple[bool, bool], Arcs] = field(default_factory=dict)
+    spare: list[Any] = field(default_factory=list)
+
+
+def power_iteration(A, job):
+    """See hopwave.engines.Shortcuts.power_iteration."""
+    if job.normed or (job.totals is None and abs(job.factor) < SMALLEST):
+        return None
+    kept, n = A.prepared.record(PreparedRounds), A.shape[0]
+    key = A.turned, job.totals is not None
+    arcs = kept.arcs.get(key) or kept.arcs.setdefault(key, _prepared(A, job.totals))
+    scale = job.factor
+    if abs(scale) < SMALLEST:  # no arc carries anything: as if there were none
+        arcs, scale = arcs._replace(indptr=read_only(np.zeros_like(arcs.indptr)), totals=read_only(np.ones(n))), 1.0
+    try:
+        w = kept.spare.pop()
+    except IndexError:  # the first run, or another thread has it
+        w = new_array(2 * n, np.float64).reshape(2, n)
+    now = np.zeros(NOW_CELLS)
+    now[SCALE], now[MOMENTUM] = scale, 1.0
+    accelerates = job.totals is not None and A.rows.indices is A.columns.indices
+    now[BOUND] = min(job.factor, LARGEST) if accelerates and len(arcs.indices) >= policy.ARCS_TO_ACCELERATE else 0.0
+    sums = np.zeros((len(arcs.bounds) - 1, 2))
+    given = (read_only(np.atleast_1d(np.asarray(array, np.float64))) for array in (job.start, job.base, job.dead))
+    W = Ranks(w, *given, sums, new_array(n, np.float64), now)
+    threads = min(crew.crew_size(len(arcs.indices), None), policy.MAX_TEAM + 1)
+    part = arcs, W, crew.new_board(), float(job.factor), float(job.enough), int(job.max_iter), threads
+    with compiling(take_rounds):
+        team.lead(threads - 1, take_rounds, part, arcs.indptr.itemsize)
+    kept.spare[:] = [w]  # one is enough, however many threads ask at once
+    return PowerEnd(W.x, int(now[ROUNDS]), float(now[CHANGE]))
+
+
+def _prepared(A, totals):
+    """What does not change from one run to the next."""
+    part = A.columns
+    indptr, n = part.indptr, A.shape[0]
+    values = np.empty(0) if part.values is None else part.values.astype(np.float64, copy=False)
+    total = np.ones(n) if totals is None else np.asarray(totals(), np.float64)
+    inverse = np.divide(1.0, total, out=np.ones(n), where=total > 0)
+    if totals is not None and part.values is None and A.rows.indices is part.indices:
+        total = np.empty(0)
+    work = indptr + np.arange(n + 1)
+    blocks = policy.blocks_of_rows(int(work[-1]), n)
+    bounds = np.searchsorted(work, np.arange(1, blocks) * (int(work[-1]) // blocks))
+    bounds = np.concatenate(([0], bounds, [n])).astype(np.int64)
+    return Arcs(*unsigned_rows(part), *(read_only(array) for array in (values, total, inverse, bounds)))
