@@ -66,43 +66,46 @@ def root_of(parent, v):
 @njit(**INNER)
 def link(parent, u, v):
     """Join the trees of two vertices."""
-    a, b = parent[u], parent[v]
+    a, b = root_of(parent, u), root_of(parent, v)
     while a != b:
         if a < b:
             a, b = b, a
-        above = parent[a]
-        if above == b or (above == a and compare_and_swap(parent, a, a, b)):
+        if compare_and_swap(parent, a, a, b):
             return
-        a, b = parent[parent[a]], parent[b]
+        a, b = root_of(parent, a), root_of(parent, b)
 
 
 @njit(**INNER)
-def hook_block(A, parent, begin, end):
+def hook_block(indptr, indices, parent, begin, end):
+    noinline()
     for v in range(begin, end):
-        first, lowest = A.indptr[v], np.uint32(v)
-        if first < A.indptr[v + U1]:
-            lowest = min(lowest, A.indices[first])
+        first, lowest = indptr[v], np.uint32(v)
+        if first < indptr[v + U1] and indices[first] < lowest:
+            lowest = indices[first]
+            if lowest >= begin:  # its parent is known already: chains end at the beginning of a block
+                lowest = parent[lowest]
         parent[v] = lowest
 
 
 @njit(**INNER)
-def link_block(A, parent, begin, end):
+def link_block(indptr, indices, parent, begin, end):
+    noinline()
     for v in range(begin, end):
-        second = np.uint64(A.indptr[v]) + U1
-        if second < np.uint64(A.indptr[v + U1]):
-            link(parent, np.uint32(v), A.indices[second])
+        second = np.uint64(indptr[v]) + U1
+        if second < np.uint64(indptr[v + U1]):
+            link(parent, np.uint32(v), indices[second])
 
 
 @njit(**INNER)
-def finish_block(A, parent, largest, begin, end):
+def finish_block(indptr, indices, parent, largest, begin, end):
     """Without a largest tree, also the first arc, which may lead to a higher vertex."""
     noinline()
     for v in range(begin, end):
-        j, last = np.uint64(A.indptr[v]), np.uint64(A.indptr[v + U1])
+        j, last = np.uint64(indptr[v]), np.uint64(indptr[v + U1])
         if largest >= 0 and root_of(parent, np.uint32(v)) == root_of(parent, np.uint32(largest)):
             continue
         while j < last:
-            link(parent, np.uint32(v), A.indices[j])
+            link(parent, np.uint32(v), indices[j])
             j += U1
 
 
@@ -117,11 +120,11 @@ def work(A, W, board, me):
             return
         begin, end = np.uint64(block * BLOCK), np.uint64(min((block + 1) * BLOCK, parent.size))
         if kind == HOOK:
-            hook_block(A, parent, begin, end)
+            hook_block(A.indptr, A.indices, parent, begin, end)
         elif kind == LINK:
-            link_block(A, parent, begin, end)
+            link_block(A.indptr, A.indices, parent, begin, end)
         elif kind == FINISH:
-            finish_block(A, parent, board[crew.JOB_WHICH], begin, end)
+            finish_block(A.indptr, A.indices, parent, board[crew.JOB_WHICH], begin, end)
         elif kind == COUNT:
             count = 0
             for v in range(begin, end):

@@ -32,7 +32,7 @@ SMALLEST = 1e-200  # a factor below which no arc carries anything
 BEGIN, ROUND, END = range(3)  # jobs
 SCALE, LOST, MOMENTUM, BOUND, CHANGE, ROUNDS, NOW_CELLS = range(7)  # cells of Ranks.now
 LARGEST = 0.99  # eigenvalue that acceleration counts on, at most
-U3 = np.uint64(3)
+U2, U3 = np.uint64(2), np.uint64(3)
 
 
 class Arcs(NamedTuple):
@@ -58,77 +58,58 @@ class Ranks(NamedTuple):
     now: Any  # where the run stands
 
 
-@njit(**INNER)
-def gather(indices, values, w, j, end):
-    """The sum of w along arcs j to end, four partial sums at a time: an addition takes longer than a load."""
-    a = b = c = d = 0.0
-    if values.size:
-        while j + U3 < end:
-            a += values[j] * w[indices[j]]
-            b += values[j + U1] * w[indices[j + U1]]
-            c += values[j + U1 + U1] * w[indices[j + U1 + U1]]
-            d += values[j + U3] * w[indices[j + U3]]
-            j += U4
-        while j < end:
-            a += values[j] * w[indices[j]]
-            j += U1
-    else:
-        while j + U3 < end:
-            a += w[indices[j]]
-            b += w[indices[j + U1]]
-            c += w[indices[j + U1 + U1]]
-            d += w[indices[j + U3]]
-            j += U4
-        while j < end:
-            a += w[indices[j]]
-            j += U1
-    return (a + b) + (c + d)
-
-
-@njit(**INNER)
-def total_of(A, i, arcs):
-    """The sum of the weights that leave a vertex; 0 at dead ends."""
-    return A.totals[i] if A.totals.size else np.float64(arcs)
-
-
-@njit(**INNER)
-def one_of(numbers, i):
-    """The number of a vertex, or the one for all."""
-    return numbers[i] if numbers.size > 1 else numbers[U0]
+# No function is called per row: passing arrays to one takes longer than a short row.
 
 
 @njit(**INNER)
 def begin_block(A, W, block):
     """Ranks become what arcs carry."""
-    low, high = np.uint64(A.bounds[block]), np.uint64(A.bounds[block + 1])
-    scale, first, lost = W.now[SCALE], W.w[0], 0.0
-    for i in range(low, high):
-        x = one_of(W.start, i)
-        if total_of(A, i, np.uint64(A.indptr[i + U1]) - np.uint64(A.indptr[i])) == 0.0:
+    noinline()
+    indptr, totals, inverse, start = A.indptr, A.totals, A.inverse, W.start
+    scale, first, lost, plain, varies = W.now[SCALE], W.w[0], 0.0, totals.size == 0, start.size > 1
+    for i in range(np.uint64(A.bounds[block]), np.uint64(A.bounds[block + 1])):
+        total = np.float64(indptr[i + U1] - indptr[i]) if plain else totals[i]
+        x = start[i] if varies else start[U0]
+        if total == 0.0:
             first[i] = x
             lost += x
         else:
-            first[i] = x * scale * A.inverse[i]
+            first[i] = x * scale * inverse[i]
     W.sums[block, 1] = lost
 
 
 @njit(**INNER)
 def round_block(A, W, which, block):
-    """The next ranks of a block's rows."""
+    """The next ranks of a block's rows. Sums along rows are four partial sums: an addition takes longer than a load."""
     noinline()
-    indptr, indices, values, inverse = A.indptr, A.indices, A.values, A.inverse
+    indptr, indices, values, totals, inverse = A.indptr, A.indices, A.values, A.totals, A.inverse
     w, out, base, dead = W.w[which], W.w[1 - which], W.base, W.dead
     scale, lost, momentum = W.now[SCALE], W.now[LOST], W.now[MOMENTUM]
-    back = 1.0 / scale
+    back, weighs, plain, varies = 1.0 / scale, values.size > 0, totals.size == 0, base.size > 1
+    change, left = 0.0, 0.0
     low, high = np.uint64(A.bounds[block]), np.uint64(A.bounds[block + 1])
-    change, left, j = 0.0, 0.0, np.uint64(indptr[low])
+    j = np.uint64(indptr[low])
     for i in range(low, high):
         end = np.uint64(indptr[i + U1])
-        total = total_of(A, i, end - j)
-        y = gather(indices, values, w, j, end) + one_of(base, i)
+        total = np.float64(end - j) if plain else totals[i]
+        a, b, c, d = base[i] if varies else base[U0], 0.0, 0.0, 0.0
+        if weighs:
+            while j < end:
+                a += values[j] * w[indices[j]]
+                j += U1
+        else:
+            while j + U3 < end:
+                a += w[indices[j]]
+                b += w[indices[j + U1]]
+                c += w[indices[j + U2]]
+                d += w[indices[j + U3]]
+                j += U4
+            while j < end:
+                a += w[indices[j]]
+                j += U1
+        y = (a + b) + (c + d)
         if lost != 0.0:
-            y += lost * one_of(dead, i)
-        j = end
+            y += lost * (dead[i] if dead.size > 1 else dead[U0])
         if total == 0.0:
             change += abs(y - w[i])
         else:
@@ -145,9 +126,11 @@ def round_block(A, W, which, block):
 @njit(**INNER)
 def end_block(A, W, which, block):
     """What arcs carry becomes ranks again."""
-    w, x, back = W.w[which], W.x, 1.0 / W.now[SCALE]
+    noinline()
+    indptr, totals, w, x = A.indptr, A.totals, W.w[which], W.x
+    back, plain = 1.0 / W.now[SCALE], totals.size == 0
     for i in range(np.uint64(A.bounds[block]), np.uint64(A.bounds[block + 1])):
-        total = total_of(A, i, np.uint64(A.indptr[i + U1]) - np.uint64(A.indptr[i]))
+        total = np.float64(indptr[i + U1] - indptr[i]) if plain else totals[i]
         x[i] = w[i] if total == 0.0 else w[i] * total * back
 
 
