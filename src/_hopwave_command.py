@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
+from contextlib import suppress
 
 
 def main() -> int:
@@ -14,6 +16,13 @@ def main() -> int:
     by_python = signal.getsignal(signal.SIGINT) is signal.default_int_handler  # not if SIGINT is ignored, as by nohup
     if by_python:
         signal.signal(signal.SIGINT, lambda *_: os._exit(130))
+    if sys.argv[1:] == ["--version"] and sys.stdout is not None:  # answered without the libraries of the program
+        from hopwave import __version__
+
+        with suppress(OSError):  # the reader is gone: the program knows what to do
+            sys.stdout.write(f"hopwave {__version__}\n")
+            sys.stdout.flush()
+            return 0
     from hopwave.cli.app import main as run
 
     if by_python:

@@ -69,7 +69,7 @@ PROGRAMS = {  # words of a column's name → who made the number
     "graphblast": "GraphBLAST",
     "gswitch": "GSWITCH",
     "pyarrow": "pyarrow",
-    "best before": "best code before",
+    "best before": "best GPU code",
     "paper": "the papers",
     "authors": "the authors' programs",
 }

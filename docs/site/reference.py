@@ -24,6 +24,7 @@ PUBLIC_MODULES = (
     "hopwave.distributed",
     "hopwave.graph500",
 )
+PLACE = re.compile(r"(<!-- names -->\n).*?(<!-- /names -->)", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -187,13 +188,21 @@ def page(group: Group) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def overview() -> str:
-    """Every page with a line about it, and links to its names."""
-    parts = ["| page | names |", "|---|---|", "| [The command](api/command.md) | `hopwave` and its subcommands |"]
+def overview(linked: bool) -> str:
+    """Every page and its names: with links on the site, whose pages are made of docstrings; in words elsewhere."""
+    rows = [("The command", "command", "`hopwave` and its subcommands")]
     for group in GROUPS:
-        names = ", ".join(f"{{py:obj}}`{name} <{group.module}.{name}>`" for name in group.names)
-        parts.append(f"| [{group.title}](api/{group.file}.md) | {names} |")
-    return "\n".join(parts)
+        shown = (f"{{py:obj}}`{name} <{group.module}.{name}>`" if linked else f"`{name}`" for name in group.names)
+        rows.append((group.title, group.file, ", ".join(shown)))
+    lines = [
+        f"| [{title}](api/{file}.md) | {names} |" if linked else f"| {title} | {names} |" for title, file, names in rows
+    ]
+    return "\n".join(["| page | names |", "|---|---|", *lines])
+
+
+def with_names(page: str, linked: bool = False) -> str:
+    """The page with its list of names rewritten."""
+    return PLACE.sub(lambda found: f"{found[1]}{overview(linked)}\n{found[2]}", page)
 
 
 def command() -> str:
@@ -238,4 +247,4 @@ def write(source: Path) -> None:
         (folder / f"{group.file}.md").write_text(page(group), encoding="utf-8")
     (folder / "command.md").write_text(command(), encoding="utf-8")
     contents = source / "reference.md"
-    contents.write_text(contents.read_text(encoding="utf-8").replace("<!-- names -->", overview()), encoding="utf-8")
+    contents.write_text(with_names(contents.read_text(encoding="utf-8"), linked=True), encoding="utf-8")

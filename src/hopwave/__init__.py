@@ -2,81 +2,96 @@
 
 from __future__ import annotations
 
-from hopwave import datasets, generate, linalg
-from hopwave.algorithms.brandes import Certificate
-from hopwave.api.algebra import (
-    core_numbers,
-    k_core,
-    label_propagation,
-    maximal_independent_set,
-    triangle_count,
-    triangles,
-)
-from hopwave.api.betweenness import betweenness_centrality, edge_betweenness_centrality
-from hopwave.api.closeness import barycenter, closeness_centrality, harmonic_centrality
-from hopwave.api.clustering import average_clustering, clustering, modularity, square_clustering, transitivity
-from hopwave.api.connectivity import (
-    bipartite_sides,
-    connected_components,
-    is_bipartite,
-    is_connected,
-    is_strongly_connected,
-    is_weakly_connected,
-    strongly_connected_components,
-    weakly_connected_components,
-)
-from hopwave.api.dag import condensation, is_directed_acyclic_graph, topological_order
-from hopwave.api.degrees import degree_centrality, in_degree_centrality, out_degree_centrality
-from hopwave.api.distances import (
-    average_shortest_path_length,
-    distance_histogram,
-    global_efficiency,
-    local_efficiency,
-    wiener_index,
-)
-from hopwave.api.eccentricity import center, diameter, eccentricity, periphery, radius
-from hopwave.api.hyperball import hyperball
-from hopwave.api.link_analysis import eigenvector_centrality, hits, katz_centrality, pagerank
-from hopwave.api.many import bfs_many, distance_blocks, pairs_within, sssp_many
-from hopwave.api.memory_estimate import estimate_memory
-from hopwave.api.path_sums import (
-    group_betweenness_centrality,
-    group_closeness_centrality,
-    load_centrality,
-    stress_centrality,
-)
-from hopwave.api.paths_between import all_shortest_paths, has_path, shortest_path
-from hopwave.api.search import bfs, bfs_each, k_hop
-from hopwave.api.shortest_paths import nearest, sssp, sssp_each
-from hopwave.api.validate import Validation, validate
-from hopwave.arrays import ScaledCounts
-from hopwave.errors import (
-    ConvergenceError,
-    DownloadError,
-    EngineError,
-    ExecutorError,
-    FormatError,
-    GraphError,
-    HopwaveError,
-    IgnoredColumnWarning,
-    IgnoredWeightsWarning,
-    LinalgError,
-    PlanError,
-    SparseIdsWarning,
-)
-from hopwave.graph import Graph
-from hopwave.graph.statistics import Statistics
-from hopwave.io import formats, read, write
-from hopwave.planning.catalogue import plan, plans
-from hopwave.planning.trace import Bucket, BucketTrace, Level, Trace
-from hopwave.results.betweenness import BetweennessResult, EdgeBetweennessResult
-from hopwave.results.components import Communities, Components
-from hopwave.results.hyperball import HyperBall
-from hopwave.results.memory_estimate import MemoryEstimate
-from hopwave.results.scores import DistanceHistogram, Estimate, HubsAndAuthorities, VertexScores
-from hopwave.results.search import BFSResult
-from hopwave.results.shortest_paths import ShortestPaths
-from hopwave.system.devices import Device, devices
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # each of these is imported when it is first used, by the function below
+    from hopwave import datasets, generate, linalg
+    from hopwave.algorithms.brandes import Certificate
+    from hopwave.api.algebra import (
+        core_numbers,
+        k_core,
+        label_propagation,
+        maximal_independent_set,
+        triangle_count,
+        triangles,
+    )
+    from hopwave.api.betweenness import betweenness_centrality, edge_betweenness_centrality
+    from hopwave.api.closeness import barycenter, closeness_centrality, harmonic_centrality
+    from hopwave.api.clustering import average_clustering, clustering, modularity, square_clustering, transitivity
+    from hopwave.api.connectivity import (
+        bipartite_sides,
+        connected_components,
+        is_bipartite,
+        is_connected,
+        is_strongly_connected,
+        is_weakly_connected,
+        strongly_connected_components,
+        weakly_connected_components,
+    )
+    from hopwave.api.dag import condensation, is_directed_acyclic_graph, topological_order
+    from hopwave.api.degrees import degree_centrality, in_degree_centrality, out_degree_centrality
+    from hopwave.api.distances import (
+        average_shortest_path_length,
+        distance_histogram,
+        global_efficiency,
+        local_efficiency,
+        wiener_index,
+    )
+    from hopwave.api.eccentricity import center, diameter, eccentricity, periphery, radius
+    from hopwave.api.hyperball import hyperball
+    from hopwave.api.link_analysis import eigenvector_centrality, hits, katz_centrality, pagerank
+    from hopwave.api.many import bfs_many, distance_blocks, pairs_within, sssp_many
+    from hopwave.api.memory_estimate import estimate_memory
+    from hopwave.api.path_sums import (
+        group_betweenness_centrality,
+        group_closeness_centrality,
+        load_centrality,
+        stress_centrality,
+    )
+    from hopwave.api.paths_between import all_shortest_paths, has_path, shortest_path
+    from hopwave.api.search import bfs, bfs_each, k_hop
+    from hopwave.api.shortest_paths import nearest, sssp, sssp_each
+    from hopwave.api.validate import Validation, validate
+    from hopwave.arrays import ScaledCounts
+    from hopwave.errors import (
+        ConvergenceError,
+        DownloadError,
+        EngineError,
+        ExecutorError,
+        FormatError,
+        GraphError,
+        HopwaveError,
+        IgnoredColumnWarning,
+        IgnoredWeightsWarning,
+        LinalgError,
+        PlanError,
+        SparseIdsWarning,
+    )
+    from hopwave.graph import Graph
+    from hopwave.graph.statistics import Statistics
+    from hopwave.io import formats, read, write
+    from hopwave.planning.catalogue import plan, plans
+    from hopwave.planning.trace import Bucket, BucketTrace, Level, Trace
+    from hopwave.results.betweenness import BetweennessResult, EdgeBetweennessResult
+    from hopwave.results.components import Communities, Components
+    from hopwave.results.hyperball import HyperBall
+    from hopwave.results.memory_estimate import MemoryEstimate
+    from hopwave.results.scores import DistanceHistogram, Estimate, HubsAndAuthorities, VertexScores
+    from hopwave.results.search import BFSResult
+    from hopwave.results.shortest_paths import ShortestPaths
+    from hopwave.system.devices import Device, devices
+else:
+
+    def __getattr__(name: str) -> object:
+        """A public name, or a module of hopwave, which is imported now."""
+        from hopwave.system.first_use import find
+
+        found = globals()[name] = find(__name__, __file__, name)
+        return found
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__})
+
 
 __version__ = "0.1.0"
 __all__ = [

@@ -308,11 +308,11 @@ def test_an_interrupted_write_keeps_the_old_checkpoint(
     path = Path(shutil.copy(begun, tmp_path / "run.npz"))
     before = path.read_bytes()
 
-    def full(stream: Any, **parts: Any) -> None:
+    def full(stream: Any, arrays: Any, *, packed: bool) -> None:
         stream.write(b"half a file")
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(np, "savez", full)
+    monkeypatch.setattr(module, "write_arrays", full)
     with pytest.warns(RuntimeWarning, match=r"progress cannot be saved in .*run\.npz \(No space left") as told:
         found = CALLS["vertices"](checkpoint=path).scores
     assert len(told) == 1

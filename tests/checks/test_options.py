@@ -13,38 +13,15 @@ import pytest
 import hopwave as hw
 from hopwave import Graph, generate
 from hopwave import linalg as la
+from public_calls import MATRIX, SQUARE, VECTOR, functions, required
 
-SQUARE = generate.grid(2, 2)
 RING = generate.cycle(4, directed=True)
-MATRIX = la.Matrix.from_graph(SQUARE)
-VECTOR = la.Vector.from_entries([0, 2], [1.0, 2.0], 4)
 TWO = np.array([1, 0])
 BAD_FLAGS = ("no", "", 2, float("nan"), TWO, [True], np.ma.masked)
 BAD_WORDS = ("misspelt", 3, TWO, ["cpu"], None)
 BAD_THREADS = ("2", "", 2.5, 2.0, True, 0, -1, TWO, np.ma.masked)
 WORDS = ("device", "direction", "method", "plan", "repeats", "combine")
 NONE_IS_KNOWN = {"combine"}
-
-
-def required(function: Callable[..., Any]) -> dict[str, Any]:
-    """Valid values for the required arguments of a function."""
-    known = {
-        "G": SQUARE, "graph": SQUARE, "A": MATRIX, "B": MATRIX, "x": VECTOR, "u": VECTOR, "v": VECTOR, "w": VECTOR,
-        "source": 0, "target": 3, "vertex": 0, "sources": [0], "what": "bfs", "d": 1, "k": 3, "op": la.unary.negate,
-        "value": 1.0, "predicate": "tril", "src": [0, 1], "dst": [1, 2], "indptr": [0, 1, 2], "indices": [1, 0],
-        "n": 5, "scale": 3, "rows": 2, "columns": 2, "g": SQUARE, "group": [0],
-    }  # fmt: skip
-    needed = [p for p in inspect.signature(function).parameters.values() if p.default is inspect.Parameter.empty]
-    return {p.name: known[p.name] for p in needed if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)}
-
-
-def functions() -> Iterator[tuple[str, Callable[..., Any]]]:
-    for module in (hw, la, generate):
-        for name in module.__all__:
-            if inspect.isfunction(function := getattr(module, name)) and name not in ("read", "write"):
-                yield f"{module.__name__}.{name}", function
-    for name in ("from_edges", "from_csr"):
-        yield f"Graph.{name}", getattr(Graph, name)
 
 
 def cases() -> Iterator[Any]:

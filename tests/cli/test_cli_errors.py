@@ -11,13 +11,12 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import pytest
 from calls import Answer, Fail, Run, environment, hide
 
 import hopwave as hw
 from hopwave.api.validate import Validation, Verdict
-from hopwave.cli import app, main, selftest, terminal
+from hopwave.cli import app, columns, main, selftest, terminal
 from hopwave.io import write
 
 BANNER = "%%MatrixMarket matrix coordinate pattern symmetric\n"
@@ -132,10 +131,10 @@ def test_a_missing_extra_says_how_to_get_it(
 def test_a_write_that_breaks_off_leaves_the_old_file(fail: Fail, path3: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("out.npz").write_text("precious")
 
-    def full(*arguments: object, **columns: object) -> None:
+    def full(*arguments: object, **more: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(np, "savez_compressed", full)
+    monkeypatch.setattr(columns, "write_arrays", full)
     code, message = fail("bfs", path3, "--out", "out.npz")
     assert code == 3 and "No space left on device" in message
     assert Path("out.npz").read_text() == "precious" and len(list(Path.cwd().iterdir())) == 2

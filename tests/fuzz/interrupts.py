@@ -1,17 +1,18 @@
 """Ctrl-C at random moments of every public function that runs longer than a millisecond.
 
-    python tests/fuzz/interrupts.py COUNT [--device cuda] [--only NAME ...] [--seconds S] [--seed SEED] [--record ROWS]
+    python tests/fuzz/interrupts.py COUNT [--device cuda] [--only NAME ...] [--share 0/4] [--seconds S] [--minutes M]
+        [--seed N] [--record ROWS]
 
 A timer sends the signal, sometimes several times. Each call ends within a second of the first signal and leaves no busy
 thread, and no more threads than these calls need; the next call gives the same bits as ever. If a call does not end
-within a minute, the stacks of all threads are printed, and the process ends.
+within a minute, the stacks of all threads are printed, and the process ends. --share 0/4 takes every fourth function.
 """
 
 from __future__ import annotations
 
 import argparse
 import faulthandler
-import json
+import math
 import os
 import random
 import signal
@@ -38,11 +39,13 @@ from hopwave.arrays import on_host
 from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.crew import thread_count
 from hopwave.system import threads
+from recorded import record
 
 Call = Callable[[], Any]
 HANGS = 60  # seconds after which a call counts as hanging
 SECONDS = 1.0  # most seconds from a signal to the end of the call
 MOST_AGAIN = 6  # most signals per call
+MOST_WRONG = 50  # a GPU whose state is broken answers nothing any more
 SHORTEST = 0.0008  # seconds: shorter calls end before a signal arrives
 
 
@@ -167,10 +170,16 @@ class Alarm:
 class Interrupts:
     """The calls that take long enough, their answers, and the results so far."""
 
-    def __init__(self, device: str, folder: Path, only: list[str] | None = None, limit: float = SECONDS) -> None:
+    def __init__(
+        self,
+        device: str,
+        folder: Path,
+        only: list[str] | None = None,
+        limit: float = SECONDS,
+        share: slice = slice(None),
+    ) -> None:
         named = calls(device, folder)
-        if only:
-            named = {name: named[name] for name in only}
+        named = {name: named[name] for name in (only or list(named))[share]}
         self.calls: dict[str, Call] = {}
         self.right: dict[str, Any] = {}
         self.seconds: dict[str, float] = {}
@@ -198,9 +207,15 @@ class Interrupts:
         times = draw.randint(2, MOST_AGAIN) if draw.random() < 0.3 else 1
         after, apart = max(1e-5, draw.random() * 1.1 * self.seconds[name]), draw.uniform(2e-5, 3e-3)
         with Watched():
-            went_on = self._alarm.interrupt(self.calls[name], after, times, apart)
-            answer = np.asarray(on_host(self.calls[name]()))
             where = f"{name}, interrupted {times} times from {after:.6f} s on, {apart:.6f} s apart"
+            try:
+                went_on = self._alarm.interrupt(self.calls[name], after, times, apart)
+            except Exception as error:
+                raise Difference(f"{where}: it raised {error!r}") from error
+            try:
+                answer = np.asarray(on_host(self.calls[name]()))
+            except Exception as error:
+                raise Difference(f"{where}: the next call raised {error!r}") from error
             if not self._same(answer, self.right[name]):
                 raise Difference(f"{where}: the next call gave another answer")
             if draw.random() < 0.02:
@@ -260,34 +275,32 @@ def main() -> int:
     parser.add_argument("count", type=int)
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--only", nargs="+", help="names of calls")
+    parser.add_argument("--share", default="0/1", help="which of how many shares of the calls")
     parser.add_argument("--seconds", type=float, default=SECONDS, help="in which an interrupted call ends")
+    parser.add_argument("--minutes", type=float, default=math.inf, help="after which it ends, whatever the count")
     parser.add_argument("--seed", type=int, default=time.time_ns())
     parser.add_argument("--record", type=Path, help="a file of rows, to which this run is added")
     given = parser.parse_args()
     os.environ["HOPWAVE_PROGRESS"] = "0"
     warnings.simplefilter("ignore")
     eager()
+    share, shares = map(int, given.share.split("/"))
     began, wrong, draw = time.monotonic(), 0, random.Random(given.seed)
     with tempfile.TemporaryDirectory() as folder:
-        known = Interrupts(given.device, Path(folder), given.only, given.seconds)
-        while known.interrupted < given.count:
+        known = Interrupts(given.device, Path(folder), given.only, given.seconds, slice(share, None, shares))
+        while known.interrupted < given.count and wrong < MOST_WRONG and time.monotonic() - began < 60 * given.minutes:
             try:
                 known.attempt(draw)
-            except Exception as error:  # whatever the next call raises
+            except Exception as error:  # of any kind: the harness's own mistakes are reported too
                 wrong += 1
-                print(f"{error!r}", file=sys.stderr)
-    minutes = round((time.monotonic() - began) / 60, 2)
+                print(f"after {known.interrupted} interrupts: {error!r}", file=sys.stderr)
+    row = record(
+        given.record, f"interrupts on {given.device}", known.interrupted, wrong, began, given.device, seed=given.seed
+    )
     print(
-        f"{known.interrupted:,} interrupts of {len(known.calls)} calls on {given.device} in {minutes} minutes, "
+        f"{known.interrupted:,} interrupts of {len(known.calls)} calls on {given.device} in {row['minutes']} minutes, "
         f"the slowest ended after {known.slowest:.2f} s, {wrong} wrong"
     )
-    if given.record:
-        row = {
-            "fuzzer": f"interrupts on {given.device}", "inputs": known.interrupted, "wrong": wrong,
-            "minutes": minutes, "seed": given.seed, "date": time.strftime("%Y-%m-%d"), "version": hw.__version__,
-        }  # fmt: skip
-        with given.record.open("a") as file:
-            file.write(json.dumps(row) + "\n")
     return 1 if wrong else 0
 
 

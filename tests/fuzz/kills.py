@@ -10,7 +10,6 @@ thousand kills take minutes.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import random
 import signal
@@ -29,6 +28,7 @@ import hopwave as hw
 from hopwave.algorithms import checkpoint
 from hopwave.cli.app import main as command
 from hopwave.engines.cpu import policy
+from recorded import record
 
 OLD = hw.generate.grid(40, 40)
 NEW = hw.generate.delaunay(1500, seed=1)
@@ -158,15 +158,8 @@ def main() -> int:
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         kills, wrong = run(given.count, given.seed, Path(folder))
-    minutes = round((time.monotonic() - began) / 60, 2)
-    print(f"{kills:,} kills in {minutes} minutes, {wrong} wrong")
-    if given.record:
-        row = {
-            "fuzzer": "kills", "inputs": kills, "wrong": wrong, "minutes": minutes, "seed": given.seed,
-            "date": time.strftime("%Y-%m-%d"), "version": hw.__version__,
-        }  # fmt: skip
-        with given.record.open("a") as file:
-            file.write(json.dumps(row) + "\n")
+    row = record(given.record, "kills", kills, wrong, began, seed=given.seed)
+    print(f"{kills:,} kills in {row['minutes']} minutes, {wrong} wrong")
     return 1 if wrong else 0
 
 

@@ -10,7 +10,7 @@ answers, and minutes.
 from __future__ import annotations
 
 import argparse
-import json
+import importlib
 import os
 import random
 import sys
@@ -19,35 +19,28 @@ import time
 import traceback
 import warnings
 from pathlib import Path
+from typing import Any
 
-import columns
-import interrupts
-import machines
-import mutations
-import products
-import questions
-import readers
-from difference import Fuzzer
+from recorded import record
 
-import hopwave as hw
-
-FUZZERS: dict[str, Fuzzer] = {
-    "readers": readers.inputs,
-    "columns": columns.inputs,
-    "graphs": questions.inputs,
-    "linalg": products.inputs,
-    "networkx": mutations.inputs,
-    "states": machines.inputs,
-    "interrupts on cpu": interrupts.inputs,
+FUZZERS = {  # name → module, imported when it runs: some need other programs
+    "readers": "readers",
+    "columns": "columns",
+    "graphs": "questions",
+    "linalg": "products",
+    "networkx": "mutations",
+    "states": "machines",
+    "interrupts on cpu": "interrupts",
 }
 MEMORY = Path("/dev/shm")  # most time would be spent waiting for a disk
 
 
-def run(name: str, seconds: float, seed: int) -> dict[str, object]:
-    """Try inputs of one fuzzer until its time is over. Returns the row for the record."""
+def run(name: str, seconds: float, seed: int, file: Path | None) -> dict[str, Any]:
+    """Try inputs of one fuzzer until its time is over. Returns the row, which it adds to the file, if there is one."""
+    inputs = importlib.import_module(FUZZERS[name]).inputs
     began, compared, wrong = time.monotonic(), 0, 0
     with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as folder:
-        for attempt in FUZZERS[name](random.Random(f"{name} {seed}"), Path(folder)):
+        for attempt in inputs(random.Random(f"{name} {seed}"), Path(folder)):
             try:
                 compared += attempt()
             except Exception as error:  # of any kind: a fuzzer's own mistakes are reported too
@@ -56,11 +49,7 @@ def run(name: str, seconds: float, seed: int) -> dict[str, object]:
                 traceback.print_exception(error, file=sys.stderr)
             if time.monotonic() - began > seconds:
                 break
-    minutes = round((time.monotonic() - began) / 60, 2)
-    return {
-        "fuzzer": name, "inputs": compared, "wrong": wrong, "minutes": minutes, "seed": seed,
-        "date": time.strftime("%Y-%m-%d"), "version": hw.__version__,
-    }  # fmt: skip
+    return record(file, name, compared, wrong, began, seed=seed)
 
 
 def main() -> int:
@@ -75,14 +64,11 @@ def main() -> int:
     os.environ.setdefault("HOPWAVE_PROGRESS", "0")
     found = 0
     for name in given.only:
-        row = run(name, 60 * given.minutes / len(given.only), given.seed)
+        row = run(name, 60 * given.minutes / len(given.only), given.seed, given.record)
         print(
             f"{name}: {row['inputs']:,} inputs of seed {given.seed} in {row['minutes']} minutes, {row['wrong']} wrong"
         )
-        found += int(str(row["wrong"]))
-        if given.record:
-            with given.record.open("a") as file:
-                file.write(json.dumps(row) + "\n")
+        found += row["wrong"]
     return 1 if found else 0
 
 

@@ -95,7 +95,7 @@ def test_the_compiled_builder_does_the_same(given_edges: Any, symmetric: bool, m
         u, v, n, symmetric=symmetric, merge=merge, weights=w, combine=combine, threads=3
     )
     try:
-        rows = csr._weighted(u, v, n, symmetric, merge, w, combine)
+        rows = csr._sorted(u, v, n, symmetric, merge, w, combine)
     except csr.Conflict as conflict:
         assert place >= 0
         found = csr.conflict_at(csr.Rows(indptr, indices, weights), place)
@@ -104,9 +104,16 @@ def test_the_compiled_builder_does_the_same(given_edges: Any, symmetric: bool, m
     assert weights is not None and rows.values is not None and weights.dtype == rows.values.dtype == np.float32
     assert indptr.tolist() == rows.indptr.tolist() and indices.tolist() == rows.indices.tolist()
     assert weights.tolist() == rows.values.tolist() and place == -1
-    plain = csr._pattern(u, v, n, symmetric, merge)
+    plain = csr._counted(u, v, n, symmetric, merge)
     bare = csr_compiled.sorted_rows(u, v, n, symmetric=symmetric, merge=merge, threads=2)
     assert bare[0].tolist() == plain.indptr.tolist() and bare[1].tolist() == plain.indices.tolist()
+    small = csr._sorted(u, v, n, symmetric, merge, None, None)
+    assert small.indptr.tolist() == plain.indptr.tolist() and small.indices.tolist() == plain.indices.tolist()
+    turned = [csr.transposed(rows)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(csr, "SCIPY_FROM_IF_LOADED", 0)
+        turned.append(csr.transposed(rows))
+    assert [array.tolist() for array in turned[0]] == [array.tolist() for array in turned[1]]
 
 
 @pytest.mark.parametrize("directed", [True, False])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -13,6 +14,8 @@ import hopwave as hw
 from graphs import TRAPS
 from hopwave import distributed as hd
 from hopwave.algorithms import brandes
+from hopwave.distributed import dependencies
+from hopwave.distributed.wire import HostWire
 from hopwave.errors import EngineError, GraphError
 
 
@@ -144,6 +147,23 @@ def check_path_counts_beyond_float64() -> None:
     v = np.concatenate([np.tile(layer + (d + 1) * width, width) for d in range(depth)])
     graph = hw.Graph.from_edges(u, v, n=width * (depth + 1))
     same(graph, hd.spread(graph), "graph", sources=[0])
+
+
+def check_an_exchange_serves_many_sources() -> None:
+    """A long path has as many levels as vertices; one exchange per level and source would take thousands of them."""
+    graph, asked, gather = hw.generate.path(60), 0, HostWire.allgather
+
+    def counted(*given: Any) -> Any:
+        nonlocal asked
+        asked += 1
+        return gather(*given)
+
+    for width in (dependencies.WIDEST, 7):
+        with patch.object(HostWire, "allgather", counted), patch.object(dependencies, "WIDEST", width):
+            asked = 0
+            same(graph, hd.spread(graph), "graph", endpoints=width == 7)
+        batches = -(-graph.n // width)
+        assert asked <= batches * (graph.n + 2) + 20
 
 
 def check_an_error_inside_sources_ends_all() -> None:

@@ -182,7 +182,7 @@ def why_not(place: str, inside: str) -> str | None:
 
 def main() -> int:
     """Cause a fault at every place, on every rank that reaches it."""
-    sys.path.insert(0, str(Path(__file__).parent))
+    sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
     began, wrong, tried = time.monotonic(), [], 0
     only = sys.argv[sys.argv.index("--only") + 1] if "--only" in sys.argv else ""
     with tempfile.TemporaryDirectory() as name:
@@ -201,14 +201,10 @@ def main() -> int:
     print("\n".join(wrong))
     print(f"{tried} faults at {len(found)} places of {len(known)}, {len(wrong)} wrong, {minutes} minutes")
     if "--record" in sys.argv:
-        import hopwave as hw
+        from recorded import record
 
-        row = {
-            "fuzzer": "faults of MPI", "inputs": tried, "wrong": len(wrong), "minutes": minutes,
-            "places": len(known), "date": time.strftime("%Y-%m-%d"), "version": hw.__version__,
-        }  # fmt: skip
-        with Path(sys.argv[sys.argv.index("--record") + 1]).open("a") as file:
-            file.write(json.dumps(row) + "\n")
+        file = Path(sys.argv[sys.argv.index("--record") + 1])
+        record(file, "faults of MPI", tried, len(wrong), began, places=len(known))
     return int(bool(wrong))
 
 

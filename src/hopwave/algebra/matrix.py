@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 from hopwave.algebra.operators import checked_dtype, one_value, refuse_masked
 from hopwave.arrays import Array, checked_places, home_of, module_of, on_gpu, uploaded
@@ -99,6 +98,7 @@ class Matrix:
         Its indices are checked, which reads all of them once; `check=False` trusts them. Wrong indices would make
         products read outside their arrays.
 
+        >>> import scipy.sparse as sp
         >>> Matrix.from_scipy(sp.eye_array(3, format="csr")).nnz
         3
         """
@@ -149,9 +149,11 @@ class Matrix:
             raise LinalgError(
                 f"values has shape {given.shape}; give one for each of the {len(i)} entries, or one number"
             )
+        from scipy.sparse import coo_array
+
         data = np.ones(len(i), np.bool_) if given is None else np.broadcast_to(given, i.shape)
         try:
-            found = cls.from_scipy(sp.coo_array((data, (i, j)), shape=shape).tocsr(), check=False)
+            found = cls.from_scipy(coo_array((data, (i, j)), shape=shape).tocsr(), check=False)
         except ValueError as error:
             raise LinalgError(f"these entries make no matrix of shape {shape}: {error}") from None
         return found.pattern() if values is None else found
@@ -283,7 +285,9 @@ class Matrix:
                 )
 
             return csr_matrix((values, indices, indptr), shape=self.shape)
-        return sp.csr_array((values, indices, indptr), shape=self.shape, copy=False)
+        from scipy.sparse import csr_array
+
+        return csr_array((values, indices, indptr), shape=self.shape, copy=False)
 
     def to_dense(self, missing: Any = 0) -> npt.NDArray[Any]:
         """A two-dimensional array, `missing` where there is no entry.

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from hopwave.errors import FormatError, GraphError
 from hopwave.graph import Graph
+from hopwave.system.archives import write_arrays
 from hopwave.system.atomic_file import kind_of_special, replacing
 from hopwave.system.threads import Pool
 
@@ -105,7 +106,7 @@ class Checkpoint:
 
     def _write(self, parts: dict[str, Any]) -> None:
         with replacing(self.path) as stream:
-            np.savez(stream, **parts)
+            write_arrays(stream, parts, packed=False)
 
     def load(self, run: Stored) -> int:
         """Read the sums from the file into the run. Returns how many blocks they cover; 0 if there is no file."""

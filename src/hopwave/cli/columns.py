@@ -23,6 +23,7 @@ from hopwave.results.scores import VertexScores
 from hopwave.results.search import BFSResult
 from hopwave.results.shortest_paths import ShortestPaths
 from hopwave.results.tables import named
+from hopwave.system.archives import write_arrays
 from hopwave.system.atomic_file import replacing
 
 Columns = dict[str, npt.NDArray[Any]]
@@ -109,7 +110,7 @@ def write(path: Path, columns: Columns) -> None:
         if name.endswith(".npz"):
             # Objects are written as text: NumPy could only pickle them, and loading a pickle can run any code.
             plain = {title: _text(column) if column.dtype == object else column for title, column in columns.items()}
-            np.savez_compressed(stream, **plain)  # type: ignore[arg-type]
+            write_arrays(stream, plain, packed=True)
         elif name.endswith(".parquet"):
             _write_parquet(stream, columns)
         else:

@@ -3,7 +3,7 @@
     split="sources"   Every rank has the whole graph, and takes blocks of sources from a queue until none is left; the
                       sums of all ranks are added once, at the end. With epsilon=, also blocks of random pairs, whose
                       counts are added at every look (split_runs.py).
-    split="graph"     Every rank has a part of the graph, and all ranks work on one source at a time (dependencies.py):
+    split="graph"     Every rank has a part of the graph, and all ranks work on one batch of sources (dependencies.py):
                       for graphs that one rank cannot hold.
 
 Both scale, sample and certify as hopwave.algorithms.brandes does, and in neither can path counts overflow.
@@ -304,12 +304,13 @@ def _in_parts(
     drawn, hops = precision.draw(G.n), check_hops("cutoff", cutoff)
     chosen = drawn if precision.sources is None else np.array(source_ids(G, precision.sources), np.int64)
     count = G.n if chosen is None else len(chosen)
-    run = Dependencies(G, hops, endpoints)
+    run = Dependencies(G, hops, endpoints, count)
     both_sides = np.zeros((count, 2))
     with Meter("betweenness", count, _shown(G.world, progress)) as meter:
-        for number, source in enumerate(range(G.n) if chosen is None else chosen.tolist()):
-            both_sides[number] = run.add(source)
-            meter.update(number + 1)
+        for begin in range(0, count, run.width):
+            end = min(begin + run.width, count)
+            both_sides[begin:end] = run.add(np.arange(begin, end) if chosen is None else chosen[begin:end])
+            meter.update(end)
     certificate, own, sums = brandes.certify(both_sides), len(run.total), run.total
     if drawn is not None:
         # The scale needs the size of the sample, and which own vertices are in it: one zero is appended to the sums

@@ -1,4 +1,4 @@
-"""Dependencies of one source when every rank has a part of the graph (Brandes): path counts forward, dependencies back.
+"""Dependencies when every rank has a part of the graph (Brandes): path counts forward, dependencies back.
 
     σ   path counts, kept as mantissa · 2^exponent per vertex, so that they never overflow
     δ   dependencies: δ(v) = σ(v) Σ (1 + δ(w)) / σ(w) over the successors w of v
@@ -7,6 +7,10 @@ Forward and back, a level is the same operation: its vertices send a number to a
 what it has for a vertex, and the vertex's owner sums what the ranks send. Forward, a rank sends to a vertex at one
 level only: if it met the vertex earlier, the vertex is already visited. Back, an owner ignores numbers for vertices
 that are not in the level before.
+
+Small graphs have short messages, and an exchange costs time whatever its length. So a batch of sources is searched at
+once, and an exchange serves a level of all of them: a vertex has one *cell* per source of the batch, vertex · width +
+number of the source, and cells take the place of vertices everywhere below.
 """
 
 from __future__ import annotations
@@ -17,19 +21,31 @@ import numpy as np
 
 from hopwave.distributed import codec
 from hopwave.distributed.graph import DistributedGraph
+from hopwave.distributed.layout import Group
 from hopwave.distributed.sides import Side, allgather_slots, send_to_owners
 from hopwave.distributed.wire import HostWire
 from hopwave.engines.cpu.rank.path_sums import add_all, scatter
 
 VALUE = np.dtype([("mantissa", "<f8"), ("exponent", "<i4")])  # a number in 12 bytes, as it is sent
 NO_BITMAP = np.empty(0, np.uint64)
+MOST_CELLS = 1 << 20  # of all ranks together: about 60 bytes each
+WIDEST = 128  # most sources of a batch
 
 
 class Dependencies:
-    """`total[v]` = Σ δ(v) over sources, for own vertices v. Every rank adds the same sources. Computes on the CPU."""
+    """`total[v]` = Σ δ(v) over sources, for own vertices v. Every rank adds the same sources. Computes on the CPU.
 
-    def __init__(self, graph: DistributedGraph, cutoff: int | None, endpoints: bool) -> None:
+    `width`: how many sources a batch has at most.
+    """
+
+    def __init__(self, graph: DistributedGraph, cutoff: int | None, endpoints: bool, sources: int) -> None:
         self.graph, self.cutoff, self.endpoints = graph, cutoff, endpoints
+        self.width = max(1, min(WIDEST, sources, MOST_CELLS // max(graph.n, 1)))
+        self.cells = graph.own * self.width
+        sides = graph.push_tails, graph.push_heads, graph.pull_tails, graph.pull_heads
+        self.push_tails, self.push_heads, self.pull_tails, self.pull_heads = (
+            _of_cells(side, self.width) for side in sides
+        )
         part, self.wire = graph.part, HostWire(graph.world.oversubscribed)
         out, into = (part.out_offsets, part.heads), (part.in_offsets, part.tails)
         if graph.device != "cpu":  # copy to host memory, once if out and into are the same arrays
@@ -38,38 +54,40 @@ class Dependencies:
             into = out if same else tuple(array.get() for array in into)
         self.out, self.into = out, into
         self.total = np.zeros(graph.own)
-        size = max(graph.push_heads.group.size, graph.pull_tails.group.size)
+        size = max(self.push_heads.group.size, self.pull_tails.group.size)
         self.sums, self.powers = np.zeros(size), np.zeros(size, np.int32)
         self.touched = np.empty(size, graph.tail_type)
 
-    def add(self, source: int) -> tuple[float, float]:
-        """Add one source; returns both sides of its certificate: Σ δ(v), and Σ (d(v) − 1) over reached vertices."""
-        own = self.graph.own
-        self.distance = np.full(own, -1, np.int32)
-        self.mantissa, self.exponent = np.zeros(own), np.zeros(own, np.int64)
-        levels = self._forward(source)
-        delta = self._backward(levels)
-        here = source - self.graph.first
-        reached = self.distance > 0
-        if 0 <= here < own:
-            delta[here] = 0.0
-        mine = np.array([delta.sum(), (self.distance[reached] - 1.0).sum(), np.count_nonzero(reached)])
-        found, expected, count = self.wire.allgather(self.graph.world.comm, mine).sum(axis=0).tolist()
-        if self.endpoints:
-            delta[reached] += 1.0
-            if 0 <= here < own:
-                delta[here] += count
-        self.total += delta
-        return found, expected
+    def add(self, sources: Any) -> Any:
+        """Add a batch of sources, at most `width`.
 
-    def _forward(self, source: int) -> list[Any]:
-        """Distances and path counts; returns own vertices level by level."""
+        Returns both sides of each one's certificate: Σ δ(v), and Σ (d(v) − 1) over reached vertices.
+        """
+        own, width = self.graph.own, self.width
+        self.distance = np.full(self.cells, -1, np.int32)
+        self.mantissa, self.exponent = np.zeros(self.cells), np.zeros(self.cells, np.int64)
+        numbers = np.flatnonzero((sources >= self.graph.first) & (sources < self.graph.first + own))
+        here = (sources[numbers] - self.graph.first) * width + numbers
+        delta = self._backward(self._forward(here))
+        delta[here] = 0.0
+        table, distance = delta.reshape(own, width), self.distance.reshape(own, width)
+        reached = distance > 0
+        mine = np.stack([table.sum(axis=0), np.where(reached, distance - 1.0, 0.0).sum(axis=0), reached.sum(axis=0)])
+        everyone = self.wire.allgather(self.graph.world.comm, mine.ravel())
+        found, expected, count = everyone.sum(axis=0).reshape(3, width)[:, : len(sources)]
+        if self.endpoints:
+            table[reached] += 1.0
+            delta[here] += count[numbers]
+        for column in range(len(sources)):  # one after the other, so that the width of a batch changes no bit
+            self.total += table[:, column]
+        return np.stack([found, expected], axis=1)
+
+    def _forward(self, frontier: Any) -> list[Any]:
+        """Distances and path counts from own cells; returns own cells level by level."""
         graph = self.graph
         levels: list[Any] = []
-        here = source - graph.first
-        frontier = np.array([here] if 0 <= here < graph.own else [], np.int64)
         self.distance[frontier], self.mantissa[frontier], self.exponent[frontier] = 0, 0.5, 1
-        met = np.zeros(graph.push_heads.group.size // 64, np.uint64)
+        met = np.zeros(self.push_heads.group.size // 64, np.uint64)
         while self.cutoff is None or len(levels) <= self.cutoff:
             if not any(self.wire.allgather(graph.world.comm, np.array([len(frontier)], np.int64)).ravel()):
                 break
@@ -78,7 +96,7 @@ class Dependencies:
                 break
             numbers = self.mantissa[frontier], self.exponent[frontier]
             reached, mantissas, exponents = self._send_along(
-                self.out, graph.push_tails, graph.push_heads, frontier, *numbers, met
+                self.out, self.push_tails, self.push_heads, frontier, *numbers, met
             )
             new = reached[self.distance[reached] < 0]
             self.distance[new] = len(levels)
@@ -88,15 +106,14 @@ class Dependencies:
         return levels
 
     def _backward(self, levels: list[Any]) -> Any:
-        """Dependencies of own vertices, from the last level to the first."""
-        graph = self.graph
-        delta = np.zeros(graph.own)
+        """Dependencies of own cells, from the last level to the first."""
+        delta = np.zeros(self.cells)
         for depth in range(len(levels) - 1, 0, -1):
             level = levels[depth]
             share, power = np.frexp((1.0 + delta[level]) / self.mantissa[level])
             numbers = share, power - self.exponent[level]
             reached, mantissas, exponents = self._send_along(
-                self.into, graph.pull_heads, graph.pull_tails, level, *numbers, NO_BITMAP
+                self.into, self.pull_heads, self.pull_tails, level, *numbers, NO_BITMAP
             )
             take = self.distance[reached] == depth - 1
             reached = reached[take]
@@ -107,14 +124,15 @@ class Dependencies:
     def _send_along(
         self, rows: Any, near: Side, far: Side, own: Any, mantissas: Any, exponents: Any, met: Any
     ) -> tuple[Any, Any, Any]:
-        """Send the numbers of own vertices along all of their arcs, from the near side to the far side.
+        """Send the numbers of own cells along all arcs of their vertices, from the near side to the far side.
 
-        Returns the own vertices that numbers were sent to, and the sums (mantissas, exponents). met: a bitmap of far
+        Returns the own cells that numbers were sent to, and the sums (mantissas, exponents). met: a bitmap of far
         slots to leave out, or NO_BITMAP; the slots reached are added to it.
         """
         if near.comm is not None:
             own, mantissas, exponents = self._level_of(near, own, mantissas, exponents)
-        count = scatter(*rows, own, mantissas, exponents.astype(np.int32), met, self.sums, self.powers, self.touched)
+        shares = mantissas, exponents.astype(np.int32)
+        count = scatter(*rows, self.width, own, *shares, met, self.sums, self.powers, self.touched)
         slots = np.sort(self.touched[:count].astype(np.int64))
         values = _values(self.sums[slots], self.powers[slots])
         self.sums[slots] = 0.0
@@ -122,8 +140,8 @@ class Dependencies:
             met |= codec.bitmap(np, slots, far.group.size)
         if far.comm is None:
             return slots, values["mantissa"].copy(), values["exponent"].astype(np.int64)
-        sent = send_to_owners(self.wire, far, self.graph.own, slots, lambda some: _as_bytes(values[some]))
-        sums, powers = np.zeros(self.graph.own), np.zeros(self.graph.own, np.int32)
+        sent = send_to_owners(self.wire, far, self.cells, slots, lambda some: _as_bytes(values[some]))
+        sums, powers = np.zeros(self.cells), np.zeros(self.cells, np.int32)
         _add(slots[sent.own] - far.first, values[sent.own], sums, powers)
         for _, positions, rows_of_bytes in sent.receive():
             _add(positions, _from_bytes(rows_of_bytes), sums, powers)
@@ -131,12 +149,20 @@ class Dependencies:
         return reached, sums[reached], powers[reached].astype(np.int64)
 
     def _level_of(self, near: Side, own: Any, mantissas: Any, exponents: Any) -> tuple[Any, Any, Any]:
-        """The vertices of a level and their numbers, from all ranks of a side, as slots."""
+        """The cells of a level and their numbers, from all ranks of a side, as slots."""
         order = np.argsort(own)
         values = _as_bytes(_values(mantissas[order], exponents[order]))
-        slots, rows = allgather_slots(self.wire, near, self.graph.own, own[order], values)
+        slots, rows = allgather_slots(self.wire, near, self.cells, own[order], values)
         numbers = _from_bytes(rows)
         return slots, numbers["mantissa"].copy(), numbers["exponent"].astype(np.int64)
+
+
+def _of_cells(side: Side, width: int) -> Side:
+    """A side whose slots are cells."""
+    group = side.group
+    return Side(
+        side.comm, Group(group.ranks, group.firsts * width, group.lengths * width, group.slots * width), side.index
+    )
 
 
 def _values(mantissas: Any, exponents: Any) -> Any:
@@ -154,5 +180,5 @@ def _from_bytes(rows: Any) -> Any:
 
 
 def _add(positions: Any, values: Any, sums: Any, powers: Any) -> None:
-    """Add numbers to the sums of own vertices."""
+    """Add numbers to the sums of own cells."""
     add_all(positions, values["mantissa"].copy(), values["exponent"].copy(), sums, powers)

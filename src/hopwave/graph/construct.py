@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 from hopwave.arrays import Array, is_on_gpu
 from hopwave.checks.numbers import is_real, is_whole, shown, whole_numbers
@@ -150,6 +149,8 @@ def from_csr(
 
 def from_scipy(A: Any, directed: bool | None, weights: bool | None, combine: str | None) -> tuple[Rows, bool]:
     """The rows of a square sparse matrix, and whether the graph is directed."""
+    import scipy.sparse as sp
+
     if not sp.issparse(A):
         raise GraphError(f"from_scipy takes a SciPy sparse matrix, not {type(A).__name__}; use from_edges")
     if A.ndim != 2 or A.shape[0] != A.shape[1]:

@@ -13,7 +13,6 @@ from typing import Any, Literal, NamedTuple, Protocol, get_args
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 from hopwave.arrays import Array
 from hopwave.errors import GraphError
@@ -23,6 +22,9 @@ LARGEST_INT32_OFFSET = 2**31 - 1  # with more arcs than this, offsets are int64
 # Edges from which the compiled builder is faster than SciPy's, even where Numba must be imported first.
 COMPILED_FROM = 2_000_000
 COMPILED_FROM_IF_LOADED = 200_000
+# Entries from which SciPy's counting sort is faster than NumPy's sorts, even where SciPy must be imported first.
+SCIPY_FROM = 1_000_000
+SCIPY_FROM_IF_LOADED = 20_000
 
 Combine = Literal["min", "max", "sum", "first"]
 COMBINE = get_args(Combine)
@@ -100,14 +102,21 @@ def rows_of(
         if place >= 0:
             raise conflict_at(rows, place)
         return Rows(indptr.astype(offset_type(len(indices)), copy=False), indices, kept)
-    if weights is None:
-        return _pattern(source, target, n, symmetric, merge)
-    return _weighted(source, target, n, symmetric, merge, weights, combine)
+    if weights is None and by_scipy(len(source)):
+        return _counted(source, target, n, symmetric, merge)
+    return _sorted(source, target, n, symmetric, merge, weights, combine)
 
 
-def _pattern(source: npt.NDArray[Any], target: npt.NDArray[Any], n: int, symmetric: bool, merge: bool) -> Rows:
+def by_scipy(entries: int) -> bool:
+    """Whether SciPy sorts so many entries faster than NumPy."""
+    return entries >= (SCIPY_FROM_IF_LOADED if "scipy.sparse" in sys.modules else SCIPY_FROM)
+
+
+def _counted(source: npt.NDArray[Any], target: npt.NDArray[Any], n: int, symmetric: bool, merge: bool) -> Rows:
     """By SciPy's counting sort. It adds up the values of repeats: bits stay bits when they are merged, and counts say
     how often each neighbour is to be written when they are kept."""
+    import scipy.sparse as sp
+
     source, target = source.astype(np.int32, copy=False), target.astype(np.int32, copy=False)
     if symmetric:
         back = slice(None) if merge else source != target  # a self-loop is its own reverse, and stands once
@@ -122,13 +131,13 @@ def _pattern(source: npt.NDArray[Any], target: npt.NDArray[Any], n: int, symmetr
     return Rows(indptr.astype(offset_type(len(indices)), copy=False), indices)
 
 
-def _weighted(
+def _sorted(
     source: npt.NDArray[Any],
     target: npt.NDArray[Any],
     n: int,
     symmetric: bool,
     merge: bool,
-    weights: npt.NDArray[Any],
+    weights: npt.NDArray[Any] | None,
     combine: str | None,
 ) -> Rows:
     """By a stable sort of row · n + neighbour; an edge and its reverse come from the same place of the input."""
@@ -137,15 +146,19 @@ def _weighted(
     if symmetric:
         back = source != target
         keys = np.concatenate([keys, (target * n + source)[back]])
+    if weights is None:
+        keys.sort()
+    elif symmetric:
         weights = np.concatenate([weights, weights[back]])
         edge = np.concatenate([np.arange(len(source)), np.flatnonzero(back)])
         order = np.lexsort((edge, keys))
+        keys, weights = keys[order], weights[order]
     else:
         order = np.argsort(keys, kind="stable")
-    keys, weights = keys[order], weights[order]
+        keys, weights = keys[order], weights[order]
     if merge and len(keys):
         begins = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))
-        if len(begins) < len(keys):
+        if weights is not None and len(begins) < len(keys):
             first = weights[begins]
             if combine is None:
                 lengths = np.diff(np.append(begins, len(keys)))
@@ -153,7 +166,7 @@ def _weighted(
                 if len(differ):
                     raise Conflict(*divmod(int(keys[differ[0]]), n))
             weights = first if combine in (None, "first") else _REDUCE[combine](weights, begins)
-            keys = keys[begins]
+        keys = keys[begins]
     indptr = np.zeros(n + 1, offset_type(len(keys)))
     np.cumsum(np.bincount(keys // n, minlength=n) if n else [], out=indptr[1:])
     indices = (keys % n).astype(np.int32) if n else np.empty(0, np.int32)
@@ -183,7 +196,15 @@ def transposed(rows: Rows) -> Rows:
     """The columns as rows: every arc turned round."""
     n = len(rows.indptr) - 1
     m = len(rows.indices)
+    if not by_scipy(m):
+        order = np.argsort(rows.indices, kind="stable")
+        indptr = np.zeros_like(rows.indptr)
+        np.cumsum(np.bincount(rows.indices, minlength=n) if n else [], out=indptr[1:])
+        source = np.repeat(np.arange(n, dtype=np.int32), np.diff(rows.indptr))
+        return Rows(indptr, source[order], None if rows.values is None else rows.values[order])
     if m < COMPILED_FROM:
+        import scipy.sparse as sp
+
         values = np.arange(m) if rows.values is not None else np.ones(m, np.bool_)
         A = sp.csr_array((values, rows.indices, rows.indptr), shape=(n, n)).tocsc()
         weights = None if rows.values is None else rows.values[A.data]

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 from hopwave.errors import GraphError
 from hopwave.graph.arrays import GraphArrays, arc_tails, vertex_names
@@ -17,6 +16,7 @@ from hopwave.system.optional import optional
 
 if TYPE_CHECKING:
     import networkx as nx
+    from scipy.sparse import csr_array
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +132,7 @@ class GraphEdges(GraphArrays):
 
     # ---------------------------------------------------------------- for other libraries
 
-    def to_scipy(self, dtype: npt.DTypeLike | None = None) -> sp.csr_array:
+    def to_scipy(self, dtype: npt.DTypeLike | None = None) -> csr_array:
         """The adjacency matrix as a SciPy CSR array of the weights, or of ones (bool by default) without weights.
 
         >>> import hopwave as hw
@@ -147,7 +147,9 @@ class GraphEdges(GraphArrays):
             values: npt.NDArray[Any] = np.ones(self.m, np.bool_ if dtype is None else dtype)
         else:
             values = self.weights.astype(self.weights.dtype if dtype is None else dtype)
-        return sp.csr_array((values, self.indices.copy(), self.indptr.copy()), shape=(self.n, self.n))
+        from scipy.sparse import csr_array
+
+        return csr_array((values, self.indices.copy(), self.indptr.copy()), shape=(self.n, self.n))
 
     def to_networkx(self) -> nx.Graph[Any]:
         """A NetworkX Graph or DiGraph with the same vertices (labels where there are any), edges and weights.

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 from hopwave.graph.csr import Rows, is_ascending, offset_type
 
@@ -57,7 +56,9 @@ def by_degree(rows: Rows, in_degrees: npt.NDArray[Any]) -> Rows:
     if rows.values is not None and not is_ascending(rows.indptr, rows.indices):
         return _sorted(rows, rank[rows.indices])  # parallel arcs, which SciPy's sort does not keep in order
     values = np.ones(len(rows.indices), np.bool_) if rows.values is None else rows.values.copy()
-    ranked = sp.csr_array((values, rank[rows.indices], rows.indptr.copy()), shape=(n, n))
+    from scipy.sparse import csr_array
+
+    ranked = csr_array((values, rank[rows.indices], rows.indptr.copy()), shape=(n, n))
     ranked.sort_indices()
     return Rows(rows.indptr, order[ranked.indices], None if rows.values is None else ranked.data)
 
@@ -69,7 +70,9 @@ def _sorted(rows: Rows, keys: npt.NDArray[np.int32]) -> Rows:
     """
     n, m = len(rows.indptr) - 1, len(keys)
     places = np.arange(m, dtype=offset_type(m))
-    order = sp.csr_array((places, keys, rows.indptr), shape=(n, n)).tocsc().tocsr().data
+    from scipy.sparse import csr_array
+
+    order = csr_array((places, keys, rows.indptr), shape=(n, n)).tocsc().tocsr().data
     return Rows(rows.indptr, rows.indices[order], None if rows.values is None else rows.values[order])
 
 
@@ -78,6 +81,8 @@ def largest_component(rows: Rows, directed: bool) -> npt.NDArray[np.int64]:
     n = len(rows.indptr) - 1
     if n == 0:
         return np.empty(0, np.int64)
+    import scipy.sparse as sp
+
     A = sp.csr_array((np.ones(len(rows.indices), np.bool_), rows.indices, rows.indptr), shape=(n, n))
     _, number = sp.csgraph.connected_components(A, directed=directed, connection="weak")
     sizes = np.bincount(number)

@@ -10,11 +10,10 @@ from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 from hopwave.arrays import Array, module_of
 from hopwave.errors import GraphError
-from hopwave.graph.csr import Rows, check_rows
+from hopwave.graph.csr import Rows, by_scipy, check_rows
 
 Place = Literal["tril", "triu", "diag", "offdiag"]
 PLACES: tuple[Place, ...] = ("tril", "triu", "diag", "offdiag")
@@ -61,6 +60,9 @@ def transposed(part: Rows, shape: tuple[int, int]) -> Rows:
     values = xp.ones(len(part.indices), xp.bool_) if part.values is None else part.values
     if xp is np:
         check_rows(part.indptr, part.indices, shape[1])
+    if xp is np and by_scipy(len(part.indices)):
+        import scipy.sparse as sp
+
         turned = sp.csr_array((values, part.indices, part.indptr), shape=shape).tocsc()
         found = turned.indptr, turned.indices, turned.data
     else:

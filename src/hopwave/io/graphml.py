@@ -6,7 +6,6 @@ import re
 from dataclasses import dataclass
 from typing import Any
 from xml.parsers import expat
-from xml.sax.saxutils import quoteattr
 
 from hopwave.errors import FormatError
 from hopwave.graph import Graph
@@ -284,6 +283,8 @@ def write(target: Target, graph: Graph) -> None:
     put(f'  <graph edgedefault="{"directed" if graph.directed else "undirected"}">\n'.encode())
     if marked:
         put(f'    <data key="{_IDS}">text</data>\n'.encode())
+    from xml.sax.saxutils import quoteattr  # it imports urllib
+
     quoted = [quoteattr(text, {"\n": "&#10;", "\r": "&#13;", "\t": "&#9;"}) for text in texts]
     step = 100_000
     for i in range(0, graph.n, step):

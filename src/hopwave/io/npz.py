@@ -20,6 +20,7 @@ from hopwave.graph.csr import check_rows
 from hopwave.io.format import Format, Request, Target
 from hopwave.io.source import FREE_BYTES, MOST_TIMES_UNPACKED, Source
 from hopwave.io.vertices import plain_labels
+from hopwave.system.archives import write_arrays
 
 MAGIC = (b"PK\x03\x04", b"PK\x05\x06")  # a zip archive, an empty one
 # Only our archives have this entry; its value is the layout. Layout 3 has weights if it has an entry for them; labels
@@ -212,9 +213,7 @@ def write(target: Target, graph: Graph) -> None:
             texts = [str(name).encode("utf-8", "surrogatepass") for name in names]
             arrays["label_offsets"] = np.cumsum([0, *map(len, texts)], dtype=np.int64)
             arrays["label_bytes"] = np.frombuffer(b"".join(texts), np.uint8)
-    packs_too_well = any(map(_packs_too_well, arrays.values()))
-    save = np.savez if packs_too_well else np.savez_compressed
-    save(_OneWay(target.stream), allow_pickle=False, **arrays)
+    write_arrays(_OneWay(target.stream), arrays, packed=not any(map(_packs_too_well, arrays.values())))
 
 
 def _packs_too_well(array: npt.NDArray[Any]) -> bool:
@@ -238,10 +237,6 @@ class _OneWay:
 
     def __init__(self, stream: IO[bytes]) -> None:
         self.write, self.flush = stream.write, stream.flush
-
-    def read(self) -> None:
-        """Never called: NumPy treats an object with a `read` as a file, and any other as a file name."""
-        raise io.UnsupportedOperation("write only")
 
 
 FORMAT = Format(

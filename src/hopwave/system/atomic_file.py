@@ -6,10 +6,11 @@ import errno
 import glob
 import gzip
 import os
+import secrets
 import stat
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -40,13 +41,16 @@ def replacing(path: str | os.PathLike[str], *, packed: bool = False) -> Iterator
         return
     if not target.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "no such folder to write to; make it first", str(target.parent))
-    handle, temporary = _temporary(target)
+    old = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
+    _remove_strays(target)
+    temporary = _unused(target)  # its name is known before it is there, so that an error at any moment removes it
     try:
-        with os.fdopen(handle, "wb") as stream:
+        with _opened(temporary, 0o666 if old is None else old) as stream:
             yield from _packing(stream, packed)
             stream.flush()
             os.fsync(stream.fileno())
-            temporary.chmod(_mode(target))
+            if old is not None:
+                temporary.chmod(old)  # the umask was taken from it
             if fcntl is not None:
                 temporary.replace(target)  # before the lock ends: else another writer would remove it as stray
         if fcntl is None:
@@ -66,33 +70,46 @@ def _is_interrupt(error: BaseException | None) -> bool:
     return error is not None
 
 
-def _temporary(target: Path) -> tuple[int, Path]:
-    """A new temporary file beside the target, locked while it is open: a file without a lock is stray."""
-    prefix = f".{target.name[:60]}."
-    for stray in target.parent.glob(f"{glob.escape(prefix)}????????.part"):  # mkstemp's eight characters
-        _remove_stray(stray)
+def _prefix(target: Path) -> str:
+    return f".{target.name[:60]}."
+
+
+def _unused(target: Path) -> Path:
+    """The name of a temporary file beside the target."""
+    return target.with_name(f"{_prefix(target)}{secrets.token_hex(4)}.part")
+
+
+def _opened(temporary: Path, mode: int) -> IO[bytes]:
+    """A new file, locked while it is open: one without a lock is stray.
+
+    A signal cannot come between the opening and the object that closes the file: both are one call into C.
+    """
     while True:
         try:
-            handle, name = tempfile.mkstemp(dir=target.parent, prefix=prefix, suffix=".part")
+            stream = open(temporary, "xb", opener=partial(os.open, mode=mode))  # noqa: SIM115
         except PermissionError as error:  # its message names the temporary file
             reason = "the folder cannot be written to; give another, or change its permissions"
-            raise PermissionError(error.errno, reason, str(target.parent)) from None
-        if fcntl is None:
-            return handle, Path(name)
-        with suppress(OSError):  # a file system without locks, where nothing is removed as stray
-            fcntl.flock(handle, fcntl.LOCK_EX)
-        if Path(name).exists():  # else another process removed it as stray before it was locked
-            return handle, Path(name)
-        os.close(handle)
+            raise PermissionError(error.errno, reason, str(temporary.parent)) from None
+        try:
+            if fcntl is not None:
+                with suppress(OSError):  # a file system without locks, where nothing is removed as stray
+                    fcntl.flock(stream, fcntl.LOCK_EX)
+            if temporary.exists():  # else another process removed it as stray before it was locked
+                return stream
+        except BaseException:
+            stream.close()
+            raise
+        stream.close()
 
 
-def _remove_stray(path: Path) -> None:
-    """Remove a temporary file that no process has open."""
+def _remove_strays(target: Path) -> None:
+    """Remove the temporary files for this target that no process has open."""
     if fcntl is None:
         return
-    with suppress(OSError), path.open("rb") as stream:  # OSError: it is locked, not ours, or gone
-        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        path.unlink(missing_ok=True)
+    for stray in target.parent.glob(f"{glob.escape(_prefix(target))}????????.part"):
+        with suppress(OSError), stray.open("rb") as stream:  # OSError: it is locked, not ours, or gone
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            stray.unlink(missing_ok=True)
 
 
 def _packing(stream: IO[bytes], packed: bool) -> Iterator[IO[bytes]]:
@@ -116,20 +133,13 @@ def kind_of_special(path: Path) -> str | None:
     return None if stat.S_ISREG(mode) else found
 
 
-def _mode(target: Path) -> int:
-    """The permissions of the file to be replaced, or the default for a new file; mkstemp's are too strict."""
-    if target.exists():
-        return stat.S_IMODE(target.stat().st_mode)
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask
-
-
 def _sync_folder(folder: Path) -> None:
     """Flush the new name to the disk, if the system allows to open folders."""
+    handles: list[int] = []
     with suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
         try:
-            os.fsync(handle)
+            handles.extend(map(os.open, [folder], [os.O_RDONLY]))  # one call into C: no signal can lose the handle
+            os.fsync(handles[0])
         finally:
-            os.close(handle)
+            for handle in handles:
+                os.close(handle)

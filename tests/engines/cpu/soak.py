@@ -11,14 +11,13 @@ from __future__ import annotations
 
 import argparse
 import gc
-import json
 import sys
 import threading
 import time
 from pathlib import Path
 
-import hopwave as hw
 import mixed
+from recorded import record
 
 ALLOWED_GROWTH = 16 << 20
 
@@ -70,14 +69,10 @@ def main() -> int:
         f"{grown[0] / 2**20:.1f} MiB, the GPU's by {grown[1] / 2**20:.1f} MiB, threads by {grown[2]}"
     )
     failed = bool(wrong or grown[0] > ALLOWED_GROWTH or grown[1] > 1 << 20 or grown[2] > 0)
-    if given.record:
-        row = {
-            "fuzzer": f"soak on {given.device}", "inputs": given.count, "wrong": wrong, "minutes": minutes,
-            "grown_bytes": grown[0], "grown_bytes_of_the_gpu": grown[1], "grown_threads": grown[2],
-            "date": time.strftime("%Y-%m-%d"), "version": hw.__version__,
-        }  # fmt: skip
-        with given.record.open("a") as file:
-            file.write(json.dumps(row) + "\n")
+    record(
+        given.record, f"soak on {given.device}", given.count, wrong, began, given.device,
+        grown_bytes=grown[0], grown_bytes_of_the_gpu=grown[1], grown_threads=grown[2],
+    )  # fmt: skip
     return 1 if failed else 0
 
 

@@ -9,7 +9,6 @@ those from number 9 on, --events 0/8 every eighth event. The tests (test_cuda_fa
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -21,6 +20,7 @@ from unittest.mock import patch
 import hopwave as hw
 import mixed
 from mixed import Events
+from recorded import record
 
 G = mixed.graph()
 
@@ -184,13 +184,7 @@ def main() -> int:
     minutes, asked = round((time.monotonic() - began) / 60, 2), len(cases)
     print("\n".join(wrong))
     print(f"{tried:,} faults in {whole} of {asked} questions and kinds, {len(wrong)} wrong, {minutes} minutes")
-    if given.record:
-        row = {
-            "fuzzer": "faults on cuda", "inputs": tried, "wrong": len(wrong), "minutes": minutes, "whole": whole,
-            "of": asked, "date": time.strftime("%Y-%m-%d"), "version": hw.__version__,
-        }  # fmt: skip
-        with given.record.open("a") as file:
-            file.write(json.dumps(row) + "\n")
+    record(given.record, "faults on cuda", tried, len(wrong), began, "cuda", whole=whole, of=asked)
     return int(bool(wrong))
 
 

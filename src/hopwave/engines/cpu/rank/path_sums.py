@@ -14,20 +14,22 @@ from hopwave.system.numba_cache import njit
 
 
 @njit(**COMPILED)
-def scatter(offsets, neighbours, rows, mantissas, exponents, skip, sums, powers, touched):
-    """Add every row's number to all of its neighbours but those in skip. Lists those touched, and returns how many.
+def scatter(offsets, neighbours, width, cells, mantissas, exponents, skip, sums, powers, touched):
+    """Add every cell's number to the cells of all neighbours but those in skip. Lists those touched; returns how many.
 
-    sums must be 0 where nothing was added; the caller sets them back to 0.
+    A vertex has `width` cells, one per source of a batch: cell c of vertex v is v · width + c. sums must be 0 where
+    nothing was added; the caller sets them back to 0.
     """
     count = 0
-    for i in range(rows.size):
-        row = rows[i]
+    for i in range(cells.size):
+        row = cells[i] // width
+        column = np.uint64(cells[i] - row * width)
         for j in range(offsets[row], offsets[row + 1]):
-            place = np.uint64(neighbours[j])
+            place = np.uint64(neighbours[j]) * np.uint64(width) + column
             if skip.size and (skip[place >> U6] >> (place & U63)) & U1 != U0:
                 continue
             if sums[place] == 0.0:
-                touched[count] = neighbours[j]
+                touched[count] = place
                 count += 1
             sums[place], powers[place] = add_scaled(sums[place], powers[place], mantissas[i], exponents[i])
     return count

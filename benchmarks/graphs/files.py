@@ -1,0 +1,75 @@
+"""How long it takes to write and to read a graph in each format, with all cores.
+
+    python -m benchmarks.graphs.files [--scale 21] [--weighted] [--rounds 2] [format …]
+
+A Kronecker graph of 16 edges per vertex. What was read is compared with what was written before any time is reported:
+the same graph, bit for bit. Times are wall-clock seconds, the best of some rounds, of hopwave.write and hopwave.read
+in a process that has compiled everything; the file stays in the page cache.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.setting import hw, publish, timed
+
+EXTENSIONS = {
+    "npz": "npz",
+    "csv": "csv",
+    "matrix-market": "mtx",
+    "snap": "txt",
+    "parquet": "parquet",
+    "gapbs": "el",
+    "gapbs serialised": "sg",
+    "dimacs": "gr",
+    "metis": "graph",
+}
+WEIGHTED = {"gapbs": "wel", "gapbs serialised": "wsg"}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("formats", nargs="*", default=list(EXTENSIONS))
+    parser.add_argument("--scale", type=int, default=21)
+    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--weighted", action="store_true")
+    given = parser.parse_args()
+    graph = hw.generate.kronecker(given.scale, 16, seed=1).remove_self_loops()  # METIS refuses them
+    if given.weighted:
+        u, v = graph.to_edges()
+        graph = hw.Graph.from_edges(u, v, graph.n, weights=np.random.default_rng(1).integers(1, 256, len(u)))
+    rows: list[dict[str, Any]] = []
+    with tempfile.TemporaryDirectory() as folder:
+        for name in given.formats:
+            file = Path(folder) / f"graph.{(WEIGHTED if given.weighted else {}).get(name, EXTENSIONS[name])}"
+            try:
+                written, _ = timed(lambda file=file: hw.write(file, graph), given.rounds)
+                read, found = timed(lambda file=file: hw.read(file, progress=False, directed=False), given.rounds)
+                assert found == graph, f"{name}: the graph that was read is another one"
+            except (AssertionError, hw.HopwaveError) as error:
+                print(f"left out: {name}; {error}", flush=True)
+                continue
+            size = file.stat().st_size / 1e6
+            rows.append({"format": name, "MB": size, "write, s": written, "read, s": read})
+            print(rows[-1], flush=True)
+            if name == "npz" and "mmap" in hw.read.__doc__:
+                mapped, found = timed(lambda file=file: hw.read(file, progress=False, mmap=True), given.rounds)
+                assert found == graph
+                rows.append({"format": "npz, mapped", "MB": size, "write, s": None, "read, s": mapped})
+                print(rows[-1], flush=True)
+            file.unlink()
+    kind = "weighted" if given.weighted else "unweighted"
+    publish(
+        "files" + ("-weighted" if given.weighted else ""),
+        f"Writing and reading a file, {graph.m // 2:,} edges, {kind}",
+        rows,
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,471 @@
+"""Faults at every step of every public function: memory that runs out, a disk that fails, Ctrl-C.
+
+    python tests/fuzz/faults.py [--only NAME ...] [--kind KIND ...] [--share 0/4] [--most N] [--minutes M]
+        [--record FILE]
+
+A call is repeated, and its first, second, third … step fails, until it ends without a fault; --most N takes N steps of
+each call, at even distances. What a step is, Python's own profiler says, which sees the calls of C functions:
+
+    memory     NumPy allocates an array: MemoryError
+    disk       a file is opened, read, written, flushed, renamed or removed: OSError, no space or a failing device
+    interrupt  a C function has returned, or a function of Python begins, which is where Python handles signals: Ctrl-C
+
+After each fault: the error is hopwave's or the fault itself, and says something; no file, thread, handler or lock is
+left; an old file is the old one or the new one; and the same call, on the same graph and in another thread, is right.
+Functions are found by the names in __all__; one whose arguments are not known fails the test.
+"""
+
+from __future__ import annotations
+
+import argparse
+import errno
+import faulthandler
+import gc
+import math
+import os
+import random
+import signal
+import sys
+import tempfile
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import interrupts
+import numpy as np
+from difference import Attempt, Difference
+
+import hopwave as hw
+import mixed
+import public_calls
+from hopwave import generate
+from hopwave import linalg as la
+from hopwave.arrays import on_host
+from hopwave.engines.cpu.crew import thread_count
+from hopwave.system import threads
+from recorded import record
+
+KINDS = ("memory", "disk", "interrupt")
+HANGS = 60  # seconds after which a call counts as hanging
+FORMATS = ("txt", "csv", "mtx", "npz", "graph", "gr", "gml", "graphml", "net", "txt.gz", "sg")
+# Functions of NumPy that are written in C and allocate, but that a profiler does not see.
+HIDDEN = ("concatenate", "where", "bincount", "copyto", "empty_like", "zeros_like", "full_like")
+ARRAYS = {
+    *("empty", "zeros", "array", "asarray", "ascontiguousarray", "arange", "fromiter", "frombuffer", "fromstring"),
+    *("astype", "copy", "repeat", "nonzero", "cumsum", "argsort", "sort", "tobytes", "take", "searchsorted", "flatten"),
+}
+FILES = {
+    *("open", "read", "readinto", "readline", "readlines", "write", "writelines", "flush", "fsync", "tofile"),
+    *("truncate", "replace", "rename", "unlink", "remove", "mkdir", "stat", "chmod", "flock", "scandir", "listdir"),
+}
+OF_FILES = {"posix", "nt", "io", "_io", "fcntl", "FileIO", "BufferedWriter", "BufferedReader", "BufferedRandom"}
+
+
+# ---------------------------------------------------------------- the steps of a call
+
+
+class Steps:
+    """Counts the steps of one kind in this thread, and lets one of them fail."""
+
+    def __init__(self, kind: str, fails: int = 0, error: int = errno.ENOSPC) -> None:
+        self.kind, self.fails, self.errno, self.count = kind, fails, error, 0
+        self.raised: BaseException | None = None
+
+    def __enter__(self) -> Steps:
+        if self.kind == "memory":
+            self._kept = {name: getattr(np, name) for name in HIDDEN}
+            for name, function in self._kept.items():
+                setattr(np, name, partial(self._counted, function))
+        sys.setprofile(self._see)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        sys.setprofile(None)
+        if self.kind == "memory":
+            for name, function in self._kept.items():
+                setattr(np, name, function)
+
+    def _counted(self, function: Callable[..., Any], *given: Any, **more: Any) -> Any:
+        self._step()
+        return function(*given, **more)
+
+    def _see(self, frame: Any, event: str, called: Any) -> None:
+        if self.kind == "interrupt":
+            if event in ("call", "c_return") and frame.f_code is not Steps.__exit__.__code__:
+                self._step()
+        elif event == "c_call" and (_allocates(called) if self.kind == "memory" else _reads_or_writes(called)):
+            self._step()
+
+    def _step(self) -> None:
+        self.count += 1
+        if self.count == self.fails:
+            self.raised = self._fault()
+            raise self.raised
+
+    def _fault(self) -> BaseException:
+        if self.kind == "memory":
+            return MemoryError("Unable to allocate 8.00 GiB for an array with shape (1073741824,)")
+        return KeyboardInterrupt() if self.kind == "interrupt" else OSError(self.errno, os.strerror(self.errno))
+
+
+def _allocates(called: Any) -> bool:
+    owner = getattr(called, "__self__", None)
+    module = getattr(called, "__module__", None) or ""
+    return getattr(called, "__name__", "") in ARRAYS and (module.startswith("numpy") or isinstance(owner, np.ndarray))
+
+
+def _reads_or_writes(called: Any) -> bool:
+    owner = getattr(called, "__self__", None)
+    place = getattr(called, "__module__", None) or type(owner).__name__
+    return getattr(called, "__name__", "") in FILES and place in OF_FILES and getattr(owner, "name", 0) not in (1, 2)
+
+
+# ---------------------------------------------------------------- the calls
+
+
+Call = Callable[[], Any]
+Fresh = Callable[[], Call]  # a call whose graphs have nothing prepared
+
+
+def graph_of(function: Callable[..., Any]) -> hw.Graph:
+    """A graph for which the function has an answer, with nothing prepared."""
+    name = function.__name__
+    if name == "topological_order":
+        u, v = generate.uniform_edges(300, 4, seed=1)
+        return hw.Graph.from_edges(np.minimum(u, v)[u != v], np.maximum(u, v)[u != v], n=300, directed=True)
+    if "strong" in name or "weak" in name or "degree" in name or name == "condensation":
+        return hw.Graph.from_edges(*generate.uniform_edges(300, 4, seed=1), n=300, directed=True)
+    return generate.grid(15, 20) if name == "bipartite_sides" else generate.delaunay(300, seed=1)
+
+
+# What some functions need besides: an argument of several that may be left out, or a number that fits the graph.
+MORE: dict[str, dict[str, Any]] = {
+    "hopwave.eigenvector_centrality": {"max_iter": 1000},
+    "hopwave.modularity": {"communities": [range(150), range(150, 300)]},
+    "hopwave.nearest": {"k": 9},
+    "hopwave.validate": {"distances": np.zeros(300, np.int32)},
+    "hopwave.linalg.select": {"predicate": la.binary.gt, "thunk": 2.0},
+    "hopwave.generate.smallworld": {"n": 50, "k": 4},
+    "Graph.from_edges": {"src": [0, 1], "dst": [1, 2]},
+}
+
+
+def public(folder: Path) -> dict[str, Fresh]:
+    """One call of every public function; raises KeyError for one with unknown arguments."""
+
+    def fresh(title: str, function: Callable[..., Any]) -> Call:
+        given = public_calls.required(function) | MORE.get(title, {})
+        for name in {"G", "graph", "g"} & given.keys():
+            given[name] = graph_of(function)
+        for name in {"A", "B"} & given.keys():
+            given[name] = la.Matrix.from_graph(generate.delaunay(60, seed=1))
+        for name in {"x", "u", "v", "w"} & given.keys():
+            given[name] = la.Vector.from_entries(np.arange(0, 60, 3), np.arange(0, 60, 3) % 5 + 1.0, 60)
+        if "seed" in public_calls.options(function):
+            given["seed"] = 1
+        return partial(function, **given)
+
+    return {name: partial(fresh, name, function) for name, function in public_calls.functions()}
+
+
+def files(folder: Path) -> dict[str, Fresh]:
+    """Files of every kind, written over an old one and read, and runs that save."""
+    old, new = generate.path(40), generate.grid(6, 6)
+    found: dict[str, Fresh] = {}
+    for extension in FORMATS:
+        path = folder / f"graph.{extension}"
+
+        def write(path: Path = path) -> Any:
+            hw.write(path, new)
+            return path.read_bytes()
+
+        def fresh(path: Path = path, write: Call = write) -> Call:
+            hw.write(path, old)
+            return write
+
+        found[f"write {extension}"] = fresh
+        read = folder / f"read.{extension}"
+        hw.write(read, new)
+        found[f"read {extension}"] = lambda read=read: partial(hw.read, read, directed=False, progress=False)
+
+    def saved(name: str, **how: Any) -> Fresh:
+        path = folder / f"{name}.npz"
+
+        def run(G: hw.Graph) -> Any:
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", "progress cannot be saved", RuntimeWarning)
+                scores = hw.betweenness_centrality(G, checkpoint=path, device="cpu", progress=False, **how).scores
+            with suppress(OSError):
+                path.unlink(missing_ok=True)
+            return scores
+
+        return lambda: partial(run, generate.delaunay(200, seed=1))
+
+    pool = ThreadPoolExecutor(2)
+    found |= {
+        "a saved run": saved("exact"),
+        "a saved sample": saved("sample", epsilon=0.1, method="paths", seed=1),
+        "an executor": lambda: partial(
+            lambda G: hw.betweenness_centrality(G, executor=pool).scores, generate.delaunay(200, seed=1)
+        ),
+        "bounds": lambda: partial(
+            lambda G: hw.betweenness_centrality(G, k=30, seed=1).bounds, generate.delaunay(200, seed=1)
+        ),
+    }
+    return found
+
+
+def calls(folder: Path) -> dict[str, Fresh]:
+    """Every call by name."""
+    G = mixed.graph()
+    asked = {
+        name: partial(lambda name: partial(mixed.QUESTIONS[name], mixed.fresh(G), "cpu"), name)
+        for name in mixed.QUESTIONS
+    }
+    return public(folder) | files(folder) | asked
+
+
+def plain(found: Any) -> Any:
+    """An answer as something that can be compared to the last bit."""
+    if isinstance(found, bytes):
+        return found
+    if isinstance(found, np.ndarray):
+        return found.dtype.str, found.shape, found.tobytes()
+    if isinstance(found, hw.Graph):
+        return plain((found.indptr, found.indices, found.weights, found.directed))
+    if isinstance(found, la.Vector):
+        return plain((found.indices, found.values))
+    if isinstance(found, la.Matrix):
+        return plain((found.rows.indptr, found.rows.indices, found.stored_values()))
+    if isinstance(found, hw.MemoryEstimate):
+        return found.bytes, found.parts  # the free memory changes
+    if isinstance(found, dict):
+        return plain(list(found.items()))
+    if isinstance(found, tuple | list) or hasattr(found, "__next__"):
+        return [plain(one) for one in found]
+    for name in ("scores", "distances", "labels", "counts", "hubs", "sizes", "pairs", "name"):
+        if hasattr(found, name):
+            return plain(on_host(getattr(found, name)))
+    return repr(found)
+
+
+# ---------------------------------------------------------------- a fault
+
+
+class Faults:
+    """All calls with their right answers, and the state in which the process must be after each fault."""
+
+    def __init__(self, folder: Path, only: list[str] | None = None) -> None:
+        self.folder = folder / "files"
+        self.folder.mkdir()
+        tempfile.tempdir = str(folder / "temporary")
+        Path(tempfile.tempdir).mkdir()
+        named = calls(self.folder)
+        self.calls = {name: named[name] for name in only or named}
+        self.right: dict[str, Any] = {}
+        self.tried = 0
+        self._ignored: list[BaseException | None] = []  # errors in `__del__`, which Python prints and ignores
+        sys.unraisablehook = lambda caught: self._ignored.append(caught.exc_value)
+
+    def known(self, name: str) -> Any:
+        """The right answer of a call, which compiles what it needs."""
+        if name not in self.right:
+            self.right[name] = plain(self.calls[name]()())
+            if plain(self.calls[name]()()) != self.right[name]:
+                raise Difference(f"{name}: two calls give two answers")
+        return self.right[name]
+
+    def count(self, name: str, kind: str) -> int:
+        """How many steps of a kind a call has."""
+        self.known(name)
+        call = self.calls[name]()
+        with Steps(kind) as steps:
+            plain(call())
+        return steps.count
+
+    def attempt(self, name: str, kind: str, fails: int, error: int = errno.ENOSPC) -> bool:
+        """Let one step of a call fail, and look at what is left. Returns whether there was such a step."""
+        right, where = self.known(name), f"{name}, {kind} {fails}"
+        call = self.calls[name]()
+        before, old = self._state(), self._contents()
+        with watched():
+            steps = Steps(kind, fails, error)
+            raised: BaseException | None = None
+            try:
+                with steps:
+                    found = plain(call())
+            except BaseException as caught:
+                raised = caught
+            if steps.raised is None:
+                return False
+            self.tried += 1
+            if raised is not None:
+                self._look_at(raised, kind, where)
+            elif found != right:
+                raise Difference(f"{where}: a wrong answer")
+            elif kind == "interrupt" and not self._ignored:
+                raise Difference(f"{where}: Ctrl-C was ignored")
+            raised = steps.raised = None  # their frames hold files
+            settle()
+            self._compare(before, old, where, name)
+            again: list[Any] = []
+            worker = threading.Thread(target=lambda: again.append(answer(call)))
+            worker.start()
+            worker.join()
+            if again[0] != right:
+                raise Difference(f"{where}: the next call gave {str(again[0])[:300]}")
+        return True
+
+    def _look_at(self, raised: BaseException, kind: str, where: str) -> None:
+        allowed: dict[str, tuple[type[BaseException], ...]] = {
+            "memory": (MemoryError, hw.HopwaveError),
+            "disk": (OSError, hw.HopwaveError),
+            "interrupt": (KeyboardInterrupt,),
+        }
+        if not isinstance(raised, allowed[kind]) or (kind != "interrupt" and not str(raised)):
+            trace = raised.__traceback__
+            while trace is not None and trace.tb_next is not None:
+                trace = trace.tb_next
+            at = f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}" if trace else ""
+            raise Difference(f"{where}: {raised!r} at {at}")
+
+    def _state(self) -> dict[str, Any]:
+        mask = os.umask(0)
+        os.umask(mask)
+        return {
+            "threads": threading.active_count(),
+            "handlers": [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)],
+            "umask": mask,
+            "error state of NumPy": np.geterr(),
+            "temporary files": sorted(Path(tempfile.gettempdir()).iterdir()),
+            "open files": len(list(Path("/dev/fd").iterdir())),
+            "filters": len(warnings.filters),
+        }
+
+    def _contents(self) -> dict[str, bytes]:
+        return {path.name: path.read_bytes() for path in self.folder.iterdir()}
+
+    def _compare(self, before: dict[str, Any], old: dict[str, bytes], where: str, name: str) -> None:
+        after = self._state()
+        if after != before:
+            gc.collect()
+            after = self._state()
+        before["threads"] = max(before["threads"], after["threads"] if after["threads"] <= most_threads() else 0)
+        for key, value in before.items():
+            if after[key] != value:
+                raise Difference(f"{where}: {key} were {value}, and are {after[key]}")
+        ignored = [error for error in self._ignored if not isinstance(error, KeyboardInterrupt | ResourceWarning)]
+        self._ignored.clear()
+        if ignored:
+            raise Difference(f"{where}: {ignored} on the error stream")
+        for file, content in self._contents().items():
+            changed = file not in old or content != old[file]
+            if changed and name.startswith("write ") and content == self.right[name]:
+                continue
+            if changed and not name.startswith("a saved "):  # what such a run saved, the next call reads
+                if file not in old:
+                    (self.folder / file).unlink()
+                raise Difference(f"{where}: {file} is left or has changed")
+
+
+def answer(call: Call) -> Any:
+    try:
+        return plain(call())
+    except BaseException as error:
+        return repr(error)
+
+
+def most_threads() -> int:
+    """The threads that these calls may start: a crew for the leader, and one for an executor's two workers."""
+    return 2 * thread_count() + 8
+
+
+def settle() -> None:
+    """Wait until no thread is busy; one that never ends counts as a hanging call."""
+    while threads.crew._pending or threads.crew._away:
+        time.sleep(0.001)
+
+
+@contextmanager
+def watched() -> Iterator[None]:
+    """Ends the process and prints all stacks if the block does not end."""
+    faulthandler.dump_traceback_later(HANGS, exit=True)
+    try:
+        yield
+    finally:
+        faulthandler.cancel_dump_traceback_later()
+
+
+# ---------------------------------------------------------------- many faults
+
+
+def inputs(draw: random.Random, folder: Path) -> Iterator[Attempt]:
+    """Faults at random steps of random calls: see difference.py."""
+    interrupts.eager()
+    faults = Faults(folder)
+    names, counts = list(faults.calls), {}
+
+    def attempt() -> int:
+        name, kind = draw.choice(names), draw.choice(KINDS)
+        if (name, kind) not in counts:
+            counts[name, kind] = faults.count(name, kind)
+        if not counts[name, kind]:
+            return 0
+        return faults.attempt(
+            name, kind, draw.randint(1, counts[name, kind]), draw.choice((errno.ENOSPC, errno.EIO, errno.EDQUOT))
+        )
+
+    while True:
+        yield attempt
+
+
+def places(count: int, most: float) -> list[int]:
+    """The steps that fail: all, or as many at even distances."""
+    if count <= most:
+        return list(range(1, count + 1))
+    return sorted({1 + round(i * (count - 1) / (most - 1)) for i in range(int(most))})
+
+
+def main() -> int:
+    """Cause the faults, print what was wrong and record the row."""
+    parser = argparse.ArgumentParser(description="Let every step of every function fail once.")
+    parser.add_argument("--only", nargs="+", help="names of calls")
+    parser.add_argument("--kind", nargs="+", choices=KINDS, default=KINDS)
+    parser.add_argument("--share", default="0/1", help="which of how many shares of the calls")
+    parser.add_argument("--most", type=float, default=math.inf, help="steps of each call and kind")
+    parser.add_argument("--minutes", type=float, default=math.inf)
+    parser.add_argument("--record", type=Path, help="a file of rows, to which this run is added")
+    given = parser.parse_args()
+    os.environ["HOPWAVE_PROGRESS"] = "0"
+    warnings.simplefilter("ignore")
+    interrupts.eager()
+    share, shares = map(int, given.share.split("/"))
+    began, wrong, whole, asked = time.monotonic(), 0, 0, 0
+    with tempfile.TemporaryDirectory() as folder:
+        faults = Faults(Path(folder), given.only)
+        for name in list(faults.calls)[share::shares]:
+            for kind in given.kind:
+                asked += 1
+                for fails in places(faults.count(name, kind), given.most):
+                    if time.monotonic() - began > 60 * given.minutes:
+                        break
+                    try:
+                        faults.attempt(name, kind, fails)
+                    except Difference as error:
+                        wrong += 1
+                        print(error, flush=True)
+                else:
+                    whole += 1
+    row = record(given.record, "faults on cpu", faults.tried, wrong, began, whole=whole, of=asked)
+    print(f"{faults.tried:,} faults in {row['minutes']} minutes, {whole} of {asked} calls and kinds, {wrong} wrong")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

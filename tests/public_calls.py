@@ -1,0 +1,43 @@
+"""Every public function, with valid values for its required arguments."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import hopwave as hw
+from hopwave import Graph, generate
+from hopwave import linalg as la
+
+SQUARE = generate.grid(2, 2)
+MATRIX = la.Matrix.from_graph(SQUARE)
+VECTOR = la.Vector.from_entries([0, 2], [1.0, 2.0], 4)
+
+
+def options(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
+    """All parameters of a function, by name."""
+    return dict(inspect.signature(function).parameters)
+
+
+def required(function: Callable[..., Any]) -> dict[str, Any]:
+    """Valid values for the required arguments of a function; a KeyError names one that is not known here."""
+    known = {
+        "G": SQUARE, "graph": SQUARE, "A": MATRIX, "B": MATRIX, "x": VECTOR, "u": VECTOR, "v": VECTOR, "w": VECTOR,
+        "source": 0, "target": 3, "vertex": 0, "sources": [0], "what": "bfs", "d": 1, "k": 3, "op": la.unary.negate,
+        "value": 1.0, "predicate": "tril", "src": [0, 1], "dst": [1, 2], "indptr": [0, 1, 2], "indices": [1, 0],
+        "n": 5, "scale": 3, "rows": 2, "columns": 2, "g": SQUARE, "group": [0], "communities": [[0, 1], [2, 3]],
+        "name": "hopwave",
+    }  # fmt: skip
+    needed = [p for p in options(function).values() if p.default is inspect.Parameter.empty]
+    return {p.name: known[p.name] for p in needed if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)}
+
+
+def functions() -> Iterator[tuple[str, Callable[..., Any]]]:
+    """Every public function but read and write, whose arguments are files, with its name."""
+    for module in (hw, la, generate):
+        for name in module.__all__:
+            if inspect.isfunction(function := getattr(module, name)) and name not in ("read", "write"):
+                yield f"{module.__name__}.{name}", function
+    for name in ("from_edges", "from_csr"):
+        yield f"Graph.{name}", getattr(Graph, name)
