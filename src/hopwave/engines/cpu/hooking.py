@@ -24,13 +24,14 @@ import numpy as np
 from hopwave.engines.cpu import crew, policy, team
 from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.integers import U1
-from hopwave.engines.cpu.intrinsics import COMPILED, INNER, compare_and_swap, noinline, uncounted
+from hopwave.engines.cpu.intrinsics import COMPILED, INNER, compare_and_swap, noinline, prefetch, uncounted
 from hopwave.engines.cpu.views import new_array, unsigned
 from hopwave.system.numba_cache import njit
 
 HOOK, LINK, FINISH, COUNT, NUMBER, LABEL = range(6)
 SAMPLE = 128  # vertices by which the largest tree is guessed
-BLOCK = 4096  # vertices
+BLOCK = 2048  # vertices
+AHEAD = np.uint64(8)  # vertices whose parents are fetched into the cache
 
 
 class Rows(NamedTuple):
@@ -92,6 +93,8 @@ def link_block(indptr, indices, parent, begin, end):
     noinline()
     for v in range(begin, end):
         second = np.uint64(indptr[v]) + U1
+        if v + AHEAD < end and np.uint64(indptr[v + AHEAD]) + U1 < np.uint64(indices.size):
+            prefetch(parent, indices[np.uint64(indptr[v + AHEAD]) + U1])
         if second < np.uint64(indptr[v + U1]):
             link(parent, np.uint32(v), indices[second])
 
@@ -128,6 +131,8 @@ def work(A, W, board, me):
         elif kind == COUNT:
             count = 0
             for v in range(begin, end):
+                if v + AHEAD < end:
+                    prefetch(parent, parent[v + AHEAD])
                 root = root_of(parent, np.uint32(v))
                 parent[v] = root
                 count += np.uint64(root) == v
@@ -200,7 +205,6 @@ def hook(A, W, board, undirected, threads, team_cells, helpers, me):
     crew.dismiss(board)
     if helpers:
         team.close_offer(team_cells)
-
 
 
 def weak_components(graph):

@@ -9,9 +9,12 @@ round, and finds them in its own cache. Where most arcs lead to few vertices, nu
 order of degrees: those that are read most then lie together.
 
 On large undirected graphs rounds are accelerated. The eigenvalues are real then, within ± c, and instead of y the next
-ranks are  ω · (y − before) + before,  ω = 2 / (1 + √(1 − c²)): Golub and Varga, Chebyshev semi-iterative methods (1961),
-in the form that does not change from round to round. c is estimated from how fast changes shrink: a mode that shrinks
-by z belongs to the eigenvalue (z² + ω − 1) / (ω z). `Σ |y − x|` decides when to stop, as without acceleration.
+ranks are  ω · (y − before) + before,  ω = 2 / (1 + √(1 − c²)): Golub and Varga, Chebyshev semi-iterative methods
+(1961), in the form that does not change from round to round. c is estimated from how fast changes shrink: a mode that
+shrinks by z belongs to the eigenvalue (z² + ω − 1) / (ω z). `Σ |y − x|` decides when to stop, as without acceleration.
+
+Where much precision is asked for, such a run also begins nearer to its end. If every neighbour were an average one, the
+ranks of an undirected graph would be  b + (1 − n b) · total / Σ total,  b = (1 − α) / (n − α · number of dead ends).
 """
 
 from __future__ import annotations
@@ -33,7 +36,7 @@ from hopwave.system.numba_cache import njit
 
 SMALLEST = 1e-200  # a factor below which no arc carries anything
 BEGIN, ROUND, END = range(3)  # jobs
-SCALE, LOST, MOMENTUM, BOUND, CHANGE, ROUNDS, NOW_CELLS = range(7)  # cells of Ranks.now
+SCALE, LOST, MOMENTUM, BOUND, CHANGE, ROUNDS, SLOPE, NOW_CELLS = range(8)  # cells of Ranks.now
 LARGEST = 0.99  # eigenvalue that acceleration counts on, at most
 U2, U3 = np.uint64(2), np.uint64(3)
 
@@ -71,10 +74,10 @@ def begin_block(A, W, block):
     noinline()
     indptr, totals, inverse, start = A.indptr, A.totals, A.inverse, W.start
     scale, first, lost, plain, varies = W.now[SCALE], W.w[0], 0.0, totals.size == 0, start.size > 1
-    order, in_order = A.order, A.order.size == 0
+    order, in_order, slope = A.order, A.order.size == 0, W.now[SLOPE]
     for i in range(np.uint64(A.bounds[block]), np.uint64(A.bounds[block + 1])):
         total = np.float64(indptr[i + U1] - indptr[i]) if plain else totals[i]
-        x = start[i if in_order else np.uint64(order[i])] if varies else start[U0]
+        x = (start[i if in_order else np.uint64(order[i])] if varies else start[U0]) + slope * total
         if total == 0.0:
             first[i] = x
             lost += x
@@ -180,7 +183,8 @@ def lead(A, W, board, factor, enough, rounds, threads):
     noinline()
     now, which, before = W.now, np.int64(0), 0.0
     _, left = together(A, W, board, BEGIN, which, threads)
-    bound, change, made, momentum, largest = 0.0, 0.0, 0, 1.0, now[BOUND]
+    change, made, momentum, largest = 0.0, 0, 1.0, now[BOUND]
+    bound = policy.FIRST_BOUND if now[SLOPE] != 0.0 else 0.0
     while True:
         now[LOST], now[MOMENTUM] = factor * left, momentum
         change, left = together(A, W, board, ROUND, which, threads)
@@ -188,13 +192,11 @@ def lead(A, W, board, factor, enough, rounds, threads):
         which = 1 - which
         if change < enough or made == rounds or not change < np.inf:
             break
-        if largest > 0.0 and made > 1:
+        if made > 1 and largest > 0.0:
             shrunk = change / before
-            if shrunk < 1.0:
-                bound = min(largest, max(bound, (shrunk * shrunk + momentum - 1.0) / (momentum * shrunk) * policy.WIDEN))
-            else:
-                bound = 0.0
-            momentum = 2.0 / (1.0 + np.sqrt(1.0 - bound * bound))
+            estimate = policy.WIDEN * (shrunk * shrunk + momentum - 1.0) / (momentum * shrunk)
+            bound = min(largest, max(bound, estimate)) if shrunk < 1.0 else 0.0
+        momentum = 2.0 / (1.0 + np.sqrt(1.0 - bound * bound))
         before = change
     now[CHANGE], now[ROUNDS] = change, made
     # The sum of changes is about the ranks before: where the step beyond them was accelerated, they are the answer.
@@ -222,6 +224,7 @@ class PreparedRounds:
     between two runs."""
 
     arcs: dict[tuple[bool, bool], Arcs] = field(default_factory=dict)
+    sums: dict[tuple[bool, bool], tuple[int, float]] = field(default_factory=dict)  # dead ends, and Σ total
     spare: list[Any] = field(default_factory=list)
 
 
@@ -231,7 +234,11 @@ def power_iteration(A, job):
         return None
     kept, n = A.prepared.record(PreparedRounds), A.shape[0]
     key = A.turned, job.totals is not None
-    arcs = kept.arcs.get(key) or kept.arcs.setdefault(key, _prepared(A, job.totals))
+    if key not in kept.arcs:
+        total = np.ones(n) if job.totals is None else np.asarray(job.totals(), np.float64)
+        kept.sums[key] = n - int(np.count_nonzero(total)), float(total.sum())
+        kept.arcs[key] = _prepared(A, total, job.totals is not None)
+    arcs = kept.arcs[key]
     scale = job.factor
     if abs(scale) < SMALLEST:  # no arc carries anything: as if there were none
         ones, scale = read_only(np.ones(n)), 1.0
@@ -242,10 +249,14 @@ def power_iteration(A, job):
         w = new_array(2 * n, np.float64).reshape(2, n)
     now = np.zeros(NOW_CELLS)
     now[SCALE], now[MOMENTUM] = scale, 1.0
-    accelerates = job.totals is not None and A.rows.indices is A.columns.indices
-    now[BOUND] = min(job.factor, LARGEST) if accelerates and len(arcs.indices) >= policy.ARCS_TO_ACCELERATE else 0.0
+    undirected, start = job.totals is not None and A.rows.indices is A.columns.indices, job.start
+    if undirected and len(arcs.indices) >= policy.ARCS_TO_ACCELERATE:
+        now[BOUND] = min(job.factor, LARGEST)
+        even = isinstance(start, float) and isinstance(job.base, float) and isinstance(job.dead, float)
+        if even and job.enough < policy.PRECISE and job.factor < 1:
+            start, now[SLOPE] = nearer(n, job.factor, *kept.sums[key])
     sums = np.zeros((len(arcs.bounds) - 1, 2))
-    given = (read_only(np.atleast_1d(np.asarray(array, np.float64))) for array in (job.start, job.base, job.dead))
+    given = (read_only(np.atleast_1d(np.asarray(array, np.float64))) for array in (start, job.base, job.dead))
     W = Ranks(w, *given, sums, new_array(n, np.float64), now)
     threads = min(crew.crew_size(len(arcs.indices), None), policy.MAX_TEAM + 1)
     part = arcs, W, crew.new_board(), float(job.factor), float(job.enough), int(job.max_iter), threads
@@ -255,18 +266,28 @@ def power_iteration(A, job):
     return PowerEnd(W.x, int(now[ROUNDS]), float(now[CHANGE]))
 
 
-def _prepared(A, totals):
+def nearer(n, alpha, dead, total):
+    """Ranks to begin with: (what every vertex has, what it has beside that per weight).
+
+    >>> nearer(2, 0.5, 0, 2.0)
+    (0.25, 0.25)
+    """
+    least = (1 - alpha) / (n - alpha * dead)
+    return least, (1 - n * least) / total if total > 0 else 0.0
+
+
+def _prepared(A, total, sums):
     """What does not change from one run to the next."""
     part, n = A.columns, A.shape[0]
     undirected, order = A.rows.indices is part.indices, np.empty(0, np.uint32)
-    total = np.ones(n) if totals is None else np.asarray(totals(), np.float64)
     degrees = np.diff(A.rows.indptr)
-    if int(degrees.max(initial=0)) * n > policy.IRREGULAR * len(part.indices) and is_scattered(part.indptr, part.indices):
+    irregular = int(degrees.max(initial=0)) * n > policy.IRREGULAR * len(part.indices)
+    if irregular and is_scattered(part.indptr, part.indices):
         order, part = _by_degree(part, degrees)
         total = total[order]
     values = np.empty(0) if part.values is None else part.values.astype(np.float64, copy=False)
     inverse = np.divide(1.0, total, out=np.ones(n), where=total > 0)
-    if totals is not None and part.values is None and undirected:
+    if sums and part.values is None and undirected:
         total = np.empty(0)
     work = part.indptr + np.arange(n + 1)
     blocks = policy.blocks_of_rows(int(work[-1]), n)

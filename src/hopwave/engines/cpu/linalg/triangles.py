@@ -2,9 +2,9 @@
 
 For every vertex i and every neighbour j before it, the neighbours before j that they have in common are counted:
 
-    WALK    in the shortest rows, as in grids, by walking two rows side by side; nothing is prepared
-    MARK    in short rows, as in meshes, by marking those of i as bits, which the rows of its neighbours look up
-    LONG    the same in long rows, where it pays to know first how many entries of a row lie before the vertex (MEASURE)
+    WALK    in short rows, as in meshes, by walking two rows side by side; nothing is prepared
+    LONG    in long rows by marking those of i as bits, which the rows of its neighbours look up; it pays to know first
+            how many entries of a row lie before the vertex (MEASURE)
 
 Where one row is much longer than the other, the entries of the shorter one are searched for in it.
 """
@@ -24,7 +24,7 @@ from hopwave.engines.cpu.policy import HALVINGS, MUCH_LONGER
 from hopwave.engines.cpu.views import new_array, unsigned_rows
 from hopwave.system.numba_cache import njit
 
-WALK, MARK, LONG, MEASURE, LOOKS = range(5)  # jobs
+WALK, LONG, MEASURE, LOOKS = range(4)  # jobs
 LONGER = np.uint64(MUCH_LONGER)
 FEW = np.uint64(16)  # entries left of a row from which on they are looked at one by one
 AHEAD = np.uint64(4)  # vertices ahead whose neighbours' rows are fetched into the cache
@@ -59,10 +59,31 @@ def count_in_long_row(indices, p, stop, j, begin, end):
 
 
 @njit(**INNER)
+def is_scattered(indptr, indices, begin, end):
+    """Whether the first neighbours of vertices are mostly far away."""
+    far, step = U0, (end - begin) // FEW + U1
+    for i in range(begin, end, step):
+        if indptr[i] < indptr[i + U1]:
+            far += np.uint64(np.uint64(indices[indptr[i]]) + FAR < i)
+    return far * step * np.uint64(2) > end - begin
+
+
+@njit(**INNER)
 def walk_rows(indptr, indices, begin, end):
     noinline()
-    total = U0
+    total, scattered = U0, is_scattered(indptr, indices, begin, end)
     for i in range(begin, end):
+        if scattered and i + AHEAD + AHEAD < end:
+            v = i + AHEAD + AHEAD
+            for place in range(np.uint64(indptr[v]), np.uint64(indptr[v + U1])):
+                if np.uint64(indices[place]) >= v:
+                    break
+                prefetch(indptr, indices[place])
+            v = i + AHEAD
+            for place in range(np.uint64(indptr[v]), np.uint64(indptr[v + U1])):
+                if np.uint64(indices[place]) >= v:
+                    break
+                prefetch(indices, indptr[indices[place]])
         first, last = np.uint64(indptr[i]), np.uint64(indptr[i + U1])
         place = first + U1  # with its first neighbour, a vertex has none before in common
         while place < last and np.uint64(indices[place]) < i:
@@ -82,55 +103,6 @@ def walk_rows(indptr, indices, begin, end):
                     total += np.uint64(indices[p] == k)
                     q += U1
             place += U1
-    return total
-
-
-@njit(**INNER)
-def is_scattered(indptr, indices, begin, end):
-    """Whether the first neighbours of vertices are mostly far away."""
-    far, step = U0, (end - begin) // FEW + U1
-    for i in range(begin, end, step):
-        if indptr[i] < indptr[i + U1]:
-            far += np.uint64(np.uint64(indices[indptr[i]]) + FAR < i)
-    return far * step * np.uint64(2) > end - begin
-
-
-@njit(**INNER)
-def mark_rows(indptr, indices, bits, begin, end):
-    noinline()
-    total, scattered = U0, is_scattered(indptr, indices, begin, end)
-    for i in range(begin, end):
-        if scattered and i + AHEAD + AHEAD < end:
-            v = i + AHEAD + AHEAD
-            for place in range(np.uint64(indptr[v]), np.uint64(indptr[v + U1])):
-                if np.uint64(indices[place]) >= v:
-                    break
-                prefetch(indptr, indices[place])
-            v = i + AHEAD
-            for place in range(np.uint64(indptr[v]), np.uint64(indptr[v + U1])):
-                if np.uint64(indices[place]) >= v:
-                    break
-                prefetch(indices, indptr[indices[place]])
-        first, last = np.uint64(indptr[i]), np.uint64(indptr[i + U1])
-        stop = first
-        while stop < last and np.uint64(indices[stop]) < i:
-            k = np.uint64(indices[stop])
-            bits[k >> U6] |= U1 << (k & U63)
-            stop += U1
-        for place in range(first + U1, stop):
-            j = indices[place]
-            q, q_end = np.uint64(indptr[j]), np.uint64(indptr[np.uint64(j) + U1])
-            if q_end - q > LONGER * (last - first):
-                total += count_in_long_row(indices, first, place, j, q, q_end)
-                continue
-            while q < q_end:
-                k = np.uint64(indices[q])
-                if k >= np.uint64(j):
-                    break
-                total += (bits[k >> U6] >> (k & U63)) & U1
-                q += U1
-        for place in range(first, stop):
-            bits[np.uint64(indices[place]) >> U6] = U0
     return total
 
 
@@ -209,8 +181,6 @@ def work(A, W, board, me):
         begin, end = np.uint64(first), np.uint64(stop)
         if kind == WALK:
             total += walk_rows(indptr, indices, begin, end)
-        elif kind == MARK:
-            total += mark_rows(indptr, indices, bits, begin, end)
         elif kind == LONG:
             total += long_rows(indptr, indices, lengths, bits, begin, end)
         elif kind == MEASURE:
@@ -235,9 +205,9 @@ def together(A, W, board, kind, threads):
 @njit(**INNER)
 def lead(A, W, board, kind, most, threads):
     """How many triangles there are; -1 where long rows would be looked at too often."""
-    if kind == LONG and together(A, W, board, MEASURE, threads) > most:
-        if together(A, W, board, LOOKS, threads) > most:
-            return np.int64(-1)
+    long = kind == LONG and together(A, W, board, MEASURE, threads) > most
+    if long and together(A, W, board, LOOKS, threads) > most:
+        return np.int64(-1)
     return together(A, W, board, kind, threads)
 
 
@@ -262,7 +232,7 @@ def count(A, W, board, kind, most, threads, found, cells, helpers, me):
 def count_triangles(part, most):
     """How many triangles there are; None where that would take more than `most` looks at entries."""
     n, m = len(part.indptr) - 1, len(part.indices)
-    kind = WALK if m <= policy.SHORTEST_ROWS * n else MARK if m <= policy.SHORT_ROWS * n else LONG
+    kind = WALK if m <= policy.SHORT_ROWS * n else LONG
     threads = min(crew.crew_size(m, None), policy.MAX_TEAM + 1)
     A, found = Pattern(*unsigned_rows(part)), np.zeros(1, np.int64)
     words = 0 if kind == WALK else n // 64 + 1

@@ -61,8 +61,8 @@ def delta_stepping(A, sources, limit, delta, threads, trace):
     Dijkstra's algorithm on one core instead."""
     arcs, kept = arcs_of(A), A.prepared.record(PreparedPaths)
     n, m, given = A.shape[0], len(arcs.indices), delta
-    delta = min(max(width_of(A) if delta is None else delta, NARROWEST), WIDEST)
-    workers = min(thread_count(threads), policy.path_threads(m))
+    workers = min(thread_count(threads), policy.path_threads(m), policy.MAX_TEAM + 1)
+    delta = min(max(policy.shared_width(width_of(A), workers) if delta is None else delta, NARROWEST), WIDEST)
     free = given is None and not trace and len(sources) == 1 and len(arcs.lengths) > 0
     if free and policy.one_core_is_faster(m / n, workers):
         return on_one_core(A, sources[0], limit), delta, [], True

@@ -29,7 +29,16 @@ import numpy as np
 
 from hopwave.engines.cpu import crew, team
 from hopwave.engines.cpu.integers import ONE, U0, U1, U6, U63
-from hopwave.engines.cpu.intrinsics import COMPILED, INNER, atomic_add, atomic_least, nanoseconds, noinline, prefetch, uncounted
+from hopwave.engines.cpu.intrinsics import (
+    COMPILED,
+    INNER,
+    atomic_add,
+    atomic_least,
+    nanoseconds,
+    noinline,
+    prefetch,
+    uncounted,
+)
 from hopwave.engines.cpu.policy import CHAIN_DEGREE, FUSED_BLOCKS, SMALL_BUCKET
 from hopwave.engines.cpu.shortest_paths import bins
 from hopwave.system.numba_cache import njit
@@ -57,70 +66,76 @@ class Run(NamedTuple):
 
 
 @njit(**INNER)
-def relax(A, d, pool, row, now, per_length, limit, shared, chains, u, du):
-    """Offer u's neighbours the distance through u. Returns a neighbour to go on with and its distance, or -1.
-
-    That is one in the middle of a chain whose new distance is in this bucket: it need not wait in a bin.
-    """
-    follow, length = u, -1.0
-    for j in range(np.uint64(A.indptr[u]), np.uint64(A.indptr[u + ONE])):
-        v = A.indices[j]
-        offer = du + (A.lengths[j] if A.lengths.size else 1.0)
-        if offer < d[v] and offer <= limit:
-            if shared:
-                if offer >= atomic_least(d, v, offer):
-                    continue
-            else:
-                d[v] = offer
-            if chains and length < 0.0 and is_inner(A, v) and bins.bucket_of(offer, per_length) == now:
-                follow, length = v, offer
-            else:
-                bins.push(pool, row, now, per_length, v, offer)
-    return follow, length
-
-
-@njit(**INNER)
-def is_inner(A, v):
-    """Whether a vertex has at most two arcs."""
-    return np.uint64(A.indptr[v + ONE]) - np.uint64(A.indptr[v]) <= U2
-
-
-@njit(**INNER)
 def pass_on(A, d, pool, row, board, kind, now, per_length, limit, shared, b):
-    """Relax or spread the entries of a block. Returns whether there were enough free blocks; if not, some are left."""
+    """Relax or spread the entries of a block. Returns whether there were enough free blocks; if not, some are left.
+
+    A neighbour in the middle of a chain whose new distance is in this bucket need not wait in a bin: it is next. No
+    function is called per arc, because passing arrays to one takes longer than an arc; see bins.push.
+    """
     noinline()
-    chains = A.indices.size < CHAIN_DEGREE * A.indptr.size
-    first, last = np.uint64(pool.begin[b]), np.uint64(pool.end[b])
-    for i in range((b << U6) + first, (b << U6) + last):
-        if i + AHEAD < (b << U6) + last:
-            w = pool.vertex[i + AHEAD]
-            prefetch(d, w)
-            prefetch(A.indptr, w)
-        if i + AHEAD // np.uint64(2) < (b << U6) + last:
-            w = np.uint64(A.indptr[pool.vertex[i + AHEAD // np.uint64(2)]])
-            prefetch(A.indices, w)
-            if A.lengths.size:
-                prefetch(A.lengths, w)
-        u, du = pool.vertex[i], pool.distance[i]
+    indptr, indices, lengths = A.indptr, A.indices, A.lengths
+    vertex, distance = pool.vertex, pool.distance
+    chains, weighs = indices.size < CHAIN_DEGREE * indptr.size, lengths.size > 0
+    first, last = (b << U6) + np.uint64(pool.begin[b]), (b << U6) + np.uint64(pool.end[b])
+    for i in range(first, last):
+        if i + AHEAD < last:
+            prefetch(d, vertex[i + AHEAD])
+            prefetch(indptr, vertex[i + AHEAD])
+        if i + AHEAD // U2 < last:
+            place = np.uint64(indptr[vertex[i + AHEAD // U2]])
+            prefetch(indices, place)
+            if weighs:
+                prefetch(lengths, place)
+        u, du = vertex[i], distance[i]
         if d[u] != du:
             continue
-        arcs = U1 if kind == SPREAD else np.uint64(A.indptr[u + ONE]) - np.uint64(A.indptr[u])
+        arcs = U1 if kind == SPREAD else np.uint64(indptr[u + ONE]) - np.uint64(indptr[u])
         need = (arcs >> U6) + min(arcs, bins.BINS) + U1
         if row[bins.FREE_COUNT] < need and not bins.reserve(pool, row, board, need):
             pool.begin[b] = np.uint8(i - (b << U6))
             return False
         if kind == SPREAD:
             bins.push(pool, row, now, per_length, u, du)
-        else:
-            while True:  # along a chain
-                row[bins.VERTICES] += U1
-                row[bins.ARCS] += np.uint64(A.indptr[u + ONE]) - np.uint64(A.indptr[u])
-                u, du = relax(A, d, pool, row, now, per_length, limit, shared, chains, u, du)
-                if du < 0.0:
-                    break
-                if row[bins.FREE_COUNT] <= U2:  # too few for another vertex of the chain, but one is there
-                    bins.push(pool, row, now, per_length, u, du)
-                    break
+            continue
+        while True:  # along a chain
+            follow, length = u, -1.0
+            begin, end = np.uint64(indptr[u]), np.uint64(indptr[u + ONE])
+            row[bins.VERTICES] += U1
+            row[bins.ARCS] += end - begin
+            for j in range(begin, end):
+                v = indices[j]
+                offer = du + (lengths[j] if weighs else 1.0)
+                if offer >= d[v] or offer > limit:
+                    continue
+                if shared:
+                    if offer >= atomic_least(d, v, offer):
+                        continue
+                else:
+                    d[v] = offer
+                k = np.uint64(np.int64(min(offer * per_length, bins.FARTHEST)))
+                if chains and length < 0.0 and k == now and np.uint64(indptr[v + ONE]) - np.uint64(indptr[v]) <= U2:
+                    follow, length = v, offer
+                    continue
+                bin, differ = k & U63, k ^ now
+                if differ > U63:
+                    level, digit = U0, k
+                    while differ > U63:
+                        differ >>= U6
+                        digit >>= U6
+                        level += U1
+                    bin = (level << U6) + (digit & U63)
+                at = row[bin]
+                if at & U63 == U0:
+                    at = bins.open_block(pool, row, bin, at)
+                vertex[at] = v
+                distance[at] = offer
+                row[bin] = at + U1
+            u, du = follow, length
+            if du < 0.0:
+                break
+            if row[bins.FREE_COUNT] <= U2:  # too few for another vertex of the chain, but one is there
+                bins.push(pool, row, now, per_length, u, du)
+                break
     return True
 
 
