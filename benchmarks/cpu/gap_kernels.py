@@ -82,7 +82,7 @@ def check(name: str, right: bool, what: str) -> None:
 
 
 def are_distances(graph: hw.Graph, source: int, d: Any) -> bool:
-    """No arc leads nearer, and an arc leads to every vertex but the source: true of distances alone, weights being > 0."""
+    """No arc leads nearer, and one leads to every vertex but the source: true of distances alone, weights being > 0."""
     tail, head = np.repeat(np.arange(graph.n, dtype=np.int32), graph.degrees), graph.indices
     through = d[tail] + graph.weights
     reached = np.zeros(graph.n, bool)
