@@ -22,6 +22,7 @@ PUBLIC_MODULES = (
     "hopwave.linalg",
     "hopwave.linalg.algorithms",
     "hopwave.distributed",
+    "hopwave.distributed.linalg",
     "hopwave.graph500",
 )
 PLACE = re.compile(r"(<!-- names -->\n).*?(<!-- /names -->)", re.DOTALL)
@@ -85,9 +86,10 @@ GROUPS = (
         "Components, sides, triangles, cores and communities.",
         "connected_components weakly_connected_components strongly_connected_components is_connected "
         "is_weakly_connected is_strongly_connected condensation topological_order is_directed_acyclic_graph "
-        "is_bipartite bipartite_sides triangles triangle_count clustering average_clustering transitivity "
+        "is_bipartite bipartite_sides biconnected_components articulation_points bridges "
+        "triangles triangle_count clustering average_clustering transitivity "
         "square_clustering core_numbers k_core maximal_independent_set label_propagation modularity "
-        "Components Communities",
+        "Components Communities Blocks",
     ),
     _group(
         "errors",
@@ -134,6 +136,13 @@ GROUPS = (
         "from_edges read kronecker uniform spread bfs betweenness_centrality edge_betweenness_centrality "
         "DistributedGraph DistributedBFSResult DistributedBetweennessResult World world Layout",
         "hopwave.distributed",
+    ),
+    _group(
+        "distributed-linalg",
+        "hopwave.distributed.linalg",
+        "Masked products over semirings, of matrices and vectors over ranks.",
+        "DistributedMatrix DistributedVector mxv vxm reduce bfs pagerank sssp",
+        "hopwave.distributed.linalg",
     ),
     _group("graph500", "hopwave.graph500", "The Graph500 benchmark.", "run Outcome Searched", "hopwave.graph500"),
 )

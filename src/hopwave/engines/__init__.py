@@ -73,6 +73,7 @@ Operation = Literal[
     "weighted_sweep",
     "components",
     "strong_components",
+    "blocks",
     "shortest_path",
     "local_efficiencies",
     "path_sums",
@@ -176,6 +177,11 @@ class Operations(Protocol):
 
         The caller may keep the array, and change it.
         """
+
+    def blocks(
+        self, graph: Graph, parent: Integers, depth: npt.NDArray[np.int32], threads: int | None = None
+    ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+        """The biconnected block of every vertex and the head of every block, from a breadth-first search's tree."""
 
     def shortest_path(self, graph: Graph, source: int, target: int) -> list[int] | None:
         """The ids of one shortest path, both ends included, or None if there is no path."""

@@ -24,6 +24,9 @@ class NoOperations:
     def components(self, graph: Graph, strong: bool) -> Any:
         self._refuse("components", graph)
 
+    def blocks(self, graph: Graph, *arguments: Any, **keywords: Any) -> Any:
+        self._refuse("blocks", graph)
+
     def shortest_path(self, graph: Graph, source: int, target: int) -> Any:
         self._refuse("shortest_path", graph)
 

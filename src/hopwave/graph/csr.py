@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any, Literal, NamedTuple, Protocol, get_args
 
 import numpy as np
@@ -71,8 +72,14 @@ class Builder(Protocol):
         """A copy in the host's memory."""
 
 
+def _of_engines() -> Builder:
+    """The builder of the GPU's engine. Engines are imported when one is first needed, and register theirs then."""
+    import_module("hopwave.engines")
+    return builders["cuda"]()
+
+
 # How to get the builder of a device. Engines register theirs here, so that this module need not know them.
-builders: dict[str, Callable[[], Builder]] = {}
+builders: dict[str, Callable[[], Builder]] = {"cuda": _of_engines}
 
 
 def rows_of(

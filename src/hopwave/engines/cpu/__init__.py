@@ -227,6 +227,13 @@ class Engine:
 
         return own_component_labels(graph, strong)
 
+    def blocks(
+        self, graph: Graph, parent: Integers, depth: npt.NDArray[np.int32], threads: int | None = None
+    ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+        from hopwave.engines.cpu.blocks import blocks
+
+        return blocks(self.load(graph, None), parent, depth, threads)
+
     def shortest_path(self, graph: Graph, source: int, target: int) -> list[int] | None:
         from hopwave.engines.cpu.bidirectional import shortest_path
 

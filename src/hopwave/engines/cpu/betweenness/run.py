@@ -46,7 +46,7 @@ class Accumulation:
         self._limits[state.SQUARES] = job.squares
         self._limits[state.DEGREE_BITS] = loaded.degree_bits
         self._limits[state.FINDABLE] = loaded.findable
-        self._limits[state.PULLS] = policy.PULL_NEVER if job.edges else policy.pulls_of(plan, loaded)
+        self._limits[state.PULLS] = policy.pulls_of(plan, loaded, job.edges)
         self._limits[state.CACHED] = n <= policy.CACHED_VERTICES
         self._limits[state.ALONG_ROWS] = policy.adds_along_rows(n, m, loaded.flat, job.planned_sources)
         self._rule = np.array([plan.rule.code, *plan.rule.parameters()])
