@@ -117,3 +117,9 @@ def test_warmup_tells_what_it_compiled(answer: Answer, monkeypatch: pytest.Monke
 
     monkeypatch.setattr(warmup, "PARTS", {"something new": fresh, "nothing": lambda: None})
     assert [part["compiled"] for part in answer("warmup")["parts"]] == [True, False]
+
+
+@pytest.mark.parametrize("command", [["bfs"], ["bc"], ["generate", "kronecker"], ["generate"], []])
+def test_flags_have_no_type_in_the_help(command: list[str], run: Run) -> None:
+    text = run(*command, "--help")
+    assert "<bool>" not in text.lower() and "boolean" not in text.lower() and "--help" in text

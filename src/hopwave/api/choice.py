@@ -210,7 +210,7 @@ def choose_plan(plan: str | Plan, question: SearchJob, graph: Graph, engine: eng
         if graph.m >= DENSE_DEGREE * max(graph.n, 1):
             return CATALOGUE["hopwave-dense"], f"the default for a mean degree from {DENSE_DEGREE} on"
         return CATALOGUE["hopwave"], "the default"
-    chosen = named_plan(plan)
+    chosen = named_plan(plan, "search")
     reason = engine.why_not(chosen, question)
     if reason:
         raise PlanError(reason)
@@ -230,7 +230,7 @@ def choose_betweenness_plan(
     elif plan == "auto":
         chosen, why = CATALOGUE["hopwave-block"], "one source per worker"
     else:
-        chosen, why = named_plan(plan), "asked for"
+        chosen, why = named_plan(plan, "betweenness"), "asked for"
     if chosen.task != "betweenness":
         what = "a search" if chosen.task == "search" else "for shortest paths"
         raise PlanError(

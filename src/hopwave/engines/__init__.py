@@ -48,6 +48,7 @@ from hopwave.planning.jobs import (
     FoundNearFar,
     HyperBallJob,
     Integers,
+    LabelRounds,
     PathSampling,
     PathSums,
     Poll,
@@ -87,6 +88,9 @@ Shortcut = Literal[
     "waves",
     "count_entries",
     "count_triangles",
+    "core_numbers",
+    "label_propagation",
+    "independent_set",
     "power_iteration",
     "dijkstra",
     "delta_stepping",
@@ -299,6 +303,15 @@ class Shortcuts(Protocol):
 
     def count_triangles(self, part: Rows, most: int) -> int | None:
         """How many triangles a symmetric pattern has, or None if counting them would read more than `most` entries."""
+
+    def core_numbers(self, A: Matrix, both: bool) -> Array:
+        """The core number of every vertex; `both`: arcs in and out count. A has no entry twice; loops do not count."""
+
+    def label_propagation(self, A: Matrix, order: Array) -> LabelRounds:
+        """Rounds of label propagation; of labels that are equally frequent, the last in `order` wins."""
+
+    def independent_set(self, A: Matrix, rng: np.random.Generator) -> Array:
+        """Which vertices are in a maximal independent set; every round draws a permutation of the candidates."""
 
     def power_iteration(self, A: Matrix, job: PowerJob) -> PowerEnd | None:
         """All rounds of a power iteration. Returns None if the caller must loop over products."""

@@ -62,6 +62,15 @@ class NoShortcuts:
     def count_triangles(self, *arguments: Any, **keywords: Any) -> Any:
         self._refuse("count_triangles")
 
+    def core_numbers(self, *arguments: Any, **keywords: Any) -> Any:
+        self._refuse("core_numbers")
+
+    def label_propagation(self, *arguments: Any, **keywords: Any) -> Any:
+        self._refuse("label_propagation")
+
+    def independent_set(self, *arguments: Any, **keywords: Any) -> Any:
+        self._refuse("independent_set")
+
     def power_iteration(self, *arguments: Any, **keywords: Any) -> Any:
         self._refuse("power_iteration")
 

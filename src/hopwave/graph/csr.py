@@ -82,6 +82,11 @@ def _of_engines() -> Builder:
 builders: dict[str, Callable[[], Builder]] = {"cuda": _of_engines}
 
 
+def is_compiled_faster(edges: int) -> bool:
+    """Whether compiled code is done sooner with that many edges than NumPy or SciPy."""
+    return edges >= (COMPILED_FROM_IF_LOADED if "numba" in sys.modules else COMPILED_FROM)
+
+
 def rows_of(
     source: npt.NDArray[Any],
     target: npt.NDArray[Any],
@@ -98,8 +103,7 @@ def rows_of(
     equal (else Conflict is raised), unless `combine` says which is kept: their "min", "max", "sum", or the "first".
     Sums are made in the order of the edges.
     """
-    loaded = "numba" in sys.modules
-    if len(source) >= (COMPILED_FROM_IF_LOADED if loaded else COMPILED_FROM):
+    if is_compiled_faster(len(source)):
         from hopwave.graph.csr_compiled import sorted_rows
 
         indptr, indices, kept, place = sorted_rows(

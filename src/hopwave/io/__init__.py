@@ -102,7 +102,7 @@ def read(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write(f"{folder}/path.mtx.gz", Graph.from_edges([0, 1], [1, 2]))
     ...     read(f"{folder}/path.mtx.gz")
-    Graph(n=3, m=4, undirected)
+    Graph(3 vertices, 2 edges, undirected)
     """
     directed, labels, weights = flag_or_none("directed", directed), flag("labels", labels), flag("weights", weights)
     if n is not None and not (is_whole(n) and 0 <= n <= LARGEST_VERTEX_COUNT):

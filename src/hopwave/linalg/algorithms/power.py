@@ -64,11 +64,13 @@ def settle_at_once(A: Matrix, job: PowerJob, what: str, remedy: str = "", before
 
 
 def not_settled(rounds: int, left: float, enough: float, what: str, remedy: str) -> ConvergenceError:
-    """The error of an iteration that did not settle within its rounds."""
-    return ConvergenceError(
+    """The error of an iteration that did not settle within its rounds; `left` is its last change."""
+    error = ConvergenceError(
         f"after {rounds} rounds {what} still change by {left:.3g} in all, not less than {enough:.3g}; "
         f"give a larger max_iter or tol{remedy}"
     )
+    error.left = left
+    return error
 
 
 def check_rounds(tol: float, max_iter: int) -> None:
