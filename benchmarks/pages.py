@@ -35,7 +35,6 @@ from benchmarks.papers import (
     pushpull_page,
     turbo_kernels_page,
     turbobc_page,
-    turbobfs_page,
     xbfs_page,
 )
 from benchmarks.questions import page as questions_page
@@ -49,14 +48,12 @@ VALUES: dict[str, Callable[[list[Record]], Record]] = {
     "gpu-ablations": ablations_page.values,
     "gpu-authors": authors_page.values,
     "gpu-betweenness": gpu_values.betweenness,
-    "gpu-hiragushi": hiragushi_page.values,
     "gpu-hopwave": gpu_values.hopwave,
     "gpu-pushpull": pushpull_page.values,
     "gpu-scale": gpu_values.scale,
     "gpu-search": gpu_values.search,
     "gpu-turbo-kernels": turbo_kernels_page.values,
     "gpu-turbobc": turbobc_page.values,
-    "gpu-turbobfs": turbobfs_page.values,
     "gpu-xbfs": xbfs_page.values,
     "questions": questions_page.values,
     "ranks-weak-h200": hiragushi_page.weak_scaling,

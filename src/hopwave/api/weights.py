@@ -127,8 +127,14 @@ def own_lengths(G: Any, weights: Any) -> tuple[Graph, bool]:
     return graph, graph.is_weighted
 
 
+class CheckedLengths:
+    """Kept with a graph whose weights can be lengths: they need not be read again."""
+
+
 def _check_lengths(graph: Graph) -> None:
     """Raise a GraphError if an arc is shorter than 0 or infinitely long, or sums of distances could exceed float64."""
+    if graph._prepared.find(CheckedLengths) is not None:
+        return
     lengths = np.asarray(graph.weights)
     least, greatest = float(lengths.min(initial=0.0)), float(lengths.max(initial=0.0))
     if least < 0:
@@ -141,6 +147,7 @@ def _check_lengths(graph: Graph) -> None:
         raise GraphError(
             f"weight {greatest:g} is so great that sums of distances may exceed float64; divide all weights by a number"
         )
+    graph._prepared.keep(CheckedLengths())
 
 
 def _chosen_values(matrix: Matrix, weights: Any) -> Matrix:

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from hopwave.arrays import is_on_gpu, masked_place
 from hopwave.checks.numbers import is_real, shown
 from hopwave.errors import GraphError
+from hopwave.graph import reshape
 from hopwave.graph.csr import builders, rows_of
 
 _OF_A_TABLE = "Graph.from_pandas(table, source, target, weight), the names of its columns"
@@ -277,6 +278,8 @@ class _OnHost:
     column = staticmethod(as_column)
     first_nan = staticmethod(first_nan)
     rows_of = staticmethod(rows_of)
+    tails = staticmethod(reshape.sources)
+    induced = staticmethod(reshape.induced)
 
     @staticmethod
     def extent(*columns: npt.NDArray[Any]) -> tuple[int, int]:

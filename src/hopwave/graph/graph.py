@@ -346,12 +346,26 @@ class Graph(GraphEdges):
         """
         if isinstance(vertices, str | bytes) or not isinstance(vertices, Iterable) or getattr(vertices, "ndim", 1) == 0:
             raise GraphError(f"{vertices!r} is not a list of vertices; for a single one give [{vertices!r}]")
-        ids = np.unique(np.fromiter((self.index(vertex) for vertex in vertices), np.int64))
-        return self._induced(ids)
+        return self._induced(self._ids(vertices))
+
+    def _ids(self, vertices: Iterable[Any]) -> npt.NDArray[np.int64]:
+        """The ids of vertices, ascending, each once."""
+        if self._labels is None and type(vertices) is np.ndarray and vertices.dtype.kind in "iu":
+            outside = (vertices < 0) | (vertices >= self.n)
+            if outside.any():
+                self.index(vertices[int(np.argmax(outside))])  # says what is wrong with it
+            chosen = np.zeros(self.n, np.bool_)
+            chosen[vertices] = True
+            return np.flatnonzero(chosen)
+        return np.unique(np.fromiter((self.index(vertex) for vertex in vertices), np.int64))
 
     def _induced(self, ids: npt.NDArray[np.int64]) -> Graph:
         plain = self._labels is None and np.array_equal(ids, np.arange(len(ids)))
         labels = None if plain else ids if self._labels is None else self._labels[ids]
+        if self._device == "cuda" and self._gpu is not None and self._order == "ascending":
+            graph = Graph.__new__(Graph)
+            graph._set(None, builders["cuda"]().induced(self._gpu, ids), self._directed, labels, "cuda")
+            return graph
         return self._with(reshape.induced(self._ascending()._rows, ids), labels=labels)
 
     def largest_component(self) -> Graph:
@@ -379,10 +393,12 @@ class Graph(GraphEdges):
         """
         if not self._directed:
             return self
-        edges = self.edges()
-        return Graph.from_edges(
-            edges.source, edges.target, self.n, weights=edges.weights, combine=combine, labels=self._labels,
-        )  # fmt: skip
+        if self._device == "cuda" and self._gpu is not None:
+            source, (_, target, weights) = builders["cuda"]().tails(self._gpu), self._gpu
+        else:
+            edges = self.edges()
+            source, target, weights = edges.source, edges.target, edges.weights
+        return Graph.from_edges(source, target, self.n, weights=weights, combine=combine, labels=self._labels)
 
     def relabel(self, labels: Mapping[Any, Any] | Sequence[Any] | npt.NDArray[Any] | None) -> Graph:
         """The same graph with other names: one per vertex, a mapping from old names to new ones, or None for none.

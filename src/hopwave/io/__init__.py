@@ -80,7 +80,8 @@ def read(
     progress : bool, optional
         None shows a bar (lines, if stderr is not a terminal) after two seconds, True at once, False never.
     **options
-        Options of this format alone, for example `source=` and `target=` for the columns of a table.
+        Options of this format alone, for example `source=` and `target=` for the columns of a table, or `mmap=True` to
+        map an .npz file, unchecked, instead of reading it.
 
     Returns
     -------
