@@ -29,7 +29,8 @@ from hopwave.planning.jobs import (
     Allowed,
     Direction,
     FoundByBuckets,
-    PowerIteration,
+    PowerEnd,
+    PowerJob,
     Product,
     Settled,
     ShortestPathsJob,
@@ -288,10 +289,12 @@ class Algebra(Passes, linalg.Algebra):
         )
         return FoundByBuckets(found, tuple(levels), alone)
 
-    def pagerank(self, A: Matrix, total: Array, alpha: float, p: Array, q: Array, x: Array) -> PowerIteration:
-        from hopwave.engines.cpu.linalg.pagerank import Ranks
-
-        return Ranks(A, total, alpha, p, q, x)
+    def power_iteration(self, A: Matrix, job: PowerJob) -> PowerEnd | None:
+        if job.normed:
+            from hopwave.engines.cpu.linalg.eigenvector import power_iteration
+        else:
+            from hopwave.engines.cpu.linalg.power import power_iteration
+        return power_iteration(A, job)
 
     def fill(self, values: Array, present: Array, allowed: Allowed, value: Any) -> int | None:
         value, places = values.dtype.type(value), present.view(np.uint8)

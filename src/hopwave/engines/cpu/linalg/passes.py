@@ -5,7 +5,7 @@ from __future__ import annotations
 from hopwave.algebra.matrix import Matrix
 from hopwave.arrays import Array
 from hopwave.graph.csr import Rows
-from hopwave.planning.jobs import LabelRounds, PowerEnd, PowerJob
+from hopwave.planning.jobs import LabelRounds
 
 
 class Passes:
@@ -30,8 +30,3 @@ class Passes:
         from hopwave.engines.cpu.linalg.independent_set import independent_set
 
         return independent_set(A.rows, seed)
-
-    def power_iteration(self, A: Matrix, job: PowerJob) -> PowerEnd | None:
-        from hopwave.engines.cpu.linalg.power import power_iteration
-
-        return power_iteration(A, job)

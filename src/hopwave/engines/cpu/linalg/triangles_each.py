@@ -8,10 +8,9 @@ from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import NEXT_CHUNK, NEXT_WORKER, crew_size, share
 from hopwave.engines.cpu.integers import U0, U1, U6, U63
 from hopwave.engines.cpu.intrinsics import COMPILED, INNER, atomic_add
-from hopwave.engines.cpu.linalg.triangles import count_looks
 from hopwave.engines.cpu.linalg.tril import split_rows
 from hopwave.engines.cpu.linalg.vector_kernels import locate
-from hopwave.engines.cpu.policy import MUCH_LONGER, WORTH_SORTING
+from hopwave.engines.cpu.policy import HALVINGS, MUCH_LONGER, WORTH_SORTING
 from hopwave.engines.cpu.views import unsigned_rows
 from hopwave.system.numba_cache import njit
 
@@ -67,6 +66,17 @@ def count_corners(indptr, indices, lengths, marks, counts, end, size, board):
                 own[i] += found
             for k in row:
                 bits[np.uint64(k) >> U6] = U0
+
+
+@njit(**COMPILED)
+def count_looks(indptr, indices, lengths):
+    """How many entries `count_corners` will look at."""
+    looks = np.int64(0)
+    for i in range(lengths.size):
+        first = np.int64(indptr[i])
+        for j in indices[first : first + lengths[i]]:
+            looks += lengths[i] * HALVINGS if lengths[j] > MUCH_LONGER * lengths[i] else lengths[j]
+    return looks
 
 
 def triangles_each(part):
