@@ -43,6 +43,7 @@ FUZZERS = {  # name → module and function; a module is imported when it runs: 
     "folders": "promises:folders",
     "writers": "promises:writers",
     "memory": "promises:memory",
+    "ranks": "ranks:inputs",
     "too large": "promises:too_large",
 }
 MEMORY = Path("/dev/shm")  # most time would be spent waiting for a disk
