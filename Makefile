@@ -91,9 +91,12 @@ RESULTS ?= benchmarks/results
 report: $(VENV)/.demo
 	$(BIN)/python -m benchmarks.report --results $(RESULTS)
 
-# The tables of TurboBFS and TurboBC on the papers' own graphs of up to 5 million arcs; needs a network for the first run.
+# The tables and figures of the five papers, one page each in build/papers. Graphs that can be neither made nor downloaded
+# are replaced by others of the same kind. make papers DEVICE=cuda, or QUICK=--quick for two minutes per paper.
+DEVICE ?= cpu
 papers: $(VENV)/.test
-	$(BIN)/python -m benchmarks.papers.fetched
+	for paper in turbobfs hiragushi turbobc xbfs pushpull; do \
+	  $(BIN)/hopwave paper $$paper --device $(DEVICE) $(QUICK) --out build/papers || exit 1; done
 
 docs: $(VENV)/.test
 	$(BIN)/python -m docs

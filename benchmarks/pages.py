@@ -37,6 +37,7 @@ from benchmarks.papers import (
     turbobfs_page,
     xbfs_page,
 )
+from benchmarks.questions import page as questions_page
 from benchmarks.sanitize import page as sanitize_page
 
 Record = dict[str, Any]
@@ -56,6 +57,7 @@ VALUES: dict[str, Callable[[list[Record]], Record]] = {
     "gpu-turbobc": turbobc_page.values,
     "gpu-turbobfs": turbobfs_page.values,
     "gpu-xbfs": xbfs_page.values,
+    "questions": questions_page.values,
     "ranks-weak-h200": hiragushi_page.weak_scaling,
     "sanitizer": sanitize_page.values,
 }

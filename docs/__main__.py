@@ -5,8 +5,9 @@ The table of plans comes from the catalogue. It is in docs/plans.md, between the
 `<!-- /functions -->`; it and the list in src/_hopwave_nx_info.py come from the decorators of these functions. The
 tables of docs/papers.md come from docs/papers.toml, those of docs/guarantees.md from docs/guarantees.toml and
 benchmarks/results. docs/picture.py draws docs/architecture.svg from the imports. From benchmarks/results,
-docs/measured.py makes the README's table of times, and docs/speed.py draws docs/speed.svg and docs/betweenness.svg. A
-relative link must lead to a file of the repository, and its #part to a heading in that file.
+docs/measured.py makes the README's table of times, docs/tables.py those of docs/compared.md and docs/performance.md;
+docs/speed.py draws docs/speed.svg and docs/betweenness.svg. The list of names in docs/reference.md comes from
+docs/site/reference.py. A relative link must lead to a file of the repository, and its #part to a heading in that file.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
-from docs import guarantees, measured, papers, picture, speed
+from docs import guarantees, measured, papers, picture, speed, tables
+from docs.site import reference
 
 ROOT = Path(__file__).resolve().parents[1]
 WITH_PLANS = ("docs/plans.md",)
@@ -27,6 +29,8 @@ WITH_INFO = ("src/_hopwave_nx_info.py",)
 WITH_PAPERS = ("docs/papers.md",)
 WITH_GUARANTEES = ("docs/guarantees.md",)
 WITH_TIMES = ("README.md",)
+WITH_NAMES = ("docs/reference.md",)
+WITH_TABLES = ("docs/compared.md", "docs/performance.md")
 PICTURES = {
     "docs/architecture.svg": picture.svg,
     "docs/speed.svg": speed.search,
@@ -156,6 +160,8 @@ def main() -> int:
         (WITH_PAPERS, with_papers),
         (WITH_GUARANTEES, with_guarantees),
         (WITH_TIMES, with_times),
+        (WITH_NAMES, reference.with_names),
+        (WITH_TABLES, tables.with_tables),
     ]
     for name, make in ((name, make) for names, make in generated for name in names):
         rewrite(name, make((ROOT / name).read_text(encoding="utf-8")))

@@ -25,7 +25,7 @@ ON_GPU = {
     "grid1000": "grid 1000², 1,445 levels",
 }
 PEERS = {"scipy ms": "SciPy", "python-graphblas ms": "python-graphblas", "igraph ms": "igraph"}
-BEFORE = "best code before"
+BEFORE = "best GPU code"
 
 
 def last_run(name: str) -> list[dict[str, Any]]:

@@ -33,7 +33,8 @@ GROUPS: tuple[tuple[str, dict[str, str], str], ...] = (
         "descendants_at_distance descendants ancestors is_directed_acyclic_graph connected_components "
         "number_connected_components is_connected weakly_connected_components number_weakly_connected_components "
         "is_weakly_connected number_strongly_connected_components is_strongly_connected attracting_components "
-        "number_attracting_components is_attracting_component is_semiconnected color is_bipartite sets core_number",
+        "number_attracting_components is_attracting_component is_semiconnected is_biconnected bridges has_bridges "
+        "color is_bipartite sets core_number",
     ),
     ("Unweighted; the attributes are copied from the graph itself.", {}, "ego_graph"),
     (
@@ -118,6 +119,11 @@ GROUPS: tuple[tuple[str, dict[str, str], str], ...] = (
     ("Unweighted, without given paths.", {}, "local_reaching_centrality"),
     ("In the order in which NetworkX closes them.", {}, "strongly_connected_components"),
     ("Numbered as NetworkX numbers them.", {}, "condensation"),
+    (
+        "In the order in which NetworkX finds them.",
+        {},
+        "biconnected_component_edges biconnected_components articulation_points",
+    ),
     ("Of all vertices, in graphs without parallel edges.", {}, "triangles"),
     ("Unweighted, of all vertices, in graphs without parallel edges.", {}, "clustering average_clustering"),
     ("Undirected graphs without parallel edges.", {}, "transitivity"),

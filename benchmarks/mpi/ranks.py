@@ -28,11 +28,14 @@ from benchmarks.setting import RESULTS, ROOT, publish
 
 RANKS = (1, 2, 4)
 RESULT = re.compile(r"\{.*\}")  # the JSON that rank 0 prints; mpiexec may add other lines, and colours on the same line
-# Open MPI needs two settings to run as root, and one to start more ranks than cores; MPICH needs none.
+# Open MPI needs two settings to run as root, one to start more ranks than cores, and one (by version) not to bind each
+# of one or two ranks, with all of its threads, to a single core; MPICH needs none.
 OPEN_MPI = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
     "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+    "OMPI_MCA_hwloc_base_binding_policy": "none",
+    "PRTE_MCA_hwloc_default_binding_policy": "none",
 }
 
 

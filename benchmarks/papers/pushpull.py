@@ -22,12 +22,12 @@ import numpy as np
 from benchmarks import pages
 from benchmarks.gpu.graphs import LARGE, verified_searches
 from benchmarks.gpu.search import GENERATED, head
-from benchmarks.papers import enterprise
 from benchmarks.papers.ablations import GRAPH500, in_turn, levels_of
 from benchmarks.setting import RESULTS, hw
 from hopwave import Graph, engines
 from hopwave.engines.cuda.search import steps
 from hopwave.engines.host_loop import by_levels
+from hopwave.papers import enterprise
 from hopwave.planning.jobs import SearchJob
 from hopwave.planning.plan import Plan
 from hopwave.planning.rules import Always

@@ -12,8 +12,8 @@ from functools import cache
 from typing import Any
 
 from benchmarks.before import BEST_SEARCH
-from benchmarks.papers.turbo_tables import ROWS
 from benchmarks.papers.turbobc_page import EXACT, PAPER
+from benchmarks.papers.turbobfs_page import PAPER as TURBOBFS
 from hopwave.planning.catalogue import CATALOGUE
 
 TITLES = {  # of files without a page
@@ -69,7 +69,7 @@ PROGRAMS = {  # words of a column's name → who made the number
     "graphblast": "GraphBLAST",
     "gswitch": "GSWITCH",
     "pyarrow": "pyarrow",
-    "best before": "best code before",
+    "best before": "best GPU code",
     "paper": "the papers",
     "authors": "the authors' programs",
 }
@@ -182,10 +182,10 @@ def stated(name: str, row: dict[str, Any]) -> Iterator[tuple[str, str, float, So
         if graph in EXACT and "exact seconds" in row:
             yield "s", "paper", EXACT[graph][0], paper
     elif name == "gpu-turbobfs":
-        for mteps in _turbobfs(re.sub(r"^kron(\d+)$", r"kron_g500-logn\1", graph)):
+        for mteps in _turbobfs(graph):
             yield "ms", "paper, m / its MTEPS", row["m"] / mteps / 1e3, paper
     elif name == "gpu-search" and plan.startswith("turbobfs"):
-        for mteps in _turbobfs(re.sub(r"^kron(\d+)e4\d$", r"kron_g500-logn\1", graph)):
+        for mteps in _turbobfs(re.sub(r"^kron(\d+)e4\d$", r"kron\1", graph)):
             yield "GTEPS", "paper, its best algorithm", mteps / 1e3, paper
     elif name in ("gpu-search", "gpu-ablations") and plan in PUSH_PULL and graph == "kron21e44":
         yield "GTEPS", "paper", PUSH_PULL[plan], Source("", plan, "the papers", K40, "paper")
@@ -193,4 +193,4 @@ def stated(name: str, row: dict[str, Any]) -> Iterator[tuple[str, str, float, So
 
 def _turbobfs(graph: str) -> list[int]:
     """TurboBFS's MTEPS for a graph, if any."""
-    return [mteps for table, full, _, mteps in ROWS if table[:8] == "TurboBFS" and full.rpartition("/")[2] == graph]
+    return [TURBOBFS[graph]["MTEPS"]] if graph in TURBOBFS else []

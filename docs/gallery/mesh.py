@@ -3,12 +3,12 @@
 #
 # The shape of a mesh without coordinates, its diameter, and path counts that no float can hold.
 #
-# The graph is the Delaunay triangulation of 32,768 random points of a square; the file has no coordinates.
+# The graph is the Delaunay triangulation of 8,192 random points of a square; nothing below knows the points.
 
 # %%
 import hopwave as hw
 
-G = hw.read("delaunay_n15.mtx.gz")
+G = hw.generate.delaunay(2**13, seed=1)
 G
 
 # %% [markdown]

@@ -8,7 +8,7 @@
 # %%
 import hopwave as hw
 
-G = hw.read("email-Enron.mtx.gz")
+G = hw.generate.kronecker(14, seed=1)  # as Graph500 makes them: few hubs, many leaves
 root = int(G.degrees.argmax())
 plans = [plan.name for plan in hw.plans() if plan.task == "search"]
 len(plans)
@@ -48,5 +48,5 @@ for name in ("merrill", "turbobfs-tdbu", "hiragushi-hybrid", "xbfs", "pushpull",
     print(f"{name:>17}: {' '.join(hw.bfs(G, root, plan=name, trace=True).trace.directions)}")
 
 # %% [markdown]
-# Times depend on the machine: `hopwave bench email-Enron.mtx.gz` runs every plan on yours, checks the answers, and ranks
+# Times depend on the machine: `hopwave bench FILE` runs every plan on yours, checks the answers, and ranks
 # them where times differ by more than their spread. On one H200 they are in [these tables](../../benchmarks/results/gpu-search.md).

@@ -4,8 +4,7 @@ A Python file is split at its lines `# %%` (code) and `# %% [markdown]` (text in
 has its cells already. Both run in this process, one after another, each in an empty namespace: no kernel is started.
 What a cell prints, its last expression and its figures follow it on the page. A warning or an error stops the build.
 
-The graphs that an example reads (GRAPHS) are in its working folder. They are the real files where HOPWAVE_DATA has
-them. Elsewhere generated graphs of a similar kind stand in for them, and the page says so.
+An example needs no file: its graph is generated, or comes with Python or a package that the site installs.
 """
 
 from __future__ import annotations
@@ -19,42 +18,14 @@ import re
 import tempfile
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import hopwave as hw
 from docs.site.pages import ROOT, code_address, relinked
 
-DATA = Path(os.environ.get("HOPWAVE_DATA", ROOT.parent / "shared" / "data"))
 FOLDERS = {"gallery": "*.py", "notebooks": "*.ipynb"}
-
-
-@dataclass(frozen=True)
-class Needed:
-    """A graph of the collection that an example reads, and what is generated where it is not to be had."""
-
-    group: str
-    stand_in: str
-    make: Callable[[], hw.Graph]
-
-
-GRAPHS = {
-    "email-Enron": Needed("SNAP", "barabasi_albert(8000, 5)", lambda: hw.generate.barabasi_albert(8000, 5, seed=1)),
-    "luxembourg_osm": Needed(
-        "DIMACS10",
-        "a grid of 60 × 60 without every fifth edge",
-        lambda: _largest(hw.generate.grid(60, 60, missing=0.2)),
-    ),
-    "ppi-cancer": Needed("", "geometric(2000, 0.05)", lambda: hw.generate.geometric(2000, 0.05, seed=1)),
-    "cit-HepPh": Needed("SNAP", "a directed R-MAT graph, scale 12", lambda: hw.generate.rmat(12, 8, seed=1)),
-    "delaunay_n15": Needed("DIMACS10", "delaunay(4096)", lambda: hw.generate.delaunay(4096, seed=1)),
-}
-
-
-def _largest(graph: hw.Graph) -> hw.Graph:
-    return graph.largest_component().relabel(None)
 
 
 @dataclass(frozen=True)
@@ -137,29 +108,13 @@ def _figures() -> Iterator[bytes]:
 
 
 @contextlib.contextmanager
-def working_folder(cells: list[Cell]) -> Iterator[dict[str, str]]:
-    """A folder with the graphs that an example reads, as the current one; yields a sentence about each of them."""
-    text = "\n".join(cell.text for cell in cells)
-    about, before = {}, Path.cwd()
+def empty_folder() -> Iterator[None]:
+    """Another current folder for an example that writes something."""
+    before = Path.cwd()
     with tempfile.TemporaryDirectory() as folder:
-        for name, needed in GRAPHS.items():
-            file = f"{name}.mtx.gz"
-            if f'"{file}"' not in text:
-                continue
-            if (DATA / file).exists():
-                (Path(folder) / file).symlink_to(DATA / file)
-                about[name] = f"`{file}` is the real graph."
-            else:
-                hw.write(Path(folder) / file, needed.make())
-                about[name] = (
-                    f"**This page was built without the file `{file}`**; a generated graph stands in for it, "
-                    f"{needed.stand_in}. So the numbers below are not those of the real graph."
-                )
-            if needed.group:
-                about[name] += f" `hopwave fetch {needed.group}/{name}` downloads it and prints where it is."
         os.chdir(folder)
         try:
-            yield about
+            yield
         finally:
             os.chdir(before)
 
@@ -170,12 +125,10 @@ def write(file: Path, source: Path) -> float:
     folder.mkdir(parents=True, exist_ok=True)
     cells, begin = read(file), time.perf_counter()
     parts, figures = [], 0
-    with working_folder(cells) as about:
+    with empty_folder():
         for cell, output in run(cells, file.name):
             if cell.kind == "markdown":
                 parts.append(relinked(cell.text, file, Path("gallery", f"{file.stem}.md"), code_address()))
-                if len(parts) == 1 and about:
-                    parts.append("\n".join([":::{note}", *about.values(), ":::"]))
                 continue
             parts.append(f"```python\n{cell.text}\n```")
             parts += [f"```text\n{text.rstrip()}\n```" for text in (output.printed, output.text) if text]

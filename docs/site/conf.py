@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import hopwave
+from docs.site.pages import code_address
 
 project = "hopwave"
 author = "The hopwave maintainers"
@@ -43,13 +46,16 @@ html_static_path = ["static"]
 html_css_files = ["hopwave.css"]
 html_favicon = "static/icon.svg"
 html_context = {"default_mode": "auto"}  # light or dark, as the reader's system has it
-html_show_sourcelink = False
-html_copy_source = False
+html_search_scorer = str(Path(__file__).parent / "static" / "scorer.js")
 html_theme_options = {
+    "logo": {"image_light": "_static/logo.svg", "image_dark": "_static/logo.svg", "text": f"hopwave {version}"},
+    "icon_links": [{"name": "Source", "url": address, "icon": "fa-solid fa-code"}]
+    if (address := code_address())
+    else [],
     "navbar_align": "left",
     "header_links_before_dropdown": 6,
     "show_toc_level": 2,
-    "secondary_sidebar_items": ["page-toc"],
+    "secondary_sidebar_items": ["page-toc", "sourcelink"],
     "footer_start": ["copyright"],
     "footer_end": [],
     "navigation_with_keys": False,

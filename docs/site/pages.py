@@ -13,8 +13,6 @@ import shutil
 import tomllib
 from pathlib import Path
 
-from docs.site.results import with_tables
-
 ROOT = Path(__file__).resolve().parents[2]
 PICTURES = {".svg", ".png"}
 LINK = re.compile(r"(!?)\[((?:[^\]\[]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
@@ -85,7 +83,6 @@ def collect(source: Path) -> None:
         target = source / here
         target.parent.mkdir(parents=True, exist_ok=True)
         if file.suffix == ".md":
-            text = with_tables(file.read_text(encoding="utf-8"))
-            target.write_text(relinked(text, file, here, code), encoding="utf-8")
+            target.write_text(relinked(file.read_text(encoding="utf-8"), file, here, code), encoding="utf-8")
         else:
             shutil.copyfile(file, target)

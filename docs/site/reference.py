@@ -22,8 +22,10 @@ PUBLIC_MODULES = (
     "hopwave.linalg",
     "hopwave.linalg.algorithms",
     "hopwave.distributed",
+    "hopwave.distributed.linalg",
     "hopwave.graph500",
 )
+PLACE = re.compile(r"(<!-- names -->\n).*?(<!-- /names -->)", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -84,9 +86,10 @@ GROUPS = (
         "Components, sides, triangles, cores and communities.",
         "connected_components weakly_connected_components strongly_connected_components is_connected "
         "is_weakly_connected is_strongly_connected condensation topological_order is_directed_acyclic_graph "
-        "is_bipartite bipartite_sides triangles triangle_count clustering average_clustering transitivity "
+        "is_bipartite bipartite_sides biconnected_components articulation_points bridges "
+        "triangles triangle_count clustering average_clustering transitivity "
         "square_clustering core_numbers k_core maximal_independent_set label_propagation modularity "
-        "Components Communities",
+        "Components Communities Blocks",
     ),
     _group(
         "errors",
@@ -133,6 +136,13 @@ GROUPS = (
         "from_edges read kronecker uniform spread bfs betweenness_centrality edge_betweenness_centrality "
         "DistributedGraph DistributedBFSResult DistributedBetweennessResult World world Layout",
         "hopwave.distributed",
+    ),
+    _group(
+        "distributed-linalg",
+        "hopwave.distributed.linalg",
+        "Masked products over semirings, of matrices and vectors over ranks.",
+        "DistributedMatrix DistributedVector mxv vxm reduce bfs pagerank sssp",
+        "hopwave.distributed.linalg",
     ),
     _group("graph500", "hopwave.graph500", "The Graph500 benchmark.", "run Outcome Searched", "hopwave.graph500"),
 )
@@ -187,13 +197,21 @@ def page(group: Group) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def overview() -> str:
-    """Every page with a line about it, and links to its names."""
-    parts = ["| page | names |", "|---|---|", "| [The command](api/command.md) | `hopwave` and its subcommands |"]
+def overview(linked: bool) -> str:
+    """Every page and its names: with links on the site, whose pages are made of docstrings; in words elsewhere."""
+    rows = [("The command", "command", "`hopwave` and its subcommands")]
     for group in GROUPS:
-        names = ", ".join(f"{{py:obj}}`{name} <{group.module}.{name}>`" for name in group.names)
-        parts.append(f"| [{group.title}](api/{group.file}.md) | {names} |")
-    return "\n".join(parts)
+        shown = (f"{{py:obj}}`{name} <{group.module}.{name}>`" if linked else f"`{name}`" for name in group.names)
+        rows.append((group.title, group.file, ", ".join(shown)))
+    lines = [
+        f"| [{title}](api/{file}.md) | {names} |" if linked else f"| {title} | {names} |" for title, file, names in rows
+    ]
+    return "\n".join(["| page | names |", "|---|---|", *lines])
+
+
+def with_names(page: str, linked: bool = False) -> str:
+    """The page with its list of names rewritten."""
+    return PLACE.sub(lambda found: f"{found[1]}{overview(linked)}\n{found[2]}", page)
 
 
 def command() -> str:
@@ -238,4 +256,4 @@ def write(source: Path) -> None:
         (folder / f"{group.file}.md").write_text(page(group), encoding="utf-8")
     (folder / "command.md").write_text(command(), encoding="utf-8")
     contents = source / "reference.md"
-    contents.write_text(contents.read_text(encoding="utf-8").replace("<!-- names -->", overview()), encoding="utf-8")
+    contents.write_text(with_names(contents.read_text(encoding="utf-8"), linked=True), encoding="utf-8")

@@ -16,6 +16,7 @@ if TYPE_CHECKING:  # each of these is imported when it is first used, by the fun
         triangles,
     )
     from hopwave.api.betweenness import betweenness_centrality, edge_betweenness_centrality
+    from hopwave.api.blocks import articulation_points, biconnected_components, bridges
     from hopwave.api.closeness import barycenter, closeness_centrality, harmonic_centrality
     from hopwave.api.clustering import average_clustering, clustering, modularity, square_clustering, transitivity
     from hopwave.api.connectivity import (
@@ -73,6 +74,7 @@ if TYPE_CHECKING:  # each of these is imported when it is first used, by the fun
     from hopwave.planning.catalogue import plan, plans
     from hopwave.planning.trace import Bucket, BucketTrace, Level, Trace
     from hopwave.results.betweenness import BetweennessResult, EdgeBetweennessResult
+    from hopwave.results.blocks import Blocks
     from hopwave.results.components import Communities, Components
     from hopwave.results.hyperball import HyperBall
     from hopwave.results.memory_estimate import MemoryEstimate
@@ -97,6 +99,7 @@ __version__ = "0.1.0"
 __all__ = [
     "BFSResult",
     "BetweennessResult",
+    "Blocks",
     "Bucket",
     "BucketTrace",
     "Certificate",
@@ -130,6 +133,7 @@ __all__ = [
     "Validation",
     "VertexScores",
     "all_shortest_paths",
+    "articulation_points",
     "average_clustering",
     "average_shortest_path_length",
     "barycenter",
@@ -137,7 +141,9 @@ __all__ = [
     "bfs",
     "bfs_each",
     "bfs_many",
+    "biconnected_components",
     "bipartite_sides",
+    "bridges",
     "center",
     "closeness_centrality",
     "clustering",

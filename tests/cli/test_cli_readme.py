@@ -27,7 +27,7 @@ def small(words: list[str]) -> list[str]:
     return [SMALLER.get(before, word) for before, word in zip(["", *words], words, strict=False)]
 
 
-ELSEWHERE = ("warmup", "fetch")  # too slow for here; needs a network, and tests/datasets has a server for it
+ELSEWHERE = ("warmup", "fetch", "paper")  # too slow for here; tests/datasets has a server; tests/papers
 
 
 @pytest.mark.parametrize("command", [command for command in commands() if command.split()[1] not in ELSEWHERE])

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import gzip
 import io
-import json
 import re
 import stat
-import sys
 import tarfile
 import threading
 import tracemalloc
@@ -21,13 +19,13 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
-from benchmarks import setting
-from benchmarks.papers import fetched as papers
 
 import hopwave as hw
 from hopwave import datasets
 from hopwave.cli import main
 from hopwave.datasets import collection, transfer
+from hopwave.papers.graphs import Limits, Shelf
+from hopwave.papers.records import table
 
 NAME = "Newman/tiny"
 EDGES = "".join(f"{2 + i} {1 + i}\n" for i in range(3000))
@@ -188,35 +186,19 @@ def test_a_graph_of_another_size_than_stated_is_refused(site: Site) -> None:
         datasets.fetch("astro-ph")
 
 
-def test_the_papers_tables_on_their_own_graphs(
-    site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """`make papers`, from a server that has one of three graphs."""
-    G = hw.generate.mycielskian(12)
+def test_a_paper_takes_a_graph_that_can_be_had_and_a_stand_in_for_one_that_cannot(site: Site, tmp_path: Path) -> None:
+    """From a server that has one of two graphs; after the first failure the network is not asked again."""
+    G = hw.generate.kronecker(9, seed=1)
     hw.write(tmp_path / "graph.mtx", G)
-    site.files["/Mycielski/mycielskian12.tar.gz"] = archive(
-        "mycielskian12/mycielskian12.mtx", (tmp_path / "graph.mtx").read_bytes()
-    )
-    rows = (
-        ("TurboBFS I", "Newman/astro-ph", 10, 808),
-        ("TurboBFS II", "Mycielski/mycielskian12", 3, 2036),
-        ("TurboBFS II", "Mycielski/mycielskian13", 3, 4092),
-        ("TurboBC 3", "Mycielski/mycielskian12", 3, 1000),
-    )
-    monkeypatch.setattr(papers, "ROWS", rows)
-    monkeypatch.setattr(setting, "RESULTS", tmp_path)
-    monkeypatch.setattr(sys, "argv", ["papers", "--most", "1000000", "--trials", "2", "--seconds", "0.1"])
-    papers.main()
-    (line,) = (tmp_path / "papers-cpu.jsonl").read_text(encoding="utf-8").splitlines()
-    found = json.loads(line)["rows"]
-    assert [(row["table"], row["n"], row["arcs"], row["d"], row["paper's d"]) for row in found] == [
-        (table, G.n, G.m, 3, 3) for table in ("TurboBFS II", "TurboBC 3")
-    ]
-    assert [row["plan"].partition("-")[0] for row in found] == ["turbobfs", "turbobc"]
-    shown = capsys.readouterr().out
-    assert f"{setting.LEFT_OUT}Newman/astro-ph; " in shown and "mycielskian13;" not in shown
-    page = (tmp_path / "papers-cpu.md").read_text(encoding="utf-8")
-    assert "Left out: 1 graph of over 1,000,000 arcs, and Newman/astro-ph, which could not be had." in page
+    site.files["/Group/here.tar.gz"] = archive("here/here.mtx", (tmp_path / "graph.mtx").read_bytes())
+    shelf = Shelf("cpu", Limits(1_000_000, 0, 20_000, download=True))
+    here, gone, later = table("a Group/here social U 1 10\nb Group/gone road U 2 5\nc Group/later mesh U 1 6", (), "1")
+    found = shelf.get(here)
+    assert found.graph is not None and (found.graph.n, found.graph.m, found.origin) == (G.n, G.m, "the paper's file")
+    for case, what in ((gone, "stand-in: grid of 44 x 44"), (later, "stand-in: Delaunay triangulation")):
+        found = shelf.get(case)
+        assert found.graph is not None and found.origin.startswith(what)
+    assert len(site.asked) == 2 and "gone" in shelf.offline
 
 
 # ---------------------------------------------------------------- downloads

@@ -116,6 +116,10 @@ def components(case: Case) -> int:
     else:
         theirs = case.igraph.connected_components().membership
         equal(partition(hw.connected_components(case.plain, device="cpu").labels.tolist()), partition(theirs))
+        blocks = hw.biconnected_components(case.plain, device="cpu")
+        parts = (sorted(part) for part in case.igraph.biconnected_components() if len(part) > 1)
+        equal(sorted(part.tolist() for part in blocks.members()), sorted(parts), "biconnected components")
+        equal(blocks.articulation_points.tolist(), sorted(case.igraph.articulation_points()), "articulation points")
         equal(hw.is_connected(case.plain, device="cpu"), nx.is_connected(case.nx))
     return 3 if case.directed else 2
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -146,3 +148,12 @@ def test_weights_of_a_gpu_lose_nothing(values: Any, message: str) -> None:
         Graph.from_edges(Pretended([0, 1]), Pretended([1, 2]), weights=Pretended(values))
     whole = Graph.from_edges(Pretended([0, 1]), Pretended([1, 2]), weights=Pretended(np.array([3, 4])))
     assert whole.device == "cuda" and list(whole.edges()) == [(0, 1, 3.0), (1, 2, 4.0)]
+
+
+def test_a_new_process_knows_the_gpu_before_any_search() -> None:
+    """Engines are imported when they are first needed, which may be to move a graph."""
+    code = (
+        "import hopwave as hw\ntry: print(hw.generate.path(3).to('cuda').device)\nexcept hw.EngineError: print('none')"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert ran.returncode == 0 and ran.stdout.strip() in ("cuda", "none"), ran.stderr

@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 from benchmarks import __main__ as runner
 from benchmarks import pages, setting
-from benchmarks.papers import authors_page, hiragushi_page, plans_checked, turbo_kernels_page, turbo_tables
+from benchmarks.papers import authors_page, hiragushi_page, plans_checked, turbo_kernels_page
 
 import hopwave as hw
-from hopwave.datasets import published
 from hopwave.planning.trace import Trace
 
 ONLY_LINES = {"building", "fuzz", "importing", "reading"}  # these print a line and have no page
@@ -92,13 +91,6 @@ def test_publishing_writes_a_page_that_follows_from_its_line(
     assert len((tmp_path / "try.jsonl").read_text().splitlines()) == 2
     page = (tmp_path / "try.md").read_text(encoding="utf-8")
     assert page == pages.rendered("try", tmp_path) and "| é | 2 | – |" in page and page in capsys.readouterr().out
-
-
-def test_every_row_of_the_papers_is_a_graph_that_can_be_fetched() -> None:
-    known = {entry.name: " ".join(entry.papers) for entry in published()}
-    assert all(table.partition(" ")[0] in known[graph] for table, graph, *_ in turbo_tables.ROWS)
-    papers = [table.partition(" ")[0] for table, *_ in turbo_tables.ROWS]
-    assert (papers.count("TurboBFS"), papers.count("TurboBC")) == (69, 33)  # as many graphs as in the papers
 
 
 def test_kernels_counted_by_ncu_belong_to_the_run_that_began_before_them(tmp_path: Path) -> None:

@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 from benchmarks import pages
 from docs import __main__ as docs
-from docs import measured, papers, papers_values, picture, speed
+from docs import measured, papers, papers_values, picture, speed, tables
+from docs.site import reference
 
 import hopwave as hw
 
@@ -67,6 +68,21 @@ def test_the_times_are_those_of_the_results(name: str, root: Path) -> None:
     assert doctest.testmod(measured).failed == 0
     with pytest.raises(LookupError, match=r"gpu-calls.jsonl has no row with {'call': 'nothing'}"):
         measured.row_of("gpu-calls", call="nothing")
+
+
+@pytest.mark.parametrize("name", docs.WITH_NAMES)
+def test_the_list_of_public_names_is_true(name: str, root: Path) -> None:
+    page = (root / name).read_text(encoding="utf-8")
+    assert reference.with_names(page) == page and "`betweenness_centrality`" in page, "run `make docs`"
+
+
+@pytest.mark.parametrize("name", docs.WITH_TABLES)
+def test_pages_read_whole_in_the_repository(name: str, root: Path) -> None:
+    page = (root / name).read_text(encoding="utf-8")
+    assert tables.with_tables(page) == page, "run `make docs`"
+    marks = re.findall(r"<!-- table: ([\w-]+) -->\n\| ", page)
+    assert len(marks) == page.count("<!-- table") > 5, "every table has its rows"
+    assert doctest.testmod(tables).failed == 0
 
 
 def test_a_new_run_changes_the_times(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,6 +27,8 @@ CHECKS = tuple(
 ON_A_GPU = (
     *("packets", "wires", "generated_in_place", "sources_and_limits", "bytes_sent", "wide_slots", "ids_beyond_32_bits"),
     *("validation_finds_what_is_wrong", "shortest_paths", "betweenness_by_sources", "every_trap_in_every_layout"),
+    *("hiragushis_hybrid", "rows_sorted_by_in_degree", "products_over_ranks", "products_write_as_linalg_does"),
+    "algorithms_made_of_products",
 )
 MAX_JOBS = 4  # per number of ranks: three checks may fail before the rest is skipped
 PASSED = ""

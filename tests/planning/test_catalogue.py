@@ -164,11 +164,11 @@ def test_hiragushi() -> None:
 def test_xbfs() -> None:
     """Four ways to make a queue (section 4), and ablations that differ only in the bottom-up step (section 5)."""
     plan = CATALOGUE["xbfs"]
-    scan_free, single_scan, double_scan, no_queue = plan.steps
+    scan_free, single_scan, double_scan, no_queue, to_the_end = plan.steps
     assert isinstance(scan_free, Push) and isinstance(single_scan, Push) and isinstance(no_queue, Push)
     assert isinstance(double_scan, Pull)
     assert (scan_free.output, single_scan.output, no_queue.output) == ("queue", "scan", "reuse")
-    assert (scan_free.claim, single_scan.claim) == ("atomic", "benign")
+    assert (scan_free.claim, single_scan.claim) == ("atomic", "benign") and to_the_end == scan_free
     assert double_scan.asynchronous and double_scan.rows == "compacted"
     assert plan.rule == XBFS(0.1)
     for name in PUBLISHED[catalogue.XBFS_PAPER][1:]:

@@ -11,7 +11,7 @@ from hopwave.planning.catalogue import CATALOGUE
 from hopwave.planning.rules import XBFS, Always, Beamer, Fewer, Growing, OneWay, Ratio, Rule, Sizes
 
 PUSH, PULL = 0, 1
-SCAN_FREE, SINGLE_SCAN, DOUBLE_SCAN, NO_QUEUE = range(4)
+SCAN_FREE, SINGLE_SCAN, DOUBLE_SCAN, NO_QUEUE, SCAN_FREE_AGAIN = range(5)
 
 RULES: list[Rule] = [
     Always(),
@@ -130,9 +130,20 @@ def test_xbfs_figure_7() -> None:
         DOUBLE_SCAN,
         DOUBLE_SCAN,
         NO_QUEUE,
-        SCAN_FREE,
-        SCAN_FREE,
+        SCAN_FREE_AGAIN,
+        SCAN_FREE_AGAIN,
     ]
+
+
+def test_xbfs_never_returns_to_a_single_scan_after_a_pull() -> None:
+    """The second top-down phase ends scan-free (section 4.3), also where its frontier grows as equation 2 asks."""
+    levels = [(mf, mf, 1000) for mf in (40, 400, 2, 40, 90)]
+    steps = [SCAN_FREE, DOUBLE_SCAN, NO_QUEUE, SCAN_FREE_AGAIN, SCAN_FREE_AGAIN]
+    assert replay(XBFS(0.1), 1000, 1000, levels) == steps
+    first_phase = [(mf, mf, 1000) for mf in (2, 40, 90)]
+    assert replay(XBFS(0.1), 1000, 1000, first_phase) == [SCAN_FREE, SINGLE_SCAN, SINGLE_SCAN]
+    again = Sizes(1000, 1000, nf=9, mf=100, mu=500, nf0=9, mf0=90, last=SCAN_FREE_AGAIN)
+    assert XBFS(0.1).choose(again) == DOUBLE_SCAN, "the direction follows α alone"
 
 
 @pytest.mark.parametrize("mf, step", [(100, DOUBLE_SCAN), (99, SCAN_FREE)])
@@ -148,8 +159,11 @@ def test_xbfs_equation_2_predicts_the_last_push(mf0: int, step: int) -> None:
 
 def test_xbfs_reuses_a_queue_only_right_after_a_pull() -> None:
     assert XBFS(0.1).choose(Sizes(1000, 1000, nf=9, mf=10, mu=9, nf0=90, mf0=500, last=DOUBLE_SCAN)) == NO_QUEUE
-    for last in (-1, SCAN_FREE, SINGLE_SCAN, NO_QUEUE):
-        assert XBFS(0.1).choose(Sizes(1000, 1000, nf=9, mf=10, mu=9, nf0=90, mf0=500, last=last)) == SCAN_FREE
+    for last, step in [
+        *((before, SCAN_FREE) for before in (-1, SCAN_FREE, SINGLE_SCAN)),
+        *((after, SCAN_FREE_AGAIN) for after in (NO_QUEUE, SCAN_FREE_AGAIN)),
+    ]:
+        assert XBFS(0.1).choose(Sizes(1000, 1000, nf=9, mf=10, mu=9, nf0=90, mf0=500, last=last)) == step
 
 
 # ---------------------------------------------------------------- hopwave's own rules

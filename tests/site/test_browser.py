@@ -11,6 +11,8 @@ from pathlib import Path
 import browser
 import pytest
 
+import hopwave as hw
+
 pytestmark = pytest.mark.slow
 
 PAGES = (
@@ -23,7 +25,7 @@ PAGES = (
     "api/search.html",
     "howto/xbfs.html",
     "gallery/index.html",
-    "gallery/email.html",
+    "gallery/terrain.html",
     "performance.html",
     "compared.html",
     "glossary.html",
@@ -57,11 +59,31 @@ def test_pages_open_without_errors(window: browser.Browser, address: str, size: 
     assert window.problems == []
 
 
+def test_wide_tables_and_code_scroll_by_themselves(window: browser.Browser, address: str) -> None:
+    window.resize(400, 844, False)
+    for page, selector in (("compared.html", "table"), ("gallery/terrain.html", "div.highlight pre")):
+        window.open(address + page)
+        wide = f"[...document.querySelectorAll('main {selector}')].filter(e => e.scrollWidth > e.clientWidth + 1)"
+        assert window.run(f"{wide}.length > 0"), page
+        assert window.run(f"{wide}.every(e => getComputedStyle(e).overflowX === 'auto')"), page
+        assert window.run("document.documentElement.scrollWidth <= innerWidth"), page
+
+
+def test_every_page_names_the_version_and_its_source(window: browser.Browser, address: str) -> None:
+    window.resize(1280, 900, False)
+    window.open(address + "graphs.html")
+    assert hw.__version__ in window.run("document.querySelector('.navbar-brand').textContent")
+    assert window.run("document.querySelector('.navbar-brand img').naturalWidth > 0")
+    assert window.run("[...document.querySelectorAll('a')].some(a => a.href.includes('_sources/graphs.md'))")
+
+
 def test_links_are_followed(window: browser.Browser, address: str) -> None:
     window.resize(1280, 900)
     window.open(address + "index.html")
     targets = window.run("[...document.querySelectorAll('nav a, main a')].map(a => a.href)")
-    here = sorted({target.partition("#")[0] for target in targets if target.startswith(address)})
+    here = sorted(
+        {target.partition("#")[0] for target in targets if target.startswith(address) and "_sources" not in target}
+    )
     assert len(here) >= 8
     for target in here:
         window.open(target)
@@ -69,12 +91,12 @@ def test_links_are_followed(window: browser.Browser, address: str) -> None:
     assert window.problems == []
 
 
-def test_the_search_finds_a_function(window: browser.Browser, address: str) -> None:
-    window.open(address + "search.html?q=betweenness_centrality")
+@pytest.mark.parametrize("words", ["betweenness_centrality", "hopwave.betweenness_centrality"])
+def test_the_search_finds_a_function_first(window: browser.Browser, address: str, words: str) -> None:
+    window.open(address + f"search.html?q={words}")
+    window.wait_for("document.querySelector('.search-summary')?.textContent.includes('found')")
     first = window.wait_for("document.querySelector('#search-results li a')?.href")
-    assert first.startswith(address)
-    found = window.wait_for("[...document.querySelectorAll('#search-results li a')].map(a => a.href).join(' ')")
-    assert "api/centralities.html" in found
+    assert first.endswith("api/centralities.html#hopwave.betweenness_centrality")
     assert window.problems == []
 
 

@@ -1,4 +1,4 @@
-"""The runner of examples: cells, what they print and draw, and substitutes for missing graphs."""
+"""The runner of examples: cells, and what they print and draw."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from docs.site import cells, pages, results
-
-import hopwave as hw
+from docs import tables
+from docs.site import cells, pages
 
 
 def test_a_python_file_is_split_into_cells(tmp_path: Path) -> None:
@@ -37,19 +36,6 @@ def test_an_error_or_a_warning_stops_the_build(code: str) -> None:
         list(cells.run([cells.Cell("code", code)], "test"))
 
 
-@pytest.mark.parametrize("real", [False, True])
-def test_a_page_says_whether_its_graph_is_real(real: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cells, "DATA", tmp_path)
-    if real:
-        hw.write(tmp_path / "email-Enron.mtx.gz", hw.generate.path(7))
-    code = [cells.Cell("code", 'import hopwave as hw\nhw.read("email-Enron.mtx.gz").n')]
-    with cells.working_folder(code) as about:
-        [(_, output)] = cells.run(code, "test")
-    assert (output.text == "7") == real
-    assert ("is the real graph" in about["email-Enron"]) == real
-    assert ("stands in for it" in about["email-Enron"]) != real
-
-
 def test_notebooks_are_stored_without_results() -> None:
     for file in cells.examples():
         if file.suffix == ".ipynb":
@@ -68,9 +54,9 @@ def test_links_to_code_are_words_until_the_repository_has_an_address() -> None:
     assert pages.relinked("```\n[a](b.md)\n```\n", page, here) == "```\n[a](b.md)\n```\n"
 
 
-@pytest.mark.parametrize("name", results.TABLES)
+@pytest.mark.parametrize("name", tables.TABLES)
 def test_tables_have_a_value_in_every_column(name: str) -> None:
-    rows = results.TABLES[name]()
+    rows = tables.TABLES[name]()
     assert rows and all(any(row[title] is not None for row in rows) for title in rows[0])
 
 
@@ -79,5 +65,5 @@ def test_examples_of_the_modules() -> None:
 
     from docs.site import reference
 
-    for module in (cells, pages, reference, results):
+    for module in (cells, pages, reference, tables):
         assert doctest.testmod(module).failed == 0

@@ -318,16 +318,20 @@ class Matrix:
             store.uploaded = store.uploaded or made  # another thread may have been quicker
         return Matrix(store.uploaded, self._turned)
 
+    def is_ascending(self) -> bool:
+        """Whether rows are sorted and have no entry twice; looked at once."""
+        store = self._store
+        if store.ascending is None:
+            part = self._any()
+            store.ascending = bool(is_ascending(part.indptr, part.indices))
+        return store.ascending
+
     def checked(self) -> Matrix:
         """Returns self; raises unless rows are sorted and unique, which products of matrices need.
 
         Products with vectors do not need it: each parallel arc counts there. A matrix on the GPU is trusted.
         """
-        store = self._store
-        if store.ascending is None:
-            part = self._any()
-            store.ascending = on_gpu(part.indices) or is_ascending(part.indptr, part.indices)
-        if not store.ascending:
+        if not (on_gpu(self._any().indices) or self.is_ascending()):
             raise LinalgError("this matrix has an entry twice; build the graph with repeats='merge'")
         return self
 

@@ -40,18 +40,15 @@ def members(label: npt.NDArray[np.int32]) -> list[npt.NDArray[np.intp]]:
 
 
 def sides(graph: Graph, distances: npt.NDArray[np.int32]) -> npt.NDArray[np.int8] | tuple[int, int]:
-    """The side of each vertex, 0 or 1: the parity of its distance from its component's root.
+    """The side of each vertex, 0 or 1: the parity of its distance from its component's root; 0 where there is none.
 
     Returns an edge instead if its ends are on one side: the graph then has a cycle of odd length. Every cycle of odd
     length has such an edge.
     """
-    side = (distances & 1).astype(np.int8)
-    tail = arc_tails(graph)
-    same: Any = side[tail] == side[graph.indices]
-    if same.any():
-        arc = int(np.argmax(same))
-        return int(tail[arc]), int(graph.indices[arc])
-    return side
+    from hopwave.engines.cpu.sides import arc_within  # compiled, so imported when first needed
+
+    found: tuple[int, int] | None = arc_within(graph, distances)
+    return (distances & 1 & ~(distances >> 31)).astype(np.int8) if found is None else found
 
 
 def arcs_between(graph: Graph, label: npt.NDArray[np.int32]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:

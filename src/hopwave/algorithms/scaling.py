@@ -10,6 +10,7 @@ import numpy.typing as npt
 from hopwave.arrays import on_gpu
 from hopwave.graph import Graph
 from hopwave.graph.arrays import arc_tails
+from hopwave.graph.csr import is_compiled_faster
 from hopwave.planning.jobs import Floats
 
 
@@ -87,6 +88,10 @@ def of_reverse_arcs(graph: Graph, values: Floats, tails: npt.NDArray[np.int32] |
     >>> of_reverse_arcs(graph, np.arange(6.0)).tolist()
     [1.0, 0.0, 4.0, 5.0, 2.0, 3.0]
     """
+    if graph.order == "ascending" and is_compiled_faster(graph.m):
+        from hopwave.graph.csr_compiled import reverse_values
+
+        return reverse_values(graph.indptr, graph.indices, values)
     if tails is None:
         tails = arc_tails(graph)
     heads = graph.indices

@@ -257,8 +257,12 @@ def label_propagation(G: Any, seed: Any = None, max_rounds: int = 100, *, device
 
 def _by_lowest_vertex(label: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
     """Renumber the communities in the order of their lowest vertices."""
-    _, first, part = np.unique(label, return_index=True, return_inverse=True)
-    return np.argsort(np.argsort(first, kind="stable"), kind="stable")[part].astype(np.int32)
+    n = len(label)
+    first = np.zeros(n, np.intp)  # the lowest vertex with each label, which is the number of a vertex
+    first[label[::-1]] = np.arange(n)[::-1]  # is written last, and stays
+    lowest = first[label]
+    found: npt.NDArray[np.int32] = (np.cumsum(lowest == np.arange(n), dtype=np.int32) - 1)[lowest]
+    return found
 
 
 def _pattern(G: Any) -> Graph:

@@ -85,7 +85,11 @@ def source_ids(graph: Graph, source: Any, name: str = "sources") -> tuple[int, .
         source, several = source[()], False
     if not several:
         return (graph.index(source),)
-    ids = tuple(dict.fromkeys(graph.index(one) for one in source))
+    if isinstance(source, np.ndarray) and source.ndim == 1:
+        source = listed_vertices(graph, source).tolist()
+        ids = tuple(dict.fromkeys(source))
+    else:
+        ids = tuple(dict.fromkeys(graph.index(one) for one in source))
     if not ids:
         remedy = (
             "a search needs at least one vertex to start from" if name == "sources" else f"leave out {name}= for all"

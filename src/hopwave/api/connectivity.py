@@ -268,7 +268,12 @@ def is_bipartite(G: Any, device: str = "auto") -> bool:
     >>> hw.is_bipartite(hw.generate.grid(3, 3)), hw.is_bipartite(hw.generate.complete(3))
     (True, False)
     """
-    return isinstance(_sides(as_graph(G), device), np.ndarray)
+    graph = _without_directions(as_graph(G))
+    if graph.m:  # most graphs that are not bipartite show it where they are densest
+        search = bfs(graph, graph.label(int(np.argmax(graph.degrees))), predecessors=False, device=device)
+        if not isinstance(_components.sides(graph, on_host(search.distances)), np.ndarray):
+            return False
+    return isinstance(_sides(graph, device), np.ndarray)
 
 
 def bipartite_sides(G: Any, device: str = "auto") -> npt.NDArray[np.int8]:
@@ -313,11 +318,17 @@ def bipartite_sides(G: Any, device: str = "auto") -> npt.NDArray[np.int8]:
 
 def _sides(graph: Graph, device: str) -> npt.NDArray[np.int8] | tuple[int, int]:
     """The side of every vertex, or an edge within one side if the graph is not bipartite."""
-    if graph.directed:
-        graph = Graph.from_edges(*graph.to_edges(), n=graph.n, directed=False)
+    graph = _without_directions(graph)
     if graph.n == 0:
         return np.zeros(0, np.int8)
-    label = engine_for("components", device, graph, None).components(graph, False)
+    root = _components.roots(engine_for("components", device, graph, None).components(graph, False))
+    root = root[graph.degrees[root] > 0]  # a vertex without neighbours needs no search
+    if not len(root):
+        return np.zeros(graph.n, np.int8)
     unlabelled = graph if graph.labels is None else Graph(graph.indptr, graph.indices, directed=False)
-    found = bfs(unlabelled, _components.roots(label), predecessors=False, device=device)
+    found = bfs(unlabelled, root, predecessors=False, device=device)
     return _components.sides(graph, on_host(found.distances))
+
+
+def _without_directions(graph: Graph) -> Graph:
+    return Graph.from_edges(*graph.to_edges(), n=graph.n, directed=False) if graph.directed else graph

@@ -27,6 +27,7 @@ from hopwave.display import html
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.graph.columns import as_column
+from hopwave.graph.csr import is_compiled_faster
 
 Array = npt.NDArray[Any]
 
@@ -266,7 +267,7 @@ def _judge_arcs(
     """Rules 3, 4 and 5 (without a tree: rule 2), which need one pass over all arcs."""
     skipping, leaving = _Arcs(), _Arcs()
     found = is_source.copy()  # with a tree: the link to the predecessor is an arc; else: a neighbour is one level above
-    for tail, head in _arcs(graph):
+    for tail, head in () if _all_arcs_fit(graph, levels, tree, limit, found) else _arcs(graph):
         from_level, to_level = levels[tail], levels[head]
         reached = from_level >= 0
         skipping.note(tail, head, reached & (to_level > from_level + 1))
@@ -292,6 +293,19 @@ def _judge_arcs(
     else:
         unlinked = ~found & (tree >= 0) & (tree < graph.n) & (tree != np.arange(graph.n))
         _note(failures["links"], unlinked, "vertex {v} has predecessor {a}, but there is no arc {a} → {v}", tree)
+
+
+def _all_arcs_fit(graph: Graph, levels: Array, tree: Array | None, limit: int | None, found: Array) -> bool:
+    """Compiled code's answer, with `found` set; False if an arc breaks a rule, or if NumPy is done sooner."""
+    if not is_compiled_faster(graph.m) or not all(_is_int32(array) for array in (levels, tree) if array is not None):
+        return False
+    from hopwave.engines.cpu.levels import all_arcs_fit
+
+    return bool(all_arcs_fit(graph, levels, tree, limit, found))
+
+
+def _is_int32(numbers: Array) -> bool:
+    return bool(abs(numbers.min()) <= 2**30 and abs(numbers.max()) <= 2**30)
 
 
 @dataclass

@@ -37,6 +37,7 @@ from hopwave.cli import (
     graph500,
     info,
     pagerank,
+    paper,
     plans,
     sssp,
     terminal,
@@ -106,6 +107,7 @@ app.command("plan", hidden=True)(plans.plans)  # `hopwave plan xbfs` reads as we
 _add(bench.bench, "bench web.mtx.gz --plan hopwave --plan xbfs", "Plans and benchmarks")
 _add(graph500.graph500, "graph500 --scale 20", "Plans and benchmarks")
 _add(gap.gap, "gap --scale 20", "Plans and benchmarks")
+_add(paper.paper, "paper xbfs --quick", "Plans and benchmarks")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -12,7 +12,7 @@ from hopwave.api.memory_estimate import estimate_memory
 from hopwave.cli import options, terminal
 from hopwave.cli.files import Combine, Directed, File, Format, NoWeights, ReadOptions, load
 from hopwave.graph import Graph
-from hopwave.graph.statistics import IRREGULAR_SCF
+from hopwave.graph.statistics import IRREGULAR_DEGREE
 
 DEVICES = ("cpu", "cuda")
 QUESTIONS: dict[str, tuple[str, dict[str, Any]]] = {  # the rows of --memory
@@ -97,7 +97,7 @@ def described(graph: Graph) -> dict[str, str]:
     """A graph's statistics in words, for a table."""
     stats = graph.stats()
     kind = "directed" if graph.directed else "undirected"
-    group = "regular (below" if stats.regular else "irregular (above"
+    group = "regular (a mean degree below" if stats.regular else "irregular (a mean degree of at least"
     times = stats.max_degree / stats.mean_degree if graph.m else 0.0
     return {
         "kind": f"{kind}, {'vertices with labels' if graph.labels is not None else 'vertices numbered from 0'}",
@@ -110,7 +110,7 @@ def described(graph: Graph) -> dict[str, str]:
         f"{100 * stats.busiest_share:.2g} % of the arcs",
         "isolated vertices": f"{stats.isolated:,}",
         "self-loops": f"{stats.self_loops:,}",
-        "scale-free metric": f"{stats.scf:,.1f}: TurboBC's group {group} {IRREGULAR_SCF:,.0f})",
+        "scale-free metric": f"{stats.scf:,.1f}; TurboBC's group: {group} {IRREGULAR_DEGREE:.0f})",
     }
 
 

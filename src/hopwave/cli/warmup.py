@@ -75,6 +75,7 @@ def distances() -> None:
     hw.topological_order(hw.generate.path(3, directed=True))
     hw.connected_components(graph, device="cpu")
     hw.strongly_connected_components(arcs, device="cpu")
+    hw.biconnected_components(graph, device="cpu")
     hw.shortest_path(graph, 0, 63, device="cpu")
 
 

@@ -100,13 +100,13 @@ def _exchanged(
         if layout.columns:
             rank = of_v // layout.columns * layout.columns + of_u % layout.columns
             names = layout.slots(u, of_u, "column"), layout.slots(v, of_v, "row")
-            out_arcs.append(_sent(world, wire, rank, pack_arcs(xp, *names, wide)))
+            out_arcs.append(sent_to_ranks(world, wire, rank, pack_arcs(xp, *names, wide)))
             continue
         names = layout.slots(u, of_u, "alone"), layout.slots(v, of_v, "world")
-        out_arcs.append(_sent(world, wire, of_u, pack_arcs(xp, *names, wide)))
+        out_arcs.append(sent_to_ranks(world, wire, of_u, pack_arcs(xp, *names, wide)))
         if directed:
             names = layout.slots(v, of_v, "alone"), layout.slots(u, of_u, "world")
-            in_arcs.append(_sent(world, wire, of_v, pack_arcs(xp, *names, wide)))
+            in_arcs.append(sent_to_ranks(world, wire, of_v, pack_arcs(xp, *names, wide)))
     return out_arcs, in_arcs, world.total(edges)
 
 
@@ -131,8 +131,8 @@ def _checked(block: Edges | None, n: int) -> Edges | None:
     return block
 
 
-def _sent(world: World, wire: HostWire, rank: Any, arcs: Any) -> Any:
-    """Send each arc to its rank; returns the arcs that all ranks sent to us."""
+def sent_to_ranks(world: World, wire: HostWire, rank: Any, arcs: Any) -> Any:
+    """Send each arc, or any other number of 64 bits, to its rank; returns those that all ranks sent to us."""
     if world.size == 1:
         return arcs
     xp = wire.xp

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from hopwave import engines
 from hopwave.distributed.exchange import Blocks, build, weights
 from hopwave.distributed.layout import Group, Layout, columns_for, slot_type
-from hopwave.distributed.sides import Side, allgather_values, reduce_to_owners
+from hopwave.distributed.sides import Side, allgather_values, reduce_to_owners, sides_of
 from hopwave.distributed.wire import HostWire, wire_for
 from hopwave.distributed.world import World
 from hopwave.errors import EngineError
@@ -76,7 +76,7 @@ class DistributedGraph:
         self.n, self.first = n, int(self.layout.starts[world.rank])
         self.own = int(self.layout.starts[world.rank + 1]) - self.first
         self.words = -(-self.own // 64)
-        self.push_tails, self.push_heads, self.pull_tails, self.pull_heads = self._sides()
+        self.push_tails, self.push_heads, self.pull_tails, self.pull_heads = sides_of(world, self.layout)
         self.wire: HostWire = wire_for(world, device)
         self.tail_type: Any = slot_type(max(side.group.size for side in (self.push_heads, self.pull_tails)))
         self.id_type: Any = np.int32 if n < 1 << 31 else np.int64
@@ -88,20 +88,6 @@ class DistributedGraph:
         self._put_hubs_first()
         del made
         self.part.tidy()
-
-    def _sides(self) -> tuple[Side, Side, Side, Side]:
-        """The sides of pushes (tails, heads) and of pulls (tails, heads)."""
-        comm, rank, layout = self.world.comm, self.world.rank, self.layout
-        if not layout.columns:
-            alone = Side(None, layout.alone(rank), 0)
-            all_ranks = Side(comm, layout.world, rank) if self.world.size > 1 else alone
-            return alone, all_ranks, all_ranks, alone
-        row, column = layout.row(rank), layout.column(rank)
-        i, j = divmod(rank, layout.columns)
-        row_comm, column_comm = self.world.grid(layout.columns)
-        along_row = Side(row_comm if len(row.ranks) > 1 else None, row, j)
-        along_column = Side(column_comm if len(column.ranks) > 1 else None, column, i)
-        return along_column, along_row, along_column, along_row
 
     def _part(self, out: Any, into: Any, threads: int | None) -> Any:
         if self.device == "cuda":
@@ -135,13 +121,13 @@ class DistributedGraph:
         self.part.hubs_first(allgather_values(self, self.pull_tails, classes, unused=0))
 
     def sort_rows(self) -> None:
-        """Copy the rows, sorted by descending in-degree (Hiragushi, section 3.4); called by all CPU ranks together.
+        """Copy the rows, sorted by descending in-degree (Hiragushi, section 3.4); called by all ranks together.
 
         The copy is made once, for plans that ask for this order. It takes as much memory as the arcs.
         """
         if self.part.sorted_tails is None:
             self.world.agree("sort_rows", G=self.named)
-            in_degrees = reduce_to_owners(self, self.pull_heads, np.diff(self.part.in_offsets))
+            in_degrees = reduce_to_owners(self, self.pull_heads, self.part.xp.diff(self.part.in_offsets))
             self.part.sort_rows(allgather_values(self, self.pull_tails, in_degrees, unused=0))
 
     @cached_property
@@ -232,7 +218,7 @@ def rank_threads(world: World, device: str, threads: int | None) -> int | None:
         return threads
     from hopwave.engines.cpu.crew import thread_count
 
-    return int(thread_count(threads)) if threads is not None else max(1, int(thread_count()) // world.machine_size)
+    return int(thread_count(threads)) if threads is not None else max(1, int(thread_count() / world.ranks_per_core))
 
 
 def choose_gpu(world: World) -> None:

@@ -27,7 +27,7 @@ from hopwave.distributed import codec
 from hopwave.distributed.graph import DistributedGraph
 from hopwave.distributed.layout import Group
 from hopwave.distributed.sides import Received, Side, allgather_slots, send_to_owners, unpacked
-from hopwave.distributed.steps import as_run, sorts_rows, why_not
+from hopwave.distributed.steps import as_run, kernels_of, sorts_rows, why_not
 from hopwave.distributed.wire import Pending
 from hopwave.errors import PlanError
 from hopwave.planning.plan import Plan, Pull, Push
@@ -54,7 +54,7 @@ class Search:
         self.frontier = xp.asarray(np.sort(mine))
         self.own_sources = codec.bitmap(xp, self.frontier, graph.own)
         self.visited |= self.own_sources
-        self.looks: dict[str, bool] = {}  # how a CPU's pull reads rows; a GPU has one way
+        self.looks: dict[str, bool] = {}  # how a pull reads rows
         if self.parent is not None:
             self.parent[self.frontier] = (self.frontier + graph.first).astype(graph.id_type)
         self._mark_sent(self.frontier)
@@ -67,7 +67,7 @@ class Search:
         if reason:
             raise PlanError(reason)
         device = self.part.device
-        sort_rows = sorts_rows(plan, device)
+        sort_rows = sorts_rows(plan)
         if sort_rows:
             self.graph.sort_rows()
         nf0 = mf0 = checked = 0
@@ -79,7 +79,8 @@ class Search:
             began, self.wire.sent, self.wire.waited, self.for_parents = time.perf_counter(), 0, 0.0, 0
             choice = plan.rule.choose(Sizes(self.graph.n, self.graph.m, nf, mf, mu, nf0, mf0, last))
             step = as_run(plan.steps[choice], device)
-            checked = self._push() if isinstance(step, Push) else self._pull(step, sort_rows)
+            how = kernels_of(step, device, sort_rows)
+            checked = self._push(how) if isinstance(step, Push) else self._pull(step, how)
             self.depth += 1
             found, edges, looked, traffic = self._sums(checked)
             seconds = time.perf_counter() - began
@@ -136,13 +137,13 @@ class Search:
 
     # ------------------------------------------------------------------ push
 
-    def _push(self) -> int:
+    def _push(self, how: dict[str, bool]) -> int:
         """Make the next frontier by a push; returns the number of arcs looked at."""
         graph, xp = self.graph, self.xp
         tails, heads = graph.push_tails, graph.push_heads
         frontier = self._frontier_of(tails)
         self._write_distances()
-        found, parents = sort_by_head(xp, *self.part.push(frontier, self.sent))
+        found, parents = sort_by_head(xp, *self.part.push(frontier, self.sent, **how))
 
         def parents_of(some: slice) -> Any:
             return None if self.parent is None else codec.to_bytes(xp, parents[some], self.compress)
@@ -163,12 +164,11 @@ class Search:
 
     # ------------------------------------------------------------------ pull
 
-    def _pull(self, step: Pull, sorted_rows: bool) -> int:
+    def _pull(self, step: Pull, how: dict[str, bool]) -> int:
         """Make the next frontier by a pull; returns the number of arcs looked at."""
+        self.looks = how
         graph, xp = self.graph, self.xp
         tails, heads = graph.pull_tails, graph.pull_heads
-        if self.part.device == "cpu":
-            self.looks = {"all_rows": step.rows == "all", "early_exit": step.early_exit, "sorted_rows": sorted_rows}
         front = self._bitmap_of(tails, all_visited=step.operand == "visited")
         if tails.group.ranks == graph.push_heads.group.ranks:
             self.sent |= front  # these are visited: no later push needs to send them

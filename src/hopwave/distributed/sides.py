@@ -14,8 +14,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from hopwave.distributed import codec
-from hopwave.distributed.layout import Group
+from hopwave.distributed.layout import Group, Layout
 from hopwave.distributed.wire import HostWire, Pending
+from hopwave.distributed.world import World
 
 Received = Iterator[tuple[int, Any, Any]]  # from each rank: its number, positions of own vertices, values as bytes
 
@@ -35,6 +36,21 @@ class Side:
     def first(self) -> int:
         """The slot of our own first vertex."""
         return int(self.group.slots[self.index])
+
+
+def sides_of(world: World, layout: Layout) -> tuple[Side, Side, Side, Side]:
+    """The sides of pushes (tails, heads) and of pulls (tails, heads)."""
+    rank = world.rank
+    if not layout.columns:
+        alone = Side(None, layout.alone(rank), 0)
+        all_ranks = Side(world.comm, layout.world, rank) if world.size > 1 else alone
+        return alone, all_ranks, all_ranks, alone
+    row, column = layout.row(rank), layout.column(rank)
+    i, j = divmod(rank, layout.columns)
+    row_comm, column_comm = world.grid(layout.columns)
+    along_row = Side(row_comm if len(row.ranks) > 1 else None, row, j)
+    along_column = Side(column_comm if len(column.ranks) > 1 else None, column, i)
+    return along_column, along_row, along_column, along_row
 
 
 class GraphInParts(Protocol):

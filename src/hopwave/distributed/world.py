@@ -50,9 +50,14 @@ class World:
         machine = comm.Split_type(_mpi().COMM_TYPE_SHARED, self.rank)
         self.machine_rank: int = machine.Get_rank()
         self.machine_size: int = machine.Get_size()
+        usable = machine.allgather(_cores())
         machine.Free()
+        # Ranks per core that this rank may use. A launcher may bind every rank to cores of its own: Open MPI binds each
+        # of one or two ranks to a single one.
+        self.ranks_per_core: float = ranks_per_core(usable, self.machine_rank)
         # True on all ranks if some machine has more ranks than cores, so that all ranks wait in the same way.
-        self.oversubscribed: bool = bool(comm.allreduce(int(self.machine_size > _cores()), _mpi().MAX))
+        crowded = self.machine_size > len(set().union(*usable))
+        self.oversubscribed: bool = bool(comm.allreduce(int(crowded), _mpi().MAX))
         self._grids: dict[int, tuple[Any, Any]] = {}
         self._check_versions()
 
@@ -231,8 +236,19 @@ def wait_for(request: Any, oversubscribed: bool) -> None:
                 world().abort(f"rank {ended} has ended, and the others wait for it")
 
 
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+def _cores() -> set[int]:
+    """The cores that this process may use, by number."""
+    return os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set(range(os.cpu_count() or 1))
+
+
+def ranks_per_core(usable: list[set[int]], rank: int) -> float:
+    """How many ranks share a core of this rank, on average; usable: the cores of every rank of the machine.
+
+    >>> ranks_per_core([{0, 1}, {0, 1}], 0), ranks_per_core([{0}, {1}], 0)
+    (2.0, 1.0)
+    """
+    mine = usable[rank]
+    return sum(sum(core in cores for cores in usable) for core in mine) / len(mine)
 
 
 def _described(error: BaseException) -> tuple[str, str]:

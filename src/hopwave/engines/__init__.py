@@ -48,6 +48,7 @@ from hopwave.planning.jobs import (
     FoundNearFar,
     HyperBallJob,
     Integers,
+    LabelRounds,
     PathSampling,
     PathSums,
     Poll,
@@ -74,6 +75,7 @@ Operation = Literal[
     "weighted_sweep",
     "components",
     "strong_components",
+    "blocks",
     "shortest_path",
     "local_efficiencies",
     "path_sums",
@@ -87,6 +89,9 @@ Shortcut = Literal[
     "waves",
     "count_entries",
     "count_triangles",
+    "core_numbers",
+    "label_propagation",
+    "independent_set",
     "pagerank",
     "power_iteration",
     "dijkstra",
@@ -175,6 +180,11 @@ class Operations(Protocol):
 
     def components(self, graph: Graph, strong: bool) -> npt.NDArray[np.int32]:
         """The component of every vertex, weak or strong. Components are numbered by their lowest vertices."""
+
+    def blocks(
+        self, graph: Graph, parent: Integers, depth: npt.NDArray[np.int32], threads: int | None = None
+    ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+        """The biconnected block of every vertex and the head of every block, from a breadth-first search's tree."""
 
     def shortest_path(self, graph: Graph, source: int, target: int) -> list[int] | None:
         """The ids of one shortest path, both ends included, or None if there is no path."""
@@ -292,6 +302,15 @@ class Shortcuts(Protocol):
 
     def count_triangles(self, part: Rows, most: int) -> int | None:
         """How many triangles a symmetric pattern has, or None if counting them would read more than `most` entries."""
+
+    def core_numbers(self, A: Matrix, both: bool) -> Array:
+        """The core number of every vertex; `both`: arcs in and out count. A has no entry twice; loops do not count."""
+
+    def label_propagation(self, A: Matrix, order: Array) -> LabelRounds:
+        """Rounds of label propagation; of labels that are equally frequent, the last in `order` wins."""
+
+    def independent_set(self, A: Matrix, rng: np.random.Generator) -> Array:
+        """Which vertices are in a maximal independent set; every round draws a permutation of the candidates."""
 
     def pagerank(self, A: Matrix, total: Array, alpha: float, p: Array, q: Array, x: Array) -> PowerIteration:
         """Rounds of PageRank from the ranks x; linalg/algorithms/pagerank.py explains the other arguments."""

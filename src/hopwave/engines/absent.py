@@ -24,6 +24,9 @@ class NoOperations:
     def components(self, graph: Graph, strong: bool) -> Any:
         self._refuse("components", graph)
 
+    def blocks(self, graph: Graph, *arguments: Any, **keywords: Any) -> Any:
+        self._refuse("blocks", graph)
+
     def shortest_path(self, graph: Graph, source: int, target: int) -> Any:
         self._refuse("shortest_path", graph)
 
@@ -58,6 +61,15 @@ class NoShortcuts:
 
     def count_triangles(self, *arguments: Any, **keywords: Any) -> Any:
         self._refuse("count_triangles")
+
+    def core_numbers(self, *arguments: Any, **keywords: Any) -> Any:
+        self._refuse("core_numbers")
+
+    def label_propagation(self, *arguments: Any, **keywords: Any) -> Any:
+        self._refuse("label_propagation")
+
+    def independent_set(self, *arguments: Any, **keywords: Any) -> Any:
+        self._refuse("independent_set")
 
     def pagerank(self, *arguments: Any, **keywords: Any) -> Any:
         self._refuse("pagerank")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any, Literal, NamedTuple, Protocol, get_args
 
 import numpy as np
@@ -71,8 +72,19 @@ class Builder(Protocol):
         """A copy in the host's memory."""
 
 
+def _of_engines() -> Builder:
+    """The builder of the GPU's engine. Engines are imported when one is first needed, and register theirs then."""
+    import_module("hopwave.engines")
+    return builders["cuda"]()
+
+
 # How to get the builder of a device. Engines register theirs here, so that this module need not know them.
-builders: dict[str, Callable[[], Builder]] = {}
+builders: dict[str, Callable[[], Builder]] = {"cuda": _of_engines}
+
+
+def is_compiled_faster(edges: int) -> bool:
+    """Whether compiled code is done sooner with that many edges than NumPy or SciPy."""
+    return edges >= (COMPILED_FROM_IF_LOADED if "numba" in sys.modules else COMPILED_FROM)
 
 
 def rows_of(
@@ -91,8 +103,7 @@ def rows_of(
     equal (else Conflict is raised), unless `combine` says which is kept: their "min", "max", "sum", or the "first".
     Sums are made in the order of the edges.
     """
-    loaded = "numba" in sys.modules
-    if len(source) >= (COMPILED_FROM_IF_LOADED if loaded else COMPILED_FROM):
+    if is_compiled_faster(len(source)):
         from hopwave.graph.csr_compiled import sorted_rows
 
         indptr, indices, kept, place = sorted_rows(

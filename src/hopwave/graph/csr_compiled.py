@@ -30,6 +30,7 @@ MOST_BUCKETS = 2048
 ARCS_PER_BUCKET = 1 << 16
 DIGIT_BITS = 11
 MOST_THREADS = 64
+PARTS_PER_THREAD = 4
 LOW = np.uint64(0xFFFFFFFF)
 U32 = np.uint64(32)
 
@@ -97,7 +98,7 @@ def sorted_rows(
 def in_parts(work: Any, *columns: npt.NDArray[Any]) -> None:
     """work(part of each column) on all cores; the parts are equal stretches of the columns."""
     threads = min(available_cores(), MOST_THREADS)
-    cuts = np.linspace(0, len(columns[0]), 2 * threads + 1).astype(np.int64).tolist()
+    cuts = np.linspace(0, len(columns[0]), PARTS_PER_THREAD * threads + 1).astype(np.int64).tolist()
     each(threads, pairwise(cuts), lambda ends: work(*(column[slice(*ends)] for column in columns)))
 
 
@@ -120,6 +121,56 @@ def looked_up(ids: npt.NDArray[Any], number: npt.NDArray[Any]) -> npt.NDArray[An
     """
     found = np.empty(len(ids), number.dtype)
     in_parts(lambda part, out: _look_up(part, number, out), ids, found)
+    return found
+
+
+def induced_rows(
+    indptr: npt.NDArray[Any],
+    indices: npt.NDArray[np.int32],
+    weights: npt.NDArray[Any] | None,
+    vertices: npt.NDArray[np.int64],
+    number: npt.NDArray[np.int32],
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[Any] | None]:
+    """Lengths, neighbours and weights of these rows; `number` is the new number of a neighbour, -1 if it is left out.
+
+    >>> rows = np.array([0, 2, 3]), np.array([0, 1, 1], np.int32), None
+    >>> [array.tolist() for array in induced_rows(*rows, np.array([0]), np.array([0, -1], np.int32))[:2]]
+    [[1], [0]]
+    """
+    lengths = np.empty(len(vertices), np.int64)
+    in_parts(lambda part, out: _count_inside(indptr, indices, part, number, out), vertices, lengths)
+    ends = np.cumsum(lengths)
+    total = int(ends[-1]) if len(ends) else 0
+    found = np.empty(total, np.int32)
+    values = np.empty(0, np.float32) if weights is None else weights
+    kept = np.empty(0 if weights is None else total, values.dtype)
+
+    def copy(part: npt.NDArray[Any], begins: npt.NDArray[Any]) -> None:
+        _copy_inside(indptr, indices, values, part, number, begins, found, kept)
+
+    in_parts(copy, vertices, ends - lengths)
+    return lengths, found, None if weights is None else kept
+
+
+def reverse_values(
+    indptr: npt.NDArray[Any], indices: npt.NDArray[np.int32], values: npt.NDArray[np.float64]
+) -> npt.NDArray[np.float64]:
+    """For every arc of symmetric, ascending rows the value of its reverse, on all cores; parallel arcs in their order.
+
+    >>> reverse_values(np.array([0, 1, 2]), np.array([1, 0], np.int32), np.array([3.0, 4.0])).tolist()
+    [4.0, 3.0]
+    """
+    threads = min(available_cores(), MOST_THREADS)
+    cuts = np.searchsorted(indptr, np.linspace(0, len(indices), threads + 1)[1:-1].astype(np.int64))
+    parts = list(enumerate(pairwise([0, *cuts.tolist(), len(indptr) - 1])))
+    places = np.zeros((threads, len(indptr) - 1), indptr.dtype)
+    each(threads, parts, lambda part: _count_heads(indptr, indices, *part[1], places[part[0]]))
+    before = indptr[:-1].copy()  # the i-th arc into v, by their tails, is the reverse of the i-th arc of v
+    for counts in places:
+        counts += before
+        before, counts[:] = counts.copy(), before
+    found = np.empty_like(values)
+    each(threads, parts, lambda part: _turn(indptr, indices, values, *part[1], places[part[0]], found))
     return found
 
 
@@ -256,6 +307,46 @@ def look_up(ids: Any, number: Any, found: Any) -> None:
         found[i] = number[ids[i]]
 
 
+def count_inside(indptr: Any, indices: Any, vertices: Any, number: Any, lengths: Any) -> None:
+    """lengths[i] = how many neighbours of vertices[i] have a number."""
+    for i in range(vertices.size):
+        count = 0
+        for j in range(indptr[vertices[i]], indptr[vertices[i] + 1]):
+            count += number[indices[j]] >= 0
+        lengths[i] = count
+
+
+def copy_inside(
+    indptr: Any, indices: Any, values: Any, vertices: Any, number: Any, begins: Any, found: Any, kept: Any
+) -> None:
+    """The numbers of the neighbours of vertices[i], and their weights, from place begins[i] on."""
+    for i in range(vertices.size):
+        place = begins[i]
+        for j in range(indptr[vertices[i]], indptr[vertices[i] + 1]):
+            if number[indices[j]] >= 0:
+                found[place] = number[indices[j]]
+                if kept.size:
+                    kept[place] = values[j]
+                place += 1
+
+
+def count_heads(indptr: Any, indices: Any, low: int, high: int, counts: Any) -> None:
+    """How many arcs of the rows [low, high) lead to each vertex."""
+    for j in range(indptr[low], indptr[high]):
+        counts[indices[j]] += 1
+
+
+def turn(indptr: Any, indices: Any, values: Any, low: int, high: int, places: Any, found: Any) -> None:
+    """found[arc] = values[its reverse] for the arcs of the rows [low, high); places: where the next reverse of each
+    vertex is."""
+    for j in range(indptr[low], indptr[high]):
+        v = indices[j]
+        found[j] = values[places[v]]
+        places[v] += 1
+
+
 _compile = njit(nogil=True, cache=True, boundscheck=False)
 _count, _deal, _sort_bucket, _move = _compile(count), _compile(deal), _compile(sort_bucket), _compile(move)
 _mark, _look_up = _compile(mark), _compile(look_up)
+_count_inside, _copy_inside = _compile(count_inside), _compile(copy_inside)
+_count_heads, _turn = _compile(count_heads), _compile(turn)

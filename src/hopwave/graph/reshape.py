@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hopwave.graph.csr import Rows, is_ascending, offset_type
+from hopwave.graph.csr import Rows, is_ascending, is_compiled_faster, offset_type
 
 
 def sources(rows: Rows) -> npt.NDArray[np.int32]:
@@ -28,13 +28,18 @@ def induced(rows: Rows, vertices: npt.NDArray[np.int64]) -> Rows:
     n = len(rows.indptr) - 1
     number = np.full(n, -1, np.int32)
     number[vertices] = np.arange(len(vertices), dtype=np.int32)
-    both = number[rows.indices] >= 0
-    both &= (number >= 0)[sources(rows)]
-    kept = selected(rows, both)
-    degrees = np.diff(kept.indptr)[vertices]
-    indptr = np.zeros(len(vertices) + 1, kept.indptr.dtype)
-    np.cumsum(degrees, out=indptr[1:])
-    return Rows(indptr, number[kept.indices], kept.values)
+    if is_compiled_faster(len(rows.indices)):
+        from hopwave.graph.csr_compiled import induced_rows
+
+        lengths, neighbours, values = induced_rows(*rows, vertices, number)
+    else:
+        both = number[rows.indices] >= 0
+        both &= (number >= 0)[sources(rows)]
+        kept = selected(rows, both)
+        lengths, neighbours, values = np.diff(kept.indptr)[vertices], number[kept.indices], kept.values
+    indptr = np.zeros(len(vertices) + 1, offset_type(len(neighbours)))
+    np.cumsum(lengths, out=indptr[1:])
+    return Rows(indptr, neighbours, values)
 
 
 def without_loops(rows: Rows) -> Rows:

@@ -41,7 +41,7 @@ class OverRanks:
         self.world.barrier()
         began = time.perf_counter()
         self.graph = kronecker(scale, edge_factor, seed, device=device, threads=threads, layout=layout)
-        if sorts_rows(self.plan, device):
+        if sorts_rows(self.plan):
             self.graph.sort_rows()
         self.world.barrier()
         self.construction_seconds = time.perf_counter() - began

@@ -12,7 +12,7 @@ from hopwave.networkx_backend import convert, dispatch
 # Importing a family registers its functions by dispatch.serves. The order is that of NetworkX's reference.
 FAMILIES = (
     "traversal", "dag", "ego", "unweighted", "generic", "weighted", "distance_measures", "betweenness", "group",
-    "closeness", "efficiency_measures", "components", "bipartite", "structure", "link_analysis",
+    "closeness", "efficiency_measures", "components", "blocks", "bipartite", "structure", "link_analysis",
 )  # fmt: skip
 for family in FAMILIES:
     import_module(f"hopwave.networkx_backend.{family}")

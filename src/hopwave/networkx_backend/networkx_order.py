@@ -96,6 +96,25 @@ def strong_components(rows: Rows) -> tuple[Ids, int]:
     return label, int(compiled().strong_components(*rows, label))
 
 
+@dataclass(frozen=True, eq=False)
+class Blocks:
+    """The edges of all biconnected components one after another, where each ends, and the articulation points."""
+
+    tails: Ids
+    heads: Ids
+    ends: Ids
+    points: Ids
+
+
+def blocks(rows: Rows) -> Blocks:
+    """Biconnected components in the order in which NetworkX's depth-first search closes them."""
+    n, m = len(rows[0]) - 1, len(rows[1])
+    tails, heads, ends, points = (np.empty(size, np.int32) for size in (m, m, n, n))
+    count, cuts = compiled().close_blocks(*rows, tails, heads, ends, points)
+    edges = int(ends[count - 1]) if count else 0
+    return Blocks(tails[:edges], heads[:edges], ends[:count], points[:cuts])
+
+
 @cache
 def compiled() -> Any:
     """The kernels. Imported when first needed, because importing Numba takes long."""

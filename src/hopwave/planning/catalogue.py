@@ -110,14 +110,15 @@ _xbfs = Plan(
         Push("twc", "scan", "benign"),
         Pull("thread", "compacted", "frontier", asynchronous=True, balance="warp"),
         Push("twc", "reuse", "atomic"),
+        Push("twc", "queue", "atomic"),
     ),
     XBFS(0.1),
 )
 
 
 def _xbfs_with(name: str, section: str, summary: str, **changes: object) -> Plan:
-    scan_free, single_scan, pull, no_queue = _xbfs.steps
-    steps = (scan_free, single_scan, replace(pull, **changes), no_queue)  # type: ignore[arg-type]
+    scan_free, single_scan, pull, no_queue, to_the_end = _xbfs.steps
+    steps = (scan_free, single_scan, replace(pull, **changes), no_queue, to_the_end)  # type: ignore[arg-type]
     return replace(_xbfs, name=name, section=section, summary=summary, steps=steps)
 
 

@@ -367,6 +367,20 @@ class PowerIteration(Protocol):
         """One more round; returns the sum of all changes."""
 
 
+class LabelRounds(Protocol):
+    """Label propagation between two rounds. A label is the number of some vertex; loops do not count."""
+
+    @property
+    def f(self) -> Any:
+        """The label of every vertex as it is now."""
+
+    def restless(self) -> Any:
+        """The vertices whose labels are not among the most frequent ones of their neighbours, ascending."""
+
+    def move(self, places: Any) -> None:
+        """These vertices take the most frequent labels."""
+
+
 @dataclass(frozen=True)
 class PowerJob:
     """A whole power iteration. One round computes (A: the arcs with their weights)

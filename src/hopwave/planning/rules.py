@@ -65,16 +65,17 @@ def ratio(a: float, b: float, n: int, m: int, nf: int, mf: int, mu: int, nf0: in
 
 
 def xbfs(a: float, b: float, n: int, m: int, nf: int, mf: int, mu: int, nf0: int, mf0: int, last: int) -> int:
-    """Four ways to make a queue (XBFS, section 4.3): 0 scan-free, 1 single-scan, 2 double-scan (the pull), 3 none.
+    """The five boxes of XBFS's Figure 7 (section 4.3), which has four ways to make a queue.
 
-    Pull while mf/|E| ≥ α. Before that, take the single scan on one level: the one that is the last push, judging by the
-    growth λ = mf/mf0 (equation 2). After it, push once from the queue that the pull left behind, then scan-free to the
-    end.
+    0 scan-free, 1 single-scan, 2 double-scan (the pull), 3 none, 4 scan-free again. Pull while mf/|E| ≥ α. Before the
+    pull, take the single scan where the growth λ = mf/mf0 says that this push is the last one (equation 2); it may say
+    so more than once. After the pull, push once from the queue that it left behind, then scan-free, and never by a
+    single scan again.
     """
     if mf >= a * m:
         return 2
-    if last == 2:
-        return 3
+    if last >= 2:
+        return 3 if last == 2 else 4
     if mf0 > 0 and mf * (mf / mf0) >= a * m:
         return 1
     return 0
@@ -178,11 +179,11 @@ class Ratio(Rule):
 
 @dataclass(frozen=True)
 class XBFS(Rule):
-    """Scan-free, single-scan, double-scan or no queue. See `xbfs`."""
+    """Scan-free, single-scan, double-scan, no queue, scan-free. See `xbfs`."""
 
     alpha: float
     code: ClassVar[int] = 4
-    choices: ClassVar[int] = 4
+    choices: ClassVar[int] = 5
 
 
 @dataclass(frozen=True)

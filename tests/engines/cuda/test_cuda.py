@@ -294,8 +294,18 @@ OWN = [
         "",
         "",
         "",
-        (Push("thread"), Push("twc", "scan", "benign"), CATALOGUE["xbfs"].steps[2], Push("thread", "reuse")),
+        (
+            Push("thread"),
+            Push("twc", "scan", "benign"),
+            CATALOGUE["xbfs"].steps[2],
+            Push("thread", "reuse"),
+            Push("twc"),
+        ),
         XBFS(0.02),
+    ),
+    *(
+        Plan(f"ahead-then-{push.output}", "", "", "", (CATALOGUE["xbfs"].steps[2], push), OneWay(0.05))
+        for push in (Push("twc", "reuse"), Push("twc"), Push("twc", "scan", "benign"))
     ),
 ]
 

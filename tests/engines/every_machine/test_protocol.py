@@ -28,6 +28,9 @@ CALLS: dict[str, Any] = {
     ),
     "components": lambda engine: engine.components(GRAPH, False),
     "strong_components": lambda engine: engine.components(GRAPH, True),
+    "blocks": lambda engine: engine.blocks(
+        GRAPH, np.zeros(GRAPH.n, np.int64), (np.arange(GRAPH.n) > 0).astype(np.int32)
+    ),
     "shortest_path": lambda engine: engine.shortest_path(GRAPH, 0, 2),
     "path_sampling": lambda engine: engine.path_sampling(GRAPH, SampleJob(1)),
     "weighted_path_sampling": lambda engine: engine.path_sampling(WEIGHTED, SampleJob(1, weighted=True)),

@@ -183,6 +183,10 @@ class Engine:
         from hopwave.engines.cpu.betweenness.by_degree import RenumberedAccumulation, RenumberedGraph
         from hopwave.engines.cpu.betweenness.run import Accumulation
 
+        if job.edges and job.memory_limit is None:
+            from hopwave.engines.cpu.betweenness.edges import EdgeAccumulation
+
+            return EdgeAccumulation(loaded, job, plan, threads)
         if not policy.worth_renumbering(loaded, job):
             if policy.all_on_one_source(loaded, job, plan, thread_count(threads)):
                 from hopwave.engines.cpu.betweenness.wide import WideAccumulation
@@ -226,6 +230,13 @@ class Engine:
         from hopwave.engines.cpu.many.run import component_labels
 
         return component_labels(self.load(graph, None), strong)
+
+    def blocks(
+        self, graph: Graph, parent: Integers, depth: npt.NDArray[np.int32], threads: int | None = None
+    ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+        from hopwave.engines.cpu.blocks import blocks
+
+        return blocks(self.load(graph, None), parent, depth, threads)
 
     def shortest_path(self, graph: Graph, source: int, target: int) -> list[int] | None:
         from hopwave.engines.cpu.bidirectional import shortest_path

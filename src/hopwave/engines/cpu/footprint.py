@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.betweenness.dijkstra import predecessor_arrays
 from hopwave.engines.cpu.betweenness.dijkstra import vertex_arrays as betweenness_arrays
+from hopwave.engines.cpu.betweenness.edges import kept_arrays
 from hopwave.engines.cpu.betweenness.run import Accumulation
 from hopwave.engines.cpu.betweenness.state import scores_array, worker_arrays
 from hopwave.engines.cpu.betweenness.weighted import WeightedAccumulation
@@ -240,6 +241,12 @@ def betweenness(run: Ledger, shape: Shape, ask: Ask) -> None:
         run.take("renumbered rows", shape.rows * (2 if shape.directed else 1))
         prepare(run, shape, "renumbered")
         run.take("sums in the old order", 8 * n)
+    if ask.edges and not ask.weighted and not limited:
+        run.take("sums", 8 * width)
+        run.take("workers", max(1, min(threads, k)) * (worker_bytes(shape, ask) + 8 * n))
+        run.take("scores of blocks", resident(kept_arrays(n), exponent=float(counts_outgrow_float64(shape))))
+        edge_scores(run, shape, ask)
+        return
     blocks = -(-k // policy.block_size(k))
     workers = max(1, min(threads, blocks))
     if ask.memory_limit is not None:
@@ -269,7 +276,7 @@ def wide(run: Ledger, shape: Shape, ask: Ask, threads: int, limited: bool) -> No
 
 def edge_scores(run: Ledger, shape: Shape, ask: Ask) -> None:
     """Sums of arcs as scores of edges. Meanwhile the graph keeps workers' arrays for the next run, unless they are
-    large (betweenness/run.Accumulation._leave)."""
+    large (betweenness/run.Accumulation._leave_states)."""
     for name in ("workers", "scores of blocks"):
         if ask.weighted or ask.memory_limit is not None or run.held[name] > policy.BYTES_LEFT:
             run.drop(name)

@@ -237,11 +237,14 @@ def is_small_job(loaded, job, plan):
 PULL_NEVER, PULL_BY_RULE, PULL_ALWAYS = range(3)
 
 
-def pulls_of(plan, loaded):
-    """Whether the levels of betweenness are pulled: never, as the plan's rule says for each of them, or always."""
+def pulls_of(plan, loaded, edges=False):
+    """Whether the levels of betweenness are pulled: never, as the plan's rule says for each of them, or always.
+
+    Our own plans do not pull for edges: a push records the arcs that the way back needs, and a pull would read all.
+    """
     if len(plan.steps) == 1:
         return PULL_ALWAYS if plan.steps[0].direction == "pull" else PULL_NEVER
-    return PULL_NEVER if loaded.flat else PULL_BY_RULE
+    return PULL_NEVER if loaded.flat or edges else PULL_BY_RULE
 
 
 def batch_width(sources, workers, together, lanes=64):

@@ -43,6 +43,78 @@ def search(indptr, indices, sources, limit, order, level, parent):
 
 
 @njit(**COMPILED)
+def close_blocks(indptr, indices, tails, heads, ends, points):
+    """Hopcroft and Tarjan (1973): the edges of every biconnected component, as a depth-first search closes them.
+
+    tails, heads   the edges, each from the vertex that is looked at, in the order in which they were looked at
+    ends           after how many edges each component ends
+    points         the articulation points, each once, as they are found; a root after all of its component
+
+    Returns the numbers of components and of points. A loop is an edge of its vertex's component, but not at a root.
+    """
+    n = len(indptr) - 1
+    time = np.zeros(n, np.int64)  # when a vertex was met, from 1
+    low = np.zeros(n, np.int64)  # the earliest vertex that its subtree leads to
+    arc = indptr[:n].copy()  # the next arc to look at
+    path = np.empty(n, np.int64)  # from the root down
+    entered = np.zeros(n, np.int64)  # where the edge to each vertex of the path is on the stack
+    open_tail, open_head = np.empty(len(indices), np.int32), np.empty(len(indices), np.int32)
+    is_point = np.zeros(n, np.bool_)
+    clock, height, done, count, cut = 0, 0, 0, 0, 0
+    for root in range(n):
+        if time[root] != 0:
+            continue
+        clock += 1
+        time[root] = low[root] = clock
+        path[0] = root
+        deep, branches = 1, 0
+        while deep > 0:
+            v = path[deep - 1]
+            above = path[deep - 2] if deep > 1 else v
+            if arc[v] < indptr[v + 1]:
+                w = indices[arc[v]]
+                arc[v] += 1
+                if w == above:
+                    continue
+                if time[w] == 0:
+                    clock += 1
+                    time[w] = low[w] = clock
+                    path[deep] = w
+                    entered[deep] = height
+                    deep += 1
+                elif time[w] <= time[v]:
+                    low[v] = min(low[v], time[w])
+                else:
+                    continue
+                open_tail[height] = v
+                open_head[height] = w
+                height += 1
+                continue
+            deep -= 1
+            if deep == 0:
+                break
+            if deep == 1 or low[v] >= time[above]:
+                begin = entered[deep]
+                for i in range(begin, height):
+                    tails[done] = open_tail[i]
+                    heads[done] = open_head[i]
+                    done += 1
+                height = begin
+                ends[count] = done
+                count += 1
+                branches += deep == 1
+                if deep > 1 and not is_point[above]:
+                    is_point[above] = True
+                    points[cut] = above
+                    cut += 1
+            low[above] = min(low[above], low[v])
+        if branches > 1:
+            points[cut] = root
+            cut += 1
+    return count, cut
+
+
+@njit(**COMPILED)
 def peel(indptr, indices, left, order):
     """Kahn (1962): list vertices whose arcs in all come from listed ones, first found first; return how many.
 

@@ -213,6 +213,8 @@ class Engine(NoOperations):
                 "device='cuda' draws paths by hops only: along weights, a search that ends at one vertex is too little "
                 "work for a GPU; use device='cpu' or 'auto', or method='sources'"
             )
+        if operation == "blocks":
+            return "device='cuda' has no biconnected components: they have no kernel; use device='cpu' or 'auto'"
         if operation == "strong_components" and graph.directed:
             return (
                 "device='cuda' finds weak components only: strong ones need a depth-first search, one step at a time; "

@@ -116,6 +116,11 @@ class CudaGraph:
         return self.arc_rows(self.columns[0], self.m)
 
     @made_once
+    def arc_values(self):
+        """The values of the matrix, all 1: push-pull's baseline reads them, as a product with any semiring must."""
+        return cupy.ones(self.m, np.int32)
+
+    @made_once
     def arranged(self):
         """columns with every vertex's in-neighbours by descending in-degree (Hiragushi, section 3.4).
 
@@ -147,7 +152,7 @@ class CudaGraph:
     def bytes(self):
         """Bytes on the GPU held for this graph: arcs in every order used so far, and idle buffers."""
         arrays = {id(a): a for name in ("rows", "columns", "arranged") for a in self.__dict__.get(name, ())}
-        single = ("row_offsets", "arc_columns", "closed")
+        single = ("row_offsets", "arc_columns", "arc_values", "closed")
         arrays |= {id(a): a for name in single if (a := self.__dict__.get(name)) is not None}
         return sum(a.nbytes for a in arrays.values()) + sum(work.bytes for work in self.workspaces)
 

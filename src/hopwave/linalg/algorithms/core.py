@@ -13,6 +13,7 @@ from typing import Any
 from hopwave.algebra.operators import binary, monoid, unary
 from hopwave.algebra.semiring import semiring
 from hopwave.algebra.vector import Vector
+from hopwave.engines import algebra
 from hopwave.linalg.algorithms.operands import is_symmetric, loopless, square, without_repeats
 from hopwave.linalg.elementwise import apply, ewise_add, ewise_mult, select
 from hopwave.linalg.placing import assign
@@ -57,9 +58,14 @@ def core_numbers(A: Any, directed: bool | None = None, *, device: str = "auto") 
     >>> la.algorithms.core_numbers(A).values.tolist()
     [2, 2, 2, 1]
     """
-    A = without_repeats(loopless(square(A, device)))
-    n = A.shape[0]
+    A = square(A, device)
+    A = A.pattern() if A.has_values else A
     both = not is_symmetric(A) if directed is None else directed
+    engine = algebra(A.device)
+    if engine.why_not_operation("core_numbers") is None:
+        return Vector.from_dense(engine.core_numbers(without_repeats(A), both))
+    A = without_repeats(loopless(A))
+    n = A.shape[0]
     d = Vector.full(n, 0, "int64", device=A.device)
     for axis in (1, 0) if both else (1,):
         assign(d, reduce(A, monoid.plus, axis=axis), accum=binary.plus)

@@ -16,6 +16,7 @@ import numpy as np
 from hopwave.algebra.operators import binary, unary
 from hopwave.algebra.semiring import semiring
 from hopwave.algebra.vector import Vector
+from hopwave.engines import algebra
 from hopwave.linalg.algorithms.operands import generator, loopless, square
 from hopwave.linalg.elementwise import apply, ewise_add, select
 from hopwave.linalg.placing import assign
@@ -57,9 +58,12 @@ def maximal_independent_set(A: Any, seed: Any = None, *, device: str = "auto") -
     >>> la.algorithms.maximal_independent_set(hw.generate.star(5), seed=2).indices.tolist()
     [1, 2, 3, 4]
     """
-    A = loopless(square(A, device))
+    A, rng = square(A, device), generator(seed)
+    engine = algebra(A.device)
+    if engine.why_not_operation("independent_set") is None:
+        return Vector.from_entries(np.flatnonzero(engine.independent_set(A, rng)), True, A.shape[0])
+    A = loopless(A)
     n = A.shape[0]
-    rng = generator(seed)
     chosen = Vector(n, "bool").to(A.device)
     candidates = np.arange(n, dtype=np.int32)
     while len(candidates):

@@ -16,6 +16,7 @@ from hopwave.algebra.operators import monoid
 from hopwave.algebra.semiring import semiring
 from hopwave.algebra.vector import Vector
 from hopwave.arrays import module_of
+from hopwave.engines import algebra
 from hopwave.errors import GraphError
 from hopwave.graph.csr import Rows
 from hopwave.graph.row_operations import row_of_each
@@ -68,29 +69,47 @@ def label_propagation(A: Any, seed: Any = None, max_rounds: int = 100, *, device
     """
     if max_rounds < 0:
         raise GraphError(f"max_rounds={max_rounds} is negative; give a number of rounds from 0")
-    A = loopless(square(A, device))
-    n = A.shape[0]
-    xp = module_of(A.rows.indices)
-    rng = generator(seed)
-    order = xp.asarray(rng.permutation(n))  # of equally frequent labels, the last in this order wins
-    label_at = xp.argsort(order)
-    f = xp.arange(n, dtype=xp.int32)
-    one_per_row = xp.arange(n + 1, dtype=xp.int32)
+    A, rng = square(A, device), generator(seed)
+    A = (A.pattern() if A.has_values else A).checked()
+    engine = algebra(A.device)
+    order = rng.permutation(A.shape[0])  # of equally frequent labels, the last in this order wins
+    compiled = engine.why_not_operation("label_propagation") is None
+    labels = engine.label_propagation(A, order) if compiled else ByProducts(A, order)
     for rounds in range(max_rounds + 1):
-        L = Matrix.from_rows(Rows(one_per_row, f, None), (n, n))
-        C = mxm(A, L, semiring.plus_pair)
-        best = reduce(scored(C, f, order, xp), monoid.max, axis=1)
-        places, scores = best.entries()
+        places = labels.restless()
+        if len(places) == 0:
+            return Vector.from_dense(labels.f), True
+        if rounds < max_rounds:
+            labels.move(places[engine.xp.asarray(rng.random(len(places)) < 0.5)])
+    return Vector.from_dense(labels.f), False
+
+
+class ByProducts:
+    """Rounds of label propagation by products; see planning.jobs.LabelRounds."""
+
+    def __init__(self, A: Matrix, order: Any) -> None:
+        self.A, n, xp = loopless(A), A.shape[0], module_of(A.rows.indices)
+        self.order = xp.asarray(order)
+        self.label_at = xp.argsort(self.order)
+        self.f = xp.arange(n, dtype=xp.int32)
+        self.one_per_row = xp.arange(n + 1, dtype=xp.int32)
+        self.wins: Any = None
+
+    def restless(self) -> Any:
+        """The vertices that would move, ascending."""
+        n, xp = len(self.f), module_of(self.f)
+        C = mxm(self.A, Matrix.from_rows(Rows(self.one_per_row, self.f, None), (n, n)), semiring.plus_pair)
+        places, scores = reduce(scored(C, self.f, self.order, xp), monoid.max, axis=1).entries()
         win = scores % (n + 1)
         places, win = places[win < n], win[win < n]  # n means that no label is more frequent than the vertex's own
-        if len(places) == 0:
-            return Vector.from_dense(f), True
-        if rounds == max_rounds:
-            break
-        moves = xp.asarray(rng.random(len(places)) < 0.5)
-        f = f.copy()
-        f[places[moves]] = label_at[win[moves]]
-    return Vector.from_dense(f), False
+        self.wins = xp.empty(n, xp.int32)
+        self.wins[places] = self.label_at[win]
+        return places
+
+    def move(self, places: Any) -> None:
+        """These vertices take the labels that they would move to."""
+        self.f = self.f.copy()
+        self.f[places] = self.wins[places]
 
 
 def scored(C: Matrix, f: Any, order: Any, xp: Any) -> Matrix:

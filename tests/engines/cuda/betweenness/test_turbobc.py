@@ -10,7 +10,7 @@ import pytest
 import hopwave as hw
 import oracle
 from graphs import TRAPS
-from hopwave import EngineError, Graph, PlanError, engines, generate
+from hopwave import EngineError, Graph, engines, generate
 from hopwave.algorithms import brandes
 from hopwave.planning.catalogue import CATALOGUE
 from hopwave.planning.jobs import BetweennessJob
@@ -35,14 +35,6 @@ def test_the_three_plans_are_three_products(turbobc: Any) -> None:
     assert [turbobc.product_of(CATALOGUE[plan]) for plan in PLANS] == ["arcs", "columns", "warps"]
 
 
-@every_plan
-def test_edges_are_rejected_by_a_sentence_that_says_what_to_use(turbobc: Any, plan: str) -> None:
-    job = BetweennessJob(np.zeros(1, np.int64))
-    assert turbobc.why_not(CATALOGUE[plan], job) is None
-    edges = turbobc.why_not(CATALOGUE[plan], BetweennessJob(np.zeros(1, np.int64), edges=True))
-    assert plan in edges and "plan='auto'" in edges
-
-
 def test_deterministic_rejects_plans_that_add_by_atomics(turbobc: Any) -> None:
     job = BetweennessJob(np.zeros(1, np.int64), deterministic=True)
     assert "plan='auto'" in turbobc.why_not(CATALOGUE["turbobc-sccooc"], job)
@@ -55,6 +47,7 @@ def test_memory_is_the_papers_with_float64(turbobc: Any) -> None:
     assert turbobc.needed_words(n, m, "columns") == 7 * n + m + 4 * n + 1
     assert turbobc.needed_words(n, m, "warps", wide=True) == 7 * n + m + 5 * n + 1
     assert turbobc.needed_words(n, m, "arcs") == 7 * n + 2 * m + 4 * n + 1
+    assert turbobc.needed_words(n, m, "columns", edges=True) == 7 * n + m + 4 * n + 1 + 2 * (m - n)
 
 
 # ---------------------------------------------------------------- on a GPU
@@ -96,6 +89,36 @@ def test_traps(gpu: Any, plan: str, trap: str) -> None:
         right = finished(engines.engine("cpu"), graph, "hopwave-block", sources, **options)
         same(found.total, right.total)
         assert found.certificate[:, 1].tolist() == right.certificate[:, 1].tolist()
+
+
+@on_a_gpu
+@every_plan
+@in_one_test("trap", TRAPS)
+def test_edges(gpu: Any, plan: str, trap: str) -> None:
+    """Flows over arcs, in the order of the graph, equal the CPU engine's, where paths are counted in every type."""
+    graph = TRAPS[trap]()
+    sources = sorted({0, graph.n // 3, graph.n - 1})
+    targets = np.zeros(graph.n, np.bool_)
+    targets[[0, graph.n // 2, graph.n - 1]] = True
+    options: list[dict[str, Any]] = [{}, {"targets": targets}, {"cutoff": 2}, {"cutoff": 0}]
+    for one in options if graph.n < 1000 else options[:1]:
+        found = finished(gpu, graph, plan, sources, edges=True, **one)
+        right = finished(engines.engine("cpu"), graph, "hopwave-block", sources, edges=True, **one)
+        same(found.total, right.total)
+        assert found.certificate[:, 1].tolist() == right.certificate[:, 1].tolist()
+
+
+@on_a_gpu
+@every_plan
+def test_a_pause_changes_no_edge(gpu: Any, plan: str) -> None:
+    """Sums go to the host in the graph's order, and back into the matrix's."""
+    graph = TRAPS["kronecker-directed"]()
+    job = BetweennessJob(np.arange(0, graph.n, 9, dtype=np.int64), edges=True)
+    broken = gpu.accumulation(graph, job, CATALOGUE[plan])
+    done = 0
+    while done < broken.blocks:
+        done = broken.advance(done, lambda done: True)
+    same(broken.total, finished(engines.engine("cpu"), graph, "hopwave-block", job.sources, edges=True).total)
 
 
 @on_a_gpu
@@ -246,5 +269,6 @@ def test_k_endpoints_and_checkpoints_through_the_public_function(gpu: Any, plan:
     found = hw.betweenness_centrality(graph, **options, device="cuda", checkpoint=tmp_path / "run.npz")
     assert (found.engine, found.plan.name, found.sources) == ("cuda", plan, 30)
     same(found.scores, hw.betweenness_centrality(graph, **options, device="cpu").scores)
-    with pytest.raises(PlanError, match="only vertices"):
-        hw.edge_betweenness_centrality(graph, plan=plan, device="cuda")
+    edges = hw.edge_betweenness_centrality(graph, k=30, seed=4, plan=plan, device="cuda")
+    assert (edges.engine, edges.plan.name) == ("cuda", plan)
+    same(edges.scores, hw.edge_betweenness_centrality(graph, k=30, seed=4, plan=plan, device="cpu").scores)

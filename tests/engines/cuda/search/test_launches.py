@@ -72,7 +72,8 @@ def begun(plan: Plan, question: SearchJob) -> Any:
     """A search in its second level, with a frontier of two vertices."""
     graph = generate.star(50)
     device = SimpleNamespace(blocks=10, multiprocessors=4)
-    on_device = SimpleNamespace(launch=None, device=device, arc_columns=Array(98), closed=Array(2), degree_bits=3)
+    arrays = {name: Array(98) for name in ("arc_columns", "arc_values", "closed")}
+    on_device = SimpleNamespace(launch=None, device=device, degree_bits=3, **arrays)
     rows = {name: Array(98) for name in ("offsets", "neighbours", "in_offsets", "in_neighbours")}
     loaded = SimpleNamespace(graph=graph, n=graph.n, m=graph.m, plan=plan, on_device=on_device, **rows)
     search = state.Search(loaded, (1,), question)
@@ -109,6 +110,21 @@ def test_arguments_have_the_names_of_the_parameters(
         search.work.take("waiting", search.n, np.int32)
         kind(search, step)
         assert [named for _, _, named in search.launch.made if "counters" in named]
+
+
+@pytest.mark.usefixtures("arrays")
+def test_no_generation_makes_no_pass_of_its_own() -> None:
+    """XBFS, Observation 2: after a pull that looked ahead, one push reads its queue, and nothing else does."""
+    pull, no_queue = CATALOGUE["xbfs"].steps[2:4]
+    search = begun(CATALOGUE["xbfs"], SearchJob())
+    search.has_queue = False
+    steps.pull_queue(search, pull)
+    assert search.launch.made[-1][2]["next"] is search.next_queue, "the pull lists what it finds early"
+    search.launch.made.clear()
+    search.early = 7
+    steps.push_fused(search, no_queue)
+    (made,) = search.launch.made
+    assert made[:2] == ("steps/push.cuh", "push") and made[2]["queue"] is search.work.arrays["waiting"]
 
 
 def test_wrong_names_are_refused() -> None:

@@ -64,6 +64,31 @@ def back_by_arcs(A, own, begin, end, row, targets):
 
 
 @njit(**INNER)
+def back_by_arcs_of_rows(A, own, begin, end, row, targets):
+    """As back_by_arcs, for a level that was pulled and has recorded no successors: whole rows are read."""
+    noinline()
+    indptr, indices, sigma, gathered, queue = A.indptr, A.indices, own.sigma, own.gathered, own.queue
+    total = 0.0
+    begin, end = np.uint64(begin), np.uint64(end)
+    for i in range(begin, end):
+        u = queue[i]
+        paths, sum_ = sigma[u], 0.0
+        for j in range(np.uint64(indptr[u]), np.uint64(indptr[u + ONE])):
+            share = sigma[indices[j]]
+            if share < 0.0:
+                row[j] -= paths * share
+                sum_ -= share
+        gathered[u] = sum_
+    for i in range(begin, end):  # only now: no vertex may take another of its level for a successor
+        u = queue[i]
+        delta = sigma[u] * gathered[u]
+        weight = 1.0 if targets.size == 0 else targets[u]
+        sigma[u] = -((weight + delta) / sigma[u])
+        total += delta
+    return total
+
+
+@njit(**INNER)
 def back_by_rows(A, own, begin, end, stop, gather, row, squares, extra, targets):
     """δ of a level that was pulled, queue[begin:end]. Its successors are among the level behind it, queue[end:stop].
 
@@ -145,6 +170,8 @@ def backward(A, own, shared, count, row, squares):
         if edges:
             if level == count - 1:
                 last_level(own, begin, end, row, 0.0, targets)
+            elif levels[level, IS_PULLED]:
+                found += back_by_arcs_of_rows(A, own, begin, end, row, targets)
             else:
                 found += back_by_arcs(A, own, begin, end, row, targets)
         elif level == 0:

@@ -46,7 +46,7 @@ class Accumulation:
         self._limits[state.SQUARES] = job.squares
         self._limits[state.DEGREE_BITS] = loaded.degree_bits
         self._limits[state.FINDABLE] = loaded.findable
-        self._limits[state.PULLS] = policy.PULL_NEVER if job.edges else policy.pulls_of(plan, loaded)
+        self._limits[state.PULLS] = policy.pulls_of(plan, loaded, job.edges)
         self._limits[state.CACHED] = n <= policy.CACHED_VERTICES
         self._limits[state.ALONG_ROWS] = policy.adds_along_rows(n, m, loaded.flat, job.planned_sources)
         self._rule = np.array([plan.rule.code, *plan.rule.parameters()])
@@ -89,6 +89,11 @@ class Accumulation:
             rule=self._rule,
             limits=self._limits,
         )
+        self._run(shared, poll)
+        return self.done
+
+    def _run(self, shared, poll):
+        """Workers, from where the control cells say, until all is done or poll returns true."""
         if not self._states:
             self._states = (self.reuses and self._loaded.spare("workers")) or []
         while len(self._states) < self.workers:
@@ -98,25 +103,28 @@ class Accumulation:
             with compiling(self.kernel):
                 run_workers(self.kernel, self.A, states, shared, poll)
         finally:
-            self.extended += int(control[state.EXTENDED])
-        self._check(control)
+            self.extended += int(shared.control[state.EXTENDED])
+        self._check(shared.control)
         if self.reuses and self.done == self.blocks and self.job.memory_limit is None:
-            self._leave(shared.scores)
-        return self.done
+            self._leave_states()
+            self._leave_scores(shared)
 
     def _empty_rows(self, rows):
         """Rows of zeros. Whoever commits a block sets its row back to zeros."""
         found = self._loaded.spare(("scores", *rows.shape))
         return allocated(rows) if found is None else found
 
-    def _leave(self, scores):
-        """Leave all arrays to another run."""
+    def _leave_states(self):
+        """Leave workers' arrays to another run."""
         states, self._states = self._states, []
         one = states[0]  # of successors, only those of pushed levels were written
         recorded = one.successors[: None if self._limits[state.PULLS] == policy.PULL_NEVER else 0]
         touched = one.sigma, one.gathered, one.queue, one.starts, recorded
         self._loaded.leave("workers", states, len(states) * sum(array.nbytes for array in touched))
-        self._loaded.leave(("scores", *scores.shape), scores, scores.nbytes)
+
+    def _leave_scores(self, shared):
+        """Leave the rows of blocks to another run."""
+        self._loaded.leave(("scores", *shared.scores.shape), shared.scores, shared.scores.nbytes)
 
     def _check(self, control):
         """Raise an error if a worker found that the job cannot be done."""

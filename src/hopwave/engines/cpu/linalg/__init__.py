@@ -28,6 +28,7 @@ from hopwave.planning.jobs import (
     Allowed,
     Direction,
     FoundByBuckets,
+    LabelRounds,
     PowerIteration,
     Product,
     Settled,
@@ -268,6 +269,21 @@ class Algebra(linalg.Algebra):
         from hopwave.engines.cpu.linalg.triangles import count_triangles
 
         return count_triangles(part, most)
+
+    def core_numbers(self, A: Matrix, both: bool) -> Array:
+        from hopwave.engines.cpu.linalg.cores import core_numbers
+
+        return core_numbers(A.rows, A.columns if both else None)
+
+    def label_propagation(self, A: Matrix, order: Array) -> LabelRounds:
+        from hopwave.engines.cpu.linalg.labels import Labels
+
+        return Labels(A.rows, order)
+
+    def independent_set(self, A: Matrix, rng: np.random.Generator) -> Array:
+        from hopwave.engines.cpu.linalg.independent_set import independent_set
+
+        return independent_set(A.rows, rng)
 
     def dijkstra(self, A: Matrix, search: ShortestPathsJob) -> Settled:
         from hopwave.engines.cpu.shortest_paths.delta_stepping import arcs_of

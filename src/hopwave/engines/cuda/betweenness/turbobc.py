@@ -4,7 +4,9 @@
     f, ft      the frontier's path counts and their product         σ, S   path counts and levels
     δ, δu, δut dependencies; they lie where f and ft were           bc     their sums over the sources
 
-These are the arrays of the paper, 7n + m words. δ, δu, δut and bc have two words per vertex here, since float32 cannot
+These are the arrays of the paper, 7n + m words; scCOOC keeps the n + 1 offsets beside, from which its columns are made.
+Scores of edges are one more product, of the levels' σ and δu with the pattern between them, and bc has one number per
+arc then, in the order of the matrix. δ, δu, δut and bc have two words per vertex here, since float32 cannot
 be certified to 1e-9. Path counts are 32-bit whole numbers while they fit. A source whose counts do not fit is computed
 again in float64, with levels divided by powers of two if needed. A source with a level that spans more than float64
 goes to the CPU engine. All these types hold a count exactly alike, so the choice does not change the result.
@@ -23,22 +25,22 @@ from hopwave.engines.cuda.count_scaling import LevelScaling
 from hopwave.engines.cuda.counters import COUNTERS
 from hopwave.engines.cuda.errors import OTHERS_LESS, explained
 from hopwave.engines.cuda.launch import BLOCK, NULL, WARP, expression, truth
-from hopwave.engines.cuda.records import record
+from hopwave.engines.cuda.records import filled, record
 from hopwave.engines.cuda.reports import Report
 from hopwave.errors import EngineError, amount
 from hopwave.planning.plan import Push
 
 HEADER = "betweenness/turbobc.cuh"
+ORDER_WORDS = 6  # words per arc to bring scores of edges from the order of the matrix into that of the graph
 ARCS_OF_A_THREAD = 4  # PRODUCT_IN_FLIGHT of kernels/common/products.cuh
 COUNTS = {"unsigned": np.uint32, "double": np.float64}  # the type of path counts: the paper's, and the wider one
 RUN_STATE = record(HEADER, "RunState", "u64 done deepest overflowed due ends ticket", "f64 found")
+FLOWS = record(HEADER, "Flows<unsigned>", "i32 n source", "u64 finished", "ptr S targets sigma delta factors bc run")
 PER_SOURCE = RUN_STATE.fields["deepest"][1]  # from this byte on, the state is cleared for every source
 
 
 def why_not(plan, job):
     """Why TurboBC cannot run a job, or None."""
-    if job.edges:
-        return f"plan {plan.name!r} scores only vertices on a GPU; for edges use plan='auto', or device='cpu'"
     if job.deterministic and product_of(plan) == "arcs":
         return f"plan {plan.name!r} adds in whatever order threads run; for deterministic=True use plan='auto'"
     return None
@@ -52,13 +54,14 @@ def product_of(plan):
     return "columns" if step.mapping == "thread" else "warps"
 
 
-def needed_words(n, m, product, wide=False, squares=False, targets=False):
+def needed_words(n, m, product, wide=False, squares=False, targets=False, edges=False):
     """4-byte words of device memory that a run holds: the matrix, S and σ, three arrays of δ, the sums.
 
     The paper has 7n + m, with float32 everywhere; with our float64 it is 11n + m, or 12n + m if σ is float64 too.
     """
     matrix = n + 1 + m * (2 if product == "arcs" else 1)
-    return matrix + n * (2 + wide) + 6 * n + 2 * n * (1 + squares) + (n // 4 + 1) * targets
+    sums = 2 * m if edges else 2 * n * (1 + squares)
+    return matrix + n * (2 + wide) + 6 * n + sums + (n // 4 + 1) * targets
 
 
 class Accumulation:
@@ -76,7 +79,7 @@ class Accumulation:
             )
         self.blocks, self.done = len(job.sources), 0
         self.widened = self.extended = 0  # sources computed again in float64, and on the CPU
-        self.total = np.zeros(self.n * (2 if job.squares else 1))
+        self.total = np.zeros(self.m if job.edges else self.n * (2 if job.squares else 1))
         self.certificate = np.zeros((self.blocks, 2))
         self._check_memory()
         self.matrix = self._matrix()
@@ -92,8 +95,8 @@ class Accumulation:
         limit = self.job.memory_limit
         if limit is None:
             return  # CuPy raises an error if the GPU has too little memory
-        options = self.job.squares, self.job.targets is not None
-        needed = 4 * needed_words(self.n, self.m, self.product, True, *options)
+        options = self.job.squares, self.job.targets is not None, self.job.edges
+        needed = 4 * (needed_words(self.n, self.m, self.product, True, *options) + ORDER_WORDS * self.m * options[-1])
         if needed > limit:
             raise EngineError(
                 f"plan {self.plan.name!r} needs {amount(needed)} on the GPU for this graph and may use "
@@ -115,7 +118,7 @@ class Accumulation:
         if first >= self.blocks:
             return first
         with explained("computing betweenness", self.graph, OTHERS_LESS):
-            self.sums.set(self.total)
+            self.sums[:] = self._as_matrix(self.total)
             self._seen["done"] = first
             self.run_state.set(self._seen.view(np.uint8))
             try:
@@ -126,8 +129,21 @@ class Accumulation:
                     self._settle()
             finally:  # also on Ctrl-C: the GPU's state says which sources are in its sums
                 self._settle()
-                self.total[:] = self.sums.get()
+                self.total[:] = (self.sums[self._arc_order()] if self.job.edges else self.sums).get()
         return self.done
+
+    def _arc_order(self):
+        """Where the graph's arcs, sorted by tail and then by head, are in the matrix, which is sorted by head."""
+        return cupy.argsort(self.on_device.columns[1], kind="stable")
+
+    def _as_matrix(self, scores):
+        """Scores of vertices as they are; those of the graph's arcs in the order of the matrix."""
+        there = cupy.asarray(scores)
+        if not self.job.edges:
+            return there
+        ordered = cupy.empty_like(there)
+        ordered[self._arc_order()] = there
+        return ordered
 
     def _settle(self):
         """Fetch both sides of the certificate of a source that the GPU has finished."""
@@ -152,7 +168,7 @@ class Accumulation:
             self.widened += kind == "double"
             if deepest is not None:
                 pipeline.backward(self, deepest)
-                pipeline.score(self, source, number)
+                (pipeline.score_edges if self.job.edges else pipeline.score)(self, source, number)
                 return
         self._add_extended(number)
 
@@ -170,7 +186,7 @@ class Accumulation:
         careful = engines.engine("cpu").accumulation(self.graph, one, self.plan, 1)
         careful.advance(0, lambda done: False)
         self.extended += 1
-        row, (found, due) = cupy.asarray(careful.total), careful.certificate[0]
+        row, (found, due) = self._as_matrix(careful.total), careful.certificate[0]
         width = len(row)
         finished = np.uint64(number + 1)
         self.kernel("add_row")(
@@ -211,7 +227,7 @@ class Pipeline:
         self._forward = run.kernel(f"forward_{run.product}", kind)
         self._backward = run.kernel(f"backward_{run.product}", "" if run.product == "arcs" else directed)
         self._discover, self._spread, self._collect = (run.kernel(x, kind) for x in ("discover", "spread", "collect"))
-        self._scores = run.kernel("scores")
+        self._scores = run.kernel(f"flows_{run.product}", kind) if run.job.edges else run.kernel("scores")
         threads = {"arcs": -(-run.m // ARCS_OF_A_THREAD), "columns": n, "warps": WARP * n}[run.product]
         self._threads = (BLOCK,)
         self._vertices = (-(-n // BLOCK),)
@@ -274,6 +290,18 @@ class Pipeline:
         arguments = (self.S, run.targets, self.delta, np.bool_(run.job.endpoints), run.sums, squares, run.run_state)
         self._scores(self._vertices, self._threads, (self.n, np.int32(source), np.uint64(number + 1), *arguments))
 
+    def score_edges(self, run, source, number):
+        """bc ← bc + the flow over every arc, and both sides of the certificate."""
+        shifts, factors = self.scaling.shifts, None
+        if any(shifts):
+            factors = cupy.asarray(np.ldexp(1.0, -np.diff(shifts, prepend=0)))
+        targets = None if run.job.targets is None else run.targets
+        flows = filled(
+            FLOWS, n=run.n, source=source, finished=number + 1, S=self.S, targets=targets, sigma=self.sigma,
+            delta=self.delta, factors=factors, bc=run.sums, run=run.run_state,
+        )  # fmt: skip
+        self._scores(self._product, self._threads, (*run.matrix, flows))
+
 
 def clear(array, begin, size):
     """Set `size` bytes of an array to 0, in the current stream."""
@@ -285,6 +313,7 @@ def instances(offset="int"):
     shaped = [(f"forward_{product}", kind) for product in ("arcs", "columns", "warps") for kind in COUNTS]
     shaped += [(name, kind) for name in ("discover", "spread", "collect") for kind in COUNTS]
     shaped += [(f"backward_{product}", truth) for product in ("columns", "warps") for truth in ("true", "false")]
+    shaped += [(f"flows_{product}", kind) for product in ("arcs", "columns", "warps") for kind in COUNTS]
     shaped += [("backward_arcs", ""), ("scores", ""), ("add_row", "")]
     for name, shape in shaped:
         yield HEADER, expression(HEADER, name, offset, shape)

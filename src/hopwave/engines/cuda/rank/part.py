@@ -13,6 +13,7 @@ from hopwave.engines.cuda.rank.lengths import Lengths
 
 HEADER = "rank/part.cuh"
 SLOTS = {np.dtype(np.uint32): "unsigned int", np.dtype(np.uint64): "unsigned long long", np.dtype(np.int32): "int"}
+SORTED_TOGETHER = 1 << 20  # rows whose arcs are sorted at a time: it bounds the memory, and row · slots stays small
 IDS = {np.dtype(np.int32): "int", np.dtype(np.int64): "long long"}
 LEVELS = {np.dtype(np.int8): "signed char", np.dtype(np.int16): "short", np.dtype(np.int32): "int"}
 
@@ -25,8 +26,8 @@ def instances():
             yield HEADER, expression(HEADER, "check_long", slot, level)
         if slot != "int":
             yield HEADER, expression(HEADER, "hubs_first", slot, "unsigned char")
-            yield HEADER, expression(HEADER, "push", slot)
-            yield HEADER, expression(HEADER, "pull", slot)
+            for name in ("expand", "contract", "pull_compacted", "push", "pull"):
+                yield HEADER, expression(HEADER, name, slot)
     for identity in IDS.values():
         yield HEADER, expression(HEADER, "claim", identity)
 
@@ -65,6 +66,7 @@ class Part:
 
     def __init__(self, out, into):
         (self.out_offsets, self.heads), (self.in_offsets, self.tails) = out, into
+        self.sorted_tails = None  # by descending in-degree: see sort_rows
         self.slot = SLOTS[self.heads.dtype]
 
     def tidy(self):
@@ -75,27 +77,45 @@ class Part:
         """Wait until the GPU has done everything launched so far."""
         cupy.cuda.get_current_stream().synchronize()
 
-    def push(self, frontier, sent):
-        """Return new (heads, tails), in any order, one per head; sets their bits in `sent`."""
+    def push(self, frontier, sent, two_phase=False):
+        """Return new (heads, tails), in any order, one per head; sets their bits in `sent`.
+
+        two_phase: expand, then contract (Hiragushi, section 3.2); else equal shares of arcs, in one kernel.
+        """
+        kind = self.heads.dtype
         if not len(frontier):
-            return cupy.empty(0, self.heads.dtype), cupy.empty(0, np.int64)
+            return cupy.empty(0, kind), cupy.empty(0, kind)
         ends = cupy.cumsum(self.out_offsets[frontier + 1] - self.out_offsets[frontier])
-        arcs = int(ends[-1])
+        arcs, rows = int(ends[-1]), len(frontier)
         most = min(arcs, 64 * len(sent))
-        found, parents = cupy.empty(most, self.heads.dtype), cupy.empty(most, np.int64)
-        count = cupy.zeros(1, np.uint64)
-        rows = np.int64(len(frontier))
-        arguments = (self.out_offsets, self.heads, frontier, ends, rows, np.int64(arcs), sent, found, parents, count)
-        kernels()(HEADER, "push", arcs, *arguments, shape=self.slot)
+        found, parents = cupy.empty(most, kind), cupy.empty(most, kind)
+        count, launch = cupy.zeros(2, np.uint64), kernels()
+        if two_phase:
+            targets, sources = cupy.empty(arcs, kind), cupy.empty(arcs, kind)
+            given = (self.out_offsets, self.heads, frontier, np.uint64(rows), targets, sources, count[1:])
+            launch(HEADER, "expand", rows, *given, shape=self.slot, blocks=min(rows, launch.blocks))
+            given = (targets, sources, np.uint64(arcs), sent, found, parents, count)
+            launch(HEADER, "contract", arcs, *given, shape=self.slot)
+        else:
+            sizes = np.int64(rows), np.int64(arcs)
+            given = (self.out_offsets, self.heads, frontier, ends, *sizes, sent, found, parents, count)
+            launch(HEADER, "push", arcs, *given, shape=self.slot)
         kept = int(count[0])
         return found[:kept], parents[:kept]
 
-    def pull(self, first, closed, front, parents):
-        """Pull for the rows from slot `first` on; sets parents, and bits in `closed`. Returns (found, arcs read)."""
-        sums = cupy.zeros(2, np.uint64)
+    def pull(self, first, closed, front, parents, compacted=False, sorted_rows=False):
+        """Pull for the rows from slot `first` on; sets parents, and bits in `closed`. Returns (found, arcs read).
+
+        compacted: open rows are packed first (Hiragushi, Figure 3). sorted_rows: read rows in the order of sort_rows.
+        """
+        sums, launch = cupy.zeros(2, np.uint64), kernels()
         halves = 2 * len(closed)  # words of 32 vertices
-        arguments = (self.in_offsets, self.tails, np.int64(first), np.int64(halves), closed, front, parents, sums)
-        kernels()(HEADER, "pull", 32 * halves, *arguments, shape=self.slot)
+        tails = self.sorted_tails if sorted_rows else self.tails
+        given = (self.in_offsets, tails, np.int64(first), np.int64(halves), closed, front, parents, sums)
+        if compacted:
+            launch(HEADER, "pull_compacted", halves, *given, shape=self.slot)
+        else:
+            launch(HEADER, "pull", WARP * halves, *given, shape=self.slot)
         found, checked = sums.tolist()
         return found, checked
 
@@ -111,6 +131,21 @@ class Part:
     def hubs_first(self, weight):
         """Move the heaviest neighbour of every row of `into` to the front."""
         hubs_first(self.in_offsets, self.tails, weight)
+
+    def sort_rows(self, weight):
+        """A second copy of the rows of `into`, in which tails of greater weight come first; ties by slot."""
+        order = cupy.argsort(-weight.astype(np.int64), kind="stable")
+        place = cupy.empty(len(order), np.int64)
+        place[order] = cupy.arange(len(order))
+        order = order.astype(self.tails.dtype)
+        self.sorted_tails = cupy.empty_like(self.tails)
+        for first in range(0, len(self.in_offsets) - 1, SORTED_TOGETHER):
+            ends = self.in_offsets[first : first + SORTED_TOGETHER + 1]
+            some = slice(*ends[[0, -1]].tolist())
+            rows = cupy.searchsorted(ends[1:], cupy.arange(some.start, some.stop), side="right")
+            keys = rows * len(order) + place[self.tails[some]]
+            keys.sort()
+            self.sorted_tails[some] = order[keys % len(order)]
 
     @cached_property
     def _longs(self):

@@ -68,9 +68,11 @@ class Search:
         self.timed = True  # whether events time the levels: only for a trace (Engine.run)
         self.ahead = False  # whether levels are launched before earlier ones have been read (ahead.py)
         self.scaling, self.overflowed = None, False  # of path counts
-        # A plan that scans the status array claims vertices there; others keep a bitmap.
+        # A plan that scans the status array, or looks ahead into it, claims vertices there; others keep a bitmap.
         steps = loaded.plan.steps
-        self.scans = any(isinstance(step, Push) and step.output in ("scan", "reuse") for step in steps)
+        self.scans = any(
+            step.output in ("scan", "reuse") if isinstance(step, Push) else step.asynchronous for step in steps
+        )
         # Duplicates may stay in a queue that only BENIGN pushes read. A pull needs an exact bitmap, a rule exact sizes,
         # and a path must not be counted twice (Hiragushi, section 3.2).
         self.duplicates = not question.path_counts and steps == (BENIGN,)

@@ -74,14 +74,14 @@ def push_fused(search, step):
         search.need_queue()
         queue, length, output = search.queue, search.nf, "queue" if output == "reuse" else output
     search.clear_counters()
-    if output != "scan":
-        early_first(search)
+    # The pull before has already listed what it found early; a scan of the status array finds these by itself.
+    place = search.next_queue[search.early :] if search.early and output != "scan" else search.next_queue
     loaded = search.loaded
     search.launch(
         "steps/push.cuh", "push", length,
         shape=push_shape(step.mapping, output, search.counting), blocks=even_shares(search, length),
         offsets=loaded.offsets, neighbours=loaded.neighbours, queue=queue, length=np.uint64(length), depth=search.level,
-        **search.answer, next=search.next_queue, counters=search.counters,
+        **search.answer, next=place, counters=search.counters,
     )  # fmt: skip
     if output == "scan":
         search.launch(
@@ -94,17 +94,6 @@ def push_fused(search, step):
 def even_shares(search, length):
     """Blocks for even shares of a queue: as many as the GPU holds, but at least one vertex per block."""
     return min(length, search.on_device.device.blocks)
-
-
-def early_first(search):
-    """Begin the next queue with the vertices that an asynchronous pull has already found."""
-    if not search.early:
-        return
-    search.launch(
-        "steps/state.cuh", "list_of_level", search.waiting, list=search.work.arrays["waiting"],
-        length=np.uint64(search.waiting), distance=search.distance, level=np.int32(search.depth + 1),
-        queue=search.next_queue, counters=search.counters,
-    )  # fmt: skip
 
 
 def push_two_phase(search, step):
@@ -177,12 +166,14 @@ def push_shares(search, step):
 def push_sorted(search, step):
     """The column product: scan, gather, radix sort, segmented reduce, mask (push-pull, Algorithm 3).
 
-    Only keys are sorted if the semiring allows it; sums need their values, whatever the plan says (section 5.6).
+    Only keys are sorted if the semiring allows it; sums need their values, whatever the plan says (section 5.6). A
+    product that is not structure-only also reads the values of the matrix, and multiplies.
     """
     search.need_queue()
     search.need_visited()
     loaded, arcs, pairs = search.loaded, np.uint64(search.mf), not step.structure_only or search.sigma is not None
-    lists = {"offsets": loaded.offsets, "neighbours": loaded.neighbours, "queue": search.queue}
+    values = NULL if step.structure_only else search.on_device.arc_values
+    lists = {"offsets": loaded.offsets, "neighbours": loaded.neighbours, "values": values, "queue": search.queue}
     found = {"depth": search.level, "visited": search.bits("visited"), **search.answer, "next": search.next_queue}
     keys = search.work.take("keys", search.mf, np.int32)
     sources, parent = (search.work.take("sources", search.mf, np.int32), NULL) if pairs else (NULL, search.parents)
@@ -285,7 +276,10 @@ def pull_compacted(search, step):
 
 
 def pull_queue(search, step):
-    """XBFS's bottom-up: a sorted queue by double scan, rows dealt out, and a look ahead if the limit allows it."""
+    """XBFS's bottom-up: a sorted queue by double scan, rows dealt out, and a look ahead if the limit allows it.
+
+    Vertices found early become the head of the next queue: a push, if it comes next, adds to them.
+    """
     loaded = search.loaded
     length = search.n - search.reached + search.early  # vertices not visited when this level began
     waiting = unvisited_queue(search) if length else None  # in the last level, often every vertex is visited
@@ -296,7 +290,7 @@ def pull_queue(search, step):
         "steps/double_scan.cuh", "pull_queue", length, shape=queue_shape(step.balance, ahead),
         in_offsets=loaded.in_offsets, in_neighbours=loaded.in_neighbours, offsets=loaded.offsets, queue=waiting,
         length=np.uint64(length), depth=search.level, distance=search.distance, parent=search.parents,
-        counters=search.counters,
+        next=search.next_queue if ahead and search.next_queue is not None else NULL, counters=search.counters,
     )  # fmt: skip
     search.set_forms(waiting=length)
 
@@ -394,7 +388,7 @@ def instances(offset="int"):
     truths = ("true", "false")
     plain = {
         "steps/gather.cuh": "list_lengths list_ends",
-        "steps/state.cuh": "set_sources status_to_bits queue_to_bits bits_to_queue single_scan list_of_level "
+        "steps/state.cuh": "set_sources status_to_bits queue_to_bits bits_to_queue single_scan "
         "merge_bits closed_bits arc_rows",
         "steps/two_phase.cuh": "expand count_arcs",
         "steps/sorted.cuh": "gather_pairs reduce_sorted",

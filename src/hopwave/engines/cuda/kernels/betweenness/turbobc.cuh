@@ -4,11 +4,11 @@
 //   delta_u    (1 + delta) / sigma of one level                       S       levels, 0 = the source or not reached
 //   delta_ut   the product A delta_u                                  delta   dependencies
 //
-// Two kernels per level on the way out (forward_*, discover), three on the way back (spread, backward_*, collect), one
-// for the scores, as in the paper's Figure 2. A product has three forms: one thread per arc (scCOOC, Algorithm 2), one
-// thread per column (scCSC, Algorithm 3), one warp per column (veCSC, Algorithm 4). The matrix is only its pattern, by
-// columns: no values and no second copy by rows. So the way back scatters in a directed graph and gathers in an
-// undirected one.
+// Two kernels per level on the way out (forward_*, discover), three on the way back (spread, backward_*, collect),
+// one for the scores, as in the paper's Figure 2: of vertices (scores), or of edges (flows_*). A product has three
+// forms: one thread per arc (scCOOC, Algorithm 2), one thread per column (scCSC, Algorithm 3), one warp per column
+// (veCSC, Algorithm 4). The matrix is only its pattern, by columns: no values and no second copy by rows. So the way
+// back scatters in a directed graph and gathers in an undirected one.
 //
 // Count is unsigned, as in the paper, or double if 32 bits are too few. A count that does not fit into 32 bits sets
 // `overflowed`, and the source is computed again with double.
@@ -186,14 +186,30 @@ __global__ void collect(int n, int depth, const int *S, const Count *sigma, doub
 
 // ---------------------------------------------------------------- the scores
 
+// Adds up both sides of the certificate. The whole block calls this; it returns true to one thread of the last block to
+// finish, so that what this thread adds does not depend on the order of the blocks.
+__device__ inline bool certified(double found, u64 due, u64 ends, RunState *run) {
+  double all_found;
+  u64 all_due, all_ends;
+  block_scan(found, all_found);
+  block_scan(due, all_due);
+  block_scan(ends, all_ends);
+  if (threadIdx.x) return false;
+  atomicAdd(&run->found, all_found);
+  atomicAdd(&run->due, all_due);
+  atomicAdd(&run->ends, all_ends);
+  __threadfence();
+  return atomicAdd(&run->ticket, 1ull) + 1 == gridDim.x;
+}
+
 // bc ← bc + delta except for the source (lines 43-47), and both sides of the certificate. `squares`, if not null, gets
 // the sums of delta². `endpoints` counts both ends of a path as vertices on it.
 template <class Offset>
 __global__ void scores(int n, int source, u64 finished, const int *S, const u8 *targets, const double *delta,
                        bool endpoints, double *bc, double *squares, RunState *run) {
   const u64 v = thread_number();
-  double found = 0.0, all_found;
-  u64 due = 0, ends = 0, all_due, all_ends;
+  double found = 0.0;
+  u64 due = 0, ends = 0;
   if (v < n && S[v] > 0) {
     found = delta[v];
     ends = targets ? targets[v] : 1;
@@ -201,18 +217,78 @@ __global__ void scores(int n, int source, u64 finished, const int *S, const u8 *
     bc[v] += endpoints ? found + (double)ends : found;
     if (squares) squares[v] = __dadd_rn(squares[v], found * found);  // rounded separately, as in the block regime
   }
-  block_scan(found, all_found);
-  block_scan(due, all_due);
-  block_scan(ends, all_ends);
-  if (threadIdx.x) return;
-  atomicAdd(&run->found, all_found);
-  atomicAdd(&run->due, all_due);
-  atomicAdd(&run->ends, all_ends);
-  __threadfence();
-  if (atomicAdd(&run->ticket, 1ull) + 1 < gridDim.x) return;
-  // The last block to finish adds to the source once, so the order of the blocks does not change the result's bits.
+  if (!certified(found, due, ends, run)) return;
   if (endpoints) bc[source] += (double)atomicAdd(&run->ends, 0ull);
   run->done = finished;
+}
+
+// The flow over an arc u → v is sigma(u) · (1 + delta(v)) / sigma(v) if v is one level behind u: what the way back takes
+// along this arc. Scores of edges are sums of flows; bc has them in the order of the matrix. `factors`, if not null,
+// brings each scaled level to the scale of the level before. The paths to a target at level d have d arcs: Σ d is due.
+template <class Count>
+struct Flows {
+  int n, source;
+  u64 finished;
+  const int *S;
+  const u8 *targets;
+  const Count *sigma;
+  const double *delta, *factors;
+  double *bc;
+  RunState *run;
+
+  // The share of v for every path that leads to it; 0 where no arc leads on a shortest path.
+  __device__ __forceinline__ double share(int v) const {
+    const int level = S[v];
+    if (level == 0) return 0.0;
+    const double spread = ((targets ? (double)targets[v] : 1.0) + delta[v]) / (double)sigma[v];
+    return factors ? spread * factors[level] : spread;
+  }
+
+  // Adds the flow over one arc, whose head v has this share, and returns it.
+  __device__ __forceinline__ double add(u64 arc, int u, int v, double share) const {
+    const int level = S[v];
+    if (share == 0.0 || S[u] != level - 1 || (level == 1 && u != source)) return 0.0;
+    const double flow = (double)sigma[u] * share;
+    bc[arc] += flow;
+    return flow;
+  }
+
+  __device__ __forceinline__ void finish(double found) const {
+    u64 due = 0;
+    for (u64 v = thread_number(); v < n; v += thread_count()) due += (targets ? (u64)targets[v] : 1) * (u64)S[v];
+    if (certified(found, due, 0, run)) run->done = finished;
+  }
+};
+
+template <class Offset, class Count>
+__global__ void flows_arcs(const int *rows, const int *columns, u64 arcs, Flows<Count> flows) {
+  double found = 0.0;
+  for (u64 arc = thread_number(); arc < arcs; arc += thread_count())
+    found += flows.add(arc, rows[arc], columns[arc], flows.share(columns[arc]));
+  flows.finish(found);
+}
+
+template <class Offset, class Count>
+__global__ void flows_columns(const Offset *offsets, const int *rows, int n, Flows<Count> flows) {
+  double found = 0.0;
+  for (u64 v = thread_number(); v < n; v += thread_count()) {
+    const double share = flows.share((int)v);
+    if (share == 0.0) continue;
+    for (Offset arc = offsets[v]; arc < offsets[v + 1]; ++arc) found += flows.add((u64)arc, rows[arc], (int)v, share);
+  }
+  flows.finish(found);
+}
+
+template <class Offset, class Count>
+__global__ void flows_warps(const Offset *offsets, const int *rows, int n, Flows<Count> flows) {
+  double found = 0.0;
+  for (u64 v = thread_number() / WARP; v < n; v += thread_count() / WARP) {
+    const double share = flows.share((int)v);
+    if (share == 0.0) continue;
+    for (Offset arc = offsets[v] + (int)lane(); arc < offsets[v + 1]; arc += WARP)
+      found += flows.add((u64)arc, rows[arc], (int)v, share);
+  }
+  flows.finish(found);
 }
 
 // Adds a source's row that was computed elsewhere, and counts the source as done.

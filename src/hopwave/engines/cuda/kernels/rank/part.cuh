@@ -1,11 +1,114 @@
-// A rank's part of a graph on its GPU: the levels of a search over several ranks (hopwave/distributed/search.py).
+// A rank's part of a graph on its GPU: the levels of a search over several ranks (hopwave/distributed/search.py). A
+// plan's step chooses the kernels: Hiragushi's (section 4: those of one GPU, on the rank's part), or equal shares of
+// arcs and one warp per 32 rows.
 //
 // Rows are tails with their heads (out), and heads with their tails (into), both given by slots. Bitmaps are words of
 // 64 slots; a warp works on half a word at a time, so that no two warps write to the same half.
 #pragma once
-#include "common/threads.cuh"
+#include "steps/gather.cuh"
 
 namespace hopwave::rank {
+
+// ---------------------------------------------------------------- Hiragushi's kernels
+
+// The heads of the frontier's rows go into a list of arcs: by a block, a warp or a scan, by the length of the row
+// (section 3.2, after Merrill et al.). One atomic operation per tile reserves its places.
+template <class Slot>
+__global__ void expand(const i64 *offsets, const Slot *heads, const i64 *frontier, u64 rows, Slot *targets,
+                       Slot *sources, u64 *gathered) {
+  __shared__ u64 first;
+  const steps::QueueShare share(rows);
+  for (u64 tile = share.begin; tile < share.end; tile += BLOCK) {
+    const u64 i = steps::QueueShare::mine(tile);
+    i64 tail = 0, begin = 0, end = 0;
+    if (i < share.end) tail = frontier[i], begin = offsets[tail], end = offsets[tail + 1];
+    u64 total;
+    const u64 before = block_scan((u64)(end - begin), total);
+    if (threadIdx.x == 0) first = atomicAdd(gathered, total);
+    __syncthreads();
+    steps::gather_tile<steps::Mapping::twc>((Slot)tail, begin, end, first + before - (u64)begin,
+                                            [&](Slot from, i64 arc, u64 place) {
+                                              targets[place] = heads[arc];
+                                              sources[place] = from;
+                                            });
+    __syncthreads();
+  }
+}
+
+constexpr int HISTORY = 1024;  // heads that a block remembers
+
+// Keeps the targets that this rank never sent before, each with one of its sources. As steps/two_phase.cuh: a bitmap,
+// a table of what the block kept last, one lane for all equal targets of a warp, and an atomic operation that claims
+// the bit, since pulls need an exact bitmap.
+template <class Slot>
+__global__ void contract(const Slot *targets, const Slot *sources, u64 arcs, u64 *sent, Slot *found, Slot *parents,
+                         u64 *count) {
+  __shared__ Slot history[HISTORY];
+  for (int i = threadIdx.x; i < HISTORY; i += BLOCK) history[i] = ~(Slot)0;
+  __syncthreads();
+  const steps::QueueShare share(arcs);
+  for (u64 tile = share.begin; tile < share.end; tile += BLOCK) {
+    const u64 i = tile + threadIdx.x;
+    const Slot v = i < share.end ? targets[i] : 0;
+    const u64 bit = 1ull << (v & 63);
+    bool live = i < share.end && !(*(volatile u64 *)&sent[v >> 6] & bit);
+    if (live && v != ~(Slot)0) live = atomicExch(&history[v % HISTORY], v) != v;
+    const u32 same = __match_any_sync(ALL_LANES, v) & __ballot_sync(ALL_LANES, live);
+    if (!live || (same & lanes_below()) || atomicOr(&sent[v >> 6], bit) & bit) continue;
+    const u64 at = enqueue_at(count);
+    found[at] = v;
+    parents[at] = sources[i];
+  }
+}
+
+constexpr int PACKED = 4 * BLOCK;  // rows that a block packs at a time
+
+// Figure 3, as steps/compacted.cuh: open rows of one segment, which begins at slot `first`, are packed in shared
+// memory, and updates are gathered from there. A thread owns half a word of `closed`, and alone reads and writes it.
+// `front` is what a row looks for: the frontier, or all visited vertices, of the ranks that hold the tails.
+template <class Slot>
+__global__ void pull_compacted(const i64 *__restrict__ offsets, const Slot *__restrict__ tails, i64 first, u64 halves,
+                               u32 *closed, const u64 *__restrict__ front, Slot *parents, u64 *sums) {
+  __shared__ u32 scratch[PACKED];
+  u64 found = 0, checked = 0;
+  for (u64 tile = (u64)blockIdx.x * BLOCK; tile < halves; tile += (u64)gridDim.x * BLOCK) {
+    const u64 half = tile + threadIdx.x;
+    const u32 before = half < halves ? closed[half] : ~0u;
+    u32 open = ~before, count, modified = 0;
+    u32 place = block_scan((u32)__popc(open), count);
+    for (u32 done = 0; done < count; done += PACKED) {
+      const u32 begin = place;
+      for (; open && place < done + PACKED; ++place) {
+        const int bit = 31 - __clz((int)open);
+        scratch[place - done] = 32 * threadIdx.x + bit;  // the row, counted from the tile's first
+        open ^= 1u << bit;
+      }
+      __syncthreads();
+      const u32 packed = min(count - done, (u32)PACKED);
+      for (u32 i = threadIdx.x; i < packed; i += BLOCK) {
+        const i64 row = (i64)(32 * tile + scratch[i]), end = offsets[first + row + 1];
+        scratch[i] = 0;
+        for (i64 e = offsets[first + row]; e < end; ++e) {
+          const Slot tail = tails[e];
+          checked += 1;
+          if (!(__ldg(&front[tail >> 6]) >> (tail & 63) & 1)) continue;
+          scratch[i] = 1u << (row % 32);
+          parents[row] = tail;
+          found += 1;
+          break;
+        }
+      }
+      __syncthreads();
+      for (u32 i = begin; i < place; ++i) modified |= scratch[i - done];
+      __syncthreads();
+    }
+    if (modified) closed[half] = before | modified;
+  }
+  found = warp_sum(found), checked = warp_sum(checked);
+  if (lane() == 0 && checked) atomicAdd(sums, found), atomicAdd(sums + 1, checked);
+}
+
+// ---------------------------------------------------------------- equal shares of arcs, and rows by warps
 
 constexpr int PATIENCE = 32;  // neighbours that a thread reads alone before its warp helps
 
@@ -26,7 +129,7 @@ __device__ __forceinline__ i64 row_of(i64 e, const i64 *ends, i64 rows) {
 // the row that reached it.
 template <class Slot>
 __global__ void push(const i64 *offsets, const Slot *heads, const i64 *frontier, const i64 *ends, i64 rows, i64 arcs,
-                     u64 *sent, Slot *found, i64 *parents, u64 *count) {
+                     u64 *sent, Slot *found, Slot *parents, u64 *count) {
   for (i64 e = signed_thread_number(); e < arcs; e += signed_thread_count()) {
     const i64 row = row_of(e, ends, rows), tail = frontier[row];
     const Slot head = heads[offsets[tail] + e - (row ? ends[row - 1] : 0)];
@@ -34,7 +137,7 @@ __global__ void push(const i64 *offsets, const Slot *heads, const i64 *frontier,
     if (sent[head >> 6] & bit || atomicOr(sent + (head >> 6), bit) & bit) continue;
     const u64 at = atomicAdd(count, 1ull);
     found[at] = head;
-    parents[at] = tail;
+    parents[at] = (Slot)tail;
   }
 }
 

@@ -68,10 +68,10 @@ __global__ void prefix_sum(i64 *sums, u64 blocks) {
 
 // Writes what a row found; depth is the paper's l - 1. With `asynchronous`, a row that has no neighbour in the
 // frontier, but has one that was found in this launch, belongs to the level after (Lemma 2). Timing decides whether
-// such a neighbour is seen; if it is, the result is right.
+// such a neighbour is seen; if it is, the result is right. It is listed in `next`, unless no queue is ever read.
 template <class Offset, bool asynchronous>
 __device__ inline void write_row(int v, int source, int beside, const Offset *offsets, int depth, int *distance,
-                                 int *parent, Tally &mine) {
+                                 int *parent, int *next, u64 *counters, Tally &mine) {
   if (source >= 0) {
     *(volatile int *)&distance[v] = depth + 1;
     if (parent) parent[v] = source;
@@ -80,6 +80,7 @@ __device__ inline void write_row(int v, int source, int beside, const Offset *of
   } else if (asynchronous && beside >= 0) {
     *(volatile int *)&distance[v] = depth + 2;
     if (parent) parent[v] = beside;
+    if (next) next[enqueue_at(&counters[TAIL])] = v;
     mine.ahead += 1;
     mine.ahead_edges += degree(offsets, v);
   }
@@ -88,7 +89,7 @@ __device__ inline void write_row(int v, int source, int beside, const Offset *of
 // One row by one thread, which stops at a neighbour in the frontier.
 template <class Offset, bool asynchronous>
 __device__ inline void traverse(int v, const Offset *in_offsets, const int *in_neighbours, const Offset *offsets,
-                                int depth, int *distance, int *parent, Tally &mine) {
+                                int depth, int *distance, int *parent, int *next, u64 *counters, Tally &mine) {
   if (status(distance, v) != -1) return;  // found early, by the level before
   const Offset end = in_offsets[v + 1];
   int source = -1, beside = -1;
@@ -102,7 +103,7 @@ __device__ inline void traverse(int v, const Offset *in_offsets, const int *in_n
     }
     if (asynchronous && level == depth + 1) beside = u;
   }
-  write_row<Offset, asynchronous>(v, source, beside, offsets, depth, distance, parent, mine);
+  write_row<Offset, asynchronous>(v, source, beside, offsets, depth, distance, parent, next, counters, mine);
 }
 
 constexpr int TURN = 5;  // neighbours between two checks of which lanes have finished (section 5.1.2)
@@ -111,7 +112,8 @@ constexpr int TURN = 5;  // neighbours between two checks of which lanes have fi
 // the last row.
 template <class Offset, bool asynchronous>
 __device__ inline void traverse_together(int v, const Offset *in_offsets, const int *in_neighbours,
-                                         const Offset *offsets, int depth, int *distance, int *parent, Tally &mine) {
+                                         const Offset *offsets, int depth, int *distance, int *parent, int *next,
+                                         u64 *counters, Tally &mine) {
   const bool waiting = v >= 0 && status(distance, v) == -1;
   Offset arc = waiting ? in_offsets[v] : 0;
   Offset end = waiting ? in_offsets[v + 1] : 0;
@@ -146,7 +148,8 @@ __device__ inline void traverse_together(int v, const Offset *in_offsets, const 
       arc = source >= 0 ? end : arc + 1;
     }
   }
-  if (waiting) write_row<Offset, asynchronous>(v, source, beside, offsets, depth, distance, parent, mine);
+  if (waiting)
+    write_row<Offset, asynchronous>(v, source, beside, offsets, depth, distance, parent, next, counters, mine);
   __syncwarp();
 }
 
@@ -157,7 +160,7 @@ __device__ inline void traverse_together(int v, const Offset *in_offsets, const 
 //   balance = donate   as warp, and a warp's last row is shared by all of its lanes
 template <class Offset, Balance balance, bool asynchronous>
 __global__ void pull_queue(const Offset *in_offsets, const int *in_neighbours, const Offset *offsets, const int *queue,
-                           u64 length, int depth, int *distance, int *parent, u64 *counters) {
+                           u64 length, int depth, int *distance, int *parent, int *next, u64 *counters) {
   Tally mine;
   u64 i = thread_number();
   const u64 threads = thread_count();
@@ -165,9 +168,10 @@ __global__ void pull_queue(const Offset *in_offsets, const int *in_neighbours, c
     while (__any_sync(ALL_LANES, i < length)) {
       if (balance == Balance::donate)
         traverse_together<Offset, asynchronous>(i < length ? queue[i] : -1, in_offsets, in_neighbours, offsets, depth,
-                                                distance, parent, mine);
+                                                distance, parent, next, counters, mine);
       else if (i < length)
-        traverse<Offset, asynchronous>(queue[i], in_offsets, in_neighbours, offsets, depth, distance, parent, mine);
+        traverse<Offset, asynchronous>(queue[i], in_offsets, in_neighbours, offsets, depth, distance, parent, next,
+                                       counters, mine);
       __syncwarp();
       u64 first = 0;
       if (lane() == 0) first = threads + atomicAdd(&counters[TICKET], (u64)WARP);
@@ -175,7 +179,8 @@ __global__ void pull_queue(const Offset *in_offsets, const int *in_neighbours, c
     }
   } else {
     while (i < length) {
-      traverse<Offset, asynchronous>(queue[i], in_offsets, in_neighbours, offsets, depth, distance, parent, mine);
+      traverse<Offset, asynchronous>(queue[i], in_offsets, in_neighbours, offsets, depth, distance, parent, next,
+                                     counters, mine);
       i = balance == Balance::static_ ? i + threads : threads + atomicAdd(&counters[TICKET], 1ull);
     }
   }

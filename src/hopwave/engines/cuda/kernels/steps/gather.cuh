@@ -27,15 +27,16 @@ struct QueueShare {
 // slot shift + a. mapping = thread: each thread goes through its own list. mapping = twc: the length of a list decides
 // who gathers it (Merrill et al., section 4; Hiragushi, section 3.2): from BLOCK arcs on by the whole block, from WARP
 // arcs on by a warp; a scan packs the shorter ones side by side into shared memory.
-template <Mapping mapping, class Offset, class Visit>
-__device__ inline void gather_tile(int u, Offset begin, Offset end, u64 shift, Visit visit) {
+template <Mapping mapping, class Source, class Offset, class Visit>
+__device__ inline void gather_tile(Source u, Offset begin, Offset end, u64 shift, Visit visit) {
   if constexpr (mapping == Mapping::thread) {
     for (; begin < end; ++begin) visit(u, begin, shift + (u64)begin);
     return;
   }
   __shared__ Offset shared_begin, shared_end;
   __shared__ u64 shared_shift;
-  __shared__ int shared_u, chosen;
+  __shared__ Source shared_u;
+  __shared__ int chosen;
   while (__syncthreads_or(end - begin >= BLOCK)) {
     if (threadIdx.x == 0) chosen = -1;
     __syncthreads();
@@ -51,7 +52,7 @@ __device__ inline void gather_tile(int u, Offset begin, Offset end, u64 shift, V
   }
   while (const u32 waiting = __ballot_sync(ALL_LANES, end - begin >= WARP)) {
     const int leader = __ffs(waiting) - 1;
-    const int its_u = __shfl_sync(ALL_LANES, u, leader);
+    const Source its_u = __shfl_sync(ALL_LANES, u, leader);
     const Offset its_begin = __shfl_sync(ALL_LANES, begin, leader);
     const Offset its_end = __shfl_sync(ALL_LANES, end, leader);
     const u64 its_shift = __shfl_sync(ALL_LANES, shift, leader);
@@ -61,7 +62,7 @@ __device__ inline void gather_tile(int u, Offset begin, Offset end, u64 shift, V
   }
   __shared__ Offset arcs[SCRATCH];
   __shared__ u64 shifts[SCRATCH];
-  __shared__ int sources[SCRATCH];
+  __shared__ Source sources[SCRATCH];
   u32 total;
   u32 place = block_scan((u32)(end - begin), total);
   for (u32 done = 0; done < total; done += SCRATCH) {

@@ -8,25 +8,25 @@
 namespace hopwave::steps {
 
 // Lines 6-10: writes every neighbour with its value. A structure-only product carries no values, so the predecessor is
-// written here, where any writer is right. A key-value product carries the source: the value with ANY; with PLUS the
-// value is the source's path count.
+// written here, where any writer is right. A key-value product carries A(u, v) times the source: the value with ANY;
+// with PLUS the value is the source's path count. `values` is null if the matrix has none, which are then 1.
 template <class Offset>
-__device__ inline void gather_values(const Offset *offsets, const int *neighbours, const int *queue, const i64 *sums,
-                                     u64 lists, u64 arcs, const int *distance, int *keys, int *sources, int *parent,
-                                     u64 *counters) {
+__device__ inline void gather_values(const Offset *offsets, const int *neighbours, const int *values, const int *queue,
+                                     const i64 *sums, u64 lists, u64 arcs, const int *distance, int *keys, int *sources,
+                                     int *parent, u64 *counters) {
   Tally mine;
   gather_shares(offsets, queue, sums, lists, arcs, [&](int u, Offset arc, u64 slot) {
     const int v = neighbours[arc];
     mine.checked += 1;
     keys[slot] = v;
-    if (sources) sources[slot] = u;
+    if (sources) sources[slot] = values ? values[arc] * u : u;
     if (parent && distance[v] < 0) parent[v] = u;
   });
   report(mine, counters);
 }
 
-// Equal keys lie side by side: each is the vertex found, and the sum over them is its path count. The mask is applied
-// to the result. `sources` is null for keys without values.
+// Equal keys lie side by side: each is the vertex found, and the sum over them is its path count, or with ANY one of
+// their values. The mask is applied to the result. `sources` is null for keys without values.
 template <class Offset>
 __device__ inline void reduce_keys(const Offset *offsets, const int *keys, const int *sources, u64 arcs, int depth,
                                    u32 *visited, int *distance, int *parent, double *sigma, int *next, u64 *counters) {
@@ -46,10 +46,17 @@ __device__ inline void reduce_keys(const Offset *offsets, const int *keys, const
       const int after = __shfl_down_sync(ALL_LANES, v, 1);
       if (unmasked && (lane() == WARP - 1 || after != v)) atomicAdd(&sigma[v], sum);
     }
-    if (unmasked && (i == 0 || keys[i - 1] != v)) {
+    int value = unmasked && sources ? sources[i] : -1;
+    if (sources && !sigma) {  // the greatest of the values of equal keys, at the first lane that has the key
+      for (int step = 1; step < WARP; step *= 2) {
+        const int other = __shfl_down_sync(ALL_LANES, value, step), its = __shfl_down_sync(ALL_LANES, v, step);
+        if (lane() + step < WARP && its == v) value = max(value, other);
+      }
+    }
+    if (unmasked && (i == 0 || keys[i - 1] != v) && (!sources || value >= 0)) {
       distance[v] = depth + 1;
       atomicOr(&visited[v / 32], 1u << (v % 32));  // so that a row product finds its mask and operand ready
-      if (sources && parent) parent[v] = sources[i];
+      if (sources && parent) parent[v] = value;
       next[enqueue_at(&counters[TAIL])] = v;
       mine.found += 1;
       mine.edges += degree(offsets, v);
@@ -59,9 +66,10 @@ __device__ inline void reduce_keys(const Offset *offsets, const int *keys, const
 }
 
 template <class Offset>
-__global__ void gather_pairs(const Offset *offsets, const int *neighbours, const int *queue, const i64 *sums, u64 lists,
-                             u64 arcs, const int *distance, int *keys, int *sources, int *parent, u64 *counters) {
-  gather_values(offsets, neighbours, queue, sums, lists, arcs, distance, keys, sources, parent, counters);
+__global__ void gather_pairs(const Offset *offsets, const int *neighbours, const int *values, const int *queue,
+                             const i64 *sums, u64 lists, u64 arcs, const int *distance, int *keys, int *sources,
+                             int *parent, u64 *counters) {
+  gather_values(offsets, neighbours, values, queue, sums, lists, arcs, distance, keys, sources, parent, counters);
 }
 
 template <class Offset>
@@ -73,13 +81,13 @@ __global__ void reduce_sorted(const Offset *offsets, const int *keys, const int 
 // The whole product of a small frontier in one block: a barrier between two steps instead of a launch. `sources` is
 // null unless `pairs`; there are at most SORT_TILE arcs.
 template <class Offset, bool pairs>
-__global__ void push_tile(const Offset *offsets, const int *neighbours, const int *queue, u64 lists, u64 arcs,
-                          i64 *ends, int *keys, int *sources, int bits, int width, int depth, u32 *visited,
+__global__ void push_tile(const Offset *offsets, const int *neighbours, const int *values, const int *queue, u64 lists,
+                          u64 arcs, i64 *ends, int *keys, int *sources, int bits, int width, int depth, u32 *visited,
                           int *distance, int *parent, double *sigma, int *next, u64 *counters) {
   write_ends(offsets, queue, lists, ends);
   __syncthreads();
   int *any_parent = pairs ? nullptr : parent;
-  gather_values(offsets, neighbours, queue, ends, lists, arcs, distance, keys, sources, any_parent, counters);
+  gather_values(offsets, neighbours, values, queue, ends, lists, arcs, distance, keys, sources, any_parent, counters);
   __syncthreads();
   sort_in_place<pairs>((u32 *)keys, (u32 *)sources, arcs, bits, width);
   __syncthreads();

@@ -67,13 +67,6 @@ __global__ void single_scan(const Offset *offsets, const int *distance, int n, i
   report(mine, counters);
 }
 
-// Appends to the queue the vertices of a list that are in one level: those that an asynchronous pull found early.
-template <class Offset>
-__global__ void list_of_level(const int *list, u64 length, const int *distance, int level, int *queue, u64 *counters) {
-  for (u64 i = thread_number(); i < length; i += thread_count())
-    if (distance[list[i]] == level) queue[enqueue_at(&counters[TAIL])] = list[i];
-}
-
 // visited |= found, after a pull that reads visited as its operand.
 template <class Offset>
 __global__ void merge_bits(u32 *visited, const u32 *found, u64 words) {

@@ -102,7 +102,7 @@ __global__ void pull_by_degree(const Offset *in_offsets, const int *in_neighbour
       mine.checked += 1;
       if (status(distance, u) == depth) found = u;
     }
-    if (v >= 0) write_row<Offset, false>(v, found, -1, offsets, depth, distance, parent, mine);
+    if (v >= 0) write_row<Offset, false>(v, found, -1, offsets, depth, distance, parent, nullptr, counters, mine);
   }
   report(mine, counters);
 }

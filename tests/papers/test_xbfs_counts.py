@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from benchmarks.papers import xbfs_counts
 
 import hopwave as hw
+from hopwave.papers import xbfs_counts
 from hopwave.planning.plan import Plan, Pull, Push
 from hopwave.planning.rules import OneWay
 

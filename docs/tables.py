@@ -1,6 +1,6 @@
-"""Tables of benchmarks/results, cut to what a reader compares: `<!-- table: name -->` in a page becomes one of them.
+"""Tables of benchmarks/results, cut to what a reader compares.
 
-They are made when the site is built, so they are never older than the results.
+A page holds one between the lines `<!-- table: name -->` and `<!-- /table -->`; `python -m docs` rewrites it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from benchmarks.setting import table
 from docs.speed import last_run
 
 Row = dict[str, Any]
-MARK = re.compile(r"<!-- table: ([\w-]+) -->")
+PLACE = re.compile(r"(<!-- table: ([\w-]+) -->\n).*?(<!-- /table -->)", re.DOTALL)
 
 
 def _columns(name: str, **titles: str) -> Callable[[], list[Row]]:
@@ -25,7 +25,7 @@ def _columns(name: str, **titles: str) -> Callable[[], list[Row]]:
 
 def _gpu_betweenness() -> list[Row]:
     rows = [row for row in last_run("gpu-betweenness") if row.get("part") == "sampled"]
-    keys = {"graph": "graph", "arcs": "m", "hopwave": "ms per source", "best code before": "best before, ms"}
+    keys = {"graph": "graph", "arcs": "m", "hopwave": "ms per source", "best GPU code": "best before, ms"}
     return [{title: row.get(key) for title, key in keys.items()} for row in rows]
 
 
@@ -36,7 +36,7 @@ def _gpu_search() -> list[Row]:
     for row in last_run("gpu-hopwave"):
         before, code = BEST_SEARCH[row["graph"]]
         ours = {"graph": row["graph"], "arcs": row["m"], "levels": row["levels"], "hopwave": row["ms"]}
-        rows.append(ours | {"best code before": f"{before:g} ({code})"})
+        rows.append(ours | {"best GPU code": f"{before:g} ({code})"})
     return rows
 
 
@@ -128,16 +128,17 @@ TABLES: dict[str, Callable[[], list[Row]]] = {
 
 
 def with_tables(page: str) -> str:
-    """The page with its marks replaced by tables.
+    """The page with its tables of results rewritten.
 
-    >>> with_tables("a <!-- table: graph500 -->").partition("|")[2].split("|")[0].strip()
+    >>> with_tables("<!-- table: graph500 -->\\n<!-- /table -->").splitlines()[1].split("|")[1].strip()
     'scale'
     """
 
     def filled(found: re.Match[str]) -> str:
-        return table({title: readable(value) for title, value in row.items()} for row in TABLES[found[1]]())
+        rows = table({title: readable(value) for title, value in row.items()} for row in TABLES[found[2]]())
+        return f"{found[1]}{rows}\n{found[3]}"
 
-    return MARK.sub(filled, page)
+    return PLACE.sub(filled, page)
 
 
 def readable(value: Any) -> Any:

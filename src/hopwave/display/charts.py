@@ -1,0 +1,182 @@
+"""Charts as SVG text, for pages that load nothing: bars, stacked bars, lines and points, on linear or logarithmic axes.
+
+A chart is as wide as the page lets it, and takes the page's colours for text (`currentColor`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+
+COLOURS = ("#0e8fa9", "#b0468f", "#c98a12", "#4b7d2a", "#6b5fc7", "#c4502e", "#55677a", "#8a6d00")
+EDGE = 2.0  # percent left free at either end of a logarithmic axis
+WIDTH, HEIGHT, LEFT, TOP = 760, 300, 64, 12  # of a chart, in units of its view box
+Value = float | None
+
+
+@dataclass(frozen=True)
+class Axis:
+    """An axis; positions are in percent.
+
+    >>> axis = Axis.of([1.0, 100.0])
+    >>> [round(axis.place(value)) for value in (1.0, 10.0, 100.0)]
+    [2, 50, 98]
+    >>> Axis.of([3.0, 10.0], log=False).place(5.0)
+    50.0
+    """
+
+    first: float
+    last: float
+    log: bool = True
+
+    @classmethod
+    def of(cls, values: Iterable[float], log: bool = True) -> Axis:
+        """From the least to the greatest of the values above 0; a linear axis begins at 0."""
+        above = [value for value in values if value > 0] or [1.0]
+        first, last = min(above), max(above)
+        if not log:
+            return cls(0.0, last, log=False)
+        return cls(first, last) if last > first * 1.05 else cls(first / 2, last * 2)
+
+    def place(self, value: float) -> float:
+        """The place of a value on the axis."""
+        if not self.log:
+            return 100 * value / self.last
+        share = math.log(value / self.first) / math.log(self.last / self.first)
+        return EDGE + share * (100 - 2 * EDGE)
+
+    def ticks(self) -> list[float]:
+        """Powers of ten, with 2 and 5 in between if there are few; every second or third if there are many."""
+        if not self.log:
+            step = 10.0 ** math.floor(math.log10(self.last))
+            step = next(step * part for part in (1, 0.5, 0.2, 0.1) if self.last / (step * part) >= 3)
+            return [step * number for number in range(int(self.last / step * 1.0000001) + 1)]
+        low, high = math.floor(math.log10(self.first)), math.ceil(math.log10(self.last))
+        tens = [10.0**exponent for exponent in range(low, high + 1)]
+        inside = [tick for tick in tens if self.first <= tick <= self.last]
+        if len(inside) >= 3:
+            return inside[:: math.ceil(len(inside) / 6)]
+        return [k * ten for ten in tens for k in (1, 2, 5) if self.first <= k * ten <= self.last]
+
+
+def shown(value: float) -> str:
+    """Three digits, without an exponent.
+
+    >>> [shown(value) for value in (0.0, 0.012345, 7.0, 12345.6, 1234567.0)]
+    ['0', '0.0123', '7', '12,346', '1,234,567']
+    """
+    if value >= 1000:
+        return f"{value:,.0f}"
+    digits = 2 - math.floor(math.log10(value)) if value > 0 else 0
+    text = f"{value:.{max(0, digits)}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def bars(
+    names: Sequence[str], series: Mapping[str, Sequence[Value]], unit: str, log: bool = False, stacked: bool = False
+) -> str:
+    """Groups of bars, one per name; stacked bars show shares of a whole. A missing value has no bar.
+
+    >>> bars(["a", "b"], {"ours": [1.0, None]}, "ms").count("<rect")
+    1
+    """
+    tops = [sum(filter(None, group)) if stacked else max(filter(None, group), default=0.0)
+            for group in zip(*series.values(), strict=True)]  # fmt: skip
+    lows = [value for values in series.values() for value in values if value]
+    axis = Axis.of([*tops, *lows], log)
+    below = 16 + min(110.0, 4.4 * max(map(len, names), default=0)) if _slanted(names) else 22
+    parts, floor = _frame(axis, unit, below), HEIGHT + TOP
+    wide = (WIDTH - LEFT) / max(len(names), 1)
+    thick = 0.8 * wide / (1 if stacked else len(series))
+    for place, name in enumerate(names):
+        left, base = LEFT + (place + 0.1) * wide, 0.0
+        for number, (label, values) in enumerate(series.items()):
+            if not (value := values[place]):
+                continue
+            top, bottom = axis.place(base + value), axis.place(base) if base and stacked else 0.0
+            text = escape(f"{name}, {label}: {shown(value)} {unit}")
+            x = left + (0 if stacked else number * thick)
+            parts.append(
+                f'<rect x="{x:.1f}" y="{floor - HEIGHT * top / 100:.1f}" width="{max(thick - 0.5, 0.8):.1f}" '
+                f'height="{max(HEIGHT * (top - bottom) / 100, 0.5):.1f}" fill="{_colour(number)}">'
+                f"<title>{text}</title></rect>"
+            )
+            base += value
+        parts.append(_name_below(name, LEFT + (place + 0.5) * wide, floor + 14, _slanted(names)))
+    return _drawn(parts, HEIGHT + TOP + below) + legend(series)
+
+
+def lines(
+    series: Mapping[str, Sequence[tuple[float, float]]], x: str, y: str, log: tuple[bool, bool], joined: bool = True
+) -> str:
+    """Points (x, y) of each series, joined by a line or not.
+
+    >>> lines({"ours": [(1.0, 2.0), (10.0, 4.0)]}, "entries", "ms", (True, True)).count("<circle")
+    2
+    """
+    usable = {
+        name: [(a, b) for a, b in points if (a > 0 or not log[0]) and (b > 0 or not log[1])]
+        for name, points in series.items()
+    }
+    across = Axis.of([a for points in usable.values() for a, _ in points], log[0])
+    up = Axis.of([b for points in usable.values() for _, b in points], log[1])
+    parts, floor, long = _frame(up, y, 40), HEIGHT + TOP, WIDTH - LEFT
+    for tick in across.ticks():
+        at = LEFT + long * across.place(tick) / 100
+        parts.append(f'<line x1="{at:.1f}" x2="{at:.1f}" y1="{TOP}" y2="{floor}" class="grid"/>')
+        parts.append(f'<text x="{at:.1f}" y="{floor + 15}" text-anchor="middle">{shown(tick)}</text>')
+    parts.append(f'<text x="{LEFT + long / 2}" y="{floor + 34}" text-anchor="middle">{escape(x)}</text>')
+    for number, (name, points) in enumerate(usable.items()):
+        placed = [(LEFT + long * across.place(a) / 100, floor - HEIGHT * up.place(b) / 100) for a, b in points]
+        if joined and placed:
+            way = " ".join(f"{a:.1f},{b:.1f}" for a, b in placed)
+            parts.append(f'<polyline points="{way}" fill="none" stroke="{_colour(number)}" stroke-width="2"/>')
+        for (a, b), (at, height) in zip(points, placed, strict=True):
+            text = escape(f"{name}: {shown(a)} {x}, {shown(b)} {y}")
+            parts.append(
+                f'<circle cx="{at:.1f}" cy="{height:.1f}" r="{3 if joined else 2}" fill="{_colour(number)}">'
+                f"<title>{text}</title></circle>"
+            )
+    return _drawn(parts, HEIGHT + TOP + 40) + legend(usable)
+
+
+def legend(names: Iterable[str]) -> str:
+    """The colours of the series."""
+    marks = (f'<span><i style="background:{_colour(at)}"></i>{escape(name)}</span>' for at, name in enumerate(names))
+    return f'<p class="legend">{" ".join(marks)}</p>'
+
+
+def _colour(number: int) -> str:
+    return COLOURS[number % len(COLOURS)]
+
+
+def _slanted(names: Sequence[str]) -> bool:
+    return sum(map(len, names)) > 80 or max(map(len, names), default=0) * len(names) > 100
+
+
+def _name_below(name: str, x: float, y: float, slanted: bool) -> str:
+    turned = f' transform="rotate(-45 {x:.1f} {y})" text-anchor="end"' if slanted else ' text-anchor="middle"'
+    return f'<text x="{x:.1f}" y="{y}"{turned}>{escape(name)}</text>'
+
+
+def _frame(axis: Axis, unit: str, below: float) -> list[str]:
+    """The vertical axis: a line and a number at each tick, and the unit beside it."""
+    floor = HEIGHT + TOP
+    parts = [
+        f'<text transform="translate(13 {TOP + HEIGHT / 2}) rotate(-90)" text-anchor="middle">{escape(unit)}</text>'
+    ]
+    for tick in axis.ticks():
+        y = floor - HEIGHT * axis.place(tick) / 100 if tick else floor
+        parts.append(f'<line x1="{LEFT}" x2="{WIDTH}" y1="{y:.1f}" y2="{y:.1f}" class="grid"/>')
+        parts.append(f'<text x="{LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{shown(tick)}</text>')
+    return parts
+
+
+def _drawn(parts: Iterable[str], height: float) -> str:
+    style = (
+        "<style>text{font:11px system-ui,sans-serif;fill:currentColor}.grid{stroke:currentColor;opacity:.15}</style>"
+    )
+    opened = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH + 8} {height:.0f}" role="img">'
+    return f"{opened}{style}{''.join(parts)}</svg>"

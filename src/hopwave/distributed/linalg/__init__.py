@@ -1,0 +1,22 @@
+"""hopwave.distributed.linalg: masked products over semirings, of a matrix and vectors that are split over ranks.
+
+Yang, Buluç and Owens name GraphBLAS on several GPUs as future work (push-pull, section 8). Every rank holds the entries
+of some rows and columns and the values of its own vertices. A product gathers the operand, multiplies with
+`hopwave.linalg` on the rank's CPU or GPU, and sends sums to the owners of their places. What needs no exchange
+(`assign`, `select`, `apply`, …) is done by `hopwave.linalg` on `vector.own`.
+
+>>> import hopwave as hw
+>>> from hopwave.distributed import linalg as da
+>>> A = da.DistributedMatrix.from_matrix(hw.generate.path(5))
+>>> da.bfs(A, 1).gather().to_dense(-1).tolist()
+[1, 0, 1, 2, 3]
+"""
+
+from __future__ import annotations
+
+from hopwave.distributed.linalg.algorithms import bfs, pagerank, sssp
+from hopwave.distributed.linalg.matrix import DistributedMatrix
+from hopwave.distributed.linalg.products import mxv, reduce, vxm
+from hopwave.distributed.linalg.vector import DistributedVector
+
+__all__ = ["DistributedMatrix", "DistributedVector", "bfs", "mxv", "pagerank", "reduce", "sssp", "vxm"]

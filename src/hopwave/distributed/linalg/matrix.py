@@ -1,0 +1,247 @@
+"""DistributedMatrix: the entries of a square matrix over ranks, in the layouts of a distributed graph.
+
+A rank keeps blocks: matrices whose rows are the slots of a side of tails and whose columns are those of a side of heads
+(sides.py). In 1D there are two, the rows of its own vertices and their columns; in 2D one, of its grid row and column.
+"""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from hopwave.algebra.matrix import Matrix, as_matrix
+from hopwave.algebra.vector import Vector
+from hopwave.arrays import checked_places
+from hopwave.distributed.exchange import sent_to_ranks, weights
+from hopwave.distributed.graph import DistributedGraph, choose_device
+from hopwave.distributed.layout import Layout, columns_for
+from hopwave.distributed.linalg.vector import DistributedVector
+from hopwave.distributed.packed_arcs import pack_arcs
+from hopwave.distributed.sides import Side, sides_of
+from hopwave.distributed.wire import HostWire, wire_for
+from hopwave.distributed.world import World, world
+from hopwave.errors import LinalgError
+from hopwave.graph.csr import LARGEST_VERTEX_COUNT, Rows
+
+_numbers = count(1)  # ranks make their matrices together, so a matrix has the same number on all of them
+
+
+class Block(NamedTuple):
+    """The entries that a rank keeps between a side of tails and a side of heads."""
+
+    matrix: Matrix
+    tails: Side
+    heads: Side
+
+
+class DistributedMatrix:
+    """A square sparse matrix over the ranks of a job; all ranks make it together.
+
+    >>> from hopwave import distributed
+    >>> from hopwave.distributed import linalg as da
+    >>> A = da.DistributedMatrix.from_graph(distributed.kronecker(5))
+    >>> A.n, A.has_values
+    (32, False)
+    """
+
+    world: World
+    layout: Layout
+    wire: HostWire
+    device: str
+    blocks: tuple[Block, ...]
+    number: int
+
+    def __init__(self, world: World, layout: Layout, wire: HostWire, device: str, blocks: tuple[Block, ...]) -> None:
+        """For internal use; `from_graph`, `from_matrix` and `from_entries` make one."""
+        self.world, self.layout, self.wire, self.device, self.blocks = world, layout, wire, device, blocks
+        self.number = next(_numbers)
+
+    # ---------------------------------------------------------------- making one
+
+    @classmethod
+    def from_graph(cls, G: DistributedGraph) -> DistributedMatrix:
+        """The adjacency matrix of a distributed graph, a pattern; it shares the graph's arrays.
+
+        >>> from hopwave import distributed
+        >>> DistributedMatrix.from_graph(distributed.kronecker(4)).n
+        16
+        """
+        if not isinstance(G, DistributedGraph):
+            raise LinalgError(f"{G!r:.60} is not a DistributedGraph; use from_matrix, or hopwave.distributed.spread")
+        G.world.together(lambda: check_slots(G.push_heads, G.pull_tails))
+        out = _pattern(G.part.out_offsets, G.part.heads, G.push_tails, G.push_heads)
+        blocks: tuple[Block, ...] = (Block(out, G.push_tails, G.push_heads),)
+        if not G.layout.columns:
+            into = _pattern(G.part.in_offsets, G.part.tails, G.pull_heads, G.pull_tails)
+            blocks += (Block(into.T, G.pull_tails, G.pull_heads),)
+        return cls(G.world, G.layout, G.wire, G.device, blocks)
+
+    @classmethod
+    def from_matrix(
+        cls, A: Any, *, layout: str | tuple[int, int] = "1d", device: str = "cpu", weights: bool = True
+    ) -> DistributedMatrix:
+        """Split a Matrix, Graph or SciPy matrix that rank 0 gives; the others give it too, or None.
+
+        >>> import hopwave as hw
+        >>> DistributedMatrix.from_matrix(hw.linalg.Matrix.from_dense([[0, 2.5], [0, 0]])).has_values
+        True
+        """
+        joined = world()
+        joined.agree("from_matrix", layout=layout, device=device, weights=weights)
+        given = joined.together(lambda: _given(A, joined.rank, weights))
+        n, kind = joined.allgather(None if given is None else (given.shape[0], given.has_values and given.dtype.str))[0]
+        if given is None:
+            rows = columns = np.empty(0, np.int64)
+            values = np.empty(0, np.dtype(kind)) if kind else None
+        else:
+            indptr, columns, values = given.rows
+            rows = np.repeat(np.arange(n), np.diff(indptr))
+        return cls.from_entries(rows, columns, values, n, layout=layout, device=device)
+
+    @classmethod
+    def from_entries(
+        cls,
+        rows: Any,
+        columns: Any,
+        values: Any = None,
+        n: int | None = None,
+        *,
+        layout: str | tuple[int, int] = "1d",
+        device: str = "cpu",
+    ) -> DistributedMatrix:
+        """Entries at (rows[i], columns[i]), each rank's own; repeats are added up, or merged if there are no values.
+
+        >>> DistributedMatrix.from_entries([0, 1], [1, 2], [0.5, 2.0], n=3).dtype
+        dtype('float64')
+        """
+        joined = world()
+        joined.agree("from_entries", n=n, layout=layout, device=device, values=values is not None)
+        u, v, given = joined.together(lambda: _checked(rows, columns, values))
+        top = max(joined.allgather(int(max(u.max(initial=-1), v.max(initial=-1))))) + 1
+        size = top if n is None else n
+        joined.together(lambda: _check_size(size, top))
+        joined.together(lambda: choose_device(joined, device, None))
+        grid = joined.together(lambda: columns_for(layout, joined.size, size))
+        if joined.size > 1:
+            made = Layout.balanced(size, joined.size, weights(joined, [(u, v)], size), grid)
+        else:
+            made = Layout.even(size, joined.size, grid)
+        push_tails, push_heads, pull_tails, pull_heads = sides_of(joined, made)
+        joined.together(lambda: check_slots(push_heads, pull_tails))
+        wire = HostWire(joined.oversubscribed)  # entries are sent from the host, wherever products run
+        of_u, of_v = made.owner(u), made.owner(v)
+        blocks = []
+        if grid:
+            there = of_v // grid * grid + of_u % grid
+            names = made.slots(u, of_u, "column"), made.slots(v, of_v, "row")
+            blocks.append((there, names, push_tails, push_heads))
+        else:
+            out = made.slots(u, of_u, "alone"), made.slots(v, of_v, "world")
+            into = made.slots(u, of_u, "world"), made.slots(v, of_v, "alone")
+            blocks += [(of_u, out, push_tails, push_heads), (of_v, into, pull_tails, pull_heads)]
+        kept = tuple(
+            Block(_received(joined, wire, there, names, given, tails, heads).to(device), tails, heads)
+            for there, names, tails, heads in blocks
+        )
+        return cls(joined, made, wire_for(joined, device), device, kept)
+
+    # ---------------------------------------------------------------- what it is
+
+    @property
+    def n(self) -> int:
+        """Rows, and columns."""
+        return self.layout.n
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the values; bool for a pattern."""
+        return self.blocks[0].matrix.dtype
+
+    @property
+    def has_values(self) -> bool:
+        """Whether entries have values, or only places."""
+        return self.blocks[0].matrix.has_values
+
+    @property
+    def named(self) -> str:
+        """How ranks compare the matrices that they give to a call."""
+        return f"matrix {self.number}"
+
+    @property
+    def own(self) -> int:
+        """The number of places that this rank owns."""
+        return int(np.diff(self.layout.starts)[self.world.rank])
+
+    def vector(self, indices: Any = (), values: Any = True, dtype: npt.DTypeLike | None = None) -> DistributedVector:
+        """A vector over the same places: empty, or with values at some of them, which all ranks name alike."""
+        return DistributedVector.from_entries(self.world, self.layout, indices, values, dtype, self.device)
+
+    def full(self, value: Any, dtype: npt.DTypeLike | None = None) -> DistributedVector:
+        """A vector over the same places with one value everywhere."""
+        return DistributedVector(self.world, self.layout, Vector.full(self.own, value, dtype, device=self.device))
+
+    def block(self, forward: bool, pull: bool) -> Block:
+        """The block of a product along the arcs (vxm) or against them (mxv), pushed or pulled.
+
+        In 1D a push begins at own places and sends what it finds, a pull gathers what its own places need.
+        """
+        return self.blocks[-1 if forward == pull else 0]
+
+    def __repr__(self) -> str:
+        kind = str(self.dtype) if self.has_values else "pattern"
+        return f"DistributedMatrix({self.n} × {self.n}, {kind}, {self.world.size} ranks)"
+
+
+def check_slots(*sides: Side) -> None:
+    """Raise a LinalgError unless 32-bit integers can number the slots, as products need."""
+    most = max(side.group.size for side in sides)
+    if most > LARGEST_VERTEX_COUNT:
+        raise LinalgError(f"{most} slots on one side; products number up to {LARGEST_VERTEX_COUNT}: use layout='2d'")
+
+
+def _pattern(offsets: Any, places: Any, rows: Side, columns: Side) -> Matrix:
+    """A block of a graph as a pattern: slots are 32-bit numbers, and below 2³¹ the same bits signed or not."""
+    indices = places.view(np.int32) if places.dtype == np.uint32 else places.astype(np.int32)
+    return Matrix.from_rows(Rows(offsets, indices, None), (rows.group.size, columns.group.size))
+
+
+def _given(A: Any, rank: int, weighted: bool) -> Matrix | None:
+    """The matrix that this rank contributes: rank 0 all of it, the others nothing."""
+    if rank:
+        return None
+    found = as_matrix(A, weights=weighted).to("cpu")
+    if found.shape[0] != found.shape[1]:
+        raise LinalgError(f"a matrix of shape {found.shape}; one over ranks is square")
+    return found
+
+
+def _checked(rows: Any, columns: Any, values: Any) -> tuple[Any, Any, Any]:
+    u, v = (checked_places(given, name).astype(np.int64) for given, name in ((rows, "rows"), (columns, "columns")))
+    given = None if values is None else np.asarray(values)
+    if len(u) != len(v) or (given is not None and given.shape != u.shape):
+        raise LinalgError(f"{len(u)} rows, {len(v)} columns, and values of shape {np.shape(values)}; give one of each")
+    if len(u) and min(int(u.min()), int(v.min())) < 0:
+        raise LinalgError("a row or column below 0; places are numbered from 0 on")
+    return u, v, given
+
+
+def _check_size(n: int, top: int) -> None:
+    if n < top:
+        raise LinalgError(f"n={n} has no place {top - 1}; give a larger n, or leave it out")
+
+
+def _received(
+    world: World, wire: HostWire, there: Any, names: tuple[Any, Any], values: Any, tails: Side, heads: Side
+) -> Matrix:
+    """Send every entry to its rank; returns the block of those that arrive here."""
+    arcs = sent_to_ranks(world, wire, there, pack_arcs(np, *names, wide=False))
+    i, j = (arcs >> np.uint64(32)).astype(np.int64), (arcs & np.uint64(0xFFFFFFFF)).astype(np.int64)
+    shape = tails.group.size, heads.group.size
+    if values is None:
+        return Matrix.from_edges(i, j, shape=shape)
+    wide = values.astype(np.float64 if values.dtype.kind == "f" else np.int64)
+    came = sent_to_ranks(world, wire, there, wide.view(np.uint64)).view(wide.dtype).astype(values.dtype)
+    return Matrix.from_edges(i, j, came, shape=shape)

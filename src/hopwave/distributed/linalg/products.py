@@ -1,0 +1,283 @@
+"""Products of a distributed matrix and a distributed vector: gather, multiply on every rank, add up at the owners."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hopwave.algebra.operators import Monoid, monoid
+from hopwave.algebra.semiring import Semiring, semiring
+from hopwave.algebra.vector import Vector
+from hopwave.arrays import module_of
+from hopwave.checks.options import one_of
+from hopwave.distributed.linalg.matrix import DistributedMatrix
+from hopwave.distributed.linalg.vector import DistributedVector
+from hopwave.distributed.sides import Side, allgather_slots, send_to_owners
+from hopwave.errors import LinalgError
+from hopwave.linalg import elementwise, products
+from hopwave.linalg.arithmetic import arithmetic
+from hopwave.linalg.engine import choose
+from hopwave.linalg.masking import allowed_places, let_through, write, writing
+from hopwave.linalg.reduction import reduce as reduce_own
+from hopwave.planning.jobs import Direction
+
+
+def vxm(
+    x: DistributedVector,
+    A: DistributedMatrix,
+    semiring: Semiring = semiring.plus_times,
+    *,
+    out: DistributedVector | None = None,
+    mask: DistributedVector | None = None,
+    complement: bool = False,
+    structural: bool = False,
+    accum: Any = None,
+    replace: bool = False,
+    dtype: npt.DTypeLike | None = None,
+    direction: Direction = "auto",
+) -> DistributedVector:
+    """out⟨mask⟩ ⊙= x ⊕.⊗ A, over ranks: values follow the arcs. Called by all ranks with the same arguments.
+
+    A product by columns ("push") sends what it finds to the owners, where sums are completed and the mask is applied;
+    one by rows ("pull") gathers x on every rank, and in a 1D layout computes only what the mask allows. The values of
+    the matrix are its weights.
+
+    Parameters
+    ----------
+    x : DistributedVector
+        The row vector.
+    A : DistributedMatrix
+        The matrix.
+    semiring : Semiring, optional
+        ⊕ and ⊗. A ⊗ that gives places needs a ⊕ that takes any, the least or the greatest of them.
+    out, mask : DistributedVector, optional
+        Where to write, by default a new vector; compute only where the mask is true.
+    complement, structural, accum, replace, dtype
+        As for `hopwave.linalg.mxv`.
+    direction : {"auto", "push", "pull"}, optional
+        "auto" as the rule of x chooses, by its entries on all ranks.
+
+    Returns
+    -------
+    DistributedVector
+        `out`, or a new vector.
+
+    Raises
+    ------
+    LinalgError
+        If an argument has a value that it cannot have.
+    GraphError
+        If ranks give different arguments.
+
+    See Also
+    --------
+    mxv, hopwave.linalg.vxm
+
+    Examples
+    --------
+    >>> import hopwave as hw
+    >>> from hopwave.distributed import linalg as da
+    >>> A = da.DistributedMatrix.from_matrix(hw.generate.path(3))
+    >>> da.vxm(A.vector([0], 1.0), A, hw.linalg.semiring.plus_first).gather().to_dict()
+    {1: 1.0}
+    """
+    _agree("vxm", A, semiring, direction, complement, structural, replace)
+    how = out, mask, complement, structural, accum, replace
+    return product(A, x, semiring, True, how, dtype, direction)
+
+
+def mxv(
+    A: DistributedMatrix,
+    x: DistributedVector,
+    semiring: Semiring = semiring.plus_times,
+    *,
+    out: DistributedVector | None = None,
+    mask: DistributedVector | None = None,
+    complement: bool = False,
+    structural: bool = False,
+    accum: Any = None,
+    replace: bool = False,
+    dtype: npt.DTypeLike | None = None,
+    direction: Direction = "auto",
+) -> DistributedVector:
+    """out⟨mask⟩ ⊙= A ⊕.⊗ x, over ranks: values go against the arcs. Called by all ranks with the same arguments.
+
+    The values of the matrix are its weights.
+
+    Parameters
+    ----------
+    A : DistributedMatrix
+        The matrix.
+    x : DistributedVector
+        The vector.
+    semiring, out, mask, complement, structural, accum, replace, dtype, direction
+        As for `vxm`.
+
+    Returns
+    -------
+    DistributedVector
+        `out`, or a new vector.
+
+    Raises
+    ------
+    LinalgError
+        If an argument has a value that it cannot have.
+    GraphError
+        If ranks give different arguments.
+
+    See Also
+    --------
+    vxm, hopwave.linalg.mxv
+
+    Examples
+    --------
+    >>> import hopwave as hw
+    >>> from hopwave.distributed import linalg as da
+    >>> A = da.DistributedMatrix.from_entries([0, 0], [1, 2], [5.0, 7.0], n=3)
+    >>> da.mxv(A, A.full(1.0)).gather().to_dict()
+    {0: 12.0}
+    """
+    _agree("mxv", A, semiring, direction, complement, structural, replace)
+    how = out, mask, complement, structural, accum, replace
+    return product(A, x, semiring, False, how, dtype, direction)
+
+
+def reduce(x: DistributedVector, add: Any = monoid.plus) -> Any:
+    """⊕ of all values on all ranks, as `hopwave.linalg.reduce`; called by all of them together.
+
+    Parameters
+    ----------
+    x : DistributedVector
+    add : Monoid, optional
+        ⊕.
+
+    Returns
+    -------
+    number
+
+    Raises
+    ------
+    LinalgError
+        If `add` is not a monoid.
+
+    See Also
+    --------
+    hopwave.linalg.reduce
+
+    Examples
+    --------
+    >>> import hopwave as hw
+    >>> from hopwave.distributed import linalg as da
+    >>> da.reduce(da.DistributedMatrix.from_matrix(hw.generate.path(3)).full(2))
+    6
+    """
+    if not isinstance(x, DistributedVector):
+        raise LinalgError(f"{x!r:.60} is not a DistributedVector; for a vector of one process use linalg.reduce")
+    mine = reduce_own(x.own, add)
+    found = [value for value, count in x.world.allgather((mine, x.own.nnz)) if count]
+    return reduce_own(Vector.from_dense(np.array(found)), add) if found else mine
+
+
+def _agree(call: str, A: Any, ring: Any, direction: Any, *flags: Any) -> None:
+    """Refuse a matrix of one process, and ranks that do not agree."""
+    if not isinstance(A, DistributedMatrix):
+        raise LinalgError(f"{A!r:.60} is not a DistributedMatrix; for a matrix of one process use linalg.{call}")
+    A.world.agree(call, A=A.named, semiring=str(ring), direction=direction, flags=flags)
+
+
+def product(
+    A: DistributedMatrix,
+    x: DistributedVector,
+    ring: Semiring,
+    forward: bool,
+    how: tuple[Any, ...] = (None, None, False, False, None, False),
+    dtype: npt.DTypeLike | None = None,
+    direction: Direction = "auto",
+) -> DistributedVector:
+    """vxm (forward) and mxv, without asking whether ranks agree: algorithms have asked once."""
+    out, mask, complement, structural, accum, replace = how
+    one_of("direction", direction, ("auto", "push", "pull"), LinalgError)
+    for name, given in (("x", x), ("out", out), ("mask", mask)):
+        if given is not None and (not isinstance(given, DistributedVector) or given.layout is not A.layout):
+            raise LinalgError(f"{name} is not a vector over the places of this matrix; A.vector and A.full make one")
+    pull = x.dense() if direction == "auto" else direction == "pull"
+    matrix, tails, heads = A.block(forward, pull)
+    inner, outer = (tails, heads) if forward else (heads, tails)
+    writes = writing(
+        None if out is None else out.own, None if mask is None else mask.own, complement, structural, accum, replace
+    )
+    operand = _gathered(A, inner, x.own)
+    masked: dict[str, Any] = {}
+    if mask is not None and outer.comm is None:  # else its places are those of several ranks
+        masked = {"mask": padded(mask.own, outer), "complement": complement, "structural": structural}
+    options: dict[str, Any] = {"dtype": dtype, "direction": "pull" if pull else "push", **masked}
+    if forward:
+        t = products.vxm(operand, matrix, ring, **options)
+    else:
+        t = products.mxv(matrix, operand, ring, **options)
+    t = _added_up(A, outer, _as_ids(t, ring, matrix, operand, forward, inner, outer), ring.add)
+    engine = choose("auto", t)
+    allowed = allowed_places(writes, A.own, engine)
+    found = write(let_through(t, allowed, engine), writes, allowed, engine)
+    return x.like(found) if out is None else out
+
+
+def padded(own: Vector, side: Side) -> Vector:
+    """Own values by the slots of a side that is this rank alone: there are some more slots than places."""
+    size = side.group.size
+    if own.format == "sparse":
+        return Vector.sparse(size, *own.listed(), ascending=own.ascending)
+    values, present = own.arrays()
+    more = module_of(present).zeros(size - own.n, np.bool_)
+    xp = module_of(values)
+    return Vector.dense(xp.concatenate([values, more.astype(values.dtype)]), xp.concatenate([present, more]))
+
+
+def _gathered(A: DistributedMatrix, side: Side, own: Vector) -> Vector:
+    """The values of a side's ranks, by slots."""
+    if side.comm is None:
+        return padded(own, side)
+    places, values = own.entries()
+    slots, rows = allgather_slots(A.wire, side, own.n, places, _as_bytes(values))
+    return Vector.sparse(side.group.size, slots.astype(np.int32), _as_values(rows, values.dtype))
+
+
+def _added_up(A: DistributedMatrix, side: Side, t: Vector, add: Monoid) -> Vector:
+    """Own places of a sum over the ranks of a side, in the order of ranks: each sends the owners what it has."""
+    slots, values = t.entries()
+    sent = send_to_owners(A.wire, side, A.own, slots, lambda some: _as_bytes(values[some]))
+    own = slots[sent.own] - side.first
+    pieces = {side.group.ranks[side.index]: Vector.sparse(A.own, own.astype(np.int32), values[sent.own])}
+    for rank, positions, rows in sent.receive():
+        pieces[rank] = Vector.sparse(A.own, positions.astype(np.int32), _as_values(rows, values.dtype))
+    total, *others = (pieces[rank] for rank in sorted(pieces))
+    for other in others:
+        total = elementwise.ewise_add(total, other, add.op)
+    return total if total.dtype == t.dtype else total.astype(t.dtype)
+
+
+def _as_ids(t: Vector, ring: Semiring, matrix: Any, x: Vector, flip: bool, inner: Side, outer: Side) -> Vector:
+    """Places that ⊗ gave as slots, as places of the whole vector. Slots ascend with places, so ⊕ chose the same."""
+    if not ring.multiply.position:
+        return t
+    if not (ring.any_term or ring.add in (monoid.min, monoid.max)):
+        raise LinalgError(f"{ring.name} adds up places, which ranks number in their own ways; use any, min or max")
+    term = arithmetic(ring, matrix, x.dtype, flip, None, True, True).term
+    if term == "zero":
+        return t
+    places, values = t.entries()
+    ids = (inner if term == "inner" else outer).group.ids(values)
+    return Vector.sparse(t.n, places, ids.astype(values.dtype))
+
+
+def _as_bytes(values: Any) -> Any:
+    """Values as rows of bytes, as packets hold them."""
+    xp = module_of(values)
+    return xp.ascontiguousarray(values).view(np.uint8).reshape(len(values), values.dtype.itemsize)
+
+
+def _as_values(rows: Any, dtype: np.dtype[Any]) -> Any:
+    """The values in rows of bytes."""
+    return module_of(rows).ascontiguousarray(rows).reshape(-1).view(dtype)

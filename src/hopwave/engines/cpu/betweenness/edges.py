@@ -1,0 +1,225 @@
+"""Edge betweenness on the CPU: sources as for vertices, 16 at a time; then one pass over all arcs adds up their flows.
+
+What one source sends through an arc u → v that leads one level further is σ̂(u) times the share of v (state.py). Workers
+keep σ̂, shares and levels of 16 sources, and then share the rows: an arc's sum is read and written once per 16 sources,
+whose flows are added in their order. No bit depends on the number of threads.
+
+Counts that float64 does not hold are kept as mantissa and exponent, per vertex, and the exponents are put together when
+flows are formed.
+"""
+
+from __future__ import annotations
+
+from collections import namedtuple
+
+import numpy as np
+
+from hopwave.engines.cpu import policy
+from hopwave.engines.cpu.betweenness.backward import backward
+from hopwave.engines.cpu.betweenness.extended import count_outward
+from hopwave.engines.cpu.betweenness.forward import forward
+from hopwave.engines.cpu.betweenness.run import Accumulation
+from hopwave.engines.cpu.betweenness.source import forget
+from hopwave.engines.cpu.betweenness.state import BEGINS, BLOCKS, CUTOFF, EDGES, EXTENDED, PULLS, READY
+from hopwave.engines.cpu.crew import thread_count
+from hopwave.engines.cpu.integers import ONE
+from hopwave.engines.cpu.intrinsics import (
+    COMPILED,
+    INNER,
+    atomic_add,
+    compare_and_swap,
+    noinline,
+    ordered_add,
+    ordered_load,
+    ordered_store,
+    pause,
+    uncounted,
+)
+from hopwave.engines.cpu.path_counts import two_to
+from hopwave.engines.cpu.views import allocate
+from hopwave.engines.cpu.workers import FAILED, FINISHED, NEXT_BATCH, STOP, new_control
+from hopwave.engines.ledger import declare
+from hopwave.system.numba_cache import njit
+
+AT_ONCE = 16  # sources whose flows are added up together
+ROWS_PER_CHUNK = 512
+
+# Cells of control: sources that are done, chunks of rows that were taken, and those that are added up.
+SOLVED, TAKEN, ADDED = READY, READY + 16, READY + 32
+
+# What is kept of each source: σ̂ and shares (mantissas where counts are extended), levels, exponents, whether extended.
+Kept = namedtuple("Kept", "paths shares depth exponent extended")
+SharedState = namedtuple("SharedState", "sources targets kept total certificate control rule limits")
+
+
+def kept_arrays(n):
+    """The arrays of Kept. Pages of exponents that nobody writes to cost nothing."""
+    return (
+        declare(np.float64, huge=True, paths=(AT_ONCE, n), shares=(AT_ONCE, n))
+        | declare(np.int32, huge=True, depth=(AT_ONCE, n))
+        | declare(np.int32, exponent=(AT_ONCE, n))
+        | declare(np.uint8, extended=AT_ONCE)
+    )
+
+
+@njit(**INNER)
+def keep_levels(own, count, paths, depth):
+    """σ̂ and level of every vertex that was reached; the level of others is -1."""
+    noinline()
+    depth[:] = -1
+    for level in range(count):
+        for i in range(own.levels[level, BEGINS], own.levels[level + 1, BEGINS]):
+            v = own.queue[i]
+            depth[v] = level
+            paths[v] = own.sigma[v]
+
+
+@njit(**INNER)
+def keep_extended(A, own, shared, source, paths, shares, depth, exponent):
+    """The same with σ = mantissa · 2^exponent; a share lacks the factor 2^-exponent. Returns Σ of all flows and what it
+    must be."""
+    noinline()
+    indptr, indices, queue, targets = A.indptr, A.indices, own.queue, shared.targets
+    n = own.sigma.size
+    level, delta, power = np.full(n, -1, np.int64), np.zeros(n), np.zeros(n, np.int64)
+    tail = count_outward(A, queue, source, shared.limits[CUTOFF], level, paths, power)
+    found, due = 0.0, 0.0
+    for i in range(tail - 1, -1, -1):
+        u = queue[i]
+        for j in range(np.int64(indptr[u]), np.int64(indptr[u + ONE])):
+            v = indices[j]
+            if level[v] == level[u] + 1:
+                delta[u] += paths[u] * shares[v] * two_to(min(0, power[u] - power[v]))
+        weight = 1.0 if targets.size == 0 else targets[u]
+        shares[u] = (weight + delta[u]) / paths[u]
+        found += delta[u]
+        due += level[u] * weight
+    for v in range(n):
+        depth[v], exponent[v] = level[v], power[v]
+    return found, due
+
+
+@njit(**INNER)
+def solve(A, own, shared, number, row):
+    """One source: what is kept of it, and both sides of its certificate. row: n numbers that nobody reads."""
+    kept, place, source = shared.kept, number % AT_ONCE, shared.sources[number]
+    paths, shares, depth = kept.paths[place], kept.shares[place], kept.depth[place]
+    kept.extended[place] = 0
+    count = forward(A, own, shared, source)
+    if count < 0:
+        forget(own.sigma, own.queue, own.levels[1 - count, BEGINS])
+        atomic_add(shared.control, EXTENDED, 1)
+        kept.extended[place] = 1
+        paths[:] = 0.0
+        found, due = keep_extended(A, own, shared, source, paths, shares, depth, kept.exponent[place])
+        shared.certificate[number, 0], shared.certificate[number, 1] = found, due
+        return
+    keep_levels(own, count, paths, depth)
+    found, due = backward(A, own, shared, count, row, row[:0])
+    ends = 0.0  # what every vertex passes on for itself
+    for i in range(1, own.levels[count, BEGINS]):
+        v = own.queue[i]
+        shares[v] = -own.sigma[v]
+        ends += 1.0 if shared.targets.size == 0 else shared.targets[v]
+    forget(own.sigma, own.queue, own.levels[count, BEGINS])
+    shared.certificate[number, 0], shared.certificate[number, 1] = found + ends, due + ends
+
+
+@njit(**INNER)
+def add_flows(A, kept, sources, total, low, high):
+    """The flows of the first `sources` that are kept, through the arcs of the rows [low, high)."""
+    noinline()
+    indptr, indices = A.indptr, A.indices
+    for s in range(sources):
+        paths, shares, depth, exponent = kept.paths[s], kept.shares[s], kept.depth[s], kept.exponent[s]
+        extended = kept.extended[s]
+        for u in range(np.uint32(low), np.uint32(high)):
+            if depth[u] < 0:
+                continue
+            further, sigma = depth[u] + np.int32(1), paths[u]
+            for j in range(np.uint64(indptr[u]), np.uint64(indptr[u + ONE])):
+                v = indices[j]
+                if depth[v] == further:
+                    flow = sigma * shares[v]
+                    if extended:
+                        flow *= two_to(min(0, np.int64(exponent[u]) - np.int64(exponent[v])))
+                    total[j] += flow
+
+
+@njit(**INNER)
+def add_block(A, shared, block):
+    """Take chunks of rows for a block whose sources are all done, until none is left. Returns whether one was."""
+    control, n = shared.control, A.indptr.size - 1
+    sources = min(AT_ONCE, shared.sources.size - block * AT_ONCE)
+    if ordered_load(control, SOLVED) < block * AT_ONCE + sources:
+        return False
+    chunks = (n + ROWS_PER_CHUNK - 1) // ROWS_PER_CHUNK
+    any_taken = False
+    while True:
+        chunk = ordered_load(control, TAKEN)
+        if chunk >= (block + 1) * chunks:
+            return any_taken
+        if compare_and_swap(control, TAKEN, chunk, chunk + 1):
+            any_taken = True
+            low = (chunk - block * chunks) * ROWS_PER_CHUNK
+            add_flows(A, shared.kept, sources, shared.total, low, min(low + ROWS_PER_CHUNK, n))
+            if ordered_add(control, ADDED, 1) + 1 == (block + 1) * chunks:
+                ordered_store(control, FINISHED, block + 1)
+
+
+@njit(**COMPILED)
+def take_edge_sources(A, own, shared):
+    """A worker: sources one by one; after each 16 all workers add up their flows, before the next are begun."""
+    A, own, shared = uncounted(A), uncounted(own), uncounted(shared)
+    control, sources = shared.control, shared.sources.size
+    n = own.sigma.size
+    row = np.zeros(n)
+    forget(own.sigma, own.queue, n)
+    while True:
+        number = sources if ordered_load(control, STOP) != 0 else atomic_add(control, NEXT_BATCH, 1)
+        last = number // AT_ONCE if number < sources else shared.limits[BLOCKS]
+        while ordered_load(control, FINISHED) < last:
+            block = ordered_load(control, FINISHED)
+            if not add_block(A, shared, block):
+                stopped = ordered_load(control, STOP)
+                solved = min((block + 1) * AT_ONCE, sources)
+                if stopped & FAILED or (stopped != 0 and ordered_load(control, SOLVED) < solved):
+                    return  # that block will not be done; nothing of it is in the sums
+                pause()
+        if number >= sources:
+            return
+        solve(A, own, shared, number, row)
+        ordered_add(control, SOLVED, 1)
+
+
+class EdgeAccumulation(Accumulation):
+    """Sums of flows through arcs. A block is what is kept at once; see betweenness/run.Accumulation."""
+
+    kernel = property(lambda self: take_edge_sources)
+
+    def __init__(self, loaded, job, plan, threads):
+        super().__init__(loaded, job, plan, threads)
+        self.size = AT_ONCE
+        self.blocks = -(-len(job.sources) // AT_ONCE)
+        self.workers = max(1, min(thread_count(threads), len(job.sources)))
+        self._limits[EDGES] = 0  # one source is searched from as for vertices
+        self._limits[PULLS] = policy.pulls_of(plan, loaded)
+        self._limits[BLOCKS] = self.blocks
+
+    def advance(self, first, poll):
+        """See the base class."""
+        if first >= self.blocks:
+            return first
+        control = new_control(READY + 64)
+        control[NEXT_BATCH] = control[SOLVED] = first * AT_ONCE
+        control[TAKEN] = control[ADDED] = first * -(-self._n // ROWS_PER_CHUNK)
+        control[FINISHED] = first
+        self._control = control
+        kept = self._loaded.spare("flows") or Kept(**allocate(kept_arrays(self._n)))
+        given = self.job.sources, self._targets, kept, self.total, self.certificate, control, self._rule, self._limits
+        self._run(SharedState(*given), poll)
+        self._loaded.leave("flows", kept, sum(array.nbytes for array in (kept.paths, kept.shares, kept.depth)))
+        return self.done
+
+    def _leave_scores(self, shared):
+        """There are none."""

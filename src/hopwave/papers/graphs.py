@@ -1,0 +1,236 @@
+"""Graphs of the papers: made by rule, read from a folder, downloaded, or replaced by a graph of the same kind.
+
+Families whose rule leaves no choice, or only random numbers, are made and never downloaded (`MADE`). Every other graph
+is taken from the folder HOPWAVE_DATA (NAME.mtx.gz), from the cache of downloads, or from the network. Where that fails,
+a graph of the same kind, size and direction stands in (`KINDS`), and its row says so.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hopwave import datasets, generate, io
+from hopwave.errors import DownloadError, FormatError
+from hopwave.graph import Graph
+from hopwave.papers.records import Case
+
+RMAT = (0.45, 0.15, 0.15, 0.25)  # GTgraph's own initiator
+
+
+@dataclass(frozen=True)
+class Found:
+    """A graph and where it comes from; or no graph, and why."""
+
+    graph: Graph | None
+    origin: str
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The most arcs of a graph: made by rule, a stand-in that a GPU draws, made or read by the host; if to download."""
+
+    drawn: int
+    stand_in: int
+    host: int
+    download: bool
+
+
+class Shelf:
+    """The graphs of one run: kept, since several tables show them. A network that is not there is asked once."""
+
+    KEPT = 200_000_000  # most arcs of a graph that is kept
+
+    def __init__(self, device: str, limits: Limits) -> None:
+        self.device, self.limits = device, limits
+        self.offline = "" if limits.download else "nothing is downloaded with --quick"
+        self.kept: dict[str, Found] = {}
+
+    def get(self, case: Case) -> Found:
+        """The graph of a row."""
+        key = f"{case.made or case.name or case.shown} {case.n} {case.m}"
+        if key not in self.kept:
+            found = self._made(case) if case.made else self._real(case) or self._stand_in(case)
+            if found.graph is not None and self.device == "cuda":
+                found = Found(found.graph.to("cuda"), found.origin)
+            if found.graph is not None and found.graph.m > self.KEPT:
+                return found
+            self.kept[key] = found
+        return self.kept[key]
+
+    def _made(self, case: Case) -> Found:
+        assert case.made is not None
+        family, size, edges = case.made
+        m = case.m
+        while m > self.limits.drawn and not self.limits.download and size < 100:  # a quick run takes a smaller one
+            m, size = m // (3 if family == "mycielskian" else 2), size - 1
+        if m > self.limits.drawn:
+            return Found(None, f"{case.m:,} arcs; this run makes up to {self.limits.drawn:,}")
+        rule = f"made: {family} {size}" + (f", {edges} edges per vertex" if edges else "")
+        on_gpu = self.device == "cuda" and family in ON_GPU
+        return Found((ON_GPU if on_gpu else MADE)[family](size, edges), rule)
+
+    def _real(self, case: Case) -> Found | None:
+        name = case.name.rpartition("/")[2]
+        file = Path(os.environ.get("HOPWAVE_DATA", "")) / f"{name}.mtx.gz"
+        if name and "HOPWAVE_DATA" in os.environ and file.is_file():
+            return Found(io.read(file, weights=False, progress=False), "the paper's file")
+        if "/" not in case.name or self.offline or case.m > self.limits.host:
+            return None
+        try:
+            return Found(datasets.fetch(case.name, weights=False), "the paper's file")
+        except FormatError:
+            return None
+        except DownloadError as error:
+            self.offline = str(error)
+            return None
+
+    def _stand_in(self, case: Case) -> Found:
+        on_gpu = self.device == "cuda" and KINDS[case.kind] is recursive
+        share = min(1.0, (self.limits.stand_in if on_gpu else self.limits.host) / max(case.m, 1))
+        n, m = max(64, int(case.n * share)), max(64, int(case.m * share))
+        graph, what = recursive(n, m, case.directed, on_gpu=True) if on_gpu else KINDS[case.kind](n, m, case.directed)
+        return Found(graph, f"stand-in: {what}")
+
+
+# ---------------------------------------------------------------- made by rule
+
+
+def on_gpu_kronecker(scale: int, edges: int, directed: bool = False) -> Graph:
+    """The graph of generate.kronecker(scale, edges), drawn and built on the GPU."""
+    from hopwave.engines.cuda.kronecker import edges as drawn
+
+    source, target = drawn(scale, 1, 0, edges << scale, np.int32)
+    return Graph.from_edges(source, target, n=1 << scale, directed=directed)
+
+
+def mycielskian_ends(k: int) -> tuple[int, Any, Any]:
+    """Vertices, and both ends of every edge of generate.mycielskian, made on the GPU."""
+    import cupy
+
+    ends, n = cupy.array([[0], [1]], cupy.int32), 2
+    for _ in range(k - 2):
+        u, v = ends
+        tips = cupy.stack([cupy.arange(n, 2 * n, dtype=cupy.int32), cupy.full(n, 2 * n, cupy.int32)])
+        ends = cupy.concatenate([ends, cupy.stack([u + n, v]), cupy.stack([u, v + n]), tips], axis=1)
+        n = 2 * n + 1
+    return n, ends[0], ends[1]
+
+
+def on_gpu_mycielskian(k: int, _: int = 0) -> Graph:
+    """The graph of generate.mycielskian, built on the GPU."""
+    n, source, target = mycielskian_ends(k)
+    return Graph.from_edges(source, target, n=n)
+
+
+def on_gpu_rmat(scale: int, edges: int) -> Graph:
+    """GTgraph's R-MAT: a directed graph."""
+    import cupy
+
+    random, count = cupy.random.default_rng(1), edges << scale
+    source, target = cupy.zeros(count, cupy.int32), cupy.zeros(count, cupy.int32)
+    for bit in range(scale):
+        low = random.random(count, dtype=cupy.float32) > RMAT[0] + RMAT[1]
+        right = random.random(count, dtype=cupy.float32) > cupy.where(low, cupy.float32(0.375), cupy.float32(0.75))
+        source += low.astype(cupy.int32) << bit
+        target += right.astype(cupy.int32) << bit
+    return Graph.from_edges(source, target, n=1 << scale, directed=True)
+
+
+def on_gpu_random(scale: int, edges: int) -> Graph:
+    """GTgraph's random directed graph."""
+    import cupy
+
+    random = cupy.random.default_rng(1)
+    source, target = (random.integers(0, 1 << scale, edges << scale, dtype=cupy.int32) for _ in range(2))
+    return Graph.from_edges(source, target, n=1 << scale, directed=True)
+
+
+Recipe = Callable[[int, int], Graph]
+MADE: dict[str, Recipe] = {
+    "mycielskian": lambda k, _: generate.mycielskian(k),
+    "kron": lambda scale, edges: generate.kronecker(scale, edges),
+    "rmat": lambda scale, edges: generate.rmat(scale, edges, initiator=RMAT),
+    "random": lambda scale, edges: generate.uniform(1 << scale, edges, directed=True),
+    "smallworld": lambda n, k: generate.smallworld(n, k, 0.1),
+    "geometric": lambda scale, _: generate.geometric(1 << scale),
+}
+ON_GPU: dict[str, Recipe] = {
+    "mycielskian": on_gpu_mycielskian,
+    "kron": on_gpu_kronecker,
+    "rmat": on_gpu_rmat,
+    "random": on_gpu_random,
+}
+
+
+# ---------------------------------------------------------------- stand-ins
+
+Made = tuple[Graph, str]
+
+
+def recursive(n: int, m: int, directed: bool, on_gpu: bool = False) -> Made:
+    """A Kronecker graph: few levels, hubs."""
+    scale = max(6, round(math.log2(n)))
+    edges = max(1, round(m / (1 << scale) / (1 if directed else 2) * 1.1))  # some draws repeat
+    draw: Any = on_gpu_kronecker if on_gpu else generate.kronecker
+    made = draw(scale, edges, directed=directed)
+    return made, f"Kronecker graph of scale {scale}, {edges} edges per vertex"
+
+
+def triangulation(n: int, m: int, directed: bool) -> Made:
+    """A Delaunay triangulation: a mean degree of 6, planar."""
+    return generate.delaunay(n), f"Delaunay triangulation of {n:,} points"
+
+
+def roads(n: int, m: int, directed: bool) -> Made:
+    """A grid without 30% of its edges: a mean degree of 2.8, deep."""
+    side = max(8, math.isqrt(n))
+    return generate.grid(side, side, missing=0.3), f"grid of {side} x {side} without 30% of its edges"
+
+
+def local(n: int, m: int, directed: bool, far: float = 0.0) -> Made:
+    """Every vertex has arcs to vertices with ids near its own, and a share `far` of the arcs lead anywhere."""
+    each = max(1, round(m / n / (1 if directed else 2)))
+    random = np.random.default_rng(1)
+    source = np.repeat(np.arange(n), each)
+    step = random.integers(1, 4 * each + 1, n * each) * random.choice([-1, 1], n * each)
+    target = np.where(random.random(n * each) < far, random.integers(0, n, n * each), (source + step) % n)
+    what = f"{n:,} vertices with {each} arcs to near ids"
+    return Graph.from_edges(source, target, n=n, directed=directed), what + (f", {far:.1%} anywhere" if far else "")
+
+
+def one_hub(n: int, m: int = 0, directed: bool = False) -> Made:
+    """As in mawi's graphs: one vertex is joined to 88% of all vertices, and the mean degree is 2."""
+    random = np.random.default_rng(1)
+    spokes = 1 + random.permutation(n - 1)[: int(0.88 * n)]
+    u, v = random.integers(0, n, (2, int(0.15 * n)))
+    graph = Graph.from_edges(np.concatenate([np.zeros_like(spokes), u]), np.concatenate([spokes, v]), n=n)
+    return graph, f"{n:,} vertices, 88% of them joined to one"
+
+
+def chains(n: int, m: int, directed: bool) -> Made:
+    """Long paths, joined by few random edges."""
+    random = np.random.default_rng(1)
+    u = np.flatnonzero(random.random(n - 1) > 0.02)
+    ends = random.integers(0, n, (2, n // 25))
+    graph = Graph.from_edges(np.concatenate([u, ends[0]]), np.concatenate([u + 1, ends[1]]), n=n)
+    return graph, f"paths of {n:,} vertices, joined by {n // 25:,} random edges"
+
+
+KINDS: dict[str, Callable[[int, int, bool], Made]] = {
+    "social": recursive,
+    "web": recursive,
+    "mesh": triangulation,
+    "road": roads,
+    "matrix": lambda n, m, directed: local(n, m, directed, far=0.001),
+    "goods": lambda n, m, directed: local(n, m, directed, far=0.02),
+    "hub": one_hub,
+    "chains": chains,
+    "geometric": lambda n, m, directed: (generate.geometric(n), f"random geometric graph of {n:,} points"),
+}

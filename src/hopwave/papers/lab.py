@@ -1,0 +1,203 @@
+"""What every study uses: the device, how long to measure, graphs, sources, and checks before anything is timed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+import hopwave as hw
+from hopwave.arrays import module_of
+from hopwave.errors import EngineError, HopwaveError
+from hopwave.graph import Graph
+from hopwave.papers.graphs import Limits, Shelf
+from hopwave.papers.records import WHY, Case, Row, left_out, stated
+
+CHUNK = 1 << 26  # arcs checked at a time
+
+
+class WrongAnswer(HopwaveError):
+    """An answer that failed its check; nothing is timed then."""
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much to measure."""
+
+    trials: int  # the most calls of one measurement
+    seconds: float  # after which no further call begins
+    sources: int  # of a study over several sources
+    points: int  # sources of a figure that draws a point for each
+    scale: int  # of the Kronecker graph of a figure on one graph
+    limits: Limits
+    sequential: int  # the most arcs, times levels, of a sequential run
+    budget: float  # seconds after which no further graph is begun
+
+
+EFFORTS = {  # (device, quick)
+    ("cpu", True): Effort(3, 0.02, 4, 8, 12, Limits(420_000, 0, 100_000, False), 30_000_000, 90),
+    ("cpu", False): Effort(50, 0.2, 16, 100, 17, Limits(12_000_000, 0, 3_500_000, True), 300_000_000, 1800),
+    ("cuda", True): Effort(5, 0.02, 8, 32, 15, Limits(5_000_000, 2_000_000, 500_000, False), 30_000_000, 60),
+    ("cuda", False): Effort(
+        50, 0.04, 64, 400, 21, Limits(1_000_000_000, 250_000_000, 1_200_000, True), 100_000_000, 60
+    ),
+}
+
+
+@dataclass
+class Lab:
+    """One run of one paper. `results` has the rows of the studies that are done, by their names."""
+
+    device: str
+    quick: bool
+    say: Callable[[str], None] = print
+    results: dict[str, list[Row]] = field(default_factory=dict)
+    wrong: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.effort = EFFORTS[self.device, self.quick]
+        self.shelf = Shelf(self.device, self.effort.limits)
+        self.began = time.perf_counter()
+
+    def over(self, cases: Iterable[Case], measure: Callable[[Case, Graph], Row]) -> Iterator[Row]:
+        """A row for each case: what `measure` finds on its graph, or why there is none.
+
+        With --quick, one graph of each kind and table is measured.
+        """
+        seen: set[tuple[str, Any]] = set()
+        for case in cases:
+            kind = (case.made[0] if case.made else case.kind, case.stated.get("table"))
+            row: Row = {"graph": case.shown, "kind": "D" if case.directed else "U", **stated(case)}
+            if self.quick and kind in seen:
+                yield row | left_out("--quick measures another graph of this kind")
+                continue
+            clock = time.perf_counter()
+            if clock - self.began > self.effort.budget:
+                yield row | left_out(f"not begun: this run takes up to {self.effort.budget:.0f} seconds")
+                continue
+            found = self.shelf.get(case)
+            if found.graph is None:
+                yield row | left_out(found.origin)
+                continue
+            seen.add(kind)
+            row |= {"from": found.origin, "n": found.graph.n, "m": found.graph.m}
+            try:
+                row |= measure(case, found.graph)
+            except (EngineError, MemoryError, WrongAnswer) as error:
+                row |= self.failed(error)
+            self.say(f"{case.shown} ({row['from']}): {time.perf_counter() - clock:.1f} s")
+            yield row
+            del found
+            self.release()
+
+    def measured(self, study: str) -> list[Row]:
+        """The rows of a study that is done, without those that say why they have no numbers."""
+        return [row for row in self.results[study] if WHY not in row]
+
+    def failed(self, error: Exception) -> Row:
+        """The columns of a row that could not be measured. Wrong answers are kept: the run fails in the end."""
+        if isinstance(error, WrongAnswer):
+            self.wrong.append(str(error))
+        return left_out(f"{'WRONG: ' if isinstance(error, WrongAnswer) else ''}{error}")
+
+    def kron(self) -> tuple[Graph, str]:
+        """The Kronecker graph of figures about one graph, as large as this run allows: kron_g500-logn21 on a GPU."""
+        scale = self.effort.scale
+        found = self.shelf.get(Case("", "", ("kron", scale, 48), "social", 1 << scale, 87 << scale, directed=False))
+        assert found.graph is not None
+        return found.graph, found.origin
+
+    def release(self) -> None:
+        """Give back the GPU's memory that no array uses."""
+        if self.device == "cuda":
+            import cupy
+
+            cupy.get_default_memory_pool().free_all_blocks()
+
+    def wait(self) -> None:
+        """Wait until the device is idle."""
+        if self.device == "cuda":
+            import cupy
+
+            cupy.cuda.runtime.deviceSynchronize()
+
+    def mean_ms(self, call: Callable[[], Any]) -> float:
+        """Milliseconds of a call by the host's clock: the mean of the trials, fewer if their seconds are used up."""
+        self.wait()
+        began, done, taken = time.perf_counter(), 0, 0.0
+        while done < self.effort.trials and taken <= self.effort.seconds:
+            call()
+            self.wait()
+            done, taken = done + 1, time.perf_counter() - began
+        return taken / done * 1e3
+
+    def sources(self, graph: Graph, count: int) -> list[int]:
+        """Vertices drawn from those that the vertex of highest degree reaches."""
+        degrees = np.asarray(graph.degrees)
+        found = hw.bfs(graph, int(degrees.argmax()), predecessors=False, device=self.device).distances
+        inside = np.flatnonzero((on_host(found) >= 0) & (degrees > 0))
+        drawn = np.random.default_rng(7).choice(inside, count, replace=len(inside) < count)
+        return [int(one) for one in drawn]
+
+
+def on_host(array: Any) -> Any:
+    """The array in host memory."""
+    return array.get() if hasattr(array, "get") else np.asarray(array)
+
+
+def root_of(lab: Lab, graph: Graph) -> int:
+    """Vertex 0, as TurboBFS and TurboBC name no roots; the vertex of highest degree where 0 reaches less than 1%."""
+    reached = hw.bfs(graph, 0, predecessors=False, device=lab.device).reached
+    return 0 if reached >= graph.n / 100 else int(np.asarray(graph.degrees).argmax())
+
+
+def degree_of(graph: Graph) -> str:
+    """Greatest, mean and deviation of the degrees, as in the papers' tables."""
+    degrees = np.asarray(graph.degrees)
+    return f"{int(degrees.max())}/{graph.m / graph.n:.0f}/{float(degrees.std()):.0f}"
+
+
+def check_search(graph: Graph, distance: Any, counts: Any, source: int) -> None:
+    """Raise WrongAnswer unless distances, and path counts if given, follow from the arcs, by array operations alone."""
+    if broken := wrong(graph, distance, counts, source):
+        raise WrongAnswer(f"a search from {source} is wrong: {broken}; please report this")
+
+
+def wrong(graph: Graph, distance: Any, counts: Any, source: int) -> str:
+    """What is wrong with distances and path counts from a source; "" if nothing is."""
+    xp: Any = module_of(distance)
+    offsets, neighbours = rows_of(graph, xp)
+    n, m = graph.n, graph.m
+    if int(distance[source]) or int(xp.count_nonzero(distance == 0)) != 1:
+        return "the source is not the one vertex at distance 0"
+    parents, sums = xp.zeros(n, xp.int64), xp.zeros(n, xp.float64)
+    for begin in range(0, m, CHUNK):
+        heads = neighbours[begin : begin + CHUNK]
+        tails = xp.searchsorted(offsets, xp.arange(begin, begin + len(heads)), side="right") - 1
+        above, below = distance[tails], distance[heads]
+        if bool(((above >= 0) & ((below < 0) | (below > above + 1))).any()):
+            return "an arc leads down more than one level"
+        down = (above >= 0) & (below == above + 1)
+        tails, heads = tails[down], heads[down]
+        parents += xp.bincount(heads, minlength=n)
+        if counts is not None:
+            sums += xp.bincount(heads, weights=counts[tails], minlength=n)
+    found = distance > 0
+    if not bool((parents[found] > 0).all()):
+        return "a vertex has no arc from the level before"
+    if counts is not None and not bool(xp.allclose(sums[found], counts[found], rtol=1e-12, atol=0)):
+        return "a path count is not the sum over the arcs from the level before"
+    return ""
+
+
+def rows_of(graph: Graph, xp: Any) -> tuple[Any, Any]:
+    """Offsets and neighbours, without a copy where the graph lives."""
+    if xp is np:
+        return graph.indptr, graph.indices
+    from hopwave.engines.cuda.graph import CudaGraph
+
+    offsets, neighbours = CudaGraph(graph).rows
+    return offsets, neighbours

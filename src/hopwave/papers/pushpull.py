@@ -1,0 +1,334 @@
+"""Implementing Push-Pull Efficiently in GraphBLAS (Yang, Buluç & Owens, 2018)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+from statistics import fmean, geometric_mean, median
+from typing import Any
+
+import numpy as np
+
+import hopwave as hw
+from hopwave.arrays import module_of
+from hopwave.graph import Graph
+from hopwave.papers import peers
+from hopwave.papers.lab import Lab, on_host, rows_of
+from hopwave.papers.products import PRODUCTS, costs, products
+from hopwave.papers.records import Case, Drawing, Exhibit, Paper, Row, numbers, table
+from hopwave.papers.searching import in_turn, ms_of, searcher, verified
+from hopwave.planning.rules import Always
+
+IDEAS = {  # Table 2: our plan → the row's name, the paper's GTEPS and gain
+    "pushpull-baseline": ("Baseline", 0.874, None),
+    "pushpull-structure": ("Structure only", 1.411, 1.62),
+    "pushpull-direction": ("Change of direction", 1.527, 1.08),
+    "pushpull-masking": ("Masking", 3.932, 2.58),
+    "pushpull-exit": ("Early exit", 15.83, 4.02),
+    "pushpull": ("Operand reuse", 42.44, 2.68),
+}
+STATED = (
+    "degree",
+    "diameter",
+    "SuiteSparse ms",
+    "CuSha ms",
+    "baseline ms",
+    "Ligra ms",
+    "Gunrock ms",
+    "push-pull ms",
+    "push-pull MTEPS",
+)
+
+# Thousands of vertices and edges as Table 3 states them, and Figure 7's milliseconds.
+TABLE_3 = table("""
+soc-orkut        soc-orkut             social    U  3000 212700  27466    9   2165 244.9 122.4 26.1 5.573 7.280  29217
+soc-Livejournal1 SNAP/soc-LiveJournal1 social    U  4800  85700  20333   16   1483 263.6 51.32 42.4 14.05 14.16   6049
+hollywood-09     LAW/hollywood-2009    social    U  1100 112800  11467   11  596.7 855.2 23.39 12.8 5.835 7.138  15775
+indochina-04     LAW/indochina-2004    web       U  7400 302000 256425   26   1866 17609 71.81  157 77.21 80.37   3709
+kron_g500-logn21 kron:21:48            social    U  2100 182100 213904    6   1694 237.9 108.7 18.5 4.546 4.088  44550
+rmat_s22_e64     kron:22:64            social    U  4200 483000 421607    5   4226  1354   OOM 22.6 3.943 4.781 101038
+rmat_s23_e32     kron:23:32            social    U  8400 505600 440396    6   6033  1423   OOM 45.6 7.997 8.655  58417
+rmat_s24_e16     kron:24:16            social    U 16800 519700 432152    6   8193  1234   OOM 89.6 16.74 16.59  31327
+rgg_n_24         rgg_n_24              geometric U 16800 265100     40 2622 230602 68202  9147  918 593.9  2991  92.59
+roadNet_CA       SNAP/roadNet-CA       road      U  2000   5500     12  849    342 288.5 284.9 82.1 130.9 214.4  25.75
+road_USA         DIMACS10/road_usa     road      U 23900  57700      9 6809   9413 36194 26594  978 676.2  7155  8.065
+""", STATED, "3")  # fmt: skip
+
+
+def searches(lab: Lab) -> list[Row]:
+    """Table 3 and Figure 7: the paper's plan and its baseline on each graph."""
+    return list(lab.over(TABLE_3, lambda case, graph: one_graph(lab, case, graph)))
+
+
+def one_graph(lab: Lab, case: Case, graph: Graph) -> Row:
+    """Mean milliseconds of ten searches, as in section 7.1."""
+    graph = graph.to_undirected() if graph.directed else graph
+    sources, right = verified(lab, graph, min(10, lab.effort.sources))
+    ways = {"push-pull": searcher(lab, graph, "pushpull"), "baseline": searcher(lab, graph, "pushpull-baseline")}
+    runs = in_turn(ways, sources, right)
+    row: Row = {f"{name} ms": fmean(map(ms_of, some)) for name, some in runs.items()}
+    row |= {"degree": int(np.asarray(graph.degrees).max()), "diameter": max(int(one.max()) for one in right)}
+    row |= {"push-pull MTEPS": graph.m / row["push-pull ms"] / 1e3, "gain": row["baseline ms"] / row["push-pull ms"]}
+    if graph.m <= lab.effort.limits.host:
+        row["SuiteSparse ms"] = peers.suitesparse_ms(lab, graph, sources[0], on_host(right[0]))
+    for name in ("SuiteSparse", "CuSha", "baseline", "Ligra", "push-pull"):
+        theirs, gunrock = case.stated[f"{name} ms"], case.stated["Gunrock ms"]
+        row[f"paper: {name}"] = theirs / gunrock if isinstance(theirs, int | float) else None
+    return row
+
+
+def ideas(lab: Lab) -> list[Row]:
+    """Table 2: one optimisation after another, on kron 21."""
+    graph, _ = lab.kron()
+    sources, right = verified(lab, graph, lab.effort.sources)
+    degrees = np.asarray(graph.degrees)
+    arcs = [int(degrees[on_host(one) >= 0].sum(dtype=np.int64)) for one in right]
+    runs = in_turn({plan: searcher(lab, graph, plan) for plan in IDEAS}, sources, right)
+    rows = []
+    for plan, (name, gteps, gain) in IDEAS.items():
+        ours = median(m / ms_of(levels) / 1e6 for m, levels in zip(arcs, runs[plan], strict=True))
+        checked = median(sum(level.checked for level in levels) for levels in runs[plan])
+        row = {"optimisation": name, "ms": median(map(ms_of, runs[plan])), "GTEPS": ours, "arcs checked": checked}
+        rows.append(row | {"paper: GTEPS": gteps, "paper: gain": gain})
+    for before, after in pairwise(rows):
+        after["gain"] = before["ms"] / after["ms"]
+    return rows
+
+
+def iterations(lab: Lab) -> list[Row]:
+    """Figure 5: the arcs of each iteration by where they lead, and its milliseconds, only pushing and only pulling."""
+    graph, _ = lab.kron()
+    sources, right = verified(lab, graph, min(lab.effort.sources, 16))
+    runs = in_turn({name: searcher(lab, graph, plan) for name, plan in one_way().items()}, sources, right)
+    rows = kinds(graph, right[0])
+    for number, row in enumerate(rows):
+        for name, some in runs.items():
+            taken = [1e3 * levels[number].seconds for levels in some if len(levels) > number]
+            row[f"{name} ms"] = median(taken) if taken else None
+    return rows
+
+
+def one_way() -> dict[str, Any]:
+    """Plans that only push, and only pull."""
+    push, pull = hw.plan("pushpull-structure"), hw.plan("pushpull-exit").steps[1]
+    return {"push": push, "pull": replace(push, name="pushpull-pull-only", steps=(pull,), rule=Always())}
+
+
+def kinds(graph: Graph, distances: Any) -> list[Row]:
+    """For every level its vertices, the unvisited vertices, and where its out-arcs lead."""
+    xp: Any = module_of(distances)
+    indptr, indices = rows_of(graph, xp)
+    row = distances[xp.searchsorted(indptr, xp.arange(graph.m, dtype=indptr.dtype), side="right") - 1]
+    onward = distances[indices] - row
+    rows = []
+    for level in range(int(distances.max()) + 1):
+        arcs = onward[row == level]
+        back, across, on = (int((arcs == step).sum()) for step in (-1, 0, 1))
+        row_of = {"iteration": level + 1, "frontier": int((distances == level).sum())}
+        row_of |= {"unvisited": int((distances > level).sum()), "back a level": back, "in the level": across}
+        rows.append(row_of | {"to the next level": on})
+    return rows
+
+
+def samples(lab: Lab) -> list[Row]:
+    """Figure 6: every iteration of searches from many sources, as points."""
+    graph, _ = lab.kron()
+    sources = lab.sources(graph, lab.effort.points)
+    rows = []
+    for name, plan in one_way().items():
+        search = searcher(lab, graph, plan)
+        search(sources[0])
+        for source in sources:
+            left = graph.n - 1
+            for number, level in enumerate(search(source)[0]):
+                size = level.vertices if name == "push" else left
+                row = {"series": f"{name} {number + 1}", "iteration": number + 1, "direction": name, "entries": size}
+                rows.append(row | {"ms": 1e3 * level.seconds, "looks": level.checked / max(1, level.found)})
+                left -= level.found
+    return rows
+
+
+def fewer(lab: Lab) -> list[Row]:
+    """Figure 6's points, thinned so that a page can hold them."""
+    rows = lab.measured("samples")
+    return rows[:: max(1, len(rows) // 1500)]
+
+
+def looks(lab: Lab) -> list[Row]:
+    """5.1 and Figure 6: medians of each iteration, and the parents read for each vertex found."""
+    rows = []
+    most = max((row["iteration"] for row in lab.measured("samples")), default=0)
+    for number in range(1, most + 1):
+        row: Row = {"iteration": number}
+        for name in ("push", "pull"):
+            some = [one for one in lab.measured("samples") if one["iteration"] == number and one["direction"] == name]
+            if some:
+                row |= {
+                    f"{name} ms": median(one["ms"] for one in some),
+                    f"{name}: entries": median(one["entries"] for one in some),
+                }
+            if some and name == "pull":
+                row["parents read per vertex found"] = median(one["looks"] for one in some)
+        rows.append(row | {"paper: parents read": {1: 79, 3: 1.3}.get(number)})
+    return rows
+
+
+# Section 7.3's geometric means, and those of Figure 7's own milliseconds, which are others.
+CLAIMS = {
+    f"× {name}": (value, geometric_mean(numbers(TABLE_3, f"{name} ms", "push-pull ms")))
+    for name, value in (("SuiteSparse", 122), ("CuSha", 48.3), ("baseline", 3.37), ("Ligra", 1.16))
+}
+
+
+def averages(lab: Lab) -> list[Row]:
+    """Section 7.3 and the abstract: geometric means over Table 3."""
+    rows = [row for row in lab.measured("searches") if "gain" in row]
+    suite = [row["SuiteSparse ms"] / row["push-pull ms"] for row in rows if row.get("SuiteSparse ms")]
+    most = max((row["push-pull MTEPS"] for row in rows), default=0.0) / 1e3
+    cpu = " (a CPU)" if lab.device == "cpu" else ""
+    remark = f"geometric mean of {len(suite)} graphs, on this machine's CPU" if suite else peers.missing()
+    gain = geometric_mean([row["gain"] for row in rows]) if rows else None
+    ours = {
+        "× SuiteSparse": (geometric_mean(suite) if suite else None, remark),
+        "× baseline": (gain, f"geometric mean of {len(rows)} graphs; the baseline is Table 2's first row"),
+    }
+    first: Row = {"claim": "GTEPS, up to", "paper": 101, "ours": most, "remark": f"the most of any graph{cpu}"}
+    return [first, *peers.claimed(CLAIMS, ours)]
+
+
+SERIES = tuple(f"{product} ms" for product in PRODUCTS)
+KINDS = ("back a level", "in the level", "to the next level")
+SLOWDOWN = tuple(f"paper: {name}" for name in ("SuiteSparse", "CuSha", "baseline", "Ligra", "push-pull"))
+NOT_DRAWN = "Pictures of the text; docs/papers.md names the code and the tests."
+
+PAPER = Paper(
+    "pushpull",
+    "Implementing Push-Pull Efficiently in GraphBLAS",
+    "C. Yang, A. Buluç and J. D. Owens, ICPP 2018",
+    "NVIDIA Tesla K40c; SuiteSparse and Ligra on a Xeon E5-2637 v2",
+    {
+        "products": products,
+        "costs": costs,
+        "ideas": ideas,
+        "iterations": iterations,
+        "samples": samples,
+        "looks": looks,
+        "fewer": fewer,
+        "searches": searches,
+        "averages": averages,
+    },
+    (
+        Exhibit(
+            "Abstract, 7.3",
+            "What the paper promises",
+            "averages",
+            ("claim", "ours", "paper", "paper's tables", "remark"),
+        ),
+        Exhibit("Figure 1", "A product is one level of a search", note=NOT_DRAWN),
+        Exhibit(
+            "Table 1",
+            "Expected cost of the four products",
+            "costs",
+            ("product", "paper: expected cost", "paper: exponent", "exponent"),
+            note=(
+                "Exponent p of time ~ entries^p, fitted to the larger half of Figure 2. linalg tests the mask "
+                "before it computes a term: its masked product by columns saves where Table 1 says nothing is "
+                "saved. 'by columns, then mask' does as the paper."
+            ),
+        ),
+        Exhibit(
+            "Figure 2",
+            "Milliseconds of the four products",
+            "products",
+            ("entries", *SERIES, "from"),
+            None,
+            (Drawing("lines", "entries", SERIES, "ms", (True, True)),),
+        ),
+        Exhibit("Figures 3 and 4", "The example of one iteration", note=NOT_DRAWN),
+        Exhibit(
+            "Figure 5(a)",
+            "Arcs of each iteration by where they lead",
+            "iterations",
+            ("iteration", "frontier", "unvisited", *KINDS),
+            None,
+            (Drawing("stacked", "iteration", KINDS, "arcs"),),
+        ),
+        Exhibit(
+            "Figure 5(b)",
+            "Milliseconds of each iteration, pushed and pulled",
+            "iterations",
+            ("iteration", "push ms", "pull ms"),
+            None,
+            (Drawing("lines", "iteration", ("push ms", "pull ms"), "ms", (False, True)),),
+        ),
+        Exhibit(
+            "Figure 6",
+            "Iterations of searches from many sources",
+            "fewer",
+            (),
+            None,
+            (Drawing("points", "entries", ("ms",), "ms", (False, True), "series"),),
+            (
+                "Horizontal: vertices of the frontier of a push, unvisited vertices of a pull. Push 1 means "
+                "iteration 1 of the push-only search."
+            ),
+            listed=False,
+        ),
+        Exhibit(
+            "Figure 6, section 5.1",
+            "Medians of each iteration",
+            "looks",
+            (
+                "iteration",
+                "push ms",
+                "push: entries",
+                "pull ms",
+                "pull: entries",
+                "parents read per vertex found",
+                "paper: parents read",
+            ),
+        ),
+        Exhibit(
+            "Table 2",
+            "Impact of the optimisations, one after another",
+            "ideas",
+            ("optimisation", "ms", "GTEPS", "gain", "paper: GTEPS", "paper: gain", "arcs checked"),
+        ),
+        Exhibit(
+            "Table 3",
+            "Graphs",
+            "searches",
+            ("graph", "n", "m", "degree", "paper: degree", "diameter", "paper: diameter", "from"),
+            note=(
+                "The diameter is the greatest depth of the searches. For road_USA the paper prints 577.1 M "
+                "edges; its own MTEPS are those of 57.7 M, which we take."
+            ),
+        ),
+        Exhibit(
+            "Figure 7",
+            "Milliseconds, and slowdown compared with Gunrock",
+            "searches",
+            (
+                "graph",
+                "push-pull ms",
+                "baseline ms",
+                "gain",
+                "SuiteSparse ms",
+                "push-pull MTEPS",
+                *(
+                    f"paper: {name} ms"
+                    for name in ("SuiteSparse", "CuSha", "baseline", "Ligra", "Gunrock", "push-pull")
+                ),
+                "from",
+            ),
+            None,
+            (
+                Drawing("bars", "graph", ("push-pull ms", "baseline ms", "SuiteSparse ms"), "ms, ours", (False, True)),
+                Drawing("bars", "graph", SLOWDOWN, "times Gunrock's ms, the paper's", (False, True)),
+            ),
+        ),
+    ),
+    "Times are inside the levels, by the GPU's clock on a GPU; Table 2 has the median over sources, Figure 7 the "
+    "mean of ten searches. All plans search from each source in turn, and every distance is compared with "
+    "hopwave's own search.",
+)

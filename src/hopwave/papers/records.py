@@ -1,0 +1,141 @@
+"""Papers as records: their tables and figures, what these state, and which study measures ours.
+
+A *study* measures: it takes a `Lab` and returns rows, dictionaries of columns. An *exhibit* is a table or a figure of
+the paper; it shows columns of a study's rows. Several exhibits may show one study.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+Row = dict[str, Any]
+Study = Callable[[Any], list[Row]]  # takes a hopwave.papers.lab.Lab
+LABELS = {"", "graph", "kind", "from", "claim", "remark", "figure", "what", "table", "algorithm", "program", "product"}
+WHY = "why not"  # the column that says why a row has no numbers of ours
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """How a figure is drawn: `bars`, `stacked`, `lines` or `points`.
+
+    `x` is the column of names below the bars, or of places on the horizontal axis; `series` are columns. If `by` names
+    a column, each of its values is a series of its own, and `series` has one column.
+    """
+
+    form: str
+    x: str
+    series: tuple[str, ...]
+    unit: str
+    log: tuple[bool, bool] = (False, False)
+    by: str = ""
+
+
+@dataclass(frozen=True)
+class Exhibit:
+    """A table or figure, as the paper numbers it. Without a study, the note says why there is nothing of ours."""
+
+    number: str
+    caption: str
+    study: str = ""
+    columns: tuple[str, ...] = ()  # of the rows, as in the paper's order
+    only: tuple[str, Any] | None = None  # rows whose column has this value
+    drawings: tuple[Drawing, ...] = ()
+    note: str = ""
+    listed: bool = True  # False: the figure has so many points that their table is left out
+
+    def measured(self, found: Mapping[str, list[Row]]) -> bool:
+        """Whether a row has a value of ours."""
+        ours = [column for column in self.columns if column not in LABELS and not column.startswith("paper")]
+        ours += [name for drawing in self.drawings for name in drawing.series if not name.startswith("paper")]
+        return any(row.get(column) is not None for row in self.rows(found) if WHY not in row for column in ours)
+
+    def rows(self, found: Mapping[str, list[Row]]) -> list[Row]:
+        """The rows of its study that it shows."""
+        rows = found.get(self.study, [])
+        return [row for row in rows if self.only is None or row.get(self.only[0]) == self.only[1]]
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper: where it was measured by its authors, and what it shows, in its own order."""
+
+    key: str
+    title: str
+    authors: str
+    machine: str  # of the authors
+    studies: Mapping[str, Study]
+    exhibits: tuple[Exhibit, ...]
+    method: str = ""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A row of a paper's table: a graph by the paper's name, how it can be had, and the paper's columns.
+
+    `made` is a recipe of `graphs.MADE`, and the graph is never downloaded; else `name` is a name of the collection, and
+    `kind` the kind of graph that stands in for it.
+    """
+
+    shown: str
+    name: str
+    made: tuple[str, int, int] | None
+    kind: str
+    n: int
+    m: int
+    directed: bool
+    stated: Row = field(default_factory=dict)
+
+
+def table(text: str, columns: Iterable[str], table: str, unit: int = 1000) -> tuple[Case, ...]:
+    """Cases of a text: the paper's name, the collection's name or recipe, the kind, U or D, n, m, then the columns.
+
+    A recipe is FAMILY:SIZE or FAMILY:SIZE:EDGES. n and m are in units of `unit`; a column that the paper leaves empty
+    is -.
+
+    >>> one, = table("kron16 kron:16:48 social U 66 4913 6", ["d"], "II")
+    >>> one.made, one.m, one.stated
+    (('kron', 16, 48), 4913000, {'table': 'II', 'd': 6})
+    """
+    cases = []
+    for line in text.strip().splitlines():
+        shown, name, kind, way, n, m, *rest = line.split()
+        family, *sizes = name.split(":")
+        made = (family, int(sizes[0]), int(sizes[1]) if sizes[1:] else 0) if sizes else None
+        stated = {"table": table} | dict(zip(columns, map(_value, rest), strict=True))
+        size = round(float(n) * unit), round(float(m) * unit)
+        cases.append(Case(shown, "" if made else name, made, kind, *size, way == "D", stated))
+    return tuple(cases)
+
+
+def _value(text: str) -> Any:
+    if text == "-":
+        return None
+    try:
+        return int(text)
+    except ValueError:
+        try:
+            return float(text)
+        except ValueError:
+            return text
+
+
+def stated(case: Case) -> Row:
+    """The paper's numbers of a row, as columns `paper: …`, and its table."""
+    return {key if key == "table" else f"paper: {key}": value for key, value in case.stated.items()}
+
+
+def numbers(cases: Iterable[Case], column: str, over: str = "") -> list[float]:
+    """The numbers that a paper states in a column, or their ratios to those of another column.
+
+    >>> numbers(table("a x social U 1 1 8 2\nb x social U 1 1 OOM 2", ["theirs", "own"], "1"), "theirs", "own")
+    [4.0]
+    """
+    pairs = ((case.stated[column], case.stated[over] if over else 1) for case in cases if column in case.stated)
+    return [one / other for one, other in pairs if isinstance(one, int | float) and isinstance(other, int | float)]
+
+
+def left_out(why: str) -> Row:
+    """The columns of a row that has no numbers of ours."""
+    return {"from": why, WHY: why}

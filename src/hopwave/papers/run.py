@@ -1,0 +1,55 @@
+"""Measure one paper: every study once, then its page and its lines."""
+
+from __future__ import annotations
+
+import json
+import platform
+import time
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import hopwave as hw
+from hopwave.errors import EngineError
+from hopwave.papers import page
+from hopwave.papers.lab import Lab, WrongAnswer
+from hopwave.papers.outcome import Outcome
+from hopwave.papers.records import Paper
+from hopwave.system.atomic_file import replacing
+
+
+def measure(paper: Paper, device: str, quick: bool, say: Callable[[str], None]) -> Outcome:
+    """Run every study of a paper. A study that cannot run on this device leaves a row that says why."""
+    lab, began = Lab(device, quick, say), time.perf_counter()
+    for name, study in paper.studies.items():
+        say(f"{paper.key}: {name}")
+        try:
+            lab.results[name] = study(lab)
+        except (EngineError, MemoryError, WrongAnswer) as error:
+            lab.results[name] = [lab.failed(error)]
+    return Outcome(paper, quick, machine(device, quick), lab.results, time.perf_counter() - began, tuple(lab.wrong))
+
+
+def machine(device: str, quick: bool) -> dict[str, Any]:
+    """Where and when this run was made."""
+    model = next((one.model for one in hw.devices() if one.kind == device), device)
+    cores = next((one.cores for one in hw.devices() if one.kind == "cpu"), None)
+    return {
+        "device": device, "model": model, "cores": cores, "machine": platform.machine(),
+        "date": date.today().isoformat(), "python": platform.python_version(), "numpy": np.__version__,
+        "hopwave": hw.__version__, "quick": quick,
+    }  # fmt: skip
+
+
+def write(outcome: Outcome, folder: Path) -> tuple[Path, Path]:
+    """Write the page and the lines; returns both files."""
+    folder.mkdir(parents=True, exist_ok=True)
+    files = folder / f"{outcome.paper.key}.html", folder / f"{outcome.paper.key}.jsonl"
+    texts = page.html(outcome), "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in outcome.lines())
+    for file, text in zip(files, texts, strict=True):
+        with replacing(file) as stream:
+            stream.write(text.encode())
+    return files

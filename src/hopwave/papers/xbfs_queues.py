@@ -1,0 +1,91 @@
+"""XBFS's Figure 5 on a GPU: a queue of one level by atomic operations, and by prefix sums in two ways."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from hopwave.papers import enterprise
+from hopwave.papers.lab import Lab, WrongAnswer
+from hopwave.papers.records import Row, left_out
+
+SHARES = (1 / 64, 1 / 2)
+ATOMIC = r"""
+namespace hopwave::steps {
+template <class Offset>
+__global__ void atomic_queue(const int *distance, u64 n, int level, int *queue, u64 *tail) {
+  for (u64 v = thread_number(); v < n; v += thread_count())
+    if (distance[v] == level) queue[enqueue_at(tail)] = (int)v;
+}
+}
+"""
+
+
+def queues(lab: Lab) -> list[Row]:
+    """Milliseconds of each way, the best of five, for arrays of many sizes; every queue is checked."""
+    if lab.device != "cuda":
+        return [{"GPU": "none"} | left_out("the ways to make a queue are a GPU's: --device cuda")]
+    import cupy
+
+    from hopwave.engines.cuda.launch import BLOCK, kernels
+
+    rows, launch = [], kernels("int")
+    for millions in (1, 4) if lab.quick else (1, 4, 16, 64, 256, 512):
+        n = millions << 20
+        for share in SHARES:
+            status = (cupy.random.default_rng(1).random(n, dtype=cupy.float32) < share).astype(cupy.int32) - 1
+            right = int((status == 0).sum())
+            queue, tail = cupy.empty(n, cupy.int32), cupy.zeros(1, cupy.uint64)
+            segments = min(-(-n // 32), BLOCK * launch.blocks)
+            length = -(-n // (32 * segments)) * 32
+            segments = -(-n // length)
+            blocks = -(-segments // BLOCK)
+            places, sums = cupy.empty(segments, cupy.uint32), cupy.empty(blocks, cupy.int64)
+            # waits() selects unvisited vertices, so the same status arrays are used with -1 and 0 exchanged
+            sizes = np.uint64(n), np.int32(5), np.uint64(segments), np.uint64(length), places, sums, queue
+            other = -1 - status
+
+            def atomic(n: int = n, status: Any = status, queue: Any = queue, tail: Any = tail) -> None:
+                tail.data.memset_async(0, 8)
+                kernel = launch.get(enterprise.HEADER, "atomic_queue", "", ATOMIC)
+                kernel((launch.grid(n),), (BLOCK,), (status, np.uint64(n), np.int32(0), queue, tail))
+
+            def double_scan(
+                n: int = n, other: Any = other, sizes: Any = sizes, blocks: int = blocks, sums: Any = sums
+            ) -> None:
+                launch(enterprise.HEADER, "scan_segments", n, other, *sizes, shape="1", blocks=blocks)
+                launch(enterprise.HEADER, "prefix_sum", blocks, sums, np.uint64(blocks), blocks=1)
+                launch(enterprise.HEADER, "scan_segments", n, other, *sizes, shape="2", blocks=blocks)
+
+            def by_cupy(status: Any = status) -> Any:
+                return cupy.flatnonzero(status == 0)
+
+            row: Row = {"millions": millions, "share": share, "atomic ms": best(atomic)}
+            if int(tail[0]) != right:
+                raise WrongAnswer("the atomic queue is wrong; please report this")
+            row["double scan ms"] = best(double_scan)
+            if not bool((queue[:right] == cupy.flatnonzero(status == 0)).all()):
+                raise WrongAnswer("the double scan's queue is wrong; please report this")
+            row["CuPy ms"] = best(by_cupy)
+            gain = min(row["double scan ms"], row["CuPy ms"]) / row["atomic ms"]
+            rows.append(row | {"gain": gain, "series": f"this GPU, 1 of {round(1 / share)} in the queue"})
+            lab.release()
+    return rows
+
+
+def best(call: Callable[[], Any], rounds: int = 5) -> float:
+    """Milliseconds by the GPU's clock."""
+    import cupy
+
+    call()
+    times = []
+    for _ in range(rounds):
+        began, ended = cupy.cuda.Event(), cupy.cuda.Event()
+        began.record()
+        call()
+        ended.record()
+        ended.synchronize()
+        times.append(cupy.cuda.get_elapsed_time(began, ended))
+    return float(min(times))

@@ -1,0 +1,290 @@
+"""The papers' records are what the papers state, every study measures what it says, and a page loads nothing."""
+
+from __future__ import annotations
+
+import json
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hopwave as hw
+from hopwave import papers
+from hopwave.datasets import published
+from hopwave.papers import graphs, hiragushi, lab, products, pushpull, run, turbobc, turbobfs, xbfs
+from hopwave.papers.lab import Effort, Lab, WrongAnswer
+from hopwave.papers.records import WHY, Case, Drawing, Exhibit, Paper, Row, left_out, table
+from hopwave.papers.sequential import dependencies
+
+EVERY = [papers.paper(name) for name in papers.NAMES]
+SMALL = hw.generate.kronecker(8, seed=1)
+ROOT = int(np.argmax(SMALL.degrees))
+TINY = Effort(2, 0.0, 2, 2, 8, graphs.Limits(30_000, 0, 9_000, download=False), 10_000_000, 60.0)
+
+
+@pytest.fixture
+def tiny(monkeypatch: pytest.MonkeyPatch) -> Lab:
+    monkeypatch.setitem(lab.EFFORTS, ("cpu", True), TINY)
+    return Lab("cpu", quick=True, say=lambda text: None)
+
+
+# ---------------------------------------------------------------- what the papers state
+
+
+def test_tables_have_as_many_graphs_as_the_papers() -> None:
+    assert [len(one) for one in (turbobfs.TABLE_I, turbobfs.TABLE_II, turbobfs.TABLE_III)] == [38, 23, 8]
+    bc = (turbobc.TABLE_1, turbobc.TABLE_2, turbobc.TABLE_3, turbobc.TABLE_4, turbobc.TABLE_5)
+    assert [len(one) for one in bc] == [10, 10, 9, 4, 6]
+    assert [len(one) for one in (hiragushi.TABLE_1, xbfs.TABLE_1, pushpull.TABLE_3)] == [9, 10, 11]
+
+
+@pytest.mark.parametrize(
+    ("module", "wrong"),
+    [(turbobfs, ()), (turbobc, ("× the sequential algorithm",)), (xbfs, ("× Ligra",)), (pushpull, pushpull.CLAIMS)],
+)
+def test_abstracts_follow_from_their_own_tables(module: Any, wrong: Any) -> None:
+    """To the digit, but for those named here: pages show both numbers."""
+    differ = [claim for claim, (paper, own) in module.CLAIMS.items() if abs(paper - own) > 0.06]
+    assert differ == list(wrong)
+
+
+def test_every_graph_of_a_group_can_be_fetched() -> None:
+    known = {entry.name for entry in published()}
+    cases = [*turbobfs.TABLE_I, *turbobfs.TABLE_II, *turbobfs.TABLE_III, *hiragushi.TABLE_1, *pushpull.TABLE_3]
+    cases += [*turbobc.TABLE_1, *turbobc.TABLE_2, *turbobc.TABLE_3, *turbobc.TABLE_4, *turbobc.TABLE_5, *xbfs.TABLE_1]
+    assert {case.name for case in cases if "/" in case.name} <= known
+    made = {case.made[0] for case in cases if case.made}
+    assert made == {"mycielskian", "kron", "smallworld", "rmat", "random"} <= graphs.MADE.keys()
+    assert not [case for case in cases if "kron" in case.shown or "myciel" in case.shown if not case.made]
+
+
+@pytest.mark.parametrize("paper", EVERY, ids=lambda paper: paper.key)
+def test_an_exhibit_has_a_study_or_says_why_not(paper: Paper) -> None:
+    numbers = [one.number for one in paper.exhibits]
+    assert len(set(numbers)) == len(numbers)
+    for one in paper.exhibits:
+        assert one.study in paper.studies or (not one.study and one.note and not one.columns)
+        assert all(drawing.form in ("bars", "stacked", "lines", "points") for drawing in one.drawings)
+
+
+# ---------------------------------------------------------------- graphs
+
+
+@pytest.mark.parametrize("kind", graphs.KINDS)
+@pytest.mark.parametrize("directed", [False, True])
+def test_a_stand_in_has_the_size_and_the_direction(kind: str, directed: bool) -> None:
+    graph, what = graphs.KINDS[kind](2000, 12_000, directed)
+    assert 1000 < graph.n < 3000 and graph.m > graph.n and what
+    assert not graph.directed or directed
+    assert graph.directed == directed or kind in ("mesh", "road", "hub", "chains", "geometric")
+
+
+def test_one_hub_is_joined_to_nearly_all() -> None:
+    graph, _ = graphs.one_hub(400)
+    assert graph.degrees.max() > 0.8 * graph.n and graph.m / graph.n == pytest.approx(2, abs=0.2)
+
+
+def test_a_quick_run_makes_a_smaller_graph_and_a_whole_one_leaves_it_out() -> None:
+    (case,) = table("m mycielskian:16 social U 49 33383", (), "3")
+    quick, whole = (graphs.Shelf("cpu", graphs.Limits(50_000, 0, 100, download)) for download in (False, True))
+    found = quick.get(case)
+    assert found.graph is not None and found.graph.m <= 50_000 and found.origin.startswith("made: mycielskian 10")
+    assert whole.get(case).graph is None and "33,383,000 arcs" in whole.get(case).origin
+
+
+def test_a_folder_of_files_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    hw.write(tmp_path / "email-Enron.mtx.gz", hw.generate.path(5))
+    monkeypatch.setenv("HOPWAVE_DATA", str(tmp_path))
+    (case,) = table("email-Enron SNAP/email-Enron social U 37 368", (), "I")
+    found = graphs.Shelf("cpu", TINY.limits).get(case)
+    assert found.origin == "the paper's file" and found.graph is not None and found.graph.n == 5
+
+
+# ---------------------------------------------------------------- checks
+
+
+def test_searches_are_checked_by_other_operations() -> None:
+    found = hw.bfs(SMALL, ROOT, device="cpu", path_counts=True)
+    distance, counts = found.distances, found.path_counts
+    assert lab.wrong(SMALL, distance, counts, ROOT) == ""
+    assert "path count" in lab.wrong(SMALL, distance, np.where(distance == 1, 2 * counts, counts), ROOT)
+    assert "more than one level" in lab.wrong(SMALL, np.where(distance > 0, 2 * distance, distance), None, ROOT)
+    assert "source" in lab.wrong(SMALL, distance + 1, None, ROOT)
+    with pytest.raises(WrongAnswer, match="please report"):
+        lab.check_search(SMALL, distance + 1, None, ROOT)
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_the_sequential_algorithm_is_brandes(directed: bool) -> None:
+    graph = hw.generate.kronecker(7, 4, seed=2, directed=directed)
+    for source in (0, 3, int(np.argmax(graph.degrees))):
+        scores = hw.betweenness_centrality(graph, sources=[source], normalized=False, device="cpu").scores
+        np.testing.assert_allclose(dependencies(graph, source), scores * (1 if directed else 2), rtol=1e-12, atol=1e-12)
+
+
+def test_a_wrong_algorithm_is_not_timed(tiny: Lab) -> None:
+    right = dependencies(SMALL, ROOT)
+    with pytest.raises(WrongAnswer, match="turbobc-sccsc differs"):
+        turbobc.timed(tiny, SMALL, "sccsc", np.full(2, ROOT), right * 1.1)
+
+
+# ---------------------------------------------------------------- studies
+
+
+def case_of(module: Any, name: str) -> Case:
+    return next(case for case in getattr(module, name))
+
+
+def test_turbobfs_counts_paths_and_names_the_fastest(tiny: Lab) -> None:
+    row = turbobfs.one_graph(tiny, case_of(turbobfs, "TABLE_I"), SMALL)
+    assert row["best"] in turbobfs.PLANS and row["MTEPS"] == pytest.approx(SMALL.m / row[f"{row['best']} ms"] / 1e3)
+    assert row["paths ms"] == min(row[f"{plan} ms"] for plan in turbobfs.PLANS[:3])
+    assert row["d"] == hw.bfs(SMALL, lab.root_of(tiny, SMALL)).depth + 1
+    assert row["(GBLAS)x"] == pytest.approx(row["SuiteSparse ms"] / row[f"{row['best']} ms"])
+
+
+def test_turbobfs_figures_1_to_3(tiny: Lab) -> None:
+    assert [row["σ"] for row in turbobfs.example(tiny)] == ["0 1 0 0 0", "1 1 0 1 0", "1 1 2 1 1"]
+    assert turbobfs.formats(tiny)[2]["values"] == "1 2 2 4 5 6"
+    rows = turbobfs.histograms(tiny)
+    by_graph = {row["graph"]: 0.0 for row in rows}
+    for row in rows:
+        by_graph[row["graph"]] += row["share of vertices"]
+    assert len(by_graph) == 2 and all(total == pytest.approx(1) for total in by_graph.values())
+
+
+def test_a_root_reaches_something(tiny: Lab) -> None:
+    assert lab.root_of(tiny, SMALL) == (0 if SMALL.degrees[0] else ROOT)
+    assert lab.root_of(tiny, hw.Graph.from_edges([1] * 300, range(2, 302))) == 1
+
+
+def test_turbobc_beside_the_sequential_algorithm(tiny: Lab) -> None:
+    row = turbobc.one_graph(tiny, case_of(turbobc, "TABLE_1"), SMALL)
+    assert row["best"] in turbobc.PLANS and row["scf"] == SMALL.stats().scf and row["(sequential)x"] > 0
+    assert row["7n + m, MB"] == pytest.approx((7 * SMALL.n + SMALL.m) * 4e-6)
+    whole = turbobc.all_sources(tiny, case_of(turbobc, "TABLE_5"), SMALL)
+    assert whole["how"] == "all sources" or whole["how"].startswith("projected from")
+    assert whole["MTEPS"] == pytest.approx(SMALL.n * SMALL.m / whole["s"] / 1e6)
+
+
+def test_hiragushi_builds_trees_and_shares_add_up(tiny: Lab) -> None:
+    row = hiragushi.one_graph(tiny, case_of(hiragushi, "TABLE_1"), SMALL)
+    assert row["bottom-up %"] + row["top-down %"] == pytest.approx(100)
+    assert row["gain"] == pytest.approx(row["Merrill ms"] / row["hybrid ms"]) and row["hybrid GTEPS"] > 0
+    with pytest.raises(WrongAnswer, match="parent"):
+        hiragushi.check_tree(tiny, SMALL, ROOT, hw.bfs(SMALL, (ROOT + 1) % SMALL.n).distances)
+
+
+def test_xbfs_counts_checks_and_vertices_found_ahead(tiny: Lab) -> None:
+    row = xbfs.one_graph(tiny, case_of(xbfs, "TABLE_1"), SMALL)
+    assert row["asynchronous checks"] <= row["synchronous checks"] and 0 <= row["fewer checks %"] < 100
+    assert 0 <= row["found ahead %"] <= 100 and 0 <= row["Lemma 3 %"] <= 100
+    tiny.results |= {"searches": [{"graph": "small"} | row], "queues": xbfs.queues(tiny)}
+    assert all(point["arcs read"] <= point["degree"] for point in xbfs.points(tiny))
+    assert WHY in tiny.results["queues"][0]
+    assert {row["figure"] for row in xbfs.means(tiny)} == {f"Figure {k}" for k in (5, 10, 11, 12, 13, 14, 15)}
+    assert [row["ours"] for row in xbfs.averages(tiny)] == [None] * 4
+
+
+def test_pushpulls_arcs_are_counted_by_where_they_lead() -> None:
+    path = hw.generate.path(3)  # arcs read from 0: one forward, one back and one forward, one back
+    rows = pushpull.kinds(path, np.array([0, 1, 2]))
+    assert [tuple(row[kind] for kind in pushpull.KINDS) for row in rows] == [(0, 0, 1), (1, 0, 1), (1, 0, 0)]
+    assert [(row["frontier"], row["unvisited"]) for row in rows] == [(1, 2), (1, 1), (1, 0)]
+
+
+def test_pushpulls_table_2_and_figures(tiny: Lab) -> None:
+    rows = pushpull.ideas(tiny)
+    assert [row["optimisation"] for row in rows][::5] == ["Baseline", "Operand reuse"]
+    assert rows[4]["arcs checked"] <= rows[3]["arcs checked"] <= rows[2]["arcs checked"]
+    assert rows[1]["gain"] == pytest.approx(rows[0]["ms"] / rows[1]["ms"])
+    found = pushpull.iterations(tiny)
+    assert sum(row["frontier"] for row in found) + found[-1]["unvisited"] <= tiny.kron()[0].n
+    tiny.results["samples"] = pushpull.samples(tiny)
+    looks = pushpull.looks(tiny)
+    assert looks[0]["iteration"] == 1 and looks[0]["pull ms"] > 0
+    assert len(pushpull.fewer(tiny)) == len(tiny.results["samples"])
+
+
+def test_pushpulls_products_are_compared_before_they_are_timed(tiny: Lab) -> None:
+    tiny.results["products"] = rows = products.products(tiny)
+    assert len(rows) == len(products.SHARES) and all(row[f"{one} ms"] > 0 for row in rows for one in products.PRODUCTS)
+    assert [row["paper: exponent"] for row in products.costs(tiny)] == [0, 1, 1, 1, 1]
+    graph, _ = tiny.kron()
+    with pytest.raises(WrongAnswer, match="by columns, then mask"):
+        products.measure(tiny, hw.linalg.Matrix.from_graph(graph), products.THEN, 9, 2 * graph.to_scipy(np.float64))
+
+
+def test_a_row_that_fails_does_not_stop_the_others(tiny: Lab) -> None:
+    cases = table("a x social U 1 3\nb y road U 1 3\nc z mesh U 1 3\nd w hub U 1 3", (), "1")
+    errors = iter([None, WrongAnswer("no tree"), hw.EngineError("no memory"), None])
+
+    def measure(case: Case, graph: hw.Graph) -> Row:
+        if (error := next(errors)) is not None:
+            raise error
+        return {"ms": 1.0}
+
+    rows = list(tiny.over(cases, measure))
+    assert [row.get(WHY) for row in rows] == [None, "WRONG: no tree", "no memory", None] and tiny.wrong == ["no tree"]
+    tiny.began -= 100
+    (late, *_) = tiny.over(cases, measure)
+    assert "takes up to 60 seconds" in late[WHY]
+
+
+def test_quick_runs_measure_one_graph_of_each_kind(tiny: Lab) -> None:
+    cases = table("a x social U 1 3\nb y social U 1 3\nc z road U 1 3\nd mycielskian:30 social U 9 9e9", (), "1")
+    rows = list(tiny.over(cases, lambda case, graph: {"ms": 1.0}))
+    assert [row.get(WHY, "") for row in rows] == ["", "--quick measures another graph of this kind", "", ""]
+    assert [row["from"].partition(":")[0] for row in rows[::2]] == ["stand-in", "stand-in"]
+
+
+# ---------------------------------------------------------------- a run and its page
+
+
+class Tags(HTMLParser):
+    """Addresses that a page would load, and the titles of its sections."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.loads: list[str] = []
+        self.seen: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen.append(tag)
+        self.loads += [value or "" for name, value in attrs if name in ("src", "href") and (value or "")[:1] not in "#"]
+
+
+def study(lab: Lab) -> list[Row]:
+    return [
+        {"graph": "<one>", "ms": 2.0, "paper: ms": 3, "entries": 10, "table": "1"},
+        {"graph": "two", "ms": 4.0, "paper: ms": "OOM", "entries": 100, "table": "1"},
+        {"graph": "three", "paper: ms": 5, "table": "1"} | left_out("not here"),
+    ]
+
+
+def test_a_page_shows_everything_and_loads_nothing(tmp_path: Path) -> None:
+    drawings = (
+        Drawing("bars", "graph", ("ms", "paper: ms"), "ms", (False, True)),
+        Drawing("lines", "entries", ("ms",), "ms"),
+    )
+    exhibits = (
+        Exhibit("Table 1", "Times", "times", ("graph", "ms", "paper: ms", "from"), ("table", "1"), drawings),
+        Exhibit("Figure 2", "A picture", note="Nothing to measure."),
+        Exhibit("Table 3", "Nothing", "times", ("graph", "paper: ms"), ("table", "3")),
+    )
+    paper = Paper("own", "Title & more", "A. Author", "GPU", {"times": study}, exhibits)
+    said: list[str] = []
+    outcome = run.measure(paper, "cpu", True, said.append)
+    page, lines = run.write(outcome, tmp_path / "out")
+    text = page.read_text(encoding="utf-8")
+    tags = Tags(text)
+    assert tags.loads == ["data:,"] and tags.seen.count("svg") == 2 and tags.seen.count("rect") == 4
+    assert "&lt;one&gt;" in text and "<one>" not in text and "Title &amp; more" in text and "not here" in text
+    assert outcome.summary() == {"exhibits": 3, "measured": 1, "rows": 2, "stand-ins": 0, "left out": 1}
+    found = [json.loads(line) for line in lines.read_text(encoding="utf-8").splitlines()]
+    assert [line["number"] for line in found] == ["Table 1", "Figure 2", "Table 3"]
+    assert found[0]["rows"][0] == {"graph": "<one>", "ms": 2.0, "paper: ms": 3} and found[0]["where"]["quick"]
+    assert said == ["own: times"] and "times the paper" not in text
