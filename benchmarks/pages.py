@@ -4,8 +4,8 @@
 
 rewrites the named pages of benchmarks/results, or all that follow from a .jsonl file. tests/house compares them.
 
-Most pages have the form of setting.page. Each of the others has a template, benchmarks/templates/NAME.md, and a
-function in VALUES that computes its values. In a template
+Most pages have the form of setting.page, those of papers (papers-*) that of papers/exhibits_page.py. Each of the others
+has a template, benchmarks/templates/NAME.md, and a function in VALUES that computes its values. In a template
 
     {name}, {record[key]:.2f}, {one / other}    are values; a float has three digits if no format is given
     each rows: | {graph} | {n:,} |              is written once per record of `rows`; its keys are values in that line
@@ -30,6 +30,7 @@ from benchmarks.gpu import values as gpu_values
 from benchmarks.papers import (
     ablations_page,
     authors_page,
+    exhibits_page,
     hiragushi_page,
     pushpull_page,
     turbo_kernels_page,
@@ -84,6 +85,8 @@ def write(name: str, folder: Path = RESULTS, found: list[Record] | None = None) 
 
 def rendered(name: str, folder: Path = RESULTS) -> str:
     """The page of this name, from its .jsonl file. If each line is a run, the newest run makes the page."""
+    if name.startswith("papers-"):
+        return exhibits_page.page(lines(name, folder))
     if name not in VALUES:
         return setting.page(lines(name, folder)[-1])
     return filled((TEMPLATES / f"{name}.md").read_text(encoding="utf-8"), values(name, folder))

@@ -7,7 +7,7 @@ from typing import Any
 from benchmarks.before import BEST_SEARCH
 from benchmarks.pages import RESULTS
 from benchmarks.report import facts
-from benchmarks.report.charts import Chart, Point, Row, newest_run
+from benchmarks.report.charts import Chart, Point, Row, newest_runs
 from benchmarks.report.drawing import picture
 
 ON_CPU = {
@@ -30,7 +30,7 @@ BEFORE = "best GPU code"
 
 def last_run(name: str) -> list[dict[str, Any]]:
     """The rows of the newest run in a file of results: one line with all rows, or one line per row."""
-    return newest_run(RESULTS / f"{name}.jsonl").rows
+    return newest_runs(RESULTS / f"{name}.jsonl")[-1].rows
 
 
 def row(label: str, ours: float, others: dict[str, float | None]) -> Row:
@@ -41,7 +41,7 @@ def row(label: str, ours: float, others: dict[str, float | None]) -> Row:
 
 def on_cores(name: str) -> str:
     """The CPU of a file's newest run."""
-    return f"on {facts.cores(newest_run(RESULTS / f'{name}.jsonl').where)}"
+    return f"on {facts.cores(newest_runs(RESULTS / f'{name}.jsonl')[-1].where)}"
 
 
 def panel(title: str, unit: str, rows: list[Row]) -> Chart:

@@ -9,11 +9,12 @@ build/bench-quick` shows what `make bench-quick` measured on this machine.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from html import escape
 from pathlib import Path
 
 from benchmarks.pages import RESULTS
+from benchmarks.papers.exhibits_page import NAMES
 from benchmarks.report import charts, drawing
 from benchmarks.report.charts import Chart, Row
 from benchmarks.setting import ROOT
@@ -52,10 +53,7 @@ class Page:
             f".{name} {{ --own: light-dark({light}, {dark}); fill: var(--own) }}"
             for name, (light, dark) in drawing.COLOURS.items()
         )
-        links = "\n".join(
-            f'<li><a href="#{chart.key}">{escape(chart.title)}</a> <small>{chart.unit}</small></li>'
-            for chart in self.charts
-        )
+        links = "\n".join(self.links())
         names = ", ".join(f"{name}.jsonl" for name in self.without)
         rest = f"<p>Without a chart, since no column of theirs has a unit: {escape(names)}.</p>\n" if names else ""
         return f"""<!doctype html>
@@ -80,7 +78,7 @@ class Page:
 <output aria-live="polite"></output>
 <button type="button" id="theme">Light or dark</button>
 </form>
-<details id="charts"><summary>List of charts</summary><ul>
+<details id="charts" open><summary>Summary: charts by paper, and the others</summary><ul>
 {links}
 </ul></details>
 <main id="found">
@@ -91,6 +89,21 @@ class Page:
 </body>
 </html>
 """
+
+    def links(self) -> Iterator[str]:
+        """The summary: a list per paper, figure by figure, and one of all other charts."""
+        groups: dict[str, list[Chart]] = {name: [] for name in NAMES.values()}
+        for chart in self.charts:
+            paper = chart.title.partition(",")[0] if chart.name.startswith("papers-") else "Other measurements"
+            groups.setdefault(paper, []).append(chart)
+        for group, charts_ in groups.items():
+            if charts_:
+                numbers = sum(len(row.points) for chart in charts_ for row in chart.rows)
+                yield f"<li><b>{escape(group)}</b>: {len(charts_)} charts, {numbers:,} numbers<ul>"
+                for chart in charts_:
+                    title = chart.title.removeprefix(f"{group}, ")
+                    yield f'<li><a href="#{chart.key}">{escape(title)}</a> <small>{chart.unit}</small></li>'
+                yield "</ul></li>"
 
     def filters(self) -> str:
         """A list of boxes per filter; the values of a filter are sorted by name."""

@@ -10,12 +10,14 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from benchmarks.papers.exhibits_page import NAMES
 from benchmarks.report import facts
 from benchmarks.setting import MACHINE, remarks
 
@@ -96,9 +98,22 @@ class Run:
     rows: list[dict[str, Any]]
 
 
-def newest_run(file: Path) -> Run:
-    """The last line if it holds all rows; else every line is one row or a few."""
+def newest_runs(file: Path) -> list[Run]:
+    """The newest run of a file; of a paper's file, one for each of its tables and figures, in their order."""
     lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    if "number" not in lines[-1]:
+        return [newest_run(file, lines)]
+    shown = [line for line in lines if line["rows"]]
+    return [
+        Run(
+            file.stem, f"{NAMES[one['paper']]}, {one['number']}: {one['title']}", one["where"], one["note"], one["rows"]
+        )
+        for one in shown
+    ]
+
+
+def newest_run(file: Path, lines: list[dict[str, Any]]) -> Run:
+    """The last line if it holds all rows; else every line is one row or a few."""
     last, name = lines[-1], file.stem
     page = file.with_suffix(".md")
     title = last.get("title") or facts.TITLES.get(name) or name
@@ -177,13 +192,17 @@ def label(row: dict[str, Any]) -> str:
 
 def charts_of(file: Path, known: Collection[str] = ()) -> list[Chart]:
     """The charts of one file. known: names of graphs, to find them in longer texts."""
-    run = newest_run(file)
+    return [chart for run in newest_runs(file) for chart in charts_of_run(run, known)]
+
+
+def charts_of_run(run: Run, known: Collection[str] = ()) -> list[Chart]:
+    """The charts of one run: one per part and unit."""
     found: dict[tuple[str, str], list[Row]] = {}
     for row in run.rows:
         by_unit: dict[str, list[Point]] = {}
         for unit, point in points(run, row):
             by_unit.setdefault(unit, []).append(point)
-        part = str(row.get("part") or row.get("table") or "")
+        part = "" if run.name.startswith("papers-") else str(row.get("part") or row.get("table") or "")
         graph = graph_of(row, run.title, known)
         for unit, some in by_unit.items():
             rows = found.setdefault((part, unit), [])
@@ -223,10 +242,16 @@ def graph_of(row: dict[str, Any], title: str, known: Collection[str]) -> str:
 
 
 def read(folder: Path) -> list[Chart]:
-    """All charts of a folder: those of facts.FIRST, then the others by the names of their files."""
+    """All charts of a folder: those of facts.FIRST, then the others by their files' names; no two have one title."""
     place = {name: number for number, name in enumerate(facts.FIRST)}
     files = [file for file in folder.glob("*.jsonl") if file.stem not in facts.NO_MEASUREMENTS]
     files.sort(key=lambda file: (place.get(file.stem, len(place)), file.stem))
-    rows = [row for file in files for row in newest_run(file).rows]
+    rows = [row for file in files for run in newest_runs(file) for row in run.rows]
     known = {plain_graph(row["graph"]) for row in rows if isinstance(row.get("graph"), str)}
-    return [chart for file in files for chart in charts_of(file, known)]
+    found = [chart for file in files for chart in charts_of(file, known)]
+    for more in ("unit", "name"):  # two units of one file, or two files with one title
+        often = Counter(chart.title for chart in found)
+        found = [
+            replace(one, title=f"{one.title}, {getattr(one, more)}") if often[one.title] > 1 else one for one in found
+        ]
+    return found

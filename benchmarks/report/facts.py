@@ -85,6 +85,7 @@ PUSH_PULL = {  # GTEPS of its Table 2, on kron_g500-logn21
 }
 TITAN = "NVIDIA Titan Xp"  # used by TurboBFS and TurboBC
 K40 = "NVIDIA Tesla K40c"  # used by push-pull
+PAPERS_GPUS = {"papers-pushpull": K40, "papers-xbfs": "NVIDIA Quadro P6000", "papers-hiragushi": "NVIDIA Tesla M2050"}
 
 
 @dataclass(frozen=True)
@@ -126,7 +127,7 @@ def source_of(name: str, where: dict[str, Any], row: dict[str, Any], series: str
         return Source(series, "", "an aim", gpu or cpu, "aim")
     if word := program_in(text):
         if word == "paper":
-            return Source(series, "", PROGRAMS[word], TITAN, "paper")
+            return Source(series, "", PROGRAMS[word], PAPERS_GPUS.get(name, TITAN), "paper")
         return Source(series, "", PROGRAMS[word], gpu if word in ON_GPUS else cpu)
     return Source(series, str(plan), *_engine(name, row, series, gpu, cpu))
 

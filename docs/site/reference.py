@@ -126,7 +126,7 @@ GROUPS = (
         "hopwave.linalg.algorithms",
         "Algorithms that are made of such products, one short file each.",
         "betweenness bfs connected_components core_numbers delta_stepping eigenvector_centrality hits katz_centrality "
-        "label_propagation maximal_independent_set pagerank sssp triangle_count triangles",
+        "label_propagation maximal_independent_set pagerank sssp triangle_count triangle_list triangles",
         "hopwave.linalg.algorithms",
     ),
     _group(

@@ -91,6 +91,21 @@ def test_triangles_are_those_of_networkx(trap: str, device: str) -> None:
     assert hw.triangle_count(graph, device=device) == sum(expected.values()) // 3
 
 
+@undirected_traps
+@devices
+@pytest.mark.parametrize(("sorting", "piece"), [(250, 1 << 22), (-1, 3)], ids=["as they are", "by degree, in pieces"])
+def test_triangles_are_listed_once(trap: str, device: str, sorting: int, piece: int) -> None:
+    graph = TRAPS[trap]()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(algorithms.triangle_list.__globals__, "WORTH_SORTING", sorting)
+        patch.setitem(algorithms.triangle_list.__globals__, "PIECE", piece)
+        found = algorithms.triangle_list(graph, device=device).tolist()
+    assert found == sorted(found) and all(a < b < c for a, b, c in found)
+    assert len(set(map(tuple, found))) == len(found) == hw.triangle_count(graph)
+    counts = np.bincount(np.array(found, int).ravel(), minlength=graph.n)
+    assert counts.tolist() == hw.triangles(graph).scores.tolist()
+
+
 @devices
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize("weights", [False, True])
@@ -258,7 +273,12 @@ def test_directed_graphs_are_refused_where_only_edges_make_sense() -> None:
 
 def test_matrices_that_are_no_graphs_are_refused() -> None:
     tall = la.Matrix.from_dense(np.ones((3, 2)))
-    for ask in (algorithms.connected_components, algorithms.core_numbers, algorithms.triangle_count):
+    for ask in (
+        algorithms.connected_components,
+        algorithms.core_numbers,
+        algorithms.triangle_count,
+        algorithms.triangle_list,
+    ):
         with pytest.raises(LinalgError, match="3 × 2"):
             ask(tall)
     with pytest.raises(LinalgError, match="device='abacus'"):

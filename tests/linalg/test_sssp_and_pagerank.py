@@ -317,6 +317,24 @@ def test_settled_ranks_are_not_computed_again() -> None:
     assert np.abs(found - exact).sum() < graph.n * 1e-10 / 0.15
 
 
+def test_a_round_reads_all_ranks_and_writes_those_that_change(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Operand reuse (push-pull, 5.6): the operand is the whole vector of ranks, never the frontier of changed ones."""
+    clique = hw.generate.complete(30)
+    u, v = clique.to_edges()
+    chain = np.arange(29, 230)
+    graph = hw.Graph.from_edges(np.concatenate([u, chain[:-1]]), np.concatenate([v, chain[1:]]))
+    seen: list[tuple[int, int]] = []
+    product = la.algorithms.pagerank.__globals__["vxm"]
+
+    def recorded(w: Any, *arguments: Any, **options: Any) -> Any:
+        seen.append((w.nnz, options["mask"].nnz if options.get("mask") is not None else graph.n))
+        return product(w, *arguments, **options)
+
+    monkeypatch.setitem(la.algorithms.pagerank.__globals__, "vxm", recorded)
+    la.algorithms.pagerank(graph, tol=1e-10, max_iter=1000, adaptive=True, device="cpu")
+    assert {operand for operand, _ in seen} == {graph.n} and min(written for _, written in seen) < graph.n // 2
+
+
 # ------------------------------------------------------------------ others
 
 

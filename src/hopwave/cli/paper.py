@@ -39,6 +39,10 @@ def paper(
             "--quick", help="Small graphs, one of each kind: under two minutes.", rich_help_panel=options.RUNNING
         ),
     ] = False,
+    seconds: Annotated[
+        float | None,
+        typer.Option(min=1, help="Begin no further graph after that many seconds.", rich_help_panel=options.RUNNING),
+    ] = None,
     out: Annotated[
         Path, typer.Option(help="The folder for NAME.html and NAME.jsonl.", rich_help_panel=options.OUTPUT)
     ] = Path("papers"),
@@ -53,7 +57,7 @@ def paper(
     from hopwave import papers
     from hopwave.papers import run
 
-    outcome = run.measure(papers.paper(name.value), device.value, quick, say)
+    outcome = run.measure(papers.paper(name.value), device.value, quick, say, seconds or 0.0)
     page, lines = run.write(outcome, out)
     counts = outcome.summary()
     if as_json:

@@ -12,7 +12,7 @@ from html import escape
 
 COLOURS = ("#0e8fa9", "#b0468f", "#c98a12", "#4b7d2a", "#6b5fc7", "#c4502e", "#55677a", "#8a6d00")
 EDGE = 2.0  # percent left free at either end of a logarithmic axis
-WIDTH, HEIGHT, LEFT, TOP = 760, 300, 64, 12  # of a chart, in units of its view box
+WIDTH, HEIGHT, LEFT, TOP = 760, 300, 84, 12  # of a chart, in units of its view box
 Value = float | None
 
 

@@ -52,6 +52,16 @@ class Shelf:
         self.offline = "" if limits.download else "nothing is downloaded with --quick"
         self.kept: dict[str, Found] = {}
 
+    def at_hand(self, case: Case) -> bool:
+        """Whether a graph is made by its rule, or read from the folder."""
+        return case.made is not None or self._file(case) is not None
+
+    def _file(self, case: Case) -> Path | None:
+        """The file of a graph in the folder HOPWAVE_DATA."""
+        name, folder = case.name.rpartition("/")[2], os.environ.get("HOPWAVE_DATA")
+        file = Path(folder or "") / f"{name}.mtx.gz"
+        return file if name and folder and file.is_file() else None
+
     def get(self, case: Case) -> Found:
         """The graph of a row."""
         key = f"{case.made or case.name or case.shown} {case.n} {case.m}"
@@ -77,9 +87,7 @@ class Shelf:
         return Found((ON_GPU if on_gpu else MADE)[family](size, edges), rule)
 
     def _real(self, case: Case) -> Found | None:
-        name = case.name.rpartition("/")[2]
-        file = Path(os.environ.get("HOPWAVE_DATA", "")) / f"{name}.mtx.gz"
-        if name and "HOPWAVE_DATA" in os.environ and file.is_file():
+        if (file := self._file(case)) is not None:
             return Found(io.read(file, weights=False, progress=False), "the paper's file")
         if "/" not in case.name or self.offline or case.m > self.limits.host:
             return None

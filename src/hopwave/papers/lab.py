@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -54,44 +54,55 @@ class Lab:
     device: str
     quick: bool
     say: Callable[[str], None] = print
+    seconds: float = 0.0  # 0: as much as the effort allows
     results: dict[str, list[Row]] = field(default_factory=dict)
     wrong: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.effort = EFFORTS[self.device, self.quick]
         self.shelf = Shelf(self.device, self.effort.limits)
-        self.began = time.perf_counter()
+        self.began, self.seconds = time.perf_counter(), self.seconds or self.effort.budget
 
-    def over(self, cases: Iterable[Case], measure: Callable[[Case, Graph], Row]) -> Iterator[Row]:
+    def late(self) -> str:
+        """Why nothing more is begun; "" while there is time."""
+        over = time.perf_counter() - self.began > self.seconds
+        return f"not begun: this run had {self.seconds:.0f} seconds" if over else ""
+
+    def over(self, cases: Iterable[Case], measure: Callable[[Case, Graph], Row]) -> list[Row]:
         """A row for each case: what `measure` finds on its graph, or why there is none.
 
-        With --quick, one graph of each kind and table is measured.
+        With --quick, one graph of each kind and table is measured. The paper's own graphs, made or read from a folder,
+        come before those that must be downloaded or replaced, in case that the time is short.
         """
+        cases = list(cases)
+        rows: dict[int, Row] = {}
         seen: set[tuple[str, Any]] = set()
-        for case in cases:
+        for at in sorted(range(len(cases)), key=lambda at: (not self.shelf.at_hand(cases[at]), at)):
+            case = cases[at]
             kind = (case.made[0] if case.made else case.kind, case.stated.get("table"))
-            row: Row = {"graph": case.shown, "kind": "D" if case.directed else "U", **stated(case)}
+            rows[at] = {"graph": case.shown, "kind": "D" if case.directed else "U", **stated(case)}
             if self.quick and kind in seen:
-                yield row | left_out("--quick measures another graph of this kind")
-                continue
-            clock = time.perf_counter()
-            if clock - self.began > self.effort.budget:
-                yield row | left_out(f"not begun: this run takes up to {self.effort.budget:.0f} seconds")
-                continue
-            found = self.shelf.get(case)
-            if found.graph is None:
-                yield row | left_out(found.origin)
-                continue
-            seen.add(kind)
-            row |= {"from": found.origin, "n": found.graph.n, "m": found.graph.m}
-            try:
-                row |= measure(case, found.graph)
-            except (EngineError, MemoryError, WrongAnswer) as error:
-                row |= self.failed(error)
-            self.say(f"{case.shown} ({row['from']}): {time.perf_counter() - clock:.1f} s")
-            yield row
-            del found
-            self.release()
+                rows[at] |= left_out("--quick measures another graph of this kind")
+            elif late := self.late():
+                rows[at] |= left_out(late)
+            else:
+                rows[at] |= self._on_its_graph(case, measure)
+                seen |= {kind} if WHY not in rows[at] else set()
+        return [rows[at] for at in range(len(cases))]
+
+    def _on_its_graph(self, case: Case, measure: Callable[[Case, Graph], Row]) -> Row:
+        clock, found = time.perf_counter(), self.shelf.get(case)
+        if found.graph is None:
+            return left_out(found.origin)
+        row: Row = {"from": found.origin, "n": found.graph.n, "m": found.graph.m}
+        try:
+            row |= measure(case, found.graph)
+        except (EngineError, MemoryError, WrongAnswer) as error:
+            row |= self.failed(error)
+        self.say(f"{case.shown} ({row['from']}): {time.perf_counter() - clock:.1f} s")
+        del found
+        self.release()
+        return row
 
     def measured(self, study: str) -> list[Row]:
         """The rows of a study that is done, without those that say why they have no numbers."""

@@ -57,7 +57,8 @@ def html(outcome: Outcome) -> str:
 {counts["stand-ins"]} on graphs that stand in for the paper's; {counts["left out"]} rows say why they have none.
 The paper's numbers are in the columns <em>paper: …</em>; they are another machine's, so what can be compared are
 gains, counts and shares.{quick}{cpu}</p>
-<p class="soft">{escape(paper.method)}</p>
+<p class="soft">{escape(paper.method)} A time has up to {where["trials"]} trials, fewer where
+{where["or seconds"]} seconds are used up.</p>
 <nav><ol>{links}</ol></nav>
 <main>{sections}</main></body></html>
 """

@@ -129,7 +129,8 @@ def stated(case: Case) -> Row:
 def numbers(cases: Iterable[Case], column: str, over: str = "") -> list[float]:
     """The numbers that a paper states in a column, or their ratios to those of another column.
 
-    >>> numbers(table("a x social U 1 1 8 2\nb x social U 1 1 OOM 2", ["theirs", "own"], "1"), "theirs", "own")
+    >>> cases = [*table("a x social U 1 1 8 2", ["theirs", "own"], "1")]
+    >>> numbers([*cases, *table("b x social U 1 1 OOM 2", ["theirs", "own"], "1")], "theirs", "own")
     [4.0]
     """
     pairs = ((case.stated[column], case.stated[over] if over else 1) for case in cases if column in case.stated)

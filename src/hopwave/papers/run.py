@@ -15,15 +15,15 @@ import numpy as np
 import hopwave as hw
 from hopwave.errors import EngineError
 from hopwave.papers import page
-from hopwave.papers.lab import Lab, WrongAnswer
+from hopwave.papers.lab import EFFORTS, Lab, WrongAnswer
 from hopwave.papers.outcome import Outcome
 from hopwave.papers.records import Paper
 from hopwave.system.atomic_file import replacing
 
 
-def measure(paper: Paper, device: str, quick: bool, say: Callable[[str], None]) -> Outcome:
+def measure(paper: Paper, device: str, quick: bool, say: Callable[[str], None], seconds: float = 0.0) -> Outcome:
     """Run every study of a paper. A study that cannot run on this device leaves a row that says why."""
-    lab, began = Lab(device, quick, say), time.perf_counter()
+    lab, began = Lab(device, quick, say, seconds), time.perf_counter()
     for name, study in paper.studies.items():
         say(f"{paper.key}: {name}")
         try:
@@ -36,11 +36,12 @@ def measure(paper: Paper, device: str, quick: bool, say: Callable[[str], None]) 
 def machine(device: str, quick: bool) -> dict[str, Any]:
     """Where and when this run was made."""
     model = next((one.model for one in hw.devices() if one.kind == device), device)
+    effort = EFFORTS[device, quick]
     cores = next((one.cores for one in hw.devices() if one.kind == "cpu"), None)
     return {
         "device": device, "model": model, "cores": cores, "machine": platform.machine(),
         "date": date.today().isoformat(), "python": platform.python_version(), "numpy": np.__version__,
-        "hopwave": hw.__version__, "quick": quick,
+        "hopwave": hw.__version__, "quick": quick, "trials": effort.trials, "or seconds": effort.seconds,
     }  # fmt: skip
 
 

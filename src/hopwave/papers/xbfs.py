@@ -84,7 +84,7 @@ def by_steps(graph: Graph, plan: Plan, functions: dict[int, Any]) -> Search:
 
 def searches(lab: Lab) -> list[Row]:
     """Tables 1 and 2, and Figures 10 to 15."""
-    return list(lab.over(TABLE_1, lambda case, graph: one_graph(lab, case, graph)))
+    return lab.over(TABLE_1, lambda case, graph: one_graph(lab, case, graph))
 
 
 def one_graph(lab: Lab, case: Case, graph: Graph) -> Row:

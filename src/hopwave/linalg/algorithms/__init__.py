@@ -13,7 +13,7 @@ from hopwave.linalg.algorithms.katz import katz_centrality
 from hopwave.linalg.algorithms.labels import label_propagation
 from hopwave.linalg.algorithms.pagerank import pagerank
 from hopwave.linalg.algorithms.sssp import delta_stepping, sssp
-from hopwave.linalg.algorithms.triangles import triangle_count, triangles
+from hopwave.linalg.algorithms.triangles import triangle_count, triangle_list, triangles
 
 __all__ = [
     "betweenness",
@@ -29,5 +29,6 @@ __all__ = [
     "pagerank",
     "sssp",
     "triangle_count",
+    "triangle_list",
     "triangles",
 ]
