@@ -50,19 +50,20 @@ class Outcome:
 
 
 ORDER = (
-    Benchmark("cpu.importing"),
+    Benchmark("cpu.first_minute", "bfs --runs 1"),
     Benchmark("graphs.beside_scipy", "--edges 500000 --vertices 50000 --rounds 2"),
     Benchmark("graphs.reading", "--edges 200000 --repeats 2"),
+    Benchmark("graphs.files", "--scale 14 --rounds 1"),
     Benchmark("cpu.search", "smallworld --sources 4"),
     Benchmark("cpu.betweenness", "smallworld --sources 4"),
     Benchmark("cpu.weighted_betweenness", "--graphs 'grid 64 x 64'"),
     Benchmark("cpu.sampled_paths", "--graphs kron18"),
+    Benchmark("cpu.intervals", "--runs 3"),
     Benchmark("cpu.renumbered", "smallworld"),
     Benchmark("cpu.many"),
     Benchmark("cpu.many_weighted"),
     Benchmark("cpu.sssp", "smallworld --sources 2"),
     Benchmark("cpu.busy", "smallworld"),
-    Benchmark("cpu.compile", "search"),
     Benchmark("cpu.scaling", "--threads 1 2 --graphs smallworld", whole="--threads 1 2"),
     Benchmark("linalg.products", "--scale 13 --repeats 3"),
     Benchmark("linalg.search", "smallworld --sources 4"),

@@ -35,7 +35,6 @@ from benchmarks.papers import (
     pushpull_page,
     turbo_kernels_page,
     turbobc_page,
-    turbobfs_page,
     xbfs_page,
 )
 from benchmarks.questions import page as questions_page
@@ -56,7 +55,6 @@ VALUES: dict[str, Callable[[list[Record]], Record]] = {
     "gpu-search": gpu_values.search,
     "gpu-turbo-kernels": turbo_kernels_page.values,
     "gpu-turbobc": turbobc_page.values,
-    "gpu-turbobfs": turbobfs_page.values,
     "gpu-xbfs": xbfs_page.values,
     "questions": questions_page.values,
     "ranks-weak-h200": hiragushi_page.weak_scaling,

@@ -1,14 +1,21 @@
 """Builds the archives of a release and tries them: `make wheels`, or `python docs/wheels.py [folder]`.
 
 The sdist and the wheel are built and checked; neither may hold tests or benchmarks. Then, for every Python from 3.11 on
-that is found (on PATH, or installed by pyenv), the wheel is installed into a new environment, and `hopwave doctor`,
-`hopwave demo` and a sample of the tests run there, without access to the library's source. Needs only the standard
-library and a package index.
+that is found (on PATH, or installed by pyenv), the wheel is installed into a new environment. On Linux on an x86-64 or
+Arm CPU, everything is compiled there for a portable baseline, and a second wheel, for this Python and platform alone,
+is made of the first and of that machine code, and of the kernels of ordinary calls for GPUs where NVRTC is at hand. It
+is installed in place of the first, and must find nothing to compile.
+`hopwave doctor`, `hopwave demo` and a sample of the tests run there, without access to the library's source. Needs only
+the standard library and a package index. With a folder, the wheels stay in its `dist`.
 """
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import json
 import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -20,6 +27,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 VERSIONS = ("3.11", "3.12", "3.13", "3.14")  # as in the classifiers
+CARRIED = ("aarch64", "x86_64") if sys.platform == "linux" else ()  # machines whose code a wheel can carry
 EXTRAS = "networkx,io,plot,igraph"
 TEST_TOOLS = ("pytest", "pytest-xdist", "hypothesis", "polars")
 TESTS = ("planning", "graph", "algorithms", "io", "networkx_backend")  # folders that need no other tool
@@ -75,6 +83,68 @@ def build(folder: Path) -> Path | None:
     return None if strangers else wheel
 
 
+WARM = """
+import json, subprocess, sys
+parts = json.loads(subprocess.run([sys.argv[1], "warmup", "--json"], capture_output=True, check=True).stdout)["parts"]
+sys.exit([part["name"] for part in parts if part["compiled"]] or 0)
+"""
+ABOUT_PLACE = """
+import json
+from hopwave.system import shipped_code
+print(json.dumps([str(shipped_code.FOLDER.parent), {k: v.settings() for k, v in shipped_code.BASELINES.items()}]))
+"""
+
+
+def with_machine_code(version: str, bin_: Path, wheel: Path, folder: Path) -> Path | None:
+    """A wheel that also carries machine code for this platform; None if that cannot be made or used."""
+    asked = subprocess.run([str(bin_ / "python"), "-c", ABOUT_PLACE], capture_output=True, text=True, check=True)
+    code, settings = json.loads(asked.stdout)
+    cold = {"NUMBA_CACHE_DIR": str(folder / f"kept{version}"), "HOPWAVE_PROGRESS": "0"}
+    making = cold | settings[platform.machine()] | {"HOPWAVE_SHIP": "1"}
+    if not step(f"Python {version}: machine code", [str(bin_ / "hopwave"), "warmup"], folder, **making):
+        return None
+    with_cuda = ROOT / ".venv" / "bin" / "python"  # of `make test`; other environments may have no NVRTC
+    kernels = [str(with_cuda), "-m", "hopwave.engines.cuda.ship", str(Path(code) / "cuda")]
+    if not with_cuda.exists() or not step("kernels", kernels, folder, PYTHONPATH=str(ROOT / "src")):
+        print("      without kernels for GPUs, which need NVRTC: run `make test` first")
+        shutil.rmtree(Path(code) / "cuda", ignore_errors=True)
+    made = _added(wheel, Path(code), f"cp{version.replace('.', '')}-none-manylinux_2_17_{platform.machine()}")
+    print(f"      {made.name}: {made.stat().st_size / 1e6:.2f} MB, {wheel.name}: {wheel.stat().st_size / 1e6:.2f} MB")
+    again = [str(bin_ / "python"), "-m", "pip", "install", "-q", "--force-reinstall", "--no-deps", str(made)]
+    shutil.rmtree(code)
+    empty = cold | {"NUMBA_CACHE_DIR": str(folder / f"empty{version}")}
+    good = step(f"Python {version}: pip install {made.name}", again, folder) and step(
+        f"Python {version}: a warmup that compiles nothing",
+        [str(bin_ / "python"), "-c", WARM, str(bin_ / "hopwave")],
+        folder,
+        **empty,
+    )
+    return made if good else None
+
+
+def _added(wheel: Path, code: Path, tag: str) -> Path:
+    """The wheel with the files of a folder in it, as a wheel of another tag beside it."""
+    name = "-".join([*wheel.stem.split("-")[:2], tag]) + ".whl"
+    with zipfile.ZipFile(wheel) as old, zipfile.ZipFile(wheel.parent / name, "w", zipfile.ZIP_DEFLATED) as new:
+        contents = {one.filename: old.read(one) for one in old.infolist()}
+        (record,) = (one for one in contents if one.endswith(".dist-info/RECORD"))
+        (about,) = (one for one in contents if one.endswith(".dist-info/WHEEL"))
+        lines = [line for line in contents[about].decode().splitlines() if line and not line.startswith("Tag:")]
+        contents[about] = "".join(f"{line}\n" for line in [*lines, f"Tag: {tag}"]).encode()
+        for file in sorted(code.rglob("*")):
+            if file.is_file():
+                contents[f"hopwave/{code.name}/{file.relative_to(code).as_posix()}"] = file.read_bytes()
+        contents[record] = b""
+        listed = []
+        for one, data in contents.items():
+            digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+            listed.append(f"{one},," if one == record else f"{one},sha256={digest},{len(data)}")
+        contents[record] = ("\n".join(listed) + "\n").encode()
+        for one, data in contents.items():
+            new.writestr(one, data)
+    return wheel.parent / name
+
+
 def try_out(version: str, python: Path, wheel: Path, folder: Path) -> bool:
     """Install the wheel for one Python and use it."""
     place = folder / f"python{version}"
@@ -92,6 +162,7 @@ def try_out(version: str, python: Path, wheel: Path, folder: Path) -> bool:
     return (
         step(f"Python {version}: a new environment", [str(python), "-m", "venv", str(place)], folder)
         and step(f"Python {version}: pip install hopwave[{EXTRAS}]", install, folder)
+        and (platform.machine() not in CARRIED or with_machine_code(version, bin_, wheel, folder) is not None)
         and step(f"Python {version}: hopwave doctor", [str(bin_ / "hopwave"), "doctor"], work)
         and step(f"Python {version}: hopwave demo", [str(bin_ / "hopwave"), "demo"], work)
         and step(f"Python {version}: tests of {', '.join(TESTS)}", tests, work, HOPWAVE_TESTS="quick")

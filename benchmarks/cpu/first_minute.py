@@ -102,10 +102,10 @@ def main() -> None:
                 kept += [once(given.python, code, folder, installed) for _ in range(rest)]
         rows.append({"first": name, "nothing kept, s": statistics.median(cold), "kept, s": statistics.median(kept)})
         print(rows[-1], flush=True)
-    from_wheel = ", from a wheel" if installed else ""
+    origin = "with the machine code of a wheel" if installed else "from source"
     publish(
         f"first-minute-{given.device}{'-wheel' if installed else ''}",
-        f"The first minute on a {given.device.upper()}{from_wheel}",
+        f"The first minute on a {given.device.upper()}, {origin}",
         rows,
         more={"load": f"{os.getloadavg()[0]:.1f}", "runs": given.runs} | gpu(given.device),
     )

@@ -26,10 +26,10 @@ from benchmarks import pages
 from benchmarks.gpu.graphs import kronecker_ends, made_on_gpu, mycielskian_ends, uniform_ends
 from benchmarks.gpu.search import head
 from benchmarks.papers import authors_page, hiragushi_page
-from benchmarks.papers.turbobfs import wrong
 from benchmarks.setting import RESULTS, generate, hw
 from hopwave import Graph
 from hopwave.engines.cuda.graph import CudaGraph
+from hopwave.papers.lab import wrong
 
 LEAST = 16  # least number of sources, even if a plan has used up its seconds
 
@@ -90,7 +90,7 @@ def measured(name: str, graph: Graph, plans: list[str], given: argparse.Namespac
         first = hw.bfs(graph, sources[0], plan=plan, **options)  # compiles, uploads, makes the buffers
         if not right:
             right[sources[0]] = cupy.asarray(first.distances)
-            if broken := wrong(rows, right[sources[0]], None, sources[0]):
+            if broken := wrong(graph, right[sources[0]], None, sources[0]):
                 raise SystemExit(f"{name}, {plan}, source {sources[0]}: {broken}")
         spent, least = 0.0, given.sources if name.startswith("kron") else LEAST
         for source in sources:

@@ -37,10 +37,8 @@ def searches(graph: Any, root: int, only: str) -> Iterator[tuple[dict[str, str],
     """TurboBFS's algorithms except tdbu, whose levels occur in the others."""
     import cupy
 
-    from benchmarks.papers.turbobfs import wrong
-    from hopwave.engines.cuda.graph import CudaGraph
+    from hopwave.papers.lab import wrong
 
-    rows = tuple(CudaGraph(graph).rows)
     for plan, name in ((plan, name) for plan, name in SEARCHES.items() if only in f"TurboBFS {name}"):
         options: dict[str, Any] = {"device": "cuda", "predecessors": False, "path_counts": plan.startswith("td")}
 
@@ -49,7 +47,7 @@ def searches(graph: Any, root: int, only: str) -> Iterator[tuple[dict[str, str],
 
         found = run()
         counts = cupy.asarray(found.path_counts) if options["path_counts"] else None
-        if broken := wrong(rows, cupy.asarray(found.distances), counts, root):
+        if broken := wrong(graph, cupy.asarray(found.distances), counts, root):
             raise SystemExit(f"TurboBFS {name}: {broken}")
         yield {"algorithm": f"TurboBFS {name}", "counts": "double" if counts is not None else ""}, run
 
@@ -86,13 +84,14 @@ def work(names: list[str], only: str, out: Path) -> None:
     from cupy.cuda import runtime
 
     from benchmarks.gpu.search import head
-    from benchmarks.papers.turbobfs import MADE
+    from hopwave.papers.graphs import MADE, ON_GPU
 
     begins = cupy.RawKernel(f'extern "C" __global__ void {BEGINS}() {{}}', BEGINS)
     begins((1,), (1,), ())
     runs: list[dict[str, Any]] = []
     for name in names:
-        graph = MADE[name]()
+        family = name.rstrip("0123456789")
+        graph = ON_GPU[family](int(name[len(family) :]), 48) if family in ON_GPU else MADE[family](100_000, 10)
         root = int(cupy.asarray(graph.degrees).argmax())
         for some in (searches, scores):
             for about, run in some(graph, root, only):

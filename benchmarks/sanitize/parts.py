@@ -29,6 +29,7 @@ from benchmarks.sanitize.linalg import (
     sequences,
     waves,
 )
+from benchmarks.sanitize.questions import chosen_vertices, connected, cores, deep, made_of_arcs, triangles
 from benchmarks.sanitize.searches import (
     after_pulls,
     filled,
@@ -264,6 +265,12 @@ PARTS: dict[str, Part] = {  # a run without a tool takes them in this order; a t
     **{f"search: {plan.name}": searches(plan.name) for plan in plans("search") if plan.name != "hopwave"},
     "search: hopwave-gpu, filled": filled,
     "search: push-pull without tiles": without_tiles("pushpull-baseline", "pushpull"),
+    "connected": connected,
+    "cores": cores,
+    "triangles": triangles,
+    "chosen vertices": chosen_vertices,
+    "made of arcs": made_of_arcs,
+    "many, one block each": deep,
     "many": many,
     "many, weighted": many_weighted,
     "teams": teams,

@@ -76,9 +76,10 @@ if TYPE_CHECKING:  # each of these is imported when it is first used, by the fun
     from hopwave.results.betweenness import BetweennessResult, EdgeBetweennessResult
     from hopwave.results.blocks import Blocks
     from hopwave.results.components import Communities, Components
+    from hopwave.results.estimates import DistanceHistogram, Estimate
     from hopwave.results.hyperball import HyperBall
     from hopwave.results.memory_estimate import MemoryEstimate
-    from hopwave.results.scores import DistanceHistogram, Estimate, HubsAndAuthorities, VertexScores
+    from hopwave.results.scores import HubsAndAuthorities, VertexScores
     from hopwave.results.search import BFSResult
     from hopwave.results.shortest_paths import ShortestPaths
     from hopwave.system.devices import Device, devices

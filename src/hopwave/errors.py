@@ -53,6 +53,8 @@ class ConvergenceError(GraphError):
     hopwave.errors.ConvergenceError: after 2 rounds the centralities still change by ...; give a larger max_iter or tol
     """
 
+    left: float = float("nan")  # how much the last round changed
+
 
 class PlanError(HopwaveError, ValueError):
     """The plan is unknown, or cannot compute what was requested.

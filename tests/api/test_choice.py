@@ -77,10 +77,10 @@ def test_operations_that_a_gpu_lacks_run_on_the_cpu() -> None:
     large: Any = SimpleNamespace(m=1 << 30, n=1 << 20, directed=True, device="cuda")
     assert choice.engine_for("sweep", "auto", large, None).name == "cuda"
     assert choice.engine_for("components", "auto", large, None).name == "cuda"
-    assert choice.engine_for("strong_components", "auto", large, None).name == "cpu"
+    assert choice.engine_for("strong_components", "auto", large, None).name == "cuda"
     assert choice.engine_for("local_efficiencies", "auto", large, None).name == "cpu"
-    with pytest.raises(EngineError, match=r"weak components only.*device='cpu'"):
-        choice.engine_for("strong_components", "cuda", large, None)
+    with pytest.raises(EngineError, match=r"no local efficiency.*device='cpu'"):
+        choice.engine_for("local_efficiencies", "cuda", large, None)
 
 
 @pytest.mark.usefixtures("gpu", "cuda_without_a_gpu")

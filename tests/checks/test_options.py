@@ -20,7 +20,7 @@ TWO = np.array([1, 0])
 BAD_FLAGS = ("no", "", 2, float("nan"), TWO, [True], np.ma.masked)
 BAD_WORDS = ("misspelt", 3, TWO, ["cpu"], None)
 BAD_THREADS = ("2", "", 2.5, 2.0, True, 0, -1, TWO, np.ma.masked)
-WORDS = ("device", "direction", "method", "plan", "repeats", "combine")
+WORDS = ("device", "direction", "interval", "method", "plan", "repeats", "combine")
 NONE_IS_KNOWN = {"combine"}
 
 

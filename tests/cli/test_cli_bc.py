@@ -299,6 +299,13 @@ def test_a_continued_run_says_so(
 
 def test_a_picture_shows_as_many_scores_as_the_table(run: Run, karate: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     drawn: list[int] = []
-    monkeypatch.setattr("hopwave.cli.picture.scores", lambda path, scores, bars, *more: drawn.append(len(bars)))
+    monkeypatch.setattr("hopwave.cli.picture.scores", lambda path, name, scores, bars, *more: drawn.append(len(bars)))
     run("bc", karate, "--top", 20, "--plot", "out.png")
     assert drawn == [20]
+
+
+def test_an_unknown_plan_names_those_of_betweenness(fail: Fail, karate: Path) -> None:
+    code, why = fail("bc", karate, "--plan", "nonsense")
+    assert code == 3 and "plan 'nonsense' is not known; use 'auto' or one of" in why
+    assert "hopwave-block" in why and "turbobc-sccsc" in why and "xbfs" not in why and "dijkstra-buckets" not in why
+    assert "xbfs" in fail("bfs", karate, "--plan", "nonsense")[1]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import networkx as nx
 import pytest
-from calls import Answer, Fail, Run
+from calls import PNG, Answer, Fail, Run
 
 import hopwave as hw
 
@@ -88,6 +88,20 @@ def test_closeness_is_that_of_networkx(run: Run, answer: Answer, karate: Path) -
     assert "all 34 whole" in text and "Highest closeness centrality" in text and "wrote scores.csv" in text
     assert len(Path("scores.csv").read_text().splitlines()) == 35
     assert "34 searches whole, 0 cut off, 0 skipped" in run("closeness", karate)
+
+
+def test_closeness_from_a_sample(run: Run, answer: Answer, fail: Fail, karate: Path) -> None:
+    sample = ("closeness", karate, "-k", 20, "--seed", 1)
+    found, narrow = answer(*sample), answer(*sample, "--interval", "normal")
+    assert (found["k"], found["interval"], found["delta"]) == (20, "guaranteed", 0.1)
+    for wide, less in zip(found["top"], narrow["top"], strict=True):
+        assert wide["low"] <= less["low"] <= less["closeness"] == wide["closeness"] <= less["high"] <= wide["high"]
+    text = run(*sample, "--interval", "normal", "--out", "scores.csv", "--plot", "scores.png")
+    assert "from 20 sources" in text and "(about 90%, normal)" in text
+    assert Path("scores.csv").read_text().startswith("vertex,closeness,bound,low,high,standard_error\n")
+    assert Path("scores.png").read_bytes().startswith(PNG)
+    code, why = fail(*sample, "--interval", "wide")
+    assert code == 3 and "interval='wide' is not known; use 'guaranteed' or 'normal'" in why
 
 
 def test_closeness_along_arcs(answer: Answer, fail: Fail) -> None:

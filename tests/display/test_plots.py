@@ -102,8 +102,8 @@ def test_error_bars_are_the_bounds_of_a_sample(call: Any) -> None:
     axes = result.plot(top=3)
     [bars] = [each for each in axes.containers if hasattr(each, "has_xerr") and each.has_xerr]
     right = [segment[1][0] for segment in bars.lines[2][0].get_segments()]
-    frame = result.to_pandas().sort_values(result.to_pandas().columns[-2], kind="stable", ascending=False).head(3)
-    expected = (frame.iloc[:, -2] + frame.iloc[:, -1]).to_numpy()
+    frame = result.to_pandas().sort_values(result.name, kind="stable", ascending=False).head(3)
+    expected = frame["high"] if "high" in frame else frame[result.name] + frame["bound"]
     assert np.allclose(sorted(right), sorted(expected))
     assert not [each for each in call(graph).plot(top=3).containers if getattr(each, "has_xerr", False)]
 

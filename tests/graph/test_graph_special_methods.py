@@ -89,10 +89,24 @@ def test_equality() -> None:
 
 
 def test_repr_and_len() -> None:
-    assert repr(sample()) == "Graph(n=6, m=7, directed)"
-    assert repr(Graph.from_edges(["a"], ["b"])) == "Graph(n=2, m=2, undirected, labelled)"
-    assert repr(generate.path(1235)) == "Graph(n=1,235, m=2,468, undirected)"
+    assert repr(sample()) == "Graph(6 vertices, 7 edges, directed)"
+    assert repr(Graph.from_edges(["a"], ["b"])) == "Graph(2 vertices, 1 edge, undirected, labelled)"
+    assert repr(generate.path(1235)) == "Graph(1,235 vertices, 1,234 edges, undirected)"
     assert len(sample()) == 6
+
+
+def test_edges_are_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    loops = Graph.from_edges([0, 0, 1, 2, 2], [0, 1, 2, 2, 0])
+    assert (loops.number_of_vertices, loops.number_of_edges, loops.m) == (3, 5, 8)
+    assert Graph.from_edges([0, 0, 0], [1, 1, 0], repeats="keep").number_of_edges == 3
+    monkeypatch.setattr("hopwave.graph.arrays._ROWS_AT_ONCE", 7)
+    for directed in (False, True):
+        many = generate.uniform(300, 2000, directed=directed, seed=1)
+        assert many.number_of_edges == len(many.edges()) == many.to_networkx().number_of_edges()
+    monkeypatch.setattr("hopwave.graph.arrays._COUNTED", 10)
+    large = generate.path(9)
+    assert "16 stored arcs" in repr(large), "counting would take long"
+    assert large.number_of_edges == 8 and "8 edges" in repr(large)
 
 
 def test_lazy_properties_are_safe_with_several_threads() -> None:

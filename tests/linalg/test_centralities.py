@@ -147,5 +147,17 @@ def test_bad_arguments_of_centralities_are_refused() -> None:
     ):
         with pytest.raises(GraphError, match=why):
             ask(path, **options)
-    with pytest.raises(ConvergenceError, match=r"after \d+ rounds.*alpha=2 closer to 0.*1 / the greatest eigenvalue"):
+    with pytest.raises(ConvergenceError, match=r"Katz diverged: alpha=2 is too large.*1 / the largest eigenvalue"):
         katz(hw.generate.complete(4), 2.0, max_iter=10_000)
+
+
+def test_katz_says_that_it_diverged_and_what_converges() -> None:
+    star = hw.generate.star(200)
+    with pytest.raises(
+        hw.ConvergenceError, match=r"Katz diverged: alpha=0.1 is too large .* at most 199, .*0.0045"
+    ) as why:
+        hw.katz_centrality(star)
+    assert "inf" not in str(why.value)
+    assert hw.katz_centrality(star, alpha=0.0045).top(1)[0][0] == 0
+    with pytest.raises(hw.ConvergenceError, match="still change by"):
+        hw.katz_centrality(star, alpha=0.05, max_iter=2)

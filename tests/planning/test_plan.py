@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from hopwave.algebra.semiring import any_pair, any_secondi, plus_first
 from hopwave.planning.catalogue import CATALOGUE
 from hopwave.planning.jobs import SearchJob
 from hopwave.planning.plan import Plan, Pull, Push
-from hopwave.planning.rules import XBFS, Always, Beamer
+from hopwave.planning.rules import XBFS, Always, Beamer, Sizes
 
 COUNTING = SearchJob(path_counts=True)
 SEARCHES = [plan for plan in CATALOGUE.values() if plan.task == "search"]
@@ -167,3 +168,26 @@ def test_steps_print_what_matters() -> None:
     assert str(Pull("thread", early_exit=False)) == "pull(thread, unvisited)"
     assert str(Pull("warp", "compacted", "visited", asynchronous=True)) == "pull(warp, compacted, visited, exit, async)"
     assert str(made()) == "mine"
+
+
+def test_a_function_is_a_rule() -> None:
+    graph = hw.generate.kronecker(8)
+    seen: list[Sizes] = []
+
+    def late(sizes: Sizes) -> int:
+        seen.append(sizes)
+        return int(sizes.nf > sizes.n / 10)
+
+    mine = dataclasses.replace(hw.plan("pushpull"), name="mine", rule=late)
+    found = hw.bfs(graph, 0, plan=mine, device="reference", trace=True)
+    assert found.trace.directions == ["pull" if s.nf > s.n / 10 else "push" for s in seen]
+    assert {"push", "pull"} == set(found.trace.directions) and str(mine.rule) == "late"
+    assert np.array_equal(found.distances, hw.bfs(graph, 0).distances)
+    with pytest.raises(PlanError, match="which compiled code cannot call; use device='reference' or 'cuda'"):
+        hw.bfs(graph, 0, plan=mine, device="cpu")
+    with pytest.raises(PlanError, match="late chose step 7; return a whole number from 0 to 1"):
+        hw.bfs(graph, 0, plan=dataclasses.replace(mine, rule=wraps(late)(lambda sizes: 7)), device="reference")
+    with pytest.raises(PlanError, match="rule=3 is no rule; give one of"):
+        dataclasses.replace(mine, rule=3)  # type: ignore[arg-type]
+    with pytest.raises(PlanError, match="which only the host can call in a search"):
+        dataclasses.replace(mine, loop="device")

@@ -56,6 +56,16 @@ def test_lines_where_there_is_no_terminal(eager, capsys):
     assert "\x1b" not in printed
 
 
+def test_compiling_is_shown_instead_of_a_share_that_does_not_grow(eager, capsys):
+    with Meter("betweenness", 200, None):
+        progress.instead("compiling, 3 of 9 functions")
+        try:
+            until(lambda: "compiling, 3 of 9 functions: 0 s" in capsys.readouterr().err)
+        finally:
+            progress.instead(None)
+        until(lambda: "betweenness: 0 %" in capsys.readouterr().err)
+
+
 def test_lines_are_written_seconds_apart(eager, capsys, monkeypatch):
     monkeypatch.setattr(progress, "SECONDS_PER_LINE", 1000.0)
     with Meter("reading", 10, None) as meter:

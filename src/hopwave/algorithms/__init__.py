@@ -8,6 +8,7 @@ checkpoint             a long betweenness run on disk
 betweenness_sampling   betweenness from a sample of sources or of random paths: a folder
 distances              closeness, connectivity, eccentricities from bounds
 distance_sampling      closeness, path lengths and histograms from a sample of sources
+mean_intervals         where the mean of many numbers lies, given some of them
 draws                  which sources a sample draws, and how far the mean over them may be off
 top_scores             the highest closeness scores without all searches
 components             what follows from the numbers of components

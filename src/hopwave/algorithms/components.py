@@ -51,6 +51,14 @@ def sides(graph: Graph, distances: npt.NDArray[np.int32]) -> npt.NDArray[np.int8
     return (distances & 1 & ~(distances >> 31)).astype(np.int8) if found is None else found
 
 
+def sides_on_gpu(graph: Graph) -> npt.NDArray[np.int8] | None:
+    """The side of each vertex, found on a GPU without a search; None if the graph has a cycle of odd length."""
+    from hopwave.engines.cuda.components import sides
+
+    found: npt.NDArray[np.int8] | None = sides(graph)
+    return found
+
+
 def arcs_between(graph: Graph, label: npt.NDArray[np.int32]) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
     """The components at both ends of every arc that leads from one to another; arcs may repeat."""
     tail, head = label[arc_tails(graph)], label[graph.indices]

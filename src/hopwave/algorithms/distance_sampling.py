@@ -1,12 +1,18 @@
-"""Estimates from a sample of sources, with error bounds that hold.
+"""Estimates from a sample of sources, with intervals for the exact values.
 
-    k   sources drawn, each uniformly from all n vertices, with replacement        X_s   what source s contributes
-    δ   the risk that any of the bounds fails to cover its exact value
+    k   sources drawn, uniformly from all n vertices, without replacement        X_s   what source s contributes
+    δ   the risk of an interval: guaranteed intervals of all vertices hold together with probability 1 − δ, normal ones
+        each for itself, and only about
 
-X_s lies in [0, D]. The mean of k draws is within D·h of its expectation, except with risk ρ. h is the lesser of
-Hoeffding's bound (better for small k) and the empirical Bernstein bound (better if X varies little); each of the two
-gets half the risk. D comes from the searches themselves: every path may lead through s, so no distance exceeds twice
-the eccentricity of s.
+A score follows from the mean of X over all sources but the vertex itself, whose X is 0. `mean_intervals` says where the
+mean may lie, given the k drawn X. It needs a range of X, which must not depend on the draws:
+
+- closeness: X = d(s, v) ≤ d(s, c) + d(c, v) for the vertex c of highest degree, which is searched from, too.
+- mean distance: X = mean of d(s, t) over t, which is at most d(s, c) + the same mean for c.
+- harmonic: X = 1/d(s, v) is in [0, 1] for hops, else in [0, 1 / the shortest arc into v].
+
+What is certain narrows an interval, whatever was drawn. Let μ(v) be the mean distance to v. Some drawn vertices c are
+pivots: they are searched from both ways, so that μ(c) is known, and |μ(v) − μ(c)| is at most their distance.
 
 `weighted` measures distances along the graph's weights. Bounds on hops are then multiplied by a weight: n − 1 arcs are
 at most (n − 1) · greatest long, and a distance above 0 is at least the least weight above 0.
@@ -15,43 +21,63 @@ at most (n − 1) · greatest long, and a distance above 0 is at least the least
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from hopwave.algorithms import mean_intervals
 from hopwave.algorithms.distances import check_connected, connected, counting_hops
-from hopwave.algorithms.draws import draw_with_replacement, half_width, numpy_generator
-from hopwave.algorithms.many_sources import sweep
+from hopwave.algorithms.draws import numpy_generator
+from hopwave.algorithms.many_sources import block_rows, sweep
+from hopwave.arrays import module_of, on_host
 from hopwave.engines import Engine
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
-from hopwave.planning.jobs import Floats, Integers, Progress, Sweep, Swept
+from hopwave.planning.jobs import Floats, Integers, Progress, Sweep
 
 BITS = 62  # bits of an integer that holds the sum of k reciprocals
 ROUNDED = 1e-6  # more than the relative rounding error of a path's length
+PIVOTS = 16  # searches at most for what is certain
+
+
+class Estimated(NamedTuple):
+    """Estimates with an interval for each, and their standard errors (NaN if there was less than two draws)."""
+
+    value: Floats
+    low: Floats
+    high: Floats
+    standard_error: Floats
 
 
 def draw(n: int, k: int, seed: Any) -> Integers:
-    """k vertices, each drawn uniformly from all n, with replacement.
+    """k different vertices, drawn uniformly from all n.
 
     >>> draw(10, 3, seed=1).tolist() == draw(10, 3, seed=1).tolist()
     True
     """
-    return draw_with_replacement(n, k, numpy_generator(seed))
+    return np.asarray(numpy_generator(seed).choice(n, k, replace=False), np.int64)
 
 
-def width(mean: Floats, square: Floats, k: Any, risk: float) -> Floats:
-    """h for means of k draws from [0, 1]. k may differ from mean to mean; if it is 1, h is Hoeffding's bound.
+def interval_of(
+    interval: str, mean: Floats, square: Floats, k: Any, N: Any, span: tuple[Any, Any], risk: float, means: int
+) -> Estimated:
+    """Where means of N numbers in the range `span` lie, given the means and mean squares of k of them.
 
-    >>> zero = np.zeros(1)
-    >>> width(zero, zero, 10, 0.1).round(3).tolist(), width(zero, zero, 9999, 0.1).round(4).tolist()
-    ([0.429], [0.001])
+    `risk`: that any of the `means` guaranteed intervals fails, or that a normal one does.
+
+    >>> found = interval_of("normal", np.array([2.0]), np.array([5.0]), 101, 10**6, (0.0, 9.0), 0.1, 1)
+    >>> found.low.round(3).tolist(), found.standard_error.round(3).tolist()
+    ([1.834], [0.1])
     """
-    enough = np.maximum(k, 2)
-    hoeffding = np.sqrt(math.log(4 / risk) / (2 * np.maximum(k, 1)))
-    least: Floats = np.minimum(hoeffding, half_width(mean, square, enough, risk / 2))
-    return np.where(np.asarray(k) < 2, hoeffding, least)
+    least, width = span[0], np.where(span[1] > span[0], span[1] - span[0], 1.0)
+    unit = (mean - least) / width
+    variance = np.maximum(square - mean**2, 0.0) / width**2
+    low, high, error = mean_intervals.normal(unit, variance, k, N, risk)
+    if interval == "guaranteed":
+        low, high = mean_intervals.guaranteed(unit, variance, k, N, risk / means)
+    low, high = (least + width * np.clip(end, 0.0, 1.0) for end in (low, high))
+    return Estimated(mean, low, high, width * error)
 
 
 def closeness(
@@ -60,14 +86,15 @@ def closeness(
     k: int,
     seed: Any,
     delta: float,
+    interval: str,
     wf_improved: bool,
     progress: Progress,
     threads: Any,
     weighted: bool = False,
-) -> tuple[Floats, Floats]:
-    """Scores and half-widths. μ(v) is the mean distance to v from the r vertices of its component, so Σ d = r·μ.
+) -> Estimated:
+    """Scores. μ(v) is the mean distance to v from the r − 1 other vertices of its component.
 
-    If distances may be 0, μ may be arbitrarily small, and a bound may be infinite.
+    If distances may be 0, μ may be arbitrarily small, and an interval may have no upper end.
     """
     if graph.directed and not connected(engine, graph):
         raise GraphError(
@@ -76,32 +103,30 @@ def closeness(
         )
     n = graph.n
     sources = draw(n, k, seed)
-    least_arc, greatest_arc, shift = arc_lengths(graph, weighted)
+    shift = arc_lengths(graph, weighted)[2]
     job = Sweep(sources, "columns", weighted=weighted, shift=shift)
     found = sweep(engine, graph, job, "closeness, sampled", progress, threads)
     label = np.zeros(n, np.int32) if graph.directed else counting_hops(engine, graph).components(graph, strong=False)
-    r = np.bincount(label)[label].astype(np.float64)
-    drawn = found.columns[:, 0]
-    longest = longest_distance(engine, graph, label, sources, found, threads, weighted)[label]
-    scaled = np.ldexp(longest, shift)
-    mean, square = (np.where(drawn > 0, found.columns[:, i] / np.maximum(drawn, 1), 0.0) for i in (1, 2))
-    h = longest * width(mean / scaled, square / scaled**2, drawn, delta / n)
-    mean = np.ldexp(mean, -shift)
-    # The extremes of μ: the centre of a star has the least, the end of a path the greatest.
-    least, most = least_arc * (r - 1) / r, np.minimum(longest, greatest_arc * r / 2) * (r - 1) / r
-    near = np.where(drawn > 0, np.clip(mean - h, least, most), least)
-    far = np.where(drawn > 0, np.clip(mean + h, least, most), most)
+    others = np.bincount(label)[label] - 1.0
+    drawn = found.columns[:, 0].astype(np.float64)
+    drawn[sources] -= 1  # a vertex is no source of its own
+    mean, square = (found.columns[:, i] / np.maximum(drawn, 1) for i in (1, 2))
+    mean, square = np.ldexp(mean, -shift), np.ldexp(square, -2 * shift)
+    known = certain_means(engine, graph, sources, label, threads, weighted)
+    about = interval_of(interval, mean, square, drawn, np.maximum(others, 1), (known.least, known.farthest), delta, n)
+    near, far = np.clip(about.low, known.low, known.high), np.clip(about.high, known.low, known.high)
     mu = np.where(drawn > 0, np.clip(mean, near, far), (near + far) / 2)
-    alone = most == 0  # no other vertex in the component, or all distances are 0
+    error = np.where(near == far, 0.0, about.standard_error)
 
     def score(mean_distance: Floats, at_zero: float) -> Floats:
-        none = alone | (mean_distance == 0)
-        value = np.where(none, at_zero, (r - 1) / np.where(none, 1.0, r * mean_distance))
-        value[alone] = 0.0
-        return value * (r - 1) / (n - 1) if wf_improved and n > 1 else value
+        value = np.where(mean_distance > 0, 1 / np.where(mean_distance > 0, mean_distance, 1.0), at_zero)
+        value[known.high == 0] = 0.0  # no other vertex in the component, or all distances are 0
+        return value * others / (n - 1) if wf_improved and n > 1 else value
 
     value = score(mu, 0.0)
-    return value, np.maximum(score(near, math.inf) - value, value - score(far, 0.0))
+    with np.errstate(divide="ignore", invalid="ignore"):  # the derivative of 1 / μ
+        error = np.where(error > 0, value * error / mu, error)
+    return Estimated(value, score(far, 0.0), score(near, math.inf), error)
 
 
 def arc_lengths(graph: Graph, weighted: bool) -> tuple[float, float, int]:
@@ -118,30 +143,73 @@ def arc_lengths(graph: Graph, weighted: bool) -> tuple[float, float, int]:
     return min(least, greatest), greatest, -math.frexp(graph.n * greatest)[1]
 
 
-def longest_distance(
-    engine: Engine,
-    graph: Graph,
-    label: npt.NDArray[np.int32],
-    sources: Integers,
-    found: Swept,
-    threads: Any,
-    weighted: bool = False,
-) -> Floats:
-    """An upper bound on the distances within each component: d(u, v) ≤ d(u, s) + d(s, v) for a sampled vertex s.
+class Certain(NamedTuple):
+    """What holds for each vertex whatever was drawn: low ≤ μ ≤ high, and distances lie between `least` and `farthest`.
 
-    The bound is 1 for a component whose distances are all 0.
+    `most`: at least the greatest μ of a connected graph. `least`, `farthest` and `most` depend on the graph alone.
     """
-    sizes = np.bincount(label)
-    greatest = arc_lengths(graph, weighted)[1]
-    if graph.directed:  # strongly connected: one component
-        best = int(np.argmin(found.farthest))
-        one = Sweep(sources[best : best + 1], "sums", weighted=weighted)
-        back = sweep(engine, graph.reversed(), one, "bound", False, threads).farthest[0]
-        bound: Floats = np.array([found.farthest[best] + back], np.float64)
-    else:
-        bound = np.asarray((sizes - 1) * greatest, np.float64)
-        np.minimum.at(bound, label[sources], 2.0 * found.farthest)
-    return np.where(bound > 0, bound * (1 + ROUNDED * weighted), 1.0)
+
+    low: Floats
+    high: Floats
+    least: float
+    farthest: Floats
+    most: float
+
+
+def certain_means(
+    engine: Engine, graph: Graph, sources: Integers, label: npt.NDArray[np.int32], threads: Any, weighted: bool
+) -> Certain:
+    """Bounds of mean distances by the triangle inequality, with searches from the vertex of highest degree and pivots.
+
+    Without a search to use, the extremes: the centre of a star has the least mean, the end of a path the greatest.
+    """
+    n, (least, greatest, _) = graph.n, arc_lengths(graph, weighted)
+    others = np.bincount(label)[label] - 1.0
+    low, high, farthest = np.full(n, least), greatest * (others + 1) / 2, greatest * others
+    if not weighted:  # only neighbours are at distance 1
+        low = np.maximum(low, 2 - graph.in_degrees / np.maximum(others, 1))
+    count = min(PIVOTS, len(sources) + 1, block_rows(n, weighted=weighted))
+    pivots = np.concatenate([[np.argmax(graph.degrees)], sources])[:count].astype(np.int64)
+    job = Sweep(pivots, "rows", weighted=weighted)
+    away = sweep(engine, graph, job, "bounds", False, threads).rows
+    back = sweep(engine, graph.reversed(), job, "bounds", False, threads).rows if graph.directed else away
+    xp = module_of(away)  # rows stay where they are: only their extremes are copied
+    lowest, highest = xp.full(n, -np.inf), xp.full(n, np.inf)
+    most = greatest * n / 2
+    for place, (to, into) in enumerate(zip(away, back, strict=True)):
+        reached = (to >= 0) & (to < np.inf)
+        mean = float(xp.where(reached, into, 0).sum()) / max(1, int(reached.sum()) - 1)
+        lowest = xp.maximum(lowest, xp.where(reached, mean - into, -np.inf))
+        highest = xp.minimum(highest, xp.where(reached, mean + to, np.inf))
+        if place == 0:
+            bound = float(xp.where(reached, into, 0).max()) + to
+            farthest = np.minimum(farthest, on_host(xp.where(reached, bound, np.inf)))
+            most = min(most, mean + float(xp.where(reached, to, 0).max()))
+            lowest = xp.where(
+                reached, mean_gap(into[reached], xp.where(reached, into, 0), both=not graph.directed), lowest
+            )
+    low, high = np.maximum(low, on_host(lowest)), np.minimum(high, on_host(highest))
+    if weighted:  # sums are rounded
+        low, high, farthest = low * (1 - ROUNDED), high * (1 + ROUNDED), farthest * (1 + ROUNDED)
+        most *= 1 + ROUNDED
+    low, high = (np.where(others > 0, end, 0.0) for end in (low, high))
+    return Certain(np.minimum(low, high), high, least, np.maximum(farthest, least), most)
+
+
+def mean_gap(others: Any, own: Any, both: bool) -> Any:
+    """For each of `own`, the mean over `others` of how much larger (or smaller, too, if `both`) they are.
+
+    This is at most μ(v), if these are the distances to one vertex: d(s, v) ≥ d(s, c) − d(v, c).
+
+    >>> mean_gap(np.array([0, 1, 2, 5]), np.array([1]), both=True).tolist()
+    [1.5]
+    """
+    xp = module_of(others)
+    ordered = xp.sort(others).astype(np.float64)
+    sums = xp.concatenate([xp.zeros(1), xp.cumsum(ordered)])
+    at = xp.searchsorted(ordered, own)
+    above = sums[-1] - sums[at] - (len(ordered) - at) * own
+    return (above + (at * own - sums[at] if both else 0.0)) / len(ordered)
 
 
 def harmonic(
@@ -150,23 +218,47 @@ def harmonic(
     k: int,
     seed: Any,
     delta: float,
+    interval: str,
     progress: Progress,
     threads: Any,
     weighted: bool = False,
-) -> tuple[Floats, Floats]:
-    """Scores and half-widths: n times the mean of X_s = 1/d(s, v), in [0, 1] for hops, else in [0, 1/least weight]."""
+) -> Estimated:
+    """Scores: n − 1 times the mean of X_s = 1/d(s, v)."""
     n = graph.n
-    shift = reciprocal_bits(k)
-    if weighted:  # choose shift so that w(d) = 2^shift / d is at most 1
-        weights = np.asarray(graph.weights, np.float64)
-        shift = math.frexp(weights[weights > 0].min(initial=weights.max(initial=1.0)))[1] - 1
-    job = Sweep(draw(n, k, seed), "columns", weight="inverse", shift=shift, weighted=weighted)
+    shift, scale, greatest, apart = reciprocal_bits(k), 0, np.ones(n), True
+    if weighted:  # choose the scale so that w(d) = 2^scale / d is at most 1
+        nearest = least_arcs_into(graph)
+        shift = scale = math.frexp(float(nearest.min(initial=np.inf)) if n else 1.0)[1] - 1
+        greatest, apart = math.ldexp(1.0, scale) / nearest, False
+    sources = draw(n, k, seed)
+    job = Sweep(sources, "columns", weight="inverse", shift=shift, weighted=weighted)
     found = sweep(engine, graph, job, "harmonic centrality, sampled", progress, threads)
-    if weighted:  # columns are Σ w(d) and Σ w(d)², which scale by 2^shift and 4^shift
-        mean, square = (found.columns[:, i] / k for i in (1, 2))
-        return np.ldexp(n * mean, -shift), np.ldexp(n * width(mean, square, k, delta / n), -shift)
-    mean, square = (found.columns[:, i] / (2.0**shift * k) for i in (1, 2))
-    return n * mean, n * width(mean, square, k, delta / n)
+    drawn = np.full(n, float(k))
+    drawn[sources] -= 1  # a vertex is no source of its own
+    unit = 1.0 if weighted else 2.0**shift  # hops: columns are Σ 2^shift / d and Σ 2^shift / d²
+    mean, square = (found.columns[:, i] / (unit * np.maximum(drawn, 1)) for i in (1, 2))
+    about = interval_of(interval, mean, square, drawn, n - 1, (0.0, greatest), delta, n)
+    most = greatest
+    if apart:  # only neighbours have 1/d above 1/2
+        most = np.minimum(1.0, (1 + graph.in_degrees / max(1, n - 1)) / 2)
+    value, low, high = (np.minimum(part, most) for part in about[:3])
+    return Estimated(*(np.ldexp((n - 1) * part, -scale) for part in (value, low, high, about.standard_error)))
+
+
+def least_arcs_into(graph: Graph) -> Floats:
+    """Each vertex's least distance above 0 from any other: that of its shortest arc, if no arc is 0 long.
+
+    Where no arc leads, and where an arc is 0 long, the least weight above 0 of all.
+
+    >>> least_arcs_into(Graph.from_edges([0, 1], [1, 2], weights=[3, 4])).tolist()
+    [3.0, 3.0, 4.0]
+    """
+    back = graph.reversed()
+    weights = np.asarray(back.weights, np.float64)
+    least = float(weights[weights > 0].min(initial=weights.max(initial=1.0))) or 1.0
+    nearest = np.full(graph.n, np.inf)
+    np.minimum.at(nearest, np.repeat(np.arange(graph.n), back.degrees), weights)
+    return np.where((nearest > 0) & (nearest < np.inf), nearest, least)
 
 
 def reciprocal_bits(k: int) -> int:
@@ -184,20 +276,23 @@ def path_length(
     k: int,
     seed: Any,
     delta: float,
+    interval: str,
     progress: Progress,
     threads: Any,
     weighted: bool = False,
-) -> tuple[float, float]:
-    """The mean of X_s = Σ_t d(s, t) / (n − 1), and its half-width."""
+) -> Estimated:
+    """The mean of X_s = Σ_t d(s, t) / (n − 1) over all s: one value."""
     check_connected(engine, graph, "average shortest path length")
     n = graph.n
     sources = draw(n, k, seed)
     job = Sweep(sources, "sums", weighted=weighted)
     found = sweep(engine, graph, job, "average path length, sampled", progress, threads)
-    longest = longest_distance(engine, graph, np.zeros(n, np.int32), sources, found, threads, weighted)
-    X = found.total / max(1, n - 1) / longest
-    h = width(X.mean(keepdims=True), (X**2).mean(keepdims=True), k, delta)
-    return float(X.mean() * longest[0]), float(h[0] * longest[0])
+    X = found.total / (n - 1)
+    known = certain_means(engine, graph.reversed(), sources, np.zeros(n, np.int32), threads, weighted)
+    mean, square = X.mean(keepdims=True), (X**2).mean(keepdims=True)
+    about = interval_of(interval, mean, square, k, n, (known.least, known.most), delta, 1)
+    low, high = (np.clip(end, known.low.mean(), known.high.mean()) for end in (about.low, about.high))
+    return Estimated(np.clip(mean, low, high), low, high, about.standard_error)
 
 
 def histogram(
@@ -205,16 +300,20 @@ def histogram(
 ) -> tuple[Floats, Floats, float]:
     """Pairs at each distance, half-widths, and how many pairs may be farther apart than any pair of the sample.
 
-    By Hoeffding. Half of the risk is for X_s = the share of all vertices at distance d from s. Distance d gets the
-    share 6 / (π² (d + 1)²) of it; the shares add up to 1, so the bounds hold for all distances together. The other
-    half, divided in the same way, is for X_s = the share of vertices at distance d or more: the greatest distance of
-    the sample is not known beforehand, so that this bound must hold for every d.
+    By Hoeffding and Serfling. Half of the risk is for X_s = the share of all vertices at distance d from s. Distance d
+    gets the share 6 / (π² (d + 1)²) of it; the shares add up to 1, so the bounds hold for all distances together. The
+    other half, divided in the same way, is for X_s = the share of vertices at distance d or more: the greatest distance
+    of the sample is not known beforehand, so that this bound must hold for every d. No bound is wider than what the
+    n − k sources that were not drawn can change.
     """
     n = graph.n
     found = sweep(engine, graph, Sweep(draw(n, k, seed), "sums"), "distances, sampled", progress, threads)
-    counts = np.trim_zeros(found.histogram, "b")
+    seen = np.trim_zeros(found.histogram, "b")
+    counts = np.asarray(seen * (n / k), np.float64)
     risk = delta / 2 * 6 / (math.pi * (np.arange(len(counts) + 1) + 1.0)) ** 2
-    bounds = n * n * np.sqrt(np.log(2 / risk[:-1]) / (2 * k))
+    factor = n * n * math.sqrt(mean_intervals.left_over(k, n) / (2 * k))
+    rest = float(n - k) * (n - 1)
+    bounds = np.minimum(factor * np.sqrt(np.log(2 / risk[:-1])), np.maximum(counts - seen, seen + rest - counts))
     bounds[:1] = 0.0  # exactly one vertex is at distance 0: the source itself
-    beyond = n * n * math.sqrt(math.log(1 / risk[-1]) / (2 * k)) if len(counts) < n else 0.0
-    return np.asarray(counts * (n / k), np.float64), bounds, beyond
+    beyond = min(factor * math.sqrt(math.log(1 / risk[-1])), rest) if len(counts) < n else 0.0
+    return counts, bounds, beyond

@@ -27,7 +27,9 @@ Goal = Literal["eccentricity", "diameter", "radius", "periphery", "center"]
 
 SMALL = 256  # up to this many vertices, bounds save no time: all searches are made at once
 BATCH = 64  # searches per round of bounds
-MIN_SETTLED = 4  # if a search settles fewer other vertices on average, all the rest are searched
+# If a search settles fewer other vertices on average, all the rest are searched. A GPU searches thousands at a time,
+# and the host compares their distances with the bounds row by row.
+MIN_SETTLED, MIN_SETTLED_BY_GPU = 4, 256
 FAR = np.int32(2**30)  # more than any distance
 
 
@@ -105,11 +107,12 @@ def bounded_eccentricities(
     error = rounding(graph) if weighted else 0.0
     is_open = OPEN[FROM_SEARCHES.get(goal, goal) if error else goal]
     every = n <= SMALL or (goal == "eccentricity" and error > 0)
-    size = 1
+    size, most = 1, min(BATCH, block_rows(n, weighted=weighted))
+    fewest = most * (MIN_SETTLED_BY_GPU if engine.name == "cuda" else MIN_SETTLED)
     chosen = np.array([np.argmax(graph.degrees)], np.int64)
     before = remaining = n
     while remaining:
-        stuck = size == BATCH and before - remaining < MIN_SETTLED * BATCH
+        stuck = size == most and before - remaining < fewest
         if every or stuck:
             rest = np.flatnonzero(is_open(low, high)).astype(np.int64)
             found = sweep(engine, graph, Sweep(rest, "sums", weighted=weighted), goal, progress, threads)
@@ -118,7 +121,7 @@ def bounded_eccentricities(
         tighten(engine, graph, chosen, low, high, threads, weighted, error)
         still = np.flatnonzero(is_open(low, high))
         before, remaining = remaining, len(still)
-        size = min(2 * size, BATCH, block_rows(n, weighted=weighted))
+        size = min(2 * size, most)
         chosen = most_promising(still, low, high, size)
     return low, high
 

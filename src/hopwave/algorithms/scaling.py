@@ -7,7 +7,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from hopwave.arrays import on_gpu
+from hopwave.arrays import Array, on_gpu, on_host
 from hopwave.graph import Graph
 from hopwave.graph.arrays import arc_tails
 from hopwave.graph.csr import is_compiled_faster
@@ -76,6 +76,16 @@ def scale_subset(
 
 
 # ------------------------------------------------------------------ arcs
+
+
+def of_both_directions(graph: Graph, values: Array) -> Array:
+    """For every arc of an undirected graph, its value plus that of its reverse; where the values are."""
+    if not on_gpu(values) or graph.order != "ascending":
+        values = on_host(values)
+        return values + of_reverse_arcs(graph, values)
+    from hopwave.engines.cuda.arcs import with_reverse
+
+    return with_reverse(graph, values)
 
 
 def of_reverse_arcs(graph: Graph, values: Floats, tails: npt.NDArray[np.int32] | None = None) -> Floats:

@@ -24,7 +24,7 @@ from hopwave.graph import Graph
 from hopwave.linalg import algorithms
 from hopwave.linalg.algorithms.operands import check_lengths
 from hopwave.planning.catalogue import CATALOGUE
-from hopwave.planning.jobs import Settled, ShortestPathsJob
+from hopwave.planning.jobs import FoundNearFar, Settled, ShortestPathsJob
 from hopwave.planning.plan import PlanUsed
 from hopwave.planning.trace import BucketTrace
 
@@ -148,24 +148,39 @@ def nearest(A: Matrix, search: ShortestPathsJob) -> tuple[npt.NDArray[np.int64],
     return ids[first], d[first]
 
 
-def one_path(A: Matrix, source: int, target: int) -> list[int] | None:
+def one_path(A: Matrix, device: str, source: int, target: int) -> list[int] | None:
     """The ids of one shortest path, both ends included; None if there is no path."""
-    found = settle(A, ShortestPathsJob((source,), target=target))
-    if found.predecessors[target] < 0:
+    if device == "cuda":
+        there = _on_gpu(A, source)
+        before = there.to_host(there.predecessors())
+    else:
+        before = settle(A, ShortestPathsJob((source,), target=target)).predecessors
+    if before[target] < 0:
         return None
     path = [target]
     while path[-1] != source:
-        path.append(int(found.predecessors[path[-1]]))
+        path.append(int(before[path[-1]]))
     return path[::-1]
 
 
-def all_paths(A: Matrix, source: int, target: int) -> Iterator[list[int]] | None:
+def _on_gpu(A: Matrix, source: int) -> FoundNearFar:
+    """A search of all vertices on the GPU."""
+    gpu = engines.algebra("cuda")
+    check_lengths(A)
+    return gpu.near_far(A.to("cuda"), ShortestPathsJob((source,)), None, False)
+
+
+def all_paths(A: Matrix, device: str, source: int, target: int) -> Iterator[list[int]] | None:
     """Every shortest path between two vertices, as ids, one at a time; None if there is no path.
 
     An arc u → v is on a shortest path if d(u) plus its length is d(v), exactly. Arcs of length 0 may form cycles, but
     no path visits a vertex twice.
     """
-    d = settle(A, ShortestPathsJob((source,), target=target)).distances
+    if device == "cuda":
+        there = _on_gpu(A, source)
+        d = there.to_host(there.distances)
+    else:
+        d = settle(A, ShortestPathsJob((source,), target=target)).distances
     if math.isinf(d[target]):
         return None
     part = A.to("cpu").columns  # arcs into each vertex

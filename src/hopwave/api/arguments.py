@@ -11,19 +11,11 @@ from hopwave.checks.numbers import is_whole
 from hopwave.checks.options import one_of
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
+from hopwave.graph.columns import CONSTRUCTORS
 from hopwave.graph.csr import LARGEST_VERTEX_COUNT
 from hopwave.planning.jobs import Integers
 
 # ------------------------------------------------------------------ graphs
-
-_OF_A_TABLE = "Graph.from_pandas(table, source, target, weight), the names of its columns"
-# What to write for an object of another library that is no argument of a question.
-CONSTRUCTORS = {
-    "igraph": "Graph.from_igraph(g)",
-    "pandas": _OF_A_TABLE,
-    "polars": _OF_A_TABLE,
-    "cudf": _OF_A_TABLE,
-}
 
 
 def as_graph(G: Any) -> Graph:
@@ -37,7 +29,7 @@ def as_graph(G: Any) -> Graph:
         return Graph.from_scipy(G, weights=False)
     if is_networkx(G):
         return Graph.from_networkx(G, weight=None)
-    library = type(G).__module__.partition(".")[0]
+    library = type(G).__module__.partition(".")[0].removeprefix("_")
     if library in CONSTRUCTORS:
         raise GraphError(f"{library}'s {type(G).__name__} must be converted once, first; give {CONSTRUCTORS[library]}")
     raise GraphError(
@@ -178,12 +170,16 @@ def check_risk(delta: Any) -> None:
     check_probability("delta", delta, "a risk", 0.1)
 
 
-def sample_size(graph: Graph, k: int | None, chosen: Any, delta: float) -> int | None:
+def sample_size(graph: Graph, k: int | None, chosen: Any, delta: float, interval: Any = "guaranteed") -> int | None:
     """How many sources to draw; None if all sources are used, because k is None or not less than n.
 
     `chosen`: sources that the caller names, or None. They cannot be combined with k.
     """
     check_risk(delta)
+    one_of("interval", interval, ("guaranteed", "normal"))
+    if interval == "normal" and (k is None or k == 1):
+        few = "one source has no spread to estimate it from" if k == 1 else "without k= scores are exact"
+        raise GraphError(f"interval='normal' is of a sample, and {few}; give k= of 2 or more, or leave interval= out")
     if k is None:
         return None
     if chosen is not None:

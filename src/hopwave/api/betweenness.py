@@ -20,7 +20,7 @@ from hopwave.api.betweenness_epsilon import within_epsilon
 from hopwave.api.betweenness_request import Precision, Request, Runs, check_request
 from hopwave.api.choice import to_input_device
 from hopwave.api.weights import as_lengths, takes_weights
-from hopwave.arrays import on_gpu
+from hopwave.arrays import Deferred, on_gpu
 from hopwave.graph.arrays import arc_tails
 from hopwave.planning.jobs import Progress
 from hopwave.planning.plan import Plan
@@ -255,14 +255,15 @@ def score_edges(request: Request, runs: Runs, progress: Progress, checkpoint: Fi
     """The scores of edges, with bounds after a sample. Both arcs of an undirected edge get the sum of their scores."""
     graph, job, precision = request.graph, request.job, request.precision
     run = runs.over_sources(job)
-    sums, certificate = run.add_up(job, "edge betweenness", progress, checkpoint)
-    tails = arc_tails(graph)
+    sums, certificate = run.add_up(job, "edge betweenness", progress, checkpoint, fetch=False)
     if not graph.directed:
-        sums = sums + scaling.of_reverse_arcs(graph, sums, tails)
-    arrays = request.scores(sums), tails, graph.indices
-    scores, tails, heads = (to_input_device(graph, run.engine, array) for array in arrays)
+        sums = scaling.of_both_directions(graph, sums)
+    scores = to_input_device(graph, run.engine, request.scores(sums))
+    ends: Any = Deferred(
+        lambda: tuple(to_input_device(graph, run.engine, end) for end in (arc_tails(graph), graph.indices))
+    )
     about = certificate, len(job.sources), run.plan_used, run.engine.name
     if precision.k is None:
-        return EdgeBetweennessResult(scores, (tails, heads), *about, None, graph)
+        return EdgeBetweennessResult(scores, ends, *about, None, graph)
     bounds = deferred_bounds(graph, job, sums, precision.delta, request.normalized, upload=on_gpu(scores))
-    return EdgeBetweennessResult(scores, (tails, heads), *about, bounds, graph, precision.delta)
+    return EdgeBetweennessResult(scores, ends, *about, bounds, graph, precision.delta)

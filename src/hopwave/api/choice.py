@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from hopwave import engines
+from hopwave.arrays import Deferred, on_gpu
 from hopwave.checks.options import check_thread_count
 from hopwave.engines.ledger import Ask, Shape
 from hopwave.errors import EngineError, PlanError, too_large
@@ -102,7 +103,7 @@ def choose_engine(
 
 def why_not_on_gpu(graph: Graph) -> str | None:
     """Why the GPU is too small to search this graph, or None. A graph that is on the GPU already always fits."""
-    if graph.m < MIN_ARCS_TO_ASK or graph.device == "cuda" or _is_there(graph):
+    if graph.m < MIN_ARCS_TO_ASK or is_on_gpu(graph):
         return None
     from hopwave.engines.cuda.footprint import footprint
 
@@ -122,9 +123,10 @@ def free_on_gpu() -> int:
     return int(free_memory())
 
 
-def _is_there(graph: Graph) -> bool:
+def is_on_gpu(graph: Graph) -> bool:
+    """Whether the graph lives on a GPU, or an earlier call has uploaded it."""
     uploaded: Any = sys.modules.get("hopwave.engines.cuda.graph")
-    return uploaded is not None and graph._prepared.find(uploaded.CudaGraph) is not None
+    return graph.device == "cuda" or (uploaded is not None and graph._prepared.find(uploaded.CudaGraph) is not None)
 
 
 def _with_room(device: str, graph: Graph) -> str:
@@ -210,7 +212,7 @@ def choose_plan(plan: str | Plan, question: SearchJob, graph: Graph, engine: eng
         if graph.m >= DENSE_DEGREE * max(graph.n, 1):
             return CATALOGUE["hopwave-dense"], f"the default for a mean degree from {DENSE_DEGREE} on"
         return CATALOGUE["hopwave"], "the default"
-    chosen = named_plan(plan)
+    chosen = named_plan(plan, "search")
     reason = engine.why_not(chosen, question)
     if reason:
         raise PlanError(reason)
@@ -230,7 +232,7 @@ def choose_betweenness_plan(
     elif plan == "auto":
         chosen, why = CATALOGUE["hopwave-block"], "one source per worker"
     else:
-        chosen, why = named_plan(plan), "asked for"
+        chosen, why = named_plan(plan, "betweenness"), "asked for"
     if chosen.task != "betweenness":
         what = "a search" if chosen.task == "search" else "for shortest paths"
         raise PlanError(
@@ -253,7 +255,14 @@ def choose_betweenness_plan(
 
 
 def to_input_device(graph: Graph, engine: engines.Engine, array: Any) -> Any:
-    """A CuPy array if the graph is on the GPU and the GPU computed the result; otherwise the array unchanged."""
+    """A CuPy array if the graph is on the GPU and the GPU computed the result; otherwise one of the host.
+
+    What a GPU computed for a graph of the host is copied when it is first read.
+    """
+    if graph.device != "cuda" and on_gpu(array):
+        from hopwave.engines.cuda.host_copies import to_host
+
+        return Deferred(lambda: to_host(array))
     if array is None or engine.name != "cuda" or graph.device != "cuda":
         return array
     import cupy

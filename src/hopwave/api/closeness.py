@@ -17,7 +17,7 @@ from hopwave.api.arguments import check_risk, sample_size, vertex_ids
 from hopwave.api.choice import distance_engine, engine_for, to_input_device
 from hopwave.api.weights import as_lengths, takes_weights
 from hopwave.checks.numbers import is_whole
-from hopwave.checks.options import flag
+from hopwave.checks.options import flag, one_of
 from hopwave.engines import Engine
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
@@ -39,6 +39,7 @@ def closeness_centrality(
     weights: Any = None,
     threads: int | None = None,
     top: int | None = None,
+    interval: str = "guaranteed",
     executor: Executor | None = None,
 ) -> VertexScores:
     """Closeness centrality: one over the mean distance to a vertex, as NetworkX 3.6.1 defines it.
@@ -57,7 +58,7 @@ def closeness_centrality(
     seed : int, random.Random or NumPy generator, optional
         Makes the sample repeatable.
     delta : float, optional
-        The bounds of a sample hold for all vertices together with probability 1 − delta.
+        The risk of the intervals of a sample.
     device : {"auto", "cpu", "cuda"}, optional
         Where to compute. "auto" is a GPU if there is one and the work is worth it, else the CPU.
     progress : bool or callable, optional
@@ -68,6 +69,10 @@ def closeness_centrality(
         `G.indices`, or the name of an edge attribute of a NetworkX graph. By default distances count hops.
     threads : int, optional
         Threads of the CPU engine; by default HOPWAVE_NUM_THREADS, else every core.
+    interval : {"guaranteed", "normal"}, optional
+        What the bounds of a sample are. "guaranteed": all exact scores are within their bounds *together* with
+        probability 1 − delta, on any graph. "normal": *each* is within its own with a probability of about 1 − delta,
+        from its standard error; far narrower, and measured, not proved. Either way, `standard_errors` are there.
     top : int, optional
         Only find the `top` vertices with the highest scores, highest first: exactly those that `result.top(top)` has
         when all scores are computed. Searches that cannot reach these scores are cut off or skipped (Bergamini et al.
@@ -102,20 +107,24 @@ def closeness_centrality(
     wf_improved = flag("wf_improved", wf_improved)
     if top is not None:
         check_risk(delta)
-        check_top(top, None if weighted else executor, sources=sources, k=k)
+        check_top(top, None if weighted else executor, interval, sources=sources, k=k)
         if not weighted:
             score: CentralityScore = "wasserman_faust" if wf_improved else "closeness"
             return _highest("closeness", score, graph, top, device, progress, threads)
-    drawn = sample_size(graph, k, sources, delta)
+    drawn = sample_size(graph, k, sources, delta, interval)
     ids = vertex_ids(graph, sources)
     engine = distance_engine(weighted, device, graph, threads, drawn or len(ids), executor)
     if drawn is not None:
-        found = _estimates.closeness(engine, graph, drawn, seed, delta, wf_improved, progress, threads, weighted)
-        return _scores("closeness", *found, ids, graph, engine)
+        found = _estimates.closeness(
+            engine, graph, drawn, seed, delta, interval, wf_improved, progress, threads, weighted
+        )
+        return _sampled("closeness", found, ids, graph, engine, interval, delta)
     job = Sweep(ids, "sums", weighted=weighted)
     sums = _many.sweep(engine, graph.reversed(), job, "closeness", progress, threads)
     scores = _distances.closeness(sums.reached, sums.total, graph.n, wf_improved)
-    return _scores("closeness", scores, _exact_bounds(k, ids), ids, graph, engine, top)
+    if k is not None:
+        return _sampled("closeness", _exact(scores), ids, graph, engine, interval, delta)
+    return _scores("closeness", scores, ids, graph, engine, top)
 
 
 @takes_weights
@@ -132,6 +141,7 @@ def harmonic_centrality(
     weights: Any = None,
     threads: int | None = None,
     top: int | None = None,
+    interval: str = "guaranteed",
     executor: Executor | None = None,
 ) -> VertexScores:
     """Harmonic centrality: Σ 1/d over all vertices that can reach a vertex, as NetworkX 3.6.1 defines it.
@@ -145,7 +155,7 @@ def harmonic_centrality(
         Weights are ignored unless `weights=` says otherwise.
     sources : list of vertices, optional
         Whose centrality to compute (NetworkX's `nbunch`); by default that of all vertices.
-    k, seed, delta, device, progress, weights, threads, top, executor
+    k, seed, delta, interval, device, progress, weights, threads, top, executor
         As for `closeness_centrality`.
     among : list of vertices, optional
         Only sum over these vertices (NetworkX's `sources`).
@@ -173,25 +183,27 @@ def harmonic_centrality(
     graph, weighted = as_lengths(G, weights)
     if top is not None:
         check_risk(delta)
-        check_top(top, None if weighted else executor, sources=sources, k=k, among=among)
+        check_top(top, None if weighted else executor, interval, sources=sources, k=k, among=among)
         if not weighted:
             return _highest("harmonic", "harmonic", graph, top, device, progress, threads)
-    drawn = sample_size(graph, k, sources if among is None else among, delta)
+    drawn = sample_size(graph, k, sources if among is None else among, delta, interval)
     ids = vertex_ids(graph, sources)
     chosen = None if among is None else np.unique(vertex_ids(graph, among))
     searches = drawn or len(ids if chosen is None else chosen)
     engine = distance_engine(weighted, device, graph, threads, searches, executor)
     if drawn is not None:
-        estimate = _estimates.harmonic(engine, graph, drawn, seed, delta, progress, threads, weighted)
-        return _scores("harmonic", *estimate, ids, graph, engine)
+        estimate = _estimates.harmonic(engine, graph, drawn, seed, delta, interval, progress, threads, weighted)
+        return _sampled("harmonic", estimate, ids, graph, engine, interval, delta)
     if chosen is not None:
         shift = 0 if weighted else _estimates.reciprocal_bits(len(chosen))
         job = Sweep(chosen, "columns", weight="inverse", shift=shift, weighted=weighted)
         columns = _many.sweep(engine, graph, job, "harmonic centrality", progress, threads).columns
-        return _scores("harmonic", columns[ids, 1] / 2.0**shift, None, ids, graph, engine)
+        return _scores("harmonic", columns[ids, 1] / 2.0**shift, ids, graph, engine)
     job = Sweep(ids, "sums", weighted=weighted)
     found = _many.sweep(engine, graph.reversed(), job, "harmonic centrality", progress, threads)
-    return _scores("harmonic", found.inverse, _exact_bounds(k, ids), ids, graph, engine, top)
+    if k is not None:
+        return _sampled("harmonic", _exact(found.inverse), ids, graph, engine, interval, delta)
+    return _scores("harmonic", found.inverse, ids, graph, engine, top)
 
 
 @takes_weights
@@ -246,10 +258,11 @@ def barycenter(
     return [graph.label(v) for v in np.flatnonzero(found.total == found.total.min()).tolist()]
 
 
-def check_top(top: Any, executor: Executor | None, **others: Any) -> None:
+def check_top(top: Any, executor: Executor | None, interval: Any = "guaranteed", **others: Any) -> None:
     """Raise a GraphError if top= is no number of vertices, or does not fit the arguments beside it."""
     if not is_whole(top) or top < 1:
         raise GraphError(f"top={top!r} is not a number of vertices; give a whole number from 1, or None for all")
+    one_of("interval", interval, ("guaranteed",))
     if executor is not None:
         raise GraphError(
             "top= chooses each search by what the ones before it found, and executor= deals searches that are known "
@@ -274,17 +287,32 @@ def _highest(
     return VertexScores(name, found.scores, found.vertices, graph, None, found.searches)
 
 
-def _exact_bounds(k: int | None, ids: Integers) -> Any:
-    """The bounds of scores that are exact: zeros if the caller wanted a sample (k=), else None."""
-    return None if k is None else np.zeros(len(ids))
+def _exact(scores: Any) -> _estimates.Estimated:
+    """Scores from all sources where the caller wanted a sample (k=)."""
+    return _estimates.Estimated(scores, scores, scores, np.zeros(len(scores)))
+
+
+def _sampled(
+    name: str,
+    found: _estimates.Estimated,
+    ids: Integers,
+    graph: Graph,
+    engine: Engine,
+    interval: str,
+    delta: float,
+) -> VertexScores:
+    with np.errstate(invalid="ignore"):  # an interval may have no upper end
+        bounds = np.maximum(found.high - found.value, found.value - found.low)
+    arrays = (found.value, bounds, found.low, found.high, found.standard_error)
+    scores, bounds, low, high, errors = (to_input_device(graph, engine, array) for array in arrays)
+    return VertexScores(name, scores, ids, graph, bounds, None, low, high, errors, interval, delta)
 
 
 def _scores(
-    name: str, scores: Any, bounds: Any, ids: Integers, graph: Graph, engine: Engine, top: int | None = None
+    name: str, scores: Any, ids: Integers, graph: Graph, engine: Engine, top: int | None = None
 ) -> VertexScores:
     searches = None
     if top is not None:  # along weights all scores were computed
         best, searches = np.argsort(-scores, kind="stable")[: int(top)], Searches(len(ids), 0, 0)
         scores, ids = scores[best], ids[best]
-    scores, bounds = (to_input_device(graph, engine, array) for array in (scores, bounds))
-    return VertexScores(name, scores, ids, graph, bounds, searches)
+    return VertexScores(name, to_input_device(graph, engine, scores), ids, graph, None, searches)

@@ -94,8 +94,8 @@ def strongly_connected_components(G: Any, device: str = "auto") -> Components:
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
         The graph. Weights are ignored.
-    device : {"auto", "cpu"}, optional
-        Where to compute. A GPU does not offer this for directed graphs.
+    device
+        As for `connected_components`.
 
     Returns
     -------
@@ -268,7 +268,10 @@ def is_bipartite(G: Any, device: str = "auto") -> bool:
     >>> hw.is_bipartite(hw.generate.grid(3, 3)), hw.is_bipartite(hw.generate.complete(3))
     (True, False)
     """
-    graph = _without_directions(as_graph(G))
+    graph = as_graph(G)
+    if _runs_on_gpu(graph, device):
+        return _components.sides_on_gpu(graph) is not None
+    graph = _without_directions(graph)
     if graph.m:  # most graphs that are not bipartite show it where they are densest
         search = bfs(graph, graph.label(int(np.argmax(graph.degrees))), predecessors=False, device=device)
         if not isinstance(_components.sides(graph, on_host(search.distances)), np.ndarray):
@@ -316,8 +319,15 @@ def bipartite_sides(G: Any, device: str = "auto") -> npt.NDArray[np.int8]:
     return found
 
 
+def _runs_on_gpu(graph: Graph, device: str) -> bool:
+    """Whether a GPU looks for the sides: it numbers two nodes for every vertex with 31 bits."""
+    return engine_for("components", device, graph, None).name == "cuda" and graph.n < 1 << 30
+
+
 def _sides(graph: Graph, device: str) -> npt.NDArray[np.int8] | tuple[int, int]:
     """The side of every vertex, or an edge within one side if the graph is not bipartite."""
+    if _runs_on_gpu(graph, device) and (found := _components.sides_on_gpu(graph)) is not None:
+        return found
     graph = _without_directions(graph)
     if graph.n == 0:
         return np.zeros(0, np.int8)
@@ -326,8 +336,8 @@ def _sides(graph: Graph, device: str) -> npt.NDArray[np.int8] | tuple[int, int]:
     if not len(root):
         return np.zeros(graph.n, np.int8)
     unlabelled = graph if graph.labels is None else Graph(graph.indptr, graph.indices, directed=False)
-    found = bfs(unlabelled, root, predecessors=False, device=device)
-    return _components.sides(graph, on_host(found.distances))
+    search = bfs(unlabelled, root, predecessors=False, device=device)
+    return _components.sides(graph, on_host(search.distances))
 
 
 def _without_directions(graph: Graph) -> Graph:

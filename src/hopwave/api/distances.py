@@ -19,7 +19,7 @@ from hopwave.engines import Engine
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.planning.jobs import Progress, Sweep
-from hopwave.results.scores import DistanceHistogram, Estimate
+from hopwave.results.estimates import DistanceHistogram, Estimate
 
 
 @takes_weights
@@ -33,6 +33,7 @@ def average_shortest_path_length(
     *,
     weights: Any = None,
     threads: int | None = None,
+    interval: str = "guaranteed",
     executor: Executor | None = None,
 ) -> float | Estimate:
     """The mean distance over all ordered pairs of vertices of a connected graph.
@@ -47,7 +48,7 @@ def average_shortest_path_length(
     seed : int, random.Random or NumPy generator, optional
         Makes the sample repeatable.
     delta : float, optional
-        The error of an estimate holds with probability 1 − delta.
+        The risk that the exact mean lies outside the interval of an estimate.
     device : {"auto", "cpu", "cuda"}, optional
         Where to compute. "auto" is a GPU if there is one and the work is worth it, else the CPU.
     progress : bool or callable, optional
@@ -58,6 +59,9 @@ def average_shortest_path_length(
         `G.indices`, or the name of an edge attribute of a NetworkX graph. By default distances count hops.
     threads : int, optional
         Threads of the CPU engine; by default HOPWAVE_NUM_THREADS, else every core.
+    interval : {"guaranteed", "normal"}, optional
+        The interval of an estimate. "guaranteed": it has the exact mean with probability 1 − delta, on any graph.
+        "normal": with a probability of about 1 − delta, from the standard error; narrower, and measured, not proved.
     executor : concurrent.futures.Executor, optional
         Its workers compute instead of this process, on their CPUs, or on their GPUs with device="cuda": see
         docs/executors.md. The result is the same, bit for bit. Leave out `threads`.
@@ -65,7 +69,7 @@ def average_shortest_path_length(
     Returns
     -------
     float, or Estimate if `k` is given
-        The mean. An `Estimate` has its error too.
+        The mean. An `Estimate` has its interval and standard error, too.
 
     Raises
     ------
@@ -84,15 +88,16 @@ def average_shortest_path_length(
     """
     graph, weighted = as_lengths(G, weights)
     n = graph.n
-    drawn = sample_size(graph, k, None, delta) if n > 1 else None
+    drawn = sample_size(graph, k, None, delta, interval)
     engine = distance_engine(weighted, device, graph, threads, drawn or n, executor)
     _distances.check_connected(engine, graph, "average shortest path length")
     if drawn is not None:
-        value, error = _estimates.path_length(engine, graph, drawn, seed, delta, progress, threads, weighted)
-        return Estimate(value, error, drawn, delta)
+        found = _estimates.path_length(engine, graph, drawn, seed, delta, interval, progress, threads, weighted)
+        value, low, high, error = (float(part[0]) for part in found)
+        return Estimate(value, low, high, error, drawn, delta, interval)
     total = _total(engine, graph, "average path length", progress, threads, weighted)
     mean = total / (n * (n - 1)) if n > 1 else 0.0
-    return mean if k is None else Estimate(mean, 0.0, n, delta)
+    return mean if k is None else Estimate(mean, mean, mean, 0.0, n, delta, interval)
 
 
 @takes_weights

@@ -64,8 +64,8 @@ def shortest_path(G: Any, source: Any, target: Any, device: str = "auto", *, wei
     source, target : vertex
         An id, or a label if the graph has labels.
     device : {"auto", "cpu", "cuda"}, optional
-        Where to compute. "auto" is the CPU, where a search for the fewest hops starts from both ends at once. A GPU
-        does not offer paths along weights.
+        Where to compute. "auto" is the CPU, where a search for the fewest hops starts from both ends at once, and one
+        along weights ends at the target; on a GPU it goes on to all vertices.
     weights : bool, array or str, optional
         The lengths of the arcs, as for `sssp`: by default the graph's own weights. False counts hops.
 
@@ -78,9 +78,6 @@ def shortest_path(G: Any, source: Any, target: Any, device: str = "auto", *, wei
     ------
     GraphError
         There is no path, or a weight is negative, infinite or not a number.
-    EngineError
-        A GPU was asked for a path with weights.
-
     See Also
     --------
     all_shortest_paths : every shortest path.
@@ -88,8 +85,9 @@ def shortest_path(G: Any, source: Any, target: Any, device: str = "auto", *, wei
 
     Notes
     -----
-    With weights, Dijkstra's algorithm runs from the source and ends at the target. It does not start from both ends:
-    the sum of two halves of a path may differ in the last bit from the length added up from the source.
+    With weights, Dijkstra's algorithm runs from the source and ends at the target; a GPU searches as `sssp` does. The
+    search does not start from both ends: the sum of two halves of a path may differ in the last bit from the length
+    added up from the source.
 
     Examples
     --------
@@ -102,7 +100,7 @@ def shortest_path(G: Any, source: Any, target: Any, device: str = "auto", *, wei
     """
     graph, has_lengths = own_lengths(G, weights)
     s, t = graph.index(source), graph.index(target)
-    found = _shortest.one_path(_lengths(graph, device), s, t) if has_lengths else _fewest_hops(graph, s, t, device)
+    found = _shortest.one_path(*_lengths(graph, device), s, t) if has_lengths else _fewest_hops(graph, s, t, device)
     if found is None:
         raise _no_path(source, target)
     return [graph.label(v) for v in found]
@@ -150,20 +148,20 @@ def all_shortest_paths(
     """
     graph, has_lengths = own_lengths(G, weights)
     s, t = graph.index(source), graph.index(target)
-    found = _shortest.all_paths(_lengths(graph, device), s, t) if has_lengths else _all_by_hops(graph, s, t, device)
+    found = _shortest.all_paths(*_lengths(graph, device), s, t) if has_lengths else _all_by_hops(graph, s, t, device)
     if found is None:
         raise _no_path(source, target)
     return ([graph.label(v) for v in path] for path in found)
 
 
-def _lengths(graph: Graph, device: str) -> Matrix:
-    """The matrix with the graph's weights, for searches that run on the CPU."""
-    if not isinstance(device, str) or device not in ("auto", "cpu"):
+def _lengths(graph: Graph, device: str) -> tuple[Matrix, str]:
+    """The matrix with the graph's weights, and where to search."""
+    if not isinstance(device, str) or device not in ("auto", "cpu", "cuda"):
         raise EngineError(
-            f"paths with weights between two vertices run on the CPU, not on {device!r}; use device='cpu', or "
-            f"weights=False to count hops"
+            f"paths with weights between two vertices run on the CPU or a GPU, not on {device!r}; use device='cpu' or "
+            f"'cuda', or weights=False to count hops"
         )
-    return Matrix.from_graph(graph)
+    return Matrix.from_graph(graph), "cuda" if device == "cuda" else "cpu"
 
 
 def _all_by_hops(graph: Graph, source: int, target: int, device: str) -> Iterator[list[int]] | None:

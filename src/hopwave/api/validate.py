@@ -21,6 +21,8 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave.api.arguments import as_graph, source_ids
+from hopwave.api.choice import is_on_gpu
+from hopwave.arrays import on_gpu
 from hopwave.checks.numbers import is_whole, whole_numbers
 from hopwave.checks.options import one_of
 from hopwave.display import html
@@ -153,8 +155,13 @@ def validate(
     graph = as_graph(graph)
     if direction == "in":
         graph = graph.reversed()
+    starts = list(source_ids(graph, sources))
+    if _obeys_on_gpu(graph, starts, distances, predecessors, depth_limit):
+        silent = () if predecessors is not None else ("roots", "links")
+        rules = enumerate(RULES, start=1)
+        return Validation(tuple(Verdict(number, name, None if name in silent else True) for number, name in rules))
     is_source = np.zeros(graph.n, dtype=bool)
-    is_source[list(source_ids(graph, sources))] = True
+    is_source[starts] = True
     failures: dict[str, list[str]] = {name: [] for name in RULES}
     levels = None if distances is None else _per_vertex(distances, graph.n, "distances")
     tree = None if predecessors is None else _per_vertex(predecessors, graph.n, "predecessors")
@@ -205,6 +212,27 @@ def check(
     found = validate(graph, sources, distances, predecessors, depth_limit=depth_limit, direction=direction)
     if not found.ok:
         raise GraphError("; ".join(found.failures))
+
+
+def _obeys_on_gpu(graph: Graph, sources: list[int], distances: Any, predecessors: Any, limit: int | None) -> bool:
+    """Whether a GPU that has the graph found all rules kept; False also if there is none, or no distances are given.
+
+    It only counts what is wrong. What that is, the rules below say.
+    """
+    if not is_on_gpu(graph) or distances is None or not graph.n:
+        return False
+    levels, tree = (None if array is None else _int32(array, graph.n) for array in (distances, predecessors))
+    if levels is None or (tree is None and predecessors is not None):
+        return False
+    from hopwave.engines.cuda.arcs import obeys
+
+    return bool(obeys(graph, levels, tree, sources, limit))
+
+
+def _int32(values: Any, n: int) -> Any:
+    """An array of n int32 as it is, of NumPy or CuPy; None for anything else."""
+    fits = (isinstance(values, np.ndarray) and not np.ma.isMaskedArray(values)) or on_gpu(values)
+    return values if fits and values.dtype == np.int32 and values.shape == (n,) and values.flags.c_contiguous else None
 
 
 def _judge_tree(tree: Array, is_source: Array, failures: dict[str, list[str]]) -> Array:

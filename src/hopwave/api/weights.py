@@ -127,8 +127,14 @@ def own_lengths(G: Any, weights: Any) -> tuple[Graph, bool]:
     return graph, graph.is_weighted
 
 
+class CheckedLengths:
+    """Kept with a graph whose weights can be lengths: they need not be read again."""
+
+
 def _check_lengths(graph: Graph) -> None:
     """Raise a GraphError if an arc is shorter than 0 or infinitely long, or sums of distances could exceed float64."""
+    if graph._prepared.find(CheckedLengths) is not None:
+        return
     lengths = np.asarray(graph.weights)
     least, greatest = float(lengths.min(initial=0.0)), float(lengths.max(initial=0.0))
     if least < 0:
@@ -141,6 +147,7 @@ def _check_lengths(graph: Graph) -> None:
         raise GraphError(
             f"weight {greatest:g} is so great that sums of distances may exceed float64; divide all weights by a number"
         )
+    graph._prepared.keep(CheckedLengths())
 
 
 def _chosen_values(matrix: Matrix, weights: Any) -> Matrix:
@@ -193,7 +200,7 @@ def per_arc(graph: Graph, weights: Any) -> npt.NDArray[Any]:
     remedy = "for weights in the order of the edges, build the graph with Graph.from_edges(src, dst, weights=...)"
     if (place := masked_place(weights)) is not None:
         raise GraphError(f"weights[{place}] is masked; give every arc a weight, or leave out the arcs without one")
-    array = as_array(weights, "weights", GraphError)
+    array: npt.NDArray[Any] = as_array(weights, "weights", GraphError)
     if array.dtype.kind not in "biuf":
         raise GraphError(f"weights of type {array.dtype} are not numbers; give an array of integers or floats")
     if array.shape != (graph.m,):
@@ -227,7 +234,7 @@ def per_vertex(graph: Graph, given: Any, what: str) -> npt.NDArray[np.float64] |
         return found
     if (place := masked_place(given)) is not None:
         raise GraphError(f"{what}[{place}] is masked; give every vertex a number, or a mapping of those that have one")
-    array = as_array(given, what, GraphError)
+    array: npt.NDArray[Any] = as_array(given, what, GraphError)
     if array.shape != (graph.n,) or array.dtype.kind not in "biuf":
         raise GraphError(
             f"{what} has shape {array.shape}, type {array.dtype}; give a mapping, or {graph.n} numbers in vertex order"

@@ -36,6 +36,7 @@ from hopwave.cli import (
     generate,
     graph500,
     info,
+    options,
     pagerank,
     paper,
     plans,
@@ -51,6 +52,7 @@ ON_EVERY_RANK = ("graph500", "doctor")  # commands that mpiexec may start
 
 app = typer.Typer(
     name="hopwave",
+    cls=options.Group,
     help="Distances and centralities of large graphs: searches, shortest paths, betweenness, closeness, PageRank.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,  # main() prints the error
@@ -87,7 +89,7 @@ def _options(
 
 
 def _add(command: Callable[..., None], example: str, panel: str) -> None:
-    app.command(epilog=f"Example: hopwave {example}", rich_help_panel=panel)(command)
+    app.command(epilog=f"Example: hopwave {example}", rich_help_panel=panel, cls=options.Command)(command)
 
 
 _add(demo.demo, "demo", "Start here")

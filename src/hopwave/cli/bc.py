@@ -96,7 +96,7 @@ def bc(
         )
     if k is not None and k < 1:
         raise typer.BadParameter(f"-k {k} draws no source, so no score would be known; give at least 1")
-    options.check(plan, out, plot)
+    options.check(plan, out, plot, "betweenness")
     options.check_stream(out, as_json)
     graph = load_for_hops(file, directed, format, read_options, weights, combine)
     if cutoff is not None and not weights and cutoff.is_integer():
@@ -150,7 +150,7 @@ def write_files(result: Result, out: Path | None, plot: Path | None, top: int) -
             columns.write(out, columns.of_betweenness(result))
         if plot is not None:
             meter.stage(f"drawing {plot.name}")
-            picture.scores(plot, once(result), bars(result, top), heading(result), describe(result))
+            picture.scores(plot, "betweenness", once(result), bars(result, top), heading(result), describe(result))
 
 
 def named(graph: Graph, names: list[str] | None) -> list[Any] | None:
@@ -170,10 +170,10 @@ def name_of(result: Result, key: Any) -> str:
     return terminal.printable(f"{key[0]} {'→' if result.graph.directed else '–'} {key[1]}")
 
 
-def bars(result: Result, top: int) -> list[tuple[str, float, float]]:
-    """(name, score, bound) of the highest scores; bounds are 0 without a sample, and NaN scores are left out."""
-    rows = highest(result, top)
-    return [(name_of(result, key), score, bound or 0.0) for key, score, bound in rows if not math.isnan(score)]
+def bars(result: Result, top: int) -> list[tuple[str, float, float, float]]:
+    """(name, score, ends of its error bar) of the highest scores; NaN scores are left out."""
+    rows = [(name_of(result, key), score, bound or 0.0) for key, score, bound in highest(result, top)]
+    return [(name, score, score - bound, score + bound) for name, score, bound in rows if not math.isnan(score)]
 
 
 def highest(result: Result, top: int) -> list[tuple[Any, float, float | None]]:

@@ -1,16 +1,19 @@
-"""`hopwave closeness FILE`: the vertices with the highest closeness, without a search from every vertex."""
+"""`hopwave closeness FILE`: the vertices with the highest closeness, exactly or from a sample of sources."""
 
 from __future__ import annotations
 
+import math
 import time
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
 import hopwave as hw
-from hopwave.cli import columns, options, output, terminal
+from hopwave.cli import columns, options, output, picture, terminal
 from hopwave.cli.files import Combine, Directed, File, Format, ReadOptions, load_for_hops
-from hopwave.cli.pagerank import score_table
+from hopwave.cli.pagerank import best_scores, score_table
+from hopwave.results.scores import VertexScores
 
 
 def closeness(
@@ -24,6 +27,20 @@ def closeness(
     weights: Annotated[
         bool, typer.Option("--weights", help="Distances along the weights of the file instead of hops.")
     ] = False,
+    k: Annotated[
+        int | None,
+        typer.Option("--k", "-k", help="Estimate all scores from this many sources, with the ends of their intervals."),
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of the sample: the same seed gives the same sample.")] = None,
+    delta: Annotated[float, typer.Option(help="The risk of the intervals of a sample.")] = 0.1,
+    interval: Annotated[
+        str,
+        typer.Option(
+            help="guaranteed: all exact scores lie in their intervals together, except with risk delta. "
+            "normal: each does, about; far narrower.",
+            autocompletion=options.begin_so("guaranteed", "normal"),
+        ),
+    ] = "guaranteed",
     device: options.Device = "auto",
     threads: options.Threads = None,
     directed: Directed = None,
@@ -36,11 +53,12 @@ def closeness(
     top: Annotated[
         int, typer.Option(min=1, help="How many of the highest to find and to show.", rich_help_panel=options.OUTPUT)
     ] = 10,
+    plot: options.Picture = None,
     out: options.ResultFile = None,
     as_json: options.Json = False,
 ) -> None:
-    """Closeness or harmonic centrality: the highest scores, exactly; by hops, or with --weights by lengths."""
-    options.check("auto", out, None)
+    """Closeness or harmonic centrality, by hops or by lengths: the highest scores exactly, or all from a sample."""
+    options.check("auto", out, plot)
     options.check_stream(out, as_json)
     graph = load_for_hops(file, directed, format, read_options, weights, combine)
     ask = hw.harmonic_centrality if harmonic else hw.closeness_centrality
@@ -48,22 +66,52 @@ def closeness(
     result = ask(
         graph.reversed() if outwards else graph,
         weights=weights,
-        top=None if every else top,
+        top=None if every or k is not None else top,
+        k=k,
+        seed=seed,
+        delta=delta,
+        interval=interval,
         device=device,
         threads=threads,
     )
     wall = time.perf_counter() - began
     if out is not None:
         columns.write(out, columns.of_scores(result))
-    lines = {"searches": str(result.searches or f"all {graph.n:,} whole"), "time": f"{wall:,.2f} s"}
+    if plot is not None:
+        draw(result, top, plot)
+    searches = str(result.searches or (f"all {graph.n:,} whole" if k is None else f"from {min(k, graph.n):,} sources"))
+    lines = {"searches": searches, **sure(result), "time": f"{wall:,.2f} s"}
     made = result.searches
     record = {
         "score": result.name,
         "outwards": outwards,
         "weights": weights,
         "searches": made and {"whole": made.whole, "cut_off": made.cut_off, "skipped": made.skipped},
-        "top": [{"vertex": key, result.name: score} for key, score in result.top(top)],
+        "k": k,
+        "seed": seed,
+        "interval": result.interval,
+        "delta": result.delta,
+        "top": in_json(result, top),
         "wall_seconds": wall,
     }
     table = score_table(f"Highest {result.name} centrality", result.name, result, top)
-    output.tell(file, graph, as_json, record, [table, terminal.facts("", lines)], out=out)
+    output.tell(file, graph, as_json, record, [table, terminal.facts("", lines)], out=out, plot=plot)
+
+
+def sure(result: VertexScores) -> dict[str, str]:
+    """How far the scores of a sample may be off, as a line of the summary."""
+    return {} if result.bounds is None else {"scores": result._about()[0]}
+
+
+def in_json(result: VertexScores, top: int) -> list[dict[str, Any]]:
+    """The highest scores; after a sample with the ends of their intervals. A missing end is null."""
+    titles = ("vertex", result.name, "low", "high")
+    rows = [dict(zip(titles, row, strict=False)) for row in best_scores(result, top)]
+    return [row | ({"high": None} if row.get("high") == math.inf else {}) for row in rows]
+
+
+def draw(result: VertexScores, top: int, plot: Path) -> None:
+    """The picture of the scores."""
+    rows = [(terminal.printable(str(row[0])), *(row[1:] + row[1:] * 2)[:3]) for row in best_scores(result, top)]
+    title = f"{result.name.capitalize()} of {len(result):,} vertices"
+    picture.scores(plot, result.name, result.scores, rows, title, "; ".join(result._about()))

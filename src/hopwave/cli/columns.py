@@ -95,8 +95,8 @@ def of_paths(result: ShortestPaths) -> Columns:
 
 
 def of_scores(result: VertexScores) -> Columns:
-    """The columns vertex and the scores, by the name of the score."""
-    return {"vertex": np.asarray(vertex_names(result.graph))[result.vertices], result.name: result.scores}
+    """The columns vertex and the scores, by the name of the score; after a sample also where the exact ones lie."""
+    return {"vertex": np.asarray(vertex_names(result.graph))[result.vertices], **result._columns()}
 
 
 def write(path: Path, columns: Columns) -> None:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import importlib.util
 import math
+import os
+import sys
+import webbrowser
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -69,6 +72,8 @@ def demo(as_json: options.Json = False) -> None:
     terminal.line()
     if drawn:
         terminal.line(f"Both graphs are drawn in {PICTURE}")
+        if has_viewer():
+            webbrowser.open(PICTURE.resolve().as_uri())
     for reason in missing():
         terminal.line(reason, style="yellow")
     terminal.show(_top_table(small))
@@ -77,6 +82,12 @@ def demo(as_json: options.Json = False) -> None:
 def installed(library: str) -> bool:
     """Whether an optional library can be imported."""
     return importlib.util.find_spec(library) is not None
+
+
+def has_viewer() -> bool:
+    """Whether somebody sits at this terminal with a display, where the picture can be opened."""
+    display = sys.platform in ("darwin", "win32") or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    return sys.stdout.isatty() and bool(display)
 
 
 def missing() -> list[str]:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 from typer.main import get_command
 
 from hopwave.cli import options, terminal
@@ -21,7 +20,7 @@ ToFormat = Annotated[str | None, typer.Option("--to", metavar="FORMAT", help="Th
 _KINDS = {"int": int, "float": float, "bool": bool, "numbers": str}
 
 
-class Kinds(TyperGroup):
+class Kinds(options.Group):
     """One command per generator, made when it is called, so that a new generator needs no code here."""
 
     def list_commands(self, ctx: Any) -> list[str]:
@@ -34,7 +33,7 @@ class Kinds(TyperGroup):
         if found is None:
             return None
         one = typer.Typer(add_completion=False, context_settings={"help_option_names": ["-h", "--help"]})
-        one.command(_spelled(found.name), help=found.summary)(_command(found))
+        one.command(_spelled(found.name), help=found.summary, cls=options.Command)(_command(found))
         return get_command(one)
 
 

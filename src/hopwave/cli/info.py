@@ -102,7 +102,7 @@ def described(graph: Graph) -> dict[str, str]:
     return {
         "kind": f"{kind}, {'vertices with labels' if graph.labels is not None else 'vertices numbered from 0'}",
         "vertices": f"{graph.n:,}",
-        "edges" if not graph.directed else "arcs": f"{edge_count(graph):,}",
+        "edges" if not graph.directed else "arcs": f"{graph.number_of_edges:,}",
         "stored arcs": f"{graph.m:,} in {terminal.size(sum(part.nbytes for part in graph_arrays(graph)))}",
         "weights": weights_described(graph),
         "degree": f"mean {stats.mean_degree:.2f}, deviation {stats.std_degree:.2f}, maximum {stats.max_degree:,}",
@@ -127,11 +127,6 @@ def weights_described(graph: Graph) -> str:
     return f"{weights.min():g} to {weights.max():g}, {weights.dtype}" if len(weights) else str(weights.dtype)
 
 
-def edge_count(graph: Graph) -> int:
-    """The number of edges; an undirected edge counts once, although it is stored as two arcs."""
-    return graph.m if graph.directed else (graph.m + graph.stats().self_loops) // 2
-
-
 def sizes(graph: Graph) -> dict[str, Any]:
     """The size of a graph, for the JSON of every command. An undirected edge counts 1 in `edges` and 2 in `m`.
 
@@ -139,7 +134,7 @@ def sizes(graph: Graph) -> dict[str, Any]:
     >>> sizes(generate.path(3))
     {'n': 3, 'm': 4, 'edges': 2, 'directed': False}
     """
-    return {"n": graph.n, "m": graph.m, "edges": edge_count(graph), "directed": graph.directed}
+    return {"n": graph.n, "m": graph.m, "edges": graph.number_of_edges, "directed": graph.directed}
 
 
 def record(graph: Graph) -> dict[str, Any]:
@@ -153,7 +148,7 @@ def record(graph: Graph) -> dict[str, Any]:
         **asdict(stats),
         "regular": stats.regular,
         "shape": stats.shape,
-        "edges": edge_count(graph),
+        "edges": graph.number_of_edges,
         "labels": graph.labels is not None,
         "weights": about,
     }
@@ -164,4 +159,4 @@ def sentence(graph: Graph, labels: bool = True) -> str:
     kind = "directed" if graph.directed else "undirected"
     named = ", with labels" if labels and graph.labels is not None else ""
     named += ", with weights" if graph.is_weighted else ""
-    return f"{graph.n:,} vertices, {edge_count(graph):,} {'arcs' if graph.directed else 'edges'}, {kind}{named}"
+    return f"{graph.n:,} vertices, {graph.number_of_edges:,} {'arcs' if graph.directed else 'edges'}, {kind}{named}"

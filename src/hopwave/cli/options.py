@@ -4,13 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 import hopwave as hw
 from hopwave.cli import columns, picture
 from hopwave.cli.files import STREAM
+
+
+class _PlainFlags:
+    """A command whose help shows flags without a type: newer versions of typer put <bool> behind each."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        for option in self.get_params(ctx):  # type: ignore[attr-defined]
+            if getattr(option, "is_flag", False):
+                option.metavar = " "
+        super().format_help(ctx, formatter)  # type: ignore[misc]
+
+
+class Command(_PlainFlags, TyperCommand):
+    """A command of hopwave."""
+
+
+class Group(_PlainFlags, TyperGroup):
+    """A command with commands of its own."""
+
 
 # The headings under which `--help` lists the options.
 RUNNING = "Running"
@@ -26,7 +46,8 @@ def plan_names(incomplete: str) -> list[str]:
     return [plan.name for plan in hw.plans() if plan.name.startswith(incomplete)]
 
 
-def _begin_so(*words: str) -> Callable[[str], list[str]]:
+def begin_so(*words: str) -> Callable[[str], list[str]]:
+    """Those of the words that begin like what was typed, for completion in the shell."""
     return lambda incomplete: [word for word in words if word.startswith(incomplete)]
 
 
@@ -38,13 +59,13 @@ Plan = Annotated[
 ]
 Device = Annotated[
     str,
-    typer.Option(help="auto, cpu or cuda.", autocompletion=_begin_so("auto", "cpu", "cuda"), rich_help_panel=RUNNING),
+    typer.Option(help="auto, cpu or cuda.", autocompletion=begin_so("auto", "cpu", "cuda"), rich_help_panel=RUNNING),
 ]
 SearchDevice = Annotated[
     str,
     typer.Option(
         help="auto, cpu, cuda or reference.",
-        autocompletion=_begin_so("auto", "cpu", "cuda", "reference"),
+        autocompletion=begin_so("auto", "cpu", "cuda", "reference"),
         rich_help_panel=RUNNING,
     ),
 ]
@@ -76,11 +97,11 @@ def check_stream(out: Path | None, as_json: bool) -> None:
         raise typer.BadParameter("- and --json both write to standard output; give one of the two")
 
 
-def check(plan: str, out: Path | None, plot: Path | None) -> None:
+def check(plan: str, out: Path | None, plot: Path | None, task: str = "search") -> None:
     """Raise an error for an unknown plan or a file that cannot be written; called before a large graph is read."""
     if plot is not None:
         picture.check(plot)
     if out is not None:
         columns.check(out)
     if plan != "auto":
-        hw.plan(plan)
+        hw.plan(plan, task)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 from rich.table import Table
 
@@ -68,12 +69,22 @@ def pagerank(
 
 
 def score_table(title: str, column: str, result: VertexScores, top: int) -> Table:
-    """The highest scores with bars."""
-    made = terminal.table(title, "", "vertex", column, "", numbers=(0, 2))
-    best: list[tuple[Any, float]] = result.top(top)
-    most = max((score for _, score in best), default=0.0) or 1.0
-    names = [terminal.printable(str(key)) for key, _ in best]
-    width = terminal.bar_width(40 + max(map(len, names), default=0))
-    for place, (name, (_, score)) in enumerate(zip(names, best, strict=True), start=1):
-        made.add_row(str(place), name, shown(score), terminal.bar(score / most, width))
+    """The highest scores with bars; after a sample with the ends of their intervals."""
+    ends = [] if result.low is None else ["from", "to"]
+    made = terminal.table(title, "", "vertex", column, *ends, "", numbers=(0, 2, 3, 4) if ends else (0, 2))
+    best = best_scores(result, top)
+    most = max((row[1] for row in best), default=0.0) or 1.0
+    names = [terminal.printable(str(row[0])) for row in best]
+    width = terminal.bar_width((60 if ends else 40) + max(map(len, names), default=0))
+    for place, (name, (_, score, *interval)) in enumerate(zip(names, best, strict=True), start=1):
+        made.add_row(str(place), name, shown(score), *map(shown, interval), terminal.bar(score / most, width))
     return made
+
+
+def best_scores(result: VertexScores, top: int) -> list[tuple[Any, ...]]:
+    """(vertex, score) of the highest scores; after a sample (vertex, score, low, high)."""
+    if result.low is None or result.high is None:
+        return list(result.top(top))
+    order = np.argsort(-result.scores, kind="stable")[:top]  # as result.top does
+    ends = zip(result.low[order].tolist(), result.high[order].tolist(), strict=True)
+    return [(*row, *both) for row, both in zip(result.top(top), ends, strict=True)]

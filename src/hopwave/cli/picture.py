@@ -66,16 +66,18 @@ def levels(path: Path, rows: list[Row], title: str, subtitle: str) -> None:
         below.set_xlabel("hops from the source")
 
 
-def scores(path: Path, values: Any, best: list[tuple[str, float, float]], title: str, subtitle: str) -> None:
-    """The distribution of the scores, and the highest scores with names; with error bars unless all bounds are 0."""
+def scores(
+    path: Path, name: str, values: Any, best: list[tuple[str, float, float, float]], title: str, subtitle: str
+) -> None:
+    """The distribution of the scores, and the highest of them: name, score, and the ends of its error bar."""
     with page(path, 11, min(max(5, len(best) / 4), 40)) as figure:  # a bar needs a quarter of an inch
         left, right = figure.subplots(1, 2, width_ratios=[3, 2])
         left.set_title(short(title), loc="left", fontweight="bold", pad=22)
         left.annotate(subtitle, (0, 1), (0, 8), xycoords="axes fraction", textcoords="offset points", fontsize=9.5)
-        drawing.distribution(left, values, "betweenness")
+        drawing.distribution(left, values, name)
         right.set_title("Highest", loc="left", fontweight="bold", pad=22)
-        names = [name for name, _, _ in best]
-        drawing.highest(right, names, [row[1] for row in best], [row[2] for row in best], "betweenness")
+        names, heights, *ends = zip(*best, strict=True) if best else ((), (), (), ())
+        drawing.highest(right, names, heights, ends, name)
 
 
 def profile(axes: Any, rows: list[Row]) -> None:

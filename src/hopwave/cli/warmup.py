@@ -1,13 +1,21 @@
-"""`hopwave warmup`: compile everything once, so that later runs do not wait for the compiler."""
+"""`hopwave warmup`: compile everything once, so that later runs do not wait for the compiler.
+
+Parts are compiled by several processes at once: Numba compiles one function at a time in each. The last part asks every
+public function, so that none is left out.
+"""
 
 from __future__ import annotations
 
+import inspect
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import suppress
 from dataclasses import asdict, dataclass
+from multiprocessing import get_context
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import typer
@@ -15,6 +23,7 @@ import typer
 import hopwave as hw
 from hopwave.cli import options, terminal
 from hopwave.engines import engine
+from hopwave.errors import HopwaveError
 from hopwave.graph import Graph
 from hopwave.system.progress import Meter
 
@@ -46,13 +55,22 @@ def paths() -> None:
 
 
 def betweenness() -> None:
-    """Betweenness of vertices, also renumbered by degree, along weights and from sampled paths; and of edges."""
+    """Betweenness of vertices, also renumbered by degree, and of edges."""
     graph = hw.generate.grid(8, 8)
     hw.betweenness_centrality(graph, device="cpu")  # small graphs have a kernel of their own
     hw.betweenness_centrality(hw.generate.star(40_000), k=32, device="cpu")
-    hw.betweenness_centrality(graph, weights=np.ones(graph.m), device="cpu")
     hw.edge_betweenness_centrality(graph, device="cpu")
-    hw.betweenness_centrality(graph, epsilon=0.2, method="paths", device="cpu")
+
+
+def weighted_betweenness() -> None:
+    """Betweenness along weights."""
+    graph = hw.generate.grid(8, 8)
+    hw.betweenness_centrality(graph, weights=np.ones(graph.m), device="cpu")
+
+
+def sampled_betweenness() -> None:
+    """Betweenness from sampled paths."""
+    hw.betweenness_centrality(hw.generate.grid(8, 8), epsilon=0.2, method="paths", device="cpu")
 
 
 def wide() -> None:
@@ -61,13 +79,18 @@ def wide() -> None:
     hw.betweenness_centrality(hw.generate.smallworld(40_000, 6, 0.1, seed=1), sources=[0, 1], threads=4, device="cpu")
 
 
-def distances() -> None:
-    """Many searches at once, components, and single paths."""
-    graph, arcs = hw.generate.grid(8, 8), hw.generate.kronecker(6, directed=True)
+def many() -> None:
+    """Many searches at once, along arcs and against them, all of them or those that can change the answer."""
+    graph = hw.generate.grid(8, 8)
     hw.closeness_centrality(graph, device="cpu")
     for directed in (False, True):  # all scores of a cycle are equal, so that no search is skipped
         hw.harmonic_centrality(hw.generate.cycle(300, directed=directed), top=1, device="cpu")
     hw.bfs_many(graph, [0, 1], device="cpu")
+
+
+def distances() -> None:
+    """Distances along weights, components, and single paths."""
+    graph, arcs = hw.generate.grid(8, 8), hw.generate.kronecker(6, directed=True)
     hw.diameter(graph, weights=np.ones(graph.m), device="cpu")
     hw.local_efficiency(graph, device="cpu")
     hw.load_centrality(graph, device="cpu")
@@ -109,6 +132,7 @@ def products() -> None:
 def reading() -> None:
     """Read files that are large enough for the compiled scanners, with and without weights, also adjacency lists."""
     from hopwave.graph.csr_compiled import sorted_rows
+    from hopwave.io import print_lines
 
     graph = hw.generate.grid(300, 300)
     with tempfile.TemporaryDirectory() as folder:
@@ -117,6 +141,8 @@ def reading() -> None:
             hw.write(Path(folder) / name, weighted if name.startswith("weighted") else graph)
             hw.read(Path(folder) / name, progress=False)
     sorted_rows(np.array([0], np.int32), np.array([1], np.int32), 2, symmetric=True)  # only for larger files
+    print_lines.rows("%d %d\n", (np.array([0]), np.array([1])))
+    print_lines.lists(np.array([1]), np.array([1]))
 
 
 def spanning() -> Graph:
@@ -127,16 +153,58 @@ def spanning() -> Graph:
     return Graph.from_edges(np.concatenate([source, path[:-1]]), np.concatenate([target, path[1:]]))
 
 
-PARTS: dict[str, Callable[[], None]] = {
-    "search": search,
-    "path counts": paths,
-    "betweenness": betweenness,
+# Values for the arguments that public functions require; one that is not here fails a test.
+GIVEN: dict[str, Any] = {
+    "source": 0, "target": 3, "vertex": 0, "sources": [0, 1], "k": 3, "d": 2, "group": [0, 1], "what": "bfs",
+    "communities": [range(8)],
+}  # fmt: skip
+
+
+def questions() -> Iterator[tuple[Callable[..., Any], dict[str, Any]]]:
+    """Every public function that is asked about a graph, with the other arguments that it requires."""
+    for function in (getattr(hw, name) for name in hw.__all__):
+        if inspect.isfunction(function) and "G" in (options := inspect.signature(function).parameters):
+            required = [one.name for one in options.values() if one.default is one.empty and one.kind < one.VAR_KEYWORD]
+            yield function, {name: GIVEN.get(name) for name in required if name != "G"}
+
+
+def every_function() -> None:
+    """Every public function, on graphs of each kind, along weights where it can; what does not fit is refused."""
+    grid, arcs = hw.generate.grid(6, 6), hw.generate.kronecker(6, directed=True)
+    ring = hw.generate.cycle(8, directed=True)
+    tree, hubs = hw.generate.path(8, directed=True), hw.generate.kronecker(9)
+    graphs = [
+        grid,
+        arcs,
+        ring,
+        tree,
+        hubs,
+        *(one.with_weights(np.ones(one.m, kind)) for one in (grid, ring) for kind in "df"),
+    ]
+    for function, given in questions():
+        for graph in graphs:
+            along = (
+                {"weights": True} if graph.is_weighted and "weights" in inspect.signature(function).parameters else {}
+            )
+            with suppress(HopwaveError):
+                found = function(graph, **given | along)
+                list(found) if inspect.isgenerator(found) else None
+
+
+PARTS: dict[str, Callable[[], None]] = {  # the longest first
     "betweenness, all threads on one source": wide,
-    "distances, components, paths": distances,
-    "shortest paths with lengths": shortest_paths,
-    "products over semirings": products,
+    "search": search,
+    "betweenness": betweenness,
+    "many searches at once": many,
     "reading and building large graphs": reading,
+    "betweenness along weights": weighted_betweenness,
+    "betweenness from sampled paths": sampled_betweenness,
+    "path counts": paths,
+    "products over semirings": products,
+    "shortest paths with lengths": shortest_paths,
+    "distances, components, paths": distances,
 }
+LAST = {"every other function": every_function}  # finds what the others have compiled
 
 
 def warmup(
@@ -148,7 +216,9 @@ def warmup(
 ) -> None:
     """Compile the CPU engine and the file readers for this machine, or all kernels for its GPU. Later runs load them
     from disk."""
-    _report(_compile_for_gpu() if device == "cuda" else _compile_for_cpu(), as_json)
+    began = time.perf_counter()
+    parts = _compile_for_gpu() if device == "cuda" else _compile_for_cpu()
+    _report(parts, time.perf_counter() - began, as_json)
 
 
 def _compile_for_gpu() -> list[Part]:
@@ -178,22 +248,31 @@ def _compile_for_gpu() -> list[Part]:
 
 
 def _compile_for_cpu() -> list[Part]:
-    """Use each part once, which compiles it."""
+    """Use each part once, which compiles it: in as many processes as there are cores, and the last part in this one."""
+    from hopwave.engines.cpu.crew import available_cores
+
+    names, parts = list(PARTS), {}
+    with Meter("compiling", len(PARTS) + len(LAST), None) as meter:
+        # Spawned, not forked: a fork would copy locks that other threads hold.
+        with ProcessPoolExecutor(min(available_cores(), len(PARTS)), get_context("spawn")) as pool:
+            for done in as_completed([pool.submit(use_part, name) for name in names]):
+                parts[done.result().name] = done.result()
+                meter.update(len(parts))
+        found = [parts[name] for name in names]
+        return [*found, *(use_part(name) for name in LAST)]
+
+
+def use_part(name: str) -> Part:
+    """Use one part, and tell whether that compiled anything."""
     from numba.core.event import install_recorder
 
-    parts = []
-    with Meter("compiling", len(PARTS), None) as meter:
-        for name, use in PARTS.items():
-            began = time.perf_counter()
-            with install_recorder("numba:compile") as record:  # empty if all code came from disk
-                use()
-            parts.append(Part(name, time.perf_counter() - began, bool(record.buffer)))
-            meter.update(len(parts))
-    return parts
+    began = time.perf_counter()
+    with install_recorder("numba:compile") as record:  # empty if all code came from disk
+        (PARTS | LAST)[name]()
+    return Part(name, time.perf_counter() - began, bool(record.buffer))
 
 
-def _report(parts: list[Part], as_json: bool) -> None:
-    total = sum(part.seconds for part in parts)
+def _report(parts: list[Part], total: float, as_json: bool) -> None:
     if as_json:
         terminal.emit({"parts": [asdict(part) for part in parts], "seconds": total})
         return

@@ -4,7 +4,7 @@
 >>> datasets.names()
 ('karate', 'les-miserables', 'mesh', 'road')
 >>> datasets.load("karate")
-Graph(n=34, m=156, undirected)
+Graph(34 vertices, 78 edges, undirected)
 >>> email = datasets.fetch("SNAP/email-Enron")  # doctest: +SKIP
 """
 

@@ -73,7 +73,7 @@ def fetch(
     Examples
     --------
     >>> fetch("SNAP/email-Enron")  # doctest: +SKIP
-    Graph(n=36692, m=367662, undirected)
+    Graph(36,692 vertices, 183,831 edges, undirected)
     >>> fetch("email-Enrom")
     Traceback (most recent call last):
     hopwave.errors.GraphError: 'email-Enrom' is not Group/name, as in 'SNAP/email-Enron'; the nearest names: \

@@ -68,7 +68,7 @@ def load(name: str) -> Graph:
     Examples
     --------
     >>> load("les-miserables")
-    Graph(n=77, m=508, undirected, weighted, labelled)
+    Graph(77 vertices, 254 edges, undirected, weighted, labelled)
     >>> load("carate")
     Traceback (most recent call last):
     hopwave.errors.GraphError: 'carate' is not a graph that ships with hopwave; the nearest names: 'karate'

@@ -135,12 +135,18 @@ def distribution(axes: Any, values: Any, name: str) -> None:
         )  # the curve leaves this corner free
 
 
-def highest(axes: Any, names: Sequence[str], scores: Any, bounds: Any, name: str) -> None:
-    """The highest scores as bars, the highest on top; with error bars unless all bounds are 0."""
-    heights, off = np.asarray(scores, np.float64)[::-1], np.nan_to_num(np.asarray(bounds, np.float64)[::-1])
-    below = np.where(heights >= 0, np.minimum(heights, off), off)  # no error bar crosses 0
-    sampled: Any = {"xerr": [below, off], "ecolor": INK, "capsize": 2, "error_kw": {"linewidth": 1}}
-    axes.barh(range(len(heights)), heights, color=COLOURS["push"], **(sampled if off.any() else {}))
+def highest(axes: Any, names: Sequence[str], scores: Any, ends: Any | None, name: str) -> None:
+    """The highest scores as bars, the highest on top; with error bars to their lower and upper ends, if they differ."""
+    heights = np.asarray(scores, np.float64)[::-1]
+    sampled: Any = {}
+    if ends is not None:
+        low, high = (np.asarray(end, np.float64)[::-1] for end in ends)
+        below, above = np.nan_to_num(heights - low), np.nan_to_num(high - heights, posinf=0.0)
+        below = np.where(heights >= 0, np.minimum(heights, below), below)  # no error bar crosses 0
+        if below.any() or above.any():
+            off = np.maximum([below, above], 0.0)
+            sampled = {"xerr": off, "ecolor": INK, "capsize": 2, "error_kw": {"linewidth": 1}}
+    axes.barh(range(len(heights)), heights, color=COLOURS["push"], **sampled)
     axes.set_yticks(range(len(heights)), [short(each, 28) for each in names[::-1]], fontsize=8.5)
     axes.margins(y=0.01)
     axes.set_xlabel(name)

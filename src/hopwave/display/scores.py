@@ -29,9 +29,9 @@ def highest(scores: npt.NDArray[Any], k: int) -> list[int]:
 
 
 def plot_scores(
-    ax: Axes | None, name: str, scores: Any, bounds: Any, names: Callable[[list[int]], list[str]], top: int | None
+    ax: Axes | None, name: str, scores: Any, ends: Any, names: Callable[[list[int]], list[str]], top: int | None
 ) -> Axes:
-    """The distribution of the scores, or the `top` highest as bars, with error bars if there are bounds.
+    """The distribution of the scores, or the `top` highest as bars, with error bars between `ends`.
 
     names(places) returns the names of the vertices or edges with the scores at these places.
     """
@@ -42,6 +42,6 @@ def plot_scores(
         drawing.distribution(axes, scores, name)
         return axes
     best = highest(scores, top)
-    off = np.zeros(len(best)) if bounds is None else bounds[best]
-    drawing.highest(axes, names(best), scores[best], off, name)
+    sampled = None if ends is None else [end[best] for end in ends]
+    drawing.highest(axes, names(best), scores[best], sampled, name)
     return axes

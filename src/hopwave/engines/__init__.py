@@ -32,6 +32,7 @@ from hopwave.algebra.operators import BinaryOp, Monoid, UnaryOp
 from hopwave.algebra.vector import Vector
 from hopwave.arrays import Array
 from hopwave.errors import EngineError
+from hopwave.generate import recursive
 from hopwave.graph import Graph, csr
 from hopwave.graph.csr import Rows
 from hopwave.graph.row_operations import Place
@@ -89,6 +90,7 @@ Shortcut = Literal[
     "waves",
     "count_entries",
     "count_triangles",
+    "triangles",
     "core_numbers",
     "label_propagation",
     "independent_set",
@@ -303,14 +305,17 @@ class Shortcuts(Protocol):
     def count_triangles(self, part: Rows, most: int) -> int | None:
         """How many triangles a symmetric pattern has, or None if counting them would read more than `most` entries."""
 
+    def triangles(self, part: Rows) -> Array | None:
+        """How many triangles of a symmetric pattern each vertex is in; None if the caller must use products."""
+
     def core_numbers(self, A: Matrix, both: bool) -> Array:
         """The core number of every vertex; `both`: arcs in and out count. A has no entry twice; loops do not count."""
 
     def label_propagation(self, A: Matrix, order: Array) -> LabelRounds:
         """Rounds of label propagation; of labels that are equally frequent, the last in `order` wins."""
 
-    def independent_set(self, A: Matrix, rng: np.random.Generator) -> Array:
-        """Which vertices are in a maximal independent set; every round draws a permutation of the candidates."""
+    def independent_set(self, A: Matrix, seed: int) -> Array:
+        """Which vertices are in a maximal independent set (linalg/algorithms/independent_set.py)."""
 
     def pagerank(self, A: Matrix, total: Array, alpha: float, p: Array, q: Array, x: Array) -> PowerIteration:
         """Rounds of PageRank from the ranks x; linalg/algorithms/pagerank.py explains the other arguments."""
@@ -386,4 +391,11 @@ def _gpu_builder() -> csr.Builder:
     return found
 
 
+def _gpu_drawer() -> Callable[..., Any]:
+    engine("cuda")
+    found: Callable[..., Any] = import_module("hopwave.engines.cuda.kronecker").edges
+    return found
+
+
 csr.builders["cuda"] = _gpu_builder
+recursive.drawers["cuda"] = _gpu_drawer

@@ -62,6 +62,9 @@ class NoShortcuts:
     def count_triangles(self, *arguments: Any, **keywords: Any) -> Any:
         self._refuse("count_triangles")
 
+    def triangles(self, *arguments: Any, **keywords: Any) -> Any:
+        self._refuse("triangles")
+
     def core_numbers(self, *arguments: Any, **keywords: Any) -> Any:
         self._refuse("core_numbers")
 

@@ -6,7 +6,6 @@ from typing import Any, Protocol
 
 from hopwave.planning.jobs import SearchJob
 from hopwave.planning.plan import Plan, Step
-from hopwave.planning.rules import FUNCTIONS
 from hopwave.planning.trace import Level
 
 
@@ -46,7 +45,7 @@ def by_levels(engine: Stepwise, search: Search, n: int, m: int, plan: Plan, trac
     of the sizes: small levels on a GPU take no longer than such a record.
     """
     levels: list[Level] = []
-    rule, (a, b) = FUNCTIONS[plan.rule.code], plan.rule.parameters()
+    rule, (a, b) = plan.rule.function, plan.rule.parameters()
     depth_limit = search.question.depth_limit
     nf0 = mf0 = 0
     last = -1

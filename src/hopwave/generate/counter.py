@@ -68,6 +68,26 @@ def mixed(counters: Words, seed: int, stream: str) -> Words:
     return _finish(z)
 
 
+def priorities(ids: npt.NDArray[Any], seed: int, stream: str) -> npt.NDArray[np.int64]:
+    """A random number from 0 for each id below 2³¹, no two equal: 32 random bits, then the id.
+
+    >>> sorted(priorities(np.arange(3), 1, "example").tolist()) == sorted(set(priorities(np.arange(3), 1, "example")))
+    True
+    """
+    drawn = mixed(ids.astype(np.uint64), seed, stream) >> np.uint64(32)
+    return (drawn << np.uint64(31)).astype(np.int64) | ids.astype(np.int64)
+
+
+def coins(ids: npt.NDArray[Any], seed: int, stream: str) -> npt.NDArray[np.bool_]:
+    """Heads or tails for each id; arrays of CuPy give arrays of CuPy.
+
+    >>> 40 < int(coins(np.arange(100), 1, "example").sum()) < 60
+    True
+    """
+    tossed: npt.NDArray[np.bool_] = mixed(ids.astype(np.uint64), seed, stream) >= np.uint64(1 << 63)
+    return tossed
+
+
 def sequence(start: int, number: int, count: int) -> npt.NDArray[np.float64]:
     """The first uniform numbers in [0, 1) of item `number`, which has a sequence of its own; `start` as of a stream.
 

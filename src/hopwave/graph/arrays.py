@@ -12,10 +12,11 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
+from hopwave.arrays import module_of, on_gpu
 from hopwave.checks.numbers import is_whole, shown
 from hopwave.display import html
 from hopwave.errors import GraphError
-from hopwave.graph.columns import plain
+from hopwave.graph.columns import constructor_of, plain
 from hopwave.graph.csr import Rows, builders, transposed
 from hopwave.graph.statistics import Statistics, measure
 from hopwave.prepared import Prepared
@@ -41,15 +42,17 @@ class GraphArrays:
     def __init__(
         self,
         indptr: npt.NDArray[Any],
-        indices: npt.NDArray[np.int32],
+        indices: npt.NDArray[np.int32] | None = None,
         *,
-        directed: bool,
+        directed: bool | None = None,
         weights: npt.NDArray[Any] | None = None,
         labels: npt.NDArray[Any] | None = None,
         order: Order = "ascending",
         transpose: Rows | None = None,
     ) -> None:
         """Trusts its arguments; callers use `from_edges`, `from_csr`, `from_scipy` or `from_networkx`."""
+        if indices is None or directed is None:
+            raise GraphError(f"Graph() takes the arrays of a graph's rows; give {constructor_of(indptr)}")
         self._set(Rows(indptr, indices, weights), None, directed, labels, "cpu", order, transpose)
 
     def _set(
@@ -90,6 +93,32 @@ class GraphArrays:
     def m(self) -> int:
         """The number of stored arcs; an undirected edge counts twice, a self-loop once."""
         return self._m
+
+    @property
+    def number_of_vertices(self) -> int:
+        """The number of vertices, the same as `n` and `len(G)`."""
+        return self.n
+
+    @cached_property
+    def number_of_edges(self) -> int:
+        """The number of edges, each undirected edge counted once; parallel edges count one by one.
+
+        >>> import hopwave as hw
+        >>> G = hw.Graph.from_edges([0, 1, 2], [1, 2, 2])
+        >>> G.number_of_edges, G.m
+        (3, 5)
+        """
+        return self._m if self._directed else (self._m + self._loops()) // 2
+
+    def _loops(self) -> int:
+        """How many stored arcs are self-loops, counted where the rows are, some rows at a time."""
+        rows = self._rows if self._host is not None or self._gpu is None else self._gpu
+        xp, found = module_of(rows.indices), 0
+        for first in range(0, self.n, _ROWS_AT_ONCE):
+            ends = rows.indptr[first : first + _ROWS_AT_ONCE + 1]
+            begin, end = int(ends[0]), int(ends[-1])
+            found += int(xp.count_nonzero(rows.indices[begin:end] == tails_of(ends, first)))
+        return found
 
     @property
     def directed(self) -> bool:
@@ -259,12 +288,17 @@ class GraphArrays:
         words = ["directed" if self._directed else "undirected"]
         words += ["weighted"] * self.is_weighted + ["labelled"] * (self._labels is not None)
         words += ["on cuda"] * (self._device == "cuda")
-        return f"Graph(n={self.n:,}, m={self.m:,}, {', '.join(words)})"
+        if self._directed or self._m <= _COUNTED or "number_of_edges" in self.__dict__:
+            size = f"{self.number_of_edges:,} edge{'' if self.number_of_edges == 1 else 's'}"
+        else:  # self-loops would have to be counted
+            size = f"{self._m:,} stored arcs"
+        return f"Graph({self.n:,} {'vertex' if self.n == 1 else 'vertices'}, {size}, {', '.join(words)})"
 
     def _repr_html_(self) -> str:
         weights = self.weights
         rows: list[tuple[str, object]] = [
             ("vertices", f"{self.n:,}"),
+            ("edges", f"{self.number_of_edges:,}"),
             ("stored arcs", f"{self.m:,}"),
             ("directed", "yes" if self._directed else "no"),
         ]
@@ -318,6 +352,8 @@ class GraphArrays:
         raise AttributeError(f"a Graph does not change: {name} cannot be set; make a new one with Graph.from_edges")
 
 
+_COUNTED = 1 << 24  # up to so many arcs, `repr` counts edges
+_ROWS_AT_ONCE = 1 << 20
 _STATE = ("_n", "_m", "_weighted", "_host", "_gpu", "_columns", "_directed", "_labels", "_order", "_device")
 
 
@@ -337,6 +373,18 @@ def _hashable(value: Any) -> bool:
 def arc_tails(graph: GraphArrays) -> npt.NDArray[np.int32]:
     """The vertex that each stored arc leaves, beside `indices`."""
     return np.repeat(np.arange(graph.n, dtype=np.int32), graph.degrees)
+
+
+def tails_of(ends: Any, first: int = 0) -> Any:
+    """The vertex that each arc of some rows leaves, where the rows are: `ends` are their offsets, `first` is the first.
+
+    >>> tails_of(np.array([5, 7, 7, 8]), first=2).tolist()
+    [2, 2, 4]
+    """
+    if not on_gpu(ends):
+        return np.repeat(np.arange(first, first + len(ends) - 1, dtype=np.int32), np.diff(ends))
+    xp = module_of(ends)  # CuPy repeats every entry as often
+    return first - 1 + xp.searchsorted(ends, xp.arange(int(ends[0]), int(ends[-1]), dtype=ends.dtype), side="right")
 
 
 def vertex_names(graph: GraphArrays) -> Any:

@@ -16,7 +16,34 @@ import numpy.typing as npt
 from hopwave.arrays import is_on_gpu, masked_place
 from hopwave.checks.numbers import is_real, shown
 from hopwave.errors import GraphError
+from hopwave.graph import reshape
 from hopwave.graph.csr import builders, rows_of
+
+_OF_A_TABLE = "Graph.from_pandas(table, source, target, weight), the names of its columns"
+# What to write for an object of another library that is no graph of hopwave.
+CONSTRUCTORS = {
+    "igraph": "Graph.from_igraph(g)",
+    "pandas": _OF_A_TABLE,
+    "polars": _OF_A_TABLE,
+    "cudf": _OF_A_TABLE,
+    "pyarrow": "Graph.from_arrow(table, source, target, weight), the names of its columns",
+    "duckdb": "Graph.from_arrow(table, source, target, weight), the names of its columns",
+    "scipy": "Graph.from_scipy(A)",
+    "networkx": "Graph.from_networkx(g)",
+    "torch": "Graph.from_edge_index(edge_index)",
+    "torch_geometric": "Graph.from_edge_index(data.edge_index)",
+}
+
+
+def constructor_of(given: Any) -> str:
+    """What to write to make a graph of an object.
+
+    >>> constructor_of([(0, 1)])
+    'Graph.from_edges(src, dst), two columns, or a list of pairs'
+    """
+    library = type(given).__module__.partition(".")[0].removeprefix("_")
+    return CONSTRUCTORS.get(library, "Graph.from_edges(src, dst), two columns, or a list of pairs")
+
 
 EXACT_UP_TO = 2**53  # whole numbers above this are not all float64 numbers
 
@@ -85,6 +112,11 @@ def object_array(values: Sequence[Any]) -> npt.NDArray[Any]:
     for i, value in enumerate(values):
         array[i] = value
     return array
+
+
+def lists_of_objects(column: npt.NDArray[Any]) -> Any:
+    """A column for polars, which makes text of a list of text, and of an array of objects a column without a type."""
+    return column.tolist() if column.dtype == object else column
 
 
 # ---------------------------------------------------------------- weights
@@ -246,6 +278,8 @@ class _OnHost:
     column = staticmethod(as_column)
     first_nan = staticmethod(first_nan)
     rows_of = staticmethod(rows_of)
+    tails = staticmethod(reshape.sources)
+    induced = staticmethod(reshape.induced)
 
     @staticmethod
     def extent(*columns: npt.NDArray[Any]) -> tuple[int, int]:

@@ -71,6 +71,12 @@ class Builder(Protocol):
     def to_host(self, array: Array) -> npt.NDArray[Any]:
         """A copy in the host's memory."""
 
+    def tails(self, rows: Rows) -> Array:
+        """The row of every arc."""
+
+    def induced(self, rows: Rows, vertices: npt.NDArray[np.int64]) -> Rows:
+        """The rows of these vertices (ascending, each once) and the arcs between them, renumbered 0, 1, 2, …"""
+
 
 def _of_engines() -> Builder:
     """The builder of the GPU's engine. Engines are imported when one is first needed, and register theirs then."""

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from hopwave.arrays import module_of
 from hopwave.errors import GraphError
-from hopwave.graph.arrays import GraphArrays, arc_tails, vertex_names
+from hopwave.graph.arrays import GraphArrays, arc_tails, tails_of, vertex_names
+from hopwave.graph.columns import lists_of_objects
 from hopwave.system.optional import optional
 
 if TYPE_CHECKING:
@@ -68,9 +70,22 @@ class Edges:
         ['source', 'target', 'weight']
         """
         pandas = optional("pandas", "to_pandas")
+        return pandas.DataFrame(self._columns())
+
+    def to_polars(self) -> Any:
+        """A polars DataFrame with the columns of `to_pandas`.
+
+        >>> import hopwave as hw
+        >>> hw.Graph.from_edges(["ann"], ["bob"], weights=[3]).edges().to_polars().rows()
+        [('ann', 'bob', 3.0)]
+        """
+        polars = optional("polars", "to_polars")
+        return polars.DataFrame({name: lists_of_objects(part) for name, part in self._columns().items()})
+
+    def _columns(self) -> dict[str, npt.NDArray[Any]]:
         names = vertex_names(self.graph)
         columns = {"source": names[self.source], "target": names[self.target]}
-        return pandas.DataFrame(columns if self.weights is None else columns | {"weight": self.weights})
+        return columns if self.weights is None else columns | {"weight": self.weights}
 
     def __len__(self) -> int:
         return len(self.source)
@@ -131,6 +146,22 @@ class GraphEdges(GraphArrays):
         return edges.source, edges.target
 
     # ---------------------------------------------------------------- for other libraries
+
+    def to_edge_index(self) -> npt.NDArray[np.int64]:
+        """All stored arcs as PyTorch Geometric's `edge_index`: two rows of ids, sources above targets.
+
+        `weights` are its `edge_weight`. An undirected edge has both directions. `torch.from_dlpack(G.to_edge_index())`
+        is the tensor, without a copy; a graph on a GPU has an array of CuPy, and the tensor is on that GPU.
+
+        >>> import hopwave as hw
+        >>> hw.Graph.from_edges([0, 1], [1, 2]).to_edge_index().tolist()
+        [[0, 1, 1, 2], [1, 0, 2, 1]]
+        """
+        rows = self._gpu if self._device == "cuda" and self._gpu is not None else self._rows
+        xp = module_of(rows.indices)
+        found: npt.NDArray[np.int64] = xp.empty((2, self.m), np.int64)
+        found[0], found[1] = tails_of(rows.indptr), rows.indices
+        return found
 
     def to_scipy(self, dtype: npt.DTypeLike | None = None) -> csr_array:
         """The adjacency matrix as a SciPy CSR array of the weights, or of ones (bool by default) without weights.

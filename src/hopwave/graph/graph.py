@@ -24,9 +24,10 @@ from hopwave.checks.options import flag, flag_or_none, one_of
 from hopwave.errors import GraphError
 from hopwave.graph import construct, reshape
 from hopwave.graph.arrays import Order
-from hopwave.graph.columns import label_column, object_array
+from hopwave.graph.columns import constructor_of, label_column, object_array
 from hopwave.graph.csr import Combine, Rows, builders, is_ascending
 from hopwave.graph.edges import GraphEdges
+from hopwave.system.optional import optional
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -37,7 +38,7 @@ class Graph(GraphEdges):
 
     Self-loops and repeated edges are legal: neither changes a distance. Repeats are merged unless `repeats="keep"`;
     those kept are parallel arcs, and each counts as a path of its own. An undirected edge is stored as two arcs, a
-    self-loop as one, so `G.m` counts stored arcs.
+    self-loop as one, so `G.m` counts stored arcs, and `G.number_of_edges` edges.
 
     Weights belong to the graph. Questions about hops (`bfs`, betweenness, closeness, …) ignore them; `sssp`, `pagerank`
     and the centralities beside it use the graph's own weights when it has them.
@@ -45,7 +46,7 @@ class Graph(GraphEdges):
     >>> import hopwave as hw
     >>> G = hw.Graph.from_edges([0, 1, 2], [1, 2, 0], weights=[2.0, 1.0, 5.0])
     >>> G
-    Graph(n=3, m=6, undirected, weighted)
+    Graph(3 vertices, 3 edges, undirected, weighted)
     >>> G.neighbors(0).tolist(), G.weights[G.indptr[0]:G.indptr[1]].tolist()
     ([1, 2], [2.0, 5.0])
     """
@@ -162,7 +163,7 @@ class Graph(GraphEdges):
         >>> import hopwave as hw
         >>> import scipy.sparse as sp
         >>> hw.Graph.from_scipy(sp.eye_array(3, k=1))
-        Graph(n=3, m=2, directed, weighted)
+        Graph(3 vertices, 2 edges, directed, weighted)
         """
         directed, weights = flag_or_none("directed", directed), flag_or_none("weights", weights)
         rows, is_directed = construct.from_scipy(A, directed, weights, combine)
@@ -210,13 +211,59 @@ class Graph(GraphEdges):
         >>> Graph.from_pandas(pd.DataFrame({"a": [0, 1], "b": [1, 2], "km": [3.5, 1.0]}), "a", "b", "km").weights.max()
         np.float64(3.5)
         """
-        columns = list(getattr(df, "columns", ()))
+        return cls._from_table(df, list(getattr(df, "columns", ())), source, target, weight, directed, options)
+
+    @classmethod
+    def from_arrow(
+        cls,
+        table: Any,
+        source: str = "source",
+        target: str = "target",
+        weight: str | None = None,
+        directed: bool = False,
+        **options: Any,
+    ) -> Graph:
+        """The graph of an Arrow stream with one edge per row: of pyarrow, DuckDB, polars, or any with Arrow's protocol.
+
+        An object has the protocol if it has the method `__arrow_c_stream__`; a stream is read to its end. The arguments
+        are those of `from_pandas`. Needs pyarrow.
+
+        >>> import pyarrow as pa
+        >>> Graph.from_arrow(pa.table({"source": ["ann", "bob"], "target": ["bob", "cyd"]}))
+        Graph(3 vertices, 2 edges, undirected, labelled)
+        """
+        if not hasattr(table, "__arrow_c_stream__"):
+            raise GraphError(f"{type(table).__name__} is no stream of Arrow; give {constructor_of(table)}")
+        read = optional("pyarrow", "from_arrow").RecordBatchReader.from_stream(table).read_all()
+        return cls._from_table(read, read.column_names, source, target, weight, directed, options)
+
+    @classmethod
+    def _from_table(
+        cls, table: Any, columns: list[Any], source: Any, target: Any, weight: Any, directed: bool, options: Any
+    ) -> Graph:
         for name in (source, target, *(() if weight is None else (weight,))):
             if name not in columns:
                 found = ", ".join(map(repr, columns)) or "none"
                 raise GraphError(f"the table has no column {name!r}; its columns are {found}")
-        weights = None if weight is None else df[weight]
-        return cls.from_edges(df[source], df[target], directed=directed, weights=weights, **options)
+        weights = None if weight is None else table[weight]
+        return cls.from_edges(table[source], table[target], directed=directed, weights=weights, **options)
+
+    @classmethod
+    def from_edge_index(
+        cls, edge_index: Any, n: int | None = None, directed: bool = True, *, weights: Any = None, **options: Any
+    ) -> Graph:
+        """The graph of PyTorch Geometric's `edge_index`, two rows of ids, sources above targets; a tensor or an array.
+
+        `n` is its `num_nodes`, `weights` its `edge_weight`. An undirected graph has both directions of an edge there;
+        with `directed=False` they become one. The other options are those of `from_edges`.
+
+        >>> Graph.from_edge_index(np.array([[0, 1, 1, 2], [1, 0, 2, 1]]), directed=False)
+        Graph(3 vertices, 2 edges, undirected)
+        """
+        shape = tuple(getattr(edge_index, "shape", ()))
+        if len(shape) != 2 or shape[0] != 2:
+            raise GraphError(f"edge_index has the shape {shape}, not (2, edges); give a row of sources, one of targets")
+        return cls.from_edges(edge_index[0], edge_index[1], n, directed, weights=weights, **options)
 
     @classmethod
     def from_igraph(cls, g: Any, weight: str | None = "weight", *, combine: Combine | None = None) -> Graph:
@@ -226,7 +273,7 @@ class Graph(GraphEdges):
 
         >>> import igraph
         >>> Graph.from_igraph(igraph.Graph([(0, 1), (1, 2)]))
-        Graph(n=3, m=4, undirected)
+        Graph(3 vertices, 2 edges, undirected)
         """
         if not (hasattr(g, "get_edgelist") and hasattr(g, "vs")):
             raise GraphError(f"from_igraph takes an igraph Graph, not {type(g).__name__}; use from_edges")
@@ -299,12 +346,26 @@ class Graph(GraphEdges):
         """
         if isinstance(vertices, str | bytes) or not isinstance(vertices, Iterable) or getattr(vertices, "ndim", 1) == 0:
             raise GraphError(f"{vertices!r} is not a list of vertices; for a single one give [{vertices!r}]")
-        ids = np.unique(np.fromiter((self.index(vertex) for vertex in vertices), np.int64))
-        return self._induced(ids)
+        return self._induced(self._ids(vertices))
+
+    def _ids(self, vertices: Iterable[Any]) -> npt.NDArray[np.int64]:
+        """The ids of vertices, ascending, each once."""
+        if self._labels is None and type(vertices) is np.ndarray and vertices.dtype.kind in "iu":
+            outside = (vertices < 0) | (vertices >= self.n)
+            if outside.any():
+                self.index(vertices[int(np.argmax(outside))])  # says what is wrong with it
+            chosen = np.zeros(self.n, np.bool_)
+            chosen[vertices] = True
+            return np.flatnonzero(chosen)
+        return np.unique(np.fromiter((self.index(vertex) for vertex in vertices), np.int64))
 
     def _induced(self, ids: npt.NDArray[np.int64]) -> Graph:
         plain = self._labels is None and np.array_equal(ids, np.arange(len(ids)))
         labels = None if plain else ids if self._labels is None else self._labels[ids]
+        if self._device == "cuda" and self._gpu is not None and self._order == "ascending":
+            graph = Graph.__new__(Graph)
+            graph._set(None, builders["cuda"]().induced(self._gpu, ids), self._directed, labels, "cuda")
+            return graph
         return self._with(reshape.induced(self._ascending()._rows, ids), labels=labels)
 
     def largest_component(self) -> Graph:
@@ -332,10 +393,12 @@ class Graph(GraphEdges):
         """
         if not self._directed:
             return self
-        edges = self.edges()
-        return Graph.from_edges(
-            edges.source, edges.target, self.n, weights=edges.weights, combine=combine, labels=self._labels,
-        )  # fmt: skip
+        if self._device == "cuda" and self._gpu is not None:
+            source, (_, target, weights) = builders["cuda"]().tails(self._gpu), self._gpu
+        else:
+            edges = self.edges()
+            source, target, weights = edges.source, edges.target, edges.weights
+        return Graph.from_edges(source, target, self.n, weights=weights, combine=combine, labels=self._labels)
 
     def relabel(self, labels: Mapping[Any, Any] | Sequence[Any] | npt.NDArray[Any] | None) -> Graph:
         """The same graph with other names: one per vertex, a mapping from old names to new ones, or None for none.

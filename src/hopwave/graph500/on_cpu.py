@@ -46,8 +46,7 @@ class OnCpu:
         began = time.perf_counter()
         self.graph = Graph.from_csr(*sorted_rows(u, v, n, symmetric=True)[:2], directed=False, check=False)
         loaded = self.engine.load(self.graph, self.plan)
-        if neighbour_order(self.plan) == "paper":
-            loaded.adjacency("paper")  # sorts the rows
+        loaded.prepare(neighbour_order(self.plan))  # sorts the rows: a part of kernel 1, and of no search
         self.construction_seconds = time.perf_counter() - began
         self.about: dict[str, Any] = {"device": "cpu", "ranks": 1, "plan": plan.name, "threads": thread_count(threads)}
 

@@ -80,7 +80,8 @@ def read(
     progress : bool, optional
         None shows a bar (lines, if stderr is not a terminal) after two seconds, True at once, False never.
     **options
-        Options of this format alone, for example `source=` and `target=` for the columns of a table.
+        Options of this format alone, for example `source=` and `target=` for the columns of a table, or `mmap=True` to
+        map an .npz file, unchecked, instead of reading it.
 
     Returns
     -------
@@ -102,7 +103,7 @@ def read(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write(f"{folder}/path.mtx.gz", Graph.from_edges([0, 1], [1, 2]))
     ...     read(f"{folder}/path.mtx.gz")
-    Graph(n=3, m=4, undirected)
+    Graph(3 vertices, 2 edges, undirected)
     """
     directed, labels, weights = flag_or_none("directed", directed), flag("labels", labels), flag("weights", weights)
     if n is not None and not (is_whole(n) and 0 <= n <= LARGEST_VERTEX_COUNT):

@@ -78,12 +78,13 @@ class Grammar:
             raise Problem(f"found {shown(line)} without a weight; expected {self.expected}")
         return u, v, self.value(fields[1 + self.weight])
 
-    def as_numbers(self) -> tuple[int, int, int, int, int, int, int, bool, int]:
+    def as_numbers(self) -> tuple[int, int, int, int, int, int, int, bool, int, bool]:
         """The fields of `scan.Shape`, for the compiled scanner."""
         comment, other_comment = (self.comments * 2)[:2] or b"\n\n"  # no comment starts with a newline
         delimiter, prefix = ord(self.delimiter or b"\0"), ord(self.prefix or b"\0")
         values = -1 if self.values is None else self.values
-        return self.first, self.last, delimiter, comment, other_comment, prefix, values, self.whole, self.weight
+        lone = self.lone and self.delimiter not in (b"", b"\t")  # a tab at the end of a line is a blank
+        return self.first, self.last, delimiter, comment, other_comment, prefix, values, self.whole, self.weight, lone
 
     def _vertex(self, field: bytes, line: bytes) -> int:
         if field.isdigit() and len(field) <= 18 and self.first <= int(field) <= self.last:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
-from hopwave.io.format import Format, Request, Target, whole_weights
+from hopwave.io.format import PRINTED_FROM, Format, Request, Target, whole_weights, write_in_threads
 from hopwave.io.lines import LARGEST_NUMBER, in_threads, shown
 from hopwave.io.source import LONE_RETURN, Source
 
@@ -184,6 +184,8 @@ def write(target: Target, graph: Graph) -> None:
     whole_weights(target, graph, 1, LARGEST_WEIGHT, ".mtx, .csv or .npz")
     target.stream.write(f"{graph.n} {len(u)}{' 1' if graph.is_weighted else ''}\n".encode())
     step = 10_000
+    if graph.m >= PRINTED_FROM:
+        return write_in_threads(target, range(0, graph.n, step), lambda start: _printed(graph, start, start + step))
     for start in range(0, graph.n, step):
         offsets = graph.indptr[start : min(start + step, graph.n) + 1].astype(np.int64)
         part = slice(offsets[0], offsets[-1])
@@ -193,6 +195,19 @@ def write(target: Target, graph: Graph) -> None:
         cuts = (offsets - offsets[0]).tolist()
         lines = [" ".join(words[a:b]) for a, b in pairwise(cuts)]
         target.stream.write(("\n".join(lines) + "\n").encode())
+
+
+def _printed(graph: Graph, start: int, end: int) -> npt.NDArray[np.uint8]:
+    """The lines of some vertices, by compiled code."""
+    from hopwave.io import print_lines
+
+    offsets = graph.indptr[start : end + 1].astype(np.int64)
+    part = slice(offsets[0], offsets[-1])
+    values = graph.indices[part].astype(np.int64) + 1
+    if graph.weights is None:
+        return print_lines.lists(values, offsets[1:] - offsets[0])
+    both = np.column_stack([values, graph.weights[part].astype(np.int64)])
+    return print_lines.lists(both.reshape(-1), 2 * (offsets[1:] - offsets[0]))
 
 
 FORMAT = Format(

@@ -26,6 +26,7 @@ PLUS, MINUS, POINT, ZERO, NINE, UPPER_E, LOWER_E = 43, 45, 46, 48, 57, 69, 101
 
 UNSURE = -1  # in place of a position: Python must read this line
 TEN, EXACT = np.uint64(10), np.uint64(2**53)
+ONE = np.uint64(0x3FF0000000000000)  # the bits of 1.0, the weight of a vertex without an edge
 MOST_SIGNIFICANT = 19  # digits that fit into 64 bits, without a sign
 MOST_DIGITS = 18  # every number with this many digits fits into 64 bits
 
@@ -46,6 +47,7 @@ class Shape(NamedTuple):
     values: int  # how many numbers follow the two ids; -1: anything may follow
     whole: bool  # these numbers are integers
     weight: int  # which column after the two ids is the weight, counted from 1; 0: none
+    lone: bool  # cells after the first may be empty: a vertex without an edge
 
 
 @inlined
@@ -263,6 +265,16 @@ def _skip_cell(data: Any, position: int, shape: Shape) -> int:
 
 
 @inlined
+def _empty_cells(data: Any, position: int, shape: Shape) -> int:
+    """Nothing but delimiters and blanks: the position of the newline."""
+    c = _byte(data, position)
+    while c == shape.delimiter or c == SPACE or c == TAB:
+        position += 1
+        c = _byte(data, position)
+    return _end(data, position)
+
+
+@inlined
 def _edge(data: Any, position: int, shape: Shape, bits: Any) -> tuple[int, int, Any, int]:
     """Both ids of a line, the bits of its weight (0 where bits is None), and the position of its newline."""
     position = _prefix(data, position, shape)
@@ -274,6 +286,10 @@ def _edge(data: Any, position: int, shape: Shape, bits: Any) -> tuple[int, int, 
     position = _gap(data, position, shape)
     if position == UNSURE:
         return 0, 0, NOTHING, UNSURE
+    if shape.lone:
+        end = _empty_cells(data, position, shape)
+        if end != UNSURE:
+            return a, shape.first - 1, ONE, end
     b, position = _vertex(data, position, shape)
     if position == UNSURE:
         return 0, 0, NOTHING, UNSURE

@@ -326,13 +326,15 @@ CATALOGUE: dict[str, Plan] = {
 }
 
 
-def plan(name: str | Plan) -> Plan:
+def plan(name: str | Plan, task: str | None = None) -> Plan:
     """The plan of that name.
 
     Parameters
     ----------
     name : str or Plan
         A name of `plans()`. A plan is returned as it is.
+    task : {"search", "betweenness", "paths"}, optional
+        What the plan is for: an error then names only those that do that.
 
     Returns
     -------
@@ -359,9 +361,10 @@ def plan(name: str | Plan) -> Plan:
         return name
     if not isinstance(name, str) or name not in CATALOGUE:
         lower = name.lower() if isinstance(name, str) else ""
-        near = [lower] if lower in CATALOGUE else get_close_matches(lower, CATALOGUE)
+        fitting = [other.name for other in CATALOGUE.values() if task is None or other.task == task]
+        near = [lower] if lower in fitting else get_close_matches(lower, fitting)
         meant = f"did you mean {' or '.join(map(repr, near))}? Use" if near else "use"
-        raise PlanError(f"plan {name!r} is not known; {meant} 'auto' or one of {', '.join(CATALOGUE)}")
+        raise PlanError(f"plan {name!r} is not known; {meant} 'auto' or one of {', '.join(fitting)}")
     return CATALOGUE[name]
 
 

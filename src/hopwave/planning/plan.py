@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from hopwave.errors import PlanError
 from hopwave.planning.jobs import SearchJob
-from hopwave.planning.rules import Rule
+from hopwave.planning.rules import ByFunction, Rule
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,8 @@ class Plan:
     name, paper, section, summary
         The plan's name in the catalogue, where it was published, and what it does in one line.
     steps, rule
-        The ways to compute a level, and the rule that picks one of them for each level.
+        The ways to compute a level, and the rule that picks one of them for each level. A rule may be a function of
+        your own: it is given the sizes of a level (`hopwave.planning.rules.Sizes`) and returns the number of a step.
     loop
         Where the loop over levels runs: on the "host", or on the "device", with the rule inside.
     order
@@ -146,6 +147,16 @@ class Plan:
 
     def __post_init__(self) -> None:
         _check_words(self)
+        given: Any = self.rule
+        if not isinstance(given, Rule):
+            if not callable(given):
+                raise PlanError(f"rule={given!r} is no rule; give one of hopwave.planning.rules, or a function")
+            object.__setattr__(self, "rule", ByFunction(given, len(self.steps)))
+        if isinstance(self.rule, ByFunction) and (self.loop == "device" or self.task != "search"):
+            raise PlanError(
+                f"plan {self.name!r} has a function as its rule, which only the host can call in a search; "
+                "give loop='host' and task='search', or one of hopwave.planning.rules"
+            )
         if len(self.steps) != self.rule.choices:
             raise PlanError(
                 f"plan {self.name!r} has {len(self.steps)} steps, but {self.rule} picks among {self.rule.choices}; "
@@ -203,5 +214,4 @@ class PlanUsed:
         return hash(self.name)
 
     def __str__(self) -> str:
-        without = f"; without {', '.join(self.without)}" if self.without else ""
-        return f"{self.name} ({self.why}{without})"
+        return f"{self.name} ({self.why})"

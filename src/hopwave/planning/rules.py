@@ -14,8 +14,12 @@ on numbers, without Python objects:
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
+
+from hopwave.checks.numbers import is_whole
+from hopwave.errors import PlanError
 
 
 @dataclass(frozen=True)
@@ -125,6 +129,11 @@ class Rule:
     code: ClassVar[int]
     choices: ClassVar[int] = 2
 
+    @property
+    def function(self) -> Callable[..., int]:
+        """The function that chooses, of a, b and the sizes."""
+        return FUNCTIONS[self.code]
+
     def parameters(self) -> tuple[float, float]:
         """The parameters a and b of the function."""
         given = [float(value) for value in vars(self).values()]
@@ -137,7 +146,7 @@ class Rule:
         1
         """
         s = sizes
-        return FUNCTIONS[self.code](*self.parameters(), s.n, s.m, s.nf, s.mf, s.mu, s.nf0, s.mf0, s.last)
+        return self.function(*self.parameters(), s.n, s.m, s.nf, s.mf, s.mu, s.nf0, s.mf0, s.last)
 
     def __str__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{value:g}' for value in vars(self).values())})"
@@ -202,3 +211,44 @@ class Fewer(Rule):
     alpha: float
     floor: float
     code: ClassVar[int] = 6
+
+
+class ByFunction(Rule):
+    """A caller's own function of the `Sizes` of a level, which returns the number of a step: `Plan(…, rule=function)`.
+
+    Compiled loops cannot call it: it needs an engine whose loop over levels is in Python.
+
+    >>> ByFunction(lambda sizes: int(sizes.nf > sizes.n / 10), 2).choose(Sizes(n=100, m=1000, nf=20, mf=100, mu=900))
+    1
+    """
+
+    code: ClassVar[int] = -1
+
+    def __init__(self, given: Callable[[Sizes], int], choices: int) -> None:
+        self.given, self.steps = given, choices
+
+    @property
+    def choices(self) -> int:  # type: ignore[override]
+        """How many steps it picks from."""
+        return self.steps
+
+    @property
+    def function(self) -> Callable[..., int]:
+        return lambda a, b, *sizes: self._checked(self.given(Sizes(*sizes)))
+
+    def _checked(self, choice: Any) -> int:
+        if not is_whole(choice) or not 0 <= choice < self.steps:
+            raise PlanError(f"{self} chose step {choice!r}; return a whole number from 0 to {self.steps - 1}")
+        return int(choice)
+
+    def parameters(self) -> tuple[float, float]:
+        return 0.0, 0.0
+
+    def __str__(self) -> str:
+        return getattr(self.given, "__name__", repr(self.given))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ByFunction) and (self.given, self.steps) == (other.given, other.steps)
+
+    def __hash__(self) -> int:
+        return hash((self.given, self.steps))

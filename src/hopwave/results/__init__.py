@@ -3,9 +3,10 @@
     search           BFSResult
     shortest_paths   ShortestPaths: paths along arcs with weights
     betweenness      BetweennessResult, EdgeBetweennessResult
-    scores           VertexScores, Estimate, DistanceHistogram
+    scores           VertexScores
+    estimates        Estimate, DistanceHistogram
     components       Components, Communities
-    tables           results as pandas tables
+    tables           results as tables of pandas and polars
 
 Results are frozen dataclasses with NumPy arrays, or CuPy arrays if the graph is on a GPU. `to_dict()` and `to_pandas()`
 convert them; notebooks show them as tables.

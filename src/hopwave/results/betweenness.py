@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from hopwave.algorithms.brandes import Certificate
 from hopwave.arrays import on_host
+from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.graph.arrays import vertex_names
 from hopwave.planning.plan import PlanUsed
@@ -141,8 +142,22 @@ class EdgeBetweennessResult(Scores):
     def to_pandas(self) -> pd.DataFrame:
         """A DataFrame with one row per edge: source, target, betweenness, and its bound if there is one."""
         pandas = optional("pandas", "to_pandas")
+        return pandas.DataFrame({**self._names(), **self._columns()})
+
+    def _names(self) -> dict[str, npt.NDArray[Any]]:
         names, (source, target) = np.asarray(vertex_names(self.graph)), self._ends()
-        return pandas.DataFrame({"source": names[source], "target": names[target], **self._columns()})
+        return {"source": names[source], "target": names[target]}
+
+    def _place(self, key: Any) -> int:
+        """Where the score of an edge (u, v) is; of parallel edges, the first. Raises a GraphError if there is none."""
+        if not isinstance(key, tuple) or len(key) != 2:
+            raise GraphError(f"{key!r} is not an edge; give two vertices, (u, v)")
+        u, v = (self.graph.index(end) for end in key)
+        begin, end = self.graph.indptr[u : u + 2].tolist()
+        found = np.flatnonzero(self.graph.indices[begin:end] == v)
+        if not len(found):
+            raise GraphError(f"{key!r} is not an edge of this graph; `edges()` lists them")
+        return int(begin + found[0])
 
     _things = "edges"
     _heads = ("source", "target")

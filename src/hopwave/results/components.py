@@ -13,14 +13,14 @@ from hopwave.algorithms import components as _components
 from hopwave.display import html
 from hopwave.graph import Graph
 from hopwave.graph.arrays import vertex_names
-from hopwave.results.tables import SHOWN, by_vertex
+from hopwave.results.tables import SHOWN, Tabled, by_vertex
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 @dataclass(frozen=True, eq=False)
-class Components:
+class Components(Tabled):
     """The components of a graph. They are numbered in the order of their lowest vertices.
 
     Attributes
@@ -87,7 +87,10 @@ class Components:
         >>> hw.connected_components(hw.Graph.from_edges(["a"], ["b"])).to_pandas()["component"].to_dict()
         {'a': 0, 'b': 0}
         """
-        return by_vertex(self.graph, {self._kind: self.labels})
+        return by_vertex(self.graph, self._columns())
+
+    def _columns(self) -> dict[str, Any]:
+        return {self._kind: self.labels}
 
     @property
     def _kind(self) -> str:

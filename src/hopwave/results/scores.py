@@ -1,7 +1,8 @@
-"""Results that are numbers: one per vertex, a single estimate with its error, a histogram of distances."""
+"""Results that are numbers, one per vertex or edge: read like a dictionary, as an array, as a table."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,20 +11,25 @@ import numpy.typing as npt
 
 from hopwave.algorithms.top_scores import Searches
 from hopwave.arrays import Deferring, on_host
-from hopwave.display import drawing, html
+from hopwave.display import html
 from hopwave.display.scores import highest, plot_scores
+from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.graph.arrays import vertex_names
-from hopwave.results.tables import SHOWN, by_vertex
-from hopwave.system.optional import optional
+from hopwave.results.estimates import surely
+from hopwave.results.tables import SHOWN, Tabled, by_vertex
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
 
-class Scores(Deferring):
-    """One score per vertex or per edge. Subclasses are frozen dataclasses with these attributes."""
+class Scores(Deferring, Tabled):
+    """One score per vertex or per edge. Subclasses are frozen dataclasses with these attributes.
+
+    Scores read like a dictionary by label or id: `scores["ann"]`, `"ann" in scores`, `max(scores, key=scores.get)`,
+    `dict(scores)`. They are an array to NumPy, and to PyTorch, JAX and CuPy by DLPack, without a copy.
+    """
 
     name: str
     scores: npt.NDArray[Any]
@@ -44,13 +50,66 @@ class Scores(Deferring):
         best = highest(scores, k)
         return list(zip(self._labels(best), scores[best].tolist(), strict=True))
 
+    def __getitem__(self, key: Any) -> Any:
+        """The score of a vertex, by label or id; of an edge (u, v)."""
+        return self.scores[self._place(key)].item()
+
+    def __contains__(self, key: Any) -> bool:
+        try:
+            self._place(key)
+        except GraphError:
+            return False
+        return True
+
+    def __iter__(self) -> Iterator[Any]:
+        """The vertices (or edges) that have a score, in the order of a table."""
+        return iter(self.to_dict())
+
+    def __len__(self) -> int:
+        return len(self._listed(self.scores))
+
+    def keys(self) -> Any:
+        """The vertices (or edges) that have a score."""
+        return self.to_dict().keys()
+
+    def values(self) -> Any:
+        """The scores."""
+        return self.to_dict().values()
+
+    def items(self) -> Any:
+        """Pairs of a vertex (or edge) and its score."""
+        return self.to_dict().items()
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        """The score of a vertex (or edge), or `default` if it has none.
+
+        >>> import hopwave as hw
+        >>> scores = hw.closeness_centrality(hw.Graph.from_edges(["ann", "bob"], ["bob", "cyd"]))
+        >>> scores["bob"], scores.get("zoe"), max(scores, key=scores.get)
+        (1.0, None, 'bob')
+        """
+        try:
+            return self[key]
+        except GraphError:
+            return default
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
+        return np.array(on_host(self.scores), dtype, copy=copy)
+
+    def __dlpack__(self, **options: Any) -> Any:
+        """The scores for PyTorch, JAX or CuPy: `torch.from_dlpack(result)`, without a copy."""
+        return self.scores.__dlpack__(**options)
+
+    def __dlpack_device__(self) -> Any:
+        return self.scores.__dlpack_device__()
+
     def to_dict(self) -> dict[Any, Any]:
         """The score of every vertex, by label or id, as NetworkX returns it."""
         names = np.asarray(vertex_names(self.graph))[self._vertices]
         return dict(zip(names.tolist(), self.scores.tolist(), strict=True))
 
     def to_pandas(self) -> pd.DataFrame:
-        """A DataFrame with one row per vertex: its score, and its bound if there is one."""
+        """A DataFrame with one row per vertex: its score; after a sample also how far it may be off."""
         return by_vertex(self.graph, self._columns(), self._vertices)
 
     def plot(self, ax: Axes | None = None, *, top: int | None = None) -> Axes:
@@ -63,7 +122,7 @@ class Scores(Deferring):
         ax : matplotlib Axes, optional
             Where to draw; by default on a new figure of pyplot.
         top : int, optional
-            Draw that many of the highest scores as bars. After a sample, error bars show their bounds.
+            Draw that many of the highest scores as bars. After a sample, error bars show where the exact scores lie.
 
         Returns
         -------
@@ -90,7 +149,7 @@ class Scores(Deferring):
         def names(places: list[int]) -> list[str]:
             return [" – ".join(map(str, self._cells(label))) for label in self._labels(places)]
 
-        return plot_scores(ax, self.name, columns[self.name], columns.get("bound"), names, top)
+        return plot_scores(ax, self.name, columns[self.name], self._error_bars(columns), names, top)
 
     def _repr_html_(self) -> str:
         rows = [
@@ -106,6 +165,19 @@ class Scores(Deferring):
         if self.bounds is not None:
             columns["bound"] = self._listed(self.bounds)
         return columns
+
+    def _error_bars(self, columns: dict[str, npt.NDArray[Any]]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]] | None:
+        """The ends of error bars, given the columns of a table; None if nothing was sampled."""
+        if "bound" not in columns:
+            return None
+        return columns[self.name] - columns["bound"], columns[self.name] + columns["bound"]
+
+    def _place(self, key: Any) -> int:
+        """Where the score of a vertex is; raises a GraphError if it has none."""
+        return self.graph.index(key)
+
+    def _names(self) -> dict[str, npt.NDArray[Any]]:
+        return {"vertex": np.asarray(vertex_names(self.graph))[self._vertices]}
 
     # ---- scores are those of vertices; a subclass for edges overrides these
 
@@ -154,10 +226,19 @@ class VertexScores(Scores):
     graph : Graph
         The graph.
     bounds : array of float64, or None
-        After a sample (`k=`): every exact score lies within ± its bound, all of them together with probability
-        1 − `delta`. Otherwise None.
+        After a sample (`k=`): every exact score lies within ± its bound, as surely as `interval` says: the larger of
+        `high - scores` and `scores - low`. Otherwise None, as all attributes below.
     searches : Searches, or None
         With `top=`: how many searches ran to their end, were cut off, or were skipped. Otherwise None.
+    low, high : array of float64, or None
+        After a sample: the ends of the interval of each score.
+    standard_errors : array of float64, or None
+        After a sample: how far the score of such a sample typically is from the exact one. NaN after a single draw.
+    interval : str or None
+        After a sample, "guaranteed": all exact scores lie in their intervals *together* with probability 1 − `delta`.
+        "normal": *each* lies in its own with a probability of about 1 − `delta`.
+    delta : float or None
+        After a sample: the risk of its intervals.
 
     Examples
     --------
@@ -173,6 +254,18 @@ class VertexScores(Scores):
     graph: Graph = field(repr=False)
     bounds: npt.NDArray[np.float64] | None = None
     searches: Searches | None = None
+    low: npt.NDArray[np.float64] | None = None
+    high: npt.NDArray[np.float64] | None = None
+    standard_errors: npt.NDArray[np.float64] | None = None
+    interval: str | None = None
+    delta: float | None = None
+
+    def _columns(self) -> dict[str, npt.NDArray[Any]]:
+        more = {"low": self.low, "high": self.high, "standard_error": self.standard_errors}
+        return super()._columns() | {name: on_host(found) for name, found in more.items() if found is not None}
+
+    def _error_bars(self, columns: dict[str, npt.NDArray[Any]]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]] | None:
+        return None if self.low is None else (columns["low"], columns["high"])
 
     @property
     def _vertices(self) -> npt.NDArray[np.int64]:
@@ -183,13 +276,23 @@ class VertexScores(Scores):
         return self.searches is not None
 
     def _about(self) -> list[str]:
-        return [] if self.searches is None else [str(self.searches)]
+        if self.bounds is None:
+            return [] if self.searches is None else [str(self.searches)]
+        widest = on_host(self.bounds).max(initial=0.0)
+        return ["scores exact"] if not widest else [f"scores ± {widest:.3g} at most ({self._sure()})"]
 
-    def __len__(self) -> int:
-        return len(self.scores)
+    def _sure(self) -> str:
+        """How sure an interval is, in words."""
+        return surely(self.interval, self.delta, "all together")
+
+    def _place(self, key: Any) -> int:
+        found = np.flatnonzero(self.vertices == self.graph.index(key))
+        if not len(found):
+            raise GraphError(f"{key!r} has no score here, only {len(self):,} of {self.graph.n:,} vertices have one")
+        return int(found[0])
 
     def __repr__(self) -> str:
-        sampled = "" if self.bounds is None else f", bounds up to {on_host(self.bounds).max(initial=0.0):.3g}"
+        sampled = "" if self.bounds is None else f"; {self._about()[0]}"
         if self.searches is not None:
             return f"VertexScores({self.name}, the {len(self):,} highest of {self.graph.n:,} vertices; {self.searches})"
         return f"VertexScores({self.name}, {len(self.scores):,} vertices{sampled})"
@@ -214,120 +317,3 @@ class HubsAndAuthorities(NamedTuple):
 
     hubs: VertexScores
     authorities: VertexScores
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A number that was estimated from a sample. `float()` returns its value.
-
-    Attributes
-    ----------
-    value : float
-        The estimate.
-    error : float
-        The exact number lies within value ± error with probability 1 − risk.
-    sources : int
-        How many sources were drawn.
-    risk : float
-        The probability that the error is larger (`delta=`).
-
-    Examples
-    --------
-    >>> import hopwave as hw
-    >>> mean = hw.average_shortest_path_length(hw.generate.grid(30, 30), k=200, seed=1)
-    >>> low, high = mean.bounds
-    >>> low < 20.0 < high
-    True
-    """
-
-    value: float
-    error: float
-    sources: int
-    risk: float
-
-    @property
-    def bounds(self) -> tuple[float, float]:
-        """value − error and value + error."""
-        return self.value - self.error, self.value + self.error
-
-    def __float__(self) -> float:
-        return self.value
-
-    def _repr_html_(self) -> str:
-        facts = [
-            ("value", f"{self.value:.6g}"),
-            ("error", f"± {self.error:.2g} with probability {1 - self.risk:g}"),
-            ("sources drawn", f"{self.sources:,}"),
-        ]
-        return html.table("Estimate", facts)
-
-    def __str__(self) -> str:
-        return f"{self.value:.6g} ± {self.error:.2g}"
-
-
-@dataclass(frozen=True, eq=False)
-class DistanceHistogram(drawing.Plotted):
-    """How many ordered pairs (source, target) are at each distance.
-
-    `plot()` draws them from distance 1 on; after a sample, with error bars.
-
-    Attributes
-    ----------
-    counts : array
-        `counts[d]` pairs are at distance d. `counts[0]` counts the sources themselves.
-    pairs : int
-        The number of all pairs, including those without a path between them.
-    bounds : array of float64, or None
-        Half-widths of the confidence intervals of the counts after a sample (`k=`), else None.
-    beyond : float
-        How many pairs may be farther apart than the last distance listed, with the same confidence; 0 without a sample.
-
-    Examples
-    --------
-    >>> import hopwave as hw
-    >>> h = hw.distance_histogram(hw.generate.path(4))
-    >>> h.counts.tolist(), h.unreached
-    ([4, 6, 4, 2], 0)
-    """
-
-    counts: npt.NDArray[Any]
-    pairs: int
-    bounds: npt.NDArray[np.float64] | None = None
-    beyond: float = 0.0
-
-    @property
-    def unreached(self) -> Any:
-        """How many pairs have no path from source to target."""
-        return self.pairs - self.counts.sum().item()
-
-    def mean(self) -> float:
-        """The mean distance over all pairs of different vertices with a path between them; NaN without such pairs.
-
-        >>> import hopwave as hw
-        >>> hw.distance_histogram(hw.generate.path(3)).mean()
-        1.3333333333333333
-        """
-        reached = self.counts[1:].sum()
-        return float(self.counts @ np.arange(len(self.counts)) / reached) if reached else float("nan")
-
-    def to_pandas(self) -> pd.DataFrame:
-        """A DataFrame with one row per distance: pairs, and the bound if there is one."""
-        pandas = optional("pandas", "to_pandas")
-        columns = {"pairs": self.counts}
-        if self.bounds is not None:
-            columns["bound"] = self.bounds
-        return pandas.DataFrame(columns, index=pandas.RangeIndex(len(self.counts), name="distance"))
-
-    def _draw(self, axes: Axes) -> None:
-        bounds = None if self.bounds is None else on_host(self.bounds)[1:]
-        drawing.histogram(axes, on_host(self.counts)[1:], bounds, 1, "distance", "pairs")
-
-    def _repr_html_(self) -> str:
-        first = self.counts[: 2 * SHOWN].tolist()
-        shown = [(str(distance), f"{count:,}") for distance, count in enumerate(first)]
-        if len(shown) < len(self.counts):
-            shown.append(("…", ""))
-        return html.table(f"Distances of {self.pairs:,} pairs", shown, ("distance", "pairs"))
-
-    def __repr__(self) -> str:
-        return f"DistanceHistogram(depth={max(0, len(self.counts) - 1)}, pairs={self.pairs:,})"

@@ -15,14 +15,14 @@ from hopwave.graph import Graph
 from hopwave.graph.arrays import vertex_names
 from hopwave.planning.plan import PlanUsed
 from hopwave.planning.trace import Trace
-from hopwave.results.tables import by_vertex, first_names, named
+from hopwave.results.tables import Tabled, by_vertex, first_names, named
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
 
-class SearchResult(Deferring, drawing.Plotted):
+class SearchResult(Deferring, drawing.Plotted, Tabled):
     """Distances from the nearest source, and predecessors. Subclasses are frozen dataclasses with these attributes."""
 
     graph: Graph
@@ -154,6 +154,9 @@ class BFSResult(SearchResult):
 
         Predecessors are labels if the graph has labels; a vertex that was not reached then has None.
         """
+        return by_vertex(self.graph, self._columns())
+
+    def _columns(self) -> dict[str, Any]:
         columns: dict[str, Any] = {"distance": on_host(self.distances)}
         if self.predecessors is not None:
             columns["predecessor"] = named(self.graph, on_host(self.predecessors))
@@ -161,7 +164,7 @@ class BFSResult(SearchResult):
             columns["path_count_log2"] = self.path_counts.log2()
         elif self.path_counts is not None:
             columns["path_count"] = on_host(self.path_counts)
-        return by_vertex(self.graph, columns)
+        return columns
 
     def _draw(self, axes: Axes) -> None:
         distances = on_host(self.distances)

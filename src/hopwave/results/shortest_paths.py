@@ -115,11 +115,13 @@ class ShortestPaths(SearchResult):
 
         Predecessors are labels if the graph has labels; a vertex without a path then has None.
         """
-        columns = {
+        return by_vertex(self.graph, self._columns())
+
+    def _columns(self) -> dict[str, Any]:
+        return {
             "distance": on_host(self.distances),
             "predecessor": named(self.graph, on_host(self.predecessors)),
         }
-        return by_vertex(self.graph, columns)
 
     def _draw(self, axes: Axes) -> None:
         near = on_host(self.distances[np.isfinite(self.distances)])

@@ -1,4 +1,4 @@
-"""Results as pandas tables. Vertices are named by their labels, if they have any."""
+"""Results as tables of pandas and polars. Vertices are named by their labels, if they have any."""
 
 from __future__ import annotations
 
@@ -10,13 +10,47 @@ import numpy.typing as npt
 
 from hopwave.graph import Graph
 from hopwave.graph.arrays import vertex_names
+from hopwave.graph.columns import lists_of_objects
 from hopwave.system.optional import optional
 
 if TYPE_CHECKING:
     import pandas as pd
+    import polars as pl
 
 SHOWN = 10  # rows of a result that a notebook shows
 SOURCES_SHOWN = 5
+
+
+class Tabled:
+    """A result with one row per vertex, or per edge."""
+
+    graph: Graph
+
+    def to_polars(self) -> pl.DataFrame:
+        """A polars DataFrame with the columns of `to_pandas`, in which vertices have a column of their own.
+
+        Raises an EngineError if polars is not installed.
+
+        >>> import hopwave as hw
+        >>> hw.bfs(hw.Graph.from_edges(["ann"], ["bob"]), "ann").to_polars().rows()
+        [('ann', 0, 'ann'), ('bob', 1, 'ann')]
+        """
+        return polars_frame({**self._names(), **self._columns()})
+
+    def _columns(self) -> dict[str, npt.NDArray[Any]]:
+        """The columns of a table, without the names of its rows."""
+        raise NotImplementedError
+
+    def _names(self) -> dict[str, npt.NDArray[Any]]:
+        """The columns that name the rows."""
+        return {"vertex": np.asarray(vertex_names(self.graph))}
+
+
+def polars_frame(columns: Mapping[str, Any]) -> pl.DataFrame:
+    """A polars DataFrame of these columns; labels of several types are refused by polars."""
+    polars = optional("polars", "to_polars")
+    made: pl.DataFrame = polars.DataFrame({name: lists_of_objects(part) for name, part in columns.items()})
+    return made
 
 
 def by_vertex(graph: Graph, columns: Mapping[str, Any], vertices: Any = slice(None)) -> pd.DataFrame:

@@ -6,22 +6,30 @@ line in the log. hopwave therefore compiles its functions by the `njit` of this 
 
 Numba decides by the file of a function alone whether its machine code is up to date, not by the files of the functions
 and constants compiled into it. Here all of these files count.
+
+What is not on disk yet may be in the package (shipped_code.py).
 """
 
 from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Callable
-from contextlib import suppress
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numba
-from numba.core.caching import FunctionCache
+from numba.core.caching import FunctionCache, NullCache
 
+from hopwave.system import shipped_code
 from hopwave.system.user_folder import why_not_trusted
+
+if sys.platform != "win32":
+    import fcntl
 
 log = logging.getLogger("hopwave")
 
@@ -29,7 +37,33 @@ replaced: list[Path] = []  # damaged files that were thrown away in this process
 _said = False  # whether a warning that nothing can be kept was logged
 
 
-class Cache(FunctionCache):
+class _Shipped:
+    """The part of a cache that reads the package's machine code."""
+
+    _py_func: Any
+
+    def _shipped(self, sig: Any, codegen: Any) -> Path | None:
+        path = Path(self._py_func.__code__.co_filename).resolve()
+        key = FunctionCache._index_key(self, sig, codegen)  # type: ignore[arg-type, no-untyped-call]
+        return shipped_code.file_of(self._py_func, key, _digest(tuple(compiled_together(path))))
+
+    def _load_shipped(self, sig: Any, target_context: Any) -> Any:
+        return shipped_code.load(self._shipped(sig, target_context.codegen()), target_context)
+
+
+class PackageOnly(_Shipped, NullCache):
+    """The cache of a function where nothing can be kept."""
+
+    def __init__(self, function: Any) -> None:
+        self._py_func = function
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """The package's machine code for that signature; None if it must be compiled."""
+        target_context.refresh()
+        return self._load_shipped(sig, target_context)
+
+
+class Cache(_Shipped, FunctionCache):
     """Numba's cache of one function. Files that cannot be read are deleted; errors of writing are logged."""
 
     def __init__(self, function: Any) -> None:
@@ -47,16 +81,20 @@ class Cache(FunctionCache):
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The machine code for that signature; None if it must be compiled."""
+        found = None
         try:
-            return super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
+            found = super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
         except Exception as error:  # unpickling a damaged file may raise anything
             self._throw_away(error)
-            return None
+        return self._load_shipped(sig, target_context) if found is None else found
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Store machine code; an error is logged, not raised."""
+        if os.environ.get("HOPWAVE_SHIP") and self._impl.check_cachable(data):
+            shipped_code.save(self._shipped(sig, data.codegen), data)
         try:
-            super().save_overload(sig, data)  # type: ignore[no-untyped-call]
+            with _alone(Path(self.cache_path)):
+                super().save_overload(sig, data)  # type: ignore[no-untyped-call]
         except OSError as error:  # the disk is full, or the folder has become read-only
             log.info("machine code of %s is not kept: %s", self._py_func.__name__, error)
         except Exception as error:  # another process left a damaged index
@@ -70,6 +108,19 @@ class Cache(FunctionCache):
             index.unlink()
 
 
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Only one process at a time writes to a folder: two would give two signatures of a function the same file."""
+    if sys.platform == "win32":
+        yield
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "hopwave.lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # given back when the file is closed
+        yield
+
+
+@cache
 def compiled_together(path: Path) -> list[Path]:
     """The files whose functions and constants may be compiled into a function of that file.
 
@@ -107,6 +158,7 @@ def njit(*, cache: bool = False, **options: Any) -> Callable[[Any], Any]:
                 made._cache = Cache(function)
                 return made
             _say_that_nothing_is_kept()
+            made._cache = PackageOnly(function)
         return made
 
     return compiled

@@ -32,6 +32,15 @@ def say(what: str) -> None:
         _write(what)
 
 
+_instead: str | None = None  # what goes on instead of the work that meters measure
+
+
+def instead(what: str | None) -> None:
+    """Let every meter show this in place of a share that does not grow, as while compiling; None ends it."""
+    global _instead
+    _instead = what
+
+
 def _is_wanted() -> bool:
     return os.environ.get("HOPWAVE_PROGRESS") != "0"
 
@@ -76,6 +85,10 @@ class Meter:
         self._began = 0.0
         self._last_line = 0.0  # the time of the last printed line; 0 before the first
 
+    @property
+    def _shows(self) -> tuple[str, int | None]:
+        return self._stage if _instead is None else (_instead, None)
+
     def update(self, done: int) -> None:
         """Store how much is done."""
         self._done = done
@@ -113,7 +126,7 @@ class Meter:
                 self._start()
             elif self._bar is None and (not self._last_line or now - self._last_line >= SECONDS_PER_LINE) and not over:
                 self._last_line = now
-                total = self._stage[1]
+                total = self._shows[1]
                 self._print("" if not total else f"{min(100 * self._done // total, 100)} %")
             self._shown.set()
         if self._bar is not None:
@@ -126,7 +139,7 @@ class Meter:
 
     def _print(self, state: str) -> None:
         elapsed = f"{time.monotonic() - self._began:.0f} s"
-        _write(f"{self._stage[0]}: {state + ' after ' if state else ''}{elapsed}")
+        _write(f"{self._shows[0]}: {state + ' after ' if state else ''}{elapsed}")
 
     def _start(self) -> None:
         from rich.console import Console
@@ -151,7 +164,7 @@ class Meter:
             self._bar.stop()
             self._bar = None
             return
-        stage = self._stage
+        stage = self._shows
         if self._on_bar != stage:
             for task in self._bar.task_ids:
                 self._bar.remove_task(task)

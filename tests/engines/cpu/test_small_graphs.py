@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import networkx as nx
+import numba
 import numpy as np
 import pytest
 from hypothesis import given
@@ -178,8 +179,10 @@ def test_many_searches(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_compiling_is_announced_once_on_any_stderr(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    @numba.njit
     def meet() -> None: ...
 
+    @numba.njit
     def hook() -> None: ...
 
     monkeypatch.setattr(compile_notice, "is_compiled", lambda function: False)
@@ -193,6 +196,27 @@ def test_compiling_is_announced_once_on_any_stderr(
     with compile_notice.compiling(hook):
         pass
     assert capsys.readouterr().err == ""
+
+
+@numba.njit
+def halved(x: float) -> float:
+    return x / 2
+
+
+@numba.njit
+def quartered(x: float) -> float:
+    return float(halved(halved(x)))
+
+
+def test_meters_show_how_many_functions_are_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compile_notice, "is_compiled", lambda function: False)
+    told: list[str | None] = []
+    monkeypatch.setattr(compile_notice, "instead", told.append)
+    assert compile_notice.called(quartered) == {halved, quartered}
+    with compile_notice.compiling(quartered):
+        assert quartered(8.0) == 2
+    first = "compiling, 0 of 2 functions"
+    assert told == [first, first, "compiling, 1 of 2 functions", None, None]
 
 
 def test_what_is_on_disk_is_not_announced(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

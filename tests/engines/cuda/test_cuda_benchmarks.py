@@ -28,17 +28,16 @@ def test_a_timed_search_is_compared_with_the_cpu() -> None:
 
 def test_turbobfss_answers_are_checked_by_other_operations() -> None:
     import cupy
-    from benchmarks.papers.turbobfs import wrong
 
-    from hopwave.engines.cuda.graph import CudaGraph
+    from hopwave.papers.lab import wrong
 
-    rows = tuple(CudaGraph(GRAPH).rows)
+    graph = GRAPH.to("cuda")
     found = hw.bfs(GRAPH, ROOT, device="cpu", path_counts=True)
     distance, counts = cupy.asarray(found.distances), cupy.asarray(found.path_counts)
-    assert wrong(rows, distance, counts, ROOT) == ""
-    assert "path count" in wrong(rows, distance, cupy.where(distance == 1, 2 * counts, counts), ROOT)
-    assert "more than one level" in wrong(rows, cupy.where(distance > 0, 2 * distance, distance), None, ROOT)
-    assert "source" in wrong(rows, distance + 1, None, ROOT)
+    assert wrong(graph, distance, counts, ROOT) == ""
+    assert "path count" in wrong(graph, distance, cupy.where(distance == 1, 2 * counts, counts), ROOT)
+    assert "more than one level" in wrong(graph, cupy.where(distance > 0, 2 * distance, distance), None, ROOT)
+    assert "source" in wrong(graph, distance + 1, None, ROOT)
 
 
 def test_turbobcs_scores_are_checked_by_the_cpu_and_by_other_operations() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 from pathlib import Path
@@ -70,3 +71,63 @@ def test_a_folder_that_cannot_be_made_costs_no_more_than_time(
     with caplog.at_level(logging.INFO, "hopwave"):
         kernel_files.write(KEY, CODE, SYMBOLS)
     assert "set HOPWAVE_CACHE" in caplog.text and kernel_files.read(KEY) is None
+
+
+# ---------------------------------------------------------------- in a wheel
+
+
+@pytest.fixture
+def shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A package that carries the code, made by CUDA 13."""
+    place = tmp_path / "package"
+    place.mkdir()
+    monkeypatch.setattr(kernel_files, "SHIPPED", place)
+    kernel_files.shipped_path(KEY, place).write_bytes(kernel_files.content_of(CODE, SYMBOLS))
+    (place / kernel_files.ABOUT).write_text('{"nvrtc": [13, 0]}')
+    kernel_files.why_not_shipped.cache_clear()
+    kernel_files._say_once.cache_clear()
+    return place
+
+
+def test_code_in_a_wheel_is_read(shipped: Path, caplog: pytest.LogCaptureFixture) -> None:
+    assert kernel_files.read_shipped(KEY, 13000) == kernel_files.read_shipped(KEY, 14010) == (CODE, SYMBOLS)
+    assert kernel_files.read_shipped((*KEY, "-DOTHER"), 13000) is None and not caplog.records
+
+
+@pytest.mark.parametrize("name", ["code", "about"])
+@pytest.mark.parametrize("damage", [b"", b"{}\n", b"not JSON\ncode", b'{"sha256": "00", "symbols": {}}\ncode', None])
+def test_damaged_code_in_a_wheel_is_compiled(
+    shipped: Path, name: str, damage: bytes | None, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = kernel_files.shipped_path(KEY, shipped) if name == "code" else shipped / kernel_files.ABOUT
+    path.write_bytes(path.read_bytes()[:-1] if damage is None else damage)
+    assert kernel_files.read_shipped(KEY, 13000) is kernel_files.read_shipped(KEY, 13000) is None
+    assert len(caplog.records) == 1 and "are compiled" in caplog.text and path.exists()
+
+
+def test_code_for_a_newer_driver_is_compiled(shipped: Path, caplog: pytest.LogCaptureFixture) -> None:
+    assert kernel_files.read_shipped(KEY, 12080) is None
+    assert "made by CUDA 13, and the driver is of CUDA 12" in caplog.text
+
+
+def test_a_wheel_in_a_folder_that_others_may_write_to_is_not_used(
+    shipped: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    shipped.chmod(0o777)
+    assert kernel_files.read_shipped(KEY, 13000) is None and "can be written to by others" in caplog.text
+
+
+def test_recorded_kernels_are_compiled_for_a_wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One of them, for one GPU; the shortest, as NVRTC takes seconds."""
+    pytest.importorskip("cupy_backends.cuda.libs.nvrtc")
+    from hopwave.engines.cuda import nvrtc, ship
+
+    recorded = json.loads(ship.ORDINARY.read_text())
+    assert {"one_launch", "betweenness", "shortest_paths"} <= {one[0].partition("/")[0] for one in recorded}
+    header, names, more, text = next(one for one in recorded if one[0].startswith("components/"))
+    (tmp_path / "one.json").write_text(json.dumps([[header, names, more, text]]))
+    monkeypatch.setattr(kernel_files, "SHIPPED", tmp_path / "cuda")
+    assert ship.ship(tmp_path / "cuda", ("sm_75",), tmp_path / "one.json") == 1
+    kernel_files.why_not_shipped.cache_clear()
+    found = kernel_files.read_shipped(nvrtc.shipped_key(header, "sm_75", names, more, text), 99000)
+    assert found is not None and found[0][:4] == b"\x7fELF" and set(found[1]) == set(names)

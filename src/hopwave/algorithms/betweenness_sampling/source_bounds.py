@@ -53,7 +53,7 @@ import numpy.typing as npt
 from hopwave import engines
 from hopwave.algorithms.brandes import SourceRun
 from hopwave.algorithms.scaling import scale
-from hopwave.arrays import Array, Deferred, uploaded
+from hopwave.arrays import Array, Deferred, on_host, uploaded
 from hopwave.graph import Graph
 from hopwave.planning.jobs import BetweennessJob, Floats
 
@@ -101,7 +101,7 @@ def deferred_bounds(
     """The bounds of a sample, computed when they are first read. `upload`: put them on the GPU."""
 
     def fetch() -> Array:
-        found = sample_bounds(graph, job, sums, delta, normalized)
+        found = sample_bounds(graph, job, on_host(sums), delta, normalized)
         return uploaded(found) if upload else found
 
     return Deferred(fetch)

@@ -42,6 +42,7 @@ from hopwave.planning.jobs import (
     Swept,
 )
 from hopwave.planning.plan import Plan, Pull
+from hopwave.planning.rules import ByFunction
 from hopwave.planning.trace import Level
 
 NO_LIMIT = np.iinfo(np.int32).max
@@ -76,6 +77,11 @@ class Engine:
 
     def why_not(self, plan: Plan, job: SearchJob | BetweennessJob) -> str | None:
         if isinstance(job, SearchJob):
+            if isinstance(plan.rule, ByFunction):
+                return (
+                    f"plan {plan.name!r} has a function as its rule, which compiled code cannot call; use "
+                    "device='reference' or 'cuda', whose loops are in Python, or one of hopwave.planning.rules"
+                )
             return plan.why_not(job)
         if plan.regime == "batch":
             return f"plan {plan.name!r} shares reads among GPU threads; on the CPU use 'hopwave-block' or plan='auto'"

@@ -1,11 +1,16 @@
-"""One line on stderr before Numba compiles for some seconds, which happens once per machine."""
+"""One line on stderr before Numba compiles for some seconds, which happens once per installation and function."""
 
 from __future__ import annotations
 
 import logging
 from contextlib import contextmanager
+from types import ModuleType
 
-from hopwave.system.progress import say
+from numba.core.dispatcher import Dispatcher
+from numba.core.event import Listener, register, unregister
+
+from hopwave.system import shipped_code
+from hopwave.system.progress import instead, say
 
 log = logging.getLogger("hopwave")
 
@@ -24,19 +29,65 @@ _begun = set()
 
 
 def is_compiled(function):
-    """Whether an earlier process left machine code on disk. True also if none can be kept: a warning has said so."""
+    """Whether an earlier process, or a wheel, left machine code on disk. True also if none can be kept: a warning has
+    said so."""
     try:
-        return bool(list(function._cache._cache_file._load_index()))
+        return bool(list(function._cache._cache_file._load_index())) or shipped_code.holds(function.py_func)
     except Exception:  # Numba's private attributes, or a damaged file: without them the notice is lost, nothing else
         return True
 
 
+class Count(Listener):
+    """Tells meters how many of the functions that a function calls are compiled."""
+
+    def __init__(self, function):
+        self.all, self.done, self.depth = called(function), set(), 0
+
+    def on_start(self, event):
+        """A function begins to be compiled, perhaps while another one is that calls it."""
+        self.depth += 1
+        self._tell()
+
+    def on_end(self, event):
+        """It is compiled."""
+        self.depth -= 1
+        self.done.add(event.data["dispatcher"])
+        self._tell()
+
+    def _tell(self):
+        done = len(self.done & self.all)
+        instead(f"compiling, {done} of {len(self.all)} functions" if self.depth else None)
+
+
+def called(function):
+    """The compiled functions that a compiled function calls, and those that they call, with itself."""
+    found, left = set(), [function]
+    while left:
+        one = left.pop()
+        if one in found:
+            continue
+        found.add(one)
+        names, scope = one.py_func.__code__.co_names, one.py_func.__globals__
+        places = [scope, *(vars(scope[name]) for name in names if isinstance(scope.get(name), ModuleType))]
+        left += [place[name] for place in places for name in names if isinstance(place.get(name), Dispatcher)]
+    return found
+
+
 @contextmanager
 def compiling(function):
-    """Say that compiling takes some seconds, if the function is not compiled yet. HOPWAVE_PROGRESS=0 silences it."""
-    if function not in _begun:
+    """Say that compiling takes some seconds, if the function is not compiled yet, and then how far it is.
+    HOPWAVE_PROGRESS=0 silences it."""
+    if function in _begun or is_compiled(function):
         _begun.add(function)
-        if not is_compiled(function):
-            log.info("compiling %s for this machine", function.__name__)
-            say(f"compiling for this machine, once (about {SECONDS.get(function.__name__, 3)} s)")
-    yield
+        yield
+        return
+    _begun.add(function)
+    log.info("compiling %s for this machine", function.__name__)
+    say(f"compiling for this machine, once (about {SECONDS.get(function.__name__, 3)} s)")
+    count = Count(function)
+    register("numba:compile", count)
+    try:
+        yield
+    finally:
+        unregister("numba:compile", count)
+        instead(None)

@@ -80,9 +80,9 @@ class Engine(NoOperations):
 
     @staticmethod
     def _on_device(graph: Graph) -> Any:
-        from hopwave.engines.cuda.graph import CudaGraph
+        from hopwave.engines.cuda.graph import uploaded
 
-        return graph._prepared.find(CudaGraph) or graph._prepared.keep(CudaGraph(graph))
+        return uploaded(graph)
 
     def why_not(self, plan: Plan, job: SearchJob | BetweennessJob) -> str | None:
         if not isinstance(job, SearchJob):
@@ -215,11 +215,8 @@ class Engine(NoOperations):
             )
         if operation == "blocks":
             return "device='cuda' has no biconnected components: they have no kernel; use device='cpu' or 'auto'"
-        if operation == "strong_components" and graph.directed:
-            return (
-                "device='cuda' finds weak components only: strong ones need a depth-first search, one step at a time; "
-                "use device='cpu' or 'auto' (is_strongly_connected runs on a GPU too)"
-            )
+        if operation == "strong_components" and graph.directed and not self._cooperative():
+            return "this GPU cannot launch cooperatively, which strong components need; use device='cpu'"
         if operation == "sweep" and not self._cooperative():
             return "this GPU cannot launch cooperatively, which searches from many sources need; use device='cpu'"
         return None
@@ -234,25 +231,35 @@ class Engine(NoOperations):
         _refuse_threads(threads)
         with explained("searching from many sources", graph):
             if job.weighted:
-                from hopwave.engines.cuda import many_weighted
+                from hopwave.engines.cuda import many_weighted, policy
 
+                if job.keep == "rows" and policy.one_by_one(graph.n, graph.m):
+                    return many_weighted.one_by_one(graph, self._on_device(graph).follows, job, poll)
                 return many_weighted.sweep(self.load(graph, CATALOGUE["brandes-dijkstra"]), job, poll)
+            from hopwave.engines.cuda import many_each
+
+            plan = CATALOGUE["hopwave-gpu"]
+            if many_each.possible(graph, job):
+                return many_each.sweep(self.load(graph, plan), job, poll)
             from hopwave.engines.cuda.many import begin, sweep
 
             begin(self._on_device(graph).offset, len(job.sources))
             labels = None if graph.directed else self.components(graph, False)
-            return sweep(self.load(graph, CATALOGUE["hopwave-gpu"]), job, labels, poll)
+            return sweep(self.load(graph, plan), job, labels, poll)
 
     def components(self, graph: Graph, strong: bool) -> npt.NDArray[np.int32]:
         if strong and (reason := self.why_not_operation("strong_components", graph)):
             raise EngineError(reason)
-        kept = graph._prepared.record(Structure).components  # in an undirected graph, strong components are weak ones
-        if False not in kept:
-            with explained("looking for components", graph):
-                from hopwave.engines.cuda.components import components
+        strong = strong and graph.directed  # in an undirected graph, strong components are weak ones
+        kept = graph._prepared.record(Structure).components
+        if strong not in kept:
+            from hopwave.engines.cuda import components as weak
+            from hopwave.engines.cuda import strong as both_ways
 
-                kept[False] = components(self.load(graph, CATALOGUE["hopwave-gpu"]).on_device)
-        return kept[False]
+            with explained("looking for components", graph):
+                on_device = self._on_device(graph) if strong else self.load(graph, CATALOGUE["hopwave-gpu"]).on_device
+                kept[strong] = (both_ways if strong else weak).components(on_device)
+        return kept[strong]
 
     def shortest_path(self, graph: Graph, source: int, target: int) -> list[int] | None:
         """Search, then walk back from the target, each time to the lowest id that is one level nearer."""

@@ -15,13 +15,13 @@ import numpy as np
 from hopwave.arrays import is_on_gpu
 from hopwave.checks.numbers import whole_numbers
 from hopwave.engines.cuda import buffers, policy
-from hopwave.engines.cuda.launch import BLOCK, NULL, TILE, WARP, expression, kernels
+from hopwave.engines.cuda.launch import BLOCK, NULL, TILE, WARP, expression, kernels, offset_type
 from hopwave.engines.cuda.policy import LEAST_ARCS, PARTS, SORTING, SORTING_WEIGHTED
 from hopwave.errors import EngineError, GraphError
 from hopwave.graph.columns import as_column
 from hopwave.graph.csr import Conflict, Rows
 
-HEADER = "build/rows.cuh"
+HEADER, ARCS, STATE = "build/rows.cuh", "build/arcs.cuh", "steps/state.cuh"
 BUCKETS = 4096  # kernels/build/rows.cuh
 KEEP, MERGE, SAME, MIN, MAX, SUM, FIRST = range(7)  # kernels/build/rows.cuh
 COMBINE = {None: SAME, "min": MIN, "max": MAX, "sum": SUM, "first": FIRST}
@@ -170,6 +170,34 @@ def rows_of(source, target, n, *, symmetric, merge, weights=None, combine=None):
         row = int(np.searchsorted(cupy.asnumpy(rows.indptr), place, side="right")) - 1
         raise Conflict(row, int(rows.indices[place]))
     return rows
+
+
+def tails(rows):
+    """The row of every arc."""
+    offsets, found = rows.indptr, cupy.empty(len(rows.indices), np.int32)
+    count = len(offsets) - 1
+    kernels(offset_type(offsets))(STATE, "arc_rows", WARP * count, offsets, np.int32(count), found)
+    return found
+
+
+def induced(rows, vertices):
+    """The rows of these vertices (ascending, each once) and the arcs between them, renumbered 0, 1, 2, …"""
+    offsets, neighbours, weights = rows
+    launch, count = kernels(offset_type(offsets)), len(vertices)
+    chosen = cupy.asarray(vertices).astype(np.int32)
+    numbers = cupy.full(len(offsets) - 1, -1, np.int32)
+    numbers[chosen] = cupy.arange(count, dtype=np.int32)
+    inside = offsets, neighbours, chosen, np.uint64(count), numbers
+    degrees = cupy.empty(count, np.uint32)
+    launch(ARCS, "count_inside", WARP * count, *inside, degrees)
+    places = offsets_of(degrees, count, offsets.dtype)
+    arcs = int(places[-1])
+    found = cupy.empty(arcs, np.int32)
+    kept = None if weights is None else cupy.empty(arcs, weights.dtype)
+    size = np.int32(0 if weights is None else weights.itemsize)
+    both = (NULL, NULL) if weights is None else (weights, kept)
+    launch(ARCS, "write_inside", WARP * count, *inside, places, found, size, *both)
+    return Rows(places.astype(offset_dtype(arcs), copy=False), found, kept)
 
 
 def ranks_by_degree(offsets):

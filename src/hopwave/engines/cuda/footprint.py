@@ -11,6 +11,7 @@ from dataclasses import replace
 from hopwave.engines.cuda import policy
 from hopwave.engines.cuda.betweenness import regimes
 from hopwave.engines.cuda.search_arrays import (
+    each_arrays,
     length_arrays,
     level_arrays,
     most_long_rows,
@@ -152,7 +153,14 @@ def sweep(run: Ledger, shape: Shape, ask: Ask, machine: regimes.Machine, free: i
     else:
         upload(run, shape)
         arranged(run, shape)
-    words, keep = policy.words_for(k, n, free), "rows" if ask.what in TABLES else "sums"
+    keep = "rows" if ask.what in TABLES else "sums"
+    if policy.one_block_each(n, shape.m, shape.depth, machine.shared):
+        blocks, _ = policy.each_grid(n, k, machine.multiprocessors, machine.threads, machine.shared, free)
+        run.take("searches", 4 * k + total(each_arrays(n, k, keep, blocks)))
+        if keep == "rows":
+            run.take("table of distances", 4 * n * min(k, max(1, policy.SWEEP.table_bytes // (4 * n))))
+        return
+    words = policy.words_for(k, n, free)
     groups = max(1, -(-k // (policy.WORD * words)))
     most = SWEEP_BLOCKS * machine.multiprocessors
     subgrids, _ = policy.subgrids_for(n, words, groups, shape.depth, most, free, THREADS)
@@ -181,6 +189,10 @@ def arcs_with_lengths(run: Ledger, shape: Shape) -> None:
 def sweep_weighted(run: Ledger, shape: Shape, ask: Ask, machine: regimes.Machine, free: int) -> None:
     """Searches along weights: one block or team each."""
     n, k = shape.n, ask.sources
+    if ask.what in TABLES and policy.one_by_one(n, shape.m):
+        shortest_paths(run, shape, replace(ask, predecessors=False), machine, free)
+        run.take("table of distances", 8 * n * min(k, max(1, policy.ALONG_WEIGHTS.table_bytes // (8 * n))))
+        return
     arcs_with_lengths(run, shape)
     probe(run, shape)
     block = regimes.block_shape(n, shape.m, max(1, k), shape.depth, replace(machine, shared=0, threads=1024))

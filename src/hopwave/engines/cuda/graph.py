@@ -157,6 +157,11 @@ class CudaGraph:
         return sum(a.nbytes for a in arrays.values()) + sum(work.bytes for work in self.workspaces)
 
 
+def uploaded(graph: Graph) -> CudaGraph:
+    """The arrays of a graph on the GPU, kept with it; each is uploaded or made when first needed."""
+    return graph._prepared.find(CudaGraph) or graph._prepared.keep(CudaGraph(graph))
+
+
 @dataclass(frozen=True)
 class Loaded:
     """A graph in the form that one plan needs."""

@@ -4,16 +4,31 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from hopwave.engines.cuda import build, components, kronecker, many, many_weighted, numbering, renumber, row_lengths
+from hopwave.engines.cuda import (
+    arcs,
+    build,
+    components,
+    kronecker,
+    many,
+    many_each,
+    many_weighted,
+    numbering,
+    renumber,
+    row_lengths,
+    strong,
+)
 from hopwave.engines.cuda.betweenness import run, sampled_paths, turbobc
-from hopwave.engines.cuda.linalg import power
+from hopwave.engines.cuda.linalg import cores, independent_set, labels, power, triangles
 from hopwave.engines.cuda.rank import lengths, part
 from hopwave.engines.cuda.search import one_launch, steps
 from hopwave.engines.cuda.shortest_paths import lengths as path_lengths
 from hopwave.engines.cuda.shortest_paths import search as paths
 
 OFFSETS = ("int", "long long")
-WITH_OFFSETS = (steps, many, many_weighted, components, renumber, row_lengths, turbobc, paths, sampled_paths, power)
+WITH_OFFSETS = (
+    steps, many, many_each, many_weighted, components, strong, arcs, renumber, row_lengths, turbobc, paths,
+    sampled_paths, power, cores, labels, independent_set, triangles,
+)  # fmt: skip
 
 
 def all_instances() -> dict[str, list[str]]:

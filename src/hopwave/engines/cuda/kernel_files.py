@@ -4,6 +4,9 @@ Anyone who can write to the folder can run code on the GPU as the user who reads
 folder that belongs to someone else, or that others may write to, is neither read nor written.
 
 A file is one line of JSON (the symbol of every instance, and the SHA-256 of symbols and code) followed by the code.
+
+A wheel may carry such files for many GPUs, of the kernels that ordinary calls use (ship.py). They are trusted as the
+Python files beside them are, and used if the driver is not older than the compiler that made them.
 """
 
 from __future__ import annotations
@@ -14,12 +17,15 @@ import logging
 import os
 import tempfile
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 from hopwave.system.user_folder import cache_folder, why_not_trusted
 
 log = logging.getLogger("hopwave")
 SUFFIX = ".kernel"
+SHIPPED = Path(__file__).resolve().parents[2] / "machine_code" / "cuda"
+ABOUT = "about.json"
 
 
 def folder() -> Path:
@@ -46,19 +52,56 @@ def read(key: tuple[str, ...]) -> tuple[bytes, dict[str, str]] | None:
         return None
     path = _path(key)
     try:
-        line, _, code = path.read_bytes().partition(b"\n")
-        about = json.loads(line)
-        symbols = dict(about["symbols"])
-        if about["sha256"] == _digest(code, symbols):
-            return code, symbols
+        return _content(path)
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, TypeError):
-        pass
-    log.warning("%s is damaged and is made again", path)
+        log.warning("%s is damaged and is made again", path)
     with suppress(OSError):
         path.unlink()
     return None
+
+
+def _content(path: Path) -> tuple[bytes, dict[str, str]]:
+    line, _, code = path.read_bytes().partition(b"\n")
+    about = json.loads(line)
+    symbols = dict(about["symbols"])
+    if about["sha256"] != _digest(code, symbols):
+        raise ValueError("its digest is another")
+    return code, symbols
+
+
+def read_shipped(key: tuple[str, ...], driver: int) -> tuple[bytes, dict[str, str]] | None:
+    """The code that the package carries under this key, for a driver of that CUDA version (13000); None if it has none
+    that can be used."""
+    path = _path(key, SHIPPED)
+    if not path.is_file():
+        return None
+    if (reason := why_not_shipped(driver)) is None:
+        try:
+            return _content(path)
+        except (OSError, ValueError, KeyError, TypeError):
+            reason = f"{path} is damaged"
+    _say_once(reason)
+    return None
+
+
+@cache
+def why_not_shipped(driver: int) -> str | None:
+    """Why the package's code is not used with that driver; None if it is."""
+    try:
+        major = int(json.loads((SHIPPED / ABOUT).read_text(encoding="utf-8"))["nvrtc"][0])
+        reason = why_not_trusted(SHIPPED, shared=True)
+    except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
+        return f"{SHIPPED / ABOUT} cannot be read ({type(error).__name__})"
+    if reason is None and driver // 1000 < major:
+        reason = f"they were made by CUDA {major}, and the driver is of CUDA {driver // 1000}"
+    return reason
+
+
+@cache
+def _say_once(reason: str) -> None:
+    log.warning("kernels in the package are not used, and are compiled: %s", reason)
 
 
 def write(key: tuple[str, ...], code: bytes, symbols: dict[str, str]) -> None:
@@ -66,19 +109,24 @@ def write(key: tuple[str, ...], code: bytes, symbols: dict[str, str]) -> None:
     if (reason := why_not()) is not None:
         log.info("kernels are not kept: %s", reason)
         return
-    about = json.dumps({"sha256": _digest(code, symbols), "symbols": symbols})
-    path = _path(key)
+    path, content = _path(key), content_of(code, symbols)
     try:
         handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".part")
         try:
             with os.fdopen(handle, "wb") as stream:
-                stream.write(about.encode() + b"\n" + code)
+                stream.write(content)
             Path(temporary).replace(path)
         except BaseException:
             Path(temporary).unlink(missing_ok=True)
             raise
     except OSError as error:  # the disk is full, or has become read-only
         log.info("kernels are not kept: %s", error)
+
+
+def content_of(code: bytes, symbols: dict[str, str]) -> bytes:
+    """What a file of this code holds."""
+    about = json.dumps({"sha256": _digest(code, symbols), "symbols": symbols})
+    return about.encode() + b"\n" + code
 
 
 def holds(key: tuple[str, ...]) -> bool:
@@ -90,6 +138,11 @@ def _digest(code: bytes, symbols: dict[str, str]) -> str:
     return hashlib.sha256(json.dumps(symbols, sort_keys=True).encode() + b"\n" + code).hexdigest()
 
 
-def _path(key: tuple[str, ...]) -> Path:
+def _path(key: tuple[str, ...], place: Path | None = None) -> Path:
     digest = hashlib.sha256("\0".join(key).encode()).hexdigest()
-    return folder() / (digest[:40] + SUFFIX)
+    return (place or folder()) / (digest[:40] + SUFFIX)
+
+
+def shipped_path(key: tuple[str, ...], place: Path) -> Path:
+    """The file of this key in a folder that becomes the package's."""
+    return _path(key, place)

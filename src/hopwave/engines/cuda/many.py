@@ -14,6 +14,7 @@ import numpy as np
 
 from hopwave.engines.cuda import nvrtc, policy, row_lengths
 from hopwave.engines.cuda.buffers import allocate, free_memory
+from hopwave.engines.cuda.host_copies import to_host
 from hopwave.engines.cuda.launch import BLOCK, expression, kernels, offset_type
 from hopwave.engines.cuda.records import fill, filled, record
 from hopwave.engines.cuda.search_arrays import most_long_rows, sum_arrays, sweep_arrays
@@ -47,15 +48,14 @@ def sweep(loaded, job, labels, poll):
         return run.swept()
     if not follows:
         check_memory(4 * n * k, f"a table of {k:,} × {n:,} distances")
-    answer = None if follows else np.empty((k, n), np.int32)
     size = max(1, k) if follows else run.rows_at_once()
+    answer = None if size >= k else np.empty((k, n), np.int32)
     for first in range(0, max(1, k), size):
         table = run.new_table(min(size, k - first))
         run.search(first, min(first + size, k), poll)
-        if follows:
-            answer = table
-        elif table.size:
-            table.get(out=answer[first : first + size])
+        if answer is None:
+            return run.swept(table if follows else to_host(table))
+        table.get(out=answer[first : first + size])
     return run.swept(answer)
 
 

@@ -6,24 +6,28 @@ per source over the targets carry their rounding errors along; their order depen
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import cupy
 import numpy as np
 
+from hopwave.algebra.matrix import Matrix
 from hopwave.engines.cuda import policy
 from hopwave.engines.cuda.along_weights import Searches, arcs_of
 from hopwave.engines.cuda.betweenness import regimes
 from hopwave.engines.cuda.betweenness.run import machine
 from hopwave.engines.cuda.buffers import Pieces, free_memory
+from hopwave.engines.cuda.host_copies import to_host
 from hopwave.engines.cuda.launch import expression, kernels, offset_type, truth
 from hopwave.engines.cuda.records import filled, record
 from hopwave.engines.cuda.search.distances import probed_depth
 from hopwave.engines.cuda.search_arrays import length_arrays
+from hopwave.engines.cuda.shortest_paths import search as paths
 from hopwave.engines.host_memory import check_memory
 from hopwave.engines.ledger import total
 from hopwave.errors import EngineError, amount
-from hopwave.planning.jobs import Swept
+from hopwave.planning.jobs import ShortestPathsJob, Swept
 
 HEADER = "many/lengths.cuh"
 PARTS = 6  # float64 numbers in a struct Sums
@@ -49,6 +53,34 @@ def sweep(loaded, job, poll):
         if pieces.done:
             poll(end)
     return run.swept()
+
+
+def one_by_one(graph, follows, job, poll):
+    """A table of distances by searches that each have the whole GPU: the same bits."""
+    k, n = len(job.sources), graph.n
+    if not follows:
+        check_memory(8 * n * k, f"a table of {k:,} × {n:,} distances")
+    A, limit = Matrix.from_graph(graph).to("cuda"), math.inf if job.limit is None else float(job.limit)
+    size = max(1, k if follows else policy.ALONG_WEIGHTS.table_bytes // (8 * max(1, n)))
+    answer = np.empty((k, n)) if size < k else None
+    for first in range(0, max(1, k), size):
+        sources = job.sources[first : first + size].tolist()
+        table = cupy.empty((len(sources), n), np.float64)
+        for row, source in enumerate(sources):
+            paths.search(A, ShortestPathsJob((source,), limit), None, False, table[row])
+            if row % policy.ALONG_WEIGHTS.rounds == 0:
+                cupy.cuda.get_current_stream().synchronize()  # Ctrl-C waits for the searches in the stream
+            poll(first + row + 1)
+        if answer is not None:
+            table.get(out=answer[first : first + size])
+        else:
+            answer = table if follows else to_host(table)
+    nothing = np.zeros(k)
+    return Swept(
+        reached=nothing.astype(np.int64), total=nothing, farthest=nothing, inverse=nothing,
+        histogram=np.zeros(0, np.int64), columns=np.zeros((0, 3)), rows=answer,
+        pairs=(np.empty(0, np.int32), np.empty(0)),
+    )  # fmt: skip
 
 
 class Run:

@@ -133,7 +133,7 @@ class Building:
     @staticmethod
     def _made(header, arch, names, more, text):
         key = file_key(header, arch, names, more, text)
-        found = kernel_files.read(key)
+        found = kernel_files.read(key) or _shipped(header, arch, names, more, text)
         if found is None:
             began = time.perf_counter()
             found = _compile(header, arch, names, more, text)
@@ -149,7 +149,21 @@ def file_key(header, arch, names, more=(), text=""):
     """Everything that the machine code of these instances depends on."""
     from cupy_backends.cuda.libs import nvrtc
 
-    return (sources_hash(), header, arch, *names, *more, text, *map(str, nvrtc.getVersion()))
+    return (*shipped_key(header, arch, names, more, text), *map(str, nvrtc.getVersion()))
+
+
+def shipped_key(header, arch, names, more=(), text=""):
+    """The same for code in a wheel, which does not depend on the compiler that is installed."""
+    return (sources_hash(), header, arch, *names, *more, text)
+
+
+def _shipped(header, arch, names, more, text):
+    """The code that the package carries; None if there is none for this GPU and driver."""
+    if not kernel_files.SHIPPED.is_dir():
+        return None
+    import cupy
+
+    return kernel_files.read_shipped(shipped_key(header, arch, names, more, text), cupy.cuda.runtime.driverGetVersion())
 
 
 def _here():
@@ -168,7 +182,9 @@ def begin(header, names, more=(), text=""):
 
 def is_kept(header, name):
     """Whether the machine code of an instance for the current GPU is on disk."""
-    return kernel_files.holds(file_key(header, _here()[1], (name,)))
+    arch = _here()[1]
+    shipped = kernel_files.shipped_path(shipped_key(header, arch, (name,)), kernel_files.SHIPPED)
+    return shipped.is_file() or kernel_files.holds(file_key(header, arch, (name,)))
 
 
 # ---------------------------------------------------------------- loading

@@ -49,9 +49,47 @@ class SweepPolicy:
     launches_ahead: int = 2  # launches queued on the GPU: those still run after Ctrl-C
     table_bytes: int = 1 << 30  # most bytes of distances on the GPU at a time, before they go to the host
     first_pairs: int = 1 << 20  # expected upper bound on the pairs that one group of sources finds
+    # One block for each source (kernels/many/each.cuh):
+    each_deep: int = 128  # levels from which that is faster
+    each_blocks: int = 4  # least such blocks that the shared memory of a multiprocessor holds
+    each_threads: tuple[int, int] = (128, 1024)  # least and most threads of such a block
+    room: int = 512  # entries of a list in shared memory
+    rounds: int = 16  # sources per block in one launch
 
 
 SWEEP = SweepPolicy()
+
+
+def one_block_each(n: int, m: int, depth: int, shared: int) -> bool:
+    """Whether each source gets a block of its own: many levels, short rows, and bitmaps of which shared memory holds
+    several.
+
+    >>> one_block_each(114_599, 239_332, 1000, 232_448), one_block_each(114_599, 239_332, 9, 232_448)
+    (True, False)
+    """
+    fits = SWEEP.each_blocks * (each_shared(n) + SHARED_OF_CUDA) <= shared
+    return depth >= SWEEP.each_deep and m <= LOW_DEGREE * n and fits
+
+
+SHARED_OF_CUDA = 1024  # bytes of shared memory that CUDA takes of every block
+
+
+def each_shared(n: int) -> int:
+    """Bytes of shared memory of a block: a bitmap of the vertices, and the begins of two lists."""
+    return 4 * -(-n // 32) + 8 * SWEEP.room
+
+
+def each_grid(n: int, sources: int, multiprocessors: int, threads: int, shared: int, free: int) -> tuple[int, int]:
+    """(blocks that search at the same time, threads of each): as many blocks as shared memory and half of the free
+    memory allow; together they have all threads that a multiprocessor holds.
+
+    >>> each_grid(114_599, 8192, 132, 2048, 232_448, 10**11), each_grid(404_060, 8192, 132, 2048, 232_448, 10**11)
+    ((1452, 128), (528, 512))
+    """
+    least, most = SWEEP.each_threads
+    each = min(threads // least, shared // (each_shared(n) + SHARED_OF_CUDA))
+    blocks = max(1, min(sources, each * multiprocessors, free // 2 // max(1, 8 * n)))
+    return blocks, min(most, max(least, 1 << (threads // each).bit_length() - 1))
 
 
 def words_for(sources: int, n: int, free: int) -> int:
@@ -178,9 +216,21 @@ class AlongWeightsPolicy:
     lists: int = 4  # LISTS in the kernel: piles of a search
     rounds: int = 8  # sources per block between two checks of the clock
     table_bytes: int = 1 << 31  # most bytes of distances on the GPU at a time
+    # Arcs from which one search of a graph of high degree fills a GPU. On an H200, searches of kron 18 (7.6 M arcs) one
+    # after another took 0.9 ms each, and 2.4 ms if many ran at the same time.
+    arcs_of_a_gpu: int = 1 << 20
 
 
 ALONG_WEIGHTS = AlongWeightsPolicy()
+
+
+def one_by_one(n: int, m: int) -> bool:
+    """Whether searches along weights run one after another, each on the whole GPU: many arcs, and a high mean degree.
+
+    >>> one_by_one(1 << 18, 1 << 23), one_by_one(1 << 18, 1 << 20), one_by_one(1 << 10, 1 << 15)
+    (True, False, False)
+    """
+    return m >= ALONG_WEIGHTS.arcs_of_a_gpu and m > LOW_DEGREE * n
 
 
 def moved_bound(mean: float, n: int, m: int) -> float:

@@ -69,6 +69,16 @@ def sum_arrays(n, k, keep):
     return declare(np.int64, fill=0, sums=(4, sums), histogram=histogram, columns=(columns, 3))
 
 
+def each_arrays(n, k, keep, blocks):
+    """The arrays of k searches, of which `blocks` run at the same time."""
+    sums, histogram = (k, n + 1) if keep == "sums" else (0, 0)
+    return (
+        declare(np.int64, fill=0, sums=(4, sums), histogram=histogram)
+        | declare(np.int32, spill=(blocks, 2, n))
+        | declare(np.uint32, fill=0, ticket=1)
+    )
+
+
 # ---------------------------------------------------------------- many searches along weights (along_weights.py)
 
 BOARD = record(

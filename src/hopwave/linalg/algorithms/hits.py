@@ -23,7 +23,7 @@ from hopwave.arrays import Array, module_of, on_host
 from hopwave.errors import GraphError
 from hopwave.linalg.algorithms.operands import extremes
 from hopwave.linalg.algorithms.power import (
-    arriving,
+    arriving_evenly,
     as_vector,
     check_rounds,
     length,
@@ -98,7 +98,7 @@ def hits(
         return Vector(0), Vector(0)
     a = as_vector(shares(nstart, "nstart", A), A).arrays()[0]
     a = a / length(a)
-    h = arriving(a, A.T)
+    h = arriving_evenly(a, A.T)
     if length(h) == 0:
         if A.nnz and extremes(A)[1] > 0:
             raise GraphError("nstart is 0 at every vertex that an arc leads to; leave it out, or name one of these")
@@ -106,7 +106,7 @@ def hits(
 
     enough = max(tol, FINEST * n**0.5)
     a = settle(Authorities(A, a, enough), enough, max_iter, "the authorities")
-    h = arriving(a, A.T)
+    h = arriving_evenly(a, A.T)
     if normalized:
         h, a = h / h.sum(), a / a.sum()
     return Vector.from_dense(h), Vector.from_dense(a)
@@ -129,7 +129,7 @@ class Authorities:
         """One more round; returns the sum of all changes."""
         Q, T, xp, before = self.Q, self.T, module_of(self.start), self.x
         for k in range(self.kept, len(Q)):
-            y = arriving(arriving(Q[k], self.A.T), self.A)
+            y = arriving_evenly(arriving_evenly(Q[k], self.A.T), self.A)
             parts = Q[: k + 1] @ y
             T[k, : k + 1] = T[: k + 1, k] = on_host(parts)
             y -= parts @ Q[: k + 1]

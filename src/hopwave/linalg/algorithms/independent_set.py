@@ -17,10 +17,13 @@ from hopwave.algebra.operators import binary, unary
 from hopwave.algebra.semiring import semiring
 from hopwave.algebra.vector import Vector
 from hopwave.engines import algebra
+from hopwave.generate import counter
 from hopwave.linalg.algorithms.operands import generator, loopless, square
 from hopwave.linalg.elementwise import apply, ewise_add, select
 from hopwave.linalg.placing import assign
 from hopwave.linalg.products import mxv, vxm
+
+STREAM = "independent set"  # of random numbers (generate/counter.py); a round's seed is one more than the last one's
 
 
 def maximal_independent_set(A: Any, seed: Any = None, *, device: str = "auto") -> Vector:
@@ -58,17 +61,19 @@ def maximal_independent_set(A: Any, seed: Any = None, *, device: str = "auto") -
     >>> la.algorithms.maximal_independent_set(hw.generate.star(5), seed=2).indices.tolist()
     [1, 2, 3, 4]
     """
-    A, rng = square(A, device), generator(seed)
+    A, drawn = square(A, device), int(generator(seed).integers(2**63))
     engine = algebra(A.device)
     if engine.why_not_operation("independent_set") is None:
-        return Vector.from_entries(np.flatnonzero(engine.independent_set(A, rng)), True, A.shape[0])
+        found = engine.independent_set(A, drawn)
+        return Vector.from_dense(found, found)
     A = loopless(A)
     n = A.shape[0]
     chosen = Vector(n, "bool").to(A.device)
     candidates = np.arange(n, dtype=np.int32)
     while len(candidates):
-        # A permutation has no ties: the highest of all wins, so that every round has a winner.
-        r = Vector.from_entries(candidates, rng.permutation(len(candidates)).astype(np.int32), n).to(A.device)
+        # There are no ties: the highest of all wins, so that every round has a winner.
+        r = Vector.from_entries(candidates, counter.priorities(candidates, drawn, STREAM), n).to(A.device)
+        drawn += 1
         m = mxv(A, r, semiring.max_second, mask=r, structural=True)
         lost = select(m, binary.gt, r)
         won = apply(r, unary.one, mask=lost, complement=True, structural=True)

@@ -16,7 +16,7 @@ from typing import Any
 from hopwave.algebra.vector import Vector
 from hopwave.arrays import Array
 from hopwave.checks.numbers import is_number
-from hopwave.errors import GraphError
+from hopwave.errors import ConvergenceError, GraphError
 from hopwave.linalg.algorithms.power import (
     Rounds,
     arriving,
@@ -30,6 +30,8 @@ from hopwave.linalg.algorithms.power import (
     weighted_square,
 )
 from hopwave.planning.jobs import PowerJob
+
+FAR = 1e6  # times b: centralities that change so much grow without end
 
 
 def katz_centrality(
@@ -102,8 +104,18 @@ def katz_centrality(
         return y, total_change(y, x)
 
     smaller = f", or alpha={alpha:g} closer to 0: it must be below 1 / the greatest eigenvalue of the matrix"
-    x = settle_at_once(A, PowerJob(start, n * tol, max_iter, alpha, base=b), "the centralities", smaller)
-    if x is None:
-        run = Rounds(step, as_vector(start, A).arrays()[0])
-        x = settle(run, n * tol, max_iter, "the centralities", smaller)
+    try:
+        x = settle_at_once(A, PowerJob(start, n * tol, max_iter, alpha, base=b), "the centralities", smaller)
+        if x is None:
+            run = Rounds(step, as_vector(start, A).arrays()[0])
+            x = settle(run, n * tol, max_iter, "the centralities", smaller)
+    except ConvergenceError as error:
+        own = abs(b) if isinstance(b, float) else float(abs(b).max())
+        if error.left < FAR * n * own:
+            raise
+        most = float(arriving(as_vector(1.0, A).arrays()[0], A).max())
+        raise ConvergenceError(
+            f"Katz diverged: alpha={alpha:g} is too large for this graph; it must be below 1 / the largest eigenvalue. "
+            f"That is at most {most:.4g}, the greatest sum of weights into a vertex: alpha={0.9 / most:.2g} converges"
+        ) from None
     return Vector.from_dense(x / (length(x) or 1.0) if normalized else x)

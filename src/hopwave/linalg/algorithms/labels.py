@@ -18,6 +18,7 @@ from hopwave.algebra.vector import Vector
 from hopwave.arrays import module_of
 from hopwave.engines import algebra
 from hopwave.errors import GraphError
+from hopwave.generate import counter
 from hopwave.graph.csr import Rows
 from hopwave.graph.row_operations import row_of_each
 from hopwave.linalg.algorithms.operands import generator, loopless, square
@@ -73,6 +74,7 @@ def label_propagation(A: Any, seed: Any = None, max_rounds: int = 100, *, device
     A = (A.pattern() if A.has_values else A).checked()
     engine = algebra(A.device)
     order = rng.permutation(A.shape[0])  # of equally frequent labels, the last in this order wins
+    tossed = int(rng.integers(2**63))
     compiled = engine.why_not_operation("label_propagation") is None
     labels = engine.label_propagation(A, order) if compiled else ByProducts(A, order)
     for rounds in range(max_rounds + 1):
@@ -80,7 +82,7 @@ def label_propagation(A: Any, seed: Any = None, max_rounds: int = 100, *, device
         if len(places) == 0:
             return Vector.from_dense(labels.f), True
         if rounds < max_rounds:
-            labels.move(places[engine.xp.asarray(rng.random(len(places)) < 0.5)])
+            labels.move(places[counter.coins(places, tossed + rounds, "labels")])
     return Vector.from_dense(labels.f), False
 
 

@@ -64,11 +64,13 @@ def settle_at_once(A: Matrix, job: PowerJob, what: str, remedy: str = "", before
 
 
 def not_settled(rounds: int, left: float, enough: float, what: str, remedy: str) -> ConvergenceError:
-    """The error of an iteration that did not settle within its rounds."""
-    return ConvergenceError(
+    """The error of an iteration that did not settle within its rounds; `left` is its last change."""
+    error = ConvergenceError(
         f"after {rounds} rounds {what} still change by {left:.3g} in all, not less than {enough:.3g}; "
         f"give a larger max_iter or tol{remedy}"
     )
+    error.left = left
+    return error
 
 
 def check_rounds(tol: float, max_iter: int) -> None:
@@ -94,6 +96,19 @@ def arriving(x: Array, A: Matrix) -> Array:
     arcs = semiring.plus_times if A.has_values else semiring.plus_first
     found: Array = vxm(Vector.from_dense(x), A, arcs, direction="pull").to_dense(0.0)
     return found
+
+
+def arriving_evenly(x: Array, A: Matrix) -> Array:
+    """As `arriving`, for products that are repeated: if the engine has power iterations, by one round of its kernel.
+
+    That kernel has the rows dealt out evenly, which is done once per matrix.
+    """
+    engine = algebra(A.device)
+    if engine.why_not_operation("power_iteration") is None:
+        end = engine.power_iteration(A, PowerJob(x, 0.0, 1))
+        if end is not None:
+            return end.x
+    return arriving(x, A)
 
 
 def total_change(x: Array, before: Array) -> float:

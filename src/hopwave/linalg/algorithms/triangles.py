@@ -100,7 +100,13 @@ def triangles(A: Any, *, device: str = "auto") -> Vector:
     >>> la.algorithms.triangles(hw.generate.complete(4)).values.tolist()
     [3, 3, 3, 3]
     """
-    L, order = lower(pattern(square(A, device)))
+    A = pattern(square(A, device))
+    engine = algebra(A.device)
+    if engine.why_not_operation("triangles") is None:
+        found = engine.triangles(A.rows)
+        if found is not None:
+            return Vector.from_dense(found)
+    L, order = lower(A)
     n = L.shape[0]
     last_and_middle = mxm(L, L.T, plus_pair, mask=L, direction="pull")
     first = mxm(L.T, L, plus_pair, mask=L.T, direction="pull")

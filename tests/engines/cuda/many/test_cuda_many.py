@@ -304,10 +304,9 @@ def fresh_grid(cupy: Any) -> Graph:
     ("call", "why"),
     [
         (lambda G: hw.local_efficiency(G, device="cuda"), "no local efficiency"),
-        (lambda G: hw.strongly_connected_components(G, device="cuda"), "weak components only"),
         (lambda G: hw.closeness_centrality(G, device="cuda", threads=2), "threads=2"),
     ],
-    ids=["local efficiency", "strong components", "threads"],
+    ids=["local efficiency", "threads"],
 )
 def test_what_a_gpu_does_not_do_is_one_sentence(call: Callable[[Graph], Any], why: str) -> None:
     with pytest.raises(EngineError, match=rf"{why}.*device='cpu'"):

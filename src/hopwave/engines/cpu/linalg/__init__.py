@@ -280,10 +280,10 @@ class Algebra(linalg.Algebra):
 
         return Labels(A.rows, order)
 
-    def independent_set(self, A: Matrix, rng: np.random.Generator) -> Array:
+    def independent_set(self, A: Matrix, seed: int) -> Array:
         from hopwave.engines.cpu.linalg.independent_set import independent_set
 
-        return independent_set(A.rows, rng)
+        return independent_set(A.rows, seed)
 
     def dijkstra(self, A: Matrix, search: ShortestPathsJob) -> Settled:
         from hopwave.engines.cpu.shortest_paths.delta_stepping import arcs_of
@@ -319,6 +319,8 @@ class Algebra(linalg.Algebra):
         return super().binary(op) if op.array or op.built_in else vectorised(op)
 
     def unary(self, op: UnaryOp) -> Callable[[Array], Array]:
+        if op.built_in and op.name == "one":
+            return lambda values: np.ones(values.shape, np.bool_)
         return super().unary(op) if op.array else vectorised(op)
 
     def scatter(self, op: BinaryOp, target: Array, places: Array, values: Array) -> None:

@@ -9,8 +9,10 @@ from hopwave.engines.cpu.crew import NEXT_CHUNK, share
 from hopwave.engines.cpu.integers import ONE
 from hopwave.engines.cpu.intrinsics import COMPILED, atomic_add
 from hopwave.engines.cpu.views import unsigned_rows
+from hopwave.generate import counter
 from hopwave.system.numba_cache import njit
 
+STREAM = "independent set"  # as in linalg/algorithms/independent_set.py
 OPEN, WON, OUT = np.uint8(0), np.uint8(1), np.uint8(2)
 
 
@@ -51,13 +53,14 @@ def leave(indptr, indices, candidates, rank, state, end, size, board):
                     break
 
 
-def independent_set(part, rng):
-    """Which vertices are in the set, bool. Every round draws a permutation of the candidates that are left."""
+def independent_set(part, seed):
+    """Which vertices are in the set, bool. Every round draws priorities for the candidates that are left."""
     n, arcs = len(part.indptr) - 1, len(part.indices)
-    candidates, rank, state = np.arange(n, dtype=np.int32), np.full(n, -1, np.int32), np.zeros(n, np.uint8)
+    candidates, rank, state = np.arange(n, dtype=np.int32), np.full(n, -1, np.int64), np.zeros(n, np.uint8)
     while len(candidates):
-        # A permutation has no ties: the highest of all wins, so that every round has a winner.
-        rank[candidates] = rng.permutation(len(candidates)).astype(np.int32)
+        # There are no ties: the highest of all wins, so that every round has a winner.
+        rank[candidates] = counter.priorities(candidates, seed, STREAM)
+        seed += 1
         arguments, work = (*unsigned_rows(part), candidates, rank, state), arcs * len(candidates) // n
         for kernel in (choose, leave):
             with compiling(kernel):

@@ -156,8 +156,11 @@ class Accumulation:
 
     @property
     def sums_on_device(self):
-        """The sums on the GPU if the graph came from there, else None."""
-        return self._state[0] if self.loaded.graph.device == "cuda" else None
+        """The sums on the GPU if the graph came from there, or if they are of arcs; else None.
+
+        Sums of arcs are many, and both directions of an edge are added up on the GPU.
+        """
+        return self._state[0] if self.job.edges or self.loaded.graph.device == "cuda" else None
 
     def advance(self, first, poll):
         """Run blocks from number `first` on until all are done or poll(done) is true. Returns the number done."""

@@ -33,6 +33,7 @@ from hopwave.planning.jobs import (
     Allowed,
     Direction,
     FoundNearFar,
+    LabelRounds,
     PowerEnd,
     PowerJob,
     Product,
@@ -208,6 +209,36 @@ class Algebra(NoShortcuts):
         from hopwave.engines.cuda.linalg.power import iterate
 
         return iterate(A, job)
+
+    @explained
+    def count_triangles(self, part: Rows, most: int) -> int | None:
+        from hopwave.engines.cuda.linalg.triangles import counted
+
+        return counted(part, each=False)
+
+    @explained
+    def triangles(self, part: Rows) -> Array | None:
+        from hopwave.engines.cuda.linalg.triangles import counted
+
+        return counted(part, each=True)
+
+    @explained
+    def core_numbers(self, A: Matrix, both: bool) -> Array:
+        from hopwave.engines.cuda.linalg.cores import core_numbers
+
+        return core_numbers(A, both)
+
+    @explained
+    def label_propagation(self, A: Matrix, order: Array) -> LabelRounds:
+        from hopwave.engines.cuda.linalg.labels import Labels
+
+        return Labels(A, order)
+
+    @explained
+    def independent_set(self, A: Matrix, seed: int) -> Array:
+        from hopwave.engines.cuda.linalg.independent_set import independent_set
+
+        return independent_set(A, seed)
 
     def _nothing(self, n: int, dtype: np.dtype[Any]) -> Vector:
         return Vector.sparse(n, cupy.empty(0, np.int32), cupy.empty(0, dtype))

@@ -128,17 +128,21 @@ def buffers_of(A, arcs):
     return kept[key]
 
 
-def search(A, job, width, trace):
-    """Distances as a CuPy array of float64, and the buckets if they are traced. Only a trace waits for the GPU."""
+def search(A, job, width, trace, out=None):
+    """Distances as a CuPy array of float64, and the buckets if they are traced. Only a trace waits for the GPU.
+
+    `out`: the array to write.
+    """
     arcs = arcs_of(A)
-    return launch(arcs, buffers_of(A, arcs), job, arcs.width if width is None else width, trace)
+    return launch(arcs, buffers_of(A, arcs), job, arcs.width if width is None else width, trace, out)
 
 
-def launch(arcs, buffers, job, width, trace):
+def launch(arcs, buffers, job, width, trace, out=None):
     """Run search() on these arcs, in these buffers."""
+    distances = cupy.empty(arcs.n, np.float64) if out is None else out
     if not arcs.n:
-        return cupy.empty(0, np.float64), []
-    prepared, distances = buffers.launch(arcs), cupy.empty(arcs.n, np.float64)
+        return distances, []
+    prepared = buffers.launch(arcs)
     sources, only, count = sources_of(job.sources)
     work = buffers.work.copy()
     if arcs.bits == REAL:

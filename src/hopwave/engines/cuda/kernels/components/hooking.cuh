@@ -3,7 +3,7 @@
 //
 //   parent   one tree per component; parent[v] <= v, so a root is the lowest vertex of its tree
 #pragma once
-#include "common/graph.cuh"
+#include "common/arcs.cuh"
 #include "common/scan.cuh"
 
 namespace hopwave::components {
@@ -75,6 +75,34 @@ __global__ void flatten(int n, int *parent) {
     int root = status(parent, (int)v);
     for (int above = status(parent, root); above != root; above = status(parent, root)) root = above;
     parent[v] = root;
+  }
+}
+
+// The two sides of a graph. Every vertex v is two nodes, 2v on side 0 and 2v + 1 on side 1; an arc joins each node of
+// one end with that of the other end on the other side. The graph is bipartite if no vertex has both nodes in one tree.
+template <class Offset>
+__device__ inline void join_sides(int *parent, int u, int v) {
+  join(parent, 2 * u, 2 * v + 1);
+  join(parent, 2 * u + 1, 2 * v);
+}
+template <class Offset>
+__global__ void hook_sides_first(const Offset *offsets, const int *neighbours, int n, int few, int *parent) {
+  for (u64 v = thread_number(); v < n; v += thread_count()) {
+    const Offset begin = offsets[v], end = offsets[v + 1];
+    for (Offset arc = begin; arc < end && arc < begin + few; ++arc) join_sides<Offset>(parent, (int)v, neighbours[arc]);
+  }
+}
+template <class Offset>
+__global__ void hook_sides(const Offset *offsets, const int *neighbours, int n, u64 arcs, int *parent) {
+  each_arc(offsets, n, arcs, [=](int v, u64 arc) { join_sides<Offset>(parent, v, neighbours[arc]); });
+}
+
+// Sets `odd` if some vertex has both nodes in one tree; writes every vertex's side. The trees are flat.
+template <class Offset>
+__global__ void write_sides(int n, const int *parent, signed char *sides, int *odd) {
+  for (u64 v = thread_number(); v < n; v += thread_count()) {
+    sides[v] = parent[2 * v] & 1;
+    if (parent[2 * v] == parent[2 * v + 1]) *odd = 1;
   }
 }
 

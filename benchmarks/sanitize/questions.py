@@ -1,0 +1,99 @@
+"""Questions beside searches, under compute-sanitizer (parts.py)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from unittest.mock import patch
+
+import numpy as np
+from scipy.sparse.csgraph import connected_components
+
+import hopwave as hw
+from benchmarks.sanitize.graphs import lengths, same, traps
+from hopwave.api.validate import validate
+
+
+def connected() -> Iterator[str]:
+    """Strong components, and the sides of a bipartite graph."""
+    for where, graph in traps().items():
+        right = connected_components(graph.to_scipy(), directed=graph.directed, connection="strong")[0]
+        if hw.strongly_connected_components(graph, device="cuda").count != right:
+            yield f"strong components of {where}"
+        bipartite = "kronecker" not in where and where != "loops"
+        if hw.is_bipartite(graph, device="cuda") != bipartite:
+            yield f"sides of {where}"
+
+
+def cores() -> Iterator[str]:
+    """Core numbers: every vertex has enough neighbours in its core; the core of a star is 1."""
+    for where, graph in traps().items():
+        found = hw.core_numbers(graph, device="cuda").scores
+        rows = graph.remove_self_loops().to_scipy(np.int64)
+        within = rows @ np.eye(graph.n, dtype=np.int64) if graph.n < 300 else None
+        if within is not None:
+            both = within + within.T if graph.directed else within
+            enough = [both[v][found >= found[v]].sum() >= found[v] for v in range(graph.n)]
+            if not all(enough):
+                yield f"cores of {where}"
+        elif found.max() != 1:  # a star
+            yield f"cores of {where}"
+
+
+def triangles() -> Iterator[str]:
+    """Triangles of all vertices, with tables of warps and of blocks."""
+    for where, graph in {**traps(), "complete": hw.generate.complete(520)}.items():
+        if graph.directed:
+            continue
+        plain = graph.remove_self_loops().to_scipy(np.int64)
+        right = np.asarray((plain @ plain).multiply(plain).sum(axis=1)).ravel() // 2
+        if not same(hw.triangles(graph, device="cuda").scores, right):
+            yield f"triangles of {where}"
+        if 3 * hw.triangle_count(graph, device="cuda") != right.sum():
+            yield f"all triangles of {where}"
+
+
+def chosen_vertices() -> Iterator[str]:
+    """Independent sets and communities."""
+    for where, graph in traps().items():
+        if graph.directed:
+            continue
+        chosen = np.zeros(graph.n, bool)
+        chosen[hw.maximal_independent_set(graph, seed=1, device="cuda")] = True
+        beside = graph.remove_self_loops().to_scipy(np.int64) @ chosen > 0
+        if (beside == chosen).any():
+            yield f"independent set of {where}"
+        if len(hw.label_propagation(graph, seed=1, max_rounds=3, device="cuda").labels) != graph.n:
+            yield f"communities of {where}"
+
+
+def made_of_arcs() -> Iterator[str]:
+    """Subgraphs, graphs without directions, validation, paths between two vertices, tables along weights."""
+    for where, graph in traps().items():
+        there, half = graph.to("cuda"), np.arange(0, graph.n, 2)
+        if there.subgraph(half) != graph.subgraph(half) or there.to_undirected() != graph.to_undirected():
+            yield f"graphs made of {where}"
+        found = hw.bfs(there, 0, device="cuda")
+        if not validate(there, 0, found.distances, found.predecessors) or not validate(there, 0, found.distances):
+            yield f"validation on {where}"
+        weighted = graph.with_weights(lengths(graph))
+        row = hw.sssp_many(weighted, [0], device="cuda")[0]
+        if not same(row, hw.sssp_many(weighted, [0], device="reference")[0]):
+            yield f"table along weights on {where}"
+        for target in np.flatnonzero(np.isfinite(row))[:3].tolist():
+            if hw.shortest_path(weighted, 0, target, device="cuda")[-1] != target:
+                yield f"path along weights on {where}"
+
+
+def deep() -> Iterator[str]:
+    """Searches with a block for each source: every graph counts as deep, and lists have little room."""
+    from hopwave.engines.cuda import policy
+
+    few = policy.SweepPolicy(each_deep=0, room=4)
+    with patch.object(policy, "SWEEP", few), patch.object(policy, "LOW_DEGREE", np.inf):
+        for where, graph in traps().items():
+            sources = np.arange(0, graph.n, 1 + graph.n // 12)
+            table = hw.bfs_many(graph, sources, device="cuda")
+            if not same(table[0], hw.bfs(graph, 0, device="reference").distances):
+                yield f"tables of {where}"
+            if len(hw.closeness_centrality(graph, sources, device="cuda").scores) != len(sources):
+                yield f"sums of {where}"

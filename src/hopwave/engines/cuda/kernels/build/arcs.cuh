@@ -1,0 +1,107 @@
+// What is read off all arcs of a graph: sums over both directions, the part between some vertices, and whether a search
+// obeys the rules of Graph500.
+#pragma once
+#include "common/arcs.cuh"
+
+namespace hopwave::build {
+
+// sums[arc] = values[arc] + the value of the reverse arc, in an undirected graph with ascending rows. Of parallel arcs,
+// the i-th is the reverse of the i-th.
+template <class Offset>
+__global__ void add_reverse(const Offset *offsets, const int *neighbours, int n, u64 arcs, const double *values,
+                            double *sums) {
+  each_arc(offsets, n, arcs, [=](int v, u64 arc) {
+    const int u = neighbours[arc];
+    u64 low = offsets[u], high = offsets[u + 1];  // the first place of v in u's row is in [low, high]
+    while (low < high) {
+      const u64 middle = (low + high) / 2;
+      if (neighbours[middle] < v) low = middle + 1;
+      else high = middle;
+    }
+    u64 same = arc;
+    while (same > (u64)offsets[v] && neighbours[same - 1] == u) --same;
+    sums[arc] = values[arc] + values[low + (arc - same)];
+  });
+}
+
+// Counts, in the rows of some vertices, the arcs to others of them; numbers[v] is the place of v among them, or -1.
+template <class Offset>
+__global__ void count_inside(const Offset *offsets, const int *neighbours, const int *vertices, u64 count,
+                             const int *numbers, u32 *degrees) {
+  for (u64 i = thread_number() / WARP; i < count; i += thread_count() / WARP) {
+    u32 mine = 0;
+    for (Offset arc = offsets[vertices[i]] + lane(); arc < offsets[vertices[i] + 1]; arc += WARP)
+      mine += numbers[neighbours[arc]] >= 0;
+    mine = warp_sum(mine);
+    if (lane() == 0) degrees[i] = mine;
+  }
+}
+
+// Writes these arcs, renumbered, in their order. `weights` have `size` bytes each: 0, 4 or 8.
+template <class Offset>
+__global__ void write_inside(const Offset *offsets, const int *neighbours, const int *vertices, u64 count,
+                             const int *numbers, const Offset *new_offsets, int *new_neighbours, int size,
+                             const void *weights, void *new_weights) {
+  for (u64 i = thread_number() / WARP; i < count; i += thread_count() / WARP) {
+    const Offset end = offsets[vertices[i] + 1];
+    Offset to = new_offsets[i];
+    for (Offset first = offsets[vertices[i]]; first < end; first += WARP) {
+      const Offset arc = first + (Offset)lane();
+      const int number = arc < end ? numbers[neighbours[arc]] : -1;
+      const u32 kept = __ballot_sync(ALL_LANES, number >= 0);
+      if (number >= 0) {
+        const Offset place = to + __popc(kept & lanes_below());
+        new_neighbours[place] = number;
+        if (size == 4) ((u32 *)new_weights)[place] = ((const u32 *)weights)[arc];
+        if (size == 8) ((u64 *)new_weights)[place] = ((const u64 *)weights)[arc];
+      }
+      to += __popc(kept);
+    }
+  }
+}
+
+// The rules of api/validate.py for given levels, vertex by vertex. `broken` counts what is wrong. A tree may be null.
+// found[v] becomes 1 where no arc is needed to explain v's level: at sources, and at vertices that were not reached.
+template <class Offset>
+__global__ void judge_vertices(int n, const int *levels, const int *tree, const u8 *sources, i64 limit, u8 *found,
+                               u32 *broken) {
+  u32 wrong = 0;
+  for (u64 i = thread_number(); i < n; i += thread_count()) {
+    const int v = (int)i, level = levels[v];
+    const bool source = sources[v];
+    wrong += level < -1 || level > limit || source != (level == 0);
+    found[v] = source || level < 0;
+    if (tree) {
+      const int from = tree[v];
+      if (source || from < 0 || from >= n) wrong += from != (source ? v : -1) || (level >= 0) != source;
+      else wrong += level < 1 || levels[from] != level - 1;
+    }
+  }
+  wrong = warp_sum(wrong);
+  if (lane() == 0 && wrong) atomicAdd(broken, wrong);
+}
+
+// The rules about arcs: none skips a level or leads out of what was reached. found[v] becomes 1 at the arc from v's
+// predecessor; without a tree, at one from the level above.
+template <class Offset>
+__global__ void judge_arcs(const Offset *offsets, const int *neighbours, int n, u64 arcs, const int *levels,
+                           const int *tree, i64 limit, u8 *found, u32 *broken) {
+  u32 wrong = 0;
+  each_arc(offsets, n, arcs, [&](int u, u64 arc) {
+    const int v = neighbours[arc], from = levels[u], to = levels[v];
+    wrong += from >= 0 && (to > (i64)from + 1 || (to < 0 && from < limit));
+    if (tree ? tree[v] == u : from >= 0 && to == from + 1) found[v] = 1;
+  });
+  wrong = warp_sum(wrong);
+  if (lane() == 0 && wrong) atomicAdd(broken, wrong);
+}
+
+template <class Offset>
+__global__ void judge_found(int n, const u8 *found, u32 *broken) {
+  u32 wrong = 0;
+  for (u64 v = thread_number(); v < n; v += thread_count()) wrong += !found[v];
+  wrong = warp_sum(wrong);
+  if (lane() == 0 && wrong) atomicAdd(broken, wrong);
+}
+
+}  // namespace hopwave::build

@@ -1,0 +1,196 @@
+// Strongly connected components: what lies on no cycle is trimmed, one large component is found by a search forwards
+// and one backwards (Fleischer, Hendrickson and Pınar, 2000; McLendon et al., 2005), the rest by colours (Orzan, 2004).
+//
+//   part     the component of a vertex, named by one of its vertices; OPEN while it is not known
+//   group    vertices of one component have the same group; arcs between groups are ignored
+//   colour   the greatest priority of all vertices from which a vertex can be reached within its group
+//
+// A vertex whose colour is its own priority is the root of its component: those of its colour that reach it. All other
+// vertices with that colour become a group. Priorities are random in every round: with fixed ones, a chain of
+// components could take a round for each.
+#pragma once
+#include "common/arcs.cuh"
+#include "common/barrier.cuh"
+#include "common/hash.cuh"
+
+namespace hopwave::components {
+
+constexpr int OPEN = -1;
+
+// Two lists of pieces of rows, in turns: those of this round, and those found for the next one.
+//
+//   room     entries per list            counts   entries of this round, of the next, and a count that is being cleared
+struct Rounds {
+  u64 *lists;
+  u64 room;
+  u32 *counts, *arrived;
+};
+
+// The rows of open vertices, by rows or by columns.
+template <class Offset>
+struct OpenArcs {
+  const Offset *offsets;
+  const int *neighbours;
+  const int *part, *group;
+
+  __device__ bool leads(int v, int u) const { return u != v && status(part, u) == OPEN && group[u] == group[v]; }
+};
+
+template <class Offset>
+__device__ inline void enlist(const Rounds &rounds, u32 round, const Offset *offsets, int v) {
+  const u32 pieces = pieces_of(degree(offsets, v));
+  if (!pieces) return;
+  u64 *list = rounds.lists + round % 2 * rounds.room + atomicAdd(rounds.counts + round % 3, pieces);
+  for (u32 i = 0; i < pieces; ++i) list[i] = piece(v, i);
+}
+
+// work(entry, next round) for all entries of a round, by whole warps; then the next round, until one is empty. Round 0
+// has been listed before.
+template <class Work>
+__device__ inline void in_rounds(const Rounds &rounds, u32 &target, Work work) {
+  for (u32 round = 0;; ++round) {
+    barrier(rounds.arrived, target, gridDim.x, [] {}, [] {});
+    const u32 listed = __ldcg(rounds.counts + round % 3);
+    if (!listed) return;
+    if (thread_number() == 0) rounds.counts[(round + 2) % 3] = 0;
+    const u64 *list = rounds.lists + round % 2 * rounds.room;
+    for (u64 i = thread_number() / WARP; i < listed; i += thread_count() / WARP) work(__ldcg(list + i), round + 1);
+  }
+}
+
+// Counts the arcs between open vertices of one group, out and in.
+template <class Offset>
+__global__ void count_open(const Offset *offsets, const int *neighbours, int n, u64 arcs, const int *part,
+                           const int *group, int *out, int *in) {
+  const OpenArcs<Offset> open{offsets, neighbours, part, group};
+  each_arc(offsets, n, arcs, [=](int v, u64 arc) {
+    const int u = neighbours[arc];
+    if (part[v] != OPEN || !open.leads(v, u)) return;
+    atomicAdd(out + v, 1);
+    atomicAdd(in + u, 1);
+  });
+}
+
+// An open vertex without arcs out, or without arcs in, is a component of its own. Entries are pieces of rows, and after
+// them (from `back` on) of columns.
+template <class Offset>
+__global__ void trim(const Offset *offsets, const int *neighbours, const Offset *in_offsets, const int *in_neighbours,
+                     int n, const int *group, int *part, int *out, int *in, const Rounds rounds) {
+  const OpenArcs<Offset> rows{offsets, neighbours, part, group}, columns{in_offsets, in_neighbours, part, group};
+  u32 target = 0;
+  auto close = [&](int v, u32 round) {
+    if (atomicCAS(part + v, OPEN, v) != OPEN) return;
+    const u32 ahead = pieces_of(degree(offsets, v)), all = ahead + pieces_of(degree(in_offsets, v));
+    if (!all) return;
+    u64 *list = rounds.lists + round % 2 * rounds.room + atomicAdd(rounds.counts + round % 3, all);
+    for (u32 i = 0; i < all; ++i) list[i] = piece(v, i);
+  };
+  for (u64 v = thread_number(); v < n; v += thread_count())
+    if (part[v] == OPEN && (!out[v] || !in[v])) close((int)v, 0);
+  in_rounds(rounds, target, [&](u64 entry, u32 next) {
+    const u32 ahead = pieces_of(degree(offsets, (int)(entry >> 32)));
+    const bool back = (u32)entry >= ahead;
+    const OpenArcs<Offset> &arcs = back ? columns : rows;
+    int *left = back ? out : in;
+    each_arc_of(back ? entry - ahead : entry, arcs.offsets, [&](int v, u64 arc) {
+      const int u = arcs.neighbours[arc];
+      if (arcs.leads(v, u) && atomicSub(left + u, 1) == 1) close(u, next);
+    });
+  });
+}
+
+// Marks the open vertices of the pivot's group that it reaches, by rows or by columns, with a bit.
+template <class Offset>
+__global__ void reach(const Offset *offsets, const int *neighbours, int pivot, u32 bit, const int *part,
+                      const int *group, u32 *marks, const Rounds rounds) {
+  const OpenArcs<Offset> open{offsets, neighbours, part, group};
+  u32 target = 0;
+  if (thread_number() == 0) {
+    atomicOr(marks + pivot, bit);
+    enlist(rounds, 0, offsets, pivot);
+  }
+  in_rounds(rounds, target, [&](u64 entry, u32 next) {
+    each_arc_of(entry, offsets, [&](int v, u64 arc) {
+      const int u = neighbours[arc];
+      if (!open.leads(v, u) || *(volatile u32 *)(marks + u) & bit) return;
+      if (!(atomicOr(marks + u, bit) & bit)) enlist(rounds, next, offsets, u);
+    });
+  });
+}
+
+// The open vertices with both marks are one component; those with other marks become groups.
+template <class Offset>
+__global__ void close_reached(int n, int pivot, const u32 *marks, int *part, int *group) {
+  for (u64 v = thread_number(); v < n; v += thread_count()) {
+    if (part[v] == OPEN && marks[v] == 3) part[v] = pivot;
+    group[v] = (int)marks[v];
+  }
+}
+
+// Colours spread along arcs until none changes.
+template <class Offset>
+__global__ void spread_colours(const Offset *offsets, const int *neighbours, int n, u64 seed, const int *part,
+                               const int *group, u64 *colour, u32 *listed, const Rounds rounds) {
+  const OpenArcs<Offset> open{offsets, neighbours, part, group};
+  u32 target = 0;
+  for (u64 v = thread_number(); v < n; v += thread_count()) {
+    if (part[v] != OPEN) continue;
+    colour[v] = splitmix(seed + v * WEYL) << 32 | v;
+    listed[v] = 0;
+    enlist(rounds, 0, offsets, (int)v);
+  }
+  in_rounds(rounds, target, [&](u64 entry, u32 next) {
+    const u64 mine = *(volatile u64 *)(colour + (entry >> 32));
+    each_arc_of(entry, offsets, [&](int v, u64 arc) {
+      const int u = neighbours[arc];
+      if (!open.leads(v, u) || *(volatile u64 *)(colour + u) >= mine || atomicMax(colour + u, mine) >= mine) return;
+      if (atomicExch(listed + u, next) != next) enlist(rounds, next, offsets, u);
+    });
+  });
+}
+
+// Every root's component: the vertices of its colour that reach it, found by columns.
+template <class Offset>
+__global__ void close_colours(const Offset *in_offsets, const int *in_neighbours, int n, int *part, const int *group,
+                              const u64 *colour, const Rounds rounds) {
+  const OpenArcs<Offset> open{in_offsets, in_neighbours, part, group};
+  u32 target = 0;
+  for (u64 v = thread_number(); v < n; v += thread_count())
+    if (part[v] == OPEN && (colour[v] & 0xffffffffu) == v) {
+      part[v] = (int)v;
+      enlist(rounds, 0, in_offsets, (int)v);
+    }
+  in_rounds(rounds, target, [&](u64 entry, u32 next) {
+    const int root = status(part, (int)(entry >> 32));
+    each_arc_of(entry, in_offsets, [&](int v, u64 arc) {
+      const int u = in_neighbours[arc];
+      if (open.leads(v, u) && colour[u] == colour[v] && atomicCAS(part + u, OPEN, root) == OPEN)
+        enlist(rounds, next, in_offsets, u);
+    });
+  });
+}
+
+// The colours become groups; counts the vertices that are still open.
+template <class Offset>
+__global__ void regroup(int n, const int *part, const u64 *colour, int *group, u32 *count) {
+  u32 mine = 0;
+  for (u64 v = thread_number(); v < n; v += thread_count())
+    if (part[v] == OPEN) {
+      if (colour) group[v] = (int)(colour[v] & 0xffffffffu);
+      ++mine;
+    }
+  mine = warp_sum(mine);
+  if (lane() == 0 && mine) atomicAdd(count, mine);
+}
+
+// From components named by any vertex to the lowest: lowest[c] first, then every vertex's parent.
+template <class Offset>
+__global__ void find_lowest(int n, const int *part, int *lowest) {
+  for (u64 v = thread_number(); v < n; v += thread_count()) atomicMin(lowest + part[v], (int)v);
+}
+template <class Offset>
+__global__ void name_by_lowest(int n, const int *lowest, int *part) {
+  for (u64 v = thread_number(); v < n; v += thread_count()) part[v] = lowest[part[v]];
+}
+
+}  // namespace hopwave::components

@@ -1,0 +1,142 @@
+// Triangles of a symmetric pattern. Every edge leads from the end with fewer neighbours to the other, so that no vertex
+// has more than √2m arcs out (Chiba and Nishizeki, 1985). For each vertex u, its arcs out go into a hash table in
+// shared memory, and the arcs out of their ends are looked up there (Pandey et al., TRUST, 2021).
+#pragma once
+#include "common/graph.cuh"
+
+namespace hopwave::linalg {
+
+constexpr int NOBODY = -1;
+constexpr u32 WARP_SLOTS = 1024;           // of a warp's table
+constexpr u32 WARP_ARCS = WARP_SLOTS / 2;  // most arcs out of a vertex for one warp; a block takes the others
+
+// Whether the edge between u and v leads from u to v.
+template <class Offset>
+__device__ inline bool leads_up(const Offset *offsets, int u, int v) {
+  const u64 mine = degree(offsets, u), theirs = degree(offsets, v);
+  return mine < theirs || (mine == theirs && u < v);
+}
+
+// Counts the arcs out of every vertex; lists the vertices with more than WARP_ARCS, and finds the greatest number.
+template <class Offset>
+__global__ void count_up(const Offset *offsets, const int *neighbours, u64 n, u32 *degrees, int *longs, u32 *counts) {
+  for (u64 u = thread_number() / WARP; u < n; u += thread_count() / WARP) {
+    u32 mine = 0;
+    for (Offset arc = offsets[u] + lane(); arc < offsets[u + 1]; arc += WARP)
+      mine += leads_up(offsets, (int)u, neighbours[arc]);
+    mine = warp_sum(mine);
+    if (lane()) continue;
+    degrees[u] = mine;
+    if (mine <= WARP_ARCS) continue;
+    longs[atomicAdd(counts, 1u)] = (int)u;
+    atomicMax(counts + 1, mine);
+  }
+}
+
+template <class Offset>
+__global__ void write_up(const Offset *offsets, const int *neighbours, u64 n, const Offset *up, int *heads) {
+  for (u64 u = thread_number() / WARP; u < n; u += thread_count() / WARP) {
+    const Offset end = offsets[u + 1];
+    Offset to = up[u];
+    for (Offset first = offsets[u]; first < end; first += WARP) {
+      const Offset arc = first + (Offset)lane();
+      const int v = arc < end ? neighbours[arc] : 0;
+      const bool kept = arc < end && leads_up(offsets, (int)u, v);
+      const u32 all = __ballot_sync(ALL_LANES, kept);
+      if (kept) heads[to + __popc(all & lanes_below())] = v;
+      to += __popc(all);
+    }
+  }
+}
+
+__device__ inline u32 slot_of(int v, int bits) { return (u32)v * 2654435769u >> (32 - bits); }
+
+// The triangles whose lowest vertex is u, by a warp or a block (WHOLE). With EACH, they are added to each of their
+// vertices in `each`; returns this lane's share of their number.
+template <class Offset, bool EACH, bool WHOLE>
+__device__ inline u64 triangles_of(const Offset *up, const int *heads, int u, int *table, u32 *hits, u32 room,
+                                   u64 *each) {
+  const u32 me = WHOLE ? threadIdx.x : lane(), all = WHOLE ? blockDim.x : WARP;
+  auto wait = [] {
+    if (WHOLE) __syncthreads();
+    else __syncwarp();
+  };
+  const Offset begin = up[u];
+  const u32 count = (u32)(up[u + 1] - begin);
+  if (count < 2) return 0;
+  int bits = 5;
+  while ((1u << bits) < room && (1u << bits) < 4 * count) ++bits;
+  const u32 slots = 1u << bits, mask = slots - 1;
+  for (u32 i = me; i < slots; i += all) {
+    table[i] = NOBODY;
+    if (EACH) hits[i] = 0;
+  }
+  wait();
+  for (u32 i = me; i < count; i += all) {
+    const int v = heads[begin + i];
+    u32 slot = slot_of(v, bits);
+    while (atomicCAS(table + slot, NOBODY, v) != NOBODY) slot = slot + 1 & mask;
+  }
+  wait();
+  u64 mine = 0;
+  for (u32 i = WHOLE ? block_warp() : 0; i < count; i += all / WARP) {
+    const int v = heads[begin + i];
+    u32 found = 0;
+    for (Offset arc = up[v] + lane(), end = up[v + 1]; arc < end; arc += WARP) {
+      const int w = heads[arc];
+      u32 slot = slot_of(w, bits);
+      int there = table[slot];
+      while (there != w && there != NOBODY) slot = slot + 1 & mask, there = table[slot];
+      if (there == NOBODY) continue;
+      ++found;
+      if (EACH) atomicAdd(hits + slot, 1u);
+    }
+    mine += found;
+    if (EACH) {
+      found = warp_sum(found);
+      if (lane() == 0 && found) atomicAdd(each + v, (u64)found);
+    }
+  }
+  if (EACH) {
+    wait();
+    for (u32 i = me; i < slots; i += all)
+      if (hits[i]) atomicAdd(each + table[i], (u64)hits[i]);
+    const u64 here = warp_sum(mine);
+    if (lane() == 0 && here) atomicAdd(each + u, here);
+  }
+  wait();
+  return mine;
+}
+
+// One warp per vertex; `ticket` is the next vertex.
+template <class Offset, bool EACH>
+__global__ void count_short(const Offset *up, const int *heads, u32 n, u32 *ticket, u64 *each, u64 *total) {
+  extern __shared__ int tables[];
+  int *table = tables + block_warp() * WARP_SLOTS * (EACH ? 2 : 1);
+  u64 mine = 0;
+  while (true) {
+    u32 first = lane() == 0 ? atomicAdd(ticket, 4u) : 0;
+    first = __shfl_sync(ALL_LANES, first, 0);
+    if (first >= n) break;
+    for (u32 u = first; u < min(n, first + 4); ++u)
+      if ((u64)(up[u + 1] - up[u]) <= WARP_ARCS)
+        mine +=
+            triangles_of<Offset, EACH, false>(up, heads, (int)u, table, (u32 *)table + WARP_SLOTS, WARP_SLOTS, each);
+  }
+  mine = warp_sum(mine);
+  if (lane() == 0 && mine) atomicAdd(total, mine);
+}
+
+// One block per vertex with many arcs out; `room`: slots of its table.
+template <class Offset, bool EACH>
+__global__ void count_long(const Offset *up, const int *heads, const int *longs, u32 count, u32 room, u64 *each,
+                           u64 *total) {
+  extern __shared__ int tables[];
+  u64 mine = 0;
+  for (u32 i = blockIdx.x; i < count; i += gridDim.x)
+    mine += triangles_of<Offset, EACH, true>(up, heads, longs[i], tables, (u32 *)tables + room, room, each);
+  mine = warp_sum(mine);
+  if (lane() == 0 && mine) atomicAdd(total, mine);
+}
+
+}  // namespace hopwave::linalg

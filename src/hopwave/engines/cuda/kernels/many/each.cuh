@@ -1,0 +1,94 @@
+// Searches from many sources of a deep graph, one block for each: a level of such a graph is too little work for more.
+//
+// What a block has visited is a bitmap in shared memory; its two lists begin there and go on in global memory. So a
+// level reads offsets and neighbours, and waits once. (For graphs of few levels, many/search.cuh follows an arc for
+// many sources at a time.)
+#pragma once
+#include "common/threads.cuh"
+
+namespace hopwave::many {
+
+constexpr int EACH_AHEAD = 4;  // arcs that a thread loads at a time
+
+struct Each {
+  const int *sources;
+  u32 *ticket;                       // the next source
+  int *spill;                        // per block two lists: what does not fit into shared memory
+  i64 *reached, *total, *farthest;   // per source
+  double *inverse;                   // per source, Σ 1/d
+  u64 *histogram;                    // per distance
+  int *rows;                         // per source, the distance of every vertex: -1 before. Or null.
+  i64 n, count, limit, words, room;  // words of the bitmap; entries of a list in shared memory
+};
+
+template <class Offset>
+__global__ void __launch_bounds__(1024)
+    search_each(const Offset *offsets, const int *neighbours, const __grid_constant__ Each job) {
+  extern __shared__ u32 shared[];
+  u32 *visited = shared;
+  int *lists = (int *)(shared + job.words);
+  int *spill = job.spill + 2 * job.n * blockIdx.x;
+  __shared__ u32 counts[3], taken;
+  const u32 room = (u32)job.room;
+  auto entry = [&](int side, u32 i) -> int & { return i < room ? lists[side * room + i] : spill[side * job.n + i]; };
+  while (true) {
+    __syncthreads();
+    if (threadIdx.x == 0) taken = atomicAdd(job.ticket, 1u);
+    for (u32 w = threadIdx.x; w < job.words; w += blockDim.x) visited[w] = 0;
+    __syncthreads();
+    const u32 number = taken;
+    if (number >= job.count) return;
+    const int source = job.sources[number];
+    int *row = job.rows ? job.rows + number * job.n : nullptr;
+    if (threadIdx.x == 0) {
+      visited[source / 32] = 1u << source % 32;
+      entry(0, 0) = source;
+      counts[0] = 1, counts[1] = 0;
+      if (row) row[source] = 0;
+    }
+    i64 reached = 0, total = 0, depth = 0;
+    double inverse = 0;
+    while (true) {
+      __syncthreads();
+      const u32 count = counts[depth % 3];
+      if (!count) break;
+      if (threadIdx.x == 0) {
+        counts[(depth + 2) % 3] = 0;
+        reached += count, total += count * depth;
+        // The arithmetic of engines/cpu/many/kernels.fill_sums.
+        if (depth) inverse = __dadd_rn(inverse, __dmul_rn((double)count, 1.0 / (double)depth));
+        if (job.histogram) atomicAdd(job.histogram + depth, (u64)count);
+      }
+      if (depth == job.limit) {
+        ++depth;
+        break;
+      }
+      const int side = depth % 2;
+      u32 *tail = counts + (depth + 1) % 3;
+      for (u32 i = threadIdx.x; i < count; i += blockDim.x) {
+        const int v = entry(side, i);
+        const Offset end = offsets[v + 1];
+        for (Offset arc = offsets[v]; arc < end; arc += EACH_AHEAD) {
+          int next[EACH_AHEAD];
+#pragma unroll
+          for (int j = 0; j < EACH_AHEAD; ++j) next[j] = arc + j < end ? neighbours[arc + j] : v;  // v is visited
+#pragma unroll
+          for (int j = 0; j < EACH_AHEAD; ++j) {
+            const int u = next[j];
+            const u32 bit = 1u << u % 32;
+            if (*(volatile u32 *)(visited + u / 32) & bit || atomicOr(visited + u / 32, bit) & bit) continue;
+            entry(side ^ 1, atomicAdd(tail, 1u)) = u;
+            if (row) row[u] = (int)depth + 1;
+          }
+        }
+      }
+      ++depth;
+    }
+    if (threadIdx.x == 0 && job.reached) {
+      job.reached[number] = reached, job.total[number] = total;
+      job.farthest[number] = depth - 1, job.inverse[number] = inverse;
+    }
+  }
+}
+
+}  // namespace hopwave::many

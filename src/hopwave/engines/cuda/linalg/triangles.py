@@ -1,0 +1,62 @@
+"""Triangles on the GPU, by hash tables in shared memory (kernels/linalg/triangles.cuh)."""
+
+from __future__ import annotations
+
+import cupy
+import numpy as np
+
+from hopwave.engines.cuda import build
+from hopwave.engines.cuda.launch import WARP, expression, kernels, offset_type, truth
+
+HEADER = "linalg/triangles.cuh"
+WARP_SLOTS = 1024  # in the kernels
+THREADS, LONG_THREADS = 128, 256  # per block: a warp for each vertex, or all for one
+PER_MULTIPROCESSOR = 8  # blocks
+
+
+def counted(part, each):
+    """How many triangles a symmetric pattern has; with `each`, how many every vertex is in, int64 on the GPU.
+
+    None if the table of some vertex does not fit into shared memory.
+    """
+    offsets, neighbours, _ = part
+    n, launch = len(offsets) - 1, kernels(offset_type(offsets))
+    found, total = cupy.zeros(n if each else 0, np.int64), cupy.zeros(1, np.uint64)
+    degrees, longs, counts = cupy.empty(n, np.uint32), cupy.empty(n, np.int32), cupy.zeros(3, np.uint32)
+    launch(HEADER, "count_up", WARP * n, offsets, neighbours, np.uint64(n), degrees, longs, counts)
+    up = build.offsets_of(degrees, n, offsets.dtype)
+    heads = cupy.empty(len(neighbours) // 2, np.int32)  # every edge but loops is stored twice
+    launch(HEADER, "write_up", WARP * n, offsets, neighbours, np.uint64(n), up, heads)
+    long, most = counts[:2].tolist()
+    multiprocessors, optin = _limits()
+    size, shape = 8 if each else 4, truth(each)  # bytes per slot: a vertex, and how often it was found
+    room = 1 << max(1, 2 * most - 1).bit_length()
+    if long and size * room > optin:
+        return None
+    arrays = found, total
+    if n:
+        blocks = min(-(-n // 16), PER_MULTIPROCESSOR * multiprocessors)
+        launch.exactly(
+            HEADER, "count_short", shape, (blocks,), THREADS,
+            (up, heads, np.uint32(n), counts[2:], *arrays), size * WARP_SLOTS * (THREADS // WARP),
+        )  # fmt: skip
+    if long:
+        launch.exactly(
+            HEADER, "count_long", shape, (min(long, 4 * multiprocessors),), LONG_THREADS,
+            (up, heads, longs, np.uint32(long), np.uint32(room), *arrays), size * room,
+        )  # fmt: skip
+    return found if each else int(total.get()[0])
+
+
+def _limits():
+    """Multiprocessors, and bytes of shared memory that a block may have."""
+    attributes = cupy.cuda.Device().attributes
+    return attributes["MultiProcessorCount"], attributes["MaxSharedMemoryPerBlockOptin"]
+
+
+def instances(offset):
+    """(header, name) of every kernel here, for the compile test."""
+    for name in ("count_up", "write_up"):
+        yield HEADER, expression(HEADER, name, offset)
+    for name in ("count_short", "count_long"):
+        yield from ((HEADER, expression(HEADER, name, offset, truth(each))) for each in (False, True))

@@ -1,0 +1,42 @@
+"""Compiles the kernels of ordinary calls for the GPUs of a wheel: `python -m hopwave.engines.cuda.ship FOLDER`.
+
+NVRTC needs no GPU. Which instances ordinary calls use was recorded on a GPU (benchmarks/gpu/ordinary_kernels.py) and is
+kept in ordinary.json: (header, names, options, text) of each.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+
+from hopwave.engines.cuda import kernel_files, nvrtc
+from hopwave.system.threads import Pool
+
+GPUS = ("sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120")
+ORDINARY = Path(__file__).resolve().parent / "ordinary.json"
+
+
+def ship(place: Path, gpus: tuple[str, ...] = GPUS, ordinary: Path = ORDINARY) -> int:
+    """Compile the recorded instances for these GPUs into a folder; returns how many files that makes."""
+    from cupy_backends.cuda.libs import nvrtc as library
+
+    place.mkdir(parents=True, exist_ok=True)
+    recorded = json.loads(ordinary.read_text(encoding="utf-8"))
+
+    def one(arch, header, names, more, text):
+        code, symbols = nvrtc._compile(header, arch, names, more, text)
+        path = kernel_files.shipped_path(nvrtc.shipped_key(header, arch, names, more, text), place)
+        path.write_bytes(kernel_files.content_of(code, symbols))
+
+    pool = Pool(os.cpu_count() or 1)
+    begun = [pool.begin(one, arch, *instance) for arch in gpus for instance in recorded]
+    for task in begun:
+        task.result()
+    (place / kernel_files.ABOUT).write_text(json.dumps({"nvrtc": library.getVersion()}) + "\n", encoding="utf-8")
+    return len(begun)
+
+
+if __name__ == "__main__":
+    print(f"{ship(Path(sys.argv[1]))} files")

@@ -1,0 +1,171 @@
+"""CPU machine code that a wheel carries, so that nothing need be compiled where it is installed.
+
+`make wheels` runs `hopwave warmup` with HOPWAVE_SHIP=1 and Numba set to a baseline that most machines have. Whatever is
+compiled then is also written into the package, in a file for every function and signature: one line of JSON (the
+SHA-256 of the rest), then Numba's pickle of the code, packed. `about.json` beside them says what they were made with.
+They are used only if all of it is the same here, and if this CPU has every feature of the baseline; otherwise functions
+are compiled as without them, and one line says why. Like the Python files beside them, they are trusted if nobody else
+can write to their folder.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+import pickle
+import platform
+import sys
+import zlib
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from hopwave.system.user_folder import why_not_trusted
+
+log = logging.getLogger("hopwave")
+
+PACKAGE = Path(__file__).resolve().parents[1]
+FOLDER = PACKAGE / "machine_code" / "cpu"
+ABOUT = "about.json"
+SUFFIX = ".code"
+
+
+class Baseline(NamedTuple):
+    """What code in a wheel may rely on: features. LLVM's tuning model has more of them, which it must go without."""
+
+    cpu: str
+    features: frozenset[str]
+    without: tuple[str, ...] = ()
+
+    def settings(self) -> dict[str, str]:
+        """The environment in which Numba compiles for it, whatever CPU it runs on."""
+        words = [*(f"-{name}" for name in self.without), *(f"+{name}" for name in sorted(self.features))]
+        return {"NUMBA_CPU_NAME": self.cpu, "NUMBA_CPU_FEATURES": ",".join(words)}
+
+
+# The features must be all that the compiler may use: one too few is an illegal instruction on somebody's machine.
+BASELINES = {
+    # Every server CPU since about 2017: Armv8.1's atomics, and nothing later of what Neoverse N1 has.
+    "aarch64": Baseline(
+        "neoverse-n1",
+        frozenset({"fp-armv8", "neon", "lse"}),
+        ("v8.1a", "v8.2a", "aes", "sha2", "crc", "dotprod", "fullfp16", "rcpc", "rdm", "ras", "spe", "ssbs", "perfmon"),
+    ),
+    # The level x86-64-v3 of the psABI: Haswell (2013) and Zen (2017) have it.
+    "x86_64": Baseline(
+        "x86-64-v3",
+        frozenset(
+            {"sse3", "ssse3", "sse4.1", "sse4.2", "popcnt", "cx16", "sahf", "xsave"}
+            | {"avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe"}
+        ),
+    ),
+}
+
+
+def made_with(triple: str) -> dict[str, Any]:
+    """What machine code depends on beside its source and the CPU."""
+    return {
+        "hopwave": sys.modules["hopwave"].__version__,
+        "python": f"{sys.implementation.name} {sys.version_info[0]}.{sys.version_info[1]}",
+        "numba": import_module("numba").__version__,
+        "llvmlite": import_module("llvmlite").__version__,
+        "triple": triple,
+    }
+
+
+@cache
+def why_not(triple: str, features: str) -> str | None:
+    """Why the package's machine code is not used on a CPU with these features (LLVM's list); None if it is."""
+    try:
+        about = json.loads((FOLDER / ABOUT).read_text(encoding="utf-8"))
+        wanted, needed = dict(about["made with"]), set(about["features"])
+        reason = why_not_trusted(FOLDER, shared=True)
+    except FileNotFoundError:
+        return "there is none"
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        return f"{FOLDER / ABOUT} cannot be read ({type(error).__name__})"
+    here = made_with(triple)
+    for name, value in wanted.items():
+        if here.get(name) != value and reason is None:
+            reason = f"it was made for {name} {value}, and this is {here.get(name)}"
+    missing = needed - {word[1:] for word in features.split(",") if word.startswith("+")}
+    if missing and reason is None:
+        reason = f"this CPU has no {', '.join(sorted(missing))}"
+    return reason
+
+
+_said: set[str] = set()
+
+
+def _say_once(reason: str) -> None:
+    if reason not in _said:
+        _said.add(reason)
+        log.warning("machine code in the package is not used, and functions are compiled: %s", reason)
+
+
+def file_of(function: Any, key: tuple[Any, ...], source: str) -> Path | None:
+    """The file for a function with Numba's index key, made from source with that digest; None if it is not ours."""
+    path = Path(function.__code__.co_filename).resolve()
+    if PACKAGE not in path.parents:
+        return None
+    signature, _, hashes = key
+    digest = hashlib.sha256(repr((str(signature), hashes, source)).encode()).hexdigest()
+    return FOLDER / f"{_place(function, path)}-{digest[:24]}{SUFFIX}"
+
+
+def _place(function: Any, path: Path) -> str:
+    return ".".join([*path.relative_to(PACKAGE).with_suffix("").parts, function.__qualname__.replace("<locals>", "")])
+
+
+def holds(function: Any) -> bool:
+    """Whether the package carries code of a function, for some signature, that can be used here."""
+    path = Path(function.__code__.co_filename).resolve()
+    if not FOLDER.is_dir() or PACKAGE not in path.parents:
+        return False
+    from numba.core.registry import cpu_target
+
+    codegen = cpu_target.target_context.codegen()
+    if why_not(codegen.magic_tuple()[0], codegen._tm_features) is not None:
+        return False
+    return any(FOLDER.glob(f"{_place(function, path)}-*{SUFFIX}"))
+
+
+def load(file: Path | None, target_context: Any) -> Any:
+    """The compiled function of a file; None if there is none, it is damaged, or it does not fit this machine."""
+    if file is None or not FOLDER.is_dir() or os.environ.get("HOPWAVE_SHIP"):
+        return None
+    codegen = target_context.codegen()
+    if (reason := why_not(codegen.magic_tuple()[0], codegen._tm_features)) is not None:
+        _say_once(reason)
+        return None
+    try:
+        line, _, code = file.read_bytes().partition(b"\n")
+        if json.loads(line)["sha256"] != hashlib.sha256(code).hexdigest():
+            raise ValueError("its digest is another")
+        from numba.core.compiler import CompileResult
+
+        return CompileResult._rebuild(target_context, *pickle.loads(zlib.decompress(code)))  # type: ignore[no-untyped-call]
+    except FileNotFoundError:
+        log.info("%s is not in the package: other source, or other types", file.name)
+    except Exception as error:  # unpickling may raise anything
+        _say_once(f"{file} is damaged ({type(error).__name__}: {error})")
+    return None
+
+
+def save(file: Path | None, compiled: Any) -> None:
+    """Put a compiled function into the package; only `make wheels` does this."""
+    if file is None:
+        return
+    from numba.core.serialize import dumps
+
+    reduced = list(compiled._reduce())
+    reduced[6] = ""  # the annotated source, with the paths of this machine
+    code = zlib.compress(dumps(tuple(reduced)), 9)  # type: ignore[no-untyped-call]
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(json.dumps({"sha256": hashlib.sha256(code).hexdigest()}).encode() + b"\n" + code)
+    baseline = BASELINES[platform.machine()]
+    about = {"made with": made_with(compiled.codegen.magic_tuple()[0]), "features": sorted(baseline.features)}
+    (FOLDER / ABOUT).write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")

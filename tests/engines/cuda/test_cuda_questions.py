@@ -1,0 +1,226 @@
+"""Questions beside searches on the GPU: the same answers as on the CPU, on every trap and on graphs with long rows."""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hopwave as hw
+from graphs import TRAPS
+from hopwave import Graph, GraphError, generate
+from hopwave.api.validate import validate
+
+pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("gpu")]
+
+OTHERS: dict[str, Any] = {
+    "kron": lambda: generate.kronecker(11, seed=3),  # a row of more pieces than one
+    "rmat": lambda: generate.rmat(12, seed=5),
+    "grid": lambda: generate.grid(40, 50),
+    "sparse-directed": lambda: generate.uniform(3000, 4500, directed=True, seed=2),
+    "loops": lambda: Graph.from_edges([0, 1, 2, 2, 3], [0, 1, 3, 4, 3], directed=True),
+    "parallel": lambda: Graph.from_edges([0, 0, 1, 1, 2, 2], [1, 1, 2, 2, 2, 0], repeats="keep"),
+    "chain of pairs": lambda: pairs_in_a_chain(500),
+}  # fmt: skip
+
+
+def pairs_in_a_chain(count: int) -> Graph:
+    """Strong components of two vertices each, in a chain that no trimming takes apart."""
+    first = np.arange(0, 2 * count, 2)
+    sources = np.concatenate([first, first + 1, first[1:]])
+    targets = np.concatenate([first + 1, first, first[:-1] + 1])
+    return Graph.from_edges(sources, targets, directed=True)
+
+
+@cache
+def graph_of(name: str) -> Graph:
+    graph: Graph = (TRAPS | OTHERS)[name]()
+    return graph
+
+
+ALL = [*TRAPS, *OTHERS]
+FEW = [*list(TRAPS)[::6], *OTHERS]  # for what does not depend on the shape of a graph
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_components_and_sides(name: str) -> None:
+    graph = graph_of(name)
+    strong = [hw.strongly_connected_components(fresh(graph), device=place).labels for place in ("cuda", "cpu")]
+    assert strong[0].tolist() == strong[1].tolist()
+    assert hw.is_bipartite(graph, device="cuda") == hw.is_bipartite(graph, device="cpu")
+    if hw.is_bipartite(graph, device="cpu"):
+        sides = [hw.bipartite_sides(graph, device=place).tolist() for place in ("cuda", "cpu")]
+        assert sides[0] == sides[1]
+    else:
+        with pytest.raises(GraphError, match="odd length"):
+            hw.bipartite_sides(graph, device="cuda")
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_cores_labels_and_independent_sets(name: str) -> None:
+    graph = graph_of(name)
+    cores = [hw.core_numbers(graph, device=place).scores.tolist() for place in ("cuda", "cpu")]
+    assert cores[0] == cores[1]
+    if graph.directed:
+        return
+    if name != "parallel":
+        counts = [hw.triangles(graph, device=place).scores for place in ("cuda", "cpu")]
+        assert counts[0].tolist() == counts[1].tolist()
+        assert 3 * hw.triangle_count(graph, device="cuda") == counts[1].sum()
+    for seed in (1, 2):
+        chosen = [hw.maximal_independent_set(graph, seed, device=place).tolist() for place in ("cuda", "cpu")]
+        assert chosen[0] == chosen[1]
+        if name == "parallel":  # refused on a CPU
+            continue
+        found = [hw.label_propagation(graph, seed, max_rounds=6, device=place) for place in ("cuda", "cpu")]
+        assert found[0].labels.tolist() == found[1].labels.tolist()
+        assert found[0].settled == found[1].settled
+
+
+@pytest.mark.parametrize("name", FEW)
+def test_edge_betweenness_of_both_directions(name: str) -> None:
+    graph = graph_of(name)
+    sources = list(range(0, graph.n, max(1, graph.n // 7)))
+    if not graph.n:
+        return
+    cuda, cpu = (
+        hw.edge_betweenness_centrality(graph, sources=sources, device=place, normalized=False)
+        for place in ("cuda", "cpu")
+    )
+    np.testing.assert_allclose(cuda.scores, cpu.scores, rtol=1e-9, atol=1e-12)
+    assert all((mine == theirs).all() for mine, theirs in zip(cuda.edges, cpu.edges, strict=True))
+    there = hw.edge_betweenness_centrality(graph.to("cuda"), sources=sources, normalized=False, device="cuda")
+    assert hasattr(there.scores, "get")
+    np.testing.assert_allclose(there.scores.get(), cpu.scores, rtol=1e-9, atol=1e-12)
+    sampled = hw.edge_betweenness_centrality(graph, k=min(3, graph.n), seed=1, device="cuda")
+    assert len(sampled.bounds) == graph.m == len(sampled.scores)
+
+
+@pytest.mark.parametrize("name", FEW)
+def test_graphs_made_on_the_gpu(name: str) -> None:
+    graph = graph_of(name)
+    there = graph.to("cuda")
+    half = np.arange(0, graph.n, 2)
+    part = there.subgraph(half)
+    assert part == graph.subgraph(half) == graph.subgraph(half.tolist())
+    assert part.device == "cuda"
+    assert there.to_undirected() == graph.to_undirected()
+    weighted = graph.with_weights(np.ones(graph.m) if not graph.directed else np.arange(graph.m) + 0.5)
+    assert weighted.to("cuda").subgraph(half) == weighted.subgraph(half)
+    assert weighted.to("cuda").to_undirected(combine="min") == weighted.to_undirected(combine="min")
+
+
+@pytest.mark.parametrize("name", FEW)
+def test_validation(name: str) -> None:
+    graph = graph_of(name)
+    if not graph.n:
+        return
+    there = graph.to("cuda")
+    for depth_limit in (None, 1):
+        found = hw.bfs(there, 0, depth_limit=depth_limit, device="cuda")
+        d, p = found.distances, found.predecessors
+        assert validate(there, 0, d, p, depth_limit=depth_limit).ok
+        assert validate(there, 0, d, depth_limit=depth_limit).ok
+        assert validate(there, 0, predecessors=p, depth_limit=depth_limit).ok
+    d, p = (array.get() for array in (found.distances, found.predecessors))
+    rng = np.random.default_rng(graph.n)
+    for _ in range(20):  # one wrong entry: the same verdict and the same sentences as on the CPU
+        wrong_d, wrong_p, at = d.copy(), p.copy(), rng.integers(graph.n)
+        if rng.random() < 0.5:
+            wrong_d[at] = rng.integers(-2, 4)
+        else:
+            wrong_p[at] = rng.integers(-2, graph.n + 1)
+        for given in ((wrong_d, wrong_p), (wrong_d,)):
+            here = validate(fresh(graph), 0, *given, depth_limit=1)
+            assert validate(there, 0, *given, depth_limit=1) == here
+
+
+def test_paths_along_weights_between_two_vertices() -> None:
+    rng = np.random.default_rng(1)
+    base = generate.uniform(400, 900, directed=True, seed=4)
+    graph = base.with_weights(rng.integers(1, 9, base.m).astype(float))
+    lengths = hw.sssp(graph, 0, device="cpu").distances
+    for target in range(0, 400, 13):
+        if np.isinf(lengths[target]):
+            with pytest.raises(GraphError, match="no path"):
+                hw.shortest_path(graph, 0, target, device="cuda")
+            continue
+        path = hw.shortest_path(graph, 0, target, device="cuda")
+        assert path[0] == 0 and path[-1] == target
+        arcs = pairwise(path)
+        total = sum(graph.weights[graph.indptr[u] :][np.flatnonzero(graph.neighbors(u) == v)[0]] for u, v in arcs)
+        assert total == lengths[target]
+        both = [sorted(hw.all_shortest_paths(graph, 0, target, device=place)) for place in ("cuda", "cpu")]
+        assert both[0] == both[1]
+
+
+def test_triangles_of_vertices_with_many_neighbours_above() -> None:
+    """A table of a whole block: more than half of the slots of a warp's."""
+    graph = generate.complete(700)
+    assert hw.triangle_count(graph, device="cuda") == 700 * 699 * 698 // 6
+    assert set(hw.triangles(graph, device="cuda").scores.tolist()) == {699 * 698 // 2}
+
+
+@pytest.mark.parametrize("scale", [9, 16])
+def test_tables_of_distances(scale: int) -> None:
+    """Searches along weights of a large graph run one after another, of a small one at the same time: the same bits."""
+    base = generate.kronecker(scale, seed=2)
+    source, target = base.to_edges()
+    lengths = np.random.default_rng(3).random(len(source))
+    graph = Graph.from_edges(source, target, n=base.n, weights=lengths)
+    sources = list(range(7))
+    for limit in (None, 0.3):
+        tables = [hw.sssp_many(graph, sources, limit=limit, device=place) for place in ("cuda", "cpu")]
+        assert np.array_equal(*tables)
+    assert np.array_equal(*(hw.bfs_many(graph, sources, device=place) for place in ("cuda", "cpu")))
+    there = hw.sssp_many(graph.to("cuda"), sources, device="cuda")
+    assert np.array_equal(there.get(), hw.sssp_many(graph, sources, device="cpu"))
+
+
+def test_hubs_and_authorities() -> None:
+    """By products of the kernel for power iterations, with and without weights and directions."""
+    for graph in (graph_of("kron"), graph_of("rmat"), graph_of("grid")):
+        for weighted in (graph, graph.with_weights(np.full(graph.m, 2.5))):
+            cuda, cpu = (hw.hits(weighted, device=place) for place in ("cuda", "cpu"))
+            np.testing.assert_allclose(cuda.hubs.scores, cpu.hubs.scores, atol=1e-7)
+            np.testing.assert_allclose(cuda.authorities.scores, cpu.authorities.scores, atol=1e-7)
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_deep_graphs_have_a_block_per_source(directed: bool) -> None:
+    """Tables, sums and histograms of searches with more levels than policy.SWEEP.each_deep, bit for bit."""
+    wide = generate.grid(300, 5)
+    source, target = wide.to_edges()
+    crowd = np.arange(1000)  # more neighbours at one level than a list in shared memory has room for
+    source = np.concatenate([source, np.zeros(1000, int), 1500 + crowd])
+    target = np.concatenate([target, 1500 + crowd, np.full(1000, 2500)])
+    graph = Graph.from_edges(source, target, n=2600, directed=directed)
+    sources = list(range(0, 2600, 3))
+    for limit in (None, 250):
+        tables = [hw.bfs_many(graph, sources, depth_limit=limit, device=place) for place in ("cuda", "cpu")]
+        assert np.array_equal(*tables)
+    for question in (hw.closeness_centrality, hw.harmonic_centrality):
+        scores = [question(graph, sources, device=place).scores for place in ("cuda", "cpu")]
+        assert np.array_equal(*scores)
+    if not directed:
+        path = graph.largest_component()
+        far = [hw.eccentricity(path, device=place).scores for place in ("cuda", "cpu")]
+        assert np.array_equal(*far)
+
+
+def fresh(graph: Graph) -> Graph:
+    """A copy of the graph with nothing prepared."""
+    return Graph(graph.indptr.copy(), graph.indices.copy(), directed=graph.directed)
+
+
+def test_kronecker_graphs_are_drawn_on_the_gpu() -> None:
+    """The same graph as from the edges of the host; it stays where it was made until its rows are read."""
+    for directed in (False, True):
+        graph = generate.kronecker(18, seed=7, directed=directed)
+        assert (graph.device, graph._host) == ("cpu", None)
+        source, target = generate.kronecker_edges(18, seed=7)
+        assert graph == Graph.from_edges(source, target, n=1 << 18, directed=directed, device="cpu")
+    assert generate.kronecker(18, seed=7, permute=False) != graph

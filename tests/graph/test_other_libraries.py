@@ -1,0 +1,171 @@
+"""Graphs and results for other libraries: DLPack (PyTorch, JAX), PyTorch Geometric, Arrow streams (DuckDB), polars."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hopwave as hw
+from hopwave import Graph, GraphError, generate
+
+NAMED = Graph.from_edges(["ann", "ann", "bob", "cyd"], ["bob", "cyd", "dan", "dan"], weights=[1.0, 2.5, 3.0, 4.0])
+
+
+# ---------------------------------------------------------------- scores, as a dictionary
+
+
+@pytest.mark.parametrize("ask", [hw.closeness_centrality, hw.betweenness_centrality, hw.edge_betweenness_centrality])
+def test_scores_read_like_a_dictionary(ask: Any) -> None:
+    scores = ask(NAMED, weights=False)
+    expected = scores.to_dict()
+    assert dict(scores) == dict(scores.items()) == expected and len(scores) == len(expected)
+    assert list(scores) == list(scores.keys()) == list(expected) and list(scores.values()) == list(expected.values())
+    assert all(key in scores and scores[key] == value == scores.get(key) for key, value in expected.items())
+    assert expected[max(scores, key=scores.get)] == max(expected.values())
+    assert "zoe" not in scores and scores.get("zoe", 7) == 7 and [] not in scores
+    with pytest.raises(GraphError, match="'zoe' is not"):
+        scores["zoe"]
+
+
+def test_an_edge_is_found_from_both_ends() -> None:
+    scores = hw.edge_betweenness_centrality(NAMED, weights=False)
+    assert scores["ann", "bob"] == scores["bob", "ann"] and ("ann", "dan") not in scores
+    with pytest.raises(GraphError, match="is not an edge of this graph"):
+        scores["ann", "dan"]
+    arcs = hw.edge_betweenness_centrality(generate.path(3, directed=True))
+    assert (0, 1) in arcs and (1, 0) not in arcs
+
+
+def test_vertices_without_a_score() -> None:
+    best = hw.closeness_centrality(generate.star(9), top=1)
+    assert list(best) == [0] and best[0] == 1.0 and 3 not in best and 99 not in best
+    with pytest.raises(GraphError, match="3 has no score here, only 1 of 9 vertices have one"):
+        best[3]
+    some = hw.closeness_centrality(generate.path(5), [3, 1])
+    assert list(some) == [3, 1] and some[1] == hw.closeness_centrality(generate.path(5))[1]
+
+
+# ---------------------------------------------------------------- arrays, without a copy
+
+
+def test_scores_are_arrays_without_a_copy() -> None:
+    scores = hw.pagerank(NAMED)
+    assert np.shares_memory(np.from_dlpack(scores), scores.scores)  # type: ignore[arg-type]
+    assert np.shares_memory(np.asarray(scores), scores.scores)
+    assert np.array(scores, np.float32).dtype == np.float32
+    assert scores.__dlpack_device__() == (1, 0), "the CPU, in DLPack's numbers"
+
+
+def test_scores_go_to_pytorch_without_a_copy() -> None:
+    torch = pytest.importorskip("torch")
+    scores = hw.pagerank(NAMED)
+    tensor = torch.from_dlpack(scores)
+    assert tensor.data_ptr() == scores.scores.ctypes.data and tensor.tolist() == scores.scores.tolist()
+
+
+def test_scores_go_to_jax() -> None:
+    jax = pytest.importorskip("jax")
+    scores = hw.pagerank(NAMED)
+    assert np.allclose(np.asarray(jax.dlpack.from_dlpack(scores)), scores.scores)
+
+
+# ---------------------------------------------------------------- PyTorch Geometric
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_edge_index_and_back(directed: bool) -> None:
+    graph = generate.uniform(40, 120, directed=directed, seed=1)
+    graph = graph.with_weights(np.minimum(*np.nonzero(np.ones((40, 40)))).reshape(40, 40)[graph.to_scipy().nonzero()])
+    index = graph.to_edge_index()
+    assert index.shape == (2, graph.m) and index.dtype == np.int64
+    assert Graph.from_edge_index(index, graph.n, directed, weights=graph.weights) == graph
+    assert Graph.from_edge_index(index.tolist() and np.asfortranarray(index)).directed
+
+
+@pytest.mark.parametrize("given", [np.zeros((3, 4), int), np.zeros(4, int), [[0, 1], [1, 2]]])
+def test_what_is_no_edge_index(given: Any) -> None:
+    with pytest.raises(GraphError, match=r"edge_index has the shape .*, not \(2, edges\)"):
+        Graph.from_edge_index(given)
+
+
+def test_edge_index_of_pytorch() -> None:
+    torch = pytest.importorskip("torch")
+    graph = Graph.from_edge_index(torch.tensor([[0, 1], [1, 2]]), weights=torch.tensor([0.5, 2.0]))
+    assert list(graph.edges()) == [(0, 1, 0.5), (1, 2, 2.0)]
+    assert torch.from_dlpack(graph.to_edge_index()).tolist() == [[0, 1], [1, 2]]
+
+
+# ---------------------------------------------------------------- Arrow streams and polars
+
+
+def arrow_tables() -> dict[str, Any]:
+    columns = {"a": ["ann", "bob"], "b": ["bob", "cyd"], "km": [1.5, 2.0]}
+    pa, pl = pytest.importorskip("pyarrow"), pytest.importorskip("polars")
+    frame = pl.DataFrame(columns)
+    categories = frame.with_columns(pl.col("a", "b").cast(pl.Categorical))
+    table = pa.table(columns)
+    chunks = pa.concat_tables([table.slice(0, 1), table.slice(1)])
+    return {"table": table, "reader": table.to_reader(), "chunks": chunks, "polars": frame, "categories": categories}
+
+
+@pytest.mark.parametrize("kind", ["table", "reader", "chunks", "polars", "categories"])
+def test_arrow_streams(kind: str) -> None:
+    graph = Graph.from_arrow(arrow_tables()[kind], "a", "b", "km", directed=True)
+    assert list(graph.edges()) == [("ann", "bob", 1.5), ("bob", "cyd", 2.0)] and graph.directed
+
+
+def test_arrow_streams_of_duckdb() -> None:
+    duckdb = pytest.importorskip("duckdb")
+    relation = duckdb.sql("select i as source, i + 1 as target from range(4) t(i)")
+    assert Graph.from_arrow(relation).number_of_edges == 4
+
+
+def test_what_is_no_arrow_stream() -> None:
+    with pytest.raises(GraphError, match=r"ndarray is no stream of Arrow; give Graph.from_edges"):
+        Graph.from_arrow(np.zeros((2, 2)))
+    with pytest.raises(GraphError, match="the table has no column 'source'; its columns are 'a', 'b', 'km'"):
+        Graph.from_arrow(arrow_tables()["table"])
+
+
+def test_tables_of_polars() -> None:
+    pytest.importorskip("polars")
+    search = hw.bfs(NAMED, "ann").to_polars()
+    assert search.columns == ["vertex", "distance", "predecessor"] and search["vertex"].to_list() == list(NAMED)
+    path = hw.sssp(NAMED, "ann").to_polars()
+    assert path.filter(path["vertex"] == "dan")["distance"].to_list() == [4.0]
+    edges = hw.edge_betweenness_centrality(NAMED, weights=False)
+    assert edges.to_polars().columns == ["source", "target", "betweenness"]
+    sample = hw.closeness_centrality(generate.grid(5, 5), k=9, seed=1).to_polars()
+    assert sample.columns == ["vertex", "closeness", "bound", "low", "high", "standard_error"] and len(sample) == 25
+    assert hw.connected_components(NAMED).to_polars()["component"].to_list() == [0] * 4
+    assert NAMED.edges().to_polars().rows()[0] == ("ann", "bob", 1.0)
+    assert hw.distance_histogram(generate.path(3)).to_polars().rows() == [(0, 3), (1, 4), (2, 2)]
+
+
+def test_without_polars(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "polars", None)
+    with pytest.raises(hw.EngineError, match="to_polars needs polars, which is not installed; run: pip install polars"):
+        hw.bfs(NAMED, "ann").to_polars()
+
+
+# ---------------------------------------------------------------- Graph(what is none)
+
+
+def test_graph_of_something_names_the_constructor() -> None:
+    import igraph
+    import pandas as pd
+    import scipy.sparse as sp
+
+    given = {
+        "Graph.from_pandas(table, source, target, weight)": pd.DataFrame({"a": [0]}),
+        "Graph.from_igraph(g)": igraph.Graph([(0, 1)]),
+        "Graph.from_scipy(A)": sp.eye_array(3, format="csr"),
+        "Graph.from_networkx(g)": NAMED.to_networkx(),
+        "Graph.from_edges(src, dst)": [(0, 1)],
+    }
+    for constructor, thing in given.items():
+        with pytest.raises(GraphError) as caught:
+            Graph(thing)  # type: ignore[arg-type]
+        assert constructor in str(caught.value)
