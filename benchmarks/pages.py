@@ -48,7 +48,6 @@ VALUES: dict[str, Callable[[list[Record]], Record]] = {
     "gpu-ablations": ablations_page.values,
     "gpu-authors": authors_page.values,
     "gpu-betweenness": gpu_values.betweenness,
-    "gpu-hiragushi": hiragushi_page.values,
     "gpu-hopwave": gpu_values.hopwave,
     "gpu-pushpull": pushpull_page.values,
     "gpu-scale": gpu_values.scale,

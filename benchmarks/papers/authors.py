@@ -1,12 +1,12 @@
-"""The papers' plans on one GPU: Hiragushi's Figure 4, and comparisons with the authors' own programs.
+"""The papers' plans on one GPU, beside the authors' own programs.
 
-    PYTHONPATH=src python -m benchmarks.papers.authors hiragushi | authors [--data FOLDER] [--sources 64] [--seconds 1]
-        [--graphs a,b] [--go-on]
+    PYTHONPATH=src python -m benchmarks.papers.authors [--data FOLDER] [--sources 64] [--seconds 1] [--graphs a,b]
+        [--go-on]
 
 Each source's search is a call of hw.bfs, timed by the host's clock, with the answers left on the GPU; the time inside
 its levels is the GPU's, from a second, traced call. Before it is timed, the first source's answer is checked by CuPy's
 own operations, and all plans must find the same distances from every source. Every plan is timed from at least 16
-sources, and from all of them on Graph500's graphs. Writes gpu-hiragushi or gpu-authors: JSON lines and a page; --go-on
+sources, and from all of them on Graph500's graphs. Writes gpu-authors: JSON lines and a page; --go-on
 keeps the lines of other graphs.
 """
 
@@ -25,7 +25,7 @@ import numpy as np
 from benchmarks import pages
 from benchmarks.gpu.graphs import kronecker_ends, made_on_gpu, mycielskian_ends, uniform_ends
 from benchmarks.gpu.search import head
-from benchmarks.papers import authors_page, hiragushi_page
+from benchmarks.papers import authors_page
 from benchmarks.setting import RESULTS, generate, hw
 from hopwave import Graph
 from hopwave.engines.cuda.graph import CudaGraph
@@ -34,28 +34,7 @@ from hopwave.papers.lab import wrong
 LEAST = 16  # least number of sources, even if a plan has used up its seconds
 
 
-def rmat(scale: int, arcs: int) -> Graph:
-    """GTgraph's R-MAT with its own initiator 0.45, 0.15, 0.15, 0.25: a directed graph, without loops and repeats."""
-    random = cupy.random.default_rng(1)
-    source, target = cupy.zeros(arcs, cupy.int32), cupy.zeros(arcs, cupy.int32)
-    for bit in range(scale):
-        low = random.random(arcs, dtype=cupy.float32) > 0.6
-        right = random.random(arcs, dtype=cupy.float32) > cupy.where(low, cupy.float32(0.375), cupy.float32(0.75))
-        source += low.astype(cupy.int32) << bit
-        target += right.astype(cupy.int32) << bit
-    return Graph.from_edges(source, target, n=1 << scale, directed=True)
-
-
-def uniform_directed(scale: int, arcs: int) -> Graph:
-    """GTgraph's random directed graph."""
-    n, source, target = uniform_ends(1 << scale, arcs)
-    return Graph.from_edges(source, target, n=n, directed=True)
-
-
 MADE: dict[str, Callable[[], Graph]] = {
-    "kron20": lambda: made_on_gpu(*kronecker_ends(20, 48)),
-    "rmat.1Mv.64Me": lambda: rmat(20, 64 << 20),
-    "random.1Mv.64Me": lambda: uniform_directed(20, 64 << 20),
     "kron18e43": lambda: made_on_gpu(*kronecker_ends(18, 43)),
     "kron21e44": lambda: made_on_gpu(*kronecker_ends(21, 44)),
     "rmat22e64": lambda: made_on_gpu(*kronecker_ends(22, 64)),
@@ -116,15 +95,8 @@ def measured(name: str, graph: Graph, plans: list[str], given: argparse.Namespac
     return line
 
 
-PAGES = {
-    "hiragushi": (hiragushi_page.PLANS, hiragushi_page.GRAPHS),
-    "authors": (authors_page.PLANS, list(authors_page.AUTHORS)),
-}
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("page", choices=list(PAGES))
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--graphs", default="")
     parser.add_argument("--sources", type=int, default=64)
@@ -132,9 +104,9 @@ def main() -> None:
     parser.add_argument("--go-on", action="store_true", help="keep the lines of other graphs")
     parser.add_argument("--out", type=Path, default=RESULTS)
     given = parser.parse_args()
-    plans, graphs = PAGES[given.page]
+    plans, graphs = authors_page.PLANS, list(authors_page.AUTHORS)
     given.out.mkdir(parents=True, exist_ok=True)
-    kept = given.out / f"gpu-{given.page}.jsonl"
+    kept = given.out / "gpu-authors.jsonl"
     before = kept.read_text().splitlines() if given.go_on and kept.exists() else []
     records: dict[str, Any] = {one["name"]: one for one in map(json.loads, before)}
     for name in given.graphs.split(",") if given.graphs else graphs:
@@ -150,7 +122,7 @@ def main() -> None:
         shown = " ".join(f"{plan} {line[plan]['ms']:.3f}/{line[plan]['ms in levels']:.3f}" for plan in plans)
         print(f"{name} ({time.perf_counter() - clock:.1f} s) {shown}", flush=True)
         lines = [records[one] for one in graphs if one in records]
-        pages.write(f"gpu-{given.page}", given.out, lines)
+        pages.write("gpu-authors", given.out, lines)
 
 
 if __name__ == "__main__":

@@ -246,12 +246,13 @@ def test_preparation_must_pay(searches: int, irregular: bool, flat: bool, order:
 
 
 def test_a_shuffled_grid_is_scattered() -> None:
-    assert not is_scattered(generate.uniform(10_000, edge_factor=4)), "it fits into a cache"
-    assert not is_scattered(generate.grid(200, 200))
-    grid = generate.grid(200, 200)
+    cached, grid = generate.uniform(10_000, edge_factor=4), generate.grid(200, 200)
+    assert not is_scattered(cached.indptr, cached.indices), "it fits into a cache"
+    assert not is_scattered(grid.indptr, grid.indices)
     shuffle = np.random.default_rng(1).permutation(grid.n)
     source, target = grid.to_edges()
-    assert is_scattered(Graph.from_edges(shuffle[source], shuffle[target], n=grid.n))
+    shuffled = Graph.from_edges(shuffle[source], shuffle[target], n=grid.n)
+    assert is_scattered(shuffled.indptr, shuffled.indices)
 
 
 def test_graphs_are_prepared_once() -> None:

@@ -10,13 +10,16 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
+import numpy as np
 import pytest
 from calls import Answer, Fail, Run, environment, hide
 
 import hopwave as hw
 from hopwave.api.validate import Validation, Verdict
-from hopwave.cli import app, columns, main, selftest, terminal
+from hopwave.cli import app, columns, gap_trials, main, selftest, terminal
 from hopwave.io import write
 
 BANNER = "%%MatrixMarket matrix coordinate pattern symmetric\n"
@@ -331,6 +334,7 @@ def test_a_label_that_is_no_text(run: Run, fail: Fail, tmp_path: Path) -> None:
     [
         (("bench", "g.txt", "--seed", "-1"), 2, "--seed"),
         (("bench", "g.txt", "--threads", "0"), 4, "threads=0 is not a number of threads"),
+        (("gap", "g.txt", "--kernel", "both"), 2, "--kernel both is not known; use bfs, sssp, pr, cc, bc, tc or all"),
         (("gap", "g.txt", "--uniform"), 2, "--uniform is for a generated graph"),
         (("gap", "--scale", "31", "--uniform"), 3, "scale=31 is out of range; give an integer from 0 to 30"),
     ],
@@ -347,4 +351,48 @@ def test_odd_values_of_benchmarks(
 def test_gap_searches_from_labels_as_often_as_it_is_told(answer: Answer, tmp_path: Path) -> None:
     (tmp_path / "far.txt").write_text("10 20000000\n20000000 300000000\n")
     found = answer("gap", str(tmp_path / "far.txt"), "--trials", "70", "--device", "cpu")
-    assert len(found["bfs"]["seconds"]) == len(found["bc"]["seconds"]) == 70
+    assert all(len(found[kernel]["seconds"]) == 70 for kernel in ("bfs", "sssp", "pr", "cc", "bc", "tc"))
+
+
+def test_gap_checks_all_six_kernels_and_names_their_rules(run: Run) -> None:
+    shown = run("gap", "--scale", "9", "--trials", "2", "--device", "cpu", "--threads", "2")
+    for words in (
+        "bfs",
+        "sssp",
+        "weights 1 to 255",
+        "pr",
+        "below 1e-4",
+        "cc",
+        "weak components",
+        "bc",
+        "tc",
+        "per vertex",
+    ):
+        assert words in " ".join(shown.split())
+
+
+@pytest.mark.parametrize(
+    ("kernel", "answer", "words"),
+    [
+        ("sssp", ("sssp", lambda d: d + (d > 0)), "an arc leads nearer"),
+        ("pr", ("pagerank", lambda x: x[::-1].copy()), "another round changes the ranks"),
+        ("cc", ("weakly_connected_components", np.zeros_like), "a component is not connected"),
+        ("tc", ("triangle_count", lambda count: count + 1), "counted vertex by vertex"),
+    ],
+)
+def test_gap_refuses_wrong_answers(
+    kernel: str, answer: tuple[str, Any], words: str, fail: Fail, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name, change = answer
+    right = getattr(hw, name)
+
+    def wrong(*given: Any, **options: Any) -> Any:
+        found = right(*given, **options)
+        if kernel == "tc":
+            return change(found)
+        field = {"sssp": "distances", "pr": "scores", "cc": "labels"}[kernel]
+        return SimpleNamespace(**{field: change(getattr(found, field))})
+
+    monkeypatch.setattr(gap_trials, "hw", SimpleNamespace(**{**vars(hw), name: wrong}))
+    hw.write(tmp_path / "g.npz", hw.Graph.from_edges([0, 1, 2, 0, 4], [1, 2, 0, 3, 5]))
+    assert words in fail("gap", str(tmp_path / "g.npz"), "--kernel", kernel, "--trials", "1", "--device", "cpu")[1]

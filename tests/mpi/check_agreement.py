@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -14,6 +16,7 @@ import hopwave as hw
 from hopwave import Graph
 from hopwave import distributed as hd
 from hopwave.distributed import World
+from hopwave.distributed.graph import rank_threads
 from hopwave.errors import EngineError, GraphError
 
 ODD = WORLD.size - 1  # the rank that disagrees
@@ -140,3 +143,22 @@ def check_what_is_no_graph_and_no_number() -> None:
         with pytest.raises(GraphError, match=message):
             call()
     assert hd.bfs(G, np.array(3)).reached == G.n
+
+
+def check_ranks_bound_to_cores() -> None:
+    """As Open MPI binds them: every rank has one core, and shares it only if there are more ranks than cores."""
+    if not hasattr(os, "sched_setaffinity"):
+        return
+    free = os.sched_getaffinity(0)
+    cores = sorted(free)
+    try:
+        os.sched_setaffinity(0, {cores[WORLD.rank % len(cores)]})
+        bound = World(WORLD.comm)
+    finally:
+        os.sched_setaffinity(0, free)
+    sharing = len(range(WORLD.rank % len(cores), WORLD.size, len(cores)))
+    assert bound.oversubscribed == WORLD.oversubscribed == (WORLD.size > len(cores))
+    assert (bound.ranks_per_core, WORLD.ranks_per_core) == (sharing, WORLD.size)
+    with patch.dict(os.environ, {"HOPWAVE_NUM_THREADS": "4"}):
+        assert rank_threads(bound, "cpu", None) == max(1, 4 // sharing)
+        assert rank_threads(WORLD, "cpu", None) == max(1, 4 // WORLD.size)

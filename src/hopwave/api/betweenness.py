@@ -258,7 +258,10 @@ def score_edges(request: Request, runs: Runs, progress: Progress, checkpoint: Fi
     sums, certificate = run.add_up(job, "edge betweenness", progress, checkpoint, fetch=False)
     if not graph.directed:
         sums = scaling.of_both_directions(graph, sums)
-    scores = to_input_device(graph, run.engine, request.scores(sums))
+    there: Any = to_input_device(graph, run.engine, sums)
+    scores: Any = (
+        Deferred(lambda: request.scores(there.fetch())) if isinstance(there, Deferred) else request.scores(there)
+    )
     ends: Any = Deferred(
         lambda: tuple(to_input_device(graph, run.engine, end) for end in (arc_tails(graph), graph.indices))
     )

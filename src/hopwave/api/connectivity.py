@@ -224,7 +224,7 @@ def _undirected(graph: Graph, what: str) -> Graph:
 
 def _find_components(graph: Graph, strong: bool, device: str) -> Components:
     operation: Operation = "strong_components" if strong else "components"
-    return Components(engine_for(operation, device, graph, None).components(graph, strong).copy(), graph)
+    return Components(engine_for(operation, device, graph, None).components(graph, strong), graph)
 
 
 def _is_one(graph: Graph, strong: bool, device: str) -> bool:

@@ -53,7 +53,7 @@ def pagerank(
     tol : float, optional
         Stop when a round changes the ranks by less than n · tol in total. This is NetworkX's rule, and it is weak on
         large graphs: with a million vertices, the default stops after a round or two. For ranks that are right to 1e-6
-        in total, give `tol=1e-6 / G.n`.
+        in total, give `tol=1e-6 / G.n`. The CPU accelerates the rounds on large undirected graphs, by the same rule.
     nstart : mapping or array, optional
         The ranks to start with. By default all are equal.
     weights : bool, array or str, optional

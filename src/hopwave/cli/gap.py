@@ -1,8 +1,9 @@
-"""`hopwave gap`: breadth-first search and betweenness by the rules of the GAP benchmark suite.
+"""`hopwave gap`: the six kernels of the GAP benchmark suite, by its rules (Beamer, Asanović and Patterson, 2015).
 
-BFS: 64 trials from random sources that have an edge; every tree is validated. BC: 16 trials of 4 such sources each;
-every run is checked by its certificate. The time to read or generate the graph is not counted, nor that of the searches
-before the trials: they compile, and make what later ones use (rows in another order, copies on a GPU).
+RULES names them; gap_trials.py has the kernels other than bfs and bc. Every tree of a search is validated, every run of
+betweenness is checked by its certificate, every other answer by other means than those that found it. The time to read
+or generate the graph is not counted, nor that of the calls before the trials: they compile, and make what later ones
+use (rows in another order, copies on a GPU).
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import typer
 
 import hopwave as hw
 from hopwave import engines
-from hopwave.cli import options, terminal
+from hopwave.cli import gap_trials, options, terminal
 from hopwave.cli.files import load
 from hopwave.cli.info import sentence, sizes
 from hopwave.errors import GraphError
@@ -24,6 +25,15 @@ from hopwave.graph import Graph
 from hopwave.system.progress import Meter
 
 BFS_TRIALS, BC_TRIALS, BC_SOURCES = 64, 16, 4
+TRIALS = {"bfs": BFS_TRIALS, "sssp": 64, "pr": 16, "cc": 16, "bc": BC_TRIALS, "tc": 3}  # by kernel, in GAP's order
+RULES = {
+    "bfs": "a random source each",
+    "sssp": "a random source each, weights 1 to 255",
+    "pr": "until all changes are below 1e-4",
+    "cc": "weak components",
+    "bc": "4 random sources each",
+    "tc": "the number of triangles",
+}
 SEED = 27
 
 
@@ -34,42 +44,55 @@ def gap(
     ] = None,
     scale: Annotated[int | None, typer.Option(help="Generate a graph of 2^scale vertices.")] = None,
     uniform: Annotated[bool, typer.Option("--uniform", help="Generate GAP's urand instead of its kron.")] = False,
-    kernel: Annotated[str, typer.Option(help="bfs, bc or both.")] = "both",
+    kernel: Annotated[str, typer.Option(help="bfs, sssp, pr, cc, bc, tc or all.")] = "all",
     trials: Annotated[
-        int | None, typer.Option(min=1, help="The number of trials, instead of GAP's 64 for bfs and 16 for bc.")
+        int | None,
+        typer.Option(
+            min=1, help="The number of trials, instead of GAP's 64 for bfs and sssp, 16 for pr, cc and bc, 3 for tc."
+        ),
     ] = None,
     device: options.Device = "auto",
     threads: options.Threads = None,
     as_json: options.Json = False,
 ) -> None:
-    """Time BFS and betweenness by the rules of the GAP benchmark suite, and check every result.
+    """Time searches, shortest paths, PageRank, components, betweenness and triangles by the rules of the GAP benchmark
+    suite, and check every result.
 
-    Loading, compiling and preparing the graph are not timed: searches before the trials do that.
+    Loading, compiling and preparing the graph are not timed: calls before the trials do that.
     """
     if (file is None) == (scale is None):
         raise typer.BadParameter("give either a file, or --scale to generate a graph")
-    if kernel not in ("bfs", "bc", "both"):
-        raise typer.BadParameter(f"--kernel {kernel} is not known; use bfs, bc or both")
+    if kernel not in (*TRIALS, "all"):
+        raise typer.BadParameter(f"--kernel {kernel} is not known; use {', '.join(TRIALS)} or all")
     if uniform and file is not None:
         raise typer.BadParameter("--uniform is for a generated graph; leave it out, or give --scale instead of a file")
     graph = load(file, None, None, None) if file is not None else generated(scale or 0, uniform)
+    given = graph.without_weights() if graph.is_weighted else graph  # weights are for sssp alone
+    counts = {name: trials or count for name, count in TRIALS.items() if kernel in (name, "all")}
     sources = pick_sources(graph, max(BFS_TRIALS, BC_TRIALS * BC_SOURCES, (trials or 0) * BC_SOURCES))
     results: dict[str, dict[str, Any]] = {}
-    if kernel in ("bfs", "both"):
-        results["bfs"] = time_bfs(graph, sources[: trials or BFS_TRIALS], device, threads)
-    if kernel in ("bc", "both"):
-        groups = [sources[i : i + BC_SOURCES] for i in range(0, len(sources), BC_SOURCES)]
-        results["bc"] = time_bc(graph, groups[: trials or BC_TRIALS], device, threads)
+    for name, count in counts.items():
+        with gap_trials.threads_of(threads):
+            if name == "bfs":
+                results[name] = time_bfs(given, sources[:count], device, threads)
+            elif name == "sssp":
+                results[name] = gap_trials.time_sssp(graph, sources[:count], device)
+            elif name == "bc":
+                groups = [sources[i : i + BC_SOURCES] for i in range(0, len(sources), BC_SOURCES)]
+                results[name] = time_bc(given, groups[:count], device, threads)
+            else:
+                time_kernel = {"pr": gap_trials.time_pr, "cc": gap_trials.time_cc, "tc": gap_trials.time_tc}[name]
+                results[name] = time_kernel(given, count, device)
     if as_json:
         terminal.emit({**sizes(graph), **results})
         return
     shown = terminal.table(
-        "GAP", "kernel", "trials", "average s", "fastest s", "slowest s", "checked", numbers=(1, 2, 3, 4)
+        "GAP", "kernel", "trials", "average s", "fastest s", "slowest s", "rule", "checked", numbers=(1, 2, 3, 4)
     )
     for name, result in results.items():
         seconds = result["seconds"]
         figures = (np.mean(seconds), min(seconds), max(seconds))
-        shown.add_row(name, str(len(seconds)), *(f"{figure:.6f}" for figure in figures), result["checked"])
+        shown.add_row(name, str(len(seconds)), *(f"{figure:.6f}" for figure in figures), RULES[name], result["checked"])
     terminal.line(f"{file or 'generated'}: {sentence(graph)}")
     terminal.show(shown)
 
@@ -111,6 +134,7 @@ def time_bfs(graph: Graph, sources: list[Any], device: str, threads: int | None)
         for number, source in enumerate(sources, start=1):
             began = time.perf_counter()
             found = hw.bfs(graph, source, device=device, threads=threads)
+            found.reached  # noqa: B018  # known when a GPU is done
             seconds.append(time.perf_counter() - began)
             verdict = hw.validate(graph, source, found.distances, found.predecessors)
             if not verdict.ok:

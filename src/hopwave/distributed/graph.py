@@ -198,7 +198,7 @@ class DistributedGraph:
     def __repr__(self) -> str:
         kind = "directed" if self.directed else "undirected"
         shape = f"{self.layout.rows} × {self.layout.columns}" if self.layout.columns else "1D"
-        return f"DistributedGraph(n={self.n:,}, m={self.m:,}, {kind}, {self.world.size} ranks, {shape})"
+        return f"DistributedGraph({self.n:,} vertices, {self.m:,} arcs, {kind}, {self.world.size} ranks, {shape})"
 
 
 def choose_device(world: World, device: str, threads: int | None) -> None:

@@ -54,7 +54,6 @@ from hopwave.planning.jobs import (
     PathSums,
     Poll,
     PowerEnd,
-    PowerIteration,
     PowerJob,
     Product,
     SampleJob,
@@ -94,7 +93,6 @@ Shortcut = Literal[
     "core_numbers",
     "label_propagation",
     "independent_set",
-    "pagerank",
     "power_iteration",
     "dijkstra",
     "delta_stepping",
@@ -181,7 +179,10 @@ class Operations(Protocol):
         """Lower and upper bounds on how many vertices each vertex reaches, itself included."""
 
     def components(self, graph: Graph, strong: bool) -> npt.NDArray[np.int32]:
-        """The component of every vertex, weak or strong. Components are numbered by their lowest vertices."""
+        """The component of every vertex, weak or strong. Components are numbered by their lowest vertices.
+
+        The caller may keep the array, and change it.
+        """
 
     def blocks(
         self, graph: Graph, parent: Integers, depth: npt.NDArray[np.int32], threads: int | None = None
@@ -316,9 +317,6 @@ class Shortcuts(Protocol):
 
     def independent_set(self, A: Matrix, seed: int) -> Array:
         """Which vertices are in a maximal independent set (linalg/algorithms/independent_set.py)."""
-
-    def pagerank(self, A: Matrix, total: Array, alpha: float, p: Array, q: Array, x: Array) -> PowerIteration:
-        """Rounds of PageRank from the ranks x; linalg/algorithms/pagerank.py explains the other arguments."""
 
     def power_iteration(self, A: Matrix, job: PowerJob) -> PowerEnd | None:
         """All rounds of a power iteration. Returns None if the caller must loop over products."""

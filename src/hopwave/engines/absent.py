@@ -74,9 +74,6 @@ class NoShortcuts:
     def independent_set(self, *arguments: Any, **keywords: Any) -> Any:
         self._refuse("independent_set")
 
-    def pagerank(self, *arguments: Any, **keywords: Any) -> Any:
-        self._refuse("pagerank")
-
     def power_iteration(self, *arguments: Any, **keywords: Any) -> Any:
         self._refuse("power_iteration")
 

@@ -233,9 +233,9 @@ class Engine:
         return reach_bounds(self.load(graph, None))
 
     def components(self, graph: Graph, strong: bool) -> npt.NDArray[np.int32]:
-        from hopwave.engines.cpu.many.run import component_labels
+        from hopwave.engines.cpu.many.run import own_component_labels
 
-        return component_labels(self.load(graph, None), strong)
+        return own_component_labels(graph, strong)
 
     def blocks(
         self, graph: Graph, parent: Integers, depth: npt.NDArray[np.int32], threads: int | None = None

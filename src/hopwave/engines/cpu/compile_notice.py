@@ -21,7 +21,9 @@ SECONDS = {
     "take_sources": 10,
     "take_pairs": 10,
     "take_batches": 8,
-    "hook": 2,
+    "hook": 4,
+    "take_rounds": 4,
+    "count": 5,
     "tarjan": 2,
     "meet": 2,
 }

@@ -1,4 +1,4 @@
-"""Connected components on the CPU, compiled: hooking (Afforest) for weak ones, Tarjan's algorithm for strong ones.
+"""Connected components on the CPU, compiled: Tarjan's algorithm for strong ones (weak ones: hooking.py).
 
 Components are numbered by their lowest vertex, however they were found: that of vertex 0 is number 0.
 """
@@ -8,93 +8,21 @@ from __future__ import annotations
 import numpy as np
 
 from hopwave.engines.cpu.compile_notice import compiling
+from hopwave.engines.cpu.hooking import weak_components
 from hopwave.engines.cpu.integers import ONE
-from hopwave.engines.cpu.intrinsics import COMPILED, INNER, noinline
+from hopwave.engines.cpu.intrinsics import COMPILED
+from hopwave.engines.cpu.views import unsigned
 from hopwave.system.numba_cache import njit
 
-SAMPLED_ARCS = 2  # of every vertex, hooked before the largest component is guessed (Afforest)
-SAMPLE = 1024  # vertices by which it is guessed
 
-
-def components(loaded, strong):
-    """The number of every vertex's component, int32."""
-    A = loaded.adjacency("any")
-    label = np.empty(loaded.n, np.int32)
-    directed = loaded.graph.directed
-    with compiling(tarjan if strong and directed else hook):
-        if strong and directed:
-            tarjan(A.indptr, A.indices, label)
-        else:
-            hook(A.indptr, A.indices, label, directed)
-    return label
-
-
-# ------------------------------------------------------------------ weak
-
-
-@njit(**INNER)
-def root_of(parent, v):
-    while parent[v] != v:
-        parent[v] = parent[parent[v]]
-        v = parent[v]
-    return v
-
-
-@njit(**INNER)
-def hook_rows(indptr, indices, parent, sampled, skip):
-    """Join the trees of both ends of arcs, the greater root under the lower: the first arcs of each row, or the others.
-
-    Rows of the tree `skip` are left out: in an undirected graph, each of their arcs has a reverse elsewhere.
-    """
-    noinline()
-    for v in range(parent.size):
-        v = np.uint32(v)
-        begin = np.int64(indptr[v])
-        end = np.int64(indptr[v + ONE])
-        cut = min(begin + SAMPLED_ARCS, end)
-        if sampled:
-            end = cut
-        else:
-            begin = cut
-            if begin == end or np.int64(root_of(parent, v)) == skip:
-                continue
-        for j in range(begin, end):
-            a = root_of(parent, v)
-            b = root_of(parent, indices[j])
-            if a < b:
-                parent[b] = a
-            elif b < a:
-                parent[a] = b
-
-
-@njit(**COMPILED)
-def hook(indptr, indices, label, directed):
-    """Weak components, numbered by their lowest vertex."""
-    n = label.size
-    parent = np.arange(n).astype(np.uint32)
-    hook_rows(indptr, indices, parent, True, np.int64(-1))
-    giant = np.int64(-1)
-    if not directed and n:
-        best = 0
-        votes = np.zeros(n, np.int32)
-        for i in range(min(SAMPLE, n)):  # spread evenly over all vertices
-            root = root_of(parent, np.uint32(i * n // min(SAMPLE, n)))
-            votes[root] += 1
-            if votes[root] > best:
-                best = votes[root]
-                giant = np.int64(root)
-    hook_rows(indptr, indices, parent, False, giant)
-    count = 0
-    for v in range(n):  # a root is the lowest vertex of its tree, so it comes first
-        root = root_of(parent, np.uint32(v))
-        if np.int64(root) == v:
-            label[v] = count
-            count += 1
-        else:
-            label[v] = label[root]
-
-
-# ------------------------------------------------------------------ strong
+def components(graph, strong):
+    """The number of every vertex's component, int32: two equal arrays, one to keep and one to give away."""
+    if not (strong and graph.directed):
+        return weak_components(graph)
+    label = np.empty(graph.n, np.int32)
+    with compiling(tarjan):
+        tarjan(unsigned(graph.indptr), unsigned(graph.indices), label)
+    return label, label.copy()
 
 
 @njit(**COMPILED)

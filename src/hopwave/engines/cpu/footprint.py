@@ -171,8 +171,8 @@ def counts_outgrow_float64(shape: Shape, weighted: bool = False) -> bool:
 
 def components(run: Ledger, shape: Shape, ask: Ask) -> None:
     """Weak components by hooking."""
-    prepare(run, shape)
-    run.take("labels", 4 * shape.n)
+    run.take("labels, twice", 2 * paged(4 * shape.n))
+    run.passing("parents", paged(4 * shape.n))
     run.take("sizes of components", 8 * shape.n)
 
 
@@ -323,7 +323,10 @@ def power(run: Ledger, shape: Shape, ask: Ask) -> None:
         run.take("arcs by head", shape.rows + (8 * shape.m if ask.weighted else 0))
         run.passing("turning the matrix", TURNED * shape.m)
     run.take("sums of weights", 17 * n)
-    run.take("factors and ranks", 8 * n * 6)
+    run.take("factors and ranks", 8 * n * (5 if shape.directed or ask.weighted else 4))
+    if irregular(shape) and n > policy.CACHED_VERTICES:
+        run.take("arcs in the order of degrees", shape.rows + 4 * n + (8 * shape.m if ask.weighted else 0))
+        run.passing("sorting by degree", 24 * n)
 
 
 # ---------------------------------------------------------------- building

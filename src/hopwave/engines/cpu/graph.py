@@ -17,17 +17,18 @@ from hopwave.engines.cpu.views import allocate, allocated, array_in, memory_for,
 from hopwave.system.numba_cache import njit
 
 
-def is_scattered(graph):
+def is_scattered(indptr, indices):
     """Whether the numbers of neighbours are mostly so far apart that betweenness along weights must prefetch.
 
     Not on graphs numbered along their shape (grids, roads), where neighbours share cache lines, nor on those that fit
     into a cache: there prefetching costs a third. (Searches without weights gain by it on all.)
     """
-    if graph.n <= policy.CACHED_VERTICES:
+    n, m = len(indptr) - 1, len(indices)
+    if n <= policy.CACHED_VERTICES:
         return False
-    arcs = np.linspace(0, graph.m - 1, 4096).astype(np.int64)
-    source = np.searchsorted(graph.indptr, arcs, side="right") - 1
-    return bool(np.median(np.abs(graph.indices[arcs] - source)) * policy.SCATTERED > graph.n)
+    arcs = np.linspace(0, m - 1, 4096).astype(np.int64)
+    source = np.searchsorted(indptr, arcs, side="right") - 1
+    return bool(np.median(np.abs(indices[arcs] - source)) * policy.SCATTERED > n)
 
 
 class CpuGraph:
@@ -47,7 +48,7 @@ class CpuGraph:
         self.flat = not self.irregular and self.m <= policy.FLAT_DEGREE * self.n
         self.degree_bits = int(np.ceil(np.log2(max(2, int(graph.in_degrees.max(initial=0)) + 1))))
         self.findable = int(np.count_nonzero(graph.in_degrees))
-        self.scattered = int(is_scattered(graph))
+        self.scattered = int(is_scattered(graph.indptr, graph.indices))
         self._unvisited = read_only((-1 - degrees.astype(np.int64)).astype(np.int32))
         outside = np.ones(-(-self.n // 64) * 64, np.uint8)
         outside[: self.n] = 0

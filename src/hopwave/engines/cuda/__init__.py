@@ -259,7 +259,7 @@ class Engine(NoOperations):
             with explained("looking for components", graph):
                 on_device = self._on_device(graph) if strong else self.load(graph, CATALOGUE["hopwave-gpu"]).on_device
                 kept[strong] = (both_ways if strong else weak).components(on_device)
-        return kept[strong]
+        return kept[strong].copy()
 
     def shortest_path(self, graph: Graph, source: int, target: int) -> list[int] | None:
         """Search, then walk back from the target, each time to the lowest id that is one level nearer."""

@@ -25,7 +25,6 @@ from hopwave.algebra.semiring import semiring
 from hopwave.algebra.vector import Vector
 from hopwave.arrays import module_of
 from hopwave.checks.numbers import is_number
-from hopwave.engines import algebra
 from hopwave.errors import GraphError
 from hopwave.linalg.algorithms.operands import check_weights, square
 from hopwave.linalg.algorithms.power import (
@@ -126,12 +125,8 @@ def pagerank(
         ranks = settle_at_once(A, job, "the ranks", before=before)
         if ranks is not None:
             return Vector.from_dense(ranks)
-    engine = algebra(A.device)
     p, x = as_vector(jumps, A), as_vector(start, A)
     q = p if dangling is None else as_vector(ends, A)
-    if not adaptive and engine.why_not_operation("pagerank") is None:  # each round in one pass over the arcs
-        run = engine.pagerank(A, S.to_dense(0.0), alpha, p.arrays()[0], q.arrays()[0], x.arrays()[0])
-        return Vector.from_dense(settle(run, n * tol, max_iter, "the ranks", before=before))
     dead = select(Vector.full(n, True, device=A.device), unary.one, mask=S, complement=True, structural=True).indices
     follow = apply(S, binary.div, left=alpha).to_dense(0.0)  # α/S; 0 at dead ends, where the value is not read
     arcs = semiring.plus_times if A.has_values else semiring.plus_first

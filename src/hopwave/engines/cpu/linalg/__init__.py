@@ -29,7 +29,8 @@ from hopwave.planning.jobs import (
     Direction,
     FoundByBuckets,
     LabelRounds,
-    PowerIteration,
+    PowerEnd,
+    PowerJob,
     Product,
     Settled,
     ShortestPathsJob,
@@ -303,10 +304,10 @@ class Algebra(linalg.Algebra):
         )
         return FoundByBuckets(found, tuple(levels), alone)
 
-    def pagerank(self, A: Matrix, total: Array, alpha: float, p: Array, q: Array, x: Array) -> PowerIteration:
-        from hopwave.engines.cpu.linalg.pagerank import Ranks
+    def power_iteration(self, A: Matrix, job: PowerJob) -> PowerEnd | None:
+        from hopwave.engines.cpu.linalg.power import power_iteration
 
-        return Ranks(A, total, alpha, p, q, x)
+        return power_iteration(A, job)
 
     def fill(self, values: Array, present: Array, allowed: Allowed, value: Any) -> int | None:
         value, places = values.dtype.type(value), present.view(np.uint8)

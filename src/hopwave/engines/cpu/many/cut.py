@@ -55,7 +55,7 @@ def reach_bounds(loaded):
     from hopwave.engines.cpu.many.run import component_labels
 
     if not loaded.graph.directed:
-        label = component_labels(loaded, strong=False)
+        label = component_labels(loaded.graph, strong=False)
         size = np.bincount(label)[label].astype(np.int64)
         return size, size
     indptr, indices = loaded.rows

@@ -127,18 +127,27 @@ def reachable(loaded, sources):
     """At most how many vertices each source reaches. A search that has found that many is over."""
     if loaded.graph.directed:
         return loaded.findable + (loaded.graph.in_degrees[sources] == 0).astype(np.int64)
-    labels = component_labels(loaded, strong=False)
+    labels = component_labels(loaded.graph, strong=False)
     return np.bincount(labels)[labels[sources]].astype(np.int64)
 
 
-def component_labels(loaded, strong):
+def component_labels(graph, strong):
     """Component numbers, kept with the graph."""
+    kept = graph._prepared.record(Structure).components
+    if strong not in kept:
+        own_component_labels(graph, strong)
+    return kept[strong]
+
+
+def own_component_labels(graph, strong):
+    """Component numbers in an array that the caller may keep and change."""
     from hopwave.engines.cpu.components import components
 
-    kept = loaded.graph._prepared.record(Structure).components
-    if strong not in kept:
-        kept[strong] = components(loaded, strong)
-    return kept[strong]
+    kept = graph._prepared.record(Structure).components
+    if strong in kept:
+        return kept[strong].copy()
+    kept[strong], own = components(graph, strong)
+    return own
 
 
 @dataclass(frozen=True)

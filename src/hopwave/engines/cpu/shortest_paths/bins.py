@@ -22,7 +22,7 @@ import numpy as np
 
 from hopwave.engines.cpu.crew import POOL_NEXT
 from hopwave.engines.cpu.integers import U0, U1, U6, U63
-from hopwave.engines.cpu.intrinsics import INNER, atomic_add, trailing_zeros
+from hopwave.engines.cpu.intrinsics import INNER, atomic_add, noinline, trailing_zeros
 from hopwave.engines.cpu.views import allocate
 from hopwave.engines.ledger import declare
 from hopwave.system.numba_cache import njit
@@ -107,6 +107,24 @@ def bucket_of(d, per_length):
 
 
 @njit(**INNER)
+def open_block(pool, row, bin, at):
+    """Where the next entry of a bin goes that has no block yet, or a full one."""
+    noinline()
+    b = row[FREE]
+    row[FREE] = np.uint64(pool.link[b])
+    row[FREE_COUNT] -= U1
+    pool.link[b] = np.uint32(0)
+    pool.begin[b] = np.uint8(0)
+    pool.end[b] = np.uint8(BLOCK)
+    if at == U0:
+        row[HEADS + bin] = b
+        row[MASKS + (bin >> U6)] |= U1 << (bin & U63)
+    else:
+        pool.link[(at - U1) >> U6] = np.uint32(b)
+    return b << U6
+
+
+@njit(**INNER)
 def push(pool, row, now, per_length, v, d):
     """Put a vertex into the bin of its distance. A free block must be there."""
     k = bucket_of(d, per_length)
@@ -118,19 +136,8 @@ def push(pool, row, now, per_length, v, d):
     digit &= U63
     bin = (level << U6) + digit
     at = row[bin]
-    if at & U63 == U0:  # no block yet, or a full one
-        b = row[FREE]
-        row[FREE] = np.uint64(pool.link[b])
-        row[FREE_COUNT] -= U1
-        pool.link[b] = np.uint32(0)
-        pool.begin[b] = np.uint8(0)
-        pool.end[b] = np.uint8(BLOCK)
-        if at == U0:
-            row[HEADS + bin] = b
-            row[MASKS + level] |= U1 << digit
-        else:
-            pool.link[(at - U1) >> U6] = np.uint32(b)
-        at = b << U6
+    if at & U63 == U0:
+        at = open_block(pool, row, bin, at)
     pool.vertex[at] = v
     pool.distance[at] = d
     row[bin] = at + U1

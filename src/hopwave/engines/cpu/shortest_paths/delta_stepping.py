@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from hopwave.engines.cpu import policy
+from hopwave.engines.cpu import policy, team
 from hopwave.engines.cpu.compile_notice import compiling
-from hopwave.engines.cpu.crew import POOL_NEXT, lead, new_board, thread_count
+from hopwave.engines.cpu.crew import POOL_NEXT, new_board, thread_count
 from hopwave.engines.cpu.many import weighted
 from hopwave.engines.cpu.shortest_paths import bins, loop, one_core
-from hopwave.engines.cpu.views import read_only, unsigned_rows
+from hopwave.engines.cpu.views import new_array, read_only, unsigned_rows
 
 TRACE_ROWS = 4096
 NARROWEST, WIDEST = 1e-300, 1e300  # buckets; so that neither Δ nor 1/Δ is infinite
@@ -61,8 +61,8 @@ def delta_stepping(A, sources, limit, delta, threads, trace):
     Dijkstra's algorithm on one core instead."""
     arcs, kept = arcs_of(A), A.prepared.record(PreparedPaths)
     n, m, given = A.shape[0], len(arcs.indices), delta
-    delta = min(max(width_of(A) if delta is None else delta, NARROWEST), WIDEST)
-    workers = min(thread_count(threads), policy.path_threads(m))
+    workers = min(thread_count(threads), policy.path_threads(m), policy.MAX_TEAM + 1)
+    delta = min(max(policy.shared_width(width_of(A), workers) if delta is None else delta, NARROWEST), WIDEST)
     free = given is None and not trace and len(sources) == 1 and len(arcs.lengths) > 0
     if free and policy.one_core_is_faster(m / n, workers):
         return on_one_core(A, sources[0], limit), delta, [], True
@@ -73,11 +73,11 @@ def delta_stepping(A, sources, limit, delta, threads, trace):
         pool = None
     if pool is None or len(pool.link) < blocks:
         pool = bins.new_pool(blocks)
-    run = _Run(pool, n, workers, trace)
+    run = _Run(pool, n, workers, trace, (1 / delta, limit))
+    start = np.asarray(sources, np.uint32)
     with compiling(loop.take_part):
-        loop.begin(pool, run.rows, run.board, 1 / delta, np.asarray(sources, np.uint32), run.d)
         while run.here[loop.PHASE] != loop.OVER:
-            run.go_on(arcs, 1 / delta, limit)
+            run.go_on(arcs, start)
     kept.pools[:] = [run.pool]  # one is enough, however many threads search this graph at once
     return run.d, delta, run.trace, False
 
@@ -107,8 +107,8 @@ def on_one_core(A, source, limit):
 class _Run:
     """The arrays of one run."""
 
-    def __init__(self, pool, n, workers, trace):
-        self.pool, self.d, self.trace = pool, np.full(n, np.inf), []
+    def __init__(self, pool, n, workers, trace, numbers):
+        self.pool, self.d, self.trace, self.numbers = pool, new_array(n, np.float64), [], np.array(numbers)
         self.F = np.empty(len(pool.link), np.uint32)
         self.rows = np.zeros((workers, bins.ROW_CELLS), np.uint64)
         self.here, self.clock = np.zeros(loop.HERE_CELLS, np.int64), np.zeros(2, np.int64)
@@ -116,12 +116,14 @@ class _Run:
         self.board = new_board()
         self.board[POOL_NEXT] = 1
 
-    def go_on(self, arcs, per_length, limit):
+    def go_on(self, arcs, sources):
         """Until all is done, or the trace is full, or the pool is empty."""
         here, board, pool = self.here, self.board, self.pool
         here[loop.TRACED] = 0
-        part = (arcs, self.d, pool, self.rows, board, self.F, here, per_length, limit, self.buffer, self.clock)
-        lead(len(self.rows) - 1, board, loop.take_part, part)
+        W = loop.Run(self.d, pool, self.rows, self.F, here, self.numbers)
+        team.lead(
+            len(self.rows) - 1, loop.take_part, (arcs, W, board, sources, self.buffer, self.clock), arcs.indptr.itemsize
+        )
         self.trace += self.buffer[: here[loop.TRACED]].tolist()
         self.board = new_board()  # helpers were sent away by the old one
         self.board[POOL_NEXT] = min(board[POOL_NEXT], len(pool.link))

@@ -7,6 +7,7 @@ the current bucket itself (bucket fusion): Zhang et al., Optimizing ordered grap
 One thread leads (crew.py). Between two jobs it runs `next_job`, which takes the blocks of the next bin off all workers,
 passes on those that are too few to share, and posts the others as a job:
 
+    FILL     before the first bucket: every distance is infinite
     RELAX    pass on the distances of the current bucket's vertices along their arcs
     SPREAD   put the entries of a bin that stands for many buckets into finer bins
 
@@ -15,96 +16,126 @@ lengths added up one after the other from the source; rounded addition is monoto
 distance of a vertex also offers the least to its neighbours, and all of them are passed on in the end. Dijkstra's
 algorithm computes the same minimum.
 
-    A   offsets, indices and lengths (none where all are 1)      d      the distances found so far
-    F   the blocks that are next                                 rows   one row per worker (bins.py)
+    A   offsets, indices and lengths (none where all are 1)      W   the arrays of this run, with
+    F   the blocks that are next                                 d      the distances found so far
+                                                                 rows   one row per worker (bins.py)
 """
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
-from hopwave.engines.cpu import crew
+from hopwave.engines.cpu import crew, team
 from hopwave.engines.cpu.integers import ONE, U0, U1, U6, U63
-from hopwave.engines.cpu.intrinsics import COMPILED, INNER, atomic_add, atomic_least, nanoseconds, noinline, prefetch
+from hopwave.engines.cpu.intrinsics import (
+    COMPILED,
+    INNER,
+    atomic_add,
+    atomic_least,
+    nanoseconds,
+    noinline,
+    prefetch,
+    uncounted,
+)
 from hopwave.engines.cpu.policy import CHAIN_DEGREE, FUSED_BLOCKS, SMALL_BUCKET
 from hopwave.engines.cpu.shortest_paths import bins
 from hopwave.system.numba_cache import njit
 
 U2 = np.uint64(2)
-RELAX, SPREAD = 1, 2
+RELAX, SPREAD, FILL = 1, 2, 3
+FILLED = 1 << 14  # distances that a thread takes at a time
 AHEAD = np.uint64(4)  # entries ahead whose rows are fetched into the cache
 
 # Cells of `here`: where the run stands.
 NOW, BLOCKS, ENTRIES, KIND, PHASE, ROUNDS, TRACED, BEGAN, BEFORE_VERTICES, BEFORE_ARCS, HERE_CELLS = range(11)
-BETWEEN, WORKED, STOPPED, OVER = range(4)  # phases
+BEFORE, BETWEEN, WORKED, STOPPED, OVER = range(5)  # phases
 TRACE_COLUMNS = 5  # bucket, rounds, vertices, arcs, nanoseconds
 
 
-@njit(**INNER)
-def relax(A, d, pool, row, now, per_length, limit, shared, chains, u, du):
-    """Offer u's neighbours the distance through u. Returns a neighbour to go on with and its distance, or -1.
+class Run(NamedTuple):
+    """The arrays of one run."""
 
-    That is one in the middle of a chain whose new distance is in this bucket: it need not wait in a bin.
-    """
-    follow, length = u, -1.0
-    for j in range(np.uint64(A.indptr[u]), np.uint64(A.indptr[u + ONE])):
-        v = A.indices[j]
-        offer = du + (A.lengths[j] if A.lengths.size else 1.0)
-        if offer < d[v] and offer <= limit:
-            if shared:
-                if offer >= atomic_least(d, v, offer):
-                    continue
-            else:
-                d[v] = offer
-            if chains and length < 0.0 and is_inner(A, v) and bins.bucket_of(offer, per_length) == now:
-                follow, length = v, offer
-            else:
-                bins.push(pool, row, now, per_length, v, offer)
-    return follow, length
-
-
-@njit(**INNER)
-def is_inner(A, v):
-    """Whether a vertex has at most two arcs."""
-    return np.uint64(A.indptr[v + ONE]) - np.uint64(A.indptr[v]) <= U2
+    d: Any
+    pool: Any
+    rows: Any
+    F: Any
+    here: Any
+    numbers: Any  # buckets per length, and the greatest distance
 
 
 @njit(**INNER)
 def pass_on(A, d, pool, row, board, kind, now, per_length, limit, shared, b):
-    """Relax or spread the entries of a block. Returns whether there were enough free blocks; if not, some are left."""
+    """Relax or spread the entries of a block. Returns whether there were enough free blocks; if not, some are left.
+
+    A neighbour in the middle of a chain whose new distance is in this bucket need not wait in a bin: it is next. No
+    function is called per arc, because passing arrays to one takes longer than an arc; see bins.push.
+    """
     noinline()
-    chains = A.indices.size < CHAIN_DEGREE * A.indptr.size
-    first, last = np.uint64(pool.begin[b]), np.uint64(pool.end[b])
-    for i in range((b << U6) + first, (b << U6) + last):
-        if i + AHEAD < (b << U6) + last:
-            w = pool.vertex[i + AHEAD]
-            prefetch(d, w)
-            prefetch(A.indptr, w)
-        if i + AHEAD // np.uint64(2) < (b << U6) + last:
-            w = np.uint64(A.indptr[pool.vertex[i + AHEAD // np.uint64(2)]])
-            prefetch(A.indices, w)
-            if A.lengths.size:
-                prefetch(A.lengths, w)
-        u, du = pool.vertex[i], pool.distance[i]
+    indptr, indices, lengths = A.indptr, A.indices, A.lengths
+    vertex, distance = pool.vertex, pool.distance
+    chains, weighs = indices.size < CHAIN_DEGREE * indptr.size, lengths.size > 0
+    first, last = (b << U6) + np.uint64(pool.begin[b]), (b << U6) + np.uint64(pool.end[b])
+    for i in range(first, last):
+        if i + AHEAD < last:
+            prefetch(d, vertex[i + AHEAD])
+            prefetch(indptr, vertex[i + AHEAD])
+        if i + AHEAD // U2 < last:
+            place = np.uint64(indptr[vertex[i + AHEAD // U2]])
+            prefetch(indices, place)
+            if weighs:
+                prefetch(lengths, place)
+        u, du = vertex[i], distance[i]
         if d[u] != du:
             continue
-        arcs = U1 if kind == SPREAD else np.uint64(A.indptr[u + ONE]) - np.uint64(A.indptr[u])
+        arcs = U1 if kind == SPREAD else np.uint64(indptr[u + ONE]) - np.uint64(indptr[u])
         need = (arcs >> U6) + min(arcs, bins.BINS) + U1
         if row[bins.FREE_COUNT] < need and not bins.reserve(pool, row, board, need):
             pool.begin[b] = np.uint8(i - (b << U6))
             return False
         if kind == SPREAD:
             bins.push(pool, row, now, per_length, u, du)
-        else:
-            while True:  # along a chain
-                row[bins.VERTICES] += U1
-                row[bins.ARCS] += np.uint64(A.indptr[u + ONE]) - np.uint64(A.indptr[u])
-                u, du = relax(A, d, pool, row, now, per_length, limit, shared, chains, u, du)
-                if du < 0.0:
-                    break
-                if row[bins.FREE_COUNT] <= U2:  # too few for another vertex of the chain, but one is there
-                    bins.push(pool, row, now, per_length, u, du)
-                    break
+            continue
+        while True:  # along a chain
+            follow, length = u, -1.0
+            begin, end = np.uint64(indptr[u]), np.uint64(indptr[u + ONE])
+            row[bins.VERTICES] += U1
+            row[bins.ARCS] += end - begin
+            for j in range(begin, end):
+                v = indices[j]
+                offer = du + (lengths[j] if weighs else 1.0)
+                if offer >= d[v] or offer > limit:
+                    continue
+                if shared:
+                    if offer >= atomic_least(d, v, offer):
+                        continue
+                else:
+                    d[v] = offer
+                k = np.uint64(np.int64(min(offer * per_length, bins.FARTHEST)))
+                if chains and length < 0.0 and k == now and np.uint64(indptr[v + ONE]) - np.uint64(indptr[v]) <= U2:
+                    follow, length = v, offer
+                    continue
+                bin, differ = k & U63, k ^ now
+                if differ > U63:
+                    level, digit = U0, k
+                    while differ > U63:
+                        differ >>= U6
+                        digit >>= U6
+                        level += U1
+                    bin = (level << U6) + (digit & U63)
+                at = row[bin]
+                if at & U63 == U0:
+                    at = bins.open_block(pool, row, bin, at)
+                vertex[at] = v
+                distance[at] = offer
+                row[bin] = at + U1
+            u, du = follow, length
+            if du < 0.0:
+                break
+            if row[bins.FREE_COUNT] <= U2:  # too few for another vertex of the chain, but one is there
+                bins.push(pool, row, now, per_length, u, du)
+                break
     return True
 
 
@@ -131,9 +162,26 @@ def is_short(pool, b, most):
 
 
 @njit(**INNER)
-def work(A, d, pool, row, board, F, now, per_length, limit):
+def fill(d, board):
+    """One worker's part in the first job."""
+    while True:
+        begin, stop = crew.next_chunk(board)
+        if begin >= d.size:
+            return
+        d[begin:stop] = np.inf
+
+
+@njit(**INNER)
+def work(A, W, board, me):
     """One worker's part in a job."""
+    noinline()
+    d, pool, row, F, now, per_length, limit = (
+        W.d, W.pool, W.rows[me], W.F, np.uint64(W.here[NOW]), W.numbers[0], W.numbers[1]
+    )  # fmt: skip
     kind, end = board[crew.JOB_KIND], board[crew.JOB_END]
+    if kind == FILL:
+        fill(d, board)
+        return
     while row[bins.LEFT] == U0:
         i = atomic_add(board, crew.NEXT_CHUNK, 1)
         if i >= end:
@@ -243,35 +291,46 @@ def next_job(A, d, pool, rows, board, F, here, per_length, limit, trace, clock):
             pass_on_chain(A, d, pool, row, board, kind, now, per_length, limit, False, b)
 
 
-@njit(**COMPILED)
-def take_part(A, d, pool, rows, board, F, here, per_length, limit, trace, clock, me):
-    """One thread's part in a run: worker 0 leads, the others help."""
-    joined = 0
-    if me == 0 and here[PHASE] == STOPPED:
-        here[PHASE] = BETWEEN
-    if me == 0 and trace.size and here[BEGAN] == 0:
-        here[BEGAN] = nanoseconds(clock)
-    while True:
-        if me == 0:
-            if not next_job(A, d, pool, rows, board, F, here, per_length, limit, trace, clock):
-                break
-        else:
-            joined = crew.join_job(board, joined, me)
-            if joined < 0:
-                break
-        work(A, d, pool, rows[me], board, F, np.uint64(here[NOW]), per_length, limit)
-        if me == 0:
-            crew.close_job(board)
-        else:
-            crew.leave_job(board)
-    if me == 0:
-        crew.dismiss(board)
-
-
-@njit(**COMPILED)
-def begin(pool, rows, board, per_length, sources, d):
+@njit(**INNER)
+def begin(pool, row, board, per_length, sources, d):
     """Put the sources into their bin. The pool must have room for them."""
     for s in sources:
         d[s] = 0.0
-        bins.reserve(pool, rows[0], board, U1)
-        bins.push(pool, rows[0], U0, per_length, s, 0.0)
+        bins.reserve(pool, row, board, U1)
+        bins.push(pool, row, U0, per_length, s, 0.0)
+
+
+@njit(**INNER)
+def lead(A, W, board, sources, trace, clock):
+    """The leader's part: jobs until all is done, or the trace is full, or the pool is empty."""
+    noinline()
+    d, pool, rows, F, here, per_length, limit = W.d, W.pool, W.rows, W.F, W.here, W.numbers[0], W.numbers[1]
+    if trace.size and here[BEGAN] == 0:
+        here[BEGAN] = nanoseconds(clock)
+    if here[PHASE] == BEFORE:
+        crew.open_job(board, FILL, 0, d.size, FILLED, 0, 0, 0)
+        work(A, W, board, np.int64(0))
+        crew.close_job(board)
+        begin(pool, rows[0], board, per_length, sources, d)
+    here[PHASE] = BETWEEN
+    while next_job(A, d, pool, rows, board, F, here, per_length, limit, trace, clock):
+        work(A, W, board, np.int64(0))
+        crew.close_job(board)
+
+
+assist = team.assistance(work)
+
+
+@njit(**COMPILED)
+def take_part(A, W, board, sources, trace, clock, cells, helpers, me):
+    """One thread's part in a run: worker 0 leads, the others help."""
+    if me != 0:
+        assist(cells, A, W, board)
+        return
+    if helpers:
+        team.lend(cells, team.ADDRESS, (A, W, board))
+        team.open_offer(cells, helpers)
+    lead(uncounted(A), uncounted(W), board, sources, trace, clock)
+    crew.dismiss(board)
+    if helpers:
+        team.close_offer(cells)

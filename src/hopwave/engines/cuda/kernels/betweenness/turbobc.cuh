@@ -222,9 +222,10 @@ __global__ void scores(int n, int source, u64 finished, const int *S, const u8 *
   run->done = finished;
 }
 
-// The flow over an arc u → v is sigma(u) · (1 + delta(v)) / sigma(v) if v is one level behind u: what the way back takes
-// along this arc. Scores of edges are sums of flows; bc has them in the order of the matrix. `factors`, if not null,
-// brings each scaled level to the scale of the level before. The paths to a target at level d have d arcs: Σ d is due.
+// The flow over an arc u → v is sigma(u) · (1 + delta(v)) / sigma(v) if v is one level behind u: what the way back
+// takes along this arc. Scores of edges are sums of flows; bc has them in the order of the matrix. `factors`, if not
+// null, brings each scaled level to the scale of the level before. The paths to a target at level d have d arcs: Σ d
+// is due.
 template <class Count>
 struct Flows {
   int n, source;

@@ -1,0 +1,333 @@
+"""PageRank and Katz centrality on the CPU: all rounds in one compiled call, rows shared among threads.
+
+One round is  y = Aᵀ w + base + (Σ x at dead ends) · dead,  where w = x · scale / total is what an arc carries, without
+its own weight. Ranks are kept as w; at dead ends, whose w no arc carries, w = x.
+
+Rows are cut into blocks of about equally many arcs, the same however many threads there are. Each block adds up its own
+changes, and the leader adds up the blocks: no bit depends on threads. A thread begins with the same blocks in every
+round, and finds them in its own cache. Where most arcs lead to few vertices, numbered at random, rows are put in the
+order of degrees: those that are read most then lie together.
+
+On large undirected graphs rounds are accelerated. The eigenvalues are real then, within ± c, and instead of y the next
+ranks are  ω · (y − before) + before,  ω = 2 / (1 + √(1 − c²)): Golub and Varga, Chebyshev semi-iterative methods
+(1961), in the form that does not change from round to round. c is estimated from how fast changes shrink: a mode that
+shrinks by z belongs to the eigenvalue (z² + ω − 1) / (ω z). `Σ |y − x|` decides when to stop, as without acceleration.
+
+Where much precision is asked for, such a run also begins nearer to its end. If every neighbour were an average one, the
+ranks of an undirected graph would be  b + (1 − n b) · total / Σ total,  b = (1 − α) / (n − α · number of dead ends).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hopwave.engines.cpu import crew, policy, team
+from hopwave.engines.cpu.compile_notice import compiling
+from hopwave.engines.cpu.graph import is_scattered
+from hopwave.engines.cpu.integers import U0, U1, U4
+from hopwave.engines.cpu.intrinsics import COMPILED, INNER, atomic_add, noinline, uncounted
+from hopwave.engines.cpu.views import new_array, read_only, unsigned, unsigned_rows
+from hopwave.graph.csr import Rows
+from hopwave.planning.jobs import PowerEnd
+from hopwave.system.numba_cache import njit
+
+SMALLEST = 1e-200  # a factor below which no arc carries anything
+BEGIN, ROUND, END = range(3)  # jobs
+SCALE, LOST, MOMENTUM, BOUND, CHANGE, ROUNDS, SLOPE, NOW_CELLS = range(8)  # cells of Ranks.now
+LARGEST = 0.99  # eigenvalue that acceleration counts on, at most
+U2, U3 = np.uint64(2), np.uint64(3)
+
+
+class Arcs(NamedTuple):
+    """The arcs into every vertex; no values where all are 1."""
+
+    indptr: Any
+    indices: Any
+    values: Any
+    totals: Any  # the sum of every vertex's weights; empty if that is the length of its row
+    inverse: Any  # 1 / total, and 1 at dead ends
+    bounds: Any  # where blocks of rows begin
+    order: Any  # the vertex of every row; empty if rows are in the order of vertices
+
+
+class Ranks(NamedTuple):
+    """The arrays of one run. start, base and dead have one entry per vertex, or one for all."""
+
+    w: Any  # two rows: the ranks, and those before or after them
+    start: Any
+    base: Any
+    dead: Any
+    sums: Any  # of every block: all changes, and what is at its dead ends
+    x: Any  # the answer
+    now: Any  # where the run stands
+
+
+# No function is called per row: passing arrays to one takes longer than a short row.
+
+
+@njit(**INNER)
+def begin_block(A, W, block):
+    """Ranks become what arcs carry."""
+    noinline()
+    indptr, totals, inverse, start = A.indptr, A.totals, A.inverse, W.start
+    scale, first, lost, plain, varies = W.now[SCALE], W.w[0], 0.0, totals.size == 0, start.size > 1
+    order, in_order, slope = A.order, A.order.size == 0, W.now[SLOPE]
+    for i in range(np.uint64(A.bounds[block]), np.uint64(A.bounds[block + 1])):
+        total = np.float64(indptr[i + U1] - indptr[i]) if plain else totals[i]
+        x = (start[i if in_order else np.uint64(order[i])] if varies else start[U0]) + slope * total
+        if total == 0.0:
+            first[i] = x
+            lost += x
+        else:
+            first[i] = x * scale * inverse[i]
+    W.sums[block, 1] = lost
+
+
+@njit(**INNER)
+def round_block(A, W, which, block):
+    """The next ranks of a block's rows. Sums along rows are four partial sums: an addition takes longer than a load."""
+    noinline()
+    indptr, indices, values, totals, inverse = A.indptr, A.indices, A.values, A.totals, A.inverse
+    w, out, base, dead = W.w[which], W.w[1 - which], W.base, W.dead
+    scale, lost, momentum = W.now[SCALE], W.now[LOST], W.now[MOMENTUM]
+    back, weighs, plain, varies = 1.0 / scale, values.size > 0, totals.size == 0, base.size > 1
+    order, in_order, change, left = A.order, A.order.size == 0, 0.0, 0.0
+    low, high = np.uint64(A.bounds[block]), np.uint64(A.bounds[block + 1])
+    j = np.uint64(indptr[low])
+    for i in range(low, high):
+        end = np.uint64(indptr[i + U1])
+        total = np.float64(end - j) if plain else totals[i]
+        v = i if in_order else np.uint64(order[i])
+        a, b, c, d = base[v] if varies else base[U0], 0.0, 0.0, 0.0
+        if weighs:
+            while j < end:
+                a += values[j] * w[indices[j]]
+                j += U1
+        else:
+            while j + U3 < end:
+                a += w[indices[j]]
+                b += w[indices[j + U1]]
+                c += w[indices[j + U2]]
+                d += w[indices[j + U3]]
+                j += U4
+            while j < end:
+                a += w[indices[j]]
+                j += U1
+        y = (a + b) + (c + d)
+        if lost != 0.0:
+            y += lost * (dead[v] if dead.size > 1 else dead[U0])
+        if total == 0.0:
+            change += abs(y - w[i])
+        else:
+            change += abs(y - w[i] * total * back)
+            y *= scale * inverse[i]
+        if momentum != 1.0:
+            y = momentum * (y - out[i]) + out[i]
+        out[i] = y
+        if total == 0.0:
+            left += y
+    W.sums[block, 0], W.sums[block, 1] = change, left
+
+
+@njit(**INNER)
+def end_block(A, W, which, block):
+    """What arcs carry becomes ranks again."""
+    noinline()
+    indptr, totals, w, x, order, in_order = A.indptr, A.totals, W.w[which], W.x, A.order, A.order.size == 0
+    back, plain = 1.0 / W.now[SCALE], totals.size == 0
+    for i in range(np.uint64(A.bounds[block]), np.uint64(A.bounds[block + 1])):
+        total = np.float64(indptr[i + U1] - indptr[i]) if plain else totals[i]
+        x[i if in_order else np.uint64(order[i])] = w[i] if total == 0.0 else w[i] * total * back
+
+
+@njit(**INNER)
+def work(A, W, board, me):
+    """One thread's part in a job: the blocks of its own region first."""
+    kind, which, region = board[crew.JOB_KIND], board[crew.JOB_WHICH], me
+    while True:
+        begin, stop, region = crew.next_of_regions(board, region)
+        if region < 0:
+            return
+        for block in range(begin, stop):
+            if kind == ROUND:
+                round_block(A, W, which, block)
+            elif kind == BEGIN:
+                begin_block(A, W, block)
+            else:
+                end_block(A, W, which, block)
+
+
+@njit(**INNER)
+def together(A, W, board, kind, which, threads):
+    """Post a job over all blocks, work on it, and wait for the helpers. Returns the sums over all blocks."""
+    noinline()
+    crew.open_regions(board, kind, W.sums.shape[0], 1, 0, 0, which, threads)
+    work(A, W, board, np.int64(0))
+    crew.close_job(board)
+    change = left = 0.0
+    for block in range(W.sums.shape[0]):
+        change += W.sums[block, 0]
+        left += W.sums[block, 1]
+    return change, left
+
+
+assist = team.assistance(work)
+
+
+@njit(**INNER)
+def lead(A, W, board, factor, enough, rounds, threads):
+    """All rounds, and the answer."""
+    noinline()
+    now, which, before = W.now, np.int64(0), 0.0
+    _, left = together(A, W, board, BEGIN, which, threads)
+    change, made, momentum, largest = 0.0, 0, 1.0, now[BOUND]
+    bound = policy.FIRST_BOUND if now[SLOPE] != 0.0 else 0.0
+    while True:
+        now[LOST], now[MOMENTUM] = factor * left, momentum
+        change, left = together(A, W, board, ROUND, which, threads)
+        made += 1
+        which = 1 - which
+        if change < enough or made == rounds or not change < np.inf:
+            break
+        if made > 1 and largest > 0.0:
+            shrunk = change / before
+            estimate = policy.WIDEN * (shrunk * shrunk + momentum - 1.0) / (momentum * shrunk)
+            bound = min(largest, max(bound, estimate)) if shrunk < 1.0 else 0.0
+        momentum = 2.0 / (1.0 + np.sqrt(1.0 - bound * bound))
+        before = change
+    now[CHANGE], now[ROUNDS] = change, made
+    # The sum of changes is about the ranks before: where the step beyond them was accelerated, they are the answer.
+    together(A, W, board, END, which if now[MOMENTUM] == 1.0 else 1 - which, threads)
+
+
+@njit(**COMPILED)
+def take_rounds(A, W, board, factor, enough, rounds, threads, team_cells, helpers, me):
+    """One thread's part: number 0 leads, others help."""
+    if me != 0:
+        assist(team_cells, A, W, board)
+        return
+    if helpers:
+        team.lend(team_cells, team.ADDRESS, (A, W, board))
+        team.open_offer(team_cells, helpers)
+    lead(uncounted(A), uncounted(W), board, factor, enough, rounds, threads)
+    crew.dismiss(board)
+    if helpers:
+        team.close_offer(team_cells)
+
+
+@dataclass
+class PreparedRounds:
+    """Kept with a matrix: the arcs as kernels read them, by whether it is turned and whether totals count; arrays
+    between two runs."""
+
+    arcs: dict[tuple[bool, bool], Arcs] = field(default_factory=dict)
+    sums: dict[tuple[bool, bool], tuple[int, float]] = field(default_factory=dict)  # dead ends, and Σ total
+    spare: list[Any] = field(default_factory=list)
+
+
+def power_iteration(A, job):
+    """See hopwave.engines.Shortcuts.power_iteration."""
+    if job.normed or (job.totals is None and abs(job.factor) < SMALLEST):
+        return None
+    kept, n = A.prepared.record(PreparedRounds), A.shape[0]
+    key = A.turned, job.totals is not None
+    if key not in kept.arcs:
+        total = np.ones(n) if job.totals is None else np.asarray(job.totals(), np.float64)
+        kept.sums[key] = n - int(np.count_nonzero(total)), float(total.sum())
+        kept.arcs[key] = _prepared(A, total, job.totals is not None)
+    arcs = kept.arcs[key]
+    scale = job.factor
+    if abs(scale) < SMALLEST:  # no arc carries anything: as if there were none
+        ones, scale = read_only(np.ones(n)), 1.0
+        arcs = arcs._replace(indptr=read_only(np.zeros_like(arcs.indptr)), totals=ones, inverse=ones)
+    try:
+        w = kept.spare.pop()
+    except IndexError:  # the first run, or another thread has it
+        w = new_array(2 * n, np.float64).reshape(2, n)
+    now = np.zeros(NOW_CELLS)
+    now[SCALE], now[MOMENTUM] = scale, 1.0
+    undirected, start = job.totals is not None and A.rows.indices is A.columns.indices, job.start
+    if undirected and len(arcs.indices) >= policy.ARCS_TO_ACCELERATE:
+        now[BOUND] = min(job.factor, LARGEST)
+        even = isinstance(start, float) and isinstance(job.base, float) and isinstance(job.dead, float)
+        if even and job.enough < policy.PRECISE and job.factor < 1:
+            start, now[SLOPE] = nearer(n, job.factor, *kept.sums[key])
+    sums = np.zeros((len(arcs.bounds) - 1, 2))
+    given = (read_only(np.atleast_1d(np.asarray(array, np.float64))) for array in (start, job.base, job.dead))
+    W = Ranks(w, *given, sums, new_array(n, np.float64), now)
+    threads = min(crew.crew_size(len(arcs.indices), None), policy.MAX_TEAM + 1)
+    part = arcs, W, crew.new_board(), float(job.factor), float(job.enough), int(job.max_iter), threads
+    with compiling(take_rounds):
+        team.lead(threads - 1, take_rounds, part, arcs.indptr.itemsize)
+    kept.spare[:] = [w]  # one is enough, however many threads ask at once
+    return PowerEnd(W.x, int(now[ROUNDS]), float(now[CHANGE]))
+
+
+def nearer(n, alpha, dead, total):
+    """Ranks to begin with: (what every vertex has, what it has beside that per weight).
+
+    >>> nearer(2, 0.5, 0, 2.0)
+    (0.25, 0.25)
+    """
+    least = (1 - alpha) / (n - alpha * dead)
+    return least, (1 - n * least) / total if total > 0 else 0.0
+
+
+def _prepared(A, total, sums):
+    """What does not change from one run to the next."""
+    part, n = A.columns, A.shape[0]
+    undirected, order = A.rows.indices is part.indices, np.empty(0, np.uint32)
+    degrees = np.diff(A.rows.indptr)
+    irregular = int(degrees.max(initial=0)) * n > policy.IRREGULAR * len(part.indices)
+    if irregular and is_scattered(part.indptr, part.indices):
+        order, part = _by_degree(part, degrees)
+        total = total[order]
+    values = np.empty(0) if part.values is None else part.values.astype(np.float64, copy=False)
+    inverse = np.divide(1.0, total, out=np.ones(n), where=total > 0)
+    if sums and part.values is None and undirected:
+        total = np.empty(0)
+    work = part.indptr + np.arange(n + 1)
+    blocks = policy.blocks_of_rows(int(work[-1]), n)
+    bounds = np.searchsorted(work, np.arange(1, blocks) * (int(work[-1]) // blocks))
+    bounds = np.concatenate(([0], bounds, [n])).astype(np.int64)
+    arrays = (read_only(array) for array in (values, total, inverse, bounds, order))
+    return Arcs(*unsigned_rows(part), *arrays)
+
+
+def _by_degree(part, degrees):
+    """(the vertex of every row, the rows), the vertices with most arcs first."""
+    n = len(degrees)
+    order = np.argsort(65535 - np.minimum(degrees, 65535).astype(np.uint16), kind="stable").astype(np.uint32)
+    rank = np.empty(n, np.uint32)
+    rank[order] = np.arange(n, dtype=np.uint32)
+    indptr = np.zeros(n + 1, part.indptr.dtype)
+    np.cumsum(np.diff(part.indptr)[order], out=indptr[1:])
+    given = np.empty(0) if part.values is None else part.values.astype(np.float64, copy=False)
+    indices, values = new_array(len(part.indices), np.uint32), new_array(len(given), np.float64)
+    rows = (*unsigned_rows(part), read_only(given))
+    made = unsigned(indptr), indices, values
+    crew.share(renumber, (rows, read_only(order), read_only(rank), made), n, len(indices), None)
+    return order, Rows(indptr, indices.view(np.int32), None if part.values is None else values)
+
+
+@njit(**COMPILED)
+def renumber(rows, order, rank, made, end, size, board):
+    """Copy rows into their new order, with the new numbers of their vertices."""
+    indptr, indices, values = rows
+    offsets, numbers, copies = made
+    while True:
+        begin = atomic_add(board, crew.NEXT_CHUNK, size)
+        if begin >= end:
+            return
+        for i in range(np.uint64(begin), np.uint64(min(begin + size, end))):
+            v = np.uint64(order[i])
+            j, place = np.uint64(indptr[v]), np.uint64(offsets[i])
+            while j < np.uint64(indptr[v + U1]):
+                numbers[place] = rank[indices[j]]
+                if values.size:
+                    copies[place] = values[j]
+                j += U1
+                place += U1
