@@ -116,7 +116,7 @@ def _two(u: Any, v: Any, op: Any, either: bool, how: Writing, device: str) -> An
     op = _operator(op)
     if not isinstance(v, Vector) and is_table(u):
         return _two_matrices(as_matrix(u), as_matrix(v), op, either, how, device)
-    u = as_vector(u, v.n if isinstance(v, Vector) else None, "u")
+    u = as_vector(u, v.n if isinstance(v, Vector) and not isinstance(u, Vector) else None, "u")
     n = u.n
     v = as_vector(v, n, "v")
     engine = choose(device, u, v)
