@@ -75,7 +75,7 @@ def gpu(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_columns_of_a_gpu_are_built_there_and_stay() -> None:
     graph = Graph.from_edges(Pretended([2, 0]), Pretended([0, 1]), weights=Pretended([5.0, 4.0]))
     assert graph.device == "cuda" and Builder.built == 1 and Pretended.copies == 0
-    assert (graph.n, graph.m, graph.is_weighted) == (3, 4, True) and "on cuda" in repr(graph)
+    assert (graph.n, graph.m, graph.is_weighted) == (3, 4, True)
     assert Pretended.copies == 0, "sizes are known without a copy"
     assert graph.degree(0) == 2 and Pretended.copies == 1, "degrees need the offsets alone"
     assert list(graph.edges()) == [(0, 1, 4.0), (0, 2, 5.0)] and Pretended.copies == 3
