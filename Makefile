@@ -49,11 +49,11 @@ quick: $(VENV)/.test
 random: $(VENV)/.test
 	HOPWAVE_TESTS=random $(BIN)/python -m pytest -n auto --dist worksteal -q -m hypothesis
 
-# Random inputs for readers, graphs, linalg, the NetworkX backend and what has a state, beside other programs, for as long
-# as you like: make fuzz MINUTES=60. What was tried is added to benchmarks/results/fuzz.jsonl.
+# Random inputs for every promise of docs/guarantees.md, beside other programs, for as long as you like:
+# make fuzz MINUTES=60. What was tried is added to benchmarks/results/fuzz.jsonl.
 MINUTES ?= 5
 fuzz: $(VENV)/.test
-	PYTHONPATH=src:tests $(BIN)/python tests/fuzz/long_run.py $(MINUTES) --record benchmarks/results/fuzz.jsonl
+	PYTHONPATH=src:tests:. $(BIN)/python tests/fuzz/long_run.py $(MINUTES) --record benchmarks/results/fuzz.jsonl
 
 # The oldest versions of all dependencies that pyproject.toml allows, in an environment of their own. Python 3.11 is the
 # oldest one, and the only one for which all of them have wheels: make oldest PYTHON=python3.11

@@ -1,7 +1,7 @@
 """The tables of docs/guarantees.md, from docs/guarantees.toml: promises, the tests that check them, and counts.
 
-Counts come from the last long runs: benchmarks/results/fuzz.jsonl, one line per fuzzer (`make fuzz MINUTES=60`), and
-from other results by name. tests/house/test_supply_chain.py checks that every test exists.
+Counts come from all recorded runs: benchmarks/results/fuzz.jsonl, a line per run of a fuzzer (`make fuzz MINUTES=60`),
+and from other results by name. tests/house/test_supply_chain.py checks that every promise has a test and a fuzzer.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import tomllib
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = Path(__file__).with_suffix(".toml")
@@ -23,7 +22,8 @@ RESULTS = ROOT / "benchmarks" / "results"
 class Promise:
     """One promise, the tests that check it, the fuzzers that try to break it, and pages of results.
 
-    `gpu` is the day on which its GPU tests last ran; `note` is what else a reader must know.
+    `gpu` is the day on which its GPU tests last ran; `note` is what else a reader must know. `unfuzzed` is why there is
+    nothing to draw at random.
     """
 
     promise: str
@@ -32,6 +32,25 @@ class Promise:
     results: str = ""
     gpu: str = ""
     note: str = ""
+    unfuzzed: str = ""
+
+
+@dataclass(frozen=True)
+class Tried:
+    """All recorded runs of one fuzzer: inputs, days, and the day of the last run with a wrong answer ("" if none)."""
+
+    name: str
+    inputs: int
+    minutes: float
+    first: str
+    last: str
+    failed: str
+    note: str
+
+    def __str__(self) -> str:
+        wrong = f"last wrong on {self.failed}" if self.failed else f"none wrong since {self.first}"
+        tried = f"{self.inputs:,} inputs in {self.minutes:.0f} minutes"
+        return f"{self.name}: {tried}, last on {self.last}, {wrong}{self.note}"
 
 
 def read(data: Path = DATA) -> dict[str, list[Promise]]:
@@ -51,11 +70,16 @@ def functions(file: str) -> frozenset[str]:
 
 
 def wrong(parts: dict[str, list[Promise]]) -> list[str]:
-    """A sentence for every promise without a test, and for every test that does not exist."""
+    """A sentence for every promise without a test or a fuzzer, and for every one of these that does not exist."""
     found = []
     for promise in (promise for some in parts.values() for promise in some):
         if not promise.tests:
             found.append(f"{promise.promise} No test holds it")
+        if bool(promise.fuzzer) == bool(promise.unfuzzed):
+            found.append(f"{promise.promise} It has no fuzzer and no reason why not, or both")
+        for name in _names(promise.fuzzer):
+            if name not in fuzzed():
+                found.append(f"{promise.promise} No run of the fuzzer {name} is recorded")
         for test in promise.tests:
             file, _, name = test.partition("::")
             if name not in functions(file):
@@ -63,11 +87,20 @@ def wrong(parts: dict[str, list[Promise]]) -> list[str]:
     return found
 
 
-def fuzzed(results: Path = RESULTS) -> dict[str, dict[str, Any]]:
-    """The last run of every fuzzer, by name."""
+def fuzzed(results: Path = RESULTS) -> dict[str, Tried]:
+    """How often every fuzzer was tried, by name."""
     file = results / "fuzz.jsonl"
-    lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
-    return {row["fuzzer"]: row for row in map(json.loads, lines)}
+    rows = [json.loads(line) for line in (file.read_text(encoding="utf-8").splitlines() if file.exists() else [])]
+    found = {}
+    for name in dict.fromkeys(row["fuzzer"] for row in rows):
+        runs = [row for row in rows if row["fuzzer"] == name]
+        dates, failed = [row["date"] for row in runs], [row["date"] for row in runs if row["wrong"]]
+        whole = next((f", {row['whole']} of {row['of']} questions to their end" for row in runs if "whole" in row), "")
+        found[name] = Tried(
+            name, sum(row["inputs"] for row in runs), sum(row["minutes"] for row in runs), min(dates), max(dates),
+            max(failed, default=""), whole,
+        )  # fmt: skip
+    return found
 
 
 def markdown(results: Path = RESULTS) -> str:
@@ -75,7 +108,7 @@ def markdown(results: Path = RESULTS) -> str:
     runs = fuzzed(results)
     lines = []
     for title, promises in read().items():
-        lines += [f"## {title}", "", "| promise | held by | last long run |", "|---|---|---|"]
+        lines += [f"## {title}", "", "| promise | held by | tried by |", "|---|---|---|"]
         for one in promises:
             tests = "<br>".join(
                 f"[`{name}`](../tests/{file})" for file, _, name in (t.partition("::") for t in one.tests)
@@ -85,13 +118,11 @@ def markdown(results: Path = RESULTS) -> str:
     return "\n".join(lines).rstrip()
 
 
-def _counts(one: Promise, runs: dict[str, dict[str, Any]], results: Path) -> str:
+def _counts(one: Promise, runs: dict[str, Tried], results: Path) -> str:
     said = []
-    for run in (runs[name] for name in _names(one.fuzzer) if name in runs):
-        name, count = run["fuzzer"], f"{run['inputs']:,} inputs, {run['wrong']} wrong, {run['minutes']:g} minutes"
-        if "whole" in run:
-            count += f", {run['whole']} of {run['of']} questions to their end"
-        said.append(f"fuzzer {name}: {count}")
+    said += [f"fuzzer {runs[name]}" for name in _names(one.fuzzer) if name in runs]
+    if one.unfuzzed:
+        said.append(f"no fuzzer: {one.unfuzzed}")
     for name in _names(one.results):
         if (results / f"{name}.md").exists():
             said.append(f"[{name}](../benchmarks/results/{name}.md)")

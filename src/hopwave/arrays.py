@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from hopwave.errors import EngineError, LinalgError, amount
+from hopwave.errors import EngineError, HopwaveError, LinalgError, amount
 
 Array = Any  # of NumPy or CuPy
 
@@ -38,6 +38,18 @@ def masked_place(values: Any) -> int | None:
     if not isinstance(values, np.ma.MaskedArray) or not np.ma.is_masked(values):
         return None
     return int(np.flatnonzero(np.ma.getmaskarray(values))[0])
+
+
+def as_array(values: Any, what: str, error: type[HopwaveError], xp: Any = np) -> Any:
+    """The values as an array of NumPy or of another module; that error if lists in them differ in length.
+
+    >>> as_array([1, 2], "weights", LinalgError).tolist()
+    [1, 2]
+    """
+    try:
+        return xp.asarray(values)
+    except ValueError:
+        raise error(f"{what} has lists of different lengths; give one number in each place") from None
 
 
 # Where the arrays of each engine are.

@@ -105,6 +105,30 @@ def test_what_is_written_into_and_its_type() -> None:
         la.Matrix.from_edges([0, 1], [1, 0], [1.0, 2.0, 3.0])
 
 
+RAGGED = [[1], [1, 2]]
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: hw.sssp(SQUARE, 0, weights=RAGGED), "weights has lists of different lengths; give one number in each"),
+        (lambda: hw.pagerank(SQUARE, nstart=RAGGED), "nstart has lists of different lengths"),
+        (lambda: la.extract(VECTOR, [0], mask=RAGGED), "values has lists of different lengths"),
+        (lambda: la.extract(7, [0]), "u is a int; give a Vector or an array of values"),
+        (lambda: la.ewise_add(7, 7), "u is a int; give a Vector or an array of values"),
+        (lambda: la.apply(2.5, la.unary.negate), "u is a float; give a Vector"),
+        (lambda: la.ewise_add(VECTOR, VECTOR, len), "is not a function of two numbers; give one, such as lambda x, y"),
+        (lambda: la.reduce(MATRIX, axis=TWO), "is not known; use 0 for every column, 1 for every row, or None"),
+        (lambda: hw.modularity(SQUARE, 7), "communities is a int; give lists of vertices, one per community"),
+        (lambda: hw.hyperball(SQUARE, runs=1 << 63), "cannot be used; give a whole number from 2 to 65536"),
+    ],
+)
+def test_what_numpy_and_python_would_refuse(call: Callable[[], Any], words: str) -> None:
+    """Found by tests/fuzz/promises.py: hopwave's error, not theirs."""
+    with pytest.raises(hw.HopwaveError, match=words):
+        call()
+
+
 def test_numbers_that_are_none() -> None:
     with pytest.raises(hw.GraphError, match="tol='x' is not a tolerance; give a number from 0"):
         hw.pagerank(SQUARE, tol="x")  # type: ignore[arg-type]

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-import igraph
 import networkx as nx
 import numpy as np
 from difference import Difference
@@ -105,6 +104,8 @@ class Case:
 
     @cached_property
     def igraph(self) -> Any:
+        import igraph
+
         return igraph.Graph(n=self.n, edges=self.edges, directed=self.directed)
 
     @cached_property

@@ -23,21 +23,36 @@ from typing import Any
 
 from recorded import record
 
-FUZZERS = {  # name → module, imported when it runs: some need other programs
-    "readers": "readers",
-    "columns": "columns",
-    "graphs": "questions",
-    "linalg": "products",
-    "networkx": "mutations",
-    "states": "machines",
-    "interrupts on cpu": "interrupts",
+FUZZERS = {  # name → module and function; a module is imported when it runs: some need other programs
+    "readers": "readers:inputs",
+    "columns": "columns:inputs",
+    "graphs": "questions:inputs",
+    "linalg": "products:inputs",
+    "networkx": "mutations:inputs",
+    "states": "machines:inputs",
+    "interrupts on cpu": "interrupts:inputs",
+    "faults on cpu": "faults:inputs",
+    "certificates": "promises:certificates",
+    "overflow": "promises:overflow",
+    "validation": "promises:validation",
+    "options": "promises:options",
+    "samples": "promises:samples",
+    "bits": "promises:bits",
+    "sizes": "promises:sizes",
+    "pickles": "promises:pickles",
+    "folders": "promises:folders",
+    "writers": "promises:writers",
+    "memory": "promises:memory",
+    "ranks": "ranks:inputs",
+    "too large": "promises:too_large",
 }
 MEMORY = Path("/dev/shm")  # most time would be spent waiting for a disk
 
 
 def run(name: str, seconds: float, seed: int, file: Path | None) -> dict[str, Any]:
     """Try inputs of one fuzzer until its time is over. Returns the row, which it adds to the file, if there is one."""
-    inputs = importlib.import_module(FUZZERS[name]).inputs
+    module, _, function = FUZZERS[name].partition(":")
+    inputs = getattr(importlib.import_module(module), function)
     began, compared, wrong = time.monotonic(), 0, 0
     with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as folder:
         for attempt in inputs(random.Random(f"{name} {seed}"), Path(folder)):

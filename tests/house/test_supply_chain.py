@@ -156,7 +156,9 @@ def test_every_promise_is_held_by_a_test() -> None:
     parts = guarantees.read()
     assert not (wrong := guarantees.wrong(parts)), "\n".join(wrong)
     nothing = guarantees.Promise("p.", ("house/test_docs.py::test_no_such", "no_such_file.py::test_x"))
-    assert len(guarantees.wrong({"": [nothing, guarantees.Promise("q.", ())]})) == 3
+    assert len(guarantees.wrong({"": [nothing, guarantees.Promise("q.", (), fuzzer="readers")]})) == 4
+    both = guarantees.Promise("r.", nothing.tests[:0], fuzzer="no such fuzzer", unfuzzed="a reason")
+    assert len(guarantees.wrong({"": [both]})) == 3
 
 
 def test_dependencies_can_be_audited() -> None:
@@ -183,8 +185,15 @@ def test_the_page_of_promises_is_true() -> None:
 
 
 def test_counts_of_long_runs_are_shown(tmp_path: Path) -> None:
-    (tmp_path / "fuzz.jsonl").write_text('{"fuzzer": "readers", "inputs": 1234567, "wrong": 0, "minutes": 60.0}\n')
-    assert "fuzzer readers: 1,234,567 inputs, 0 wrong, 60 minutes" in guarantees.markdown(tmp_path)
+    rows = [("2026-01-01", 0), ("2026-01-02", 3), ("2026-01-03", 0)]
+    run = {"fuzzer": "readers", "inputs": 1234567, "minutes": 60.0}
+    lines = [json.dumps({**run, "date": date, "wrong": wrong}) for date, wrong in rows]
+    (tmp_path / "fuzz.jsonl").write_text("\n".join(lines[:1]))
+    said = "fuzzer readers: 1,234,567 inputs in 60 minutes, last on 2026-01-01, none wrong since 2026-01-01"
+    assert said in guarantees.markdown(tmp_path)
+    (tmp_path / "fuzz.jsonl").write_text("\n".join(lines))
+    said = "fuzzer readers: 3,703,701 inputs in 180 minutes, last on 2026-01-03, last wrong on 2026-01-02"
+    assert said in guarantees.markdown(tmp_path)
 
 
 def test_the_sanitizer_looks_at_every_kernel() -> None:

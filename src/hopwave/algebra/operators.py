@@ -6,6 +6,7 @@ CuPy have it under the same name) and as a C expression in x and y (for CUDA). A
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import CodeType
@@ -29,6 +30,21 @@ def refuse_masked(**arrays: Any) -> None:
             raise LinalgError(
                 f"{name} is masked at place {place}; leave such places out, or name the others by present="
             )
+
+
+def takes(function: Any, count: int) -> bool:
+    """Whether this is a function that can be called with that many numbers, as far as Python can tell.
+
+    >>> takes(max, 2), takes(len, 2), takes(3, 1)
+    (True, False, False)
+    """
+    try:
+        inspect.signature(function).bind(*range(count))
+    except ValueError:  # a function in C that does not say
+        return callable(function)
+    except TypeError:
+        return False
+    return True
 
 
 def checked_dtype(dtype: npt.DTypeLike) -> np.dtype[Any]:
@@ -110,7 +126,7 @@ class BinaryOp:
         kind: Literal["same", "bool", "x", "y"] = "same",
     ) -> BinaryOp:
         """A user's operator: any function of two numbers that Numba can compile."""
-        if not callable(function):
+        if not takes(function, 2):
             raise LinalgError(f"{function!r} is not a function of two numbers; give one, such as lambda x, y: x + y")
         return cls(name, function, kind=kind, constants=known_constants(function))
 
@@ -164,7 +180,7 @@ class UnaryOp:
         cls, name: str, function: Callable[[Scalar], Scalar], kind: Literal["same", "bool", "float"] = "same"
     ) -> UnaryOp:
         """A user's operator: any function of one number that Numba can compile."""
-        if not callable(function):
+        if not takes(function, 1):
             raise LinalgError(f"{function!r} is not a function of one number; give one, such as lambda x: 2 * x")
         return cls(name, function, kind=kind, constants=known_constants(function))
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave.algebra.operators import checked_dtype, one_value, refuse_masked
-from hopwave.arrays import Array, checked_places, home_of, module_of, on_gpu, uploaded
+from hopwave.arrays import Array, as_array, checked_places, home_of, module_of, on_gpu, uploaded
 from hopwave.checks.numbers import is_whole
 from hopwave.errors import LinalgError
 from hopwave.graph.csr import LARGEST_VERTEX_COUNT
@@ -124,7 +124,7 @@ class Vector:
         """
         xp = module_of(values)
         refuse_masked(values=values, present=present)
-        array = xp.asarray(values)
+        array = as_array(values, "values", LinalgError, xp)
         if array.ndim != 1:
             raise LinalgError(f"values has {array.ndim} dimensions; a vector has one")
         checked_length(len(array))
@@ -384,13 +384,14 @@ def _nearest(dtype: np.dtype[Any]) -> np.dtype[Any]:
     return np.dtype(np.int64) if dtype.kind == "u" and dtype.itemsize == 4 else dtype
 
 
-def as_vector(x: Any, n: int, what: str) -> Vector:
-    """x itself if it is a Vector, else the Vector of an array or list of n values."""
+def as_vector(x: Any, n: int | None, what: str) -> Vector:
+    """x itself if it is a Vector, else the Vector of an array or list of n values; n may be None for any number."""
     if not isinstance(x, Vector):
         if not isinstance(x, np.ndarray | Iterable):
-            raise LinalgError(f"{what} is a {type(x).__name__}; give a Vector or an array of {n} values")
+            many = "values" if n is None else f"{n} values"
+            raise LinalgError(f"{what} is a {type(x).__name__}; give a Vector or an array of {many}")
         x = Vector.from_dense(x)
     found: Vector = x
-    if found.n != n:
+    if n is not None and found.n != n:
         raise LinalgError(f"{what} has {found.n} places where {n} are needed; give one of that length")
     return found

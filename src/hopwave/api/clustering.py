@@ -239,6 +239,11 @@ def _labels(graph: Graph, communities: Any) -> npt.NDArray[Any]:
                 f"of the {graph.n} vertices"
             )
         return np.unique(communities, return_inverse=True)[1]
+    if not isinstance(communities, Iterable):
+        raise GraphError(
+            f"communities is a {type(communities).__name__}; give lists of vertices, one per community, or an array "
+            "with the number of every vertex's community"
+        )
     members = [listed_vertices(graph, some) for some in communities]
     times = np.bincount(np.concatenate([np.zeros(0, np.int64), *members]), minlength=graph.n)
     wrong = np.flatnonzero(times != 1)

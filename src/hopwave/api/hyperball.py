@@ -13,6 +13,8 @@ from hopwave.planning.jobs import Progress
 from hopwave.results.hyperball import HyperBall
 from hopwave.results.scores import VertexScores
 
+MOST_RUNS = 1 << 16
+
 
 def hyperball(
     G: Any,
@@ -38,7 +40,7 @@ def hyperball(
         From 4 to 16. The standard error of one counter is 1.04 / √2^precision of its size, in one run; all counters
         take 2 · n · 2^precision bytes.
     runs : int, optional
-        How often to count, with other hashes; at least 2, since standard errors come from the spread of the runs.
+        How often to count, with other hashes; from 2 to 65,536: standard errors come from the spread of the runs.
     seed : int or NumPy generator, optional
         Makes the result repeatable, to the last bit, whatever the number of threads.
     device : {"auto", "cpu"}, optional
@@ -78,10 +80,9 @@ def hyperball(
     True
     """
     graph = as_graph(G)
-    for name, value, least, most in (("precision", precision, 4, 16), ("runs", runs, 2, None)):
-        if not is_whole(value) or value < least or (most is not None and value > most):
-            reach = f"from {least}" + ("" if most is None else f" to {most}")
-            raise GraphError(f"{name}={value!r} cannot be used; give a whole number {reach}")
+    for name, value, least, most in (("precision", precision, 4, 16), ("runs", runs, 2, MOST_RUNS)):
+        if not is_whole(value) or not least <= value <= most:
+            raise GraphError(f"{name}={value!r} cannot be used; give a whole number from {least} to {most}")
     if graph.n == 0:
         raise GraphError("this graph has no vertices, so it has no distances; give at least one")
     engine = engine_for("hyperball", device, graph, threads, int(runs))

@@ -21,7 +21,7 @@ import numpy.typing as npt
 from hopwave.algebra.matrix import Matrix
 from hopwave.algebra.operators import DTYPES
 from hopwave.api.arguments import as_graph, is_networkx
-from hopwave.arrays import masked_place
+from hopwave.arrays import as_array, masked_place
 from hopwave.checks.numbers import is_number
 from hopwave.errors import GraphError, IgnoredWeightsWarning, warn
 from hopwave.graph import Graph
@@ -200,7 +200,7 @@ def per_arc(graph: Graph, weights: Any) -> npt.NDArray[Any]:
     remedy = "for weights in the order of the edges, build the graph with Graph.from_edges(src, dst, weights=...)"
     if (place := masked_place(weights)) is not None:
         raise GraphError(f"weights[{place}] is masked; give every arc a weight, or leave out the arcs without one")
-    array = np.asarray(weights)
+    array: npt.NDArray[Any] = as_array(weights, "weights", GraphError)
     if array.dtype.kind not in "biuf":
         raise GraphError(f"weights of type {array.dtype} are not numbers; give an array of integers or floats")
     if array.shape != (graph.m,):
@@ -234,7 +234,7 @@ def per_vertex(graph: Graph, given: Any, what: str) -> npt.NDArray[np.float64] |
         return found
     if (place := masked_place(given)) is not None:
         raise GraphError(f"{what}[{place}] is masked; give every vertex a number, or a mapping of those that have one")
-    array = np.asarray(given)
+    array: npt.NDArray[Any] = as_array(given, what, GraphError)
     if array.shape != (graph.n,) or array.dtype.kind not in "biuf":
         raise GraphError(
             f"{what} has shape {array.shape}, type {array.dtype}; give a mapping, or {graph.n} numbers in vertex order"

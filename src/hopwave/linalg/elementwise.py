@@ -116,8 +116,9 @@ def _two(u: Any, v: Any, op: Any, either: bool, how: Writing, device: str) -> An
     op = _operator(op)
     if not isinstance(v, Vector) and is_table(u):
         return _two_matrices(as_matrix(u), as_matrix(v), op, either, how, device)
-    n = u.n if isinstance(u, Vector) else v.n if isinstance(v, Vector) else len(u)
-    u, v = as_vector(u, n, "u"), as_vector(v, n, "v")
+    u = as_vector(u, v.n if isinstance(v, Vector) and not isinstance(u, Vector) else None, "u")
+    n = u.n
+    v = as_vector(v, n, "v")
     engine = choose(device, u, v)
     u, v = u.to(engine.name), v.to(engine.name)
     xp, function = engine.xp, engine.binary(op)
@@ -248,7 +249,7 @@ def apply(
         A = as_matrix(u).to(engine.name)
         keys = keys_of(A.rows, A.shape[1], engine.xp)
         return write_entries(keys, changed(A.stored_values()), A.shape, how, engine)
-    u = as_vector(u, len(u), "u").to(engine.name)
+    u = as_vector(u, None, "u").to(engine.name)
     allowed = allowed_places(how, u.n, engine)
     return write(let_through(_mapped(u, changed), allowed, engine), how, allowed, engine)
 
@@ -339,7 +340,7 @@ def select(
         return _select_entries(as_matrix(u).to(engine.name), predicate, thunk, how, engine)
     if isinstance(predicate, str):
         raise LinalgError(f"{predicate!r} selects by place in a matrix; use an operator such as linalg.binary.gt")
-    u = as_vector(u, len(u), "u").to(engine.name)
+    u = as_vector(u, None, "u").to(engine.name)
     allowed = allowed_places(how, u.n, engine)
     if u.format == "sparse":
         places, values = u.listed()

@@ -233,7 +233,7 @@ def extract(
         return write_entries(keys, values, shape, how, engine)
     if columns is not None:
         raise LinalgError("columns= is for matrices; a vector's places are its indices")
-    u = as_vector(u, len(u), "u").to(engine.name)
+    u = as_vector(u, None, "u").to(engine.name)
     places = _places(indices, u.n, engine)
     if places is None:
         t = u.copy()

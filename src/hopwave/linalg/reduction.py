@@ -10,6 +10,7 @@ from hopwave.algebra.matrix import Matrix, as_matrix
 from hopwave.algebra.operators import BinaryOp, Monoid, binary, monoid
 from hopwave.algebra.semiring import Semiring
 from hopwave.algebra.vector import Vector
+from hopwave.checks.numbers import is_whole
 from hopwave.errors import LinalgError
 from hopwave.linalg.elementwise import is_table
 from hopwave.linalg.engine import choose, compiling
@@ -54,7 +55,7 @@ def reduce(u: Any, add: Any = monoid.plus, *, axis: int | None = None, device: s
     >>> la.reduce(A), la.reduce(A, la.monoid.max, axis=1).to_dict()
     (7, {0: 2, 1: 4})
     """
-    if axis not in (None, 0, 1) or isinstance(axis, bool):
+    if axis is not None and (not is_whole(axis) or axis not in (0, 1)):
         raise LinalgError(f"axis={axis!r} is not known; use 0 for every column, 1 for every row, or None for all")
     if isinstance(add, BinaryOp):
         known = monoid.get(add.name)

@@ -180,7 +180,8 @@ def test_the_first_searches_are_plain_ones(monkeypatch: pytest.MonkeyPatch):
     """Searches are plain until a few were made, one would take long, or the loop is compiled."""
     monkeypatch.setattr(FirstSearches, "left", 2)
     monkeypatch.setattr(FirstSearches, "seconds_left", 100.0)
-    loop = SimpleNamespace(overloads={}, _cache=SimpleNamespace(_cache_file=SimpleNamespace(_load_index=dict)))
+    cache = SimpleNamespace(_cache_file=SimpleNamespace(_load_index=dict))
+    loop = SimpleNamespace(overloads={}, py_func=search, _cache=cache)
     first = first_searches(RING, SearchJob(), None, loop)
     right = search(RING, 3, 1)
     assert np.array_equal(first((3,), None)["distances"], right.distances)

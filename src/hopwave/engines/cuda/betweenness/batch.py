@@ -17,6 +17,7 @@ from hopwave.engines.cuda.betweenness.lists import cut
 from hopwave.engines.cuda.buffers import Pieces, allocate, allocated, copied, copy_into
 from hopwave.engines.cuda.launch import BLOCK, WARP, expression, kernels, truth
 from hopwave.engines.cuda.records import address, filled, record
+from hopwave.engines.cuda.reports import Report
 
 HEADER = "betweenness/batch.cuh"
 SMALL_BLOCK = 64  # threads per block if each of a batch's 64 sources gets one thread
@@ -67,11 +68,9 @@ class Batches:
         self.targets = None if job.targets is None else cupy.asarray(job.targets.view(np.uint8))
         count_levels = regimes.MAX_COUNT_BITS // max(1, loaded.on_device.degree_bits)
         self.levels = min(regimes.MAX_BATCH_LEVELS, count_levels)
-        # Host memory to which kernels report what a level found. It outlives a batch's other arrays, since kernels may
-        # still be queued when those are freed.
-        told = self.at_once * (regimes.MAX_BATCH_LEVELS + 2)
-        self.pinned = cupy.cuda.alloc_pinned_memory(8 * told)
-        self.told = np.frombuffer(self.pinned, np.uint64, told)
+        told = self.at_once * (regimes.MAX_BATCH_LEVELS + 2)  # numbers: what every level of every batch found
+        self.report = Report(8 * told)
+        self.told = self.report.view(np.uint64, told)
         self.back = self._lists("rows", loaded.offsets, loaded.neighbours)
         self.forward = self.back
         if loaded.directed:
@@ -92,6 +91,7 @@ class Batches:
 
         Certificates are fetched when all pieces have been launched, so that the GPU never waits for the host.
         """
+        self.report.stream = cupy.cuda.get_current_stream()
         pieces, sides = Pieces(len(sources), self.lanes * self.at_once, self.least), {}
         for begin, end in pieces:
             with pieces.halving():

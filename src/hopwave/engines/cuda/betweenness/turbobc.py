@@ -26,6 +26,7 @@ from hopwave.engines.cuda.counters import COUNTERS
 from hopwave.engines.cuda.errors import OTHERS_LESS, explained
 from hopwave.engines.cuda.launch import BLOCK, NULL, WARP, expression, truth
 from hopwave.engines.cuda.records import filled, record
+from hopwave.engines.cuda.reports import Report
 from hopwave.errors import EngineError, amount
 from hopwave.planning.plan import Push
 
@@ -86,8 +87,8 @@ class Accumulation:
         self.sums = cupy.zeros(len(self.total), np.float64)
         self.targets = NULL if job.targets is None else cupy.asarray(job.targets.astype(np.uint8))
         self.run_state = cupy.zeros(RUN_STATE.itemsize, np.uint8)
-        self._pinned = cupy.cuda.alloc_pinned_memory(RUN_STATE.itemsize)
-        self._seen = np.frombuffer(self._pinned, RUN_STATE, 1)
+        self._report = Report(RUN_STATE.itemsize)
+        self._seen = self._report.view(RUN_STATE, 1)
         self._pipelines = {"unsigned": Pipeline(self, "unsigned")}
 
     def _check_memory(self):
@@ -153,7 +154,7 @@ class Accumulation:
 
     def look(self):
         """Return the run's state, after everything launched so far has ended."""
-        stream = cupy.cuda.get_current_stream()
+        stream = self._report.stream = cupy.cuda.get_current_stream()
         self.run_state.data.copy_to_host_async(self._seen.ctypes.data, RUN_STATE.itemsize, stream)
         stream.synchronize()
         return self._seen[0]

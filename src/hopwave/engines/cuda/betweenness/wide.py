@@ -17,6 +17,7 @@ from hopwave.engines.cuda.buffers import allocate
 from hopwave.engines.cuda.launch import NULL, expression
 from hopwave.engines.cuda.prepared_launch import PreparedLaunch
 from hopwave.engines.cuda.records import address, filled, record
+from hopwave.engines.cuda.reports import Report
 from hopwave.engines.cuda.search import one_launch
 from hopwave.engines.cuda.search.workspace import BLOCK, NO_LIMIT, NoCooperativeLaunch
 from hopwave.planning.catalogue import CATALOGUE
@@ -57,8 +58,8 @@ class Buffers:
         made = allocate(regimes.wide_arrays(loaded.n, loaded.m, loaded.directed, self.search.multiprocessors))
         self.arrays = dict(made)
         (X, delta), lists, pieces = made.pop("counts"), made.pop("lists"), made.pop("pieces")
-        self.pinned = cupy.cuda.alloc_pinned_memory(TOLD.itemsize)
-        self.told = np.frombuffer(self.pinned, TOLD, 1)
+        self.report = Report(TOLD.itemsize)
+        self.told = self.report.view(TOLD, 1)
         degree_bits = loaded.on_device.degree_bits
         self.max_levels = min(regimes.MAX_BATCH_LEVELS, regimes.MAX_COUNT_BITS // max(1, degree_bits))
         wide = filled(
@@ -82,7 +83,7 @@ class Buffers:
         stream, search = cupy.cuda.get_current_stream(), self.search
         if search.stream is not None and search.stream.ptr != stream.ptr:
             search.stream.synchronize()  # its buffers are for one search at a time
-        search.stream = stream
+        search.stream = self.report.stream = stream
         self._launch(**changing)
         stream.synchronize()
         return self.told[0]

@@ -120,7 +120,7 @@ class Pending:
         return self.wait()[1]
 
     def __del__(self):
-        if self.view is not None:
+        if getattr(self, "view", None) is not None:  # it has none if Ctrl-C came while it was made
             self.scratch.slots.append((self.view, self.address))
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 
-import cupy
 import numpy as np
 
 from hopwave.engines.cuda.records import record
+from hopwave.engines.cuda.reports import Report
 from hopwave.errors import EngineError
 
 TOLD = record("one_launch/state.cuh", "Told", "u64 depth nf reached levels")
@@ -63,8 +63,8 @@ class Endings:
     """Slots of pinned memory for the ends of searches that use one workspace, one after another."""
 
     def __init__(self):
-        self.pinned = cupy.cuda.alloc_pinned_memory(SLOTS * TOLD.itemsize)
-        array = np.frombuffer(self.pinned, np.uint64, SLOTS * WORDS)
+        self.report = Report(SLOTS * TOLD.itemsize)
+        array = self.report.view(np.uint64, SLOTS * WORDS)
         array.fill(0)
         self.words = memoryview(array)
         self.taken = [None] * SLOTS
@@ -77,8 +77,9 @@ class Endings:
         slot = self.stamp % SLOTS
         if self.taken[slot] is not None:
             self.taken[slot].found()  # read it before it is overwritten
+        self.report.stream = stream
         self.last = self.taken[slot] = Ending(self, slot, self.stamp, stream)
-        return self.pinned.ptr + slot * TOLD.itemsize, self.stamp, self.last
+        return self.report.memory.ptr + slot * TOLD.itemsize, self.stamp, self.last
 
     def give_back(self, ending):
         """Take the slot back: the search was not launched and will write nothing."""

@@ -14,6 +14,7 @@ from hopwave.engines.cuda.buffers import NamedBuffers
 from hopwave.engines.cuda.counters import COUNTERS
 from hopwave.engines.cuda.launch import BLOCK, NULL
 from hopwave.engines.cuda.prepared_launch import PackedLaunches
+from hopwave.engines.cuda.reports import Report
 from hopwave.planning.plan import Push
 
 HEADER = "steps/state.cuh"
@@ -32,8 +33,8 @@ class SearchBuffers(NamedBuffers):
         self.counters = self.take("counters", COUNTERS * MOST_AHEAD, np.uint64)
         self.rows = [self.counters[first : first + COUNTERS] for first in range(0, COUNTERS * MOST_AHEAD, COUNTERS)]
         self.made_events = []
-        self.pinned = cupy.cuda.alloc_pinned_memory(COUNTER_BYTES * MOST_AHEAD)
-        self.host = np.frombuffer(self.pinned, np.uint64, COUNTERS * MOST_AHEAD).reshape(MOST_AHEAD, COUNTERS)
+        self.report = Report(COUNTER_BYTES * MOST_AHEAD)
+        self.host = self.report.view(np.uint64, COUNTERS * MOST_AHEAD).reshape(MOST_AHEAD, COUNTERS)
         self.host_address = self.host.ctypes.data
 
     def events(self, count):
@@ -148,7 +149,7 @@ class Search:
 
     def read_counters(self, levels):
         """Wait until `levels` levels have ended: those launched ahead, or the one just computed."""
-        stream = cupy.cuda.get_current_stream()
+        stream = self.work.report.stream = cupy.cuda.get_current_stream()
         counters = self.counters if levels == 1 else self.all_counters
         counters.data.copy_to_host_async(self.work.host_address, COUNTER_BYTES * levels, stream)
         stream.synchronize()

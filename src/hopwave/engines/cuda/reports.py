@@ -1,0 +1,36 @@
+"""Host memory to which kernels report, also after their call was interrupted or its result dropped.
+
+Kernels that are queued write to it later. CuPy's own pool would hand it out again at once, as the buffer of an upload
+for example, whose bytes would change before they are sent. So it comes from a pool of its own, and whoever gets it next
+waits for the stream that may still write to it.
+"""
+
+from __future__ import annotations
+
+import cupy
+import numpy as np
+
+_pool = cupy.cuda.PinnedMemoryPool()
+_waiting = {}  # size → memory that is no longer used, with the stream that last wrote to it
+
+
+class Report:
+    """`size` bytes of pinned memory. `stream`: the stream of the kernels and copies that write to it."""
+
+    def __init__(self, size):
+        self.size, self.stream = size, cupy.cuda.get_current_stream()
+        waiting = _waiting.setdefault(size, [])
+        try:
+            self.memory, before = waiting.pop()
+        except IndexError:
+            self.memory = _pool.malloc(size)
+        else:
+            before.synchronize()
+
+    def view(self, dtype, count):
+        """The memory as an array."""
+        return np.frombuffer(self.memory, dtype, count)
+
+    def __del__(self):
+        if "memory" in self.__dict__:
+            _waiting[self.size].append((self.memory, self.stream))
