@@ -2,7 +2,7 @@
 
 Kernels that are queued write to it later. CuPy's own pool would hand it out again at once, as the buffer of an upload
 for example, whose bytes would change before they are sent. So it comes from a pool of its own, and whoever gets it next
-waits for the stream that may still write to it.
+waits for all that the GPU has to do: the stream that may still write to it can be a caller's, who has ended it.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ import cupy
 import numpy as np
 
 _pool = cupy.cuda.PinnedMemoryPool()
-_waiting = {}  # size → memory that is no longer used, with the stream that last wrote to it
+_waiting = {}  # size → memory that is no longer used, with the device whose kernels may still write to it
 
 
 class Report:
-    """`size` bytes of pinned memory. `stream`: the stream of the kernels and copies that write to it."""
+    """`size` bytes of pinned memory, to which kernels of the current device write."""
 
     def __init__(self, size):
-        self.size, self.stream = size, cupy.cuda.get_current_stream()
+        self.size, self.device = size, cupy.cuda.Device()
         waiting = _waiting.setdefault(size, [])
         try:
             self.memory, before = waiting.pop()
@@ -33,4 +33,4 @@ class Report:
 
     def __del__(self):
         if "memory" in self.__dict__:
-            _waiting[self.size].append((self.memory, self.stream))
+            _waiting[self.size].append((self.memory, self.device))

@@ -91,7 +91,6 @@ class Batches:
 
         Certificates are fetched when all pieces have been launched, so that the GPU never waits for the host.
         """
-        self.report.stream = cupy.cuda.get_current_stream()
         pieces, sides = Pieces(len(sources), self.lanes * self.at_once, self.least), {}
         for begin, end in pieces:
             with pieces.halving():

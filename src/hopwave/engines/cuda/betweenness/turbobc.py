@@ -154,7 +154,7 @@ class Accumulation:
 
     def look(self):
         """Return the run's state, after everything launched so far has ended."""
-        stream = self._report.stream = cupy.cuda.get_current_stream()
+        stream = cupy.cuda.get_current_stream()
         self.run_state.data.copy_to_host_async(self._seen.ctypes.data, RUN_STATE.itemsize, stream)
         stream.synchronize()
         return self._seen[0]

@@ -83,7 +83,7 @@ class Buffers:
         stream, search = cupy.cuda.get_current_stream(), self.search
         if search.stream is not None and search.stream.ptr != stream.ptr:
             search.stream.synchronize()  # its buffers are for one search at a time
-        search.stream = self.report.stream = stream
+        search.stream = stream
         self._launch(**changing)
         stream.synchronize()
         return self.told[0]

@@ -77,7 +77,6 @@ class Endings:
         slot = self.stamp % SLOTS
         if self.taken[slot] is not None:
             self.taken[slot].found()  # read it before it is overwritten
-        self.report.stream = stream
         self.last = self.taken[slot] = Ending(self, slot, self.stamp, stream)
         return self.report.memory.ptr + slot * TOLD.itemsize, self.stamp, self.last
 

@@ -149,7 +149,7 @@ class Search:
 
     def read_counters(self, levels):
         """Wait until `levels` levels have ended: those launched ahead, or the one just computed."""
-        stream = self.work.report.stream = cupy.cuda.get_current_stream()
+        stream = cupy.cuda.get_current_stream()
         counters = self.counters if levels == 1 else self.all_counters
         counters.data.copy_to_host_async(self.work.host_address, COUNTER_BYTES * levels, stream)
         stream.synchronize()
