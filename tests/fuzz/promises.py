@@ -273,10 +273,7 @@ def bits(draw: random.Random, folder: Path) -> Iterator[Attempt]:
         }
         name = draw.choice(list(questions))
         how = draw.choice(({"threads": draw.randint(2, 7)}, {"memory_limit": 1}, {"executor": pool}))
-        # One process adds up the flows of edges source by source, an executor block by block.
-        if ("memory_limit" in how and name not in ("betweenness", "edges")) or (
-            "executor" in how and name in ("many", "edges")
-        ):
+        if ("memory_limit" in how and name not in ("betweenness", "edges")) or ("executor" in how and name == "many"):
             how = {"threads": draw.randint(2, 7)}
         if "memory_limit" in how:
             how = {"memory_limit": 40 * G.n + 4 * G.m + 16 * G.n + 64 * G.m + 4096, "threads": 5}

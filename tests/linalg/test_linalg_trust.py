@@ -210,13 +210,14 @@ def test_a_function_that_cannot_be_compiled_is_an_error_of_ours() -> None:
     x = la.Vector.full(2, 1.0)
     for call in (
         lambda: la.apply(x, lambda v: twice(v), device="cpu"),
-        lambda: la.apply(x, lambda v, w: v, device="cpu"),  # type: ignore[misc, arg-type]
         lambda: la.select(x, lambda v: twice(v) > 1, device="cpu"),
         lambda: la.ewise_add(x, x, lambda v, w: twice(v), device="cpu"),
         lambda: la.mxv(A, x, la.Semiring.define("own", la.binary.plus, lambda v, w: twice(w)), device="cpu"),
     ):
-        with pytest.raises(la.LinalgError, match=r"cannot be compiled \((Untyped global name|Cannot bind)"):
+        with pytest.raises(la.LinalgError, match=r"cannot be compiled \(Untyped global name"):
             call()
+    with pytest.raises(la.LinalgError, match="is not a function of one number"):
+        la.apply(x, lambda v, w: v, device="cpu")  # type: ignore[misc, arg-type]
     assert la.apply(x, lambda v: twice(v), device="reference").to_dense().tolist() == [2.0, 2.0]
 
 

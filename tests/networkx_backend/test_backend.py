@@ -163,6 +163,8 @@ UNDIRECTED = {
     "connected_components", "number_connected_components", "is_connected", "node_connected_component", "efficiency",
     "global_efficiency", "local_efficiency", "schultz_index", "gutman_index", "hyper_wiener_index",
     "triangles", "group_betweenness_centrality", "transitivity", "square_clustering",
+    "biconnected_components", "biconnected_component_edges", "is_biconnected", "articulation_points", "bridges",
+    "has_bridges",
 }  # fmt: skip
 DIRECTED = {
     "weakly_connected_components", "number_weakly_connected_components", "is_weakly_connected", "is_semiconnected",

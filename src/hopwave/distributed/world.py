@@ -104,7 +104,7 @@ class World:
         wait_for(self.comm.Iallgather(mine, digests), self.oversubscribed)
         if bool((digests == digests[0]).all()):
             return
-        calls = self.allgather((call, {name: repr(value)[:80] for name, value in given.items()}))
+        calls = self.allgather((call, {name: repr(value)[:100] for name, value in given.items()}))
         other = int(np.argmax(digests != digests[0]))
         first, second = calls[0], calls[other]
         if first[0] != second[0]:

@@ -18,11 +18,11 @@ import numpy as np
 
 from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import NEXT_CHUNK, share
-from hopwave.engines.cpu.intrinsics import COMPILED, INNER, atomic_add, compare_and_swap
+from hopwave.engines.cpu.hooking import largest_tree, link, root_of
+from hopwave.engines.cpu.intrinsics import COMPILED, atomic_add
 from hopwave.system.numba_cache import njit
 
 SAMPLED_ARCS = 2  # of every vertex, joined before the largest set is guessed (as for components)
-SAMPLE = 1024  # vertices by which it is guessed
 NONE = np.int64(-1)
 
 
@@ -42,7 +42,7 @@ def blocks(loaded, parent, depth, threads):
         join_tree(order, parent, first, size, low, high, above)
         rows = A.indptr, A.indices, parent, above
         share(join_rows, (*rows, True, NONE), n, SAMPLED_ARCS * n, threads)
-        share(join_rows, (*rows, False, most_frequent(above)), n, loaded.m, threads)
+        share(join_rows, (*rows, False, largest_set(above)), n, loaded.m, threads)
         count = number_blocks(parent, depth, above, label, head)
     return label, head[:count].copy()
 
@@ -120,32 +120,7 @@ def join_tree(order, parent, first, size, low, high, above):
         v = order[i]
         u = np.uint32(parent[v])
         if u != v and (low[v] < first[u] or high[v] >= first[u] + size[u]):
-            join(above, v, u)
-
-
-@njit(**INNER)
-def top_of(above, v):
-    """The least vertex of a set that is known so far. Other threads may join sets meanwhile."""
-    while True:
-        u = above[v]
-        if u == v:
-            return v
-        further = above[u]
-        if further != u:
-            compare_and_swap(above, v, u, further)
-        v = further
-
-
-@njit(**INNER)
-def join(above, v, w):
-    """Make one set of the sets of both vertices: the greater top is put below the lesser one."""
-    a, b = top_of(above, v), top_of(above, w)
-    while a != b:
-        if a < b:
-            a, b = b, a
-        if compare_and_swap(above, a, a, b):
-            return
-        a, b = top_of(above, a), top_of(above, b)
+            link(above, v, u)
 
 
 @njit(**COMPILED)
@@ -167,28 +142,19 @@ def join_rows(indptr, indices, parent, above, sampled, skip, end, chunk, board):
                 stop = cut
             else:
                 start = cut
-                if start == stop or np.int64(top_of(above, v)) == skip:
+                if start == stop or (skip >= 0 and root_of(above, v) == root_of(above, np.uint32(skip))):
                     continue
             up = np.int64(parent[row])
             for j in range(start, stop):
                 w = np.int64(indices[j])
                 if w != up and np.int64(parent[w]) != row and w != row:
-                    join(above, v, np.uint32(w))
+                    link(above, v, np.uint32(w))
 
 
 @njit(**COMPILED)
-def most_frequent(above):
-    """The top of the largest set, guessed from a sample that is spread evenly over all vertices."""
-    n = above.size
-    votes = np.zeros(n, np.int32)
-    best, found = 0, NONE
-    for i in range(min(SAMPLE, n)):
-        top = top_of(above, np.uint32(i * n // min(SAMPLE, n)))
-        votes[top] += 1
-        if votes[top] > best:
-            best = votes[top]
-            found = np.int64(top)
-    return found
+def largest_set(above):
+    """A vertex of the largest set, guessed from a sample."""
+    return largest_tree(above)
 
 
 @njit(**COMPILED)
@@ -198,13 +164,13 @@ def number_blocks(parent, depth, above, label, head):
     for v in range(label.size):
         if depth[v] <= 0:
             continue
-        top = np.int64(top_of(above, np.uint32(v)))
+        top = np.int64(root_of(above, np.uint32(v)))
         if top == v:
             label[v] = count
             count += 1
         else:
             label[v] = label[top]
         u = np.int64(parent[v])
-        if np.int64(top_of(above, np.uint32(u))) != top:
+        if np.int64(root_of(above, np.uint32(u))) != top:
             head[label[v]] = u
     return count

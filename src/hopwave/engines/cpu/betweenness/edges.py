@@ -2,7 +2,7 @@
 
 What one source sends through an arc u → v that leads one level further is σ̂(u) times the share of v (state.py). Workers
 keep σ̂, shares and levels of 16 sources, and then share the rows: an arc's sum is read and written once per 16 sources,
-whose flows are added in their order. No bit depends on the number of threads.
+whose flows are added in their order. No bit depends on the number of threads, or on who did a block.
 
 Counts that float64 does not hold are kept as mantissa and exponent, per vertex, and the exponents are put together when
 flows are formed.
@@ -127,9 +127,14 @@ def solve(A, own, shared, number, row):
 
 @njit(**INNER)
 def add_flows(A, kept, sources, total, low, high):
-    """The flows of the first `sources` that are kept, through the arcs of the rows [low, high)."""
+    """The flows of the first `sources` that are kept, through the arcs of the rows [low, high).
+
+    They are summed up before they are added to the total: a block that another process did adds the same bits.
+    """
     noinline()
     indptr, indices = A.indptr, A.indices
+    begin, end = np.uint64(indptr[low]), np.uint64(indptr[high])
+    flows = np.zeros(np.int64(end - begin))
     for s in range(sources):
         paths, shares, depth, exponent = kept.paths[s], kept.shares[s], kept.depth[s], kept.exponent[s]
         extended = kept.extended[s]
@@ -143,7 +148,9 @@ def add_flows(A, kept, sources, total, low, high):
                     flow = sigma * shares[v]
                     if extended:
                         flow *= two_to(min(0, np.int64(exponent[u]) - np.int64(exponent[v])))
-                    total[j] += flow
+                    flows[j - begin] += flow
+    for j in range(begin, end):
+        total[j] += flows[j - begin]
 
 
 @njit(**INNER)
