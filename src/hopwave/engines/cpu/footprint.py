@@ -247,7 +247,7 @@ def betweenness(run: Ledger, shape: Shape, ask: Ask) -> None:
         run.take("scores of blocks", resident(kept_arrays(n), exponent=float(counts_outgrow_float64(shape))))
         edge_scores(run, shape, ask)
         return
-    blocks = -(-k // policy.block_size(k))
+    blocks = -(-k // policy.block_size(k, flows=ask.edges and not ask.weighted))
     workers = max(1, min(threads, blocks))
     if ask.memory_limit is not None:
         kind = WeightedAccumulation if ask.weighted else Accumulation

@@ -89,6 +89,7 @@ TEAM_OF_MESH = 2  # threads per source of a mesh, at least, where several source
 SORTED_SHARE = 8  # betweenness has room to sort m / SORTED_SHARE arcs, 12 bytes each
 WIDE_VERTICES = 1 << 19  # of a graph with hubs, from which on even two or three threads share its only source
 MAX_SOURCES_PER_BLOCK = 32  # of betweenness, where there are many sources
+SOURCES_OF_FLOWS = 16  # whose flows through edges are added up together
 MIN_BLOCKS = 256  # into which they are divided before blocks grow, so that workers end together
 SOURCES_PER_WORKER = 32  # at least, of searches that share their steps
 BATCHES_PER_WORKER = 8  # from which on every batch has 64 sources
@@ -113,13 +114,15 @@ def length_buckets(least, greatest):
     return (LENGTH_BUCKETS - 2) / greatest if greatest > tiny else 1.0, False
 
 
-def block_size(sources):
+def block_size(sources, flows=False):
     """Betweenness sources per block; a function of their number alone, so that threads change no result.
 
-    >>> block_size(8), block_size(10_000), block_size(1_000_000)
-    (1, 32, 32)
+    flows: of edges by hops, whose blocks are equal however much memory there is.
+
+    >>> block_size(8), block_size(10_000), block_size(1_000_000), block_size(8, flows=True)
+    (1, 32, 32, 16)
     """
-    return max(1, min(MAX_SOURCES_PER_BLOCK, sources // MIN_BLOCKS))
+    return SOURCES_OF_FLOWS if flows else max(1, min(MAX_SOURCES_PER_BLOCK, sources // MIN_BLOCKS))
 
 
 def preparation(searches, irregular, flat, order):

@@ -41,7 +41,7 @@ from hopwave.engines.cpu.workers import FAILED, FINISHED, NEXT_BATCH, STOP, new_
 from hopwave.engines.ledger import declare
 from hopwave.system.numba_cache import njit
 
-AT_ONCE = 16  # sources whose flows are added up together
+AT_ONCE = policy.SOURCES_OF_FLOWS
 ROWS_PER_CHUNK = 512
 
 # Cells of control: sources that are done, chunks of rows that were taken, and those that are added up.
@@ -206,8 +206,6 @@ class EdgeAccumulation(Accumulation):
 
     def __init__(self, loaded, job, plan, threads):
         super().__init__(loaded, job, plan, threads)
-        self.size = AT_ONCE
-        self.blocks = -(-len(job.sources) // AT_ONCE)
         self.workers = max(1, min(thread_count(threads), len(job.sources)))
         self._limits[EDGES] = 0  # one source is searched from as for vertices
         self._limits[PULLS] = policy.pulls_of(plan, loaded)
