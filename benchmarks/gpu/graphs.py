@@ -11,6 +11,7 @@ from scipy.sparse import csgraph
 import hopwave as hw
 from hopwave import Graph
 from hopwave.engines.cuda.kronecker import edges
+from hopwave.papers.graphs import mycielskian_ends
 
 Ends = tuple[int, Any, Any]  # vertices, and the two ends of every edge
 MOST_FOR_SCIPY = 5_000_000  # most arcs of a graph for SciPy, which it searches in well under a second
@@ -35,17 +36,6 @@ def uniform_ends(n: int, m: int, drawn: Any = cupy.int32) -> Ends:
     random = cupy.random.default_rng(1)
     source, target = (random.integers(0, n, m, dtype=drawn).astype(cupy.int32, copy=False) for _ in range(2))
     return n, source, target
-
-
-def mycielskian_ends(k: int) -> Ends:
-    """Both ends of every edge of generate.mycielskian, made on the GPU."""
-    ends, n = cupy.array([[0], [1]], cupy.int32), 2
-    for _ in range(k - 2):
-        u, v = ends
-        tips = cupy.stack([cupy.arange(n, 2 * n, dtype=cupy.int32), cupy.full(n, 2 * n, cupy.int32)])
-        ends = cupy.concatenate([ends, cupy.stack([u + n, v]), cupy.stack([u, v + n]), tips], axis=1)
-        n = 2 * n + 1
-    return n, ends[0], ends[1]
 
 
 def arc_keys(n: int, source: Any, target: Any) -> Any:

@@ -15,10 +15,11 @@ import cupy as cp
 import numpy as np
 
 import hopwave as hw
-from benchmarks.gpu.graphs import arc_keys, kronecker_ends, mycielskian_ends, uniform_ends
+from benchmarks.gpu.graphs import arc_keys, kronecker_ends, uniform_ends
 from benchmarks.gpu.hopwave_check import LEVELS, Loaded, check, check_paths, check_traps, load
 from hopwave.engines.cuda.policy import LevelSplit
 from hopwave.engines.cuda.search.workspace import Workspace, trace_table
+from hopwave.papers.graphs import mycielskian_ends
 from hopwave.planning.jobs import SearchJob
 from hopwave.planning.rules import Growing
 

@@ -23,12 +23,13 @@ import cupy
 import numpy as np
 
 from benchmarks import pages
-from benchmarks.gpu.graphs import kronecker_ends, made_on_gpu, mycielskian_ends, uniform_ends
+from benchmarks.gpu.graphs import kronecker_ends, made_on_gpu, uniform_ends
 from benchmarks.gpu.search import head
 from benchmarks.papers import authors_page
 from benchmarks.setting import RESULTS, generate, hw
 from hopwave import Graph
 from hopwave.engines.cuda.graph import CudaGraph
+from hopwave.papers.graphs import mycielskian_ends
 from hopwave.papers.lab import wrong
 
 LEAST = 16  # least number of sources, even if a plan has used up its seconds

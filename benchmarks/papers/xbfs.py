@@ -27,9 +27,8 @@ from benchmarks.gpu.search import GENERATED, head
 from benchmarks.setting import RESULTS, hw
 from hopwave import Graph, engines
 from hopwave.arrays import Deferred
-from hopwave.engines.cuda.launch import BLOCK, kernels
 from hopwave.engines.host_loop import by_levels
-from hopwave.papers import enterprise, xbfs_counts
+from hopwave.papers import enterprise, xbfs_counts, xbfs_queues
 from hopwave.planning.jobs import SearchJob
 from hopwave.planning.plan import Plan
 
@@ -49,17 +48,6 @@ SHALLOW = [
 MOST_TO_COUNT = 200_000_000  # most arcs for which Lemma 3 is computed for every source; else for four
 DEEP = ["luxembourg_osm", "grid1000"]  # never bottom-up: only for Table 2
 GRAPHS = [*SHALLOW, "rmat22e64", "rmat24e16", *DEEP]
-MILLIONS = (1, 4, 16, 64, 256, 512)
-SHARES = (1 / 64, 1 / 2)
-ATOMIC = r"""
-namespace hopwave::steps {
-template <class Offset>
-__global__ void atomic_queue(const int *distance, u64 n, int level, int *queue, u64 *tail) {
-  for (u64 v = thread_number(); v < n; v += thread_count())
-    if (distance[v] == level) queue[enqueue_at(tail)] = (int)v;
-}
-}
-"""
 
 
 @dataclass(frozen=True)
@@ -158,60 +146,6 @@ def work_of(arrays: Any, levels: list[Any], distances: Any) -> dict[str, Any] | 
     return xbfs_counts.work_by_degree(cupy, *xbfs_counts.looks(*arrays, distances, first.depth))
 
 
-def queues() -> list[dict[str, Any]]:
-    """Figure 5: a queue of one level by atomic operations, and by prefix sums in two ways; best of five, checked."""
-    rows = []
-    launch = kernels("int")
-    for millions in MILLIONS:
-        n = millions << 20
-        for share in SHARES:
-            status = (cupy.random.default_rng(1).random(n, dtype=cupy.float32) < share).astype(cupy.int32) - 1
-            right = int((status == 0).sum())
-            queue, tail = cupy.empty(n, cupy.int32), cupy.zeros(1, cupy.uint64)
-            segments = min(-(-n // 32), BLOCK * launch.blocks)
-            length = -(-n // (32 * segments)) * 32
-            segments = -(-n // length)
-            blocks = -(-segments // BLOCK)
-            places, sums = cupy.empty(segments, cupy.uint32), cupy.empty(blocks, cupy.int64)
-            # waits() selects unvisited vertices, so the same status arrays are used with -1 and 0 exchanged
-            sizes = np.uint64(n), np.int32(5), np.uint64(segments), np.uint64(length), places, sums, queue
-            other = -1 - status
-
-            def atomic(n=n, status=status, queue=queue, tail=tail):  # type: ignore[no-untyped-def]
-                tail.data.memset_async(0, 8)
-                kernel = launch.get(enterprise.HEADER, "atomic_queue", "", ATOMIC)
-                kernel((launch.grid(n),), (BLOCK,), (status, np.uint64(n), np.int32(0), queue, tail))
-
-            def double_scan(n=n, other=other, sizes=sizes, blocks=blocks, sums=sums):  # type: ignore[no-untyped-def]
-                launch(enterprise.HEADER, "scan_segments", n, other, *sizes, shape="1", blocks=blocks)
-                launch(enterprise.HEADER, "prefix_sum", blocks, sums, np.uint64(blocks), blocks=1)
-                launch(enterprise.HEADER, "scan_segments", n, other, *sizes, shape="2", blocks=blocks)
-
-            ms = {"atomic": best(atomic)}
-            if int(tail[0]) != right:
-                raise SystemExit("the atomic queue is wrong")
-            ms["double scan"] = best(double_scan)
-            if not bool((queue[:right] == cupy.flatnonzero(status == 0)).all()):
-                raise SystemExit("the double scan's queue is wrong")
-            ms["CuPy"] = best(lambda status=status: cupy.flatnonzero(status == 0))
-            rows.append({"millions": millions, "share": share, **ms})
-    return rows
-
-
-def best(call: Callable[[], Any], rounds: int = 5) -> float:
-    """Milliseconds by the GPU's clock."""
-    call()
-    times = []
-    for _ in range(rounds):
-        began, ended = cupy.cuda.Event(), cupy.cuda.Event()
-        began.record()
-        call()
-        ended.record()
-        ended.synchronize()
-        times.append(cupy.cuda.get_elapsed_time(began, ended))
-    return float(min(times))
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="folder of the .mtx.gz files")
@@ -225,7 +159,7 @@ def main() -> None:
     before = (given.out / "gpu-xbfs.jsonl").read_text(encoding="utf-8").splitlines() if given.go_on else []
     records: dict[str, Any] = {one["graph"]: one for one in map(json.loads, before)}
     if "queues" not in records:
-        records["queues"] = {"graph": "queues", "where": head(), "rows": queues()}
+        records["queues"] = {"graph": "queues", "where": head(), "rows": list(xbfs_queues.times(xbfs_queues.MILLIONS))}
     for name in given.graphs.split(","):
         path = given.data / f"{name}.mtx.gz"
         if name not in made and not path.exists():

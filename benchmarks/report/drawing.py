@@ -6,12 +6,11 @@ way when filters change the numbers.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from html import escape
 
 from benchmarks.report.charts import Chart, Point
+from hopwave.display.charts import Axis, shown
 
 MARKS = (  # a circle for a measurement, a diamond for a paper's number, a bar for an aim
     '<defs><circle id="dot" r="5"/><path id="paper" d="M0-7 7 0 0 7-7 0z"/><path id="aim" d="M-1.5-9h3V9h-3z"/></defs>'
@@ -33,54 +32,6 @@ COLOURS = {  # on a light and on a dark page
     "k8": ("#4a90d9", "#9ccaff"),
     "k9": ("#8a6d00", "#d8b740"),
 }
-EDGE = 2.0  # percent left free at either end
-
-
-@dataclass(frozen=True)
-class Axis:
-    """A logarithmic axis; positions are in percent.
-
-    >>> axis = Axis.of([1.0, 100.0])
-    >>> [round(axis.place(value)) for value in (1.0, 10.0, 100.0)]
-    [2, 50, 98]
-    """
-
-    first: float
-    last: float
-
-    @classmethod
-    def of(cls, values: Iterable[float]) -> Axis:
-        """The axis from the least to the greatest of the values above 0."""
-        above = [value for value in values if value > 0] or [1.0]
-        first, last = min(above), max(above)
-        return cls(first, last) if last > first * 1.05 else cls(first / 2, last * 2)
-
-    def place(self, value: float) -> float:
-        """The place of a value above 0 on the axis."""
-        share = math.log(value / self.first) / math.log(self.last / self.first)
-        return EDGE + share * (100 - 2 * EDGE)
-
-    def ticks(self) -> list[float]:
-        """Powers of ten, with 2 and 5 in between if there are few; every second or third if there are many."""
-        low, high = math.floor(math.log10(self.first)), math.ceil(math.log10(self.last))
-        tens = [10.0**exponent for exponent in range(low, high + 1)]
-        inside = [tick for tick in tens if self.first <= tick <= self.last]
-        if len(inside) >= 3:
-            return inside[:: math.ceil(len(inside) / 6)]
-        return [k * ten for ten in tens for k in (1, 2, 5) if self.first <= k * ten <= self.last]
-
-
-def shown(value: float) -> str:
-    """Three digits, without an exponent.
-
-    >>> [shown(value) for value in (0.0, 0.012345, 7.0, 12345.6, 1234567.0)]
-    ['0', '0.0123', '7', '12,346', '1,234,567']
-    """
-    if value >= 1000:
-        return f"{value:,.0f}"
-    digits = 2 - math.floor(math.log10(value)) if value > 0 else 0
-    text = f"{value:.{max(0, digits)}f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def colours(chart: Chart) -> dict[str, str]:

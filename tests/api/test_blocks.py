@@ -73,12 +73,14 @@ def test_what_has_no_blocks() -> None:
         hw.bridges(hw.generate.path(3, directed=True))
 
 
-def test_to_pandas_and_html() -> None:
+def test_tables_and_html() -> None:
     pandas = pytest.importorskip("pandas")
     found = hw.biconnected_components(hw.generate.path(3))
     frame = found.to_pandas()
     assert isinstance(frame, pandas.DataFrame) and frame["component"].tolist() == [0, 0, 1, 1]
     assert "Blocks(count=2, largest=2)" in found._repr_html_()
+    pytest.importorskip("polars")
+    assert found.to_polars().rows() == [(0, 0), (1, 0), (1, 1), (2, 1)]
 
 
 FUNCTIONS = (

@@ -16,8 +16,9 @@ from xml.etree import ElementTree
 import pytest
 from benchmarks.pages import RESULTS
 from benchmarks.report import __main__ as report
-from benchmarks.report import charts, drawing, facts
-from benchmarks.report.drawing import Axis
+from benchmarks.report import charts, facts
+
+from hopwave.display.charts import EDGE, Axis
 
 TIMES = re.compile(r"(^|\s)(ms|s|µs)$")  # columns whose unit is clear
 
@@ -161,7 +162,7 @@ def test_ratios_and_sizes_are_not_drawn(column: str) -> None:
 def test_the_axis_holds_its_values_and_has_ticks(values: list[float]) -> None:
     axis = Axis.of(values)
     places = [axis.place(value) for value in sorted(values) if value]
-    assert places == sorted(places) and all(drawing.EDGE - 1e-9 <= place <= 100 for place in places)
+    assert places == sorted(places) and all(EDGE - 1e-9 <= place <= 100 for place in places)
     ticks = axis.ticks()
     assert 1 <= len(ticks) <= 8 and all(axis.first <= tick <= axis.last * (1 + 1e-12) for tick in ticks)
 
@@ -183,7 +184,7 @@ def test_a_new_benchmark_needs_no_entry(tmp_path: Path) -> None:
     assert "no column of theirs has a unit: bare.jsonl." in text
 
 
-@pytest.mark.parametrize("module", [charts, drawing, facts], ids=lambda module: module.__name__)
+@pytest.mark.parametrize("module", [charts, facts], ids=lambda module: module.__name__)
 def test_examples_in_docstrings(module: Any) -> None:
     failed, tried = doctest.testmod(module)
     assert tried and not failed

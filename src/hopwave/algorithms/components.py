@@ -40,7 +40,7 @@ def members(label: npt.NDArray[np.int32]) -> list[npt.NDArray[np.intp]]:
 
 
 def sides(graph: Graph, distances: npt.NDArray[np.int32]) -> npt.NDArray[np.int8] | tuple[int, int]:
-    """The side of each vertex, 0 or 1: the parity of its distance from its component's root; 0 where there is none.
+    """The side of each vertex, 0 or 1: the parity of its distance from its component's root (0 if it was not reached).
 
     Returns an edge instead if its ends are on one side: the graph then has a cycle of odd length. Every cycle of odd
     length has such an edge.

@@ -352,7 +352,7 @@ class GraphArrays:
         raise AttributeError(f"a Graph does not change: {name} cannot be set; make a new one with Graph.from_edges")
 
 
-_COUNTED = 1 << 24  # up to so many arcs, `repr` counts edges
+_COUNTED = 1 << 24  # most arcs of a graph whose `repr` counts edges
 _ROWS_AT_ONCE = 1 << 20
 _STATE = ("_n", "_m", "_weighted", "_host", "_gpu", "_columns", "_directed", "_labels", "_order", "_device")
 

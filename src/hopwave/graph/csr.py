@@ -125,7 +125,7 @@ def rows_of(
 
 
 def by_scipy(entries: int) -> bool:
-    """Whether SciPy sorts so many entries faster than NumPy."""
+    """Whether SciPy sorts this number of entries faster than NumPy."""
     return entries >= (SCIPY_FROM_IF_LOADED if "scipy.sparse" in sys.modules else SCIPY_FROM)
 
 

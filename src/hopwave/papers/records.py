@@ -43,7 +43,7 @@ class Exhibit:
     only: tuple[str, Any] | None = None  # rows whose column has this value
     drawings: tuple[Drawing, ...] = ()
     note: str = ""
-    listed: bool = True  # False: the figure has so many points that their table is left out
+    listed: bool = True  # False: the figure has too many points for a table of them
 
     def measured(self, found: Mapping[str, list[Row]]) -> bool:
         """Whether a row has a value of ours."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from hopwave.papers import enterprise
 from hopwave.papers.lab import Lab, WrongAnswer
 from hopwave.papers.records import Row, left_out
 
+MILLIONS = (1, 4, 16, 64, 256, 512)  # statuses
 SHARES = (1 / 64, 1 / 2)
 ATOMIC = r"""
 namespace hopwave::steps {
@@ -27,12 +28,24 @@ def queues(lab: Lab) -> list[Row]:
     """Milliseconds of each way, the best of five, for arrays of many sizes; every queue is checked."""
     if lab.device != "cuda":
         return [{"GPU": "none"} | left_out("the ways to make a queue are a GPU's: --device cuda")]
+    rows = []
+    for row in times(MILLIONS[:2] if lab.quick else MILLIONS):
+        gain = min(row["double scan"], row["CuPy"]) / row["atomic"]
+        shown = {f"{way} ms": row[way] for way in ("atomic", "double scan", "CuPy")}
+        series = f"this GPU, 1 of {round(1 / row['share'])} in the queue"
+        rows.append({"millions": row["millions"], "share": row["share"], **shown, "gain": gain, "series": series})
+        lab.release()
+    return rows
+
+
+def times(every: Iterable[int]) -> Iterator[Row]:
+    """A row for each size and share of what is in the queue: milliseconds of each way."""
     import cupy
 
     from hopwave.engines.cuda.launch import BLOCK, kernels
 
-    rows, launch = [], kernels("int")
-    for millions in (1, 4) if lab.quick else (1, 4, 16, 64, 256, 512):
+    launch = kernels("int")
+    for millions in every:
         n = millions << 20
         for share in SHARES:
             status = (cupy.random.default_rng(1).random(n, dtype=cupy.float32) < share).astype(cupy.int32) - 1
@@ -62,17 +75,14 @@ def queues(lab: Lab) -> list[Row]:
             def by_cupy(status: Any = status) -> Any:
                 return cupy.flatnonzero(status == 0)
 
-            row: Row = {"millions": millions, "share": share, "atomic ms": best(atomic)}
+            row: Row = {"millions": millions, "share": share, "atomic": best(atomic)}
             if int(tail[0]) != right:
                 raise WrongAnswer("the atomic queue is wrong; please report this")
-            row["double scan ms"] = best(double_scan)
+            row["double scan"] = best(double_scan)
             if not bool((queue[:right] == cupy.flatnonzero(status == 0)).all()):
                 raise WrongAnswer("the double scan's queue is wrong; please report this")
-            row["CuPy ms"] = best(by_cupy)
-            gain = min(row["double scan ms"], row["CuPy ms"]) / row["atomic ms"]
-            rows.append(row | {"gain": gain, "series": f"this GPU, 1 of {round(1 / share)} in the queue"})
-            lab.release()
-    return rows
+            row["CuPy"] = best(by_cupy)
+            yield row
 
 
 def best(call: Callable[[], Any], rounds: int = 5) -> float:

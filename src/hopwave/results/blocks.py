@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from hopwave.display import html
 from hopwave.graph import Graph
 from hopwave.graph.arrays import arc_tails, vertex_names
-from hopwave.results.tables import SHOWN
+from hopwave.results.components import Parts
+from hopwave.results.tables import Tabled
 from hopwave.system.optional import optional
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Blocks:
+class Blocks(Parts, Tabled):
     """The biconnected components of a graph: two edges are in one of them if a cycle contains both.
 
     An edge belongs to one component, a vertex to several if it is an articulation point, and to none if it has no
@@ -107,16 +107,6 @@ class Blocks:
         order = np.lexsort((vertex, block))
         return np.split(vertex[order].astype(np.int64), np.cumsum(self.sizes)[:-1]) if self.count else []
 
-    def sets(self) -> list[set[Any]]:
-        """The components as sets of labels or ids, as NetworkX returns them.
-
-        >>> import hopwave as hw
-        >>> hw.biconnected_components(hw.Graph.from_edges(["a"], ["b"])).sets() == [{"a", "b"}]
-        True
-        """
-        names = np.asarray(vertex_names(self.graph))
-        return [set(names[some].tolist()) for some in self.members()]
-
     def to_pandas(self) -> pd.DataFrame:
         """A DataFrame with one row per vertex and component, by component.
 
@@ -124,19 +114,15 @@ class Blocks:
         >>> hw.biconnected_components(hw.generate.path(3)).to_pandas()["vertex"].tolist()
         [0, 1, 1, 2]
         """
-        names, members = np.asarray(vertex_names(self.graph)), self.members()
-        vertex = np.concatenate(members) if members else np.zeros(0, np.int64)
-        columns = {"component": np.repeat(np.arange(self.count), self.sizes), "vertex": names[vertex]}
-        frame: pd.DataFrame = optional("pandas", "to_pandas").DataFrame(columns)
+        frame: pd.DataFrame = optional("pandas", "to_pandas").DataFrame({**self._columns(), **self._names()})
         return frame
 
-    def _repr_html_(self) -> str:
-        largest = np.argsort(-self.sizes, kind="stable")[:SHOWN].tolist()
-        rows = [(number, f"{self.sizes[number]:,}") for number in largest]
-        return html.table(f"{self!r}, largest first", rows, ("component", "vertices"))
+    def _columns(self) -> dict[str, npt.NDArray[Any]]:
+        return {"component": np.repeat(np.arange(self.count), self.sizes)}
 
-    def __len__(self) -> int:
-        return self.count
+    def _names(self) -> dict[str, npt.NDArray[Any]]:
+        vertex = np.concatenate([np.zeros(0, np.int64), *self.members()])
+        return {"vertex": np.asarray(vertex_names(self.graph))[vertex]}
 
     def __repr__(self) -> str:
         return f"Blocks(count={self.count:,}, largest={int(self.sizes.max(initial=0)):,})"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -19,8 +20,42 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+class Parts(ABC):
+    """What components, communities and blocks have in common: `sizes`, `members()` and a graph."""
+
+    graph: Graph
+    _kind = "component"
+
+    @property
+    @abstractmethod
+    def sizes(self) -> npt.NDArray[np.int64]:
+        """How many vertices each of them has."""
+
+    @abstractmethod
+    def members(self) -> list[Any]:
+        """The ids of the vertices of each of them, ascending."""
+
+    def sets(self) -> list[set[Any]]:
+        """The components as sets of labels or ids, as NetworkX returns them.
+
+        >>> import hopwave as hw
+        >>> hw.connected_components(hw.Graph.from_edges(["a"], ["b"])).sets() == [{"a", "b"}]
+        True
+        """
+        names = np.asarray(vertex_names(self.graph))
+        return [set(names[some].tolist()) for some in self.members()]
+
+    def _repr_html_(self) -> str:
+        largest = np.argsort(-self.sizes, kind="stable")[:SHOWN].tolist()
+        rows = [(number, f"{self.sizes[number]:,}") for number in largest]
+        return html.table(f"{self!r}, largest first", rows, (self._kind, "vertices"))
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+
 @dataclass(frozen=True, eq=False)
-class Components(Tabled):
+class Components(Parts, Tabled):
     """The components of a graph. They are numbered in the order of their lowest vertices.
 
     Attributes
@@ -70,16 +105,6 @@ class Components(Tabled):
         """The ids of the vertices of every component, ascending."""
         return _components.members(self.labels)
 
-    def sets(self) -> list[set[Any]]:
-        """The components as sets of labels or ids, as NetworkX returns them.
-
-        >>> import hopwave as hw
-        >>> hw.connected_components(hw.Graph.from_edges(["a"], ["b"])).sets() == [{"a", "b"}]
-        True
-        """
-        names = np.asarray(vertex_names(self.graph))
-        return [set(names[some].tolist()) for some in self.members()]
-
     def to_pandas(self) -> pd.DataFrame:
         """A DataFrame with one row per vertex: the number of its component, or of its community.
 
@@ -91,18 +116,6 @@ class Components(Tabled):
 
     def _columns(self) -> dict[str, Any]:
         return {self._kind: self.labels}
-
-    @property
-    def _kind(self) -> str:
-        return "component"
-
-    def _repr_html_(self) -> str:
-        largest = np.argsort(-self.sizes, kind="stable")[:SHOWN].tolist()
-        rows = [(number, f"{self.sizes[number]:,}") for number in largest]
-        return html.table(f"{self!r}, largest first", rows, (self._kind, "vertices"))
-
-    def __len__(self) -> int:
-        return self.count
 
     def __repr__(self) -> str:
         return f"Components(count={self.count:,}, largest={int(self.sizes.max(initial=0)):,})"
@@ -134,9 +147,7 @@ class Communities(Components):
         """
         return _components.modularity(self.graph, None, self.labels)
 
-    @property
-    def _kind(self) -> str:
-        return "community"
+    _kind = "community"
 
     def __repr__(self) -> str:
         state = "" if self.settled else ", not settled"
