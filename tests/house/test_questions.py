@@ -23,7 +23,7 @@ def test_every_public_question_is_on_the_page_twice() -> None:
 @pytest.mark.parametrize("question", questions())
 def test_a_question_can_be_asked(question: str) -> None:
     """As the benchmark does, of a graph so small that nothing is measured; a new function needs no entry there."""
-    ask = call(question, Case("delaunay", 6, 5), "cpu")
+    ask = call(question, Case("delaunay", 6, 5, 5), "cpu")
     assert ask is not None and ask() is not None
 
 

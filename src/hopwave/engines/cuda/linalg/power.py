@@ -24,7 +24,7 @@ from hopwave.engines.cuda.shortest_paths import search as paths
 from hopwave.errors import EngineError
 from hopwave.graph.csr import Rows
 from hopwave.graph.row_operations import row_of_each
-from hopwave.planning.jobs import PowerEnd, ShortestPathsJob
+from hopwave.planning.jobs import PowerEnd, PowerJob, ShortestPathsJob
 
 HEADER = "linalg/power.cuh"
 THREADS, BLOCKS = 1024, 1  # POWER_THREADS per block and POWER_BLOCKS per multiprocessor in the kernels
@@ -53,6 +53,27 @@ def instances(offset):
 
 def iterate(A, job):
     """See hopwave.engines.Algebra.power_iteration."""
+    begun = begin(A, job)
+    if begun is None:
+        return None
+    out, pending = begun
+    rounds, change, _ = pending.wait()
+    pending.scratch.meeting += rounds + 2  # at least the number of meetings that took place
+    return PowerEnd(out, rounds, float(np.uint64(change).view(np.float64)))
+
+
+def product(x, A):
+    """x · A, for which nothing waits; None if `iterate` would return None."""
+    begun = begin(A, PowerJob(x, 0.0, 1))
+    if begun is None:
+        return None
+    out, pending = begun
+    pending.scratch.meeting += 3  # of one round
+    return out
+
+
+def begin(A, job):
+    """Launch a power iteration: its result, and its numbers when they are there. None if it cannot be one launch."""
     if not A.nnz:
         return None
     try:
@@ -90,9 +111,7 @@ def iterate(A, job):
     launch = dealt.launch(kernel, grid, here, job.totals)
     launch.record("powers", np.frombuffer(PACKED.pack(*numbers.values()), np.uint8))
     launch()
-    rounds, change, _ = pending.wait()
-    here.meeting += rounds + 2  # at least the number of meetings that took place
-    return PowerEnd(out, rounds, float(np.uint64(change).view(np.float64)))
+    return out, pending
 
 
 class Dealt:
