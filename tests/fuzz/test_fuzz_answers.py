@@ -44,11 +44,11 @@ def test_the_networkx_backend_under_changes(tmp_path: Path) -> None:
 def test_a_wrong_answer_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fuzzers that cannot fail would pass everything."""
     pytest.importorskip("igraph")
+    import answers
     import cases
     import hop_questions
 
     import hopwave as hw
-    import answers
 
     right = hw.bfs_many
     monkeypatch.setattr(hw, "bfs_many", lambda *given, **options: right(*given, **options) + 1)
