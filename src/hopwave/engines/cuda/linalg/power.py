@@ -48,7 +48,8 @@ PACKED = struct.Struct("".join({"u": "Q", "f": "d", "i": "q"}[POWERS[name].kind]
 def instances(offset):
     """(header, name) of every kernel here, for the compile test."""
     both = (False, True)
-    return [(HEADER, expression(HEADER, "power", offset, truth(v), truth(n))) for v in both for n in both]
+    kinds = [(truth(v), truth(n), "double") for v in both for n in both]
+    return [(HEADER, expression(HEADER, "power", offset, *kind)) for kind in [*kinds, ("false", "false", "float")]]
 
 
 def iterate(A, job):
@@ -80,7 +81,8 @@ def begin(A, job):
         dealt = dealt_columns(A)
     except (cupy.cuda.memory.OutOfMemoryError, EngineError):
         return None  # too large to copy; products need no copy
-    kernel, fit = dealt.kernel(job.normed)
+    narrow = dealt.hot > 0 and dealt.values is None and not job.normed and job.enough >= POWER.narrow_change
+    kernel, fit = dealt.kernel(job.normed, narrow)
     if not fit:
         return None
     here, n, grid, sorted_rows = stream_scratch(), dealt.n, min(dealt.blocks, fit), dealt.order is not None
@@ -108,7 +110,7 @@ def begin(A, job):
         if name != "start":
             rows = take(f"power {name}", n, np.float64) if sorted_rows else given
             numbers[f"{name}_row"] = rows.data.ptr
-    launch = dealt.launch(kernel, grid, here, job.totals)
+    launch = dealt.launch(kernel, grid, here, job.totals, narrow)
     launch.record("powers", np.frombuffer(PACKED.pack(*numbers.values()), np.uint8))
     launch()
     return out, pending
@@ -183,21 +185,24 @@ class Dealt:
         self.offsets, self.columns, self.values = moved
         return [0, *ends.tolist(), self.n]
 
-    def kernel(self, normed):
+    def kernel(self, normed, narrow):
         """The kernel, and how many of its blocks the GPU holds at once: 0 if it cannot launch cooperatively."""
         if not self.can_launch:
             return None, 0
-        arguments = offset_type(self.offsets), truth(self.values is not None), truth(normed)
+        word = "float" if narrow else "double"
+        arguments = offset_type(self.offsets), truth(self.values is not None), truth(normed), word
         return nvrtc.cooperative(HEADER, expression(HEADER, "power", *arguments), THREADS)
 
-    def launch(self, kernel, grid, here, totals):
-        """The launch of a kernel on this matrix, in one stream; totals as in a PowerJob."""
+    def launch(self, kernel, grid, here, totals, narrow):
+        """The launch of a kernel on this matrix, in one stream; totals as in a PowerJob; narrow: w is in float32."""
         key = kernel.handle, grid, here, totals is None
         found = self.launches.get(key)
         if found is None:
             if len(self.launches) >= MOST_LAUNCHES:
                 self.launches.clear()
             rows, shared = self.record.copy(), 8 * self.hot
+            if narrow:
+                rows["hot"] = min(self.n, 2 * self.hot)
             if totals is not None:
                 rows["inverse"] = address(self.inverse(totals))
             if shared > PLAIN_SHARED:
