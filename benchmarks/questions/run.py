@@ -34,6 +34,7 @@ BEFORE, ROUNDS, SECONDS = 3, 5, 0.2
 LONGEST = {"one": 14, "all": 5, "gpu": 5, "peer": 20}  # seconds that one question may take altogether
 FOR_THE_GPU = 3  # cores that processes of one core leave to it
 LINES = 3  # of a profile
+PEERS_SCALE = 16
 
 
 class TooLong(KeyboardInterrupt):
@@ -104,9 +105,9 @@ def named(file: str, _: int, function: str) -> str:
     return re.sub(r"^<(?:built-in )?(?:method )?'?([\w.]+)'?.*>$", r"\1", function)
 
 
-def asked(folder: Path | None = None) -> Iterator[tuple[str, str, Case]]:
+def asked(folder: Path | None = None, scale: int = 18) -> Iterator[tuple[str, str, Case]]:
     for name in GRAPHS:
-        case = Case(name, 10, 9, 8) if setting.QUICK else Case(name, folder=folder)
+        case = Case(name, 10, 9, 8) if setting.QUICK else Case(name, scale, folder=folder)
         for question in [*questions(), *METHODS]:
             yield question, name, case
 
@@ -199,7 +200,7 @@ def beside_peers(file: Path) -> None:
 
     where = setting.machine() | peers.versions()
     with file.open("a", encoding="utf-8") as lines:
-        for question, name, case in asked():
+        for question, name, case in asked(scale=PEERS_SCALE):
             for peer, prepare in peers.ANSWERS.get(question, {}).items():
                 row = {"question": question, "graph": name, "kind": "peer", "peer": peer, "where": where}
 
