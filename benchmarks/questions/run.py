@@ -1,8 +1,8 @@
-"""Measure every public question: python -m benchmarks.questions.run here FOLDER | peers FILE | page FILE …
+"""Measure every public question: python -m benchmarks.questions.run here FOLDER [SECONDS] | peers FILE | page FILE …
 
 `here` asks on one core, on all cores and on the GPU of this machine: code is compiled first by `hopwave warmup`, and
-graphs are made once. Then questions go to several processes with one core each, while another asks the GPU; at last one
-process has all cores for itself. `peers` asks peers that are installed here beside hopwave. Each writes one JSON line
+graphs are made once. Then one process has all cores for itself; at last questions go to several processes with one core
+each, while another asks the GPU. `peers` asks peers that are installed here beside hopwave. Each writes one JSON line
 per question and graph as it goes; `page` puts such files together into benchmarks/results/questions. Times are the best
 of up to five calls after up to three that load code and prepare. All cores must give the answer of one core, and a GPU
 that of the CPU, or the row says so. A profile is of one more call.
@@ -30,11 +30,11 @@ from benchmarks import pages, setting
 from benchmarks.questions.calls import ARGUMENTS, GRAPHS, METHODS, Case, call, questions, size
 from benchmarks.setting import hw
 
-BEFORE, ROUNDS, SECONDS = 3, 5, 0.2
-LONGEST = {"one": 14, "all": 5, "gpu": 5, "peer": 20}  # seconds that one question may take altogether
+BEFORE, ROUNDS, SECONDS = 2, 5, 0.12
+LONGEST = {"one": 6, "all": 4, "gpu": 4, "peer": 10}  # seconds that one question may take altogether
 FOR_THE_GPU = 3  # cores that processes of one core leave to it
 LINES = 3  # of a profile
-PEERS_SCALE = 16
+PEERS_SCALE = 15  # of the large graph: one of their calls takes seconds
 
 
 class TooLong(KeyboardInterrupt):
@@ -106,18 +106,19 @@ def named(file: str, _: int, function: str) -> str:
 
 
 def asked(folder: Path | None = None, scale: int = 18) -> Iterator[tuple[str, str, Case]]:
-    for name in GRAPHS:
-        case = Case(name, 10, 9, 8) if setting.QUICK else Case(name, scale, folder=folder)
-        for question in [*questions(), *METHODS]:
-            yield question, name, case
+    sizes = (10, 9, 8) if setting.QUICK else (scale,)
+    cases = {name: Case(name, *sizes, folder=folder) for name in GRAPHS}
+    for question in [*questions(), *METHODS]:
+        yield from ((question, name, case) for name, case in cases.items())
 
 
-def measure(kind: str, folder: Path, share: int = 0, of: int = 1) -> None:
+def measure(kind: str, folder: Path, seconds: float, share: int = 0, of: int = 1) -> None:
     """Every `of`-th question on one core, on all cores or on the GPU; one that fails leaves its reason."""
+    until = time.monotonic() + seconds
     where = setting.machine() | setting.gpu("cuda" if kind == "gpu" else "cpu")
     with (folder / f"{kind}{share}.jsonl").open("w", encoding="utf-8") as lines:
         for number, (question, name, case) in enumerate(asked(folder)):
-            if number % of != share:
+            if number % of != share or time.monotonic() > until:
                 continue
             row: dict[str, Any] = {"question": question, "graph": name, "kind": kind, "where": where}
             write(lines, row | limited(LONGEST[kind], lambda q=question, c=case: answered(kind, q, c)))
@@ -130,7 +131,7 @@ def limited(seconds: float, work: Callable[[], dict[str, Any]]) -> dict[str, Any
         raise TooLong
 
     before = signal.signal(signal.SIGALRM, end)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    signal.setitimer(signal.ITIMER_REAL, seconds, 0.5)  # again and again: some destructors swallow exceptions
     try:
         return work()
     except TooLong:
@@ -161,37 +162,36 @@ def write(lines: Any, row: dict[str, Any]) -> None:
     print({key: value for key, value in row.items() if key not in ("where", "digest", "words", "n", "m")}, flush=True)
 
 
-def here(folder: Path) -> None:
-    """One core, all cores and the GPU of this machine, each kind in processes of its own."""
+def here(folder: Path, seconds: float = 200) -> None:
+    """One core, all cores and the GPU of this machine, each kind in processes of its own; `seconds` for each half."""
     folder.mkdir(exist_ok=True)
     began = time.perf_counter()
     without = os.environ | {"CUDA_VISIBLE_DEVICES": ""}
     warm = subprocess.Popen([sys.executable, "-m", "hopwave", "warmup"], env=without)
-    for case in {id(case): case for _, _, case in asked(folder)}.values():
-        sizes = case.large.n, case.middle.n, case.small.n
-        print(case.name, sizes, flush=True)
+    for case in {case.name: case for _, _, case in asked(folder)}.values():
+        print(case.name, case.large, case.middle, case.small, flush=True)
     warm.wait()
     print(f"prepared after {time.perf_counter() - began:.0f} s", flush=True)
+    command = [sys.executable, "-m", "benchmarks.questions.run", "part"]
+    given = str(folder), str(seconds)
+    subprocess.run([*command, "all", *given], env=without, check=False)
+    print(f"all cores after {time.perf_counter() - began:.0f} s", flush=True)
     cores = sorted(os.sched_getaffinity(0))
     alone = cores[FOR_THE_GPU:] or cores[:1]
-    command = [sys.executable, "-m", "benchmarks.questions.run", "part"]
     running = [
-        subprocess.Popen([*command, "one", str(folder), str(i), str(len(alone)), str(core)], env=without)
+        subprocess.Popen([*command, "one", *given, str(i), str(len(alone)), str(core)], env=without)
         for i, core in enumerate(alone)
     ]
-    gpu = subprocess.Popen([*command, "gpu", str(folder)])
-    for process in (*running, gpu):
+    for process in (*running, subprocess.Popen([*command, "gpu", *given])):
         process.wait()
     print(f"one core and the GPU after {time.perf_counter() - began:.0f} s", flush=True)
-    subprocess.run([*command, "all", str(folder)], env=without, check=False)
-    print(f"all cores after {time.perf_counter() - began:.0f} s", flush=True)
 
 
-def part(kind: str, folder: str, share: str = "0", of: str = "1", core: str = "") -> None:
+def part(kind: str, folder: str, seconds: str, share: str = "0", of: str = "1", core: str = "") -> None:
     """One process of `here`."""
     if core:
         os.sched_setaffinity(0, {int(core)})  # hopwave then takes one thread
-    measure(kind, Path(folder), int(share), int(of))
+    measure(kind, Path(folder), float(seconds), int(share), int(of))
 
 
 def beside_peers(file: Path) -> None:
@@ -227,7 +227,7 @@ def main() -> None:
     elif what == "part":
         part(*given)
     else:
-        here(Path(given[0]))
+        here(Path(given[0]), *map(float, given[1:]))
 
 
 if __name__ == "__main__":

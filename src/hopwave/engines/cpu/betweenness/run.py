@@ -28,7 +28,7 @@ class Accumulation:
         n, m = loaded.n, loaded.m
         width = m if job.edges else n * (2 if job.squares else 1)
         self.job, self._loaded, self._n = job, loaded, n
-        self.size = policy.block_size(job.planned_sources, flows=job.edges and not job.weighted)
+        self.size = policy.block_size(job.planned_sources, flows=job.edges and not job.weighted and not loaded.flat)
         self.blocks = -(-len(job.sources) // self.size)
         self.total = np.zeros(width)
         self.certificate = np.zeros((len(job.sources), 2))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import cupy
 import numpy as np
 
-from hopwave.engines.cuda.launch import BLOCK, NULL, expression, kernels
+from hopwave.engines.cuda.launch import BLOCK, NULL, expression, kernels, offset_type
 from hopwave.engines.cuda.linalg.power import product
 
 HEADER, KERNEL = "linalg/lanczos.cuh", "take_out"
@@ -21,7 +21,7 @@ def step(A, Q, k):
     y = None if h is None else product(h, A)
     if y is None:
         return None
-    launch, n = kernels(), Q.shape[1]
+    launch, n = kernels(offset_type(A.rows.indptr)), Q.shape[1]
     blocks = min(-(-n // BLOCK), BLOCKS * cupy.cuda.Device().attributes["MultiProcessorCount"])
     sums = cupy.empty((3, MOST * blocks), np.float64)
     parts = cupy.empty(MOST + blocks, np.float64)  # what Q had of y, then the blocks' sums of squares
