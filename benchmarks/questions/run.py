@@ -130,17 +130,17 @@ def limited(seconds: float, work: Callable[[], dict[str, Any]]) -> dict[str, Any
     def end(*_: Any) -> None:
         raise TooLong
 
-    before = signal.signal(signal.SIGALRM, end)
-    signal.setitimer(signal.ITIMER_REAL, seconds, 0.5)  # again and again: some destructors swallow exceptions
+    signal.signal(signal.SIGALRM, end)
     try:
-        return work()
+        try:
+            signal.setitimer(signal.ITIMER_REAL, seconds, 0.5)  # again and again: destructors swallow exceptions
+            return work()
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
     except TooLong:
         return {"failed": f"not within {seconds} s"}
     except Exception as error:
         return {"failed": f"{type(error).__name__}: {error}"[:200]}
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
 
 
 def answered(kind: str, question: str, case: Case) -> dict[str, Any]:
