@@ -14,6 +14,7 @@ import numpy.typing as npt
 from hopwave.algebra.matrix import Matrix
 from hopwave.algebra.vector import Vector
 from hopwave.api.arguments import as_graph
+from hopwave.api.choice import product_device
 from hopwave.arrays import Array, Deferred, on_host
 from hopwave.checks.numbers import is_whole
 from hopwave.errors import GraphError
@@ -54,7 +55,7 @@ def triangles(G: Any, *, device: str = "auto") -> VertexScores:
     {0: 3, 1: 3, 2: 3, 3: 3}
     """
     graph = _undirected(G, "counting triangles")
-    return vertex_scores("triangles", algorithms.triangles(graph, device=device), graph)
+    return vertex_scores("triangles", algorithms.triangles(graph, device=product_device(graph, device)), graph)
 
 
 def triangle_count(G: Any, *, device: str = "auto") -> int:
@@ -86,7 +87,8 @@ def triangle_count(G: Any, *, device: str = "auto") -> int:
     >>> hw.triangle_count(hw.generate.complete(4))
     4
     """
-    return algorithms.triangle_count(_undirected(G, "counting triangles"), device=device)
+    graph = _undirected(G, "counting triangles")
+    return algorithms.triangle_count(graph, device=product_device(graph, device))
 
 
 def core_numbers(G: Any, *, device: str = "auto") -> VertexScores:
@@ -123,7 +125,8 @@ def core_numbers(G: Any, *, device: str = "auto") -> VertexScores:
     [2, 2, 2, 1]
     """
     graph = _pattern(G)
-    return vertex_scores("core number", algorithms.core_numbers(graph, graph.directed, device=device), graph)
+    found = algorithms.core_numbers(graph, graph.directed, device=product_device(graph, device))
+    return vertex_scores("core number", found, graph)
 
 
 def k_core(G: Any, k: int | None = None, *, device: str = "auto") -> Graph:
@@ -202,7 +205,8 @@ def maximal_independent_set(G: Any, seed: Any = None, *, device: str = "auto") -
     >>> hw.maximal_independent_set(hw.generate.star(5), seed=2).tolist()
     [1, 2, 3, 4]
     """
-    found = algorithms.maximal_independent_set(_undirected(G, "an independent set"), seed, device=device)
+    graph = _undirected(G, "an independent set")
+    found = algorithms.maximal_independent_set(graph, seed, device=product_device(graph, device))
     return np.asarray(found.to("cpu").indices, np.int32)
 
 
@@ -251,7 +255,7 @@ def label_propagation(G: Any, seed: Any = None, max_rounds: int = 100, *, device
     if not is_whole(max_rounds) or max_rounds < 0:
         raise GraphError(f"max_rounds={max_rounds!r} is not a number of rounds; give a whole number from 0")
     graph = _undirected(G, "label propagation")
-    found, settled = algorithms.label_propagation(graph, seed, max_rounds, device=device)
+    found, settled = algorithms.label_propagation(graph, seed, max_rounds, device=product_device(graph, device))
     return Communities(_by_lowest_vertex(on_host(_numbers(found))), graph, settled)
 
 

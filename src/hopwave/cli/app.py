@@ -89,7 +89,9 @@ def _options(
 
 
 def _add(command: Callable[..., None], example: str, panel: str) -> None:
-    app.command(epilog=f"Example: hopwave {example}", rich_help_panel=panel, cls=options.Command)(command)
+    app.command(epilog=f"Example: hopwave {example}", rich_help_panel=panel, cls=options.Command)(
+        options.unfolded(command)
+    )
 
 
 _add(demo.demo, "demo", "Start here")
