@@ -183,6 +183,8 @@ def _usage(error: Any) -> str:
     message = error.format_message().rstrip(".").removeprefix("Invalid value: ")
     if not message:  # the help has been shown
         return ""
+    if getattr(error, "option_name", None) == "--weight":
+        message = "No such option: --weight; to name the column of weights, give --read-option weight=NAME"
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "hopwave"
     return f"{message} See '{command} --help'" if message.endswith("?") else f"{message}; see '{command} --help'"
