@@ -58,6 +58,13 @@ def test_ctrl_c_at_every_fourth_step_of_a_write(known: faults.Faults) -> None:
         known.attempt("write mtx", "interrupt", fails)
 
 
+def test_ctrl_c_while_an_archive_is_opened_or_read(known: faults.Faults) -> None:
+    """Python's zipfile then complains of an archive half made; NumPy's fromfile says that the file is damaged."""
+    count = known.count("read npz", "interrupt")
+    for fails in (*range(150, 250), *range(count - 700, count, 3)):
+        known.attempt("read npz", "interrupt", fails)
+
+
 @pytest.mark.skipif(
     np.__version__ < "2", reason="NumPy 1 keeps these settings by thread, where a signal can leave them"
 )
