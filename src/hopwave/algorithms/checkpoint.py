@@ -48,7 +48,11 @@ class Checkpoint:
             raise FormatError(f"checkpoint={path!r} is not the name of a file; give a path, or None")
         self.path = Path(path)
         folder = self.path.resolve().parent  # an error now is better than after the first minute of work
-        if not folder.is_dir():
+        try:
+            is_missing = not folder.is_dir()
+        except PermissionError:  # of a folder above it
+            is_missing = False
+        if is_missing:
             raise FormatError(f"there is no folder {self.path.parent} for the checkpoint; make it first", self.path)
         if kind := kind_of_special(self.path):
             raise FormatError(f"expected a file for the checkpoint, not a {kind}; give another name", self.path)
