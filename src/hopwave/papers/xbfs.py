@@ -91,8 +91,8 @@ def one_graph(lab: Lab, case: Case, graph: Graph) -> Row:
     """Every way to search one graph."""
     graph = graph.to_undirected() if graph.directed else graph
     sources, right = verified(lab, graph, min(lab.effort.sources, 16))
-    runs = in_turn(ways(lab, graph), sources, right)
-    row: Row = {f"{name} ms": median_ms(some) for name, some in runs.items()} | {"sources": len(sources)}
+    runs = in_turn(lab, ways(lab, graph), sources, right)
+    row: Row = {f"{name} ms": median_ms(some) for name, some in runs.items()} | {"sources": len(runs["XBFS"])}
     by_choice = {name: {way: total_ms(some, number) for way, number in CHOICES.items()} for name, some in runs.items()}
     checked = {name: sum(one.checked for run in runs[name] for one in run if one.direction == "pull")
                for name in ("warp-centric", "XBFS")}  # fmt: skip
@@ -136,7 +136,7 @@ def first_pull(levels: Levels) -> Any:
 def ahead(graph: Graph, runs: list[Levels], right: list[Any]) -> Row:
     """Figure 10 and Lemma 3: the share of the second bottom-up level that the first one found, and its probability."""
     shares, chances = [], []
-    for levels, distances in list(zip(runs, right, strict=True))[:FEW]:
+    for levels, distances in list(zip(runs, right, strict=False))[:FEW]:
         first = first_pull(levels)
         following = 0 if first is None else int((distances == first.depth + 1).sum())
         if following:
