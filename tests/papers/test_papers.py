@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from hopwave.datasets import published
 from hopwave.papers import graphs, hiragushi, lab, products, pushpull, run, turbobc, turbobfs, xbfs
 from hopwave.papers.lab import Effort, Lab, WrongAnswer
 from hopwave.papers.records import WHY, Case, Drawing, Exhibit, Paper, Row, left_out, table
+from hopwave.papers.searching import in_turn, searcher, verified
 from hopwave.papers.sequential import dependencies
 
 EVERY = [papers.paper(name) for name in papers.NAMES]
@@ -228,9 +230,34 @@ def test_a_row_that_fails_does_not_stop_the_others(tiny: Lab) -> None:
 
     rows = tiny.over(cases, measure)
     assert [row.get(WHY) for row in rows] == [None, "WRONG: no tree", "no memory", None] and tiny.wrong == ["no tree"]
-    tiny.began -= 100
+    tiny.ends -= 100
     (late, *_) = tiny.over(cases, measure)
     assert late[WHY] == "not begun: this run had 60 seconds"
+
+
+def test_rows_share_the_time_and_are_kept_one_by_one(tiny: Lab) -> None:
+    kept: list[int] = []
+    granted: list[float] = []
+    tiny.study, tiny.keep = "searches", lambda: kept.append(len(tiny.results["searches"]))
+    began = time.perf_counter()
+    tiny.ends = began + 1000
+
+    def measure(case: Case, graph: hw.Graph) -> Row:
+        granted.append(tiny.until - began)
+        return {"ms": 1.0}
+
+    tiny.over(table("a x social U 1 3\nb y road U 1 3\nc z mesh U 1 3\nd w hub U 1 3", (), "1"), measure, share=0.4)
+    assert kept == [1, 2, 3, 4]
+    assert granted == pytest.approx([100, 133, 200, 400], rel=0.1)  # 400 s: a quarter, a third, …, for what is left
+
+
+def test_searches_stop_after_the_time_that_was_granted(tiny: Lab) -> None:
+    graph, _ = tiny.kron()
+    sources, right = verified(tiny, graph, 4)
+    ways = {"push": searcher(tiny, graph, "merrill")}
+    assert len(in_turn(tiny, ways, sources, right)["push"]) == 4
+    tiny.grant(0)
+    assert len(in_turn(tiny, ways, sources, right)["push"]) == 1
 
 
 def test_quick_runs_measure_one_graph_of_each_kind(tiny: Lab) -> None:
@@ -277,8 +304,8 @@ def test_a_page_shows_everything_and_loads_nothing(tmp_path: Path) -> None:
     )
     paper = Paper("own", "Title & more", "A. Author", "GPU", {"times": study}, exhibits)
     said: list[str] = []
-    outcome = run.measure(paper, "cpu", True, said.append)
-    page, lines = run.write(outcome, tmp_path / "out")
+    outcome = run.measure(paper, "cpu", True, said.append, out=tmp_path / "out")
+    page, lines = (tmp_path / "out" / f"own.{end}" for end in ("html", "jsonl"))
     text = page.read_text(encoding="utf-8")
     tags = Tags(text)
     assert tags.loads == ["data:,"] and tags.seen.count("svg") == 2 and tags.seen.count("rect") == 4

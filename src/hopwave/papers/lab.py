@@ -57,6 +57,8 @@ class Lab:
     seconds: float = 0.0  # 0: as much as the effort allows
     results: dict[str, list[Row]] = field(default_factory=dict)
     wrong: list[str] = field(default_factory=list)
+    study: str = ""  # the one that is measured now
+    keep: Callable[[], Any] = lambda: None  # writes down what is there, after each row
 
     def __post_init__(self) -> None:
         self.effort = EFFORTS[self.device, self.quick]
@@ -98,6 +100,8 @@ class Lab:
                 self.grant(1 / (len(cases) - len(rows) + 1), ends)
                 rows[at] |= self._on_its_graph(case, measure)
                 seen |= {kind} if WHY not in rows[at] else set()
+                self.results[self.study] = [rows[one] for one in sorted(rows)]
+                self.keep()
         return [rows[at] for at in range(len(cases))]
 
     def _on_its_graph(self, case: Case, measure: Callable[[Case, Graph], Row]) -> Row:
