@@ -13,6 +13,7 @@ import pytest
 
 import hopwave as hw
 from hopwave import papers
+from hopwave.arrays import ScaledCounts
 from hopwave.datasets import published
 from hopwave.papers import graphs, hiragushi, lab, products, pushpull, run, turbobc, turbobfs, xbfs
 from hopwave.papers.lab import Effort, Lab, WrongAnswer
@@ -233,6 +234,18 @@ def test_a_row_that_fails_does_not_stop_the_others(tiny: Lab) -> None:
     tiny.ends -= 100
     (late, *_) = tiny.over(cases, measure)
     assert late[WHY] == "not begun: this run had 60 seconds"
+
+
+def test_path_counts_beyond_float64_are_compared() -> None:
+    tips = 3 * np.arange(1100)  # diamonds in a row: twice as many paths after each
+    ends = [(tips, tips + 1), (tips, tips + 2), (tips + 1, tips + 3), (tips + 2, tips + 3)]
+    graph = hw.Graph.from_edges(*(np.concatenate(side) for side in zip(*ends, strict=True)))
+    found = hw.bfs(graph, 0, path_counts=True, device="cpu")
+    counts: Any = found.path_counts
+    assert isinstance(counts, ScaledCounts) and lab.wrong(graph, found.distances, counts, 0) == ""
+    assert turbobfs.same(counts, ScaledCounts(2 * counts.mantissa, counts.exponent - 1), np)
+    twice = ScaledCounts(counts.mantissa, counts.exponent + (np.arange(graph.n) == 1500))
+    assert "path count" in lab.wrong(graph, found.distances, twice, 0) and not turbobfs.same(counts, twice, np)
 
 
 def test_rows_share_the_time_and_are_kept_one_by_one(tiny: Lab) -> None:

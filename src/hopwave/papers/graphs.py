@@ -102,7 +102,8 @@ class Shelf:
 
     def _stand_in(self, case: Case) -> Found:
         on_gpu = self.device == "cuda" and case.kind not in HOST_ONLY
-        share = min(1.0, (self.limits.stand_in if on_gpu else self.limits.host) / max(case.m, 1))
+        most = min(self.limits.stand_in, MOST.get(case.kind, case.m)) if on_gpu else self.limits.host
+        share = min(1.0, most / max(case.m, 1))
         n, m = max(64, int(case.n * share)), max(64, int(case.m * share))
         graph, what = KINDS[case.kind](n, m, case.directed, module("cuda" if on_gpu else "cpu"))
         return Found(graph, f"stand-in: {what}")
@@ -263,3 +264,4 @@ KINDS: dict[str, Callable[[int, int, bool, Any], Made]] = {
     "geometric": geometric,
 }
 HOST_ONLY = {"mesh", "geometric"}  # made by SciPy
+MOST = {"hub": 10_000_000, "chains": 100_000_000}  # arcs: where one thread reads a hub's rows, or levels are many
