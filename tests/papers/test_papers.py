@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from html.parser import HTMLParser
 from pathlib import Path
@@ -15,6 +16,7 @@ import hopwave as hw
 from hopwave import papers
 from hopwave.arrays import ScaledCounts
 from hopwave.datasets import published
+from hopwave.display import charts
 from hopwave.papers import graphs, hiragushi, lab, products, pushpull, run, turbobc, turbobfs, xbfs
 from hopwave.papers.lab import Effort, Lab, WrongAnswer
 from hopwave.papers.records import WHY, Case, Drawing, Exhibit, Paper, Row, left_out, table
@@ -295,6 +297,17 @@ class Tags(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.seen.append(tag)
         self.loads += [value or "" for name, value in attrs if name in ("src", "href") and (value or "")[:1] not in "#"]
+
+
+@pytest.mark.parametrize("log", [False, True])
+def test_bars_of_a_group_begin_at_the_axis_and_stacked_ones_on_each_other(log: bool) -> None:
+    def heights(text: str) -> list[float]:
+        return [float(height) for height in re.findall(r'<rect [^>]*height="([\d.]+)"', text)]
+
+    one, other, whole = heights(charts.bars(["a"], {"x": [10.0], "y": [20.0], "z": [30.0]}, "ms", log))
+    assert one < other < whole and (log or other == pytest.approx(2 * one, rel=0.01))
+    below, above = heights(charts.bars(["a"], {"x": [10.0], "y": [20.0]}, "ms", stacked=True))
+    assert above == pytest.approx(2 * below, rel=0.01)
 
 
 def study(lab: Lab) -> list[Row]:

@@ -159,7 +159,7 @@ def samples(lab: Lab) -> list[Row]:
 def fewer(lab: Lab) -> list[Row]:
     """Figure 6's points, thinned so that a page can hold them."""
     rows = lab.measured("samples")
-    return rows[:: max(1, len(rows) // 1500)]
+    return rows[:: max(1, len(rows) // 600)]
 
 
 def looks(lab: Lab) -> list[Row]:

@@ -299,7 +299,7 @@ PAPER = Paper(
             note=(
                 "Of the second bottom-up level's vertices, those that the first one marks. Lemma 3 takes rows one by "
                 "one. An H200 runs 270,336 threads at once, a P6000 61,440: where the queue is not much longer, few "
-                "rows see what another has just found."
+                "rows see what another has just found, and the share is below the lemma's."
             ),
         ),
         Exhibit(
