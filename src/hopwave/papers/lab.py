@@ -199,7 +199,7 @@ def wrong(graph: Graph, distance: Any, counts: Any, source: int) -> str:
     if int(distance[source]) or int(xp.count_nonzero(distance == 0)) != 1:
         return "the source is not the one vertex at distance 0"
     parents, sums = xp.zeros(n, xp.int64), xp.zeros(n, xp.float64)
-    logarithms = None if counts is None else log2_of(counts, xp)
+    logarithms: Any = None if counts is None else log2_of(counts, xp)
     for begin in range(0, m, CHUNK):
         heads = neighbours[begin : begin + CHUNK]
         tails = xp.searchsorted(offsets, xp.arange(begin, begin + len(heads)), side="right") - 1
