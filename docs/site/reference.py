@@ -81,6 +81,12 @@ GROUPS = (
         "DistanceHistogram Estimate HyperBall",
     ),
     _group(
+        "tables",
+        "Travel tables and accessibility",
+        "Distances from sources to targets, and what is within reach. {doc}`../accessibility` is the guide.",
+        "distance_table accessibility nearest_of isochrone DistanceTable Accessibility NearestOf Isochrone",
+    ),
+    _group(
         "structure",
         "Components and structure",
         "Components, sides, triangles, cores and communities.",

@@ -148,6 +148,20 @@ def nearest(A: Matrix, search: ShortestPathsJob) -> tuple[npt.NDArray[np.int64],
     return ids[first], d[first]
 
 
+def nearest_of(
+    graph: Graph, weighted: bool, facilities: npt.NDArray[np.int64], k: int, limit: float
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int32]]:
+    """(distances, numbers of the facilities) along arcs from the facilities: one row of k per vertex, nearest first."""
+    from hopwave.engines.cpu.shortest_paths import dijkstra
+    from hopwave.engines.cpu.shortest_paths import nearest_of as compiled
+
+    lengths = np.asarray(graph.weights, np.float64) if weighted else np.empty(0)
+    arcs = dijkstra.arcs((graph.indptr, graph.indices), lengths)
+    d, numbers = compiled.nearest_of(arcs, facilities, min(k, len(facilities)), limit)
+    missing = ((0, 0), (0, k - d.shape[1]))  # there are fewer facilities than k
+    return np.pad(d, missing, constant_values=np.inf), np.pad(numbers, missing, constant_values=-1)
+
+
 def one_path(A: Matrix, device: str, source: int, target: int) -> list[int] | None:
     """The ids of one shortest path, both ends included; None if there is no path."""
     if device == "cuda":

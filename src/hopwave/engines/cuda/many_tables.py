@@ -16,6 +16,7 @@ from hopwave.engines.cuda.along_weights import Searches, arcs_of
 from hopwave.engines.cuda.betweenness import regimes
 from hopwave.engines.cuda.betweenness.run import machine
 from hopwave.engines.cuda.buffers import Pieces, free_memory
+from hopwave.engines.cuda.host_copies import pinned
 from hopwave.engines.cuda.launch import expression, kernels, offset_type, truth
 from hopwave.engines.cuda.records import filled, record
 from hopwave.engines.cuda.search.distances import probed_depth
@@ -24,9 +25,12 @@ from hopwave.engines.host_memory import check_memory
 from hopwave.engines.ledger import total
 from hopwave.errors import EngineError, amount
 from hopwave.planning.jobs import Swept
+from hopwave.system.threads import each
 
 HEADER = "many/tables.cuh"
 PARTS = 8  # float64 numbers in a struct SomeSums
+WORTH_STAGING = 1 << 26  # bytes of a piece from which it goes through pinned memory
+COPIERS = 4  # threads that copy from there: the system gives a new array its pages when they are first written to
 
 CHOSEN = record(HEADER, "Chosen", "ptr sources targets ticket rows", "i64 count width")
 VALUES = record(
@@ -65,6 +69,7 @@ class Run:
     def __init__(self, loaded, job):
         self.loaded, self.job, self.kernels = loaded, job, kernels()
         self.arcs, self.copies = arcs_of(loaded), cupy.cuda.Stream(non_blocking=True)
+        self.staging = None  # pinned memory for a piece
         k = len(job.sources)
         if job.valued is None:
             self.kernel, self.targets = "search_targets", cupy.asarray(job.targets.astype(np.int32))
@@ -125,7 +130,16 @@ class Run:
             self.found[begin:end] = piece
             return
         self.copies.wait_event(there)
-        piece.get(stream=self.copies, out=self.found[begin:end])
+        rows = self.found[begin:end]
+        if self.staging is None and piece.nbytes >= WORTH_STAGING:
+            self.staging = pinned.array(piece.shape, piece.dtype)
+        if self.staging is None or len(self.staging) < len(piece):
+            piece.get(stream=self.copies, out=rows)
+            return
+        staged = self.staging[: len(piece)]
+        piece.get(stream=self.copies, out=staged)
+        share = -(-len(piece) // COPIERS)
+        each(COPIERS, range(0, len(piece), share), lambda i: np.copyto(rows[i : i + share], staged[i : i + share]))
 
     def swept(self):
         """The result: one row per source in the job's order."""
