@@ -67,4 +67,4 @@ def faded(fade: Fade, d: Floats) -> Floats:
         raise GraphError(
             f"decay= returned {shares[wrong[0]]} for distance {d[wrong[0]]:g}; a share must be finite, also at 0"
         )
-    return shares.astype(np.float64)
+    return np.asarray(shares, np.float64)

@@ -98,7 +98,8 @@ class NearestOf(Tabled):
         return by_vertex(self.graph, self._columns())
 
     def _columns(self) -> dict[str, npt.NDArray[Any]]:
-        places, found = self.facilities, {}
+        places = self.facilities
+        found: dict[str, npt.NDArray[Any]] = {}
         for i in range(self.ids.shape[1]):
             found |= {f"facility {i + 1}": places[:, i], f"distance {i + 1}": self.distances[:, i]}
         return found

@@ -10,6 +10,8 @@ import pytest
 import hopwave as hw
 from hopwave import Graph, generate
 
+pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("gpu")]
+
 GRAPHS = {
     "grid": generate.grid(40, 50),
     "kron": generate.kronecker(9, seed=1),
@@ -30,7 +32,7 @@ def lengths(name: str, kind: str) -> Graph:
 
 @pytest.mark.parametrize("kind", sorted(KINDS))
 @pytest.mark.parametrize("name", sorted(GRAPHS))
-def test_tables_have_the_cpus_bits(cuda: Any, name: str, kind: str) -> None:
+def test_tables_have_the_cpus_bits(name: str, kind: str) -> None:
     graph = lengths(name, kind)
     rng = np.random.default_rng(4)
     for sources, count, limit in ((300, 40, None), (3, 1, None), (1, 200, None), (300, 40, 1.0)):
@@ -47,7 +49,7 @@ def test_tables_have_the_cpus_bits(cuda: Any, name: str, kind: str) -> None:
 
 @pytest.mark.parametrize("decay", [None, ("exponential", 0.7), ("gaussian", 0.7), ("power", 1.5), np.cos])
 @pytest.mark.parametrize("name", sorted(GRAPHS))
-def test_sums_are_the_cpus(cuda: Any, name: str, decay: Any) -> None:
+def test_sums_are_the_cpus(name: str, decay: Any) -> None:
     graph = lengths(name, "fractions")
     values = np.random.default_rng(5).integers(0, 9, (graph.n, 3)).astype(float)
     for sources in (None, [0], [1, 0]):
@@ -57,7 +59,7 @@ def test_sums_are_the_cpus(cuda: Any, name: str, decay: Any) -> None:
         assert decay is not None or (found == expected).all()
 
 
-def test_a_table_stays_on_the_gpu(cuda: Any) -> None:
+def test_a_table_stays_on_the_gpu() -> None:
     import cupy
 
     graph = lengths("grid", "fractions")
