@@ -66,6 +66,15 @@ def test_hops_are_those_of_bfs_many(graph: Graph, limit: int | None) -> None:
     assert (floats == np.where(expected < 0, np.inf, expected)).all()
 
 
+def test_the_functions_of_many_sources_take_targets() -> None:
+    targets = ["d", "a", "d"]
+    assert hw.sssp_many(ROADS, ["b", "d"], targets=targets).tolist() == [[35.0, 10.0, 35.0], [0.0, 45.0, 0.0]]
+    assert hw.sssp_many(ROADS, ["b"], limit=20, targets=targets).tolist() == [[np.inf, 10.0, np.inf]]
+    assert hw.sssp_many(ROADS, ["b"], weights=False, limit=1, targets=targets).tolist() == [[np.inf, 1.0, np.inf]]
+    assert hw.bfs_many(ROADS, ["b", "d"], targets=targets).tolist() == [[2, 1, 2], [0, 1, 0]]
+    assert hw.bfs_many(ROADS, ["b"], 1, targets=targets).tolist() == [[-1, 1, -1]]
+
+
 def test_directions_labels_and_pandas() -> None:
     one_way = Graph.from_edges(["a", "b"], ["b", "c"], directed=True, weights=[1.0, 2.0])
     assert hw.distance_table(one_way, ["c"], ["a"], direction="in").values.tolist() == [[3.0]]
