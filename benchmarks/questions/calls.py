@@ -122,6 +122,8 @@ ARGUMENTS: dict[str, tuple[str, Callable[[Case], dict[str, Any]]]] = {
     "label_propagation": ("", lambda c: {"seed": 1}),
     "maximal_independent_set": ("", lambda c: {"seed": 1}),
     "modularity": ("components", lambda c: {"communities": c.communities}),
+    "k_shortest_paths": ("8 paths", lambda c: {"source": c.sources[0], "target": c.sources[1], "k": 8}),
+    "shortest_paths": ("64 pairs", lambda c: {"pairs": [(c.sources[0], v) for v in c.sources]}),
     "nearest": ("100 vertices", lambda c: {"source": c.sources[0], "k": 100}),
     "pairs_within": ("2 hops, 64 sources", lambda c: {"d": 2, "sources": c.sources}),
     "shortest_path": ("two vertices", lambda c: {"source": c.sources[0], "target": c.sources[1]}),

@@ -61,7 +61,8 @@ GROUPS = (
         "paths",
         "Shortest paths",
         "Paths in hops or along weights. {doc}`../shortest-paths` is the guide.",
-        "sssp sssp_each sssp_many nearest shortest_path all_shortest_paths ShortestPaths BucketTrace Bucket",
+        "sssp sssp_each sssp_many nearest shortest_path shortest_paths k_shortest_paths all_shortest_paths "
+        "ShortestPaths BucketTrace Bucket",
     ),
     _group(
         "centralities",

@@ -50,7 +50,7 @@ if TYPE_CHECKING:  # each of these is imported when it is first used, by the fun
         load_centrality,
         stress_centrality,
     )
-    from hopwave.api.paths_between import all_shortest_paths, has_path, shortest_path
+    from hopwave.api.paths_between import all_shortest_paths, has_path, k_shortest_paths, shortest_path, shortest_paths
     from hopwave.api.search import bfs, bfs_each, k_hop
     from hopwave.api.shortest_paths import nearest, sssp, sssp_each
     from hopwave.api.tables import distance_table
@@ -189,6 +189,7 @@ __all__ = [
     "isochrone",
     "k_core",
     "k_hop",
+    "k_shortest_paths",
     "katz_centrality",
     "label_propagation",
     "linalg",
@@ -208,6 +209,7 @@ __all__ = [
     "radius",
     "read",
     "shortest_path",
+    "shortest_paths",
     "square_clustering",
     "sssp",
     "sssp_each",

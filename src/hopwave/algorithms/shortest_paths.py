@@ -27,6 +27,7 @@ from hopwave.planning.catalogue import CATALOGUE
 from hopwave.planning.jobs import FoundNearFar, Settled, ShortestPathsJob
 from hopwave.planning.plan import PlanUsed
 from hopwave.planning.trace import BucketTrace
+from hopwave.system.threads import each
 
 MethodName = Literal["auto", "dijkstra", "delta-stepping", "near-far", "bellman-ford"]
 
@@ -162,13 +163,37 @@ def nearest_of(
     return np.pad(d, missing, constant_values=np.inf), np.pad(numbers, missing, constant_values=-1)
 
 
-def one_path(A: Matrix, device: str, source: int, target: int) -> list[int] | None:
-    """The ids of one shortest path, both ends included; None if there is no path."""
-    if device == "cuda":
-        there = _on_gpu(A, source)
-        before = there.to_host(there.predecessors())
+def paths_of_pairs(
+    graph: Graph, weighted: bool, pairs: list[tuple[int, int]], threads: int | None
+) -> list[list[int] | None]:
+    """The ids of one shortest path of each pair, by searches from both ends on the CPU; None where there is none."""
+    from hopwave.engines.cpu.crew import thread_count
+    from hopwave.engines.cpu.shortest_paths import between, dijkstra
+
+    back, (n, m) = graph.reversed(), (graph.n, graph.m)
+    out, into = (
+        dijkstra.arcs((g.indptr, g.indices), np.asarray(g.weights, np.float64) if weighted else np.empty(0))
+        for g in (graph, back)
+    )
+    workers = max(1, min(thread_count(threads), len(pairs)))
+    found: list[list[int] | None] = [None] * len(pairs)
+
+    def some(first: int) -> None:
+        state, room = between.new_state(n, m), np.empty(n, np.int32)
+        for i in range(first, len(pairs), workers):
+            found[i] = between.shortest_path(out, into, *pairs[i], state, room)
+
+    if workers == 1:
+        some(0)
     else:
-        before = settle(A, ShortestPathsJob((source,), target=target)).predecessors
+        each(workers, range(workers), some)
+    return found
+
+
+def one_path_on_gpu(A: Matrix, source: int, target: int) -> list[int] | None:
+    """The ids of one shortest path, both ends included; None if there is no path. It searches all vertices."""
+    there = _on_gpu(A, source)
+    before = there.to_host(there.predecessors())
     if before[target] < 0:
         return None
     path = [target]

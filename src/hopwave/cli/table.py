@@ -51,8 +51,9 @@ def table(
     graph = load(file, directed, format, read_options, weights=not no_weights, combine=combine)
     rows, columns = chosen(graph, source, sources), chosen(graph, target, targets)
     began = time.perf_counter()
+    kind: Any = dtype  # checked there
     found = hw.distance_table(
-        graph, rows, columns, limit=limit, dtype=dtype, out=out, checkpoint=checkpoint, device=device, threads=threads
+        graph, rows, columns, limit=limit, dtype=kind, out=out, checkpoint=checkpoint, device=device, threads=threads
     )
     wall = time.perf_counter() - began
     shape = tuple(graph.n if part is None else len(part) for part in (rows, columns))
