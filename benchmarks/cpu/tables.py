@@ -4,7 +4,7 @@
 
 Weights are n/7 for n from 1 to 999, the same in every run. SciPy and igraph search from some of the sources, hopwave
 adds up values for some vertices, and their times are extrapolated. pandana adds up for all vertices of the smaller
-graph, its contraction hierarchies included; for the larger it takes too long. Of igraph and pandana, those that are not
+graph with --pandana, its contraction hierarchies included; that takes minutes. Of igraph and pandana, those that are not
 installed are left out. Distances are compared with SciPy's to the last bit before anything is published.
 """
 
@@ -28,7 +28,7 @@ def with_lengths(graph: hw.Graph) -> hw.Graph:
     return hw.Graph.from_edges(source, target, graph.n, weights=drawn)
 
 
-def measured(name: str, graph: hw.Graph, size: int, device: str) -> dict[str, Any]:
+def measured(name: str, graph: hw.Graph, size: int, device: str, pandana: bool) -> dict[str, Any]:
     """One row: a table of size × size, and the sums within a limit that holds about a tenth of the vertices."""
     from scipy.sparse.csgraph import dijkstra
 
@@ -55,7 +55,7 @@ def measured(name: str, graph: hw.Graph, size: int, device: str) -> dict[str, An
         "SciPy s *": scipy_all, "igraph s *": igraph_all, "times SciPy": scipy_all / ours,
         "times igraph": igraph_all and igraph_all / ours, "limit": limit,
         "accessibility of all, hopwave s *": sums / len(some) * graph.n,
-        "pandana s": pandanas(graph, values, limit) if graph.n < 200_000 and device == "cpu" else None,
+        "pandana s": pandanas(graph, values, limit) if pandana and graph.n < 200_000 else None,
     }  # fmt: skip
     print(row, flush=True)
     return row
@@ -98,11 +98,15 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--size", type=int, default=1000)
     parser.add_argument("--device", default="cpu")
+    parser.add_argument("--pandana", action="store_true", help="also measure pandana")
     parser.add_argument("--name", default="tables", help="the page of benchmarks/results")
     parser.add_argument("--note", default="", help="a sentence for the page, such as what else the machine did")
     options = parser.parse_args()
     graphs = real_graphs(("luxembourg_osm", "osm-netherlands-cities"), options.data, weights=False)
-    rows = [measured(name, with_lengths(graph), options.size, options.device) for name, graph in graphs.items()]
+    rows = [
+        measured(name, with_lengths(graph), options.size, options.device, options.pandana)
+        for name, graph in graphs.items()
+    ]
     note = f"{options.note} \\* extrapolated from some sources. With preparation.".strip()
     publish(options.name, "Tables of distances and accessibility", rows, note)
 

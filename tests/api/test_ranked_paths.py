@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any
 
 import networkx as nx
@@ -19,7 +19,7 @@ from hopwave import Graph, GraphError, generate
 def length(graph: Graph, path: list[int]) -> float:
     """The length from the source on."""
     total = 0.0
-    for u, v in zip(path, path[1:], strict=False):
+    for u, v in pairwise(path):
         row = slice(graph.indptr[u], graph.indptr[u + 1])
         total += float(graph.weights[row][graph.indices[row] == v].min())
     return total

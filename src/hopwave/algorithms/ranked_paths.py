@@ -5,9 +5,9 @@
 A path over v is at least d_s(v) + d_t(v) long, and the paths of the two trees over k different vertices, if they are
 simple and different, bound the k-th length from above. Vertices and arcs beyond this bound are on none of the k paths
 (Feng et al., PeeK, SC '23); on roads and social networks few remain. Yen's algorithm (1971) then takes the paths in
-order: each new one leaves a known one at some vertex. A spur path goes on from the length of its root, so a length is the
-float64 sum of its arcs from the source on. Every path is looked for once (Lawler, 1972): a path is only left from the
-vertex at which it left its own parent.
+order: each new one leaves a known one at some vertex. A spur path goes on from the length of its root, so a length is
+the float64 sum of its arcs from the source on. Every path is looked for once (Lawler, 1972): a path is only left from
+the vertex at which it left its own parent.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -111,7 +112,7 @@ def yen(
 def sums(graph: Graph, lengths: Floats, path: list[int]) -> list[float]:
     """The distance of every vertex of a path along it; of parallel arcs the shortest."""
     found = [0.0]
-    for u, v in zip(path, path[1:], strict=False):
+    for u, v in pairwise(path):
         row = slice(int(graph.indptr[u]), int(graph.indptr[u + 1]))
         here = lengths[row][np.asarray(graph.indices[row]) == v].min() if len(lengths) else 1.0
         found.append(found[-1] + float(here))

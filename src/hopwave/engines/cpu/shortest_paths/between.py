@@ -3,9 +3,9 @@
     d[0], d[1]   distances from the source along arcs, and from the target against them
     bound        the least d[0] + d[1] that was met, widened by what rounding may amount to
 
-The sum of two halves is rounded otherwise than a path's length from the source on. So the search from the source goes on
-after both have met: over vertices that the other has settled, and only where d[0] + d[1] is within the bound. What it
-finds at the target is the length that Dijkstra's algorithm finds, to the last bit.
+The sum of two halves is rounded otherwise than a path's length from the source on. So the search from the source goes
+on after both have met: over vertices that the other has settled, and only where d[0] + d[1] is within the bound. What
+it finds at the target is the length that Dijkstra's algorithm finds, to the last bit.
 """
 
 from __future__ import annotations
