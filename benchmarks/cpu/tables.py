@@ -4,8 +4,8 @@
 
 Weights are n/7 for n from 1 to 999, the same in every run. SciPy and igraph search from some of the sources, hopwave
 adds up values for some vertices, and their times are extrapolated. pandana adds up for all vertices of the smaller
-graph with --pandana, its contraction hierarchies included; that takes minutes. Of igraph and pandana, those that are not
-installed are left out. Distances are compared with SciPy's to the last bit before anything is published.
+graph with --pandana, its contraction hierarchies included; that takes minutes. Of igraph and pandana, those that are
+not installed are left out. Distances are compared with SciPy's to the last bit before anything is published.
 """
 
 from __future__ import annotations
