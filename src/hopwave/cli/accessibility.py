@@ -13,12 +13,14 @@ import typer
 import hopwave as hw
 from hopwave.cli import columns, options, output, terminal
 from hopwave.cli.bfs import vertex
-from hopwave.cli.files import Combine, Directed, File, Format, NoWeights, ReadOptions, load
+from hopwave.cli.files import File, ReadingLengths, load
 from hopwave.errors import FormatError
 
 
 def accessibility(
     file: File,
+    reading: ReadingLengths,
+    to: options.Written,
     limit: Annotated[list[float] | None, typer.Option("--limit", help="A distance. Repeat for several.")] = None,
     values: Annotated[
         Path | None,
@@ -30,19 +32,11 @@ def accessibility(
     inwards: Annotated[bool, typer.Option("--inwards", help="What reaches a vertex, not what it reaches.")] = False,
     device: options.Device = "auto",
     threads: options.Threads = None,
-    directed: Directed = None,
-    format: Format = None,
-    combine: Combine = None,
-    no_weights: NoWeights = False,
-    read_options: ReadOptions = None,
     top: Annotated[int, typer.Option(min=1, help="How many to show.", rich_help_panel=options.OUTPUT)] = 10,
-    out: options.ResultFile = None,
-    as_json: options.Json = False,
 ) -> None:
     """The values within reach of every vertex, or the number of vertices; within limits, or faded with distance."""
-    options.check("auto", out, None)
-    options.check_stream(out, as_json)
-    graph = load(file, directed, format, read_options, weights=not no_weights, combine=combine)
+    to.check()
+    graph = load(file, reading)
     began = time.perf_counter()
     result = hw.accessibility(
         graph,
@@ -55,8 +49,8 @@ def accessibility(
     )
     wall = time.perf_counter() - began
     made = {"vertex": np.array(list(map(graph.label, range(graph.n))), object), **result._columns()}
-    if out is not None:
-        columns.write(out, made)
+    if to.out is not None:
+        columns.write(to.out, made)
     titles = list(made)[1:]
     best = np.argsort(-made[titles[0]], kind="stable")[:top]
     record = {
@@ -69,7 +63,7 @@ def accessibility(
     shown = terminal.table(f"Most {titles[0]}", "vertex", *titles, numbers=range(1, 1 + len(titles)))
     for v in best:
         shown.add_row(terminal.printable(str(made["vertex"][v])), *(f"{made[title][v]:,g}" for title in titles))
-    output.tell(file, graph, as_json, record, [shown, terminal.facts("", {"time": f"{wall:,.2f} s"})], out=out)
+    output.tell(file, graph, to, record, [shown, terminal.facts("", {"time": f"{wall:,.2f} s"})])
 
 
 def _plain(value: Any) -> Any:

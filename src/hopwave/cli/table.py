@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,14 +13,26 @@ import typer
 import hopwave as hw
 from hopwave.cli import options, output, terminal
 from hopwave.cli.bfs import vertex
-from hopwave.cli.files import Combine, Directed, File, Format, NoWeights, ReadOptions, load
+from hopwave.cli.files import File, ReadingLengths, load
 from hopwave.errors import FormatError
 
 SHOWN = 12  # rows and columns of the table on the screen
 
 
+@dataclass(frozen=True)
+class TableFile(options.Written):
+    """Where the table goes."""
+
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Write the table: .npy, or the connected pairs as .parquet.", rich_help_panel=options.OUTPUT),
+    ] = None
+
+
 def table(
     file: File,
+    reading: ReadingLengths,
+    to: TableFile,
     source: Annotated[list[str] | None, typer.Option("--source", "-s", help="A row. Repeat for several.")] = None,
     target: Annotated[list[str] | None, typer.Option("--target", "-t", help="A column. Repeat for several.")] = None,
     sources: Annotated[
@@ -32,28 +45,18 @@ def table(
     dtype: Annotated[str, typer.Option(help="auto, float64, float32 or hops.")] = "auto",
     device: options.Device = "auto",
     threads: options.Threads = None,
-    directed: Directed = None,
-    format: Format = None,
-    combine: Combine = None,
-    no_weights: NoWeights = False,
-    read_options: ReadOptions = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(help="Write the table: .npy, or the connected pairs as .parquet.", rich_help_panel=options.OUTPUT),
-    ] = None,
     checkpoint: Annotated[
         Path | None,
         typer.Option(help="With --out: continue from this file, if it exists.", rich_help_panel=options.OUTPUT),
     ] = None,
-    as_json: options.Json = False,
 ) -> None:
     """Distances from every source to every target, along weights or in hops."""
-    graph = load(file, directed, format, read_options, weights=not no_weights, combine=combine)
+    graph = load(file, reading)
     rows, columns = chosen(graph, source, sources), chosen(graph, target, targets)
     began = time.perf_counter()
     kind: Any = dtype  # checked there
     found = hw.distance_table(
-        graph, rows, columns, limit=limit, dtype=kind, out=out, checkpoint=checkpoint, device=device, threads=threads
+        graph, rows, columns, limit=limit, dtype=kind, out=to.out, checkpoint=checkpoint, device=device, threads=threads
     )
     wall = time.perf_counter() - began
     shape = tuple(graph.n if part is None else len(part) for part in (rows, columns))
@@ -69,7 +72,7 @@ def table(
         parts.append(made)
     lines = {"table": f"{shape[0]:,} × {shape[1]:,}", "time": f"{wall:,.2f} s"}
     record["wall_seconds"] = wall
-    output.tell(file, graph, as_json, record, [*parts, terminal.facts("", lines)], out=out)
+    output.tell(file, graph, to, record, [*parts, terminal.facts("", lines)])
 
 
 def shown(distance: Any) -> Any:
