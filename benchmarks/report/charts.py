@@ -76,6 +76,11 @@ class Chart:
         return re.sub(r"[^\w]+", "-", f"{self.name}-{self.title}-{self.unit}".lower()).strip("-")
 
     @property
+    def heading(self) -> str:
+        """The title, without the unit that tells charts of one file apart: it stands beside the heading."""
+        return self.title.removesuffix(f", {self.unit}")
+
+    @property
     def kind(self) -> str:
         """What is measured: a key of KINDS."""
         first = self.unit.partition(" ")[0]
