@@ -89,9 +89,10 @@ parts = json.loads(subprocess.run([sys.argv[1], "warmup", "--json"], capture_out
 sys.exit([part["name"] for part in parts if part["compiled"]] or 0)
 """
 ABOUT_PLACE = """
-import json
+import json, platform
 from hopwave.system import shipped_code
-print(json.dumps([str(shipped_code.FOLDER.parent), {k: v.settings() for k, v in shipped_code.BASELINES.items()}]))
+baselines = shipped_code.BASELINES[platform.machine()]
+print(json.dumps([str(shipped_code.FOLDER.parent), [one.settings() for one in baselines]]))
 """
 
 
@@ -100,9 +101,11 @@ def with_machine_code(version: str, bin_: Path, wheel: Path, folder: Path) -> Pa
     asked = subprocess.run([str(bin_ / "python"), "-c", ABOUT_PLACE], capture_output=True, text=True, check=True)
     code, settings = json.loads(asked.stdout)
     cold = {"NUMBA_CACHE_DIR": str(folder / f"kept{version}"), "HOPWAVE_PROGRESS": "0"}
-    making = cold | settings[platform.machine()] | {"HOPWAVE_SHIP": "1"}
-    if not step(f"Python {version}: machine code", [str(bin_ / "hopwave"), "warmup"], folder, **making):
-        return None
+    for making in settings:
+        making = cold | making
+        what = f"Python {version}: machine code for {making['HOPWAVE_SHIP']}"
+        if not step(what, [str(bin_ / "hopwave"), "warmup"], folder, **making):
+            return None
     with_cuda = ROOT / ".venv" / "bin" / "python"  # of `make test`; other environments may have no NVRTC
     kernels = [str(with_cuda), "-m", "hopwave.engines.cuda.ship", str(Path(code) / "cuda")]
     if not with_cuda.exists() or not step("kernels", kernels, folder, PYTHONPATH=str(ROOT / "src")):
