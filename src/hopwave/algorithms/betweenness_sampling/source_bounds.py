@@ -96,12 +96,12 @@ def with_squares(run: SourceRun, job: BetweennessJob) -> BetweennessJob:
 
 
 def deferred_bounds(
-    graph: Graph, job: BetweennessJob, sums: Floats, delta: float, normalized: bool, upload: bool
+    graph: Graph, job: BetweennessJob, sums: Floats, delta: float, normalized: bool, demand: float, upload: bool
 ) -> Array:
-    """The bounds of a sample, computed when they are first read. `upload`: put them on the GPU."""
+    """The bounds of a sample, computed when first read. `demand`: what 1 of the job means. `upload`: to the GPU."""
 
     def fetch() -> Array:
-        found = sample_bounds(graph, job, on_host(sums), delta, normalized)
+        found = sample_bounds(graph, job, on_host(sums), delta, normalized) * demand
         return uploaded(found) if upload else found
 
     return Deferred(fetch)
@@ -140,8 +140,10 @@ def leads_back(graph: Graph, job: BetweennessJob) -> bool:
     >>> leads_back(road, job), leads_back(road.with_weights(road.weights / 10), job)
     (True, False)
     """
-    if graph.directed or not job.weighted:
-        return not graph.directed
+    if graph.directed or job.has_demand:
+        return False
+    if not job.weighted:
+        return True
     lengths = np.asarray(graph.weights)
     whole: bool = np.array_equal(lengths, np.floor(lengths))
     return whole and float(lengths.max(initial=0.0)) * graph.n < 2.0**53
@@ -297,7 +299,7 @@ def divergence(x: Floats, p: Floats) -> Floats:
 
 
 def load_bound(graph: Graph, job: BetweennessJob, sums: Floats, pairs: int) -> float:
-    """An upper bound of Σ p over all scores; infinite if none is known: along weights, and in a directed graph.
+    """An upper bound of Σ p over all scores; infinite if none is known: along weights, with demand, or if directed.
 
     >>> path = Graph.from_edges([0, 1], [1, 2])
     >>> job, sums = BetweennessJob(np.array([0])), np.array([0.0, 1.0, 0.0])
@@ -305,7 +307,7 @@ def load_bound(graph: Graph, job: BetweennessJob, sums: Floats, pairs: int) -> f
     True
     """
     n, counted = graph.n, 0 if job.edges else 1 if job.endpoints else -1  # what a path adds = its hops + counted
-    if job.weighted:
+    if job.weighted or job.has_demand:
         return math.inf
     if job.cutoff is not None:
         return max(float(job.cutoff) + counted, 0.0) * n * n / pairs + 1.0
