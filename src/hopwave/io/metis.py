@@ -137,6 +137,8 @@ def _read_lines(
 
 def _vertex_lines(block: bytes) -> npt.NDArray[np.int64]:
     """The lines of a block that are not comments, counted from 0."""
+    if not block:
+        return np.empty(0, np.int64)
     data = np.frombuffer(block, np.uint8)
     starts = np.concatenate([[0], np.flatnonzero(data == ord("\n"))[:-1] + 1])
     return np.flatnonzero(data[starts] != ord("%"))
