@@ -25,7 +25,7 @@ from hopwave.graph.csr import check_rows
 from hopwave.io.format import Format, Request, Target
 from hopwave.io.source import FREE_BYTES, MOST_TIMES_UNPACKED, Source
 from hopwave.io.vertices import plain_labels
-from hopwave.system.archives import LOCAL_HEADER, joined_crc, write_arrays
+from hopwave.system.archives import LOCAL_HEADER, Archive, joined_crc, write_arrays
 from hopwave.system.threads import each
 
 MAGIC = (b"PK\x03\x04", b"PK\x05\x06")  # a zip archive, an empty one
@@ -76,7 +76,7 @@ def _opened(source: Source, mapped: bool) -> Iterator[_Arrays]:
             io.BytesIO(b"".join(iter(lambda: source.take(stream, 1 << 24), b""))) if source.packed else stream
         )
         try:
-            archive = zipfile.ZipFile(seekable)
+            archive = Archive(seekable)
         except Exception as error:  # a damaged archive may raise anything
             raise _incomplete(source, error) from None
         with archive:
@@ -160,17 +160,17 @@ def _in_one_piece(
         part = piece[begin : begin + _PART_BYTES].data
         with source.path.open("rb", buffering=0) as file:
             file.seek(place + begin)
-            count = 0
-            while count < len(part) and (more := file.readinto(part[count:])):
-                count += more
-        return zlib.crc32(part), count
+            size = 0
+            while size < len(part) and (more := file.readinto(part[size:])):
+                size += more
+        return zlib.crc32(part), size
 
     parts = range(0, len(piece), _PART_BYTES)
-    crc = count = 0
-    for part_crc, part_count in each(_THREADS, parts, read_part) if len(parts) > 1 else map(read_part, parts):
-        crc = joined_crc(crc, part_crc, part_count) if count else part_crc
-        count += part_count
-    if count < entry.file_size or crc != entry.CRC:
+    crc = size = 0
+    for part_crc, part_size in each(_THREADS, parts, read_part) if len(parts) > 1 else map(read_part, parts):
+        crc = joined_crc(crc, part_crc, part_size) if size else part_crc
+        size += part_size
+    if size < entry.file_size or crc != entry.CRC:
         raise zipfile.BadZipFile(f"Bad CRC-32 for file {entry.filename!r}")
     return piece[begin : begin + count * dtype.itemsize].view(dtype)
 

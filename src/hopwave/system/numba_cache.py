@@ -23,9 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import numba
-from llvmlite import binding
 from numba.core.caching import FunctionCache, NullCache
-from numba.core.runtime import _nrt_python
 
 from hopwave.system import shipped_code
 from hopwave.system.user_folder import why_not_trusted
@@ -72,6 +70,9 @@ def _name_runtime() -> None:
     Numba's own cache first loads everything that could compile a function, SciPy's linear algebra too: a quarter of a
     second. That can wait until Numba compiles one, and it then does so by itself.
     """
+    from llvmlite import binding  # type: ignore[import-untyped]
+    from numba.core.runtime import _nrt_python  # type: ignore[attr-defined]
+
     for name, address in _nrt_python.c_helpers.items():
         binding.add_symbol(name if name.startswith("_") else f"NRT_{name}", address)
 
@@ -97,7 +98,7 @@ class Cache(_Shipped, FunctionCache):
         found = None
         try:
             _name_runtime()
-            with self._guard_against_spurious_io_errors():  # type: ignore[no-untyped-call]
+            with self._guard_against_spurious_io_errors():
                 found = self._load_overload(sig, target_context)  # type: ignore[no-untyped-call]
         except Exception as error:  # unpickling a damaged file may raise anything
             self._throw_away(error)
