@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import sys
 import time
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -61,6 +62,14 @@ def bc(
     plan: options.Plan = "auto",
     device: options.Device = "auto",
     threads: options.Threads = None,
+    reduce: Annotated[
+        bool,
+        typer.Option(
+            "--reduce/--whole",
+            help="Solve blocks one by one, and trees without a search, where that is less work.",
+            rich_help_panel=options.RUNNING,
+        ),
+    ] = True,
     memory_limit: Annotated[
         int | None,
         typer.Option(help="Bytes that the run may use in addition to the graph.", rich_help_panel=options.RUNNING),
@@ -113,6 +122,7 @@ def bc(
         "device": device,
         "threads": threads,
         "memory_limit": memory_limit,
+        "reduce": reduce,
         "deterministic": deterministic,
         "checkpoint": checkpoint,
         "delta": delta,
@@ -246,6 +256,7 @@ def in_json(result: Result, top: int) -> dict[str, Any]:
         "plan": result.plan.name,
         "why": result.plan.why,
         "engine": result.engine,
+        "reduction": result.reduction and asdict(result.reduction),
         "certificate": {"error": result.certificate.error, "tolerance": result.certificate.tolerance},
         "widest_bound": widest_bound(result),
         "scores_above_zero": int(np.count_nonzero(scores > 0)),
