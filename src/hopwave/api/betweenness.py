@@ -122,8 +122,9 @@ def betweenness_centrality(
         offices. One number from 0 per vertex, or {vertex: number}, and 0 for the others. Scores are scaled as without
         demand. Not with `epsilon`.
     reduce : bool, optional
-        Solve the blocks of an undirected graph one by one, and trees without a search, where that is less work; by the
-        CPU, with plan="auto". `result.reduction` says what remained. Scores are the same up to rounding.
+        Where that is less work, solve the blocks of an undirected graph one by one, trees without a search, and chains
+        of vertices of degree two as edges: by the CPU, with plan="auto", all sources or many, hops or lengths whose
+        sums are exact. `result.reduction` says what remained. Scores are the same up to rounding.
 
     Returns
     -------
@@ -329,7 +330,7 @@ def score_vertices(request: Request, runs: Runs, progress: Progress, checkpoint:
     scores = to_input_device(graph, run.engine, request.scores(sums[: graph.n]))
     about = certificate, len(job.sources), run.plan_used, run.engine.name
     if not sampled:
-        return BetweennessResult(scores, *about, None, graph, reduction=parts and parts.about)
+        return BetweennessResult(scores, *about, None, graph, reduction=None if parts is None else parts.about)
     bounds = deferred_bounds(graph, job, sums, precision.delta, request.normalized, request.demand, on_gpu(scores))
     return BetweennessResult(scores, *about, bounds, graph, delta=precision.delta)
 
@@ -350,6 +351,9 @@ class RunInParts:
         self, job: BetweennessJob, title: str, progress: Progress, checkpoint: File = None, fetch: bool = True
     ) -> tuple[Any, Certificate]:
         """As SourceRun.add_up: the sums of the whole job, from those of its parts."""
+        by_core = self.parts.by_core(title, progress, checkpoint)
+        if by_core is not None:
+            return by_core
         run = replace(self.runs, graph=self.parts.graph).over_sources(self.parts.job)
         sums, certificate = run.add_up(self.parts.job, title, progress, checkpoint, fetch)
         return self.parts.put_back(on_host(sums)), certificate
@@ -362,7 +366,9 @@ def in_parts(request: Request, runs: Runs, run: SourceRun) -> RunInParts | None:
         return None
     if why_whole(graph, job):
         return None
-    parts = reduced(graph, job, biconnected_components(graph, "cpu", threads=runs.threads))
+    alone = runs.executor is None and type(runs) is Runs  # workers and ranks share out sources, not batches of the core
+    blocks = biconnected_components(graph, "cpu", threads=runs.threads)
+    parts = reduced(graph, job, blocks, runs.threads, alone)
     return None if parts is None else RunInParts(parts, runs)
 
 
@@ -383,6 +389,8 @@ def score_edges(request: Request, runs: Runs, progress: Progress, checkpoint: Fi
     )
     about = certificate, len(job.sources), run.plan_used, run.engine.name
     if precision.k is None:
-        return EdgeBetweennessResult(scores, ends, *about, None, graph, reduction=parts and parts.about)
+        return EdgeBetweennessResult(
+            scores, ends, *about, None, graph, reduction=None if parts is None else parts.about
+        )
     bounds = deferred_bounds(graph, job, sums, precision.delta, request.normalized, request.demand, on_gpu(scores))
     return EdgeBetweennessResult(scores, ends, *about, bounds, graph, precision.delta)

@@ -66,7 +66,7 @@ def bc(
         bool,
         typer.Option(
             "--reduce/--whole",
-            help="Solve blocks one by one, and trees without a search, where that is less work.",
+            help="Search only what trees, chains and articulation points leave, where that is less work.",
             rich_help_panel=options.RUNNING,
         ),
     ] = True,
