@@ -88,7 +88,7 @@ def test_a_malformed_file_gives_one_line_and_leaves_output_alone(fail: Fail, nam
         (3, "cannot count paths", ["bfs", "path3.mtx", "--plan", "xbfs", "--path-counts"]),
         (3, "use .csv", ["bfs", "path3.mtx", "--out", "out.txt"]),
         (3, "use .png", ["bfs", "path3.mtx", "--plot", "out.gif"]),
-        (3, "create it first", ["bfs", "path3.mtx", "--out", "missing/out.csv"]),
+        (3, "no such folder to write to; make it first", ["bfs", "path3.mtx", "--out", "missing/out.csv"]),
         (3, "plan 'magic' is not known", ["plans", "magic"]),
         (3, "scale=99", ["generate", "kronecker", "out.npz", "--scale", "99"]),
         (3, "GiB", ["generate", "complete", "out.npz", "--n", "100000000"]),

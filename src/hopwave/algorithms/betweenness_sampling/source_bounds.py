@@ -53,7 +53,7 @@ import numpy.typing as npt
 from hopwave import engines
 from hopwave.algorithms.brandes import SourceRun
 from hopwave.algorithms.scaling import scale
-from hopwave.arrays import Array, Deferred, on_host, uploaded
+from hopwave.arrays import Array, Deferred, ignoring, on_host, uploaded
 from hopwave.graph import Graph
 from hopwave.planning.jobs import BetweennessJob, Floats
 
@@ -149,6 +149,7 @@ def leads_back(graph: Graph, job: BetweennessJob) -> bool:
     return whole and float(lengths.max(initial=0.0)) * graph.n < 2.0**53
 
 
+@ignoring("divide", "invalid")  # some ranges may be 0, or all
 def ranges_of(graph: Graph, job: BetweennessJob, reach: npt.NDArray[np.int64], most: int) -> Floats:
     """R of each score: 0 for vertices that cannot be inside a path, else the largest R divided by a power of 2.
 
@@ -164,8 +165,7 @@ def ranges_of(graph: Graph, job: BetweennessJob, reach: npt.NDArray[np.int64], m
         ends = graph.degrees < 2 if not graph.directed else (graph.degrees == 0) | (graph.in_degrees == 0)
         ranges[ends] = 0.0
     largest = float(ranges.max(initial=0.0))
-    with np.errstate(divide="ignore", invalid="ignore"):  # some ranges may be 0, or all
-        halvings = np.floor(np.log2(largest / ranges))
+    halvings = np.floor(np.log2(largest / ranges))
     return np.where(ranges > 0, largest * np.exp2(-halvings), 0.0)
 
 
@@ -247,6 +247,7 @@ def _interval(mean: Floats, sample: Sample, square: Floats | None = None) -> tup
     return end(k * mean / N), end((k * mean + (N - k)) / N)
 
 
+@ignoring("divide", "invalid")
 def of_rows(mean: Floats, p: Floats, R: float) -> Floats:
     """The evidence per draw against a p above the mean, if draws are row sums of a symmetric matrix, divided by R.
 
@@ -259,13 +260,13 @@ def of_rows(mean: Floats, p: Floats, R: float) -> Floats:
     heavy = R * (1 - np.sqrt(1 - p / R))
     for cap in CAPS:
         t = np.minimum(cap * np.sqrt(p / R), 1.0)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            drawn, least = mean / t, np.minimum(p - heavy * (1 - t), t * np.sqrt(R * p)) / t
-            found = divergence(np.minimum(drawn, 1.0), np.minimum(least, 1.0))
+        drawn, least = mean / t, np.minimum(p - heavy * (1 - t), t * np.sqrt(R * p)) / t
+        found = divergence(np.minimum(drawn, 1.0), np.minimum(least, 1.0))
         best = np.where(drawn < least, np.fmax(best, found), best)
     return best
 
 
+@ignoring("divide", "invalid", "over")
 def best_bet(mean: Floats, square: Floats, k: int, p: Floats, needed: Floats) -> Floats:
     """The evidence against p of the best bet, minus log(number of bets). The bets' factors depend on `needed`.
 
@@ -278,11 +279,10 @@ def best_bet(mean: Floats, square: Floats, k: int, p: Floats, needed: Floats) ->
     spread = np.maximum(square - 2 * p * mean + p * p, 0.0) + 1e-14 * (square + mean * mean + p * p)  # for rounding
     best = np.zeros(len(mean))
     for variance in VARIANCES:
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            factor = np.minimum(np.sqrt(2 * (needed + price) / (k * variance * p * (1 - p))), MOST_LOST / room)
-            a = np.maximum(factor * room, 1e-6)
-            c = (-a - np.log1p(-a)) / (a * a)
-            evidence = k * factor * (np.abs(p - mean) - c * factor * spread)
+        factor = np.minimum(np.sqrt(2 * (needed + price) / (k * variance * p * (1 - p))), MOST_LOST / room)
+        a = np.maximum(factor * room, 1e-6)
+        c = (-a - np.log1p(-a)) / (a * a)
+        evidence = k * factor * (np.abs(p - mean) - c * factor * spread)
         best = np.fmax(best, evidence)
     return np.asarray(best - price)
 
