@@ -25,7 +25,7 @@ from hopwave.algorithms.checkpoint import File
 from hopwave.algorithms.reduction import chains
 from hopwave.algorithms.reduction.lengths import as_whole
 from hopwave.algorithms.reduction.union import Union
-from hopwave.engines.cpu.reduction.run import CoreRun
+from hopwave.engines.cpu.betweenness.core_run import CoreRun
 from hopwave.graph import Graph
 from hopwave.planning.jobs import BetweennessJob, Floats, Progress
 

@@ -26,7 +26,7 @@ from hopwave.algorithms import brandes
 from hopwave.algorithms.checkpoint import Checkpoint, File, key_of
 from hopwave.algorithms.reduction.lengths import as_whole
 from hopwave.algorithms.scaling import of_both_directions
-from hopwave.engines.cpu.reduction.run import LONGEST, CoreRun
+from hopwave.engines.cpu.betweenness.core_run import LONGEST, CoreRun
 from hopwave.graph import Graph
 from hopwave.graph.arrays import arc_tails
 from hopwave.planning.jobs import BetweennessJob, Floats, Progress

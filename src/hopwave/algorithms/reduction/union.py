@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from hopwave.engines.cpu.reduction.block_tree import behind
+from hopwave.engines.cpu.betweenness.block_tree import behind
 from hopwave.graph import Graph
 from hopwave.graph.arrays import arc_tails
 from hopwave.graph.csr import offset_type

@@ -11,13 +11,13 @@ from collections import namedtuple
 import numpy as np
 
 from hopwave import engines
+from hopwave.engines.cpu.betweenness import core_graph as cores
+from hopwave.engines.cpu.betweenness import core_rows as rows
 from hopwave.engines.cpu.betweenness.source import claim_block, finish_block
 from hopwave.engines.cpu.betweenness.state import BLOCKS, LIMIT_CELLS, READY
 from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import thread_count
 from hopwave.engines.cpu.intrinsics import COMPILED, ordered_store
-from hopwave.engines.cpu.reduction import core as cores
-from hopwave.engines.cpu.reduction import rows
 from hopwave.engines.cpu.workers import FINISHED, NEXT_BATCH, new_control, run_workers
 from hopwave.system.numba_cache import njit
 
@@ -228,7 +228,7 @@ class CoreRun:
 
 @njit(**COMPILED)
 def fill_chains(size, begins, length, distance, demand, twice, sent, taken):
-    """The numbers of all chains from both of their ends (core.py)."""
+    """The numbers of all chains from both of their ends (core_graph.py)."""
     placed = 0
     for c in range(size.size):
         k, x, y = size[c], begins[2 * c], begins[2 * c + 1]
