@@ -116,7 +116,8 @@ def betweenness_centrality(
         in whatever order. `result.undecided` lists the vertices that are too close to tell.
     executor : concurrent.futures.Executor, optional
         Its workers compute instead of this process, on their CPUs, or on their GPUs with device="cuda": see
-        docs/executors.md. The result is the same, bit for bit. Leave out `threads`.
+        docs/executors.md. The result is the same, bit for bit, or up to rounding where one process would leave out
+        chains (`reduce`). Leave out `threads`.
     source_weights, target_weights : array or dict, optional
         Demand: a pair (s, t) counts source_weights[s] · target_weights[t] instead of 1, for example trips from homes to
         offices. One number from 0 per vertex, or {vertex: number}, and 0 for the others. Scores are scaled as without

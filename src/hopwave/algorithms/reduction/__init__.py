@@ -71,7 +71,7 @@ class Reduction:
         n, edges = self.whole
         return (
             f"reduced to {self.vertices:,} of {n:,} vertices, {self.edges:,} of {edges:,} edges in {self.searched:,} "
-            f"of {self.blocks:,} blocks" + (f", with {self.chains:,} chains as edges" if self.chains else "")
+            f"of {self.blocks:,} blocks" + (f"; chains that became edges: {self.chains:,}" if self.chains else "")
         )
 
 
