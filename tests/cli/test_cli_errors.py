@@ -64,6 +64,7 @@ def test_a_malformed_file_gives_one_line_and_leaves_output_alone(fail: Fail, nam
         (2, "No such command 'search'", ["search"]),
         (2, "Missing argument 'FILE'", ["bfs"]),
         (2, "--colour", ["info", "path3.mtx", "--colour"]),
+        (2, "give --read-option weight=NAME", ["sssp", "path3.mtx", "--weight", "km"]),
         (2, "--depth-limit", ["bfs", "path3.mtx", "--depth-limit", "few"]),
         (2, "--direction", ["bfs", "path3.mtx", "--direction", "up"]),
         (2, "hopwave generate --list", ["generate"]),
