@@ -405,7 +405,7 @@ class PowerJob:
     factor: float = 1.0
     base: Array | float = 0.0
     dead: Array | float = 0.0
-    totals: Callable[[], Array] | None = None  # one number per vertex, equal for all jobs of a matrix; None: 1
+    totals: Callable[[], Array] | None = None  # gives the sum of every vertex's weights; None: 1 for each
     normed: bool = False
 
 
