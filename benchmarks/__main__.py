@@ -63,6 +63,7 @@ ORDER = (
     Benchmark("cpu.renumbered", "smallworld"),
     Benchmark("cpu.many"),
     Benchmark("cpu.many_weighted"),
+    Benchmark("cpu.tables", "--size 20"),
     Benchmark("cpu.sssp", "smallworld --sources 2"),
     Benchmark("cpu.busy", "smallworld"),
     Benchmark("cpu.scaling", "--threads 1 2 --graphs smallworld", whole="--threads 1 2"),
