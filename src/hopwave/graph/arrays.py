@@ -18,6 +18,7 @@ from hopwave.display import html
 from hopwave.errors import GraphError
 from hopwave.graph.columns import constructor_of, plain
 from hopwave.graph.csr import Rows, builders, transposed
+from hopwave.graph.mapped import as_places, from_places, is_mapped
 from hopwave.graph.statistics import Statistics, measure
 from hopwave.prepared import Prepared
 
@@ -139,6 +140,11 @@ class GraphArrays:
     def device(self) -> Home:
         """Where the graph lives and answers go, "cuda" if it was made of a GPU's arrays or by `to("cuda")`."""
         return self._device
+
+    @property
+    def is_mapped(self) -> bool:
+        """Whether the neighbours stay in a file, as `read(path, mmap=True)` leaves them. No engine then copies them."""
+        return self._host is not None and is_mapped(self._host.indices)
 
     @property
     def order(self) -> Order:
@@ -339,11 +345,13 @@ class GraphArrays:
 
     def __getstate__(self) -> dict[str, Any]:
         state = {name: self.__dict__[name] for name in _STATE}
-        return state | {"_host": self._rows, "_gpu": None, "_device": "cpu"}
+        places = {"_host": as_places(self._rows), "_columns": as_places(self._columns) if self._directed else None}
+        return state | places | {"_gpu": None, "_device": "cpu"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         # Engines keep what they prepared for this graph in _prepared (uploaded arrays, hub lists): it goes with it.
-        self.__dict__.update(state, _prepared=Prepared())
+        self.__dict__.update(state, _host=from_places(state["_host"]), _prepared=Prepared())
+        self.__dict__["_columns"] = from_places(state["_columns"]) if self._directed else self._host
         for array in (*(self._host or ()), *(self._columns or ()), self._labels):
             if array is not None:
                 array.setflags(write=False)

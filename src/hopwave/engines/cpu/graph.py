@@ -61,7 +61,7 @@ class CpuGraph:
     def adjacency(self, order):
         """The arrays for the next search. Hubs and the order of neighbours never change an answer."""
         with self._lock:
-            kind = policy.preparation(self.searches, self.irregular, self.flat, order)
+            kind = policy.preparation(self.searches, self.irregular, self.flat, order, self.graph.is_mapped)
             self.searches += 1
             if kind not in self._adjacency:
                 self._adjacency[kind] = self._prepare(kind)

@@ -126,12 +126,13 @@ def block_size(sources, flows=False):
     return SOURCES_OF_FLOWS if flows else max(1, min(MAX_SOURCES_PER_BLOCK, sources // MIN_BLOCKS))
 
 
-def preparation(searches, irregular, flat, order):
+def preparation(searches, irregular, flat, order, mapped=False):
     """What a search may use after that many others: "plain" rows, "hubs" next to them, or "arranged" rows with hubs.
 
     A plan that orders neighbours by degree as its paper does says order="paper" and has them from the start. Without
     hubs in the graph, one neighbour next to the row still saves half of the rows of a pull: 0.83 of the time on
-    uniform 20, 0.9 on a small world. A flat graph, a mesh or roads, is hardly ever pulled.
+    uniform 20, 0.9 on a small world. A flat graph, a mesh or roads, is hardly ever pulled. Arranged rows are a copy,
+    which a graph mapped from a file may have no memory for.
 
     >>> [preparation(searches, True, False, "degree") for searches in (0, 1, 16)]
     ['plain', 'hubs', 'arranged']
@@ -140,16 +141,17 @@ def preparation(searches, irregular, flat, order):
         return "arranged"
     if order == "any" or flat or searches < SEARCHES_BEFORE_HUBS:
         return "plain"
-    return "arranged" if irregular and searches >= SEARCHES_BEFORE_ARRANGING else "hubs"
+    return "arranged" if irregular and not mapped and searches >= SEARCHES_BEFORE_ARRANGING else "hubs"
 
 
 def worth_renumbering(loaded, job):
     """Whether the sources of the job are enough to earn back a numbering by degree.
 
     A function of graph and job alone, so that no bit of a result depends on threads or on earlier calls. Scores of
-    arcs would have to be carried back to the old order, too, and a caller who limits memory wants no second graph.
+    arcs would have to be carried back to the old order, too, and a caller who limits memory wants no second graph, nor
+    does one who mapped it from a file.
     """
-    if job.edges or job.memory_limit is not None:
+    if job.edges or job.memory_limit is not None or loaded.graph.is_mapped:
         return False
     return loaded.irregular and loaded.n > CACHED_VERTICES and job.planned_sources >= SOURCES_BEFORE_RENUMBERING
 
