@@ -18,7 +18,7 @@ class Place(NamedTuple):
 
     path: str
     begin: int
-    count: int
+    length: int
     dtype: str
     version: tuple[int, int]
 
@@ -61,7 +61,7 @@ def from_places(rows: Rows | None) -> Rows | None:
 
 
 def _mapped_again(place: Place) -> npt.NDArray[Any]:
-    path, begin, count, dtype, version = place
+    path, begin, length, dtype, version = place
     try:
         same = _version(path) == version
     except OSError as error:
@@ -71,7 +71,7 @@ def _mapped_again(place: Place) -> npt.NDArray[Any]:
         ) from None
     if not same:
         raise GraphError(f"{path} changed after the graph was mapped from it; read it again")
-    return map_array(path, begin, count, dtype)
+    return map_array(path, begin, length, dtype)
 
 
 def _mapping(array: Any) -> Any:
