@@ -98,6 +98,12 @@ GROUPS: tuple[tuple[str, dict[str, str], str], ...] = (
         PLACE | PLAN,
         "edge_betweenness_centrality_subset",
     ),
+    (
+        "In hops, or along an edge attribute. Path counts never overflow; every run is checked against an identity"
+        " of exact scores. With `states=`.",
+        PLACE | PLAN,
+        "percolation_centrality",
+    ),
     ("Unweighted load centrality.", {}, "newman_betweenness_centrality"),
     (
         "Counted in hops. Path counts never overflow; every run is checked against an identity of exact scores.",

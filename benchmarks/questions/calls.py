@@ -25,8 +25,8 @@ NOT_QUESTIONS = {
 }
 SMALL = {
     "average_shortest_path_length", "barycenter", "distance_blocks", "global_efficiency",
-    "group_betweenness_centrality", "load_centrality", "local_efficiency", "square_clustering", "stress_centrality",
-    "wiener_index",
+    "group_betweenness_centrality", "load_centrality", "local_efficiency", "percolation_centrality",
+    "square_clustering", "stress_centrality", "wiener_index",
 }  # fmt: skip
 DIRECTED = {
     "condensation", "in_degree_centrality", "is_directed_acyclic_graph", "is_strongly_connected",

@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # each of these is imported when it is first used, by the fun
         triangle_count,
         triangles,
     )
-    from hopwave.api.betweenness import betweenness_centrality, edge_betweenness_centrality
+    from hopwave.api.betweenness import betweenness_centrality, edge_betweenness_centrality, percolation_centrality
     from hopwave.api.blocks import articulation_points, biconnected_components, bridges
     from hopwave.api.closeness import barycenter, closeness_centrality, harmonic_centrality
     from hopwave.api.clustering import average_clustering, clustering, modularity, square_clustering, transitivity
@@ -189,6 +189,7 @@ __all__ = [
     "out_degree_centrality",
     "pagerank",
     "pairs_within",
+    "percolation_centrality",
     "periphery",
     "plan",
     "plans",

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextvars import copy_context
 from dataclasses import dataclass
-from typing import Any, Literal
+from functools import wraps
+from typing import Any, Literal, ParamSpec, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +14,33 @@ import numpy.typing as npt
 from hopwave.errors import EngineError, HopwaveError, LinalgError, amount
 
 Array = Any  # of NumPy or CuPy
+Given = ParamSpec("Given")
+Answer = TypeVar("Answer")
+
+
+def ignoring(*kinds: str) -> Callable[[Callable[Given, Answer]], Callable[Given, Answer]]:
+    """A decorator: NumPy does not warn of these kinds of errors inside of the function.
+
+    Ctrl-C as `with np.errstate` begins or ends would leave the caller with these settings. They are set in a context
+    that ends with the function, at whatever moment that is.
+
+    >>> ignoring("divide")(lambda x: 1 / x)(np.zeros(1)).tolist()
+    [inf]
+    """
+    how: Any = dict.fromkeys(kinds, "ignore")
+
+    def decorate(function: Callable[Given, Answer]) -> Callable[Given, Answer]:
+        @wraps(function)
+        def called(*given: Given.args, **more: Given.kwargs) -> Answer:
+            def within() -> Answer:
+                with np.errstate(**how):
+                    return function(*given, **more)
+
+            return copy_context().run(within)
+
+        return called
+
+    return decorate
 
 
 def on_gpu(array: Array) -> bool:
@@ -107,10 +136,10 @@ class ScaledCounts:
     mantissa: npt.NDArray[np.float64]
     exponent: npt.NDArray[np.int64]
 
+    @ignoring("divide")
     def log2(self) -> npt.NDArray[np.float64]:
         """The binary logarithm of every count; −inf if there is no path."""
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.log2(self.mantissa) + self.exponent)
+        return np.asarray(np.log2(self.mantissa) + self.exponent)
 
     def __len__(self) -> int:
         return len(self.mantissa)

@@ -257,6 +257,8 @@ def test_other_files_are_refused(begun: Path, tmp_path: Path) -> None:
         lambda: path.write_bytes(array.getvalue()),
         lambda: np.savez(path, **{**parts, "format": np.array("hopwave betweenness checkpoint 99")}),
         lambda: np.savez(path, **{**parts, "total": parts["total"][:-1]}),
+        lambda: np.savez(path, **{**parts, "total": parts["total"].astype(complex)}),
+        lambda: np.savez(path, **{**parts, "certificate": parts["certificate"].astype("U9")}),
         lambda: np.savez(path, **{**parts, "done": np.arange(3)}),
         lambda: np.savez(path, **{**parts, "done": np.array([{}], object)}),
         lambda: np.savez(path, **{**parts, "done": np.array(-1)}),

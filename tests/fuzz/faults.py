@@ -64,6 +64,8 @@ FILES = {
     *("open", "read", "readinto", "readline", "readlines", "write", "writelines", "flush", "fsync", "tofile"),
     *("truncate", "replace", "rename", "unlink", "remove", "mkdir", "stat", "chmod", "flock", "scandir", "listdir"),
 }
+# Python's buffers, written in C, ignore what the streams below them raise while they begin and end.
+DEAF = {"gzip.py", "_compression.py"}
 OF_FILES = {"posix", "nt", "io", "_io", "fcntl", "FileIO", "BufferedWriter", "BufferedReader", "BufferedRandom"}
 
 
@@ -76,6 +78,7 @@ class Steps:
     def __init__(self, kind: str, fails: int = 0, error: int = errno.ENOSPC) -> None:
         self.kind, self.fails, self.errno, self.count = kind, fails, error, 0
         self.raised: BaseException | None = None
+        self.place = ""  # the file of Python code in which it was raised
 
     def __enter__(self) -> Steps:
         if self.kind == "memory":
@@ -98,13 +101,14 @@ class Steps:
     def _see(self, frame: Any, event: str, called: Any) -> None:
         if self.kind == "interrupt":
             if event in ("call", "c_return") and frame.f_code is not Steps.__exit__.__code__:
-                self._step()
+                self._step(frame.f_code.co_filename)
         elif event == "c_call" and (_allocates(called) if self.kind == "memory" else _reads_or_writes(called)):
             self._step()
 
-    def _step(self) -> None:
+    def _step(self, place: str = "") -> None:
         self.count += 1
         if self.count == self.fails:
+            self.place = Path(place).name
             self.raised = self._fault()
             raise self.raised
 
@@ -198,9 +202,7 @@ def files(folder: Path) -> dict[str, Fresh]:
         path = folder / f"{name}.npz"
 
         def run(G: hw.Graph) -> Any:
-            with warnings.catch_warnings():
-                warnings.filterwarnings("ignore", "progress cannot be saved", RuntimeWarning)
-                scores = hw.betweenness_centrality(G, checkpoint=path, device="cpu", progress=False, **how).scores
+            scores = hw.betweenness_centrality(G, checkpoint=path, device="cpu", progress=False, **how).scores
             with suppress(OSError):
                 path.unlink(missing_ok=True)
             return scores
@@ -271,6 +273,7 @@ class Faults:
         self.right: dict[str, Any] = {}
         self.tried = 0
         self._ignored: list[BaseException | None] = []  # errors in `__del__`, which Python prints and ignores
+        warnings.filterwarnings("ignore", "progress cannot be saved", RuntimeWarning)
         sys.unraisablehook = lambda caught: self._ignored.append(caught.exc_value)
 
     def known(self, name: str) -> Any:
@@ -309,7 +312,7 @@ class Faults:
                 self._look_at(raised, kind, where)
             elif found != right:
                 raise Difference(f"{where}: a wrong answer")
-            elif kind == "interrupt" and not self._ignored:
+            elif kind == "interrupt" and not self._ignored and steps.place not in DEAF:
                 raise Difference(f"{where}: Ctrl-C was ignored")
             raised = steps.raised = None  # their frames hold files
             settle()

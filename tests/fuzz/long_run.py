@@ -38,6 +38,7 @@ FUZZERS = {  # name → module and function; a module is imported when it runs: 
     "options": "promises:options",
     "samples": "promises:samples",
     "bits": "promises:bits",
+    "checkpoints": "checkpoints:inputs",
     "sizes": "promises:sizes",
     "pickles": "promises:pickles",
     "folders": "promises:folders",

@@ -12,11 +12,13 @@ from typing import Any
 
 import faults
 import interrupts
+import numpy as np
 import pytest
 from difference import Difference
 
 import hopwave as hw
 import public_calls
+from hopwave.arrays import ignoring
 
 
 def run(*given: str) -> subprocess.CompletedProcess[str]:
@@ -54,6 +56,28 @@ def test_a_disk_that_fails_costs_a_warning_and_not_the_scores(error: int, known:
 def test_ctrl_c_at_every_fourth_step_of_a_write(known: faults.Faults) -> None:
     for fails in range(1, known.count("write mtx", "interrupt") + 1, 4):
         known.attempt("write mtx", "interrupt", fails)
+
+
+def test_ctrl_c_while_an_archive_is_opened_or_read(known: faults.Faults) -> None:
+    """Python's zipfile then complains of an archive half made; NumPy's fromfile says that the file is damaged."""
+    count = known.count("read npz", "interrupt")
+    for fails in (*range(150, 250), *range(count - 700, count, 3)):
+        known.attempt("read npz", "interrupt", fails)
+
+
+@pytest.mark.skipif(
+    np.__version__ < "2", reason="NumPy 1 keeps these settings by thread, where a signal can leave them"
+)
+def test_ctrl_c_leaves_the_warnings_of_numpy_as_they_were() -> None:
+    divide = ignoring("divide")(lambda x: 1 / x)
+    with faults.Steps("interrupt") as steps:
+        divide(np.zeros(1))
+    assert steps.count > 5
+    before = np.geterr()
+    for fails in range(1, steps.count):  # the last step is the end of the block
+        with pytest.raises(KeyboardInterrupt), faults.Steps("interrupt", fails):
+            divide(np.zeros(1))
+        assert np.geterr() == before
 
 
 @pytest.fixture

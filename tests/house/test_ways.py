@@ -33,18 +33,27 @@ def floor_of(frame: FrameType | None) -> int | None:
     return floors.floor_of(floors.room_of(module)) if module.partition(".")[0] == floors.PACKAGE else None
 
 
+def caller_of(frame: FrameType) -> FrameType | None:
+    """The frame that called it; those of a decorator in hopwave.arrays do not count."""
+    back = frame.f_back
+    while back is not None and back.f_code.co_qualname.startswith("ignoring."):
+        back = back.f_back
+    return back
+
+
 @contextmanager
 def calls_upward() -> Iterator[list[str]]:
     """Fills a list with the calls from a function of one floor to a function of a higher floor."""
     found: list[str] = []
 
     def look(frame: FrameType, event: str, _: Any) -> None:
-        here, caller = floor_of(frame), floor_of(frame.f_back)
+        back = caller_of(frame)
+        here, caller = floor_of(frame), floor_of(back)
         if event != "call" or here is None or caller is None or frame.f_code.co_name in HANDED_DOWN:
             return
         if here < caller:
-            assert frame.f_back is not None
-            found.append(f"{frame.f_back.f_globals['__name__']} → {frame.f_globals['__name__']}.{frame.f_code.co_name}")
+            assert back is not None
+            found.append(f"{back.f_globals['__name__']} → {frame.f_globals['__name__']}.{frame.f_code.co_name}")
 
     before = sys.getprofile()
     sys.setprofile(look)

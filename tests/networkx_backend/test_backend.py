@@ -125,6 +125,10 @@ ARGUMENTS: dict[str, Calls] = {
         lambda c: {"C": [c.some[:1], [MISSING]]},
         lambda c: {"C": [c.some[:2], c.others[:1], []], "normalized": False, "endpoints": True},
     ],
+    "percolation_centrality": [
+        lambda c: {"states": {node: 0.5 + (place % 3) / 4 for place, node in enumerate(c.G)}},
+        lambda c: {"states": dict.fromkeys(c.G, 0.25), "attribute": "ignored"},
+    ],
     "newman_betweenness_centrality": [
         lambda c: {"cutoff": math.inf},
         lambda c: {},

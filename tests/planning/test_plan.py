@@ -170,7 +170,13 @@ def test_steps_print_what_matters() -> None:
     assert str(made()) == "mine"
 
 
-def test_a_function_is_a_rule() -> None:
+ON_GPU = pytest.param({"device": "cuda"}, marks=pytest.mark.gpu)
+
+
+@pytest.mark.parametrize("where", [{"device": "reference"}, {"device": "cpu"}, {"threads": 1}, ON_GPU])
+def test_a_function_is_a_rule(where: dict[str, Any], request: pytest.FixtureRequest) -> None:
+    if where == {"device": "cuda"}:
+        request.getfixturevalue("gpu")
     graph = hw.generate.kronecker(8)
     seen: list[Sizes] = []
 
@@ -178,15 +184,24 @@ def test_a_function_is_a_rule() -> None:
         seen.append(sizes)
         return int(sizes.nf > sizes.n / 10)
 
+    def failing(sizes: Sizes) -> int:
+        raise KeyError(sizes.n)
+
     mine = dataclasses.replace(hw.plan("pushpull"), name="mine", rule=late)
-    found = hw.bfs(graph, 0, plan=mine, device="reference", trace=True)
+    found = hw.bfs(graph, 0, plan=mine, trace=True, **where)
     assert found.trace.directions == ["pull" if s.nf > s.n / 10 else "push" for s in seen]
+    assert [level.vertices for level in found.trace] == [s.nf for s in seen]
     assert {"push", "pull"} == set(found.trace.directions) and str(mine.rule) == "late"
     assert np.array_equal(found.distances, hw.bfs(graph, 0).distances)
-    with pytest.raises(PlanError, match="which compiled code cannot call; use device='reference' or 'cuda'"):
-        hw.bfs(graph, 0, plan=mine, device="cpu")
     with pytest.raises(PlanError, match="late chose step 7; return a whole number from 0 to 1"):
-        hw.bfs(graph, 0, plan=dataclasses.replace(mine, rule=wraps(late)(lambda sizes: 7)), device="reference")
+        hw.bfs(graph, 0, plan=dataclasses.replace(mine, rule=wraps(late)(lambda sizes: 7)), **where)
+    with pytest.raises(KeyError, match="256"):
+        hw.bfs(graph, 0, plan=dataclasses.replace(mine, rule=failing), **where)
+    assert np.array_equal(hw.bfs(graph, 0, plan=mine, **where).distances, found.distances)
+
+
+def test_what_is_no_rule() -> None:
+    mine = dataclasses.replace(hw.plan("pushpull"), name="mine", rule=lambda sizes: 0)
     with pytest.raises(PlanError, match="rule=3 is no rule; give one of"):
         dataclasses.replace(mine, rule=3)  # type: ignore[arg-type]
     with pytest.raises(PlanError, match="which only the host can call in a search"):

@@ -34,6 +34,7 @@ class Certificate:
     """How far a betweenness run is from the identity that every correct run satisfies.
 
     For each source s, Σ_v δ_s(v) over v ≠ s equals Σ_t (h(s, t) − 1) over the reached targets (for edges: Σ_t h(s, t)).
+    A pair that counts a(s) · b(t) does so on both sides.
     h(s, t) is the number of hops, d(s, t). Along weights, shortest paths differ in their number of hops, and h(s, t) is
     the mean over all of them: with σ the number of shortest paths from s, h(s, v) = Σ_u σ(u) (h(s, u) + 1) / σ(v) over
     the predecessors u of v. Both sides are by-products of the run. A run whose error exceeds the tolerance raises an
@@ -83,7 +84,9 @@ class SourceRun:
             progress = False if progress is None and work < MIN_WORK_FOR_METER else progress
         else:
             what = (job.cutoff, job.endpoints, job.edges, job.squares, self.plan.name, self.engine.name)
-            saved = Checkpoint(checkpoint, key_of(self.graph, job.weighted, job.sources, job.targets, what))
+            saved = Checkpoint(
+                checkpoint, key_of(self.graph, job.weighted, job.sources, job.targets, job.origins, what)
+            )
         certificate = accumulate(run, job, title, progress, saved)
         return run.total if fetch else sums_of(run), certificate
 

@@ -6,6 +6,7 @@ import hashlib
 import os
 import time
 import warnings
+from operator import index
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -48,7 +49,11 @@ class Checkpoint:
             raise FormatError(f"checkpoint={path!r} is not the name of a file; give a path, or None")
         self.path = Path(path)
         folder = self.path.resolve().parent  # an error now is better than after the first minute of work
-        if not folder.is_dir():
+        try:
+            is_missing = not folder.is_dir()
+        except PermissionError:  # of a folder above it
+            is_missing = False
+        if is_missing:
             raise FormatError(f"there is no folder {self.path.parent} for the checkpoint; make it first", self.path)
         if kind := kind_of_special(self.path):
             raise FormatError(f"expected a file for the checkpoint, not a {kind}; give another name", self.path)
@@ -117,10 +122,11 @@ class Checkpoint:
                 parts: dict[str, Any] = {name: stored[name] for name in stored.files}
             if (form := str(parts.get("format"))) != FORMAT:
                 raise ValueError(f"its form is {form!r}, and this hopwave reads {FORMAT!r}")
-            same = str(parts["key"]) == self._key and int(parts["size"]) == run.size
-            done, total, certificate = int(parts["done"]), parts["total"], parts["certificate"]
-            if same and (total.shape, certificate.shape) != (run.total.shape, run.certificate.shape):
-                raise ValueError("arrays of another size")
+            same = str(parts["key"]) == self._key and index(parts["size"]) == run.size
+            done, total, certificate = index(parts["done"]), parts["total"], parts["certificate"]
+            pairs = ((total, run.total), (certificate, run.certificate))
+            if same and any((a.shape, a.dtype) != (b.shape, b.dtype) for a, b in pairs):
+                raise ValueError("arrays of another size or type")
             if same and not 0 <= done <= run.blocks:
                 raise ValueError(f"{done} blocks of {run.blocks}")
         except Exception as error:  # a damaged file may raise anything: NumPy parses its headers as Python

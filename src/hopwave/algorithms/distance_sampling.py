@@ -30,7 +30,7 @@ from hopwave.algorithms import mean_intervals
 from hopwave.algorithms.distances import check_connected, connected, counting_hops
 from hopwave.algorithms.draws import numpy_generator
 from hopwave.algorithms.many_sources import block_rows, sweep
-from hopwave.arrays import module_of, on_host
+from hopwave.arrays import ignoring, module_of, on_host
 from hopwave.engines import Engine
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
@@ -80,6 +80,7 @@ def interval_of(
     return Estimated(mean, low, high, width * error)
 
 
+@ignoring("divide", "invalid")  # the derivative of 1 / μ
 def closeness(
     engine: Engine,
     graph: Graph,
@@ -124,8 +125,7 @@ def closeness(
         return value * others / (n - 1) if wf_improved and n > 1 else value
 
     value = score(mu, 0.0)
-    with np.errstate(divide="ignore", invalid="ignore"):  # the derivative of 1 / μ
-        error = np.where(error > 0, value * error / mu, error)
+    error = np.where(error > 0, value * error / mu, error)
     return Estimated(value, score(far, 0.0), score(near, math.inf), error)
 
 

@@ -1,14 +1,16 @@
 """Where the mean of N numbers may lie, given k of them, drawn without replacement. The numbers are in [0, 1].
 
     m, v   the mean and the variance (divided by k) of the k drawn numbers        p   the mean of all N
-    ρ      the finite population: min(1 − (k − 1)/N, (1 − k/N)(1 + 1/k)), which falls to 0 as k grows to N
+    ρ      the finite population: min(1 − (k − 1)/N, (1 − k/N)(1 + 1/k)), which falls to 0 as k grows to N. The second
+           is smaller exactly if k > N/2, so this is the distinction of cases by Bardenet & Maillard (2015).
 
 `guaranteed` is the narrowest of three intervals, each of which gets a third of the risk, and of what is certain: the
 N − k numbers that were not drawn are at least 0 and at most 1.
 
-- Hoeffding and Serfling: m ± √(ρ L / 2k) with L = log(2 / risk) (Bardenet & Maillard 2015, Corollary 2.5).
+- Hoeffding and Serfling: m ± √(ρ L / 2k), where each side fails with probability exp(−L) (Corollary 2.5 there).
 - Empirical Bernstein, by Maurer & Pontil (2009), without replacement: m ± (√(2 ρ v L / k) + κ L / k) with
-  L = log(5 / risk) for each side and κ = 7/3 + 3/√2 (Bardenet & Maillard, Theorem 4.3). Best if k is much of N.
+  κ = 7/3 + 3/√2, where each side fails with probability 5 exp(−L) (Theorem 4.3 there; v is divided by k, equation 26).
+  Best if k is much of N.
 - Bets on p, best if k is small (Waudby-Smith & Ramdas 2024). For a factor l > 0 and y = l (p − X) ≥ −a,
   exp(y − c y²) ≤ 1 + y, where c = (−a − log(1 − a)) / a². The mean of the right side is 1, so that exp(Σ (y − c y²))
   has a mean of at most 1, without replacement too (Hoeffding 1963, Theorem 4): it seldom exceeds 1 / risk.

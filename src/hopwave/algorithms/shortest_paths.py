@@ -16,7 +16,7 @@ import numpy.typing as npt
 from hopwave import engines
 from hopwave.algebra.matrix import Matrix
 from hopwave.algorithms.paths_between import simple_paths
-from hopwave.arrays import Array, on_host
+from hopwave.arrays import Array, ignoring, on_host
 from hopwave.checks.numbers import is_number
 from hopwave.checks.options import check_thread_count, one_of
 from hopwave.errors import GraphError
@@ -106,6 +106,7 @@ class Found(NamedTuple):
     to_host: Callable[[Array], npt.NDArray[Any]] = on_host
 
 
+@ignoring("over")  # the mean length may overflow to infinity
 def distances(A: Matrix, search: ShortestPathsJob, way: Way) -> Found:
     """Search that way."""
     ran = PlanUsed(CATALOGUE[way.method], way.why)
@@ -120,8 +121,7 @@ def distances(A: Matrix, search: ShortestPathsJob, way: Way) -> Found:
     if way.method == "delta-stepping" and way.device == "cpu":
         matrix = A.to("cpu")
         check_lengths(matrix)
-        with np.errstate(over="ignore"):  # the mean length may overflow to infinity
-            found = engines.algebra("cpu").delta_stepping(matrix, search, way.delta, way.trace, way.threads)
+        found = engines.algebra("cpu").delta_stepping(matrix, search, way.delta, way.trace, way.threads)
         if found.on_one_core:
             ran = PlanUsed(CATALOGUE[ON_ONE_CORE], "one core that follows no arc twice is faster here than Δ-stepping")
         return Found(found.distances, BucketTrace(found.buckets) if way.trace else None, ran)

@@ -195,7 +195,8 @@ def degree_bounds(graph: Graph, score: CentralityScore, low: Integers, high: Int
 
     if score == "harmonic":
         return at(high) * (1 + ROUNDED)
-    # Closeness is highest at the least r, the greatest r, or where distance grows: r = 1 + degree, 1 + degree + second.
+    # As r grows, the distance per vertex steps up at 1 + degree and at 1 + degree + second. Closeness is highest at one
+    # of these, or at either end.
     turning = np.clip(1 + degree, low, high), np.clip(1 + degree + second, low, high)
     return np.asarray(np.max([at(r) for r in (low, high, *turning)], axis=0)) * (1 + ROUNDED)
 

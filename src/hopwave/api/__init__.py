@@ -2,7 +2,7 @@
 
     search         bfs, bfs_each, k_hop
     many           tables of distances from many sources: bfs_many, sssp_many, distance_blocks, pairs_within
-    betweenness    betweenness_centrality, edge_betweenness_centrality
+    betweenness    betweenness_centrality, edge_betweenness_centrality, percolation_centrality
     path_sums      stress_centrality, load_centrality, group centralities
     closeness      closeness_centrality, harmonic_centrality, barycenter
     degrees        degree_centrality, and of arcs in and arcs out

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
+from hopwave.arrays import on_host
 from hopwave.checks.numbers import is_whole
 from hopwave.checks.options import one_of
 from hopwave.errors import GraphError
@@ -154,6 +156,28 @@ def check_bytes(name: str, value: Any, least: int = 1) -> int | None:
     if value is not None and (not is_whole(value) or value < least):
         raise GraphError(f"{name}={value!r} is not a number of bytes; give a whole number from {least}, or None")
     return None if value is None else int(value)
+
+
+def per_vertex(graph: Graph, name: str, values: Any) -> npt.NDArray[np.float64]:
+    """One number from 0 per vertex: an array in the order of the vertices, or {vertex: number}, the others being 0."""
+    if isinstance(values, Mapping):
+        found = np.zeros(graph.n)
+        for vertex, value in values.items():
+            found[graph.index(vertex)] = value
+    else:
+        try:
+            found = np.array(on_host(values), np.float64)
+        except (TypeError, ValueError):
+            raise GraphError(f"{name}={values!r:.60} are not numbers; give one per vertex, or a dictionary") from None
+    if found.shape != (graph.n,):
+        given = f"{len(found):,} numbers" if found.ndim == 1 else f"an array of shape {found.shape}"
+        raise GraphError(f"{name}= has {given}, and the graph {graph.n:,} vertices; give one number per vertex")
+    wrong = np.flatnonzero(~((found >= 0) & np.isfinite(found)))
+    if len(wrong):
+        raise GraphError(
+            f"{name}= is {found[wrong[0]]} for vertex {graph.label(int(wrong[0]))!r}; give finite numbers from 0"
+        )
+    return found
 
 
 # ------------------------------------------------------------------ samples

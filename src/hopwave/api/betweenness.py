@@ -9,18 +9,21 @@ from __future__ import annotations
 
 import os
 from concurrent.futures import Executor
+from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from hopwave.algorithms import scaling
 from hopwave.algorithms.betweenness_sampling.costs import Method
 from hopwave.algorithms.betweenness_sampling.source_bounds import deferred_bounds, with_squares
 from hopwave.algorithms.checkpoint import File
-from hopwave.api.arguments import order_of_nodes
+from hopwave.api.arguments import order_of_nodes, per_vertex
 from hopwave.api.betweenness_epsilon import within_epsilon
 from hopwave.api.betweenness_request import Precision, Request, Runs, check_request
 from hopwave.api.choice import to_input_device
 from hopwave.api.weights import as_lengths, takes_weights
-from hopwave.arrays import Deferred, on_gpu
+from hopwave.arrays import Deferred, on_gpu, uploaded
 from hopwave.graph.arrays import arc_tails
 from hopwave.planning.jobs import Progress
 from hopwave.planning.plan import Plan
@@ -51,6 +54,8 @@ def betweenness_centrality(
     method: Method = "auto",
     top: int | None = None,
     executor: Executor | None = None,
+    source_weights: Any = None,
+    target_weights: Any = None,
 ) -> BetweennessResult:
     """Betweenness centrality: how many shortest paths lead through every vertex, as NetworkX 3.6.1 defines it.
 
@@ -108,6 +113,10 @@ def betweenness_centrality(
     executor : concurrent.futures.Executor, optional
         Its workers compute instead of this process, on their CPUs, or on their GPUs with device="cuda": see
         docs/executors.md. The result is the same, bit for bit. Leave out `threads`.
+    source_weights, target_weights : array or dict, optional
+        Demand: a pair (s, t) counts source_weights[s] · target_weights[t] instead of 1, for example trips from homes to
+        offices. One number from 0 per vertex, or {vertex: number}, and 0 for the others. Scores are scaled as without
+        demand. Not with `epsilon`.
 
     Returns
     -------
@@ -152,11 +161,15 @@ def betweenness_centrality(
     >>> detour = hw.Graph.from_edges([0, 1, 0], [1, 2, 2], weights=[1.0, 1.0, 5.0])  # 0 to 2 is shorter over 1
     >>> hw.betweenness_centrality(detour, normalized=False, weights=True).scores.tolist()
     [0.0, 1.0, 0.0]
+    >>> trips = {"source_weights": {0: 10.0}, "target_weights": {3: 2.0, 4: 0.5}}  # 20 from 0 to 3, 5 from 0 to 4
+    >>> hw.betweenness_centrality(hw.generate.path(5, directed=True), normalized=False, **trips).scores.tolist()
+    [0.0, 25.0, 25.0, 5.0, 0.0]
     """
     graph, weighted = as_lengths(G, weights)
+    precision = Precision(k, sources, targets, seed, epsilon, delta, method, top, source_weights, target_weights)
     request = check_request(
-        graph, Precision(k, sources, targets, seed, epsilon, delta, method, top), normalized, cutoff=cutoff,
-        memory_limit=memory_limit, deterministic=deterministic, endpoints=endpoints, weighted=weighted,
+        graph, precision, normalized, cutoff=cutoff, memory_limit=memory_limit, deterministic=deterministic,
+        endpoints=endpoints, weighted=weighted,
         checkpoint=checkpoint, order=None if k is None else order_of_nodes(G, graph),
     )  # fmt: skip
     return score_vertices(request, Runs(graph, device, plan, threads, executor), progress, checkpoint)
@@ -182,6 +195,8 @@ def edge_betweenness_centrality(
     weights: Any = None,
     delta: float = 0.1,
     executor: Executor | None = None,
+    source_weights: Any = None,
+    target_weights: Any = None,
 ) -> EdgeBetweennessResult:
     """Edge betweenness centrality: how many shortest paths lead over every edge, as NetworkX 3.6.1 defines it.
 
@@ -192,7 +207,7 @@ def edge_betweenness_centrality(
         Weights are ignored unless `weights=` says otherwise.
     k, sources, normalized, seed, device, plan, progress, checkpoint
         As for `betweenness_centrality`.
-    targets, cutoff, threads, memory_limit, deterministic, weights, executor
+    targets, cutoff, threads, memory_limit, deterministic, weights, executor, source_weights, target_weights
         As for `betweenness_centrality`.
     delta : float, optional
         With `k`: the risk that some score is farther off than its bound says.
@@ -223,12 +238,71 @@ def edge_betweenness_centrality(
     {(0, 1): 3.0, (1, 2): 4.0, (2, 3): 3.0}
     """
     graph, weighted = as_lengths(G, weights)
+    demand = {"source_weights": source_weights, "target_weights": target_weights}
     request = check_request(
-        graph, Precision(k, sources, targets, seed, delta=delta), normalized, cutoff=cutoff, memory_limit=memory_limit,
-        deterministic=deterministic, edges=True, weighted=weighted, checkpoint=checkpoint,
+        graph, Precision(k, sources, targets, seed, delta=delta, **demand), normalized, cutoff=cutoff,
+        memory_limit=memory_limit, deterministic=deterministic, edges=True, weighted=weighted, checkpoint=checkpoint,
         order=None if k is None else order_of_nodes(G, graph),
     )  # fmt: skip
     return score_edges(request, Runs(graph, device, plan, threads, executor), progress, checkpoint)
+
+
+@takes_weights
+def percolation_centrality(
+    G: Any,
+    states: Any = None,
+    device: str = "auto",
+    progress: Progress = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    *,
+    weights: Any = None,
+    threads: int | None = None,
+    executor: Executor | None = None,
+) -> BetweennessResult:
+    """Percolation centrality: how much of what spreads from vertices passes through every vertex, as in NetworkX.
+
+    Betweenness whose sources count as much as they are percolated, infected for example: the score of v is the sum of
+    x(s) · σ_st(v) / σ_st over all pairs (s, t), divided by (n − 2) · (Σ x − x(v)).
+
+    Parameters
+    ----------
+    G : Graph, SciPy sparse matrix or NetworkX graph
+        The graph.
+        Weights are ignored unless `weights=` says otherwise.
+    states : array or dict, optional
+        x, one number from 0 per vertex, or {vertex: number}, and 0 for the others. None: 1 for every vertex, which is
+        betweenness.
+    device, progress, checkpoint, weights, threads, executor
+        As for `betweenness_centrality`.
+
+    Returns
+    -------
+    BetweennessResult
+        `scores`, one per vertex, and a `certificate` of their accuracy. A vertex that has all of Σ x scores 0.
+
+    Raises
+    ------
+    GraphError
+        If `G` is no graph, or an argument has a value that it cannot have.
+
+    See Also
+    --------
+    betweenness_centrality : with other demand.
+
+    Examples
+    --------
+    >>> import hopwave as hw
+    >>> hw.percolation_centrality(hw.generate.path(4), [1.0, 0.0, 0.0, 0.5]).scores.round(4).tolist()
+    [0.0, 0.8333, 0.6667, 0.0]
+    """
+    graph, weighted = as_lengths(G, weights)
+    states = np.ones(graph.n) if states is None else per_vertex(graph, "states", states)
+    request = check_request(graph, Precision(source_weights=states), True, weighted=weighted, checkpoint=checkpoint)
+    found = score_vertices(request, Runs(graph, device, "auto", threads, executor), progress, checkpoint)
+    others = states.sum() - states  # the score is normalised by (n - 1) (n - 2) so far
+    share = np.divide(graph.n - 1, others, out=np.zeros(graph.n), where=others > 0)
+    on_device = uploaded(share) if on_gpu(found.scores) else share
+    return replace(found, scores=found.scores * on_device)
 
 
 # ------------------------------------------------------------------ scoring
@@ -247,7 +321,7 @@ def score_vertices(request: Request, runs: Runs, progress: Progress, checkpoint:
     about = certificate, len(job.sources), run.plan_used, run.engine.name
     if not sampled:
         return BetweennessResult(scores, *about, None, graph)
-    bounds = deferred_bounds(graph, job, sums, precision.delta, request.normalized, upload=on_gpu(scores))
+    bounds = deferred_bounds(graph, job, sums, precision.delta, request.normalized, request.demand, on_gpu(scores))
     return BetweennessResult(scores, *about, bounds, graph, delta=precision.delta)
 
 
@@ -268,5 +342,5 @@ def score_edges(request: Request, runs: Runs, progress: Progress, checkpoint: Fi
     about = certificate, len(job.sources), run.plan_used, run.engine.name
     if precision.k is None:
         return EdgeBetweennessResult(scores, ends, *about, None, graph)
-    bounds = deferred_bounds(graph, job, sums, precision.delta, request.normalized, upload=on_gpu(scores))
+    bounds = deferred_bounds(graph, job, sums, precision.delta, request.normalized, request.demand, on_gpu(scores))
     return EdgeBetweennessResult(scores, ends, *about, bounds, graph, precision.delta)

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from hopwave.algorithms import scaling
 from hopwave.algorithms.betweenness_sampling.costs import METHODS, Method
@@ -20,7 +19,7 @@ from hopwave.algorithms.betweenness_sampling.paths import PathRun
 from hopwave.algorithms.brandes import SourceRun
 from hopwave.algorithms.checkpoint import File
 from hopwave.algorithms.draws import draw_sources, python_generator
-from hopwave.api.arguments import check_bytes, check_distance, check_probability, check_risk, source_ids
+from hopwave.api.arguments import check_bytes, check_distance, check_probability, check_risk, per_vertex, source_ids
 from hopwave.api.choice import betweenness_engine, choose_betweenness_plan, path_engine
 from hopwave.arrays import Array
 from hopwave.checks.numbers import is_whole
@@ -42,6 +41,8 @@ class Precision(NamedTuple):
     delta: float = 0.1
     method: Method = "auto"
     top: int | None = None
+    source_weights: Any = None
+    target_weights: Any = None
 
     @property
     def is_subset(self) -> bool:
@@ -57,6 +58,11 @@ class Precision(NamedTuple):
         check_risk(self.delta)
         if not isinstance(self.method, str) or self.method != "auto" or self.top is not None:
             self._check_method()
+        if self.epsilon is not None and (self.source_weights is not None or self.target_weights is not None):
+            raise GraphError(
+                "epsilon= is the precision of scores to which every pair adds the same, and source_weights= and "
+                "target_weights= say otherwise; leave out epsilon, or use k="
+            )
         if self.epsilon is not None:
             self._check_epsilon(endpoints, checkpoint)
         if self.k is None:
@@ -103,21 +109,26 @@ class Precision(NamedTuple):
 
 
 class Request(NamedTuple):
-    """A betweenness computation whose arguments were checked. `drawn` are the sources of a sample (k=), else None."""
+    """A betweenness computation whose arguments were checked. `drawn` are the sources of a sample (k=), else None.
+
+    `demand`: the job's weights of pairs are the caller's, divided by this power of 2, so that none is above 1.
+    """
 
     graph: Graph
     job: BetweennessJob
     precision: Precision
     normalized: bool
     drawn: Integers | None
+    demand: float = 1.0
 
     def scores(self, sums: Array) -> Array:
         """Sums over the sources of the job as scores, scaled as NetworkX scales them."""
         graph, job, subset = self.graph, self.job, self.precision.is_subset
-        return scaling.scale(
+        scores = scaling.scale(
             sums, graph.n, normalized=self.normalized, directed=graph.directed, endpoints=job.endpoints or job.edges,
             sampled=self.drawn, subset=subset,
         )  # fmt: skip
+        return scores if self.demand == 1.0 else scores * self.demand
 
     @property
     def goal(self) -> Goal:
@@ -161,17 +172,25 @@ def check_request(
         )
     if drawn is not None and order is not None:
         drawn = order[drawn]
+    sources, targets = _sources(graph, precision.sources, drawn), _mask(graph, precision.targets)
+    origins, sent = _demand(graph, "source_weights", precision.source_weights)
+    wanted, taken = _demand(graph, "target_weights", precision.target_weights)
+    if origins is not None and drawn is None:
+        sources = sources[origins[sources] > 0]  # the others add nothing
+    if wanted is not None:
+        targets = wanted if targets is None else wanted * targets
     job = BetweennessJob(
-        _sources(graph, precision.sources, drawn),
-        _mask(graph, precision.targets),
+        sources,
+        targets,
         check_distance("cutoff", cutoff, weighted),
         endpoints=endpoints,
         edges=edges,
         memory_limit=check_bytes("memory_limit", memory_limit),
         deterministic=flag("deterministic", deterministic),
         weighted=weighted,
+        origins=origins,
     )
-    return Request(graph, job, precision, normalized, drawn)
+    return Request(graph, job, precision, normalized, drawn, sent * taken)
 
 
 def _sources(graph: Graph, sources: Any, drawn: Integers | None) -> Integers:
@@ -181,13 +200,23 @@ def _sources(graph: Graph, sources: Any, drawn: Integers | None) -> Integers:
     return np.arange(graph.n, dtype=np.int64) if drawn is None else drawn
 
 
-def _mask(graph: Graph, targets: Any) -> npt.NDArray[np.bool_] | None:
+def _mask(graph: Graph, targets: Any) -> Any:
     """True for every target; None if all vertices are targets."""
     if targets is None:
         return None
     mask = np.zeros(graph.n, np.bool_)
     mask[list(source_ids(graph, targets, "targets"))] = True
     return mask
+
+
+def _demand(graph: Graph, name: str, weights: Any) -> tuple[Any, float]:
+    """(one number from 0 to 1 per vertex, the power of 2 by which the caller's are larger); None if all count 1."""
+    if weights is None:
+        return None, 1.0
+    found = per_vertex(graph, name, weights)
+    greatest = float(found.max(initial=0.0))
+    unit = 2.0 ** float(np.ceil(np.log2(greatest))) if greatest > 0 else 1.0
+    return found / unit, unit
 
 
 @dataclass

@@ -187,6 +187,8 @@ def betweenness_engine(
         return engine
     if plan == "auto" and job.weighted:
         plan = WEIGHTED_PLAN
+    elif plan == "auto" and job.has_demand:
+        plan = "hopwave-block"
     return engine if plan == "auto" or engine.why_not(named_plan(plan), job) is None else engines.engine("cpu")
 
 

@@ -16,6 +16,7 @@ from hopwave.algorithms.top_scores import Searches
 from hopwave.api.arguments import check_risk, sample_size, vertex_ids
 from hopwave.api.choice import distance_engine, engine_for, to_input_device
 from hopwave.api.weights import as_lengths, takes_weights
+from hopwave.arrays import ignoring
 from hopwave.checks.numbers import is_whole
 from hopwave.checks.options import flag, one_of
 from hopwave.engines import Engine
@@ -292,6 +293,7 @@ def _exact(scores: Any) -> _estimates.Estimated:
     return _estimates.Estimated(scores, scores, scores, np.zeros(len(scores)))
 
 
+@ignoring("invalid")  # an interval may have no upper end
 def _sampled(
     name: str,
     found: _estimates.Estimated,
@@ -301,8 +303,7 @@ def _sampled(
     interval: str,
     delta: float,
 ) -> VertexScores:
-    with np.errstate(invalid="ignore"):  # an interval may have no upper end
-        bounds = np.maximum(found.high - found.value, found.value - found.low)
+    bounds = np.maximum(found.high - found.value, found.value - found.low)
     arrays = (found.value, bounds, found.low, found.high, found.standard_error)
     scores, bounds, low, high, errors = (to_input_device(graph, engine, array) for array in arrays)
     return VertexScores(name, scores, ids, graph, bounds, None, low, high, errors, interval, delta)

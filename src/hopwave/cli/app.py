@@ -89,7 +89,9 @@ def _options(
 
 
 def _add(command: Callable[..., None], example: str, panel: str) -> None:
-    app.command(epilog=f"Example: hopwave {example}", rich_help_panel=panel, cls=options.Command)(command)
+    app.command(epilog=f"Example: hopwave {example}", rich_help_panel=panel, cls=options.Command)(
+        options.unfolded(command)
+    )
 
 
 _add(demo.demo, "demo", "Start here")
@@ -181,6 +183,8 @@ def _usage(error: Any) -> str:
     message = error.format_message().rstrip(".").removeprefix("Invalid value: ")
     if not message:  # the help has been shown
         return ""
+    if getattr(error, "option_name", None) == "--weight":
+        message = "No such option: --weight; to name the column of weights, give --read-option weight=NAME"
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "hopwave"
     return f"{message} See '{command} --help'" if message.endswith("?") else f"{message}; see '{command} --help'"

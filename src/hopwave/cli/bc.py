@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,7 +16,7 @@ from rich.table import Table
 import hopwave as hw
 from hopwave.cli import columns, options, output, picture, terminal
 from hopwave.cli.bfs import vertex
-from hopwave.cli.files import Combine, Directed, File, Format, ReadOptions, load_for_hops
+from hopwave.cli.files import File, ReadingWeights, load
 from hopwave.graph import Graph
 from hopwave.results.betweenness import BetweennessResult, EdgeBetweennessResult, describe, drawn, widest_bound
 from hopwave.system.progress import Meter
@@ -23,48 +24,66 @@ from hopwave.system.progress import Meter
 Result = BetweennessResult | EdgeBetweennessResult
 
 
-def bc(
-    file: File,
+@dataclass(frozen=True)
+class Precision:
+    """Exact scores, or a sample, and how good it is."""
+
     k: Annotated[
         int | None, typer.Option("--k", "-k", help="Sample this many sources, as NetworkX does; shows error bounds.")
-    ] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed of the sample: the same seed gives the same sample.")] = None,
+    ] = None
+    seed: Annotated[int | None, typer.Option(help="Seed of the sample: the same seed gives the same sample.")] = None
     epsilon: Annotated[
         float | None, typer.Option(help="Sample until every normalised score is known to within ± epsilon.")
-    ] = None,
+    ] = None
     method: Annotated[
         str,
         typer.Option(help="How: auto, paths (between random pairs), sources, or exact. auto takes the cheapest."),
-    ] = "auto",
+    ] = "auto"
     delta: Annotated[
         float, typer.Option(help="The probability that some score of a sample is further off than its bound.")
-    ] = 0.1,
-    edges: Annotated[bool, typer.Option("--edges", help="Score edges instead of vertices.")] = False,
-    normalized: Annotated[
-        bool, typer.Option("--normalized/--raw", help="Scores as a share of all pairs, or as a number of pairs.")
-    ] = True,
+    ] = 0.1
+
+
+@dataclass(frozen=True)
+class Paths:
+    """The paths that count."""
+
     endpoints: Annotated[
         bool, typer.Option("--endpoints", help="Count the first and last vertex of a path as on it.")
-    ] = False,
+    ] = False
     source: Annotated[
         list[str] | None, typer.Option("--source", "-s", help="Only paths from this vertex. Repeat for several.")
-    ] = None,
+    ] = None
     target: Annotated[
         list[str] | None, typer.Option("--target", "-t", help="Only paths to this vertex. Repeat for several.")
-    ] = None,
+    ] = None
     cutoff: Annotated[
         float | None, typer.Option(help="Only paths of at most this many hops; with --weights, of this length.")
-    ] = None,
+    ] = None
     weights: Annotated[
         bool, typer.Option("--weights", help="Shortest paths by the weights of the file instead of by hops.")
-    ] = False,
-    plan: options.Plan = "auto",
-    device: options.Device = "auto",
-    threads: options.Threads = None,
+    ] = False
+
+    def arguments(self, graph: Graph) -> dict[str, Any]:
+        """For the library, without `endpoints`."""
+        cutoff = self.cutoff
+        if cutoff is not None and not self.weights and cutoff.is_integer():
+            cutoff = int(cutoff)
+        ends = {"sources": named(graph, self.source), "targets": named(graph, self.target)}
+        return ends | {"cutoff": cutoff, "weights": self.weights}
+
+
+@dataclass(frozen=True)
+class Running:
+    """How to compute: as the arguments of the library."""
+
+    plan: options.Plan = "auto"
+    device: options.Device = "auto"
+    threads: options.Threads = None
     memory_limit: Annotated[
         int | None,
         typer.Option(help="Bytes that the run may use in addition to the graph.", rich_help_panel=options.RUNNING),
-    ] = None,
+    ] = None
     deterministic: Annotated[
         bool,
         typer.Option(
@@ -72,64 +91,55 @@ def bc(
             help="Use only plans that give the same bits on every run.",
             rich_help_panel=options.RUNNING,
         ),
-    ] = False,
+    ] = False
     checkpoint: Annotated[
         Path | None,
         typer.Option(
             help="Save progress to this file every minute and on Ctrl-C; continue from it if it exists.",
             rich_help_panel=options.RUNNING,
         ),
-    ] = None,
-    directed: Directed = None,
-    format: Format = None,
-    read_options: ReadOptions = None,
-    combine: Combine = None,
+    ] = None
+
+
+def bc(
+    file: File,
+    precision: Precision,
+    paths: Paths,
+    running: Running,
+    reading: ReadingWeights,
+    to: options.Drawn,
+    edges: Annotated[bool, typer.Option("--edges", help="Score edges instead of vertices.")] = False,
+    normalized: Annotated[
+        bool, typer.Option("--normalized/--raw", help="Scores as a share of all pairs, or as a number of pairs.")
+    ] = True,
     top: Annotated[int, typer.Option(min=0, help="How many scores to show.", rich_help_panel=options.OUTPUT)] = 10,
-    plot: options.Picture = None,
-    out: options.ResultFile = None,
-    as_json: options.Json = False,
 ) -> None:
     """Betweenness centrality of vertices or edges, exact or estimated from a sample of sources or paths."""
-    if edges and (epsilon is not None or endpoints or method != "auto"):
+    k, epsilon, method = precision.k, precision.epsilon, precision.method
+    if edges and (epsilon is not None or paths.endpoints or method != "auto"):
         raise typer.BadParameter(
             "--edges cannot be combined with --epsilon, --method or --endpoints; leave out one of them"
         )
     if k is not None and k < 1:
         raise typer.BadParameter(f"-k {k} draws no source, so no score would be known; give at least 1")
-    options.check(plan, out, plot, "betweenness")
-    options.check_stream(out, as_json)
-    graph = load_for_hops(file, directed, format, read_options, weights, combine)
-    if cutoff is not None and not weights and cutoff.is_integer():
-        cutoff = int(cutoff)
-    arguments: dict[str, Any] = {
-        "k": k,
-        "seed": seed,
-        "normalized": normalized,
-        "sources": named(graph, source),
-        "targets": named(graph, target),
-        "cutoff": cutoff,
-        "weights": weights,
-        "plan": plan,
-        "device": device,
-        "threads": threads,
-        "memory_limit": memory_limit,
-        "deterministic": deterministic,
-        "checkpoint": checkpoint,
-        "delta": delta,
-    }
-    if not edges:
-        arguments |= {"endpoints": endpoints, "epsilon": epsilon, "method": method}
+    to.check(running.plan, "betweenness")
+    graph = load(file, reading, weights=paths.weights)
+    arguments = {"normalized": normalized} | vars(precision) | vars(running) | paths.arguments(graph)
+    if edges:
+        del arguments["epsilon"], arguments["method"]
+    else:
+        arguments["endpoints"] = paths.endpoints
     began = time.perf_counter()
     result = scored(graph, edges, arguments)
     wall = time.perf_counter() - began
-    write_files(result, out, plot, top)
+    write_files(result, to, top)
     given = {name: arguments[name] for name in ("k", "seed", "normalized", "cutoff", "weights")}
-    risk = None if epsilon is None and k is None else delta
-    given |= {"endpoints": endpoints, "epsilon": epsilon, "delta": risk, "method": method}
-    given["checkpoint"] = checkpoint and str(checkpoint)
+    risk = None if epsilon is None and k is None else precision.delta
+    given |= {"endpoints": paths.endpoints, "epsilon": epsilon, "delta": risk, "method": method}
+    given["checkpoint"] = running.checkpoint and str(running.checkpoint)
     record = {**given, **in_json(result, top), "wall_seconds": wall}
     parts = [top_table(result, top), summary(result, wall)]
-    output.tell(file, graph, as_json, record, parts, out=out, plot=plot)
+    output.tell(file, graph, to, record, parts)
 
 
 def scored(graph: Graph, edges: bool, arguments: dict[str, Any]) -> Result:
@@ -142,15 +152,16 @@ def scored(graph: Graph, edges: bool, arguments: dict[str, Any]) -> Result:
         raise
 
 
-def write_files(result: Result, out: Path | None, plot: Path | None, top: int) -> None:
+def write_files(result: Result, to: options.Drawn, top: int) -> None:
     """Write the file of scores and the picture, if wanted."""
     with Meter("", None, None) as meter:
-        if out is not None:
-            meter.stage(f"writing {out.name}")
-            columns.write(out, columns.of_betweenness(result))
-        if plot is not None:
-            meter.stage(f"drawing {plot.name}")
-            picture.scores(plot, "betweenness", once(result), bars(result, top), heading(result), describe(result))
+        if to.out is not None:
+            meter.stage(f"writing {to.out.name}")
+            columns.write(to.out, columns.of_betweenness(result))
+        if to.plot is not None:
+            meter.stage(f"drawing {to.plot.name}")
+            about = heading(result), describe(result)
+            picture.scores(to.plot, "betweenness", once(result), bars(result, top), *about)
 
 
 def named(graph: Graph, names: list[str] | None) -> list[Any] | None:

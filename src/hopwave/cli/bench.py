@@ -21,7 +21,7 @@ from hopwave import engines
 from hopwave.api.validate import validate
 from hopwave.checks.options import check_thread_count
 from hopwave.cli import options, terminal
-from hopwave.cli.files import Directed, File, Format, ReadOptions, load
+from hopwave.cli.files import File, Reading, load
 from hopwave.cli.info import sentence, sizes
 from hopwave.errors import EngineError, GraphError, PlanError
 from hopwave.graph import Graph
@@ -58,6 +58,7 @@ class Timed:
 
 def bench(
     file: File,
+    reading: Reading,
     task: Annotated[Task, typer.Option(help="What to time.")] = Task.SEARCH,
     plan: Annotated[
         list[str] | None,
@@ -77,9 +78,6 @@ def bench(
     ] = 5,
     device: options.SearchDevice = "auto",
     threads: options.Threads = None,
-    directed: Directed = None,
-    format: Format = None,
-    read_options: ReadOptions = None,
     as_json: options.Json = False,
 ) -> None:
     """Check and time every plan on a graph, and rank the plans; those whose times overlap share a place."""
@@ -92,7 +90,7 @@ def bench(
             raise PlanError(f"plan {each.name!r} computes {each.task}, not {task}; {remedy}, or choose another plan")
     if device != "auto":
         engines.engine(device)  # raises an error before a large graph is read, if the engine cannot run
-    graph = load(file, directed, format, read_options)
+    graph = load(file, reading)
     starts = draw(graph, sources, seed)
     where = {"device": device, "threads": threads}
     rows = placed(measured(graph, chosen, task, starts, rounds, where, f"timing {file.name}"))

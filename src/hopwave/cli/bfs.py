@@ -13,7 +13,7 @@ import typer
 import hopwave as hw
 from hopwave.api.validate import Validation, validate
 from hopwave.cli import columns, options, output, picture, terminal
-from hopwave.cli.files import Directed, File, Format, ReadOptions, load
+from hopwave.cli.files import File, Reading, load
 from hopwave.cli.levels import level_table, reach, rows, title
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
@@ -30,6 +30,8 @@ class Direction(StrEnum):
 
 def bfs(
     file: File,
+    reading: Reading,
+    to: options.Drawn,
     source: Annotated[
         list[str] | None,
         typer.Option(
@@ -45,9 +47,6 @@ def bfs(
     plan: options.Plan = "auto",
     device: options.SearchDevice = "auto",
     threads: options.Threads = None,
-    directed: Directed = None,
-    format: Format = None,
-    read_options: ReadOptions = None,
     check: Annotated[
         bool,
         typer.Option("--validate", help="Check the result by Graph500's five rules.", rich_help_panel=options.RUNNING),
@@ -58,14 +57,10 @@ def bfs(
             "--all-levels", help="Show every level, even if there are thousands.", rich_help_panel=options.OUTPUT
         ),
     ] = False,
-    plot: options.Picture = None,
-    out: options.ResultFile = None,
-    as_json: options.Json = False,
 ) -> None:
     """Breadth-first search: the number of hops from a vertex to every other, level by level."""
-    options.check(plan, out, plot)
-    options.check_stream(out, as_json)
-    graph = load(file, directed, format, read_options)
+    to.check(plan)
+    graph = load(file, reading)
     starts = [vertex(graph, name) for name in source] if source else [busiest(graph, direction)]
     with Meter(f"searching {file.name}", None, None) as meter:
         began = time.perf_counter()
@@ -85,12 +80,12 @@ def bfs(
         if check:
             meter.stage("validating")
             verdict = judge(graph, result, depth_limit, direction)
-        if out is not None:
-            meter.stage(f"writing {out.name}")
-            columns.write(out, columns.of_search(result))
-        if plot is not None:
-            meter.stage(f"drawing {plot.name}")
-            picture.levels(plot, rows(result), title(graph, result), reach(graph, result))
+        if to.out is not None:
+            meter.stage(f"writing {to.out.name}")
+            columns.write(to.out, columns.of_search(result))
+        if to.plot is not None:
+            meter.stage(f"drawing {to.plot.name}")
+            picture.levels(to.plot, rows(result), title(graph, result), reach(graph, result))
 
     given = {"source_given": bool(source), "direction": direction.value, "depth_limit": depth_limit}
     record = {**given, **in_json(graph, result), "wall_seconds": wall, **validation(verdict)}
@@ -99,7 +94,7 @@ def bfs(
         degree = (graph.in_degrees if direction is Direction.IN else graph.degrees)[starts[0]]
         start = f"no --source given: starting from {graph.label(starts[0])}, which has the highest degree, {degree:,}"
         parts.insert(0, start)
-    output.tell(file, graph, as_json, record, parts, out=out, plot=plot)
+    output.tell(file, graph, to, record, parts)
     if verdict is not None and not verdict.ok:
         raise terminal.CheckFailed(f"not a breadth-first search: {'; '.join(verdict.failures)}")
 

@@ -11,13 +11,15 @@ import typer
 
 import hopwave as hw
 from hopwave.cli import columns, options, output, picture, terminal
-from hopwave.cli.files import Combine, Directed, File, Format, ReadOptions, load_for_hops
+from hopwave.cli.files import File, ReadingWeights, load
 from hopwave.cli.pagerank import best_scores, score_table
 from hopwave.results.scores import VertexScores
 
 
 def closeness(
     file: File,
+    reading: ReadingWeights,
+    to: options.Drawn,
     harmonic: Annotated[
         bool, typer.Option("--harmonic", help="Harmonic centrality, the sum of 1/distance, instead of closeness.")
     ] = False,
@@ -43,24 +45,16 @@ def closeness(
     ] = "guaranteed",
     device: options.Device = "auto",
     threads: options.Threads = None,
-    directed: Directed = None,
-    format: Format = None,
-    combine: Combine = None,
-    read_options: ReadOptions = None,
     every: Annotated[
         bool, typer.Option("--all", help="Compute all scores, for --out. By default only the highest are found.")
     ] = False,
     top: Annotated[
         int, typer.Option(min=1, help="How many of the highest to find and to show.", rich_help_panel=options.OUTPUT)
     ] = 10,
-    plot: options.Picture = None,
-    out: options.ResultFile = None,
-    as_json: options.Json = False,
 ) -> None:
     """Closeness or harmonic centrality, by hops or by lengths: the highest scores exactly, or all from a sample."""
-    options.check("auto", out, plot)
-    options.check_stream(out, as_json)
-    graph = load_for_hops(file, directed, format, read_options, weights, combine)
+    to.check()
+    graph = load(file, reading, weights=weights)
     ask = hw.harmonic_centrality if harmonic else hw.closeness_centrality
     began = time.perf_counter()
     result = ask(
@@ -75,10 +69,10 @@ def closeness(
         threads=threads,
     )
     wall = time.perf_counter() - began
-    if out is not None:
-        columns.write(out, columns.of_scores(result))
-    if plot is not None:
-        draw(result, top, plot)
+    if to.out is not None:
+        columns.write(to.out, columns.of_scores(result))
+    if to.plot is not None:
+        draw(result, top, to.plot)
     searches = str(result.searches or (f"all {graph.n:,} whole" if k is None else f"from {min(k, graph.n):,} sources"))
     lines = {"searches": searches, **sure(result), "time": f"{wall:,.2f} s"}
     made = result.searches
@@ -95,7 +89,7 @@ def closeness(
         "wall_seconds": wall,
     }
     table = score_table(f"Highest {result.name} centrality", result.name, result, top)
-    output.tell(file, graph, as_json, record, [table, terminal.facts("", lines)], out=out, plot=plot)
+    output.tell(file, graph, to, record, [table, terminal.facts("", lines)])
 
 
 def sure(result: VertexScores) -> dict[str, str]:

@@ -24,7 +24,7 @@ from hopwave.results.search import BFSResult
 from hopwave.results.shortest_paths import ShortestPaths
 from hopwave.results.tables import named
 from hopwave.system.archives import write_arrays
-from hopwave.system.atomic_file import replacing
+from hopwave.system.atomic_file import checked, replacing
 
 Columns = dict[str, npt.NDArray[Any]]
 
@@ -37,7 +37,7 @@ def check(path: Path) -> None:
     if path == STREAM:
         return
     ending(path, ENDINGS)
-    folder(path)
+    checked(path)
     if path.suffix == ".parquet":
         terminal.need("pyarrow", "io", f"writing {path}")
 
@@ -46,14 +46,6 @@ def ending(path: Path, known: tuple[str, ...]) -> None:
     """Raise FormatError if the name does not end in a known extension."""
     if not path.name.lower().endswith(known):
         raise FormatError(f"an unknown extension; use {', '.join(known)}", path)
-
-
-def folder(path: Path) -> None:
-    """Raise FormatError if there is no folder to write to."""
-    if path.is_dir():
-        raise FormatError("is a folder; give a file name", path)
-    if not path.resolve().parent.is_dir():
-        raise FormatError(f"there is no folder {path.parent}; create it first", path)
 
 
 def of_search(result: BFSResult) -> Columns:

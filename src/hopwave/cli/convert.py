@@ -14,6 +14,7 @@ from hopwave.cli.files import (
     File,
     NoWeights,
     Out,
+    ReadingLengths,
     ReadOptions,
     WriteOptions,
     load,
@@ -44,7 +45,8 @@ def convert(
     """Convert a graph to another file format. Labels are dropped only with --drop-labels, weights with --no-weights."""
     chosen = target(out, to_format)
     options.check_stream(out, as_json)
-    graph = load(file, directed, from_format, read_options, "--from", weights=not no_weights, combine=combine)
+    reading = ReadingLengths(directed, from_format, read_options, combine, no_weights)
+    graph = load(file, reading, flag="--from")
     if graph.labels is not None and not drop_labels and not chosen.holds_labels:
         able = ", ".join(known.extensions[0] for known in formats() if known.holds_labels)
         raise FormatError(

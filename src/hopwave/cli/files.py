@@ -9,6 +9,7 @@ import tempfile
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -94,22 +95,44 @@ WriteOptions = Annotated[
 ]
 
 
-def load(
-    file: Path,
-    directed: bool | None,
-    format: str | None,
-    options: list[str] | None,
-    flag: str = "--format",
-    *,
-    weights: bool = False,
-    combine: Rule | None = None,
-    needed: bool = False,
-) -> Graph:
-    """Read the graph as the command's arguments say; `flag` is the name of the option for the format.
+@dataclass(frozen=True)
+class Reading:
+    """How to read the file, for a command that needs no weights."""
 
-    Commands that count hops read no weights. `needed`: --weights was given, so a file without weights is an error.
+    directed: Directed = None
+    format: Format = None
+    read_options: ReadOptions = None
+
+
+@dataclass(frozen=True)
+class ReadingWeights(Reading):
+    """How to read the file, for a command that counts hops, or follows weights if it is given --weights."""
+
+    combine: Combine = None
+
+
+@dataclass(frozen=True)
+class ReadingLengths(ReadingWeights):
+    """How to read the file, for a command that follows the weights of the file."""
+
+    no_weights: NoWeights = False
+
+
+def load(file: Path, how: Reading, *, weights: bool = False, flag: str = "--format") -> Graph:
+    """Read the graph; `flag` is the name of the option for the format.
+
+    `weights`: --weights was given, so a file without weights is an error.
     """
-    given, without = parsed(options, "--read-option"), "leave out --weights" if needed else "--no-weights"
+    if isinstance(how, ReadingLengths):
+        return _read(file, how, not how.no_weights, how.combine, False, flag)
+    combine = how.combine if isinstance(how, ReadingWeights) else None
+    if combine is not None and not weights:
+        raise typer.BadParameter(f"--combine {combine} says which weight to keep, and hops need none; add --weights")
+    return _read(file, how, weights, combine, weights, flag)
+
+
+def _read(file: Path, how: Reading, weights: bool, combine: Rule | None, needed: bool, flag: str) -> Graph:
+    given, without = parsed(how.read_options, "--read-option"), "leave out --weights" if needed else "--no-weights"
     if combine is not None and not weights:
         raise typer.BadParameter(
             f"--combine {combine} says which weight to keep, and --no-weights leaves them all out; give one of the two"
@@ -121,7 +144,7 @@ def load(
             warnings.simplefilter("always", kind)
         with _seekable(file) as place:
             try:
-                graph = read(place, format or _piped_format(file, place), directed, weights=weights, **given)
+                graph = read(place, how.format or _piped_format(file, place), how.directed, weights=weights, **given)
             except FormatError as error:
                 message = str(error).replace(str(place), str(file))
                 raise FormatError(reworded(message, flag, "--read-option", without)) from error
@@ -163,20 +186,6 @@ def _piped_format(file: Path, place: Path) -> str | None:
     if not start or by_content(start) is not None:
         return None if start else "table"  # whose reader says that it is empty
     return "snap" if start.lstrip()[:1] in (b"#", b"%") else "table"
-
-
-def load_for_hops(
-    file: Path,
-    directed: bool | None,
-    format: str | None,
-    options: list[str] | None,
-    weights: bool,
-    combine: Rule | None,
-) -> Graph:
-    """Read the graph of a question that counts hops, or follows weights if it is given --weights."""
-    if combine is not None and not weights:
-        raise typer.BadParameter(f"--combine {combine} says which weight to keep, and hops need none; add --weights")
-    return load(file, directed, format, options, weights=weights, combine=combine, needed=weights)
 
 
 def save(

@@ -18,7 +18,7 @@ import typer
 import hopwave as hw
 from hopwave import engines
 from hopwave.cli import gap_trials, options, terminal
-from hopwave.cli.files import load
+from hopwave.cli.files import Reading, load
 from hopwave.cli.info import sentence, sizes
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
@@ -66,7 +66,7 @@ def gap(
         raise typer.BadParameter(f"--kernel {kernel} is not known; use {', '.join(TRIALS)} or all")
     if uniform and file is not None:
         raise typer.BadParameter("--uniform is for a generated graph; leave it out, or give --scale instead of a file")
-    graph = load(file, None, None, None) if file is not None else generated(scale or 0, uniform)
+    graph = load(file, Reading()) if file is not None else generated(scale or 0, uniform)
     given = graph.without_weights() if graph.is_weighted else graph  # weights are for sssp alone
     counts = {name: trials or count for name, count in TRIALS.items() if kernel in (name, "all")}
     sources = pick_sources(graph, max(BFS_TRIALS, BC_TRIALS * BC_SOURCES, (trials or 0) * BC_SOURCES))

@@ -10,7 +10,7 @@ import typer
 
 from hopwave.api.memory_estimate import estimate_memory
 from hopwave.cli import options, terminal
-from hopwave.cli.files import Combine, Directed, File, Format, NoWeights, ReadOptions, load
+from hopwave.cli.files import File, ReadingLengths, load
 from hopwave.graph import Graph
 from hopwave.graph.statistics import IRREGULAR_DEGREE
 
@@ -27,18 +27,14 @@ QUESTIONS: dict[str, tuple[str, dict[str, Any]]] = {  # the rows of --memory
 
 def info(
     file: File,
-    directed: Directed = None,
-    format: Format = None,
-    combine: Combine = None,
-    no_weights: NoWeights = False,
-    read_options: ReadOptions = None,
+    reading: ReadingLengths,
     memory: Annotated[
         bool, typer.Option("--memory", help="Show how much memory questions would take, on the CPU and on a GPU.")
     ] = False,
     as_json: options.Json = False,
 ) -> None:
     """Show a graph's statistics, its weights and its degree distribution."""
-    graph = load(file, directed, format, read_options, weights=not no_weights, combine=combine)
+    graph = load(file, reading)
     bins = degree_bins(graph.degrees)
     needed = memory_of(graph) if memory else {}
     if as_json:

@@ -1,10 +1,17 @@
-"""Options that several commands have: how to run, and what to write. Options of graph files are in `files`."""
+"""Options that several commands have: how to run, and what to write. Options of graph files are in `files`.
+
+Those that belong together are the fields of a record, which a command takes as one parameter (`unfolded`).
+"""
 
 from __future__ import annotations
 
+import dataclasses
+import inspect
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_type_hints
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -35,6 +42,7 @@ class Group(_PlainFlags, TyperGroup):
 # The headings under which `--help` lists the options.
 RUNNING = "Running"
 OUTPUT = "Output"
+KEYWORD = inspect.Parameter.KEYWORD_ONLY
 
 
 def plan_names(incomplete: str) -> list[str]:
@@ -97,11 +105,59 @@ def check_stream(out: Path | None, as_json: bool) -> None:
         raise typer.BadParameter("- and --json both write to standard output; give one of the two")
 
 
-def check(plan: str, out: Path | None, plot: Path | None, task: str = "search") -> None:
-    """Raise an error for an unknown plan or a file that cannot be written; called before a large graph is read."""
-    if plot is not None:
-        picture.check(plot)
-    if out is not None:
-        columns.check(out)
-    if plan != "auto":
-        hw.plan(plan, task)
+@dataclass(frozen=True)
+class Written:
+    """Where the result goes."""
+
+    out: ResultFile = None
+    as_json: Json = False
+
+    def check(self, plan: str = "auto", task: str = "search") -> None:
+        """Raise an error for an unknown plan or a file that cannot be written; called before a large graph is read."""
+        if self.out is not None:
+            columns.check(self.out)
+        if plan != "auto":
+            hw.plan(plan, task)
+        check_stream(self.out, self.as_json)
+
+    def files(self) -> dict[str, Path | None]:
+        """The files to write, by option."""
+        return {"out": self.out}
+
+
+@dataclass(frozen=True)
+class Drawn(Written):
+    """Where the result and its picture go."""
+
+    plot: Picture = None
+
+    def check(self, plan: str = "auto", task: str = "search") -> None:
+        if self.plot is not None:
+            picture.check(self.plot)
+        super().check(plan, task)
+
+    def files(self) -> dict[str, Path | None]:
+        return super().files() | {"plot": self.plot}
+
+
+def unfolded(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with an option for every field of the records among its parameters: typer reads a signature."""
+    hints = get_type_hints(command, include_extras=True)
+    records: dict[str, Any] = {name: kind for name, kind in hints.items() if dataclasses.is_dataclass(kind)}
+    parameters = []
+    for given in inspect.signature(command).parameters.values():
+        parts: list[tuple[str, Any, Any]] = [(given.name, given.default, hints[given.name])]
+        if given.name in records:
+            kinds = get_type_hints(records[given.name], include_extras=True)
+            parts = [(part.name, part.default, kinds[part.name]) for part in dataclasses.fields(records[given.name])]
+        parameters += [inspect.Parameter(name, KEYWORD, default=default, annotation=a) for name, default, a in parts]
+
+    @wraps(command)
+    def called(**given: Any) -> None:
+        for name, kind in records.items():
+            given[name] = kind(**{part.name: given.pop(part.name) for part in dataclasses.fields(kind)})
+        command(**given)
+
+    called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    called.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return called

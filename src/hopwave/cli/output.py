@@ -11,19 +11,19 @@ from rich.table import Table
 from hopwave.cli import terminal
 from hopwave.cli.files import STREAM
 from hopwave.cli.info import sentence, sizes
+from hopwave.cli.options import Written
 from hopwave.graph import Graph
 
 
-def tell(
-    file: Path, graph: Graph, as_json: bool, record: dict[str, Any], parts: Iterable[str | Table], **files: Path | None
-) -> None:
-    """Print the record as JSON, or the parts; and the files written. files: option → path, or None.
+def tell(file: Path, graph: Graph, to: Written, record: dict[str, Any], parts: Iterable[str | Table]) -> None:
+    """Print the record as JSON, or the parts; and the files written.
 
     Where the result itself was written to standard output (--out -), nothing is printed beside it.
     """
+    files = to.files()
     if STREAM in files.values():
         return
-    if as_json:
+    if to.as_json:
         written = {option: path and str(path) for option, path in files.items()}
         terminal.emit({"file": str(file), **sizes(graph), **record, **written})
         return

@@ -13,13 +13,15 @@ import hopwave as hw
 from hopwave.cli import columns, options, output, terminal
 from hopwave.cli.bc import shown
 from hopwave.cli.bfs import vertex
-from hopwave.cli.files import Combine, Directed, File, Format, NoWeights, ReadOptions, load
+from hopwave.cli.files import File, ReadingLengths, load
 from hopwave.results.scores import VertexScores
 from hopwave.system.progress import Meter
 
 
 def pagerank(
     file: File,
+    reading: ReadingLengths,
+    to: options.Written,
     alpha: Annotated[float, typer.Option(help="The probability that the walk follows an edge.")] = 0.85,
     tol: Annotated[
         float, typer.Option(help="Stop when a round changes the ranks by less than n · tol in total, as NetworkX does.")
@@ -30,27 +32,19 @@ def pagerank(
         typer.Option("--restart", help="Let the walk jump only to this vertex. Repeat for several."),
     ] = None,
     device: options.Device = "auto",
-    directed: Directed = None,
-    format: Format = None,
-    combine: Combine = None,
-    no_weights: NoWeights = False,
-    read_options: ReadOptions = None,
     top: Annotated[int, typer.Option(min=0, help="How many ranks to show.", rich_help_panel=options.OUTPUT)] = 10,
-    out: options.ResultFile = None,
-    as_json: options.Json = False,
 ) -> None:
     """PageRank: how often a random walk visits every vertex. It follows edges in proportion to their weights."""
-    options.check("auto", out, None)
-    options.check_stream(out, as_json)
-    graph = load(file, directed, format, read_options, weights=not no_weights, combine=combine)
+    to.check()
+    graph = load(file, reading)
     jumps = {graph.label(vertex(graph, name)): 1.0 for name in restart} if restart else None
     with Meter(f"ranking {file.name}", None, None) as meter:
         began = time.perf_counter()
         result = hw.pagerank(graph, alpha, jumps, max_iter, tol, device=device)
         wall = time.perf_counter() - began
-        if out is not None:
-            meter.stage(f"writing {out.name}")
-            columns.write(out, columns.of_scores(result))
+        if to.out is not None:
+            meter.stage(f"writing {to.out.name}")
+            columns.write(to.out, columns.of_scores(result))
     record = {
         "alpha": alpha,
         "tol": tol,
@@ -65,7 +59,7 @@ def pagerank(
         "time": f"{terminal.milliseconds(wall)} ms",
     }
     table = score_table("Highest PageRank", "rank", result, top)
-    output.tell(file, graph, as_json, record, [table, terminal.facts("", lines)], out=out)
+    output.tell(file, graph, to, record, [table, terminal.facts("", lines)])
 
 
 def score_table(title: str, column: str, result: VertexScores, top: int) -> Table:

@@ -12,7 +12,7 @@ from hopwave.cli import columns, terminal
 from hopwave.cli.levels import Row
 from hopwave.display import drawing
 from hopwave.display.drawing import INK, PALE, short
-from hopwave.system.atomic_file import replacing
+from hopwave.system.atomic_file import checked, replacing
 
 ENDINGS = (".png", ".svg", ".pdf")
 
@@ -20,7 +20,7 @@ ENDINGS = (".png", ".svg", ".pdf")
 def check(path: Path) -> None:
     """Raise an error if this picture cannot be drawn; called before any work is done."""
     columns.ending(path, ENDINGS)
-    columns.folder(path)
+    checked(path)
     terminal.need("matplotlib", "plot", f"drawing {path}")
 
 

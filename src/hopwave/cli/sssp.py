@@ -13,7 +13,7 @@ from rich.table import Table
 import hopwave as hw
 from hopwave.cli import columns, options, output, terminal
 from hopwave.cli.bfs import busiest, vertex
-from hopwave.cli.files import Combine, Directed, File, Format, NoWeights, ReadOptions, load
+from hopwave.cli.files import File, ReadingLengths, load
 from hopwave.results.shortest_paths import ShortestPaths
 from hopwave.system.progress import Meter
 
@@ -22,6 +22,8 @@ ROWS = 16  # of the table of distances
 
 def sssp(
     file: File,
+    reading: ReadingLengths,
+    to: options.Written,
     source: Annotated[
         list[str] | None,
         typer.Option(
@@ -49,21 +51,13 @@ def sssp(
     ] = None,
     device: options.Device = "auto",
     threads: options.Threads = None,
-    directed: Directed = None,
-    format: Format = None,
-    combine: Combine = None,
-    no_weights: NoWeights = False,
-    read_options: ReadOptions = None,
     trace: Annotated[
         bool, typer.Option("--trace", help="Show what every bucket did.", rich_help_panel=options.OUTPUT)
     ] = False,
-    out: options.ResultFile = None,
-    as_json: options.Json = False,
 ) -> None:
     """Shortest paths from a vertex to every other, along edges with lengths: the weights of the file, or 1 each."""
-    options.check("auto", out, None)
-    options.check_stream(out, as_json)
-    graph = load(file, directed, format, read_options, weights=not no_weights, combine=combine)
+    to.check()
+    graph = load(file, reading)
     starts = [vertex(graph, name) for name in source] if source else [busiest(graph)]
     ends = [graph.label(vertex(graph, name)) for name in target or ()]
     with Meter(f"searching {file.name}", None, None) as meter:
@@ -80,9 +74,9 @@ def sssp(
         )
         wall = time.perf_counter() - began
         found = [path(result, end) for end in ends]
-        if out is not None:
-            meter.stage(f"writing {out.name}")
-            columns.write(out, columns.of_paths(result))
+        if to.out is not None:
+            meter.stage(f"writing {to.out.name}")
+            columns.write(to.out, columns.of_paths(result))
     given = {"source_given": bool(source), "limit": limit, "delta": delta}
     record = {**given, **in_json(result), "wall_seconds": wall, "paths": found}
     parts: list[Any] = [distance_table(result), summary(result, wall)]
@@ -94,7 +88,7 @@ def sssp(
         way = " → ".join(map(str, one["path"])) if one["path"] else "no path"
         length = "" if one["length"] is None else f" ({one['length']:g})"
         parts.append(f"to {one['target']}{length}: {way}")
-    output.tell(file, graph, as_json, record, parts, out=out)
+    output.tell(file, graph, to, record, parts)
 
 
 def path(result: ShortestPaths, end: Any) -> dict[str, Any]:

@@ -85,6 +85,8 @@ def betweenness_centrality(
     delta: float = 0.1,
     method: Method = "auto",
     top: int | None = None,
+    source_weights: Any = None,
+    target_weights: Any = None,
 ) -> Any:
     """How many shortest paths lead through every vertex; arguments as for `hopwave.betweenness_centrality`.
 
@@ -92,14 +94,14 @@ def betweenness_centrality(
     DistributedGraph, returns each rank's own scores; split="auto" then copies the whole graph to every rank if it fits
     into memory_limit (by default half of a rank's share of the free memory), and else leaves it in parts.
     With k= and epsilon=, `seed` must be a whole number, so that every rank draws the same sample. epsilon= needs the
-    whole graph on every rank, and so does targets=; a sample of paths is the same for any number of ranks, bit for bit.
-    `weights` is for a hopwave.Graph; a DistributedGraph has none.
+    whole graph on every rank, and so do targets= and demand; a sample of paths is the same for any number of ranks, bit
+    for bit. `weights` is for a hopwave.Graph; a DistributedGraph has none.
 
     Parameters
     ----------
     G : Graph or DistributedGraph
         The graph; a Graph must be the same on every rank.
-    k, sources, normalized, endpoints, seed, targets, cutoff
+    k, sources, normalized, endpoints, seed, targets, cutoff, source_weights, target_weights
         As for `hopwave.betweenness_centrality`.
     split : {"auto", "sources", "graph"}, optional
         Whether ranks share out the sources, each with the whole graph, or the graph stays in parts.
@@ -129,12 +131,13 @@ def betweenness_centrality(
     """
     joined = world()
     sources, targets = (list(some) if isinstance(some, Iterator) else some for some in (sources, targets))
+    demand = {"source_weights": source_weights, "target_weights": target_weights}
     about = {"k": k, "sources": sources, "normalized": bool(normalized), "endpoints": bool(endpoints), "seed": seed}
-    about |= {"targets": targets}
+    about |= {"targets": targets, **demand}
     about |= {"cutoff": cutoff, "split": split, "device": device, "weights": weights}
     about |= {"epsilon": epsilon, "delta": delta, "method": method, "top": top}
     joined.agree("betweenness_centrality", G=_compared(G), **about)
-    precision = Precision(k, sources, targets, seed, epsilon, delta, method, top)
+    precision = Precision(k, sources, targets, seed, epsilon, delta, method, top, **demand)
 
     def check() -> None:
         if split not in ("auto", "sources", "graph"):
@@ -142,7 +145,8 @@ def betweenness_centrality(
         check_bytes("memory_limit", memory_limit)
         precision.check(endpoints)
         _check_seed(joined, seed, k is not None or epsilon is not None)
-        for name, given, instead in (("epsilon", epsilon, ", or k="), ("targets", targets, "")):
+        needs_all = [("epsilon", epsilon, ", or k="), ("targets", targets, "")]
+        for name, given, instead in [*needs_all, *((name, given, "") for name, given in demand.items())]:
             if given is not None and split == "graph":
                 raise GraphError(
                     f"{name}= needs a graph that every rank has whole, and split='graph' leaves it in parts; "
@@ -164,7 +168,7 @@ def betweenness_centrality(
     if not distributed and split == "graph":
         raise GraphError("split='graph' needs a DistributedGraph; make one with hopwave.distributed.spread")
     if distributed and split == "auto":
-        whole_only = epsilon is not None or targets is not None
+        whole_only = any(one is not None for one in (epsilon, targets, *demand.values()))
         split = "sources" if whole_only or fits(G, memory_limit) else "graph"
     if split == "graph":
         return _in_parts(G, precision, bool(normalized), bool(endpoints), cutoff, progress)
@@ -198,6 +202,8 @@ def edge_betweenness_centrality(
     progress: bool | None = None,
     weights: Any = None,
     delta: float = 0.1,
+    source_weights: Any = None,
+    target_weights: Any = None,
 ) -> EdgeBetweennessResult:
     """How many shortest paths lead over every edge of a hopwave.Graph; ranks share out the sources.
 
@@ -206,6 +212,7 @@ def edge_betweenness_centrality(
     G : Graph
         The graph, the same on every rank.
     k, sources, normalized, seed, targets, cutoff, device, threads, memory_limit, progress, weights, delta
+    source_weights, target_weights
         As for `hopwave.edge_betweenness_centrality`; `memory_limit` is per rank. `seed`, with k=: a whole number.
 
     Returns
@@ -230,12 +237,13 @@ def edge_betweenness_centrality(
     """
     joined = world()
     sources, targets = (list(some) if isinstance(some, Iterator) else some for some in (sources, targets))
+    demand = {"source_weights": source_weights, "target_weights": target_weights}
     about = {"k": k, "sources": sources, "targets": targets, "normalized": bool(normalized), "seed": seed}
-    about |= {"cutoff": cutoff, "device": device, "weights": weights, "delta": delta}
+    about |= {"cutoff": cutoff, "device": device, "weights": weights, "delta": delta, **demand}
     joined.agree("edge_betweenness_centrality", G=_compared(G), **about)
 
     def check() -> Request:
-        precision = Precision(k, sources, targets, seed, delta=delta)
+        precision = Precision(k, sources, targets, seed, delta=delta, **demand)
         precision.check()
         _check_seed(joined, seed, k is not None)
         if isinstance(G, DistributedGraph):

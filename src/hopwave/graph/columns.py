@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hopwave.arrays import is_on_gpu, masked_place
+from hopwave.arrays import ignoring, is_on_gpu, masked_place
 from hopwave.checks.numbers import is_real, shown
 from hopwave.errors import GraphError
 from hopwave.graph import reshape
@@ -122,6 +122,7 @@ def lists_of_objects(column: npt.NDArray[Any]) -> Any:
 # ---------------------------------------------------------------- weights
 
 
+@ignoring("invalid")
 def weight_column(values: Any, count: int, name: str = "weights") -> npt.NDArray[Any]:
     """Weights as float32 (where they came so) or float64, one per edge, every one a number that it holds exactly."""
     array = as_column(values, name, _weights_of)
@@ -136,10 +137,7 @@ def weight_column(values: Any, count: int, name: str = "weights") -> npt.NDArray
     check_numbers(first_nan(held), name)
     if array.dtype.itemsize >= 8 and array.dtype != np.float64 and len(array):
         beyond = 2.0 ** (63 if array.dtype.kind == "i" else 64)  # which int64 and uint64 do not hold
-        with np.errstate(invalid="ignore"):
-            rounded = np.flatnonzero(
-                (held.astype(array.dtype) != array) | ((held >= beyond) & (array.dtype.kind != "f"))
-            )
+        rounded = np.flatnonzero((held.astype(array.dtype) != array) | ((held >= beyond) & (array.dtype.kind != "f")))
         if len(rounded):
             raise _rounded(array[rounded[0]], name)
     return held
@@ -187,10 +185,10 @@ def check_numbers(place: int | None, name: str) -> None:
         raise GraphError(f"{name}[{place}] is NaN; drop that edge, or give it a number")
 
 
+@ignoring("invalid", "over")
 def first_nan(weights: npt.NDArray[Any]) -> int | None:
     """The place of the first NaN, or None."""
-    with np.errstate(invalid="ignore", over="ignore"):
-        total = weights.sum(dtype=np.float64)  # one pass without a temporary array; NaN if any is (or inf − inf)
+    total = weights.sum(dtype=np.float64)  # one pass without a temporary array; NaN if any is (or inf − inf)
     if total == total:
         return None
     places = np.flatnonzero(np.isnan(weights))

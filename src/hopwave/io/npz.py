@@ -25,7 +25,7 @@ from hopwave.graph.csr import check_rows
 from hopwave.io.format import Format, Request, Target
 from hopwave.io.source import FREE_BYTES, MOST_TIMES_UNPACKED, Source
 from hopwave.io.vertices import plain_labels
-from hopwave.system.archives import LOCAL_HEADER, write_arrays
+from hopwave.system.archives import LOCAL_HEADER, Archive, write_arrays
 
 MAGIC = (b"PK\x03\x04", b"PK\x05\x06")  # a zip archive, an empty one
 # Only our archives have this entry; its value is the layout. Layout 3 has weights if it has an entry for them; labels
@@ -73,7 +73,7 @@ def _opened(source: Source, mapped: bool) -> Iterator[_Arrays]:
             io.BytesIO(b"".join(iter(lambda: source.take(stream, 1 << 24), b""))) if source.packed else stream
         )
         try:
-            archive = zipfile.ZipFile(seekable)
+            archive = Archive(seekable)
         except Exception as error:  # a damaged archive may raise anything
             raise _incomplete(source, error) from None
         with archive:
@@ -152,8 +152,9 @@ def _in_one_piece(
                 return np.empty(0, dtype)
             return np.memmap(file, dtype, "r", place + begin, (count,))
         file.seek(place)
-        piece = np.fromfile(file, np.uint8, entry.file_size)
-    if len(piece) < entry.file_size or zlib.crc32(piece.data) != entry.CRC:
+        piece = np.empty(entry.file_size, np.uint8)
+        whole = file.readinto(piece.data) == entry.file_size  # np.fromfile turns Ctrl-C into a TypeError
+    if not whole or zlib.crc32(piece.data) != entry.CRC:
         raise zipfile.BadZipFile(f"Bad CRC-32 for file {entry.filename!r}")
     return piece[begin : begin + count * dtype.itemsize].view(dtype)
 

@@ -39,12 +39,15 @@ class Source:
         self.path = path
         self.meter = meter
         self._unpacked = 0
+        unreadable = PermissionError(errno.EACCES, "not readable; ask its owner for permission", str(path))
         try:
             status = path.stat()
         except (FileNotFoundError, NotADirectoryError):
             raise FileNotFoundError(
                 errno.ENOENT, "no such file; check the spelling and the folder", str(path)
             ) from None
+        except PermissionError:  # of a folder above it
+            raise unreadable from None
         if stat.S_ISDIR(status.st_mode):
             raise FormatError("is a folder; expected a graph file", path)
         if not stat.S_ISREG(status.st_mode):
@@ -54,7 +57,7 @@ class Source:
             with path.open("rb") as raw:
                 first = raw.read(FIRST_BYTES)
         except PermissionError:
-            raise PermissionError(errno.EACCES, "not readable; ask its owner for permission", str(path)) from None
+            raise unreadable from None
         self.packed = first[:2] == b"\x1f\x8b"
         if self.packed and len(first) > FIRST_BYTES >> 3:
             most = MOST_TIMES_UNPACKED * len(first)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from hopwave.algebra.matrix import Matrix, as_matrix
 from hopwave.algebra.operators import BinaryOp, Monoid, UnaryOp, binary, checked_dtype
 from hopwave.algebra.vector import Vector, as_vector
-from hopwave.arrays import module_of, on_gpu
+from hopwave.arrays import ignoring, module_of, on_gpu
 from hopwave.engines import Algebra
 from hopwave.errors import LinalgError
 from hopwave.graph.row_operations import PLACES, is_in, kept, keys_of, union
@@ -254,6 +254,7 @@ def apply(
     return write(let_through(_mapped(u, changed), allowed, engine), how, allowed, engine)
 
 
+@ignoring("over")
 def _in_type(value: Any, dtype: np.dtype[Any]) -> Any:
     """The bound operand, converted to the type of the values if it fits, so that it does not widen the result."""
     bound = value if on_gpu(value) else np.asarray(value)
@@ -261,8 +262,7 @@ def _in_type(value: Any, dtype: np.dtype[Any]) -> Any:
         raise LinalgError(f"{value!r} is not a number of 64 bits; give left= or right= as one")
     if bound.dtype.kind != dtype.kind and dtype.kind != "f":
         return bound
-    with np.errstate(over="ignore"):
-        cast = bound.astype(dtype)
+    cast = bound.astype(dtype)
     xp = module_of(bound)
     fits = xp.isfinite(cast) == xp.isfinite(bound) if dtype.kind == "f" else cast == bound
     return cast if bool(fits.all()) else bound

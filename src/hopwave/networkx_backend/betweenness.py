@@ -196,6 +196,39 @@ def subset_scores(
     return total
 
 
+def given_states(arguments: Arguments) -> str | None:
+    """Why not, if the states are attributes of nodes, which a converted graph does not keep."""
+    if arguments["states"] is None:
+        return "hopwave's graphs keep no attributes of nodes; give states="
+    return named_weights(arguments)
+
+
+@serves(can_run=given_states, notes=CERTIFIED + " With `states=`.")
+def percolation_centrality(
+    G: NetworkXGraph,
+    attribute: Any = "percolation",
+    states: Any = None,
+    weight: Any = None,
+    **place: Unpack[PlaceAndPlan],
+) -> Scores:
+    """Betweenness whose sources count as much as they are percolated."""
+    share = 1 / (len(G) - 2)  # of two vertices, NetworkX raises the same error
+    graph, weighted = countable(G, weight)
+    own = np.array([states[node] for node in G], np.float64)
+    total = float(sum(states.values()))
+    if len(G) > 2 and not (np.isfinite(own).all() and (own >= 0).all() and (total - own > 0).all()):
+        raise NotImplementedError("states are negative, or one vertex has all of them: NetworkX divides by 0 there")
+    if len(G) < 2:
+        return G.by_node(np.zeros(len(G)) * share)
+    demand = np.zeros(graph.n)
+    demand[[G.number[node] for node in G]] = own
+    found = hw.betweenness_centrality(
+        graph, normalized=False, progress=False, weights=weighted, source_weights=demand, **place
+    )
+    both = 1 if G.directed else 2  # of an undirected pair, hopwave counts the mean of its two directions
+    return G.by_node(found.scores * both / (total - demand) * share)
+
+
 @serves(can_run=unweighted, notes="Unweighted load centrality.")
 def newman_betweenness_centrality(
     G: NetworkXGraph, v: Any = None, cutoff: Any = None, normalized: bool = True, weight: Any = None

@@ -54,6 +54,8 @@ Progress = bool | None | Callable[[int, int], object]
 class BetweennessJob:
     """A betweenness run: Σ δ over these sources, to these targets (None: all), along paths not longer than cutoff.
 
+    `targets` has one number per vertex: how much a path to it counts, False and True for 0 and 1. `origins` likewise:
+    how much a path from it counts; None: 1.
     `edges` asks for one score per arc instead of one per vertex, `squares` for Σ δ² after Σ δ. `endpoints` counts the
     ends of a path as vertices on it. `deterministic` asks for the same bits from every run on the same device. The
     length of a path, and with it the cutoff, is its number of hops; if `weighted`, the sum of its arcs' weights.
@@ -62,7 +64,7 @@ class BetweennessJob:
     """
 
     sources: npt.NDArray[np.int64]
-    targets: npt.NDArray[np.bool_] | None = None
+    targets: npt.NDArray[np.bool_ | np.float64] | None = None
     cutoff: float | None = None
     endpoints: bool = False
     edges: bool = False
@@ -71,11 +73,17 @@ class BetweennessJob:
     deterministic: bool = False
     weighted: bool = False
     out_of: int | None = None
+    origins: npt.NDArray[np.float64] | None = None
 
     @property
     def planned_sources(self) -> int:
         """The number of sources that blocks and preparations are planned for."""
         return len(self.sources) if self.out_of is None else self.out_of
+
+    @property
+    def has_demand(self) -> bool:
+        """Whether some pairs count neither 0 nor 1."""
+        return self.origins is not None or (self.targets is not None and self.targets.dtype != np.bool_)
 
 
 class Accumulation(Protocol):

@@ -216,7 +216,7 @@ class Fewer(Rule):
 class ByFunction(Rule):
     """A caller's own function of the `Sizes` of a level, which returns the number of a step: `Plan(…, rule=function)`.
 
-    Compiled loops cannot call it: it needs an engine whose loop over levels is in Python.
+    It is called before each level, on every engine.
 
     >>> ByFunction(lambda sizes: int(sizes.nf > sizes.n / 10), 2).choose(Sizes(n=100, m=1000, nf=20, mf=100, mu=900))
     1

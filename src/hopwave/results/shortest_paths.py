@@ -13,7 +13,7 @@ import numpy.typing as npt
 from hopwave import engines
 from hopwave.algebra.matrix import Matrix
 from hopwave.algorithms import bfs
-from hopwave.arrays import on_host
+from hopwave.arrays import ignoring, on_host
 from hopwave.display import drawing, html
 from hopwave.graph import Graph
 from hopwave.graph.row_operations import kept, row_of_each
@@ -92,6 +92,7 @@ class ShortestPaths(SearchResult):
         return found
 
     @cached_property
+    @ignoring("over")  # a sum that overflows is not equal to any distance
     def predecessors(self) -> npt.NDArray[np.int32]:  # type: ignore[override]
         """The vertex before each one on a shortest path. A source is its own predecessor; −1 if there is no path.
 
@@ -104,8 +105,7 @@ class ShortestPaths(SearchResult):
             return chosen
         part = self.matrix.to("cpu").rows
         d, length = self.distances, 1 if part.values is None else part.values
-        with np.errstate(over="ignore"):  # a sum that overflows is not equal to any distance
-            tight = kept(part, d[row_of_each(part, np)] + length == d[part.indices], np)
+        tight = kept(part, d[row_of_each(part, np)] + length == d[part.indices], np)
         on_paths = Graph.from_csr(tight.indptr, tight.indices, directed=True, check=False)
         found, _ = bfs.search(engines.engine("cpu"), on_paths, self.sources, SearchJob(), CATALOGUE["hopwave"])
         return np.where(self._has_path, found["predecessors"], np.int32(-1))

@@ -21,7 +21,7 @@ def write_arrays(stream: Any, arrays: Mapping[str, Any], *, packed: bool) -> Non
 
     numpy.savez leaves an archive behind if a write fails, whose deletion fails again, with a traceback on stderr.
     """
-    with _Archive(stream, "w", zipfile.ZIP_DEFLATED if packed else zipfile.ZIP_STORED) as archive:
+    with Archive(stream, "w", zipfile.ZIP_DEFLATED if packed else zipfile.ZIP_STORED) as archive:
         for name, array in arrays.items():
             entry = zipfile.ZipInfo(f"{name}.npy")
             entry.compress_type = archive.compression
@@ -42,8 +42,11 @@ def _write_array(place: Any, array: Any) -> None:
     place.write(array.reshape(-1).view(np.uint8).data)
 
 
-class _Archive(zipfile.ZipFile):
-    """An archive that writes its end where it is closed, and nothing when it is deleted."""
+class Archive(zipfile.ZipFile):
+    """An archive that does nothing when it is deleted, where zipfile's complains if Ctrl-C came while it was made.
+
+    It is read and written in `with` blocks: its end is written where it is closed.
+    """
 
     def __del__(self) -> None:
         """Do nothing."""

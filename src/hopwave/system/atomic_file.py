@@ -32,15 +32,11 @@ def replacing(path: str | os.PathLike[str], *, packed: bool = False) -> Iterator
     >>> with replacing("numbers.txt") as stream:  # doctest: +SKIP
     ...     _ = stream.write(b"1 2 3")
     """
-    target = Path(path).resolve()  # a link stays a link: the file that it points to is replaced
-    if target.is_dir():
-        raise IsADirectoryError(errno.EISDIR, "is a folder; give a file name", str(path))
+    target = checked(path)
     if target.exists() and not target.is_file():
         with target.open("wb") as stream:
             yield from _packing(stream, packed)
         return
-    if not target.parent.is_dir():
-        raise FileNotFoundError(errno.ENOENT, "no such folder to write to; make it first", str(target.parent))
     old = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
     _remove_strays(target)
     temporary = _unused(target)  # its name is known before it is there, so that an error at any moment removes it
@@ -61,6 +57,32 @@ def replacing(path: str | os.PathLike[str], *, packed: bool = False) -> Iterator
             raise KeyboardInterrupt from error
         raise
     _sync_folder(target.parent)
+
+
+def checked(path: str | os.PathLike[str]) -> Path:
+    """The file that `replacing` writes; raises what that would raise, so that it can be known before any work is done.
+
+    A file without permission to write is refused, although a rename could replace it.
+    """
+    target = Path(path).resolve()  # a link stays a link: the file that it points to is replaced
+    try:
+        there, is_folder, has_folder = target.exists(), target.is_dir(), target.parent.is_dir()
+    except PermissionError:  # of a folder above it
+        raise _not_writable("folder", target.parent) from None
+    if is_folder:
+        raise IsADirectoryError(errno.EISDIR, "is a folder; give a file name", str(path))
+    if not has_folder:
+        raise FileNotFoundError(errno.ENOENT, "no such folder to write to; make it first", str(target.parent))
+    if there and not os.access(target, os.W_OK):
+        raise _not_writable("file", target)
+    if not kind_of_special(target) and not os.access(target.parent, os.W_OK | os.X_OK):
+        raise _not_writable("folder", target.parent)
+    return target
+
+
+def _not_writable(what: str, path: Path) -> PermissionError:
+    reason = f"the {what} cannot be written to; give another, or change its permissions"
+    return PermissionError(errno.EACCES, reason, str(path))
 
 
 def _is_interrupt(error: BaseException | None) -> bool:
@@ -87,9 +109,8 @@ def _opened(temporary: Path, mode: int) -> IO[bytes]:
     while True:
         try:
             stream = open(temporary, "xb", opener=partial(os.open, mode=mode))  # noqa: SIM115
-        except PermissionError as error:  # its message names the temporary file
-            reason = "the folder cannot be written to; give another, or change its permissions"
-            raise PermissionError(error.errno, reason, str(temporary.parent)) from None
+        except PermissionError:  # its message names the temporary file
+            raise _not_writable("folder", temporary.parent) from None
         try:
             if fcntl is not None:
                 with suppress(OSError):  # a file system without locks, where nothing is removed as stray

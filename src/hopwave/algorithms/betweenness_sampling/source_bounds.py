@@ -53,7 +53,7 @@ import numpy.typing as npt
 from hopwave import engines
 from hopwave.algorithms.brandes import SourceRun
 from hopwave.algorithms.scaling import scale
-from hopwave.arrays import Array, Deferred, on_host, uploaded
+from hopwave.arrays import Array, Deferred, ignoring, on_host, uploaded
 from hopwave.graph import Graph
 from hopwave.planning.jobs import BetweennessJob, Floats
 
@@ -96,12 +96,12 @@ def with_squares(run: SourceRun, job: BetweennessJob) -> BetweennessJob:
 
 
 def deferred_bounds(
-    graph: Graph, job: BetweennessJob, sums: Floats, delta: float, normalized: bool, upload: bool
+    graph: Graph, job: BetweennessJob, sums: Floats, delta: float, normalized: bool, demand: float, upload: bool
 ) -> Array:
-    """The bounds of a sample, computed when they are first read. `upload`: put them on the GPU."""
+    """The bounds of a sample, computed when first read. `demand`: what 1 of the job means. `upload`: to the GPU."""
 
     def fetch() -> Array:
-        found = sample_bounds(graph, job, on_host(sums), delta, normalized)
+        found = sample_bounds(graph, job, on_host(sums), delta, normalized) * demand
         return uploaded(found) if upload else found
 
     return Deferred(fetch)
@@ -140,13 +140,16 @@ def leads_back(graph: Graph, job: BetweennessJob) -> bool:
     >>> leads_back(road, job), leads_back(road.with_weights(road.weights / 10), job)
     (True, False)
     """
-    if graph.directed or not job.weighted:
-        return not graph.directed
+    if graph.directed or job.has_demand:
+        return False
+    if not job.weighted:
+        return True
     lengths = np.asarray(graph.weights)
     whole: bool = np.array_equal(lengths, np.floor(lengths))
     return whole and float(lengths.max(initial=0.0)) * graph.n < 2.0**53
 
 
+@ignoring("divide", "invalid")  # some ranges may be 0, or all
 def ranges_of(graph: Graph, job: BetweennessJob, reach: npt.NDArray[np.int64], most: int) -> Floats:
     """R of each score: 0 for vertices that cannot be inside a path, else the largest R divided by a power of 2.
 
@@ -162,8 +165,7 @@ def ranges_of(graph: Graph, job: BetweennessJob, reach: npt.NDArray[np.int64], m
         ends = graph.degrees < 2 if not graph.directed else (graph.degrees == 0) | (graph.in_degrees == 0)
         ranges[ends] = 0.0
     largest = float(ranges.max(initial=0.0))
-    with np.errstate(divide="ignore", invalid="ignore"):  # some ranges may be 0, or all
-        halvings = np.floor(np.log2(largest / ranges))
+    halvings = np.floor(np.log2(largest / ranges))
     return np.where(ranges > 0, largest * np.exp2(-halvings), 0.0)
 
 
@@ -245,6 +247,7 @@ def _interval(mean: Floats, sample: Sample, square: Floats | None = None) -> tup
     return end(k * mean / N), end((k * mean + (N - k)) / N)
 
 
+@ignoring("divide", "invalid")
 def of_rows(mean: Floats, p: Floats, R: float) -> Floats:
     """The evidence per draw against a p above the mean, if draws are row sums of a symmetric matrix, divided by R.
 
@@ -257,13 +260,13 @@ def of_rows(mean: Floats, p: Floats, R: float) -> Floats:
     heavy = R * (1 - np.sqrt(1 - p / R))
     for cap in CAPS:
         t = np.minimum(cap * np.sqrt(p / R), 1.0)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            drawn, least = mean / t, np.minimum(p - heavy * (1 - t), t * np.sqrt(R * p)) / t
-            found = divergence(np.minimum(drawn, 1.0), np.minimum(least, 1.0))
+        drawn, least = mean / t, np.minimum(p - heavy * (1 - t), t * np.sqrt(R * p)) / t
+        found = divergence(np.minimum(drawn, 1.0), np.minimum(least, 1.0))
         best = np.where(drawn < least, np.fmax(best, found), best)
     return best
 
 
+@ignoring("divide", "invalid", "over")
 def best_bet(mean: Floats, square: Floats, k: int, p: Floats, needed: Floats) -> Floats:
     """The evidence against p of the best bet, minus log(number of bets). The bets' factors depend on `needed`.
 
@@ -276,11 +279,10 @@ def best_bet(mean: Floats, square: Floats, k: int, p: Floats, needed: Floats) ->
     spread = np.maximum(square - 2 * p * mean + p * p, 0.0) + 1e-14 * (square + mean * mean + p * p)  # for rounding
     best = np.zeros(len(mean))
     for variance in VARIANCES:
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            factor = np.minimum(np.sqrt(2 * (needed + price) / (k * variance * p * (1 - p))), MOST_LOST / room)
-            a = np.maximum(factor * room, 1e-6)
-            c = (-a - np.log1p(-a)) / (a * a)
-            evidence = k * factor * (np.abs(p - mean) - c * factor * spread)
+        factor = np.minimum(np.sqrt(2 * (needed + price) / (k * variance * p * (1 - p))), MOST_LOST / room)
+        a = np.maximum(factor * room, 1e-6)
+        c = (-a - np.log1p(-a)) / (a * a)
+        evidence = k * factor * (np.abs(p - mean) - c * factor * spread)
         best = np.fmax(best, evidence)
     return np.asarray(best - price)
 
@@ -297,7 +299,7 @@ def divergence(x: Floats, p: Floats) -> Floats:
 
 
 def load_bound(graph: Graph, job: BetweennessJob, sums: Floats, pairs: int) -> float:
-    """An upper bound of Σ p over all scores; infinite if none is known: along weights, and in a directed graph.
+    """An upper bound of Σ p over all scores; infinite if none is known: along weights, with demand, or if directed.
 
     >>> path = Graph.from_edges([0, 1], [1, 2])
     >>> job, sums = BetweennessJob(np.array([0])), np.array([0.0, 1.0, 0.0])
@@ -305,7 +307,7 @@ def load_bound(graph: Graph, job: BetweennessJob, sums: Floats, pairs: int) -> f
     True
     """
     n, counted = graph.n, 0 if job.edges else 1 if job.endpoints else -1  # what a path adds = its hops + counted
-    if job.weighted:
+    if job.weighted or job.has_demand:
         return math.inf
     if job.cutoff is not None:
         return max(float(job.cutoff) + counted, 0.0) * n * n / pairs + 1.0

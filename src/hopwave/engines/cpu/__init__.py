@@ -22,6 +22,7 @@ from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import new_board, thread_count
 from hopwave.engines.cpu.graph import CpuGraph
 from hopwave.engines.cpu.search import loop, state
+from hopwave.engines.cpu.search.own_rule import address_of
 from hopwave.engines.cpu.search.steps import EARLY_EXIT, KEEPS_OPEN, OPERAND_VISITED, ROWS_ALL
 from hopwave.graph import Graph
 from hopwave.planning.jobs import (
@@ -42,7 +43,6 @@ from hopwave.planning.jobs import (
     Swept,
 )
 from hopwave.planning.plan import Plan, Pull
-from hopwave.planning.rules import ByFunction
 from hopwave.planning.trace import Level
 
 NO_LIMIT = np.iinfo(np.int32).max
@@ -77,11 +77,6 @@ class Engine:
 
     def why_not(self, plan: Plan, job: SearchJob | BetweennessJob) -> str | None:
         if isinstance(job, SearchJob):
-            if isinstance(plan.rule, ByFunction):
-                return (
-                    f"plan {plan.name!r} has a function as its rule, which compiled code cannot call; use "
-                    "device='reference' or 'cuda', whose loops are in Python, or one of hopwave.planning.rules"
-                )
             return plan.why_not(job)
         if plan.regime == "batch":
             return f"plan {plan.name!r} shares reads among GPU threads; on the CPU use 'hopwave-block' or plan='auto'"
@@ -136,13 +131,14 @@ class Engine:
             search.loaded.degree_bits,
             fill_now,
             search.loaded.findable if plan.loop == "device" else -NO_LIMIT,
+            0,  # state.OWN_RULE
         )
         levels = min(search.loaded.n, limits[0]) + 1 if trace else 0
         buffer = np.empty((levels, state.TRACE_COLUMNS), np.int64)  # rows that no level needs cost nothing
-        given = here, search.sources, steps, rule, np.array(limits, np.int64), buffer, np.zeros(2, np.int64)
-        part = A, W, new_board(), *given
+        cells = np.array(limits, np.int64)
+        part = A, W, new_board(), here, search.sources, steps, rule, cells, buffer, np.zeros(2, np.int64)
         helpers, offsets = search.threads - 1, (A.indptr.itemsize, A.in_indptr.itemsize)
-        with compiling(loop.take_part):
+        with compiling(loop.take_part), address_of(plan.rule) as cells[state.OWN_RULE]:
             team.lead(helpers, loop.take_part, part, offsets)
         rows: list[list[int]] = buffer[: here[state.TRACED]].tolist()
         return rows

@@ -258,6 +258,22 @@ def noinline(typing):
 
 
 @intrinsic
+def call_address(typing, address, numbers):
+    """The int64 that the C function at an address returns for a tuple of numbers, each passed as int64."""
+
+    def build(context, builder, signature, arguments):
+        word, kinds = ir.IntType(64), signature.args[1]
+        values = [
+            context.cast(builder, builder.extract_value(arguments[1], i), kind, types.int64)
+            for i, kind in enumerate(kinds)
+        ]
+        kind = ir.FunctionType(word, [word] * len(values)).as_pointer()
+        return builder.call(builder.inttoptr(arguments[0], kind), values)
+
+    return types.int64(types.int64, numbers), build
+
+
+@intrinsic
 def trailing_zeros(typing, word):
     """The position of the lowest set bit; the word must not be 0."""
 

@@ -383,7 +383,7 @@ def copy_chunk(vertices, threads):
 
 
 def worth_sorting(arcs, fewer, vertices):
-    """Whether sorting the `fewer` arcs of a level is faster than gathering along the `arcs` of the level beside it.
+    """Whether it is faster to sort the arcs of one level (`fewer` of them) than to gather along those of its neighbour.
 
     Measured: gather 2 ns per arc, sort 10 ns per arc, one pass over all vertices 1 ns per vertex.
 

@@ -71,7 +71,7 @@ def bytes_needed(scale, edge_factor):
 
 
 class Rows:
-    """A Graph500 graph on the GPU, with the fields that search/workspace.Workspace reads; rows are columns too.
+    """A Graph500 graph on the GPU, with the fields that search/workspace.Workspace reads. It is undirected.
 
     vertices: 2^scale, as in the edge list. n: rows; vertices without arcs share one row. by_degree: if False, one row
     per vertex, in the order of ids, with neighbours in any order.

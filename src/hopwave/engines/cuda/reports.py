@@ -19,9 +19,9 @@ class Report:
 
     def __init__(self, size):
         self.size, self.device = size, cupy.cuda.Device()
-        waiting = _waiting.setdefault(size, [])
+        self._waiting = _waiting.setdefault(size, [])
         try:
-            self.memory, before = waiting.pop()
+            self.memory, before = self._waiting.pop()
         except IndexError:
             self.memory = _pool.malloc(size)
         else:
@@ -33,4 +33,4 @@ class Report:
 
     def __del__(self):
         if "memory" in self.__dict__:
-            _waiting[self.size].append((self.memory, self.device))
+            self._waiting.append((self.memory, self.device))

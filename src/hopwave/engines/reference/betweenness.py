@@ -2,7 +2,7 @@
 
     d   length of a shortest path from the source s          σ   number of shortest paths, a whole number of any size
     P   predecessors: u with d(u) + length == d(v), exactly  δ   dependency: Σ_t share of the paths to t that visit v
-    h   mean number of arcs on a shortest path               t   1 for a target, 0 for others
+    h   mean number of arcs on a shortest path               t   what a path from s to this target counts: mostly 1
 
 By hops, every arc is 1 long. Arcs that are kept several times are several paths. Self-loops are on none.
 """
@@ -119,7 +119,8 @@ class Accumulation:
         P = predecessors(self._out, d)
         sigma, delta = count_paths(self.graph, P, s), dict.fromkeys(d, 0.0)
         h = mean_arcs(P, sigma, s) if job.weighted else d
-        t = dict.fromkeys(d, 1.0) if job.targets is None else {v: float(job.targets[v]) for v in d}
+        demand = 1.0 if job.origins is None else float(job.origins[s])
+        t = {v: demand * (1.0 if job.targets is None else float(job.targets[v])) for v in d}
         found = due = ends = 0.0
         for v in reversed(sigma):
             for u, arc in P[v]:

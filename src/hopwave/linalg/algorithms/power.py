@@ -17,7 +17,7 @@ import numpy.typing as npt
 from hopwave.algebra.matrix import Matrix
 from hopwave.algebra.semiring import semiring
 from hopwave.algebra.vector import Vector
-from hopwave.arrays import Array, module_of
+from hopwave.arrays import Array, ignoring, module_of
 from hopwave.checks.numbers import is_number, is_whole
 from hopwave.engines import algebra
 from hopwave.errors import ConvergenceError, GraphError
@@ -41,14 +41,14 @@ class Rounds:
         return left
 
 
+@ignoring("over", "invalid")
 def settle(run: PowerIteration, enough: float, max_iter: int, what: str, remedy: str = "", before: int = 0) -> Any:
     """Repeat rounds until Σ |change| < enough; returns x. `before`: rounds made earlier, for the error message."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        rounds, left = 0, 0.0
-        while rounds < max_iter and left < np.inf:  # stop if x grows without end
-            rounds, left = rounds + 1, run.round()
-            if left < enough:
-                return run.x
+    rounds, left = 0, 0.0
+    while rounds < max_iter and left < np.inf:  # stop if x grows without end
+        rounds, left = rounds + 1, run.round()
+        if left < enough:
+            return run.x
     raise not_settled(before + rounds, left, enough, what, remedy)
 
 

@@ -153,7 +153,7 @@ def backward(A, own, shared, count, row, squares):
 
     Returns Σ δ, and what it must be: Σ (d - 1) over the targets.
     """
-    sigma, queue, levels, targets = own.sigma, own.queue, own.levels, shared.targets
+    sigma, queue, levels, targets = own.sigma, own.queue, own.levels, own.targets
     edges, extra = shared.limits[EDGES] != 0, np.float64(shared.limits[ENDPOINTS])
     cached = shared.limits[CACHED] != 0
     found, due, counted = 0.0, 0.0, 0.0

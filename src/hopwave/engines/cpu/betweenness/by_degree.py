@@ -46,8 +46,9 @@ class RenumberedAccumulation:
     """An accumulation in the new numbers. Between calls of advance, `total` is in the old ones."""
 
     def __init__(self, renumbered, job, plan, threads):
-        targets = None if job.targets is None else job.targets[renumbered.order]
-        inner = replace(job, sources=renumbered.rank[job.sources].astype(np.int64), targets=targets)
+        demand = {name: getattr(job, name) for name in ("targets", "origins") if getattr(job, name) is not None}
+        turned = {name: values[renumbered.order] for name, values in demand.items()}
+        inner = replace(job, sources=renumbered.rank[job.sources].astype(np.int64), **turned)
         self._run = Accumulation(renumbered.loaded, inner, plan, threads)
         self._old = (
             np.concatenate([renumbered.order, renumbered.order + renumbered.loaded.n])

@@ -20,7 +20,7 @@ from hopwave.engines.cpu.betweenness.extended import count_outward
 from hopwave.engines.cpu.betweenness.forward import forward
 from hopwave.engines.cpu.betweenness.run import Accumulation
 from hopwave.engines.cpu.betweenness.source import forget
-from hopwave.engines.cpu.betweenness.state import BEGINS, BLOCKS, CUTOFF, EDGES, EXTENDED, PULLS, READY
+from hopwave.engines.cpu.betweenness.state import BEGINS, BLOCKS, CUTOFF, EDGES, EXTENDED, PULLS, READY, aim
 from hopwave.engines.cpu.crew import thread_count
 from hopwave.engines.cpu.integers import ONE
 from hopwave.engines.cpu.intrinsics import (
@@ -49,7 +49,7 @@ SOLVED, TAKEN, ADDED = READY, READY + 16, READY + 32
 
 # What is kept of each source: σ̂ and shares (mantissas where counts are extended), levels, exponents, whether extended.
 Kept = namedtuple("Kept", "paths shares depth exponent extended")
-SharedState = namedtuple("SharedState", "sources targets kept total certificate control rule limits")
+SharedState = namedtuple("SharedState", "sources targets origins kept total certificate control rule limits")
 
 
 def kept_arrays(n):
@@ -79,7 +79,7 @@ def keep_extended(A, own, shared, source, paths, shares, depth, exponent):
     """The same with σ = mantissa · 2^exponent; a share lacks the factor 2^-exponent. Returns Σ of all flows and what it
     must be."""
     noinline()
-    indptr, indices, queue, targets = A.indptr, A.indices, own.queue, shared.targets
+    indptr, indices, queue, targets = A.indptr, A.indices, own.queue, own.targets
     n = own.sigma.size
     level, delta, power = np.full(n, -1, np.int64), np.zeros(n), np.zeros(n, np.int64)
     tail = count_outward(A, queue, source, shared.limits[CUTOFF], level, paths, power)
@@ -105,6 +105,7 @@ def solve(A, own, shared, number, row):
     kept, place, source = shared.kept, number % AT_ONCE, shared.sources[number]
     paths, shares, depth = kept.paths[place], kept.shares[place], kept.depth[place]
     kept.extended[place] = 0
+    aim(own, shared, number)
     count = forward(A, own, shared, source)
     if count < 0:
         forget(own.sigma, own.queue, own.levels[1 - count, BEGINS])
@@ -120,7 +121,7 @@ def solve(A, own, shared, number, row):
     for i in range(1, own.levels[count, BEGINS]):
         v = own.queue[i]
         shares[v] = -own.sigma[v]
-        ends += 1.0 if shared.targets.size == 0 else shared.targets[v]
+        ends += 1.0 if own.targets.size == 0 else own.targets[v]
     forget(own.sigma, own.queue, own.levels[count, BEGINS])
     shared.certificate[number, 0], shared.certificate[number, 1] = found + ends, due + ends
 
@@ -221,7 +222,7 @@ class EdgeAccumulation(Accumulation):
         control[FINISHED] = first
         self._control = control
         kept = self._loaded.spare("flows") or Kept(**allocate(kept_arrays(self._n)))
-        given = self.job.sources, self._targets, kept, self.total, self.certificate, control, self._rule, self._limits
+        given = self.job.sources, *self._demand, kept, self.total, self.certificate, control, self._rule, self._limits
         self._run(SharedState(*given), poll)
         self._loaded.leave("flows", kept, sum(array.nbytes for array in (kept.paths, kept.shares, kept.depth)))
         return self.done

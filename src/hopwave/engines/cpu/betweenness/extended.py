@@ -42,7 +42,7 @@ def extended_source(A, own, shared, source, row, squares):
     Only ratios σ(v)/σ(w) ≤ 1 of neighbours are ever formed, so that δ itself needs no exponent.
     """
     noinline()
-    indptr, indices, queue, targets = A.indptr, A.indices, own.queue, shared.targets
+    indptr, indices, queue, targets = A.indptr, A.indices, own.queue, own.targets
     n = own.sigma.size
     depth, delta = np.full(n, -1, np.int64), np.zeros(n)
     mantissa, exponent = np.zeros(n), np.zeros(n, np.int64)

@@ -50,7 +50,7 @@ class Accumulation:
         self._limits[state.CACHED] = n <= policy.CACHED_VERTICES
         self._limits[state.ALONG_ROWS] = policy.adds_along_rows(n, m, loaded.flat, job.planned_sources)
         self._rule = np.array([plan.rule.code, *plan.rule.parameters()])
-        self._targets = np.empty(0) if job.targets is None else job.targets.astype(np.float64)
+        self._demand = state.demand_of(job)
         self._states = []
 
     @property
@@ -81,7 +81,8 @@ class Accumulation:
         self._control = control
         shared = state.SharedState(
             sources=self.job.sources,
-            targets=self._targets,
+            targets=self._demand[0],
+            origins=self._demand[1],
             scores=self._empty_rows(rows),
             total=self.total,
             certificate=self.certificate,
@@ -98,7 +99,7 @@ class Accumulation:
             self._states = (self.reuses and self._loaded.spare("workers")) or []
         while len(self._states) < self.workers:
             self._states.append(self._worker_state())
-        states = self._states[: self.workers]
+        states = [one._replace(targets=state.own_targets(*self._demand)) for one in self._states[: self.workers]]
         try:
             with compiling(self.kernel):
                 run_workers(self.kernel, self.A, states, shared, poll)
@@ -130,7 +131,7 @@ class Accumulation:
         """Raise an error if a worker found that the job cannot be done."""
 
     def _worker_state(self):
-        return state.WorkerState(**allocate(state.worker_arrays(self._n, len(self.A.indices))))
+        return state.WorkerState(targets=np.empty(0), **allocate(state.worker_arrays(self._n, len(self.A.indices))))
 
 
 def workers_within(limit, workers, each):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from hopwave.engines.cpu.betweenness.state import demand_of
 from hopwave.engines.cpu.crew import check_threads
 from hopwave.engines.cpu.integers import ONE, U0, U1
 from hopwave.engines.cpu.intrinsics import COMPILED
@@ -15,7 +16,6 @@ from hopwave.engines.cpu.path_counts import LARGEST, rescale_level
 from hopwave.system.numba_cache import njit
 
 NO_CUTOFF = np.iinfo(np.int32).max
-NONE = np.empty(0)
 UNVISITED = np.int32(
     2**31 - 1
 )  # of a vertex that is not visited, above every depth: "is a successor" is then one comparison
@@ -40,9 +40,8 @@ class SmallAccumulation:
         job = self.job
         self.done = first
         if first < self.blocks:
-            targets = NONE if job.targets is None else job.targets.astype(np.float64)
             cutoff = NO_CUTOFF if job.cutoff is None else min(job.cutoff, NO_CUTOFF)
-            arrays = *self._loaded.rows, job.sources, targets, self.total, self.certificate
+            arrays = *self._loaded.rows, job.sources, *demand_of(job), self.total, self.certificate
             options = cutoff, self._loaded.degree_bits, job.endpoints, job.edges, job.squares
             try:
                 if not sum_dependencies(*arrays, *options):
@@ -64,7 +63,7 @@ class SmallAccumulation:
 
 @njit(**COMPILED)
 def sum_dependencies(
-    indptr, indices, sources, targets, total, certificate, cutoff, degree_bits, endpoints, edges, squares
+    indptr, indices, sources, targets, origins, total, certificate, cutoff, degree_bits, endpoints, edges, squares
 ):
     """Σ δ over the sources into total, of vertices or of arcs, and Σ δ² behind it; both sides of each certificate.
 
@@ -77,7 +76,7 @@ def sum_dependencies(
     extra = 1.0 if endpoints else 0.0
     for s in range(np.uint64(sources.size)):
         # The way out.
-        source = np.uint32(sources[s])
+        source, demand = np.uint32(sources[s]), origins[s] if origins.size else 1.0
         depth[source], sigma[source], queue[0] = 0, 1.0, source
         begin, end, used, level, bound = U0, U1, U0, np.int32(0), np.int64(0)
         while begin < end and end < n and level < cutoff:
@@ -123,7 +122,7 @@ def sum_dependencies(
                 for p in range(starts[i], starts[i + U1]):
                     gathered += share[successors[p]]
             delta = sigma[u] * gathered
-            weight = 1.0 if targets.size == 0 else targets[u]
+            weight = demand if targets.size == 0 else demand * targets[u]
             share[u] = (weight + delta) / sigma[u]
             if edges:
                 found += delta

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hopwave.engines.cpu.betweenness.backward import backward
 from hopwave.engines.cpu.betweenness.extended import extended_source
 from hopwave.engines.cpu.betweenness.forward import forward
-from hopwave.engines.cpu.betweenness.state import BEGINS, BLOCK_SIZE, BLOCKS, EXTENDED, LOCK, READY, SQUARES
+from hopwave.engines.cpu.betweenness.state import BEGINS, BLOCK_SIZE, BLOCKS, EXTENDED, LOCK, READY, SQUARES, aim
 from hopwave.engines.cpu.intrinsics import (
     COMPILED,
     INNER,
@@ -34,8 +34,10 @@ def forget(sigma, queue, reached):
 
 
 @njit(**INNER)
-def one_source(A, own, shared, source, row, squares):
+def one_source(A, own, shared, number, row, squares):
     """Add what one source contributes to the scores to row. Returns both sides of its certificate."""
+    source = shared.sources[number]
+    aim(own, shared, number)
     count = forward(A, own, shared, source)
     if count < 0:
         forget(own.sigma, own.queue, own.levels[1 - count, BEGINS])
@@ -105,5 +107,5 @@ def take_sources(A, own, shared):
         row = scores[block % scores.shape[0]]
         squares = row[n:] if shared.limits[SQUARES] else row[:0]
         for i in range(block * size, min((block + 1) * size, sources.size)):
-            shared.certificate[i, 0], shared.certificate[i, 1] = one_source(A, own, shared, sources[i], row, squares)
+            shared.certificate[i, 0], shared.certificate[i, 1] = one_source(A, own, shared, i, row, squares)
         finish_block(shared, block)

@@ -1,6 +1,6 @@
 """What betweenness from one source works on: a worker's own arrays, and what all workers share.
 
-    σ̂   path counts over 2^shift, one shift per level         t   1 for a target, 0 for others (mostly, all are targets)
+    σ̂   path counts over 2^shift, one shift per level         t   what a path to a vertex counts, mostly 1
     δ   dependencies: δ(v) = Σ σ(v)/σ(w) · (t(w) + δ(w)) over the successors w of v
 
 Encodings
@@ -18,20 +18,45 @@ from collections import namedtuple
 
 import numpy as np
 
+from hopwave.engines.cpu.intrinsics import INNER
 from hopwave.engines.cpu.workers import CONTROL_CELLS
 from hopwave.engines.ledger import Array, declare
+from hopwave.system.numba_cache import njit
 
 # One worker's arrays. levels: one row per level, with the columns below; starts: where a vertex's successors begin;
 # gathered: what the vertices of a pulled level take from their successors; on the way out, the sums of 64 vertices.
-WorkerState = namedtuple("WorkerState", "sigma gathered queue starts successors levels visited")
+WorkerState = namedtuple("WorkerState", "sigma gathered queue starts successors levels visited targets")
 # scores: one row per block in work, with Σ δ², where wanted, behind Σ δ; total: what is committed. targets is empty
-# where all vertices are targets; certificate: two numbers per source (algorithms/brandes.certify).
-SharedState = namedtuple("SharedState", "sources targets scores total certificate control rule limits")
+# where every vertex counts 1 as a target, and so are origins, one number per source, where every source counts 1.
+# certificate: two numbers per source (algorithms/brandes.certify).
+SharedState = namedtuple("SharedState", "sources targets origins scores total certificate control rule limits")
+
+
+@njit(**INNER)
+def aim(own, shared, number):
+    """Set what the targets of a source count, if its paths count more or less than those of other sources."""
+    if shared.origins.size:
+        demand = shared.origins[number]
+        for v in range(own.targets.size):
+            own.targets[v] = demand * shared.targets[v]
+
+
+def demand_of(job):
+    """What targets and sources count, as workers read it: see SharedState."""
+    targets = np.empty(0) if job.targets is None else job.targets.astype(np.float64)
+    if job.origins is None:
+        return targets, np.empty(0)
+    return targets if targets.size else np.ones(len(job.origins)), job.origins[job.sources]
+
+
+def own_targets(targets, origins):
+    """The targets of one worker: those of all workers, or where sources differ, an array of its own."""
+    return np.empty_like(targets) if origins.size else targets
 
 
 def worker_arrays(n, m):
-    """The arrays of a WorkerState. Pages that nobody writes to cost nothing: a level takes one row of levels, and
-    successors are written by pushed levels alone."""
+    """The arrays of a WorkerState, but for targets. Pages that nobody writes to cost nothing: a level takes one row of
+    levels, and successors are written by pushed levels alone."""
     arc = np.uint32 if m < 2**32 else np.uint64
     return (
         declare(np.float64, huge=True, sigma=n, gathered=max(n, 64))

@@ -34,7 +34,7 @@ EVERY = np.uint32(2**32 - 1)  # the target of a search that settles all vertices
 def walk_back(own, shared, settled, row, squares):
     """δ from the vertices settled last to the source. Returns Σ δ, and what it must be."""
     noinline()
-    nodes, order, before, targets = own.nodes, own.order, own.before, shared.targets
+    nodes, order, before, targets = own.nodes, own.order, own.before, own.targets
     edges, extra = shared.limits[state.EDGES] != 0, np.float64(shared.limits[state.ENDPOINTS])
     inner = 0.0 if edges else 1.0  # a path over h arcs has h - 1 inner vertices
     found, due, counted = 0.0, 0.0, 0.0
@@ -73,9 +73,10 @@ def walk_back(own, shared, settled, row, squares):
 
 
 @njit(**INNER)
-def one_source(A, own, shared, source, row, squares):
+def one_source(A, own, shared, number, row, squares):
     """Add what one source contributes to row. Returns both sides of its certificate; negative if it cannot."""
-    settled, greatest, flat = dijkstra.search(A, own, source, EVERY)
+    state.aim(own, shared, number)
+    settled, greatest, flat = dijkstra.search(A, own, shared.sources[number], EVERY)
     if not flat and greatest <= TOO_MANY:
         found, due = walk_back(own, shared, settled, row, squares)
     else:
@@ -100,7 +101,7 @@ def take_weighted_sources(A, own, shared):
         row = scores[block % scores.shape[0]]
         squares = row[n:] if shared.limits[state.SQUARES] else row[:0]
         for i in range(block * size, min((block + 1) * size, sources.size)):
-            found, due = one_source(A, own, shared, sources[i], row, squares)
+            found, due = one_source(A, own, shared, i, row, squares)
             if found < 0.0:
                 return
             shared.certificate[i, 0], shared.certificate[i, 1] = found, due

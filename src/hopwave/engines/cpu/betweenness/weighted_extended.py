@@ -110,7 +110,7 @@ def extended_source(own, shared, backwards, row, squares):
     Only ratios σ(u)/σ(v) ≤ 1 of neighbours are formed, so that δ and the mean number of arcs need no exponent.
     """
     noinline()
-    before, targets, n = own.before, shared.targets, own.distance.size
+    before, targets, n = own.before, own.targets, own.distance.size
     edges, extra = shared.limits[EDGES] != 0, np.float64(shared.limits[ENDPOINTS])
     inner = 0.0 if edges else 1.0
     mantissa, exponent = extended_counts(own, backwards)

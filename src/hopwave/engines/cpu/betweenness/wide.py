@@ -17,6 +17,7 @@ import numpy as np
 from hopwave.engines.cpu import policy, team
 from hopwave.engines.cpu.betweenness import wide_kernels as kernels
 from hopwave.engines.cpu.betweenness.run import NO_CUTOFF, Accumulation, workers_within
+from hopwave.engines.cpu.betweenness.state import demand_of
 from hopwave.engines.cpu.betweenness.wide_levels import WideState, wide_arrays
 from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import new_board, thread_count
@@ -56,7 +57,7 @@ class WideAccumulation:
         self._limits[kernels.PULLS] = policy.pulls_of(plan, loaded)
         self._limits[kernels.BUCKET_BITS] = policy.bucket_bits(n)
         self._rule = np.array([plan.rule.code, *plan.rule.parameters()])
-        self._targets = NOTHING if job.targets is None else job.targets.astype(np.float64)
+        self._targets, self._origins = demand_of(job)
         self._states = []
 
     done = property(lambda self: int(self._done[kernels.DONE]))
@@ -80,14 +81,14 @@ class WideAccumulation:
 
     def _add(self, number):
         """Add one source to the total, all threads on it."""
-        state = self._states[0]._replace(total=self.total, targets=self._targets)
+        state = self._states[0]._replace(total=self.total)
         if not self._work_on(number, state, self._done):
             self._add_by_one(number)
 
     def _add_at_once(self, number, poll):
         """Add as many sources as there are teams, each by its own; sums are added to the total in their order."""
         numbers = range(number, min(number + self.teams, self.blocks))
-        states = [state._replace(targets=self._targets) for state in self._states]
+        states = self._states
         counted, control = [False] * len(numbers), new_control()
         control[FINISHED] = number
 
@@ -106,6 +107,8 @@ class WideAccumulation:
         """One team's source, in compiled code. Returns whether its path counts are small enough for this way."""
         A, kind, helpers = self.loaded.adjacency("any"), kernels.take_part, self.workers - 1
         source = np.int64(self.job.sources[number])
+        demand = self._origins[number] if self._origins.size else 1.0
+        state = state._replace(targets=self._targets if demand == 1.0 else demand * self._targets)
         part = A, state, new_board(), source, self._limits, self._rule, self.certificate[number], done
         with compiling(kind):
             team.lead(helpers, kind, part, (A.indptr.itemsize, A.in_indptr.itemsize))

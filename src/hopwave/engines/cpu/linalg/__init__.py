@@ -169,7 +169,7 @@ class Algebra(Passes, linalg.Algebra):
         return Vector.dense(out, found, int(board[FOUND])), Touched(work)
 
     def _hubs(self, A: Matrix, half: Half, part: Rows, product: Product) -> Array:
-        """Each row's entry in the fullest column, where any term will do and enough pulls came before this one."""
+        """Each row's entry in the fullest column; none before some pulls, or where one term is not enough."""
         if not (product.early_exit and product.add.any_term and product.structure_only and product.term != "a"):
             return NO_ROWS
         half.pulls += 1

@@ -9,7 +9,7 @@ from hopwave.engines.cpu.views import unsigned_rows
 from hopwave.graph.csr import Rows
 from hopwave.system.numba_cache import njit
 
-SHORT = 16  # entries left of a row from which on they are looked at one by one
+SHORT = 16  # with this many entries of a row left, they are looked at one by one
 
 
 @njit(**COMPILED)

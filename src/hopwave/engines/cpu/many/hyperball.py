@@ -17,6 +17,7 @@ import math
 
 import numpy as np
 
+from hopwave.arrays import ignoring
 from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import FOUND, NEXT_CHUNK, share
 from hopwave.engines.cpu.intrinsics import COMPILED, INNER, atomic_add
@@ -50,14 +51,14 @@ def hyperball(loaded, job, poll, threads):
             poll(len(around) - 1)
 
 
+@ignoring("over")
 def first_counters(n, precision, seed):
     """The counters of balls of one vertex each."""
-    with np.errstate(over="ignore"):
-        h = np.arange(n, dtype=np.uint64) + np.uint64(seed)
-        for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 1)):  # the mixer of SplitMix64
-            h = (h ^ (h >> np.uint64(shift))) * np.uint64(factor)
-        rest = (h >> np.uint64(precision)) | np.uint64(1 << (63 - precision))
-        lowest_bit = rest & (~rest + np.uint64(1))
+    h = np.arange(n, dtype=np.uint64) + np.uint64(seed)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 1)):  # the mixer of SplitMix64
+        h = (h ^ (h >> np.uint64(shift))) * np.uint64(factor)
+    rest = (h >> np.uint64(precision)) | np.uint64(1 << (63 - precision))
+    lowest_bit = rest & (~rest + np.uint64(1))
     counters = np.zeros((n, 1 << precision), np.uint8)
     rank = np.frexp(lowest_bit.astype(np.float64))[1]
     counters[np.arange(n), (h & np.uint64((1 << precision) - 1)).astype(np.intp)] = rank

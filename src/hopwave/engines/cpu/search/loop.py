@@ -19,7 +19,7 @@ import numpy as np
 
 from hopwave.engines.cpu import crew
 from hopwave.engines.cpu.integers import U1, U6, U63
-from hopwave.engines.cpu.intrinsics import COMPILED, INNER, nanoseconds, noinline, uncounted
+from hopwave.engines.cpu.intrinsics import COMPILED, INNER, call_address, nanoseconds, noinline, uncounted
 from hopwave.engines.cpu.path_counts import LARGEST, rescale_level
 from hopwave.engines.cpu.policy import CHUNK_SIZES, LARGE_SHARE, MANY_MARKS, SMALL_LEVEL
 from hopwave.engines.cpu.search import frontier, state, steps
@@ -121,7 +121,7 @@ def lead(A, W, board, here, sources, plan, rule, limits, trace, clock):
     indptr, indices, parent, queue, bitmaps = A.indptr, A.indices, W.parent, W.queue, W.bitmaps
     segments, sigma, n, words = W.segments, W.sigma, W.parent.size, W.visited.size
     m, counting = np.int64(indptr[n]), sigma.size > 0
-    fill_now = limits[state.READS_DISTANCES] != 0 or counting
+    fill_now, own_rule = limits[state.READS_DISTANCES] != 0 or counting, limits[state.OWN_RULE]
     by_regions(A, W, board, steps.INIT, region_chunk(words, threads), ZERO, np.int64(fill_now), ZERO, threads)
     mf, without_in_arcs = visit_sources(A, W, sources)
     findable = limits[state.WITH_IN_ARCS] + without_in_arcs
@@ -135,7 +135,12 @@ def lead(A, W, board, here, sources, plan, rule, limits, trace, clock):
     count, traced = np.int64(1), ZERO  # segments, and rows of the trace
     while nf != 0 and reached != findable and depth < limit and not overflowed:
         began = nanoseconds(clock) if trace.size else ZERO
-        choice = frontier.choose(np.int64(rule[0]), rule[1], rule[2], n, m, nf, mf, mu, nf0, mf0, last)
+        if own_rule:
+            choice = call_address(own_rule, (n, m, nf, mf, mu, nf0, mf0, last))
+            if choice < 0:  # it failed
+                break
+        else:
+            choice = frontier.choose(np.int64(rule[0]), rule[1], rule[2], n, m, nf, mf, mu, nf0, mf0, last)
         flags = plan[choice, state.STEP_FLAGS]
         if plan[choice, state.IS_PULL]:
             level = np.int64(-1) if fill_now else depth

@@ -34,8 +34,9 @@ def workspace_arrays(n, threads):
 
 
 # limits: the deepest level, threads, bits of the greatest in-degree, whether a step reads distances during the search,
-# and how many vertices have in-arcs (or a negative number: look until the frontier is empty).
-DEPTH_LIMIT, THREADS, DEGREE_BITS, READS_DISTANCES, WITH_IN_ARCS = range(5)
+# how many vertices have in-arcs (or a negative number: look until the frontier is empty), and the address of a caller's
+# own rule, or 0.
+DEPTH_LIMIT, THREADS, DEGREE_BITS, READS_DISTANCES, WITH_IN_ARCS, OWN_RULE = range(6)
 # plan: one row per step. rule: its code in hopwave/planning/rules.py and its two parameters.
 IS_PULL, STEP_FLAGS, IS_ASYNCHRONOUS = range(3)
 

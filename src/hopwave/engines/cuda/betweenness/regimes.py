@@ -257,7 +257,7 @@ def lanes_for(k: int) -> int:
 
 
 def batch_arrays(n: int, batches: int, lanes: int, slots: int) -> dict[str, Array]:
-    """The arrays of batches, beside a mask per level. slots: for partial sums of lists that were cut.
+    """The arrays of batches; each level has a mask in addition. slots: of partial sums, for lists that were cut.
 
     counts: σ and δ. tallies: per source, what its last level found, and all levels together. sums: Σ (d - 1) or Σ d,
     and the targets reached.

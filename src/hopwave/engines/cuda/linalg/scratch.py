@@ -15,6 +15,7 @@ from hopwave.engines.cuda.buffers import NamedBuffers
 from hopwave.engines.cuda.launch import BLOCK, NULL, WARP, kernels
 from hopwave.engines.cuda.linalg.semiring_source import RING, c_type
 from hopwave.engines.cuda.records import record
+from hopwave.engines.cuda.reports import Report
 
 PROGRESS = record("linalg/products.cuh", "Progress", "u64 found touched cut done")
 PIECE = 512  # kernels/linalg/products.cuh
@@ -87,10 +88,10 @@ class StreamScratch(NamedBuffers):
     def slot(self):
         """A place in host memory to which kernels write their counts."""
         if not self.slots:
-            page = cupy.cuda.alloc_pinned_memory(SLOTS * SLOT)
+            page = Report(SLOTS * SLOT)
             self.pages.append(page)
-            view = np.frombuffer(page, np.uint64, SLOTS * SLOT // 8)
-            self.slots += [(view[4 * i : 4 * i + 3], np.uint64(page.ptr + SLOT * i)) for i in range(SLOTS)]
+            view, begin = page.view(np.uint64, SLOTS * SLOT // 8), page.memory.ptr
+            self.slots += [(view[4 * i : 4 * i + 3], np.uint64(begin + SLOT * i)) for i in range(SLOTS)]
         return self.slots.pop()
 
 

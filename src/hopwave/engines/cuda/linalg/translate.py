@@ -60,7 +60,7 @@ class Symbol:
         return Symbol(text, kind, self.path)
 
     def __bool__(self):
-        """The outcome that this path takes; a new condition ends the path."""
+        """Whether the condition holds on the path that is being traced; a condition not met before ends the trace."""
         return self.path.outcome(self)
 
     def __pow__(self, other):
