@@ -39,8 +39,44 @@ LARGE = 1 << 24  # arcs from which on triangles are counted once a turn
 TITLE = "The six kernels of the GAP benchmark beside GAPBS, on the CPU"
 NOTE = """\
 Wall time of the public call, warm, beside the time that GAPBS's program prints for its kernel; the best of some rounds
-each, one after the other. Below the aim, hopwave is ahead by more than was asked.
+each, in turns. Below the aim, hopwave is ahead by more than was asked.
 """
+NOTES = {
+    "cpu-gap-kernels-16": f"""\
+{NOTE}
+One run on the 16 cores of the H200's host, while other jobs used the GPU. About the misses, from logs of every job, an
+hour earlier on the same kind of machine: when it was opened, when the leader was done, when the last helper was. Since
+then components have fewer blocks, hubs are dealt out one by one in shortest paths, and buckets of graphs without hubs
+are wider; these were not logged again. Between two visits ratios differ by up to 0.2. "By inference" marks what was not
+measured by itself.
+
+- PageRank of the grid: nine rounds of 0.75 ms are 6.7 of 7.3 ms, 3 ns per arc and thread; waiting is 0.08 ms, Python
+  0.26. A loop for rows without weights alone took 0.94 to 1.0 of the time on an Arm core, and was left out.
+- Components of Delaunay 18: 1.66 of 2.3 ms are links along second arcs, 100 ns per vertex and thread, though one core
+  alone takes 35 to 50 on Arm: by inference, cores take the lines of `parent` from each other. Kron 20: links 1.6 of 4.8
+  ms, the arcs outside of the largest tree 1.1, numbering 1.2, all threads at work throughout. Joining trees inside
+  blocks first was tried: twice the time on the grid on one core.
+- Triangles: small world 1.07 of 1.2 ms and Delaunay 18 1.9 of 2.2 are the walk along rows itself, 0.04 and 0.14 are
+  waiting, 0.1 Python; 0.63 of 0.69 on the grid.
+- sssp of the small world: 16 rounds take 3.5 of 4.3 ms, 43 ns per arc and thread, and 1.05 arcs are followed per arc;
+  waiting is 0.14 ms, the leader alone 0.2, Python 0.33. By inference, distances that other threads have just written.
+  Wider or narrower buckets: 4.6 to 5.4 ms. Delaunay 18: 75 rounds of 0.09 ms and 1.2 ms of waiting, of 8.7; half the
+  width 9.8 beside 10.2. Kron 20, before hubs were dealt out: 5.2 of 39.6 ms the leader alone, 4.4 waiting, most of it
+  for one block of hubs. Uniform 20: 47 ms, and 38 with four times the width, which it has now. Tried on Arm cores and
+  left out: blocks of 16 entries instead of 64, and distances of neighbours fetched ahead.
+- bfs: of 0.59 ms of the small world, 0.13 are Python, 0.24 four pushes, 0.13 three pulls. Delaunay 18: 185 levels of 12
+  µs and 2.8 of waiting. The grid: 1,585 levels of 5.7 µs, 3.2 of waiting and 0.7 between two.
+- bc: on one thread, before and after the jobs, are 0.6 of 5.0 ms of the small world and 2.5 of 17.3 of Delaunay 18; the
+  grid has a thread per source and no jobs.
+- A search of kron 16 was not logged; Python around one takes 0.1 to 0.2 ms on this machine, as much as such a search.
+
+Other questions on kron 18, 16 threads, ms (aim), in the same run: core_numbers 46 (40), is_bipartite 7.2 (2), hits 208
+(60), validate 24 (15), shortest_path along weights 10.4 (3; 171 an hour earlier), sssp_many of 16 sources 101 (60),
+bfs_many of 64 69 (25). An hour earlier, beside more jobs: edge betweenness of 16 sources 137 (60), label_propagation
+131 (100), triangles of each vertex 266 (100), maximal_independent_set 19 (20), subgraph 10 (20), to_undirected 51 (15),
+generate.kronecker 200 (40), eigenvector of Delaunay 18 3.2 at tol = 1e-4 and 112 at 1e-6 (30). No profile of these.
+""",
+}
 
 
 def trials(folder: Path, threads: int, program: str, *options: object) -> float:
@@ -187,7 +223,7 @@ def main() -> None:
                 row |= {"GAPBS ms": theirs, "hopwave / GAPBS": ours / theirs, "aim": AIMS[kernel]}
                 print(row, flush=True)
                 rows.append(row)
-            publish(options.name, TITLE, rows, NOTE)
+    publish(options.name, TITLE, rows, NOTES.get(options.name, NOTE))
 
 
 if __name__ == "__main__":
