@@ -15,14 +15,3 @@ BEST_SEARCH = {
     "luxembourg_osm": (19.2, "TurboBFS"),
     "osm-netherlands-cities": (15.4, "GSWITCH"),
 }
-
-# Times of two papers' own programs on the same GPU, from the same collection; XBFS: its kernels alone.
-PEERS = {
-    "email-Enron": {"XBFS": 0.57, "Gunrock 1.2": 0.79},
-    "kron18e43": {"XBFS": 0.40, "Gunrock 1.2": 0.55},
-    "kron21e44": {"XBFS": 0.87, "Gunrock 1.2": 0.64},
-    "rmat22e64": {"XBFS": 1.33, "Gunrock 1.2": 0.73},
-    "uniform20e16": {"XBFS": 0.59, "Gunrock 1.2": 0.80},
-    "grid1000": {"XBFS": 90.0, "Gunrock 1.2": 146.0},
-    "luxembourg_osm": {"XBFS": 45.0, "Gunrock 1.2": 108.0},
-}

@@ -27,16 +27,7 @@ from typing import Any
 
 from benchmarks import setting
 from benchmarks.gpu import values as gpu_values
-from benchmarks.papers import (
-    ablations_page,
-    authors_page,
-    exhibits_page,
-    hiragushi_page,
-    pushpull_page,
-    turbo_kernels_page,
-    turbobc_page,
-    xbfs_page,
-)
+from benchmarks.papers import authors_page, exhibits_page, turbo_kernels_page
 from benchmarks.questions import page as questions_page
 from benchmarks.sanitize import page as sanitize_page
 
@@ -45,18 +36,13 @@ RESULTS = setting.ROOT / "benchmarks" / "results"
 TEMPLATES = setting.ROOT / "benchmarks" / "templates"
 EACH = re.compile(r"^each (\w+): ", re.MULTILINE)
 VALUES: dict[str, Callable[[list[Record]], Record]] = {
-    "gpu-ablations": ablations_page.values,
     "gpu-authors": authors_page.values,
     "gpu-betweenness": gpu_values.betweenness,
     "gpu-hopwave": gpu_values.hopwave,
-    "gpu-pushpull": pushpull_page.values,
     "gpu-scale": gpu_values.scale,
     "gpu-search": gpu_values.search,
     "gpu-turbo-kernels": turbo_kernels_page.values,
-    "gpu-turbobc": turbobc_page.values,
-    "gpu-xbfs": xbfs_page.values,
     "questions": questions_page.values,
-    "ranks-weak-h200": hiragushi_page.weak_scaling,
     "sanitizer": sanitize_page.values,
 }
 

@@ -95,7 +95,8 @@ def fuzzed(results: Path = RESULTS) -> dict[str, Tried]:
     for name in dict.fromkeys(row["fuzzer"] for row in rows):
         runs = [row for row in rows if row["fuzzer"] == name]
         dates, failed = [row["date"] for row in runs], [row["date"] for row in runs if row["wrong"]]
-        whole = next((f", {row['whole']} of {row['of']} questions to their end" for row in runs if "whole" in row), "")
+        longest = max((row for row in runs if "whole" in row), key=lambda row: row["inputs"], default=None)
+        whole = f", {longest['whole']} of {longest['of']} questions to their end" if longest else ""
         found[name] = Tried(
             name, sum(row["inputs"] for row in runs), sum(row["minutes"] for row in runs), min(dates), max(dates),
             max(failed, default=""), whole,

@@ -6,15 +6,12 @@ from typing import Any
 
 import cupy
 import numpy as np
-from scipy.sparse import csgraph
 
 import hopwave as hw
 from hopwave import Graph
-from hopwave.engines.cuda.kronecker import edges
 from hopwave.papers.graphs import mycielskian_ends
 
 Ends = tuple[int, Any, Any]  # vertices, and the two ends of every edge
-MOST_FOR_SCIPY = 5_000_000  # most arcs of a graph for SciPy, which it searches in well under a second
 
 
 def kronecker_ends(scale: int, edge_factor: int) -> Ends:
@@ -77,22 +74,6 @@ def kronecker(scale: int, edge_factor: int) -> Graph:
     return made(*kronecker_ends(scale, edge_factor))
 
 
-def kronecker_on_gpu(scale: int, edge_factor: int) -> Graph:
-    """The graph of generate.kronecker(scale, edge_factor, seed=1), drawn, built and left on the GPU."""
-    source, target = edges(scale, 1, 0, edge_factor << scale, np.int32)
-    graph = Graph.from_edges(source, target, n=1 << scale)
-    del source, target
-    cupy.get_default_memory_pool().free_all_blocks()
-    return graph
-
-
-LARGE = {  # the R-MAT graphs of push-pull's Table 3
-    "rmat22e64": lambda: kronecker_on_gpu(22, 64),
-    "rmat23e32": lambda: kronecker_on_gpu(23, 32),
-    "rmat24e16": lambda: kronecker_on_gpu(24, 16),
-}
-
-
 def uniform(n: int, m: int) -> Graph:
     return made(*uniform_ends(n, m))
 
@@ -107,22 +88,3 @@ def sources_of(graph: Graph, count: int) -> list[int]:
     random = np.random.default_rng(7)
     inside = np.flatnonzero(reached & (graph.degrees > 0))
     return [int(s) for s in random.choice(inside, min(count, len(inside)), replace=False)]
-
-
-def verified_searches(graph: Graph, count: int) -> tuple[list[int], list[Any]]:
-    """Sources in the largest component and their distances on the GPU, by `hopwave-gpu`.
-
-    Those of the first source are compared with SciPy's, unless the graph is too large.
-    """
-    own = {"predecessors": False, "plan": "hopwave-gpu", "device": "cuda"}
-    degrees = cupy.asarray(graph.degrees)
-    reached = cupy.asarray(hw.bfs(graph, int(degrees.argmax()), **own).distances) >= 0  # type: ignore[arg-type]
-    inside = cupy.flatnonzero(reached & (degrees > 0)).get()
-    sources = np.random.default_rng(7).choice(inside, count, replace=len(inside) < count).tolist()
-    right = [cupy.asarray(hw.bfs(graph, source, **own).distances) for source in sources]  # type: ignore[arg-type]
-    if graph.m <= MOST_FOR_SCIPY:
-        order, before = csgraph.breadth_first_order(graph.to("cpu").to_scipy(np.float64), sources[0])
-        found = right[0].get()
-        if not np.array_equal(found[order[1:]], found[before[order[1:]]] + 1) or (found >= 0).sum() != len(order):
-            raise SystemExit("hopwave-gpu disagrees with SciPy")
-    return sources, right

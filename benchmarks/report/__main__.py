@@ -101,7 +101,7 @@ class Page:
                 numbers = sum(len(row.points) for chart in charts_ for row in chart.rows)
                 yield f"<li><b>{escape(group)}</b>: {len(charts_)} charts, {numbers:,} numbers<ul>"
                 for chart in charts_:
-                    title = chart.title.removeprefix(f"{group}, ")
+                    title = chart.heading.removeprefix(f"{group}, ")
                     yield f'<li><a href="#{chart.key}">{escape(title)}</a> <small>{chart.unit}</small></li>'
                 yield "</ul></li>"
 
@@ -124,7 +124,7 @@ class Page:
         note = f"<p>{escape(chart.note)}</p>" if chart.note else ""
         key = chart.key
         return f"""<section class="chart" id="{key}" data-measure="{chart.kind}" aria-labelledby="{key}-title">
-<h2 id="{key}-title">{escape(chart.title)} <small>{chart.unit}</small></h2>
+<h2 id="{key}-title">{escape(chart.heading)} <small>{chart.unit}</small></h2>
 <p class="legend soft">{legend}</p>
 <div class="plot"><svg class="grid" aria-hidden="true">{drawing.grid(axis)}</svg>
 <ol>

@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from benchmarks.papers.exhibits_page import NAMES
+from benchmarks.papers.exhibits_page import MOST, NAMES
 from benchmarks.report import facts
 from benchmarks.setting import MACHINE, remarks
 
@@ -76,6 +76,11 @@ class Chart:
         return re.sub(r"[^\w]+", "-", f"{self.name}-{self.title}-{self.unit}".lower()).strip("-")
 
     @property
+    def heading(self) -> str:
+        """The title, without the unit that tells charts of one file apart: it stands beside the heading."""
+        return self.title.removesuffix(f", {self.unit}")
+
+    @property
     def kind(self) -> str:
         """What is measured: a key of KINDS."""
         first = self.unit.partition(" ")[0]
@@ -103,7 +108,7 @@ def newest_runs(file: Path) -> list[Run]:
     lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
     if "number" not in lines[-1]:
         return [newest_run(file, lines)]
-    shown = [line for line in lines if line["rows"]]
+    shown = [line for line in lines if 0 < len(line["rows"]) <= MOST]  # a paper's own page draws its clouds of points
     return [
         Run(
             file.stem, f"{NAMES[one['paper']]}, {one['number']}: {one['title']}", one["where"], one["note"], one["rows"]

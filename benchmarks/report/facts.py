@@ -12,7 +12,6 @@ from functools import cache
 from typing import Any
 
 from benchmarks.before import BEST_SEARCH
-from benchmarks.papers.turbobc_page import EXACT, PAPER
 from hopwave.papers.turbobfs import TABLE_I, TABLE_II
 from hopwave.planning.catalogue import CATALOGUE
 
@@ -20,7 +19,7 @@ TITLES = {  # of files without a page
     "building": "Edges into a graph, beside SciPy",
     "reading": "Reading a Matrix Market file, beside SciPy",
 }
-FIRST = ("cpu-search", "gpu-hopwave", "gpu-search", "cpu-betweenness", "gpu-betweenness", "gpu-turbobc", "graph500")
+FIRST = ("cpu-search", "gpu-hopwave", "gpu-search", "cpu-betweenness", "gpu-betweenness", "graph500")
 PARTS = {"single": "one source", "sampled": "64 sources", "exact": "all sources", "agree": "beside the CPU"}
 PARAMETERS = {  # numbers that belong to the label of a row
     *("threads", "threads per rank", "threads a rank", "ranks", "scale", "edge factor", "entries", "epsilon", "edges"),
@@ -47,7 +46,6 @@ NOT_IN_LABELS = {  # text about how numbers were made
 ASSUMED = {  # columns without a unit in their name
     "gpu-calls": (("wall", "device", "aim"), "ms"),
     "gpu-hopwave": (("with parents", "target"), "ms"),
-    "gpu-xbfs": (("atomic", "double scan", "CuPy"), "ms"),
     "ranks": (("the same without parents",), "KB"),
     "ranks-h200": (("the same without parents",), "KB"),
 }
@@ -175,16 +173,10 @@ def stated(name: str, row: dict[str, Any]) -> Iterator[tuple[str, str, float, So
     if name == "gpu-hopwave" and graph in BEST_SEARCH:
         ms, code = BEST_SEARCH[graph]
         yield "ms", f"best before, {code}", ms, Source("", "", PROGRAMS["best before"], "NVIDIA H200")
-    elif name == "gpu-turbobc":
-        if graph in PAPER:
-            yield "ms", "paper", PAPER[graph].ms, paper
-            yield "MTEPS", "paper", float(PAPER[graph].mteps), paper
-        if graph in EXACT and "exact seconds" in row:
-            yield "s", "paper", EXACT[graph][0], paper
     elif name == "gpu-search" and plan.startswith("turbobfs"):
         for mteps in _turbobfs(re.sub(r"^kron(\d+)e4\d$", r"kron\1", graph)):
             yield "GTEPS", "paper, its best algorithm", mteps / 1e3, paper
-    elif name in ("gpu-search", "gpu-ablations") and plan in PUSH_PULL and graph == "kron21e44":
+    elif name == "gpu-search" and plan in PUSH_PULL and graph == "kron21e44":
         yield "GTEPS", "paper", PUSH_PULL[plan], Source("", plan, "the papers", K40, "paper")
 
 

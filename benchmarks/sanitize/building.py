@@ -78,7 +78,7 @@ def job_ranks(**sizes: int) -> Part:
 
         with patch.object(rank, "LONG_CHECKED_ROW", 20), patch.multiple(layouts, **sizes) if sizes else nullcontext():
             for layout in ("1d", "2d"):
-                machine = OverRanks(6, 8, "cuda", 1, layout, 1, "hopwave")
+                machine = OverRanks(6, 8, "cuda", 1, layout, None, "hopwave")
                 root = next(v for v in range(64) if machine.can_start(np.array([v]))[0])
                 if machine.search(root).broken or machine.shortest(4).search(root).broken:
                     yield f"{layout} from {root}"

@@ -108,6 +108,17 @@ def test_a_table_of_lengths_is_counted_whichever_lengths_they_are() -> None:
         assert said.bytes == named.bytes and said.parts["table of distances"] == 8 * len(sources) * graph.n
 
 
+def test_few_sources_fill_a_part_of_what_edges_keep() -> None:
+    """Rows of 16 sources are allocated, and pages that nobody writes to take no memory."""
+    graph = hw.generate.smallworld(1 << 15, 10, 0.1, seed=1)
+    said = [
+        hw.estimate_memory(graph, "edge_betweenness_centrality", sources=range(count), device="cpu").bytes
+        for count in (2, 16, 40)
+    ]
+    assert said[0] < 0.8 * said[1]
+    assert said[1] == said[2]
+
+
 def test_refused() -> None:
     graph = hw.generate.path(5)
     with pytest.raises(hw.GraphError, match="no memory is known of 'diameter'; use one of 'bfs'"):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import time
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -12,10 +14,13 @@ import pytest
 
 import hopwave as hw
 from hopwave import papers
+from hopwave.arrays import ScaledCounts
 from hopwave.datasets import published
+from hopwave.display import charts
 from hopwave.papers import graphs, hiragushi, lab, products, pushpull, run, turbobc, turbobfs, xbfs
 from hopwave.papers.lab import Effort, Lab, WrongAnswer
 from hopwave.papers.records import WHY, Case, Drawing, Exhibit, Paper, Row, left_out, table
+from hopwave.papers.searching import in_turn, searcher, verified
 from hopwave.papers.sequential import dependencies
 
 EVERY = [papers.paper(name) for name in papers.NAMES]
@@ -228,9 +233,46 @@ def test_a_row_that_fails_does_not_stop_the_others(tiny: Lab) -> None:
 
     rows = tiny.over(cases, measure)
     assert [row.get(WHY) for row in rows] == [None, "WRONG: no tree", "no memory", None] and tiny.wrong == ["no tree"]
-    tiny.began -= 100
+    tiny.ends -= 100
     (late, *_) = tiny.over(cases, measure)
     assert late[WHY] == "not begun: this run had 60 seconds"
+
+
+def test_path_counts_beyond_float64_are_compared() -> None:
+    tips = 3 * np.arange(1100)  # diamonds in a row: twice as many paths after each
+    ends = [(tips, tips + 1), (tips, tips + 2), (tips + 1, tips + 3), (tips + 2, tips + 3)]
+    graph = hw.Graph.from_edges(*(np.concatenate(side) for side in zip(*ends, strict=True)))
+    found = hw.bfs(graph, 0, path_counts=True, device="cpu")
+    counts: Any = found.path_counts
+    assert isinstance(counts, ScaledCounts) and lab.wrong(graph, found.distances, counts, 0) == ""
+    assert turbobfs.same(counts, ScaledCounts(2 * counts.mantissa, counts.exponent - 1), np)
+    twice = ScaledCounts(counts.mantissa, counts.exponent + (np.arange(graph.n) == 1500))
+    assert "path count" in lab.wrong(graph, found.distances, twice, 0) and not turbobfs.same(counts, twice, np)
+
+
+def test_rows_share_the_time_and_are_kept_one_by_one(tiny: Lab) -> None:
+    kept: list[int] = []
+    granted: list[float] = []
+    tiny.study, tiny.keep = "searches", lambda: kept.append(len(tiny.results["searches"]))
+    began = time.perf_counter()
+    tiny.ends = began + 1000
+
+    def measure(case: Case, graph: hw.Graph) -> Row:
+        granted.append(tiny.until - began)
+        return {"ms": 1.0}
+
+    tiny.over(table("a x social U 1 3\nb y road U 1 3\nc z mesh U 1 3\nd w hub U 1 3", (), "1"), measure, share=0.4)
+    assert kept == [1, 2, 3, 4]
+    assert granted == pytest.approx([100, 133, 200, 400], rel=0.1)  # 400 s: a quarter, a third, …, for what is left
+
+
+def test_searches_stop_after_the_time_that_was_granted(tiny: Lab) -> None:
+    graph, _ = tiny.kron()
+    sources, right = verified(tiny, graph, 4)
+    ways = {"push": searcher(tiny, graph, "merrill")}
+    assert len(in_turn(tiny, ways, sources, right)["push"]) == 4
+    tiny.grant(0)
+    assert len(in_turn(tiny, ways, sources, right)["push"]) == 1
 
 
 def test_quick_runs_measure_one_graph_of_each_kind(tiny: Lab) -> None:
@@ -257,6 +299,17 @@ class Tags(HTMLParser):
         self.loads += [value or "" for name, value in attrs if name in ("src", "href") and (value or "")[:1] not in "#"]
 
 
+@pytest.mark.parametrize("log", [False, True])
+def test_bars_of_a_group_begin_at_the_axis_and_stacked_ones_on_each_other(log: bool) -> None:
+    def heights(text: str) -> list[float]:
+        return [float(height) for height in re.findall(r'<rect [^>]*height="([\d.]+)"', text)]
+
+    one, other, whole = heights(charts.bars(["a"], {"x": [10.0], "y": [20.0], "z": [30.0]}, "ms", log))
+    assert one < other < whole and (log or other == pytest.approx(2 * one, rel=0.01))
+    below, above = heights(charts.bars(["a"], {"x": [10.0], "y": [20.0]}, "ms", stacked=True))
+    assert above == pytest.approx(2 * below, rel=0.01)
+
+
 def study(lab: Lab) -> list[Row]:
     return [
         {"graph": "<one>", "ms": 2.0, "paper: ms": 3, "entries": 10, "table": "1"},
@@ -277,8 +330,8 @@ def test_a_page_shows_everything_and_loads_nothing(tmp_path: Path) -> None:
     )
     paper = Paper("own", "Title & more", "A. Author", "GPU", {"times": study}, exhibits)
     said: list[str] = []
-    outcome = run.measure(paper, "cpu", True, said.append)
-    page, lines = run.write(outcome, tmp_path / "out")
+    outcome = run.measure(paper, "cpu", True, said.append, out=tmp_path / "out")
+    page, lines = (tmp_path / "out" / f"own.{end}" for end in ("html", "jsonl"))
     text = page.read_text(encoding="utf-8")
     tags = Tags(text)
     assert tags.loads == ["data:,"] and tags.seen.count("svg") == 2 and tags.seen.count("rect") == 4

@@ -14,7 +14,8 @@ import numpy.typing as npt
 from hopwave.algebra.matrix import Matrix
 from hopwave.algebra.vector import Vector
 from hopwave.api.arguments import as_graph
-from hopwave.arrays import Deferred, on_host
+from hopwave.api.choice import product_device
+from hopwave.arrays import Array, Deferred, on_host
 from hopwave.checks.numbers import is_whole
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
@@ -54,7 +55,7 @@ def triangles(G: Any, *, device: str = "auto") -> VertexScores:
     {0: 3, 1: 3, 2: 3, 3: 3}
     """
     graph = _undirected(G, "counting triangles")
-    return vertex_scores("triangles", algorithms.triangles(graph, device=device), graph)
+    return vertex_scores("triangles", algorithms.triangles(graph, device=product_device(graph, device)), graph)
 
 
 def triangle_count(G: Any, *, device: str = "auto") -> int:
@@ -86,7 +87,8 @@ def triangle_count(G: Any, *, device: str = "auto") -> int:
     >>> hw.triangle_count(hw.generate.complete(4))
     4
     """
-    return algorithms.triangle_count(_undirected(G, "counting triangles"), device=device)
+    graph = _undirected(G, "counting triangles")
+    return algorithms.triangle_count(graph, device=product_device(graph, device))
 
 
 def core_numbers(G: Any, *, device: str = "auto") -> VertexScores:
@@ -123,7 +125,8 @@ def core_numbers(G: Any, *, device: str = "auto") -> VertexScores:
     [2, 2, 2, 1]
     """
     graph = _pattern(G)
-    return vertex_scores("core number", algorithms.core_numbers(graph, graph.directed, device=device), graph)
+    found = algorithms.core_numbers(graph, graph.directed, device=product_device(graph, device))
+    return vertex_scores("core number", found, graph)
 
 
 def k_core(G: Any, k: int | None = None, *, device: str = "auto") -> Graph:
@@ -162,7 +165,7 @@ def k_core(G: Any, k: int | None = None, *, device: str = "auto") -> Graph:
     if k is not None and (not is_whole(k) or k < 0):
         raise GraphError(f"k={k!r} is not a number of neighbours; give a whole number from 0, or None")
     graph = _pattern(G)
-    cores = core_numbers(graph, device=device).scores
+    cores = on_host(core_numbers(graph, device=device).scores)
     return graph._induced(np.flatnonzero(cores >= (cores.max(initial=0) if k is None else k)))
 
 
@@ -202,7 +205,8 @@ def maximal_independent_set(G: Any, seed: Any = None, *, device: str = "auto") -
     >>> hw.maximal_independent_set(hw.generate.star(5), seed=2).tolist()
     [1, 2, 3, 4]
     """
-    found = algorithms.maximal_independent_set(_undirected(G, "an independent set"), seed, device=device)
+    graph = _undirected(G, "an independent set")
+    found = algorithms.maximal_independent_set(graph, seed, device=product_device(graph, device))
     return np.asarray(found.to("cpu").indices, np.int32)
 
 
@@ -251,8 +255,8 @@ def label_propagation(G: Any, seed: Any = None, max_rounds: int = 100, *, device
     if not is_whole(max_rounds) or max_rounds < 0:
         raise GraphError(f"max_rounds={max_rounds!r} is not a number of rounds; give a whole number from 0")
     graph = _undirected(G, "label propagation")
-    found, settled = algorithms.label_propagation(graph, seed, max_rounds, device=device)
-    return Communities(_by_lowest_vertex(_numbers(found)), graph, settled)
+    found, settled = algorithms.label_propagation(graph, seed, max_rounds, device=product_device(graph, device))
+    return Communities(_by_lowest_vertex(on_host(_numbers(found))), graph, settled)
 
 
 def _by_lowest_vertex(label: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
@@ -279,15 +283,17 @@ def _undirected(G: Any, what: str) -> Graph:
     return graph
 
 
-def _numbers(found: Vector) -> npt.NDArray[Any]:
-    """A vector with an entry everywhere, as a NumPy array."""
-    if found.count_if_known() == found.n:
-        return on_host(found.arrays()[0])
-    return np.asarray(found.to("cpu").to_dense())
+def _numbers(found: Vector) -> Array:
+    """A vector with an entry everywhere, as an array on its device."""
+    return found.arrays()[0] if found.count_if_known() == found.n else found.to_dense()
 
 
 def vertex_scores(name: str, found: Vector, graph: Graph) -> VertexScores:
-    """A vector with an entry everywhere, as the result of a public function. One on a GPU is copied when first read."""
-    scores: Any = Deferred(lambda: _numbers(found)) if found.device == "cuda" else _numbers(found)
+    """A vector with an entry everywhere, as the result of a public function.
+
+    What a GPU computed stays there if the graph is there, and is copied when it is first read otherwise.
+    """
+    away = found.device == "cuda" and graph.device != "cuda"
+    scores: Any = Deferred(lambda: on_host(_numbers(found))) if away else _numbers(found)
     vertices: Any = Deferred(lambda: np.arange(graph.n, dtype=np.int64))
     return VertexScores(name, scores, vertices, graph)

@@ -253,6 +253,11 @@ def choose_betweenness_plan(
     return chosen, why
 
 
+def product_device(graph: Graph, device: str) -> str:
+    """Where an algorithm made of products runs: where the graph is, unless a device is named."""
+    return "cuda" if isinstance(device, str) and device == "auto" and graph.device == "cuda" else device
+
+
 # ------------------------------------------------------------------ results
 
 

@@ -1,8 +1,7 @@
 """Centralities by power iteration: PageRank, eigenvector centrality, Katz centrality, hubs and authorities.
 
 They use the graph's own weights when it has them. Each function checks its arguments, runs an algorithm of
-`hopwave.linalg` and wraps the result. Here G may also be a `linalg.Matrix`, and device="auto" is the device on which
-the matrix is.
+`hopwave.linalg` and wraps the result. Here G may also be a `linalg.Matrix`, and device="auto" is where it is.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ from typing import Any
 
 from hopwave.algebra.matrix import Matrix
 from hopwave.api.algebra import vertex_scores
+from hopwave.api.choice import product_device
 from hopwave.api.weights import per_vertex, takes_weights, weighted
 from hopwave.checks.numbers import is_number
 from hopwave.checks.options import flag
@@ -65,7 +65,7 @@ def pagerank(
         Do not update ranks that have settled. This saves work if most ranks settle early. The stopping rule stays the
         same and ranks are as accurate, but their last bits differ.
     device : {"auto", "cpu", "cuda"}, optional
-        Where to compute. "auto" is where the matrix is.
+        Where to compute. "auto" is where the graph is.
 
     Returns
     -------
@@ -91,6 +91,7 @@ def pagerank(
     [0.445, 0.038, 0.48, 0.038]
     """
     graph, A = weighted(G, weights, parallel="sum")
+    device = product_device(graph, device)
     with _explained(A, device):
         found = algorithms.pagerank(
             A,
@@ -135,7 +136,7 @@ def eigenvector_centrality(
         As for `pagerank`: None for the graph's own, if it has any; False for none. (NetworkX's `weight=None` ignores
         them.)
     device : {"auto", "cpu", "cuda"}, optional
-        Where to compute. "auto" is where the matrix is.
+        Where to compute. "auto" is where the graph is.
 
     Returns
     -------
@@ -165,6 +166,7 @@ def eigenvector_centrality(
     [0.37, 0.6, 0.6, 0.37]
     """
     graph, A = weighted(G, weights, parallel="sum")
+    device = product_device(graph, device)
     start = per_vertex(graph, nstart, "nstart")
     with _explained(A, device):
         found = algorithms.eigenvector_centrality(A, max_iter, tol, start, device=device)
@@ -210,7 +212,7 @@ def katz_centrality(
         As for `pagerank`: None for the graph's own, if it has any; False for none. (NetworkX's `weight=None` ignores
         them.)
     device : {"auto", "cpu", "cuda"}, optional
-        Where to compute. "auto" is where the matrix is.
+        Where to compute. "auto" is where the graph is.
 
     Returns
     -------
@@ -236,6 +238,7 @@ def katz_centrality(
     [1.0, 1.5, 1.75]
     """
     graph, A = weighted(G, weights, parallel="sum")
+    device = product_device(graph, device)
     own = beta if is_number(beta) else per_vertex(graph, beta, "beta")
     normalized = flag("normalized", normalized)
     start = per_vertex(graph, nstart, "nstart")
@@ -275,7 +278,7 @@ def hits(
     weights : bool, array or str, optional
         As for `pagerank`: None for the graph's own, if it has any; False for none.
     device : {"auto", "cpu", "cuda"}, optional
-        Where to compute. "auto" is where the matrix is.
+        Where to compute. "auto" is where the graph is.
 
     Returns
     -------
@@ -310,6 +313,7 @@ def hits(
     ([0.382, 0.618, 0.0, 0.0], 2)
     """
     graph, A = weighted(G, weights, parallel="sum")
+    device = product_device(graph, device)
     start = per_vertex(graph, nstart, "nstart")
     normalized = flag("normalized", normalized)
     with _explained(A, device):

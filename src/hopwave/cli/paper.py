@@ -41,7 +41,7 @@ def paper(
     ] = False,
     seconds: Annotated[
         float | None,
-        typer.Option(min=1, help="Begin no further graph after that many seconds.", rich_help_panel=options.RUNNING),
+        typer.Option(min=1, help="How long to measure, spread over the graphs.", rich_help_panel=options.RUNNING),
     ] = None,
     out: Annotated[
         Path, typer.Option(help="The folder for NAME.html and NAME.jsonl.", rich_help_panel=options.OUTPUT)
@@ -57,7 +57,7 @@ def paper(
     from hopwave import papers
     from hopwave.papers import run
 
-    outcome = run.measure(papers.paper(name.value), device.value, quick, say, seconds or 0.0)
+    outcome = run.measure(papers.paper(name.value), device.value, quick, say, seconds or 0.0, out)
     page, lines = run.write(outcome, out)
     counts = outcome.summary()
     if as_json:

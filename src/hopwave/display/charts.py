@@ -95,7 +95,7 @@ def bars(
         for number, (label, values) in enumerate(series.items()):
             if not (value := values[place]):
                 continue
-            top, bottom = axis.place(base + value), axis.place(base) if base and stacked else 0.0
+            top, bottom = axis.place(base + value), axis.place(base) if base else 0.0
             text = escape(f"{name}, {label}: {shown(value)} {unit}")
             x = left + (0 if stacked else number * thick)
             parts.append(
@@ -103,7 +103,7 @@ def bars(
                 f'height="{max(HEIGHT * (top - bottom) / 100, 0.5):.1f}" fill="{_colour(number)}">'
                 f"<title>{text}</title></rect>"
             )
-            base += value
+            base += value if stacked else 0.0
         parts.append(_name_below(name, LEFT + (place + 0.5) * wide, floor + 14, _slanted(names)))
     return _drawn(parts, HEIGHT + TOP + below) + legend(series)
 

@@ -11,6 +11,7 @@ import math
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -100,10 +101,11 @@ class Shelf:
             return None
 
     def _stand_in(self, case: Case) -> Found:
-        on_gpu = self.device == "cuda" and KINDS[case.kind] is recursive
-        share = min(1.0, (self.limits.stand_in if on_gpu else self.limits.host) / max(case.m, 1))
+        on_gpu = self.device == "cuda" and case.kind not in HOST_ONLY
+        most = min(self.limits.stand_in, MOST.get(case.kind, case.m)) if on_gpu else self.limits.host
+        share = min(1.0, most / max(case.m, 1))
         n, m = max(64, int(case.n * share)), max(64, int(case.m * share))
-        graph, what = recursive(n, m, case.directed, on_gpu=True) if on_gpu else KINDS[case.kind](n, m, case.directed)
+        graph, what = KINDS[case.kind](n, m, case.directed, module("cuda" if on_gpu else "cpu"))
         return Found(graph, f"stand-in: {what}")
 
 
@@ -182,63 +184,84 @@ ON_GPU: dict[str, Recipe] = {
 Made = tuple[Graph, str]
 
 
-def recursive(n: int, m: int, directed: bool, on_gpu: bool = False) -> Made:
+def module(device: str) -> Any:
+    """The module whose arrays a device draws: NumPy or CuPy."""
+    if device == "cpu":
+        return np
+    import cupy
+
+    return cupy
+
+
+def recursive(n: int, m: int, directed: bool, xp: Any = np) -> Made:
     """A Kronecker graph: few levels, hubs."""
     scale = max(6, round(math.log2(n)))
     edges = max(1, round(m / (1 << scale) / (1 if directed else 2) * 1.1))  # some draws repeat
-    draw: Any = on_gpu_kronecker if on_gpu else generate.kronecker
+    draw: Any = generate.kronecker if xp is np else on_gpu_kronecker
     made = draw(scale, edges, directed=directed)
     return made, f"Kronecker graph of scale {scale}, {edges} edges per vertex"
 
 
-def triangulation(n: int, m: int, directed: bool) -> Made:
+def triangulation(n: int, m: int, directed: bool, xp: Any = np) -> Made:
     """A Delaunay triangulation: a mean degree of 6, planar."""
     return generate.delaunay(n), f"Delaunay triangulation of {n:,} points"
 
 
-def roads(n: int, m: int, directed: bool) -> Made:
+def geometric(n: int, m: int, directed: bool, xp: Any = np) -> Made:
+    """Points of a square, joined where they are near."""
+    return generate.geometric(n), f"random geometric graph of {n:,} points"
+
+
+def roads(n: int, m: int, directed: bool, xp: Any = np) -> Made:
     """A grid without 30% of its edges: a mean degree of 2.8, deep."""
     side = max(8, math.isqrt(n))
-    return generate.grid(side, side, missing=0.3), f"grid of {side} x {side} without 30% of its edges"
+    ids = xp.arange(side * side, dtype=xp.int32).reshape(side, side)
+    ends = [xp.stack([one.ravel(), other.ravel()]) for one, other in ((ids[:, :-1], ids[:, 1:]), (ids[:-1], ids[1:]))]
+    u, v = xp.concatenate(ends, axis=1)
+    kept = xp.random.default_rng(1).random(len(u), dtype=xp.float32) >= 0.3
+    graph = Graph.from_edges(u[kept], v[kept], n=side * side)
+    return graph, f"grid of {side} x {side} without 30% of its edges"
 
 
-def local(n: int, m: int, directed: bool, far: float = 0.0) -> Made:
+def local(n: int, m: int, directed: bool, xp: Any = np, far: float = 0.0) -> Made:
     """Every vertex has arcs to vertices with ids near its own, and a share `far` of the arcs lead anywhere."""
     each = max(1, round(m / n / (1 if directed else 2)))
-    random = np.random.default_rng(1)
-    source = np.repeat(np.arange(n), each)
-    step = random.integers(1, 4 * each + 1, n * each) * random.choice([-1, 1], n * each)
-    target = np.where(random.random(n * each) < far, random.integers(0, n, n * each), (source + step) % n)
+    random = xp.random.default_rng(1)
+    source = xp.arange(n * each, dtype=xp.int64) // each
+    step = random.integers(1, 4 * each + 1, n * each) * (2 * random.integers(0, 2, n * each) - 1)
+    target = xp.where(random.random(n * each) < far, random.integers(0, n, n * each), (source + step) % n)
     what = f"{n:,} vertices with {each} arcs to near ids"
     return Graph.from_edges(source, target, n=n, directed=directed), what + (f", {far:.1%} anywhere" if far else "")
 
 
-def one_hub(n: int, m: int = 0, directed: bool = False) -> Made:
+def one_hub(n: int, m: int = 0, directed: bool = False, xp: Any = np) -> Made:
     """As in mawi's graphs: one vertex is joined to 88% of all vertices, and the mean degree is 2."""
-    random = np.random.default_rng(1)
-    spokes = 1 + random.permutation(n - 1)[: int(0.88 * n)]
-    u, v = random.integers(0, n, (2, int(0.15 * n)))
-    graph = Graph.from_edges(np.concatenate([np.zeros_like(spokes), u]), np.concatenate([spokes, v]), n=n)
+    random = xp.random.default_rng(1)
+    spokes = 1 + xp.flatnonzero(random.random(n - 1) < 0.88)
+    u, v = (random.integers(0, n, int(0.15 * n)) for _ in range(2))
+    graph = Graph.from_edges(xp.concatenate([xp.zeros_like(spokes), u]), xp.concatenate([spokes, v]), n=n)
     return graph, f"{n:,} vertices, 88% of them joined to one"
 
 
-def chains(n: int, m: int, directed: bool) -> Made:
+def chains(n: int, m: int, directed: bool, xp: Any = np) -> Made:
     """Long paths, joined by few random edges."""
-    random = np.random.default_rng(1)
-    u = np.flatnonzero(random.random(n - 1) > 0.02)
-    ends = random.integers(0, n, (2, n // 25))
-    graph = Graph.from_edges(np.concatenate([u, ends[0]]), np.concatenate([u + 1, ends[1]]), n=n)
+    random = xp.random.default_rng(1)
+    u = xp.flatnonzero(random.random(n - 1) > 0.02)
+    ends = [random.integers(0, n, n // 25) for _ in range(2)]
+    graph = Graph.from_edges(xp.concatenate([u, ends[0]]), xp.concatenate([u + 1, ends[1]]), n=n)
     return graph, f"paths of {n:,} vertices, joined by {n // 25:,} random edges"
 
 
-KINDS: dict[str, Callable[[int, int, bool], Made]] = {
+KINDS: dict[str, Callable[[int, int, bool, Any], Made]] = {
     "social": recursive,
     "web": recursive,
     "mesh": triangulation,
     "road": roads,
-    "matrix": lambda n, m, directed: local(n, m, directed, far=0.001),
-    "goods": lambda n, m, directed: local(n, m, directed, far=0.02),
+    "matrix": partial(local, far=0.001),
+    "goods": partial(local, far=0.02),
     "hub": one_hub,
     "chains": chains,
-    "geometric": lambda n, m, directed: (generate.geometric(n), f"random geometric graph of {n:,} points"),
+    "geometric": geometric,
 }
+HOST_ONLY = {"mesh", "geometric"}  # made by SciPy
+MOST = {"hub": 10_000_000, "chains": 100_000_000}  # arcs: where one thread reads a hub's rows, or levels are many

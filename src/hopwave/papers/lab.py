@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import hopwave as hw
-from hopwave.arrays import module_of
+from hopwave.arrays import ScaledCounts, module_of
 from hopwave.errors import EngineError, HopwaveError
 from hopwave.graph import Graph
 from hopwave.papers.graphs import Limits, Shelf
@@ -34,7 +34,7 @@ class Effort:
     scale: int  # of the Kronecker graph of a figure on one graph
     limits: Limits
     sequential: int  # the most arcs, times levels, of a sequential run
-    budget: float  # seconds after which no further graph is begun
+    budget: float  # seconds of the whole run, spread over its studies and graphs
 
 
 EFFORTS = {  # (device, quick)
@@ -42,7 +42,7 @@ EFFORTS = {  # (device, quick)
     ("cpu", False): Effort(50, 0.2, 16, 100, 17, Limits(12_000_000, 0, 3_500_000, True), 300_000_000, 1800),
     ("cuda", True): Effort(5, 0.02, 8, 32, 15, Limits(5_000_000, 2_000_000, 500_000, False), 30_000_000, 60),
     ("cuda", False): Effort(
-        50, 0.04, 64, 400, 21, Limits(1_000_000_000, 250_000_000, 1_200_000, True), 100_000_000, 60
+        50, 0.04, 64, 400, 21, Limits(1_000_000_000, 300_000_000, 4_300_000, True), 600_000_000, 95
     ),
 }
 
@@ -57,25 +57,36 @@ class Lab:
     seconds: float = 0.0  # 0: as much as the effort allows
     results: dict[str, list[Row]] = field(default_factory=dict)
     wrong: list[str] = field(default_factory=list)
+    study: str = ""  # the one that is measured now
+    keep: Callable[[], Any] = lambda: None  # writes down what is there, after each row
 
     def __post_init__(self) -> None:
         self.effort = EFFORTS[self.device, self.quick]
         self.shelf = Shelf(self.device, self.effort.limits)
-        self.began, self.seconds = time.perf_counter(), self.seconds or self.effort.budget
+        self.seconds = self.seconds or self.effort.budget
+        self.ends = time.perf_counter() + self.seconds
+        self.until = self.ends  # of the study or row that is measured: after it no further search is timed
 
     def late(self) -> str:
         """Why nothing more is begun; "" while there is time."""
-        over = time.perf_counter() - self.began > self.seconds
-        return f"not begun: this run had {self.seconds:.0f} seconds" if over else ""
+        return f"not begun: this run had {self.seconds:.0f} seconds" if time.perf_counter() > self.ends else ""
 
-    def over(self, cases: Iterable[Case], measure: Callable[[Case, Graph], Row]) -> list[Row]:
+    def grant(self, share: float, ends: float | None = None) -> float:
+        """Let what is measured next take a share of the time until `ends`, or until the end of the run."""
+        now = time.perf_counter()
+        self.until = now + share * max(0.0, (self.ends if ends is None else ends) - now)
+        return self.until
+
+    def over(self, cases: Iterable[Case], measure: Callable[[Case, Graph], Row], share: float = 1.0) -> list[Row]:
         """A row for each case: what `measure` finds on its graph, or why there is none.
 
-        With --quick, one graph of each kind and table is measured. The paper's own graphs, made or read from a folder,
-        come before those that must be downloaded or replaced, in case that the time is short.
+        The rows have a `share` of the time that is left, and each an equal part of what the rows before it left. With
+        --quick, one graph of each kind and table is measured. The paper's own graphs, made or read from a folder, come
+        before those that must be downloaded or replaced, in case that the time is short.
         """
         cases = list(cases)
         rows: dict[int, Row] = {}
+        ends = self.grant(share)
         seen: set[tuple[str, Any]] = set()
         for at in sorted(range(len(cases)), key=lambda at: (not self.shelf.at_hand(cases[at]), at)):
             case = cases[at]
@@ -86,8 +97,11 @@ class Lab:
             elif late := self.late():
                 rows[at] |= left_out(late)
             else:
+                self.grant(1 / (len(cases) - len(rows) + 1), ends)
                 rows[at] |= self._on_its_graph(case, measure)
                 seen |= {kind} if WHY not in rows[at] else set()
+                self.results[self.study] = [rows[one] for one in sorted(rows)]
+                self.keep()
         return [rows[at] for at in range(len(cases))]
 
     def _on_its_graph(self, case: Case, measure: Callable[[Case, Graph], Row]) -> Row:
@@ -185,6 +199,7 @@ def wrong(graph: Graph, distance: Any, counts: Any, source: int) -> str:
     if int(distance[source]) or int(xp.count_nonzero(distance == 0)) != 1:
         return "the source is not the one vertex at distance 0"
     parents, sums = xp.zeros(n, xp.int64), xp.zeros(n, xp.float64)
+    logarithms: Any = None if counts is None else log2_of(counts, xp)
     for begin in range(0, m, CHUNK):
         heads = neighbours[begin : begin + CHUNK]
         tails = xp.searchsorted(offsets, xp.arange(begin, begin + len(heads)), side="right") - 1
@@ -195,13 +210,22 @@ def wrong(graph: Graph, distance: Any, counts: Any, source: int) -> str:
         tails, heads = tails[down], heads[down]
         parents += xp.bincount(heads, minlength=n)
         if counts is not None:
-            sums += xp.bincount(heads, weights=counts[tails], minlength=n)
+            share = xp.exp2(logarithms[tails] - logarithms[heads])
+            sums += xp.bincount(heads, weights=share, minlength=n)
     found = distance > 0
     if not bool((parents[found] > 0).all()):
         return "a vertex has no arc from the level before"
-    if counts is not None and not bool(xp.allclose(sums[found], counts[found], rtol=1e-12, atol=0)):
+    if counts is not None and not bool(xp.allclose(sums[found], 1, rtol=1e-9, atol=0)):
         return "a path count is not the sum over the arcs from the level before"
     return ""
+
+
+def log2_of(counts: Any, xp: Any) -> Any:
+    """The binary logarithms of path counts, which may be beyond float64."""
+    with np.errstate(divide="ignore"):
+        if isinstance(counts, ScaledCounts):
+            return xp.log2(xp.asarray(counts.mantissa)) + xp.asarray(counts.exponent)
+        return xp.log2(counts)
 
 
 def rows_of(graph: Graph, xp: Any) -> tuple[Any, Any]:

@@ -21,16 +21,28 @@ from hopwave.papers.records import Paper
 from hopwave.system.atomic_file import replacing
 
 
-def measure(paper: Paper, device: str, quick: bool, say: Callable[[str], None], seconds: float = 0.0) -> Outcome:
-    """Run every study of a paper. A study that cannot run on this device leaves a row that says why."""
-    lab, began = Lab(device, quick, say, seconds), time.perf_counter()
-    for name, study in paper.studies.items():
-        say(f"{paper.key}: {name}")
+def measure(
+    paper: Paper, device: str, quick: bool, say: Callable[[str], None], seconds: float = 0.0, out: Path | None = None
+) -> Outcome:
+    """Run every study of a paper. A study that cannot run on this device leaves a row that says why.
+
+    If `out` names a folder, what is measured is written there row by row: a run that is stopped loses nothing.
+    """
+    lab, began, where = Lab(device, quick, say, seconds), time.perf_counter(), machine(device, quick)
+
+    def so_far() -> Outcome:
+        return Outcome(paper, quick, where, lab.results, time.perf_counter() - began, tuple(lab.wrong))
+
+    if out is not None:
+        lab.keep = lambda: write(so_far(), out)
+    for lab.study, study in paper.studies.items():
+        say(f"{paper.key}: {lab.study}")
         try:
-            lab.results[name] = study(lab)
+            lab.results[lab.study] = study(lab)
         except (EngineError, MemoryError, WrongAnswer) as error:
-            lab.results[name] = [lab.failed(error)]
-    return Outcome(paper, quick, machine(device, quick), lab.results, time.perf_counter() - began, tuple(lab.wrong))
+            lab.results[lab.study] = [lab.failed(error)]
+        lab.keep()
+    return so_far()
 
 
 def machine(device: str, quick: bool) -> dict[str, Any]:

@@ -224,3 +224,32 @@ def test_kronecker_graphs_are_drawn_on_the_gpu() -> None:
         source, target = generate.kronecker_edges(18, seed=7)
         assert graph == Graph.from_edges(source, target, n=1 << 18, directed=directed, device="cpu")
     assert generate.kronecker(18, seed=7, permute=False) != graph
+
+
+SCORES = {
+    "pagerank": hw.pagerank,
+    "eigenvector": hw.eigenvector_centrality,
+    "katz": lambda graph, **options: hw.katz_centrality(graph, alpha=0.001, **options),
+    "hubs": lambda graph, **options: hw.hits(graph, **options).hubs,
+    "triangles": hw.triangles,
+    "cores": hw.core_numbers,
+}
+
+
+@pytest.mark.parametrize("name", SCORES)
+def test_scores_of_a_graph_on_the_gpu_stay_there(name: str) -> None:
+    import cupy
+
+    ask, graph = SCORES[name], hw.generate.kronecker(8, seed=3)
+    there, here = ask(graph.to("cuda")), ask(graph, device="cpu")
+    assert isinstance(there.scores, cupy.ndarray)
+    assert cupy.from_dlpack(there).data.ptr == there.scores.data.ptr  # no copy
+    assert np.allclose(np.asarray(there), here.scores) and np.allclose(list(there.to_dict().values()), here.scores)
+    assert np.isclose(there[5], here[5]) and np.isclose(there.top(1)[0][1], here.top(1)[0][1])
+    assert isinstance(ask(graph, device="cuda").scores, np.ndarray)
+    assert isinstance(ask(graph.to("cuda"), device="cpu").scores, np.ndarray)
+
+
+def test_the_core_of_a_graph_on_the_gpu() -> None:
+    graph = hw.generate.kronecker(8, seed=3)
+    assert hw.k_core(graph.to("cuda")) == hw.k_core(graph)

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.betweenness.dijkstra import predecessor_arrays
 from hopwave.engines.cpu.betweenness.dijkstra import vertex_arrays as betweenness_arrays
-from hopwave.engines.cpu.betweenness.edges import kept_arrays
+from hopwave.engines.cpu.betweenness.edges import AT_ONCE, kept_arrays
 from hopwave.engines.cpu.betweenness.run import Accumulation
 from hopwave.engines.cpu.betweenness.state import scores_array, worker_arrays
 from hopwave.engines.cpu.betweenness.weighted import WeightedAccumulation
@@ -244,7 +244,9 @@ def betweenness(run: Ledger, shape: Shape, ask: Ask) -> None:
     if ask.edges and not ask.weighted and not limited:
         run.take("sums", 8 * width)
         run.take("workers", max(1, min(threads, k)) * (worker_bytes(shape, ask) + 8 * n))
-        run.take("scores of blocks", resident(kept_arrays(n), exponent=float(counts_outgrow_float64(shape))))
+        used = min(1.0, k / AT_ONCE)
+        filled_to = {"paths": used, "shares": used, "depth": used, "exponent": used * counts_outgrow_float64(shape)}
+        run.take("scores of blocks", resident(kept_arrays(n), **filled_to))
         edge_scores(run, shape, ask)
         return
     blocks = -(-k // policy.block_size(k, flows=ask.edges and not ask.weighted))
