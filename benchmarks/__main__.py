@@ -51,6 +51,7 @@ class Outcome:
 
 ORDER = (
     Benchmark("cpu.first_minute", "bfs --runs 1"),
+    Benchmark("cpu.baseline", "--scale 12 --rounds 1"),
     Benchmark("graphs.beside_scipy", "--edges 500000 --vertices 50000 --rounds 2"),
     Benchmark("graphs.reading", "--edges 200000 --repeats 2"),
     Benchmark("graphs.files", "--scale 14 --rounds 1"),
@@ -62,6 +63,7 @@ ORDER = (
     Benchmark("cpu.renumbered", "smallworld"),
     Benchmark("cpu.many"),
     Benchmark("cpu.many_weighted"),
+    Benchmark("cpu.tables", "--size 20"),
     Benchmark("cpu.sssp", "smallworld --sources 2"),
     Benchmark("cpu.busy", "smallworld"),
     Benchmark("cpu.scaling", "--threads 1 2 --graphs smallworld", whole="--threads 1 2"),

@@ -3,8 +3,8 @@
 The sdist and the wheel are built and checked; neither may hold tests or benchmarks. Then, for every Python from 3.11 on
 that is found (on PATH, or installed by pyenv), the wheel is installed into a new environment. On Linux on an x86-64 or
 Arm CPU, everything is compiled there for a portable baseline, and a second wheel, for this Python and platform alone,
-is made of the first and of that machine code, and of the kernels of ordinary calls for GPUs where NVRTC is at hand. It
-is installed in place of the first, and must find nothing to compile.
+is made of the first, of that machine code, and of the kernels of ordinary calls for GPUs. It may have 12 MB. It is
+installed in place of the first, and must find nothing to compile.
 `hopwave doctor`, `hopwave demo` and a sample of the tests run there, without access to the library's source. Needs only
 the standard library and a package index. With a folder, the wheels stay in its `dist`.
 """
@@ -23,11 +23,13 @@ import tarfile
 import tempfile
 import time
 import zipfile
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 VERSIONS = ("3.11", "3.12", "3.13", "3.14")  # as in the classifiers
 CARRIED = ("aarch64", "x86_64") if sys.platform == "linux" else ()  # machines whose code a wheel can carry
+MOST_BYTES = 12_000_000  # of a wheel
 EXTRAS = "networkx,io,plot,igraph"
 TEST_TOOLS = ("pytest", "pytest-xdist", "hypothesis", "polars")
 TESTS = ("planning", "graph", "algorithms", "io", "networkx_backend")  # folders that need no other tool
@@ -89,9 +91,10 @@ parts = json.loads(subprocess.run([sys.argv[1], "warmup", "--json"], capture_out
 sys.exit([part["name"] for part in parts if part["compiled"]] or 0)
 """
 ABOUT_PLACE = """
-import json
+import json, platform
 from hopwave.system import shipped_code
-print(json.dumps([str(shipped_code.FOLDER.parent), {k: v.settings() for k, v in shipped_code.BASELINES.items()}]))
+baselines = shipped_code.BASELINES[platform.machine()]
+print(json.dumps([str(shipped_code.FOLDER.parent), [one.settings() for one in baselines]]))
 """
 
 
@@ -100,16 +103,21 @@ def with_machine_code(version: str, bin_: Path, wheel: Path, folder: Path) -> Pa
     asked = subprocess.run([str(bin_ / "python"), "-c", ABOUT_PLACE], capture_output=True, text=True, check=True)
     code, settings = json.loads(asked.stdout)
     cold = {"NUMBA_CACHE_DIR": str(folder / f"kept{version}"), "HOPWAVE_PROGRESS": "0"}
-    making = cold | settings[platform.machine()] | {"HOPWAVE_SHIP": "1"}
-    if not step(f"Python {version}: machine code", [str(bin_ / "hopwave"), "warmup"], folder, **making):
+    for making in settings:
+        making = cold | making
+        what = f"Python {version}: machine code for {making['HOPWAVE_SHIP']}"
+        if not step(what, [str(bin_ / "hopwave"), "warmup"], folder, **making):
+            return None
+    kernels = kernels_of(wheel, folder)
+    if kernels is None:
         return None
-    with_cuda = ROOT / ".venv" / "bin" / "python"  # of `make test`; other environments may have no NVRTC
-    kernels = [str(with_cuda), "-m", "hopwave.engines.cuda.ship", str(Path(code) / "cuda")]
-    if not with_cuda.exists() or not step("kernels", kernels, folder, PYTHONPATH=str(ROOT / "src")):
-        print("      without kernels for GPUs, which need NVRTC: run `make test` first")
-        shutil.rmtree(Path(code) / "cuda", ignore_errors=True)
+    shutil.copytree(kernels, Path(code) / "cuda")
     made = _added(wheel, Path(code), f"cp{version.replace('.', '')}-none-manylinux_2_17_{platform.machine()}")
-    print(f"      {made.name}: {made.stat().st_size / 1e6:.2f} MB, {wheel.name}: {wheel.stat().st_size / 1e6:.2f} MB")
+    size = made.stat().st_size
+    print(f"      {made.name}: {size / 1e6:.2f} MB, {wheel.name}: {wheel.stat().st_size / 1e6:.2f} MB")
+    if size > MOST_BYTES:
+        print(f"      that is more than {MOST_BYTES:,} bytes")
+        return None
     again = [str(bin_ / "python"), "-m", "pip", "install", "-q", "--force-reinstall", "--no-deps", str(made)]
     shutil.rmtree(code)
     empty = cold | {"NUMBA_CACHE_DIR": str(folder / f"empty{version}")}
@@ -118,6 +126,23 @@ def with_machine_code(version: str, bin_: Path, wheel: Path, folder: Path) -> Pa
         [str(bin_ / "python"), "-c", WARM, str(bin_ / "hopwave")],
         folder,
         **empty,
+    )
+    return made if good else None
+
+
+@cache
+def kernels_of(wheel: Path, folder: Path) -> Path | None:
+    """A folder with the kernels of ordinary calls for the GPUs of a wheel; None if they cannot be made.
+
+    They are made by CUDA 12, so that drivers of CUDA 12 and of all later versions run them. NVRTC needs no GPU.
+    """
+    place, made = folder / "cuda12", folder / "kernels"
+    python = str(place / "bin" / "python")
+    install = [python, "-m", "pip", "install", "-q", f"hopwave[cuda12] @ {wheel.as_uri()}"]
+    good = (
+        step("an environment with CUDA 12", [sys.executable, "-m", "venv", str(place)], folder)
+        and step("pip install hopwave[cuda12]", install, folder)
+        and step("kernels for GPUs", [python, "-m", "hopwave.engines.cuda.ship", str(made)], folder)
     )
     return made if good else None
 

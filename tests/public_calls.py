@@ -27,7 +27,7 @@ def required(function: Callable[..., Any]) -> dict[str, Any]:
         "source": 0, "target": 3, "vertex": 0, "sources": [0], "what": "bfs", "d": 1, "k": 3, "op": la.unary.negate,
         "value": 1.0, "predicate": "tril", "src": [0, 1], "dst": [1, 2], "indptr": [0, 1, 2], "indices": [1, 0],
         "n": 5, "scale": 3, "rows": 2, "columns": 2, "g": SQUARE, "group": [0], "communities": [[0, 1], [2, 3]],
-        "name": "hopwave",
+        "name": "hopwave", "facilities": [0], "pairs": [(0, 3)], "limits": 1,
     }  # fmt: skip
     needed = [p for p in options(function).values() if p.default is inspect.Parameter.empty]
     return {p.name: known[p.name] for p in needed if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)}

@@ -71,7 +71,7 @@ measured by itself.
 - A search of kron 16 was not logged; Python around one takes 0.1 to 0.2 ms on this machine, as much as such a search.
 
 Other questions on kron 18, 16 threads, ms (aim), in the same run: core_numbers 46 (40), is_bipartite 7.2 (2), hits 208
-(60), validate 24 (15), shortest_path along weights 10.4 (3; 171 an hour earlier), sssp_many of 16 sources 101 (60),
+(60), validate 24 (15), shortest_path along weights 10.4 (3), sssp_many of 16 sources 101 (60),
 bfs_many of 64 69 (25). An hour earlier, beside more jobs: edge betweenness of 16 sources 137 (60), label_propagation
 131 (100), triangles of each vertex 266 (100), maximal_independent_set 19 (20), subgraph 10 (20), to_undirected 51 (15),
 generate.kronecker 200 (40), eigenvector of Delaunay 18 3.2 at tol = 1e-4 and 112 at 1e-6 (30). No profile of these.

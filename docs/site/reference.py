@@ -61,7 +61,8 @@ GROUPS = (
         "paths",
         "Shortest paths",
         "Paths in hops or along weights. {doc}`../shortest-paths` is the guide.",
-        "sssp sssp_each sssp_many nearest shortest_path all_shortest_paths ShortestPaths BucketTrace Bucket",
+        "sssp sssp_each sssp_many nearest shortest_path shortest_paths k_shortest_paths all_shortest_paths "
+        "ShortestPaths BucketTrace Bucket",
     ),
     _group(
         "centralities",
@@ -80,6 +81,12 @@ GROUPS = (
         "eccentricity diameter radius center periphery barycenter average_shortest_path_length wiener_index "
         "global_efficiency local_efficiency distance_histogram distance_blocks pairs_within hyperball "
         "DistanceHistogram Estimate HyperBall",
+    ),
+    _group(
+        "tables",
+        "Travel tables and accessibility",
+        "Distances from sources to targets, and what is within reach. {doc}`../accessibility` is the guide.",
+        "distance_table accessibility nearest_of isochrone DistanceTable Accessibility NearestOf Isochrone",
     ),
     _group(
         "structure",

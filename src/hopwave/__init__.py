@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:  # each of these is imported when it is first used, by the function below
     from hopwave import datasets, generate, linalg
     from hopwave.algorithms.brandes import Certificate
+    from hopwave.api.accessibility import accessibility, isochrone, nearest_of
     from hopwave.api.algebra import (
         core_numbers,
         k_core,
@@ -49,9 +50,10 @@ if TYPE_CHECKING:  # each of these is imported when it is first used, by the fun
         load_centrality,
         stress_centrality,
     )
-    from hopwave.api.paths_between import all_shortest_paths, has_path, shortest_path
+    from hopwave.api.paths_between import all_shortest_paths, has_path, k_shortest_paths, shortest_path, shortest_paths
     from hopwave.api.search import bfs, bfs_each, k_hop
     from hopwave.api.shortest_paths import nearest, sssp, sssp_each
+    from hopwave.api.tables import distance_table
     from hopwave.api.validate import Validation, validate
     from hopwave.arrays import ScaledCounts
     from hopwave.errors import (
@@ -73,9 +75,11 @@ if TYPE_CHECKING:  # each of these is imported when it is first used, by the fun
     from hopwave.io import formats, read, write
     from hopwave.planning.catalogue import plan, plans
     from hopwave.planning.trace import Bucket, BucketTrace, Level, Trace
+    from hopwave.results.accessibility import Accessibility, Isochrone, NearestOf
     from hopwave.results.betweenness import BetweennessResult, EdgeBetweennessResult
     from hopwave.results.blocks import Blocks
     from hopwave.results.components import Communities, Components
+    from hopwave.results.distance_table import DistanceTable
     from hopwave.results.estimates import DistanceHistogram, Estimate
     from hopwave.results.hyperball import HyperBall
     from hopwave.results.memory_estimate import MemoryEstimate
@@ -98,6 +102,7 @@ else:
 
 __version__ = "0.1.0"
 __all__ = [
+    "Accessibility",
     "BFSResult",
     "BetweennessResult",
     "Blocks",
@@ -109,6 +114,7 @@ __all__ = [
     "ConvergenceError",
     "Device",
     "DistanceHistogram",
+    "DistanceTable",
     "DownloadError",
     "EdgeBetweennessResult",
     "EngineError",
@@ -122,9 +128,11 @@ __all__ = [
     "HyperBall",
     "IgnoredColumnWarning",
     "IgnoredWeightsWarning",
+    "Isochrone",
     "Level",
     "LinalgError",
     "MemoryEstimate",
+    "NearestOf",
     "PlanError",
     "ScaledCounts",
     "ShortestPaths",
@@ -133,6 +141,7 @@ __all__ = [
     "Trace",
     "Validation",
     "VertexScores",
+    "accessibility",
     "all_shortest_paths",
     "articulation_points",
     "average_clustering",
@@ -157,6 +166,7 @@ __all__ = [
     "diameter",
     "distance_blocks",
     "distance_histogram",
+    "distance_table",
     "eccentricity",
     "edge_betweenness_centrality",
     "eigenvector_centrality",
@@ -176,8 +186,10 @@ __all__ = [
     "is_directed_acyclic_graph",
     "is_strongly_connected",
     "is_weakly_connected",
+    "isochrone",
     "k_core",
     "k_hop",
+    "k_shortest_paths",
     "katz_centrality",
     "label_propagation",
     "linalg",
@@ -186,6 +198,7 @@ __all__ = [
     "maximal_independent_set",
     "modularity",
     "nearest",
+    "nearest_of",
     "out_degree_centrality",
     "pagerank",
     "pairs_within",
@@ -196,6 +209,7 @@ __all__ = [
     "radius",
     "read",
     "shortest_path",
+    "shortest_paths",
     "square_clustering",
     "sssp",
     "sssp_each",

@@ -58,6 +58,19 @@ def module_of(array: Array) -> Any:
     return np
 
 
+def all_true(size: int, xp: Any = np) -> Array:
+    """An array of True. CuPy's `ones` would compile a kernel.
+
+    >>> all_true(2).tolist()
+    [True, True]
+    """
+    if xp is np:
+        return np.ones(size, np.bool_)
+    found = xp.empty(size, np.bool_)
+    found.data.memset_async(1, size)
+    return found
+
+
 def masked_place(values: Any) -> int | None:
     """The place (in the flattened array) of the first entry that NumPy's mask hides; None if nothing is hidden.
 

@@ -242,7 +242,9 @@ def test_a_centrality_says_once_that_it_counts_hops() -> None:
 QUESTIONS = {name: ask for name in hw.__all__ if inspect.isfunction(ask := getattr(hw, name))}
 PATHS_AND_RANKS = {
     "sssp", "sssp_each", "sssp_many", "nearest", "shortest_path", "all_shortest_paths", "distance_blocks",
-    "pairs_within", "pagerank", "eigenvector_centrality", "katz_centrality", "hits", "modularity",
+    "pairs_within", "distance_table", "accessibility", "nearest_of", "isochrone",
+    "shortest_paths", "k_shortest_paths",
+    "pagerank", "eigenvector_centrality", "katz_centrality", "hits", "modularity",
 }  # fmt: skip
 
 

@@ -299,10 +299,12 @@ def test_the_scanner_of_lists_takes_only_what_the_definition_takes(lines):
 
     block = "".join(text.replace("\r", "") + ("\r\n" if "\r" in text else "\n") for text in lines).encode()
     slow, fast = _parse(block, False), _parse(block, True)
-    if slow[2] is None:
-        assert (fast[0].tolist(), fast[1].tolist(), fast[2]) == (slow[0].tolist(), slow[1].tolist(), None)
+    if slow.trouble is None:
+        assert (fast.values.tolist(), fast.ends.tolist(), fast.trouble) == (
+            slow.values.tolist(), slow.ends.tolist(), None,
+        )  # fmt: skip
     else:
-        assert fast[2] is not None and fast[2][0] == slow[2][0]
+        assert fast.trouble is not None and fast.trouble[0] == slow.trouble[0]
 
 
 @settings(max_examples=2 * EXAMPLES)

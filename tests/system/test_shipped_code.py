@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
+import itertools
 import json
 import platform
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,8 @@ from hopwave.system.numba_cache import njit
 def next_number(x):
     return x + 1
 """
-pytestmark = pytest.mark.skipif(platform.machine() not in shipped_code.BASELINES, reason="no wheel for this machine")
+BASELINES = shipped_code.BASELINES.get(platform.machine(), ())
+pytestmark = pytest.mark.skipif(not BASELINES, reason="no wheel for this machine")
 
 
 @pytest.fixture
@@ -34,7 +37,7 @@ def load(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     def load() -> Any:
         monkeypatch.setattr(caching.config, "CACHE_DIR", str(tmp_path / f"cache{next(runs)}"))
         monkeypatch.setattr(shipped_code, "_said", set())
-        shipped_code.why_not.cache_clear()
+        shipped_code._choose.cache_clear()
         numba_cache._digest.cache_clear()
         spec = importlib.util.spec_from_file_location("counting", tmp_path / "counting.py")
         assert spec is not None and spec.loader is not None
@@ -43,7 +46,7 @@ def load(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
         return made.next_number
 
     with monkeypatch.context() as making:
-        making.setenv("HOPWAVE_SHIP", "1")
+        making.setenv("HOPWAVE_SHIP", BASELINES[0].cpu)
         assert load()(1) == 2
     return load
 
@@ -54,7 +57,7 @@ def was_compiled(function: Any) -> bool:
 
 
 def files(tmp_path: Path) -> list[Path]:
-    return list((tmp_path / "machine_code").glob(f"*{shipped_code.SUFFIX}"))
+    return list((tmp_path / "machine_code").glob(f"*/*{shipped_code.SUFFIX}"))
 
 
 def test_code_in_the_package_is_loaded(load: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -66,7 +69,7 @@ def test_it_is_loaded_where_nothing_can_be_kept(load: Any, monkeypatch: pytest.M
     monkeypatch.setattr(numba_cache.Cache, "_check_folder", lambda self: (_ for _ in ()).throw(RuntimeError()))
     monkeypatch.setattr(numba_cache, "_said", True)
     function = load()
-    assert isinstance(function._cache, numba_cache.PackageOnly) and not was_compiled(function)
+    assert not was_compiled(function) and isinstance(function._cache, numba_cache.PackageOnly)
 
 
 @pytest.mark.parametrize(
@@ -105,7 +108,7 @@ def test_a_damaged_file_costs_only_time(
 def test_code_for_something_else_is_not_used(
     change: Any, reason: str, load: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    record = tmp_path / "machine_code" / shipped_code.ABOUT
+    record = tmp_path / "machine_code" / BASELINES[0].cpu / shipped_code.ABOUT
     about = json.loads(record.read_text())
     change(about)
     record.write_text(json.dumps(about))
@@ -121,12 +124,34 @@ def test_code_of_other_source_is_not_used(load: Any, tmp_path: Path) -> None:
 def test_a_folder_that_others_can_write_to_is_not_used(
     load: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    (tmp_path / "machine_code").chmod(0o777)
+    (tmp_path / "machine_code" / BASELINES[0].cpu).chmod(0o777)
     assert was_compiled(load()) and "can be written to by others" in caplog.text
 
 
 def test_the_settings_name_every_feature_that_is_checked() -> None:
-    for baseline in shipped_code.BASELINES.values():
+    for baseline in itertools.chain(*shipped_code.BASELINES.values()):
         words = baseline.settings()["NUMBA_CPU_FEATURES"].split(",")
         assert {word[1:] for word in words if word[0] == "+"} == baseline.features
         assert not {word[1:] for word in words if word[0] == "-"} & baseline.features
+
+
+def test_a_cpu_without_the_best_baseline_uses_the_next(
+    load: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    plain = BASELINES[0]._replace(cpu="plain")
+    (tmp_path / "machine_code" / BASELINES[0].cpu).rename(tmp_path / "machine_code" / "plain")
+    best = tmp_path / "machine_code" / "best"
+    shutil.copytree(tmp_path / "machine_code" / "plain", best)
+    monkeypatch.setitem(shipped_code.BASELINES, platform.machine(), (plain._replace(cpu="best"), plain))
+    for file in best.glob(f"*{shipped_code.SUFFIX}"):
+        file.write_bytes(b"")  # would be found damaged if it were used
+    about = json.loads((best / shipped_code.ABOUT).read_text())
+    (best / shipped_code.ABOUT).write_text(json.dumps(about | {"features": [*about["features"], "teleport"]}))
+    assert not was_compiled(load()) and not caplog.records
+
+
+def test_the_levels_of_x86_64_are_those_of_llvm() -> None:
+    best, next_best = shipped_code.BASELINES["x86_64"]
+    assert next_best.features < best.features and "avx" not in next_best.features
+    assert {"sse4.2", "popcnt", "crc32", "cx16"} <= next_best.features
+    assert {"avx2", "bmi2", "fma", "movbe", "f16c", "xsave", "lzcnt"} <= best.features - next_best.features

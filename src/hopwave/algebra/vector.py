@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave.algebra.operators import checked_dtype, one_value, refuse_masked
-from hopwave.arrays import Array, as_array, checked_places, home_of, module_of, on_gpu, uploaded
+from hopwave.arrays import Array, all_true, as_array, checked_places, home_of, module_of, on_gpu, uploaded
 from hopwave.checks.numbers import is_whole
 from hopwave.errors import LinalgError
 from hopwave.graph.csr import LARGEST_VERTEX_COUNT
@@ -131,7 +131,7 @@ class Vector:
         array = array.astype(checked_dtype(dtype if dtype is not None else _nearest(array.dtype)), copy=False)
         array = xp.ascontiguousarray(array)
         if present is None:
-            found = cls.dense(array, xp.ones(len(array), xp.bool_), len(array))
+            found = cls.dense(array, all_true(len(array), xp), len(array))
             found._borrowed = True
             return found
         bits = xp.ascontiguousarray(present, xp.bool_)

@@ -27,6 +27,7 @@ from hopwave.planning.catalogue import CATALOGUE
 from hopwave.planning.jobs import FoundNearFar, Settled, ShortestPathsJob
 from hopwave.planning.plan import PlanUsed
 from hopwave.planning.trace import BucketTrace
+from hopwave.system.threads import each
 
 MethodName = Literal["auto", "dijkstra", "delta-stepping", "near-far", "bellman-ford"]
 
@@ -149,16 +150,51 @@ def nearest(A: Matrix, search: ShortestPathsJob) -> tuple[npt.NDArray[np.int64],
     return ids[first], d[first]
 
 
-def one_path(A: Matrix, device: str, source: int, target: int) -> list[int] | None:
-    """The ids of one shortest path, both ends included; None if there is no path."""
-    if device == "cuda":
-        there = _on_gpu(A, source)
-        before = there.to_host(there.predecessors())
-    elif _is_dense(A):
-        paths = all_paths(A, device, source, target)
-        return None if paths is None else next(paths)
+def nearest_of(
+    graph: Graph, weighted: bool, facilities: npt.NDArray[np.int64], k: int, limit: float
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int32]]:
+    """(distances, numbers of the facilities) along arcs from the facilities: one row of k per vertex, nearest first."""
+    from hopwave.engines.cpu.shortest_paths import dijkstra
+    from hopwave.engines.cpu.shortest_paths import nearest_of as compiled
+
+    lengths = np.asarray(graph.weights, np.float64) if weighted else np.empty(0)
+    arcs = dijkstra.arcs((graph.indptr, graph.indices), lengths)
+    d, numbers = compiled.nearest_of(arcs, facilities, min(k, len(facilities)), limit)
+    missing = ((0, 0), (0, k - d.shape[1]))  # there are fewer facilities than k
+    return np.pad(d, missing, constant_values=np.inf), np.pad(numbers, missing, constant_values=-1)
+
+
+def paths_of_pairs(
+    graph: Graph, weighted: bool, pairs: list[tuple[int, int]], threads: int | None
+) -> list[list[int] | None]:
+    """The ids of one shortest path of each pair, by searches from both ends on the CPU; None where there is none."""
+    from hopwave.engines.cpu.crew import thread_count
+    from hopwave.engines.cpu.shortest_paths import between, dijkstra
+
+    back, (n, m) = graph.reversed(), (graph.n, graph.m)
+    out, into = (
+        dijkstra.arcs((g.indptr, g.indices), np.asarray(g.weights, np.float64) if weighted else np.empty(0))
+        for g in (graph, back)
+    )
+    workers = max(1, min(thread_count(threads), len(pairs)))
+    found: list[list[int] | None] = [None] * len(pairs)
+
+    def some(first: int) -> None:
+        state, room = between.new_state(n, m), np.empty(n, np.int32)
+        for i in range(first, len(pairs), workers):
+            found[i] = between.shortest_path(out, into, *pairs[i], state, room)
+
+    if workers == 1:
+        some(0)
     else:
-        before = settle(A, ShortestPathsJob((source,), target=target)).predecessors
+        each(workers, range(workers), some)
+    return found
+
+
+def one_path_on_gpu(A: Matrix, source: int, target: int) -> list[int] | None:
+    """The ids of one shortest path, both ends included; None if there is no path. It searches all vertices."""
+    there = _on_gpu(A, source)
+    before = there.to_host(there.predecessors())
     if before[target] < 0:
         return None
     path = [target]

@@ -10,9 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave.algorithms import many_sources as _many
+from hopwave.algorithms import tables as _tables
 from hopwave.api.arguments import as_graph, check_bytes, check_distance, check_hops, in_direction, vertex_ids
 from hopwave.api.choice import distance_engine
 from hopwave.api.weights import own_lengths, takes_weights
+from hopwave.graph import Graph
 from hopwave.planning.jobs import Floats, Integers, Progress, Sweep
 
 
@@ -24,6 +26,7 @@ def bfs_many(
     device: str = "auto",
     progress: Progress = None,
     *,
+    targets: Iterable[Any] | None = None,
     threads: int | None = None,
     executor: Executor | None = None,
 ) -> npt.NDArray[np.int32]:
@@ -42,6 +45,8 @@ def bfs_many(
     progress : bool or callable, optional
         None shows a progress bar on a terminal after two seconds, True at once, False never. A function is called with
         (sources done, all sources).
+    targets : list of vertices, optional
+        Only these columns, in the order given; by default all vertices.
     executor : concurrent.futures.Executor, optional
         Its workers compute instead of this process, on their CPUs, or on their GPUs with device="cuda": see
         docs/executors.md. The result is the same, bit for bit. Leave out `threads`.
@@ -49,7 +54,8 @@ def bfs_many(
     Returns
     -------
     array of int32, sources × vertices
-        One row per source, in the order given; −1 if there is no path. It takes 4 · sources · n bytes.
+        One row per source, in the order given; −1 if there is no path. It takes 4 · sources · n bytes, or 4 · sources ·
+        targets.
 
     Raises
     ------
@@ -67,8 +73,10 @@ def bfs_many(
     >>> hw.bfs_many(hw.generate.path(4), [0, 2]).tolist()
     [[0, 1, 2, 3], [2, 1, 0, 1]]
     """
-    graph = in_direction(as_graph(G), direction)
-    job = Sweep(vertex_ids(graph, sources), "rows", check_hops("depth_limit", depth_limit))
+    graph, limit = in_direction(as_graph(G), direction), check_hops("depth_limit", depth_limit)
+    if targets is not None:
+        return to_targets(graph, sources, targets, limit, False, device, progress, threads, executor)
+    job = Sweep(vertex_ids(graph, sources), "rows", limit)
     engine = distance_engine(False, device, graph, threads, len(job.sources), executor)
     return _many.sweep(engine, graph, job, "searches", progress, threads).rows
 
@@ -83,6 +91,7 @@ def sssp_many(
     device: str = "auto",
     progress: Progress = None,
     *,
+    targets: Iterable[Any] | None = None,
     threads: int | None = None,
     executor: Executor | None = None,
 ) -> Floats:
@@ -108,6 +117,8 @@ def sssp_many(
         Where to compute. "auto" is a GPU if there is one and the work is worth it, else the CPU.
     progress : bool or callable, optional
         As for `bfs_many`.
+    targets : list of vertices, optional
+        Only these columns, in the order given; by default all vertices. A search ends when it has settled them.
     threads : int, optional
         Threads of the CPU engine; by default HOPWAVE_NUM_THREADS, else every core.
     executor : concurrent.futures.Executor, optional
@@ -143,6 +154,9 @@ def sssp_many(
     longest = check_distance("limit", limit, True)
     if longest is not None and not weighted:
         longest = int(min(longest, graph.n))  # hops are whole numbers
+    if targets is not None:
+        found = to_targets(graph, sources, targets, longest, weighted, device, progress, threads, executor)
+        return found if weighted else np.where(found < 0, np.inf, found)
     job = Sweep(vertex_ids(graph, sources), "rows", longest, weighted=weighted)
     engine = distance_engine(weighted, device, graph, threads, len(job.sources), executor)
     rows = _many.sweep(engine, graph, job, "searches", progress, threads).rows
@@ -150,6 +164,26 @@ def sssp_many(
         unreached, rows = rows < 0, rows.astype(np.float64)
         rows[unreached] = np.inf
     return rows
+
+
+def to_targets(
+    graph: Graph,
+    sources: Iterable[Any],
+    targets: Iterable[Any],
+    limit: float | None,
+    weighted: bool,
+    device: str,
+    progress: Progress,
+    threads: int | None,
+    executor: Executor | None,
+) -> npt.NDArray[Any]:
+    """Distances from the sources to the targets: float64 along weights, whole numbers for hops."""
+    ids, columns = vertex_ids(graph, sources), vertex_ids(graph, targets)
+    once, places = np.unique(columns, return_inverse=True)
+    engine = distance_engine(weighted, device, graph, threads, len(ids), executor)
+    dtype = np.dtype(np.float64 if weighted else np.int32)
+    table = _tables.one_by_one(_tables.Table(graph, engine, ids, once, limit, weighted, dtype, threads))
+    return _tables.dense(table, progress)[:, places]
 
 
 @takes_weights

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from hopwave.algebra.matrix import Matrix
 from hopwave.algorithms import paths_between as _paths
 from hopwave.algorithms import shortest_paths as _shortest
+from hopwave.algorithms.ranked_paths import ranked_paths
 from hopwave.api.arguments import as_graph
 from hopwave.api.choice import engine_for
 from hopwave.api.search import bfs
 from hopwave.api.weights import own_lengths, takes_weights
 from hopwave.arrays import on_host
+from hopwave.checks.numbers import is_whole
+from hopwave.checks.options import check_thread_count
 from hopwave.errors import EngineError, GraphError
 from hopwave.graph import Graph
 
@@ -64,8 +67,8 @@ def shortest_path(G: Any, source: Any, target: Any, device: str = "auto", *, wei
     source, target : vertex
         An id, or a label if the graph has labels.
     device : {"auto", "cpu", "cuda"}, optional
-        Where to compute. "auto" is the CPU, where a search for the fewest hops starts from both ends at once, and one
-        along weights ends at the target; on a GPU it goes on to all vertices.
+        Where to compute. "auto" is the CPU, where a search starts from both ends at once; on a GPU, one along weights
+        goes on to all vertices.
     weights : bool, array or str, optional
         The lengths of the arcs, as for `sssp`: by default the graph's own weights. False counts hops.
 
@@ -85,9 +88,9 @@ def shortest_path(G: Any, source: Any, target: Any, device: str = "auto", *, wei
 
     Notes
     -----
-    With weights, Dijkstra's algorithm runs from the source and ends at the target; a GPU searches as `sssp` does. The
-    search does not start from both ends: the sum of two halves of a path may differ in the last bit from the length
-    added up from the source.
+    With weights, Dijkstra's algorithm runs from both ends until they meet; a GPU searches as `sssp` does. The sum of
+    two halves of a path may differ in the last bit from the length added up from the source, so the search from the
+    source then goes on through what the other has settled: the path is one that `sssp` could return.
 
     Examples
     --------
@@ -100,10 +103,120 @@ def shortest_path(G: Any, source: Any, target: Any, device: str = "auto", *, wei
     """
     graph, has_lengths = own_lengths(G, weights)
     s, t = graph.index(source), graph.index(target)
-    found = _shortest.one_path(*_lengths(graph, device), s, t) if has_lengths else _fewest_hops(graph, s, t, device)
+    if has_lengths:
+        A, chosen = _lengths(graph, device)
+        on_gpu = chosen == "cuda"
+        found = _shortest.one_path_on_gpu(A, s, t) if on_gpu else _shortest.paths_of_pairs(graph, True, [(s, t)], 1)[0]
+    else:
+        found = _fewest_hops(graph, s, t, device)
     if found is None:
         raise _no_path(source, target)
     return [graph.label(v) for v in found]
+
+
+@takes_weights
+def shortest_paths(
+    G: Any, pairs: Iterable[tuple[Any, Any]], weights: Any = None, *, threads: int | None = None
+) -> list[list[Any] | None]:
+    """One shortest path for each of many pairs, several at a time.
+
+    Parameters
+    ----------
+    G : Graph, SciPy sparse matrix or NetworkX graph
+        The graph.
+        Weights are followed; `weights=False` leaves them out.
+    pairs : list of (source, target)
+        Ids, or labels if the graph has labels.
+    weights : bool, array or str, optional
+        The lengths of the arcs, as for `sssp`: by default the graph's own weights. False counts hops.
+    threads : int, optional
+        Threads of the CPU; by default HOPWAVE_NUM_THREADS, else every core.
+
+    Returns
+    -------
+    list of list or None
+        For each pair the labels or ids of the vertices on the path, both ends included; None if there is no path.
+
+    Raises
+    ------
+    GraphError
+        A pair is no pair of vertices, or a weight is negative, infinite or not a number.
+
+    See Also
+    --------
+    shortest_path : one pair.
+    distance_table : lengths from all sources to all targets.
+
+    Examples
+    --------
+    >>> import hopwave as hw
+    >>> roads = hw.Graph.from_edges(["a", "a", "b"], ["c", "b", "c"], weights=[9.0, 2.0, 3.0])
+    >>> hw.shortest_paths(roads, [("a", "c"), ("c", "b")])
+    [['a', 'b', 'c'], ['c', 'b']]
+    """
+    graph, has_lengths = own_lengths(G, weights)
+    check_thread_count(threads)
+    ids = []
+    for pair in pairs:
+        if not isinstance(pair, Iterable) or isinstance(pair, str) or len(two := list(pair)) != 2:
+            raise GraphError(f"{pair!r} is not a pair of vertices; give (source, target)")
+        ids.append((graph.index(two[0]), graph.index(two[1])))
+    found = _shortest.paths_of_pairs(graph, has_lengths, ids, threads)
+    return [None if path is None else [graph.label(v) for v in path] for path in found]
+
+
+@takes_weights
+def k_shortest_paths(G: Any, source: Any, target: Any, k: int, weights: Any = None) -> list[tuple[float, list[Any]]]:
+    """The k shortest paths that visit no vertex twice, shortest first, with their lengths.
+
+    Parameters
+    ----------
+    G : Graph, SciPy sparse matrix or NetworkX graph
+        The graph.
+        Weights are followed; `weights=False` leaves them out.
+    source, target : vertex
+        An id, or a label if the graph has labels.
+    k : int
+        How many paths to find.
+    weights : bool, array or str, optional
+        The lengths of the arcs, as for `sssp`: by default the graph's own weights. False counts hops.
+
+    Returns
+    -------
+    list of (length, path)
+        At most k; a path has the labels or ids of its vertices, both ends included.
+
+    Raises
+    ------
+    GraphError
+        There is no path, or an argument cannot be used.
+
+    See Also
+    --------
+    all_shortest_paths : every path of the least length.
+
+    Notes
+    -----
+    Yen's algorithm on one core of the CPU. Two searches first find what no path of the k can go through, as in PeeK; a
+    GPU does not offer this. Of equally long paths at the end of the list, any may be there.
+
+    Examples
+    --------
+    >>> import hopwave as hw
+    >>> roads = hw.Graph.from_edges(["a", "a", "b"], ["c", "b", "c"], weights=[9.0, 2.0, 3.0])
+    >>> hw.k_shortest_paths(roads, "a", "c", 2)
+    [(5.0, ['a', 'b', 'c']), (9.0, ['a', 'c'])]
+    """
+    graph, has_lengths = own_lengths(G, weights)
+    s, t = graph.index(source), graph.index(target)
+    if not is_whole(k) or k < 1:
+        raise GraphError(f"k={k!r} is not a number of paths; give a whole number from 1")
+    found = [
+        (length, [graph.label(v) for v in path]) for length, path in ranked_paths(graph, has_lengths, s, t, int(k))
+    ]
+    if not found:
+        raise _no_path(source, target)
+    return found
 
 
 @takes_weights

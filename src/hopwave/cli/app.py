@@ -24,6 +24,7 @@ import typer
 
 import hopwave as hw
 from hopwave.cli import (
+    accessibility,
     bc,
     bench,
     bfs,
@@ -41,6 +42,7 @@ from hopwave.cli import (
     paper,
     plans,
     sssp,
+    table,
     terminal,
     warmup,
 )
@@ -100,6 +102,8 @@ _add(warmup.warmup, "warmup", "Start here")
 _add(bfs.bfs, "bfs web.mtx.gz --source 0 --plot levels.png", "Compute")
 _add(bc.bc, "bc web.mtx.gz --epsilon 0.01 --out scores.csv", "Compute")
 _add(closeness.closeness, "closeness web.mtx.gz --top 20", "Compute")
+_add(table.table, "table roads.mtx.gz --sources homes.txt --targets schools.txt --out table.parquet", "Compute")
+_add(accessibility.accessibility, "accessibility roads.mtx.gz --limit 15 --limit 30 --out reach.csv", "Compute")
 _add(sssp.sssp, "sssp roads.mtx.gz --source 0 --target 99", "Compute")
 _add(pagerank.pagerank, "pagerank web.mtx.gz --top 20", "Compute")
 _add(info.info, "info web.mtx.gz", "Graph files")

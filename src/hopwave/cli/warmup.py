@@ -131,7 +131,7 @@ def products() -> None:
 
 def reading() -> None:
     """Read files that are large enough for the compiled scanners, with and without weights, also adjacency lists."""
-    from hopwave.graph.csr_compiled import sorted_rows
+    from hopwave.graph.csr_compiled import is_symmetric_pattern, sorted_rows
     from hopwave.io import print_lines
 
     graph = hw.generate.grid(300, 300)
@@ -141,6 +141,7 @@ def reading() -> None:
             hw.write(Path(folder) / name, weighted if name.startswith("weighted") else graph)
             hw.read(Path(folder) / name, progress=False)
     sorted_rows(np.array([0], np.int32), np.array([1], np.int32), 2, symmetric=True)  # only for larger files
+    is_symmetric_pattern(graph.indptr, graph.indices)
     print_lines.rows("%d %d\n", (np.array([0]), np.array([1])))
     print_lines.lists(np.array([1]), np.array([1]))
 

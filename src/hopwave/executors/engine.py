@@ -191,7 +191,8 @@ class Joined:
     def __init__(self, job: Sweep, n: int) -> None:
         self._job, count = job, len(job.sources)
         if job.keep == "rows":  # an error now is better than after the last search
-            check_memory((8 if job.weighted else 4) * n * count, f"a table of {count:,} × {n:,} distances")
+            columns = n if job.targets is None else len(job.targets)
+            check_memory((8 if job.weighted else 4) * columns * count, f"a table of {count:,} × {columns:,} distances")
         counted = job.keep in ("sums", "columns") and not job.weighted
         self._histogram: Integers = np.zeros(n + 1 if counted else 0, np.int64)
         self._columns: Any = None
@@ -215,7 +216,7 @@ class Joined:
         """The result of all blocks."""
         together = {
             name: np.concatenate([getattr(part, name) for part in self._parts])
-            for name in ("reached", "total", "farthest", "inverse")
+            for name in ("reached", "total", "farthest", "inverse", "values")
         }
         pairs: Any = tuple(np.concatenate([part.pairs[i] for part in self._parts]) for i in (0, 1))
         return Swept(**together, histogram=self._histogram, columns=self._columns, rows=self._rows, pairs=pairs)

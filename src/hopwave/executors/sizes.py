@@ -46,7 +46,8 @@ def sources_per_block(job: Sweep, n: int, device: str = "cpu") -> int:
         return job.block or len(job.sources)
     size = max(1, len(job.sources) // (BLOCKS * LANES)) * LANES * (ON_GPU if device == "cuda" else 1)
     if job.keep == "rows":
-        size = min(size, max(1, ROW_BYTES // ((8 if job.weighted else 4) * max(1, n))))
+        columns = n if job.targets is None or not job.weighted else len(job.targets)
+        size = min(size, max(1, ROW_BYTES // ((8 if job.weighted else 4) * max(1, columns))))
     return size
 
 

@@ -256,5 +256,11 @@ def is_ascending(offsets: npt.NDArray[Any], neighbours: npt.NDArray[np.int32]) -
 
 def is_symmetric(rows: Rows) -> bool:
     """Whether every arc has its reverse, of the same weight: the transpose is the same."""
+    if is_compiled_faster(len(rows.indices)):
+        from hopwave.graph.csr_compiled import is_symmetric_pattern
+
+        known = is_symmetric_pattern(rows.indptr, rows.indices)
+        if known is False or (known and rows.values is None):
+            return known
     turned = transposed(rows)
     return all(mine is None or np.array_equal(mine, theirs) for mine, theirs in zip(rows, turned, strict=True))

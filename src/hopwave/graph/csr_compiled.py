@@ -174,6 +174,28 @@ def reverse_values(
     return found
 
 
+def is_symmetric_pattern(indptr: npt.NDArray[Any], indices: npt.NDArray[np.int32]) -> bool | None:
+    """Whether every arc has its reverse, on all cores; None if some row is not strictly ascending.
+
+    Every pair u < v is mixed with a secret key into a random number. The sums over arcs u → v and over arcs v → u are
+    the same if the pattern is symmetric; if it is not, they are the same for two keys with a chance of about 2⁻¹²⁸.
+
+    >>> is_symmetric_pattern(np.array([0, 1, 2]), np.array([1, 0], np.int32))
+    True
+    """
+    threads = min(available_cores(), MOST_THREADS)
+    indptr, indices = indptr.view(), indices.view()
+    indptr.flags.writeable = indices.flags.writeable = False  # a graph's are: compiled once for both
+    cuts = np.linspace(0, len(indices), PARTS_PER_THREAD * threads + 1)[1:-1].astype(np.int64)
+    ends = [0, *np.searchsorted(indptr, cuts).tolist(), len(indptr) - 1]
+    keys = np.frombuffer(os.urandom(16), np.uint64)
+    sums = np.zeros((len(ends), 2), np.uint64)
+    parts = enumerate(pairwise(ends))
+    if not all(each(threads, parts, lambda part: _add_pairs(indptr, indices, *part[1], keys, sums[part[0]]))):
+        return None
+    return not sums.sum(axis=0).any()
+
+
 def available_cores() -> int:
     """The cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -345,8 +367,36 @@ def turn(indptr: Any, indices: Any, values: Any, low: int, high: int, places: An
         places[v] += 1
 
 
+def add_pairs(indptr: Any, indices: Any, low: int, high: int, keys: Any, sums: Any) -> bool:
+    """Add the mixed pairs of arcs u → v of the rows [low, high) to two sums, and subtract those of v → u, where u < v.
+    Returns whether the rows are strictly ascending."""
+    first = second = np.uint64(0)
+    for v in range(low, high):
+        for j in range(indptr[v], indptr[v + 1]):
+            w = indices[j]
+            if j > indptr[v] and indices[j - 1] >= w:
+                return False
+            pair = np.uint64(min(v, w)) << U32 | np.uint64(max(v, w))
+            if v < w:
+                first += mixed(pair ^ keys[0])
+                second += mixed(pair ^ keys[1])
+            elif v > w:
+                first -= mixed(pair ^ keys[0])
+                second -= mixed(pair ^ keys[1])
+    sums[0], sums[1] = first, second
+    return True
+
+
+def _mixed(x: Any) -> Any:
+    """The finaliser of SplitMix64 (Steele, Lea and Flood, 2014)."""
+    x = (x ^ x >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ x >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
+    return x ^ x >> np.uint64(31)
+
+
 _compile = njit(nogil=True, cache=True, boundscheck=False)
 _count, _deal, _sort_bucket, _move = _compile(count), _compile(deal), _compile(sort_bucket), _compile(move)
 _mark, _look_up = _compile(mark), _compile(look_up)
 _count_inside, _copy_inside = _compile(count_inside), _compile(copy_inside)
 _count_heads, _turn = _compile(count_heads), _compile(turn)
+mixed, _add_pairs = _compile(_mixed), _compile(add_pairs)

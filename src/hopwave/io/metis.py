@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
+from hopwave.graph.csr import is_ascending
 from hopwave.io.format import PRINTED_FROM, Format, Request, Target, whole_weights, write_in_threads
 from hopwave.io.lines import LARGEST_NUMBER, in_threads, shown
 from hopwave.io.source import LONE_RETURN, Source
@@ -39,6 +40,9 @@ def read(source: Source, request: Request) -> Graph:
         header = _read_header(source, stream)
         n = request.vertices(source, header.n, header.line)
         values, counts, lines = _read_lines(source, stream, header)
+    graph = _in_order(header, n, values, counts, request.weights)
+    if graph is not None:
+        return request.turned(source, graph)
     ends = np.cumsum(counts)
     # The position of a number on its line decides what it is.
     place = np.arange(len(values)) - np.repeat(ends - counts, counts)
@@ -53,6 +57,30 @@ def read(source: Source, request: Request) -> Graph:
     _check(source, header, rows, neighbours, lines)
     weights = values[np.flatnonzero(is_neighbour) + 1] if header.stride == 2 and request.weights else None
     return request.graph(source, rows, neighbours - 1, n, directed=False, weights=weights, both_ways=True)
+
+
+def _in_order(
+    header: _Header, n: int, values: npt.NDArray[Any], counts: npt.NDArray[Any], weights: bool
+) -> Graph | None:
+    """The graph of lists that are its rows as they stand, ascending and whole; None if they are not."""
+    if header.skip or len(values) != 2 * header.edges * header.stride or (counts % header.stride).any():
+        return None
+    neighbours, lengths = values[:: header.stride], counts // header.stride
+    if not len(values) or neighbours.min() < 1 or neighbours.max() > header.n:
+        return None
+    neighbours = (neighbours - 1).astype(np.int32)
+    if (np.repeat(np.arange(header.n, dtype=np.int32), lengths) == neighbours).any():
+        return None
+    offsets = np.zeros(n + 1, np.int64)
+    np.cumsum(lengths, out=offsets[1 : header.n + 1])
+    offsets[header.n + 1 :] = offsets[header.n]
+    if not is_ascending(offsets, neighbours):
+        return None
+    lengths_of_edges = values[1::2] if header.stride == 2 and weights else None
+    try:
+        return Graph.from_csr(offsets, neighbours, directed=False, weights=lengths_of_edges)
+    except GraphError:  # the slow way finds the line
+        return None
 
 
 def _read_header(source: Source, stream: IO[bytes]) -> _Header:
@@ -85,8 +113,8 @@ def _read_lines(
     lines = [np.empty(0, np.int64)]
     line = header.line + 1
     rows = 0
-    for block, (block_values, block_ends, trouble) in in_threads(source.blocks(stream, line), _parse):
-        numbers = line + _vertex_lines(block)
+    for _, (block_values, block_ends, places, newlines, trouble) in in_threads(source.blocks(stream, line), _parse):
+        numbers = line + places
         if trouble is not None:
             found = f"found {shown(trouble[1])}; expected vertices from 1 to {header.n}"
             raise source.fail(LONE_RETURN if b"\r" in trouble[1] else found, line + trouble[0])
@@ -101,7 +129,7 @@ def _read_lines(
         counts.append(block_counts)
         lines.append(numbers)
         rows += len(block_counts)
-        line += block.count(b"\n")
+        line += newlines
     if rows < header.n:
         raise source.fail(f"ends after {rows:,} vertices; expected one line for each of {header.n:,}", max(line - 1, 1))
     return np.concatenate(values), np.concatenate(counts), np.concatenate(lines)
@@ -109,14 +137,25 @@ def _read_lines(
 
 def _vertex_lines(block: bytes) -> npt.NDArray[np.int64]:
     """The lines of a block that are not comments, counted from 0."""
+    if not block:
+        return np.empty(0, np.int64)
     data = np.frombuffer(block, np.uint8)
     starts = np.concatenate([[0], np.flatnonzero(data == ord("\n"))[:-1] + 1])
     return np.flatnonzero(data[starts] != ord("%"))
 
 
-def _parse(block: bytes, fast: bool) -> tuple[npt.NDArray[Any], npt.NDArray[Any], tuple[int, bytes] | None]:
-    """The numbers of a block, where each line ends among them, and the line that cannot be read, if there is one."""
-    values, ends = np.empty(len(block) // 2 + 1, np.int64), np.empty(block.count(b"\n"), np.int64)
+class _Parsed(NamedTuple):
+    values: npt.NDArray[Any]  # the numbers of a block
+    ends: npt.NDArray[Any]  # where each vertex's line ends among them
+    places: npt.NDArray[Any]  # the lines that are not comments, counted from 0
+    newlines: int
+    trouble: tuple[int, bytes] | None = None  # the line that cannot be read, and what is wrong on it
+
+
+def _parse(block: bytes, fast: bool) -> _Parsed:
+    places = _vertex_lines(block)
+    newlines = block.count(b"\n")
+    values, ends = np.empty(len(block) // 2 + 1, np.int64), np.empty(newlines, np.int64)
     position = count = row = lines = 0
     while position < len(block):
         if fast:  # as far as the scanner is sure; the next line is read here
@@ -131,19 +170,19 @@ def _parse(block: bytes, fast: bool) -> tuple[npt.NDArray[Any], npt.NDArray[Any]
         end = block.index(b"\n", position)
         text = block[position:end].rstrip(b" \t\r")
         if b"\r" in text:
-            return values[:count], ends[:row], (lines, text)
+            return _Parsed(values[:count], ends[:row], places, newlines, (lines, text))
         if not text.startswith(b"%"):
             words = text.split()
             odd = next((word for word in words if not word.isdigit() or len(word) > len(str(LARGEST_NUMBER))), None)
             if odd is not None:
-                return values[:count], ends[:row], (lines, odd)
+                return _Parsed(values[:count], ends[:row], places, newlines, (lines, odd))
             values[count : count + len(words)] = [int(word) for word in words]
             count += len(words)
             ends[row] = count
             row += 1
         position = end + 1
         lines += 1
-    return values[:count], ends[:row], None
+    return _Parsed(values[:count], ends[:row], places, newlines)
 
 
 def _check(

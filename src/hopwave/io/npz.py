@@ -25,13 +25,16 @@ from hopwave.graph.csr import check_rows
 from hopwave.io.format import Format, Request, Target
 from hopwave.io.source import FREE_BYTES, MOST_TIMES_UNPACKED, Source
 from hopwave.io.vertices import plain_labels
-from hopwave.system.archives import LOCAL_HEADER, Archive, write_arrays
+from hopwave.system.archives import LOCAL_HEADER, Archive, joined_crc, write_arrays
+from hopwave.system.threads import each
 
 MAGIC = (b"PK\x03\x04", b"PK\x05\x06")  # a zip archive, an empty one
 # Only our archives have this entry; its value is the layout. Layout 3 has weights if it has an entry for them; labels
 # that are text are the UTF-8 bytes of all of them and where each begins. Layouts 1 (without weights) and 2 (with them)
 # came before: their labels are NumPy's text, in which every label is as wide as the longest.
 _OWN = "hopwave"
+_PART_BYTES = 1 << 24  # arrays are read in parts of this size
+_THREADS = 8  # enough to be limited by memory
 
 
 def read(source: Source, request: Request, *, mmap: bool = False) -> Graph:
@@ -151,10 +154,23 @@ def _in_one_piece(
             if not count:
                 return np.empty(0, dtype)
             return np.memmap(file, dtype, "r", place + begin, (count,))
-        file.seek(place)
-        piece = np.empty(entry.file_size, np.uint8)
-        whole = file.readinto(piece.data) == entry.file_size  # np.fromfile turns Ctrl-C into a TypeError
-    if not whole or zlib.crc32(piece.data) != entry.CRC:
+    piece = np.empty(entry.file_size, np.uint8)
+
+    def read_part(begin: int) -> tuple[int, int]:
+        part = piece[begin : begin + _PART_BYTES].data
+        with source.path.open("rb", buffering=0) as file:
+            file.seek(place + begin)
+            size = 0
+            while size < len(part) and (more := file.readinto(part[size:])):
+                size += more
+        return zlib.crc32(part), size
+
+    parts = range(0, len(piece), _PART_BYTES)
+    crc = size = 0
+    for part_crc, part_size in each(_THREADS, parts, read_part) if len(parts) > 1 else map(read_part, parts):
+        crc = joined_crc(crc, part_crc, part_size) if size else part_crc
+        size += part_size
+    if size < entry.file_size or crc != entry.CRC:
         raise zipfile.BadZipFile(f"Bad CRC-32 for file {entry.filename!r}")
     return piece[begin : begin + count * dtype.itemsize].view(dtype)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, Protocol, TypedDict
 
 import numpy as np
@@ -14,6 +14,7 @@ from hopwave.algebra.operators import BinaryOp, Monoid
 from hopwave.algebra.semiring import Semiring, any_pair, any_secondi, plus_first
 from hopwave.arrays import Array
 from hopwave.planning.trace import Bucket
+from hopwave.planning.valued import Valued
 from hopwave.prepared import Prepared
 
 
@@ -152,6 +153,10 @@ class Sweep:
                "inverse" is w(d) = 1 / d in units of 2^-shift
     "rows"     every distance
     "pairs"    (target, distance) of each source in turn, nearest first; with `upwards` only targets above their source
+    "values"   per source, column and limit of `valued` the sum of values; along weights only
+
+    With `targets`, which differ from each other, rows have the columns of these vertices alone, in that order; a search
+    along weights ends when it has settled all of them.
 
     `together` lets searches share their steps (on a GPU they always do), and `depth` is the number of levels to expect,
     if known; these change how long the searches take, never what they find.
@@ -163,7 +168,7 @@ class Sweep:
     """
 
     sources: Integers
-    keep: Literal["sums", "columns", "rows", "pairs"]
+    keep: Literal["sums", "columns", "rows", "pairs", "values"]
     limit: float | None = None
     together: bool = True
     weight: Literal["hops", "inverse"] = "hops"
@@ -173,11 +178,17 @@ class Sweep:
     weighted: bool = False
     block: int | None = None
     out_of: int | None = None
+    targets: Integers | None = None
+    valued: Valued | None = None
 
     @property
     def planned_sources(self) -> int:
         """The number of sources that launches are planned for."""
         return len(self.sources) if self.out_of is None else self.out_of
+
+    def chosen(self, found: Swept) -> Swept:
+        """What searches that count hops found, with the columns of the targets alone."""
+        return found if self.weighted or self.targets is None else replace(found, rows=found.rows[:, self.targets])
 
 
 @dataclass(frozen=True)
@@ -196,6 +207,7 @@ class Swept:
     columns: Integers | Floats
     rows: npt.NDArray[Any]  # of int32 or float64
     pairs: tuple[npt.NDArray[np.int32], npt.NDArray[Any]]  # targets, and their distances as int32 or float64
+    values: Floats = field(default_factory=lambda: np.zeros((0, 0, 0)))  # sources × columns × limits
 
 
 CentralityScore = Literal["closeness", "wasserman_faust", "harmonic"]
@@ -405,7 +417,7 @@ class PowerJob:
     factor: float = 1.0
     base: Array | float = 0.0
     dead: Array | float = 0.0
-    totals: Callable[[], Array] | None = None  # one number per vertex, equal for all jobs of a matrix; None: 1
+    totals: Callable[[], Array] | None = None  # gives the sum of every vertex's weights; None: 1 for each
     normed: bool = False
 
 

@@ -42,6 +42,31 @@ def _write_array(place: Any, array: Any) -> None:
     place.write(array.reshape(-1).view(np.uint8).data)
 
 
+def joined_crc(first: int, second: int, size: int) -> int:
+    """The CRC-32 of two pieces of data one after the other, from that of each; `size`: the bytes of the second.
+
+    >>> import zlib
+    >>> joined_crc(zlib.crc32(b"hop"), zlib.crc32(b"wave"), 4) == zlib.crc32(b"hopwave")
+    True
+    """
+    shift, power, left = 1 << 31, 1 << 30, 8 * size  # x⁰ and x¹: the highest bit is the coefficient of x⁰
+    while left:
+        if left & 1:
+            shift = _product(power, shift)
+        power, left = _product(power, power), left >> 1
+    return _product(shift, first) ^ second
+
+
+def _product(a: int, b: int) -> int:
+    """The product of two polynomials over GF(2), modulo that of CRC-32."""
+    found = 0
+    for bit in range(31, -1, -1):
+        if a >> bit & 1:
+            found ^= b
+        b = b >> 1 ^ (0xEDB88320 if b & 1 else 0)
+    return found
+
+
 class Archive(zipfile.ZipFile):
     """An archive that does nothing when it is deleted, where zipfile's complains if Ctrl-C came while it was made.
 

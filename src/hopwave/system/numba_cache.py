@@ -42,7 +42,7 @@ class _Shipped:
 
     _py_func: Any
 
-    def _shipped(self, sig: Any, codegen: Any) -> Path | None:
+    def _shipped(self, sig: Any, codegen: Any) -> str | None:
         path = Path(self._py_func.__code__.co_filename).resolve()
         key = FunctionCache._index_key(self, sig, codegen)  # type: ignore[arg-type, no-untyped-call]
         return shipped_code.file_of(self._py_func, key, _digest(tuple(compiled_together(path))))
@@ -59,8 +59,22 @@ class PackageOnly(_Shipped, NullCache):
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The package's machine code for that signature; None if it must be compiled."""
-        target_context.refresh()
+        _name_runtime()
         return self._load_shipped(sig, target_context)
+
+
+@cache
+def _name_runtime() -> None:
+    """Tell LLVM where the functions of Numba's runtime are that machine code calls.
+
+    Numba's own cache first loads everything that could compile a function, SciPy's linear algebra too: a quarter of a
+    second. That can wait until Numba compiles one, and it then does so by itself.
+    """
+    from llvmlite import binding  # type: ignore[import-untyped]
+    from numba.core.runtime import _nrt_python  # type: ignore[attr-defined]
+
+    for name, address in _nrt_python.c_helpers.items():
+        binding.add_symbol(name if name.startswith("_") else f"NRT_{name}", address)
 
 
 class Cache(_Shipped, FunctionCache):
@@ -83,15 +97,17 @@ class Cache(_Shipped, FunctionCache):
         """The machine code for that signature; None if it must be compiled."""
         found = None
         try:
-            found = super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
+            _name_runtime()
+            with self._guard_against_spurious_io_errors():
+                found = self._load_overload(sig, target_context)  # type: ignore[no-untyped-call]
         except Exception as error:  # unpickling a damaged file may raise anything
             self._throw_away(error)
         return self._load_shipped(sig, target_context) if found is None else found
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Store machine code; an error is logged, not raised."""
-        if os.environ.get("HOPWAVE_SHIP") and self._impl.check_cachable(data):
-            shipped_code.save(self._shipped(sig, data.codegen), data)
+        if (baseline := os.environ.get("HOPWAVE_SHIP")) and self._impl.check_cachable(data):
+            shipped_code.save(self._shipped(sig, data.codegen), data, baseline)
         try:
             with _alone(Path(self.cache_path)):
                 super().save_overload(sig, data)  # type: ignore[no-untyped-call]
@@ -148,17 +164,31 @@ def _digest(files: tuple[Path, ...]) -> str:
     return digest.hexdigest()
 
 
+class _Later:
+    """Makes the cache of a function when it is first used: that looks for a folder and tries to write to it, and most
+    functions that are imported are never called."""
+
+    def __init__(self, function: Any) -> None:
+        self.function = function
+
+    def __getattr__(self, name: str) -> Any:
+        made: Any = None
+        with suppress(RuntimeError):
+            made = Cache(self.function.py_func)
+        if made is None:
+            _say_that_nothing_is_kept()
+            made = PackageOnly(self.function.py_func)
+        self.function._cache = made
+        return getattr(made, name)
+
+
 def njit(*, cache: bool = False, **options: Any) -> Callable[[Any], Any]:
     """Numba's `njit` with these options; with `cache`, machine code is kept on disk if possible."""
 
     def compiled(function: Any) -> Any:
         made = numba.njit(**options)(function)
         if cache and hasattr(made, "_cache"):  # not a plain function, as under NUMBA_DISABLE_JIT=1
-            with suppress(RuntimeError):
-                made._cache = Cache(function)
-                return made
-            _say_that_nothing_is_kept()
-            made._cache = PackageOnly(function)
+            made._cache = _Later(made)
         return made
 
     return compiled

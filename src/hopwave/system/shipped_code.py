@@ -1,11 +1,11 @@
 """CPU machine code that a wheel carries, so that nothing need be compiled where it is installed.
 
-`make wheels` runs `hopwave warmup` with HOPWAVE_SHIP=1 and Numba set to a baseline that most machines have. Whatever is
-compiled then is also written into the package, in a file for every function and signature: one line of JSON (the
-SHA-256 of the rest), then Numba's pickle of the code, packed. `about.json` beside them says what they were made with.
-They are used only if all of it is the same here, and if this CPU has every feature of the baseline; otherwise functions
-are compiled as without them, and one line says why. Like the Python files beside them, they are trusted if nobody else
-can write to their folder.
+`make wheels` runs `hopwave warmup` with Numba set to a baseline that most machines have, and HOPWAVE_SHIP to its name.
+Whatever is compiled then is also written into the package, in the baseline's folder, in a file for every function and
+signature: one line of JSON (the SHA-256 of the rest), then Numba's pickle of the code, packed. `about.json` beside them
+says what they were made with. A folder is used only if all of it is the same here, and if this CPU has every feature of
+the baseline. If none can be used, functions are compiled as without them, and one line says why. Like the Python files
+beside them, they are trusted if nobody else can write to their folder.
 """
 
 from __future__ import annotations
@@ -41,27 +41,44 @@ class Baseline(NamedTuple):
     without: tuple[str, ...] = ()
 
     def settings(self) -> dict[str, str]:
-        """The environment in which Numba compiles for it, whatever CPU it runs on."""
+        """The environment in which hopwave compiles for it, whatever CPU it runs on, into the package."""
         words = [*(f"-{name}" for name in self.without), *(f"+{name}" for name in sorted(self.features))]
-        return {"NUMBA_CPU_NAME": self.cpu, "NUMBA_CPU_FEATURES": ",".join(words)}
+        return {"NUMBA_CPU_NAME": self.cpu, "NUMBA_CPU_FEATURES": ",".join(words), "HOPWAVE_SHIP": self.cpu}
 
 
-# The features must be all that the compiler may use: one too few is an illegal instruction on somebody's machine.
+# The features must be all that the compiler may use: one too few is an illegal instruction on somebody's machine. The
+# levels of x86-64 are those of the psABI, as LLVM knows them (X86.td).
+_V2 = frozenset(
+    {"cmov", "crc32", "cx16", "cx8", "fxsr", "mmx", "popcnt", "sahf"}
+    | {"sse", "sse2", "sse3", "sse4.1", "sse4.2", "ssse3"}
+)
+_V3 = _V2 | {"avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe", "xsave"}
+# The best first.
 BASELINES = {
     # Every server CPU since about 2017: Armv8.1's atomics, and nothing later of what Neoverse N1 has.
-    "aarch64": Baseline(
-        "neoverse-n1",
-        frozenset({"fp-armv8", "neon", "lse"}),
-        ("v8.1a", "v8.2a", "aes", "sha2", "crc", "dotprod", "fullfp16", "rcpc", "rdm", "ras", "spe", "ssbs", "perfmon"),
-    ),
-    # The level x86-64-v3 of the psABI: Haswell (2013) and Zen (2017) have it.
-    "x86_64": Baseline(
-        "x86-64-v3",
-        frozenset(
-            {"sse3", "ssse3", "sse4.1", "sse4.2", "popcnt", "cx16", "sahf", "xsave"}
-            | {"avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe"}
+    "aarch64": (
+        Baseline(
+            "neoverse-n1",
+            frozenset({"fp-armv8", "neon", "lse"}),
+            (
+                "v8.1a",
+                "v8.2a",
+                "aes",
+                "sha2",
+                "crc",
+                "dotprod",
+                "fullfp16",
+                "rcpc",
+                "rdm",
+                "ras",
+                "spe",
+                "ssbs",
+                "perfmon",
+            ),
         ),
     ),
+    # Haswell (2013) and Zen (2017) have x86-64-v3; Nehalem (2008), Bulldozer (2011) and Intel's small cores v2.
+    "x86_64": (Baseline("x86-64-v3", _V3), Baseline("x86-64-v2", _V2)),
 }
 
 
@@ -76,17 +93,16 @@ def made_with(triple: str) -> dict[str, Any]:
     }
 
 
-@cache
-def why_not(triple: str, features: str) -> str | None:
-    """Why the package's machine code is not used on a CPU with these features (LLVM's list); None if it is."""
+def why_not(folder: Path, triple: str, features: str) -> str | None:
+    """Why the machine code of a folder is not used on a CPU with these features (LLVM's list); None if it is."""
     try:
-        about = json.loads((FOLDER / ABOUT).read_text(encoding="utf-8"))
+        about = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
         wanted, needed = dict(about["made with"]), set(about["features"])
-        reason = why_not_trusted(FOLDER, shared=True)
+        reason = why_not_trusted(folder, shared=True)
     except FileNotFoundError:
         return "there is none"
     except (OSError, ValueError, KeyError, TypeError) as error:
-        return f"{FOLDER / ABOUT} cannot be read ({type(error).__name__})"
+        return f"{folder / ABOUT} cannot be read ({type(error).__name__})"
     here = made_with(triple)
     for name, value in wanted.items():
         if here.get(name) != value and reason is None:
@@ -95,6 +111,19 @@ def why_not(triple: str, features: str) -> str | None:
     if missing and reason is None:
         reason = f"this CPU has no {', '.join(sorted(missing))}"
     return reason
+
+
+@cache
+def _choose(triple: str, features: str) -> tuple[Path | None, str]:
+    """The folder to use on a CPU with these features; if there is none, why."""
+    reason = "there is none"
+    for baseline in BASELINES.get(platform.machine(), ()):
+        folder = FOLDER / baseline.cpu
+        if (found := why_not(folder, triple, features)) is None:
+            return folder, ""
+        if folder.is_dir():
+            reason = found
+    return None, reason
 
 
 _said: set[str] = set()
@@ -106,14 +135,14 @@ def _say_once(reason: str) -> None:
         log.warning("machine code in the package is not used, and functions are compiled: %s", reason)
 
 
-def file_of(function: Any, key: tuple[Any, ...], source: str) -> Path | None:
-    """The file for a function with Numba's index key, made from source with that digest; None if it is not ours."""
+def file_of(function: Any, key: tuple[Any, ...], source: str) -> str | None:
+    """The file's name for a function with Numba's index key, made from source with that digest; None if not ours."""
     path = Path(function.__code__.co_filename).resolve()
     if PACKAGE not in path.parents:
         return None
     signature, _, hashes = key
     digest = hashlib.sha256(repr((str(signature), hashes, source)).encode()).hexdigest()
-    return FOLDER / f"{_place(function, path)}-{digest[:24]}{SUFFIX}"
+    return f"{_place(function, path)}-{digest[:24]}{SUFFIX}"
 
 
 def _place(function: Any, path: Path) -> str:
@@ -128,19 +157,20 @@ def holds(function: Any) -> bool:
     from numba.core.registry import cpu_target
 
     codegen = cpu_target.target_context.codegen()
-    if why_not(codegen.magic_tuple()[0], codegen._tm_features) is not None:
-        return False
-    return any(FOLDER.glob(f"{_place(function, path)}-*{SUFFIX}"))
+    folder, _ = _choose(codegen.magic_tuple()[0], codegen._tm_features)
+    return folder is not None and any(folder.glob(f"{_place(function, path)}-*{SUFFIX}"))
 
 
-def load(file: Path | None, target_context: Any) -> Any:
+def load(name: str | None, target_context: Any) -> Any:
     """The compiled function of a file; None if there is none, it is damaged, or it does not fit this machine."""
-    if file is None or not FOLDER.is_dir() or os.environ.get("HOPWAVE_SHIP"):
+    if name is None or not FOLDER.is_dir() or os.environ.get("HOPWAVE_SHIP"):
         return None
     codegen = target_context.codegen()
-    if (reason := why_not(codegen.magic_tuple()[0], codegen._tm_features)) is not None:
+    folder, reason = _choose(codegen.magic_tuple()[0], codegen._tm_features)
+    if folder is None:
         _say_once(reason)
         return None
+    file = folder / name
     try:
         line, _, code = file.read_bytes().partition(b"\n")
         if json.loads(line)["sha256"] != hashlib.sha256(code).hexdigest():
@@ -155,17 +185,18 @@ def load(file: Path | None, target_context: Any) -> Any:
     return None
 
 
-def save(file: Path | None, compiled: Any) -> None:
-    """Put a compiled function into the package; only `make wheels` does this."""
-    if file is None:
+def save(name: str | None, compiled: Any, cpu: str) -> None:
+    """Put a compiled function into the package, for the baseline of that name; only `make wheels` does this."""
+    if name is None:
         return
     from numba.core.serialize import dumps
 
+    (baseline,) = (one for one in BASELINES[platform.machine()] if one.cpu == cpu)
     reduced = list(compiled._reduce())
     reduced[6] = ""  # the annotated source, with the paths of this machine
     code = zlib.compress(dumps(tuple(reduced)), 9)  # type: ignore[no-untyped-call]
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    file.write_bytes(json.dumps({"sha256": hashlib.sha256(code).hexdigest()}).encode() + b"\n" + code)
-    baseline = BASELINES[platform.machine()]
+    folder = FOLDER / cpu
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_bytes(json.dumps({"sha256": hashlib.sha256(code).hexdigest()}).encode() + b"\n" + code)
     about = {"made with": made_with(compiled.codegen.magic_tuple()[0]), "features": sorted(baseline.features)}
-    (FOLDER / ABOUT).write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
+    (folder / ABOUT).write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")

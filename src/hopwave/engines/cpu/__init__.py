@@ -216,7 +216,7 @@ class Engine:
             from hopwave.engines.cpu.many.weighted import sweep
         else:
             from hopwave.engines.cpu.many.run import sweep
-        return sweep(self.load(graph, None), job, poll, threads)
+        return job.chosen(sweep(self.load(graph, None), job, poll, threads))
 
     def cut_sweep(self, graph: Graph, job: CutSweep, poll: Poll, threads: int | None = None) -> CutSwept:
         from hopwave.engines.cpu.many.cut import cut_sweep

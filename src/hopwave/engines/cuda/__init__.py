@@ -236,8 +236,10 @@ class Engine(NoOperations):
         _refuse_threads(threads)
         with explained("searching from many sources", graph):
             if job.weighted:
-                from hopwave.engines.cuda import many_weighted, policy
+                from hopwave.engines.cuda import many_tables, many_weighted, policy
 
+                if job.keep == "values" or job.targets is not None:
+                    return many_tables.sweep(self.load(graph, CATALOGUE["brandes-dijkstra"]), job, poll)
                 if job.keep == "rows" and policy.one_by_one(graph.n, graph.m):
                     return many_weighted.one_by_one(graph, self._on_device(graph).follows, job, poll)
                 return many_weighted.sweep(self.load(graph, CATALOGUE["brandes-dijkstra"]), job, poll)
@@ -245,12 +247,12 @@ class Engine(NoOperations):
 
             plan = CATALOGUE["hopwave-gpu"]
             if many_each.possible(graph, job):
-                return many_each.sweep(self.load(graph, plan), job, poll)
+                return job.chosen(many_each.sweep(self.load(graph, plan), job, poll))
             from hopwave.engines.cuda.many import begin, sweep
 
             begin(self._on_device(graph).offset, len(job.sources))
             labels = None if graph.directed else self.components(graph, False)
-            return sweep(self.load(graph, plan), job, labels, poll)
+            return job.chosen(sweep(self.load(graph, plan), job, labels, poll))
 
     def components(self, graph: Graph, strong: bool) -> npt.NDArray[np.int32]:
         if strong and (reason := self.why_not_operation("strong_components", graph)):

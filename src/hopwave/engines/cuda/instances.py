@@ -11,6 +11,7 @@ from hopwave.engines.cuda import (
     kronecker,
     many,
     many_each,
+    many_tables,
     many_weighted,
     numbering,
     renumber,
@@ -26,7 +27,7 @@ from hopwave.engines.cuda.shortest_paths import search as paths
 
 OFFSETS = ("int", "long long")
 WITH_OFFSETS = (
-    steps, many, many_each, many_weighted, components, strong, arcs, renumber, row_lengths, turbobc, paths,
+    steps, many, many_each, many_tables, many_weighted, components, strong, arcs, renumber, row_lengths, turbobc, paths,
     sampled_paths, power, cores, labels, independent_set, triangles,
 )  # fmt: skip
 

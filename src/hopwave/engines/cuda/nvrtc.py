@@ -8,6 +8,7 @@ compile them before a call needs them, and machine code is kept on disk (kernel_
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import logging
 import os
@@ -136,13 +137,37 @@ class Building:
         found = kernel_files.read(key) or _shipped(header, arch, names, more, text)
         if found is None:
             began = time.perf_counter()
-            found = _compile(header, arch, names, more, text)
+            with compiling:
+                found = _compile(header, arch, names, more, text)
             log.info("compiled %s for %s in %.2f s", ", ".join(names) or header, arch, time.perf_counter() - began)
             kernel_files.write(key, *found)
         return found
 
 
 building = Building()
+
+
+class Compiling:
+    """Counts the threads inside NVRTC. One that is still there when the process ends would crash it."""
+
+    def __init__(self):
+        self.inside = []
+        atexit.register(self.wait)
+
+    def __enter__(self):
+        self.inside.append(None)
+
+    def __exit__(self, *_):
+        self.inside.pop()
+
+    def wait(self):
+        """Let no task begin any more, and wait for those that have begun."""
+        building.pool.stopped = True
+        while self.inside:
+            time.sleep(0.01)
+
+
+compiling = Compiling()
 
 
 def file_key(header, arch, names, more=(), text=""):

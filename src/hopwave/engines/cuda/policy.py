@@ -216,6 +216,7 @@ class AlongWeightsPolicy:
     lists: int = 4  # LISTS in the kernel: piles of a search
     rounds: int = 8  # sources per block between two checks of the clock
     table_bytes: int = 1 << 31  # most bytes of distances on the GPU at a time
+    piece_bytes: int = 1 << 29  # most bytes of a table that are copied while the next piece is searched
     # Arcs from which one search of a graph of high degree fills a GPU. On an H200, searches of kron 18 (7.6 M arcs) one
     # after another took 0.9 ms each, and 2.4 ms if many ran at the same time.
     arcs_of_a_gpu: int = 1 << 20

@@ -10,6 +10,7 @@ import numpy as np
 
 from hopwave.graph import Graph
 from hopwave.planning.jobs import Floats, Poll, Sweep, Swept
+from hopwave.planning.valued import Valued
 
 
 def search(graph: Graph, lengths: Floats, source: int, limit: float) -> dict[int, float]:
@@ -35,6 +36,8 @@ def sweep(graph: Graph, job: Sweep, poll: Poll) -> Swept:
     limit = math.inf if job.limit is None else float(job.limit)
     reached, (total, inverse, farthest) = np.zeros(k, np.int64), np.zeros((3, k))
     rows = np.full((k if job.keep == "rows" else 0, n), np.inf)
+    valued = job.valued
+    values = np.zeros((k, len(valued.columns), len(valued.limits)) if valued else (0, 0, 0))
     columns, of_block = np.zeros((2, n if job.keep == "columns" else 0, 3))
     targets: list[int] = []
     distances: list[float] = []
@@ -51,6 +54,8 @@ def sweep(graph: Graph, job: Sweep, poll: Poll) -> Swept:
             if i + 1 == k or (i + 1) % (job.block or k) == 0:
                 columns += of_block
                 of_block[:] = 0.0
+        if valued is not None:
+            values[i] = _added_up(found, valued)
         if job.keep == "pairs":
             listed = [v for v in found if v != source and not (job.upwards and v < source)]
             targets += listed
@@ -58,7 +63,15 @@ def sweep(graph: Graph, job: Sweep, poll: Poll) -> Swept:
             reached[i] = len(listed)
         poll(i + 1)
     pairs: Any = np.array(targets, np.int32), np.array(distances, np.float64)
-    return Swept(reached, total, farthest, inverse, np.zeros(0, np.int64), columns, rows, pairs)
+    rows = rows if job.targets is None else rows[:, job.targets]
+    return Swept(reached, total, farthest, inverse, np.zeros(0, np.int64), columns, rows, pairs, values)
+
+
+def _added_up(found: dict[int, float], valued: Valued) -> Floats:
+    """Σ value · f(d) for every column and limit."""
+    vertices, d = np.array(list(found)), np.array(list(found.values()))
+    terms = valued.columns[:, vertices] * valued.decay(d)
+    return np.array([[math.fsum(row[d <= limit]) for limit in valued.limits] for row in terms])
 
 
 def _column_weight(d: float, job: Sweep) -> float:

@@ -23,7 +23,7 @@ from hopwave.algebra.matrix import Matrix
 from hopwave.algebra.operators import binary, monoid, unary
 from hopwave.algebra.semiring import semiring
 from hopwave.algebra.vector import Vector
-from hopwave.arrays import module_of
+from hopwave.arrays import Array, module_of
 from hopwave.checks.numbers import is_number
 from hopwave.errors import GraphError
 from hopwave.linalg.algorithms.operands import check_weights, square
@@ -111,21 +111,21 @@ def pagerank(
     jumps = shares(personalization, "personalization", A)
     ends = jumps if dangling is None else shares(dangling, "dangling", A)
     start = shares(nstart, "nstart", A)
-    S, before = out_weights(A), 0
+    before = 0
+    if A.has_values:
+        out_weights(A)  # raises an error if they cannot be divided by
     if not adaptive:
-        first = pushed(A, start, jumps, ends, S, alpha, n * tol, max_iter)
+        first = pushed(A, start, jumps, ends, alpha, n * tol, max_iter)
         if first.settled:
             return Vector.from_dense(first.ranks)
         start, before, max_iter = first.ranks, first.rounds, max_iter - first.rounds
         if not max_iter:
             raise not_settled(before, first.change, n * tol, "the ranks", "")
-        job = PowerJob(
-            start, n * tol, max_iter, alpha, base=(1 - alpha) * jumps, dead=ends, totals=lambda: S.to_dense(0.0)
-        )
+        job = PowerJob(start, n * tol, max_iter, alpha, base=(1 - alpha) * jumps, dead=ends, totals=lambda: totals(A))
         ranks = settle_at_once(A, job, "the ranks", before=before)
         if ranks is not None:
             return Vector.from_dense(ranks)
-    p, x = as_vector(jumps, A), as_vector(start, A)
+    S, p, x = out_weights(A), as_vector(jumps, A), as_vector(start, A)
     q = p if dangling is None else as_vector(ends, A)
     dead = select(Vector.full(n, True, device=A.device), unary.one, mask=S, complement=True, structural=True).indices
     follow = apply(S, binary.div, left=alpha).to_dense(0.0)  # α/S; 0 at dead ends, where the value is not read
@@ -164,12 +164,11 @@ class Pushed:
     settled: bool = False
 
 
-def pushed(
-    A: Matrix, start: Any, jumps: Any, ends: Any, S: Vector, alpha: float, enough: float, max_iter: int
-) -> Pushed:
+def pushed(A: Matrix, start: Any, jumps: Any, ends: Any, alpha: float, enough: float, max_iter: int) -> Pushed:
     """The first rounds, while ranks have few entries. A GPU pulls all rounds, because they are one launch."""
     if A.device == "cuda" or any(isinstance(given, float) for given in (start, jumps, ends)):
         return Pushed(start)
+    S = out_weights(A)
     x, p, q = (select(Vector.from_dense(given), binary.ne, 0.0) for given in (start, jumps, ends))
     arcs = semiring.plus_times if A.has_values else semiring.plus_first
     rounds, change = 0, 0.0
@@ -186,6 +185,13 @@ def pushed(
         if change < enough:
             return Pushed(x.to_dense(0.0), rounds, change, settled=True)
     return Pushed(x.to_dense(0.0), rounds, change) if rounds else Pushed(start)
+
+
+def totals(A: Matrix) -> Array:
+    """The sum of every vertex's weights as an array; the number of its arcs if the matrix has no values."""
+    if A.has_values:
+        return out_weights(A).to_dense(0.0)
+    return module_of(A.rows.indptr).diff(A.rows.indptr).astype("float64")
 
 
 @dataclass

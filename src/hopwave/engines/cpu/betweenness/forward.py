@@ -160,10 +160,10 @@ def forward(A, own, shared, source):
     m = np.int64(indptr[n])
     bits, pulls, arcs = shared.limits[state.DEGREE_BITS], shared.limits[state.PULLS], shared.limits[state.EDGES] != 0
     own.sigma[source], queue[0] = -1.0, np.uint32(source)
-    nf, along_rows, exact = 1, shared.limits[state.ALONG_ROWS] != 0, 2.0 ** np.float64(EXACT_BITS - bits)
-    mf, greatest = settle(A, own, 0, 1, True)
+    nf, along_rows, exact = np.int64(1), shared.limits[state.ALONG_ROWS] != 0, 2.0 ** np.float64(EXACT_BITS - bits)
+    mf, greatest = settle(A, own, np.int64(0), np.int64(1), np.bool_(True))  # literals would compile it once more
     mu = m - mf
-    nf0, mf0, last, marked, used, bound = 0, 0, -1, 0, np.int64(0), 0
+    nf0, mf0, last, marked, used, bound = np.int64(0), np.int64(0), np.int64(-1), np.int64(0), np.int64(0), 0
     levels[0, state.BEGINS], levels[0, state.ARCS], levels[0, state.SHIFT], levels[1, state.BEGINS] = 0, mf, 0, 1
     count = 1  # levels found; levels[count, BEGINS] is where the last of them ends
     v = np.uint64(source)

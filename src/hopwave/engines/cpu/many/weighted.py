@@ -3,6 +3,7 @@
     d        distances, infinite everywhere before and after a search, unless they are a row of the answer
     order    the vertices in the order in which they were settled: nearest bucket first (many/waiting.py)
 
+With targets, a search ends when it has settled all that its source can reach, and a row has their distances alone.
 Sums over the targets of a source are taken in that order, and what rounding loses is carried along (Knuth's exact sum
 of two floats): they are as exact as float64 allows. The order depends on the graph and the source alone, so threads
 change no bit. Sums over the sources of a target are added row by row, in the order of the sources, block by block.
@@ -11,6 +12,7 @@ change no bit. Sums over the sources of a target are added row by row, in the or
 from __future__ import annotations
 
 from collections import namedtuple
+from dataclasses import replace
 
 import numpy as np
 
@@ -19,25 +21,29 @@ from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import thread_count
 from hopwave.engines.cpu.integers import ONE, U0, U1
 from hopwave.engines.cpu.intrinsics import COMPILED, INNER, atomic_add, noinline, ordered_load
+from hopwave.engines.cpu.many.run import component_labels
+from hopwave.engines.cpu.many.values import add_values, new_values, plus
 from hopwave.engines.cpu.many.waiting import NONE, enter, new_waiting, put, remove_root, take_bucket, waiting_arrays
 from hopwave.engines.cpu.views import allocate, allocated, unsigned_rows
 from hopwave.engines.cpu.workers import FINISHED, NEXT_BATCH, STOP, new_control, run_workers
 from hopwave.engines.host_memory import check_memory, workers_that_fit
-from hopwave.engines.ledger import Array, total
+from hopwave.engines.ledger import Array, declare, total
 from hopwave.planning.jobs import Swept
 from hopwave.system.numba_cache import njit
 
-SUMS, ROWS, PAIRS = 1, 2, 4
-KEEP = {"sums": SUMS, "columns": SUMS | ROWS, "rows": ROWS, "pairs": PAIRS}
+SUMS, ROWS, PAIRS, CHOSEN, VALUES = 1, 2, 4, 8, 16  # CHOSEN: rows of the targets alone
+KEEP = {"sums": SUMS, "columns": SUMS | ROWS, "rows": ROWS, "pairs": PAIRS, "values": VALUES}
 
 # per_length: buckets per unit of length; in_any_order: whether the vertices of a bucket may be settled in any order.
 Arcs = namedtuple("Arcs", "indptr indices lengths per_length in_any_order")
 # One worker's arrays; d is empty where distances are written to the rows of the answer.
-WorkerState = namedtuple("WorkerState", "d order waiting")
-# What all workers share. starts: where the pairs of each source begin; limit: the greatest length.
+WorkerState = namedtuple("WorkerState", "d order waiting sums lost")
+# What all workers share. starts: where the pairs of each source begin; limit: the greatest length; wanted, ahead: which
+# vertices are targets, and how many of them each source may reach.
 SharedState = namedtuple(
     "SharedState",
-    "sources reached total farthest inverse rows starts pair_vertex pair_length control keep upwards limit",
+    "sources reached total farthest inverse rows starts pair_vertex pair_length control keep upwards limit targets "
+    "wanted ahead valued",
 )
 
 
@@ -45,8 +51,11 @@ SharedState = namedtuple(
 
 
 @njit(**INNER)
-def settle(A, d, own, source, limit):
-    """Fill d with the distances up to the limit, and order with the vertices there. Returns how many they are."""
+def settle(A, d, own, source, limit, wanted, ahead):
+    """Fill d with the distances up to the limit, and order with the vertices there. Returns how many they are.
+
+    The search ends when it has settled `ahead` vertices that are wanted; −1: it has no such end.
+    """
     noinline()
     indptr, indices, lengths, per_length = A.indptr, A.indices, A.lengths, A.per_length
     first, marks, vertex, key = own.waiting.first, own.waiting.marks, own.waiting.vertex, own.waiting.key
@@ -78,6 +87,11 @@ def settle(A, d, own, source, limit):
                 continue
         order[count] = u
         count += 1
+        if ahead >= 0 and wanted[u]:
+            ahead -= 1
+            if ahead == 0:
+                forget(d, own.waiting, entry, bucket, filled, size)
+                break
         for j in range(np.uint64(indptr[u]), np.uint64(indptr[u + ONE])):
             v = indices[j]
             offer = here + lengths[j]
@@ -93,18 +107,32 @@ def settle(A, d, own, source, limit):
     return count
 
 
+@njit(**INNER)
+def forget(d, waiting, entry, bucket, filled, size):
+    """Empty what waits, and make the distances of its vertices infinite again: a search has ended early.
+
+    Vertices that are settled keep theirs: entries of them that still wait are of greater distances.
+    """
+    vertex, key, keys, items = waiting.vertex, waiting.key, waiting.keys, waiting.items
+    while True:
+        while entry != NONE:
+            if key[entry] == d[vertex[entry]]:
+                d[vertex[entry]] = np.inf
+            entry = np.uint64(waiting.following[entry])
+        if filled == U0:
+            break
+        bucket, entry = take_bucket(waiting.first, waiting.marks, bucket)
+        filled -= U1
+    for i in range(size):
+        if keys[i] == d[items[i]]:
+            d[items[i]] = np.inf
+        keys[i] = np.inf
+
+
 @njit(**COMPILED)
 def search(A, d, own, source, limit):
     """One search, for callers in Python (shortest_paths/delta_stepping.py)."""
-    return settle(A, d, own, source, limit)
-
-
-@njit(**INNER)
-def plus(total, lost, x):
-    """total + x, and `lost` with the rounding error of this addition."""
-    rounded = total + x
-    share = rounded - total
-    return rounded, lost + ((total - (rounded - share)) + (x - share))
+    return settle(A, d, own, source, limit, d, -1)
 
 
 @njit(**INNER)
@@ -147,8 +175,17 @@ def take_sources(A, own, shared):
         if number >= sources.size:
             break
         d = shared.rows[number] if keep & ROWS else own.d
-        count = settle(A, d, own, sources[number], shared.limit)
+        ahead = shared.ahead[number] if keep & CHOSEN else -1
+        count = 0
+        if ahead != 0:
+            count = settle(A, d, own, sources[number], shared.limit, shared.wanted, ahead)
         shared.reached[number] = count
+        if keep & CHOSEN:
+            row, targets = shared.rows[number], shared.targets
+            for i in range(targets.size):
+                row[i] = d[targets[i]]
+        if keep & VALUES:
+            add_values(d, order, count, own, shared.valued, number)
         if keep & SUMS:
             sum_up(d, order, count, shared, number)
         if keep & PAIRS:
@@ -162,13 +199,15 @@ def take_sources(A, own, shared):
 # ------------------------------------------------------------------ runs
 
 
-def vertex_arrays(n, table):
+def vertex_arrays(n, table, sums=0):
     """The arrays of a WorkerState, but for what waits. table: whether distances are written to rows of the answer."""
-    return {"d": Array(0 if table else n, fill=np.inf), "order": Array(n, np.uint32)}
+    return {"d": Array(0 if table else n, fill=np.inf), "order": Array(n, np.uint32)} | declare(
+        np.float64, sums=sums, lost=sums
+    )
 
 
 def table_array(n, k, table):
-    """The distances of k sources, if they are wanted."""
+    """The distances of k sources, if they are wanted: to all n vertices or targets."""
     return Array((k, n) if table else (0, 0), fill=np.inf)
 
 
@@ -177,7 +216,7 @@ def sweep(loaded, job, poll, threads):
     if job.keep == "columns":
         return _by_columns(loaded, job, poll, threads)
     shared = _run(loaded, job.sources, job, poll, threads)
-    return _swept([shared], np.zeros((0, 3)), shared.rows)
+    return replace(_swept([shared], np.zeros((0, 3)), shared.rows), values=shared.valued.found)
 
 
 def _by_columns(loaded, job, poll, threads):
@@ -210,9 +249,12 @@ def column_weights(row, job):
 def _run(loaded, sources, job, poll, threads):
     """The state that all workers share, after they are done."""
     n, k = loaded.n, len(sources)
-    keep = KEEP[job.keep]
-    own, table = vertex_arrays(n, keep & ROWS), table_array(n, k, keep & ROWS)
-    check_memory(table.nbytes, f"a table of {k:,} × {n:,} distances")
+    keep = KEEP[job.keep] if job.targets is None else CHOSEN
+    columns = n if job.targets is None else len(job.targets)
+    valued = new_values(job.valued, k)
+    own = vertex_arrays(n, keep & ROWS, valued.found[:1].size)
+    table = table_array(columns, k, keep & (ROWS | CHOSEN))
+    check_memory(table.nbytes, f"a table of {k:,} × {columns:,} distances")
     each = total(own) + total(waiting_arrays(loaded.m))
     workers = workers_that_fit(max(1, min(thread_count(threads), k)), table.nbytes, each)
     shared = SharedState(
@@ -229,6 +271,8 @@ def _run(loaded, sources, job, poll, threads):
         keep=keep,
         upwards=job.upwards,
         limit=np.inf if job.limit is None else float(job.limit),
+        **_aims(loaded.graph, sources, job.targets),
+        valued=valued,
     )
     states = [WorkerState(waiting=new_waiting(loaded.m), **allocate(own)) for _ in range(workers)]
     lengths = loaded.lengths
@@ -242,6 +286,16 @@ def _run(loaded, sources, job, poll, threads):
             if shared.pair_vertex.size:
                 run_workers(take_sources, A, states, shared, poll)
     return shared
+
+
+def _aims(graph, sources, targets):
+    """Which vertices are targets, and how many of them are in the component of each source."""
+    if targets is None:
+        return {"targets": np.empty(0, np.uint32), "wanted": np.empty(0, np.bool_), "ahead": np.empty(0, np.int64)}
+    labels, wanted = component_labels(graph, strong=False), np.zeros(graph.n, np.bool_)
+    wanted[targets] = True
+    ahead = np.bincount(labels[targets], minlength=labels.max(initial=0) + 1)[labels[sources]]
+    return {"targets": targets.astype(np.uint32), "wanted": wanted, "ahead": ahead.astype(np.int64)}
 
 
 def _with_room_for_pairs(shared):

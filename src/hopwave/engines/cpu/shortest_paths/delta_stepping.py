@@ -16,7 +16,7 @@ from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import POOL_NEXT, new_board, thread_count
 from hopwave.engines.cpu.many import weighted
 from hopwave.engines.cpu.shortest_paths import bins, loop, one_core
-from hopwave.engines.cpu.views import new_array, read_only, unsigned_rows
+from hopwave.engines.cpu.views import allocate, new_array, read_only, unsigned_rows
 
 TRACE_ROWS = 4096
 NARROWEST, WIDEST = 1e-300, 1e300  # buckets; so that neither Δ nor 1/Δ is infinite
@@ -102,7 +102,7 @@ def on_one_core(A, source, limit):
     try:
         state = kept.states.pop()
     except IndexError:  # the first run, or another thread has it
-        state = weighted.WorkerState(np.empty(0), np.empty(n, np.uint32), weighted.new_waiting(m))
+        state = weighted.WorkerState(waiting=weighted.new_waiting(m), **allocate(weighted.vertex_arrays(n, True)))
     d, arcs = np.full(n, np.inf), kept.arcs_for_one[A.turned]
     if arcs.in_any_order:
         with compiling(one_core.search):

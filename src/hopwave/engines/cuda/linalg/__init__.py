@@ -18,7 +18,7 @@ from hopwave import engines
 from hopwave.algebra.matrix import Matrix
 from hopwave.algebra.operators import BinaryOp, Monoid, UnaryOp
 from hopwave.algebra.vector import Vector
-from hopwave.arrays import Array
+from hopwave.arrays import Array, all_true
 from hopwave.engines.absent import NoShortcuts
 from hopwave.engines.cuda import Engine
 from hopwave.engines.cuda.errors import FEWER_ROWS, translated
@@ -368,11 +368,7 @@ class Algebra(NoShortcuts):
 
 def _ones(size: int, dtype: np.dtype[Any]) -> Array:
     """The sums of ANY.PAIR."""
-    if dtype != np.bool_:
-        return cupy.ones(size, dtype)
-    ones = cupy.empty(size, dtype)
-    ones.data.memset_async(1, size)  # quicker than a kernel
-    return ones
+    return cupy.ones(size, dtype) if dtype != np.bool_ else all_true(size, cupy)
 
 
 if TYPE_CHECKING:

@@ -15,11 +15,12 @@ import cupy
 import numpy as np
 
 from hopwave.engines.cuda import build, nvrtc, renumber
-from hopwave.engines.cuda.launch import PLAIN_SHARED, WARP, expression, kernels, offset_type, truth
+from hopwave.engines.cuda.launch import NULL, PLAIN_SHARED, WARP, expression, kernels, offset_type, truth
 from hopwave.engines.cuda.linalg.scratch import Pending, stream_scratch
 from hopwave.engines.cuda.policy import POWER
 from hopwave.engines.cuda.prepared_launch import PreparedLaunch
 from hopwave.engines.cuda.records import address, filled, record
+from hopwave.engines.cuda.row_lengths import greatest_length
 from hopwave.engines.cuda.shortest_paths import search as paths
 from hopwave.errors import EngineError
 from hopwave.graph.csr import Rows
@@ -48,7 +49,8 @@ PACKED = struct.Struct("".join({"u": "Q", "f": "d", "i": "q"}[POWERS[name].kind]
 def instances(offset):
     """(header, name) of every kernel here, for the compile test."""
     both = (False, True)
-    return [(HEADER, expression(HEADER, "power", offset, truth(v), truth(n))) for v in both for n in both]
+    rounds = [(HEADER, expression(HEADER, "power", offset, truth(v), truth(n))) for v in both for n in both]
+    return [*rounds, (HEADER, expression(HEADER, "invert", offset))]
 
 
 def iterate(A, job):
@@ -87,7 +89,7 @@ def iterate(A, job):
         if name != "start":
             rows = take(f"power {name}", n, np.float64) if sorted_rows else given
             numbers[f"{name}_row"] = rows.data.ptr
-    launch = dealt.launch(kernel, grid, here, job.totals)
+    launch = dealt.launch(kernel, grid, here, None if job.totals is None else dealt.inverse(A, job.totals))
     launch.record("powers", np.frombuffer(PACKED.pack(*numbers.values()), np.uint8))
     launch()
     rounds, change, _ = pending.wait()
@@ -113,12 +115,12 @@ class Dealt:
         self.pieces = self.hot = 0
         values = None if part.values is None else part.values.astype(np.float64, copy=False)
         self.offsets, self.columns, self.values = part.indptr, part.indices, values
-        lengths = cupy.diff(part.indptr)
-        short = int(lengths.max()) <= POWER.short_row
+        short = greatest_length(kernels(offset_type(part.indptr)), part.indptr) <= POWER.short_row
         if short:
             rows = unsorted_rows(self.n, self.m)
             self.order_by_distance()
         else:
+            lengths = cupy.diff(part.indptr)
             rows = self.sort(lengths)
             piece_row, first_piece = pieces_of(lengths[self.order[: rows[1]]].get(), self.cut // 2)
             self.pieces = len(piece_row)
@@ -171,16 +173,16 @@ class Dealt:
         arguments = offset_type(self.offsets), truth(self.values is not None), truth(normed)
         return nvrtc.cooperative(HEADER, expression(HEADER, "power", *arguments), THREADS)
 
-    def launch(self, kernel, grid, here, totals):
-        """The launch of a kernel on this matrix, in one stream; totals as in a PowerJob."""
-        key = kernel.handle, grid, here, totals is None
+    def launch(self, kernel, grid, here, inverse):
+        """The launch of a kernel on this matrix, in one stream."""
+        key = kernel.handle, grid, here, inverse is None
         found = self.launches.get(key)
         if found is None:
             if len(self.launches) >= MOST_LAUNCHES:
                 self.launches.clear()
             rows, shared = self.record.copy(), 8 * self.hot
-            if totals is not None:
-                rows["inverse"] = address(self.inverse(totals))
+            if inverse is not None:
+                rows["inverse"] = address(inverse)
             if shared > PLAIN_SHARED:
                 kernel.allow_shared(shared)
             blank = np.zeros(1, POWERS)
@@ -188,12 +190,13 @@ class Dealt:
             self.launches[key] = found
         return found
 
-    def inverse(self, totals):
+    def inverse(self, A, totals):
         """1 / the sum of each vertex's out-weights, 0 for dead ends, in the order of rows; kept."""
         if "inverse" not in self.kept:
-            total = totals()
-            inverse = cupy.where(total > 0, 1 / cupy.where(total > 0, total, 1.0), 0.0)
-            made = inverse if self.order is None else inverse[self.order]
+            offsets, made = A.rows.indptr, cupy.empty(self.n, np.float64)
+            total = totals() if A.has_values else NULL
+            order = NULL if self.order is None else self.order
+            kernels(offset_type(offsets))(HEADER, "invert", self.n, offsets, total, order, np.uint64(self.n), made)
             self.kept.setdefault("inverse", made)  # the first stays: other threads' launches may hold its address
         return self.kept["inverse"]
 

@@ -187,6 +187,12 @@ struct PathThreads {
 
   // Fills in the distances from a source, up to the limit. The caller has called the barrier since the last search.
   __device__ __forceinline__ void search(int source) {
+    search(source, [] { return false; });
+  }
+
+  // As above, but ends early once over(), asked whenever all distances within the bound are final, is true.
+  template <class Over>
+  __device__ __forceinline__ void search(int source, Over over) {
     ++round, ++pile;
     bound = S.delta, lowest = infinite();
     if (me == 0) {
@@ -209,7 +215,7 @@ struct PathThreads {
         ++round;
       }
       const int waiting = board->far[pile & 1];
-      if (waiting == 0) return;
+      if (waiting == 0 || over()) return;
       split(waiting);
     }
   }

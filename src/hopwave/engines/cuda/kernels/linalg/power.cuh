@@ -15,6 +15,7 @@
 //            that are read most are then side by side in w and share cache lines. Short rows may be numbered so that
 //            rows near each other in the graph have near numbers.
 #pragma once
+#include "common/graph.cuh"
 #include "common/threads.cuh"
 
 #ifndef HOPWAVE_POWER_THREADS
@@ -328,6 +329,17 @@ __global__ void __launch_bounds__(POWER_THREADS, POWER_BLOCKS)
     for (i64 row = signed_thread_number(); row < rows.n; row += signed_thread_count())
       powers.out[rows.order[row]] = powers.x[row];
   if (threadIdx.x == 0 && blockIdx.x == 0) powers.host[0] = rounds, powers.host[1] = __double_as_longlong(all.change);
+}
+
+// 1 / the total of each vertex, or 1 / the length of its row without totals; 0 if that is 0. `order`: the vertex of each
+// place, or null.
+template <class Offset>
+__global__ void invert(const Offset *offsets, const double *totals, const int *order, u64 n, double *inverse) {
+  for (u64 i = thread_number(); i < n; i += thread_count()) {
+    const int v = order ? order[i] : (int)i;
+    const double total = totals ? totals[v] : (double)degree(offsets, v);
+    inverse[i] = total > 0 ? 1 / total : 0;
+  }
 }
 
 }  // namespace hopwave::linalg

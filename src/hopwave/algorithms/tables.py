@@ -1,0 +1,247 @@
+"""Tables of distances: rows of sources, columns of targets, block by block; in memory, or into a file.
+
+A file is written beside its name, block after block, and gets its name when it is whole. A checkpoint knows how many
+blocks are in it and where they end: a run that was killed goes on there, so that no row is lost and none is twice.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hopwave.algorithms import many_sources as _many
+from hopwave.algorithms.checkpoint import Checkpoint, File, key_of
+from hopwave.engines import Engine
+from hopwave.errors import ExecutorError, FormatError
+from hopwave.graph import Graph
+from hopwave.graph.arrays import vertex_names
+from hopwave.planning.jobs import Integers, Progress, Sweep
+from hopwave.system.atomic_file import replacing
+from hopwave.system.optional import optional
+from hopwave.system.progress import say
+
+ENDINGS = (".npy", ".parquet")
+ON_GPU = 16  # times as many rows per block as on a CPU: a GPU searches from thousands of sources at once
+
+
+@dataclass(frozen=True)
+class Table:
+    """What to compute: distances of `dtype` from the sources to different targets, or to all vertices for None."""
+
+    graph: Graph
+    engine: Engine
+    sources: Integers
+    targets: Integers | None
+    limit: float | None
+    weighted: bool
+    dtype: np.dtype[Any]
+    threads: int | None
+
+    @property
+    def width(self) -> int:
+        """The number of columns."""
+        return self.graph.n if self.targets is None else len(self.targets)
+
+    @property
+    def rows_at_once(self) -> int:
+        """The number of rows of a block: it has at most BLOCK_BYTES, or one row."""
+        wide = self.width if self.weighted else self.graph.n  # searches that count hops share whole rows
+        size = _many.block_rows(wide, _many.BLOCK_BYTES, self.weighted)
+        return size * (ON_GPU if self.engine.name == "cuda" else 1)
+
+    def sweep(self, begin: int, end: int, keep: Any) -> Sweep:
+        """The searches from sources number begin to end."""
+        targets = self.targets if keep == "rows" else None
+        return Sweep(self.sources[begin:end], keep, self.limit, weighted=self.weighted, targets=targets)
+
+    def rows(self, begin: int, end: int, progress: Progress) -> npt.NDArray[Any]:
+        """The rows from number begin to end, with the columns of the targets."""
+        job = self.sweep(begin, end, "rows")
+        found = _many.sweep(self.engine, self.graph, job, "searches", progress, self.threads).rows
+        if not self.weighted and self.dtype.kind == "f":
+            return np.where(found < 0, np.inf, found).astype(self.dtype)
+        if self.weighted and self.dtype.kind == "i":  # hops, by searches along arcs of length 1
+            return np.where(np.isfinite(found), found, -1).astype(self.dtype)
+        return found.astype(self.dtype, copy=False)
+
+    def entries(self, begin: int, end: int) -> tuple[Integers, Integers, npt.NDArray[Any]]:
+        """(row, column, distance) of the pairs that are connected within the limit, by row, then by column."""
+        job = self.sweep(begin, end, "pairs")
+        found = _many.sweep(self.engine, self.graph, job, "searches", False, self.threads)
+        own = np.arange(begin, end)  # pairs lack the source itself
+        row = np.concatenate([own, np.repeat(own, found.reached)])
+        vertex = np.concatenate([self.sources[begin:end], found.pairs[0]])
+        distance = np.concatenate([np.zeros(end - begin), found.pairs[1]]).astype(self.dtype)
+        column = vertex
+        if self.targets is not None:
+            places = np.full(self.graph.n, -1, np.int64)
+            places[self.targets] = np.arange(self.width)
+            column = places[vertex]
+        order = np.lexsort((column, row))
+        order = order[column[order] >= 0]
+        return row[order], column[order], distance[order]
+
+
+def dense(table: Table, progress: Progress) -> npt.NDArray[Any]:
+    """The whole table as one array."""
+    k = len(table.sources)
+    if table.weighted and table.dtype == np.float64:
+        return table.rows(0, k, progress)
+    answer = np.empty((k, table.width), table.dtype)
+    with _many.polled("searches", k, progress) as poll:
+        for begin, end in _spans(k, table.rows_at_once):
+            answer[begin:end] = table.rows(begin, end, False)
+            poll(end)
+    return answer
+
+
+def sparse(table: Table, progress: Progress) -> Any:
+    """The pairs within the limit as a SciPy array of compressed rows. A distance of 0 is an entry too."""
+    from scipy.sparse import csr_array
+
+    k, parts = len(table.sources), []
+    with _many.polled("searches", k, progress) as poll:
+        for begin, end in _spans(k, table.rows_at_once):
+            parts.append(table.entries(begin, end))
+            poll(end)
+    empty = (np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, table.dtype))
+    row, column, distance = (np.concatenate([empty[i], *(part[i] for part in parts)]) for i in range(3))
+    starts = np.searchsorted(row, np.arange(k + 1))
+    return csr_array((distance, column, starts), shape=(k, table.width))
+
+
+def _spans(count: int, size: int, first: int = 0) -> Iterator[tuple[int, int]]:
+    for begin in range(first, count, size):
+        yield begin, min(begin + size, count)
+
+
+# ------------------------------------------------------------------ files
+
+
+class Blocks:
+    """The blocks of a table that are in the file so far, as a checkpoint stores them: `total` is where they end."""
+
+    def __init__(self, table: Table) -> None:
+        self.size = table.rows_at_once
+        self.blocks = -(-len(table.sources) // self.size)
+        self.total, self.certificate = np.zeros(1, np.int64), np.zeros((0, 2))
+
+
+def to_file(table: Table, out: Path, progress: Progress, checkpoint: File) -> None:
+    """Write the table: as a NumPy array (.npy), or as columns source, target, distance of the pairs (.parquet)."""
+    under_way = out.with_name(out.name + ".part")
+    if not out.resolve().parent.is_dir():
+        raise FormatError(f"there is no folder {out.parent}; make it first", out)
+    if out.suffix == ".parquet":
+        optional("pyarrow.parquet", "writing a Parquet file")
+    run, saved, done = Blocks(table), None, 0
+    if checkpoint is not None:
+        what = ("distance_table", table.limit, table.weighted, str(table.dtype), table.engine.name, out.suffix)
+        saved = Checkpoint(checkpoint, key_of(table.graph, table.weighted, table.sources, table.targets, what))
+        done = saved.load(run)
+        if not under_way.exists() or under_way.stat().st_size < run.total[0]:
+            done = 0  # the file is whole already, or gone
+    k = len(table.sources)
+    if done and saved is not None and progress is not False:
+        say(saved.continues(f"{min(done * run.size, k):,} of {k:,} sources"))
+    try:
+        with under_way.open("r+b" if done else "wb") as stream, _many.polled("searches", k, progress) as poll:
+            if done:
+                stream.truncate(int(run.total[0]))
+                stream.seek(0, os.SEEK_END)
+            elif out.suffix == ".npy":
+                header = {"descr": table.dtype.str, "fortran_order": False, "shape": (k, table.width)}
+                np.lib.format.write_array_header_1_0(stream, header)
+            for begin, end in _spans(k, run.size, done * run.size):
+                _append(stream, table, begin, end, out.suffix)
+                stream.flush()
+                run.total[0], done = stream.tell(), done + 1
+                if saved is not None and saved.is_due():
+                    os.fsync(stream.fileno())
+                    saved.save(run, done)
+                poll(end)
+    except (KeyboardInterrupt, ExecutorError) as error:
+        if saved is not None:
+            saved.save_and_tell(error, run, done)
+        else:
+            under_way.unlink(missing_ok=True)
+        raise
+    if out.suffix == ".parquet":
+        _write_parquet(table, under_way, out)
+        under_way.unlink()
+    else:
+        under_way.replace(out)
+    if saved is not None:
+        saved.path.unlink(missing_ok=True)
+
+
+def _record(table: Table) -> np.dtype[Any]:
+    return np.dtype([("row", np.int64), ("column", np.int32), ("distance", table.dtype)])
+
+
+def _append(stream: IO[bytes], table: Table, begin: int, end: int, suffix: str) -> None:
+    if suffix == ".npy":
+        stream.write(np.ascontiguousarray(table.rows(begin, end, False)).data)
+        return
+    parts = table.entries(begin, end)
+    records = np.empty(len(parts[0]), _record(table))
+    for name, part in zip(records.dtype.names or (), parts, strict=True):
+        records[name] = part
+    stream.write(records.data)
+
+
+def _write_parquet(table: Table, under_way: Path, out: Path, at_once: int = 1 << 22) -> None:
+    """Turn the records of the finished blocks into a Parquet file, some millions at a time."""
+    arrow, parquet = optional("pyarrow", "a Parquet file"), optional("pyarrow.parquet", "a Parquet file")
+    names = np.asarray(vertex_names(table.graph))
+    targets = np.arange(table.graph.n) if table.targets is None else table.targets
+    writer = None
+    with replacing(out) as stream, under_way.open("rb") as records:
+        while True:
+            some = np.fromfile(records, _record(table), at_once)
+            if writer is not None and not len(some):
+                break
+            columns = {
+                "source": names[table.sources[some["row"]]],
+                "target": names[targets[some["column"]]],
+                "distance": np.ascontiguousarray(some["distance"]),
+            }
+            made = arrow.table({name: arrow.array(part) for name, part in columns.items()})
+            if writer is None:
+                writer = parquet.ParquetWriter(stream, made.schema)
+            writer.write_table(made)
+        writer.close()
+
+
+# ------------------------------------------------------------------ hops
+
+
+@dataclass
+class UnitLengths:
+    """Kept with a graph: the same graph with arcs of length 1."""
+
+    graph: Graph
+
+
+def with_unit_lengths(graph: Graph) -> Graph:
+    """The graph with arcs of length 1, for hops by a search along weights; made once, and kept with the graph."""
+    kept = graph._prepared.find(UnitLengths)
+    if kept is None:
+        kept = graph._prepared.keep(UnitLengths(graph.with_weights(np.ones(graph.m))))
+    return kept.graph
+
+
+def one_by_one(table: Table) -> Table:
+    """The same table, by searches that end at their targets, if searches that share their steps would be slower."""
+    if table.weighted or table.targets is None or table.engine.why_not_operation("weighted_sweep", table.graph):
+        return table
+    depth = _many.probed_depth(table.engine, table.graph, table.threads)
+    if _many.together(table.graph.n, depth, len(table.sources)):
+        return table
+    return replace(table, graph=with_unit_lengths(table.graph), weighted=True)

@@ -1,0 +1,305 @@
+"""What can be reached from where: values within a distance, the nearest facilities, isochrones."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Executor
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from hopwave.algorithms import accessibility as _access
+from hopwave.algorithms.shortest_paths import nearest_of as _nearest_of
+from hopwave.algorithms.tables import with_unit_lengths
+from hopwave.api.arguments import check_distance, in_direction, listed_vertices, vertex_ids
+from hopwave.api.choice import distance_engine
+from hopwave.api.shortest_paths import sssp
+from hopwave.api.weights import own_lengths, per_vertex, takes_weights
+from hopwave.arrays import on_host
+from hopwave.checks.numbers import is_number, is_whole
+from hopwave.errors import GraphError
+from hopwave.graph import Graph
+from hopwave.planning.jobs import Floats, Progress
+from hopwave.planning.valued import KINDS, Decay, Valued
+from hopwave.results.accessibility import Accessibility, Isochrone, NearestOf
+
+Fade = Callable[[Floats], npt.ArrayLike]
+
+
+@takes_weights
+def accessibility(
+    G: Any,
+    values: Any = None,
+    limit: float | Iterable[float] | None = None,
+    decay: tuple[Any, ...] | Fade | None = None,
+    weights: Any = None,
+    direction: Literal["out", "in"] = "out",
+    *,
+    sources: Iterable[Any] | None = None,
+    device: str = "auto",
+    progress: Progress = None,
+    threads: int | None = None,
+    executor: Executor | None = None,
+) -> Accessibility:
+    """For every vertex the sum of the values that are within reach: jobs within thirty minutes, schools by distance.
+
+    Parameters
+    ----------
+    G : Graph, SciPy sparse matrix or NetworkX graph
+        The graph.
+        Weights are followed; `weights=False` leaves them out.
+    values : array, mapping or table, optional
+        The numbers to add up: one per vertex, as an array in vertex order or a mapping by vertex. Several columns: an
+        array of vertices × columns, a DataFrame with one row per vertex, or a mapping from names to such numbers. A
+        vertex that a mapping does not name, or that is not a number, has no value. By default 1 everywhere.
+    limit : float or list of floats, optional
+        The greatest distance, or several; a vertex at exactly that distance is within it. By default there is none.
+    decay : tuple or function, optional
+        How a value counts at a distance d: ("exponential", s) by exp(−d / s), ("gaussian", s) by exp(−d² / (2 s²)),
+        ("power", p) by max(d, 1)^−p, ("power", p, least) by max(d, least)^−p. Or a function of an array of distances,
+        made of NumPy's functions or compiled by `numba.vectorize`. By default 1 at every distance.
+    weights : bool, array or str, optional
+        The lengths of the arcs, as for `sssp`: by default the graph's own weights. False counts hops.
+    direction : {"out", "in"}, optional
+        "out": what a vertex reaches; "in": what reaches it.
+    sources : list of vertices, optional
+        For which vertices to add up; by default for all.
+    device, progress, threads, executor
+        As for `sssp_many`. On a GPU, nothing but the sums leaves it, unless `decay` is a function.
+
+    Returns
+    -------
+    Accessibility
+        `sums`, `counts` and `means`, each of sources × columns × limits.
+
+    Raises
+    ------
+    GraphError
+        A value, limit or decay cannot be used, or a weight is negative or infinite.
+
+    See Also
+    --------
+    nearest_of : the distance to the nearest of some vertices, or to the k-th nearest.
+    distance_table, isochrone
+
+    Notes
+    -----
+    Sums carry their rounding errors along: they are the exact sums rounded to float64, or next to them, and sums of
+    whole numbers are exact on every device. With a decay, the shares themselves are rounded, on a GPU by its own
+    exponential function.
+
+    Examples
+    --------
+    >>> import hopwave as hw
+    >>> roads = hw.Graph.from_edges(["a", "b"], ["b", "c"], weights=[10.0, 25.0])
+    >>> jobs = {"b": 100, "c": 40}
+    >>> found = hw.accessibility(roads, jobs, limit=[15, 30])
+    >>> found.sums[:, 0].tolist()
+    [[100.0, 100.0], [100.0, 140.0], [40.0, 140.0]]
+    >>> hw.accessibility(roads, jobs, decay=("power", 1, 10.0)).sums[0].round(3).tolist()
+    [[11.143]]
+    """
+    graph, weighted = own_lengths(G, weights)
+    graph = in_direction(graph if weighted else with_unit_lengths(graph), direction)
+    names, columns = _columns(graph, values)
+    limits = _limits("limit", limit)
+    built_in, own = _decay(decay)
+    ids = vertex_ids(graph, sources)
+    engine = distance_engine(True, device, graph, threads, len(ids), executor)
+    there = ~np.isnan(columns)
+    counted = np.unique(there, axis=0, return_inverse=True)  # columns with the same vertices are counted once
+    summed = np.concatenate([np.where(there, columns, 0.0), counted[0].astype(np.float64)])
+    found = _access.value_sums(engine, graph, ids, Valued(summed, np.array(limits), built_in), own, progress, threads)
+    c = len(names)
+    counts = found[:, c + counted[1].reshape(-1)]
+    return Accessibility(np.ascontiguousarray(found[:, :c]), counts, limits, names, ids, graph)
+
+
+@takes_weights
+def nearest_of(
+    G: Any,
+    facilities: Iterable[Any],
+    k: int = 1,
+    weights: Any = None,
+    limit: float | None = None,
+    direction: Literal["out", "in"] = "out",
+) -> NearestOf:
+    """For every vertex the nearest of some vertices, or the k nearest, and how far they are.
+
+    One search from all of them; it settles a vertex k times.
+
+    Parameters
+    ----------
+    G : Graph, SciPy sparse matrix or NetworkX graph
+        The graph.
+        Weights are followed; `weights=False` leaves them out.
+    facilities : list of vertices
+        Which vertices to look for: schools, stations, shops. Repeats count once.
+    k : int, optional
+        How many of them to find.
+    weights : bool, array or str, optional
+        The lengths of the arcs, as for `sssp`: by default the graph's own weights. False counts hops.
+    limit : float, optional
+        The greatest distance.
+    direction : {"out", "in"}, optional
+        "out": paths from each vertex to the facilities; "in": from the facilities to each vertex.
+
+    Returns
+    -------
+    NearestOf
+        `distances` and `facilities`, of vertices × k: nearest first; equally near ones by lowest id.
+
+    Raises
+    ------
+    GraphError
+        There are no facilities, one is not in the graph, or an argument cannot be used.
+
+    See Also
+    --------
+    nearest : the nearest vertices of one source.
+    accessibility, distance_table
+
+    Notes
+    -----
+    Dijkstra's algorithm on one core of the CPU; a GPU does not offer this. Lengths are added from the facility on.
+
+    Examples
+    --------
+    >>> import hopwave as hw
+    >>> roads = hw.Graph.from_edges(["a", "b", "c"], ["b", "c", "d"], weights=[1.0, 2.0, 4.0])
+    >>> found = hw.nearest_of(roads, ["a", "d"], k=2)
+    >>> found.facilities[1].tolist(), found.distances[1].tolist()
+    (['a', 'd'], [1.0, 6.0])
+    """
+    graph, weighted = own_lengths(G, weights)
+    ids = np.unique(listed_vertices(graph, facilities))
+    if not len(ids):
+        raise GraphError("the list of facilities is empty; give at least one vertex")
+    if not is_whole(k) or k < 1:
+        raise GraphError(f"k={k!r} is not a number of facilities; give a whole number from 1")
+    longest = check_distance("limit", limit, weighted)
+    against = in_direction(graph, "in" if direction == "out" else "out" if direction == "in" else direction)
+    d, numbers = _nearest_of(against, weighted, ids, int(k), math.inf if longest is None else longest)
+    found = np.where(numbers < 0, -1, ids[numbers]).astype(np.int32)
+    return NearestOf(d, found, graph)
+
+
+@takes_weights
+def isochrone(
+    G: Any,
+    source: Any,
+    limits: float | Iterable[float],
+    weights: Any = None,
+    direction: Literal["out", "in"] = "out",
+    *,
+    device: str = "auto",
+) -> Isochrone:
+    """What a source reaches within each limit: the vertices, and the arcs with the fraction that is reached.
+
+    Parameters
+    ----------
+    G : Graph, SciPy sparse matrix or NetworkX graph
+        The graph.
+        Weights are followed; `weights=False` leaves them out.
+    source : vertex or list of vertices
+        Where paths start; of several, distances are those from the nearest.
+    limits : float or list of floats
+        The greatest distances.
+    weights : bool, array or str, optional
+        The lengths of the arcs, as for `sssp`: by default the graph's own weights. False counts hops.
+    direction : {"out", "in"}, optional
+        "in" follows arcs backwards: what reaches the source.
+    device : {"auto", "cpu", "cuda"}, optional
+        As for `sssp`.
+
+    Returns
+    -------
+    Isochrone
+        `distances`, and for each limit `vertices(limit)` and `arcs(limit)`.
+
+    Raises
+    ------
+    GraphError
+        The source is not a vertex, a limit is negative, or a weight cannot be used.
+
+    See Also
+    --------
+    nearest, accessibility
+
+    Examples
+    --------
+    >>> import hopwave as hw
+    >>> roads = hw.Graph.from_edges(["a", "b"], ["b", "c"], directed=True, weights=[10.0, 20.0])
+    >>> found = hw.isochrone(roads, "a", [5, 15])
+    >>> found.vertices(15).tolist(), found.arcs(15).fraction.tolist()
+    (['a', 'b'], [1.0, 0.25])
+    """
+    graph, weighted = own_lengths(G, weights)
+    graph = in_direction(graph, direction)
+    bounds = _limits("limits", limits)
+    if bounds[-1] == math.inf:
+        raise GraphError("limits=None has no end; give a distance, or several")
+    found = sssp(graph, source, weights=weighted, limit=bounds[-1], device=device)
+    lengths = np.asarray(on_host(graph.weights), np.float64) if weighted else np.ones(graph.m)
+    return Isochrone(np.asarray(on_host(found.distances)), bounds, lengths, graph)
+
+
+def _limits(name: str, given: Any) -> tuple[float, ...]:
+    """The limits in ascending order, each once; infinite if there is none."""
+    if given is None:
+        return (math.inf,)
+    several = isinstance(given, Iterable) and not isinstance(given, str)
+    found = {check_distance(name, one, True, otherwise="") for one in (given if several else [given])}
+    if not found:
+        raise GraphError(f"{name}=[] has no distance; give at least one, or leave it out")
+    return tuple(sorted(float(one) for one in found if one is not None))
+
+
+def _decay(given: Any) -> tuple[Decay, Fade | None]:
+    """The decay that is built in, and the caller's own function, if it is one."""
+    if given is None:
+        return Decay(), None
+    if callable(given):
+        return Decay(), given
+    names = ", ".join(f"({name!r}, …)" for name in KINDS)
+    if not isinstance(given, tuple) or not 2 <= len(given) <= 3 or given[0] not in KINDS:
+        raise GraphError(f"decay={given!r} is not known; give one of {names}, or a function of an array of distances")
+    name, *numbers = given
+    if len(numbers) == 2 and name != "power":
+        raise GraphError(f"decay={given!r} has a number too many; give ({name!r}, {numbers[0]!r})")
+    if not all(is_number(x) and 0 < x < math.inf for x in numbers):
+        raise GraphError(f"decay={given!r} needs numbers above 0; give for example ({name!r}, 10.0)")
+    return Decay(KINDS[name], *(float(x) for x in numbers)), None
+
+
+def _columns(graph: Graph, given: Any) -> tuple[tuple[Any, ...], Floats]:
+    """The names of the columns of values, and the columns themselves; not a number where a vertex has no value."""
+    if given is None:
+        return ("vertices",), np.ones((1, graph.n))
+    if hasattr(given, "columns") and hasattr(given, "to_numpy"):  # a DataFrame
+        given = {name: given[name].to_numpy() for name in given.columns}
+    if isinstance(given, Mapping) and given and not all(is_number(x) for x in given.values()):
+        parts = {str(name): _numbers(graph, column, f"values[{name!r}]") for name, column in given.items()}
+        return tuple(parts), np.array(list(parts.values()))
+    if getattr(given, "ndim", 1) == 2:
+        columns = [_numbers(graph, column, f"values[:, {i}]") for i, column in enumerate(np.asarray(given).T)]
+        if not columns:
+            raise GraphError("values has no columns; give at least one, or leave it out to count vertices")
+        return tuple(f"column {i}" for i in range(len(columns))), np.array(columns)
+    return ("values",), _numbers(graph, given, "values")[None]
+
+
+def _numbers(graph: Graph, given: Any, what: str) -> Floats:
+    """One number per vertex; not a number for a vertex that a mapping does not name."""
+    found = per_vertex(graph, given, what)
+    if found is None:
+        raise GraphError(f"{what} is None; give numbers, or leave it out")
+    if isinstance(given, Mapping):
+        named = np.zeros(graph.n, bool)
+        named[[graph.index(vertex) for vertex in given]] = True
+        found[~named] = np.nan
+    if np.isinf(found).any():
+        raise GraphError(f"{what} has an infinite number; give finite ones, or none (not a number) for no value")
+    return found

@@ -1,0 +1,118 @@
+"""One shortest path between two vertices along weights: searches from both ends, then the exact length from the source.
+
+    d[0], d[1]   distances from the source along arcs, and from the target against them
+    bound        the least d[0] + d[1] that was met, widened by what rounding may amount to
+
+The sum of two halves is rounded otherwise than a path's length from the source on. So the search from the source goes
+on after both have met: over vertices that the other has settled, and only where d[0] + d[1] is within the bound. What
+it finds at the target is the length that Dijkstra's algorithm finds, to the last bit.
+"""
+
+from __future__ import annotations
+
+from collections import namedtuple
+
+import numpy as np
+
+from hopwave.engines.cpu.compile_notice import compiling
+from hopwave.engines.cpu.integers import ONE, U0, U1
+from hopwave.engines.cpu.intrinsics import COMPILED, INNER
+from hopwave.engines.cpu.shortest_paths.dijkstra import add, drop_first
+from hopwave.system.numba_cache import njit
+
+# Arrays of two rows, one per end. touched: the vertices whose distances must be infinite again before the next search.
+State = namedtuple("State", "d parent settled touched keys times vertices")
+ROUNDING = 8 * 2.0**-53  # per arc of a path, both halves and the bound together
+
+
+def new_state(n, m):
+    """Room for searches one after another on a graph of n vertices and m arcs. Untouched pages cost nothing."""
+    return State(
+        d=np.full((2, n), np.inf),
+        parent=np.empty((2, n), np.int32),
+        settled=np.zeros((2, n), np.bool_),
+        touched=np.empty((2, n), np.uint32),
+        keys=np.empty((2, m + 1)),
+        times=np.empty((2, m + 1), np.uint64),
+        vertices=np.empty((2, m + 1), np.uint32),
+    )
+
+
+@njit(**INNER)
+def offer(S, end, count, size, time, u, v, length):
+    """A shorter way to v over u; returns how many vertices the search has touched."""
+    if S.d[end, v] == np.inf:
+        S.touched[end, count] = v
+        count += 1
+    S.d[end, v], S.parent[end, v] = length, np.int32(u)
+    add(S.keys[end], S.times[end], S.vertices[end], size, length, time, v)
+    return count
+
+
+@njit(**COMPILED)
+def search(out, back, source, target, S, path):
+    """Fill path with a shortest path, the target first; returns how many vertices it has, 0 if there is none."""
+    n = S.d.shape[1]
+    size, count = np.zeros(2, np.uint64), np.zeros(2, np.int64)
+    ends = (source, target)
+    for end in range(2):
+        count[end] = offer(S, end, 0, U0, U0, ends[end], np.uint64(ends[end]), 0.0)
+        size[end] = U1
+    time, met, slack = U1, np.inf, 1.0 + n * ROUNDING
+    if source == target:
+        met = 0.0
+    while size[0] > U0 and size[1] > U0 and S.keys[0, 0] + S.keys[1, 0] <= met * slack:
+        end = 0 if size[0] <= size[1] else 1
+        u, here = S.vertices[end, 0], S.keys[end, 0]
+        size[end] -= U1
+        if size[end] > U0:
+            drop_first(S.keys[end], S.times[end], S.vertices[end], size[end])
+        if here > S.d[end, u]:
+            continue
+        S.settled[end, u] = True
+        A = out if end == 0 else back
+        for j in range(np.uint64(A.indptr[u]), np.uint64(A.indptr[u + ONE])):
+            v = A.indices[j]
+            length = here + (A.lengths[j] if A.lengths.size else 1.0)
+            if length < S.d[end, v]:
+                count[end] = offer(S, end, count[end], size[end], time, u, v, length)
+                size[end] += U1
+                time += U1
+                met = min(met, length + S.d[1 - end, v])
+    bound = met * slack
+    while size[0] > U0 and met < np.inf:
+        u, here = S.vertices[0, 0], S.keys[0, 0]
+        if here > bound or here >= S.d[0, target]:
+            break
+        size[0] -= U1
+        if size[0] > U0:
+            drop_first(S.keys[0], S.times[0], S.vertices[0], size[0])
+        if here > S.d[0, u] or not S.settled[1, u] or here + S.d[1, u] > bound:
+            continue
+        for j in range(np.uint64(out.indptr[u]), np.uint64(out.indptr[u + ONE])):
+            v = out.indices[j]
+            length = here + (out.lengths[j] if out.lengths.size else 1.0)
+            if length < S.d[0, v] and S.settled[1, v]:
+                count[0] = offer(S, 0, count[0], size[0], time, u, v, length)
+                size[0] += U1
+                time += U1
+    vertices = 0
+    if met < np.inf:
+        v = np.int64(target)
+        path[0], vertices = v, 1
+        while v != source:
+            v = np.int64(S.parent[0, v])
+            path[vertices] = v
+            vertices += 1
+    for end in range(2):
+        for i in range(count[end]):
+            v = S.touched[end, i]
+            S.d[end, v], S.settled[end, v] = np.inf, False
+    return vertices
+
+
+def shortest_path(out, back, source, target, state, room):
+    """The ids of one shortest path, both ends included, or None. `room`: an array of n int32."""
+    with compiling(search):
+        count = search(out, back, source, target, state, room)
+    return room[:count][::-1].tolist() if count else None

@@ -1,0 +1,158 @@
+"""What can be reached: sums within limits, the nearest facilities, and isochrones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from hopwave.display.maps import plot_map
+from hopwave.errors import GraphError
+from hopwave.graph import Graph
+from hopwave.graph.arrays import vertex_names
+from hopwave.planning.jobs import Floats, Integers
+from hopwave.results.tables import Tabled, by_vertex, named
+from hopwave.system.optional import optional
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+
+@dataclass(frozen=True)
+class Accessibility(Tabled):
+    """Sums, counts and means of values within each limit: arrays of sources × columns × limits."""
+
+    sums: Floats  # Σ value · f(distance)
+    counts: Floats  # how many vertices with a value there are; with a decay, Σ f(distance) over them
+    limits: tuple[float, ...]
+    names: tuple[Any, ...]  # of the columns of values
+    sources: Integers = field(repr=False)  # ids
+    graph: Graph = field(repr=False)
+
+    @property
+    def means(self) -> Floats:
+        """Sums by counts; not a number where no vertex with a value is within the limit."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return self.sums / self.counts
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A DataFrame with one row per source, and one column of sums per column of values and limit.
+
+        >>> import hopwave as hw
+        >>> hw.accessibility(hw.generate.path(3), limit=1, weights=False).to_pandas().columns.tolist()
+        ['vertices within 1']
+        """
+        return by_vertex(self.graph, self._columns(), self.sources)
+
+    def _columns(self) -> dict[str, npt.NDArray[Any]]:
+        titles = [f" within {limit:g}" if limit < np.inf else "" for limit in self.limits]
+        return {
+            f"{name}{title}": self.sums[:, c, i] for c, name in enumerate(self.names) for i, title in enumerate(titles)
+        }
+
+    def _names(self) -> dict[str, npt.NDArray[Any]]:
+        return {"vertex": np.asarray(vertex_names(self.graph))[self.sources]}
+
+    def plot(self, ax: Axes | None = None, *, xy: Any, column: int = 0, limit: int = -1) -> Axes:
+        """Draw a map: one dot per source at its coordinates, coloured by its sum. Needs matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+        xy : array, vertices × 2
+            The coordinates of all vertices.
+        column, limit : int, optional
+            The number of the column of values, and of the limit; by default the first, and the last.
+        """
+        places = np.asarray(xy, np.float64)
+        if places.shape != (self.graph.n, 2):
+            raise GraphError(f"xy has shape {places.shape}; give two numbers for each of the {self.graph.n} vertices")
+        titles = np.array(list(self._columns())).reshape(len(self.names), len(self.limits))
+        return plot_map(places[self.sources], self.sums[:, column, limit], str(titles[column, limit]), ax)
+
+
+@dataclass(frozen=True)
+class NearestOf(Tabled):
+    """The k nearest facilities of every vertex, nearest first, then lowest id: arrays of vertices × k."""
+
+    distances: Floats  # infinite where there are no more
+    ids: npt.NDArray[np.int32]  # −1 where there are no more
+    graph: Graph = field(repr=False)
+
+    @property
+    def facilities(self) -> npt.NDArray[Any]:
+        """The labels or ids of the facilities; None or −1 where there are no more."""
+        return named(self.graph, self.ids)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A DataFrame with one row per vertex: its nearest facilities and their distances.
+
+        >>> import hopwave as hw
+        >>> hw.nearest_of(hw.generate.path(3), [0]).to_pandas()["distance 1"].tolist()
+        [0.0, 1.0, 2.0]
+        """
+        return by_vertex(self.graph, self._columns())
+
+    def _columns(self) -> dict[str, npt.NDArray[Any]]:
+        places = self.facilities
+        found: dict[str, npt.NDArray[Any]] = {}
+        for i in range(self.ids.shape[1]):
+            found |= {f"facility {i + 1}": places[:, i], f"distance {i + 1}": self.distances[:, i]}
+        return found
+
+
+class ReachedArcs(NamedTuple):
+    """Arcs by labels or ids, and how much of each is reached from its tail: more than 0, at most 1."""
+
+    tail: npt.NDArray[Any]
+    head: npt.NDArray[Any]
+    fraction: Floats
+
+
+@dataclass(frozen=True)
+class Isochrone:
+    """What a source reaches within each limit: vertices, and arcs with the fraction that is reached."""
+
+    distances: Floats  # infinite beyond the last limit
+    limits: tuple[float, ...]
+    lengths: Floats = field(repr=False)  # of the arcs, in the order of `graph.indices`
+    graph: Graph = field(repr=False)
+
+    def vertices(self, limit: float | None = None) -> npt.NDArray[Any]:
+        """The labels or ids of the vertices within a limit, by default the last; nearest first, then lowest id."""
+        within = np.flatnonzero(self.distances <= self._known(limit))
+        order = within[np.lexsort((within, self.distances[within]))]
+        found: npt.NDArray[Any] = np.asarray(vertex_names(self.graph))[order]
+        return found
+
+    def arcs(self, limit: float | None = None) -> ReachedArcs:
+        """The arcs that a limit, by default the last, reaches from their tails, in the order of `graph.indices`.
+
+        An arc of length w from a vertex at distance d is reached up to (limit − d) / w, at most 1. An undirected edge
+        is two arcs, and may be reached from both ends; an arc whose tail is at the limit itself is not reached.
+        """
+        graph, most = self.graph, self._known(limit)
+        tail = np.repeat(np.arange(graph.n), np.diff(graph.indptr))
+        left = np.where(self.distances[tail] <= most, most - self.distances[tail], 0.0)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            fraction = np.where(left >= self.lengths, 1.0, left / self.lengths)
+        fraction[self.distances[tail] > most] = 0.0
+        there = np.flatnonzero(fraction > 0)
+        names = np.asarray(vertex_names(graph))
+        return ReachedArcs(names[tail[there]], names[np.asarray(graph.indices)[there]], fraction[there])
+
+    def to_pandas(self, limit: float | None = None) -> pd.DataFrame:
+        """A DataFrame with one row per reached arc: tail, head and fraction."""
+        made: pd.DataFrame = optional("pandas", "to_pandas").DataFrame(self.arcs(limit)._asdict())
+        return made
+
+    def _known(self, limit: float | None) -> float:
+        if limit is None:
+            return self.limits[-1]
+        if limit not in self.limits:
+            raise GraphError(f"limit={limit!r} is none of this isochrone's; give one of {list(self.limits)}")
+        return limit

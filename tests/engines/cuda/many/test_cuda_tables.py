@@ -1,0 +1,68 @@
+"""Tables and accessibility on a GPU: the CPU's distances to the last bit, and its sums."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hopwave as hw
+from hopwave import Graph, generate
+
+pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("gpu")]
+
+GRAPHS = {
+    "grid": generate.grid(40, 50),
+    "kron": generate.kronecker(9, seed=1),
+    "directed": generate.uniform(512, 3, seed=2, directed=True),
+    "apart": Graph.from_edges([0, 2, 3], [1, 3, 4], n=6),
+}
+KINDS: dict[str, Any] = {
+    "fractions": lambda x: x,
+    "zeros and ties": lambda x: np.floor(3 * x),
+}
+
+
+def lengths(name: str, kind: str) -> Graph:
+    source, target = GRAPHS[name].to_edges()
+    numbers = KINDS[kind](np.random.default_rng(3).random(len(source)))
+    return Graph.from_edges(source, target, GRAPHS[name].n, GRAPHS[name].directed, weights=numbers)
+
+
+@pytest.mark.parametrize("kind", sorted(KINDS))
+@pytest.mark.parametrize("name", sorted(GRAPHS))
+def test_tables_have_the_cpus_bits(name: str, kind: str) -> None:
+    graph = lengths(name, kind)
+    rng = np.random.default_rng(4)
+    for sources, count, limit in ((300, 40, None), (3, 1, None), (1, 200, None), (300, 40, 1.0)):
+        ids, targets = rng.integers(0, graph.n, sources), rng.permutation(graph.n)[:count]
+        ask: Any = {"sources": ids, "targets": targets, "limit": limit}
+        found, expected = (hw.distance_table(graph, device=device, **ask).values for device in ("cuda", "cpu"))
+        assert (found == expected).all()
+    near = np.asarray(graph.indices)[:1]
+    found, expected = (hw.distance_table(graph, None, near, device=device).values for device in ("cuda", "cpu"))
+    assert (found == expected).all()
+    found, expected = (hw.distance_table(graph, [0, 1], near, weights=False, device=d).values for d in ("cuda", "cpu"))
+    assert (found == expected).all()
+
+
+@pytest.mark.parametrize("decay", [None, ("exponential", 0.7), ("gaussian", 0.7), ("power", 1.5), np.cos])
+@pytest.mark.parametrize("name", sorted(GRAPHS))
+def test_sums_are_the_cpus(name: str, decay: Any) -> None:
+    graph = lengths(name, "fractions")
+    values = np.random.default_rng(5).integers(0, 9, (graph.n, 3)).astype(float)
+    for sources in (None, [0], [1, 0]):
+        ask: Any = {"limit": [0.5, 1.0], "decay": decay, "sources": sources}
+        found, expected = (hw.accessibility(graph, values, device=device, **ask).sums for device in ("cuda", "cpu"))
+        np.testing.assert_allclose(found, expected, rtol=1e-14, atol=1e-13)
+        assert decay is not None or (found == expected).all()
+
+
+def test_a_table_stays_on_the_gpu() -> None:
+    import cupy
+
+    graph = lengths("grid", "fractions")
+    found = hw.distance_table(graph.to("cuda"), [0, 5], [7, 9], device="cuda").values
+    assert isinstance(found, cupy.ndarray)
+    assert (found.get() == hw.distance_table(graph, [0, 5], [7, 9], device="cpu").values).all()
