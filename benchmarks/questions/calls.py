@@ -2,7 +2,8 @@
 
 A public function of hopwave is a question if its first argument is a graph. It is called as f(graph) unless ARGUMENTS
 names more; one that needs more and is not named there fails in tests/house. Questions whose work grows with n · m are
-asked of SMALL graphs, and those about arcs that lead one way of an acyclic orientation.
+asked of SMALL graphs, those that search until bounds meet of MIDDLE ones, and those about arcs that lead one way of an
+acyclic orientation.
 """
 
 from __future__ import annotations
@@ -10,12 +11,14 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from benchmarks.setting import generate, giant_sources, hw
+from hopwave.prepared import Structure
 
 NOT_QUESTIONS = {
     "estimate_memory": "says what another question would take",
@@ -33,6 +36,11 @@ DIRECTED = {
     "out_degree_centrality", "strongly_connected_components", "topological_order",
 }  # fmt: skip
 WEIGHTED = {"nearest", "sssp", "sssp_each", "sssp_many"}
+MIDDLE = {"center", "diameter", "periphery", "radius"}
+KEPT = {
+    "connected_components", "is_connected", "is_strongly_connected", "is_weakly_connected",
+    "strongly_connected_components", "weakly_connected_components",
+}  # fmt: skip
 SEVERAL = {"all_shortest_paths", "bfs_each", "distance_blocks", "sssp_each"}  # iterators
 GRAPHS: dict[str, Callable[[int], hw.Graph]] = {
     "kron": lambda scale: generate.kronecker(scale, 16, seed=1),
@@ -45,16 +53,31 @@ class Case:
     """One of the two graphs, small and large, and what is derived from it; each is made when it is first needed."""
 
     name: str
-    scale: int = 16
+    scale: int = 18
+    middle_scale: int = 14
     small_scale: int = 11
+    folder: Path | None = None  # where graphs are kept for other processes
 
     @cached_property
     def large(self) -> hw.Graph:
-        return GRAPHS[self.name](self.scale).largest_component().relabel(None)
+        return self.made(self.scale)
+
+    @cached_property
+    def middle(self) -> hw.Graph:
+        return self.made(self.middle_scale)
 
     @cached_property
     def small(self) -> hw.Graph:
-        return GRAPHS[self.name](self.small_scale).largest_component().relabel(None)
+        return self.made(self.small_scale)
+
+    def made(self, scale: int) -> hw.Graph:
+        file = self.folder and self.folder / f"{self.name}{scale}.npz"
+        if file and file.exists():
+            return hw.read(file, progress=False)
+        graph = GRAPHS[self.name](scale).largest_component().relabel(None)
+        if file:
+            hw.write(file, graph)
+        return graph
 
     @cached_property
     def one_way(self) -> hw.Graph:
@@ -91,8 +114,8 @@ class Case:
         """The graph that this question is asked of."""
         if question == "bipartite_sides":
             return self.grid
-        if question in SMALL:
-            return self.small
+        if question in SMALL or question in MIDDLE:
+            return self.small if question in SMALL else self.middle
         return self.one_way if question in DIRECTED else self.weighted if question in WEIGHTED else self.large
 
 
@@ -139,12 +162,14 @@ ARGUMENTS: dict[str, tuple[str, Callable[[Case], dict[str, Any]]]] = {
         },
     ),
 }
-# Methods that rearrange a whole graph, beside the functions.
-METHODS: dict[str, Callable[[Case], Any]] = {
-    "Graph.subgraph": lambda c: c.large.subgraph(np.arange(0, c.large.n, 2)),
-    "Graph.to_undirected": lambda c: c.one_way.to_undirected(),
-    "generate.kronecker": lambda c: generate.kronecker(c.scale, 16, seed=1),
-    "shortest_path, weights": lambda c: hw.shortest_path(c.weighted, c.sources[0], c.sources[1], device="cpu"),
+# Methods that rearrange a whole graph, beside the functions; the graph lives on the device.
+METHODS: dict[str, Callable[[Case, str], Callable[[], Any]]] = {
+    "Graph.subgraph": lambda c, device: partial(c.large.to(device).subgraph, np.arange(0, c.large.n, 2)),
+    "Graph.to_undirected": lambda c, device: c.one_way.to(device).to_undirected,
+    "generate.kronecker": lambda c, device: partial(generate.kronecker, c.scale, 16, seed=1),
+    "shortest_path, weights": lambda c, device: partial(
+        hw.shortest_path, c.weighted, c.sources[0], c.sources[1], device=device
+    ),
 }
 
 
@@ -168,7 +193,7 @@ def missing_arguments(question: str) -> list[str]:
 def call(question: str, case: Case, device: str) -> Callable[[], Any] | None:
     """What asks the question; None if it does not run on that device."""
     if question in METHODS:
-        return (lambda: METHODS[question](case)) if device == "cpu" else None
+        return METHODS[question](case, device)
     function = getattr(hw, question)
     given = ARGUMENTS[question][1](case) if question in ARGUMENTS else {}
     parameters = inspect.signature(function).parameters
@@ -178,11 +203,15 @@ def call(question: str, case: Case, device: str) -> Callable[[], Any] | None:
         return None
     if "progress" in parameters:
         given["progress"] = False
-    graph, several = (
-        case.graph(question),
-        question in ("all_shortest_paths", "bfs_each", "distance_blocks", "sssp_each"),
-    )
-    return lambda: list(function(graph, **given)) if several else function(graph, **given)
+    graph = case.graph(question)
+
+    def ask() -> Any:
+        if question in KEPT:
+            graph._prepared.record(Structure).components.clear()
+        answer = function(graph, **given)
+        return list(answer) if question in SEVERAL else answer
+
+    return ask
 
 
 def size(question: str, case: Case) -> tuple[int, int]:

@@ -14,57 +14,63 @@ from benchmarks.questions.calls import GRAPHS, METHODS, questions
 Record = dict[str, Any]
 REASONS: dict[str, Any] = json.loads((Path(__file__).parent / "reasons.json").read_text(encoding="utf-8"))
 ENOUGH = 4.0
-SHORT = 1.0  # ms on one core: waking the other cores takes a tenth of that
 ALIKE = 1.1  # times that are as close as this are the same
+SAME = 1e-3  # share by which answers may differ: eigenvectors are computed to 10⁻⁴
 
 
 def values(lines: list[Record]) -> Record:
     """One list of rows per graph, and the machines."""
-    cores = [line for line in lines if line["kind"] == "cores"]
-    rows = {name: [row(line, lines) for line in asked(name, cores)] for name in GRAPHS}
     machines = {line["kind"]: line["where"] for line in lines}
     sizes = {
-        f"{name}_size": f"{found['n']:,} vertices, {found['m']:,} arcs"
-        for name in rows
-        for found in [next((line for line in cores if (line["graph"], line["question"]) == (name, "bfs")), None)]
-        if found
+        f"{line['graph']}_size": f"{line['n']:,} vertices, {line['m']:,} arcs"
+        for line in lines
+        if line["kind"] == "all" and line["question"] == "bfs" and "n" in line
     }
     return {
-        "kron": rows["kron"],
-        "delaunay": rows["delaunay"],
-        "kron_size": "not measured yet",
-        "delaunay_size": "not measured yet",
-        "cores": machines["cores"].get("cores"),
-        "cpu": machines["cores"].get("cpu"),
+        "kron_size": "not measured",
+        "delaunay_size": "not measured",
+        "cores": machines["all"].get("cores"),
+        "cpu": machines["all"].get("cpu"),
         "gpu": machines.get("gpu", {}).get("gpu"),
         "peers": ", ".join(f"{key} {value}" for key, value in machines.get("peer", {}).items()) or None,
+        **{name: [row(name, question, lines) for question in [*questions(), *METHODS]] for name in GRAPHS},
     } | sizes
 
 
-def asked(graph: str, cores: list[Record]) -> list[Record]:
-    """A line for every public question; one without times if it was not measured."""
-    found = {line["question"]: line for line in cores if line["graph"] == graph}
-    return [found.get(name, {"question": name, "graph": graph}) for name in [*questions(), *METHODS]]
-
-
-def row(line: Record, lines: list[Record]) -> Record:
+def row(graph: str, question: str, lines: list[Record]) -> Record:
     """What the table shows of one question on one graph."""
-    same = [other for other in lines if (other["question"], other["graph"]) == (line["question"], line["graph"])]
-    gpu = next((other.get("gpu") for other in same if other["kind"] == "gpu"), None)
-    peers = [other for other in same if other["kind"] == "peer" and "ms" in other]
-    peer = min(peers, key=lambda other: other["ms"] / other["beside"], default=None)
-    one, together = line.get("one"), line.get("all")
+    same = [line for line in lines if (line["question"], line["graph"]) == (question, graph)]
+    by_kind = {line["kind"]: line for line in same}
+    one, together, gpu = (by_kind.get(kind, {}) for kind in ("one", "all", "gpu"))
+    peers = [line for line in same if line["kind"] == "peer" and "ms" in line]
+    peer = min(peers, key=lambda line: line["ms"] / line["beside"], default=None)
     found: Record = {
-        "question": line["question"] + (f" ({line['words']})" if line.get("words") else ""),
-        "one": one,
-        "all": together,
-        "times": one / together if one and together else None,
-        "gpu": gpu,
+        "question": question + (f" ({together['words']})" if together.get("words") else ""),
+        "one": one.get("one"),
+        "all": together.get("all"),
+        "times": one["one"] / together["all"] if "one" in one and "all" in together else None,
+        "gpu": gpu.get("gpu"),
         "peer": peer and peer["peer"],
         "ahead": peer and peer["ms"] / peer["beside"],
-        "floor": floor(line),
+        "floor": floor(together) if together else None,
     }
-    return found | {"reason": "; ".join(reasons_of(line, found)) or None}
+    about = {"cores": together, "gpu": gpu, "peer": together}
+    given = [reason(question, graph, what, about[what]) for what in wanting(found)]
+    failed = [
+        f"{name}: {line['failed']}"
+        for name, line in (("one core", one), ("all cores", together), ("GPU", gpu))
+        if "failed" in line
+    ]
+    differ = [
+        f"{name} gives another answer" for name, line in (("one core", one), ("the GPU", gpu)) if apart(line, together)
+    ]
+    return found | {"reason": "; ".join(dict.fromkeys([*failed, *differ, *(one for one in given if one)])) or None}
+
+
+def apart(line: Record, other: Record) -> bool:
+    """Whether two answers differ by more than tolerances of the questions allow."""
+    both = [found["digest"] for found in (line, other) if "digest" in found]
+    return len(both) == 2 and abs(both[0] - both[1]) > SAME * max(map(abs, both))
 
 
 def floor(line: Record) -> float | None:
@@ -85,29 +91,23 @@ def wanting(found: Record) -> list[str]:
     return about
 
 
-def reason(question: str, graph: str, about: str, found: Record) -> str | None:
-    """Why; what is said of one graph goes before what is said of both."""
+def reason(question: str, graph: str, about: str, line: Record) -> str | None:
+    """Why: what reasons.json says of the question on one graph or on both, and else what was measured."""
     for name in (f"{question}, {graph}", question):
         if about in REASONS.get(name, {}):
             return str(REASONS[name][about])
-    short = found["one"] is not None and found["one"] < SHORT
-    return str(REASONS["short"][about]) if short and about in REASONS["short"] else None
-
-
-def reasons_of(line: Record, found: Record) -> list[str]:
-    """The reasons of a row, each once."""
-    given = (reason(line["question"], line["graph"], about, found) for about in wanting(found))
-    failed = [f"failed ({line['failed']})"] if "failed" in line else []
-    return list(dict.fromkeys([*failed, *(one for one in given if one)]))
+    spent = ", ".join(line.get("profile", ()))
+    if about == "gpu":
+        return spent and f"GPU: {spent}"
+    busy = f"{line['busy']:.1f} cores busy" if "busy" in line else ""
+    return "; ".join(part for part in (busy, spent) if part) or None
 
 
 def without_reason(lines: list[Record]) -> list[str]:
     """Rows that need a reason and have none."""
     return [
-        f"{line['question']}, {line['graph']}: {about} ({found})"
-        for line in lines
-        if line["kind"] == "cores"
-        for found in [row(line, lines)]
-        for about in wanting(found)
-        if reason(line["question"], line["graph"], about, found) is None
+        f"{question}, {graph}: {wanting(found)}"
+        for graph, question in dict.fromkeys((line["graph"], line["question"]) for line in lines)
+        for found in [row(graph, question, lines)]
+        if wanting(found) and not found["reason"]
     ]

@@ -1,8 +1,8 @@
-"""Peers that answer a question: igraph and SciPy, which are installed with the tests.
+"""Peers that answer a question: igraph, SciPy and NetworkX, which are installed with the tests.
 
-Each entry prepares what the peer needs, outside the time, and returns the call. Left out: components, and whether a
-graph is bipartite, connected or acyclic. hopwave or igraph keeps these answers with the graph, so that a second call is
-a look at what was found before.
+Each entry prepares what the peer needs, outside the time, and returns the call. NetworkX is asked where neither of the
+others answers, and about small graphs alone. Left out are questions whose answer igraph keeps with the graph: whether
+it is acyclic or connected.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 import igraph
+import networkx as nx
 import scipy
 import scipy.sparse.csgraph as csgraph
 
@@ -20,7 +21,7 @@ Prepare = Callable[[Case], Callable[[], Any]]
 
 
 def versions() -> dict[str, str]:
-    return {"igraph": igraph.__version__, "scipy": scipy.__version__}
+    return {"igraph": igraph.__version__, "scipy": scipy.__version__, "networkx": nx.__version__}
 
 
 def converted(case: Case, graph: str) -> Any:
@@ -54,6 +55,22 @@ def by_scipy(function: Callable[..., Any], graph: str = "large", **keywords: Any
     return prepare
 
 
+def by_networkx(function: str, graph: str = "small", *arguments: Any) -> Prepare:
+    """A function of NetworkX; what it returns piece by piece is taken to its end."""
+
+    def prepare(case: Case) -> Callable[[], Any]:
+        g = getattr(case, graph).to_networkx()
+        given = [one(case) if callable(one) else one for one in arguments]
+
+        def ask() -> Any:
+            answer = getattr(nx, function)(g, *given, backend="networkx")
+            return list(answer) if hasattr(answer, "__next__") else answer
+
+        return ask
+
+    return prepare
+
+
 def first(case: Case) -> int:
     return case.sources[0]
 
@@ -66,7 +83,43 @@ def sixteen(case: Case) -> list[int]:
     return case.sources[:16]
 
 
+def two(case: Case) -> list[int]:
+    return list(range(0, case.large.n, 2))
+
+
 ANSWERS: dict[str, dict[str, Prepare]] = {
+    "all_shortest_paths": {"igraph": by_igraph("get_all_shortest_paths", first, second)},
+    "articulation_points": {"igraph": by_igraph("articulation_points")},
+    "average_clustering": {"igraph": by_igraph("transitivity_avglocal_undirected", mode="zero")},
+    "average_shortest_path_length": {"igraph": by_igraph("average_path_length", graph="small")},
+    "barycenter": {"NetworkX": by_networkx("barycenter")},
+    "biconnected_components": {"igraph": by_igraph("biconnected_components")},
+    "bridges": {"igraph": by_igraph("bridges")},
+    "connected_components": {
+        "igraph": by_igraph("connected_components"),
+        "SciPy": by_scipy(csgraph.connected_components, directed=False),
+    },
+    "degree_centrality": {"igraph": by_igraph("degree")},
+    "diameter": {"igraph": by_igraph("diameter", graph="middle")},
+    "distance_blocks": {"igraph": by_igraph("distances", graph="small")},
+    "edge_betweenness_centrality": {"igraph": by_igraph("edge_betweenness", sources=lambda case: case.sources[:16])},
+    "global_efficiency": {"NetworkX": by_networkx("global_efficiency")},
+    "group_betweenness_centrality": {"NetworkX": by_networkx("group_betweenness_centrality", "small", [1, 2, 3])},
+    "k_hop": {"igraph": by_igraph("neighborhood", first, order=2)},
+    "load_centrality": {"NetworkX": by_networkx("load_centrality")},
+    "local_efficiency": {"NetworkX": by_networkx("local_efficiency")},
+    "modularity": {"igraph": by_igraph("modularity", lambda case: [0] * case.large.n)},
+    "radius": {"igraph": by_igraph("radius", graph="middle")},
+    "square_clustering": {"NetworkX": by_networkx("square_clustering")},
+    "strongly_connected_components": {
+        "igraph": by_igraph("connected_components", graph="one_way", mode="strong"),
+        "SciPy": by_scipy(csgraph.connected_components, graph="one_way", connection="strong"),
+    },
+    "triangle_count": {"igraph": by_igraph("list_triangles")},
+    "weakly_connected_components": {"SciPy": by_scipy(csgraph.connected_components, graph="one_way")},
+    "wiener_index": {"NetworkX": by_networkx("wiener_index")},
+    "Graph.subgraph": {"igraph": by_igraph("induced_subgraph", two)},
+    "Graph.to_undirected": {"igraph": by_igraph("as_undirected", graph="one_way")},
     "bfs": {
         "igraph": by_igraph("bfs", first),
         "SciPy": by_scipy(csgraph.breadth_first_order, i_start=first, directed=False),

@@ -1,20 +1,26 @@
-"""Measure every public question: python -m benchmarks.questions.run cores FILE | gpu FILE | peers FILE | page FILE …
+"""Measure every public question: python -m benchmarks.questions.run here FOLDER [SECONDS] | peers FILE | page FILE …
 
-`cores` asks on one core and on all cores of this machine, `gpu` on a GPU, `peers` asks peers that are installed here
-beside hopwave. Each writes one JSON line per question and graph to FILE as it goes; `page` puts such files together
-into benchmarks/results/questions. Times are the best of up to five calls after up to ten that compile and prepare.
-All cores must give the answer of one core, and a GPU that of the CPU, or the time does not count.
+`here` asks on one core, on all cores and on the GPU of this machine: code is compiled first by `hopwave warmup`, and
+graphs are made once. Then one process has all cores for itself; at last questions go to several processes with one core
+each, while another asks the GPU. `peers` asks peers that are installed here beside hopwave. Each writes one JSON line
+per question and graph as it goes; `page` puts such files together into benchmarks/results/questions. Times are the best
+of up to five calls after up to three that load code and prepare. All cores must give the answer of one core, and a GPU
+that of the CPU, or the row says so. A profile is of one more call.
 """
 
 from __future__ import annotations
 
+import cProfile
 import json
 import os
+import pstats
+import re
+import signal
+import subprocess
 import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -24,25 +30,35 @@ from benchmarks import pages, setting
 from benchmarks.questions.calls import ARGUMENTS, GRAPHS, METHODS, Case, call, questions, size
 from benchmarks.setting import hw
 
-BEFORE, ROUNDS, SECONDS = 10, 5, 0.3
+BEFORE, ROUNDS, SECONDS = 2, 5, 0.12
+LONGEST = {"one": 6, "all": 4, "gpu": 4, "peer": 6}  # seconds that one question may take altogether
+FOR_THE_GPU = 3  # cores that processes of one core leave to it
+LINES = 3  # of a profile
+PEERS_SCALE = 15  # of the large graph: one of their calls takes seconds
 
 
-def best(ask: Callable[[], Any]) -> tuple[float, Any]:
-    """Milliseconds of the best call, and the answer of the last; calls before are not timed, some of which compile."""
+class TooLong(KeyboardInterrupt):
+    """The question took its time: the call ends as by Ctrl-C."""
+
+
+def best(ask: Callable[[], Any]) -> tuple[float, float, Any]:
+    """Milliseconds of the best call, the cores that were busy in it, and the answer; calls before load and prepare."""
     began = time.perf_counter()
     for _ in range(BEFORE):
-        answer = ask()
-        if time.perf_counter() - began > 1:
+        touch(ask())
+        if time.perf_counter() - began > 2 * SECONDS:
             break
-    shortest, until = float("inf"), time.perf_counter() + SECONDS
+    shortest, busy, until = float("inf"), 0.0, time.perf_counter() + SECONDS
     for _ in range(ROUNDS):
-        began = time.perf_counter()
+        began, worked = time.perf_counter(), time.process_time()
         answer = ask()
         touch(answer)
-        shortest = min(shortest, time.perf_counter() - began)
+        took, worked = time.perf_counter() - began, time.process_time() - worked
+        if took < shortest:
+            shortest, busy = took, worked / took
         if time.perf_counter() > until:
             break
-    return 1e3 * shortest, answer
+    return 1e3 * shortest, busy, answer
 
 
 def touch(answer: Any) -> None:
@@ -69,65 +85,113 @@ def digest(answer: Any) -> float:
     return float(found[np.isfinite(found)].sum())
 
 
-@contextmanager
-def one_core() -> Iterator[None]:
-    """This thread on one core: hopwave then takes one thread."""
-    before = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, {min(before)})
-    try:
-        yield
-    finally:
-        os.sched_setaffinity(0, before)
+def profiled(ask: Callable[[], Any]) -> list[str]:
+    """Where the calling thread is during one call: the functions with the greatest shares of its time."""
+    watch = cProfile.Profile()
+    watch.enable()
+    touch(ask())
+    watch.disable()
+    found: dict[Any, Any] = pstats.Stats(watch).stats  # type: ignore[attr-defined]
+    whole = sum(one[2] for one in found.values())
+    top = sorted(found.items(), key=lambda item: -item[1][2])[:LINES]
+    return [f"{one[2] / whole:.0%} {named(*where)}" for where, one in top if one[2] > 0.08 * whole]
 
 
-def asked() -> Iterator[tuple[str, str, Case]]:
-    for name in GRAPHS:
-        case = Case(name, 10, 8) if setting.QUICK else Case(name)
-        for question in [*questions(), *METHODS]:
-            yield question, name, case
+def named(file: str, _: int, function: str) -> str:
+    """A function as the page shows it."""
+    for root in ("hopwave", "site-packages"):
+        if f"/{root}/" in file:
+            return f"{function} ({file.rpartition(f'/{root}/')[2]})"
+    return re.sub(r"^<(?:built-in )?(?:method )?'?([\w.]+)'?.*>$", r"\1", function)
 
 
-def measure(kind: str, file: Path) -> None:
-    """All questions on the cores or on the GPU; one that fails leaves its reason."""
-    done = {(line["question"], line["graph"]) for line in read([file])} if file.exists() else set()
+def asked(folder: Path | None = None, scale: int = 18) -> Iterator[tuple[str, str, Case]]:
+    sizes = (10, 9, 8) if setting.QUICK else (scale,)
+    cases = {name: Case(name, *sizes, folder=folder) for name in GRAPHS}
+    for question in [*questions(), *METHODS]:
+        yield from ((question, name, case) for name, case in cases.items())
+
+
+def measure(kind: str, folder: Path, seconds: float, share: int = 0, of: int = 1) -> None:
+    """Every `of`-th question on one core, on all cores or on the GPU; one that fails leaves its reason."""
+    until = time.monotonic() + seconds
     where = setting.machine() | setting.gpu("cuda" if kind == "gpu" else "cpu")
-    with file.open("a", encoding="utf-8") as lines:
-        for question, name, case in asked():
-            if (question, name) in done:
+    with (folder / f"{kind}{share}.jsonl").open("w", encoding="utf-8") as lines:
+        for number, (question, name, case) in enumerate(asked(folder)):
+            if number % of != share or time.monotonic() > until:
                 continue
             row: dict[str, Any] = {"question": question, "graph": name, "kind": kind, "where": where}
-            try:
-                row |= on_gpu(question, case) if kind == "gpu" else on_cores(question, case)
-            except Exception as error:
-                row["failed"] = f"{type(error).__name__}: {error}"[:200]
-            lines.write(json.dumps(row) + "\n")
-            lines.flush()
-            print(
-                question, name, {key: row[key] for key in row if key not in ("where", "question", "graph")}, flush=True
-            )
+            write(lines, row | limited(LONGEST[kind], lambda q=question, c=case: answered(kind, q, c)))
 
 
-def on_cores(question: str, case: Case) -> dict[str, Any]:
-    ask = call(question, case, "cpu")
-    assert ask is not None
-    n, m = size(question, case)
-    all_ms, answer = best(ask)
-    found = digest(answer)
-    with one_core():
-        one_ms, answer = best(ask)
-    agree = np.isclose(found, digest(answer), rtol=1e-6)
-    words = ARGUMENTS[question][0] if question in ARGUMENTS else ""
-    return {"words": words, "n": n, "m": m, "one": one_ms, "all": all_ms, "digest": found} | (
-        {} if agree else {"failed": "one core and all cores give different answers"}
-    )
+def limited(seconds: float, work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """What work returns, or why not."""
+
+    def end(*_: Any) -> None:
+        raise TooLong
+
+    signal.signal(signal.SIGALRM, end)
+    try:
+        try:
+            signal.setitimer(signal.ITIMER_REAL, seconds, 0.5)  # again and again: destructors swallow exceptions
+            return work()
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+    except TooLong:
+        return {"failed": f"not within {seconds} s"}
+    except Exception as error:
+        return {"failed": f"{type(error).__name__}: {error}"[:200]}
 
 
-def on_gpu(question: str, case: Case) -> dict[str, Any]:
-    ask = call(question, case, "cuda")
+def answered(kind: str, question: str, case: Case) -> dict[str, Any]:
+    ask = call(question, case, "cuda" if kind == "gpu" else "cpu")
     if ask is None:
-        return {"gpu": None}
-    ms, answer = best(ask)
-    return {"gpu": ms, "digest": digest(answer)}
+        return {"failed": "the CPU alone"}
+    ms, busy, answer = best(ask)
+    found: dict[str, Any] = {kind: ms, "digest": digest(answer)}
+    if kind == "one":
+        return found
+    n, m = size(question, case)
+    words = ARGUMENTS[question][0] if question in ARGUMENTS else ""
+    return found | {"words": words, "n": n, "m": m, "busy": round(busy, 1), "profile": profiled(ask)}
+
+
+def write(lines: Any, row: dict[str, Any]) -> None:
+    lines.write(json.dumps(row) + "\n")
+    lines.flush()
+    print({key: value for key, value in row.items() if key not in ("where", "digest", "words", "n", "m")}, flush=True)
+
+
+def here(folder: Path, seconds: float = 200) -> None:
+    """One core, all cores and the GPU of this machine, each kind in processes of its own; `seconds` for each half."""
+    folder.mkdir(exist_ok=True)
+    began = time.perf_counter()
+    without = os.environ | {"CUDA_VISIBLE_DEVICES": ""}
+    warm = subprocess.Popen([sys.executable, "-m", "hopwave", "warmup"], env=without)
+    for case in {case.name: case for _, _, case in asked(folder)}.values():
+        print(case.name, case.large, case.middle, case.small, flush=True)
+    warm.wait()
+    print(f"prepared after {time.perf_counter() - began:.0f} s", flush=True)
+    command = [sys.executable, "-m", "benchmarks.questions.run", "part"]
+    given = str(folder), str(seconds)
+    subprocess.run([*command, "all", *given], env=without, check=False)
+    print(f"all cores after {time.perf_counter() - began:.0f} s", flush=True)
+    cores = sorted(os.sched_getaffinity(0))
+    alone = cores[FOR_THE_GPU:] or cores[:1]
+    running = [
+        subprocess.Popen([*command, "one", *given, str(i), str(len(alone)), str(core)], env=without)
+        for i, core in enumerate(alone)
+    ]
+    for process in (*running, subprocess.Popen([*command, "gpu", *given])):
+        process.wait()
+    print(f"one core and the GPU after {time.perf_counter() - began:.0f} s", flush=True)
+
+
+def part(kind: str, folder: str, seconds: str, share: str = "0", of: str = "1", core: str = "") -> None:
+    """One process of `here`."""
+    if core:
+        os.sched_setaffinity(0, {int(core)})  # hopwave then takes one thread
+    measure(kind, Path(folder), float(seconds), int(share), int(of))
 
 
 def beside_peers(file: Path) -> None:
@@ -136,24 +200,16 @@ def beside_peers(file: Path) -> None:
 
     where = setting.machine() | peers.versions()
     with file.open("a", encoding="utf-8") as lines:
-        for question, name, case in asked():
+        for question, name, case in asked(scale=PEERS_SCALE):
             for peer, prepare in peers.ANSWERS.get(question, {}).items():
-                row: dict[str, Any] = {
-                    "question": question,
-                    "graph": name,
-                    "kind": "peer",
-                    "peer": peer,
-                    "where": where,
-                }
-                try:
-                    theirs, ours = prepare(case), call(question, case, "cpu")
+                row = {"question": question, "graph": name, "kind": "peer", "peer": peer, "where": where}
+
+                def both(q: str = question, c: Case = case, p: Any = prepare) -> dict[str, Any]:
+                    theirs, ours = p(c), call(q, c, "cpu")
                     assert ours is not None
-                    row |= {"beside": best(ours)[0], "ms": best(theirs)[0]}
-                except Exception as error:
-                    row["failed"] = f"{type(error).__name__}: {error}"[:200]
-                lines.write(json.dumps(row) + "\n")
-                lines.flush()
-                print(row["question"], name, peer, row.get("beside"), row.get("ms"), row.get("failed"), flush=True)
+                    return {"beside": best(ours)[0], "ms": best(theirs)[0]}
+
+                write(lines, row | limited(LONGEST["peer"], both))
 
 
 def read(files: list[Path]) -> list[dict[str, Any]]:
@@ -162,14 +218,16 @@ def read(files: list[Path]) -> list[dict[str, Any]]:
 
 def main() -> None:
     """See the top of this file."""
-    what, files = sys.argv[1], [Path(argument) for argument in sys.argv[2:]]
+    what, given = sys.argv[1], sys.argv[2:]
     warnings.simplefilter("ignore", hw.IgnoredWeightsWarning)
     if what == "page":
-        pages.write("questions", found=read(files))
+        pages.write("questions", found=read([Path(file) for file in given]))
     elif what == "peers":
-        beside_peers(files[0])
+        beside_peers(Path(given[0]))
+    elif what == "part":
+        part(*given)
     else:
-        measure(what, files[0])
+        here(Path(given[0]), *map(float, given[1:]))
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ from recorded import record
 FUZZERS = {  # name → module and function; a module is imported when it runs: some need other programs
     "readers": "readers:inputs",
     "columns": "columns:inputs",
-    "graphs": "questions:inputs",
+    "graphs": "answers:inputs",
     "linalg": "products:inputs",
     "networkx": "mutations:inputs",
     "states": "machines:inputs",

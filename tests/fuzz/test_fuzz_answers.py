@@ -20,9 +20,9 @@ def tried(attempts: Iterator[Attempt], count: int) -> int:
 
 def test_graphs_beside_networkx_igraph_scipy_and_fractions(tmp_path: Path) -> None:
     pytest.importorskip("igraph")
-    import questions
+    import answers
 
-    assert tried(questions.inputs(random.Random(1), tmp_path), 4 * len(questions.QUESTIONS)) > 100
+    assert tried(answers.inputs(random.Random(1), tmp_path), 4 * len(answers.QUESTIONS)) > 100
 
 
 def test_linalg_beside_graphblas(tmp_path: Path) -> None:
@@ -44,15 +44,15 @@ def test_the_networkx_backend_under_changes(tmp_path: Path) -> None:
 def test_a_wrong_answer_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fuzzers that cannot fail would pass everything."""
     pytest.importorskip("igraph")
+    import answers
     import cases
     import hop_questions
 
     import hopwave as hw
-    import questions
 
     right = hw.bfs_many
     monkeypatch.setattr(hw, "bfs_many", lambda *given, **options: right(*given, **options) + 1)
     case = cases.Case(3, [(0, 1), (1, 2)], [1.0, 1.0], False, random.Random(1))
     with pytest.raises(Difference, match="many of Case"):
-        questions.ask(hop_questions.many, case)
-    assert questions.ask(hop_questions.search, case) == 1
+        answers.ask(hop_questions.many, case)
+    assert answers.ask(hop_questions.search, case) == 1

@@ -23,7 +23,7 @@ def test_every_public_question_is_on_the_page_twice() -> None:
 @pytest.mark.parametrize("question", questions())
 def test_a_question_can_be_asked(question: str) -> None:
     """As the benchmark does, of a graph so small that nothing is measured; a new function needs no entry there."""
-    ask = call(question, Case("delaunay", 6, 5), "cpu")
+    ask = call(question, Case("delaunay", 6, 5, 5), "cpu")
     assert ask is not None and ask() is not None
 
 
@@ -32,9 +32,14 @@ def test_rows_that_need_a_reason_have_one() -> None:
 
 
 def test_what_needs_a_reason() -> None:
-    line = {"question": "none", "graph": "kron", "kind": "cores", "n": 4, "m": 6, "one": 8.0, "all": 4.0}
-    gpu = {"question": "none", "graph": "kron", "kind": "gpu", "gpu": 5.0}
-    peer = {"question": "none", "graph": "kron", "kind": "peer", "peer": "igraph", "ms": 1.0, "beside": 2.0}
-    assert page.wanting(page.row(line, [line, gpu, peer])) == ["cores", "gpu", "peer"]
-    assert len(page.without_reason([line, gpu, peer])) == 3
-    assert page.wanting(page.row(line | {"one": 40.0}, [line, gpu | {"gpu": 4.0}, peer | {"ms": 3.0}])) == []
+    where = {"question": "none", "graph": "kron"}
+    one, every, gpu = ({**where, "kind": kind, kind: ms} for kind, ms in (("one", 8.0), ("all", 4.0), ("gpu", 5.0)))
+    peer = {**where, "kind": "peer", "peer": "igraph", "ms": 1.0, "beside": 2.0}
+    assert page.wanting(page.row("kron", "none", [one, every, gpu, peer])) == ["cores", "gpu", "peer"]
+    assert len(page.without_reason([one, every, gpu, peer])) == 1
+    measured = page.row("kron", "none", [one, every | {"busy": 1.0, "profile": ["90% work"]}])
+    assert measured["reason"] == "1.0 cores busy; 90% work"
+    fine = [one | {"one": 40.0}, every, gpu | {"gpu": 4.0}, peer | {"ms": 3.0}]
+    assert page.wanting(page.row("kron", "none", fine)) == []
+    wrong = page.row("kron", "none", [one | {"digest": 1.0}, every | {"digest": 2.0}])
+    assert "one core gives another answer" in wrong["reason"]

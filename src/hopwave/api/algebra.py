@@ -15,7 +15,7 @@ from hopwave.algebra.matrix import Matrix
 from hopwave.algebra.vector import Vector
 from hopwave.api.arguments import as_graph
 from hopwave.api.choice import product_device
-from hopwave.arrays import Array, Deferred, on_host
+from hopwave.arrays import Array, Deferred, module_of, on_host
 from hopwave.checks.numbers import is_whole
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
@@ -256,16 +256,19 @@ def label_propagation(G: Any, seed: Any = None, max_rounds: int = 100, *, device
         raise GraphError(f"max_rounds={max_rounds!r} is not a number of rounds; give a whole number from 0")
     graph = _undirected(G, "label propagation")
     found, settled = algorithms.label_propagation(graph, seed, max_rounds, device=product_device(graph, device))
-    return Communities(_by_lowest_vertex(on_host(_numbers(found))), graph, settled)
+    return Communities(_by_lowest_vertex(found.arrays()[0]), graph, settled)
 
 
-def _by_lowest_vertex(label: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
-    """Renumber the communities in the order of their lowest vertices."""
-    n = len(label)
-    first = np.zeros(n, np.intp)  # the lowest vertex with each label, which is the number of a vertex
-    first[label[::-1]] = np.arange(n)[::-1]  # is written last, and stays
+def _by_lowest_vertex(label: Array) -> npt.NDArray[np.int32]:
+    """Renumber the communities in the order of their lowest vertices, where the labels are."""
+    n, xp = len(label), module_of(label)
+    vertices, first = xp.arange(n, dtype=np.int32), xp.full(n, n, np.int32)
+    if xp is np:
+        first[label[::-1]] = vertices[::-1]  # the lowest vertex with each label is written last, and stays
+    else:
+        xp.minimum.at(first, label, vertices)
     lowest = first[label]
-    found: npt.NDArray[np.int32] = (np.cumsum(lowest == np.arange(n), dtype=np.int32) - 1)[lowest]
+    found: npt.NDArray[np.int32] = on_host((xp.cumsum(lowest == vertices, dtype=np.int32) - 1)[lowest])
     return found
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from concurrent.futures import Executor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,15 +17,18 @@ import numpy as np
 from hopwave.algorithms import scaling
 from hopwave.algorithms.betweenness_sampling.costs import Method
 from hopwave.algorithms.betweenness_sampling.source_bounds import deferred_bounds, with_squares
+from hopwave.algorithms.brandes import Certificate, SourceRun
 from hopwave.algorithms.checkpoint import File
+from hopwave.algorithms.reduction import ReducedJob, Reduction, reduced, why_whole
 from hopwave.api.arguments import order_of_nodes, per_vertex
 from hopwave.api.betweenness_epsilon import within_epsilon
 from hopwave.api.betweenness_request import Precision, Request, Runs, check_request
+from hopwave.api.blocks import biconnected_components
 from hopwave.api.choice import to_input_device
 from hopwave.api.weights import as_lengths, takes_weights
-from hopwave.arrays import Deferred, on_gpu, uploaded
+from hopwave.arrays import Deferred, on_gpu, on_host, uploaded
 from hopwave.graph.arrays import arc_tails
-from hopwave.planning.jobs import Progress
+from hopwave.planning.jobs import BetweennessJob, Progress
 from hopwave.planning.plan import Plan
 from hopwave.results.betweenness import BetweennessResult, EdgeBetweennessResult
 
@@ -56,6 +59,7 @@ def betweenness_centrality(
     executor: Executor | None = None,
     source_weights: Any = None,
     target_weights: Any = None,
+    reduce: bool = True,
 ) -> BetweennessResult:
     """Betweenness centrality: how many shortest paths lead through every vertex, as NetworkX 3.6.1 defines it.
 
@@ -117,6 +121,10 @@ def betweenness_centrality(
         Demand: a pair (s, t) counts source_weights[s] · target_weights[t] instead of 1, for example trips from homes to
         offices. One number from 0 per vertex, or {vertex: number}, and 0 for the others. Scores are scaled as without
         demand. Not with `epsilon`.
+    reduce : bool, optional
+        Where that is less work, solve the blocks of an undirected graph one by one, and trees without a search: by the
+        CPU, with plan="auto", all sources or many, hops or lengths whose sums are exact. `result.reduction` says what
+        remained. Scores are the same up to rounding.
 
     Returns
     -------
@@ -170,7 +178,7 @@ def betweenness_centrality(
     request = check_request(
         graph, precision, normalized, cutoff=cutoff, memory_limit=memory_limit, deterministic=deterministic,
         endpoints=endpoints, weighted=weighted,
-        checkpoint=checkpoint, order=None if k is None else order_of_nodes(G, graph),
+        checkpoint=checkpoint, order=None if k is None else order_of_nodes(G, graph), reduce=reduce,
     )  # fmt: skip
     return score_vertices(request, Runs(graph, device, plan, threads, executor), progress, checkpoint)
 
@@ -197,6 +205,7 @@ def edge_betweenness_centrality(
     executor: Executor | None = None,
     source_weights: Any = None,
     target_weights: Any = None,
+    reduce: bool = True,
 ) -> EdgeBetweennessResult:
     """Edge betweenness centrality: how many shortest paths lead over every edge, as NetworkX 3.6.1 defines it.
 
@@ -207,7 +216,7 @@ def edge_betweenness_centrality(
         Weights are ignored unless `weights=` says otherwise.
     k, sources, normalized, seed, device, plan, progress, checkpoint
         As for `betweenness_centrality`.
-    targets, cutoff, threads, memory_limit, deterministic, weights, executor, source_weights, target_weights
+    targets, cutoff, threads, memory_limit, deterministic, weights, executor, source_weights, target_weights, reduce
         As for `betweenness_centrality`.
     delta : float, optional
         With `k`: the risk that some score is farther off than its bound says.
@@ -242,7 +251,7 @@ def edge_betweenness_centrality(
     request = check_request(
         graph, Precision(k, sources, targets, seed, delta=delta, **demand), normalized, cutoff=cutoff,
         memory_limit=memory_limit, deterministic=deterministic, edges=True, weighted=weighted, checkpoint=checkpoint,
-        order=None if k is None else order_of_nodes(G, graph),
+        order=None if k is None else order_of_nodes(G, graph), reduce=reduce,
     )  # fmt: skip
     return score_edges(request, Runs(graph, device, plan, threads, executor), progress, checkpoint)
 
@@ -314,22 +323,57 @@ def score_vertices(request: Request, runs: Runs, progress: Progress, checkpoint:
     if precision.epsilon is not None:
         return within_epsilon(request, runs, progress, checkpoint)
     run, job, sampled = runs.over_sources(request.job), request.job, precision.k is not None
+    parts = in_parts(request, runs, run)
     if sampled:
         job = with_squares(run, job)
-    sums, certificate = run.add_up(job, "betweenness", progress, checkpoint, fetch=sampled)
+    sums, certificate = (parts or run).add_up(job, "betweenness", progress, checkpoint, fetch=sampled)
     scores = to_input_device(graph, run.engine, request.scores(sums[: graph.n]))
     about = certificate, len(job.sources), run.plan_used, run.engine.name
     if not sampled:
-        return BetweennessResult(scores, *about, None, graph)
+        return BetweennessResult(scores, *about, None, graph, reduction=None if parts is None else parts.about)
     bounds = deferred_bounds(graph, job, sums, precision.delta, request.normalized, request.demand, on_gpu(scores))
     return BetweennessResult(scores, *about, bounds, graph, delta=precision.delta)
+
+
+@dataclass
+class RunInParts:
+    """A SourceRun of a job that is reduced (hopwave.algorithms.reduction)."""
+
+    parts: ReducedJob
+    runs: Runs
+
+    @property
+    def about(self) -> Reduction:
+        """What was removed, and what remains."""
+        return self.parts.about
+
+    def add_up(
+        self, job: BetweennessJob, title: str, progress: Progress, checkpoint: File = None, fetch: bool = True
+    ) -> tuple[Any, Certificate]:
+        """As SourceRun.add_up: the sums of the whole job, from those of its parts."""
+        run = replace(self.runs, graph=self.parts.graph).over_sources(self.parts.job)
+        sums, certificate = run.add_up(self.parts.job, title, progress, checkpoint, fetch)
+        return self.parts.put_back(on_host(sums)), certificate
+
+
+def in_parts(request: Request, runs: Runs, run: SourceRun) -> RunInParts | None:
+    """The run in parts, if that is possible and less work."""
+    graph, job = request.graph, request.job
+    if not request.reduce or request.precision.k is not None or run.engine.name != "cpu" or runs.plan != "auto":
+        return None
+    if why_whole(graph, job):
+        return None
+    blocks = biconnected_components(graph, "cpu", threads=runs.threads)
+    parts = reduced(graph, job, blocks)
+    return None if parts is None else RunInParts(parts, runs)
 
 
 def score_edges(request: Request, runs: Runs, progress: Progress, checkpoint: File = None) -> EdgeBetweennessResult:
     """The scores of edges, with bounds after a sample. Both arcs of an undirected edge get the sum of their scores."""
     graph, job, precision = request.graph, request.job, request.precision
     run = runs.over_sources(job)
-    sums, certificate = run.add_up(job, "edge betweenness", progress, checkpoint, fetch=False)
+    parts = in_parts(request, runs, run)
+    sums, certificate = (parts or run).add_up(job, "edge betweenness", progress, checkpoint, fetch=False)
     if not graph.directed:
         sums = scaling.of_both_directions(graph, sums)
     there: Any = to_input_device(graph, run.engine, sums)
@@ -341,6 +385,8 @@ def score_edges(request: Request, runs: Runs, progress: Progress, checkpoint: Fi
     )
     about = certificate, len(job.sources), run.plan_used, run.engine.name
     if precision.k is None:
-        return EdgeBetweennessResult(scores, ends, *about, None, graph)
+        return EdgeBetweennessResult(
+            scores, ends, *about, None, graph, reduction=None if parts is None else parts.about
+        )
     bounds = deferred_bounds(graph, job, sums, precision.delta, request.normalized, request.demand, on_gpu(scores))
     return EdgeBetweennessResult(scores, ends, *about, bounds, graph, precision.delta)

@@ -120,6 +120,7 @@ class Request(NamedTuple):
     normalized: bool
     drawn: Integers | None
     demand: float = 1.0
+    reduce: bool = True
 
     def scores(self, sums: Array) -> Array:
         """Sums over the sources of the job as scores, scaled as NetworkX scales them."""
@@ -157,6 +158,7 @@ def check_request(
     weighted: bool = False,
     checkpoint: File = None,
     order: Integers | None = None,
+    reduce: bool = True,
 ) -> Request:
     """Check the arguments of vertex and edge betweenness, and draw the sample.
 
@@ -190,7 +192,7 @@ def check_request(
         weighted=weighted,
         origins=origins,
     )
-    return Request(graph, job, precision, normalized, drawn, sent * taken)
+    return Request(graph, job, precision, normalized, drawn, sent * taken, flag("reduce", reduce))
 
 
 def _sources(graph: Graph, sources: Any, drawn: Integers | None) -> Integers:

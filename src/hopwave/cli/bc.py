@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -99,6 +99,14 @@ class Running:
             rich_help_panel=options.RUNNING,
         ),
     ] = None
+    reduce: Annotated[
+        bool,
+        typer.Option(
+            "--reduce/--whole",
+            help="Search blocks one by one, and trees not at all, where that is less work.",
+            rich_help_panel=options.RUNNING,
+        ),
+    ] = True
 
 
 def bc(
@@ -257,6 +265,7 @@ def in_json(result: Result, top: int) -> dict[str, Any]:
         "plan": result.plan.name,
         "why": result.plan.why,
         "engine": result.engine,
+        "reduction": result.reduction and asdict(result.reduction),
         "certificate": {"error": result.certificate.error, "tolerance": result.certificate.tolerance},
         "widest_bound": widest_bound(result),
         "scores_above_zero": int(np.count_nonzero(scores > 0)),

@@ -60,6 +60,7 @@ def betweenness() -> None:
     hw.betweenness_centrality(graph, device="cpu")  # small graphs have a kernel of their own
     hw.betweenness_centrality(hw.generate.star(40_000), k=32, device="cpu")
     hw.edge_betweenness_centrality(graph, device="cpu")
+    hw.betweenness_centrality(hw.generate.cycle(1000), device="cpu")  # which is reduced
 
 
 def weighted_betweenness() -> None:

@@ -86,18 +86,9 @@ Operation = Literal[
     "reach_bounds",
 ]
 Shortcut = Literal[
-    "waves",
-    "count_entries",
-    "count_triangles",
-    "triangles",
-    "core_numbers",
-    "label_propagation",
-    "independent_set",
-    "power_iteration",
-    "dijkstra",
-    "delta_stepping",
-    "near_far",
-]
+    "waves", "count_entries", "count_triangles", "triangles", "core_numbers", "label_propagation", "independent_set",
+    "power_iteration", "lanczos", "dijkstra", "delta_stepping", "near_far",
+]  # fmt: skip
 
 # Only the engine itself looks inside these; callers pass them from one method to the next.
 Loaded = Any  # a graph, prepared for searches
@@ -320,6 +311,12 @@ class Shortcuts(Protocol):
 
     def power_iteration(self, A: Matrix, job: PowerJob) -> PowerEnd | None:
         """All rounds of a power iteration. Returns None if the caller must loop over products."""
+
+    def lanczos(self, A: Matrix, Q: Array, k: int) -> tuple[Array, Array, float] | None:
+        """y = AᵀA Q[k] without what Q[: k + 1] has of it, what that was (on the host), and the length of y.
+
+        Returns None if the caller must compute it. A has no values, and the rows of Q are orthogonal of length 1.
+        """
 
     def dijkstra(self, A: Matrix, search: ShortestPathsJob) -> Settled:
         """Shortest paths, nearest vertex first; lengths are not negative."""

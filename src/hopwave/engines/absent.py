@@ -77,6 +77,9 @@ class NoShortcuts:
     def power_iteration(self, *arguments: Any, **keywords: Any) -> Any:
         self._refuse("power_iteration")
 
+    def lanczos(self, *arguments: Any, **keywords: Any) -> Any:
+        self._refuse("lanczos")
+
     def dijkstra(self, *arguments: Any, **keywords: Any) -> Any:
         self._refuse("dijkstra")
 

@@ -394,11 +394,11 @@ class LabelRounds(Protocol):
     def f(self) -> Any:
         """The label of every vertex as it is now."""
 
-    def restless(self) -> Any:
-        """The vertices whose labels are not among the most frequent ones of their neighbours, ascending."""
+    def restless(self) -> int:
+        """How many vertices have labels that are not among the most frequent ones of their neighbours."""
 
-    def move(self, places: Any) -> None:
-        """These vertices take the most frequent labels."""
+    def move(self, seed: int) -> None:
+        """Those of them whose coins (`generate.counter.coins`, stream "labels") show heads take the most frequent."""
 
 
 @dataclass(frozen=True)

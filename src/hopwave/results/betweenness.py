@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave.algorithms.brandes import Certificate
+from hopwave.algorithms.reduction import Reduction
 from hopwave.arrays import on_host
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
@@ -48,6 +49,8 @@ class BetweennessResult(Scores):
         After a sample: all bounds hold together with probability 1 − delta.
     undecided : list or None
         With `top=`: the vertices that may or may not be among the highest; empty if all is certain. Else None.
+    reduction : Reduction or None
+        What was left to search, if blocks were solved one by one (`reduce=`), else None.
 
     Examples
     --------
@@ -68,6 +71,7 @@ class BetweennessResult(Scores):
     pairs: int | None = None
     delta: float | None = None
     undecided: list[Any] | None = None
+    reduction: Reduction | None = None
 
     def _about(self) -> list[str]:
         return [describe(self), str(self.certificate)]
@@ -100,6 +104,8 @@ class EdgeBetweennessResult(Scores):
         The graph.
     delta : float or None
         After a sample: all bounds hold together with probability 1 − delta.
+    reduction : Reduction or None
+        What was left to search, if blocks were solved one by one (`reduce=`), else None.
 
     Examples
     --------
@@ -119,6 +125,7 @@ class EdgeBetweennessResult(Scores):
     bounds: npt.NDArray[np.float64] | None
     graph: Graph = field(repr=False, compare=False)
     delta: float | None = None
+    reduction: Reduction | None = None
 
     def to_dict(self) -> dict[tuple[Any, ...], float]:
         """The score of every edge (u, v), as NetworkX returns it. An undirected edge appears once, with u before v.
@@ -207,7 +214,7 @@ def describe(result: BetweennessResult | EdgeBetweennessResult) -> str:
     """
     widest = widest_bound(result)
     if widest is None or result.delta is None:
-        return drawn(result)
+        return drawn(result) if result.reduction is None else f"{drawn(result)}, {result.reduction}"
     sure = f"scores ± {widest:.2g} ({100 * (1 - result.delta):.4g}%)" if widest else "scores exact"
     return f"{drawn(result)}; {sure}"
 

@@ -185,7 +185,7 @@ class Engine:
         from hopwave.engines.cpu.betweenness.by_degree import RenumberedAccumulation, RenumberedGraph
         from hopwave.engines.cpu.betweenness.run import Accumulation
 
-        if job.edges and job.memory_limit is None:
+        if job.edges and job.memory_limit is None and not loaded.flat:
             from hopwave.engines.cpu.betweenness.edges import EdgeAccumulation
 
             return EdgeAccumulation(loaded, job, plan, threads)

@@ -241,7 +241,8 @@ def betweenness(run: Ledger, shape: Shape, ask: Ask) -> None:
         run.take("renumbered rows", shape.rows * (2 if shape.directed else 1))
         prepare(run, shape, "renumbered")
         run.take("sums in the old order", 8 * n)
-    if ask.edges and not ask.weighted and not limited:
+    flows = ask.edges and not ask.weighted and not flat(shape)
+    if flows and not limited:
         run.take("sums", 8 * width)
         run.take("workers", max(1, min(threads, k)) * (worker_bytes(shape, ask) + 8 * n))
         used = min(1.0, k / AT_ONCE)
@@ -249,7 +250,7 @@ def betweenness(run: Ledger, shape: Shape, ask: Ask) -> None:
         run.take("scores of blocks", resident(kept_arrays(n), **filled_to))
         edge_scores(run, shape, ask)
         return
-    blocks = -(-k // policy.block_size(k, flows=ask.edges and not ask.weighted))
+    blocks = -(-k // policy.block_size(k, flows=flows))
     workers = max(1, min(threads, blocks))
     if ask.memory_limit is not None:
         kind = WeightedAccumulation if ask.weighted else Accumulation

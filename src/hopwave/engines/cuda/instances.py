@@ -19,7 +19,7 @@ from hopwave.engines.cuda import (
     strong,
 )
 from hopwave.engines.cuda.betweenness import run, sampled_paths, turbobc
-from hopwave.engines.cuda.linalg import cores, independent_set, labels, power, triangles
+from hopwave.engines.cuda.linalg import cores, independent_set, labels, lanczos, power, triangles
 from hopwave.engines.cuda.rank import lengths, part
 from hopwave.engines.cuda.search import one_launch, steps
 from hopwave.engines.cuda.shortest_paths import lengths as path_lengths
@@ -28,7 +28,7 @@ from hopwave.engines.cuda.shortest_paths import search as paths
 OFFSETS = ("int", "long long")
 WITH_OFFSETS = (
     steps, many, many_each, many_tables, many_weighted, components, strong, arcs, renumber, row_lengths, turbobc, paths,
-    sampled_paths, power, cores, labels, independent_set, triangles,
+    sampled_paths, power, lanczos, cores, labels, independent_set, triangles,
 )  # fmt: skip
 
 

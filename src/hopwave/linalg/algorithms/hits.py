@@ -20,6 +20,7 @@ import numpy.typing as npt
 from hopwave.algebra.matrix import Matrix
 from hopwave.algebra.vector import Vector
 from hopwave.arrays import Array, module_of, on_host
+from hopwave.engines import algebra
 from hopwave.errors import GraphError
 from hopwave.linalg.algorithms.operands import extremes
 from hopwave.linalg.algorithms.power import (
@@ -129,12 +130,8 @@ class Authorities:
         """One more round; returns the sum of all changes."""
         Q, T, xp, before = self.Q, self.T, module_of(self.start), self.x
         for k in range(self.kept, len(Q)):
-            y = arriving_evenly(arriving_evenly(Q[k], self.A.T), self.A)
-            parts = Q[: k + 1] @ y
-            T[k, : k + 1] = T[: k + 1, k] = on_host(parts)
-            y -= parts @ Q[: k + 1]
-            y -= (Q[: k + 1] @ y) @ Q[: k + 1]  # twice: rounding spoils one pass if y is almost a combination of them
-            rest = length(y)
+            y, parts, rest = self.step(k)
+            T[k, : k + 1] = T[: k + 1, k] = parts
             values, sums = np.linalg.eigh(T[: k + 1, : k + 1])
             greatest = values >= (1 - SAME) * values[-1]
             done = rest <= EIGENVECTOR * values[-1] or self.is_near(rest * abs(sums[-1]), values, greatest)
@@ -149,6 +146,19 @@ class Authorities:
         Q[self.kept] = self.x if done else y / rest
         T[:] = np.diag(np.pad(values[k + 1 - self.kept :], (0, len(T) - self.kept)))
         return total_change(self.x, before)
+
+    def step(self, k: int) -> tuple[Array, Array, float]:
+        """AᵀA Q[k] without its parts along Q[: k + 1]; these parts; and the length of what is left."""
+        engine, Q = algebra(self.A.device), self.Q[: k + 1]
+        if not self.A.has_values and engine.why_not_operation("lanczos") is None:
+            found = engine.lanczos(self.A, self.Q, k)
+            if found is not None:
+                return found
+        y = arriving_evenly(arriving_evenly(Q[k], self.A.T), self.A)
+        parts = Q @ y
+        y -= parts @ Q
+        y -= (Q @ y) @ Q  # twice: rounding spoils one pass if y is almost a combination of them
+        return y, on_host(parts), length(y)
 
     def is_near(self, left: npt.NDArray[np.float64], values: npt.NDArray[np.float64], greatest: Any) -> bool:
         """Whether the best vector is nearly an eigenvector: its residual is small compared to the eigenvalue gap."""

@@ -73,16 +73,15 @@ def label_propagation(A: Any, seed: Any = None, max_rounds: int = 100, *, device
     A, rng = square(A, device), generator(seed)
     A = (A.pattern() if A.has_values else A).checked()
     engine = algebra(A.device)
-    order = rng.permutation(A.shape[0])  # of equally frequent labels, the last in this order wins
-    tossed = int(rng.integers(2**63))
+    n, tossed = A.shape[0], int(rng.integers(2**62))
+    order = counter.scramble(module_of(A.rows.indices).arange(n), n, tossed)  # of equals, the last in this order wins
     compiled = engine.why_not_operation("label_propagation") is None
     labels = engine.label_propagation(A, order) if compiled else ByProducts(A, order)
     for rounds in range(max_rounds + 1):
-        places = labels.restless()
-        if len(places) == 0:
+        if labels.restless() == 0:
             return Vector.from_dense(labels.f), True
         if rounds < max_rounds:
-            labels.move(places[counter.coins(places, tossed + rounds, "labels")])
+            labels.move(tossed + rounds)
     return Vector.from_dense(labels.f), False
 
 
@@ -95,10 +94,11 @@ class ByProducts:
         self.label_at = xp.argsort(self.order)
         self.f = xp.arange(n, dtype=xp.int32)
         self.one_per_row = xp.arange(n + 1, dtype=xp.int32)
+        self.places: Any = None
         self.wins: Any = None
 
-    def restless(self) -> Any:
-        """The vertices that would move, ascending."""
+    def restless(self) -> int:
+        """How many vertices would move."""
         n, xp = len(self.f), module_of(self.f)
         C = mxm(self.A, Matrix.from_rows(Rows(self.one_per_row, self.f, None), (n, n)), semiring.plus_pair)
         places, scores = reduce(scored(C, self.f, self.order, xp), monoid.max, axis=1).entries()
@@ -106,10 +106,12 @@ class ByProducts:
         places, win = places[win < n], win[win < n]  # n means that no label is more frequent than the vertex's own
         self.wins = xp.empty(n, xp.int32)
         self.wins[places] = self.label_at[win]
-        return places
+        self.places = places
+        return len(places)
 
-    def move(self, places: Any) -> None:
-        """These vertices take the labels that they would move to."""
+    def move(self, seed: int) -> None:
+        """Those whose coins show heads take the labels that they would move to."""
+        places = self.places[counter.coins(self.places, seed, "labels")]
         self.f = self.f.copy()
         self.f[places] = self.wins[places]
 

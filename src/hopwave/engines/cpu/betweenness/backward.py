@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from hopwave.engines.cpu.betweenness.state import ARCS, BEGINS, CACHED, EDGES, ENDPOINTS, IS_PULLED, SHIFT
+from hopwave.engines.cpu.betweenness.state import ARCS, BEGINS, CACHED, EDGES, ENDPOINTS, IS_PULLED, SHIFT, counts
 from hopwave.engines.cpu.integers import ONE, U1, U4, U8, U16
 from hopwave.engines.cpu.intrinsics import INNER, noinline, prefetch, prefetch_to_write
 from hopwave.system.numba_cache import njit
 
 
 @njit(**INNER)
-def back_by_successors(own, begin, end, row, squares, extra, targets, cached):
+def back_by_successors(own, begin, end, row, squares, extra, demand, targets, cached):
     """δ of a level that was pushed: nothing but its successors is read. Returns Σ δ."""
     noinline()
     sigma, queue, starts, successors = own.sigma, own.queue, own.starts, own.successors
@@ -32,7 +32,7 @@ def back_by_successors(own, begin, end, row, squares, extra, targets, cached):
             gathered -= sigma[successors[p]]
         paths = sigma[u]
         delta = paths * gathered
-        weight = 1.0 if targets.size == 0 else targets[u]
+        weight = counts(demand, targets, u)
         sigma[u] = -((weight + delta) / paths)
         row[u] += delta + extra * weight
         if squares.size:
@@ -42,7 +42,7 @@ def back_by_successors(own, begin, end, row, squares, extra, targets, cached):
 
 
 @njit(**INNER)
-def back_by_arcs(A, own, begin, end, row, targets):
+def back_by_arcs(A, own, begin, end, row, demand, targets):
     """δ of a level that was pushed, and for edge scores the flow through each arc. Returns the sum of all flows."""
     noinline()
     indices, sigma, queue = A.indices, own.sigma, own.queue
@@ -58,13 +58,13 @@ def back_by_arcs(A, own, begin, end, row, targets):
             row[j] += paths * flow
             gathered += flow
         total += paths * gathered
-        weight = 1.0 if targets.size == 0 else targets[u]
+        weight = counts(demand, targets, u)
         sigma[u] = -((weight + paths * gathered) / paths)
     return total
 
 
 @njit(**INNER)
-def back_by_arcs_of_rows(A, own, begin, end, row, targets):
+def back_by_arcs_of_rows(A, own, begin, end, row, demand, targets):
     """As back_by_arcs, for a level that was pulled and has recorded no successors: whole rows are read."""
     noinline()
     indptr, indices, sigma, gathered, queue = A.indptr, A.indices, own.sigma, own.gathered, own.queue
@@ -82,14 +82,14 @@ def back_by_arcs_of_rows(A, own, begin, end, row, targets):
     for i in range(begin, end):  # only now: no vertex may take another of its level for a successor
         u = queue[i]
         delta = sigma[u] * gathered[u]
-        weight = 1.0 if targets.size == 0 else targets[u]
+        weight = counts(demand, targets, u)
         sigma[u] = -((weight + delta) / sigma[u])
         total += delta
     return total
 
 
 @njit(**INNER)
-def back_by_rows(A, own, begin, end, stop, gather, row, squares, extra, targets):
+def back_by_rows(A, own, begin, end, stop, gather, row, squares, extra, demand, targets):
     """δ of a level that was pulled, queue[begin:end]. Its successors are among the level behind it, queue[end:stop].
 
     gather: whether vertices gather from their successors; else successors scatter to them. Returns Σ δ.
@@ -125,7 +125,7 @@ def back_by_rows(A, own, begin, end, stop, gather, row, squares, extra, targets)
     for i in range(begin, end):
         u = queue[i]
         delta = sigma[u] * gathered[u]
-        weight = 1.0 if targets.size == 0 else targets[u]
+        weight = counts(demand, targets, u)
         sigma[u] = -((weight + delta) / sigma[u])
         row[u] += delta + extra * weight
         if squares.size:
@@ -135,13 +135,13 @@ def back_by_rows(A, own, begin, end, stop, gather, row, squares, extra, targets)
 
 
 @njit(**INNER)
-def last_level(own, begin, end, row, extra, targets):
+def last_level(own, begin, end, row, extra, demand, targets):
     """δ is 0, since there are no successors."""
     noinline()
     sigma, queue = own.sigma, own.queue
     for i in range(begin, end):
         u = queue[i]
-        weight = 1.0 if targets.size == 0 else targets[u]
+        weight = counts(demand, targets, u)
         sigma[u] = -(weight / sigma[u])
         if extra != 0.0:
             row[u] += extra * weight
@@ -153,36 +153,37 @@ def backward(A, own, shared, count, row, squares):
 
     Returns Σ δ, and what it must be: Σ (d - 1) over the targets.
     """
-    sigma, queue, levels, targets = own.sigma, own.queue, own.levels, own.targets
+    sigma, queue, levels, targets = own.sigma, own.queue, own.levels, shared.targets
     edges, extra = shared.limits[EDGES] != 0, np.float64(shared.limits[ENDPOINTS])
     cached = shared.limits[CACHED] != 0
+    demand = own.demand[0]
     found, due, counted = 0.0, 0.0, 0.0
     for level in range(count - 1, -1, -1):
         begin, end = levels[level, BEGINS], levels[level + 1, BEGINS]
-        reached = np.float64(end - begin)
+        reached = demand * np.float64(end - begin)
         if targets.size:
             reached = 0.0
             for i in range(begin, end):
-                reached += targets[queue[i]]
+                reached += demand * targets[queue[i]]
         if level:
             due += (level if edges else level - 1) * reached
             counted += reached
         if edges:
             if level == count - 1:
-                last_level(own, begin, end, row, 0.0, targets)
+                last_level(own, begin, end, row, 0.0, demand, targets)
             elif levels[level, IS_PULLED]:
-                found += back_by_arcs_of_rows(A, own, begin, end, row, targets)
+                found += back_by_arcs_of_rows(A, own, begin, end, row, demand, targets)
             else:
-                found += back_by_arcs(A, own, begin, end, row, targets)
+                found += back_by_arcs(A, own, begin, end, row, demand, targets)
         elif level == 0:
             row[queue[0]] += extra * counted  # the source is an end of every path
         elif level == count - 1:
-            last_level(own, begin, end, row, extra, targets)
+            last_level(own, begin, end, row, extra, demand, targets)
         elif levels[level, IS_PULLED]:
             stop, gather = levels[level + 2, BEGINS], levels[level, ARCS] <= levels[level + 1, ARCS]
-            found += back_by_rows(A, own, begin, end, stop, gather, row, squares, extra, targets)
+            found += back_by_rows(A, own, begin, end, stop, gather, row, squares, extra, demand, targets)
         else:
-            found += back_by_successors(own, begin, end, row, squares, extra, targets, cached)
+            found += back_by_successors(own, begin, end, row, squares, extra, demand, targets, cached)
         if levels[level, SHIFT]:  # this level was scaled: the one before must see it in its own scale
             factor = 2.0 ** np.float64(-levels[level, SHIFT])
             for i in range(begin, end):

@@ -33,13 +33,13 @@ Lengths = namedtuple("Lengths", "indptr indices lengths cutoff buckets_per_lengt
 # Arcs on shortest paths: of every vertex the tail and the number of one, and the first tie; of every tie the tail and
 # the number of its arc, and the tie after it. Numbers of arcs are kept for edge scores alone.
 Predecessors = namedtuple("Predecessors", "tail arc tie tie_tail tie_arc following")
-# A worker's own arrays. order: the vertices in the order in which they were settled; targets: as in state.py.
-WeightedState = namedtuple("WeightedState", "distance nodes waiting before order targets")
+# A worker's own arrays. order: the vertices in the order in which they were settled; demand: as in state.py.
+WeightedState = namedtuple("WeightedState", "distance nodes waiting before order demand")
 
 
 def vertex_arrays(n):
-    """The arrays of a WeightedState, but for what waits, what is before, and targets."""
-    return {"distance": Array(n, fill=np.inf), "nodes": Array((n, 3)), "order": Array(n, np.uint32)}
+    """The arrays of a WeightedState, but for what waits and what is before."""
+    return {"distance": Array(n, fill=np.inf), "nodes": Array((n, 3)), "order": Array(n, np.uint32), "demand": Array(1)}
 
 
 def predecessor_arrays(n, m, edges):
@@ -55,7 +55,7 @@ def new_state(n, m, edges):
     waiting = new_waiting(m)
     waiting.vertex[0] = 0  # of NONE, which is looked at ahead of time
     before = Predecessors(**allocate(predecessor_arrays(n, m, edges)))
-    return WeightedState(waiting=waiting, before=before, targets=np.empty(0), **allocate(vertex_arrays(n)))
+    return WeightedState(waiting=waiting, before=before, **allocate(vertex_arrays(n)))
 
 
 def bytes_of_state(n, m, edges):

@@ -20,7 +20,7 @@ from hopwave.engines.cpu.betweenness.extended import count_outward
 from hopwave.engines.cpu.betweenness.forward import forward
 from hopwave.engines.cpu.betweenness.run import Accumulation
 from hopwave.engines.cpu.betweenness.source import forget
-from hopwave.engines.cpu.betweenness.state import BEGINS, BLOCKS, CUTOFF, EDGES, EXTENDED, PULLS, READY, aim
+from hopwave.engines.cpu.betweenness.state import BEGINS, BLOCKS, CUTOFF, EDGES, EXTENDED, PULLS, READY, aim, counts
 from hopwave.engines.cpu.crew import thread_count
 from hopwave.engines.cpu.integers import ONE
 from hopwave.engines.cpu.intrinsics import (
@@ -79,8 +79,8 @@ def keep_extended(A, own, shared, source, paths, shares, depth, exponent):
     """The same with σ = mantissa · 2^exponent; a share lacks the factor 2^-exponent. Returns Σ of all flows and what it
     must be."""
     noinline()
-    indptr, indices, queue, targets = A.indptr, A.indices, own.queue, own.targets
-    n = own.sigma.size
+    indptr, indices, queue, targets = A.indptr, A.indices, own.queue, shared.targets
+    n, demand = own.sigma.size, own.demand[0]
     level, delta, power = np.full(n, -1, np.int64), np.zeros(n), np.zeros(n, np.int64)
     tail = count_outward(A, queue, source, shared.limits[CUTOFF], level, paths, power)
     found, due = 0.0, 0.0
@@ -90,7 +90,7 @@ def keep_extended(A, own, shared, source, paths, shares, depth, exponent):
             v = indices[j]
             if level[v] == level[u] + 1:
                 delta[u] += paths[u] * shares[v] * two_to(min(0, power[u] - power[v]))
-        weight = 1.0 if targets.size == 0 else targets[u]
+        weight = counts(demand, targets, u)
         shares[u] = (weight + delta[u]) / paths[u]
         found += delta[u]
         due += level[u] * weight
@@ -121,7 +121,7 @@ def solve(A, own, shared, number, row):
     for i in range(1, own.levels[count, BEGINS]):
         v = own.queue[i]
         shares[v] = -own.sigma[v]
-        ends += 1.0 if own.targets.size == 0 else own.targets[v]
+        ends += counts(own.demand[0], shared.targets, v)
     forget(own.sigma, own.queue, own.levels[count, BEGINS])
     shared.certificate[number, 0], shared.certificate[number, 1] = found + ends, due + ends
 

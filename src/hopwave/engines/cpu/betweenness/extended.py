@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hopwave.engines.cpu.betweenness.state import CUTOFF, EDGES, ENDPOINTS
+from hopwave.engines.cpu.betweenness.state import CUTOFF, EDGES, ENDPOINTS, counts
 from hopwave.engines.cpu.integers import ONE
 from hopwave.engines.cpu.intrinsics import INNER, noinline
 from hopwave.engines.cpu.path_counts import add_scaled, two_to
@@ -42,8 +42,8 @@ def extended_source(A, own, shared, source, row, squares):
     Only ratios σ(v)/σ(w) ≤ 1 of neighbours are ever formed, so that δ itself needs no exponent.
     """
     noinline()
-    indptr, indices, queue, targets = A.indptr, A.indices, own.queue, own.targets
-    n = own.sigma.size
+    indptr, indices, queue, targets = A.indptr, A.indices, own.queue, shared.targets
+    n, demand = own.sigma.size, own.demand[0]
     depth, delta = np.full(n, -1, np.int64), np.zeros(n)
     mantissa, exponent = np.zeros(n), np.zeros(n, np.int64)
     tail = count_outward(A, queue, source, shared.limits[CUTOFF], depth, mantissa, exponent)
@@ -54,13 +54,13 @@ def extended_source(A, own, shared, source, row, squares):
         for j in range(np.int64(indptr[u]), np.int64(indptr[u + ONE])):
             v = indices[j]
             if depth[v] == depth[u] + 1:
-                weight = 1.0 if targets.size == 0 else targets[v]
+                weight = counts(demand, targets, v)
                 share = mantissa[u] / mantissa[v] * two_to(min(0, exponent[u] - exponent[v])) * (weight + delta[v])
                 delta[u] += share
                 if edges:
                     row[j] += share
                     found += share
-        weight = 1.0 if targets.size == 0 else targets[u]
+        weight = counts(demand, targets, u)
         if i > 0:
             due += (depth[u] if edges else depth[u] - 1) * weight
             counted += weight

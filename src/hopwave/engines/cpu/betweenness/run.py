@@ -28,7 +28,7 @@ class Accumulation:
         n, m = loaded.n, loaded.m
         width = m if job.edges else n * (2 if job.squares else 1)
         self.job, self._loaded, self._n = job, loaded, n
-        self.size = policy.block_size(job.planned_sources, flows=job.edges and not job.weighted)
+        self.size = policy.block_size(job.planned_sources, flows=job.edges and not job.weighted and not loaded.flat)
         self.blocks = -(-len(job.sources) // self.size)
         self.total = np.zeros(width)
         self.certificate = np.zeros((len(job.sources), 2))
@@ -99,7 +99,7 @@ class Accumulation:
             self._states = (self.reuses and self._loaded.spare("workers")) or []
         while len(self._states) < self.workers:
             self._states.append(self._worker_state())
-        states = [one._replace(targets=state.own_targets(*self._demand)) for one in self._states[: self.workers]]
+        states = self._states[: self.workers]
         try:
             with compiling(self.kernel):
                 run_workers(self.kernel, self.A, states, shared, poll)
@@ -131,7 +131,7 @@ class Accumulation:
         """Raise an error if a worker found that the job cannot be done."""
 
     def _worker_state(self):
-        return state.WorkerState(targets=np.empty(0), **allocate(state.worker_arrays(self._n, len(self.A.indices))))
+        return state.WorkerState(**allocate(state.worker_arrays(self._n, len(self.A.indices))))
 
 
 def workers_within(limit, workers, each):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hopwave.engines.cpu.betweenness.state import demand_of
+from hopwave.engines.cpu.betweenness.state import counts, demand_of
 from hopwave.engines.cpu.crew import check_threads
 from hopwave.engines.cpu.integers import ONE, U0, U1
 from hopwave.engines.cpu.intrinsics import COMPILED
@@ -122,7 +122,7 @@ def sum_dependencies(
                 for p in range(starts[i], starts[i + U1]):
                     gathered += share[successors[p]]
             delta = sigma[u] * gathered
-            weight = demand if targets.size == 0 else demand * targets[u]
+            weight = counts(demand, targets, u)
             share[u] = (weight + delta) / sigma[u]
             if edges:
                 found += delta

@@ -24,8 +24,9 @@ from hopwave.engines.ledger import Array, declare
 from hopwave.system.numba_cache import njit
 
 # One worker's arrays. levels: one row per level, with the columns below; starts: where a vertex's successors begin;
-# gathered: what the vertices of a pulled level take from their successors; on the way out, the sums of 64 vertices.
-WorkerState = namedtuple("WorkerState", "sigma gathered queue starts successors levels visited targets")
+# gathered: what the vertices of a pulled level take from their successors; on the way out, the sums of 64 vertices;
+# demand: what the paths from the present source count.
+WorkerState = namedtuple("WorkerState", "sigma gathered queue starts successors levels visited demand")
 # scores: one row per block in work, with Σ δ², where wanted, behind Σ δ; total: what is committed. targets is empty
 # where every vertex counts 1 as a target, and so are origins, one number per source, where every source counts 1.
 # certificate: two numbers per source (algorithms/brandes.certify).
@@ -34,29 +35,25 @@ SharedState = namedtuple("SharedState", "sources targets origins scores total ce
 
 @njit(**INNER)
 def aim(own, shared, number):
-    """Set what the targets of a source count, if its paths count more or less than those of other sources."""
-    if shared.origins.size:
-        demand = shared.origins[number]
-        for v in range(own.targets.size):
-            own.targets[v] = demand * shared.targets[v]
+    """Set what the paths from a source count."""
+    own.demand[0] = shared.origins[number] if shared.origins.size else 1.0
+
+
+@njit(**INNER)
+def counts(demand, targets, v):
+    """What a path to v counts, from a source with that demand."""
+    return demand if targets.size == 0 else demand * targets[v]
 
 
 def demand_of(job):
     """What targets and sources count, as workers read it: see SharedState."""
     targets = np.empty(0) if job.targets is None else job.targets.astype(np.float64)
-    if job.origins is None:
-        return targets, np.empty(0)
-    return targets if targets.size else np.ones(len(job.origins)), job.origins[job.sources]
-
-
-def own_targets(targets, origins):
-    """The targets of one worker: those of all workers, or where sources differ, an array of its own."""
-    return np.empty_like(targets) if origins.size else targets
+    return targets, np.empty(0) if job.origins is None else job.origins[job.sources]
 
 
 def worker_arrays(n, m):
-    """The arrays of a WorkerState, but for targets. Pages that nobody writes to cost nothing: a level takes one row of
-    levels, and successors are written by pushed levels alone."""
+    """The arrays of a WorkerState. Pages that nobody writes to cost nothing: a level takes one row of levels, and
+    successors are written by pushed levels alone."""
     arc = np.uint32 if m < 2**32 else np.uint64
     return (
         declare(np.float64, huge=True, sigma=n, gathered=max(n, 64))
@@ -64,6 +61,7 @@ def worker_arrays(n, m):
         | declare(arc, huge=True, starts=n + 1, successors=m + 1)
         | declare(np.int64, levels=(n + 3, 4))
         | declare(np.uint64, visited=-(-n // 64))
+        | declare(np.float64, demand=1)
     )
 
 

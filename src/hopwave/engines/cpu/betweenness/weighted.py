@@ -34,16 +34,16 @@ EVERY = np.uint32(2**32 - 1)  # the target of a search that settles all vertices
 def walk_back(own, shared, settled, row, squares):
     """δ from the vertices settled last to the source. Returns Σ δ, and what it must be."""
     noinline()
-    nodes, order, before, targets = own.nodes, own.order, own.before, own.targets
+    nodes, order, before, targets = own.nodes, own.order, own.before, shared.targets
     edges, extra = shared.limits[state.EDGES] != 0, np.float64(shared.limits[state.ENDPOINTS])
-    inner = 0.0 if edges else 1.0  # a path over h arcs has h - 1 inner vertices
+    demand, inner = own.demand[0], 0.0 if edges else 1.0  # a path over h arcs has h - 1 inner vertices
     found, due, counted = 0.0, 0.0, 0.0
     i = settled
     while i > U1:
         i -= U1
         v = order[i]
         paths, delta = nodes[v, dijkstra.PATHS], nodes[v, dijkstra.DELTA]
-        weight = 1.0 if targets.size == 0 else targets[v]
+        weight = state.counts(demand, targets, v)
         share = (weight + delta) / paths  # each predecessor u takes σ(u) times that
         u = before.tail[v]
         flow = nodes[u, dijkstra.PATHS] * share

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from hopwave.engines.cpu.betweenness.dijkstra import NONE
-from hopwave.engines.cpu.betweenness.state import CYCLE, EDGES, ENDPOINTS
+from hopwave.engines.cpu.betweenness.state import CYCLE, EDGES, ENDPOINTS, counts
 from hopwave.engines.cpu.integers import U0, U1
 from hopwave.engines.cpu.intrinsics import INNER, atomic_or, compare_and_swap, noinline
 from hopwave.engines.cpu.path_counts import add_scaled, two_to
@@ -110,9 +110,9 @@ def extended_source(own, shared, backwards, row, squares):
     Only ratios σ(u)/σ(v) ≤ 1 of neighbours are formed, so that δ and the mean number of arcs need no exponent.
     """
     noinline()
-    before, targets, n = own.before, own.targets, own.distance.size
+    before, targets, n = own.before, shared.targets, own.distance.size
     edges, extra = shared.limits[EDGES] != 0, np.float64(shared.limits[ENDPOINTS])
-    inner = 0.0 if edges else 1.0
+    demand, inner = own.demand[0], 0.0 if edges else 1.0
     mantissa, exponent = extended_counts(own, backwards)
     hops, delta = np.zeros(n), np.zeros(n)
     tails, arcs = np.empty(before.tie_tail.size, np.uint32), np.empty(before.tie_arc.size, np.uint64)
@@ -128,7 +128,7 @@ def extended_source(own, shared, backwards, row, squares):
     found, due, counted = 0.0, 0.0, 0.0
     for at in range(np.uint64(backwards.size) - U1):
         v = backwards[at]
-        weight = 1.0 if targets.size == 0 else targets[v]
+        weight = counts(demand, targets, v)
         for p in range(predecessors_of(before, v, False, tails, arcs)):
             u = tails[p]
             flow = mantissa[u] / mantissa[v] * two_to(min(0, exponent[u] - exponent[v])) * (weight + delta[v])

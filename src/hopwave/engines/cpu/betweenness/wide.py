@@ -108,7 +108,8 @@ class WideAccumulation:
         A, kind, helpers = self.loaded.adjacency("any"), kernels.take_part, self.workers - 1
         source = np.int64(self.job.sources[number])
         demand = self._origins[number] if self._origins.size else 1.0
-        state = state._replace(targets=self._targets if demand == 1.0 else demand * self._targets)
+        targets = self._targets if self._targets.size or demand == 1.0 else np.ones(self.loaded.n)
+        state = state._replace(targets=targets if demand == 1.0 else demand * targets)
         part = A, state, new_board(), source, self._limits, self._rule, self.certificate[number], done
         with compiling(kind):
             team.lead(helpers, kind, part, (A.indptr.itemsize, A.in_indptr.itemsize))

@@ -9,6 +9,7 @@ from hopwave.engines.cpu.crew import FOUND, NEXT_CHUNK, NEXT_WORKER, crew_size, 
 from hopwave.engines.cpu.integers import ONE
 from hopwave.engines.cpu.intrinsics import COMPILED, INNER, atomic_add, ordered_add
 from hopwave.engines.cpu.views import unsigned_rows
+from hopwave.generate import counter
 from hopwave.system.numba_cache import njit
 
 
@@ -80,20 +81,22 @@ class Labels:
         n = len(part.indptr) - 1
         self.f = np.arange(n, dtype=np.int32)
         self._rows, self._order, self._arcs = unsigned_rows(part), order.astype(np.int32), len(part.indices)
-        self._stale, self._best = np.ones(n, np.uint8), self.f.copy()
+        self._stale, self._best, self._places = np.ones(n, np.uint8), self.f.copy(), None
         threads = crew_size(self._arcs, None)
         self._scratch = np.zeros((threads, 2, n), np.int32)
 
     def restless(self):
-        """The vertices that would move, ascending."""
+        """How many vertices would move."""
         arguments = (*self._rows, self.f, self._order, self._stale, self._best, self._scratch)
         with compiling(find_favourites):
             board = share(find_favourites, arguments, len(self.f), self._arcs, None)
         if board[FOUND] == 0:
-            return np.empty(0, np.int64)
-        return np.flatnonzero((self._best != self.f) & (self._best >= 0))
+            return 0
+        self._places = np.flatnonzero((self._best != self.f) & (self._best >= 0))
+        return len(self._places)
 
-    def move(self, places):
-        """Let these vertices take the labels that they would move to."""
+    def move(self, seed):
+        """Let those whose coins show heads take the labels that they would move to."""
+        places = self._places[counter.coins(self._places, seed, "labels")]
         arguments = (*self._rows, places, self.f, self._best, self._stale)
         share(move, arguments, len(places), int(self._arcs * len(places) / max(1, len(self.f))), None)

@@ -211,6 +211,12 @@ class Algebra(NoShortcuts):
         return iterate(A, job)
 
     @explained
+    def lanczos(self, A: Matrix, Q: Array, k: int) -> tuple[Array, Array, float] | None:
+        from hopwave.engines.cuda.linalg.lanczos import step
+
+        return step(A, Q, k)
+
+    @explained
     def count_triangles(self, part: Rows, most: int) -> int | None:
         from hopwave.engines.cuda.linalg.triangles import counted
 

@@ -8,6 +8,7 @@ import numpy as np
 from hopwave.engines.cuda.buffers import allocate
 from hopwave.engines.cuda.launch import WARP, expression, kernels, offset_type, together
 from hopwave.engines.ledger import declare
+from hopwave.generate import counter
 
 HEADER = "linalg/labels.cuh"
 KERNELS = together(
@@ -15,6 +16,7 @@ KERNELS = together(
 )  # fmt: skip
 PIECE = 512  # ROW_PIECE in kernels/common/arcs.cuh
 NO_LABEL = -1
+STREAM = "labels"  # of coins, as in linalg/algorithms/labels.py
 
 
 def label_arrays(n, m):
@@ -36,17 +38,17 @@ class Labels:
     def __init__(self, A, order):
         self.rows, self.n, self.m = A.rows[:2], A.shape[0], A.nnz
         self.launch = kernels(offset_type(A.rows.indptr))
-        self.f, self.rank = cupy.arange(self.n, dtype=np.int32), cupy.asarray(order.astype(np.int32))
+        self.f, self.rank = cupy.arange(self.n, dtype=np.int32), order.astype(np.int32)
         self.label_at = cupy.empty_like(self.f)
         self.label_at[self.rank] = self.f
         for name, array in allocate(label_arrays(self.n, self.m)).items():
             setattr(self, name, array)
-        count = cupy.zeros(1, np.uint32)
+        self.restless_count = count = cupy.zeros(1, np.uint32)
         self.launch(HEADER, "list_long", self.n, self.rows[0], np.int32(self.n), self.pieces, count)
         self.count = int(count.get()[0])
 
     def restless(self):
-        """The vertices that would move, ascending."""
+        """How many vertices would move."""
         offsets, n, pieces = self.rows[0], np.int32(self.n), (self.pieces, np.uint64(self.count))
         ranked = self.f, self.rank
         table, work = (self.labels, self.frequencies), WARP * self.count
@@ -57,14 +59,15 @@ class Labels:
         )  # fmt: skip
         self.launch(HEADER, "count_labels", work, *self.rows, *pieces, self.f, self.stale, *table)
         self.launch(HEADER, "best_labels", work, offsets, *pieces, n, *ranked, self.stale, *table, self.best)
-        self.launch(HEADER, "look_long", self.n, offsets, n, self.label_at, self.stale, self.best, self.wins)
-        return cupy.flatnonzero(self.wins >= 0).astype(np.int32)
+        self.restless_count.data.memset_async(0, self.restless_count.nbytes)
+        found = self.best, self.wins, self.restless_count
+        self.launch(HEADER, "look_long", self.n, offsets, n, self.label_at, self.stale, *found)
+        return int(self.restless_count.get()[0])
 
-    def move(self, places):
-        """These vertices take the labels that they would move to."""
-        self.moved.data.memset_async(0, self.moved.nbytes)
-        count = np.uint64(len(places))
-        self.launch(HEADER, "move", len(places), places, count, self.wins, self.f, self.moved, self.stale)
+    def move(self, seed):
+        """Those whose coins show heads take the labels that they would move to."""
+        begin = np.uint64(counter.start(seed, STREAM))
+        self.launch(HEADER, "move", self.n, np.int32(self.n), begin, self.wins, self.f, self.moved, self.stale)
         arcs = np.int32(self.n), np.uint64(self.m)
         self.launch(HEADER, "spoil", self.m, *self.rows, *arcs, self.moved, self.stale)
 

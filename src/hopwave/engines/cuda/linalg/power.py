@@ -25,7 +25,7 @@ from hopwave.engines.cuda.shortest_paths import search as paths
 from hopwave.errors import EngineError
 from hopwave.graph.csr import Rows
 from hopwave.graph.row_operations import row_of_each
-from hopwave.planning.jobs import PowerEnd, ShortestPathsJob
+from hopwave.planning.jobs import PowerEnd, PowerJob, ShortestPathsJob
 
 HEADER = "linalg/power.cuh"
 THREADS, BLOCKS = 1024, 1  # POWER_THREADS per block and POWER_BLOCKS per multiprocessor in the kernels
@@ -49,19 +49,42 @@ PACKED = struct.Struct("".join({"u": "Q", "f": "d", "i": "q"}[POWERS[name].kind]
 def instances(offset):
     """(header, name) of every kernel here, for the compile test."""
     both = (False, True)
-    rounds = [(HEADER, expression(HEADER, "power", offset, truth(v), truth(n))) for v in both for n in both]
+    kinds = [*((truth(v), truth(n), "double") for v in both for n in both), ("false", "false", "float")]
+    rounds = [(HEADER, expression(HEADER, "power", offset, *kind)) for kind in kinds]
     return [*rounds, (HEADER, expression(HEADER, "invert", offset))]
 
 
 def iterate(A, job):
     """See hopwave.engines.Algebra.power_iteration."""
+    begun = begin(A, job)
+    if begun is None:
+        return None
+    out, pending = begun
+    rounds, change, _ = pending.wait()
+    pending.scratch.meeting += rounds + 2  # at least the number of meetings that took place
+    return PowerEnd(out, rounds, float(np.uint64(change).view(np.float64)))
+
+
+def product(x, A):
+    """x · A, for which nothing waits; None if `iterate` would return None."""
+    begun = begin(A, PowerJob(x, 0.0, 1))
+    if begun is None:
+        return None
+    out, pending = begun
+    pending.scratch.meeting += 3  # of one round
+    return out
+
+
+def begin(A, job):
+    """Launch a power iteration: its result, and its numbers when they are there. None if it cannot be one launch."""
     if not A.nnz:
         return None
     try:
         dealt = dealt_columns(A)
     except (cupy.cuda.memory.OutOfMemoryError, EngineError):
         return None  # too large to copy; products need no copy
-    kernel, fit = dealt.kernel(job.normed)
+    narrow = dealt.hot > 0 and dealt.values is None and not job.normed and job.enough >= POWER.narrow_change
+    kernel, fit = dealt.kernel(job.normed, narrow)
     if not fit:
         return None
     here, n, grid, sorted_rows = stream_scratch(), dealt.n, min(dealt.blocks, fit), dealt.order is not None
@@ -89,12 +112,11 @@ def iterate(A, job):
         if name != "start":
             rows = take(f"power {name}", n, np.float64) if sorted_rows else given
             numbers[f"{name}_row"] = rows.data.ptr
-    launch = dealt.launch(kernel, grid, here, None if job.totals is None else dealt.inverse(A, job.totals))
+    inverse = None if job.totals is None else dealt.inverse(A, job.totals)
+    launch = dealt.launch(kernel, grid, here, inverse, narrow)
     launch.record("powers", np.frombuffer(PACKED.pack(*numbers.values()), np.uint8))
     launch()
-    rounds, change, _ = pending.wait()
-    here.meeting += rounds + 2  # at least the number of meetings that took place
-    return PowerEnd(out, rounds, float(np.uint64(change).view(np.float64)))
+    return out, pending
 
 
 class Dealt:
@@ -166,21 +188,24 @@ class Dealt:
         self.offsets, self.columns, self.values = moved
         return [0, *ends.tolist(), self.n]
 
-    def kernel(self, normed):
+    def kernel(self, normed, narrow):
         """The kernel, and how many of its blocks the GPU holds at once: 0 if it cannot launch cooperatively."""
         if not self.can_launch:
             return None, 0
-        arguments = offset_type(self.offsets), truth(self.values is not None), truth(normed)
+        word = "float" if narrow else "double"
+        arguments = offset_type(self.offsets), truth(self.values is not None), truth(normed), word
         return nvrtc.cooperative(HEADER, expression(HEADER, "power", *arguments), THREADS)
 
-    def launch(self, kernel, grid, here, inverse):
-        """The launch of a kernel on this matrix, in one stream."""
+    def launch(self, kernel, grid, here, inverse, narrow):
+        """The launch of a kernel on this matrix, in one stream; narrow: w is in float32."""
         key = kernel.handle, grid, here, inverse is None
         found = self.launches.get(key)
         if found is None:
             if len(self.launches) >= MOST_LAUNCHES:
                 self.launches.clear()
             rows, shared = self.record.copy(), 8 * self.hot
+            if narrow:
+                rows["hot"] = min(self.n, 2 * self.hot)
             if inverse is not None:
                 rows["inverse"] = address(inverse)
             if shared > PLAIN_SHARED:

@@ -85,22 +85,28 @@ __global__ void best_labels(const Offset *offsets, const u64 *pieces, u64 count,
   }
 }
 
+// What long rows found; counts the vertices of all rows that would move.
 template <class Offset>
-__global__ void look_long(const Offset *offsets, int n, const int *label_at, u8 *stale, u64 *best, int *wins) {
+__global__ void look_long(const Offset *offsets, int n, const int *label_at, u8 *stale, u64 *best, int *wins,
+                          u32 *restless) {
+  u32 found = 0;
   for (u64 v = thread_number(); v < n; v += thread_count()) {
     if (stale[v] && degree(offsets, (int)v) > WARP) wins[v] = winner(best[v], n, label_at);
     stale[v] = 0;
     best[v] = 0;
+    found += wins[v] != NO_LABEL;
   }
+  found = warp_sum(found);
+  if (lane() == 0 && found) atomicAdd(restless, found);
 }
 
-// These vertices take the labels that they would; moved[v] is set.
+// Vertices that would move do so if their coins, those of coins() in hopwave/generate/counter.py, show heads; moved[v]
+// says which did.
 template <class Offset>
-__global__ void move(const int *places, u64 count, const int *wins, int *f, u8 *moved, u8 *stale) {
-  for (u64 i = thread_number(); i < count; i += thread_count()) {
-    const int v = places[i];
-    f[v] = wins[v];
-    moved[v] = stale[v] = 1;
+__global__ void move(int n, u64 start, const int *wins, int *f, u8 *moved, u8 *stale) {
+  for (u64 v = thread_number(); v < n; v += thread_count()) {
+    moved[v] = wins[v] != NO_LABEL && splitmix(start + (v + 1) * WEYL) >> 63;
+    if (moved[v]) f[v] = wins[v], stale[v] = 1;
   }
 }
 template <class Offset>

@@ -57,7 +57,7 @@ struct Powers {
   const double *start, *base, *dead;  // in the order of vertices
   double *base_row, *dead_row;        // base and dead in the order of rows
   double *x, *out;                    // in the order of rows, and of vertices; one array if order is null
-  double *even, *odd;                 // w of even and of odd rounds
+  void *even, *odd;                   // w of even and of odd rounds
   double *partial;                    // per piece
   u32 *brought;                       // per cut row: pieces brought, 0 between rounds
   double *sums;                       // per cut row: two numbers, for odd and even rounds
@@ -132,14 +132,15 @@ __device__ __forceinline__ TwoSums meet(TwoSums mine, const Powers &powers, i64 
   return all;
 }
 
-// One round, or the preparation of the first.
-template <class Offset, bool VALUES, bool NORMED>
+// One round, or the preparation of the first. Word: in which w is kept; sums and x are float64 always.
+template <class Offset, bool VALUES, bool NORMED, class Word>
 struct Round {
   const DealtRows<Offset> &rows;
   const Powers &powers;
   static constexpr int SHORT = VALUES ? AHEAD_VALUES : AHEAD, LONG = VALUES ? AHEAD_VALUES : AHEAD_LONG;
-  const double *w;
-  double *next_w, *sums;
+  const Word *w;
+  Word *next_w;
+  double *sums;
   u32 hot;       // address of the part of w in shared memory
   double other;  // α Σ x at dead ends, or 1 / the length of w
   TwoSums mine;
@@ -147,12 +148,20 @@ struct Round {
   // w of a column, from shared memory if it is kept there; 0 for column -1. There are no branches, which would delay
   // the next loads.
   __device__ __forceinline__ double carried(int column) const {
-    double found = 0;
-    asm volatile("{\n .reg .pred near, far;\n setp.lt.u32 near, %1, %2;\n setp.ge.s32 far, %1, %2;\n"
-                 " @near ld.shared.f64 %0, [%3];\n @far ld.global.f64 %0, [%4];\n}"
-                 : "+d"(found)
-                 : "r"(column), "r"((int)rows.hot), "r"(hot + 8 * column), "l"(w + column)
-                 : "memory");
+    Word found = 0;
+    if constexpr (sizeof(Word) == 4) {
+      asm volatile("{\n .reg .pred near, far;\n setp.lt.u32 near, %1, %2;\n setp.ge.s32 far, %1, %2;\n"
+                   " @near ld.shared.f32 %0, [%3];\n @far ld.global.f32 %0, [%4];\n}"
+                   : "+f"(found)
+                   : "r"(column), "r"((int)rows.hot), "r"(hot + 4 * column), "l"(w + column)
+                   : "memory");
+    } else {
+      asm volatile("{\n .reg .pred near, far;\n setp.lt.u32 near, %1, %2;\n setp.ge.s32 far, %1, %2;\n"
+                   " @near ld.shared.f64 %0, [%3];\n @far ld.global.f64 %0, [%4];\n}"
+                   : "+d"(found)
+                   : "r"(column), "r"((int)rows.hot), "r"(hot + 8 * column), "l"(w + column)
+                   : "memory");
+    }
     return found;
   }
 
@@ -172,7 +181,7 @@ struct Round {
         column[i] = there ? __ldcs(columns + j + i * step) : -1;
         if (VALUES) value[i] = there ? __ldcs(values + j + i * step) : 0.0;
       }
-      double x[IN_FLIGHT];
+      Word x[IN_FLIGHT];
 #pragma unroll
       for (int i = 0; i < IN_FLIGHT; ++i) x[i] = carried(column[i]);
 #pragma unroll
@@ -202,7 +211,7 @@ struct Round {
     const double y = sum + own.base + other * own.dead;
     mine.change += fabs(y - own.before);
     if (own.inverse == 0) mine.other += y;
-    powers.x[row] = y, next_w[row] = y * (powers.factor * own.inverse);
+    powers.x[row] = y, next_w[row] = (Word)(y * (powers.factor * own.inverse));
   }
 
   // A piece of a row. The whole warp calls this.
@@ -286,7 +295,7 @@ struct Round {
       const double x = powers.start ? powers.start[v] : powers.start_all;
       const double inverse = rows.inverse ? rows.inverse[row] : 1.0;
       if (inverse == 0) mine.other += x;
-      powers.x[row] = x, next_w[row] = NORMED ? x : x * (powers.factor * inverse);
+      powers.x[row] = x, next_w[row] = (Word)(NORMED ? x : x * (powers.factor * inverse));
       if (rows.order && powers.base) powers.base_row[row] = powers.base[v];
       if (rows.order && powers.dead) powers.dead_row[row] = powers.dead[v];
     }
@@ -297,13 +306,15 @@ struct Round {
 
 // NORMED: x = x (A + I), divided by its length. The length is known only after the round: w is not normalised yet, and
 // each round computes the change of the previous one. Otherwise: x = factor · (x / total) A + base + lost · dead.
-template <class Offset, bool VALUES, bool NORMED>
+template <class Offset, bool VALUES, bool NORMED, class Word>
 __global__ void __launch_bounds__(POWER_THREADS, POWER_BLOCKS)
     power(const __grid_constant__ DealtRows<Offset> rows, const __grid_constant__ Powers powers) {
-  extern __shared__ double hot[];
+  extern __shared__ double shared[];
+  Word *const hot = (Word *)shared;
   u64 meeting = powers.meeting;
-  double *even = powers.even, *odd = powers.odd;
-  Round<Offset, VALUES, NORMED> round{rows, powers, odd, even, nullptr, (u32)__cvta_generic_to_shared(hot), 0, {0, 0}};
+  Word *even = (Word *)powers.even, *odd = (Word *)powers.odd;
+  Round<Offset, VALUES, NORMED, Word> round{rows, powers, odd, even, nullptr, (u32)__cvta_generic_to_shared(hot),
+                                            0,    {0, 0}};
   round.sums = powers.sums + (meeting & 1) * 2 * rows.cut_rows;
   round.begin();
   TwoSums all = meet(round.mine, powers, rows.cut_rows, meeting);

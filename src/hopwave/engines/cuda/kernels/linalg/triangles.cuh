@@ -79,22 +79,29 @@ __device__ inline u64 triangles_of(const Offset *up, const int *heads, int u, in
   }
   wait();
   u64 mine = 0;
-  for (u32 i = WHOLE ? block_warp() : 0; i < count; i += all / WARP) {
-    const int v = heads[begin + i];
-    u32 found = 0;
-    for (Offset arc = up[v] + lane(), end = up[v + 1]; arc < end; arc += WARP) {
-      const int w = heads[arc];
-      u32 slot = slot_of(w, bits);
-      int there = table[slot];
-      while (there != w && there != NOBODY) slot = slot + 1 & mask, there = table[slot];
-      if (there == NOBODY) continue;
-      ++found;
-      if (EACH) atomicAdd(hits + slot, 1u);
-    }
-    mine += found;
-    if (EACH) {
-      found = warp_sum(found);
-      if (lane() == 0 && found) atomicAdd(each + v, (u64)found);
+  // A warp takes 32 ends at a time: each lane loads where one of their rows is, so that the rows follow at once.
+  for (u32 first = (WHOLE ? block_warp() : 0) * WARP; first < count; first += all) {
+    const u32 ends = min((u32)WARP, count - first);
+    const int end_of_lane = lane() < ends ? heads[begin + first + lane()] : u;
+    const Offset row_of_lane = up[end_of_lane], stop_of_lane = up[end_of_lane + 1];
+    for (u32 i = 0; i < ends; ++i) {
+      const Offset row = __shfl_sync(ALL_LANES, row_of_lane, i), stop = __shfl_sync(ALL_LANES, stop_of_lane, i);
+      u32 found = 0;
+      for (Offset arc = row + (Offset)lane(); arc < stop; arc += WARP) {
+        const int w = heads[arc];
+        u32 slot = slot_of(w, bits);
+        int there = table[slot];
+        while (there != w && there != NOBODY) slot = slot + 1 & mask, there = table[slot];
+        if (there == NOBODY) continue;
+        ++found;
+        if (EACH) atomicAdd(hits + slot, 1u);
+      }
+      mine += found;
+      if (EACH) {
+        found = warp_sum(found);
+        const int v = __shfl_sync(ALL_LANES, end_of_lane, i);
+        if (lane() == 0 && found) atomicAdd(each + v, (u64)found);
+      }
     }
   }
   if (EACH) {

@@ -1,0 +1,159 @@
+"""Reduced betweenness beside the run without reduction, on random graphs that have much to remove.
+
+    python tests/fuzz/reductions.py COUNT [--seed N]
+
+Trees, cacti, cycles, theta graphs, parallel chains, twins, blocks, and mixtures of them, connected or not; hops and
+lengths with ties; vertices and edges; demand, endpoints, scales, subsets. A score may differ by 1e-11 of the largest
+one, and by 1e-9 of itself.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+import hopwave as hw
+from hopwave.algorithms import reduction
+
+Ends = list[tuple[int, int]]
+Generator = np.random.Generator
+
+
+def tree(rng: Generator, n: int) -> Ends:
+    return [(v, int(rng.integers(max(0, v - rng.integers(1, 9)), v))) for v in range(1, n)]
+
+
+def cactus(rng: Generator, n: int) -> Ends:
+    edges, used = [], 1
+    while used < n:
+        at, size = int(rng.integers(used)), int(rng.integers(1, 7))
+        ring = [at, *range(used, used + size)]
+        used += size
+        edges += [*itertools.pairwise(ring), (ring[-1], at)]
+    return edges
+
+
+def cycle(rng: Generator, n: int) -> Ends:
+    return [(v, (v + 1) % n) for v in range(n)]
+
+
+def theta(rng: Generator, n: int) -> Ends:
+    """Several chains between the same two ends, some of them equally long."""
+    edges, used = [], 2
+    for _ in range(int(rng.integers(2, 6))):
+        inner = list(range(used, used + int(rng.integers(0, 6))))
+        used += len(inner)
+        path = [0, *inner, 1]
+        edges += itertools.pairwise(path)
+    return edges
+
+
+def chained(rng: Generator, n: int) -> Ends:
+    """A small dense graph whose edges are chains, and loops at its vertices."""
+    core, edges = max(2, n // 6), []
+    used = core
+    for _ in range(2 * core):
+        u, v = (int(x) for x in rng.integers(0, core, 2))
+        inner = list(range(used, used + int(rng.integers(2 if u == v else 0, 5))))
+        used += len(inner)
+        path = [u, *inner, v]
+        edges += itertools.pairwise(path)
+    return edges
+
+
+def twins(rng: Generator, n: int) -> Ends:
+    few = max(2, n // 5)
+    edges = sparse(rng, few)
+    for v in range(few, n):
+        like = int(rng.integers(few))
+        edges += [(v, y if x == like else x) for x, y in edges[: 3 * few] if like in (x, y)]
+        if rng.integers(3) == 0:
+            edges.append((v, like))
+    return edges
+
+
+def sparse(rng: Generator, n: int) -> Ends:
+    return [(int(u), int(v)) for u, v in rng.integers(0, n, (int(rng.integers(n, 2 * n + 1)), 2))]
+
+
+def blocks(rng: Generator, n: int) -> Ends:
+    edges, used = [], 1
+    while used < n:
+        at, size = int(rng.integers(used)), int(rng.integers(2, 7))
+        own = [at, *range(used, used + size)]
+        used += size
+        edges += [(u, v) for i, u in enumerate(own) for v in own[:i] if rng.random() < 0.7]
+    return edges
+
+
+FAMILIES = (tree, cactus, cycle, theta, chained, twins, sparse, blocks)
+
+
+def drawn(rng: Generator) -> hw.Graph:
+    """One or two graphs of the families, side by side or joined by an edge; lengths are few multiples of a half."""
+    edges: Ends = []
+    for _ in range(int(rng.integers(1, 3))):
+        above = max((max(edge) for edge in edges), default=-1) + 1
+        part = FAMILIES[rng.integers(len(FAMILIES))](rng, int(rng.integers(2, 40)))
+        edges += [(u + above, v + above) for u, v in part]
+        if above and rng.integers(2):
+            edges.append((int(rng.integers(above)), above))
+    n = max((max(edge) for edge in edges), default=0) + 1
+    order = rng.permutation(n)
+    ends = order[np.array(edges, np.int64).reshape(-1, 2)]
+    lengths = rng.integers(1, int(rng.integers(2, 8)), len(ends)) / 2
+    return hw.Graph.from_edges(ends[:, 0], ends[:, 1], n=n, weights=lengths, combine="min")
+
+
+def options_of(rng: Generator, n: int) -> dict[str, Any]:
+    options: dict[str, Any] = {"weights": bool(rng.integers(2)), "normalized": bool(rng.integers(2)), "device": "cpu"}
+    for name in ("source_weights", "target_weights"):
+        if rng.integers(3) == 0:
+            options[name] = rng.random(n) * 3 * (rng.random(n) < 0.8)
+    for name in ("sources", "targets"):
+        if rng.integers(4) == 0:
+            options[name] = rng.choice(n, max(1, n // 2), replace=False)
+    return options
+
+
+def compare(seed: int) -> None:
+    """One graph, its vertices and edges; raises an AssertionError that names the seed."""
+    rng = np.random.default_rng(seed)
+    G = drawn(rng)
+    options = options_of(rng, G.n)
+    asked = [(hw.betweenness_centrality, options | {"endpoints": bool(rng.integers(2))})]
+    asked.append((hw.edge_betweenness_centrality, options))
+    for ask, given in asked:
+        least = reduction.LEAST_SOURCES, reduction.LEAST_GAIN
+        reduction.LEAST_SOURCES, reduction.LEAST_GAIN = 0, 0.0
+        try:
+            found = ask(G, **given)
+        finally:
+            reduction.LEAST_SOURCES, reduction.LEAST_GAIN = least
+        whole = ask(G, **given, reduce=False)
+        assert found.reduction is not None and whole.reduction is None, seed
+        apart, largest = abs(found.scores - whole.scores), whole.scores.max(initial=0.0)
+        assert (apart <= 1e-11 * largest).all() and (apart <= 1e-9 * whole.scores + 1e-15 * largest).all(), (
+            f"seed {seed}, {ask.__name__}: {apart.max()} of {largest}, {given}"
+        )
+    if options.keys() == {"weights", "normalized", "device"}:
+        theirs = nx.betweenness_centrality(
+            G.to_networkx(), normalized=options["normalized"], weight="weight" if options["weights"] else None,
+            endpoints=asked[0][1]["endpoints"], backend="networkx",
+        )  # fmt: skip
+        mine = asked[0][0](G, **asked[0][1]).scores
+        assert np.allclose(mine, list(theirs.values()), rtol=1e-9, atol=1e-11 * max(1.0, mine.max(initial=0.0))), seed
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("count", type=int)
+    parser.add_argument("--seed", type=int, default=0)
+    given = parser.parse_args()
+    for one in range(given.seed, given.seed + given.count):
+        compare(one)
+    print(f"{given.count:,} graphs: every score as without reduction")
