@@ -305,3 +305,39 @@ def test_auto_takes_a_gpu_for_large_graphs_and_for_near_far(monkeypatch: pytest.
     assert place(large, threads=1) == place(large, "dijkstra") == place(large, "delta-stepping") == "cpu"
     assert place(small, "near-far") == "cuda" and place(large, device="cpu") == "cpu"
     assert place(Matrix.from_graph(large)) == "cpu"
+
+
+def with_lengths(G: Graph) -> Graph:
+    source, target = G.remove_self_loops().to_edges()
+    lengths = np.random.default_rng(1).random(len(source)) + 0.01
+    return Graph.from_edges(source, target, weights=lengths, n=G.n)
+
+
+def test_all_paths_of_a_dense_graph_come_from_all_distances(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each is as long as the distance says; there is none where there is none."""
+    G = with_lengths(hw.generate.kronecker(8, 16, seed=3))
+    monkeypatch.setattr(shortest_paths, "DENSE_ARCS", 0)
+    monkeypatch.setattr(shortest_paths, "settle", None)  # the heap
+    source = int(np.argmax(G.degrees))
+    d = hw.sssp(G, source).distances
+    for target in range(0, G.n, 5):
+        if math.isinf(d[target]):
+            with pytest.raises(GraphError, match="there is no path"):
+                next(iter(hw.all_shortest_paths(G, source, target, weights=True)))
+            continue
+        path = next(iter(hw.all_shortest_paths(G, source, target, weights=True)))
+        rows = [slice(G.indptr[u], G.indptr[u + 1]) for u in path]
+        steps = [G.weights[r][G.indices[r] == v].min() for r, v in zip(rows, path[1:], strict=False)]
+        assert path[0] == source and path[-1] == target
+        assert sum(steps) == d[target]  # to the bit: lengths are added in path order
+
+
+def test_threads_share_hubs_of_a_small_bucket() -> None:
+    """Every hub of a star of stars is in one bucket: each is dealt out by itself, also where blocks run out."""
+    hubs, leaves = 40, 2000
+    source = np.concatenate([np.zeros(hubs, int), np.repeat(np.arange(1, hubs + 1), leaves)])
+    target = np.concatenate([np.arange(1, hubs + 1), np.arange(hubs + 1, hubs + 1 + hubs * leaves)])
+    G = Graph.from_edges(source, target, weights=np.full(len(source), 2.0))
+    assert G.m > 2 * policy.HUB_ARCS * policy.SMALL_BUCKET
+    found = hw.sssp(G, 0, method="delta-stepping", delta=5.0, threads=2, device="cpu", trace=True)
+    assert found.distances[1 : hubs + 1].tolist() == [2.0] * hubs and set(found.distances[hubs + 1 :]) == {4.0}

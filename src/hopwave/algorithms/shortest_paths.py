@@ -22,7 +22,7 @@ from hopwave.checks.options import check_thread_count, one_of
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.linalg import algorithms
-from hopwave.linalg.algorithms.operands import check_lengths
+from hopwave.linalg.algorithms.operands import check_lengths, extremes
 from hopwave.planning.catalogue import CATALOGUE
 from hopwave.planning.jobs import FoundNearFar, Settled, ShortestPathsJob
 from hopwave.planning.plan import PlanUsed
@@ -35,6 +35,7 @@ METHODS: tuple[str, ...] = get_args(MethodName)[1:]  # each is a plan of the cat
 ON_ONE_CORE = "dijkstra-buckets"  # the plan that Δ-stepping uses when one core is faster than all cores
 WITH_BUCKETS = ("delta-stepping", "near-far")  # methods whose buckets have a width
 MIN_ARCS_FOR_BUCKETS = 1 << 12  # with fewer arcs, a heap takes less time than preparing buckets
+DENSE_ARCS, DENSE_DEGREE = 1 << 20, 8  # from which on all distances, by all cores, are found before one by a heap
 
 
 @dataclass(frozen=True)
@@ -202,6 +203,13 @@ def one_path_on_gpu(A: Matrix, source: int, target: int) -> list[int] | None:
     return path[::-1]
 
 
+def _is_dense(A: Matrix) -> bool:
+    """Whether a search that ends at a target sees most of the graph; without arcs of length 0, every walk back from the
+    target along arcs that fit the distances is a shortest path."""
+    n = A.shape[0]
+    return A.nnz >= max(DENSE_ARCS, DENSE_DEGREE * n) and extremes(A)[0] > 0
+
+
 def _on_gpu(A: Matrix, source: int) -> FoundNearFar:
     """A search of all vertices on the GPU."""
     gpu = engines.algebra("cuda")
@@ -218,6 +226,8 @@ def all_paths(A: Matrix, device: str, source: int, target: int) -> Iterator[list
     if device == "cuda":
         there = _on_gpu(A, source)
         d = there.to_host(there.distances)
+    elif _is_dense(A):
+        d = distances(A, ShortestPathsJob((source,)), Way("delta-stepping", "", None, "cpu", None, False)).distances
     else:
         d = settle(A, ShortestPathsJob((source,), target=target)).distances
     if math.isinf(d[target]):

@@ -30,7 +30,7 @@ from hopwave.system.numba_cache import njit
 
 HOOK, LINK, FINISH, COUNT, NUMBER, LABEL = range(6)
 SAMPLE = 128  # vertices by which the largest tree is guessed
-BLOCK = 2048  # vertices
+BLOCK, BLOCKS = 4096, 64  # vertices of a block, at least, and blocks, at most: a chain passes through each
 AHEAD = np.uint64(8)  # vertices whose parents are fetched into the cache
 
 
@@ -117,11 +117,12 @@ def work(A, W, board, me):
     """One thread's part in a job."""
     noinline()
     kind, region, parent, label = board[crew.JOB_KIND], me, W.parent, W.label
+    n, blocks = parent.size, W.roots.size
     while True:
         block, _, region = crew.next_of_regions(board, region)
         if region < 0:
             return
-        begin, end = np.uint64(block * BLOCK), np.uint64(min((block + 1) * BLOCK, parent.size))
+        begin, end = np.uint64(n * block // blocks), np.uint64(n * (block + 1) // blocks)
         if kind == HOOK:
             hook_block(A.indptr, A.indices, parent, begin, end)
         elif kind == LINK:
@@ -214,7 +215,7 @@ def weak_components(graph):
         return np.zeros(0, np.int32), np.zeros(0, np.int32)
     A = Rows(unsigned(graph.indptr), unsigned(graph.indices))
     label, copy = new_array(n, np.int32), new_array(n, np.int32)
-    W = Forest(new_array(n, np.uint32), label, copy, np.empty(-(-n // BLOCK), np.int64))
+    W = Forest(new_array(n, np.uint32), label, copy, np.empty(max(1, min(n // BLOCK, BLOCKS)), np.int64))
     threads = min(crew.crew_size(n + graph.m, None), policy.MAX_TEAM + 1)
     part = A, W, crew.new_board(), not graph.directed, threads
     with compiling(hook):

@@ -107,15 +107,22 @@ def bucket_of(d, per_length):
 
 
 @njit(**INNER)
-def open_block(pool, row, bin, at):
-    """Where the next entry of a bin goes that has no block yet, or a full one."""
-    noinline()
+def take_block(pool, row, entries):
+    """One of the worker's free blocks, for that many entries."""
     b = row[FREE]
     row[FREE] = np.uint64(pool.link[b])
     row[FREE_COUNT] -= U1
     pool.link[b] = np.uint32(0)
     pool.begin[b] = np.uint8(0)
-    pool.end[b] = np.uint8(BLOCK)
+    pool.end[b] = np.uint8(entries)
+    return b
+
+
+@njit(**INNER)
+def open_block(pool, row, bin, at):
+    """Where the next entry of a bin goes that has no block yet, or a full one."""
+    noinline()
+    b = take_block(pool, row, BLOCK)
     if at == U0:
         row[HEADS + bin] = b
         row[MASKS + (bin >> U6)] |= U1 << (bin & U63)

@@ -28,6 +28,7 @@ class PreparedPaths:
     """Kept with a matrix: for it and its transpose, the arcs as kernels read them and Δ; arrays between two runs."""
 
     arcs: dict[bool, Any] = field(default_factory=dict)
+    hubs: dict[bool, bool] = field(default_factory=dict)
     arcs_for_one: dict[bool, weighted.Arcs] = field(default_factory=dict)
     width: dict[bool, float] = field(default_factory=dict)
     pools: list[Any] = field(default_factory=list)
@@ -52,7 +53,16 @@ def width_of(A):
         some = arcs.lengths[:: max(1, len(arcs.lengths) // policy.LENGTHS_LOOKED_AT)]
         some = some[some > 0]
         typical = float(np.median(some)) if len(some) else 1.0
-        kept[A.turned] = policy.bucket_width(typical, len(arcs.indices) / max(1, len(arcs.indptr) - 1))
+        kept[A.turned] = policy.bucket_width(typical, len(arcs.indices) / max(1, len(arcs.indptr) - 1), has_hubs(A))
+    return kept[A.turned]
+
+
+def has_hubs(A):
+    """Whether some vertices have far more arcs than others; kept with a matrix."""
+    kept = A.prepared.record(PreparedPaths).hubs
+    if A.turned not in kept:
+        degrees = np.diff(A.rows.indptr)
+        kept[A.turned] = int(degrees.max(initial=0)) * len(degrees) > policy.IRREGULAR * len(A.rows.indices)
     return kept[A.turned]
 
 
@@ -73,7 +83,7 @@ def delta_stepping(A, sources, limit, delta, threads, trace):
         pool = None
     if pool is None or len(pool.link) < blocks:
         pool = bins.new_pool(blocks)
-    run = _Run(pool, n, workers, trace, (1 / delta, limit))
+    run = _Run(pool, n, workers, trace, (1 / delta, limit, has_hubs(A)))
     start = np.asarray(sources, np.uint32)
     with compiling(loop.take_part):
         while run.here[loop.PHASE] != loop.OVER:
@@ -108,7 +118,7 @@ class _Run:
     """The arrays of one run."""
 
     def __init__(self, pool, n, workers, trace, numbers):
-        self.pool, self.d, self.trace, self.numbers = pool, new_array(n, np.float64), [], np.array(numbers)
+        self.pool, self.d, self.trace, self.numbers = pool, new_array(n, np.float64), [], np.array(numbers, float)
         self.F = np.empty(len(pool.link), np.uint32)
         self.rows = np.zeros((workers, bins.ROW_CELLS), np.uint64)
         self.here, self.clock = np.zeros(loop.HERE_CELLS, np.int64), np.zeros(2, np.int64)

@@ -39,7 +39,7 @@ from hopwave.engines.cpu.intrinsics import (
     prefetch,
     uncounted,
 )
-from hopwave.engines.cpu.policy import CHAIN_DEGREE, FUSED_BLOCKS, SMALL_BUCKET
+from hopwave.engines.cpu.policy import CHAIN_DEGREE, FUSED_BLOCKS, HUB_ARCS, HUBS_AT_ONCE, SMALL_BUCKET
 from hopwave.engines.cpu.shortest_paths import bins
 from hopwave.system.numba_cache import njit
 
@@ -62,7 +62,7 @@ class Run(NamedTuple):
     rows: Any
     F: Any
     here: Any
-    numbers: Any  # buckets per length, and the greatest distance
+    numbers: Any  # buckets per length, the greatest distance, and whether the graph has hubs
 
 
 @njit(**INNER)
@@ -215,6 +215,37 @@ def add_chain(pool, F, here, b):
 
 
 @njit(**INNER)
+def deal_hubs(A, pool, row, board, F, here):
+    """If the next job is over few blocks, and the vertices in them have many arcs, give each a block of its own.
+
+    Returns whether it did: threads share blocks, and a single one may hold half of the arcs.
+    """
+    noinline()
+    blocks, entries, arcs = here[BLOCKS], here[ENTRIES], U0
+    if blocks > HUBS_AT_ONCE or here[KIND] != RELAX:
+        return False
+    for i in range(blocks):
+        b = np.uint64(F[i])
+        for place in range((b << U6) + np.uint64(pool.begin[b]), (b << U6) + np.uint64(pool.end[b])):
+            v = pool.vertex[place]
+            arcs += np.uint64(A.indptr[v + ONE]) - np.uint64(A.indptr[v])
+    if np.int64(arcs) < HUB_ARCS * max(entries, SMALL_BUCKET) or not bins.reserve(pool, row, board, np.uint64(entries)):
+        return False
+    for i in range(blocks):
+        b = np.uint64(F[i])
+        pool.link[b] = np.uint32(0)
+        first = (b << U6) + np.uint64(pool.begin[b])
+        for place in range(first + U1, (b << U6) + np.uint64(pool.end[b])):
+            alone = bins.take_block(pool, row, U1)
+            pool.vertex[alone << U6] = pool.vertex[place]
+            pool.distance[alone << U6] = pool.distance[place]
+            F[here[BLOCKS]] = np.uint32(alone)
+            here[BLOCKS] += 1
+        pool.end[b] = np.uint8(pool.begin[b] + 1)
+    return True
+
+
+@njit(**INNER)
 def collect_left(pool, rows, board, F, here):
     """Let the next job be over what workers could not finish. Returns whether there is anything."""
     taken, end = min(board[crew.NEXT_CHUNK], here[BLOCKS]), here[BLOCKS]
@@ -251,7 +282,7 @@ def note(rows, here, trace, clock):
 
 
 @njit(**INNER)
-def next_job(A, d, pool, rows, board, F, here, per_length, limit, trace, clock):
+def next_job(A, d, pool, rows, board, F, here, per_length, limit, hubs, trace, clock):
     """What the leader does between jobs. Returns whether it posted one: not if the run is over or must stop."""
     noinline()
     threads = rows.shape[0]
@@ -279,7 +310,8 @@ def next_job(A, d, pool, rows, board, F, here, per_length, limit, trace, clock):
             collect(pool, rows, F, here, level, digit)
         now, kind = np.uint64(here[NOW]), here[KIND]
         here[PHASE] = WORKED
-        if threads > 1 and here[ENTRIES] >= SMALL_BUCKET:
+        dealt = threads > 1 and hubs and deal_hubs(A, pool, rows[0], board, F, here)
+        if threads > 1 and (dealt or here[ENTRIES] >= SMALL_BUCKET):
             crew.open_job(board, kind, 0, here[BLOCKS], 1, here[NOW], 0, 0)
             return True
         board[crew.NEXT_CHUNK] = 0
@@ -305,6 +337,7 @@ def lead(A, W, board, sources, trace, clock):
     """The leader's part: jobs until all is done, or the trace is full, or the pool is empty."""
     noinline()
     d, pool, rows, F, here, per_length, limit = W.d, W.pool, W.rows, W.F, W.here, W.numbers[0], W.numbers[1]
+    hubs = W.numbers[2] > 0.0
     if trace.size and here[BEGAN] == 0:
         here[BEGAN] = nanoseconds(clock)
     if here[PHASE] == BEFORE:
@@ -313,7 +346,7 @@ def lead(A, W, board, sources, trace, clock):
         crew.close_job(board)
         begin(pool, rows[0], board, per_length, sources, d)
     here[PHASE] = BETWEEN
-    while next_job(A, d, pool, rows, board, F, here, per_length, limit, trace, clock):
+    while next_job(A, d, pool, rows, board, F, here, per_length, limit, hubs, trace, clock):
         work(A, W, board, np.int64(0))
         crew.close_job(board)
 
