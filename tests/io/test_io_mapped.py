@@ -92,7 +92,7 @@ def run(graph):
     parts = hw.weakly_connected_components(graph, device="cpu").count
     return searches, parts, hw.pagerank(graph, device="cpu").scores.max()
 
-small = hw.generate.kronecker(12, 8, seed=1)
+small = hw.generate.kronecker(16, 16, seed=1)
 run(hw.Graph.from_csr(small.indptr, small.indices))  # loads all code
 used = int(re.search(r"VmData:\\s+(\\d+)", open("/proc/self/status").read())[1]) << 10
 resource.setrlimit(resource.RLIMIT_DATA, (used + (16 << 20),) * 2)

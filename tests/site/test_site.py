@@ -87,7 +87,7 @@ def _built(site: Path, file: Path) -> Path:
 
 
 def test_examples_were_run(site: Path) -> None:
-    assert len([file for file in cells.examples() if file.suffix == ".py"]) == 7
+    assert len([file for file in cells.examples() if file.suffix == ".py"]) == 8
     assert len([file for file in cells.examples() if file.suffix == ".ipynb"]) == 2
     for file in cells.examples():
         page = (site / "gallery" / f"{file.stem}.html").read_text(encoding="utf-8")

@@ -109,11 +109,13 @@ def accessibility(
     ids = vertex_ids(graph, sources)
     engine = distance_engine(True, device, graph, threads, len(ids), executor)
     there = ~np.isnan(columns)
-    counted = np.unique(there, axis=0, return_inverse=True)  # columns with the same vertices are counted once
-    summed = np.concatenate([np.where(there, columns, 0.0), counted[0].astype(np.float64)])
+    # Columns with the same vertices are counted once. (np.unique of rows would turn Ctrl-C into a TypeError.)
+    counted: dict[bytes, int] = {}
+    of = [counted.setdefault(row.tobytes(), len(counted)) for row in there]
+    summed = np.concatenate([np.where(there, columns, 0.0), there[[of.index(i) for i in range(len(counted))]]])
     found = _access.value_sums(engine, graph, ids, Valued(summed, np.array(limits), built_in), own, progress, threads)
     c = len(names)
-    counts = found[:, c + counted[1].reshape(-1)]
+    counts = found[:, c + np.array(of, int)]
     return Accessibility(np.ascontiguousarray(found[:, :c]), counts, limits, names, ids, graph)
 
 
@@ -180,7 +182,7 @@ def nearest_of(
     if not is_whole(k) or k < 1:
         raise GraphError(f"k={k!r} is not a number of facilities; give a whole number from 1")
     longest = check_distance("limit", limit, weighted)
-    against = in_direction(graph, "in" if direction == "out" else "out" if direction == "in" else direction)
+    against = in_direction(in_direction(graph, direction), "in")
     d, numbers = _nearest_of(against, weighted, ids, int(k), math.inf if longest is None else longest)
     found = np.where(numbers < 0, -1, ids[numbers]).astype(np.int32)
     return NearestOf(d, found, graph)

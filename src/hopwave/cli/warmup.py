@@ -158,7 +158,7 @@ def spanning() -> Graph:
 # Values for the arguments that public functions require; one that is not here fails a test.
 GIVEN: dict[str, Any] = {
     "source": 0, "target": 3, "vertex": 0, "sources": [0, 1], "k": 3, "d": 2, "group": [0, 1], "what": "bfs",
-    "communities": [range(8)],
+    "communities": [range(8)], "limits": 2, "facilities": [0], "pairs": [(0, 3)],
 }  # fmt: skip
 
 

@@ -23,7 +23,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Accessibility(Tabled):
-    """Sums, counts and means of values within each limit: arrays of sources × columns × limits."""
+    """Sums, counts and means of values within each limit: arrays of sources × columns × limits.
+
+    >>> import hopwave as hw
+    >>> hw.accessibility(hw.generate.path(4), [1, 2, 3, 4], limit=1).means[:, 0, 0].tolist()
+    [1.5, 2.0, 3.0, 3.5]
+    """
 
     sums: Floats  # Σ value · f(distance)
     counts: Floats  # how many vertices with a value there are; with a decay, Σ f(distance) over them
@@ -77,7 +82,12 @@ class Accessibility(Tabled):
 
 @dataclass(frozen=True)
 class NearestOf(Tabled):
-    """The k nearest facilities of every vertex, nearest first, then lowest id: arrays of vertices × k."""
+    """The k nearest facilities of every vertex, nearest first, then lowest id: arrays of vertices × k.
+
+    >>> import hopwave as hw
+    >>> hw.nearest_of(hw.generate.path(4), [0, 3], k=2).ids.tolist()
+    [[0, 3], [0, 3], [3, 0], [3, 0]]
+    """
 
     distances: Floats  # infinite where there are no more
     ids: npt.NDArray[np.int32]  # −1 where there are no more
@@ -115,7 +125,12 @@ class ReachedArcs(NamedTuple):
 
 @dataclass(frozen=True)
 class Isochrone:
-    """What a source reaches within each limit: vertices, and arcs with the fraction that is reached."""
+    """What a source reaches within each limit: vertices, and arcs with the fraction that is reached.
+
+    >>> import hopwave as hw
+    >>> hw.isochrone(hw.generate.path(4), 0, [1, 2]).vertices(1).tolist()
+    [0, 1]
+    """
 
     distances: Floats  # infinite beyond the last limit
     limits: tuple[float, ...]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from hopwave.engines.cpu.betweenness.block_tree import behind
 from hopwave.graph import Graph
 from hopwave.graph.arrays import arc_tails
 from hopwave.graph.csr import offset_type
@@ -18,6 +17,8 @@ class Union:
     """`graph`: all blocks of more than one edge, side by side; `demand` of its vertices as sources and targets."""
 
     def __init__(self, whole: Graph, label: Labels, head: Labels, arcs: Labels, own: Floats, weighted: bool) -> None:
+        from hopwave.engines.cpu.betweenness.block_tree import behind  # compiled code, loaded when it is used
+
         self._whole, self._own, self._label, self._head, self._arcs = whole, own, label, head, arcs
         self._behind = behind(label, head, own)
         sizes = np.bincount(label[label >= 0], minlength=len(head)) + 1

@@ -293,8 +293,7 @@ def power(run: Ledger, shape: Shape, ask: Ask, machine: regimes.Machine, free: i
         run.take("row of each arc", 4 * m)
         sort_rows(run, "columns", n, m, shape.offset, value)
         run.drop("row of each arc")
-    run.take("out-weights", 17 * n)
-    run.passing("lengths of rows", 8 * n)
+    run.take("out-weights and their inverses", (17 if ask.weighted else 8) * n)
     if shape.greatest > policy.POWER.short_row:
         run.take("order of rows", 8 * n)
         run.take("new numbers of tails and heads", 8 * m)

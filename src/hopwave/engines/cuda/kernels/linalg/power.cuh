@@ -342,8 +342,8 @@ __global__ void __launch_bounds__(POWER_THREADS, POWER_BLOCKS)
   if (threadIdx.x == 0 && blockIdx.x == 0) powers.host[0] = rounds, powers.host[1] = __double_as_longlong(all.change);
 }
 
-// 1 / the total of each vertex, or 1 / the length of its row without totals; 0 if that is 0. `order`: the vertex of each
-// place, or null.
+// 1 / the total of each vertex, or without totals 1 / the length of its row; 0 if that is 0. `order`: the vertex of
+// each place, or null.
 template <class Offset>
 __global__ void invert(const Offset *offsets, const double *totals, const int *order, u64 n, double *inverse) {
   for (u64 i = thread_number(); i < n; i += thread_count()) {
