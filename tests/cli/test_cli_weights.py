@@ -106,6 +106,9 @@ def test_a_column_that_may_be_weights_is_named(
     assert "give --read-option weight=2 to read it, or leave out --weights to count hops" in message
     found = answer("bc", table, "--weights", "-r", "weight=2", "--raw", "--top", 1)
     assert found["top"] == [{"vertex": "b", "betweenness": 1.0}]
+    for command, remedy in (("bc", "add --weights"), ("closeness", "add --weights"), ("bfs", "leave it out")):
+        _, message = fail(command, table, "-r", "weight=2")
+        assert f"weight=2 names a column of weights, and hops need none; {remedy}" in message
     table.write_text("origin\tdest\tkm\na\tb\t1.5\nb\tc\t2\na\tc\t4\n")
     capsys.readouterr()
     assert main(["sssp", str(table), "--source", "a"]) == 0

@@ -128,6 +128,11 @@ def load(file: Path, how: Reading, *, weights: bool = False, flag: str = "--form
     combine = how.combine if isinstance(how, ReadingWeights) else None
     if combine is not None and not weights:
         raise typer.BadParameter(f"--combine {combine} says which weight to keep, and hops need none; add --weights")
+    if not weights and "weight" in (given := parsed(how.read_options, "--read-option")):
+        remedy = "add --weights" if isinstance(how, ReadingWeights) else "leave it out"
+        raise typer.BadParameter(
+            f"--read-option weight={given['weight']} names a column of weights, and hops need none; {remedy}"
+        )
     return _read(file, how, weights, combine, weights, flag)
 
 
