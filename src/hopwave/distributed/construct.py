@@ -115,7 +115,8 @@ def read(
 
     Matrix Market, SNAP edge lists of integers and Graph500's binary lists are read in shares. Files that cannot be
     split (packed with gzip, or in another format) are read by rank 0, which sends the arcs to the others. A damaged
-    file raises on every rank. A distributed graph has no weights: those of the file are left out.
+    file raises on every rank. A distributed graph has no weights and no labels: those of the file are left out, and
+    a vertex that has a name there is a number, its place in `hopwave.read(path).labels`.
 
     Parameters
     ----------
