@@ -13,9 +13,8 @@ constexpr int LANCZOS_MOST = 20;  // vectors
 //   Q        `count` rows of n numbers         before   the sums of all blocks of the last pass; null in the first
 //   after    this pass's sums: LANCZOS_MOST per block, or one in the last pass       parts    those of `before` in all
 template <class Offset>
-__global__ void __launch_bounds__(BLOCK)
-    take_out(const double *Q, i64 n, int count, double *y, const double *before, double *after, double *parts,
-             int last) {
+__global__ void __launch_bounds__(BLOCK) take_out(const double *Q, i64 n, int count, double *y, const double *before,
+                                                  double *after, double *parts, int last) {
   __shared__ double part[LANCZOS_MOST], of_warp[BLOCK / WARP][LANCZOS_MOST];
   for (int i = block_warp(); i < LANCZOS_MOST; i += BLOCK / WARP) {
     double sum = 0;

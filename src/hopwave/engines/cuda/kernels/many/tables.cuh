@@ -98,39 +98,41 @@ __global__ void __launch_bounds__(1024) search_values(WeightedGraph<Offset> G, P
   PathThreads<Offset, TEAM> threads(G, S, &own);
   const int me = threads.me;
   const i64 outputs = R.width * R.limit_count;
-  each_source(threads, R.sources, R.ticket, R.count, [] { return false; }, [&](u32 item) {
-    for (i64 first = 0; first < outputs; first += SUMS_AT_ONCE) {
-      const double *column[SUMS_AT_ONCE];
-      double limit[SUMS_AT_ONCE];
+  each_source(
+      threads, R.sources, R.ticket, R.count, [] { return false; },
+      [&](u32 item) {
+        for (i64 first = 0; first < outputs; first += SUMS_AT_ONCE) {
+          const double *column[SUMS_AT_ONCE];
+          double limit[SUMS_AT_ONCE];
 #pragma unroll
-      for (int q = 0; q < SUMS_AT_ONCE; ++q) {
-        const i64 output = min(first + q, outputs - 1);
-        column[q] = R.columns + output / R.limit_count * G.n;
-        limit[q] = first + q < outputs ? R.limits[output % R.limit_count] : -1.0;
-      }
-      const bool last = first + SUMS_AT_ONCE >= outputs;
-      SomeSums mine{};
-      for (i64 v = me; v < G.n; v += threads.everyone) {
-        const double d = threads.distance[v];
-        if (d == infinite()) continue;
-        if (last) threads.distance[v] = infinite();
-        const double share = faded(d, R);
+          for (int q = 0; q < SUMS_AT_ONCE; ++q) {
+            const i64 output = min(first + q, outputs - 1);
+            column[q] = R.columns + output / R.limit_count * G.n;
+            limit[q] = first + q < outputs ? R.limits[output % R.limit_count] : -1.0;
+          }
+          const bool last = first + SUMS_AT_ONCE >= outputs;
+          SomeSums mine{};
+          for (i64 v = me; v < G.n; v += threads.everyone) {
+            const double d = threads.distance[v];
+            if (d == infinite()) continue;
+            if (last) threads.distance[v] = infinite();
+            const double share = faded(d, R);
 #pragma unroll
-        for (int q = 0; q < SUMS_AT_ONCE; ++q)
-          if (d <= limit[q]) mine.sum[q].add(__dmul_rn(column[q][v], share));
-      }
-      mine = block_total(mine, warps, [](SomeSums x, const SomeSums &y) { return both(x, y); });
-      if (TEAM) {
-        SomeSums *const parts = (SomeSums *)R.parts + threads.team * threads.blocks;
-        if (threadIdx.x == 0) parts[blockIdx.x % threads.blocks] = mine;
-        threads.wait();
-        for (u32 b = 1; b < threads.blocks && me == 0; ++b) mine = both(mine, parts[b]);
-        threads.wait();
-      }
-      for (int q = 0; q < SUMS_AT_ONCE && me == 0 && first + q < outputs; ++q)
-        R.sums[item * outputs + first + q] = mine.sum[q].value();
-    }
-  });
+            for (int q = 0; q < SUMS_AT_ONCE; ++q)
+              if (d <= limit[q]) mine.sum[q].add(__dmul_rn(column[q][v], share));
+          }
+          mine = block_total(mine, warps, [](SomeSums x, const SomeSums &y) { return both(x, y); });
+          if (TEAM) {
+            SomeSums *const parts = (SomeSums *)R.parts + threads.team * threads.blocks;
+            if (threadIdx.x == 0) parts[blockIdx.x % threads.blocks] = mine;
+            threads.wait();
+            for (u32 b = 1; b < threads.blocks && me == 0; ++b) mine = both(mine, parts[b]);
+            threads.wait();
+          }
+          for (int q = 0; q < SUMS_AT_ONCE && me == 0 && first + q < outputs; ++q)
+            R.sums[item * outputs + first + q] = mine.sum[q].value();
+        }
+      });
 }
 
 }  // namespace hopwave::many
