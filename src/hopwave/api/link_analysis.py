@@ -54,6 +54,7 @@ def pagerank(
         Stop when a round changes the ranks by less than n · tol in total. This is NetworkX's rule, and it is weak on
         large graphs: with a million vertices, the default stops after a round or two. For ranks that are right to 1e-6
         in total, give `tol=1e-6 / G.n`. The CPU accelerates the rounds on large undirected graphs, by the same rule.
+        From a total of 1e-6 on, a GPU reads the ranks of large unweighted graphs in float32; all sums are float64.
     nstart : mapping or array, optional
         The ranks to start with. By default all are equal.
     weights : bool, array or str, optional
