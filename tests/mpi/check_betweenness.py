@@ -76,11 +76,13 @@ def check_edges_and_targets() -> None:
     bare = TRAPS["kronecker-directed"]()
     graph = bare.with_weights(np.random.default_rng(1).integers(1, 4, bare.m).astype(np.float64))
     some = list(range(0, graph.n, 3))
+    demand = {"source_weights": np.arange(graph.n) % 3, "target_weights": np.arange(graph.n) % 5}
     for options in (
         {"weights": False},
         {"weights": True},
         {"weights": True, "k": 7, "seed": 5},
         {"weights": False, "sources": some, "targets": some[1:]},
+        {"weights": True, **demand},
     ):
         found, right = (
             hd.edge_betweenness_centrality(graph, **options),
@@ -95,9 +97,12 @@ def check_edges_and_targets() -> None:
     found, right = hd.edge_betweenness_centrality(undirected), hw.edge_betweenness_centrality(undirected)
     np.testing.assert_allclose(found.scores, right.scores, rtol=1e-9, atol=1e-12)
     same(graph, graph, "sources", weights=True, sources=some, targets=some[1:])
+    same(graph, graph, "sources", weights=False, **demand)
     same(undirected, hd.spread(undirected), "auto", targets=[0, 5, 9])
     with pytest.raises(GraphError, match="targets= needs a graph that every rank has whole"):
         hd.betweenness_centrality(hd.spread(bare), targets=[0], split="graph")
+    with pytest.raises(GraphError, match="source_weights= needs a graph that every rank has whole"):
+        hd.betweenness_centrality(hd.spread(bare), source_weights=demand["source_weights"], split="graph")
     for option in ({"threads": 2}, {"device": "cuda"}):
         with pytest.raises(GraphError, match="one CPU thread per rank"):
             hd.betweenness_centrality(hd.spread(bare), split="graph", **option)

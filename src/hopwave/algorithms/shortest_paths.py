@@ -167,7 +167,7 @@ def nearest_of(
 def paths_of_pairs(
     graph: Graph, weighted: bool, pairs: list[tuple[int, int]], threads: int | None
 ) -> list[list[int] | None]:
-    """The ids of one shortest path of each pair, by searches from both ends on the CPU; None where there is none."""
+    """The ids of one shortest path of each pair, by searches from both ends on the CPU; None if a pair has none."""
     from hopwave.engines.cpu.crew import thread_count
     from hopwave.engines.cpu.shortest_paths import between, dijkstra
 

@@ -81,6 +81,7 @@ def shortest_path(G: Any, source: Any, target: Any, device: str = "auto", *, wei
     ------
     GraphError
         There is no path, or a weight is negative, infinite or not a number.
+
     See Also
     --------
     all_shortest_paths : every shortest path.

@@ -84,7 +84,7 @@ def search(indptr, indices, lengths, facilities, limit, d, found, count, keys, n
 
 
 def nearest_of(arcs, facilities, k, limit):
-    """(distances, numbers of facilities): one row of k per vertex, nearest first; infinite and −1 where there is none.
+    """(distances, numbers of facilities): one row of k per vertex, nearest first; infinite and −1 past the last.
 
     `arcs` as dijkstra.arcs makes them; facilities are ids in ascending order.
     """
