@@ -49,7 +49,7 @@ def settle(
     distance from the nearest source and its predecessor. Ends once the target and all vertices at its distance are
     settled."""
     found: tuple[Ids, npt.NDArray[np.float64], Ids]
-    found = along_lengths().dijkstra(_arcs(rows, lengths), sources, limit, target, None)
+    found = along_lengths().dijkstra(_arcs(rows, lengths), sources, limit, () if target is None else (target,), None)
     return found
 
 

@@ -53,13 +53,14 @@ def drop_first(keys, times, vertices, size):
 
 
 @njit(**COMPILED)
-def search(indptr, indices, lengths, sources, stop, limit, d, parent, order, keys, times, vertices):
+def search(indptr, indices, lengths, sources, wanted, stop, limit, d, parent, order, keys, times, vertices):
     """Settle vertices nearest first; returns how many. Before, d is infinite everywhere.
 
-    stop is (vertex, count): the search ends when it has settled that vertex, or `count` vertices, and all others
-    that are as far away as the last of them. Distances of vertices that are not in `order` are not final.
+    stop is (wanted, all): the search ends when it has settled so many of the wanted vertices, or of all, and those that
+    are as far away as the last of them; −1: it has no such end. Distances of vertices that are not in `order` are not
+    final.
     """
-    size, time, settled, last = U0, U0, 0, np.inf
+    size, time, settled, last, ahead = U0, U0, 0, np.inf, stop[0]
     for s in sources:
         d[s] = 0.0
         parent[s] = np.int32(s)
@@ -77,7 +78,11 @@ def search(indptr, indices, lengths, sources, stop, limit, d, parent, order, key
             continue
         order[settled] = np.int32(u)
         settled += 1
-        if np.int64(u) == stop[0] or settled == stop[1]:
+        if ahead > 0 and wanted[u]:
+            ahead -= 1
+            if ahead == 0:
+                last = du
+        if settled == stop[1]:
             last = du
         for j in range(np.uint64(indptr[u]), np.uint64(indptr[u + ONE])):
             v = indices[j]
@@ -88,7 +93,7 @@ def search(indptr, indices, lengths, sources, stop, limit, d, parent, order, key
                 add(keys, times, vertices, size, offer, time, v)
                 size += U1
                 time += U1
-                if np.int64(v) == stop[0]:
+                if ahead == 1 and wanted[v]:
                     limit = offer  # what is further away than that is never settled
     return settled
 
@@ -98,15 +103,17 @@ def arcs(rows, lengths):
     return Arcs(*map(unsigned, rows), read_only(lengths))
 
 
-def dijkstra(arcs, sources, limit, target, most):
+def dijkstra(arcs, sources, limit, targets, most):
     """The settled vertices in order, the distances, infinite where none was settled, and the vertex before each."""
     n, m = len(arcs.indptr) - 1, len(arcs.indices)
     d, parent, order = np.full(n, np.inf), np.full(n, -1, np.int32), np.empty(n, np.int32)
     entries = m + len(sources)  # every arc adds at most one
     heap = np.empty(entries), np.empty(entries, np.uint64), np.empty(entries, np.uint32)
-    stop = np.array([-1 if target is None else target, -1 if most is None else most], np.int64)
+    wanted = np.zeros(n if targets else 0, np.bool_)
+    wanted[list(targets)] = True
+    stop = np.array([np.count_nonzero(wanted) or -1, -1 if most is None else most], np.int64)
     with compiling(search):
-        settled = search(*arcs, np.asarray(sources, np.uint32), stop, limit, d, parent, order, *heap)
+        settled = search(*arcs, np.asarray(sources, np.uint32), wanted, stop, limit, d, parent, order, *heap)
     order = order[:settled]
     if settled < n:
         final = np.full(n, np.inf)
