@@ -89,8 +89,8 @@ def shortest_path(G: Any, source: Any, target: Any, device: str = "auto", *, wei
 
     Notes
     -----
-    With weights, Dijkstra's algorithm runs from both ends until they meet; a GPU searches as `sssp(targets=)`. The sum of
-    two halves of a path may differ in the last bit from the length added up from the source, so the search from the
+    With weights, Dijkstra's algorithm runs from both ends until they meet; a GPU searches as `sssp(targets=)`. The sum
+    of two halves of a path may differ in the last bit from the length added up from the source, so the search from the
     source then goes on through what the other has settled: the path is one that `sssp` could return.
 
     Examples

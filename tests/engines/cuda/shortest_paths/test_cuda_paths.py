@@ -174,7 +174,7 @@ def test_targets_along_lengths_on_which_searches_go_wrong(kind: str, directed: b
         found = hw.sssp(graph, source, targets=targets, device="cuda")
         assert np.array_equal(found.distances, within), seed
         check_tree(graph, found)
-        if np.isfinite(expected[targets[0]]):
+        if np.isfinite(expected[targets[0]]) and kind != "infinite sums":  # which a path between two refuses
             assert hw.shortest_path(graph, source, targets[0], device="cuda")[-1] == targets[0]
 
 
