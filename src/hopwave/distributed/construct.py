@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from hopwave.checks.keywords import check_keywords
 from hopwave.distributed.capacity import check_memory
 from hopwave.distributed.exchange import BLOCK, Edges, in_blocks
 from hopwave.distributed.file_shares import read_share
@@ -360,6 +361,7 @@ def spread(graph: Any, **options: Any) -> DistributedGraph:
     >>> hw.distributed.spread(hw.generate.path(4)).m
     6
     """
+    check_keywords("spread", options, ("layout", "balance", "device", "threads"))
     joined = world()
     joined.agree("spread", **{name: value for name, value in options.items() if name != "threads"})
     joined.together(lambda: _check_unweighted(graph))
