@@ -47,5 +47,5 @@ def test_errors_are_networkxs() -> None:
         with pytest.raises(nx.NodeNotFound, match="node 9 not in graph"):
             next(paths)  # not before, as in NetworkX
     g = nx.Graph([(0, 1, {"km": -1})])
-    with pytest.raises(NotImplementedError, match="negative"):
+    with pytest.raises(NotImplementedError, match="raised NotImplementedError"):  # not when the first path is read
         nx.shortest_simple_paths(g, 0, 1, weight="km", backend="hopwave")
