@@ -64,6 +64,7 @@ ORDER = (
     Benchmark("cpu.many"),
     Benchmark("cpu.many_weighted"),
     Benchmark("cpu.tables", "--size 20"),
+    Benchmark("cpu.k_paths", "--scales 8 --paths 16"),
     Benchmark("cpu.sssp", "smallworld --sources 2"),
     Benchmark("cpu.busy", "smallworld"),
     Benchmark("cpu.scaling", "--threads 1 2 --graphs smallworld", whole="--threads 1 2"),

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from test_weighted_distances import weighted
 
 import hopwave as hw
-from hopwave import Graph, GraphError, generate
+from hopwave import Graph, HopwaveError, generate
 
 
 def length(graph: Graph, path: list[int]) -> float:
@@ -70,6 +70,21 @@ def test_lengths_are_those_of_scipys_yen() -> None:
     np.testing.assert_allclose([one for one, _ in hw.k_shortest_paths(graph, 0, 41, 30)], expected, rtol=1e-12)
 
 
+@pytest.mark.parametrize("directed", [False, True])
+def test_what_is_left_over_holds_every_path_within_the_bound(directed: bool) -> None:
+    """Arcs of length 0, parallel arcs and many ties: the k lengths are those without any bound."""
+    draw = np.random.default_rng(7)
+    for seed in range(8):
+        u, v = draw.integers(0, 14, (2, 40))
+        graph = Graph.from_edges(u, v, 14, directed, weights=draw.integers(0, 3, 40), repeats="keep")
+        if not hw.has_path(graph, 0, 13):
+            continue
+        every = hw.k_shortest_paths(graph, 0, 13, 100_000)  # the trees have fewer paths: no bound
+        for k in (1, 2, 7, 20):
+            found = hw.k_shortest_paths(graph, 0, 13, k)
+            assert [one for one, _ in found] == [one for one, _ in every[:k]], (seed, k)
+
+
 def test_what_cannot_be_used() -> None:
     two = Graph.from_edges([0], [1], n=3, weights=[1.0])
     assert hw.shortest_paths(two, [(0, 2), (1, 1)]) == [None, [1]]
@@ -78,7 +93,8 @@ def test_what_cannot_be_used() -> None:
         (lambda: hw.k_shortest_paths(two, 0, 2, 1), "there is no path"),
         (lambda: hw.k_shortest_paths(two, 0, 1, 0), "k=0 is not a number of paths"),
         (lambda: hw.shortest_paths(two, [0, 1]), "is not a pair of vertices"),
+        (lambda: hw.k_shortest_paths(two, 0, 1, 1, device="reference"), "run on the CPU or a GPU"),
         (lambda: hw.shortest_paths(two, [(0, 9)]), "9"),
     ):
-        with pytest.raises(GraphError, match=reason):
+        with pytest.raises(HopwaveError, match=reason):
             call()

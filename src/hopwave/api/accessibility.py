@@ -66,7 +66,8 @@ def accessibility(
     sources : list of vertices, optional
         For which vertices to add up; by default for all.
     device, progress, threads, executor
-        As for `sssp_many`. On a GPU, nothing but the sums leaves it, unless `decay` is a function.
+        As for `sssp_many`. On a GPU, nothing but the sums leaves it, unless `decay` is a function: the distances of a
+        block of sources at a time, at most 64 MB, are then copied to the host.
 
     Returns
     -------

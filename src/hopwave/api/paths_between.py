@@ -10,7 +10,7 @@ from hopwave.algorithms import paths_between as _paths
 from hopwave.algorithms import shortest_paths as _shortest
 from hopwave.algorithms.ranked_paths import ranked_paths
 from hopwave.api.arguments import as_graph
-from hopwave.api.choice import engine_for
+from hopwave.api.choice import choose_device, engine_for, search_work
 from hopwave.api.search import bfs
 from hopwave.api.weights import own_lengths
 from hopwave.arrays import on_host
@@ -164,7 +164,9 @@ def shortest_paths(
     return [None if path is None else [graph.label(v) for v in path] for path in found]
 
 
-def k_shortest_paths(G: Any, source: Any, target: Any, k: int, weights: Any = None) -> list[tuple[float, list[Any]]]:
+def k_shortest_paths(
+    G: Any, source: Any, target: Any, k: int, weights: Any = None, *, device: str = "auto"
+) -> list[tuple[float, list[Any]]]:
     """The k shortest paths that visit no vertex twice, shortest first, with their lengths.
 
     Parameters
@@ -178,6 +180,8 @@ def k_shortest_paths(G: Any, source: Any, target: Any, k: int, weights: Any = No
         How many paths to find.
     weights : bool, array or str, optional
         The lengths of the arcs, as for `sssp`: by default the graph's own weights. False counts hops.
+    device : {"auto", "cpu", "cuda"}, optional
+        Where the two searches of the whole graph run, as for `sssp`; what follows runs on the CPU.
 
     Returns
     -------
@@ -195,8 +199,9 @@ def k_shortest_paths(G: Any, source: Any, target: Any, k: int, weights: Any = No
 
     Notes
     -----
-    Yen's algorithm on one core of the CPU. Two searches first find what no path of the k can go through, as in PeeK; a
-    GPU does not offer this. Of equally long paths at the end of the list, any may be there.
+    Two searches of the whole graph find what no path of the k can go through, as in PeeK (Feng et al., SC '23). Yen's
+    algorithm then runs on what is left, on one core of the CPU: a few thousand vertices, too few for a GPU. Of equally
+    long paths at the end of the list, any may be there.
 
     Examples
     --------
@@ -209,8 +214,10 @@ def k_shortest_paths(G: Any, source: Any, target: Any, k: int, weights: Any = No
     s, t = graph.index(source), graph.index(target)
     if not is_whole(k) or k < 1:
         raise GraphError(f"k={k!r} is not a number of paths; give a whole number from 1")
+    place = choose_device(search_work(graph), _checked(device), graph, None)
     found = [
-        (length, [graph.label(v) for v in path]) for length, path in ranked_paths(graph, has_lengths, s, t, int(k))
+        (length, [graph.label(v) for v in path])
+        for length, path in ranked_paths(graph, has_lengths, s, t, int(k), place)
     ]
     if not found:
         raise _no_path(source, target)
@@ -266,12 +273,16 @@ def all_shortest_paths(
 
 def _lengths(graph: Graph, device: str) -> tuple[Matrix, str]:
     """The matrix with the graph's weights, and where to search."""
+    return Matrix.from_graph(graph), "cuda" if _checked(device) == "cuda" else "cpu"
+
+
+def _checked(device: str) -> str:
     if not isinstance(device, str) or device not in ("auto", "cpu", "cuda"):
         raise EngineError(
             f"paths with weights between two vertices run on the CPU or a GPU, not on {device!r}; use device='cpu' or "
             f"'cuda', or weights=False to count hops"
         )
-    return Matrix.from_graph(graph), "cuda" if device == "cuda" else "cpu"
+    return device
 
 
 def _all_by_hops(graph: Graph, source: int, target: int, device: str) -> Iterator[list[int]] | None:

@@ -178,6 +178,15 @@ def test_targets_along_lengths_on_which_searches_go_wrong(kind: str, directed: b
             assert hw.shortest_path(graph, source, targets[0], device="cuda")[-1] == targets[0]
 
 
+@pytest.mark.parametrize("name", ["directed", "grid"])
+def test_the_k_shortest_paths_are_those_of_the_cpu(name: str) -> None:
+    graph = large()[name]
+    order = np.argsort(right(graph, [source := int(np.argmax(graph.degrees))]), kind="stable")
+    target = int(order[int(np.isfinite(right(graph, [source])).sum()) // 2])
+    found = hw.k_shortest_paths(graph, source, target, 20, device="cuda")
+    assert found == hw.k_shortest_paths(graph, source, target, 20, device="cpu")
+
+
 def test_a_trace_ends_with_the_last_target() -> None:
     graph = hw.generate.path(5000).with_weights(np.ones(2 * 5000 - 2))
     trace = hw.sssp(graph, 0, delta=1.0, trace=True, targets=[7, 20], device="cuda").trace
