@@ -24,6 +24,7 @@ from hopwave.checks.numbers import is_whole
 from hopwave.checks.options import flag, one_of
 from hopwave.errors import EngineError, GraphError
 from hopwave.graph import Graph
+from hopwave.linalg.algorithms.operands import check_lengths
 from hopwave.planning.jobs import ShortestPathsJob
 from hopwave.results.shortest_paths import ShortestPaths
 
@@ -119,6 +120,7 @@ def sssp(
     [0.0, 1.0, inf]
     """
     graph, A = weighted(G, weights, parallel="min")
+    check_lengths(A, graph.label)
     device = _device(G, graph, A, method, device, threads)
     aims: tuple[int, ...] = ()
     if targets is not None:
