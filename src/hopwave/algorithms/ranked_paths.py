@@ -44,10 +44,10 @@ def ranked_paths(
     slack = 1.0 + ROUNDING * graph.n
     bound = upper_bound(graph, back, from_source, to_target, source, target, k) * slack
     rows, lengths, ids = left_over(graph, from_source, to_target, bound * slack)
-    ends = np.searchsorted(ids, [source, target]).tolist()
+    start, end = np.searchsorted(ids, [source, target]).tolist()
     search = deviations.Spurs(dijkstra.arcs(rows, lengths), to_target[ids])
     # `slack` again: what is left from a vertex is a sum from the other end
-    for length, path in yen(search, rows, lengths, *ends, k, bound * slack):
+    for length, path in yen(search, rows, lengths, start, end, k, bound * slack):
         yield length, ids[path].tolist()
 
 
