@@ -48,6 +48,7 @@ MIN_ARCS_PER_PUSH = 512  # below, taking a chunk costs as much as pushing it
 MIN_VERTICES_PER_GATHER, MAX_VERTICES_PER_GATHER = 16, 512  # whose rows are read whole
 VERTICES_PER_EFFICIENCY_CHUNK = 16  # each is a small graph of its own
 VERTICES_PER_SQUARES_CHUNK = 16  # a hub looks at the rows of all its neighbours
+ROWS_OF_TRIANGLES = 64  # each looks at the rows of all its neighbours
 PARTS_OF_PATH_SUMS = 32  # of all sources, each with scores of its own, whatever the number of threads
 PARTS_PER_THREAD = 2  # of the rows in a matrix push: more parts are more even, but each goes through all columns
 
@@ -73,7 +74,6 @@ PUSH_COST = 2  # of an arc in searches from many sources, against an arc that a 
 PULL_SHARE = 2  # the first pull of many searches is expected to look at m / PULL_SHARE arcs; flat around 2
 PULL_COST = 1.0  # of a term looked up along a column in a matrix product, against a term scattered along a row
 MUCH_LONGER = 16  # times as long as the other list: entries are then searched for, not walked past
-WORTH_SORTING = 250  # looks per entry from which on triangles of each vertex are counted by products of sorted rows
 SHORT_ROWS = 12  # entries, on average, up to which two rows are walked side by side to count triangles
 HALVINGS = 8  # looks that one such search takes, about
 MIXED = 0.05  # share of entries in a vector from which a branch for each is no longer predicted
