@@ -1,4 +1,4 @@
-"""Triangles of every vertex on the CPU: each is found once, and counted at its three corners by the thread that finds it.
+"""Triangles of every vertex on the CPU: each is found once, by one thread, and counted at its three corners.
 
 Vertices are numbered by descending degree where degrees differ much. A triangle is then found at its corner of least
 degree, where rows of neighbours before a vertex are short, and most counts go to few vertices, which stay in a cache.
