@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave.arrays import on_host
-from hopwave.checks.numbers import is_whole
+from hopwave.checks.numbers import is_number, is_whole
 from hopwave.checks.options import one_of
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
@@ -163,6 +163,8 @@ def per_vertex(graph: Graph, name: str, values: Any) -> npt.NDArray[np.float64]:
     if isinstance(values, Mapping):
         found = np.zeros(graph.n)
         for vertex, value in values.items():
+            if not is_number(value):
+                raise GraphError(f"{name}[{vertex!r}] is {value!r}, which is not a number; give one, or leave it out")
             found[graph.index(vertex)] = value
     else:
         try:
