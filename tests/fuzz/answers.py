@@ -67,7 +67,7 @@ def ask(question: Callable[[Case], int], case: Case) -> int:
     """Ask one kind of question about one graph. Returns how many of hopwave's answers were compared."""
     try:
         return question(case)
-    except hw.EngineError as error:
+    except hw.HopwaveError as error:
         if case.device == "cuda" and "device='cpu'" in str(error):
             return 0  # a GPU does not offer it, and says so
         raise Difference(f"{question.__name__} of {case}: {error}") from error
