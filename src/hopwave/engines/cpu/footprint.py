@@ -41,7 +41,7 @@ EXTENDED = 44  # of a worker whose path counts along weights have exponents of t
 # Bytes per arc.
 SORTED_BY_SCIPY, TURNED = 23, 5  # measured
 TRANSPOSED_BY_SCIPY, WITH_WEIGHTS = 10, 32  # one per value or 8 of its place, twice; heads, twice
-BOTH_WAYS, TURNED_VALUES, SCALED = 20, 8, 12  # for each arc's reverse, sorted or compiled; to scale and name tails
+BOTH_WAYS, TURNED_VALUES, SCALED = 20, 8, 8  # for each arc's reverse, sorted or compiled; sums of all sources, scaled
 
 TABLES = ("bfs_many", "sssp_many")  # what returns a distance for every source and vertex
 FEW_BYTES = 1 << 16
@@ -286,7 +286,7 @@ def edge_scores(run: Ledger, shape: Shape, ask: Ask) -> None:
         if ask.weighted or ask.memory_limit is not None or run.held[name] > policy.BYTES_LEFT:
             run.drop(name)
     if shape.directed:
-        run.passing("edges from arcs", SCALED * shape.m)
+        run.passing("edges from arcs", SCALED * shape.m * (not ask.named))  # else they are overwritten
     elif shape.m < COMPILED_FROM_IF_LOADED:
         run.passing("edges from arcs", BOTH_WAYS * shape.m)
     else:  # csr_compiled.reverse_values: places of all cores
