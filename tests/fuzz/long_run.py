@@ -32,6 +32,7 @@ FUZZERS = {  # name → module and function; a module is imported when it runs: 
     "graphs on cuda": "answers:on_cuda",
     "reductions": "reductions:inputs",
     "linalg": "products:inputs",
+    "linalg on cpu": "products:on_cpu",
     "networkx": "mutations:inputs",
     "states": "machines:inputs",
     "interrupts on cpu": "interrupts:inputs",
