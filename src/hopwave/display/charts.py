@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
-COLOURS = ("#0e8fa9", "#b0468f", "#c98a12", "#4b7d2a", "#6b5fc7", "#c4502e", "#55677a", "#8a6d00")
+COLOURS = ("#0e8fa9", "#b0468f", "#c98a12", "#4b7d2a", "#6b5fc7", "#c4502e", "#55677a", "#8a6d00",
+           "#5fc0d4", "#e08fc4", "#efc46a", "#8fbf6a", "#aaa2ea", "#e8957a", "#a3b3c2", "#b8a04a")  # fmt: skip
 EDGE = 2.0  # percent left free at either end of a logarithmic axis
 WIDTH, HEIGHT, LEFT, TOP = 760, 300, 84, 12  # of a chart, in units of its view box
 Value = float | None
@@ -85,8 +86,8 @@ def bars(
     tops = [sum(filter(None, group)) if stacked else max(filter(None, group), default=0.0)
             for group in zip(*series.values(), strict=True)]  # fmt: skip
     lows = [value for values in series.values() for value in values if value]
-    axis = Axis.of([*tops, *lows], log)
-    below = 16 + min(110.0, 4.4 * max(map(len, names), default=0)) if _slanted(names) else 22
+    axis = Axis.of([*tops, min(lows, default=0.0) / 2], log)  # on a logarithmic axis, the least bar has a height too
+    below = 22 + min(120.0, 4.7 * max(map(len, names), default=0)) if _slanted(names) else 22
     parts, floor = _frame(axis, unit, below), HEIGHT + TOP
     wide = (WIDTH - LEFT) / max(len(names), 1)
     thick = 0.8 * wide / (1 if stacked else len(series))
