@@ -129,7 +129,7 @@ def totals(level: Any) -> Record:
         "checked": int(level.checked.sum()), "checked by one": int(level.checked.max()),
         "sent": int(level.sent.sum()), "sent by one": int(level.sent.max()), "headers": int(level.headers),
         "for parents by one": int(level.for_parents.max()), "packets": int(level.packets.sum()),
-        "packets by one": int(level.packets.max()), "exchanges": level.exchanges,
+        "packets by one": int(level.packets.max()), "exchanges": level.exchanges, "passes": level.passes,
     }  # fmt: skip
 
 

@@ -39,7 +39,8 @@ class Level:
     sent: Any  # bytes to other ranks
     for_parents: Any  # of these, to tell owners the parents of their vertices
     packets: Any  # packets that are not empty, to other ranks
-    exchanges: int = 1  # one after another; the sums over all ranks are the last
+    exchanges: int = 1  # among all ranks or a line of the grid, one after another; the sums are the last
+    passes: int = 0  # from rank to rank round a row, one after another
     headers: int = 0  # bytes of `sent`, the same for every rank, that do not grow with the graph
 
 
@@ -190,7 +191,7 @@ class Search:
             self._header(SHAPE)
             np.add.at(self.level.sent, by, sizes)
             np.add.at(self.level.packets, by, 1)
-            self.level.exchanges += 2
+            self.level.passes += 2
 
 
 def spread(offsets: Any, rows: Any) -> Any:
