@@ -15,6 +15,7 @@ from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.graph.columns import CONSTRUCTORS
 from hopwave.graph.csr import LARGEST_VERTEX_COUNT
+from hopwave.graph.naming import Named
 from hopwave.planning.jobs import Integers
 
 # ------------------------------------------------------------------ graphs
@@ -65,7 +66,7 @@ def in_direction(graph: Graph, direction: str) -> Graph:
 # ------------------------------------------------------------------ vertices
 
 
-def source_ids(graph: Graph, source: Any, name: str = "sources") -> tuple[int, ...]:
+def source_ids(graph: Named, source: Any, name: str = "sources") -> tuple[int, ...]:
     """The ids of one vertex, or of several in the order given, without repeats.
 
     `name` is the argument's name, for error messages.
@@ -92,7 +93,7 @@ def source_ids(graph: Graph, source: Any, name: str = "sources") -> tuple[int, .
     return ids
 
 
-def _is_label(graph: Graph, value: Any) -> bool:
+def _is_label(graph: Named, value: Any) -> bool:
     try:
         return value in graph._numbers
     except TypeError:
@@ -104,7 +105,7 @@ def vertex_ids(graph: Graph, vertices: Iterable[Any] | None) -> Integers:
     return np.arange(graph.n, dtype=np.int64) if vertices is None else listed_vertices(graph, vertices)
 
 
-def listed_vertices(graph: Graph, vertices: Iterable[Any]) -> Integers:
+def listed_vertices(graph: Named, vertices: Iterable[Any]) -> Integers:
     """The ids of a list of vertices in the order given, with repeats; a single vertex is refused."""
     is_one = isinstance(vertices, np.ndarray) and not vertices.ndim
     if isinstance(vertices, str | bytes) or is_one or not isinstance(vertices, Iterable):

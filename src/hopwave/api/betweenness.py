@@ -25,7 +25,7 @@ from hopwave.api.betweenness_epsilon import within_epsilon
 from hopwave.api.betweenness_request import Precision, Request, Runs, check_request
 from hopwave.api.blocks import biconnected_components
 from hopwave.api.choice import to_input_device
-from hopwave.api.weights import as_lengths, takes_weights
+from hopwave.api.weights import as_lengths
 from hopwave.arrays import Deferred, on_gpu, on_host, uploaded
 from hopwave.graph.arrays import arc_tails
 from hopwave.planning.jobs import BetweennessJob, Progress
@@ -33,7 +33,6 @@ from hopwave.planning.plan import Plan
 from hopwave.results.betweenness import BetweennessResult, EdgeBetweennessResult
 
 
-@takes_weights
 def betweenness_centrality(
     G: Any,
     k: int | None = None,
@@ -183,7 +182,6 @@ def betweenness_centrality(
     return score_vertices(request, Runs(graph, device, plan, threads, executor), progress, checkpoint)
 
 
-@takes_weights
 def edge_betweenness_centrality(
     G: Any,
     k: int | None = None,
@@ -256,7 +254,6 @@ def edge_betweenness_centrality(
     return score_edges(request, Runs(graph, device, plan, threads, executor), progress, checkpoint)
 
 
-@takes_weights
 def percolation_centrality(
     G: Any,
     states: Any = None,

@@ -12,7 +12,7 @@ from hopwave.algorithms.ranked_paths import ranked_paths
 from hopwave.api.arguments import as_graph
 from hopwave.api.choice import engine_for
 from hopwave.api.search import bfs
-from hopwave.api.weights import own_lengths, takes_weights
+from hopwave.api.weights import own_lengths
 from hopwave.arrays import on_host
 from hopwave.checks.numbers import is_whole
 from hopwave.checks.options import check_thread_count
@@ -55,7 +55,6 @@ def has_path(G: Any, source: Any, target: Any, device: str = "auto") -> bool:
     return _fewest_hops(graph, graph.index(source), graph.index(target), device) is not None
 
 
-@takes_weights
 def shortest_path(G: Any, source: Any, target: Any, device: str = "auto", *, weights: Any = None) -> list[Any]:
     """One shortest path from source to target, counted in hops or in the lengths of arcs.
 
@@ -115,7 +114,6 @@ def shortest_path(G: Any, source: Any, target: Any, device: str = "auto", *, wei
     return [graph.label(v) for v in found]
 
 
-@takes_weights
 def shortest_paths(
     G: Any, pairs: Iterable[tuple[Any, Any]], weights: Any = None, *, threads: int | None = None
 ) -> list[list[Any] | None]:
@@ -166,7 +164,6 @@ def shortest_paths(
     return [None if path is None else [graph.label(v) for v in path] for path in found]
 
 
-@takes_weights
 def k_shortest_paths(G: Any, source: Any, target: Any, k: int, weights: Any = None) -> list[tuple[float, list[Any]]]:
     """The k shortest paths that visit no vertex twice, shortest first, with their lengths.
 
@@ -220,7 +217,6 @@ def k_shortest_paths(G: Any, source: Any, target: Any, k: int, weights: Any = No
     return found
 
 
-@takes_weights
 def all_shortest_paths(
     G: Any, source: Any, target: Any, device: str = "auto", *, weights: Any = None
 ) -> Iterator[list[Any]]:

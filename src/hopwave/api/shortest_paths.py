@@ -16,7 +16,7 @@ from hopwave.algorithms import shortest_paths as _paths
 from hopwave.algorithms.shortest_paths import MethodName
 from hopwave.api.arguments import check_distance, listed_vertices, source_ids
 from hopwave.api.choice import choose_device, search_work
-from hopwave.api.weights import takes_weights, weighted
+from hopwave.api.weights import weighted
 from hopwave.arrays import Deferred
 from hopwave.checks.numbers import is_whole
 from hopwave.checks.options import flag, one_of
@@ -26,7 +26,6 @@ from hopwave.planning.jobs import ShortestPathsJob
 from hopwave.results.shortest_paths import ShortestPaths
 
 
-@takes_weights
 def sssp(
     G: Any,
     source: Any,
@@ -116,7 +115,6 @@ def sssp(
     return _searcher(graph, A, method, delta, limit, device, threads, trace)(source_ids(graph, source))
 
 
-@takes_weights
 def sssp_each(
     G: Any,
     sources: Iterable[Any],
@@ -191,7 +189,6 @@ def _searcher(
     return search
 
 
-@takes_weights
 def nearest(
     G: Any, source: Any, k: int | None = None, *, limit: float | None = None, weights: Any = None
 ) -> dict[Any, float]:

@@ -10,10 +10,9 @@ array in the order of `G.indices`, or the name of an edge attribute of a Network
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import wraps
-from typing import Any, Literal, ParamSpec, TypeVar
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -30,20 +29,6 @@ from hopwave.graph.construct import networkx_columns
 from hopwave.graph.csr import Rows, is_symmetric
 
 Parallel = Literal["min", "sum"]  # how to combine the weights of parallel edges of a NetworkX multigraph
-Given = ParamSpec("Given")
-Answer = TypeVar("Answer")
-
-
-def takes_weights(question: Callable[Given, Answer]) -> Callable[Given, Answer]:
-    """Decorates a function that has weights=: a call with weight=, NetworkX's name, raises an error that says so."""
-
-    @wraps(question)
-    def ask(*args: Given.args, **options: Given.kwargs) -> Answer:
-        if "weight" in options:
-            raise TypeError(f"{question.__name__}() has no argument 'weight'; did you mean weights=?")
-        return question(*args, **options)
-
-    return ask
 
 
 def weighted(G: Any, weights: Any, parallel: Parallel) -> tuple[Graph, Matrix]:
