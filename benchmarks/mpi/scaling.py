@@ -98,7 +98,7 @@ def measured(device: str, scales: list[int], ranks: list[int]) -> list[Record]:
     return lines
 
 
-def counted(scale: int, ranks: list[int]) -> list[Record]:
+def counted(scale: int, ranks: list[int], sources: int) -> list[Record]:
     """The lines of simulated ranks: per level, what all send and what the busiest rank sends and looks at."""
     import hopwave as hw
     from hopwave.distributed.layout import Layout, bucket_size, grid_columns
@@ -107,7 +107,7 @@ def counted(scale: int, ranks: list[int]) -> list[Record]:
     graph = hw.generate.kronecker(scale)
     size = bucket_size(graph.n)
     weights = np.add.reduceat(graph.degrees.astype(np.int64), np.arange(0, graph.n, size)) + size
-    roots = [root for root in roots_of(graph.n) if graph.degrees[root]][:ROOTS]
+    roots = [root for root in roots_of(graph.n) if graph.degrees[root]][:sources]
     lines = []
     for count in ranks:
         for layout in ("1d", "2d"):
@@ -144,6 +144,7 @@ def main() -> None:
     parser.add_argument("--scales", type=int, nargs="+", default=[16, 18, 20])
     parser.add_argument("--ranks", type=int, nargs="+")
     parser.add_argument("--simulate", type=int, metavar="SCALE")
+    parser.add_argument("--roots", type=int, default=ROOTS, help="sources of a simulation")
     parser.add_argument("--job", type=json.loads)
     given = parser.parse_args()
     if given.job is not None:
@@ -151,7 +152,7 @@ def main() -> None:
         return
     new = measured(given.measure, given.scales, given.ranks or [1, 2, 4]) if given.measure else []
     if given.simulate:
-        new += counted(given.simulate, given.ranks or [2**k for k in range(14)])
+        new += counted(given.simulate, given.ranks or [2**k for k in range(14)], given.roots)
     file = RESULTS / f"{NAME}.jsonl"
     old = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()] if file.exists() else []
     made = {kind(line) for line in new}

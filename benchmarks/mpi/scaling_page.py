@@ -4,6 +4,8 @@ A level of the busiest rank takes
 
     turns · a + b · arcs looked at + c · own vertices           computing; fitted to the levels of one rank, for pushes
                                                                 and for pulls; turns: ranks of a row, in a 2D pull
+    (exchanges + passes) · h                                    the host's work for an exchange; what two ranks take
+                                                                beyond the rest
     (exchanges · log2 P + passes) · latency + packets · o + bytes / rate                    the network
 """
 
@@ -31,10 +33,11 @@ class Network:
 
 @dataclass(frozen=True)
 class Machine:
-    """Milliseconds of a level of one rank: (a, b, c) of pushes and of pulls."""
+    """Milliseconds of a level of one rank, (a, b, c) of pushes and of pulls; and h, of the host for an exchange."""
 
     push: tuple[float, float, float]
     pull: tuple[float, float, float]
+    exchange: float = 0.0
 
 
 # One 400 Gb/s port per GPU, in a network without contention.
@@ -62,6 +65,23 @@ def fitted(lines: Iterable[Record], device: str) -> Machine:
     return Machine(**found)
 
 
+def host_ms(lines: list[Record]) -> float:
+    """Milliseconds of the host for an exchange: what two ranks on CPUs take longer than the rest says."""
+    found = []
+    for line in lines:
+        if line["part"] == "measured" and line["device"] == "cpu" and line["ranks"] == 2:
+            same = counted(lines, scale=line["scale"], layout=line["layout"], ranks=2)[0]
+            ms = fmean(one["ms"] for one in line["searches"])
+            steps = sum(summed(same)[key] for key in ("exchanges", "passes"))
+            found.append((ms - sum(search_ms(same, fitted(lines, "cpu"), network_of(line)))) / steps)
+    return fmean(found)
+
+
+def network_of(line: Record) -> Network:
+    """The memory of one machine as a network, as a measured line found it."""
+    return Network(line.get("exchange us", 0.0) / math.log2(max(line["ranks"], 2)), 0.0, line.get("GB/s", 1.0))
+
+
 def level_ms(line: Record, level: Record, machine: Machine, network: Network, factor: float) -> tuple[float, float]:
     """Milliseconds of computing and on the network, of a level counted on a graph `factor` times smaller."""
     pull = level["direction"] == "pull"
@@ -74,6 +94,7 @@ def level_ms(line: Record, level: Record, machine: Machine, network: Network, fa
     packets, others = level["packets by one"], (rows - 1) + (columns - 1) * (2 if pull else 1)
     if factor > 1:  # in a larger graph no packet is empty
         packets = others if line["grid"] else line["ranks"] - 1
+    computing += machine.exchange * (level["exchanges"] + level["passes"])
     steps = level["exchanges"] * math.log2(line["ranks"]) + level["passes"]
     sent = level["headers"] + (level["sent by one"] - level["headers"]) * factor
     return computing, (steps * network.latency + packets * network.packet) * 1e-3 + sent / network.rate * 1e-6
@@ -96,20 +117,20 @@ def counted(lines: Iterable[Record], **wanted: Any) -> list[Record]:
 
 def led_by_gpu(machine: Machine) -> Machine:
     """The same slopes, with levels that no host leads."""
-    return replace(machine, push=(LED_BY_GPU, *machine.push[1:]), pull=(LED_BY_GPU, *machine.pull[1:]))
+    return Machine((LED_BY_GPU, *machine.push[1:]), (LED_BY_GPU, *machine.pull[1:]))
 
 
 def predictions(lines: list[Record], per_rank: int, layout: str) -> list[Record]:
     """Weak scaling: GTEPS with 2^per_rank vertices on each GPU, led by the host as now, and by the GPU."""
-    machine, rows = fitted(lines, "cuda"), []
+    machine, rows = replace(fitted(lines, "cuda"), exchange=host_ms(lines)), []
     largest = max(line["scale"] for line in counted(lines))
     for line in counted(lines, scale=largest, layout=layout):
         n = line["ranks"] << per_rank
         times = [search_ms(line, one, NDR, n / line["n"]) for one in (machine, led_by_gpu(machine))]
         rows.append({"GPUs": line["ranks"], "scale": per_rank + math.log2(line["ranks"]), "layout": layout,
                      "ms now": sum(times[0]), "GTEPS now": 16e-6 * n / sum(times[0]),
-                     "ms": sum(times[1]), "GTEPS": 16e-6 * n / sum(times[1]),
-                     "network ms": times[1][1]})  # fmt: skip
+                     "ms": sum(times[1]), "GTEPS": 16e-6 * n / sum(times[1]), "network ms": times[1][1],
+                     "GTEPS of the network": 16e-6 * n / times[1][1] if times[1][1] else None})  # fmt: skip
     return rows
 
 
@@ -120,8 +141,8 @@ def checked(lines: list[Record]) -> list[Record]:
         same = counted(lines, scale=line["scale"], layout=line["layout"], ranks=line["ranks"])
         predicted = None
         if same and (line["ranks"] == 1 or "GB/s" in line):
-            network = Network(line.get("exchange us", 0.0) / math.log2(max(line["ranks"], 2)), 0.0, line.get("GB/s", 1))
-            predicted = sum(search_ms(same[0], fitted(lines, line["device"]), network))
+            machine = replace(fitted(lines, line["device"]), exchange=host_ms(lines))
+            predicted = sum(search_ms(same[0], machine, network_of(line)))
         rows.append({"device": line["device"], "ranks": line["ranks"], "layout": line["layout"], "scale": line["scale"],
                      "ms": fmean(one["ms"] for one in line["searches"]), "predicted": predicted,
                      "latency": line.get("exchange us"), "rate": line.get("GB/s")})  # fmt: skip
@@ -142,7 +163,7 @@ def summed(line: Record) -> Record:
     )
     return {"ranks": line["ranks"], "layout": line["layout"], "grid": grid, "scale": line["scale"],
             "levels": fmean(len(search["levels"]) for search in line["searches"]),
-            "exchanges": mean("exchanges") + mean("passes"), "sent": mean("sent") / 1e6,
+            "exchanges": mean("exchanges"), "passes": mean("passes"), "sent": mean("sent") / 1e6,
             "by_one": mean("sent by one") / 1e3, "headers": mean("headers") / 1e3,
             "parents": mean("for parents by one") / 1e3, "packets": mean("packets by one"),
             "busiest": looks}  # fmt: skip
