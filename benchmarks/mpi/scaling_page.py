@@ -120,18 +120,25 @@ def led_by_gpu(machine: Machine) -> Machine:
     return Machine((LED_BY_GPU, *machine.push[1:]), (LED_BY_GPU, *machine.pull[1:]))
 
 
-def predictions(lines: list[Record], per_rank: int, layout: str) -> list[Record]:
-    """Weak scaling: GTEPS with 2^per_rank vertices on each GPU, led by the host as now, and by the GPU."""
-    machine, rows = replace(fitted(lines, "cuda"), exchange=host_ms(lines)), []
+def predictions(lines: list[Record], per_rank: int) -> list[Record]:
+    """Weak scaling: GTEPS with 2^per_rank vertices on each GPU, led by the host as now, and by the GPU.
+
+    The network alone is a bound: what is left if computing took no time.
+    """
+    now = replace(fitted(lines, "cuda"), exchange=host_ms(lines))
     largest = max(line["scale"] for line in counted(lines))
-    for line in counted(lines, scale=largest, layout=layout):
-        n = line["ranks"] << per_rank
-        times = [search_ms(line, one, NDR, n / line["n"]) for one in (machine, led_by_gpu(machine))]
-        rows.append({"GPUs": line["ranks"], "scale": per_rank + math.log2(line["ranks"]), "layout": layout,
-                     "ms now": sum(times[0]), "GTEPS now": 16e-6 * n / sum(times[0]),
-                     "ms": sum(times[1]), "GTEPS": 16e-6 * n / sum(times[1]), "network ms": times[1][1],
-                     "GTEPS of the network": 16e-6 * n / times[1][1] if times[1][1] else None})  # fmt: skip
-    return rows
+    rows: dict[int, Record] = {}
+    for line in counted(lines, scale=largest):
+        n, layout = line["ranks"] << per_rank, line["layout"].upper()
+        row = rows.setdefault(
+            line["ranks"], {"GPUs": line["ranks"], "scale": per_rank + line["ranks"].bit_length() - 1}
+        )
+        for how, machine in (("as now", now), ("led by the GPU", led_by_gpu(now))):
+            computing, network = search_ms(line, machine, NDR, n / line["n"])
+            row[f"{layout}, {how}"] = 16e-6 * n / (computing + network)
+        row[f"{layout}, the network alone"] = 16e-6 * n / network if network else None
+    order = [f"{layout}, {how}" for how in ("as now", "led by the GPU", "the network alone") for layout in ("1D", "2D")]
+    return [{key: row[key] for key in ("GPUs", "scale", *order)} for row in rows.values()]
 
 
 def checked(lines: list[Record]) -> list[Record]:
