@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from hopwave.algorithms.draws import check_sample
 from hopwave.arrays import on_host
 from hopwave.checks.numbers import is_whole
 from hopwave.checks.options import one_of
@@ -196,7 +197,7 @@ def check_risk(delta: Any) -> None:
 
 
 def sample_size(graph: Graph, k: int | None, chosen: Any, delta: float, interval: Any = "guaranteed") -> int | None:
-    """How many sources to draw; None if all sources are used, because k is None or not less than n.
+    """How many sources to draw; None if all sources are used, because k is None or n.
 
     `chosen`: sources that the caller names, or None. They cannot be combined with k.
     """
@@ -209,6 +210,7 @@ def sample_size(graph: Graph, k: int | None, chosen: Any, delta: float, interval
         return None
     if chosen is not None:
         raise GraphError("k= draws its own sources, and others were chosen too; give one or the other")
-    if not is_whole(k) or k < 1:
-        raise GraphError(f"k={k!r} is not a number of sources to draw; give a whole number from 1, or None for all")
-    return int(k) if k < graph.n else None
+    if is_whole(k) and k == graph.n:
+        return None
+    check_sample(graph.n, k)
+    return int(k)

@@ -67,7 +67,7 @@ def shortest_path(G: Any, source: Any, target: Any, device: str = "auto", *, wei
         An id, or a label if the graph has labels.
     device : {"auto", "cpu", "cuda"}, optional
         Where to compute. "auto" is the CPU, where a search starts from both ends at once; on a GPU, one along weights
-        goes on to all vertices.
+        starts from the source alone.
     weights : bool, array or str, optional
         The lengths of the arcs, as for `sssp`: by default the graph's own weights. False counts hops.
 
@@ -88,8 +88,8 @@ def shortest_path(G: Any, source: Any, target: Any, device: str = "auto", *, wei
 
     Notes
     -----
-    With weights, Dijkstra's algorithm runs from both ends until they meet; a GPU searches as `sssp` does. The sum of
-    two halves of a path may differ in the last bit from the length added up from the source, so the search from the
+    With weights, Dijkstra's algorithm runs from both ends until they meet; a GPU searches as `sssp(targets=)`. The sum
+    of two halves of a path may differ in the last bit from the length added up from the source, so the search from the
     source then goes on through what the other has settled: the path is one that `sssp` could return.
 
     Examples

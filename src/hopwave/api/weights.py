@@ -27,6 +27,7 @@ from hopwave.graph import Graph
 from hopwave.graph.columns import check_numbers, first_nan
 from hopwave.graph.construct import networkx_columns
 from hopwave.graph.csr import Rows, is_symmetric
+from hopwave.graph.row_operations import row_of
 
 Parallel = Literal["min", "sum"]  # how to combine the weights of parallel edges of a NetworkX multigraph
 
@@ -123,8 +124,11 @@ def _check_lengths(graph: Graph) -> None:
     lengths = np.asarray(graph.weights)
     least, greatest = float(lengths.min(initial=0.0)), float(lengths.max(initial=0.0))
     if least < 0:
+        arc = int(np.argmin(lengths))
+        tail, head = (graph.label(int(end)) for end in (row_of(graph, arc), graph.indices[arc]))
         raise GraphError(
-            f"weight {least:g} is negative; distances need weights of at least 0, and weights=False counts hops"
+            f"weight {least:g} from {tail!r} to {head!r} is negative; distances need weights of at least 0: correct "
+            "it, or count hops with weights=False"
         )
     if np.isinf(greatest):
         raise GraphError("a weight is infinite; leave out an arc that no path can take")
