@@ -25,8 +25,8 @@ GRAPHS = (
 COMPARED = 5e10  # sources × arcs up to which all scores are compared
 NOTE = (
     "Seconds of all sources. Whole: from {sources:,} sources. Reduced: share says how much of the run was made; the "
-    "rest has the same speed. The greatest difference from all sources of the whole graph, over all vertices and edges: "
-    "as a part of the largest score, and of the score itself."
+    "rest has the same speed. The greatest difference from all sources of the whole graph, over vertices and edges: as "
+    "a part of the largest score, and of the score itself."
 )
 
 
