@@ -20,7 +20,8 @@ from benchmarks import pages
 from benchmarks.gpu.hopwave import SPIN
 from benchmarks.gpu.search import head
 from benchmarks.setting import RESULTS, hw
-from hopwave.engines.cuda.kronecker import Rows, Searches
+from hopwave.engines.cuda.kronecker import Rows
+from hopwave.engines.cuda.search.numbered import NumberedWorkspace
 from hopwave.graph500.on_cuda import broken_rules
 from hopwave.planning.jobs import SearchJob
 
@@ -55,28 +56,27 @@ def milliseconds(search: Any, sources: list[int]) -> float:
 
 def measure(scale: int, edge_factor: int, count: int) -> dict[str, Any]:
     loaded, built = build(scale, edge_factor)
-    searches = Searches(loaded)
+    searches = NumberedWorkspace(loaded)
     plan = hw.plan("hopwave-gpu")
     candidates = cp.flatnonzero(loaded.degrees[loaded.numbering.numbers[: 1 << 20]] > 0).get()
     sources = np.random.default_rng(7).choice(candidates, count, replace=False).tolist()
     distance, parent = cp.empty(loaded.vertices, np.int32), cp.empty(loaded.vertices, np.int32)
     arcs = []
     for source in sources:
-        searches.launch(distance, parent, source, SearchJob(), plan)
+        searches.launch(distance, parent, (source,), SearchJob(), plan)
         broken = broken_rules(loaded, distance, parent, source)
         if broken:
             raise SystemExit(f"scale {scale}, source {source}: breaks the rules {broken}")
         arcs.append(2 * loaded.edges_within(distance >= 0))
-    ms = milliseconds(lambda source: searches.launch(distance, None, source, SearchJob(False), plan), sources)
-    both = milliseconds(lambda source: searches.launch(distance, parent, source, SearchJob(), plan), sources)
-    held = loaded.offsets.nbytes + loaded.neighbours.nbytes
+    ms = milliseconds(lambda source: searches.launch(distance, None, (source,), SearchJob(False), plan), sources)
+    both = milliseconds(lambda source: searches.launch(distance, parent, (source,), SearchJob(), plan), sources)
     row = {
         "scale": scale,
         "edge factor": edge_factor,
         "vertices": loaded.vertices,
         "arcs": loaded.m,
         "built s": built,
-        "graph bytes per arc": held / loaded.m,
+        "graph bytes per arc": loaded.bytes / loaded.m,
         "search bytes per vertex": (searches.bytes + distance.nbytes) / loaded.vertices,
         "search ms": ms,
         "with predecessors ms": both,

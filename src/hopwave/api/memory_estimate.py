@@ -12,10 +12,11 @@ import numpy as np
 
 from hopwave.algorithms.many_sources import together
 from hopwave.api import choice
-from hopwave.api.arguments import as_graph, check_bytes, sample_size, source_ids, vertex_ids
+from hopwave.api.arguments import as_graph, sample_size, source_ids, vertex_ids
 from hopwave.api.search import bfs
 from hopwave.api.shortest_paths import sssp
 from hopwave.api.weights import as_lengths, own_lengths
+from hopwave.checks.numbers import check_bytes
 from hopwave.checks.options import check_thread_count, flag
 from hopwave.engines.host_memory import available_memory
 from hopwave.engines.ledger import Ask, Shape

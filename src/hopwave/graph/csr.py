@@ -68,6 +68,9 @@ class Builder(Protocol):
     ) -> Rows:  # fmt: skip
         """Sorted rows; raises Conflict."""
 
+    def compress(self, graph: Any, memory_limit: int | None) -> None:
+        """Keep rows in fewer bits with a graph, for its searches there."""
+
     def to_host(self, array: Array) -> npt.NDArray[Any]:
         """A copy in the host's memory."""
 

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from hopwave.checks.numbers import check_bytes
 from hopwave.checks.options import flag, flag_or_none, one_of
 from hopwave.errors import GraphError
 from hopwave.graph import construct, reshape
@@ -290,13 +291,18 @@ class Graph(GraphEdges):
 
     # ---------------------------------------------------------------- other graphs made of it
 
-    def to(self, device: Literal["cpu", "cuda"]) -> Graph:
+    def to(self, device: Literal["cpu", "cuda"], *, compressed: bool = False, memory_limit: int | None = None) -> Graph:
         """The same graph on another device: "cuda" uploads it, and answers are CuPy arrays; "cpu" brings it back.
+
+        compressed: the GPU keeps the rows in fewer bits (see docs/gpu.md). Searches read them so. memory_limit: bytes
+        of compressed rows in the GPU's memory; the others stay in the host's, and the GPU reads them across the bus.
 
         >>> Graph.from_edges([0], [1]).to("cpu").device
         'cpu'
         """
         one_of("device", device, ("cpu", "cuda"))
+        if compressed or memory_limit is not None:
+            return self._compressed(device, memory_limit)
         if device == self._device:
             return self
         gpu = self._gpu
@@ -307,6 +313,15 @@ class Graph(GraphEdges):
         host = self._host if device == "cuda" else self._rows
         transpose = self._columns if self._directed else None
         graph._set(host, gpu, self._directed, self._labels, device, self._order, transpose)
+        return graph
+
+    def _compressed(self, device: str, memory_limit: int | None) -> Graph:
+        if device != "cuda":
+            raise GraphError(f"device={device!r} has no compressed rows; use device='cuda', or leave out compressed=")
+        memory_limit = check_bytes("memory_limit", memory_limit, least=0)
+        graph = Graph.__new__(Graph)
+        graph._set(self._rows, None, self._directed, self._labels, "cuda", self._order, self._columns)
+        builders["cuda"]().compress(graph, memory_limit)
         return graph
 
     def without_weights(self) -> Graph:

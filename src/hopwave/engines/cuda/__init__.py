@@ -235,6 +235,7 @@ class Engine(NoOperations):
     def sweep(self, graph: Graph, job: Sweep, poll: Poll, threads: int | None = None) -> Swept:
         _refuse_threads(threads)
         with explained("searching from many sources", graph):
+            self._on_device(graph).refuse_compressed()
             if job.weighted:
                 from hopwave.engines.cuda import many_tables, many_weighted, policy
 
@@ -264,6 +265,7 @@ class Engine(NoOperations):
             from hopwave.engines.cuda import strong as both_ways
 
             with explained("looking for components", graph):
+                self._on_device(graph).refuse_compressed()
                 on_device = self._on_device(graph) if strong else self.load(graph, CATALOGUE["hopwave-gpu"]).on_device
                 kept[strong] = (both_ways if strong else weak).components(on_device)
         return kept[strong].copy()

@@ -85,6 +85,16 @@ def uploaded(array):
     return there
 
 
+def compress(graph, memory_limit=None):
+    """Keep packed rows with a graph, for its searches on the GPU (compressed.py)."""
+    from hopwave.engines.cuda.compressed import CompressedRows
+    from hopwave.engines.cuda.errors import explained
+    from hopwave.engines.cuda.graph import CudaGraph
+
+    with explained("compressing the graph", graph, "give a memory_limit= below what is free"):
+        graph._prepared.keep(CudaGraph(graph, CompressedRows(graph, memory_limit)))
+
+
 def to_host(array):
     """A copy in host memory."""
     return cupy.asnumpy(array)
@@ -230,9 +240,9 @@ def by_degree(offsets, neighbours, out=None):
     return arranged
 
 
-def stretches(offsets, arcs):
-    """Ranges of rows [first, last) and their arcs [begin, end), about policy.SORTED_ARCS arcs each."""
-    rows, size = len(offsets) - 1, policy.SORTED_ARCS
+def stretches(offsets, arcs, size=None):
+    """Ranges of rows [first, last) and their arcs [begin, end), about `size` (policy.SORTED_ARCS) arcs each."""
+    rows, size = len(offsets) - 1, size or policy.SORTED_ARCS
     if arcs <= size:
         return [(0, rows, 0, arcs)]
     cuts = cupy.searchsorted(offsets, cupy.arange(size, arcs, size, dtype=offsets.dtype)).tolist()

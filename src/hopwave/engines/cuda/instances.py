@@ -14,6 +14,7 @@ from hopwave.engines.cuda import (
     many_tables,
     many_weighted,
     numbering,
+    packed,
     renumber,
     row_lengths,
     strong,
@@ -45,6 +46,7 @@ def all_instances() -> dict[str, list[str]]:
         *kronecker.instances(),
         *numbering.instances(),
         *build.instances(),
+        *packed.instances(),
     ):
         found[header].append(name)
     return dict(found)

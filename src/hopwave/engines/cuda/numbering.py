@@ -22,11 +22,14 @@ def instances():
 
 
 class ByDegree:
-    """numbers[id] and ids[number]; ids of the shared number is one of its vertices."""
+    """numbers[id] and ids[number]; ids of the shared number is one of its vertices. share: whether there is one."""
 
-    def __init__(self, degrees):
+    def __init__(self, degrees, share=True):
         n = len(degrees)
         order, self.numbers = build.ranks_by_degree(build.offsets_of(degrees, n, np.int64))
+        if not share:
+            self.ids = order
+            return
         last = min(n - 1, int(cupy.count_nonzero(degrees)))
         cupy.minimum(self.numbers, np.int32(last), out=self.numbers)
         self.ids = order[: last + 1].copy()

@@ -1,0 +1,79 @@
+"""A graph whose rows are packed (packed.py): vertices are numbered by degree, and rows and neighbours are numbers.
+
+It is made of the rows in host memory, in passes: each pass takes the rows of some numbers, reads every row by id once,
+sorts the arcs, and packs them.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import cupy
+import numpy as np
+
+from hopwave.engines.cuda import buffers, build, policy
+from hopwave.engines.cuda.launch import WARP, kernels, offset_type
+from hopwave.engines.cuda.numbering import ByDegree
+from hopwave.engines.cuda.packed import HEADER, PackedRows
+
+SORTING = 24  # bytes per arc that is sorted
+MOST_ARCS = 1 << 30  # of a pass
+UPLOADED = 1 << 26  # arcs that are uploaded at a time
+
+
+class CompressedRows:
+    """numbering; offsets, neighbours, in_offsets and in_neighbours, as kernels read them. limit: see PackedRows."""
+
+    def __init__(self, graph, limit=None):
+        rows = [(graph.indptr, graph.indices)]
+        if graph.directed:
+            rows.append((graph.in_indptr, graph.in_indices))
+            limit = None if limit is None else limit // 2
+        lengths = [cupy.diff(cupy.asarray(indptr)).astype(np.uint32) for indptr, _ in rows]
+        self.n, self.m = graph.n, graph.m
+        self.numbering = ByDegree(sum(lengths[1:], lengths[0]), share=False)
+        made = [self._packed(*pair, length, limit) for pair, length in zip(rows, lengths, strict=True)]
+        (self.offsets, self.packed), (self.in_offsets, self.in_packed) = made[0], made[-1]
+        self.neighbours, self.in_neighbours = self.packed.heads, self.in_packed.heads
+
+    def _packed(self, indptr, indices, lengths, limit):
+        places = build.offsets_of(lengths[self.numbering.ids], self.n, np.int64)
+        offsets, packed = cupy.asarray(indptr), PackedRows(self.m, limit)
+        at_once = min(MOST_ARCS, max(policy.LEAST_ARCS, buffers.free_memory() // (2 * SORTING)))
+        for first, last, begin, end in build.stretches(places, self.m, at_once):
+            keys = cupy.empty(end - begin, np.uint64)
+            for v, w, here, there in parts(indptr, self.m):
+                some = cupy.asarray(indices[here:there])
+                given = offsets, some, *map(np.int64, (v, w, here)), self.numbering.numbers, places
+                given += np.int64(first), np.int64(last), keys
+                kernels()(HEADER, "number_keys", WARP * (w - v), *given, shape=offset_type(offsets))
+            keys.sort()
+            for some in range(0, len(keys), policy.SORTED_ARCS):
+                packed.add(keys[some : some + policy.SORTED_ARCS].view(np.int32)[::2])  # the lower halves
+        return places.view(np.uint64), packed.finish()
+
+    @property
+    def all_packed(self):
+        """The packed rows; an undirected graph has them once."""
+        return [self.packed] if self.packed is self.in_packed else [self.packed, self.in_packed]
+
+    @property
+    def bytes(self):
+        """Device memory held."""
+        return self.numbering.bytes + sum(self.offsets.nbytes + packed.bytes for packed in self.all_packed)
+
+    @property
+    def host_bytes(self):
+        """Host memory held, which the GPU reads across the bus."""
+        return sum(packed.host_bytes for packed in self.all_packed)
+
+
+def parts(indptr, m):
+    """Ranges of rows [v, w) and their arcs [begin, end), which are uploaded together.
+
+    >>> parts(np.array([0, 2, 3]), 3)
+    [(0, 2, 0, 3)]
+    """
+    n = len(indptr) - 1
+    cuts = np.unique([0, *np.searchsorted(indptr, np.arange(UPLOADED, m, UPLOADED)), n]).tolist()
+    return [(v, w, int(indptr[v]), int(indptr[w])) for v, w in pairwise(cuts)]
