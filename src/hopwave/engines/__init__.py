@@ -386,6 +386,12 @@ def _gpu_builder() -> csr.Builder:
     return found
 
 
+def _gpu_compressor() -> Callable[[Any, int | None], None]:
+    engine("cuda")
+    found: Callable[[Any, int | None], None] = import_module("hopwave.engines.cuda.compressed").compress
+    return found
+
+
 def _gpu_drawer() -> Callable[..., Any]:
     engine("cuda")
     found: Callable[..., Any] = import_module("hopwave.engines.cuda.kronecker").edges
@@ -393,4 +399,5 @@ def _gpu_drawer() -> Callable[..., Any]:
 
 
 csr.builders["cuda"] = _gpu_builder
+csr.compressors["cuda"] = _gpu_compressor
 recursive.drawers["cuda"] = _gpu_drawer

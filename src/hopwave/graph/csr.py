@@ -68,9 +68,6 @@ class Builder(Protocol):
     ) -> Rows:  # fmt: skip
         """Sorted rows; raises Conflict."""
 
-    def compress(self, graph: Any, memory_limit: int | None) -> None:
-        """Keep rows in fewer bits with a graph, for its searches there."""
-
     def to_host(self, array: Array) -> npt.NDArray[Any]:
         """A copy in the host's memory."""
 
@@ -89,6 +86,8 @@ def _of_engines() -> Builder:
 
 # How to get the builder of a device. Engines register theirs here, so that this module need not know them.
 builders: dict[str, Callable[[], Builder]] = {"cuda": _of_engines}
+# How to get a device's function that keeps compressed rows with a graph; it takes the graph and a limit of bytes.
+compressors: dict[str, Callable[[], Callable[[Any, int | None], None]]] = {}
 
 
 def is_compiled_faster(edges: int) -> bool:

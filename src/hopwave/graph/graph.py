@@ -26,7 +26,7 @@ from hopwave.errors import GraphError
 from hopwave.graph import construct, reshape
 from hopwave.graph.arrays import Order
 from hopwave.graph.columns import constructor_of, label_column, object_array
-from hopwave.graph.csr import Combine, Rows, builders, is_ascending
+from hopwave.graph.csr import Combine, Rows, builders, compressors, is_ascending
 from hopwave.graph.edges import GraphEdges
 from hopwave.system.optional import optional
 
@@ -321,7 +321,8 @@ class Graph(GraphEdges):
         memory_limit = check_bytes("memory_limit", memory_limit, least=0)
         graph = Graph.__new__(Graph)
         graph._set(self._rows, None, self._directed, self._labels, "cuda", self._order, self._columns)
-        builders["cuda"]().compress(graph, memory_limit)
+        builders["cuda"]()  # engines register what they have when they are first asked for
+        compressors["cuda"]()(graph, memory_limit)
         return graph
 
     def without_weights(self) -> Graph:

@@ -85,16 +85,6 @@ def uploaded(array):
     return there
 
 
-def compress(graph, memory_limit=None):
-    """Keep packed rows with a graph, for its searches on the GPU (compressed.py)."""
-    from hopwave.engines.cuda.compressed import CompressedRows
-    from hopwave.engines.cuda.errors import explained
-    from hopwave.engines.cuda.graph import CudaGraph
-
-    with explained("compressing the graph", graph, "give a memory_limit= below what is free"):
-        graph._prepared.keep(CudaGraph(graph, CompressedRows(graph, memory_limit)))
-
-
 def to_host(array):
     """A copy in host memory."""
     return cupy.asnumpy(array)

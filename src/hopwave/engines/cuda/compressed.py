@@ -1,4 +1,4 @@
-"""A graph whose rows are packed (packed.py): vertices are numbered by degree, and rows and neighbours are numbers.
+"""A graph whose rows are packed (packed.py): vertices are numbered by in-degree, rows and neighbours are numbers.
 
 It is made of the rows in host memory, in passes: each pass takes the rows of some numbers, reads every row by id once,
 sorts the arcs, and packs them.
@@ -6,12 +6,15 @@ sorts the arcs, and packs them.
 
 from __future__ import annotations
 
+from copy import copy
 from itertools import pairwise
 
 import cupy
 import numpy as np
 
 from hopwave.engines.cuda import buffers, build, policy
+from hopwave.engines.cuda.errors import LESS_MEMORY, explained
+from hopwave.engines.cuda.graph import CudaGraph
 from hopwave.engines.cuda.launch import WARP, kernels, offset_type
 from hopwave.engines.cuda.numbering import ByDegree
 from hopwave.engines.cuda.packed import HEADER, PackedRows
@@ -31,7 +34,7 @@ class CompressedRows:
             limit = None if limit is None else limit // 2
         lengths = [cupy.diff(cupy.asarray(indptr)).astype(np.uint32) for indptr, _ in rows]
         self.n, self.m = graph.n, graph.m
-        self.numbering = ByDegree(sum(lengths[1:], lengths[0]), share=False)
+        self.numbering = ByDegree(lengths[-1], share=False)
         made = [self._packed(*pair, length, limit) for pair, length in zip(rows, lengths, strict=True)]
         (self.offsets, self.packed), (self.in_offsets, self.in_packed) = made[0], made[-1]
         self.neighbours, self.in_neighbours = self.packed.heads, self.in_packed.heads
@@ -52,6 +55,13 @@ class CompressedRows:
                 packed.add(keys[some : some + policy.SORTED_ARCS].view(np.int32)[::2])  # the lower halves
         return places.view(np.uint64), packed.finish()
 
+    def turned(self):
+        """The same rows for the graph whose arcs are turned round."""
+        made = copy(self)
+        made.offsets, made.neighbours, made.packed = self.in_offsets, self.in_neighbours, self.in_packed
+        made.in_offsets, made.in_neighbours, made.in_packed = self.offsets, self.neighbours, self.packed
+        return made
+
     @property
     def all_packed(self):
         """The packed rows; an undirected graph has them once."""
@@ -66,6 +76,12 @@ class CompressedRows:
     def host_bytes(self):
         """Host memory held, which the GPU reads across the bus."""
         return sum(packed.host_bytes for packed in self.all_packed)
+
+
+def compress(graph, memory_limit=None):
+    """Keep packed rows with a graph, for what runs on them on the GPU."""
+    with explained("compressing the graph", graph, LESS_MEMORY):
+        graph._prepared.keep(CudaGraph(graph, CompressedRows(graph, memory_limit)))
 
 
 def parts(indptr, m):

@@ -53,12 +53,14 @@ class CudaGraph:
         self.device = Device()
         self.lock = threading.RLock()
         self.kept = {"any": {}, "degree": {}}
-        self.compressed = compressed
         self.workspaces = []
         # The graph's own arrays on this device, used without a copy; None if it has none here.
         self.given = None if graph._gpu is None or graph.order != "ascending" else graph._gpu[:2]
         turned = graph.__dict__.get("_reversed") if graph.directed else None
         self.turned = turned._prepared.find(CudaGraph) if turned is not None else None
+        if self.turned is not None and self.turned.compressed is not None:
+            compressed = self.turned.compressed.turned()
+        self.compressed = compressed
         # Answers stay on the GPU if the graph, or the graph that it reverses, came from a GPU.
         self.follows = "cuda" in (graph.device, "cpu" if turned is None else turned.device)
         given = graph.indptr if self.given is None else self.given[0]
@@ -76,12 +78,18 @@ class CudaGraph:
         graph = self.graph()
         return cupy.asarray(graph.indptr), cupy.asarray(graph.indices)
 
+    @property
+    def numbering(self):
+        """The numbers of the vertices, if the rows are packed; else None."""
+        return None if self.compressed is None else self.compressed.numbering
+
     def refuse_compressed(self):
         """Raise EngineError if the rows are packed: called by what cannot read them."""
         if self.compressed is not None:
             raise EngineError(
-                "this graph's rows are compressed on the GPU, and only searches by plan 'hopwave-gpu' read them so; "
-                "use device='cpu', or G.to('cpu').to('cuda') if the plain rows fit"
+                "this graph's rows are compressed on the GPU, and only searches by plan 'hopwave-gpu', searches from "
+                "many sources without weights, and components read them so; use device='cpu', or "
+                "G.to('cpu').to('cuda') if the plain rows fit"
             )
 
     @made_once
@@ -119,6 +127,8 @@ class CudaGraph:
     @property
     def in_offsets(self):
         """Offsets of the in-neighbours; from whichever order of these is already on the GPU."""
+        if self.compressed is not None:
+            return self.compressed.in_offsets
         return (self.__dict__.get("arranged") or self.columns)[0]
 
     def arc_rows(self, offsets, arcs):
@@ -199,7 +209,7 @@ class Loaded:
     neighbours = property(lambda self: self._rows[1])
     in_offsets = property(lambda self: self._columns[0])
     in_neighbours = property(lambda self: self._columns[1])
-    numbering = property(lambda self: None if self.packed is None else self.packed.numbering)
+    numbering = property(lambda self: self.on_device.numbering)
 
     @property
     def packed(self):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -80,6 +82,33 @@ def test_several_sources_limits_and_traces(place: str) -> None:
     assert found.reached == right.reached and len(found.trace) == right.depth
 
 
+MANY: dict[str, Callable[[hw.Graph, str], Any]] = {
+    "sums": lambda G, device: hw.closeness_centrality(G, device=device).scores,
+    "columns": lambda G, device: hw.harmonic_centrality(G, k=9, seed=1, device=device).scores,
+    "rows": lambda G, device: hw.bfs_many(G, [1, 5, G.n - 1], device=device),
+    "pairs": lambda G, device: np.array(hw.pairs_within(G, 2, device=device)),
+    "pairs from": lambda G, device: np.array(hw.pairs_within(G, 2, [7, 3], device=device)),
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("asked", MANY)
+@pytest.mark.parametrize("name", ["undirected", "directed", "deep"])
+def test_many_sources_of_packed_rows(name: str, asked: str, place: str) -> None:
+    """A deep graph has one block for each source."""
+    graph = hw.generate.grid(150, 3) if name == "deep" else hw.generate.kronecker(9, 8, directed=name == "directed")
+    found, right = MANY[asked](compressed(graph, place), "cuda"), MANY[asked](graph, "cpu")
+    np.testing.assert_array_equal(found.get() if hasattr(found, "get") else found, right)
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("trap", TRAPS)
+def test_components_of_packed_rows(trap: str, place: str) -> None:
+    graph = TRAPS[trap]()
+    right = hw.weakly_connected_components(graph, device="cpu").labels
+    np.testing.assert_array_equal(hw.weakly_connected_components(compressed(graph, place)).labels, right)
+
+
 def test_the_cpu_still_searches_it() -> None:
     graph = hw.generate.kronecker(8, seed=3)
     packed = graph.to("cuda", compressed=True)
@@ -118,6 +147,7 @@ def test_memory_that_runs_out_leaves_the_graph_as_it_was(monkeypatch: pytest.Mon
         monkeypatch.setattr(packed, "_launch", run_out)
         with pytest.raises(EngineError, match="ran out of memory compressing the graph"):
             graph.to("cuda", compressed=True)
+        gc.collect()  # what the error's traceback held
         assert pool.used_bytes() == before
     np.testing.assert_array_equal(hw.bfs(graph, 1).distances.get(), right)
 
