@@ -66,7 +66,7 @@ def test_searches_of_packed_rows(trap: str, place: str) -> None:
     for source in sorted({0, graph.n // 2, graph.n - 1}):
         right = np.array(oracle.distances(graph, source))
         for predecessors in (False, True):
-            found = hw.bfs(packed, source, predecessors=predecessors)
+            found = hw.bfs(packed, source, predecessors=predecessors, device="cuda")
             np.testing.assert_array_equal(found.distances.get(), right)
         assert validate(graph, source, right, found.predecessors.get()).failures == ()
 
@@ -77,7 +77,7 @@ def test_several_sources_limits_and_traces(place: str) -> None:
     packed = compressed(graph, place)
     sources = [0, 17, 4000]
     right = hw.bfs(graph, sources, device="cpu", depth_limit=3)
-    found = hw.bfs(packed, sources, depth_limit=3, trace=True)
+    found = hw.bfs(packed, sources, depth_limit=3, trace=True, device="cuda")
     np.testing.assert_array_equal(found.distances.get(), right.distances)
     assert found.reached == right.reached and len(found.trace) == right.depth
 
@@ -106,7 +106,7 @@ def test_many_sources_of_packed_rows(name: str, asked: str, place: str) -> None:
 def test_components_of_packed_rows(trap: str, place: str) -> None:
     graph = TRAPS[trap]()
     right = hw.weakly_connected_components(graph, device="cpu").labels
-    np.testing.assert_array_equal(hw.weakly_connected_components(compressed(graph, place)).labels, right)
+    np.testing.assert_array_equal(hw.weakly_connected_components(compressed(graph, place), "cuda").labels, right)
 
 
 def test_the_cpu_still_searches_it() -> None:
@@ -119,7 +119,7 @@ def test_the_cpu_still_searches_it() -> None:
 @pytest.mark.parametrize(
     "ask",
     [
-        lambda G: hw.bfs(G, 0, plan="merrill"),
+        lambda G: hw.bfs(G, 0, plan="merrill", device="cuda"),
         lambda G: hw.bfs(G, 0, path_counts=True, device="cuda"),
         lambda G: hw.betweenness_centrality(G, device="cuda"),
     ],
@@ -136,7 +136,7 @@ def test_memory_that_runs_out_leaves_the_graph_as_it_was(monkeypatch: pytest.Mon
     from hopwave.engines.cuda import packed
 
     graph = hw.generate.kronecker(12, seed=3).to("cuda")
-    right, pool = hw.bfs(graph, 1).distances.get(), cupy.get_default_memory_pool()
+    right, pool = hw.bfs(graph, 1, device="cuda").distances.get(), cupy.get_default_memory_pool()
     before = pool.used_bytes()
     for call in ("measure_groups", "place_groups", "pack_groups"):
 
@@ -149,7 +149,7 @@ def test_memory_that_runs_out_leaves_the_graph_as_it_was(monkeypatch: pytest.Mon
             graph.to("cuda", compressed=True)
         gc.collect()  # what the error's traceback held
         assert pool.used_bytes() == before
-    np.testing.assert_array_equal(hw.bfs(graph, 1).distances.get(), right)
+    np.testing.assert_array_equal(hw.bfs(graph, 1, device="cuda").distances.get(), right)
 
 
 def test_wrong_options_are_refused() -> None:
