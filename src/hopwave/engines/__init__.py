@@ -386,9 +386,9 @@ def _gpu_builder() -> csr.Builder:
     return found
 
 
-def _gpu_compressor() -> Callable[[Any, int | None], None]:
+def _gpu_compressor() -> csr.Compressor:
     engine("cuda")
-    found: Callable[[Any, int | None], None] = import_module("hopwave.engines.cuda.compressed").compress
+    found: csr.Compressor = import_module("hopwave.engines.cuda.compressed")
     return found
 
 

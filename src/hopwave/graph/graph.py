@@ -301,28 +301,25 @@ class Graph(GraphEdges):
         'cpu'
         """
         one_of("device", device, ("cpu", "cuda"))
-        if compressed or memory_limit is not None:
-            return self._compressed(device, memory_limit)
-        if device == self._device:
+        memory_limit = check_bytes("memory_limit", memory_limit, least=0)
+        compressed = flag("compressed", compressed) or memory_limit is not None
+        if compressed and device != "cuda":
+            raise GraphError(f"device={device!r} has no compressed rows; use device='cuda', or leave out compressed=")
+        if device == self._device and not compressed:
             return self
         gpu = self._gpu
-        if device == "cuda" and gpu is None:
-            column = builders["cuda"]().column
-            gpu = Rows(*(None if part is None else column(part, "rows") for part in self._rows))
         graph = Graph.__new__(Graph)
-        host = self._host if device == "cuda" else self._rows
+        host = self._host if device == "cuda" and not compressed else self._rows
         transpose = self._columns if self._directed else None
+        if device == "cuda" and (gpu is None or compressed):
+            builder, compressor = builders["cuda"](), compressors["cuda"]()
+            graph._set(host, None, self._directed, self._labels, device, self._order, transpose)
+            if compressed:
+                compressor.compress(graph, memory_limit)
+            if compressed or compressor.compress_if_needed(graph):
+                return graph
+            gpu = Rows(*(None if part is None else builder.column(part, "rows") for part in self._rows))
         graph._set(host, gpu, self._directed, self._labels, device, self._order, transpose)
-        return graph
-
-    def _compressed(self, device: str, memory_limit: int | None) -> Graph:
-        if device != "cuda":
-            raise GraphError(f"device={device!r} has no compressed rows; use device='cuda', or leave out compressed=")
-        memory_limit = check_bytes("memory_limit", memory_limit, least=0)
-        graph = Graph.__new__(Graph)
-        graph._set(self._rows, None, self._directed, self._labels, "cuda", self._order, self._columns)
-        builders["cuda"]()  # engines register what they have when they are first asked for
-        compressors["cuda"]()(graph, memory_limit)
         return graph
 
     def without_weights(self) -> Graph:

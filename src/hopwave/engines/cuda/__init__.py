@@ -80,7 +80,7 @@ class Engine(NoOperations):
 
     @staticmethod
     def _on_device(graph: Graph) -> Any:
-        from hopwave.engines.cuda.graph import uploaded
+        from hopwave.engines.cuda.compressed import uploaded
 
         return uploaded(graph)
 

@@ -6,21 +6,26 @@ sorts the arcs, and packs them.
 
 from __future__ import annotations
 
+import logging
 from copy import copy
 from itertools import pairwise
 
 import cupy
 import numpy as np
 
-from hopwave.engines.cuda import buffers, build, policy
+from hopwave.engines.cuda import buffers, build, footprint, policy
 from hopwave.engines.cuda.errors import LESS_MEMORY, explained
 from hopwave.engines.cuda.graph import CudaGraph
+from hopwave.engines.cuda.graph import uploaded as plain
 from hopwave.engines.cuda.launch import WARP, kernels, offset_type
 from hopwave.engines.cuda.numbering import ByDegree
 from hopwave.engines.cuda.packed import HEADER, PackedRows
+from hopwave.engines.ledger import Ask, Shape
+from hopwave.errors import amount
 
-SORTING = 24  # bytes per arc that is sorted
-MOST_ARCS = 1 << 30  # of a pass
+log = logging.getLogger("hopwave")
+BFS = Ask("bfs")
+FEW_ARCS = 1 << 27  # every GPU can hold them, and asking how much is free takes as long as a small search
 UPLOADED = 1 << 26  # arcs that are uploaded at a time
 
 
@@ -42,8 +47,9 @@ class CompressedRows:
     def _packed(self, indptr, indices, lengths, limit):
         places = build.offsets_of(lengths[self.numbering.ids], self.n, np.int64)
         offsets, packed = cupy.asarray(indptr), PackedRows(self.m, limit)
-        at_once = min(MOST_ARCS, max(policy.LEAST_ARCS, buffers.free_memory() // (2 * SORTING)))
-        for first, last, begin, end in build.stretches(places, self.m, at_once):
+        coming = 4 * self.m if limit is None else min(limit, 4 * self.m)
+        at_once = min(policy.PACKED_ARCS[1], (buffers.free_memory() - coming) // policy.PACKING)
+        for first, last, begin, end in build.stretches(places, self.m, max(policy.PACKED_ARCS[0], at_once)):
             keys = cupy.empty(end - begin, np.uint64)
             for v, w, here, there in parts(indptr, self.m):
                 some = cupy.asarray(indices[here:there])
@@ -82,6 +88,29 @@ def compress(graph, memory_limit=None):
     """Keep packed rows with a graph, for what runs on them on the GPU."""
     with explained("compressing the graph", graph, LESS_MEMORY):
         graph._prepared.keep(CudaGraph(graph, CompressedRows(graph, memory_limit)))
+
+
+def compress_if_needed(graph):
+    """Compress a graph whose plain rows do not fit into the free memory. Returns whether it is compressed."""
+    if graph.m < FEW_ARCS:
+        return False
+    shape, free = Shape(graph.n, graph.m, graph.directed, graph.indptr.dtype.itemsize), buffers.free_memory()
+    needed = footprint.footprint(shape, BFS).peak
+    found = None if needed <= free else footprint.in_fewer_bits(shape, BFS, free, graph.indptr)
+    if found is None:
+        return False
+    rest = "" if found[1] is None else f"; all but {amount(found[1])} of them stay on the host"
+    words = "a search of this graph needs %s on the GPU, and %s are free: its rows are compressed%s"
+    log.warning(words, amount(needed), amount(free), rest)
+    compress(graph, found[1])
+    return True
+
+
+def uploaded(graph):
+    """The arrays of a graph on the GPU, kept with it: compressed rows if the plain ones do not fit."""
+    if graph._gpu is None and graph._prepared.find(CudaGraph) is None:
+        compress_if_needed(graph)
+    return plain(graph)
 
 
 def parts(indptr, m):

@@ -33,6 +33,7 @@ BYTES_PER_ARC = 4.1  # a neighbour, and lists of the pieces that long rows are c
 BYTES_PER_VERTEX = 72  # offset 8, degree 6, hub 4, queue 4, number and id 8, answer 16, bitmaps 1, validation 25
 PACKED_PER_VERTEX = 44  # the same with packed rows: an answer is validated in stretches of rows
 DRAWN_ARCS = 1 << 27, 3 << 29  # least and most arcs that are drawn, sorted and packed at a time
+SPARE = 1 << 32  # bytes that stay free while rows are packed
 PACKING = 20  # bytes per vertex while rows are packed
 CHECKED_ROWS = 1 << 26  # rows that are validated at a time
 BUILDING = 48, 24  # peak while building: bytes per vertex, bytes per arc of one sorted part
@@ -164,7 +165,7 @@ class Rows:
         """Draw the edges again for every stretch of rows; sort its arcs, and pack them."""
         self.packed = PackedRows(self.m, limit)
         coming = self.m * packed_bits(self.vertices.bit_length() - 1, self.edges // self.vertices) / 8
-        at_once = int(buffers.free_memory() - coming) // BUILDING[1]
+        at_once = int(buffers.free_memory() - coming - SPARE) // BUILDING[1]
         at_once = max(DRAWN_ARCS[0], min(DRAWN_ARCS[1], at_once))
         for first, last, begin, end in build.stretches(self.offsets, self.m, at_once):
             keys, filled = cupy.empty(end - begin, np.uint64), build.zeros(1, np.uint64)
