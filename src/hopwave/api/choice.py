@@ -14,6 +14,7 @@ from hopwave.engines.ledger import Ask, Shape
 from hopwave.errors import EngineError, PlanError, too_large
 from hopwave.executors import DealtEngine, RemoteEngine, check_executor
 from hopwave.graph import Graph
+from hopwave.graph.csr import ASK_FROM
 from hopwave.planning.catalogue import CATALOGUE
 from hopwave.planning.catalogue import plan as named_plan
 from hopwave.planning.jobs import BetweennessJob, SearchJob
@@ -25,7 +26,7 @@ MIN_SEARCHED_ARCS_FOR_GPU = 1 << 32  # searches × arcs, for many searches
 MIN_WEIGHTED_ARCS_FOR_GPU = 1 << 28  # searches × arcs, for many searches along weights, which cost a CPU more per arc
 MIN_BETWEENNESS_ARCS_FOR_GPU = 1 << 28  # sources × arcs, for betweenness
 ON_PACKED_ROWS = ("sweep", "components", "shortest_path")  # operations for which a GPU may compress the rows
-MIN_ARCS_TO_ASK = 1 << 27  # every GPU can hold fewer arcs, and asking how much is free takes as long as a small search
+MIN_ARCS_TO_ASK = ASK_FROM
 
 WEIGHTED_PLAN = "brandes-dijkstra"  # for betweenness along weights
 DENSE_DEGREE = 16  # from this mean degree on, a pull on a CPU skips most of its rows, and pays sooner

@@ -96,6 +96,7 @@ def _of_engines() -> Builder:
 
 # How to get the builder of a device. Engines register theirs here, so that this module need not know them.
 builders: dict[str, Callable[[], Builder]] = {"cuda": _of_engines}
+ASK_FROM = 1 << 27  # arcs: every GPU holds fewer, and asking how much is free takes as long as a small search
 compressors: dict[str, Callable[[], Compressor]] = {}  # registered with the builder
 
 

@@ -26,7 +26,7 @@ from hopwave.errors import GraphError
 from hopwave.graph import construct, reshape
 from hopwave.graph.arrays import Order
 from hopwave.graph.columns import constructor_of, label_column, object_array
-from hopwave.graph.csr import Combine, Rows, builders, compressors, is_ascending
+from hopwave.graph.csr import ASK_FROM, Combine, Rows, builders, compressors, is_ascending
 from hopwave.graph.edges import GraphEdges
 from hopwave.system.optional import optional
 
@@ -312,11 +312,11 @@ class Graph(GraphEdges):
         host = self._host if device == "cuda" and not compressed else self._rows
         transpose = self._columns if self._directed else None
         if device == "cuda" and (gpu is None or compressed):
-            builder, compressor = builders["cuda"](), compressors["cuda"]()
+            builder = builders["cuda"]()
             graph._set(host, None, self._directed, self._labels, device, self._order, transpose)
             if compressed:
-                compressor.compress(graph, memory_limit)
-            if compressed or compressor.compress_if_needed(graph):
+                compressors["cuda"]().compress(graph, memory_limit)
+            if compressed or (self._m >= ASK_FROM and compressors["cuda"]().compress_if_needed(graph)):
                 return graph
             gpu = Rows(*(None if part is None else builder.column(part, "rows") for part in self._rows))
         graph._set(host, gpu, self._directed, self._labels, device, self._order, transpose)

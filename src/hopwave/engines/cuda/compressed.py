@@ -22,10 +22,10 @@ from hopwave.engines.cuda.numbering import ByDegree
 from hopwave.engines.cuda.packed import HEADER, PackedRows
 from hopwave.engines.ledger import Ask, Shape
 from hopwave.errors import amount
+from hopwave.graph.csr import ASK_FROM
 
 log = logging.getLogger("hopwave")
 BFS = Ask("bfs")
-FEW_ARCS = 1 << 27  # every GPU can hold them, and asking how much is free takes as long as a small search
 UPLOADED = 1 << 26  # arcs that are uploaded at a time
 
 
@@ -92,8 +92,6 @@ def compress(graph, memory_limit=None):
 
 def compress_if_needed(graph):
     """Compress a graph whose plain rows do not fit into the free memory. Returns whether it is compressed."""
-    if graph.m < FEW_ARCS:
-        return False
     shape, free = Shape(graph.n, graph.m, graph.directed, graph.indptr.dtype.itemsize), buffers.free_memory()
     needed = footprint.footprint(shape, BFS).peak
     found = None if needed <= free else footprint.in_fewer_bits(shape, BFS, free, graph.indptr)
@@ -108,7 +106,7 @@ def compress_if_needed(graph):
 
 def uploaded(graph):
     """The arrays of a graph on the GPU, kept with it: compressed rows if the plain ones do not fit."""
-    if graph._gpu is None and graph._prepared.find(CudaGraph) is None:
+    if graph.m >= ASK_FROM and graph._gpu is None and graph._prepared.find(CudaGraph) is None:
         compress_if_needed(graph)
     return plain(graph)
 

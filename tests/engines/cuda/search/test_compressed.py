@@ -102,6 +102,18 @@ def test_many_sources_of_packed_rows(name: str, asked: str, place: str) -> None:
 
 
 @pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("directed", [False, True])
+def test_betweenness_on_packed_rows(directed: bool, place: str) -> None:
+    graph = hw.generate.kronecker(8, 8, seed=3, directed=directed)
+    packed = compressed(graph, place)
+    for asked in ({"sources": [3]}, {"sources": [3, 77, 200], "targets": [5, 9, 100]}, {"k": 20, "seed": 1}):
+        found = hw.betweenness_centrality(packed, device="cuda", **asked)
+        assert "wide" in found.plan.name
+        right = hw.betweenness_centrality(graph, device="cpu", **asked)
+        np.testing.assert_allclose(found.scores.get(), right.scores, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("trap", TRAPS)
 def test_components_of_packed_rows(trap: str, place: str) -> None:
     graph = TRAPS[trap]()
@@ -121,13 +133,16 @@ def test_the_cpu_still_searches_it() -> None:
     [
         lambda G: hw.bfs(G, 0, plan="merrill", device="cuda"),
         lambda G: hw.bfs(G, 0, path_counts=True, device="cuda"),
-        lambda G: hw.betweenness_centrality(G, device="cuda"),
+        lambda G: hw.betweenness_centrality(G, plan="hopwave-block", device="cuda"),
+        lambda G: hw.edge_betweenness_centrality(G, device="cuda"),
+        lambda G: hw.strongly_connected_components(G, device="cuda"),
+        lambda G: hw.is_bipartite(hw.generate.grid(9, 9).to("cuda", compressed=True), device="cuda"),
     ],
-    ids=["another plan", "path counts", "betweenness"],
+    ids=["another plan", "path counts", "another regime", "edges", "strong components", "sides"],
 )
 def test_what_does_not_run_on_packed_rows_says_so(ask: Any) -> None:
     with pytest.raises(EngineError, match=r"rows are compressed on the GPU.* use device='cpu'"):
-        ask(hw.generate.kronecker(8, seed=3).to("cuda", compressed=True))
+        ask(hw.generate.kronecker(8, seed=3, directed=True).to("cuda", compressed=True))
 
 
 def test_memory_that_runs_out_leaves_the_graph_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
