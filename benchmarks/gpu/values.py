@@ -62,7 +62,6 @@ def hopwave(lines: list[Record]) -> Record:
 def scale(lines: list[Record]) -> Record:
     """A row for each scale and kind of rows, and one for each graph of a file."""
     order = ("plain", "compressed", "across the bus")
-    before = {"rows": "plain", "host bytes per arc": 0.0, "Graph500 GTEPS": None}
-    found = [before | line for line in lines if "scale" in line]
+    found = [line for line in lines if "scale" in line]
     found.sort(key=lambda line: (line["scale"], order.index(line["rows"])))
     return {"rows": found, "graphs": sorted((line for line in lines if "graph" in line), key=lambda line: line["arcs"])}
