@@ -16,7 +16,7 @@ from hopwave.algorithms.tables import with_unit_lengths
 from hopwave.api.arguments import check_distance, in_direction, listed_vertices, vertex_ids
 from hopwave.api.choice import distance_engine
 from hopwave.api.shortest_paths import sssp
-from hopwave.api.weights import own_lengths, per_vertex, takes_weights
+from hopwave.api.weights import own_lengths, per_vertex
 from hopwave.arrays import on_host
 from hopwave.checks.numbers import is_number, is_whole
 from hopwave.errors import GraphError
@@ -28,7 +28,6 @@ from hopwave.results.accessibility import Accessibility, Isochrone, NearestOf
 Fade = Callable[[Floats], npt.ArrayLike]
 
 
-@takes_weights
 def accessibility(
     G: Any,
     values: Any = None,
@@ -119,7 +118,6 @@ def accessibility(
     return Accessibility(np.ascontiguousarray(found[:, :c]), counts, limits, names, ids, graph)
 
 
-@takes_weights
 def nearest_of(
     G: Any,
     facilities: Iterable[Any],
@@ -188,7 +186,6 @@ def nearest_of(
     return NearestOf(d, found, graph)
 
 
-@takes_weights
 def isochrone(
     G: Any,
     source: Any,
