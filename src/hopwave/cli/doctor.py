@@ -119,7 +119,7 @@ class Kernels:
 
 def _kernels(found: tuple[Device, ...]) -> Kernels | None:
     """The kernels compiled for the GPU; None without a usable GPU."""
-    if not any(device.name == "cuda" and device.available for device in found):
+    if not any(device.kind == "cuda" and device.available for device in found):
         return None
     from hopwave.engines.cuda import kernel_files, nvrtc
     from hopwave.engines.cuda.instances import all_instances
@@ -145,7 +145,7 @@ class Room:
 
 def _room(found: tuple[Device, ...]) -> Room | None:
     """What the GPU's free memory holds; None without a usable GPU."""
-    if not any(device.name == "cuda" and device.available for device in found):
+    if not any(device.kind == "cuda" and device.available for device in found):
         return None
     from hopwave.engines.cuda.buffers import free_memory
     from hopwave.engines.cuda.kronecker import MOST_SCALE, bytes_needed
