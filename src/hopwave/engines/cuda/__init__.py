@@ -299,8 +299,6 @@ class Engine(NoOperations):
             return sampled_paths.PathSampling(graph, self._on_device(graph), job)
 
     def regime(self, graph: Graph, job: BetweennessJob, plan: Plan) -> tuple[str, str] | None:
-        if self._on_device(graph).compressed is not None:
-            return "wide", "it reads compressed rows"
         loaded = self.load(graph, plan)
         with explained("choosing a regime", graph, LESS_MEMORY):
             return _betweenness(plan).choose(loaded, job)

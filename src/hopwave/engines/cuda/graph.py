@@ -88,8 +88,8 @@ class CudaGraph:
         if self.compressed is not None:
             raise EngineError(
                 "this graph's rows are compressed on the GPU, and only searches by plan 'hopwave-gpu', searches from "
-                "many sources without weights, components, and betweenness by plan 'hopwave-wide' read them so; use "
-                "device='cpu', or G.to('cpu').to('cuda') if the plain rows fit"
+                "many sources without weights, and components read them so; use device='cpu', or "
+                "G.to('cpu').to('cuda') if the plain rows fit"
             )
 
     @made_once
@@ -214,7 +214,7 @@ class Loaded:
     @property
     def packed(self):
         """The packed rows, if the graph has them and the plan runs in one launch, which reads them; else None."""
-        one_launch = self.plan.regime == "wide" or (self.plan.loop == "device" and isinstance(self.plan.rule, Growing))
+        one_launch = self.plan.loop == "device" and isinstance(self.plan.rule, Growing)
         return self.on_device.compressed if one_launch and self.device.cooperative else None
 
     def ready(self):

@@ -102,20 +102,6 @@ def test_many_sources_of_packed_rows(name: str, asked: str, place: str) -> None:
 
 
 @pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize("directed", [False, True])
-def test_betweenness_on_packed_rows(directed: bool, place: str) -> None:
-    import cupy
-
-    graph = hw.generate.kronecker(8, 8, seed=3, directed=directed)
-    packed = compressed(graph, place)
-    for asked in ({"sources": [3]}, {"sources": [3, 77, 200], "targets": [5, 9, 100]}, {"k": 20, "seed": 1}):
-        found = hw.betweenness_centrality(packed, device="cuda", **asked)
-        assert "wide" in found.plan.name
-        right = hw.betweenness_centrality(graph, device="cpu", **asked)
-        np.testing.assert_allclose(cupy.asnumpy(found.scores), right.scores, rtol=1e-12, atol=1e-12)
-
-
-@pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("trap", TRAPS)
 def test_components_of_packed_rows(trap: str, place: str) -> None:
     graph = TRAPS[trap]()

@@ -14,7 +14,7 @@ from hopwave import engines
 from hopwave.engines.cuda import nvrtc
 from hopwave.engines.cuda.betweenness import regimes
 from hopwave.engines.cuda.buffers import allocate
-from hopwave.engines.cuda.launch import NULL, OFFSETS, expression
+from hopwave.engines.cuda.launch import NULL, expression
 from hopwave.engines.cuda.prepared_launch import PreparedLaunch
 from hopwave.engines.cuda.records import address, filled, record
 from hopwave.engines.cuda.reports import Report
@@ -35,7 +35,7 @@ WIDE = record(
 
 def instances():
     """Every kernel of the wide regime: header and name expression."""
-    for offset in OFFSETS.values():
+    for offset in ("int", "long long"):
         yield HEADER, kernel_name(offset)
 
 
@@ -108,12 +108,7 @@ class Wide:
         self.job, self._make_block_regime, self._block_regime = job, block_regime, None
         self.size = regimes.rounds(m, k, 1)
         self.buffers = buffers(loaded)
-        self.numbering = loaded.on_device.numbering  # if the rows are packed: all arrays of the kernel are by number
-        if self.numbering is not None and job.edges:
-            loaded.on_device.refuse_compressed()
         self.targets = None if job.targets is None else cupy.asarray(job.targets.view(np.uint8))
-        if self.targets is not None and self.numbering is not None:
-            self.targets = self.targets[self.numbering.ids]
         # One level more than the kernel takes, so that the kernel notices deeper searches.
         limit = min(NO_LIMIT if job.cutoff is None else job.cutoff, self.buffers.max_levels + 1)
         # Scores of arcs are in the graph's own order.
@@ -129,12 +124,7 @@ class Wide:
 
     def add(self, sources, total):
         """Add these sources' scores to total; return both sides of their certificates."""
-        if self.numbering is None:
-            return np.array([self._add(int(source), total) for source in sources]).reshape(-1, 2)
-        numbers, mine = self.numbering.numbers, cupy.zeros_like(total)
-        found = [self._add(source, mine) for source in numbers[cupy.asarray(sources)].tolist()]
-        total += mine.reshape(-1, len(numbers))[:, numbers].ravel()
-        return np.array(found).reshape(-1, 2)
+        return np.array([self._add(int(source), total) for source in sources]).reshape(-1, 2)
 
     def _add(self, source, total):
         told = self.buffers.run(total=total.data.ptr, source=source, **self.options)
