@@ -29,7 +29,16 @@ from benchmarks.sanitize.linalg import (
     sequences,
     waves,
 )
-from benchmarks.sanitize.questions import chosen_vertices, compressed, connected, cores, deep, made_of_arcs, triangles
+from benchmarks.sanitize.questions import (
+    chosen_vertices,
+    compressed,
+    connected,
+    cores,
+    deep,
+    made_of_arcs,
+    tables,
+    triangles,
+)
 from benchmarks.sanitize.searches import (
     after_pulls,
     filled,
@@ -275,6 +284,7 @@ PARTS: dict[str, Part] = {  # a run without a tool takes them in this order; a t
     "many, one block each": deep,
     "many": many,
     "many, weighted": many_weighted,
+    "tables": tables,
     "teams": teams,
     "teams along weights": teams_along_weights,
     "sampled paths": sampled_paths,

@@ -1,7 +1,5 @@
 """Reduced betweenness beside the run without reduction, on random graphs that have much to remove.
 
-    python tests/fuzz/reductions.py COUNT [--seed N]
-
 Trees, cacti, cycles, theta graphs, parallel chains, twins, blocks, and mixtures of them, connected or not; hops and
 lengths with ties; vertices and edges; demand, endpoints, scales, subsets. A score may differ by 1e-11 of the largest
 one, and by 1e-9 of itself.
@@ -9,12 +7,15 @@ one, and by 1e-9 of itself.
 
 from __future__ import annotations
 
-import argparse
 import itertools
+import random
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import networkx as nx
 import numpy as np
+from difference import Attempt
 
 import hopwave as hw
 from hopwave.algorithms import reduction
@@ -151,11 +152,12 @@ def compare(seed: int) -> None:
         assert np.allclose(first, list(theirs.values()), rtol=1e-9, atol=1e-11 * max(1.0, first.max(initial=0.0))), seed
 
 
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser()
-    parser.add_argument("count", type=int)
-    parser.add_argument("--seed", type=int, default=0)
-    given = parser.parse_args()
-    for one in range(given.seed, given.seed + given.count):
-        compare(one)
-    print(f"{given.count:,} graphs: every score as without reduction")
+def inputs(draw: random.Random, folder: Path) -> Iterator[Attempt]:
+    """One graph after another: see difference.py."""
+
+    def attempt() -> int:
+        compare(draw.randrange(1 << 40))
+        return 2
+
+    while True:
+        yield attempt

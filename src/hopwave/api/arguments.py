@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from hopwave.algorithms.draws import check_sample
 from hopwave.arrays import on_host
-from hopwave.checks.numbers import is_whole
+from hopwave.checks.numbers import is_real, is_whole
 from hopwave.checks.options import one_of
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
@@ -158,6 +158,8 @@ def per_vertex(graph: Graph, name: str, values: Any) -> npt.NDArray[np.float64]:
     if isinstance(values, Mapping):
         found = np.zeros(graph.n)
         for vertex, value in values.items():
+            if not is_real(type(value)):
+                raise GraphError(f"{name}[{vertex!r}] is {value!r}, which is not a number; give one, or leave it out")
             found[graph.index(vertex)] = value
     else:
         try:
