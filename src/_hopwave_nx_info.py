@@ -66,6 +66,7 @@ GROUPS: tuple[tuple[str, dict[str, str], str], ...] = (
         {},
         "dijkstra_path dijkstra_path_length bidirectional_dijkstra",
     ),
+    ("In hops, or along an edge attribute; equally long paths in NetworkX's order.", {}, "shortest_simple_paths"),
     (
         "In hops, 64 sources per machine word, or along an edge attribute, one source per thread.",
         PLACE,

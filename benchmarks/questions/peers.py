@@ -100,6 +100,16 @@ ANSWERS: dict[str, dict[str, Prepare]] = {
         "SciPy": by_scipy(csgraph.connected_components, directed=False),
     },
     "degree_centrality": {"igraph": by_igraph("degree")},
+    "distance_table": {
+        "igraph": by_igraph("distances", source=lambda case: case.sources, target=lambda case: case.sources)
+    },
+    "isochrone": {"igraph": by_igraph("neighborhood", first, order=2)},
+    "k_shortest_paths": {"igraph": by_igraph("get_k_shortest_paths", first, second, k=8)},
+    "nearest": {"SciPy": by_scipy(csgraph.dijkstra, graph="weighted", indices=first)},
+    "nearest_of": {
+        "SciPy": by_scipy(csgraph.dijkstra, indices=lambda case: case.sources, unweighted=True, min_only=True)
+    },
+    "percolation_centrality": {"NetworkX": by_networkx("percolation_centrality")},
     "diameter": {"igraph": by_igraph("diameter", graph="middle")},
     "distance_blocks": {"igraph": by_igraph("distances", graph="small")},
     "edge_betweenness_centrality": {"igraph": by_igraph("edge_betweenness", sources=lambda case: case.sources[:16])},

@@ -31,7 +31,7 @@ from benchmarks.questions.calls import ARGUMENTS, GRAPHS, METHODS, Case, call, q
 from benchmarks.setting import hw
 
 BEFORE, ROUNDS, SECONDS = 2, 5, 0.12
-LONGEST = {"one": 6, "all": 4, "gpu": 4, "peer": 6}  # seconds that one question may take altogether
+LONGEST = {"one": 5, "all": 2.5, "gpu": 2.5, "peer": 20}  # seconds that one question may take altogether
 FOR_THE_GPU = 3  # cores that processes of one core leave to it
 LINES = 3  # of a profile
 PEERS_SCALE = 15  # of the large graph: one of their calls takes seconds
@@ -162,7 +162,7 @@ def write(lines: Any, row: dict[str, Any]) -> None:
     print({key: value for key, value in row.items() if key not in ("where", "digest", "words", "n", "m")}, flush=True)
 
 
-def here(folder: Path, seconds: float = 200) -> None:
+def here(folder: Path, seconds: float = 100) -> None:
     """One core, all cores and the GPU of this machine, each kind in processes of its own; `seconds` for each half."""
     folder.mkdir(exist_ok=True)
     began = time.perf_counter()

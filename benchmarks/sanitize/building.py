@@ -125,12 +125,14 @@ def one_level(part: Any, graph: hw.Graph, root: int) -> Iterator[str]:
     near = near[near != root]  # the root is visited already
     start = xp.zeros(words, np.uint64)
     start[root // 64] = np.uint64(1 << root % 64)
-    heads, tails = (on_host(array) for array in part.push(xp.array([root]), start.copy()))
-    if not (np.array_equal(np.sort(heads), near) and (tails == root).all()):
-        yield f"pushed, {heads.dtype}"
-    found, _ = part.pull(0, start.copy(), start, xp.zeros(64 * words, part.tails.dtype))
-    if found != len(near):
-        yield f"pulled, {heads.dtype}"
+    for how in ({}, {"two_phase": True})[: 1 + (part.device == "cuda")]:
+        heads, tails = (on_host(array) for array in part.push(xp.array([root]), start.copy(), **how))
+        if not (np.array_equal(np.sort(heads), near) and (tails == root).all()):
+            yield f"pushed, {heads.dtype} {how}"
+    for how in ({}, {"compacted": True})[: 1 + (part.device == "cuda")]:
+        found, _ = part.pull(0, start.copy(), start, xp.zeros(64 * words, part.tails.dtype), **how)
+        if found != len(near):
+            yield f"pulled, {heads.dtype} {how}"
     for kind in (np.int32, np.int64):
         ids = xp.asarray(near.astype(np.int64))
         parent = xp.full(graph.n, -1, kind)

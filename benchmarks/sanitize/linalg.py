@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
@@ -37,7 +39,17 @@ def powers(graph: hw.Graph) -> dict[str, Callable[[], Any]]:
         "eigenvector": lambda: algorithms.eigenvector_centrality(A, **start),
         "weighted eigenvector": lambda: algorithms.eigenvector_centrality(W, **start),
         "katz": lambda: algorithms.katz_centrality(W, 1e-4, own, device="cuda"),
+        "hits": lambda: algorithms.hits(A, tol=rough, device="cuda")[0],
+        "pagerank in float32": lambda: narrow(la.Matrix.from_graph(graph), max(near, 1e-6)),
     }
+
+
+def narrow(A: Any, tol: float) -> Any:
+    """PageRank that reads ranks in float32, as on large matrices."""
+    from hopwave.engines.cuda.linalg import power as rounds
+
+    with patch.object(rounds, "POWER", replace(rounds.POWER, short_row=0, hot_arcs=0)):
+        return algorithms.pagerank(A, tol=tol, device="cuda")
 
 
 def waves(*names: str) -> Part:

@@ -29,7 +29,7 @@ from benchmarks.sanitize.linalg import (
     sequences,
     waves,
 )
-from benchmarks.sanitize.questions import chosen_vertices, connected, cores, deep, made_of_arcs, triangles
+from benchmarks.sanitize.questions import chosen_vertices, connected, cores, deep, made_of_arcs, tables, triangles
 from benchmarks.sanitize.searches import (
     after_pulls,
     filled,
@@ -273,6 +273,7 @@ PARTS: dict[str, Part] = {  # a run without a tool takes them in this order; a t
     "many, one block each": deep,
     "many": many,
     "many, weighted": many_weighted,
+    "tables": tables,
     "teams": teams,
     "teams along weights": teams_along_weights,
     "sampled paths": sampled_paths,

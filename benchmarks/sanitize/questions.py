@@ -11,16 +11,18 @@ from scipy.sparse.csgraph import connected_components
 
 import hopwave as hw
 from benchmarks.sanitize.graphs import lengths, same, tiny, traps
+from hopwave import generate
 from hopwave.api.validate import validate
 
 
 def connected() -> Iterator[str]:
     """Strong components, and the sides of a bipartite graph."""
-    for where, graph in traps().items():
+    rings = hw.Graph.from_edges([*range(12), 0, 3], [1, 2, 0, 4, 5, 6, 3, 8, 9, 10, 11, 7, 3, 7], directed=True)
+    for where, graph in (traps() | {"rings": rings}).items():  # components of rings need searches and colours
         right = connected_components(graph.to_scipy(), directed=graph.directed, connection="strong")[0]
         if hw.strongly_connected_components(graph, device="cuda").count != right:
             yield f"strong components of {where}"
-        bipartite = "kronecker" not in where and where != "loops"
+        bipartite = "kronecker" not in where and where not in ("loops", "rings")
         if hw.is_bipartite(graph, device="cuda") != bipartite:
             yield f"sides of {where}"
 
@@ -105,6 +107,26 @@ def made_of_arcs() -> Iterator[str]:
         for target in np.flatnonzero(np.isfinite(row))[:3].tolist():
             if hw.shortest_path(weighted, 0, target, device="cuda")[-1] != target:
                 yield f"path along weights on {where}"
+
+
+def tables() -> Iterator[str]:
+    """Distances to some targets, and sums of values within limits, by blocks and by teams of blocks."""
+    graphs = {**traps(), "wide levels": generate.uniform(4000, 8, seed=1)}  # few sources of it get several blocks each
+    for where, graph in graphs.items():
+        weighted = graph.with_weights(lengths(graph))
+        sources = np.array([0, 7]) if where == "wide levels" else np.arange(0, graph.n, 1 + graph.n // 5)
+        targets, values = np.arange(0, graph.n, 2), 1.0 + np.arange(graph.n) % 3
+        far = hw.sssp_many(weighted, sources, device="reference")
+        if not same(hw.distance_table(weighted, sources, targets, device="cuda").values, far[:, targets]):
+            yield f"table of {where}"
+        within = np.stack([((far <= limit) * values).sum(1) for limit in (3.0, 9.0)], 1)
+        found = hw.accessibility(weighted, values, limit=[3.0, 9.0], sources=sources, device="cuda").sums
+        if not same(found[:, 0], within):
+            yield f"sums within limits of {where}"
+        faded = (np.exp(-far / 4.0) * values).sum(1)
+        found = hw.accessibility(weighted, values, decay=("exponential", 4.0), sources=sources, device="cuda").sums
+        if not same(found[:, 0, 0], faded):
+            yield f"sums that fade of {where}"
 
 
 def deep() -> Iterator[str]:

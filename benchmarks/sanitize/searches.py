@@ -176,6 +176,9 @@ def overflow_of_turbobc(plan: str, wider: bool) -> Part:
                 found = hw.betweenness_centrality(graph, sources=[0], plan=plan, device="cuda")
                 if not np.isfinite(found.scores).all():
                     yield f"{plan} on layers"
+            arcs = hw.edge_betweenness_centrality(graphs[0], sources=[0], plan=plan, device="cuda")
+            if not np.isfinite(arcs.scores).all():
+                yield f"edges by {plan} on layers"
 
     return part
 

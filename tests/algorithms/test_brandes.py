@@ -88,7 +88,7 @@ SEEDS = {
 
 
 @pytest.mark.parametrize("kind", SEEDS)
-@pytest.mark.parametrize(("n", "k"), [(1, 0), (5, 1), (10, 3), (10, 9), (100, 7), (1000, 40), (40_000, 25)])
+@pytest.mark.parametrize(("n", "k"), [(2, 1), (5, 1), (10, 3), (10, 9), (100, 7), (1000, 40), (40_000, 25)])
 def test_sources_are_drawn_as_networkx_draws_them(kind: str, n: int, k: int) -> None:
     for seed in (0, 1, 42, 2**31):
         right = create_py_random_state(int(seed) if kind == "numpy int" else SEEDS[kind](seed)).sample(range(n), k)
@@ -124,10 +124,14 @@ def test_all_sources() -> None:
     assert generator.random() == random.Random(1).random(), "nothing is drawn where nothing is left out"
 
 
-@pytest.mark.parametrize("k", [-1, 8, 2.0, True, "3"])
+@pytest.mark.parametrize("k", [-1, 0, 8, 2.0, True, "3"])
 def test_refused_sample_sizes(k: Any) -> None:
-    with pytest.raises(GraphError, match=r"k=.* sources cannot be drawn from 7 vertices"):
+    sentence = r"k=.* sources cannot be drawn from 7 vertices; give a whole number from 1 to 7, or None for all"
+    with pytest.raises(GraphError, match=sentence):
         draw_sources(7, k, 1)
+    for ask in (hw.betweenness_centrality, hw.closeness_centrality, hw.average_shortest_path_length):
+        with pytest.raises(GraphError, match=sentence):
+            ask(generate.path(7), k=k)
 
 
 @pytest.mark.parametrize("seed", ["one", 1.5, [1]])

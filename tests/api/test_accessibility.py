@@ -64,6 +64,8 @@ def test_columns_by_name_and_what_has_no_value() -> None:
     assert table.loc["c"].to_dict() == {"jobs within 15": 40.0, "rent within 15": 16.0}
     assert found.to_polars().columns == ["vertex", "jobs within 15", "rent within 15"]
     assert np.isnan(hw.accessibility(ROADS, {"d": 1}, limit=1, sources=["a"]).means).all()
+    named = hw.accessibility(ROADS, {"b": 100, "c": np.nan}, limit=15, sources=["a", "c"])  # c has no value
+    assert named.sums.ravel().tolist() == [100.0, 0.0] and named.counts.ravel().tolist() == [1.0, 0.0]
 
 
 def test_hops_and_directions() -> None:

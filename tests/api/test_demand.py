@@ -150,3 +150,5 @@ def test_percolation_is_networkx(directed: bool, weights: str | None) -> None:
     np.testing.assert_allclose(found.scores, list(expected.values()), rtol=1e-12, atol=1e-14)
     one = hw.percolation_centrality(hw.generate.star(5), {0: 1.0})
     assert one.scores.tolist() == [0.0] * 5
+    with pytest.raises(hw.GraphError, match=r"states\[1\] is 'ill', which is not a number"):
+        hw.percolation_centrality(G, {0: 1.0, 1: "ill"})

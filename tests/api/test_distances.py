@@ -306,7 +306,10 @@ EMPTY = Graph.from_edges([], [], n=0)
         (lambda: hw.k_hop(P3, 0, 1.5), "k=1.5 is not a number of hops"),
         (lambda: hw.k_hop(P3, 0, None), "k=None is not a number of hops"),
         (lambda: hw.pairs_within(P3, None), "d=None is not a number of hops"),
-        (lambda: hw.closeness_centrality(P3, k=0), "k=0 is not a number of sources to draw"),
+        (
+            lambda: hw.closeness_centrality(P3, k=0),
+            "k=0 sources cannot be drawn from 3 vertices; give a whole number from 1",
+        ),
         (lambda: hw.closeness_centrality(P3, k=1, delta=2), "delta=2 is not a risk"),
         (lambda: hw.closeness_centrality(P3, delta=2), "delta=2 is not a risk"),
         (lambda: hw.harmonic_centrality(P3, [0], k=1), "k= draws its own sources"),

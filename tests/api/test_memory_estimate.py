@@ -19,7 +19,7 @@ from hopwave.engines.cuda import footprint as on_cuda
 from hopwave.engines.ledger import Ask, Ledger, Shape
 
 MESH = Shape(10**6, 4 * 10**6, False, depth=2000, greatest=4)
-ASKED = ("bfs", "components", "sssp_many, every arc 1, 8 sources")
+ASKED = ("bfs", "components", "sssp_many, every arc 1, 8 sources", "edge betweenness, 8 sources")
 
 
 @pytest.mark.slow
@@ -110,7 +110,7 @@ def test_a_table_of_lengths_is_counted_whichever_lengths_they_are() -> None:
 
 def test_few_sources_fill_a_part_of_what_edges_keep() -> None:
     """Rows of 16 sources are allocated, and pages that nobody writes to take no memory."""
-    graph = hw.generate.smallworld(1 << 15, 10, 0.1, seed=1)
+    graph = hw.generate.smallworld(1 << 17, 10, 0.1, seed=1)
     said = [
         hw.estimate_memory(graph, "edge_betweenness_centrality", sources=range(count), device="cpu").bytes
         for count in (2, 16, 40)

@@ -21,6 +21,8 @@ from hopwave.algorithms import shortest_paths
 from hopwave.api import shortest_paths as api
 from hopwave.api.weights import weighted
 from hopwave.engines.cpu import policy
+from hopwave.engines.cpu.shortest_paths.delta_stepping import on_one_core
+from hopwave.planning.jobs import ShortestPathsJob
 
 METHODS = ("dijkstra", "delta-stepping", "bellman-ford")
 either = pytest.mark.parametrize("directed", [False, True])
@@ -86,6 +88,36 @@ def test_a_limit_leaves_out_what_is_farther(kind: str, directed: bool) -> None:
         within = hw.nearest(graph, 0, limit=limit)
         assert within == {int(v): d for v, d in enumerate(right) if np.isfinite(d)}
         assert list(within.values()) == sorted(within.values())
+
+
+@either
+@pytest.mark.parametrize("kind", KINDS)
+def test_targets_leave_out_what_is_farther_than_all_of_them(kind: str, directed: bool, crowded: None) -> None:
+    for seed in range(6):
+        graph, draw = random_graph(kind, directed, seed), np.random.default_rng(seed)
+        source, *targets = draw.integers(0, graph.n, 2 + seed % 3).tolist()
+        all_of_them = by_scipy(graph, [source])
+        targets = targets if seed % 2 else [int(v) for v in np.argsort(all_of_them)[[3, 5]]]
+        right = np.where(all_of_them > all_of_them[targets].max(), math.inf, all_of_them)
+        for options in ({}, {"delta": 0.3, "threads": 2}, *({"method": method} for method in METHODS[:2])):
+            found = hw.sssp(graph, source, targets=targets, **options)  # type: ignore[arg-type]
+            assert np.array_equal(found.distances, right), (options, seed)
+        assert np.array_equal(found.predecessors >= 0, np.isfinite(right))
+        assert np.array_equal(hw.sssp(graph, source, method="delta-stepping").distances, all_of_them)
+    assert np.array_equal(hw.sssp(graph, source, method="bellman-ford", targets=targets).distances, right)
+
+
+def test_a_search_ends_behind_its_targets() -> None:
+    n = 5000
+    graph = hw.generate.path(n).with_weights(np.ones(2 * n - 2))
+    trace = hw.sssp(graph, 0, delta=1.0, trace=True, targets=[7, 20]).trace
+    assert trace is not None and [bucket.least for bucket in trace] == list(range(21))
+    job = ShortestPathsJob((0,), targets=(7, 20))
+    A = Matrix.from_graph(graph)
+    assert shortest_paths.settle(A, job).order.tolist() == list(range(21))
+    grid = Matrix.from_graph(with_lengths(hw.generate.grid(60, 60)))  # no chains
+    assert np.isfinite(on_one_core(grid, job)).sum() < 1800
+    assert np.isfinite(on_one_core(grid, ShortestPathsJob((0,)))).all()
 
 
 def test_threads_share_large_buckets_and_the_pool_grows(monkeypatch: pytest.MonkeyPatch, crowded: None) -> None:
@@ -242,6 +274,10 @@ def test_bad_arguments_of_sssp_are_refused() -> None:
     for limit in (-1, math.nan, "far", True):
         with pytest.raises(GraphError, match=r"limit=.* is not a length; give a number from 0, or None"):
             hw.sssp(graph, 0, limit=limit)  # type: ignore[arg-type]
+    with pytest.raises(GraphError, match=r"targets=\[\] has no vertex to search for"):
+        hw.sssp(graph, 0, targets=[])
+    with pytest.raises(GraphError, match="2 is not a list of vertices"):
+        hw.sssp(graph, 0, targets=2)  # type: ignore[arg-type]
     with pytest.raises(GraphError, match="threads= is for Δ-stepping on the CPU"):
         hw.sssp(graph, 0, method="bellman-ford", threads=2)
     with pytest.raises(GraphError, match="not 'dijkstra' on 'cpu'; leave it out"):

@@ -224,7 +224,7 @@ def test_the_highest_along_weights(ask: Callable[..., Any]) -> None:
 def test_weights_that_cannot_be_lengths(name: str) -> None:
     ask = FUNCTIONS[name]
     for weights, sentence in (
-        ([-1.0], "weight -1 is negative; distances need weights of at least 0"),
+        ([-1.0], "weight -1 from 0 to 1 is negative; distances need weights of at least 0: correct it"),
         ([np.inf], "a weight is infinite; leave out an arc that no path can take"),
         ([1e308], r"weight 1e\+308 is so great that sums of distances may exceed float64"),
     ):

@@ -223,7 +223,7 @@ def test_paths_of_a_weighted_graph_follow_its_weights() -> None:
         assert list(hw.all_shortest_paths(given, "a", "b", weights=False)) == [["a", "b"]]
         assert hw.bfs(given, "a").to_dict() == {"a": 0, "b": 1, "c": 1}
     assert hw.shortest_path(DETOUR.to_scipy(), 0, 1) == [0, 2, 1]
-    with pytest.raises(GraphError, match=r"weight -1 is negative; .* weights=False counts hops"):
+    with pytest.raises(GraphError, match=r"weight -1 from 0 to 1 is negative; .* count hops with weights=False"):
         hw.shortest_path(Graph.from_edges([0], [1], weights=[-1.0]), 0, 1)
 
 

@@ -93,6 +93,15 @@ def test_closeness_along_weights(run: Run, answer: Answer, fail: Fail, clean: Pa
     assert "bare.npz has no weights; leave out --weights to count hops" in message
 
 
+def test_a_first_row_that_may_be_a_header(answer: Answer, fail: Fail, tmp_path: Path) -> None:
+    """The message says what to add to the command, not to a call in Python."""
+    table = tmp_path / "names.csv"
+    table.write_text("a,b\nb,c\n")
+    _, message = fail("bfs", table)
+    assert "give --read-option header=True or --read-option header=False" in message
+    assert answer("bfs", table, "--read-option", "header=False", "--source", "a")["reached"] == 3
+
+
 def test_a_column_that_may_be_weights_is_named(
     answer: Answer, fail: Fail, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

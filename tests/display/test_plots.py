@@ -64,6 +64,15 @@ def test_without_matplotlib_the_error_says_what_to_install(name: str, monkeypatc
         result.plot()
 
 
+@every_result
+def test_a_file_is_no_axes(name: str) -> None:
+    """The error has the line to write instead."""
+    with pytest.raises(
+        hw.GraphError, match=r"'x.png' is not an Axes .* write result.plot\(\).figure.savefig\('x.png'\)"
+    ):
+        RESULTS[name]().plot("x.png")
+
+
 def test_levels_are_those_of_the_search() -> None:
     graph = hw.generate.kronecker(10, seed=1)
     root = int(np.argmax(graph.degrees))

@@ -6,6 +6,7 @@ Every question that fits a graph is asked about it, with arguments drawn at rand
     hop_questions      about hops and components
     score_questions    about betweenness, closeness and distances
     weight_questions   along weights, and ranks
+    road_questions     tables, facilities, isochrones and ranked paths
 """
 
 from __future__ import annotations
@@ -16,10 +17,13 @@ from pathlib import Path
 from typing import Any
 
 import hop_questions
+import road_questions
 import score_questions
 import weight_questions
 from cases import Case
 from difference import Attempt, Difference
+
+import hopwave as hw
 
 QUESTIONS: tuple[Callable[[Case], int], ...] = (
     hop_questions.search,
@@ -48,20 +52,43 @@ QUESTIONS: tuple[Callable[[Case], int], ...] = (
     weight_questions.pagerank,
     weight_questions.katz,
 )
+ROADS = (
+    road_questions.table,
+    road_questions.within_reach,
+    road_questions.nearest_facilities,
+    road_questions.isochrone,
+    road_questions.ranked_paths,
+    road_questions.percolation,
+)
+OF_IGRAPH = (hop_questions.components, score_questions.betweenness_of_igraph)
 
 
 def ask(question: Callable[[Case], int], case: Case) -> int:
     """Ask one kind of question about one graph. Returns how many of hopwave's answers were compared."""
     try:
         return question(case)
+    except hw.HopwaveError as error:
+        if case.device == "cuda" and "device='cpu'" in str(error):
+            return 0  # a GPU does not offer it, and says so
+        raise Difference(f"{question.__name__} of {case}: {error}") from error
     except Exception as error:  # hopwave's or another program's: both deserve a look
         name = type(error).__name__
         raise Difference(f"{question.__name__} of {case}: {name}: {error}") from error
 
 
-def inputs(draw: random.Random, folder: Path, of: Iterable[Any] = QUESTIONS) -> Iterator[Attempt]:
+def inputs(draw: random.Random, folder: Path, of: Iterable[Any] = QUESTIONS, device: str = "cpu") -> Iterator[Attempt]:
     """One question after another about one graph after another."""
     while True:
-        case = Case.drawn(draw)
+        case = Case.drawn(draw, device)
         for question in of:
             yield lambda question=question, case=case: ask(question, case)
+
+
+def roads(draw: random.Random, folder: Path) -> Iterator[Attempt]:
+    """Questions about roads."""
+    return inputs(draw, folder, ROADS)
+
+
+def on_cuda(draw: random.Random, folder: Path) -> Iterator[Attempt]:
+    """All questions on a GPU, but those that need igraph."""
+    return inputs(draw, folder, [one for one in (*QUESTIONS, *ROADS) if one not in OF_IGRAPH], "cuda")

@@ -71,16 +71,17 @@ class Case:
     lengths: list[float]
     directed: bool
     draw: random.Random = field(repr=False)
+    device: str = "cpu"
 
     @classmethod
-    def drawn(cls, draw: random.Random) -> Case:
+    def drawn(cls, draw: random.Random, device: str = "cpu") -> Case:
         n = draw.choice((1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 16, 33))
         listed = {}
         directed = draw.random() < 0.5
         for u, v in pairs(draw, n):  # one length per edge, however often and in whichever direction it is listed
             listed.setdefault((u, v) if directed or u <= v else (v, u), (u, v))
         edges = list(listed.values())
-        return cls(n, edges, weights(draw, len(edges)), directed, draw)
+        return cls(n, edges, weights(draw, len(edges)), directed, draw, device)
 
     @cached_property
     def plain(self) -> Graph:
@@ -134,7 +135,8 @@ class Case:
 
     def options(self) -> dict[str, Any]:
         """Random device and threads for a question."""
-        return {"device": "cpu", "threads": self.draw.choice((None, None, 1, 3))}
+        threads = self.draw.choice((None, None, 1, 3))
+        return {"device": self.device, **({"threads": threads} if self.device == "cpu" else {})}
 
     def engine(self) -> dict[str, Any]:
         """A random device for a search; the reference engine is one of them."""

@@ -64,10 +64,10 @@ def neighbourhood(case: Case) -> int:
 
 def one_path(case: Case) -> int:
     s, t = case.vertex(), case.vertex()
-    equal(hw.has_path(case.plain, s, t, device="cpu"), bool(np.isfinite(case.hops[s, t])))
+    equal(hw.has_path(case.plain, s, t, device=case.device), bool(np.isfinite(case.hops[s, t])))
     for G, far, name in ((case.plain, case.hops, None), (case.weighted, case.km, "weight")):
         try:
-            path = hw.shortest_path(G, s, t, device="cpu", weights=name is not None)
+            path = hw.shortest_path(G, s, t, device=case.device, weights=name is not None)
         except hw.GraphError:
             equal(bool(np.isfinite(far[s, t])), False, f"no path {s} to {t}")
             continue
@@ -82,7 +82,7 @@ def all_paths(case: Case) -> int:
     if s == t or not np.isfinite(case.hops[s, t]) or case.n > 12:
         return 0
     for G, name in ((case.plain, None), (case.weighted, "weight")):
-        found = sorted(hw.all_shortest_paths(G, s, t, device="cpu", weights=name is not None))
+        found = sorted(hw.all_shortest_paths(G, s, t, device=case.device, weights=name is not None))
         equal(found, sorted(nx.all_shortest_paths(case.nx, s, t, weight=name)), f"{s} to {t}, {name}")
     return 2
 
@@ -111,24 +111,24 @@ def components(case: Case) -> int:
     if case.directed:
         for call, mode in ((hw.weakly_connected_components, "weak"), (hw.strongly_connected_components, "strong")):
             theirs = case.igraph.connected_components(mode=mode).membership
-            equal(partition(call(case.plain, device="cpu").labels.tolist()), partition(theirs), mode)
-        equal(hw.is_strongly_connected(case.plain, device="cpu"), nx.is_strongly_connected(case.nx))
+            equal(partition(call(case.plain, device=case.device).labels.tolist()), partition(theirs), mode)
+        equal(hw.is_strongly_connected(case.plain, device=case.device), nx.is_strongly_connected(case.nx))
     else:
         theirs = case.igraph.connected_components().membership
-        equal(partition(hw.connected_components(case.plain, device="cpu").labels.tolist()), partition(theirs))
-        blocks = hw.biconnected_components(case.plain, device="cpu")
+        equal(partition(hw.connected_components(case.plain, device=case.device).labels.tolist()), partition(theirs))
+        blocks = hw.biconnected_components(case.plain, device=case.device)
         parts = (sorted(part) for part in case.igraph.biconnected_components() if len(part) > 1)
         equal(sorted(part.tolist() for part in blocks.members()), sorted(parts), "biconnected components")
         equal(blocks.articulation_points.tolist(), sorted(case.igraph.articulation_points()), "articulation points")
-        equal(hw.is_connected(case.plain, device="cpu"), nx.is_connected(case.nx))
+        equal(hw.is_connected(case.plain, device=case.device), nx.is_connected(case.nx))
     return 3 if case.directed else 2
 
 
 def sides(case: Case) -> int:
-    found = hw.is_bipartite(case.plain, device="cpu")
+    found = hw.is_bipartite(case.plain, device=case.device)
     equal(found, nx.is_bipartite(case.nx))
     if found:
-        colour = hw.bipartite_sides(case.plain, device="cpu")
+        colour = hw.bipartite_sides(case.plain, device=case.device)
         equal(all(colour[u] != colour[v] for u, v in case.edges), True)
     return 1 + found
 

@@ -21,13 +21,18 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+import hopwave as hw
 from recorded import record
 
 FUZZERS = {  # name → module and function; a module is imported when it runs: some need other programs
     "readers": "readers:inputs",
     "columns": "columns:inputs",
     "graphs": "answers:inputs",
+    "roads": "answers:roads",
+    "graphs on cuda": "answers:on_cuda",
+    "reductions": "reductions:inputs",
     "linalg": "products:inputs",
+    "linalg on cpu": "products:on_cpu",
     "networkx": "mutations:inputs",
     "states": "machines:inputs",
     "interrupts on cpu": "interrupts:inputs",
@@ -65,14 +70,17 @@ def run(name: str, seconds: float, seed: int, file: Path | None) -> dict[str, An
                 traceback.print_exception(error, file=sys.stderr)
             if time.monotonic() - began > seconds:
                 break
-    return record(file, name, compared, wrong, began, seed=seed)
+    device = "cuda" if name.endswith("cuda") else "cpu"
+    return record(file, name, compared, wrong, began, device, seed=seed)
 
 
 def main() -> int:
     """Run the named fuzzers, print a line for each and record the rows."""
     parser = argparse.ArgumentParser(description="Compare random inputs with other programs.")
     parser.add_argument("minutes", type=float)
-    parser.add_argument("--only", nargs="+", choices=FUZZERS, default=list(FUZZERS))
+    here = {device.kind for device in hw.devices()}
+    named = [name for name in FUZZERS if not name.endswith("cuda") or "cuda" in here]
+    parser.add_argument("--only", nargs="+", choices=FUZZERS, default=named)
     parser.add_argument("--seed", type=int, default=time.time_ns())
     parser.add_argument("--record", type=Path, help="a file of rows, to which this run is added")
     given = parser.parse_args()

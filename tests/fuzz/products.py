@@ -30,6 +30,7 @@ PLACES = ("firsti", "firstj", "secondi", "secondj")
 OPERATORS = ("plus", "minus", "times", "min", "max", "first", "second", "eq", "ne", "lt", "le", "gt", "ge")
 LOGICAL = ("or_and", "lxor_land")
 DIRECTIONS = ("auto", "push", "pull")
+KINDS = ("mxv", "vxm", "mxm")
 
 gb.ss.config["jit_c_control"] = "off"  # else SuiteSparse starts a C compiler for every new combination of types
 
@@ -149,11 +150,11 @@ def numbers(own: la.Vector | la.Matrix, counted: bool) -> Any:
     return theirs(own.astype("int64") if counted and own.dtype == "bool" else own)
 
 
-def try_product(draw: random.Random, name: str, dtype: str, other: str, device: str) -> int:
+def try_product(draw: random.Random, name: str, dtype: str, other: str, device: str, kind: str | None = None) -> int:
     """Try one product of a matrix with a vector or a matrix."""
     rows, inner, columns = (draw.randint(1, 7) for _ in range(3))
     any_term = name.startswith("any_")
-    kind = draw.choice(("mxv", "vxm", "mxm"))
+    kind = kind or draw.choice(KINDS)
     semiring, their = la.semiring[name], their_semiring(name)
     counted = name not in LOGICAL
     A = matrix(draw, (rows, inner), dtype, any_term)
@@ -247,3 +248,12 @@ def inputs(draw: random.Random, folder: Path) -> Iterator[Attempt]:
             yield lambda case=case: try_product(draw, *case)
             yield lambda: try_element_wise(draw)
             yield lambda: try_assign(draw)
+
+
+def on_cpu(draw: random.Random, folder: Path) -> Iterator[Attempt]:
+    """Products on the CPU engine over every semiring and pair of types; each compiles code of its own, once."""
+    known = [(name, dtype, other) for name in dir(la.semiring) for dtype in ALL_TYPES for other in ALL_TYPES]
+    while True:
+        for case in draw.sample(known, len(known)):
+            for kind in KINDS:
+                yield lambda case=case, kind=kind: try_product(draw, *case, "cpu", kind)

@@ -59,6 +59,51 @@ def test_executors_and_checkpoints_of_a_reduced_run(tmp_path: Path) -> None:
 def test_rounded_lengths_are_left_alone() -> None:
     G = hw.generate.path(1200)
     tenths, halves = (G.with_weights(np.full(G.m, length)) for length in (0.1, 0.5))
-    assert hw.betweenness_centrality(tenths, weights=True, device="cpu").reduction is None
+    rounded = hw.betweenness_centrality(tenths, weights=True, device="cpu")
+    assert rounded.reduction is None and "lengths are rounded" in rounded.plan.why
     assert hw.betweenness_centrality(halves, weights=True, device="cpu").reduction is not None
     assert as_whole(G.with_weights(np.zeros(G.m))) is None
+
+
+def subdivided(G: hw.Graph, pieces: int) -> hw.Graph:
+    """Every edge becomes a chain of that many."""
+    ends = np.stack(G.to_edges()[:2])
+    inner = G.n + np.arange(ends.shape[1] * (pieces - 1)).reshape(-1, pieces - 1)
+    path = np.concatenate([ends[:1].T, inner, ends[1:].T], axis=1)
+    return hw.Graph.from_edges(path[:, :-1].ravel(), path[:, 1:].ravel(), n=G.n + inner.size)
+
+
+def test_a_run_over_the_core(tmp_path: Path) -> None:
+    G = subdivided(hw.generate.uniform(60, 3), 9)
+    for ask in (hw.betweenness_centrality, hw.edge_betweenness_centrality):
+        alone, whole = ask(G, device="cpu", threads=1), ask(G, device="cpu", reduce=False)
+        assert alone.reduction is not None and alone.reduction.chains > 150 and alone.reduction.gain > 50
+        assert np.allclose(alone.scores, whole.scores, rtol=1e-11, atol=0) and alone.certificate.error < 1e-12
+        assert ask(G, device="cpu", threads=2).scores.tolist() == alone.scores.tolist()
+        assert ask(G, checkpoint=tmp_path / ask.__name__, device="cpu").scores.tolist() == alone.scores.tolist()
+    seen: list[int] = []
+    hw.betweenness_centrality(G, device="cpu", progress=lambda done, of: seen.append(of))
+    assert set(seen) == {alone.reduction.vertices}
+
+
+def test_demand_at_one_vertex_alone() -> None:
+    G = subdivided(hw.generate.uniform(40, 3), 12)
+    one = np.zeros(G.n)
+    one[7] = 1e5 / 3
+    found = hw.betweenness_centrality(G, device="cpu", source_weights=one + 1e-3, target_weights=one)
+    assert found.reduction is not None and found.reduction.chains
+    whole = hw.betweenness_centrality(G, device="cpu", source_weights=one + 1e-3, target_weights=one, reduce=False)
+    assert np.allclose(found.scores, whole.scores, rtol=1e-9, atol=1e-11 * whole.scores.max())
+
+
+def test_too_many_paths_for_the_core(tmp_path: Path) -> None:
+    """A strip of squares, closed to a ring of many shortest paths: the blocks are searched with scaled counts."""
+    length, rungs = 1500, np.arange(1500)
+    top, low = 2 * rungs, 2 * rungs + 1
+    tails = np.concatenate([top, top[:-1], low[:-1], top[:-1], low[:-1]])
+    heads = np.concatenate([low, top[1:], low[1:], low[1:], top[1:]])
+    chain = 2 * length + np.arange(60_000)
+    tails, heads = np.append(tails, [0, *chain]), np.append(heads, [*chain, 2 * length - 1])
+    G, sources = hw.Graph.from_edges(tails, heads, n=2 * length + len(chain)), np.arange(1100)
+    found = hw.betweenness_centrality(G, device="cpu", sources=sources, checkpoint=tmp_path / "file")
+    assert found.reduction is not None and found.reduction.chains == 0

@@ -81,6 +81,19 @@ def test_ids_past_31_bits_are_int64(edges: Any, size: int) -> None:
     assert src.min() >= 0 <= dst.min()
 
 
+@pytest.mark.parametrize("scale, first, permute", [(1, 0, True), (6, 3, False), (17, 1000, True), (30, 1 << 33, True)])
+def test_compiled_draws_are_those_of_numpy(
+    scale: int, first: int, permute: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = []
+    for compiled in (True, False):
+        monkeypatch.setattr(recursive, "is_compiled_faster", lambda count, compiled=compiled: compiled)
+        count = min(100_000, (16 << scale) - first)
+        found.append(generate.kronecker_edges(scale, seed=5, first=first, count=count, permute=permute))
+    np.testing.assert_array_equal(*found)
+    assert found[0][0].dtype == found[1][0].dtype
+
+
 # ---------------------------------------------------------------- random numbers
 
 
@@ -107,14 +120,14 @@ def test_splitmix_is_splitmix() -> None:
     # The published first outputs of SplitMix64 from state 1234567.
     state, outputs = 1234567, []
     for _ in range(3):
-        state = (state + counter._WEYL) % 2**64
+        state = (state + counter.WEYL) % 2**64
         outputs.append(counter._mix(state))
     assert outputs == [6457827717110365317, 3203168211198807973, 9817491932198370423]
 
 
 def test_bits_are_the_hash_of_the_counter() -> None:
     begin = counter.start(3, "x")
-    expected = [counter._mix((begin + (i + 1) * counter._WEYL) % 2**64) for i in (5, 8, 11)]
+    expected = [counter._mix((begin + (i + 1) * counter.WEYL) % 2**64) for i in (5, 8, 11)]
     assert counter.bits(3, "x", 5, 3, stride=3).tolist() == expected
 
 

@@ -34,9 +34,9 @@ def floor_of(frame: FrameType | None) -> int | None:
 
 
 def caller_of(frame: FrameType) -> FrameType | None:
-    """The frame that called it; those of a decorator in hopwave.arrays do not count."""
+    """The frame that called it; those of a decorator do not count."""
     back = frame.f_back
-    while back is not None and back.f_code.co_qualname.startswith("ignoring."):
+    while back is not None and back.f_code.co_qualname.startswith(("ignoring.", "suggesting.")):
         back = back.f_back
     return back
 

@@ -186,7 +186,7 @@ def test_quoted_numbers_are_names_unless_asked(file):
 @pytest.mark.parametrize("text", ["a,b\nb,c\n", "person,friend\nann,bob\n", "a,b\n", "a b\nb c\n", "ann,\nbob,cyd\n"])
 def test_text_above_text_is_neither_header_nor_edge_until_told(file, text):
     path = file("g.csv", text)
-    with pytest.raises(FormatError, match=r"may be a header or an edge.*header=True or False") as caught:
+    with pytest.raises(FormatError, match=r"may be a header or an edge.*header=True or header=False") as caught:
         hio.read(path)
     assert caught.value.line == 1
     edges = hio.read(path, header=False)

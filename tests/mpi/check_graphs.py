@@ -44,7 +44,7 @@ def check_every_rank_brings_its_share() -> None:
     assert (one.n, one.m) == (5, 4)
     with pytest.raises(GraphError, match="9 is not a vertex"):
         hd.from_edges([0], [9 if rank == size - 1 else 1], n=5)
-    with pytest.raises(GraphError, match="labels"):
+    with pytest.raises(GraphError, match=r"for names, .* spread\(hopwave.Graph.from_edges"):
         hd.from_edges(["a"], ["b"])
     with pytest.raises(GraphError, match="does not fit"):
         hd.from_edges([0], [1], layout=(size, 2))
@@ -75,6 +75,30 @@ def check_files() -> None:
         parts = hd.read(FOLDER / name)
         assert (parts.m, parts.directed) == (one.m, one.directed), name
         np.testing.assert_array_equal(parts.replicated().indices, one.indices)
+
+
+def check_names() -> None:
+    """Every format that holds labels keeps them on every rank, and so does `spread`; only they name vertices."""
+    graph = hw.Graph.from_edges(["ann", "bob", "dan"], ["bob", "cat", "cat"], directed=True)
+    for name in ("names.csv", "names.txt", "names.txt.gz", "names.gml", "names.graphml", "names.net", "names.npz"):
+        if WORLD.rank == 0:
+            hw.write(FOLDER / name, graph)
+        WORLD.barrier()
+        parts = hd.read(FOLDER / name, directed=True)
+        assert parts.labels is not None and parts.labels.tolist() == graph.labels.tolist(), name
+        assert parts.replicated() == graph, name
+        assert [parts.label(i) for i in hd.bfs(parts, "dan").sources] == ["dan"] and "bob" in parts, name
+    one = hd.spread(graph if WORLD.rank == WORLD.size - 1 else None)
+    assert one.labels.tolist() == graph.labels.tolist()
+    found = hd.bfs(one, "bob").gather()
+    assert found is None or found[0].tolist() == hw.bfs(graph, "bob").distances.tolist()
+    for split in ("sources", "graph"):
+        scores = hd.betweenness_centrality(one, sources=["ann"], split=split).gather()
+        assert scores is None or scores.tolist() == hw.betweenness_centrality(graph, sources=["ann"]).scores.tolist()
+        with pytest.raises(GraphError, match=r"0 is not a vertex .* for the one at position 0, give G.label\(0\)"):
+            hd.betweenness_centrality(one, sources=[0], split=split)
+    with pytest.raises(GraphError, match="'eve' is not a vertex of this graph; its vertices have labels such as 'ann'"):
+        hd.bfs(one, "eve")
 
 
 def check_damaged_files() -> None:

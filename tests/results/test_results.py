@@ -144,6 +144,43 @@ def test_results_show_themselves_as_tables() -> None:
     assert {"passed", "failed", "nothing to check", *wrong.failures} <= set(cells(wrong))
 
 
+@pytest.mark.parametrize("ask", [hw.bfs, hw.sssp])
+def test_searches_read_like_dictionaries(ask: Any) -> None:
+    """Those of `to_dict`: a vertex that was not reached is not in it."""
+    found = ask(NAMED, "ann")
+    assert found["cyd"] == 2 and "bob" in found and "eve" not in found and "zoe" not in found
+    assert dict(found) == found.to_dict() == dict(found.items()) and list(found) == ["ann", "bob", "cyd"]
+    assert len(found) == 3 and max(found, key=found.get) == "cyd" and found.get("eve", 9) == 9
+    np.testing.assert_array_equal(np.asarray(found), found.distances)
+    np.testing.assert_array_equal(np.from_dlpack(found), found.distances)
+    with pytest.raises(GraphError, match="'eve' was not reached by this search, so it has no distance"):
+        found["eve"]
+    with pytest.raises(GraphError, match="'zoe' is not a vertex"):
+        found["zoe"]
+
+
+def test_a_source_at_an_infinite_distance_is_in_the_dictionary() -> None:
+    heavy = hw.sssp(Graph.from_edges([0], [1], weights=[1e308]), 0)
+    assert heavy[0] == 0 and 1 in heavy and dict(heavy) == heavy.to_dict()
+
+
+def test_results_print_in_one_line_with_names() -> None:
+    roads = Graph.from_edges(["a", "b", "c"], ["b", "c", "d"], weights=[1.0, 2.0, 4.0])
+    printed = {
+        "DistanceTable(1 sources (b) × 4 targets (a, b, c, d))": hw.distance_table(roads, ["b"]),
+        "DistanceTable(2 sources (a, b) × 1 targets (c), sparse)": hw.distance_table(
+            roads, ["a", "b"], ["c"], limit=9, sparse=True
+        ),
+        "Accessibility(4 sources; jobs within 2, jobs within 5)": hw.accessibility(
+            roads, {"jobs": [1, 2, 3, 4]}, limit=[2, 5]
+        ),
+        "NearestOf(4 vertices, the 2 nearest of 2 facilities)": hw.nearest_of(roads, ["a", "d"], k=2),
+        "Isochrone(of 4 vertices, 2 within 1, 3 within 3)": hw.isochrone(roads, "a", [1, 3]),
+    }
+    for line, result in printed.items():
+        assert repr(result) == str(result) == line
+
+
 def test_many_sources_are_not_all_listed() -> None:
     assert "0, 1, 2, 3, 4, … (9 in all)" in cells(hw.bfs(hw.generate.path(9), range(9)))
 

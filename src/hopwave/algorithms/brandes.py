@@ -147,11 +147,11 @@ def _sum(values: Array) -> float:
     return float(engines.algebra("cuda").reduce(monoid.plus, values, np.dtype(np.float64)))
 
 
-def certify(both_sides: npt.NDArray[np.float64], sums: Array = None) -> Certificate:
+def certify(both_sides: npt.NDArray[np.float64], sums: Array = None, whose: str = "source") -> Certificate:
     """Compare Σ_v δ_s(v) of each source with Σ_t (h(s, t) − 1); raise an EngineError if they differ too much.
 
-    `both_sides` has one row per source. Also checks the total over all sources, if the `sums` per vertex are given: a
-    lost or repeated addition would change it.
+    `both_sides` has one row per source, or per what `whose` says. Also checks the total over all sources, if the `sums`
+    per vertex are given: a lost or repeated addition would change it.
 
     >>> certify(np.array([[3.0, 3.0], [0.0, 0.0]]), np.array([1.0, 2.0])).error
     0.0
@@ -162,7 +162,7 @@ def certify(both_sides: npt.NDArray[np.float64], sums: Array = None) -> Certific
     if not worst <= TOLERANCE:  # NaN fails too
         bad = int(np.argmax(np.where(np.isnan(error), np.inf, error)))
         raise EngineError(
-            f"betweenness failed its own check: source number {bad} sums to {found[bad]!r} instead of {due[bad]!r}; "
+            f"betweenness failed its own check: {whose} number {bad} sums to {found[bad]!r} instead of {due[bad]!r}; "
             "this is a fault of hopwave or of the hardware: please report it, and try another device="
         )
     if sums is not None:

@@ -51,6 +51,13 @@ def sides(graph: Graph, distances: npt.NDArray[np.int32]) -> npt.NDArray[np.int8
     return (distances & 1 & ~(distances >> 31)).astype(np.int8) if found is None else found
 
 
+def shows_triangle(graph: Graph, vertex: int) -> bool:
+    """Whether a short look at the neighbours of a vertex finds a triangle: False proves nothing."""
+    from hopwave.engines.cpu.sides import shows_triangle
+
+    return bool(shows_triangle(graph, vertex))
+
+
 def sides_on_gpu(graph: Graph) -> npt.NDArray[np.int8] | None:
     """The side of each vertex, found on a GPU without a search; None if the graph has a cycle of odd length."""
     from hopwave.engines.cuda.components import sides

@@ -13,6 +13,14 @@ from hopwave.errors import GraphError
 from hopwave.planning.jobs import Floats, Integers
 
 
+def check_sample(n: int, k: Any) -> None:
+    """Raise a GraphError unless k vertices, at least one, can be drawn out of n."""
+    if not is_whole(k) or not 1 <= k <= n:
+        raise GraphError(
+            f"k={k!r} sources cannot be drawn from {n} vertices; give a whole number from 1 to {n}, or None for all"
+        )
+
+
 def draw_sources(n: int, k: int | None, seed: Any) -> Integers | None:
     """k different vertices out of n, drawn as NetworkX draws them (`seed.sample(list(G), k)`); None stands for all.
 
@@ -21,10 +29,7 @@ def draw_sources(n: int, k: int | None, seed: Any) -> Integers | None:
     """
     if k is None or (is_whole(k) and k == n):
         return None
-    if not is_whole(k) or not 0 <= k <= n:
-        raise GraphError(
-            f"k={k!r} sources cannot be drawn from {n} vertices; give a whole number from 0 to {n}, or None"
-        )
+    check_sample(n, k)
     if isinstance(seed, np.random.RandomState) and seed is not np.random.mtrand._rand:
         return np.asarray(seed.choice(n, size=int(k), replace=False), np.int64)  # as NetworkX 3.2 and before
     return np.array(python_generator(seed).sample(range(n), int(k)), np.int64)

@@ -40,13 +40,13 @@ def ranked_paths(
     lengths = np.asarray(graph.weights, np.float64) if weighted else np.empty(0)
     back = graph.reversed()
     in_lengths = np.asarray(back.weights, np.float64) if weighted else np.empty(0)
-    _, to_target, after = dijkstra.dijkstra(arcs(back, in_lengths), (target,), math.inf, None, None)
+    _, to_target, after = dijkstra.dijkstra(arcs(back, in_lengths), (target,), math.inf, (), None)
     if to_target[source] == math.inf:
         return
     slack = 1.0 + ROUNDING * graph.n
     bound = math.inf
     if k is not None:
-        _, from_source, before = dijkstra.dijkstra(arcs(graph, lengths), (source,), math.inf, None, None)
+        _, from_source, before = dijkstra.dijkstra(arcs(graph, lengths), (source,), math.inf, (), None)
         bound = upper_bound(from_source, to_target, before, after, source, target, k) * slack
     search = deviations.Spurs(arcs(graph, lengths), to_target)
     yield from yen(search, graph, lengths, source, target, k, bound, slack)

@@ -24,7 +24,7 @@ from hopwave.graph import Graph
 from hopwave.linalg import algorithms
 from hopwave.linalg.algorithms.operands import check_lengths, extremes
 from hopwave.planning.catalogue import CATALOGUE
-from hopwave.planning.jobs import FoundNearFar, Settled, ShortestPathsJob
+from hopwave.planning.jobs import Settled, ShortestPathsJob
 from hopwave.planning.plan import PlanUsed
 from hopwave.planning.trace import BucketTrace
 from hopwave.system.threads import each
@@ -107,9 +107,17 @@ class Found(NamedTuple):
     to_host: Callable[[Array], npt.NDArray[Any]] = on_host
 
 
-@ignoring("over")  # the mean length may overflow to infinity
 def distances(A: Matrix, search: ShortestPathsJob, way: Way) -> Found:
-    """Search that way."""
+    """Search that way. With targets, what is farther away than all of them is not reached."""
+    found = _searched(A, search, way)
+    if search.targets:
+        d = found.distances
+        d[d > d[list(search.targets)].max()] = math.inf  # in place: on a GPU, predecessors are chosen by these
+    return found
+
+
+@ignoring("over")  # the mean length may overflow to infinity
+def _searched(A: Matrix, search: ShortestPathsJob, way: Way) -> Found:
     ran = PlanUsed(CATALOGUE[way.method], way.why)
     if way.method == "dijkstra":
         return Found(settle(A, search).distances, None, ran)
@@ -192,9 +200,10 @@ def paths_of_pairs(
 
 
 def one_path_on_gpu(A: Matrix, source: int, target: int) -> list[int] | None:
-    """The ids of one shortest path, both ends included; None if there is no path. It searches all vertices."""
-    there = _on_gpu(A, source)
-    before = there.to_host(there.predecessors())
+    """The ids of one shortest path, both ends included; None if there is no path."""
+    there = _on_gpu(A, source, target)
+    choose: Any = there.predecessors
+    before = there.to_host(choose())
     if before[target] < 0:
         return None
     path = [target]
@@ -210,11 +219,9 @@ def _is_dense(A: Matrix) -> bool:
     return A.nnz >= max(DENSE_ARCS, DENSE_DEGREE * n) and extremes(A)[0] > 0
 
 
-def _on_gpu(A: Matrix, source: int) -> FoundNearFar:
-    """A search of all vertices on the GPU."""
-    gpu = engines.algebra("cuda")
-    check_lengths(A)
-    return gpu.near_far(A.to("cuda"), ShortestPathsJob((source,)), None, False)
+def _on_gpu(A: Matrix, source: int, target: int) -> Found:
+    """A search on the GPU that ends at the target."""
+    return distances(A, ShortestPathsJob((source,), targets=(target,)), Way("near-far", "", None, "cuda", None, False))
 
 
 def all_paths(A: Matrix, device: str, source: int, target: int) -> Iterator[list[int]] | None:
@@ -224,12 +231,13 @@ def all_paths(A: Matrix, device: str, source: int, target: int) -> Iterator[list
     no path visits a vertex twice.
     """
     if device == "cuda":
-        there = _on_gpu(A, source)
+        there = _on_gpu(A, source, target)
         d = there.to_host(there.distances)
     elif _is_dense(A):
-        d = distances(A, ShortestPathsJob((source,)), Way("delta-stepping", "", None, "cpu", None, False)).distances
+        job = ShortestPathsJob((source,), targets=(target,))
+        d = distances(A, job, Way("delta-stepping", "", None, "cpu", None, False)).distances
     else:
-        d = settle(A, ShortestPathsJob((source,), target=target)).distances
+        d = settle(A, ShortestPathsJob((source,), targets=(target,))).distances
     if math.isinf(d[target]):
         return None
     part = A.to("cpu").columns  # arcs into each vertex

@@ -16,9 +16,9 @@ from hopwave.algorithms.tables import with_unit_lengths
 from hopwave.api.arguments import check_distance, in_direction, listed_vertices, vertex_ids
 from hopwave.api.choice import distance_engine
 from hopwave.api.shortest_paths import sssp
-from hopwave.api.weights import own_lengths, per_vertex, takes_weights
+from hopwave.api.weights import own_lengths, per_vertex
 from hopwave.arrays import on_host
-from hopwave.checks.numbers import is_number, is_whole
+from hopwave.checks.numbers import is_number, is_real, is_whole
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.planning.jobs import Floats, Progress
@@ -28,7 +28,6 @@ from hopwave.results.accessibility import Accessibility, Isochrone, NearestOf
 Fade = Callable[[Floats], npt.ArrayLike]
 
 
-@takes_weights
 def accessibility(
     G: Any,
     values: Any = None,
@@ -119,7 +118,6 @@ def accessibility(
     return Accessibility(np.ascontiguousarray(found[:, :c]), counts, limits, names, ids, graph)
 
 
-@takes_weights
 def nearest_of(
     G: Any,
     facilities: Iterable[Any],
@@ -188,7 +186,6 @@ def nearest_of(
     return NearestOf(d, found, graph)
 
 
-@takes_weights
 def isochrone(
     G: Any,
     source: Any,
@@ -282,7 +279,7 @@ def _columns(graph: Graph, given: Any) -> tuple[tuple[Any, ...], Floats]:
         return ("vertices",), np.ones((1, graph.n))
     if hasattr(given, "columns") and hasattr(given, "to_numpy"):  # a DataFrame
         given = {name: given[name].to_numpy() for name in given.columns}
-    if isinstance(given, Mapping) and given and not all(is_number(x) for x in given.values()):
+    if isinstance(given, Mapping) and given and not all(is_real(type(x)) for x in given.values()):
         parts = {str(name): _numbers(graph, column, f"values[{name!r}]") for name, column in given.items()}
         return tuple(parts), np.array(list(parts.values()))
     if getattr(given, "ndim", 1) == 2:
@@ -295,6 +292,8 @@ def _columns(graph: Graph, given: Any) -> tuple[tuple[Any, ...], Floats]:
 
 def _numbers(graph: Graph, given: Any, what: str) -> Floats:
     """One number per vertex; not a number for a vertex that a mapping does not name."""
+    if isinstance(given, Mapping):  # what is not a number is no value, as if the vertex were not named
+        given = {vertex: x for vertex, x in given.items() if not (is_real(type(x)) and x != x)}
     found = per_vertex(graph, given, what)
     if found is None:
         raise GraphError(f"{what} is None; give numbers, or leave it out")

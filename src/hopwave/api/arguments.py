@@ -8,13 +8,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from hopwave.algorithms.draws import check_sample
 from hopwave.arrays import on_host
-from hopwave.checks.numbers import is_whole
+from hopwave.checks.numbers import is_real, is_whole
 from hopwave.checks.options import one_of
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.graph.columns import CONSTRUCTORS
 from hopwave.graph.csr import LARGEST_VERTEX_COUNT
+from hopwave.graph.naming import Named
 from hopwave.planning.jobs import Integers
 
 # ------------------------------------------------------------------ graphs
@@ -65,7 +67,7 @@ def in_direction(graph: Graph, direction: str) -> Graph:
 # ------------------------------------------------------------------ vertices
 
 
-def source_ids(graph: Graph, source: Any, name: str = "sources") -> tuple[int, ...]:
+def source_ids(graph: Named, source: Any, name: str = "sources") -> tuple[int, ...]:
     """The ids of one vertex, or of several in the order given, without repeats.
 
     `name` is the argument's name, for error messages.
@@ -92,7 +94,7 @@ def source_ids(graph: Graph, source: Any, name: str = "sources") -> tuple[int, .
     return ids
 
 
-def _is_label(graph: Graph, value: Any) -> bool:
+def _is_label(graph: Named, value: Any) -> bool:
     try:
         return value in graph._numbers
     except TypeError:
@@ -104,7 +106,7 @@ def vertex_ids(graph: Graph, vertices: Iterable[Any] | None) -> Integers:
     return np.arange(graph.n, dtype=np.int64) if vertices is None else listed_vertices(graph, vertices)
 
 
-def listed_vertices(graph: Graph, vertices: Iterable[Any]) -> Integers:
+def listed_vertices(graph: Named, vertices: Iterable[Any]) -> Integers:
     """The ids of a list of vertices in the order given, with repeats; a single vertex is refused."""
     is_one = isinstance(vertices, np.ndarray) and not vertices.ndim
     if isinstance(vertices, str | bytes) or is_one or not isinstance(vertices, Iterable):
@@ -163,6 +165,8 @@ def per_vertex(graph: Graph, name: str, values: Any) -> npt.NDArray[np.float64]:
     if isinstance(values, Mapping):
         found = np.zeros(graph.n)
         for vertex, value in values.items():
+            if not is_real(type(value)):
+                raise GraphError(f"{name}[{vertex!r}] is {value!r}, which is not a number; give one, or leave it out")
             found[graph.index(vertex)] = value
     else:
         try:
@@ -195,7 +199,7 @@ def check_risk(delta: Any) -> None:
 
 
 def sample_size(graph: Graph, k: int | None, chosen: Any, delta: float, interval: Any = "guaranteed") -> int | None:
-    """How many sources to draw; None if all sources are used, because k is None or not less than n.
+    """How many sources to draw; None if all sources are used, because k is None or n.
 
     `chosen`: sources that the caller names, or None. They cannot be combined with k.
     """
@@ -208,6 +212,7 @@ def sample_size(graph: Graph, k: int | None, chosen: Any, delta: float, interval
         return None
     if chosen is not None:
         raise GraphError("k= draws its own sources, and others were chosen too; give one or the other")
-    if not is_whole(k) or k < 1:
-        raise GraphError(f"k={k!r} is not a number of sources to draw; give a whole number from 1, or None for all")
-    return int(k) if k < graph.n else None
+    if is_whole(k) and k == graph.n:
+        return None
+    check_sample(graph.n, k)
+    return int(k)

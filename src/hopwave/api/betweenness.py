@@ -25,7 +25,7 @@ from hopwave.api.betweenness_epsilon import within_epsilon
 from hopwave.api.betweenness_request import Precision, Request, Runs, check_request
 from hopwave.api.blocks import biconnected_components
 from hopwave.api.choice import to_input_device
-from hopwave.api.weights import as_lengths, takes_weights
+from hopwave.api.weights import as_lengths
 from hopwave.arrays import Deferred, on_gpu, on_host, uploaded
 from hopwave.graph.arrays import arc_tails
 from hopwave.planning.jobs import BetweennessJob, Progress
@@ -33,7 +33,6 @@ from hopwave.planning.plan import Plan
 from hopwave.results.betweenness import BetweennessResult, EdgeBetweennessResult
 
 
-@takes_weights
 def betweenness_centrality(
     G: Any,
     k: int | None = None,
@@ -116,15 +115,16 @@ def betweenness_centrality(
         in whatever order. `result.undecided` lists the vertices that are too close to tell.
     executor : concurrent.futures.Executor, optional
         Its workers compute instead of this process, on their CPUs, or on their GPUs with device="cuda": see
-        docs/executors.md. The result is the same, bit for bit. Leave out `threads`.
+        docs/executors.md. The result is the same, bit for bit, or up to rounding where one process would leave out
+        chains (`reduce`). Leave out `threads`.
     source_weights, target_weights : array or dict, optional
         Demand: a pair (s, t) counts source_weights[s] · target_weights[t] instead of 1, for example trips from homes to
         offices. One number from 0 per vertex, or {vertex: number}, and 0 for the others. Scores are scaled as without
         demand. Not with `epsilon`.
     reduce : bool, optional
-        Where that is less work, solve the blocks of an undirected graph one by one, and trees without a search: by the
-        CPU, with plan="auto", all sources or many, hops or lengths whose sums are exact. `result.reduction` says what
-        remained. Scores are the same up to rounding.
+        Where that is less work, solve the blocks of an undirected graph one by one, trees without a search, and chains
+        of vertices of degree two as edges: by the CPU, with plan="auto", all sources or many, hops or lengths whose
+        sums are exact. `result.reduction` says what remained. Scores are the same up to rounding.
 
     Returns
     -------
@@ -183,7 +183,6 @@ def betweenness_centrality(
     return score_vertices(request, Runs(graph, device, plan, threads, executor), progress, checkpoint)
 
 
-@takes_weights
 def edge_betweenness_centrality(
     G: Any,
     k: int | None = None,
@@ -256,7 +255,6 @@ def edge_betweenness_centrality(
     return score_edges(request, Runs(graph, device, plan, threads, executor), progress, checkpoint)
 
 
-@takes_weights
 def percolation_centrality(
     G: Any,
     states: Any = None,
@@ -351,6 +349,9 @@ class RunInParts:
         self, job: BetweennessJob, title: str, progress: Progress, checkpoint: File = None, fetch: bool = True
     ) -> tuple[Any, Certificate]:
         """As SourceRun.add_up: the sums of the whole job, from those of its parts."""
+        by_core = self.parts.by_core(title, progress, checkpoint)
+        if by_core is not None:
+            return by_core
         run = replace(self.runs, graph=self.parts.graph).over_sources(self.parts.job)
         sums, certificate = run.add_up(self.parts.job, title, progress, checkpoint, fetch)
         return self.parts.put_back(on_host(sums)), certificate
@@ -361,10 +362,13 @@ def in_parts(request: Request, runs: Runs, run: SourceRun) -> RunInParts | None:
     graph, job = request.graph, request.job
     if not request.reduce or request.precision.k is not None or run.engine.name != "cpu" or runs.plan != "auto":
         return None
-    if why_whole(graph, job):
+    reason = why_whole(graph, job)
+    if reason is not None:
+        run.why += f"; not reduced, as {reason}" if reason else ""
         return None
     blocks = biconnected_components(graph, "cpu", threads=runs.threads)
-    parts = reduced(graph, job, blocks)
+    alone = runs.executor is None and type(runs) is Runs  # workers and ranks share out sources, not batches of the core
+    parts = reduced(graph, job, blocks, runs.threads, alone)
     return None if parts is None else RunInParts(parts, runs)
 
 

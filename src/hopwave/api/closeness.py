@@ -15,7 +15,7 @@ from hopwave.algorithms import top_scores as _top
 from hopwave.algorithms.top_scores import Searches
 from hopwave.api.arguments import check_risk, sample_size, vertex_ids
 from hopwave.api.choice import distance_engine, engine_for, to_input_device
-from hopwave.api.weights import as_lengths, takes_weights
+from hopwave.api.weights import as_lengths
 from hopwave.arrays import ignoring
 from hopwave.checks.numbers import is_whole
 from hopwave.checks.options import flag, one_of
@@ -26,7 +26,6 @@ from hopwave.planning.jobs import CentralityScore, Integers, Progress, Sweep
 from hopwave.results.scores import VertexScores
 
 
-@takes_weights
 def closeness_centrality(
     G: Any,
     sources: Iterable[Any] | None = None,
@@ -128,7 +127,6 @@ def closeness_centrality(
     return _scores("closeness", scores, ids, graph, engine, top)
 
 
-@takes_weights
 def harmonic_centrality(
     G: Any,
     sources: Iterable[Any] | None = None,
@@ -207,7 +205,6 @@ def harmonic_centrality(
     return _scores("harmonic", found.inverse, ids, graph, engine, top)
 
 
-@takes_weights
 def barycenter(
     G: Any,
     device: str = "auto",

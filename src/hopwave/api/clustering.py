@@ -11,7 +11,7 @@ import numpy.typing as npt
 from hopwave.algorithms import clustering as _clustering
 from hopwave.algorithms import components as _components
 from hopwave.api.arguments import as_graph, listed_vertices, vertex_ids
-from hopwave.api.weights import as_lengths, takes_weights, weighted
+from hopwave.api.weights import as_lengths, weighted
 from hopwave.checks.numbers import is_number
 from hopwave.checks.options import flag
 from hopwave.errors import GraphError
@@ -20,7 +20,6 @@ from hopwave.results.components import Components
 from hopwave.results.scores import VertexScores
 
 
-@takes_weights
 def clustering(G: Any, *, weights: Any = None, device: str = "auto") -> VertexScores:
     """Clustering coefficients: the share of a vertex's pairs of neighbours that are neighbours themselves.
 
@@ -62,7 +61,6 @@ def clustering(G: Any, *, weights: Any = None, device: str = "auto") -> VertexSc
     return VertexScores("clustering", scores, vertex_ids(graph, None), graph)
 
 
-@takes_weights
 def average_clustering(G: Any, count_zeros: bool = True, *, weights: Any = None, device: str = "auto") -> float:
     """The mean of the clustering coefficients.
 
@@ -175,7 +173,6 @@ def square_clustering(G: Any) -> VertexScores:
     return VertexScores("square clustering", scores, vertex_ids(graph, None), graph)
 
 
-@takes_weights
 def modularity(
     G: Any,
     communities: Components | npt.ArrayLike | Iterable[Iterable[Any]],

@@ -273,7 +273,10 @@ def is_bipartite(G: Any, device: str = "auto") -> bool:
         return _components.sides_on_gpu(graph) is not None
     graph = _without_directions(graph)
     if graph.m:  # most graphs that are not bipartite show it where they are densest
-        search = bfs(graph, graph.label(int(np.argmax(graph.degrees))), predecessors=False, device=device)
+        hub = int(np.argmax(graph.degrees))
+        if _components.shows_triangle(graph, hub):
+            return False
+        search = bfs(graph, graph.label(hub), predecessors=False, device=device)
         if not isinstance(_components.sides(graph, on_host(search.distances)), np.ndarray):
             return False
     return isinstance(_sides(graph, device), np.ndarray)

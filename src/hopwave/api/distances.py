@@ -14,7 +14,7 @@ from hopwave.algorithms import distances as _distances
 from hopwave.algorithms import many_sources as _many
 from hopwave.api.arguments import as_graph, sample_size, vertex_ids
 from hopwave.api.choice import distance_engine, engine_for
-from hopwave.api.weights import as_lengths, takes_weights
+from hopwave.api.weights import as_lengths
 from hopwave.engines import Engine
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
@@ -22,7 +22,6 @@ from hopwave.planning.jobs import Progress, Sweep
 from hopwave.results.estimates import DistanceHistogram, Estimate
 
 
-@takes_weights
 def average_shortest_path_length(
     G: Any,
     k: int | None = None,
@@ -100,7 +99,6 @@ def average_shortest_path_length(
     return mean if k is None else Estimate(mean, mean, mean, 0.0, n, delta, interval)
 
 
-@takes_weights
 def wiener_index(
     G: Any,
     device: str = "auto",
@@ -158,7 +156,6 @@ def _total(
     return math.fsum(total) if weighted else int(total.sum())
 
 
-@takes_weights
 def global_efficiency(
     G: Any,
     device: str = "auto",

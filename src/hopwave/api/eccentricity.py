@@ -13,14 +13,13 @@ from hopwave.algorithms import distances as _distances
 from hopwave.algorithms import many_sources as _many
 from hopwave.api.arguments import vertex_ids
 from hopwave.api.choice import distance_engine, to_input_device
-from hopwave.api.weights import as_lengths, takes_weights
+from hopwave.api.weights import as_lengths
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.planning.jobs import Progress, Sweep
 from hopwave.results.scores import VertexScores
 
 
-@takes_weights
 def eccentricity(
     G: Any,
     vertices: Iterable[Any] | None = None,
@@ -105,7 +104,6 @@ def eccentricity(
     return VertexScores("eccentricity", to_input_device(graph, engine, found.farthest), ids, graph)
 
 
-@takes_weights
 def diameter(
     G: Any,
     device: str = "auto",
@@ -150,7 +148,6 @@ def diameter(
     return greatest
 
 
-@takes_weights
 def radius(
     G: Any,
     device: str = "auto",
@@ -195,7 +192,6 @@ def radius(
     return least
 
 
-@takes_weights
 def center(
     G: Any,
     device: str = "auto",
@@ -239,7 +235,6 @@ def center(
     return [graph.label(v) for v in np.flatnonzero(high == high.min()).tolist()]
 
 
-@takes_weights
 def periphery(
     G: Any,
     device: str = "auto",

@@ -12,14 +12,13 @@ from typing import Any
 from hopwave.algebra.matrix import Matrix
 from hopwave.api.algebra import vertex_scores
 from hopwave.api.choice import product_device
-from hopwave.api.weights import per_vertex, takes_weights, weighted
+from hopwave.api.weights import per_vertex, weighted
 from hopwave.checks.numbers import is_number
 from hopwave.checks.options import flag
 from hopwave.linalg import algorithms
 from hopwave.results.scores import HubsAndAuthorities, VertexScores
 
 
-@takes_weights
 def pagerank(
     G: Any,
     alpha: float = 0.85,
@@ -108,7 +107,6 @@ def pagerank(
     return vertex_scores("pagerank", found, graph)
 
 
-@takes_weights
 def eigenvector_centrality(
     G: Any,
     max_iter: int = 100,
@@ -174,7 +172,6 @@ def eigenvector_centrality(
     return vertex_scores("eigenvector centrality", found, graph)
 
 
-@takes_weights
 def katz_centrality(
     G: Any,
     alpha: float = 0.1,
@@ -248,7 +245,6 @@ def katz_centrality(
     return vertex_scores("katz centrality", found, graph)
 
 
-@takes_weights
 def hits(
     G: Any,
     max_iter: int = 100,

@@ -13,7 +13,7 @@ from hopwave.algorithms import many_sources as _many
 from hopwave.algorithms import tables as _tables
 from hopwave.api.arguments import as_graph, check_bytes, check_distance, check_hops, in_direction, vertex_ids
 from hopwave.api.choice import distance_engine
-from hopwave.api.weights import own_lengths, takes_weights
+from hopwave.api.weights import own_lengths
 from hopwave.graph import Graph
 from hopwave.planning.jobs import Floats, Integers, Progress, Sweep
 
@@ -81,7 +81,6 @@ def bfs_many(
     return _many.sweep(engine, graph, job, "searches", progress, threads).rows
 
 
-@takes_weights
 def sssp_many(
     G: Any,
     sources: Iterable[Any],
@@ -186,7 +185,6 @@ def to_targets(
     return _tables.dense(table, progress)[:, places]
 
 
-@takes_weights
 def distance_blocks(
     G: Any,
     sources: Iterable[Any] | None = None,
@@ -251,7 +249,6 @@ def distance_blocks(
     return _many.distance_blocks(engine, graph, ids, threads, limit, block_bytes, weighted)
 
 
-@takes_weights
 def pairs_within(
     G: Any,
     d: float,

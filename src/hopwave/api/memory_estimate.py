@@ -149,7 +149,7 @@ def estimate_memory(
         name == "edge_betweenness_centrality", _plan(name, plan, device), threads, memory_limit,
     )  # fmt: skip
     shape = _shape(graph, path_counts or name not in WITHOUT_A_SEARCH)
-    ask = replace(ask, together=together(graph.n, shape.depth, count))
+    ask = replace(ask, together=together(graph.n, shape.depth, count), named=sources is not None)
     if weighted and device == "cpu" and name not in WITHOUT_A_SEARCH and graph.m and not graph.directed:
         entries, ties = _offers(graph)
         shape = replace(shape, entries=entries, ties=ties)

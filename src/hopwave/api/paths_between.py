@@ -12,7 +12,7 @@ from hopwave.algorithms.ranked_paths import ranked_paths
 from hopwave.api.arguments import as_graph
 from hopwave.api.choice import engine_for
 from hopwave.api.search import bfs
-from hopwave.api.weights import own_lengths, takes_weights
+from hopwave.api.weights import own_lengths
 from hopwave.arrays import on_host
 from hopwave.checks.numbers import is_whole
 from hopwave.checks.options import check_thread_count
@@ -55,7 +55,6 @@ def has_path(G: Any, source: Any, target: Any, device: str = "auto") -> bool:
     return _fewest_hops(graph, graph.index(source), graph.index(target), device) is not None
 
 
-@takes_weights
 def shortest_path(G: Any, source: Any, target: Any, device: str = "auto", *, weights: Any = None) -> list[Any]:
     """One shortest path from source to target, counted in hops or in the lengths of arcs.
 
@@ -68,7 +67,7 @@ def shortest_path(G: Any, source: Any, target: Any, device: str = "auto", *, wei
         An id, or a label if the graph has labels.
     device : {"auto", "cpu", "cuda"}, optional
         Where to compute. "auto" is the CPU, where a search starts from both ends at once; on a GPU, one along weights
-        goes on to all vertices.
+        starts from the source alone.
     weights : bool, array or str, optional
         The lengths of the arcs, as for `sssp`: by default the graph's own weights. False counts hops.
 
@@ -89,8 +88,8 @@ def shortest_path(G: Any, source: Any, target: Any, device: str = "auto", *, wei
 
     Notes
     -----
-    With weights, Dijkstra's algorithm runs from both ends until they meet; a GPU searches as `sssp` does. The sum of
-    two halves of a path may differ in the last bit from the length added up from the source, so the search from the
+    With weights, Dijkstra's algorithm runs from both ends until they meet; a GPU searches as `sssp(targets=)`. The sum
+    of two halves of a path may differ in the last bit from the length added up from the source, so the search from the
     source then goes on through what the other has settled: the path is one that `sssp` could return.
 
     Examples
@@ -115,7 +114,6 @@ def shortest_path(G: Any, source: Any, target: Any, device: str = "auto", *, wei
     return [graph.label(v) for v in found]
 
 
-@takes_weights
 def shortest_paths(
     G: Any, pairs: Iterable[tuple[Any, Any]], weights: Any = None, *, threads: int | None = None
 ) -> list[list[Any] | None]:
@@ -166,7 +164,6 @@ def shortest_paths(
     return [None if path is None else [graph.label(v) for v in path] for path in found]
 
 
-@takes_weights
 def k_shortest_paths(G: Any, source: Any, target: Any, k: int, weights: Any = None) -> list[tuple[float, list[Any]]]:
     """The k shortest paths that visit no vertex twice, shortest first, with their lengths.
 
@@ -220,7 +217,6 @@ def k_shortest_paths(G: Any, source: Any, target: Any, k: int, weights: Any = No
     return found
 
 
-@takes_weights
 def all_shortest_paths(
     G: Any, source: Any, target: Any, device: str = "auto", *, weights: Any = None
 ) -> Iterator[list[Any]]:

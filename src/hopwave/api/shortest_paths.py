@@ -11,22 +11,24 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any, get_args
 
+import numpy as np
+
 from hopwave.algebra.matrix import Matrix
 from hopwave.algorithms import shortest_paths as _paths
 from hopwave.algorithms.shortest_paths import MethodName
 from hopwave.api.arguments import check_distance, listed_vertices, source_ids
 from hopwave.api.choice import choose_device, search_work
-from hopwave.api.weights import takes_weights, weighted
+from hopwave.api.weights import weighted
 from hopwave.arrays import Deferred
 from hopwave.checks.numbers import is_whole
 from hopwave.checks.options import flag, one_of
 from hopwave.errors import EngineError, GraphError
 from hopwave.graph import Graph
+from hopwave.linalg.algorithms.operands import check_lengths
 from hopwave.planning.jobs import ShortestPathsJob
 from hopwave.results.shortest_paths import ShortestPaths
 
 
-@takes_weights
 def sssp(
     G: Any,
     source: Any,
@@ -35,6 +37,7 @@ def sssp(
     delta: float | None = None,
     *,
     limit: float | None = None,
+    targets: Iterable[Any] | None = None,
     device: str = "auto",
     threads: int | None = None,
     trace: bool = False,
@@ -61,6 +64,9 @@ def sssp(
         The width of the buckets of Δ-stepping and near-far.
     limit : float, optional
         The greatest length of a path. Vertices farther away are not reached.
+    targets : list of vertices, optional
+        The search ends when it has settled these. Vertices farther away than all of them are not reached; if one of
+        them cannot be reached, the search goes on to the end.
     device : {"auto", "cpu", "cuda"}, optional
         Where to compute. "auto" is a GPU if there is one and the graph is on it or has a million arcs, else the CPU; a
         `linalg.Matrix` is searched where it is.
@@ -93,8 +99,8 @@ def sssp(
     distances after the other: on the CPU by compiled code on several threads, on a GPU by matrix products. Near-far is
     the same idea in one launch on a GPU. Bellman-Ford relaxes in every round all arcs of vertices whose distance became
     shorter, by matrix products. "auto" takes Δ-stepping on the CPU, or Dijkstra's algorithm for small graphs; on a GPU,
-    near-far. Methods that use matrix products compute all distances and then drop those beyond `limit`; the others do
-    not search beyond it.
+    near-far. Methods that use matrix products compute all distances and then drop those beyond `limit` or the farthest
+    of the `targets`; the others do not search beyond the limit, nor beyond the bucket of the last target.
 
     If the graph is on a GPU (`G.to("cuda")`), distances and predecessors are CuPy arrays; otherwise they are copied to
     the host when they are first read.
@@ -110,13 +116,20 @@ def sssp(
     ([0.0, 1.0, 3.0], ['a', 'b', 'c'])
     >>> hw.sssp(G, "a", limit=2).distances.tolist()
     [0.0, 1.0, inf]
+    >>> hw.sssp(G, "a", targets=["b"]).distances.tolist()
+    [0.0, 1.0, inf]
     """
     graph, A = weighted(G, weights, parallel="min")
+    check_lengths(A, graph.label)
     device = _device(G, graph, A, method, device, threads)
-    return _searcher(graph, A, method, delta, limit, device, threads, trace)(source_ids(graph, source))
+    aims: tuple[int, ...] = ()
+    if targets is not None:
+        aims = tuple(np.unique(listed_vertices(graph, targets)).tolist())
+        if not aims:
+            raise GraphError("targets=[] has no vertex to search for; give at least one, or leave it out")
+    return _searcher(graph, A, method, delta, limit, device, threads, trace, aims)(source_ids(graph, source))
 
 
-@takes_weights
 def sssp_each(
     G: Any,
     sources: Iterable[Any],
@@ -176,13 +189,14 @@ def _searcher(
     device: str,
     threads: int | None,
     trace: bool,
+    targets: tuple[int, ...] = (),
 ) -> Callable[[tuple[int, ...]], ShortestPaths]:
     """Check and choose once. Returns a function that searches from some sources and wraps what it found."""
     way = _paths.choose(graph, method, delta, device, threads, flag("trace", trace))
     longest = _longest(limit)
 
     def search(sources: tuple[int, ...]) -> ShortestPaths:
-        found = _paths.distances(A, ShortestPathsJob(sources, longest), way)
+        found = _paths.distances(A, ShortestPathsJob(sources, longest, targets), way)
         d, choose = found.distances, found.predecessors
         if choose is not None and graph.device != "cuda":  # copied to the host when first read
             d, choose = Deferred(partial(found.to_host, d)), partial(_fetched, choose, found.to_host)
@@ -191,7 +205,6 @@ def _searcher(
     return search
 
 
-@takes_weights
 def nearest(
     G: Any, source: Any, k: int | None = None, *, limit: float | None = None, weights: Any = None
 ) -> dict[Any, float]:

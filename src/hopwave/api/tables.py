@@ -13,7 +13,7 @@ import numpy as np
 from hopwave.algorithms import tables as _tables
 from hopwave.api.arguments import check_distance, in_direction, vertex_ids
 from hopwave.api.choice import distance_engine
-from hopwave.api.weights import own_lengths, takes_weights
+from hopwave.api.weights import own_lengths
 from hopwave.checks.options import flag, one_of
 from hopwave.errors import FormatError, GraphError
 from hopwave.planning.jobs import Integers, Progress
@@ -22,7 +22,6 @@ from hopwave.results.distance_table import DistanceTable
 DTypeName = Literal["auto", "float32", "float64", "hops"]
 
 
-@takes_weights
 def distance_table(
     G: Any,
     sources: Iterable[Any] | None = None,

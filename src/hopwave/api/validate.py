@@ -156,7 +156,7 @@ def validate(
     if direction == "in":
         graph = graph.reversed()
     starts = list(source_ids(graph, sources))
-    if _obeys_on_gpu(graph, starts, distances, predecessors, depth_limit):
+    if _obeys(graph, starts, distances, predecessors, depth_limit):
         silent = () if predecessors is not None else ("roots", "links")
         rules = enumerate(RULES, start=1)
         return Validation(tuple(Verdict(number, name, None if name in silent else True) for number, name in rules))
@@ -214,18 +214,24 @@ def check(
         raise GraphError("; ".join(found.failures))
 
 
-def _obeys_on_gpu(graph: Graph, sources: list[int], distances: Any, predecessors: Any, limit: int | None) -> bool:
-    """Whether a GPU that has the graph found all rules kept; False also if there is none, or no distances are given.
+def _obeys(graph: Graph, sources: list[int], distances: Any, predecessors: Any, limit: int | None) -> bool:
+    """Whether compiled code, on a GPU that has the graph or else here, found all rules kept.
 
-    It only counts what is wrong. What that is, the rules below say.
+    False also if no distances are given, or if NumPy is done sooner. It only counts what is wrong; what that is, the
+    rules below say.
     """
-    if not is_on_gpu(graph) or distances is None or not graph.n:
+    there = is_on_gpu(graph)
+    if distances is None or not graph.n or not (there or is_compiled_faster(graph.m)):
         return False
     levels, tree = (None if array is None else _int32(array, graph.n) for array in (distances, predecessors))
     if levels is None or (tree is None and predecessors is not None):
         return False
-    from hopwave.engines.cuda.arcs import obeys
-
+    if there:
+        from hopwave.engines.cuda.arcs import obeys
+    elif on_gpu(levels) or on_gpu(tree):
+        return False
+    else:
+        from hopwave.engines.cpu.levels import obeys
     return bool(obeys(graph, levels, tree, sources, limit))
 
 

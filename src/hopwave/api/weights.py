@@ -10,10 +10,9 @@ array in the order of `G.indices`, or the name of an edge attribute of a Network
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import wraps
-from typing import Any, Literal, ParamSpec, TypeVar
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -28,22 +27,9 @@ from hopwave.graph import Graph
 from hopwave.graph.columns import check_numbers, first_nan
 from hopwave.graph.construct import networkx_columns
 from hopwave.graph.csr import Rows, is_symmetric
+from hopwave.graph.row_operations import row_of
 
 Parallel = Literal["min", "sum"]  # how to combine the weights of parallel edges of a NetworkX multigraph
-Given = ParamSpec("Given")
-Answer = TypeVar("Answer")
-
-
-def takes_weights(question: Callable[Given, Answer]) -> Callable[Given, Answer]:
-    """Decorates a function that has weights=: a call with weight=, NetworkX's name, raises an error that says so."""
-
-    @wraps(question)
-    def ask(*args: Given.args, **options: Given.kwargs) -> Answer:
-        if "weight" in options:
-            raise TypeError(f"{question.__name__}() has no argument 'weight'; did you mean weights=?")
-        return question(*args, **options)
-
-    return ask
 
 
 def weighted(G: Any, weights: Any, parallel: Parallel) -> tuple[Graph, Matrix]:
@@ -138,8 +124,11 @@ def _check_lengths(graph: Graph) -> None:
     lengths = np.asarray(graph.weights)
     least, greatest = float(lengths.min(initial=0.0)), float(lengths.max(initial=0.0))
     if least < 0:
+        arc = int(np.argmin(lengths))
+        tail, head = (graph.label(int(end)) for end in (row_of(graph, arc), graph.indices[arc]))
         raise GraphError(
-            f"weight {least:g} is negative; distances need weights of at least 0, and weights=False counts hops"
+            f"weight {least:g} from {tail!r} to {head!r} is negative; distances need weights of at least 0: correct "
+            "it, or count hops with weights=False"
         )
     if np.isinf(greatest):
         raise GraphError("a weight is infinite; leave out an arc that no path can take")

@@ -103,7 +103,7 @@ class Running:
         bool,
         typer.Option(
             "--reduce/--whole",
-            help="Search blocks one by one, and trees not at all, where that is less work.",
+            help="Search only what trees, chains and articulation points leave, where that is less work.",
             rich_help_panel=options.RUNNING,
         ),
     ] = True

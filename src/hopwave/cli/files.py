@@ -242,7 +242,9 @@ def reworded(message: str, format_flag: str, option_flag: str, without: str = "-
     message = re.sub(r"\b(pass )?format=(?=(.?))", lambda m: _flag(m, format_flag), message)
     if option_flag == "--write-option":
         message = message.replace("labels=False", "--drop-labels")
-    return re.sub(r"\b(pass )?((?:n|names|packed|isolated|weight)=[\w'\"])", rf"{option_flag} \2", message)
+    return re.sub(
+        r"\b(pass )?((?:n|names|packed|isolated|weight|header|labels)=[\w'\"])", rf"{option_flag} \2", message
+    )
 
 
 def _flag(found: re.Match[str], flag: str) -> str:

@@ -10,9 +10,12 @@ Graph(34 vertices, 78 edges, undirected)
 
 from __future__ import annotations
 
+from hopwave.checks.keywords import offer
 from hopwave.datasets.collection import Published, published
 from hopwave.datasets.fetching import download, fetch
 from hopwave.datasets.small import load, names
 from hopwave.system.user_folder import cache_folder
 
 __all__ = ["Published", "cache_folder", "download", "fetch", "load", "names", "published"]
+
+offer(globals(), __all__)

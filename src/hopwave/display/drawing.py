@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hopwave.errors import GraphError
 from hopwave.system.optional import optional
 
 if TYPE_CHECKING:
@@ -21,12 +22,16 @@ _MOST_BARS_WITH_GAPS = 120  # more bars touch each other
 _MOST_POINTS = 4000  # points of a distribution; more cannot be seen
 
 
-def axes_for(ax: Axes | None) -> Axes:
+def axes_for(ax: Axes | None, height: float = 4) -> Axes:
     """The axes that the caller gave, or those of a new figure of pyplot."""
+    if ax is not None and not hasattr(ax, "figure"):
+        raise GraphError(
+            f"{ax!r:.60} is not an Axes of matplotlib; for a file, write result.plot().figure.savefig({ax!r:.60})"
+        )
     if ax is not None:
         return ax
     pyplot = optional("matplotlib.pyplot", "plot()")
-    made: Axes = pyplot.subplots(figsize=(7, 4), layout="constrained")[1]
+    made: Axes = pyplot.subplots(figsize=(7, height), layout="constrained")[1]
     made.spines[["top", "right"]].set_visible(False)
     made.set_axisbelow(True)
     return made

@@ -10,6 +10,7 @@ True
 
 from __future__ import annotations
 
+from hopwave.checks.keywords import offer
 from hopwave.distributed.betweenness import (
     DistributedBetweennessResult,
     betweenness_centrality,
@@ -37,3 +38,5 @@ __all__ = [
     "uniform",
     "world",
 ]
+
+offer(globals(), __all__)

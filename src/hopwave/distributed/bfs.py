@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from hopwave.api.arguments import check_hops
-from hopwave.checks.numbers import is_whole
+from hopwave.api.arguments import check_hops, source_ids
 from hopwave.distributed.graph import DistributedGraph
 from hopwave.distributed.search import Search
 from hopwave.distributed.steps import why_not, without
@@ -25,7 +24,8 @@ from hopwave.planning.trace import Trace
 class DistributedBFSResult:
     """A rank's share of a search: one distance and one predecessor (a global id) per own vertex, from id `first` on.
 
-    `gather()` joins the shares on rank 0. The other attributes are the same on every rank.
+    `graph.label(id)` names a vertex that has a label. `gather()` joins the shares on rank 0. The other attributes are
+    the same on every rank.
 
     >>> from hopwave import distributed
     >>> r = distributed.bfs(distributed.from_edges([0, 1], [1, 2]), 0)
@@ -157,17 +157,3 @@ def choose_plan(plan: str | Plan) -> tuple[Plan, str]:
     if reason:
         raise PlanError(reason)
     return chosen, "asked for"
-
-
-def source_ids(G: DistributedGraph, source: Any) -> tuple[int, ...]:
-    """One source or several, as ids of this graph."""
-    several = isinstance(source, Iterable) and not isinstance(source, str | bytes)
-    if isinstance(source, np.ndarray) and not source.ndim:
-        source, several = source[()], False
-    found = list(source) if several else [source]
-    if not found:
-        raise GraphError("the list of sources is empty; a search needs at least one vertex to start from")
-    for one in found:
-        if not is_whole(one) or not 0 <= one < G.n:
-            raise GraphError(f"{one!r} is not a vertex of this graph; its vertices are the numbers 0 to {G.n - 1}")
-    return tuple(dict.fromkeys(int(one) for one in found))

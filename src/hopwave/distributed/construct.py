@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from hopwave.checks.keywords import check_keywords
 from hopwave.distributed.capacity import check_memory
 from hopwave.distributed.exchange import BLOCK, Edges, in_blocks
 from hopwave.distributed.file_shares import read_share
@@ -80,7 +81,10 @@ def from_edges(
         ends = tuple(np.asarray(side) for side in (source, target))
         for side in ends:
             if side.ndim != 1 or (side.size and side.dtype.kind not in "iu"):
-                raise GraphError("source and target must be columns of whole numbers; replace labels by numbers first")
+                raise GraphError(
+                    "source and target must be columns of whole numbers; for names, give one rank the whole graph: "
+                    "spread(hopwave.Graph.from_edges(source, target)), and spread(None) on the others"
+                )
         if len(ends[0]) != len(ends[1]):
             raise GraphError(
                 f"source has {len(ends[0])} entries and target has {len(ends[1])}; give one of each per edge"
@@ -114,9 +118,10 @@ def read(
     """The graph in a file that all ranks can see; each rank reads its share of the bytes.
 
     Matrix Market, SNAP edge lists of integers and Graph500's binary lists are read in shares. Files that cannot be
-    split (packed with gzip, or in another format) are read by rank 0, which sends the arcs to the others. A damaged
-    file raises on every rank. A distributed graph has no weights and no labels: those of the file are left out, and
-    a vertex that has a name there is a number, its place in `hopwave.read(path).labels`.
+    split (packed with gzip, in another format, or with names) are read by rank 0, which sends the arcs to the others,
+    and the labels to all of them: vertices are called as in `hopwave.read(path)`. In a file that is read in shares, a
+    vertex is its number, and every number up to the greatest is a vertex. A damaged file raises on every rank. A
+    distributed graph has no weights: those of the file are left out.
 
     Parameters
     ----------
@@ -166,7 +171,7 @@ def read(
     n = max(share.n, 1 + max((int(ends.max()) for ends in (share.u, share.v) if len(ends)), default=-1))
     n = max(joined.allgather(n))
     options = {"layout": layout, "balance": balance, "device": device, "threads": threads}
-    return _from_columns(joined, *share.arcs(), n, is_directed, **options)
+    return _from_columns(joined, *share.arcs(), n, is_directed, labels=joined.shared(share.labels), **options)
 
 
 def _check_same_file(joined: World, path: Any) -> None:
@@ -326,8 +331,9 @@ def _generated(
 def spread(graph: Any, **options: Any) -> DistributedGraph:
     """Splits a hopwave.Graph into one part per rank. Every rank gives the graph, or one rank does and the others None.
 
-    A distributed graph has no weights, so a weighted graph is refused: give `graph.without_weights()`. It has no
-    parallel edges either: those that the graph keeps (`repeats="keep"`) are merged, and count as one path.
+    Every rank knows the graph's labels. A distributed graph has no weights, so a weighted graph is refused: give
+    `graph.without_weights()`. It has no parallel edges either: those that the graph keeps (`repeats="keep"`) are
+    merged, and count as one path.
 
     Parameters
     ----------
@@ -355,6 +361,7 @@ def spread(graph: Any, **options: Any) -> DistributedGraph:
     >>> hw.distributed.spread(hw.generate.path(4)).m
     6
     """
+    check_keywords("spread", options, ("layout", "balance", "device", "threads"))
     joined = world()
     joined.agree("spread", **{name: value for name, value in options.items() if name != "threads"})
     joined.together(lambda: _check_unweighted(graph))
@@ -362,7 +369,8 @@ def spread(graph: Any, **options: Any) -> DistributedGraph:
     first = joined.together(lambda: _first_giver(given))
     n, directed = given[first][:2]
     u, v = graph.to_edges() if joined.rank == first else (np.empty(0, np.int64), np.empty(0, np.int64))
-    return _from_columns(joined, u.astype(np.int64), v.astype(np.int64), n, directed, **options)
+    labels = joined.shared(None if graph is None else graph.labels, first)
+    return _from_columns(joined, u.astype(np.int64), v.astype(np.int64), n, directed, labels=labels, **options)
 
 
 def _first_giver(given: list[Any]) -> int:

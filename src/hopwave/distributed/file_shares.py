@@ -1,7 +1,8 @@
 """A file read by several ranks: each reads its share of the bytes, which begins where a line or an edge begins.
 
 Only files that can be read from the middle are split: Matrix Market and SNAP edge lists of integers, unpacked, and
-Graph500's binary lists. Rank 0 reads any other file whole. A share is read by the same grammar as a whole file.
+Graph500's binary lists. Rank 0 reads any other file whole, with its labels. A share is read by the same grammar as a
+whole file.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ class Share:
     """What one rank read: its edges by id, and what the file declares: vertices, directedness, number of edges.
 
     `both_ways`: the file's edges are undirected and a directed graph is wanted, so each edge becomes two arcs.
+    `labels`: what the vertices are called, if rank 0 has read a whole file that names them.
     """
 
     u: Ids
@@ -40,6 +42,7 @@ class Share:
     directed: bool
     declared: int | None = None
     both_ways: bool = False
+    labels: npt.NDArray[Any] | None = None
 
     def arcs(self) -> tuple[Ids, Ids]:
         """The edges; with `both_ways`, each of them in both directions."""
@@ -65,9 +68,9 @@ def _whole(path: str | os.PathLike[str], format: str | None, directed: bool | No
     if rank:
         nothing = np.empty(0, np.int64)
         return Share(nothing, nothing, 0, False)
-    graph = read(path, format, directed, labels=False, weights=False, progress=False)
+    graph = read(path, format, directed, weights=False, progress=False)
     u, v = graph.to_edges()
-    return Share(u.astype(np.int64), v.astype(np.int64), graph.n, graph.directed)
+    return Share(u.astype(np.int64), v.astype(np.int64), graph.n, graph.directed, labels=graph.labels)
 
 
 def _records(source: Source, directed: bool | None, rank: int, size: int) -> Share:
@@ -102,9 +105,7 @@ def _lines(source: Source, format: str, directed: bool | None, rank: int, size: 
         else:
             header = edge_list.read_header(source, stream)
             if header.names or not all(end.lstrip(b"-").isdigit() for end in header.first_row.split()[:2]):
-                raise source.fail(
-                    "ids that are names; expected whole numbers: replace them with hopwave convert first", 1
-                )
+                return _whole(source.path, format, directed, rank)
             grammar, says = edge_list.integer_grammar(), header.directed
             lone = edge_list.listed_numbers(source, header)
             start, n, declared = first, max([header.nodes or 0, *(lone + 1).tolist()]), header.edges

@@ -17,15 +17,17 @@ from hopwave.distributed.wire import HostWire, wire_for
 from hopwave.distributed.world import World
 from hopwave.errors import EngineError
 from hopwave.graph import Graph
+from hopwave.graph.naming import Named
 
 _numbers = count(1)  # ranks make their graphs together, so a graph has the same number on all of them
 
 
-class DistributedGraph:
+class DistributedGraph(Named):
     """A graph over the ranks of a job; made by `read`, `from_edges`, `kronecker` or `uniform`, on all ranks together.
 
     `n` and `m` count the vertices and the stored arcs of the whole graph. This rank owns `own` vertices, from id
-    `first` on; `tuples` counts the input edges at each of them, repeats and loops included.
+    `first` on; `tuples` counts the input edges at each of them, repeats and loops included. `labels`: what the vertices
+    of the whole graph are called, on every rank; None if they are only numbered.
 
     >>> from hopwave import distributed
     >>> G = distributed.from_edges([0, 1], [1, 2])
@@ -38,6 +40,7 @@ class DistributedGraph:
     device: str
     layout: Layout
     n: int
+    labels: npt.NDArray[Any] | None
     m: int
     edges: int
     first: int
@@ -59,6 +62,7 @@ class DistributedGraph:
         n: int,
         directed: bool = False,
         *,
+        labels: npt.NDArray[Any] | None = None,
         layout: str | tuple[int, int] | Layout = "1d",
         balance: bool = True,
         device: str = "cpu",
@@ -66,7 +70,7 @@ class DistributedGraph:
     ) -> None:
         world.together(lambda: choose_device(world, device, threads))
         columns = world.together(lambda: columns_for(layout, world.size, n))
-        self.world, self.directed, self.device = world, directed, device
+        self.world, self.directed, self.labels, self.device = world, directed, labels, device
         if isinstance(layout, Layout):
             self.layout = layout
         elif balance and world.size > 1:
@@ -178,9 +182,9 @@ class DistributedGraph:
             self.world.comm.Allgatherv(column, [everything, counts])
             whole.append(everything)
         if self.directed:
-            return Graph.from_edges(whole[0], whole[1], n=self.n, directed=True)
+            return Graph.from_edges(whole[0], whole[1], n=self.n, directed=True, labels=self.labels)
         once = whole[0] <= whole[1]
-        return Graph.from_edges(whole[0][once], whole[1][once], n=self.n, directed=False)
+        return Graph.from_edges(whole[0][once], whole[1][once], n=self.n, directed=False, labels=self.labels)
 
     @property
     def bytes(self) -> int:
@@ -198,6 +202,7 @@ class DistributedGraph:
     def __repr__(self) -> str:
         kind = "directed" if self.directed else "undirected"
         shape = f"{self.layout.rows} × {self.layout.columns}" if self.layout.columns else "1D"
+        kind += ", labelled" * (self.labels is not None)
         return f"DistributedGraph({self.n:,} vertices, {self.m:,} arcs, {kind}, {self.world.size} ranks, {shape})"
 
 

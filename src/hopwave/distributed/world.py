@@ -139,6 +139,11 @@ class World:
         self.barrier()
         return list(self.comm.allgather(mine))
 
+    def shared(self, mine: Any, rank: int = 0) -> Any:
+        """The object of one rank, on every rank."""
+        self.barrier()
+        return self.comm.bcast(mine, rank)
+
     def gather(self, mine: Any) -> list[Any] | None:
         """The objects of all ranks, on rank 0; None on the others."""
         self.barrier()

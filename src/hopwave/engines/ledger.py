@@ -100,6 +100,7 @@ class Ask:
     threads: int | None = None
     memory_limit: int | None = None
     together: bool = False  # whether searches from several sources share their steps
+    named: bool = True  # whether the caller named the sources
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+from hopwave.checks.keywords import offer
 from hopwave.generate.parameters import Generator, Parameter, describe
 from hopwave.generate.randoms import barabasi_albert, delaunay, geometric, smallworld, uniform, uniform_edges
 from hopwave.generate.recursive import kronecker, kronecker_edges, rmat
@@ -71,3 +72,6 @@ def generators() -> dict[str, Generator]:
     ['rows', 'columns', 'missing', 'seed']
     """
     return {function.__name__: describe(function) for function in _FUNCTIONS}
+
+
+offer(globals(), __all__)

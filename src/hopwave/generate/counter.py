@@ -19,16 +19,16 @@ from hopwave.system.threads import each
 
 Words = npt.NDArray[np.uint64]
 
-_WEYL = 0x9E3779B97F4A7C15
-_FIRST, _SECOND = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
+WEYL = 0x9E3779B97F4A7C15
+FIRST, SECOND = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 _MASK = (1 << 64) - 1
 
 BLOCK = 1 << 18  # numbers per NumPy call: long enough that threads rarely wait for the interpreter lock
 
 
 def _mix(z: int) -> int:
-    z = ((z ^ (z >> 30)) * _FIRST) & _MASK
-    z = ((z ^ (z >> 27)) * _SECOND) & _MASK
+    z = ((z ^ (z >> 30)) * FIRST) & _MASK
+    z = ((z ^ (z >> 27)) * SECOND) & _MASK
     return z ^ (z >> 31)
 
 
@@ -39,9 +39,9 @@ def start(seed: int, stream: str) -> int:
     >>> start(1, "grid") == start(1, "grid") != start(2, "grid")
     True
     """
-    state = _mix((seed + _WEYL) & _MASK)
+    state = _mix((seed + WEYL) & _MASK)
     for letter in stream.encode():
-        state = _mix((state + letter * _WEYL + 1) & _MASK)
+        state = _mix((state + letter * WEYL + 1) & _MASK)
     return state
 
 
@@ -52,8 +52,8 @@ def bits(seed: int, stream: str, first: int, count: int, stride: int = 1) -> Wor
     True
     """
     z = np.arange(count, dtype=np.uint64)
-    z *= np.uint64((stride * _WEYL) & _MASK)
-    z += np.uint64((start(seed, stream) + (first + 1) * _WEYL) & _MASK)
+    z *= np.uint64((stride * WEYL) & _MASK)
+    z += np.uint64((start(seed, stream) + (first + 1) * WEYL) & _MASK)
     return _finish(z)
 
 
@@ -63,8 +63,8 @@ def mixed(counters: Words, seed: int, stream: str) -> Words:
     >>> bool(mixed(np.array([11], np.uint64), 1, "example")[0] == bits(1, "example", 11, 1)[0])
     True
     """
-    z = counters * np.uint64(_WEYL)
-    z += np.uint64((start(seed, stream) + _WEYL) & _MASK)
+    z = counters * np.uint64(WEYL)
+    z += np.uint64((start(seed, stream) + WEYL) & _MASK)
     return _finish(z)
 
 
@@ -94,8 +94,8 @@ def sequence(start: int, number: int, count: int) -> npt.NDArray[np.float64]:
     >>> bool((sequence(7, 0, 3) == sequence(7, 0, 5)[:3]).all())
     True
     """
-    key = _mix((start + (number + 1) * _WEYL) & _MASK)
-    z = np.arange(1, count + 1, dtype=np.uint64) * np.uint64(_WEYL) + np.uint64(key)
+    key = _mix((start + (number + 1) * WEYL) & _MASK)
+    z = np.arange(1, count + 1, dtype=np.uint64) * np.uint64(WEYL) + np.uint64(key)
     return (_finish(z) >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
 
@@ -103,10 +103,10 @@ def _finish(z: Words) -> Words:
     """SplitMix64's finaliser, in place."""
     shifted = z >> np.uint64(30)
     z ^= shifted
-    z *= np.uint64(_FIRST)
+    z *= np.uint64(FIRST)
     np.right_shift(z, np.uint64(27), out=shifted)
     z ^= shifted
-    z *= np.uint64(_SECOND)
+    z *= np.uint64(SECOND)
     np.right_shift(z, np.uint64(31), out=shifted)
     z ^= shifted
     return z
@@ -157,15 +157,21 @@ def scramble(ids: npt.NDArray[Any], n: int, seed: int) -> npt.NDArray[Any]:
 
 def _scramble_words(words: npt.NDArray[Any], width: int, seed: int) -> npt.NDArray[Any]:
     number = words.dtype.type
-    mask = (1 << width) - 1
+    mask = number((1 << width) - 1)
     folded = np.empty_like(words)
-    for turn in range(4):
-        words *= number((start(seed, f"multiply {turn}") | 1) & mask)
-        words += number(start(seed, f"add {turn}") & mask)
-        words &= number(mask)
+    for multiply, add in scrambling(width, seed):
+        words *= number(multiply)
+        words += number(add)
+        words &= mask
         np.right_shift(words, number((width + 1) // 2), out=folded)
         words ^= folded
     return words
+
+
+def scrambling(width: int, seed: int) -> list[tuple[int, int]]:
+    """What the four turns of `scramble` multiply by and add."""
+    mask = (1 << width) - 1
+    return [((start(seed, f"multiply {turn}") | 1) & mask, start(seed, f"add {turn}") & mask) for turn in range(4)]
 
 
 def in_blocks(count: int, work: Callable[[int, int], None]) -> None:

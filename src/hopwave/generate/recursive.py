@@ -19,6 +19,7 @@ from hopwave.errors import GraphError
 from hopwave.generate import counter
 from hopwave.generate.parameters import LARGEST_N, check_memory, check_seed, check_whole
 from hopwave.graph import Graph, construct
+from hopwave.graph.csr import is_compiled_faster
 
 Edges = tuple[npt.NDArray[Any], npt.NDArray[Any]]
 
@@ -26,7 +27,7 @@ GRAPH500 = (0.57, 0.19, 0.19, 0.05)
 # How to get the function that draws these edges on a device, like kronecker_edges(scale, seed, first, count, type of
 # ids) with the usual initiator. Engines enter theirs here, so that this module need not know them.
 drawers: dict[str, Callable[[], Any]] = {}
-_DRAW_BITS = 31  # for one level; two of them fit into one 64-bit word, and 2^31 itself still fits into uint32
+DRAW_BITS = 31  # for one level; two of them fit into one 64-bit word, and 2^31 itself still fits into uint32
 
 
 def kronecker(
@@ -181,7 +182,12 @@ def kronecker_edges(
         src[begin:end] = counter.scramble(rows, n, seed) if permute else rows
         dst[begin:end] = counter.scramble(columns, n, seed) if permute else columns
 
-    counter.in_blocks(count, draw)
+    if k == 2 and scale and id_type is np.int32 and is_compiled_faster(count):
+        from hopwave.generate.recursive_compiled import draw_edges
+
+        draw_edges(scale, seed, first, DRAW_BITS, thresholds, permute, src, dst)
+    else:
+        counter.in_blocks(count, draw)
     return src, dst
 
 
@@ -207,7 +213,7 @@ def cell_borders(initiator: Sequence[float]) -> tuple[int, npt.NDArray[np.uint32
     total = float(cells.sum())
     if abs(total - 1) > 1e-6:
         raise GraphError(f"initiator={initiator!r} sums to {total:g} instead of 1; divide it by its sum")
-    borders = np.rint(np.cumsum(cells)[:-1] / total * 2**_DRAW_BITS)
+    borders = np.rint(np.cumsum(cells)[:-1] / total * 2**DRAW_BITS)
     return k, borders.astype(np.uint32)
 
 
@@ -219,9 +225,9 @@ def _descend(scale: int, seed: int, first: int, count: int, k: int, thresholds: 
     for level in range(scale):
         if level % 2 == 0:
             word = counter.bits(seed, "kronecker", first * words + level // 2, count, stride=words)
-            draw = (word >> np.uint64(64 - _DRAW_BITS)).astype(np.uint32)
+            draw = (word >> np.uint64(64 - DRAW_BITS)).astype(np.uint32)
         else:
-            draw = (word & np.uint64(2**_DRAW_BITS - 1)).astype(np.uint32)
+            draw = (word & np.uint64(2**DRAW_BITS - 1)).astype(np.uint32)
         row, column = _quadrant(draw, thresholds) if k == 2 else _cell(draw, thresholds, k)
         rows *= id_type(k)
         rows += row

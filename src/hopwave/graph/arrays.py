@@ -13,12 +13,12 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave.arrays import module_of, on_gpu
-from hopwave.checks.numbers import is_whole, shown
 from hopwave.display import html
 from hopwave.errors import GraphError
-from hopwave.graph.columns import constructor_of, plain
+from hopwave.graph.columns import constructor_of
 from hopwave.graph.csr import Rows, builders, transposed
 from hopwave.graph.mapped import as_places, from_places, is_mapped
+from hopwave.graph.naming import Named
 from hopwave.graph.statistics import Statistics, measure
 from hopwave.prepared import Prepared
 
@@ -26,7 +26,7 @@ Order = Literal["ascending", "degree"]
 Home = Literal["cpu", "cuda"]
 
 
-class GraphArrays:
+class GraphArrays(Named):
     """The arrays of a graph, and everything about it that needs no other graph."""
 
     _n: int
@@ -244,50 +244,6 @@ class GraphArrays:
 
     # ---------------------------------------------------------------- vertices by name
 
-    def index(self, vertex: Any) -> int:
-        """The position of a vertex in every array of this graph. Only a label names a vertex that has one.
-
-        `label` is the way back: `G.label(3)` names the vertex at position 3.
-
-        >>> import hopwave as hw
-        >>> G = hw.Graph.from_edges(["ann"], ["bob"])
-        >>> G.index("bob"), G.label(1), 1 in G
-        (1, 'bob', False)
-        """
-        if self._labels is None:
-            if is_whole(vertex) and 0 <= vertex < self.n:
-                return int(vertex)
-        elif _hashable(vertex) and (found := self._numbers.get(plain(vertex))) is not None:
-            return found
-        message = f"{shown(int(vertex) if is_whole(vertex) else vertex)} is not a vertex of this graph; {self._reach()}"
-        if self._labels is not None and is_whole(vertex) and 0 <= vertex < self.n:
-            message += f": for the one at position {int(vertex)}, give G.label({int(vertex)})"
-        raise GraphError(message)
-
-    def _reach(self) -> str:
-        """What a vertex may be called, for messages."""
-        if self.n == 0:
-            return "it has none"
-        if self._labels is not None:
-            return f"its vertices have labels such as {shown(self.label(0))}"
-        return f"its vertices are the numbers 0 to {self.n - 1}"
-
-    def label(self, vertex: int) -> Any:
-        """What the vertex at a position is called: its label, or the position itself where there are no labels.
-
-        >>> import hopwave as hw
-        >>> hw.Graph.from_edges(["ann"], ["bob"]).label(0)
-        'ann'
-        """
-        if not is_whole(vertex) or not 0 <= vertex < self.n:
-            raise GraphError(f"{shown(vertex)} is not a position in this graph; positions are 0 to {self.n - 1}")
-        return int(vertex) if self._labels is None else plain(self._labels[vertex])
-
-    @cached_property
-    def _numbers(self) -> dict[Any, int]:
-        assert self._labels is not None
-        return {label: i for i, label in enumerate(self._labels.tolist())}
-
     # ---------------------------------------------------------------- special methods
 
     def __repr__(self) -> str:
@@ -336,13 +292,6 @@ class GraphArrays:
     def __iter__(self) -> Iterator[Any]:
         return iter(range(self.n) if self._labels is None else self._labels.tolist())
 
-    def __contains__(self, vertex: Any) -> bool:
-        try:
-            self.index(vertex)
-        except GraphError:
-            return False
-        return True
-
     def __getstate__(self) -> dict[str, Any]:
         state = {name: self.__dict__[name] for name in _STATE}
         places = {"_host": as_places(self._rows), "_columns": as_places(self._columns) if self._directed else None}
@@ -368,14 +317,6 @@ _STATE = ("_n", "_m", "_weighted", "_host", "_gpu", "_columns", "_directed", "_l
 def _read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     array.setflags(write=False)
     return array
-
-
-def _hashable(value: Any) -> bool:
-    try:
-        hash(value)
-    except (TypeError, ValueError):  # the second is NumPy's, of a time without a unit
-        return False
-    return True
 
 
 def arc_tails(graph: GraphArrays) -> npt.NDArray[np.int32]:

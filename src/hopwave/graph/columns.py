@@ -259,6 +259,20 @@ def plain(label: Any) -> Any:
     return found
 
 
+def is_numeric(column: Any) -> bool:
+    """Whether a column of pandas, cuDF, NumPy, polars or Arrow has the type of a number.
+
+    >>> is_numeric(np.array([1.5])), is_numeric(np.array(["a"]))
+    (True, False)
+    """
+    kind: Any = getattr(column, "dtype", None)
+    if hasattr(kind, "is_numeric"):  # polars
+        return bool(kind.is_numeric())
+    if kind is None:  # Arrow
+        return str(getattr(column, "type", "")).startswith(("int", "uint", "float", "double", "halffloat", "decimal"))
+    return getattr(kind, "kind", "") in tuple("iuf")
+
+
 def is_missing(label: Any) -> bool:
     """NaN differs from itself; pandas' NA does not even answer."""
     try:

@@ -91,8 +91,8 @@ def sorted_rows(
     np.cumsum(degrees, out=indptr[1:])
     ends = np.concatenate([[0], np.cumsum(kept)])
     conflict = next((int(ends[b] + at) for b, at in enumerate(conflicts.tolist()) if at >= 0), -1)
-    indices = _together(keys, starts, ends)
-    return indptr, indices, None if weights is None else _together(dealt, starts, ends), conflict
+    indices = _together(keys, starts, ends, threads)
+    return indptr, indices, None if weights is None else _together(dealt, starts, ends, threads), conflict
 
 
 def in_parts(work: Any, *columns: npt.NDArray[Any]) -> None:
@@ -201,23 +201,32 @@ def available_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _together(array: npt.NDArray[Any], starts: npt.NDArray[Any], ends: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def _together(
+    array: npt.NDArray[Any], starts: npt.NDArray[Any], ends: npt.NDArray[Any], threads: int
+) -> npt.NDArray[Any]:
     """What each bucket kept, moved together to the front, and the rest of the memory given back.
 
-    A bucket's results lie at the front of its own share: as 32-bit targets over 64-bit keys, or as weights. The targets
-    of a bucket move to an earlier place or stay, so that one pass from the first bucket to the last overwrites nothing.
+    A bucket's results lie at the front of its own share: as 32-bit targets over 64-bit keys, or as weights.
     """
     is_keys = array.dtype == np.uint64
-    found = array.view(np.int32) if is_keys else array
     scale = 2 if is_keys else 1
-    for b in range(len(starts) - 1):
-        begin, size = scale * int(starts[b]), int(ends[b + 1] - ends[b])
-        if begin != ends[b]:
-            _move(found, begin, int(ends[b]), size)
+    _move_all(array.view(np.int32) if is_keys else array, scale * starts, ends, threads)
     total = int(ends[-1])
-    del found
     array.resize(-(-total // scale), refcheck=False)  # shrinks where it stands: nothing is copied
     return (array.view(np.int32) if is_keys else array)[:total]
+
+
+def _move_all(found: npt.NDArray[Any], begins: npt.NDArray[Any], ends: npt.NDArray[Any], threads: int) -> None:
+    """Move what begins at begins[b] to ends[b], an earlier place or the same.
+
+    Buckets whose new places lie before all that has not moved yet do so at once: about twice as many each time.
+    """
+    b, buckets = 0, len(ends) - 1
+    while b < buckets:
+        free = max(b + 1, int(np.searchsorted(ends, begins[b], side="right")) - 1)
+        moves = [(int(begins[i]), int(ends[i]), int(ends[i + 1] - ends[i])) for i in range(b, free)]
+        each(min(threads, len(moves)), moves, lambda one: _move(found, *one))
+        b = free
 
 
 def count(u: Any, v: Any, begin: int, end: int, symmetric: bool, shift: int, counts: Any) -> None:

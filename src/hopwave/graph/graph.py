@@ -20,11 +20,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from hopwave.checks.keywords import check_keywords, offers
 from hopwave.checks.options import flag, flag_or_none, one_of
-from hopwave.errors import GraphError
+from hopwave.errors import GraphError, IgnoredColumnWarning, warn
 from hopwave.graph import construct, reshape
 from hopwave.graph.arrays import Order
-from hopwave.graph.columns import constructor_of, label_column, object_array
+from hopwave.graph.columns import constructor_of, is_numeric, label_column, object_array
 from hopwave.graph.csr import Combine, Rows, builders, is_ascending
 from hopwave.graph.edges import GraphEdges
 from hopwave.system.optional import optional
@@ -32,7 +33,11 @@ from hopwave.system.optional import optional
 if TYPE_CHECKING:
     import networkx as nx
 
+_EDGE_OPTIONS = ("n", "directed", "combine", "repeats", "labels", "device")
+_TABLE_OPTIONS = ("source", "target", "weight", *_EDGE_OPTIONS)
 
+
+@offers
 class Graph(GraphEdges):
     """An immutable graph, directed or not, with weights or without, of up to 2³¹ − 2 vertices and any number of arcs.
 
@@ -205,12 +210,14 @@ class Graph(GraphEdges):
     ) -> Graph:
         """The graph of a table with one edge per row: pandas, polars, cuDF, or anything with named columns.
 
-        `source`, `target` and `weight` name the columns; the other options are those of `from_edges`.
+        `source`, `target` and `weight` name the columns; the other options are those of `from_edges`. Without `weight`,
+        a column of numbers that is neither end is left out with a warning; `weight=False` leaves it out without one.
 
         >>> import pandas as pd
         >>> Graph.from_pandas(pd.DataFrame({"a": [0, 1], "b": [1, 2], "km": [3.5, 1.0]}), "a", "b", "km").weights.max()
         np.float64(3.5)
         """
+        check_keywords("Graph.from_pandas", options, _TABLE_OPTIONS)
         return cls._from_table(df, list(getattr(df, "columns", ())), source, target, weight, directed, options)
 
     @classmethod
@@ -232,6 +239,7 @@ class Graph(GraphEdges):
         >>> Graph.from_arrow(pa.table({"source": ["ann", "bob"], "target": ["bob", "cyd"]}))
         Graph(3 vertices, 2 edges, undirected, labelled)
         """
+        check_keywords("Graph.from_arrow", options, _TABLE_OPTIONS)
         if not hasattr(table, "__arrow_c_stream__"):
             raise GraphError(f"{type(table).__name__} is no stream of Arrow; give {constructor_of(table)}")
         read = optional("pyarrow", "from_arrow").RecordBatchReader.from_stream(table).read_all()
@@ -241,11 +249,22 @@ class Graph(GraphEdges):
     def _from_table(
         cls, table: Any, columns: list[Any], source: Any, target: Any, weight: Any, directed: bool, options: Any
     ) -> Graph:
-        for name in (source, target, *(() if weight is None else (weight,))):
+        named = (source, target) if weight is None or weight is False else (source, target, weight)
+        for name in named:
             if name not in columns:
                 found = ", ".join(map(repr, columns)) or "none"
-                raise GraphError(f"the table has no column {name!r}; its columns are {found}")
-        weights = None if weight is None else table[weight]
+                raise GraphError(
+                    f"the table has no column {name!r}; name the ends of an edge with source= and target=, and its "
+                    f"weight with weight=: the columns are {found}"
+                )
+        left_out = (name for name in columns if weight is None and name not in named and is_numeric(table[name]))
+        if (name := next(left_out, None)) is not None:
+            warn(
+                f"column {name!r} may be weights and was not read, because nothing says that it is; give "
+                f"weight={name!r} to read it, or weight=False to leave it out",
+                IgnoredColumnWarning,
+            )
+        weights = table[weight] if len(named) == 3 else None
         return cls.from_edges(table[source], table[target], directed=directed, weights=weights, **options)
 
     @classmethod
@@ -260,6 +279,7 @@ class Graph(GraphEdges):
         >>> Graph.from_edge_index(np.array([[0, 1, 1, 2], [1, 0, 2, 1]]), directed=False)
         Graph(3 vertices, 2 edges, undirected)
         """
+        check_keywords("Graph.from_edge_index", options, ("weights", *_EDGE_OPTIONS))
         shape = tuple(getattr(edge_index, "shape", ()))
         if len(shape) != 2 or shape[0] != 2:
             raise GraphError(f"edge_index has the shape {shape}, not (2, edges); give a row of sources, one of targets")

@@ -19,6 +19,11 @@ Place = Literal["tril", "triu", "diag", "offdiag"]
 PLACES: tuple[Place, ...] = ("tril", "triu", "diag", "offdiag")
 
 
+def row_of(rows: Any, place: int) -> int:
+    """The row of one entry, given its place in `rows.indices`."""
+    return int(np.searchsorted(rows.indptr, place, "right")) - 1
+
+
 def row_of_each(part: Rows, xp: Any, dtype: npt.DTypeLike = np.int32) -> Array:
     """The row of every entry."""
     if xp is np:

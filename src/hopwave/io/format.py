@@ -13,6 +13,7 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 
+from hopwave.checks.keywords import meant
 from hopwave.errors import FormatError, GraphError, IgnoredColumnWarning, warn
 from hopwave.graph import Graph
 from hopwave.graph.columns import EXACT_UP_TO
@@ -24,6 +25,7 @@ from hopwave.system.threads import Pool, Task
 # confirmed with n= before memory is spent on it.
 MAX_UNCONFIRMED_VERTICES = 100_000_000
 MAX_VERTICES_PER_BYTE = 100
+ARGUMENTS = ("format", "directed", "n", "labels", "weights", "combine", "progress")  # of `read` and `write` themselves
 PRINTED_FROM = 500_000  # lines; with fewer, Python has finished before Numba is imported
 
 
@@ -197,7 +199,8 @@ class Format:
         for name in given:
             if name not in known:
                 has = f"it takes {', '.join(known)}" if known else "it takes none of its own"
-                raise TypeError(f"{name}= is not an option of the format {self.name!r}; {has}")
+                near = meant(name, [*known, *ARGUMENTS])
+                raise TypeError(f"{name}= is not an option of the format {self.name!r}; {near or has}")
 
 
 def _own_options(function: Callable[..., Any]) -> tuple[str, ...]:

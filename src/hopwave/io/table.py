@@ -208,7 +208,7 @@ def _has_header(source: Source, rows: list[list[str]]) -> bool:
         return False  # an error, and choose_columns says which
     shown = ", ".join(repr(cell[:40]) for cell in first[:2])
     raise source.fail(
-        f"the first row ({shown}) may be a header or an edge; expected to be told: give header=True or False", 1
+        f"the first row ({shown}) may be a header or an edge; expected to be told: give header=True or header=False", 1
     )
 
 

@@ -20,6 +20,7 @@ from hopwave.algebra.matrix import Matrix
 from hopwave.algebra.operators import BinaryOp, Monoid, UnaryOp, binary, monoid, unary
 from hopwave.algebra.semiring import Semiring, semiring
 from hopwave.algebra.vector import CONVERT, Shares, Vector
+from hopwave.checks.keywords import offer
 from hopwave.errors import LinalgError
 from hopwave.linalg import algorithms
 from hopwave.linalg.algorithms.bfs import bfs
@@ -60,3 +61,5 @@ __all__ = [
     "vxm",
     "waves",
 ]
+
+offer(globals(), __all__)

@@ -83,6 +83,7 @@ def scores_of(
     hopwave normalises samples. Scores from all sources are scaled by NetworkX's own operations (see `normalize`).
     """
     graph, weighted = countable(G, weight)
+    k = k or None  # a k of 0 that check_sample let pass: all scores are 0 in any case
     by_hopwave = bool(normalized) and k is not None
     options |= {"k": k, "seed": as_generator(seed), "weights": weighted}
     result = score(graph, normalized=by_hopwave, progress=False, **options, **place)

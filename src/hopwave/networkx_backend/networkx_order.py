@@ -17,6 +17,8 @@ import numpy.typing as npt
 from hopwave.networkx_backend.convert import Rows
 
 Ids = npt.NDArray[np.int32]
+Closed = npt.NDArray[np.uint8]  # per vertex: whether paths may visit it (engines/cpu/row_order.py)
+OPEN: Closed = np.zeros(0, np.uint8)
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +51,7 @@ def settle(
     distance from the nearest source and its predecessor. Ends once the target and all vertices at its distance are
     settled."""
     found: tuple[Ids, npt.NDArray[np.float64], Ids]
-    found = along_lengths().dijkstra(_arcs(rows, lengths), sources, limit, target, None)
+    found = along_lengths().dijkstra(_arcs(rows, lengths), sources, limit, () if target is None else (target,), None)
     return found
 
 
@@ -60,10 +62,12 @@ def from_both_ends(
     in_lengths: npt.NDArray[np.float64],
     source: int,
     target: int,
+    closed: Closed = OPEN,
 ) -> tuple[list[int], float] | None:
     """The path that NetworkX finds from both ends along lengths, and its length; None if there is no path."""
+    ways = _arcs(out_rows, lengths), _arcs(in_rows, in_lengths)
     found: tuple[list[int], float] | None
-    found = along_lengths().path_from_both_ends(_arcs(out_rows, lengths), _arcs(in_rows, in_lengths), source, target)
+    found = along_lengths().path_from_both_ends(*ways, source, target, closed)
     return found
 
 
@@ -71,13 +75,13 @@ def _arcs(rows: Rows, lengths: npt.NDArray[np.float64]) -> Any:
     return along_lengths().arcs(rows, lengths)
 
 
-def pair(out_rows: Rows, in_rows: Rows, source: int, target: int) -> list[int] | None:
+def pair(out_rows: Rows, in_rows: Rows, source: int, target: int, closed: Closed = OPEN) -> list[int] | None:
     """The shortest path that NetworkX's search from both ends finds first, or None."""
     if source == target:
         return [source]
     n = len(out_rows[0]) - 1
     before, after = np.full(n, -1, np.int32), np.full(n, -1, np.int32)
-    meeting = compiled().pair(*out_rows, *in_rows, source, target, before, after)
+    meeting = compiled().pair(*out_rows, *in_rows, source, target, before, after, closed)
     if meeting < 0:
         return None
     path = [int(meeting)]

@@ -7,6 +7,7 @@ BOTH = "In hops, or along an edge attribute by Dijkstra's algorithm; in NetworkX
 CORNERS = "Unweighted, of all vertices, in graphs without parallel edges."
 SIMPLE = "Graphs without parallel edges, where the graph has been converted before."
 EVERY_NODE = "Where `nstart`, if given, names every node."
+RANKED = "In hops, or along an edge attribute; equally long paths in NetworkX's order."
 ORDER = "Counted in hops, in NetworkX's order."
 CONVERTED_BEFORE = "Runs where the graph has been converted before; otherwise NetworkX's own search finishes sooner."
 HOPS = "Counted in hops; all sources at once, 64 per machine word."

@@ -278,12 +278,13 @@ class Poll(Protocol):
 class ShortestPathsJob:
     """A search for shortest paths along arcs with lengths, from the nearest of some sources, at most `limit` long.
 
-    It ends early when it has settled `target`, or `most` vertices, and all vertices at the same distance.
+    It ends early when it has settled all `targets`, or `most` vertices, and all that are as far away as the last. What
+    is farther than the last target may still have a distance, which is then not final.
     """
 
     sources: tuple[int, ...]
     limit: float = math.inf
-    target: int | None = None
+    targets: tuple[int, ...] = ()
     most: int | None = None
 
 

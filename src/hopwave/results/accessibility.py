@@ -61,6 +61,9 @@ class Accessibility(Tabled):
     def _names(self) -> dict[str, npt.NDArray[Any]]:
         return {"vertex": np.asarray(vertex_names(self.graph))[self.sources]}
 
+    def __repr__(self) -> str:
+        return f"Accessibility({len(self.sources):,} sources; {', '.join(self._columns())})"
+
     def plot(self, ax: Axes | None = None, *, xy: Any, column: int = 0, limit: int = -1) -> Axes:
         """Draw a map: one dot per source at its coordinates, coloured by its sum. Needs matplotlib.
 
@@ -92,6 +95,10 @@ class NearestOf(Tabled):
     distances: Floats  # infinite where there are no more
     ids: npt.NDArray[np.int32]  # −1 where there are no more
     graph: Graph = field(repr=False)
+
+    def __repr__(self) -> str:
+        n, k = self.ids.shape
+        return f"NearestOf({n:,} vertices, the {k:,} nearest of {len(np.unique(self.ids[self.ids >= 0])):,} facilities)"
 
     @property
     def facilities(self) -> npt.NDArray[Any]:
@@ -136,6 +143,10 @@ class Isochrone:
     limits: tuple[float, ...]
     lengths: Floats = field(repr=False)  # of the arcs, in the order of `graph.indices`
     graph: Graph = field(repr=False)
+
+    def __repr__(self) -> str:
+        within = ", ".join(f"{np.count_nonzero(self.distances <= limit):,} within {limit:g}" for limit in self.limits)
+        return f"Isochrone(of {self.graph.n:,} vertices, {within})"
 
     def vertices(self, limit: float | None = None) -> npt.NDArray[Any]:
         """The labels or ids of the vertices within a limit, by default the last; nearest first, then lowest id."""

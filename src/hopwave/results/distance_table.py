@@ -13,6 +13,7 @@ from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.graph.arrays import vertex_names
 from hopwave.planning.jobs import Integers
+from hopwave.results.tables import first_names
 from hopwave.system.optional import optional
 
 if TYPE_CHECKING:
@@ -57,6 +58,13 @@ class DistanceTable:
         row = slice(*self.values.indptr[places[0] : places[0] + 2])
         there = self.values.data[row][self.values.indices[row] == places[1]]
         return there[0].item() if len(there) else (np.inf if self.values.dtype.kind == "f" else -1)
+
+    def __repr__(self) -> str:
+        ends = [
+            f"{len(ids):,} {what} ({first_names(self.graph, tuple(ids.tolist()))})"
+            for ids, what in ((self.sources, "sources"), (self.targets, "targets"))
+        ]
+        return f"DistanceTable({' × '.join(ends)}{', sparse' if self.is_sparse else ''})"
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
         if self.is_sparse:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,14 +16,14 @@ from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.graph.arrays import vertex_names
 from hopwave.results.estimates import surely
-from hopwave.results.tables import SHOWN, Tabled, by_vertex
+from hopwave.results.tables import SHOWN, Keyed, by_vertex
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
 
-class Scores(Deferring, Tabled):
+class Scores(Deferring, Keyed):
     """One score per vertex or per edge. Subclasses are frozen dataclasses with these attributes.
 
     Scores read like a dictionary by label or id: `scores["ann"]`, `"ann" in scores`, `max(scores, key=scores.get)`,
@@ -50,58 +49,12 @@ class Scores(Deferring, Tabled):
         best = highest(scores, k)
         return list(zip(self._labels(best), scores[best].tolist(), strict=True))
 
-    def __getitem__(self, key: Any) -> Any:
-        """The score of a vertex, by label or id; of an edge (u, v)."""
-        return self.scores[self._place(key)].item()
-
-    def __contains__(self, key: Any) -> bool:
-        try:
-            self._place(key)
-        except GraphError:
-            return False
-        return True
-
-    def __iter__(self) -> Iterator[Any]:
-        """The vertices (or edges) that have a score, in the order of a table."""
-        return iter(self.to_dict())
-
     def __len__(self) -> int:
         return len(self._listed(self.scores))
 
-    def keys(self) -> Any:
-        """The vertices (or edges) that have a score."""
-        return self.to_dict().keys()
-
-    def values(self) -> Any:
-        """The scores."""
-        return self.to_dict().values()
-
-    def items(self) -> Any:
-        """Pairs of a vertex (or edge) and its score."""
-        return self.to_dict().items()
-
-    def get(self, key: Any, default: Any = None) -> Any:
-        """The score of a vertex (or edge), or `default` if it has none.
-
-        >>> import hopwave as hw
-        >>> scores = hw.closeness_centrality(hw.Graph.from_edges(["ann", "bob"], ["bob", "cyd"]))
-        >>> scores["bob"], scores.get("zoe"), max(scores, key=scores.get)
-        (1.0, None, 'bob')
-        """
-        try:
-            return self[key]
-        except GraphError:
-            return default
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
-        return np.array(on_host(self.scores), dtype, copy=copy)
-
-    def __dlpack__(self, **options: Any) -> Any:
-        """The scores for PyTorch, JAX or CuPy: `torch.from_dlpack(result)`, without a copy."""
-        return self.scores.__dlpack__(**options)
-
-    def __dlpack_device__(self) -> Any:
-        return self.scores.__dlpack_device__()
+    @property
+    def _array(self) -> Any:
+        return self.scores
 
     def to_dict(self) -> dict[Any, Any]:
         """The score of every vertex, by label or id, as NetworkX returns it."""
@@ -127,6 +80,7 @@ class Scores(Deferring, Tabled):
         Returns
         -------
         matplotlib Axes
+            For a file: `scores.plot().figure.savefig("scores.svg")`.
 
         Raises
         ------

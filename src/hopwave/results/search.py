@@ -15,24 +15,43 @@ from hopwave.graph import Graph
 from hopwave.graph.arrays import vertex_names
 from hopwave.planning.plan import PlanUsed
 from hopwave.planning.trace import Trace
-from hopwave.results.tables import Tabled, by_vertex, first_names, named
+from hopwave.results.tables import Keyed, by_vertex, first_names, named
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
 
-class SearchResult(Deferring, drawing.Plotted, Tabled):
-    """Distances from the nearest source, and predecessors. Subclasses are frozen dataclasses with these attributes."""
+class SearchResult(Deferring, drawing.Plotted, Keyed):
+    """Distances from the nearest source, and predecessors. Subclasses are frozen dataclasses with these attributes.
+
+    A result reads like a dictionary of the distances of vertices that were reached: `result["ann"]`, `"ann" in result`.
+    """
 
     graph: Graph
     distances: npt.NDArray[Any]
     predecessors: npt.NDArray[np.int32] | None
+    sources: tuple[int, ...]
 
     @property
     def _has_path(self) -> npt.NDArray[np.bool_]:
         """Whether each vertex was reached."""
         raise NotImplementedError
+
+    @property
+    def _array(self) -> npt.NDArray[Any]:
+        return self.distances
+
+    def _place(self, key: Any) -> int:
+        v = self.graph.index(key)
+        if not 0 <= self.distances[v] < np.inf and v not in self.sources:
+            raise GraphError(
+                f"{key!r} was not reached by this search, so it has no distance; try another source or limit"
+            )
+        return v
+
+    def __len__(self) -> int:
+        return int(np.count_nonzero(on_host(self._has_path)))
 
     def path_to(self, vertex: Any) -> list[Any]:
         """One shortest path from a source to the vertex, as labels or ids. Needs predecessors.

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from hopwave.arrays import on_host
+from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.graph.arrays import vertex_names
 from hopwave.graph.columns import lists_of_objects
@@ -44,6 +46,73 @@ class Tabled:
     def _names(self) -> dict[str, npt.NDArray[Any]]:
         """The columns that name the rows."""
         return {"vertex": np.asarray(vertex_names(self.graph))}
+
+
+class Keyed(Tabled):
+    """Numbers by vertex or by edge, which read like a dictionary: those of `to_dict`. To NumPy they are an array."""
+
+    @property
+    def _array(self) -> Any:
+        """All numbers, in the order of the vertices or edges."""
+        raise NotImplementedError
+
+    def _place(self, key: Any) -> int:
+        """Where the number of a vertex or an edge is; raises a GraphError if it has none."""
+        raise NotImplementedError
+
+    def to_dict(self) -> dict[Any, Any]:
+        """The numbers by label or id."""
+        raise NotImplementedError
+
+    def __getitem__(self, key: Any) -> Any:
+        """The number of a vertex, by label or id; of an edge (u, v)."""
+        return self._array[self._place(key)].item()
+
+    def __contains__(self, key: Any) -> bool:
+        try:
+            self._place(key)
+        except GraphError:
+            return False
+        return True
+
+    def __iter__(self) -> Iterator[Any]:
+        """The vertices (or edges) that have a number, in the order of a table."""
+        return iter(self.to_dict())
+
+    def keys(self) -> Any:
+        """The vertices (or edges) that have a number."""
+        return self.to_dict().keys()
+
+    def values(self) -> Any:
+        """The numbers."""
+        return self.to_dict().values()
+
+    def items(self) -> Any:
+        """Pairs of a vertex (or edge) and its number."""
+        return self.to_dict().items()
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        """The number of a vertex (or edge), or `default` if it has none.
+
+        >>> import hopwave as hw
+        >>> scores = hw.closeness_centrality(hw.Graph.from_edges(["ann", "bob"], ["bob", "cyd"]))
+        >>> scores["bob"], scores.get("zoe"), max(scores, key=scores.get)
+        (1.0, None, 'bob')
+        """
+        try:
+            return self[key]
+        except GraphError:
+            return default
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
+        return np.array(on_host(self._array), dtype, copy=copy)
+
+    def __dlpack__(self, **options: Any) -> Any:
+        """The numbers for PyTorch, JAX or CuPy: `torch.from_dlpack(result)`, without a copy."""
+        return self._array.__dlpack__(**options)
+
+    def __dlpack_device__(self) -> Any:
+        return self._array.__dlpack_device__()
 
 
 def polars_frame(columns: Mapping[str, Any]) -> pl.DataFrame:

@@ -14,6 +14,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from hopwave.checks.keywords import offered
+
 
 @cache
 def homes(file: str) -> dict[str, str]:
@@ -39,7 +41,7 @@ def find(package: str, file: str, name: str) -> Any:
     """
     home = homes(file).get(name, package)
     if home != package:
-        return getattr(import_module(home), name)
+        return offered(getattr(import_module(home), name))
     if not name.startswith("_") and find_spec(f"{package}.{name}") is not None:
         return import_module(f"{package}.{name}")
     raise AttributeError(f"module {package!r} has no attribute {name!r}", name=name, obj=sys.modules[package])

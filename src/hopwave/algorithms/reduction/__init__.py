@@ -8,6 +8,8 @@ point gets what passes between its branches. Trees are blocks of one edge, and n
 the components of *one* graph: the reduced job is an ordinary job, and checkpoints, progress, executors and ranks work
 as in any other run. (Puzis et al. 2015; Sariyüce et al. 2013, whose BADIOS also removes trees and twins.)
 
+Chains of vertices of degree two are left out of the search as well, where that pays: chains.py.
+
 Paths must be the same in a part as in the whole: lengths are hops, or numbers whose sums are all exact.
 """
 
@@ -18,10 +20,13 @@ from typing import Any
 
 import numpy as np
 
+from hopwave.algorithms.brandes import Certificate
+from hopwave.algorithms.checkpoint import File
+from hopwave.algorithms.reduction import chains
 from hopwave.algorithms.reduction.lengths import as_whole
 from hopwave.algorithms.reduction.union import Union
 from hopwave.graph import Graph
-from hopwave.planning.jobs import BetweennessJob, Floats
+from hopwave.planning.jobs import BetweennessJob, Floats, Progress
 
 LEAST_SOURCES = 1000  # with fewer, one search is too large a part of the work: finding blocks takes as long as several
 LEAST_GAIN = 1.15  # work without the reduction, divided by the work with it
@@ -38,7 +43,9 @@ class Reduction:
     searched : int
         Blocks that needed searches.
     vertices, edges : int
-        Of the searched blocks; articulation points count once in each of them.
+        Of the searched blocks; articulation points count once in each of them. Without inner vertices of `chains`.
+    chains : int
+        Chains of vertices of degree two that became edges; 0 if they were searched, because that is less work.
     gain : float
         Sources × edges of the whole graph, divided by searches × edges of the parts.
     whole : tuple
@@ -55,6 +62,7 @@ class Reduction:
     searched: int
     vertices: int
     edges: int
+    chains: int
     gain: float
     whole: tuple[int, int]
 
@@ -62,19 +70,29 @@ class Reduction:
         n, edges = self.whole
         return (
             f"reduced to {self.vertices:,} of {n:,} vertices, {self.edges:,} of {edges:,} edges in {self.searched:,} "
-            f"of {self.blocks:,} blocks"
+            f"of {self.blocks:,} blocks" + (f"; chains that became edges: {self.chains:,}" if self.chains else "")
         )
 
 
 class ReducedJob:
     """A job in parts: `graph` and `job` are to be run, `put_back` makes the sums of the whole of their sums."""
 
-    def __init__(self, job: BetweennessJob, union: Union, about: Reduction) -> None:
-        self.graph, self.about, self._union, self._whole = union.graph, about, union, job
+    def __init__(self, job: BetweennessJob, union: Union, core: Any, about: Reduction) -> None:
+        self.graph, self.about, self._union, self._core, self._whole = union.graph, about, union, core, job
         self.job = replace(
             job, sources=np.flatnonzero(union.demand[:, 0] > 0), origins=np.ascontiguousarray(union.demand[:, 0]),
             targets=np.ascontiguousarray(union.demand[:, 1]), endpoints=False,
         )  # fmt: skip
+
+    def by_core(self, title: str, progress: Progress, checkpoint: File) -> tuple[Floats, Certificate] | None:
+        """Sums of the whole job and their certificate, if only the core is searched and float64 holds its counts."""
+        if self._core is None:
+            return None
+        found = chains.add_up(self._core, self.graph, self._union.demand, self.job, title, progress, checkpoint)
+        if found is None:
+            self.about = replace(self.about, vertices=self.graph.n, edges=self.graph.m // 2, chains=0)
+            return None
+        return self.put_back(found[0]), found[1]
 
     def put_back(self, sums: Floats) -> Floats:
         """The sums of the whole job."""
@@ -84,15 +102,15 @@ class ReducedJob:
 
 
 def why_whole(graph: Graph, job: BetweennessJob) -> str | None:
-    """Why a job is not reduced, before anything of the graph is looked at; None if it may be."""
+    """Why a job is not reduced, before anything of the graph is looked at; None if it may be, "" if it is too small."""
+    if len(job.sources) < LEAST_SOURCES:
+        return ""
     if graph.directed:
         return "the graph is directed"
     if job.cutoff is not None or job.squares:
         return "paths are cut off, or sources are a sample"
     if job.memory_limit is not None:
         return "memory is limited"
-    if len(job.sources) < LEAST_SOURCES:
-        return "there are few sources"
     if graph.has_parallel_arcs:
         return "parallel edges are kept"
     if job.weighted and as_whole(graph) is None:
@@ -100,15 +118,17 @@ def why_whole(graph: Graph, job: BetweennessJob) -> str | None:
     return None
 
 
-def reduced(graph: Graph, job: BetweennessJob, blocks: Any) -> ReducedJob | None:
-    """The job in parts, if that is less work. `blocks`: a results.Blocks of the graph."""
+def reduced(graph: Graph, job: BetweennessJob, blocks: Any, threads: int | None, core: bool) -> ReducedJob | None:
+    """The job in parts, if that is less work. `blocks`: a results.Blocks; `core`: whether chains may be left out."""
     demand = np.zeros((graph.n, 2))
     demand[job.sources, 0] = 1.0 if job.origins is None else job.origins[job.sources]
     demand[:, 1] = 1.0 if job.targets is None else job.targets
     union = Union(graph, blocks.label, blocks.head, blocks.arc_labels, demand, job.weighted)
-    gain = len(job.sources) * graph.m / max(union.work, 1)
+    run = chains.core_of(union.graph, union.demand, job.weighted, union.work, threads) if core else None
+    gain = len(job.sources) * graph.m / max(union.work if run is None else run.passes, 1)
     if gain < LEAST_GAIN:
         return None
-    left, whole = (union.graph.n, union.graph.m // 2), (graph.n, graph.m // 2)
-    about = Reduction(len(blocks.head), union.blocks, *left, float(gain), whole)
-    return ReducedJob(job, union, about)
+    vertices, edges, shortened = (union.graph.n, union.graph.m // 2, 0) if run is None else run.sizes
+    whole = graph.n, graph.m // 2
+    about = Reduction(len(blocks.head), union.blocks, vertices, edges, shortened, float(gain), whole)
+    return ReducedJob(job, union, run, about)

@@ -29,6 +29,7 @@ from hopwave.engines.cpu.shortest_paths.bins import pool_arrays
 from hopwave.engines.cpu.views import ASKED_FOR, HUGE_PAGE, WORTH_ONE
 from hopwave.engines.ledger import Array, Ask, Ledger, Shape
 from hopwave.graph.csr import COMPILED_FROM, COMPILED_FROM_IF_LOADED
+from hopwave.graph.csr_compiled import MOST_THREADS, available_cores
 
 # Shares of arrays that are filled, measured.
 ENTRIES_AT_ONCE, ENTRIES_ON_MESHES = 1.0, 0.05  # entries per vertex of a search that uses its entries again
@@ -40,7 +41,7 @@ EXTENDED = 44  # of a worker whose path counts along weights have exponents of t
 # Bytes per arc.
 SORTED_BY_SCIPY, TURNED = 23, 5  # measured
 TRANSPOSED_BY_SCIPY, WITH_WEIGHTS = 10, 32  # one per value or 8 of its place, twice; heads, twice
-BOTH_WAYS, SCALED = 20, 12  # to find each arc's reverse; to scale sums and name the arcs' tails
+BOTH_WAYS, TURNED_VALUES, SCALED = 20, 8, 8  # for each arc's reverse, sorted or compiled; sums of all sources, scaled
 
 TABLES = ("bfs_many", "sssp_many")  # what returns a distance for every source and vertex
 FEW_BYTES = 1 << 16
@@ -66,20 +67,21 @@ def resident(arrays: Mapping[str, Array], **filled_to: float) -> int:
     held = 0
     for name, array in arrays.items():
         share = min(1.0, filled_to.get(name, 1.0))
-        if share < 1:
+        if share < 1 and not array.huge:
             held += filled(share * array.nbytes, array.nbytes)
         else:
-            held += paged(array.nbytes) if array.huge else array.nbytes
+            held += paged(int(share * array.nbytes), array.nbytes) if array.huge else array.nbytes
     return held
 
 
-def paged(size: int) -> int:
-    """An array from engines/cpu/views.new_array: large ones are in whole pages of 2 MB, but for a few bytes at the end.
+def paged(size: int, whole: int | None = None) -> int:
+    """An array from engines/cpu/views.new_array, or its first `size` bytes of `whole`: large ones are in whole pages of
+    2 MB, but for a few bytes at the end.
 
-    >>> paged(1 << 18), paged(3 << 20), paged((1 << 21) + 4)
-    (262144, 4194304, 2097156)
+    >>> paged(1 << 18), paged(3 << 20), paged((1 << 21) + 4), paged(1 << 20, 1 << 24)
+    (262144, 4194304, 2097156, 2097152)
     """
-    if size < WORTH_ONE:
+    if (size if whole is None else whole) < WORTH_ONE:
         return size
     pages, rest = divmod(size, HUGE_PAGE)
     return pages * HUGE_PAGE + (HUGE_PAGE if rest > FEW_BYTES else rest)
@@ -283,7 +285,13 @@ def edge_scores(run: Ledger, shape: Shape, ask: Ask) -> None:
     for name in ("workers", "scores of blocks"):
         if ask.weighted or ask.memory_limit is not None or run.held[name] > policy.BYTES_LEFT:
             run.drop(name)
-    run.passing("edges from arcs", (SCALED if shape.directed else BOTH_WAYS) * shape.m)
+    if shape.directed:
+        run.passing("edges from arcs", SCALED * shape.m * (not ask.named))  # else they are overwritten
+    elif shape.m < COMPILED_FROM_IF_LOADED:
+        run.passing("edges from arcs", BOTH_WAYS * shape.m)
+    else:  # csr_compiled.reverse_values: places of all cores
+        cores = min(available_cores(), MOST_THREADS)
+        run.passing("edges from arcs", TURNED_VALUES * shape.m + (cores + 2) * shape.offset * shape.n)
 
 
 def worker_bytes(shape: Shape, ask: Ask) -> int:

@@ -8,7 +8,7 @@ from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import FOUND, NEXT_CHUNK, share
 from hopwave.engines.cpu.integers import ONE
 from hopwave.engines.cpu.intrinsics import COMPILED, atomic_add, ordered_add
-from hopwave.engines.cpu.views import unsigned_rows
+from hopwave.engines.cpu.views import read_only, unsigned_rows
 from hopwave.system.numba_cache import njit
 
 
@@ -39,6 +39,40 @@ def all_arcs_fit(graph, levels, tree, limit, found):
     """Whether no arc skips a level or leaves what was reached; sets found, one byte per vertex (see look_at_arcs)."""
     levels, tree = levels.astype(np.int32, copy=False), np.empty(0, np.int32) if tree is None else tree
     most = np.iinfo(np.int64).max if limit is None else limit
-    given = *unsigned_rows(graph), levels, tree.astype(np.int32, copy=False), most, found.view(np.uint8)
+    arrays = (read_only(array) for array in (levels, tree.astype(np.int32, copy=False)))
+    given = *unsigned_rows(graph), *arrays, most, found.view(np.uint8)
     with compiling(look_at_arcs):
         return share(look_at_arcs, given, graph.n, graph.m, None)[FOUND] == 0
+
+
+@njit(**COMPILED)
+def judge_vertices(levels, tree, is_source, limit, found):
+    """How many vertices have a level or a predecessor that they cannot have; found[v] = 1 if v needs no arc.
+
+    A predecessor is one level above: so predecessors have no cycle, and lead to a source.
+    """
+    wrong, n = 0, levels.size
+    for v in range(n):
+        level = levels[v]
+        if is_source[v]:
+            wrong += level != 0 or (tree.size > 0 and tree[v] != v)
+        elif level == -1:
+            wrong += tree.size > 0 and tree[v] != -1
+        else:
+            wrong += level <= 0 or level > limit
+            if tree.size:
+                wrong += not 0 <= tree[v] < n or levels[tree[v]] != level - 1
+        found[v] = is_source[v] or level == -1
+    return wrong
+
+
+def obeys(graph, levels, tree, sources, limit):
+    """Whether levels, and predecessors if they are given, obey the rules of a search. All are int32; sources: ids."""
+    is_source, found = np.zeros(graph.n, np.bool_), np.empty(graph.n, np.bool_)
+    is_source[sources] = True
+    tree = np.empty(0, np.int32) if tree is None else tree
+    given = read_only(levels), read_only(tree), is_source, np.iinfo(np.int64).max if limit is None else limit, found
+    with compiling(judge_vertices):
+        if judge_vertices(*given):
+            return False
+    return all_arcs_fit(graph, levels, tree, limit, found) and bool(found.all())

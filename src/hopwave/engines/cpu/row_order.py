@@ -9,9 +9,10 @@ from __future__ import annotations
 import numpy as np
 
 from hopwave.engines.cpu.components import close_components
-from hopwave.engines.cpu.intrinsics import COMPILED
+from hopwave.engines.cpu.intrinsics import COMPILED, INNER
 from hopwave.system.numba_cache import njit
 
+BARRED, HEAD = 1, 2  # no path visits this vertex; none leads from the source to it by one arc
 strong_components = close_components  # counts components as they close, rows in the order given
 
 
@@ -138,8 +139,17 @@ def peel(indptr, indices, left, order):
     return tail
 
 
+@njit(**INNER)
+def is_closed(closed, source, u, v):
+    """Whether no path may follow an arc between u and v, in either direction: v is barred, or it joins the source to a
+    head. closed has BARRED or HEAD for some vertices; it is empty if all arcs are open."""
+    if closed.size == 0:
+        return False
+    return closed[v] == BARRED or (u == source and closed[v] == HEAD) or (v == source and closed[u] == HEAD)
+
+
 @njit(**COMPILED)
-def pair(indptr, indices, in_indptr, in_indices, source, target, before, after):
+def pair(indptr, indices, in_indptr, in_indices, source, target, before, after, closed):
     """Search from both ends, the smaller frontier first, one level at a time; return where they meet, or −1.
 
     before and after hold the neighbour towards source and target; −1 where not seen, and each end itself.
@@ -156,6 +166,8 @@ def pair(indptr, indices, in_indptr, in_indices, source, target, before, after):
                 v = forward[i]
                 for j in range(indptr[v], indptr[v + 1]):
                     w = indices[j]
+                    if is_closed(closed, source, v, w):
+                        continue
                     if before[w] < 0:
                         forward[f1] = w
                         f1 += 1
@@ -169,6 +181,8 @@ def pair(indptr, indices, in_indptr, in_indices, source, target, before, after):
                 v = backward[i]
                 for j in range(in_indptr[v], in_indptr[v + 1]):
                     w = in_indices[j]
+                    if is_closed(closed, source, v, w):
+                        continue
                     if after[w] < 0:
                         after[w] = v
                         backward[b1] = w

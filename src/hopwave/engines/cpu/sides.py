@@ -6,10 +6,12 @@ import numpy as np
 
 from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import NEXT_CHUNK, share
-from hopwave.engines.cpu.integers import ONE
+from hopwave.engines.cpu.integers import ONE, U1
 from hopwave.engines.cpu.intrinsics import COMPILED, atomic_add, compare_and_swap
 from hopwave.engines.cpu.views import unsigned_rows
 from hopwave.system.numba_cache import njit
+
+SHARE_OF_LOOK = 16  # a look for a triangle goes through this part of all arcs at most
 
 
 @njit(**COMPILED)
@@ -30,6 +32,31 @@ def look_within(indptr, indices, distances, first, end, size, board):
                     while np.int64(u) < before and not compare_and_swap(first, 0, before, np.int64(u)):
                         before = first[0]
                     return
+
+
+@njit(**COMPILED)
+def is_in_triangle(indptr, indices, hub, marks, most):
+    """Whether two neighbours of a vertex are neighbours, as far as `most` looks tell. marks: one 0 per vertex."""
+    first, last = np.uint64(indptr[hub]), np.uint64(indptr[hub + ONE])
+    for j in range(first, last):
+        marks[indices[j]] = 1
+    marks[hub] = 0
+    for j in range(first, last):
+        u = np.uint64(indices[j])
+        for i in range(np.uint64(indptr[u]), np.uint64(indptr[u + U1])):
+            if marks[indices[i]] and np.uint64(indices[i]) != u and u != np.uint64(hub):
+                return True
+        most -= np.int64(indptr[u + U1]) - np.int64(indptr[u])
+        if most < 0:
+            break
+    return False
+
+
+def shows_triangle(graph, hub):
+    """Whether a short look at the neighbours of a vertex finds a triangle."""
+    rows = unsigned_rows(graph)
+    with compiling(is_in_triangle):
+        return is_in_triangle(*rows, np.uint32(hub), np.zeros(graph.n, np.uint8), graph.m // SHARE_OF_LOOK)
 
 
 def arc_within(graph, distances):

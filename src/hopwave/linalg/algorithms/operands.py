@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +15,7 @@ from hopwave.arrays import module_of
 from hopwave.checks.numbers import is_whole
 from hopwave.engines import algebra
 from hopwave.errors import GraphError, LinalgError
-from hopwave.graph.row_operations import from_keys, keys_of
+from hopwave.graph.row_operations import from_keys, keys_of, row_of
 from hopwave.linalg.elementwise import select
 from hopwave.linalg.reduction import reduce
 
@@ -80,20 +81,29 @@ def _ends(A: Matrix) -> tuple[float, float]:
     return float(reduce(A, monoid.min)), float(reduce(A, monoid.max))
 
 
-def check_weights(A: Matrix, what: str, finite: bool = False) -> None:
-    """Raise an error for weights that cannot be added up: NaN, less than 0, and with `finite` also infinity."""
+def check_weights(A: Matrix, what: str, finite: bool = False, called: Callable[[int], Any] = int) -> None:
+    """Raise an error for weights that cannot be added up: NaN, less than 0, and with `finite` also infinity.
+
+    called(place) returns what the vertex at that place is called, for the message.
+    """
     least, greatest = extremes(A)
     if math.isnan(least) or math.isnan(greatest):
         raise GraphError(f"a weight is NaN, and no {what} is known then; drop or replace such entries")
     if least < 0:
-        raise GraphError(f"weight {least:g} is negative; {what} needs weights of at least 0")
+        rows = A.to("cpu").rows
+        arc = int(np.argmin(np.asarray(rows.values)))
+        tail, head = (called(int(end)) for end in (row_of(rows, arc), rows.indices[arc]))
+        raise GraphError(
+            f"weight {least:g} from {tail!r} to {head!r} is negative; {what} needs weights of at least 0: correct it, "
+            "or leave out all weights with weights=False"
+        )
     if finite and greatest == math.inf:
         raise GraphError(f"a weight is infinite; {what} needs weights that can be added up")
 
 
-def check_lengths(A: Matrix) -> None:
+def check_lengths(A: Matrix, called: Callable[[int], Any] = int) -> None:
     """Raise an error for weights that cannot be the lengths of arcs: NaN, less than 0, or infinite."""
-    check_weights(A, "distance")
+    check_weights(A, "distance", called=called)
     if extremes(A)[1] == math.inf:
         raise GraphError("a weight is infinite; leave out an arc that no path can take")
 

@@ -146,6 +146,44 @@ def test_large_graphs(name: str) -> None:
         assert np.array_equal(hw.sssp(one, sources, device="cuda").distances, right(one, sources))
 
 
+@pytest.mark.parametrize("name", ["kronecker", "directed", "grid", "path", "two hubs"])
+def test_searches_end_behind_their_targets(name: str) -> None:
+    """What is farther than all targets is not reached. A search without targets comes next, in the same buffers."""
+    graph = large()[name]
+    source = int(np.argmax(graph.degrees))
+    for one in (graph, graph.with_weights(np.asarray(graph.weights) * 0.1)):
+        expected = right(one, [source])
+        order = np.argsort(expected, kind="stable")[: int(np.isfinite(expected).sum())]
+        for targets in (order[[0]], order[[5]], order[[9, len(order) // 2]], order[: len(order) // 3], order[[-1]]):
+            for delta in (None, 3.0):
+                found = hw.sssp(one, source, targets=targets, delta=delta, device="cuda")
+                within = np.where(expected > expected[targets].max(), math.inf, expected)
+                assert np.array_equal(found.distances, within), (len(targets), delta)
+        assert np.array_equal(found.predecessors >= 0, np.isfinite(within))
+        assert np.array_equal(hw.sssp(one, source, device="cuda").distances, expected)
+
+
+@either
+@pytest.mark.parametrize("kind", KINDS)
+def test_targets_along_lengths_on_which_searches_go_wrong(kind: str, directed: bool) -> None:
+    for seed in range(3):
+        graph = random_graph(kind, directed, seed)
+        source, *targets = np.random.default_rng(seed).integers(0, graph.n, 3).tolist()
+        expected = right(graph, [source])
+        within = np.where(expected > expected[targets].max(), math.inf, expected)
+        found = hw.sssp(graph, source, targets=targets, device="cuda")
+        assert np.array_equal(found.distances, within), seed
+        check_tree(graph, found)
+        if np.isfinite(expected[targets[0]]) and kind != "infinite sums":  # which a path between two refuses
+            assert hw.shortest_path(graph, source, targets[0], device="cuda")[-1] == targets[0]
+
+
+def test_a_trace_ends_with_the_last_target() -> None:
+    graph = hw.generate.path(5000).with_weights(np.ones(2 * 5000 - 2))
+    trace = hw.sssp(graph, 0, delta=1.0, trace=True, targets=[7, 20], device="cuda").trace
+    assert trace is not None and [bucket.least for bucket in trace] == list(range(21))
+
+
 @pytest.mark.parametrize("name", ["kronecker", "grid"])
 def test_full_buffers_only_repeat_work(name: str) -> None:
     """Queues of one entry per vertex fill up again and again."""

@@ -275,14 +275,14 @@ class Algebra(Passes, linalg.Algebra):
         from hopwave.engines.cpu.shortest_paths.delta_stepping import arcs_of
         from hopwave.engines.cpu.shortest_paths.dijkstra import dijkstra
 
-        return Settled(*dijkstra(arcs_of(A), search.sources, search.limit, search.target, search.most))
+        return Settled(*dijkstra(arcs_of(A), search.sources, search.limit, search.targets, search.most))
 
     def delta_stepping(
         self, A: Matrix, search: ShortestPathsJob, delta: float | None, trace: bool, threads: int | None
     ) -> FoundByBuckets:
         from hopwave.engines.cpu.shortest_paths.delta_stepping import delta_stepping
 
-        found, width, rows, alone = delta_stepping(A, search.sources, search.limit, delta, threads, trace)
+        found, width, rows, alone = delta_stepping(A, search, delta, threads, trace)
         levels = (
             Bucket(bucket * width, rounds, vertices, arcs, elapsed * 1e-9)
             for bucket, rounds, vertices, arcs, elapsed in rows

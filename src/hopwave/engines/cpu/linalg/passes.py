@@ -30,3 +30,9 @@ class Passes:
         from hopwave.engines.cpu.linalg.independent_set import independent_set
 
         return independent_set(A.rows, seed)
+
+    def lanczos(self, A: Matrix, Q: Array, k: int) -> tuple[Array, Array, float] | None:
+        from hopwave.engines.cpu.linalg.lanczos import step
+
+        found: tuple[Array, Array, float] = step(A, Q, k)
+        return found

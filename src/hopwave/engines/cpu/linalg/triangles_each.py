@@ -1,95 +1,115 @@
-"""Triangles of every vertex on the CPU: found as in triangles.py, and counted for all three corners by each thread."""
+"""Triangles of every vertex on the CPU: each is found once, by one thread, and counted at its three corners.
+
+Vertices are numbered by descending degree where degrees differ much. A triangle is then found at its corner of least
+degree, where rows of neighbours before a vertex are short, and most counts go to few vertices, which stay in a cache.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
+from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import NEXT_CHUNK, NEXT_WORKER, crew_size, share
 from hopwave.engines.cpu.integers import U0, U1, U6, U63
-from hopwave.engines.cpu.intrinsics import COMPILED, INNER, atomic_add
-from hopwave.engines.cpu.linalg.tril import split_rows
-from hopwave.engines.cpu.linalg.vector_kernels import locate
-from hopwave.engines.cpu.policy import HALVINGS, MUCH_LONGER, WORTH_SORTING
-from hopwave.engines.cpu.views import unsigned_rows
+from hopwave.engines.cpu.intrinsics import COMPILED, atomic_add
+from hopwave.engines.cpu.views import new_array, unsigned_rows
 from hopwave.system.numba_cache import njit
 
 
-@njit(**INNER)
-def common(indices, row, bits, begin, end, j, is_long, own):
-    """The neighbours before j that are in indices[begin:end] and in row, whose bits are set; each is counted in own."""
-    count = np.int64(0)
-    if is_long:  # its entries are searched for
-        for k in row:
-            if k >= j:
-                break
-            begin = locate(indices, begin, end, k)
-            if begin == end:
-                break
-            if indices[begin] == k:
-                own[k] += 1
-                count += 1
-        return count
-    while begin < end:
-        k = np.uint64(indices[begin])
-        if (bits[k >> U6] >> (k & U63)) & U1:
-            own[k] += 1
-            count += 1
-        begin += U1
-    return count
-
-
 @njit(**COMPILED)
-def count_corners(indptr, indices, lengths, marks, counts, end, size, board):
-    """For every vertex i and every neighbour j before it, count the neighbours before j that they have in common.
-
-    lengths     how many of a row's entries lie below the diagonal; they come first
-    marks       one row of bits per worker, all 0 before and after        counts     one row of numbers per worker
-    """
-    worker = atomic_add(board, NEXT_WORKER, 1)
-    bits, own = marks[worker], counts[worker]
+def take_lower(indptr, indices, order, rank, begins, lower, end, size, board):
+    """Write the neighbours before every vertex, by their new numbers, from begins[i] on; without room for them, count
+    them in begins[i + 1]."""
+    counts = lower.size == 0
     while True:
         begin = atomic_add(board, NEXT_CHUNK, size)
         if begin >= end:
-            break
-        for i in range(begin, min(begin + size, end)):
-            if lengths[i] < 2:
-                continue
-            row = indices[np.int64(indptr[i]) : np.int64(indptr[i]) + lengths[i]]
-            for k in row:
-                bits[np.uint64(k) >> U6] |= U1 << (np.uint64(k) & U63)
-            for j in row:
-                first = np.uint64(indptr[j])
-                is_long = lengths[j] > MUCH_LONGER * lengths[i]
-                found = common(indices, row, bits, first, first + np.uint64(lengths[j]), j, is_long, own)
-                own[j] += found
-                own[i] += found
-            for k in row:
-                bits[np.uint64(k) >> U6] = U0
+            return
+        for i in range(np.uint64(begin), np.uint64(min(begin + size, end))):
+            v = np.uint64(order[i])
+            place = U0 if counts else np.uint64(begins[i])
+            for j in range(np.uint64(indptr[v]), np.uint64(indptr[v + U1])):
+                k = np.uint64(rank[indices[j]])
+                if k < i:
+                    if not counts:
+                        lower[place] = np.uint32(k)
+                    place += U1
+            if counts:
+                begins[i + U1] = place
 
 
 @njit(**COMPILED)
-def count_looks(indptr, indices, lengths):
-    """How many entries `count_corners` will look at."""
-    looks = np.int64(0)
-    for i in range(lengths.size):
-        first = np.int64(indptr[i])
-        for j in indices[first : first + lengths[i]]:
-            looks += lengths[i] * HALVINGS if lengths[j] > MUCH_LONGER * lengths[i] else lengths[j]
-    return looks
+def count_corners(begins, lower, marks, common, counts, end, size, board):
+    """For every vertex i and every neighbour j before it, count the neighbours before j that they have in common.
+
+    Arrays have one row per worker: marks, bits that are all 0 before and after; common, room for those neighbours;
+    counts, how many triangles of each vertex this worker has found.
+    """
+    worker = atomic_add(board, NEXT_WORKER, 1)
+    bits, both, own = marks[worker], common[worker], counts[worker]
+    while True:
+        begin = atomic_add(board, NEXT_CHUNK, size)
+        if begin >= end:
+            return
+        for i in range(np.uint64(begin), np.uint64(min(begin + size, end))):
+            first, last = np.uint64(begins[i]), np.uint64(begins[i + U1])
+            if last < first + np.uint64(2):
+                continue
+            for place in range(first, last):
+                k = np.uint64(lower[place])
+                bits[k >> U6] |= U1 << (k & U63)
+            of_all = U0
+            for place in range(first, last):
+                j = np.uint64(lower[place])
+                found = U0
+                for other in range(np.uint64(begins[j]), np.uint64(begins[j + U1])):
+                    k = np.uint64(lower[other])
+                    both[found] = np.uint32(k)  # without a branch, which would often be guessed wrong
+                    found += (bits[k >> U6] >> (k & U63)) & U1
+                for other in range(found):
+                    own[both[other]] += U1
+                own[j] += found
+                of_all += found
+            own[i] += of_all
+            for place in range(first, last):
+                bits[np.uint64(lower[place]) >> U6] = U0
+
+
+@njit(**COMPILED)
+def add_up(counts, order, found, end, size, board):
+    """found = the sums of all workers' counts, by the old numbers."""
+    while True:
+        begin = atomic_add(board, NEXT_CHUNK, size)
+        if begin >= end:
+            return
+        for i in range(begin, min(begin + size, end)):
+            total = U0
+            for worker in range(counts.shape[0]):
+                total += counts[worker, i]
+            found[order[i]] = total
 
 
 def triangles_each(part):
-    """How many triangles each vertex is in, int64; None where sorting the vertices first would pay."""
-    n = len(part.indptr) - 1
-    begins, ends = np.empty(n, np.int64), np.empty(n + 1, np.int64)
-    split_rows(*unsigned_rows(part), -1, True, begins, ends)
-    lengths = np.diff(ends)
-    looks = count_looks(*unsigned_rows(part), lengths)
-    if looks > WORTH_SORTING * len(part.indices):
-        return None
-    workers = crew_size(looks, None)
-    marks, counts = np.zeros((workers, n // 64 + 1), np.uint64), np.zeros((workers, n), np.int64)
+    """How many triangles each vertex is in, int64."""
+    n, m = len(part.indptr) - 1, len(part.indices)
+    degrees = np.diff(part.indptr)
+    order = rank = np.arange(n, dtype=np.uint32)
+    if int(degrees.max(initial=0)) * n > policy.IRREGULAR * m:
+        order = np.argsort(65535 - np.minimum(degrees, 65535).astype(np.uint16), kind="stable").astype(np.uint32)
+        rank = np.empty(n, np.uint32)
+        rank[order] = np.arange(n, dtype=np.uint32)
+    begins, found, rows = np.zeros(n + 1, np.int64), np.empty(n, np.int64), unsigned_rows(part)
+    with compiling(take_lower):
+        share(take_lower, (*rows, order, rank, begins, new_array(0, np.uint32)), n, m, None)
+        longest = int(begins.max())
+        np.cumsum(begins, out=begins)
+        lower = new_array(int(begins[-1]), np.uint32)
+        share(take_lower, (*rows, order, rank, begins, lower), n, m, None)
+    workers = crew_size(m, None)
+    marks, counts = np.zeros((workers, n // 64 + 1), np.uint64), np.zeros((workers, n), np.uint64)
+    common = np.empty((workers, longest + 64), np.uint32)  # one more than the longest row, and no shared cache line
     with compiling(count_corners):
-        share(count_corners, (*unsigned_rows(part), lengths, marks, counts), n, looks, None)
-    return counts.sum(axis=0)
+        share(count_corners, (begins, lower, marks, common, counts), n, m, None, policy.ROWS_OF_TRIANGLES)
+        share(add_up, (counts, order, found.view(np.uint64)), n, workers * n, None)
+    return found

@@ -363,6 +363,9 @@ def take_batches(A, own, shared):
         if first >= size:
             break
         count = min(width, size - first)
+        if limits[KEEP] & ROWS:  # by all workers: new memory takes as long to fill as the searches
+            for number in range(first, first + count):
+                shared.rows[shared.places[number]][:] = -1
         if width == 1:
             single_search(A, own, shared, first)
         else:

@@ -112,8 +112,8 @@ def worker_arrays(n, keep, together):
 
 
 def table_array(n, k, keep):
-    """The distances of k sources, if they are wanted."""
-    return Array((k, n) if keep == "rows" else (0, 0), np.int32, fill=-1)
+    """The distances of k sources, if they are wanted; workers fill them."""
+    return Array((k, n) if keep == "rows" else (0, 0), np.int32)
 
 
 def _fitting(workers, n, k, job, together):

@@ -175,6 +175,8 @@ def take_sources(A, own, shared):
         if number >= sources.size:
             break
         d = shared.rows[number] if keep & ROWS else own.d
+        if keep & ROWS:  # by all workers: new memory takes long to fill
+            d[:] = np.inf
         ahead = shared.ahead[number] if keep & CHOSEN else -1
         count = 0
         if ahead != 0:
@@ -207,8 +209,8 @@ def vertex_arrays(n, table, sums=0):
 
 
 def table_array(n, k, table):
-    """The distances of k sources, if they are wanted: to all n vertices or targets."""
-    return Array((k, n) if table else (0, 0), fill=np.inf)
+    """The distances of k sources, if they are wanted: to all n vertices or targets. Workers fill them."""
+    return Array((k, n) if table else (0, 0))
 
 
 def sweep(loaded, job, poll, threads):

@@ -16,6 +16,7 @@ from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import POOL_NEXT, new_board, thread_count
 from hopwave.engines.cpu.many import weighted
 from hopwave.engines.cpu.shortest_paths import bins, loop, one_core
+from hopwave.engines.cpu.shortest_paths.dijkstra import dijkstra
 from hopwave.engines.cpu.views import allocate, new_array, read_only, unsigned_rows
 
 TRACE_ROWS = 4096
@@ -66,16 +67,16 @@ def has_hubs(A):
     return kept[A.turned]
 
 
-def delta_stepping(A, sources, limit, delta, threads, trace):
-    """Distances from the nearest source; Δ; if traced one row per bucket, as loop.TRACE_COLUMNS says; whether it was
+def delta_stepping(A, job, delta, threads, trace):
+    """Distances of a ShortestPathsJob; Δ; if traced one row per bucket, as loop.TRACE_COLUMNS says; whether it was
     Dijkstra's algorithm on one core instead."""
     arcs, kept = arcs_of(A), A.prepared.record(PreparedPaths)
-    n, m, given = A.shape[0], len(arcs.indices), delta
+    n, m, given, sources = A.shape[0], len(arcs.indices), delta, job.sources
     workers = min(thread_count(threads), policy.path_threads(m), policy.MAX_TEAM + 1)
     delta = min(max(policy.shared_width(width_of(A), workers) if delta is None else delta, NARROWEST), WIDEST)
     free = given is None and not trace and len(sources) == 1 and len(arcs.lengths) > 0
     if free and policy.one_core_is_faster(m / n, workers):
-        return on_one_core(A, sources[0], limit), delta, [], True
+        return on_one_core(A, job), delta, [], True
     blocks = policy.first_blocks(n, len(sources), workers)
     try:
         pool = kept.pools.pop()
@@ -83,7 +84,7 @@ def delta_stepping(A, sources, limit, delta, threads, trace):
         pool = None
     if pool is None or len(pool.link) < blocks:
         pool = bins.new_pool(blocks)
-    run = _Run(pool, n, workers, trace, (1 / delta, limit, has_hubs(A)))
+    run = _Run(pool, n, workers, trace, (1 / delta, job.limit, has_hubs(A)), job.targets)
     start = np.asarray(sources, np.uint32)
     with compiling(loop.take_part):
         while run.here[loop.PHASE] != loop.OVER:
@@ -92,13 +93,15 @@ def delta_stepping(A, sources, limit, delta, threads, trace):
     return run.d, delta, run.trace, False
 
 
-def on_one_core(A, source, limit):
+def on_one_core(A, job):
     """Distances from one source, the nearest vertices first."""
     kept, plain = A.prepared.record(PreparedPaths), arcs_of(A)
     if A.turned not in kept.arcs_for_one:
         buckets = policy.length_buckets(plain.lengths.min(), plain.lengths.max())
         kept.arcs_for_one[A.turned] = weighted.Arcs(*plain, *buckets)
-    n, m = A.shape[0], len(plain.indices)
+    n, m, (source,), targets = A.shape[0], len(plain.indices), job.sources, np.array(job.targets, np.uint32)
+    if job.targets and not kept.arcs_for_one[A.turned].in_any_order:
+        return dijkstra(plain, job.sources, job.limit, job.targets, None)[1]
     try:
         state = kept.states.pop()
     except IndexError:  # the first run, or another thread has it
@@ -106,10 +109,10 @@ def on_one_core(A, source, limit):
     d, arcs = np.full(n, np.inf), kept.arcs_for_one[A.turned]
     if arcs.in_any_order:
         with compiling(one_core.search):
-            one_core.search(arcs, d, state.waiting, np.uint32(source), float(limit))
+            one_core.search(arcs, d, state.waiting, np.uint32(source), float(job.limit), targets)
     else:
         with compiling(weighted.search):
-            weighted.search(arcs, d, state, np.uint32(source), float(limit))
+            weighted.search(arcs, d, state, np.uint32(source), float(job.limit))
     kept.states[:] = [state]  # one is enough, however many threads search this graph at once
     return d
 
@@ -117,9 +120,9 @@ def on_one_core(A, source, limit):
 class _Run:
     """The arrays of one run."""
 
-    def __init__(self, pool, n, workers, trace, numbers):
+    def __init__(self, pool, n, workers, trace, numbers, targets):
         self.pool, self.d, self.trace, self.numbers = pool, new_array(n, np.float64), [], np.array(numbers, float)
-        self.F = np.empty(len(pool.link), np.uint32)
+        self.F, self.targets = np.empty(len(pool.link), np.uint32), np.array(targets, np.uint32)
         self.rows = np.zeros((workers, bins.ROW_CELLS), np.uint64)
         self.here, self.clock = np.zeros(loop.HERE_CELLS, np.int64), np.zeros(2, np.int64)
         self.buffer = np.empty((TRACE_ROWS if trace else 0, loop.TRACE_COLUMNS), np.int64)
@@ -130,7 +133,7 @@ class _Run:
         """Until all is done, or the trace is full, or the pool is empty."""
         here, board, pool = self.here, self.board, self.pool
         here[loop.TRACED] = 0
-        W = loop.Run(self.d, pool, self.rows, self.F, here, self.numbers)
+        W = loop.Run(self.d, pool, self.rows, self.F, here, self.numbers, self.targets)
         team.lead(
             len(self.rows) - 1, loop.take_part, (arcs, W, board, sources, self.buffer, self.clock), arcs.indptr.itemsize
         )

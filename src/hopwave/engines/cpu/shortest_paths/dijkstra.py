@@ -12,6 +12,7 @@ import numpy as np
 from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.integers import ONE, U0, U1
 from hopwave.engines.cpu.intrinsics import COMPILED, INNER
+from hopwave.engines.cpu.row_order import is_closed
 from hopwave.engines.cpu.shortest_paths.bins import Arcs
 from hopwave.engines.cpu.views import read_only, unsigned
 from hopwave.system.numba_cache import njit
@@ -53,13 +54,14 @@ def drop_first(keys, times, vertices, size):
 
 
 @njit(**COMPILED)
-def search(indptr, indices, lengths, sources, stop, limit, d, parent, order, keys, times, vertices):
+def search(indptr, indices, lengths, sources, wanted, stop, limit, d, parent, order, keys, times, vertices):
     """Settle vertices nearest first; returns how many. Before, d is infinite everywhere.
 
-    stop is (vertex, count): the search ends when it has settled that vertex, or `count` vertices, and all others
-    that are as far away as the last of them. Distances of vertices that are not in `order` are not final.
+    stop is (wanted, all): the search ends when it has settled so many of the wanted vertices, or of all, and those that
+    are as far away as the last of them; −1: it has no such end. Distances of vertices that are not in `order` are not
+    final.
     """
-    size, time, settled, last = U0, U0, 0, np.inf
+    size, time, settled, last, ahead = U0, U0, 0, np.inf, stop[0]
     for s in sources:
         d[s] = 0.0
         parent[s] = np.int32(s)
@@ -77,7 +79,11 @@ def search(indptr, indices, lengths, sources, stop, limit, d, parent, order, key
             continue
         order[settled] = np.int32(u)
         settled += 1
-        if np.int64(u) == stop[0] or settled == stop[1]:
+        if ahead > 0 and wanted[u]:
+            ahead -= 1
+            if ahead == 0:
+                last = du
+        if settled == stop[1]:
             last = du
         for j in range(np.uint64(indptr[u]), np.uint64(indptr[u + ONE])):
             v = indices[j]
@@ -88,7 +94,7 @@ def search(indptr, indices, lengths, sources, stop, limit, d, parent, order, key
                 add(keys, times, vertices, size, offer, time, v)
                 size += U1
                 time += U1
-                if np.int64(v) == stop[0]:
+                if ahead == 1 and wanted[v]:
                     limit = offer  # what is further away than that is never settled
     return settled
 
@@ -98,15 +104,17 @@ def arcs(rows, lengths):
     return Arcs(*map(unsigned, rows), read_only(lengths))
 
 
-def dijkstra(arcs, sources, limit, target, most):
+def dijkstra(arcs, sources, limit, targets, most):
     """The settled vertices in order, the distances, infinite where none was settled, and the vertex before each."""
     n, m = len(arcs.indptr) - 1, len(arcs.indices)
     d, parent, order = np.full(n, np.inf), np.full(n, -1, np.int32), np.empty(n, np.int32)
     entries = m + len(sources)  # every arc adds at most one
     heap = np.empty(entries), np.empty(entries, np.uint64), np.empty(entries, np.uint32)
-    stop = np.array([-1 if target is None else target, -1 if most is None else most], np.int64)
+    wanted = np.zeros(n if targets else 0, np.bool_)
+    wanted[list(targets)] = True
+    stop = np.array([np.count_nonzero(wanted) or -1, -1 if most is None else most], np.int64)
     with compiling(search):
-        settled = search(*arcs, np.asarray(sources, np.uint32), stop, limit, d, parent, order, *heap)
+        settled = search(*arcs, np.asarray(sources, np.uint32), wanted, stop, limit, d, parent, order, *heap)
     order = order[:settled]
     if settled < n:
         final = np.full(n, np.inf)
@@ -118,11 +126,13 @@ def dijkstra(arcs, sources, limit, target, most):
 
 
 @njit(**COMPILED)
-def meet(out, back, source, target, seen, before, settled, keys, times, vertices):
-    """From both ends in turn, as NetworkX does: the vertex where a shortest path's halves meet, and its length.
+def meet(out, back, source, target, closed, seen, before, settled, keys, times, vertices):
+    """From both ends in turn, as NetworkX does: the vertex where a shortest path's halves meet, the vertices before it
+    on both halves, and the length; −1 if they do not meet.
 
-    -1 if they do not. All arrays have two rows, one per end: seen is infinite, settled is 0 everywhere; before leads to
-    the end.
+    The vertices before it are those of the time when they met: one half may become shorter by so little that the sum
+    does not, and NetworkX then keeps the path. All arrays but closed (row_order.is_closed) have two rows, one per end:
+    seen is infinite, settled is 0 everywhere; before leads to the end.
     """
     size = np.array([1, 1], np.uint64)
     ends = (source, target)
@@ -131,6 +141,7 @@ def meet(out, back, source, target, seen, before, settled, keys, times, vertices
         before[end, ends[end]] = np.int32(ends[end])
         keys[end, 0], times[end, 0], vertices[end, 0] = 0.0, np.uint64(end), np.uint32(ends[end])
     time, middle, length, end = np.uint64(2), np.int64(-1), np.inf, 1
+    left, right = np.int32(-1), np.int32(-1)
     while size[0] > U0 and size[1] > U0:
         end = 1 - end
         u, du = vertices[end, 0], keys[end, 0]
@@ -141,12 +152,12 @@ def meet(out, back, source, target, seen, before, settled, keys, times, vertices
             continue
         settled[end, u] = 1
         if settled[1 - end, u]:
-            return middle, length
+            return middle, left, right, length
         A = out if end == 0 else back
         for j in range(np.uint64(A.indptr[u]), np.uint64(A.indptr[u + ONE])):
             v = A.indices[j]
             offer = du + A.lengths[j]
-            if offer < seen[end, v] and not settled[end, v]:
+            if offer < seen[end, v] and not settled[end, v] and not is_closed(closed, source, np.int64(u), np.int64(v)):
                 seen[end, v] = offer
                 before[end, v] = np.int32(u)
                 add(keys[end], times[end], vertices[end], size[end], offer, time, v)
@@ -155,18 +166,21 @@ def meet(out, back, source, target, seen, before, settled, keys, times, vertices
                 if offer + seen[1 - end, v] < length:
                     length = offer + seen[1 - end, v]
                     middle = np.int64(v)
-    return np.int64(-1), np.inf
+                    left, right = before[0, v], before[1, v]
+    return np.int64(-1), left, right, np.inf
 
 
-def path_from_both_ends(out, back, source, target):
-    """The path that NetworkX's bidirectional_dijkstra finds and its length, or None. `back` has the arcs backwards."""
+def path_from_both_ends(out, back, source, target, closed):
+    """The path that NetworkX's bidirectional_dijkstra finds and its length, or None. `back` has the arcs backwards;
+    closed: see row_order.is_closed."""
     n, entries = len(out.indptr) - 1, len(out.indices) + 1
     seen, before, settled = np.full((2, n), np.inf), np.full((2, n), -1, np.int32), np.zeros((2, n), np.uint8)
     heap = np.empty((2, entries)), np.empty((2, entries), np.uint64), np.empty((2, entries), np.uint32)
     with compiling(meet):
-        middle, length = meet(out, back, source, target, seen, before, settled, *heap)
+        middle, left, right, length = meet(out, back, source, target, closed, seen, before, settled, *heap)
     if middle < 0:
         return None
+    before[:, middle] = left, right
     path = [int(middle)]
     while path[-1] != source:
         path.append(int(before[0, path[-1]]))

@@ -49,7 +49,7 @@ FILLED = 1 << 14  # distances that a thread takes at a time
 AHEAD = np.uint64(4)  # entries ahead whose rows are fetched into the cache
 
 # Cells of `here`: where the run stands.
-NOW, BLOCKS, ENTRIES, KIND, PHASE, ROUNDS, TRACED, BEGAN, BEFORE_VERTICES, BEFORE_ARCS, HERE_CELLS = range(11)
+NOW, BLOCKS, ENTRIES, KIND, PHASE, ROUNDS, TRACED, BEGAN, BEFORE_VERTICES, BEFORE_ARCS, SETTLED, HERE_CELLS = range(12)
 BEFORE, BETWEEN, WORKED, STOPPED, OVER = range(5)  # phases
 TRACE_COLUMNS = 5  # bucket, rounds, vertices, arcs, nanoseconds
 
@@ -63,6 +63,7 @@ class Run(NamedTuple):
     F: Any
     here: Any
     numbers: Any  # buckets per length, the greatest distance, and whether the graph has hubs
+    targets: Any  # the search ends after the bucket of the last of them; none: it has no such end
 
 
 @njit(**INNER)
@@ -282,7 +283,18 @@ def note(rows, here, trace, clock):
 
 
 @njit(**INNER)
-def next_job(A, d, pool, rows, board, F, here, per_length, limit, hubs, trace, clock):
+def all_settled(d, here, targets, now, per_length):
+    """Whether there are targets, and all are in buckets before `now`. here[SETTLED] is the place of the first that may
+    not be."""
+    i = here[SETTLED]
+    while i < targets.size and bins.bucket_of(d[targets[i]], per_length) < now:
+        i += 1
+    here[SETTLED] = i
+    return targets.size > 0 and i == targets.size
+
+
+@njit(**INNER)
+def next_job(A, d, pool, rows, board, F, here, per_length, limit, hubs, targets, trace, clock):
     """What the leader does between jobs. Returns whether it posted one: not if the run is over or must stop."""
     noinline()
     threads = rows.shape[0]
@@ -301,7 +313,7 @@ def next_job(A, d, pool, rows, board, F, here, per_length, limit, hubs, trace, c
                     here[PHASE] = STOPPED  # Python takes the rows and calls again
                     return False
                 note(rows, here, trace, clock)
-            if level == np.uint64(bins.LEVELS):
+            if level == np.uint64(bins.LEVELS) or all_settled(d, here, targets, now, per_length):
                 here[PHASE] = OVER
                 return False
             here[NOW] = np.int64(now)
@@ -346,7 +358,7 @@ def lead(A, W, board, sources, trace, clock):
         crew.close_job(board)
         begin(pool, rows[0], board, per_length, sources, d)
     here[PHASE] = BETWEEN
-    while next_job(A, d, pool, rows, board, F, here, per_length, limit, hubs, trace, clock):
+    while next_job(A, d, pool, rows, board, F, here, per_length, limit, hubs, W.targets, trace, clock):
         work(A, W, board, np.int64(0))
         crew.close_job(board)
 

@@ -17,6 +17,7 @@ import numpy as np
 from hopwave.engines.cpu.integers import ONE, U0, U1
 from hopwave.engines.cpu.intrinsics import COMPILED, INNER, prefetch
 from hopwave.engines.cpu.many.waiting import LAST, NONE, put, take_bucket
+from hopwave.engines.cpu.many.weighted import forget
 from hopwave.engines.cpu.policy import CHAIN_DEGREE
 from hopwave.system.numba_cache import njit
 
@@ -52,21 +53,29 @@ def walk(A, d, bucket, limit, before, v, offer):
 
 
 @njit(**COMPILED)
-def search(A, d, waiting, source, limit):
-    """Fill d, infinite before, with the distances up to the limit. A is many.weighted.Arcs, in any order."""
+def search(A, d, waiting, source, limit, targets):
+    """Fill d, infinite before, with the distances up to the limit. A is many.weighted.Arcs, in any order.
+
+    With targets, the search ends after the bucket of the last of them.
+    """
     indptr, indices, lengths = A.indptr, A.indices, A.lengths
     first, marks, following = waiting.first, waiting.marks, waiting.following
     vertex, key = waiting.vertex, waiting.key
     chains = indices.size < CHAIN_DEGREE * indptr.size
     d[source] = 0.0
     vertex[U1], key[U1], following[U1] = source, 0.0, NONE
-    entry, free, entries, filled, bucket = U1, NONE, U1, U0, U0
+    entry, free, entries, filled, bucket, settled = U1, NONE, U1, U0, U0, 0
     while True:
         if entry == NONE:
             if filled == U0:
                 break
             bucket, entry = take_bucket(first, marks, bucket)
             filled -= U1
+            while settled < targets.size and d[targets[settled]] * A.per_length < bucket:
+                settled += 1
+            if targets.size > 0 and settled == targets.size:
+                forget(d, waiting, entry, bucket, filled, U0)
+                break
             after = entry
             while after != NONE:
                 prefetch(indptr, vertex[after])

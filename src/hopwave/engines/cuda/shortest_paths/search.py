@@ -29,8 +29,9 @@ TRACE_COLUMNS = 5  # least distance, rounds, vertices, arcs, nanoseconds
 TRACE_ROWS = 1 << 12
 
 WORK = record(
-    "shortest_paths/state.cuh", "Work<unsigned int>", "ptr dist near[2] far[2] chunks[2] counters trace",
-    "i64 trace_rows", "i64 capacity chunk_capacity", "i64 chunk enter alone pile local subrounds arcs share",
+    "shortest_paths/state.cuh", "Work<unsigned int>", "ptr dist near[2] far[2] chunks[2] counters trace targets",
+    "i64 trace_rows target_count", "i64 capacity chunk_capacity",
+    "i64 chunk enter alone pile local subrounds arcs share",
 )  # fmt: skip
 
 
@@ -98,7 +99,7 @@ class Buffers:
         self.work["near"] = [address(queue) for queue in entries[:2]]
         self.work["far"] = [address(pile) for pile in entries[2:]]
         self.work["chunks"] = [address(chunk) for chunk in chunks]
-        self.lock, self.prepared, self.traced = threading.Lock(), None, False
+        self.lock, self.prepared, self.plain = threading.Lock(), None, True  # plain: without trace and targets
 
     def launch(self, arcs):
         """The prepared launch of a search."""
@@ -147,14 +148,16 @@ def launch(arcs, buffers, job, width, trace, out=None):
     work = buffers.work.copy()
     if arcs.bits == REAL:
         work["dist"] = address(distances)
-    rows = TRACE_ROWS if trace else 0
+    targets = cupy.asarray(np.array(job.targets, np.int32)) if job.targets else None
+    work["targets"], work["target_count"] = address(targets), len(job.targets)
+    rows, plain = TRACE_ROWS if trace else 0, not trace and targets is None
     while True:
         table = cupy.empty((rows, TRACE_COLUMNS), np.int64) if trace else None
         work["trace"], work["trace_rows"] = address(table), rows
         with buffers.lock:
-            if arcs.bits == REAL or trace or buffers.traced:
+            if arcs.bits == REAL or not (plain and buffers.plain):
                 prepared.record("work", work)
-            buffers.traced = trace
+            buffers.plain = plain
             prepared(
                 sources=address(sources), source=only, count=count, limit=limit_bits(job.limit, arcs.bits),
                 width=width_bits(width, arcs.bits), out=address(distances),

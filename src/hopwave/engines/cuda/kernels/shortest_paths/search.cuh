@@ -98,6 +98,16 @@ struct Search {
   __device__ __forceinline__ bool nothing_near() const { return !(here.near | here.chunks); }
   __device__ __forceinline__ bool over() const { return !here.overflow && nothing_near() && !here.far; }
 
+  // Whether a bucket has ended, there are targets, and none is beyond it. Distances below the threshold are then final,
+  // so that all blocks say the same, also if the first has gone on alone in the meantime. Whole blocks call this.
+  __device__ __forceinline__ bool settled() const {
+    if (!work.target_count || !nothing_near() || here.overflow) return false;
+    bool all = true;
+    for (i64 i = threadIdx.x; all && i < work.target_count; i += THREADS)
+      all = (u64)__ldcg(work.dist + work.targets[i]) < at.threshold;
+    return __syncthreads_and(all);
+  }
+
   // Whether the first block takes the coming phase alone; `most` is the greatest number of entries for that.
   __device__ __forceinline__ bool small(i64 most) const {
     if (here.overflow || over() || at.crowded) return false;
@@ -207,7 +217,7 @@ struct Search {
   }
 
   __device__ __forceinline__ void run(i64 n) {
-    for (int told = 0; !over();) {
+    for (int told = 0; !over() && !settled();) {
       const bool alone = small(work.enter);
       const u32 blocks = alone ? 1 : gridDim.x, rank = alone ? 0 : blockIdx.x;
       Ended<Bits> ended{};
@@ -215,7 +225,7 @@ struct Search {
         ended = here.overflow || nothing_near() ? split(blocks, rank, n) : round(blocks, rank);
         if (!alone) break;
         meet_alone(ended);
-        if (!small(work.alone)) break;
+        if (!small(work.alone) || settled()) break;
       }
       Standing *standing = work.counters->standing + told;
       if (alone && thread_number() == 0) *standing = at;

@@ -104,7 +104,8 @@ struct Work {
   Chunk *chunks[2];
   Counters *counters;
   i64 *trace;
-  i64 trace_rows;
+  const int *targets;  // the search ends after the bucket of the last of them
+  i64 trace_rows, target_count;
   i64 capacity, chunk_capacity;  // of each near queue and far pile; of each list of chunks
   // Policy (engines/cuda/policy.py, PathSplit).
   i64 chunk;      // arcs from which a row is long: it is cut into pieces of this length

@@ -1,0 +1,83 @@
+"""Keywords that a function does not have: the error says which of its arguments was meant."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable, Iterable
+from difflib import get_close_matches
+from functools import wraps
+from typing import Any, TypeVar
+
+Kind = TypeVar("Kind", bound=type)
+
+
+def suggesting(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function; a call with a keyword that it does not have raises a TypeError that suggests one.
+
+    >>> suggesting(lambda depth_limit=None: 0)(depthlimit=2)
+    Traceback (most recent call last):
+    TypeError: <lambda>() has no argument 'depthlimit'; did you mean depth_limit=?
+    """
+
+    @wraps(function)
+    def call(*args: Any, **options: Any) -> Any:
+        try:
+            return function(*args, **options)
+        except TypeError:
+            named = inspect.signature(function).parameters.values()
+            if all(one.kind is not one.VAR_KEYWORD for one in named):
+                known = (one.name for one in named if one.name not in ("self", "cls"))
+                check_keywords(function.__qualname__, options, known)
+            raise
+
+    return call
+
+
+def check_keywords(function: str, given: Iterable[str], known: Iterable[str]) -> None:
+    """Raise a TypeError for the first keyword that is not known.
+
+    >>> check_keywords("sssp", ["weight"], ["G", "source", "weights"])
+    Traceback (most recent call last):
+    TypeError: sssp() has no argument 'weight'; did you mean weights=?
+    """
+    names = list(known)
+    for name in given:
+        if name not in names:
+            near = meant(name, names) or f"its arguments are {', '.join(names)}"
+            raise TypeError(f"{function}() has no argument {name!r}; {near}") from None
+
+
+def meant(name: str, names: Iterable[str]) -> str:
+    """A question with the nearest of the names; empty if none is near.
+
+    >>> meant("direct", ["directed", "n"]), meant("x", ["directed", "n"])
+    ('did you mean directed=?', '')
+    """
+    return "".join(f"did you mean {near}=?" for near in get_close_matches(name, names, n=1))
+
+
+def offered(function: Any) -> Any:
+    """A public function as `suggesting` makes it, in its own module too, where pickle looks for it."""
+    if not inspect.isfunction(function) or function.__globals__ is globals():  # the second: `call`, made before
+        return function
+    made = suggesting(function)
+    setattr(sys.modules[function.__module__], function.__name__, made)
+    return made
+
+
+def offer(package: dict[str, Any], names: Iterable[str]) -> None:
+    """Make the public functions of a package suggest keywords. `package`: its globals()."""
+    package.update({name: offered(package[name]) for name in names})
+
+
+def offers(kind: Kind) -> Kind:
+    """Decorates a class whose public methods suggest keywords."""
+    for name, value in list(vars(kind).items()):
+        if name.startswith("_"):
+            continue
+        if isinstance(value, classmethod):
+            setattr(kind, name, classmethod(suggesting(value.__func__)))
+        elif inspect.isfunction(value):
+            setattr(kind, name, suggesting(value))
+    return kind

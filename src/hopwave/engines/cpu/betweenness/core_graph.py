@@ -1,0 +1,233 @@
+"""The core of a graph: vertices of degree three and more, joined by edges and by chains of vertices of degree two.
+
+Every component is one block (biconnected), so that a chain has two different ends. A cycle has no core; two neighbours
+of it are chosen. Each chain c is kept twice, from either end: p = 2c from x, p ^ 1 = 2c + 1 from y.
+
+    end[p]       the core vertex that p begins at            begin[p]   where its numbers begin in the arrays below
+    twice[..]    2 × the distance of its inner vertices from end[p], ascending, and a number larger than any distance
+    sent[..]     Σ of the demand of its first inner vertices as sources, beginning with 0; own_sent[..] of one alone
+    taken[..]    the same as targets, and own_taken[..]
+    table        from table_begin[p]: how many inner vertices have twice[..] < number << table_shift[p], for each number
+"""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hopwave.engines.cpu.intrinsics import COMPILED
+from hopwave.system.numba_cache import njit
+
+NEVER = np.int32(2**31 - 1)  # more than any distance
+
+# The core as workers read it. Arcs have lengths and counts: how many edges and chains are that short; shift: 2^shift is
+# at most the shortest. first_vertex, first_chain: of each component, and `component` of each core vertex. at, chains:
+# the chains p that begin at a vertex. first, needed: batches of core vertices, and the rows that they read.
+Core = namedtuple(
+    "Core",
+    "indptr heads lengths counts shift component first_vertex first_chain at chains end begin size length twice sent "
+    "taken own_sent own_taken table table_begin table_shift demand_out demand_in first needed needed_begin",
+)
+
+
+class Chains(NamedTuple):
+    """Chains in the numbers of the graph: ends, length, number of inner vertices; all inner vertices, their distances
+    from x, and the arcs of all edges, one more per chain than inner vertices. `edges`: x, y, length, arc of the others.
+    """
+
+    ends: Any
+    length: Any
+    size: Any
+    inner: Any
+    distance: Any
+    arcs: Any
+    edges: Any
+
+
+def core_vertices(graph: Any, label: Any) -> Any:
+    """One bool per vertex; `label`: of components."""
+    core = np.diff(graph.indptr) != 2
+    without = np.setdiff1d(label, label[core])
+    if len(without):
+        first = np.unique(label, return_index=True)
+        chosen = first[1][np.searchsorted(first[0], without)]
+        core[chosen] = True
+        core[graph.indices[graph.indptr[chosen]]] = True
+    return core
+
+
+@njit(**COMPILED)
+def walk_chains(indptr, indices, lengths, core):
+    """The arrays of Chains, each cut to what was found."""
+    n, m = core.size, indices.size
+    ends, length, size = np.empty((m, 2), np.int64), np.empty(m, np.int64), np.empty(m, np.int64)
+    inner, distance, arcs = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(m, np.int64)
+    edges, seen = np.empty((m, 4), np.int64), np.zeros(n, np.bool_)
+    chains, placed, walked, direct = 0, 0, 0, 0
+    for x in range(n):
+        if not core[x]:
+            continue
+        for j in range(np.int64(indptr[x]), np.int64(indptr[x + 1])):
+            v, so_far, arc = np.int64(indices[j]), np.int64(lengths[j]), j
+            if core[v]:
+                if x < v:
+                    edges[direct, 0], edges[direct, 1], edges[direct, 2], edges[direct, 3] = x, v, so_far, j
+                    direct += 1
+                continue
+            if seen[v]:
+                continue
+            before, k = x, 0
+            while True:
+                arcs[walked] = arc
+                walked += 1
+                if core[v]:
+                    break
+                seen[v] = True
+                inner[placed], distance[placed] = v, so_far
+                placed += 1
+                k += 1
+                arc = np.int64(indptr[v])
+                if indices[arc] == before:
+                    arc += 1
+                before, v, so_far = v, np.int64(indices[arc]), so_far + np.int64(lengths[arc])
+            ends[chains, 0], ends[chains, 1], length[chains], size[chains] = x, v, so_far, k
+            chains += 1
+    return (
+        ends[:chains], length[:chains], size[:chains], inner[:placed], distance[:placed], arcs[:walked], edges[:direct]
+    )  # fmt: skip
+
+
+@njit(**COMPILED)
+def grow_batches(indptr, heads, most):
+    """Core vertices in batches of neighbours: vertices in order, and where batches begin."""
+    n = indptr.size - 1
+    order, taken, begins = np.empty(n, np.int64), np.zeros(n, np.bool_), [0]
+    end, following, at = 0, 0, 0
+    while end < n:
+        if at == end:  # nothing is left around: go on anywhere
+            while taken[following]:
+                following += 1
+            taken[following] = True
+            order[end] = following
+            end += 1
+        v = order[at]
+        at += 1
+        for j in range(indptr[v], indptr[v + 1]):
+            w = heads[j]
+            if not taken[w] and end - begins[-1] < most:
+                taken[w] = True
+                order[end] = w
+                end += 1
+        if end - begins[-1] >= most:
+            begins.append(end)
+            at = end
+    if begins[-1] != n:
+        begins.append(n)
+    return order, np.array(begins)
+
+
+@njit(**COMPILED)
+def needed_rows(first, at, chains, end):
+    """Of each batch its core vertices, then the other ends of their chains; and where batches begin."""
+    mark = np.full(at.size - 1, -1, np.int64)
+    needed = np.empty(at.size - 1 + chains.size, np.int64)
+    begins, used = np.zeros(first.size, np.int64), 0
+    for batch in range(first.size - 1):
+        for v in range(first[batch], first[batch + 1]):
+            mark[v] = batch
+            needed[used] = v
+            used += 1
+        for slot in range(at[first[batch]], at[first[batch + 1]]):
+            f = end[chains[slot] ^ 1]
+            if mark[f] != batch:
+                mark[f] = batch
+                needed[used] = f
+                used += 1
+        begins[batch + 1] = used
+    return needed[:used], begins
+
+
+@njit(**COMPILED)
+def fill_chains(size, begins, length, distance, demand):
+    """twice, sent, taken, own_sent, own_taken, table, table_begin, table_shift of all chains, from either end."""
+    twice, sums, own = np.zeros(begins[-1], np.int32), np.zeros((2, begins[-1])), np.zeros((2, begins[-1]))
+    table_begin, shift = np.zeros(2 * size.size + 1, np.int64), np.zeros(2 * size.size, np.int64)
+    placed = 0
+    for p in range(2 * size.size):
+        c, k = p >> 1, size[p >> 1]
+        for i in range(k):
+            v = placed + (k - 1 - i if p & 1 else i)
+            away = length[c] - distance[v] if p & 1 else distance[v]
+            twice[begins[p] + i] = 2 * away
+            for side in range(2):
+                own[side, begins[p] + i] = demand[v, side]
+                sums[side, begins[p] + i + 1] = sums[side, begins[p] + i] + demand[v, side]
+        twice[begins[p] + k] = NEVER
+        while (2 * length[c]) >> shift[p] >= 4 * (k + 1):
+            shift[p] += 1
+        table_begin[p + 1] = table_begin[p] + ((2 * length[c]) >> shift[p]) + 1
+        placed += k if p & 1 else 0
+    table = np.zeros(table_begin[-1], np.int32)
+    for p in range(2 * size.size):
+        found = 0
+        for cell in range(table_begin[p + 1] - table_begin[p]):
+            while twice[begins[p] + found] < cell << shift[p]:
+                found += 1
+            table[table_begin[p] + cell] = found
+    return twice, sums[0], sums[1], own[0], own[1], table, table_begin, shift
+
+
+@njit(**COMPILED)
+def chain_scores(C, through, sums, starts, ends, vertex, edge):
+    """Scores of inner vertices, and of the edges of chains, one more per chain than inner vertices."""
+    first, single, into = sums
+    placed = 0
+    for c in range(through.size):
+        size = C.size[2 * c]
+        by = np.zeros((2, size + 1))  # on each edge, counted from x: of the vertices behind it by x, before it by y
+        for side in range(2):
+            begin, out, inn = C.begin[2 * c + side], 0.0, 0.0
+            own = np.empty(size)
+            for i in range(size - 1, -1, -1):
+                out += first[begin + i + 1]
+                inn += into[begin + i + 1]
+                own[i] = C.own_sent[begin + i] * (out + single[begin + i]) + C.own_taken[begin + i] * inn
+            total = 0.0
+            for i in range(size - 1, -1, -1):  # from the farthest vertex on
+                total += own[i]
+                by[side, size - i if side else i] = total
+        inside = 0.0
+        for i in range(size + 1):
+            edge[placed + c + i] = through[c] + by[0, i] + by[1, i] + inside
+            if i < size:
+                vertex[placed + i] = through[c] + by[0, i + 1] + by[1, i] + (inside - ends[placed + i])
+                inside += starts[placed + i] - ends[placed + i]
+        placed += size
+
+
+def arcs_of(K: int, x: Any, y: Any, length: Any) -> tuple[Any, Any, Any, Any, tuple[Any, Any]]:
+    """Rows of the core graph: of all edges and chains between two ends the shortest, and how many are as short.
+
+    Returns offsets, heads, lengths, counts; and the two arcs of each pair of ends, with the pair of every edge or
+    chain, which is −1 if a shorter one exists.
+    """
+    low, high = np.minimum(x, y), np.maximum(x, y)
+    order = np.lexsort((length, high, low))
+    first = np.ones(len(order), bool)
+    first[1:] = (low[order[1:]] != low[order[:-1]]) | (high[order[1:]] != high[order[:-1]])
+    group = np.cumsum(first) - 1
+    best = length[order][first]
+    tight = length[order] == best[group]
+    count = np.bincount(group[tight], minlength=len(best)).astype(np.float64)
+    low, high = low[order][first], high[order][first]
+    tails, heads = np.concatenate([low, high]), np.concatenate([high, low])
+    rows = np.lexsort((heads, tails))
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(tails, minlength=K))])
+    place = np.empty(len(rows), np.int64)
+    place[rows] = np.arange(len(rows))
+    both = np.stack([place[: len(best)], place[len(best) :]], axis=1)  # the two arcs of a pair of ends
+    pair = np.empty(len(order), np.int64)
+    pair[order] = np.where(tight, group, -1)
+    return indptr, heads[rows], np.tile(best, 2)[rows], np.tile(count, 2)[rows], (both, pair)

@@ -1,0 +1,274 @@
+"""One row of the core: all pairs whose path leaves for the core at e. See algorithms/reduction/chains.py.
+
+    d, s   distances and path counts from e                 T   demand at every core vertex, for paths from e
+    p      a chain that begins at e, to its other end f     q   a chain that is entered, with ends x and y
+    h      inner vertices of p at less than h/2 from e leave there, and one at h/2 leaves by both ends
+    code   2 × how many are nearer than h/2, and 1 more if one is at h/2
+
+What is added up, one part after another in a row of sums: scores of core vertices; flows through core arcs; and per
+chain p that begins at e, `first` and `single`: what the first inner vertices, or one alone, send by e, per unit of
+demand; `into`: what comes in by e for the first ones; and starts, ends: pairs that stay in the chain, where they begin
+and end. These are sums of positive numbers, so that small scores keep their digits.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hopwave.engines.cpu.intrinsics import INNER, noinline
+from hopwave.system.numba_cache import njit
+
+FAR = np.int32(2**31 - 1)
+TOO_MANY = 2.0**1000
+TOGETHER = 16  # chains at e whose codes are kept at a time
+
+
+@njit(**INNER)
+def forward(C, e, low, high, d, s, order, begins, tight, buckets, following, vertices):
+    """Distances and path counts from e; vertices in order, and where their tight arcs begin, those of shortest paths.
+
+    Buckets by distance (Dial), no wider than the shortest arc: whatever is in one bucket is final. A vertex that is
+    settled adds up the paths of those before it. Returns the greatest path count.
+    """
+    noinline()
+    indptr, heads, lengths, counts, shift = C.indptr, C.heads, C.lengths, C.counts, C.shift[0]
+    for v in range(low, high):
+        d[v], s[v] = FAR, 0.0
+    mask, entries, waiting, settled, here, most, used = buckets.size - 1, 1, 1, 0, 0, 1.0, 0
+    d[e] = 0
+    vertices[0], following[0], buckets[0] = e, -1, 0
+    while waiting > 0:
+        entry = buckets[here & mask]
+        if entry < 0:
+            here += 1
+            continue
+        buckets[here & mask] = following[entry]
+        waiting -= 1
+        v = vertices[entry]
+        if s[v] != 0.0:
+            continue
+        reached, paths = np.int64(d[v]), 1.0 if v == e else 0.0
+        order[settled], begins[settled] = v, used
+        settled += 1
+        for j in range(indptr[v], indptr[v + 1]):
+            w, length, there = heads[j], np.int64(lengths[j]), np.int64(d[heads[j]])
+            if reached + length < there:
+                d[w] = reached + length
+                slot = ((reached + length) >> shift) & mask
+                vertices[entries], following[entries] = w, buckets[slot]
+                buckets[slot] = entries
+                entries += 1
+                waiting += 1
+            elif there + length == reached:
+                paths += s[w] * counts[j]
+                tight[used] = j
+                used += 1
+        s[v] = paths
+        most = max(most, paths)
+    begins[settled] = used
+    return most
+
+
+@njit(**INNER)
+def backward(C, settled, s, order, begins, tight, T, delta, V, flow):
+    """Dependencies from the farthest vertex to the first one; they are added to V, the flows of arcs to flow."""
+    noinline()
+    heads, counts = C.heads, C.counts
+    for i in range(settled - 1, 0, -1):
+        w = order[i]
+        share = (T[w] + delta[w]) / s[w]
+        V[w] += delta[w]
+        delta[w] = 0.0
+        for k in range(begins[i], begins[i + 1]):
+            j = tight[k]
+            v = heads[j]
+            part = s[v] * counts[j] * share
+            delta[v] += part
+            flow[j] += part
+    delta[order[0]] = 0.0
+
+
+@njit(**INNER)
+def to_core(C, e, p, k, many, low, high, de, se, df, sf, T, first, codes):
+    """Inner sources of chain p that leave at e, to core vertices, and its codes. Returns what passes e."""
+    noinline()
+    begin, length = C.begin[p], np.int64(C.length[p])
+    twice, sent, own, B = C.twice, C.sent, C.own_sent, C.demand_in
+    table, table_begin, shift = C.table, C.table_begin[p], C.table_shift[p]
+    passes = 0.0
+    for z in range(low, high):
+        amount = B[z]
+        h = length + df[z] - de[z]
+        found = np.int64(table[table_begin + (h >> shift)])
+        while twice[begin + found] < h:
+            found += 1
+        at = begin + found
+        leaves = sent[at]
+        if twice[at] == h:
+            share = se[z] / (se[z] + sf[z])
+            leaves += own[at] * share
+            first[at] += amount * (1.0 - share)
+            first[at + 1] += amount * share
+            codes[(z - low) * many + k] = 2 * found + 1
+        else:
+            first[at] += amount
+            codes[(z - low) * many + k] = 2 * found
+        if z != e:
+            T[z] += leaves * amount
+            passes += leaves * amount
+    return passes
+
+
+@njit(**INNER)
+def to_chains(C, demand_of_e, slots, low, chains, de, se, rows_d, rows_s, place, codes, T, first, single, into):
+    """All that leaves at e, from e itself and from the chains of some slots, to inner vertices of every other chain.
+
+    Sources for which both ends of a chain are nearer by e go together, all others one by one. Returns what passes e.
+    """
+    noinline()
+    begin_slot, end_slot = slots
+    many, passes = end_slot - begin_slot, 0.0
+    chains_at, begins, sent, ends, taken, sizes = C.chains, C.begin, C.sent, C.end, C.taken, C.size
+    twice, lengths, own_sent, own_taken = C.twice, C.length, C.own_sent, C.own_taken
+    table, table_begin, table_shift = C.table, C.table_begin, C.table_shift
+    for c in range(chains[0], chains[1]):
+        q = 2 * c
+        x, y, begin_x, begin_y, length = ends[q], ends[q + 1], begins[q], begins[q + 1] + sizes[q], lengths[q]
+        cells, shift = table_begin[q], table_shift[q]
+        whole, demand = taken[begin_x + sizes[q]], 0.0
+        for k in range(many):
+            p = chains_at[begin_slot + k]
+            if p >> 1 == c:
+                continue
+            code_x, code_y = codes[(x - low) * many + k], codes[(y - low) * many + k]
+            least, most = min(code_x, code_y) >> 1, (max(code_x, code_y) + 1) >> 1
+            at = begins[p] + least
+            demand += sent[at]
+            first[at] += whole
+            for i in range(least, most):  # one by one
+                there, at = place[ends[p ^ 1]], begins[p] + i
+                near = np.int64(twice[at]) >> 1
+                far = lengths[p] - near
+                paths_x, share_x, to_x = se[x], 1.0, near + de[x]
+                if 2 * i >= code_x - 1:
+                    if 2 * i + 1 == code_x:  # by both
+                        paths_x += rows_s[there, x]
+                        share_x = se[x] / paths_x
+                    else:
+                        paths_x, share_x, to_x = rows_s[there, x], 0.0, far + rows_d[there, x]
+                paths_y, share_y, to_y = se[y], 1.0, near + de[y]
+                if 2 * i >= code_y - 1:
+                    if 2 * i + 1 == code_y:
+                        paths_y += rows_s[there, y]
+                        share_y = se[y] / paths_y
+                    else:
+                        paths_y, share_y, to_y = rows_s[there, y], 0.0, far + rows_d[there, y]
+                h = length + to_y - to_x
+                found = np.int64(table[cells + (h >> shift)])
+                while twice[begin_x + found] < h:
+                    found += 1
+                from_x, from_y, alone = begin_x + found, begin_y - found, own_sent[at]
+                if twice[from_x] == h:
+                    from_y -= 1
+                    both = 1.0 / (paths_x + paths_y)
+                    tie_x, tie_y, middle = share_x * paths_x * both, share_y * paths_y * both, own_taken[from_x]
+                    by_x, by_y = taken[from_x] * share_x + middle * tie_x, taken[from_y] * share_y + middle * tie_y
+                    into[from_x] += alone * (share_x - tie_x)
+                    into[from_x + 1] += alone * tie_x
+                    into[from_y] += alone * (share_y - tie_y)
+                    into[from_y + 1] += alone * tie_y
+                else:
+                    by_x, by_y = taken[from_x] * share_x, taken[from_y] * share_y
+                    into[from_x] += alone * share_x
+                    into[from_y] += alone * share_y
+                T[x] += alone * by_x
+                T[y] += alone * by_y
+                single[at] += by_x + by_y
+                passes += alone * (by_x + by_y)
+        passes += demand * whole
+        demand += demand_of_e
+        h = length + np.int64(de[y]) - de[x]
+        found = np.int64(table[cells + (h >> shift)])
+        while twice[begin_x + found] < h:
+            found += 1
+        from_x, from_y = begin_x + found, begin_y - found
+        if twice[from_x] == h:
+            from_y -= 1
+            share = se[x] / (se[x] + se[y])
+            middle = own_taken[from_x]
+            T[x] += demand * (taken[from_x] + middle * share)
+            T[y] += demand * (taken[from_y] + middle * (1.0 - share))
+            into[from_x] += demand * (1.0 - share)
+            into[from_x + 1] += demand * share
+            into[from_y] += demand * share
+            into[from_y + 1] += demand * (1.0 - share)
+        else:
+            T[x] += demand * taken[from_x]
+            T[y] += demand * taken[from_y]
+            into[from_x] += demand
+            into[from_y] += demand
+    return passes
+
+
+@njit(**INNER)
+def exact_sums(values):
+    """Sums of the first values, and what rounding took from them: differences of both are as good as sums."""
+    sums, lost = np.zeros(values.size + 1), np.zeros(values.size + 1)
+    for i in range(values.size):
+        total = sums[i] + values[i]
+        back = total - sums[i]
+        sums[i + 1] = total
+        lost[i + 1] = lost[i] + ((sums[i] - (total - back)) + (values[i] - back))
+    return sums, lost
+
+
+@njit(**INNER)
+def span(sums, i, j):
+    """The sum of values i to j − 1, of exact_sums."""
+    return (sums[0][j] - sums[0][i]) + (sums[1][j] - sums[1][i])
+
+
+@njit(**INNER)
+def around(C, p, de, se, T, single, into):
+    """Pairs of inner vertices of one chain p that go around by both ends, and leave at e. Returns what passes e."""
+    noinline()
+    begin, size, f, other = C.begin[p], C.size[p], C.end[p ^ 1], C.begin[p ^ 1]
+    twice, share, passes, low = C.twice, se[f] / (1.0 + se[f]), 0.0, 0
+    for i in range(size):
+        far = np.int64(twice[begin + i]) + C.length[p] + de[f]
+        while twice[begin + low] < far and low < size:
+            low += 1
+        a, amount, rest = C.own_sent[begin + i], 0.0, other + size - low
+        if low < size and twice[begin + low] == far:  # one vertex is as near around as straight
+            amount = C.own_taken[begin + low] * share + C.taken[rest - 1]
+            into[rest - 1] += a * (1.0 - share)
+            into[rest] += a * share
+        else:
+            amount = C.taken[rest]
+            into[rest] += a
+        single[begin + i] += amount
+        T[f] += a * amount
+        passes += a * amount
+    return passes
+
+
+@njit(**INNER)
+def straight(C, p, de, se, starts, ends):
+    """Pairs of inner vertices of one chain p that stay inside: what begins and what ends at each of them, from e."""
+    noinline()
+    begin, size, f = C.begin[p], C.size[p], C.end[p ^ 1]
+    twice, paths, first, low = C.twice[begin : begin + size], se[f], 0, 0
+    a, b = C.own_sent[begin : begin + size], C.own_taken[begin : begin + size]
+    sent, taken = exact_sums(a), exact_sums(b)
+    way = np.int64(C.length[p]) + de[f]
+    for i in range(size):
+        while low < size and twice[low] < twice[i] + way:
+            low += 1
+        while twice[first] + way <= twice[i]:  # the first that reaches i straight
+            first += 1
+        starts[i] += a[i] * span(taken, i + 1, low) + b[i] * span(sent, i + 1, low)
+        ends[i] += b[i] * span(sent, first, i) + a[i] * span(taken, first, i)
+        if low < size and twice[low] == twice[i] + way:
+            both = (a[i] * b[low] + b[i] * a[low]) / (1.0 + paths)
+            starts[i] += both
+            ends[low] += both

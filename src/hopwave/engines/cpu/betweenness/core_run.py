@@ -1,0 +1,222 @@
+"""A run over the core of a graph: one forward and one backward pass per core vertex, for all sources.
+
+Workers take batches of neighbouring core vertices. A chain's decisions need the rows of both of its ends, so that a
+batch also computes the rows of the ends around it.
+"""
+
+from __future__ import annotations
+
+from collections import namedtuple
+
+import numpy as np
+
+from hopwave import engines
+from hopwave.engines.cpu.betweenness import core_graph as cores
+from hopwave.engines.cpu.betweenness import core_rows as rows
+from hopwave.engines.cpu.betweenness.source import claim_block, finish_block
+from hopwave.engines.cpu.betweenness.state import BLOCKS, LIMIT_CELLS, READY
+from hopwave.engines.cpu.compile_notice import compiling
+from hopwave.engines.cpu.crew import thread_count
+from hopwave.engines.cpu.intrinsics import COMPILED, ordered_store, uncounted
+from hopwave.engines.cpu.workers import FAILED, FINISHED, NEXT_BATCH, STOP, new_control, run_workers
+from hopwave.system.numba_cache import njit
+
+BYTES_OF_ROWS = 1 << 26  # of one worker, for the rows of a batch
+MOST_BUCKETS = 1 << 18
+TOO_WIDE = READY - 1  # a cell of control: some path count outgrew float64
+
+# One worker's arrays: rows of a batch; the order of vertices, where their tight arcs begin, and these, of its members.
+Own = namedtuple("Own", "distances paths orders begins tight T inner delta place codes buckets following vertices")
+Shared = namedtuple("Shared", "scores total control limits parts")
+
+
+@njit(**COMPILED)
+def take_batches(C, own, shared):
+    """A worker: batches of core vertices until none is left."""
+    C, own, shared = uncounted(C), uncounted(own), uncounted(shared)
+    V_end, flow_end, first_end, single_end, into_end, starts_end = shared.parts
+    T, inner, delta, place, codes = own.T, own.inner, own.delta, own.place, own.codes
+    while True:
+        batch = claim_block(shared)
+        if batch < 0:
+            return
+        sums = shared.scores[batch % shared.scores.shape[0]]
+        V, flow, first = sums[:V_end], sums[V_end:flow_end], sums[flow_end:first_end]
+        single, into = sums[first_end:single_end], sums[single_end:into_end]
+        starts, ends = sums[into_end:starts_end], sums[starts_end:]
+        begin, stop, members = C.needed_begin[batch], C.needed_begin[batch + 1], C.first[batch + 1] - C.first[batch]
+        for i in range(begin, stop):
+            v, row = C.needed[i], i - begin
+            place[v], kept = row, min(row, members)
+            low, high = C.first_vertex[C.component[v]], C.first_vertex[C.component[v] + 1]
+            kept_arrays = own.orders[kept], own.begins[kept], own.tight[kept]
+            most = rows.forward(
+                C, v, low, high, own.distances[row], own.paths[row], *kept_arrays, own.buckets, own.following,
+                own.vertices,
+            )  # fmt: skip
+            if most > rows.TOO_MANY:
+                ordered_store(shared.control, TOO_WIDE, 1)
+                ordered_store(shared.control, STOP, FAILED)
+                return
+        for i in range(members):
+            e = C.needed[begin + i]
+            component = C.component[e]
+            low, high = C.first_vertex[component], C.first_vertex[component + 1]
+            chains = C.first_chain[component], C.first_chain[component + 1]
+            d, s, demand, passes = own.distances[i], own.paths[i], C.demand_out[e], 0.0
+            for z in range(low, high):
+                T[z], inner[z] = demand * C.demand_in[z], 0.0
+            slot, last = C.at[e], C.at[e + 1]
+            while True:
+                upto = min(slot + rows.TOGETHER, last)
+                for k in range(upto - slot):
+                    p = C.chains[slot + k]
+                    f = place[C.end[p ^ 1]]
+                    there = own.distances[f], own.paths[f]
+                    passes += rows.to_core(C, e, p, k, upto - slot, low, high, d, s, *there, T, first, codes)
+                    passes += rows.around(C, p, d, s, inner, single, into)
+                    if p & 1 == 0:
+                        at = (C.begin[p] >> 1) - (p >> 1)  # inner vertices before those of this chain
+                        rows.straight(C, p, d, s, starts[at : at + C.size[p]], ends[at : at + C.size[p]])
+                passes += rows.to_chains(
+                    C, demand, (slot, upto), low, chains, d, s, own.distances, own.paths, place, codes, inner, first,
+                    single, into,
+                )  # fmt: skip
+                demand, slot = 0.0, upto
+                if slot == last:
+                    break
+            inner[e] = 0.0
+            V[e] += passes
+            for z in range(low, high):
+                T[z] += inner[z]
+                V[z] += inner[z]
+            rows.backward(C, high - low, s, own.orders[i], own.begins[i], own.tight[i], T, delta, V, flow)
+        finish_block(shared, batch)
+
+
+class CoreRun:
+    """See planning.jobs.Accumulation. The graph's components are blocks; lengths are whole numbers, demand has two
+    columns. `scores` makes scores of all vertices and arcs of the sums."""
+
+    def __init__(self, graph, lengths, demand, threads):
+        self.label = label = engines.engine("cpu").components(graph, False)
+        is_core = cores.core_vertices(graph, label)
+        self._found = found = cores.Chains(*cores.walk_chains(graph.indptr, graph.indices, lengths, is_core))
+        self._graph, self._demand, self._threads, self.chains = graph, demand, threads, len(found.size)
+        self._kept = np.flatnonzero(is_core)
+        arcs = self._arcs(self._kept)
+        self.K, self.arcs, self.longest = len(self._kept), len(arcs[1]), int(arcs[2].max(initial=1))
+        self._shift = max(int(arcs[2].min(initial=1)).bit_length() - 1, 0)
+        label_of = label[self._kept]
+        of_chain = np.bincount(label[found.ends[:, 0]], minlength=label.max(initial=0) + 1)
+        vertices, along = (
+            np.bincount(label_of, minlength=len(of_chain)),
+            np.bincount(np.repeat(label_of, np.diff(arcs[0])), minlength=len(of_chain)),
+        )
+        self.passes, self.lookups = int((vertices * along).sum()), int((2 * of_chain * (vertices + of_chain)).sum())
+
+    def _arcs(self, core):
+        """Rows of the core graph whose vertices are these, in this order."""
+        found, number = self._found, np.full(self._graph.n, -1, np.int64)
+        number[core] = np.arange(len(core))
+        x, y = (np.concatenate([number[found.edges[:, k]], number[found.ends[:, k]]]) for k in (0, 1))
+        return cores.arcs_of(len(core), x, y, np.concatenate([found.edges[:, 2], found.length]))
+
+    @property
+    def buckets(self):
+        """How many a search needs."""
+        return 1 << ((self.longest >> self._shift) + 1).bit_length()
+
+    @property
+    def sizes(self):
+        """Core vertices, pairs of them that are joined, and chains."""
+        return self.K, self.arcs // 2, self.chains
+
+    def prepare(self):
+        """The arrays of the run; only now, as they are not needed to know how much work it is."""
+        found, graph, K, C = self._found, self._graph, self.K, self.chains
+        self.size = max(8, min(128, BYTES_OF_ROWS // (12 * max(K, 1))))
+        kept = self._kept[np.argsort(self.label[self._kept], kind="stable")]
+        rough = self._arcs(kept)
+        order, first = cores.grow_batches(rough[0], rough[1], self.size)
+        self.core = kept = kept[order]
+        indptr, heads, lengths, counts, self._pairs = self._arcs(kept)
+        number = np.full(graph.n, -1, np.int64)
+        number[kept] = np.arange(K)
+        by_end = np.argsort(number[found.ends].min(axis=1), kind="stable")  # neighbours in the core are near here too
+        size, length, ends = found.size[by_end], found.length[by_end], number[found.ends[by_end]].reshape(-1)
+        self._by_end, starts = by_end, np.cumsum(found.size) - found.size
+        inner = np.repeat(starts[by_end] - (np.cumsum(size) - size), size) + np.arange(size.sum())
+        self._inner = found.inner[inner]
+        starts = starts + np.arange(C)
+        arcs = np.repeat(starts[by_end] - (np.cumsum(size + 1) - size - 1), size + 1) + np.arange(size.sum() + C)
+        self._chain_arcs = found.arcs[arcs]
+        begins = np.concatenate([[0], np.cumsum(np.repeat(size + 1, 2))])
+        labels, first_vertex = np.unique(self.label[kept], return_index=True)  # ascending: batches keep components
+        component = np.searchsorted(labels, self.label[kept])
+        first_chain = np.searchsorted(component[ends[::2]], np.arange(len(labels) + 1))
+        at = np.concatenate([[0], np.cumsum(np.bincount(ends, minlength=K))])
+        chains = np.argsort(ends, kind="stable")
+        demand = np.ascontiguousarray(self._demand[kept].T)
+        self._C = cores.Core(
+            indptr, heads.astype(np.int32), lengths.astype(np.int32), counts, np.array([self._shift]), component,
+            np.append(first_vertex, K), first_chain, at, chains, ends, begins[:-1], np.repeat(size, 2),
+            np.repeat(length, 2), *cores.fill_chains(size, begins, length, found.distance[inner],
+            self._demand[self._inner]), *demand, first, *cores.needed_rows(first, at, chains, ends),
+        )  # fmt: skip
+        self.blocks = len(first) - 1
+        self.certificate = np.zeros((0, 2))
+        both = int(begins[-1])
+        parts = np.cumsum([K, len(heads), both, both, both, len(inner)])
+        self._parts = tuple(int(one) for one in parts)
+        self.total = np.zeros(int(parts[-1]) + len(inner))
+        self._control = new_control()
+        self._wide, self._degree = (int(np.diff(x).max(initial=1)) for x in (self._C.needed_begin, at))
+
+    @property
+    def done(self):
+        """How many batches are in the sums."""
+        return int(self._control[FINISHED])
+
+    def advance(self, first, poll):
+        """As hopwave.planning.jobs.Accumulation.advance."""
+        if first >= self.blocks:
+            return first
+        workers = max(1, min(thread_count(self._threads), self.blocks))
+        scores = np.zeros((max(2, min(2 * workers, self.blocks)), len(self.total)))
+        control = new_control(READY + len(scores))
+        control[NEXT_BATCH] = control[FINISHED] = first
+        limits = np.zeros(LIMIT_CELLS, np.int64)
+        limits[BLOCKS] = self.blocks
+        self._control = control
+        states = [self._state() for _ in range(workers)]
+        with compiling(take_batches):
+            run_workers(take_batches, self._C, states, Shared(scores, self.total, control, limits, self._parts), poll)
+        if control[TOO_WIDE]:
+            raise OverflowError("a number of shortest paths in the core outgrew float64")
+        return self.done
+
+    def _state(self):
+        K, R, M, arcs = self.K, self._wide, self.size + 1, self.arcs
+        return Own(
+            np.empty((R, K), np.int32), np.empty((R, K)), np.empty((M, K), np.int32), np.empty((M, K + 1), np.int32),
+            np.empty((M, arcs // 2), np.int32), np.zeros(K), np.zeros(K), np.zeros(K), np.zeros(K, np.int64),
+            np.empty(K * min(self._degree, rows.TOGETHER), np.int32), np.full(self.buckets, -1, np.int32),
+            np.empty(arcs + 2, np.int32), np.empty(arcs + 2, np.int32),
+        )  # fmt: skip
+
+    def scores(self):
+        """(scores of vertices, scores of arcs: that of an edge is at one of its two arcs, the other has 0)."""
+        V, flow, first, single, into, starts, ends = np.split(self.total, self._parts)
+        graph, found, (both, pair) = self._graph, self._found, self._pairs
+        through = np.where(pair >= 0, flow[both[pair, 0]] + flow[both[pair, 1]], 0.0)
+        through /= np.where(pair >= 0, self._C.counts[both[pair, 0]], 1.0)
+        vertex, arc = np.zeros(graph.n), np.zeros(graph.m)
+        vertex[self.core] = V
+        direct = len(found.edges)
+        arc[found.edges[:, 3]] = through[:direct]
+        inner, edges = np.zeros(len(self._inner)), np.zeros(len(self._chain_arcs))
+        by_end = through[direct:][self._by_end]
+        cores.chain_scores(self._C, by_end, (first, single, into), starts, ends, inner, edges)
+        vertex[self._inner], arc[self._chain_arcs] = inner, edges
+        return vertex, arc

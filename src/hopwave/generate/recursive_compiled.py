@@ -1,0 +1,85 @@
+"""Millions of edges of a Kronecker graph with a 2 x 2 initiator: what recursive.py draws, compiled and on all cores."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hopwave.generate import counter
+from hopwave.system.devices import host_cores
+from hopwave.system.numba_cache import njit
+from hopwave.system.threads import each
+
+BLOCK = 1 << 16  # edges that a thread draws at a time
+WEYL, FIRST, SECOND = (np.uint64(x) for x in (counter.WEYL, counter.FIRST, counter.SECOND))
+U1, U2 = np.uint64(1), np.uint64(2)
+
+
+def draw_edges(
+    scale: int,
+    seed: int,
+    first: int,
+    draw_bits: int,
+    thresholds: npt.NDArray[np.uint32],
+    permute: bool,
+    src: npt.NDArray[Any],
+    dst: npt.NDArray[Any],
+) -> None:
+    """Fill the columns with the edges from number `first` on."""
+    begin = np.uint64(counter.start(seed, "kronecker"))
+    borders = thresholds.astype(np.uint64)
+    turns = np.array(counter.scrambling(scale, seed) if permute else [], np.uint64).reshape(-1, 2)
+
+    def draw(low: int) -> None:
+        part = slice(low, min(low + BLOCK, len(src)))
+        _draw(
+            np.uint64(scale), begin, np.uint64(first + low), np.uint64(draw_bits), borders, turns, src[part], dst[part]
+        )
+
+    each(host_cores(), range(0, len(src), BLOCK), draw)
+
+
+def mixed(z: Any) -> Any:
+    """SplitMix64's finaliser."""
+    z = (z ^ (z >> np.uint64(30))) * FIRST
+    z = (z ^ (z >> np.uint64(27))) * SECOND
+    return z ^ (z >> np.uint64(31))
+
+
+def scrambled(word: Any, turns: Any, scale: Any) -> Any:
+    """See counter.scramble, of 2^scale ids."""
+    mask, fold = (U1 << scale) - U1, (scale + U1) >> U1
+    for turn in range(turns.shape[0]):
+        word = (word * turns[turn, 0] + turns[turn, 1]) & mask
+        word ^= word >> fold
+    return word
+
+
+def draw(scale: Any, begin: Any, first: Any, draw_bits: Any, borders: Any, turns: Any, src: Any, dst: Any) -> None:
+    """Two levels per word: the row bit says whether a draw is past the middle border, the column bit is the parity of
+    the borders that it is past."""
+    words, high, low = (scale + U1) >> U1, np.uint64(64) - draw_bits, (U1 << draw_bits) - U1
+    below, middle, above = borders[0], borders[1], borders[2]
+    for i in range(src.size):
+        z = begin + ((first + np.uint64(i)) * words + U1) * WEYL
+        row = column = np.uint64(0)
+        for level in range(np.uint64(0), scale, U2):
+            bits = _mixed(z)
+            z += WEYL
+            drawn = bits >> high
+            over = np.uint64(drawn >= middle)
+            row = (row << U1) | over
+            column = (column << U1) | (over ^ np.uint64(drawn >= below) ^ np.uint64(drawn >= above))
+            if level + U1 < scale:
+                drawn = bits & low
+                over = np.uint64(drawn >= middle)
+                row = (row << U1) | over
+                column = (column << U1) | (over ^ np.uint64(drawn >= below) ^ np.uint64(drawn >= above))
+        src[i], dst[i] = _scrambled(row, turns, scale), _scrambled(column, turns, scale)
+
+
+_compile = njit(nogil=True, cache=True, boundscheck=False)
+_mixed, _scrambled = _compile(mixed), _compile(scrambled)
+_draw = _compile(draw)

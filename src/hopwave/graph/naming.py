@@ -1,0 +1,82 @@
+"""What the vertices of a graph are called: by their labels, or by their positions where there are no labels."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy.typing as npt
+
+from hopwave.checks.numbers import is_whole, shown
+from hopwave.errors import GraphError
+from hopwave.graph.columns import plain
+
+
+class Named:
+    """A graph's names: from a vertex to its position in the graph's arrays, and back."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def n(self) -> int: ...
+        @property
+        def labels(self) -> npt.NDArray[Any] | None: ...
+
+    def index(self, vertex: Any) -> int:
+        """The position of a vertex in every array of this graph. Only a label names a vertex that has one.
+
+        `label` is the way back: `G.label(3)` names the vertex at position 3.
+
+        >>> import hopwave as hw
+        >>> G = hw.Graph.from_edges(["ann"], ["bob"])
+        >>> G.index("bob"), G.label(1), 1 in G
+        (1, 'bob', False)
+        """
+        if self.labels is None:
+            if is_whole(vertex) and 0 <= vertex < self.n:
+                return int(vertex)
+        elif _hashable(vertex) and (found := self._numbers.get(plain(vertex))) is not None:
+            return found
+        message = f"{shown(int(vertex) if is_whole(vertex) else vertex)} is not a vertex of this graph; {self._reach()}"
+        if self.labels is not None and is_whole(vertex) and 0 <= vertex < self.n:
+            message += f": for the one at position {int(vertex)}, give G.label({int(vertex)})"
+        raise GraphError(message)
+
+    def _reach(self) -> str:
+        """What a vertex may be called, for messages."""
+        if self.n == 0:
+            return "it has none"
+        if self.labels is not None:
+            return f"its vertices have labels such as {shown(self.label(0))}"
+        return f"its vertices are the numbers 0 to {self.n - 1}"
+
+    def label(self, vertex: int) -> Any:
+        """What the vertex at a position is called: its label, or the position itself where there are no labels.
+
+        >>> import hopwave as hw
+        >>> hw.Graph.from_edges(["ann"], ["bob"]).label(0)
+        'ann'
+        """
+        if not is_whole(vertex) or not 0 <= vertex < self.n:
+            raise GraphError(f"{shown(vertex)} is not a position in this graph; positions are 0 to {self.n - 1}")
+        return int(vertex) if self.labels is None else plain(self.labels[vertex])
+
+    @cached_property
+    def _numbers(self) -> dict[Any, int]:
+        assert self.labels is not None
+        return {label: i for i, label in enumerate(self.labels.tolist())}
+
+    def __contains__(self, vertex: Any) -> bool:
+        try:
+            self.index(vertex)
+        except GraphError:
+            return False
+        return True
+
+
+def _hashable(value: Any) -> bool:
+    try:
+        hash(value)
+    except (TypeError, ValueError):  # the second is NumPy's, of a time without a unit
+        return False
+    return True
