@@ -219,7 +219,7 @@ def _put_off_blas() -> None:
 
     It is, since hopwave needs SciPy. Functions that call it import it themselves when they are compiled.
     """
-    from numba.np import linalg  # type: ignore[attr-defined]
+    from numba.np import linalg
 
     with suppress(AttributeError):  # another version of Numba: as it wants
         asked, linalg.ensure_blas = linalg.ensure_blas, lambda: None
