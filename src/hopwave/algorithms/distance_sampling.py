@@ -38,6 +38,7 @@ from hopwave.planning.jobs import Floats, Integers, Progress, Sweep
 
 BITS = 62  # bits of an integer that holds the sum of k reciprocals
 ROUNDED = 1e-6  # more than the relative rounding error of a path's length
+LAST_BITS = 2.0**-48  # the same for a score, which is computed in fewer steps
 PIVOTS = 16  # searches at most for what is certain
 
 
@@ -48,6 +49,11 @@ class Estimated(NamedTuple):
     low: Floats
     high: Floats
     standard_error: Floats
+
+
+def widened(found: Estimated) -> Estimated:
+    """The intervals with room for rounding: the exact score is computed in other steps; its last bits may differ."""
+    return found._replace(low=found.low * (1 - LAST_BITS), high=found.high * (1 + LAST_BITS))
 
 
 def draw(n: int, k: int, seed: Any) -> Integers:
@@ -126,7 +132,7 @@ def closeness(
 
     value = score(mu, 0.0)
     error = np.where(error > 0, value * error / mu, error)
-    return Estimated(value, score(far, 0.0), score(near, math.inf), error)
+    return widened(Estimated(value, score(far, 0.0), score(near, math.inf), error))
 
 
 def arc_lengths(graph: Graph, weighted: bool) -> tuple[float, float, int]:
@@ -242,7 +248,7 @@ def harmonic(
     if apart:  # only neighbours have 1/d above 1/2
         most = np.minimum(1.0, (1 + graph.in_degrees / max(1, n - 1)) / 2)
     value, low, high = (np.minimum(part, most) for part in about[:3])
-    return Estimated(*(np.ldexp((n - 1) * part, -scale) for part in (value, low, high, about.standard_error)))
+    return widened(Estimated(*(np.ldexp((n - 1) * part, -scale) for part in (value, low, high, about.standard_error))))
 
 
 def least_arcs_into(graph: Graph) -> Floats:
@@ -292,7 +298,7 @@ def path_length(
     mean, square = X.mean(keepdims=True), (X**2).mean(keepdims=True)
     about = interval_of(interval, mean, square, k, n, (known.least, known.most), delta, 1)
     low, high = (np.clip(end, known.low.mean(), known.high.mean()) for end in (about.low, about.high))
-    return Estimated(np.clip(mean, low, high), low, high, about.standard_error)
+    return widened(Estimated(np.clip(mean, low, high), low, high, about.standard_error))
 
 
 def histogram(
