@@ -5,9 +5,10 @@ The table of plans comes from the catalogue. It is in docs/plans.md, between the
 `<!-- /functions -->`; it and the list in src/_hopwave_nx_info.py come from the decorators of these functions. The
 tables of docs/papers.md come from docs/papers.toml, those of docs/guarantees.md from docs/guarantees.toml and
 benchmarks/results. docs/picture.py draws docs/architecture.svg from the imports. From benchmarks/results,
-docs/measured.py makes the README's table of times, docs/tables.py those of docs/compared.md and docs/performance.md;
-docs/speed.py draws docs/speed.svg and docs/betweenness.svg. The list of names in docs/reference.md comes from
-docs/site/reference.py. A relative link must lead to a file of the repository, and its #part to a heading in that file.
+docs/measured.py makes the README's table of times, docs/tables.py those of docs/compared.md, docs/performance.md and
+docs/scaling.md; docs/speed.py draws docs/speed.svg and docs/betweenness.svg. The list of names in docs/reference.md
+comes from docs/site/reference.py. A relative link must lead to a file of the repository, and its #part to a heading in
+that file.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ WITH_PAPERS = ("docs/papers.md",)
 WITH_GUARANTEES = ("docs/guarantees.md",)
 WITH_TIMES = ("README.md",)
 WITH_NAMES = ("docs/reference.md",)
-WITH_TABLES = ("docs/compared.md", "docs/performance.md")
+WITH_TABLES = ("docs/compared.md", "docs/performance.md", "docs/scaling.md")
 PICTURES = {
     "docs/architecture.svg": picture.svg,
     "docs/speed.svg": speed.search,

@@ -9,6 +9,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from benchmarks import pages
+from benchmarks.mpi import scaling_page
 from benchmarks.pages import RESULTS
 from benchmarks.setting import table
 
@@ -74,6 +76,23 @@ def _pages() -> list[Row]:
     return [{"table": f"[{name}](../benchmarks/results/{name}.md)", "what": title} for name, title in titles.items()]
 
 
+def _scaling_counts() -> list[Row]:
+    lines = pages.lines("scaling")
+    largest = max(line["scale"] for line in scaling_page.counted(lines))
+    titles = {"ranks": "ranks", "layout": "layout", "grid": "grid", "exchanges": "exchanges", "passes": "passes",
+              "by_one": "KB sent by the busiest", "headers": "of that headers", "packets": "packets of the busiest",
+              "busiest": "arcs looked at, busiest over mean"}  # fmt: skip
+    rows = [scaling_page.summed(line) for line in scaling_page.counted(lines, scale=largest) if line["ranks"] > 1]
+    return [{title: row[key] for key, title in titles.items()} for row in rows]
+
+
+def _scaling_checked() -> list[Row]:
+    rows = [row for row in scaling_page.checked(pages.lines("scaling")) if row["predicted"] is not None]
+    titles = {"device": "ranks on", "ranks": "ranks", "layout": "layout", "scale": "scale", "ms": "measured ms",
+              "predicted": "predicted ms"}  # fmt: skip
+    return [{title: row[key] for key, title in titles.items()} for row in rows]
+
+
 TABLES: dict[str, Callable[[], list[Row]]] = {
     "cpu-search": _columns(
         "cpu-search",
@@ -123,6 +142,10 @@ TABLES: dict[str, Callable[[], list[Row]]] = {
         "graph500",
         **{"scale": "scale", "median ms": "median ms", "GTEPS": "GTEPS, harmonic mean", "device": "device"},
     ),
+    "scaling-counts": _scaling_counts,
+    "scaling-checked": _scaling_checked,
+    "scaling-small": lambda: scaling_page.predictions(pages.lines("scaling"), 21),
+    "scaling-large": lambda: scaling_page.predictions(pages.lines("scaling"), 26),
     "all-results": _pages,
 }
 

@@ -81,7 +81,7 @@ def test_pages_read_whole_in_the_repository(name: str, root: Path) -> None:
     page = (root / name).read_text(encoding="utf-8")
     assert tables.with_tables(page) == page, "run `make docs`"
     marks = re.findall(r"<!-- table: ([\w-]+) -->\n\| ", page)
-    assert len(marks) == page.count("<!-- table") > 5, "every table has its rows"
+    assert len(marks) == page.count("<!-- table") > 3, "every table has its rows"
     assert doctest.testmod(tables).failed == 0
 
 

@@ -89,10 +89,10 @@ def pack_bitmap(xp: Any, words: Any, length: int, compress: bool = True) -> tupl
     >>> pack_bitmap(np, np.array([0, 0, 0, 2], np.uint64), 256)[0], pack_bitmap(np, np.array([7], np.uint64), 3)[0]
     ((1, 1, 0), (3, 1, 0))
     """
-    listed = set_positions(xp, words)
-    if not compress or len(listed) > 8 * len(words):
-        return (len(listed), 0, 0), words.view(np.uint8)[: words.nbytes if len(listed) else 0]
-    return pack(xp, listed, None, length)
+    count = count_set(xp, words)
+    if not compress or count > 8 * len(words):
+        return (count, 0, 0), words.view(np.uint8)[: words.nbytes if count else 0]
+    return pack(xp, set_positions(xp, words), None, length)
 
 
 def unpack_bitmap(xp: Any, shape: Shape, data: Any, length: int) -> Any:
@@ -156,6 +156,17 @@ def bitmap(xp: Any, positions: Any, length: int) -> Any:
     flags = xp.zeros(-(-length // 64) * 64, np.uint8)
     flags[positions] = 1
     return xp.packbits(flags, bitorder="little").view(np.uint64)
+
+
+def count_set(xp: Any, words: Any) -> int:
+    """How many bits of a bitmap are set.
+
+    >>> count_set(np, np.array([5, 1], np.uint64))
+    3
+    """
+    if xp is np:
+        return int(_compiled().count_places(words))
+    return int(xp.unpackbits(words.view(np.uint8)).sum(dtype=np.int64)) if words.size else 0
 
 
 def set_positions(xp: Any, words: Any) -> Any:

@@ -65,11 +65,11 @@ class Group:
         [0, 5, 9]
         """
         xp = module_of(slots)
-        slots = slots.astype(np.int64)
-        if len(self.ranks) == 1 or not len(slots):
-            return slots + int(self.firsts[0])
+        slots, shifts = slots.astype(np.int64), self.firsts - self.slots[:-1]
+        if (shifts == shifts[0]).all() or not len(slots):  # as where every range begins at a multiple of 64
+            return slots + int(shifts[0])
         index = xp.searchsorted(xp.asarray(self.slots[1:-1]), slots, side="right")
-        return slots + xp.asarray(self.firsts - self.slots[:-1])[index]
+        return slots + xp.asarray(shifts)[index]
 
     def slots_of(self, ids: Any) -> Any:
         """The slots of these vertices; -1 for a vertex outside the group.
@@ -178,12 +178,14 @@ class Layout:
 
 
 def bucket_size(n: int) -> int:
-    """How many consecutive ids make one bucket when ranges are balanced.
+    """How many consecutive ids make one bucket when ranges are balanced: 1, or a multiple of 64.
 
-    >>> bucket_size(100), bucket_size(10 * MAX_BUCKETS)
-    (1, 10)
+    Ranges of whole words have no unused slots between them: a slot among all ranks is then the vertex's id.
+
+    >>> bucket_size(100), bucket_size(10 * MAX_BUCKETS), bucket_size(100 * MAX_BUCKETS)
+    (1, 64, 128)
     """
-    return -(-n // MAX_BUCKETS) or 1
+    return -(-n // (64 * MAX_BUCKETS)) * 64 if n > MAX_BUCKETS else 1
 
 
 def grid_columns(layout: str | tuple[int, int], size: int) -> int:

@@ -264,4 +264,4 @@ KINDS: dict[str, Callable[[int, int, bool, Any], Made]] = {
     "geometric": geometric,
 }
 HOST_ONLY = {"mesh", "geometric"}  # made by SciPy
-MOST = {"hub": 10_000_000, "chains": 100_000_000}  # arcs: where one thread reads a hub's rows, or levels are many
+MOST = {"hub": 10_000_000, "chains": 50_000_000}  # arcs: where one thread reads a hub's rows, or levels are many

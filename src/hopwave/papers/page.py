@@ -13,8 +13,9 @@ from hopwave.papers.records import Drawing, Exhibit, Row
 STYLE = """
 :root { color-scheme: light dark; --soft: light-dark(#55677a, #9fb2c6); --line: light-dark(#d5dde6, #2b3947);
   --even: light-dark(#f4f7fa, #161e27) }
-body { font: 15px/1.5 system-ui, sans-serif; margin: 0 auto; max-width: 68rem; padding: 1rem;
+body { font: 15px/1.5 system-ui, sans-serif; margin: 0 auto; max-width: 84rem; padding: 1rem;
   overflow-wrap: break-word }
+p, nav { max-width: 68rem }
 h1 { font-size: 1.35rem }
 h2 { font-size: 1.1rem; margin: 2.2rem 0 .3rem; border-top: 1px solid var(--line); padding-top: 1rem }
 .soft, caption { color: var(--soft) }
@@ -25,13 +26,13 @@ td, th { padding: .15rem .55rem .15rem 0; text-align: left; vertical-align: top 
 th { border-bottom: 1px solid var(--line); font-weight: 600 }
 tbody tr:nth-child(even) { background: var(--even) }
 td { white-space: nowrap }
-td:last-child { white-space: normal; min-width: 16rem }
+td:last-child { white-space: normal; min-width: 20rem }
 figure { margin: .5rem 0; overflow-x: auto }
 svg { width: 100%; height: auto; min-width: 34rem; max-width: 60rem }
 .legend { font-size: 13px; margin: .2rem 0 1rem }
-.legend span { margin-right: 1rem; white-space: nowrap }
+.legend span { margin-right: 1rem }
 .legend i { display: inline-block; width: .8em; height: .8em; margin-right: .35em }
-nav ol { columns: 18rem; padding-left: 1.2rem }
+nav ol { columns: 18rem; column-gap: 2.5rem; padding-left: 1.2rem }
 """
 
 
@@ -73,8 +74,10 @@ def section(place: int, one: Exhibit, rows: list[Row]) -> str:
 
 
 def table(one: Exhibit, rows: list[Row]) -> str:
-    """The rows; columns that no row has are left out."""
+    """The rows; columns that no row has are left out, and the table if only names of graphs are left."""
     columns = [column for column in one.columns or rows[0] if any(row.get(column) is not None for row in rows)]
+    if one.drawings and columns in (["graph"], ["graph", "from"]):
+        return ""
     return tables.table("", ([cell(row.get(column)) for column in columns] for row in rows), columns)
 
 
@@ -95,7 +98,7 @@ def figure(drawing: Drawing, rows: list[Row]) -> str:
     """A figure in the paper's form; a sentence if there is nothing to draw."""
     rows = [row for row in rows if any(_number(row.get(name)) is not None for name in drawing.series)]
     if not rows:
-        return '<p class="soft">Nothing to draw.</p>'
+        return '<p class="soft">Nothing to draw: this was not measured on this device.</p>'
     if drawing.form in ("bars", "stacked"):
         names = [str(row[drawing.x]) for row in rows]
         heights = {name: [_number(row.get(name)) for row in rows] for name in drawing.series}

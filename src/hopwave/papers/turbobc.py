@@ -332,7 +332,7 @@ PAPER = Paper(
         ),
     ),
     "From vertex 0, or where that reaches less than 1% of the vertices from that of highest degree; milliseconds "
-    "per source are the mean of up to 50 trials; MTEPS are m/t for one source and mn/t for all. Before it was "
+    "per source are the mean of the trials; MTEPS are m/t for one source and mn/t for all. Before it was "
     "timed, every algorithm's sums were compared with those of the sequential algorithm (one thread, CSC), or "
     "where that would take too long with our own certified run.",
 )

@@ -304,7 +304,7 @@ PAPER = Paper(
         ),
     ),
     "From vertex 0, or where that reaches less than 1% of the vertices from that of highest degree; the mean of "
-    "up to 50 trials; MTEPS are arcs over the time of a whole call of the fastest algorithm; d counts the last, "
+    "the trials; MTEPS are arcs over the time of a whole call of the fastest algorithm; d counts the last, "
     "empty level. The top-down algorithms count paths, as in the paper. Before it was timed, every answer was "
     "checked by array operations: no arc leads down more than one level, each vertex has an arc from the level "
     "before, and its path count is the sum over these.",

@@ -50,3 +50,44 @@ def test_arcs_of_each_iteration_are_counted_by_where_they_lead() -> None:
     ways = ("back a level", "in the level", "to the next level")
     assert [tuple(row[way] for way in ways) for row in rows] == [(0, 0, 1), (1, 0, 1), (1, 0, 0)]
     assert [(row["frontier"], row["unvisited"]) for row in rows] == [(1, 2), (1, 1), (1, 0)]
+
+
+@pytest.mark.parametrize(
+    "graph",
+    [GRAPH, hw.generate.path(70), hw.generate.star(2000), hw.generate.grid(30, 40)],
+    ids=["kronecker", "path", "star", "grid"],
+)
+def test_every_way_of_xbfs_and_what_it_says_of_enterprise_find_the_distances(graph: hw.Graph) -> None:
+    from hopwave.papers import xbfs
+    from hopwave.papers.lab import Lab, on_host
+
+    source = int(np.argmax(graph.degrees))
+    right = np.asarray(hw.bfs(graph, source, device="cpu").distances)
+    ways = xbfs.ways(Lab("cuda", True), graph.to("cuda"))
+    assert {"Enterprise", "+ Ad", "XBFS"} < set(ways)
+    for name, search in ways.items():
+        levels, found = search(source)
+        assert np.array_equal(on_host(found), right), name
+        assert sum(level.found for level in levels) == (right > 0).sum(), name
+
+
+def test_xbfss_figures_11_to_14_are_shares_and_ratios_of_the_same_levels() -> None:
+    from hopwave.papers import xbfs
+    from hopwave.papers.lab import Lab
+
+    row = xbfs.one_graph(Lab("cuda", True), xbfs.TABLE_1[0], hw.generate.kronecker(14).to("cuda"))
+    assert row["gain: XBFS"] == pytest.approx(row["Enterprise ms"] / row["XBFS ms"])
+    for stage in ("baseline", "after Ad", "XBFS"):
+        assert 0 < row[f"bottom-up % ({stage})"] < 100
+    saved = [row[f"saved by {way} %"] for way in xbfs.CHOICES]
+    assert saved == [None] * 4 or sum(saved) == pytest.approx(100)
+    for name in xbfs.BALANCES:
+        assert row[f"balance: {name}"] == pytest.approx(row["+ Ad ms"] / row[f"{name} ms"])
+
+
+def test_the_queues_of_xbfss_figure_5_are_compared_before_they_are_timed() -> None:
+    from hopwave.papers import xbfs_queues
+
+    rows = list(xbfs_queues.times((1,)))
+    assert [row["share"] for row in rows] == list(xbfs_queues.SHARES)
+    assert all(row[way] > 0 for row in rows for way in ("atomic", "double scan", "CuPy"))

@@ -36,12 +36,18 @@ def set_places(words, places):
 
 
 @njit(**COMPILED)
-def list_places(words):
-    """The set bits of a bitmap, ascending."""
+def count_places(words):
+    """The number of set bits of a bitmap."""
     count = 0
     for w in range(words.size):
         count += count_ones(words[w])
-    places = np.empty(count, np.int64)
+    return count
+
+
+@njit(**COMPILED)
+def list_places(words):
+    """The set bits of a bitmap, ascending."""
+    places = np.empty(count_places(words), np.int64)
     at = 0
     for w in range(words.size):
         x = words[w]
