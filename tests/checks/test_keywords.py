@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
 
 import hopwave as hw
@@ -63,6 +61,7 @@ def test_options_that_are_handed_on() -> None:
     table = pd.DataFrame(TABLE)
     with pytest.raises(TypeError, match=r"Graph.from_pandas\(\) has no argument 'weights'; did you mean weight=\?"):
         Graph.from_pandas(table, "origin", "dest", weights="km")
+    pa = pytest.importorskip("pyarrow")
     with pytest.raises(TypeError, match=r"Graph.from_arrow\(\) has no argument 'direct'; did you mean directed=\?"):
         Graph.from_arrow(pa.table(TABLE), "origin", "dest", direct=True)
     with pytest.raises(TypeError, match=r"Graph.from_edge_index\(\) has no argument 'weight'; did you mean weights=\?"):
@@ -74,7 +73,9 @@ def test_options_that_are_handed_on() -> None:
 @pytest.mark.parametrize("kind", ["pandas", "polars", "arrow", "nullable"])
 def test_a_column_of_numbers_is_not_left_out_silently(kind: str) -> None:
     """As `read` does with a file; text is no weight."""
-    made: Any = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "arrow": pa.table}.get(kind, pd.DataFrame)(TABLE)
+    tables = {"polars": ("polars", "DataFrame"), "arrow": ("pyarrow", "table")}
+    library, name = tables.get(kind, ("pandas", "DataFrame"))
+    made: Any = getattr(pytest.importorskip(library), name)(TABLE)
     if kind == "nullable":
         made = made.convert_dtypes()
     make = Graph.from_arrow if kind == "arrow" else Graph.from_pandas

@@ -33,7 +33,7 @@ def clustering(G: Any, *, weights: Any = None, device: str = "auto") -> VertexSc
         number per stored arc in the order of `G.indices`, or the name of an edge attribute of a NetworkX graph. By
         default every triangle counts 1.
     device : {"auto", "cpu", "cuda"}, optional
-        Where to multiply. "auto" is where the graph is.
+        Where to multiply. "auto" is the CPU, also for a graph on a GPU; the scores are on the host.
 
     Returns
     -------

@@ -79,6 +79,10 @@ def search(indptr, indices, lengths, facilities, limit, d, found, count, keys, n
             v = indices[j]
             offer = here + (lengths[j] if lengths.size else 1.0)
             if offer <= limit and count[v] < k:
+                if k == 1:  # only what is nearer than all that wait for v can be its nearest
+                    if offer > d[v, 0] or (offer == d[v, 0] and found[v, 0] <= number):
+                        continue
+                    d[v, 0], found[v, 0] = offer, number
                 push(keys, numbers, vertices, size, offer, number, v)
                 size += 1
 
