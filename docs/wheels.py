@@ -23,6 +23,7 @@ import tarfile
 import tempfile
 import time
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 
@@ -103,10 +104,13 @@ def with_machine_code(version: str, bin_: Path, wheel: Path, folder: Path) -> Pa
     asked = subprocess.run([str(bin_ / "python"), "-c", ABOUT_PLACE], capture_output=True, text=True, check=True)
     code, settings = json.loads(asked.stdout)
     cold = {"NUMBA_CACHE_DIR": str(folder / f"kept{version}"), "HOPWAVE_PROGRESS": "0"}
-    for making in settings:
-        making = cold | making
+
+    def compiled(making: dict[str, str]) -> bool:
         what = f"Python {version}: machine code for {making['HOPWAVE_SHIP']}"
-        if not step(what, [str(bin_ / "hopwave"), "warmup"], folder, **making):
+        return step(what, [str(bin_ / "hopwave"), "warmup"], folder, **cold, **making)
+
+    with ThreadPoolExecutor() as pool:  # one baseline leaves cores idle while its longest function is compiled
+        if not all(list(pool.map(compiled, settings))):
             return None
     kernels = kernels_of(wheel, folder)
     if kernels is None:

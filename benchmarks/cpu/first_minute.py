@@ -1,11 +1,12 @@
 """What a new process waits for: the import, and its first call, with nothing kept on disk and with everything kept.
 
-    python -m benchmarks.cpu.first_minute [--device cuda] [--python PYTHON] [--runs 3] [name …]
+    python -m benchmarks.cpu.first_minute [--device cuda] [--wheel FILE] [--runs 3] [--kept-runs 3] [name …]
 
 Each run is a process of its own, which times itself; reported are medians. "nothing kept": with new, empty folders for
-machine code. "kept": with the folders that the run before has left. The graph is a grid of 10,000 vertices, made before
-the clock starts, and the call includes the import of what it needs. `--python` takes the hopwave of that interpreter,
-as of an environment into which a wheel was installed.
+machine code. "kept": with the folders that the run before has left. The graph is a grid of 10,000 vertices, or a
+Kronecker graph of scale 16 where the name says "hubs", made before the clock starts, and the call includes the import
+of what it needs. `--wheel` installs that wheel into an empty folder, without what it depends on, and takes hopwave from
+there.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ SCRIPT = """
 import time
 import hopwave as hw
 import numpy as np
-graph = hw.generate.grid(100, 100)
+graph = {graph}
 roads = graph.with_weights(np.ones(graph.m))
 if "{device}" == "cuda":
     import cupy
@@ -49,65 +50,90 @@ CALLS = {
     "pagerank": "hw.pagerank(graph, device='{device}')",
     "sssp": "hw.sssp(roads, 0, device='{device}')",
     "triangle_count": "hw.triangle_count(graph, device='{device}')",
+    "pagerank, hubs": "hw.pagerank(graph, device='{device}')",
+    "triangle_count, hubs": "hw.triangle_count(graph, device='{device}')",
 }
+# Seconds to stay below with nothing kept: from a wheel, from source on a GPU, from source on a CPU.
+WHEEL, SOURCE_GPU = 0.5, 2.0
+SOURCE_CPU = {"bfs": 1.0, "betweenness": 5.0, "pagerank": 1.5, "sssp": 1.2}
 
 
-def environment(folder: str, installed: bool) -> dict[str, str]:
-    """Folders for machine code of every kind below one folder; hopwave from the checkout unless one is installed."""
+def environment(folder: str, package: str) -> dict[str, str]:
+    """Folders for machine code of every kind below one folder; hopwave from the folder `package`."""
     names = ("NUMBA_CACHE_DIR", "HOPWAVE_CACHE", "CUPY_CACHE_DIR", "CUDA_CACHE_PATH")
-    found = os.environ | {name: str(Path(folder) / name) for name in names} | {"HOPWAVE_PROGRESS": "0"}
-    found["PYTHONPATH"] = "" if installed else str(ROOT / "src")
-    return found
+    found = os.environ | {name: str(Path(folder) / name) for name in names}
+    return found | {"HOPWAVE_PROGRESS": "0", "PYTHONPATH": package}
 
 
-def once(python: str, code: str, folder: str, installed: bool) -> float:
+def once(code: str, folder: str, package: str) -> float:
     """The seconds that a process prints."""
-    command = [python, "-c", code]
-    ran = subprocess.run(command, env=environment(folder, installed), capture_output=True, text=True, check=True)
+    words = [sys.executable, "-c", code]
+    ran = subprocess.run(words, env=environment(folder, package), stdout=subprocess.PIPE, text=True, check=True)
     return float(ran.stdout)
 
 
-def version(python: str, folder: str, installed: bool) -> float:
+def version(folder: str, package: str) -> float:
     """Seconds of the whole command `hopwave --version`."""
     began = time.perf_counter()
-    subprocess.run(
-        [python, "-m", "hopwave", "--version"], env=environment(folder, installed), capture_output=True, check=True
-    )
+    words = [sys.executable, "-m", "hopwave", "--version"]
+    subprocess.run(words, env=environment(folder, package), stdout=subprocess.DEVNULL, check=True)
     return time.perf_counter() - began
+
+
+def installed(wheel: Path, folder: Path) -> str:
+    """The wheel alone, in an empty folder."""
+    words = ["install", "--quiet", "--no-deps", "--no-index", "--target", str(folder), str(wheel)]
+    subprocess.run([sys.executable, "-m", "pip", *words], check=True)
+    return str(folder)
+
+
+def measured(given: argparse.Namespace, package: str) -> list[dict[str, Any]]:
+    """One row for the import, one for the command, one for each call."""
+    rows: list[dict[str, Any]] = []
+    with tempfile.TemporaryDirectory() as folder:
+        once(IMPORT, folder, package)  # compiles bytecode
+        for name, call in (
+            ("import hopwave", lambda: once(IMPORT, folder, package)),
+            ("hopwave --version", lambda: version(folder, package)),
+        ):
+            kept = statistics.median(call() for _ in range(given.runs))
+            rows.append({"first": name, "nothing kept, s": None, "aim, s": None, "kept, s": kept})
+    for name in given.calls:
+        graph = "hw.generate.kronecker(16)" if "hubs" in name else "hw.generate.grid(100, 100)"
+        code = SCRIPT.format(device=given.device, graph=graph, call=CALLS[name].format(device=given.device))
+        cold, kept = [], []
+        for run in range(given.runs):
+            with tempfile.TemporaryDirectory() as folder:
+                cold.append(once(code, folder, package))
+                kept += [once(code, folder, package)] if run < given.kept_runs else []
+        aim = WHEEL if given.wheel else SOURCE_GPU if given.device == "cuda" else SOURCE_CPU.get(name)
+        median = statistics.median(kept) if kept else None
+        rows.append({"first": name, "nothing kept, s": statistics.median(cold), "aim, s": aim, "kept, s": median})
+        print(rows[-1], [round(one, 3) for one in cold], flush=True)
+    return rows
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("calls", nargs="*", default=list(CALLS))
     parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"))
-    parser.add_argument("--python", default=sys.executable)
+    parser.add_argument("--wheel", type=Path)
     parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument("--cold-runs", type=int)
+    parser.add_argument("--kept-runs", type=int, default=3)
     given = parser.parse_args()
-    installed = given.python != sys.executable
-    rows: list[dict[str, Any]] = []
-    with tempfile.TemporaryDirectory() as folder:
-        once(given.python, IMPORT, folder, installed)  # compiles bytecode
-        bare = [once(given.python, IMPORT, folder, installed) for _ in range(given.runs)]
-        rows.append({"first": "import hopwave", "nothing kept, s": None, "kept, s": statistics.median(bare)})
-        bare = [version(given.python, folder, installed) for _ in range(given.runs)]
-        rows.append({"first": "hopwave --version", "nothing kept, s": None, "kept, s": statistics.median(bare)})
-    for name in given.calls:
-        code = SCRIPT.format(device=given.device, call=CALLS[name].format(device=given.device))
-        cold, kept = [], []
-        for _ in range(given.cold_runs or given.runs):
-            with tempfile.TemporaryDirectory() as folder:
-                cold.append(once(given.python, code, folder, installed))
-                rest = given.runs // (given.cold_runs or given.runs)
-                kept += [once(given.python, code, folder, installed) for _ in range(rest)]
-        rows.append({"first": name, "nothing kept, s": statistics.median(cold), "kept, s": statistics.median(kept)})
-        print(rows[-1], flush=True)
-    origin = "with the machine code of a wheel" if installed else "from source"
+    more = {"load": f"{os.getloadavg()[0]:.1f}", "runs": given.runs}
+    if given.wheel:
+        more |= {"wheel": given.wheel.name, "MB": round(given.wheel.stat().st_size / 1e6, 2)}
+        with tempfile.TemporaryDirectory() as folder:
+            rows = measured(given, installed(given.wheel, Path(folder) / "hopwave"))
+    else:
+        rows = measured(given, str(ROOT / "src"))
     publish(
-        f"first-minute-{given.device}{'-wheel' if installed else ''}",
-        f"The first minute on a {given.device.upper()}, {origin}",
+        f"first-minute-{given.device}{'-wheel' if given.wheel else ''}",
+        f"The first minute on a {'GPU' if given.device == 'cuda' else 'CPU'}, "
+        + ("with the machine code of a wheel" if given.wheel else "from source"),
         rows,
-        more={"load": f"{os.getloadavg()[0]:.1f}", "runs": given.runs} | gpu(given.device),
+        more=more | gpu(given.device),
     )
 
 

@@ -1,16 +1,19 @@
 """Kronecker graphs too large to sort: drawn, built and searched on the GPU, with 64-bit offsets if needed.
 
-    PYTHONPATH=src python -m benchmarks.gpu.scale --scale 26 28 29 [--sources 8]
+    PYTHONPATH=src python -m benchmarks.gpu.scale --scale 26 28 29 [--sources 8] [--rows plain compressed bus]
 
 The graph is the one that `hopwave graph500` builds (engines/cuda/kronecker.py), with loops and repeats. Every search
 is validated on the GPU by Graph500's five rules; then distances alone are timed, and distances with predecessors. A
-time is the GPU's, until the answers are stored by vertex id.
+time is the GPU's, until the answers are stored by vertex id. Across the bus, rows are compressed, and the GPU's memory
+holds as many of their bytes as a quarter of the plain rows has. Rows are appended to what the page has.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import time
+from pathlib import Path
 from typing import Any
 
 import cupy as cp
@@ -20,23 +23,31 @@ from benchmarks import pages
 from benchmarks.gpu.hopwave import SPIN
 from benchmarks.gpu.search import head
 from benchmarks.setting import RESULTS, hw
-from hopwave.engines.cuda.kronecker import Rows, Searches
+from hopwave.engines.cuda.graph import uploaded
+from hopwave.engines.cuda.kronecker import Rows
+from hopwave.engines.cuda.search.numbered import NumberedWorkspace
 from hopwave.graph500.on_cuda import broken_rules
 from hopwave.planning.jobs import SearchJob
 
+ROWS = ("plain", "compressed", "bus")
 
-def build(scale: int, edge_factor: int) -> tuple[Any, float]:
+
+def build(scale: int, edge_factor: int, kind: str) -> tuple[Any, float]:
     """The graph on the GPU, and the seconds that it took to build."""
+    quarter = 2 * edge_factor << scale if kind == "bus" else None  # bytes: a plain arc has four
     began = time.perf_counter()
-    rows = Rows(scale, edge_factor, seed=1)
+    rows = Rows(scale, edge_factor, seed=1, compressed=kind != "plain", memory_limit=quarter)
     built = time.perf_counter() - began
     rows.check()
     cp.get_default_memory_pool().free_all_blocks()
     return rows, built
 
 
-def milliseconds(search: Any, sources: list[int]) -> float:
-    """Median over sources of the median of 5. search: puts the search from one source into the stream."""
+TIMED = 8  # most sources whose searches are timed; all are validated
+
+
+def milliseconds(search: Any, sources: list[int]) -> list[float]:
+    """For every source the median of 5. search: puts the search from one source into the stream."""
     medians = []
     for source in sources:
         times = []
@@ -50,38 +61,76 @@ def milliseconds(search: Any, sources: list[int]) -> float:
             if repeat:
                 times.append(cp.cuda.get_elapsed_time(*events))
         medians.append(float(np.median(times)))
-    return float(np.median(medians))
+    return medians
 
 
-def measure(scale: int, edge_factor: int, count: int) -> dict[str, Any]:
-    loaded, built = build(scale, edge_factor)
-    searches = Searches(loaded)
+def measure(scale: int, edge_factor: int, count: int, kind: str, most_seconds: float = 1e9) -> dict[str, Any]:
+    """One row of the page. Validates `count` searches, or as many as that many seconds allow."""
+    loaded, built = build(scale, edge_factor, kind)
+    print(
+        f"scale {scale}, {kind} rows, built in {built:.2f} s: {loaded.bytes / loaded.m:.3f} bytes per arc", flush=True
+    )
+    searches = NumberedWorkspace(loaded)
     plan = hw.plan("hopwave-gpu")
     candidates = cp.flatnonzero(loaded.degrees[loaded.numbering.numbers[: 1 << 20]] > 0).get()
     sources = np.random.default_rng(7).choice(candidates, count, replace=False).tolist()
     distance, parent = cp.empty(loaded.vertices, np.int32), cp.empty(loaded.vertices, np.int32)
-    arcs = []
+    arcs, began = [], time.perf_counter()
     for source in sources:
-        searches.launch(distance, parent, source, SearchJob(), plan)
+        if time.perf_counter() - began > most_seconds:
+            break
+        searches.launch(distance, parent, (source,), SearchJob(), plan)
         broken = broken_rules(loaded, distance, parent, source)
         if broken:
             raise SystemExit(f"scale {scale}, source {source}: breaks the rules {broken}")
         arcs.append(2 * loaded.edges_within(distance >= 0))
-    ms = milliseconds(lambda source: searches.launch(distance, None, source, SearchJob(False), plan), sources)
-    both = milliseconds(lambda source: searches.launch(distance, parent, source, SearchJob(), plan), sources)
-    held = loaded.offsets.nbytes + loaded.neighbours.nbytes
+    few = sources[:TIMED]
+    ms = milliseconds(lambda source: searches.launch(distance, None, (source,), SearchJob(False), plan), few)
+    both = milliseconds(lambda source: searches.launch(distance, parent, (source,), SearchJob(), plan), few)
     row = {
         "scale": scale,
+        "rows": "across the bus" if kind == "bus" else kind,
         "edge factor": edge_factor,
         "vertices": loaded.vertices,
         "arcs": loaded.m,
         "built s": built,
-        "graph bytes per arc": held / loaded.m,
+        "graph bytes per arc": loaded.bytes / loaded.m,
+        "host bytes per arc": loaded.packed.host_bytes / loaded.m if loaded.packed else 0.0,
         "search bytes per vertex": (searches.bytes + distance.nbytes) / loaded.vertices,
-        "search ms": ms,
-        "with predecessors ms": both,
-        "GTEPS (arcs of the reached part)": float(np.median(arcs)) / ms / 1e6,
-        "searches verified": count,
+        "search ms": float(np.median(ms)),
+        "with predecessors ms": float(np.median(both)),
+        "GTEPS (arcs of the reached part)": float(np.median(arcs)) / float(np.median(ms)) / 1e6,
+        "Graph500 GTEPS": 1e-6 / float(np.mean([2 * each / one for each, one in zip(both, arcs, strict=False)])),
+        "searches verified": len(arcs),
+    }
+    print(row, flush=True)
+    return row
+
+
+def compression(path: Path) -> dict[str, Any]:
+    """What compressing the rows of one graph takes and saves, and searches of it by both kinds of rows."""
+    graph = hw.read(path)
+    plain, source = graph.to("cuda"), int(np.argmax(np.diff(graph.indptr)))
+    graph.to("cuda", compressed=True)
+    cp.cuda.Device().synchronize()
+    began = time.perf_counter()
+    packed = graph.to("cuda", compressed=True)
+    cp.cuda.Device().synchronize()
+    seconds = time.perf_counter() - began
+    both = [hw.bfs(one, source, device="cuda").distances for one in (plain, packed)]
+    if not bool((both[0] == both[1]).all()):
+        raise SystemExit(f"{path}: compressed rows have other distances")
+    held = uploaded(packed).compressed.all_packed
+    bits = 8 * sum(rows.bytes for rows in held) / (graph.m * len(held))
+    row = {
+        "graph": path.name.partition(".")[0],
+        "vertices": graph.n,
+        "arcs": graph.m,
+        "bits per arc": bits,
+        "times smaller": 32 / bits,
+        "compressed ms": 1e3 * seconds,
+        "search ms": milliseconds(lambda s: hw.bfs(plain, s, device="cuda"), [source])[0],
+        "compressed search ms": milliseconds(lambda s: hw.bfs(packed, s, device="cuda"), [source])[0],
     }
     print(row, flush=True)
     return row
@@ -92,13 +141,22 @@ def main() -> None:
     parser.add_argument("--scale", type=int, nargs="*", default=[26, 28, 29])
     parser.add_argument("--edge-factor", type=int, default=16)
     parser.add_argument("--sources", type=int, default=8)
+    parser.add_argument("--graphs", type=Path, nargs="*", default=[], help="files whose rows are compressed")
+    parser.add_argument("--rows", choices=ROWS, nargs="*", default=["plain"])
     given = parser.parse_args()
-    rows = []
-    build(4, given.edge_factor)  # compiles before anything is timed
-    for scale in given.scale:
-        rows.append(measure(scale, given.edge_factor, given.sources))
-        cp.get_default_memory_pool().free_all_blocks()
-        pages.write("gpu-scale", RESULTS, [head() | row for row in rows])
+    before = RESULTS / "gpu-scale.jsonl"
+    kept = [json.loads(line) for line in before.read_text(encoding="utf-8").splitlines()] if before.exists() else []
+    for path in given.graphs:
+        row = head() | compression(path)
+        kept = [one for one in kept if one.get("graph") != row["graph"]] + [row]
+        pages.write("gpu-scale", RESULTS, kept)
+    for kind in given.rows if given.scale else ():
+        measure(4, given.edge_factor, 1, kind)  # compiles before anything is timed
+        for scale in given.scale:
+            row = head() | measure(scale, given.edge_factor, given.sources, kind)
+            cp.get_default_memory_pool().free_all_blocks()
+            kept = [one for one in kept if (one.get("scale"), one.get("rows")) != (scale, row["rows"])] + [row]
+            pages.write("gpu-scale", RESULTS, kept)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """How long it takes to write and to read a graph in each format, with all cores.
 
-    python -m benchmarks.graphs.files [--scale 21] [--weighted] [--rounds 2] [format …]
+    python -m benchmarks.graphs.files [--scale 21] [--edge-factor 16] [--weighted] [--rounds 2] [format …]
 
-A Kronecker graph of 16 edges per vertex. What was read is compared with what was written before any time is reported:
+A Kronecker graph. What was read is compared with what was written before any time is reported:
 the same graph, bit for bit. Times are wall-clock seconds, the best of some rounds, of hopwave.write and hopwave.read
 in a process that has compiled everything; the file stays in the page cache.
 """
@@ -36,10 +36,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("formats", nargs="*", default=list(EXTENSIONS))
     parser.add_argument("--scale", type=int, default=21)
+    parser.add_argument("--edge-factor", type=int, default=16)
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--weighted", action="store_true")
     given = parser.parse_args()
-    graph = hw.generate.kronecker(given.scale, 16, seed=1).remove_self_loops()  # METIS refuses them
+    graph = hw.generate.kronecker(given.scale, given.edge_factor, seed=1).remove_self_loops()  # METIS refuses them
     if given.weighted:
         u, v = graph.to_edges()
         graph = hw.Graph.from_edges(u, v, graph.n, weights=np.random.default_rng(1).integers(1, 256, len(u)))

@@ -29,7 +29,16 @@ from benchmarks.sanitize.linalg import (
     sequences,
     waves,
 )
-from benchmarks.sanitize.questions import chosen_vertices, connected, cores, deep, made_of_arcs, tables, triangles
+from benchmarks.sanitize.questions import (
+    chosen_vertices,
+    compressed,
+    connected,
+    cores,
+    deep,
+    made_of_arcs,
+    tables,
+    triangles,
+)
 from benchmarks.sanitize.searches import (
     after_pulls,
     filled,
@@ -266,6 +275,8 @@ PARTS: dict[str, Part] = {  # a run without a tool takes them in this order; a t
     "search: hopwave-gpu, filled": filled,
     "search: push-pull without tiles": without_tiles("pushpull-baseline", "pushpull"),
     "connected": connected,
+    "compressed": compressed(None),
+    "compressed, across the bus": compressed(0),
     "cores": cores,
     "triangles": triangles,
     "chosen vertices": chosen_vertices,

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 from unittest.mock import patch
 
 import numpy as np
-from scipy.sparse.csgraph import connected_components
+from scipy.sparse.csgraph import connected_components, shortest_path
 
 import hopwave as hw
 from benchmarks.sanitize.graphs import lengths, same, tiny, traps
@@ -25,6 +25,30 @@ def connected() -> Iterator[str]:
         bipartite = "kronecker" not in where and where not in ("loops", "rings")
         if hw.is_bipartite(graph, device="cuda") != bipartite:
             yield f"sides of {where}"
+
+
+def compressed(limit: int | None) -> Callable[[], Iterator[str]]:
+    """Packed rows with that many bytes on the GPU: searches, searches from many sources, and components."""
+
+    def part() -> Iterator[str]:
+        for where, graph in traps().items():
+            packed = graph.to("cuda", compressed=True, memory_limit=limit)
+            right = hw.bfs(graph, 0, device="reference").distances
+            some = np.arange(min(graph.n, 70))
+            rows = shortest_path(graph.to_scipy(), unweighted=True, indices=some)
+            for name, found, expected in (
+                ("distances", hw.bfs(packed, 0, device="cuda").distances, right),
+                ("rows", hw.bfs_many(packed, some, device="cuda"), np.where(np.isinf(rows), -1, rows)),
+                (
+                    "components",
+                    hw.weakly_connected_components(packed, device="cuda").count,
+                    connected_components(graph.to_scipy(), directed=True, connection="weak")[0],
+                ),
+            ):
+                if not np.array_equal(found.get() if hasattr(found, "get") else found, expected):
+                    yield f"{name} of {where}, compressed"
+
+    return part
 
 
 def cores() -> Iterator[str]:

@@ -155,11 +155,35 @@ def test_a_graph_that_a_gpu_cannot_hold(monkeypatch: pytest.MonkeyPatch) -> None
     assert {choice.choose_device(one, device, graph, None) for device in ("auto", "cuda")} == {"cuda"}
 
 
+def test_rows_are_compressed_or_stay_on_the_host_if_they_do_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = hw.generate.kronecker(10, 64)
+    monkeypatch.setattr(choice, "has_gpu", lambda: True)
+    monkeypatch.setattr("hopwave.engines.cuda.betweenness.run.machine", lambda: None, raising=False)
+    monkeypatch.setattr("hopwave.engines.cuda.policy.PACKED_ARCS", (1, 1))  # of a small graph, few are sorted at a time
+    free = [10**9]
+    monkeypatch.setattr(choice, "free_on_gpu", lambda: free[0])
+    plain = hw.estimate_memory(graph, "bfs", device="cuda")
+    assert plain.rows == "plain" and plain.host_bytes == 0 and "compressed" not in str(plain)
+    free[0] = plain.bytes - 1
+    packed = hw.estimate_memory(graph, "bfs", device="cuda")
+    assert packed.rows == "compressed" and packed.fits and "its rows are compressed" in str(packed)
+    free[0] = packed.bytes - packed.parts["compressed rows"] // 2
+    bus = hw.estimate_memory(graph, "bfs", device="cuda")
+    assert bus.rows == "across the bus" and bus.fits and bus.host_bytes >= packed.parts["compressed rows"] // 2 - 1
+    assert "are read across the bus" in str(bus) and "across the bus" in bus._repr_html_()
+    counted = hw.estimate_memory(graph, "bfs", path_counts=True, device="cuda")
+    assert counted.rows == "plain" and not counted.fits
+    # A call takes the same way.
+    monkeypatch.setattr(choice, "MIN_ARCS_TO_ASK", 1)
+    assert choice.why_not_on_gpu(graph, packed=True) is None
+    assert "may use" in str(choice.why_not_on_gpu(graph))
+
+
 def test_the_estimate_is_of_the_device_that_the_call_takes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Betweenness and one search along weights are worth a GPU sooner than other work on the same graph."""
     graph = hw.Graph.from_edges([0, 1, 2], [1, 2, 3], weights=[1.0, 2.0, 3.0])
     monkeypatch.setattr(choice, "has_gpu", lambda: True)
-    monkeypatch.setattr("hopwave.api.memory_estimate._estimated", lambda ask, shape, device: device)
+    monkeypatch.setattr("hopwave.api.memory_estimate._estimated", lambda ask, shape, device, offsets: device)
     monkeypatch.setattr(choice, "MIN_BETWEENNESS_ARCS_FOR_GPU", 1)
     assert hw.estimate_memory(graph, "betweenness_centrality", weights=False) == "cuda"
     assert hw.estimate_memory(graph, "closeness_centrality", weights=False) == "cpu"

@@ -72,7 +72,8 @@ def test_searches_of_numbered_vertices_answer_by_id(scale: int, edge_factor: int
     """From up to five vertices with an edge. No vertex without an edge may be reached."""
     import cupy
 
-    from hopwave.engines.cuda.kronecker import Rows, Searches
+    from hopwave.engines.cuda.kronecker import Rows
+    from hopwave.engines.cuda.search.numbered import NumberedWorkspace
     from hopwave.graph500.on_cuda import broken_rules
     from hopwave.planning.jobs import SearchJob
 
@@ -81,14 +82,14 @@ def test_searches_of_numbered_vertices_answer_by_id(scale: int, edge_factor: int
     lengths = np.diff(offsets)
     assert (np.diff(lengths) <= 0).all() and rows.n == min(rows.vertices, np.count_nonzero(lengths) + 1)
     assert all((np.diff(neighbours[begin:end]) >= 0).all() for begin, end in pairwise(offsets.tolist()))
-    searches, plan = Searches(rows), hw.plan("hopwave-gpu")
+    searches, plan = NumberedWorkspace(rows), hw.plan("hopwave-gpu")
     tails, _ = hw.generate.kronecker_edges(scale, edge_factor, seed=3)
     distance, parent = (cupy.empty(rows.vertices, np.int32) for _ in range(2))
     for root in np.flatnonzero(graph.degrees)[:: max(1, graph.n // 5)].tolist():
         right = hw.bfs(graph, root, device="reference").distances
         for predecessors in (False, True):
             distance.fill(7)
-            searches.launch(distance, parent if predecessors else None, root, SearchJob(predecessors), plan)
+            searches.launch(distance, parent if predecessors else None, (root,), SearchJob(predecessors), plan)
             np.testing.assert_array_equal(distance.get(), right)
         assert broken_rules(rows, distance, parent, root) == ()
         assert rows.edges_within(distance >= 0) == np.count_nonzero(right[tails] >= 0)

@@ -152,6 +152,24 @@ def test_without_a_folder_for_machine_code_all_works_and_it_is_said_once() -> No
     assert "kept nowhere" in doctor._kept_at(None, [])
 
 
+COMPILING = """
+import gc, sys
+from numba import njit
+import numpy as np
+import hopwave as hw
+hw.bfs(hw.generate.path(3), 0, device="cpu")
+assert gc.isenabled() and "numba.np.arraymath" in sys.modules and "scipy.linalg" not in sys.modules
+print(njit(lambda a: np.dot(a, a))(np.ones((2, 2))).sum())
+"""
+
+
+def test_compiling_leaves_linear_algebra_to_those_who_need_it(tmp_path: Path) -> None:
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path), "HOPWAVE_PROGRESS": "0"}
+    command = [sys.executable, "-c", COMPILING]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    assert done.stdout == "8.0\n", done.stderr
+
+
 def test_every_compiled_function_is_kept_in_this_way() -> None:
     """A function compiled by Numba's own njit would fail if its cache fails."""
     source = Path(hopwave.__file__).parent

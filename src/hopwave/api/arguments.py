@@ -153,13 +153,6 @@ def check_distance(name: str, value: Any, weighted: bool, otherwise: str = ", or
     return float(value)
 
 
-def check_bytes(name: str, value: Any, least: int = 1) -> int | None:
-    """A limit on memory: a number of bytes from `least` on, or None for no limit."""
-    if value is not None and (not is_whole(value) or value < least):
-        raise GraphError(f"{name}={value!r} is not a number of bytes; give a whole number from {least}, or None")
-    return None if value is None else int(value)
-
-
 def per_vertex(graph: Graph, name: str, values: Any) -> npt.NDArray[np.float64]:
     """One number from 0 per vertex: an array in the order of the vertices, or {vertex: number}, the others being 0."""
     if isinstance(values, Mapping):

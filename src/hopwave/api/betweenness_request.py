@@ -19,10 +19,10 @@ from hopwave.algorithms.betweenness_sampling.paths import PathRun
 from hopwave.algorithms.brandes import SourceRun
 from hopwave.algorithms.checkpoint import File
 from hopwave.algorithms.draws import draw_sources, python_generator
-from hopwave.api.arguments import check_bytes, check_distance, check_probability, check_risk, per_vertex, source_ids
+from hopwave.api.arguments import check_distance, check_probability, check_risk, per_vertex, source_ids
 from hopwave.api.choice import betweenness_engine, choose_betweenness_plan, path_engine
 from hopwave.arrays import Array
-from hopwave.checks.numbers import is_whole
+from hopwave.checks.numbers import check_bytes, is_whole
 from hopwave.checks.options import flag, one_of
 from hopwave.errors import GraphError
 from hopwave.graph import Graph

@@ -14,6 +14,7 @@ from hopwave.engines.ledger import Ask, Shape
 from hopwave.errors import EngineError, PlanError, too_large
 from hopwave.executors import DealtEngine, RemoteEngine, check_executor
 from hopwave.graph import Graph
+from hopwave.graph.csr import ASK_FROM
 from hopwave.planning.catalogue import CATALOGUE
 from hopwave.planning.catalogue import plan as named_plan
 from hopwave.planning.jobs import BetweennessJob, SearchJob
@@ -24,7 +25,8 @@ MIN_ARCS_FOR_GPU = 1 << 20  # arcs, for one search
 MIN_SEARCHED_ARCS_FOR_GPU = 1 << 32  # searches × arcs, for many searches
 MIN_WEIGHTED_ARCS_FOR_GPU = 1 << 28  # searches × arcs, for many searches along weights, which cost a CPU more per arc
 MIN_BETWEENNESS_ARCS_FOR_GPU = 1 << 28  # sources × arcs, for betweenness
-MIN_ARCS_TO_ASK = 1 << 27  # every GPU can hold fewer arcs, and asking how much is free takes as long as a small search
+ON_PACKED_ROWS = ("sweep", "components", "shortest_path")  # operations for which a GPU may compress the rows
+MIN_ARCS_TO_ASK = ASK_FROM
 
 WEIGHTED_PLAN = "brandes-dijkstra"  # for betweenness along weights
 DENSE_DEGREE = 16  # from this mean degree on, a pull on a CPU skips most of its rows, and pays sooner
@@ -45,23 +47,28 @@ def has_gpu() -> bool:
 class Work(NamedTuple):
     """What a call is about to do: `arcs` to follow, of which `least` repay the upload to a GPU.
 
-    The engine must offer the `operation`, if it is given.
+    The engine must offer the `operation`, if it is given. `packed`: whether compressed rows are enough on a GPU.
     """
 
     arcs: int
     least: int
     operation: engines.Operation | None = None
+    packed: bool = False
 
 
 def search_work(
-    graph: Graph, searches: int = 1, weighted: bool = False, operation: engines.Operation | None = None
+    graph: Graph,
+    searches: int = 1,
+    weighted: bool = False,
+    operation: engines.Operation | None = None,
+    packed: bool = False,
 ) -> Work:
     """That many searches, along weights or counting hops; 0 stands for less than a whole search, such as one path.
 
     Along weights, one search keeps few threads of a GPU busy: only many are worth it, however large the graph is.
     """
     least = max(1, min(searches * MIN_ARCS_FOR_GPU, MIN_SEARCHED_ARCS_FOR_GPU))
-    return Work(searches * graph.m, MIN_WEIGHTED_ARCS_FOR_GPU if weighted else least, operation)
+    return Work(searches * graph.m, MIN_WEIGHTED_ARCS_FOR_GPU if weighted else least, operation, packed)
 
 
 def betweenness_work(graph: Graph, sources: int, operation: engines.Operation | None = None) -> Work:
@@ -77,8 +84,8 @@ def choose_device(work: Work, device: str, graph: Graph, threads: int | None) ->
     """
     check_thread_count(threads)
     if not isinstance(device, str) or device != "auto":
-        return _with_room(device, graph)
-    worth = threads is None and work.arcs >= work.least and has_gpu() and why_not_on_gpu(graph) is None
+        return _with_room(device, graph, work.packed)
+    worth = threads is None and work.arcs >= work.least and has_gpu() and why_not_on_gpu(graph, work.packed) is None
     return "cuda" if worth else "cpu"
 
 
@@ -92,7 +99,7 @@ def choose_engine(
     if executor is None:
         engine = engines.engine(choose_device(work, device, graph, threads))
     else:
-        engine = _dealt_engine(executor, device, graph, threads)
+        engine = _dealt_engine(executor, device, graph, threads, work.packed)
     reason = None if work.operation is None else engine.why_not_operation(work.operation, graph)
     if reason is None:
         return engine
@@ -101,15 +108,18 @@ def choose_engine(
     raise EngineError(reason)
 
 
-def why_not_on_gpu(graph: Graph) -> str | None:
-    """Why the GPU is too small to search this graph, or None. A graph that is on the GPU already always fits."""
+def why_not_on_gpu(graph: Graph, packed: bool = False) -> str | None:
+    """Why the GPU is too small to search this graph, or None. A graph that is on the GPU already always fits.
+
+    packed: whether it may hold the graph with compressed rows.
+    """
     if graph.m < MIN_ARCS_TO_ASK or is_on_gpu(graph):
         return None
-    from hopwave.engines.cuda.footprint import footprint
+    from hopwave.engines.cuda.footprint import footprint, in_fewer_bits
 
     shape = Shape(graph.n, graph.m, graph.directed, graph.indptr.dtype.itemsize)
     needed, free = footprint(shape, Ask("bfs")).peak, free_on_gpu()
-    if needed <= free:
+    if needed <= free or (packed and in_fewer_bits(shape, Ask("bfs"), free, graph.indptr)):
         return None
     return str(
         too_large("a search of this graph on the GPU", needed, free, "use device='cpu', or split it over MPI ranks")
@@ -129,18 +139,18 @@ def is_on_gpu(graph: Graph) -> bool:
     return graph.device == "cuda" or (uploaded is not None and graph._prepared.find(uploaded.CudaGraph) is not None)
 
 
-def _with_room(device: str, graph: Graph) -> str:
+def _with_room(device: str, graph: Graph, packed: bool) -> str:
     """The device; raises an EngineError if it is not a name, or is a GPU that cannot hold the graph."""
     if not isinstance(device, str):
         raise EngineError(f"device {device!r} is not known; use 'auto', 'cuda', 'cpu' or 'reference'")
-    if device == "cuda" and has_gpu() and (reason := why_not_on_gpu(graph)):
+    if device == "cuda" and has_gpu() and (reason := why_not_on_gpu(graph, packed)):
         raise EngineError(reason)
     return device
 
 
-def _dealt_engine(executor: Executor, device: str, graph: Graph, threads: int | None) -> DealtEngine:
+def _dealt_engine(executor: Executor, device: str, graph: Graph, threads: int | None, packed: bool) -> DealtEngine:
     """The engine of an executor's workers. If this machine has no GPU, a worker decides what a GPU can do."""
-    device = _with_room(check_executor(executor, device, threads), graph)
+    device = _with_room(check_executor(executor, device, threads), graph, packed)
     elsewhere = device == "cuda" and not has_gpu()
     engine: Any = RemoteEngine(device, executor, graph) if elsewhere else engines.engine(device)
     return DealtEngine(engine, executor)  # type: ignore[abstract]  # its __getattr__ has the rest
@@ -155,7 +165,7 @@ def engine_for(
     executor: Executor | None = None,
 ) -> engines.Engine:
     """The engine for an operation that takes that many searches."""
-    work = search_work(graph, searches, operation == "weighted_sweep", operation)
+    work = search_work(graph, searches, operation == "weighted_sweep", operation, operation in ON_PACKED_ROWS)
     return choose_engine(work, device, graph, threads, executor)
 
 

@@ -11,9 +11,10 @@ import numpy.typing as npt
 
 from hopwave.algorithms import many_sources as _many
 from hopwave.algorithms import tables as _tables
-from hopwave.api.arguments import as_graph, check_bytes, check_distance, check_hops, in_direction, vertex_ids
+from hopwave.api.arguments import as_graph, check_distance, check_hops, in_direction, vertex_ids
 from hopwave.api.choice import distance_engine
 from hopwave.api.weights import own_lengths
+from hopwave.checks.numbers import check_bytes
 from hopwave.graph import Graph
 from hopwave.planning.jobs import Floats, Integers, Progress, Sweep
 

@@ -9,13 +9,15 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from hopwave.algorithms.many_sources import together
 from hopwave.api import choice
-from hopwave.api.arguments import as_graph, check_bytes, sample_size, source_ids, vertex_ids
+from hopwave.api.arguments import as_graph, sample_size, source_ids, vertex_ids
 from hopwave.api.search import bfs
 from hopwave.api.shortest_paths import sssp
 from hopwave.api.weights import as_lengths, own_lengths
+from hopwave.checks.numbers import check_bytes
 from hopwave.checks.options import check_thread_count, flag
 from hopwave.engines.host_memory import available_memory
 from hopwave.engines.ledger import Ask, Shape
@@ -43,6 +45,10 @@ OPTIONS = {
 }
 WHAT = tuple(OPTIONS)
 ONE_SOURCE = ("bfs", "sssp")
+ON_PACKED_ROWS = (
+    "bfs", "bfs_many", "closeness_centrality", "harmonic_centrality", "connected_components",
+    "weakly_connected_components",
+)  # fmt: skip
 WITHOUT_A_SEARCH = ("bfs", "sssp", "pagerank", "connected_components", "weakly_connected_components")
 BETWEENNESS = ("betweenness_centrality", "edge_betweenness_centrality")
 KNOWN_PLANS = ("hopwave-block", "hopwave-batch", "hopwave-wide", "brandes-dijkstra")
@@ -94,8 +100,9 @@ def estimate_memory(
     Returns
     -------
     MemoryEstimate
-        `bytes` at the peak, `parts` by name, and whether it `fits`. Measured peaks were within 15% of the estimate, or
-        on a CPU, whose pages may have 2 MB, within 4 MB (benchmarks/results/memory-cpu.md, memory-cuda.md).
+        `bytes` at the peak, `parts` by name, whether it `fits`, and how a GPU would keep the graph's `rows`. Measured
+        peaks were within 15% of the estimate, or on a CPU, whose pages may have 2 MB, within 4 MB
+        (benchmarks/results/memory-cpu.md, memory-cuda.md).
 
     Raises
     ------
@@ -156,7 +163,7 @@ def estimate_memory(
         if name in BETWEENNESS and graph.m <= ARCS_FOLLOWED and _may_outgrow_float64(shape):
             looked_at = ids[:: max(1, len(ids) // SOURCES_LOOKED_AT)][:SOURCES_LOOKED_AT]
             shape = replace(shape, path_bits=max((_path_bits(graph, int(s)) for s in looked_at), default=0.0))
-    return _estimated(ask, shape, device)
+    return _estimated(ask, shape, device, graph.indptr)
 
 
 def _weighted(G: Any, name: str, weights: Any) -> tuple[Graph, bool]:
@@ -277,17 +284,32 @@ def _building(size: Any, device: str, weights: Any, directed: bool) -> MemoryEst
     return _estimated(ask, Shape(n, edges, directed, offset), device)
 
 
-def _estimated(ask: Ask, shape: Shape, device: str) -> MemoryEstimate:
+def _estimated(ask: Ask, shape: Shape, device: str, offsets: npt.NDArray[Any] | None = None) -> MemoryEstimate:
+    """offsets: of the graph's rows, which a GPU compresses if they do not fit otherwise."""
     if not isinstance(device, str) or device not in ("cpu", "cuda"):
         raise GraphError(f"device={device!r} is not known here; use 'auto', 'cpu' or 'cuda'")
     model = importlib.import_module(f"hopwave.engines.{device}.footprint")
+    free, rows, on_host = None, None, 0
     if device == "cpu":
         run, free = model.footprint(shape, ask), available_memory()
-    elif choice.has_gpu():
-        free = choice.free_on_gpu()
-        machine = importlib.import_module("hopwave.engines.cuda.betweenness.run").machine()
-        run = model.footprint(shape, ask, machine, free)
     else:
-        run, free = model.footprint(shape, ask), None
+        rows, machine = "plain", None
+        if choice.has_gpu():
+            free = choice.free_on_gpu()
+            machine = importlib.import_module("hopwave.engines.cuda.betweenness.run").machine()
+        run = model.footprint(shape, ask, machine, free)
+        if offsets is not None and _reads_packed_rows(ask):
+            room = (machine or model.regimes.Machine()).memory if free is None else free
+            found = model.in_fewer_bits(shape, ask, room, offsets) if run.peak > room else None
+            if found is not None:
+                run, rows = model.footprint(found[0], ask, machine, free), "compressed"
+                if found[1] is not None:
+                    rows, on_host = "across the bus", run.at_peak.get("compressed rows", 0) - found[1]
+                    run.at_peak["compressed rows"], run.peak = found[1], run.peak - on_host
     parts = dict(sorted(run.at_peak.items(), key=lambda part: -part[1]))
-    return MemoryEstimate(ask.what, device, run.peak, parts, free)
+    return MemoryEstimate(ask.what, device, run.peak, parts, free, rows, on_host)
+
+
+def _reads_packed_rows(ask: Ask) -> bool:
+    """Whether a GPU may compress the rows for this question."""
+    return ask.what in ON_PACKED_ROWS and not ask.weighted and not ask.path_counts

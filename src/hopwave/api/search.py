@@ -160,7 +160,8 @@ class Searcher:
         self, graph: Graph, question: SearchJob, plan: str | Plan, device: str, threads: int | None, trace: bool
     ) -> None:
         trace = flag("trace", trace)
-        self._engine = engine = choose_engine(search_work(graph), device, graph, threads)
+        packed = str(plan) in ("auto", "hopwave-gpu") and not question.path_counts
+        self._engine = engine = choose_engine(search_work(graph, packed=packed), device, graph, threads)
         self._question, self._threads, self._trace = question, threads, trace
         self._plan, why = choose_plan(plan, question, graph, engine)
         self._direct = None if trace else engine.direct_search(graph, question, self._plan, plan != "auto", threads)

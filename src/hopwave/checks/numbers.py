@@ -20,6 +20,13 @@ def is_whole(value: Any) -> bool:
     return type(value) is int or (isinstance(value, int | np.integer) and not isinstance(value, bool | np.timedelta64))
 
 
+def check_bytes(name: str, value: Any, least: int = 1) -> int | None:
+    """A limit on memory: a number of bytes from `least` on, or None for no limit."""
+    if value is not None and (not is_whole(value) or value < least):
+        raise GraphError(f"{name}={value!r} is not a number of bytes; give a whole number from {least}, or None")
+    return None if value is None else int(value)
+
+
 def is_number(value: Any) -> bool:
     """Whether a value is a real number of Python or NumPy. True, False and NaN are not.
 

@@ -50,6 +50,7 @@ def doctor(as_json: options.Json = False) -> None:
     versions = {name: _version((name,)) or "missing" for name in REQUIRED}
     found, libraries = devices(), optional()
     kept, kernels, unfit = numba_cache.where_kept(), _kernels(found), mpi.mismatch()
+    room = _room(found)
     outcomes = []
     with Meter("testing", selftest.total(), None) as meter:
         for outcome in selftest.run():
@@ -63,6 +64,7 @@ def doctor(as_json: options.Json = False) -> None:
                 "executable": sys.executable,
                 "machine_code": {"folder": kept, "damaged": [str(path) for path in numba_cache.replaced]},
                 **({"kernels": asdict(kernels)} if kernels else {}),
+                **({"largest_graphs": asdict(room)} if room else {}),
                 "required": versions,
                 "devices": [asdict(device) for device in found],
                 "optional": [asdict(library) for library in libraries],
@@ -76,6 +78,8 @@ def doctor(as_json: options.Json = False) -> None:
         about = {**about, "executable": sys.executable, "machine code": code}
         if kernels:
             about["GPU kernels"] = str(kernels)
+        if room:
+            about["GPU memory"] = str(room)
         if unfit:
             about["MPI"] = unfit
         terminal.show(
@@ -115,7 +119,7 @@ class Kernels:
 
 def _kernels(found: tuple[Device, ...]) -> Kernels | None:
     """The kernels compiled for the GPU; None without a usable GPU."""
-    if not any(device.name == "cuda" and device.available for device in found):
+    if not any(device.kind == "cuda" and device.available for device in found):
         return None
     from hopwave.engines.cuda import kernel_files, nvrtc
     from hopwave.engines.cuda.instances import all_instances
@@ -123,6 +127,32 @@ def _kernels(found: tuple[Device, ...]) -> Kernels | None:
     every = [(header, name) for header, names in all_instances().items() for name in names]
     kept = sum(nvrtc.is_kept(header, name) for header, name in every)
     return Kernels(str(kernel_files.folder()), kernel_files.why_not(), kept, len(every))
+
+
+@dataclass(frozen=True)
+class Room:
+    """The largest Graph500 scales that the GPU searches now, with plain rows and with compressed ones; 0 for none."""
+
+    plain: int
+    compressed: int
+
+    def __str__(self) -> str:
+        return (
+            f"rows of 2^{self.plain} vertices with 16 edges each fit as they are, of 2^{self.compressed} compressed; "
+            "rows of larger graphs are compressed and read across the bus, at a tenth of the speed"
+        )
+
+
+def _room(found: tuple[Device, ...]) -> Room | None:
+    """What the GPU's free memory holds; None without a usable GPU."""
+    if not any(device.kind == "cuda" and device.available for device in found):
+        return None
+    from hopwave.engines.cuda.buffers import free_memory
+    from hopwave.engines.cuda.kronecker import MOST_SCALE, bytes_needed
+
+    free, scales = free_memory(), range(1, MOST_SCALE + 1)
+    fits = [[scale for scale in scales if bytes_needed(scale, 16, packed) <= free] for packed in (False, True)]
+    return Room(*(max(some, default=0) for some in fits))
 
 
 def optional() -> list[Library]:

@@ -126,6 +126,7 @@ def products() -> None:
         la.mxm(A, A, la.semiring.plus_pair, mask=A, direction=direction, device="cpu")
     la.mxv(A, la.Vector.full(graph.n, 1.0), la.semiring.plus_second, device="cpu")
     hw.pagerank(A, device="cpu")
+    hw.pagerank(hw.generate.kronecker(16), device="cpu")  # large enough for several threads and another order of rows
     for matrix in (A, W):
         hw.eigenvector_centrality(matrix, device="cpu")
 

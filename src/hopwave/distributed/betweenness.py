@@ -20,10 +20,11 @@ import numpy.typing as npt
 
 from hopwave.algorithms import brandes, scaling
 from hopwave.algorithms.betweenness_sampling.costs import Method
-from hopwave.api.arguments import as_graph, check_bytes, check_hops, source_ids
+from hopwave.api.arguments import as_graph, check_hops, source_ids
 from hopwave.api.betweenness import score_edges, score_vertices
 from hopwave.api.betweenness_request import Precision, Request, check_request
 from hopwave.api.weights import as_lengths
+from hopwave.checks.numbers import check_bytes
 from hopwave.distributed.dependencies import Dependencies
 from hopwave.distributed.graph import DistributedGraph, choose_gpu, rank_threads
 from hopwave.distributed.split_runs import SplitRuns

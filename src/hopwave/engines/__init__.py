@@ -386,6 +386,12 @@ def _gpu_builder() -> csr.Builder:
     return found
 
 
+def _gpu_compressor() -> csr.Compressor:
+    engine("cuda")
+    found: csr.Compressor = import_module("hopwave.engines.cuda.compressed")
+    return found
+
+
 def _gpu_drawer() -> Callable[..., Any]:
     engine("cuda")
     found: Callable[..., Any] = import_module("hopwave.engines.cuda.kronecker").edges
@@ -393,4 +399,5 @@ def _gpu_drawer() -> Callable[..., Any]:
 
 
 csr.builders["cuda"] = _gpu_builder
+csr.compressors["cuda"] = _gpu_compressor
 recursive.drawers["cuda"] = _gpu_drawer

@@ -78,6 +78,16 @@ class Builder(Protocol):
         """The rows of these vertices (ascending, each once) and the arcs between them, renumbered 0, 1, 2, …"""
 
 
+class Compressor(Protocol):
+    """Keeps rows in fewer bits with a graph, for what a device computes on them."""
+
+    def compress(self, graph: Any, memory_limit: int | None) -> None:
+        """Do so; memory_limit: bytes of them in the device's own memory."""
+
+    def compress_if_needed(self, graph: Any) -> bool:
+        """Do so if the plain rows do not fit there. Returns whether it did."""
+
+
 def _of_engines() -> Builder:
     """The builder of the GPU's engine. Engines are imported when one is first needed, and register theirs then."""
     import_module("hopwave.engines")
@@ -86,6 +96,8 @@ def _of_engines() -> Builder:
 
 # How to get the builder of a device. Engines register theirs here, so that this module need not know them.
 builders: dict[str, Callable[[], Builder]] = {"cuda": _of_engines}
+ASK_FROM = 1 << 27  # arcs: every GPU holds fewer, and asking how much is free takes as long as a small search
+compressors: dict[str, Callable[[], Compressor]] = {}  # registered with the builder
 
 
 def is_compiled_faster(edges: int) -> bool:

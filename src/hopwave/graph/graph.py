@@ -21,12 +21,13 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave.checks.keywords import check_keywords, offers
+from hopwave.checks.numbers import check_bytes
 from hopwave.checks.options import flag, flag_or_none, one_of
 from hopwave.errors import GraphError, IgnoredColumnWarning, warn
 from hopwave.graph import construct, reshape
 from hopwave.graph.arrays import Order
 from hopwave.graph.columns import constructor_of, is_numeric, label_column, object_array
-from hopwave.graph.csr import Combine, Rows, builders, is_ascending
+from hopwave.graph.csr import ASK_FROM, Combine, Rows, builders, compressors, is_ascending
 from hopwave.graph.edges import GraphEdges
 from hopwave.system.optional import optional
 
@@ -310,22 +311,34 @@ class Graph(GraphEdges):
 
     # ---------------------------------------------------------------- other graphs made of it
 
-    def to(self, device: Literal["cpu", "cuda"]) -> Graph:
+    def to(self, device: Literal["cpu", "cuda"], *, compressed: bool = False, memory_limit: int | None = None) -> Graph:
         """The same graph on another device: "cuda" uploads it, and answers are CuPy arrays; "cpu" brings it back.
+
+        compressed: the GPU keeps the rows in fewer bits (see docs/gpu.md). Searches read them so. memory_limit: bytes
+        of compressed rows in the GPU's memory; the others stay in the host's, and the GPU reads them across the bus.
 
         >>> Graph.from_edges([0], [1]).to("cpu").device
         'cpu'
         """
         one_of("device", device, ("cpu", "cuda"))
-        if device == self._device:
+        memory_limit = check_bytes("memory_limit", memory_limit, least=0)
+        compressed = flag("compressed", compressed) or memory_limit is not None
+        if compressed and device != "cuda":
+            raise GraphError(f"device={device!r} has no compressed rows; use device='cuda', or leave out compressed=")
+        if device == self._device and not compressed:
             return self
         gpu = self._gpu
-        if device == "cuda" and gpu is None:
-            column = builders["cuda"]().column
-            gpu = Rows(*(None if part is None else column(part, "rows") for part in self._rows))
         graph = Graph.__new__(Graph)
-        host = self._host if device == "cuda" else self._rows
+        host = self._host if device == "cuda" and not compressed else self._rows
         transpose = self._columns if self._directed else None
+        if device == "cuda" and (gpu is None or compressed):
+            builder = builders["cuda"]()
+            graph._set(host, None, self._directed, self._labels, device, self._order, transpose)
+            if compressed:
+                compressors["cuda"]().compress(graph, memory_limit)
+            if compressed or (self._m >= ASK_FROM and compressors["cuda"]().compress_if_needed(graph)):
+                return graph
+            gpu = Rows(*(None if part is None else builder.column(part, "rows") for part in self._rows))
         graph._set(host, gpu, self._directed, self._labels, device, self._order, transpose)
         return graph
 

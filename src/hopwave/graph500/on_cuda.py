@@ -12,24 +12,32 @@ from hopwave.graph500.outcome import Kernel, Searched
 from hopwave.planning.catalogue import CATALOGUE
 from hopwave.planning.jobs import SearchJob
 
+CHECKED = 1 << 27  # vertices that are checked at a time: it bounds the memory
+
 
 class OnCuda:
     """The graph on the GPU with all input edges, including repeats and self-loops."""
 
     generation_seconds: float | None = None
 
-    def __init__(self, scale: int, edge_factor: int, seed: int) -> None:
+    def __init__(
+        self, scale: int, edge_factor: int, seed: int, compressed: bool | None = None, memory_limit: int | None = None
+    ) -> None:
         import cupy
 
-        from hopwave.engines.cuda.kronecker import Rows, Searches
+        from hopwave.engines.cuda.kronecker import Rows, must_pack
+        from hopwave.engines.cuda.search.numbered import NumberedWorkspace
 
         self.cp, self.plan = cupy, CATALOGUE["hopwave-gpu"]
         self.drawn = scale, edge_factor, seed
-        self._warm_up(Rows(4, edge_factor, seed))  # compiles everything, so that it is not part of any timed kernel
+        compressed = must_pack(scale, edge_factor) if compressed is None else compressed
+        self._warm_up(
+            Rows(4, edge_factor, seed, compressed=compressed)
+        )  # compiles everything, so that it is not part of any timed kernel
         began = time.perf_counter()
-        self.graph: Any = Rows(scale, edge_factor, seed)
-        self.searches = Searches(self.graph)
-        self.searches.workspace.prepared(True, self.plan)  # the kernel is loaded here, not in the first search's time
+        self.graph: Any = Rows(scale, edge_factor, seed, compressed=compressed, memory_limit=memory_limit)
+        self.searches = NumberedWorkspace(self.graph)
+        self.searches.prepared(True, self.plan)  # the kernel is loaded here, not in the first search's time
         cupy.cuda.get_current_stream().synchronize()
         self.construction_seconds = time.perf_counter() - began
         self.graph.check()
@@ -38,21 +46,22 @@ class OnCuda:
         free, total = cupy.cuda.runtime.memGetInfo()
         name = cupy.cuda.runtime.getDeviceProperties(cupy.cuda.runtime.getDevice())["name"].decode()
         self.about: dict[str, Any] = {"device": f"cuda ({name})", "ranks": 1, "device_bytes_used": total - free}
+        if compressed:
+            self.about["rows"] = f"compressed, {8 * self.graph.bytes / self.graph.m:.1f} bits per arc"
 
     def _warm_up(self, graph: Any) -> None:
-        from hopwave.engines.cuda.kronecker import Searches
+        from hopwave.engines.cuda.search.numbered import NumberedWorkspace
 
         graph.check()
         distance, parent = (self.cp.empty(graph.vertices, np.int32) for _ in range(2))
-        Searches(graph).launch(distance, parent, 0, SearchJob(), self.plan)
+        NumberedWorkspace(graph).launch(distance, parent, (0,), SearchJob(), self.plan)
         broken_rules(graph, distance, parent, 0)
 
     def can_start(self, vertices: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
         """Which vertices have an edge to another vertex."""
         answer = np.zeros(len(vertices), bool)
         for i, row in enumerate(self.graph.numbering.numbers[self.cp.asarray(vertices)].tolist()):
-            begin, end = self.graph.offsets[row : row + 2].tolist()
-            answer[i] = bool((self.graph.neighbours[begin:end] != row).any())
+            answer[i] = bool((self.graph.row(row) != row).any())
         return answer
 
     def shortest(self, seed: int) -> Kernel:
@@ -66,10 +75,10 @@ class OnCuda:
         """Distances and predecessors from one root, on the GPU. The host measures the time, from launch to end."""
         self.cp.cuda.get_current_stream().synchronize()
         began = time.perf_counter()
-        self.searches.launch(self.distance, self.parent, root, SearchJob(), self.plan)
+        self.searches.launch(self.distance, self.parent, (root,), SearchJob(), self.plan)
         self.cp.cuda.get_current_stream().synchronize()
         seconds = time.perf_counter() - began
-        standing = self.searches.workspace.standing()
+        standing = self.searches.standing()
         edges = self.graph.edges_within(self.distance >= 0)
         broken = broken_rules(self.graph, self.distance, self.parent, root)
         from hopwave.engines.cuda.search.end_of_search import deepest
@@ -108,20 +117,23 @@ def broken_rules(graph: Any, distance: Any, parent: Any, root: int) -> tuple[str
     """The names of the rules that a search on a graph of engines.cuda.kronecker.Rows broke; computed on the GPU."""
     import cupy as cp
 
-    n, deepest = graph.vertices, int(distance.max())
+    deepest = int(distance.max())
     kind = np.int8 if deepest < 1 << 7 else np.int16 if deepest < 1 << 15 else np.int32
-    levels = distance.astype(kind)
-    ids = cp.arange(n, dtype=np.int32)
-    itself = parent == ids
-    parents = cp.where(itself, -1, parent).astype(np.int64)
-    wrong, linked = graph.check_answer(levels, parents)
-    del parents
-    at_root, reached = ids == root, distance >= 0
+    wrong, linked = graph.check_answer(distance.astype(kind), parent)
     found = {
-        "roots": int(parent[root]) != root or int((itself & ~at_root).sum()),
-        "levels": wrong[2] or int(((distance == 0) != at_root).sum()) or int((distance < -1).sum()),
+        "roots": int(int(parent[root]) != root),
+        "levels": wrong[2],
         "edges": wrong[0],
-        "span": wrong[1] or int((reached != (parent >= 0)).sum()),
-        "links": int((reached & ~at_root & (linked == 0)).sum()),
+        "span": wrong[1],
+        "links": 0,
     }
+    for first in range(0, graph.vertices, CHECKED):
+        some = slice(first, min(graph.vertices, first + CHECKED))
+        ids = cp.arange(some.start, some.stop, dtype=np.int32)
+        levels, parents, has_link = distance[some], parent[some], linked[some]
+        at_root, reached = ids == root, levels >= 0
+        found["roots"] += int(((parents == ids) & ~at_root).sum())
+        found["levels"] += int((((levels == 0) != at_root) | (levels < -1)).sum())
+        found["span"] += int((reached != (parents >= 0)).sum())
+        found["links"] += int((reached & ~at_root & (has_link == 0)).sum())
     return tuple(rule for rule, count in found.items() if count)

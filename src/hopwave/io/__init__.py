@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 from typing import Any
@@ -190,9 +191,10 @@ def write(
             place,
         )
     try:
-        place.resolve()
-    except (OSError, RuntimeError):
-        raise FormatError("a link that leads back to itself; give the name of a file", place) from None
+        place.stat()
+    except OSError as error:  # most often, there is no such file yet
+        if error.errno == errno.ELOOP:
+            raise FormatError("a link that leads back to itself; give the name of a file", place) from None
     with replacing(place, packed=place.name.lower().endswith(".gz")) as stream:
         chosen.write(Target(place, stream), graph, **options)
 

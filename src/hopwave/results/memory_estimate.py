@@ -24,6 +24,11 @@ class MemoryEstimate:
         The arrays that exist at the peak, with their bytes, largest first.
     free : int, or None
         Bytes that are free on that device now; None if unknown.
+    rows : str, or None
+        How a GPU would keep the graph's rows: "plain"; "compressed", if they do not fit otherwise; or "across the bus",
+        with `host_bytes` of them in pinned memory of the host. None on a CPU.
+    host_bytes : int
+        Bytes of compressed rows that would stay on the host.
 
     Examples
     --------
@@ -38,6 +43,8 @@ class MemoryEstimate:
     bytes: int
     parts: dict[str, int]
     free: int | None = None
+    rows: str | None = None
+    host_bytes: int = 0
 
     @property
     def fits(self) -> bool:
@@ -51,10 +58,15 @@ class MemoryEstimate:
         most = ", ".join(f"{name} {amount(size)}" for name, size in list(self.parts.items())[:4])
         where = "the GPU" if self.device == "cuda" else "the CPU"
         free = "" if self.free is None else f"; {amount(self.free)} are free"
-        return f"{self.what} on {where}: {amount(self.bytes)} at its peak ({most}){free}"
+        rows = "; its rows are compressed" if self.rows in ("compressed", "across the bus") else ""
+        if self.rows == "across the bus":
+            rows += f", and {amount(self.host_bytes)} of them are read across the bus"
+        return f"{self.what} on {where}: {amount(self.bytes)} at its peak ({most}){free}{rows}"
 
     def _repr_html_(self) -> str:
         facts = [("peak", amount(self.bytes)), *((name, amount(size)) for name, size in self.parts.items())]
         if self.free is not None:
             facts.append(("free", amount(self.free)))
+        if self.rows is not None:
+            facts.append(("rows", self.rows))
         return html.table(f"Memory of {self.what} on {self.device}", facts)

@@ -63,11 +63,11 @@ def small_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     ("scale", "edge_factor", "words"),
     [
         (
-            26,
+            29,
             16,
-            r"scale 26 with edge factor 16 on the GPU needs 15\.\d\d GB and may use 8\.59 GB; use a smaller scale",
+            r"scale 29 with edge factor 16 on the GPU needs 25\.\d\d GB and may use 8\.59 GB; use a smaller scale",
         ),
-        (24, 64, r"scale 24 with edge factor 64 on the GPU needs 12\.\d\d GB"),
+        (28, 1, r"scale 28 with edge factor 1 on the GPU needs 12\.\d\d GB"),
         (31, 1, r"scale 31 has ids of more than 31 bits, .* use a scale up to 30"),
     ],
 )
@@ -77,10 +77,11 @@ def test_a_graph_too_large_is_refused_before_it_is_drawn(scale: int, edge_factor
         kronecker.Rows(scale, edge_factor, seed=1)
 
 
+@pytest.mark.parametrize("scale", [24, 25, 26], ids=["plain", "compressed", "across the bus"])
 @pytest.mark.usefixtures("small_gpu")
-def test_a_graph_that_fits_is_drawn() -> None:
+def test_a_graph_that_fits_is_drawn(scale: int) -> None:
     with pytest.raises(AttributeError, match="NoneType"):  # it gets as far as the first allocation
-        kronecker.Rows(24, 16, seed=1)
+        kronecker.Rows(scale, 16, seed=1)
 
 
 def test_rows_too_large_are_refused_before_they_are_sorted(monkeypatch: pytest.MonkeyPatch) -> None:

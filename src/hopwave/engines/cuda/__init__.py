@@ -80,7 +80,7 @@ class Engine(NoOperations):
 
     @staticmethod
     def _on_device(graph: Graph) -> Any:
-        from hopwave.engines.cuda.graph import uploaded
+        from hopwave.engines.cuda.compressed import uploaded
 
         return uploaded(graph)
 
@@ -235,7 +235,9 @@ class Engine(NoOperations):
     def sweep(self, graph: Graph, job: Sweep, poll: Poll, threads: int | None = None) -> Swept:
         _refuse_threads(threads)
         with explained("searching from many sources", graph):
+            on_device = self._on_device(graph)
             if job.weighted:
+                on_device.refuse_compressed()
                 from hopwave.engines.cuda import many_tables, many_weighted, policy
 
                 if job.keep == "values" or job.targets is not None:
@@ -243,16 +245,26 @@ class Engine(NoOperations):
                 if job.keep == "rows" and policy.one_by_one(graph.n, graph.m):
                     return many_weighted.one_by_one(graph, self._on_device(graph).follows, job, poll)
                 return many_weighted.sweep(self.load(graph, CATALOGUE["brandes-dijkstra"]), job, poll)
-            from hopwave.engines.cuda import many_each
+            numbering = on_device.numbering
+            if numbering is None:
+                return job.chosen(self._swept(graph, job, poll))
+            return job.chosen(numbering.swept(self._swept(graph, numbering.job(job), poll), job))
 
-            plan = CATALOGUE["hopwave-gpu"]
-            if many_each.possible(graph, job):
-                return job.chosen(many_each.sweep(self.load(graph, plan), job, poll))
-            from hopwave.engines.cuda.many import begin, sweep
+    def _swept(self, graph: Graph, job: Sweep, poll: Poll) -> Swept:
+        """Run a job along hops; its sources, and its answers by vertex, are numbers if the rows are packed."""
+        from hopwave.engines.cuda import many_each
 
-            begin(self._on_device(graph).offset, len(job.sources))
-            labels = None if graph.directed else self.components(graph, False)
-            return job.chosen(sweep(self.load(graph, plan), job, labels, poll))
+        plan = CATALOGUE["hopwave-gpu"]
+        if many_each.possible(graph, job):
+            return many_each.sweep(self.load(graph, plan), job, poll)
+        from hopwave.engines.cuda.many import begin, sweep
+
+        on_device = self._on_device(graph)
+        begin(on_device.offset, len(job.sources))
+        labels = None if graph.directed else self.components(graph, False)
+        if labels is not None and on_device.numbering is not None:
+            labels = labels[on_device.numbering.ids.get()]
+        return sweep(self.load(graph, plan), job, labels, poll)
 
     def components(self, graph: Graph, strong: bool) -> npt.NDArray[np.int32]:
         if strong and (reason := self.why_not_operation("strong_components", graph)):

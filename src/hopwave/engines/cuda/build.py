@@ -14,7 +14,7 @@ import numpy as np
 
 from hopwave.arrays import is_on_gpu
 from hopwave.checks.numbers import whole_numbers
-from hopwave.engines.cuda import buffers, policy
+from hopwave.engines.cuda import buffers, nvrtc, policy
 from hopwave.engines.cuda.launch import BLOCK, NULL, TILE, WARP, expression, kernels, offset_type
 from hopwave.engines.cuda.policy import LEAST_ARCS, PARTS, SORTING, SORTING_WEIGHTED
 from hopwave.errors import EngineError, GraphError
@@ -37,9 +37,9 @@ def instances():
     for name in ("extent", "count_buckets", "count_part", "write_part"):
         for identity in IDS.values():
             yield HEADER, expression(HEADER, name, identity)
-    for name in ("scan", "count_kept", "write_kept", "sum_degrees"):
+    for name in ("scan", "count_kept", "write_kept", "sum_degrees", "ranks"):
         yield HEADER, expression(HEADER, name, "int")
-    for name in ("write_offsets", "degree_keys", "ranks", "rank_keys", "neighbours_of_ranks"):
+    for name in ("write_offsets", "degree_keys", "rank_keys", "neighbours_of_ranks"):
         for offset in IDS.values():
             yield HEADER, expression(HEADER, name, offset)
     for name in ("write_weights", "find_nan"):
@@ -120,6 +120,7 @@ def rows_of(source, target, n, *, symmetric, merge, weights=None, combine=None):
         source, target = (column.astype(np.int64, copy=False) for column in (source, target))
     kind = IDS[source.dtype]
     rule = np.int32((MERGE if weights is None else COMBINE[combine]) if merge else KEEP)
+    begin_rows_of(kind, None if weights is None else WEIGHTS[weights.dtype], edges * (1 + symmetric))
     grid = grid_for(edges, PER_BLOCK)
     columns = (source, target, np.uint64(edges), np.int32(symmetric))
     shift = max(0, max(n - 1, 0).bit_length() - BUCKETS.bit_length() + 1)
@@ -172,6 +173,14 @@ def rows_of(source, target, n, *, symmetric, merge, weights=None, combine=None):
     return rows
 
 
+def begin_rows_of(kind, weight, arcs):
+    """Start to compile all kernels of `rows_of` at the same time."""
+    names = [expression(HEADER, name, kind) for name in ("count_buckets", "count_part", "write_part")]
+    names += [expression(HEADER, name, "int") for name in ("scan", "count_kept", "write_kept", "sum_degrees")]
+    names.append(expression(HEADER, "write_offsets", IDS[np.dtype(offset_dtype(arcs))]))
+    nvrtc.begin(HEADER, names if weight is None else [*names, expression(HEADER, "write_weights", weight)])
+
+
 def tails(rows):
     """The row of every arc."""
     offsets, found = rows.indptr, cupy.empty(len(rows.indices), np.int32)
@@ -202,12 +211,18 @@ def induced(rows, vertices):
 
 def ranks_by_degree(offsets):
     """The vertices by descending length of their rows, ties by number; and each vertex's rank."""
-    n, kind = len(offsets) - 1, IDS[offsets.dtype]
+    n = len(offsets) - 1
     keys = cupy.empty(n, np.uint64)
+    launch("degree_keys", IDS[offsets.dtype], grid_for(n, BLOCK), offsets, np.uint64(n), keys)
+    return ranks_of(keys)
+
+
+def ranks_of(keys):
+    """The vertices in the order of keys, whose lower half they are, and each vertex's rank. Sorts the keys."""
+    n = len(keys)
     order, rank = cupy.empty(n, np.int32), cupy.empty(n, np.int32)
-    launch("degree_keys", kind, grid_for(n, BLOCK), offsets, np.uint64(n), keys)
     keys.sort()
-    launch("ranks", kind, grid_for(n, BLOCK), keys, np.uint64(n), order, rank)
+    launch("ranks", "int", grid_for(n, BLOCK), keys, np.uint64(n), order, rank)
     return order, rank
 
 
@@ -230,9 +245,9 @@ def by_degree(offsets, neighbours, out=None):
     return arranged
 
 
-def stretches(offsets, arcs):
-    """Ranges of rows [first, last) and their arcs [begin, end), about policy.SORTED_ARCS arcs each."""
-    rows, size = len(offsets) - 1, policy.SORTED_ARCS
+def stretches(offsets, arcs, size=None):
+    """Ranges of rows [first, last) and their arcs [begin, end), about `size` (policy.SORTED_ARCS) arcs each."""
+    rows, size = len(offsets) - 1, size or policy.SORTED_ARCS
     if arcs <= size:
         return [(0, rows, 0, arcs)]
     cuts = cupy.searchsorted(offsets, cupy.arange(size, arcs, size, dtype=offsets.dtype)).tolist()

@@ -25,7 +25,8 @@ def components(on_device):
     if not n:
         return np.zeros(0, np.int32)
     rows = on_device.__dict__.get("arranged") if not on_device.directed else None
-    offsets, neighbours = rows or on_device.rows
+    packed = on_device.compressed
+    offsets, neighbours = rows or (on_device.rows if packed is None else (packed.offsets, packed.neighbours))
     parent = cupy.empty(n, np.int32)
     launch(HEADER, "plant", n, vertices, parent)
     launch(HEADER, "hook_first", n, offsets, neighbours, vertices, few, parent)
@@ -37,7 +38,8 @@ def components(on_device):
         np.uint64(len(longest)), np.uint64(long), parent,
     )  # fmt: skip
     launch(HEADER, "flatten", n, vertices, parent)
-    return labels(launch, parent).get()
+    found = labels(launch, parent).get()
+    return found if packed is None else packed.numbering.ordered(found)
 
 
 def sides(graph):

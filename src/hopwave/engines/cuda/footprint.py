@@ -7,6 +7,10 @@ Thrust's sorts and CuPy's checks is given as bytes per item. The graph is assume
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from hopwave.engines.cuda import policy
 from hopwave.engines.cuda.betweenness import regimes
@@ -42,16 +46,59 @@ def footprint(shape: Shape, ask: Ask, machine: regimes.Machine | None = None, fr
 # ---------------------------------------------------------------- the graph (graph.py, build.py)
 
 
+def packed_bits(lengths: npt.NDArray[Any]) -> float:
+    """About how many bits an arc takes in packed rows (packed.py), of the lengths of all rows.
+
+    A group of 32 arcs spans the numbers of 32 gaps in a long row, and of all vertices in short rows; a group's head
+    takes two more bits per arc. Measured graphs took up to 15% less.
+
+    >>> packed_bits(np.full(1024, 4)), packed_bits(np.full(1024, 1024))
+    (12.0, 7.0)
+    """
+    lengths = lengths[lengths > 0].astype(np.float64)
+    most = np.ceil(np.log2(max(2, len(lengths))))
+    spans = np.minimum(most, np.log2(32 * max(1, len(lengths)) / lengths))
+    return float(2 + (lengths * spans).sum() / max(1.0, lengths.sum()))
+
+
+def packed_rows(run: Ledger, shape: Shape) -> None:
+    """Rows and columns in fewer bits (compressed.py)."""
+    if "compressed rows" in run.held:
+        return
+    n, sides = shape.n, 2 if shape.directed else 1
+    run.take("degrees", 4 * sides * n)
+    run.passing("sorting", 24 * n)
+    run.take("numbers", 8 * n)
+    run.take("offsets", 8 * sides * (n + 1))
+    run.take("compressed rows", sides * shape.m * shape.packed / 8)
+    run.passing("keys of a part", policy.PACKING * min(shape.m, policy.PACKED_ARCS[0]))
+    run.drop("degrees")
+
+
+def in_fewer_bits(shape: Shape, ask: Ask, free: int, offsets: npt.NDArray[Any]) -> tuple[Shape, int | None] | None:
+    """How a graph whose plain rows do not fit is kept: its shape, and how many bytes of its rows fit on the GPU, or
+    None for all; None if not even its vertices fit.
+    """
+    shape = replace(shape, packed=packed_bits(np.diff(offsets)))
+    run = footprint(shape, ask, free=free)
+    rows = run.at_peak.get("compressed rows", 0)
+    if run.peak <= free:
+        return shape, None
+    return (shape, free - (run.peak - rows)) if run.peak - rows <= free else None
+
+
 def upload(run: Ledger, shape: Shape) -> None:
     """The rows as they are."""
-    if "rows" not in run.held:
+    if shape.packed:
+        packed_rows(run, shape)
+    elif "rows" not in run.held:
         run.take("rows", shape.rows)
 
 
 def columns(run: Ledger, shape: Shape) -> None:
     """Arcs by head; for an undirected graph, its rows."""
     upload(run, shape)
-    if not shape.directed or "columns" in run.held:
+    if not shape.directed or "columns" in run.held or shape.packed:
         return
     if shape.transposed:
         run.take("columns", shape.rows)
@@ -73,6 +120,9 @@ def sort_rows(run: Ledger, name: str, n: int, arcs: int, offset: int, weight: in
 
 def arranged(run: Ledger, shape: Shape) -> None:
     """Rows with neighbours by descending degree, for plan hopwave-gpu."""
+    if shape.packed:
+        packed_rows(run, shape)
+        return
     if "arranged" in run.held:
         return
     had = set(run.held)
@@ -107,7 +157,9 @@ def workspace(run: Ledger, shape: Shape) -> None:
     if "search buffers" in run.held:
         return
     buffers = total(level_arrays(shape.n, shape.m, policy.level_split(shape.m)))
-    run.take("search buffers", total(prepared_arrays(shape.n, shape.offset == 8)) + buffers)
+    run.take("search buffers", total(prepared_arrays(shape.n, shape.offset == 8 or shape.packed > 0)) + buffers)
+    if shape.packed:
+        run.take("answers by number", 8 * shape.n)
 
 
 def search(run: Ledger, shape: Shape, ask: Ask, machine: regimes.Machine, free: int) -> None:

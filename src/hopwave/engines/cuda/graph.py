@@ -17,8 +17,10 @@ import numpy as np
 from hopwave.engines.cuda import build
 from hopwave.engines.cuda.launch import WARP, Device, kernels, offset_type
 from hopwave.engines.cuda.row_lengths import greatest_length
+from hopwave.errors import EngineError
 from hopwave.graph import Graph
 from hopwave.planning.plan import Plan
+from hopwave.planning.rules import Growing
 
 STATE = "steps/state.cuh"
 
@@ -40,9 +42,12 @@ class made_once(cached_property):
 
 
 class CudaGraph:
-    """The arrays of one graph for all plans; each is made when first needed."""
+    """The arrays of one graph for all plans; each is made when first needed. compressed: its rows, if they are packed.
 
-    def __init__(self, graph: Graph):
+    What runs on packed rows asks for `compressed`; everything else asks for rows or columns, and is refused.
+    """
+
+    def __init__(self, graph: Graph, compressed=None):
         self.n, self.m, self.directed = graph.n, graph.m, graph.directed
         self.graph = weakref.ref(graph)  # the graph holds this object: a cycle would delay freeing both
         self.device = Device()
@@ -53,14 +58,19 @@ class CudaGraph:
         self.given = None if graph._gpu is None or graph.order != "ascending" else graph._gpu[:2]
         turned = graph.__dict__.get("_reversed") if graph.directed else None
         self.turned = turned._prepared.find(CudaGraph) if turned is not None else None
+        if self.turned is not None and self.turned.compressed is not None:
+            compressed = self.turned.compressed.turned()
+        self.compressed = compressed
         # Answers stay on the GPU if the graph, or the graph that it reverses, came from a GPU.
         self.follows = "cuda" in (graph.device, "cpu" if turned is None else turned.device)
-        self.offset = offset_type(graph.indptr if self.given is None else self.given[0])
+        given = graph.indptr if self.given is None else self.given[0]
+        self.offset = offset_type(given if compressed is None else compressed.offsets)
         self.launch = kernels(self.offset)
 
     @made_once
     def rows(self):
         """Offsets and out-neighbours."""
+        self.refuse_compressed()
         if self.given is not None:
             return self.given
         if self.turned is not None:
@@ -68,11 +78,26 @@ class CudaGraph:
         graph = self.graph()
         return cupy.asarray(graph.indptr), cupy.asarray(graph.indices)
 
+    @property
+    def numbering(self):
+        """The numbers of the vertices, if the rows are packed; else None."""
+        return None if self.compressed is None else self.compressed.numbering
+
+    def refuse_compressed(self):
+        """Raise EngineError if the rows are packed: called by what cannot read them."""
+        if self.compressed is not None:
+            raise EngineError(
+                "this graph's rows are compressed on the GPU, and only searches by plan 'hopwave-gpu', searches from "
+                "many sources without weights, and components read them so; use device='cpu', or "
+                "G.to('cpu').to('cuda') if the plain rows fit"
+            )
+
     @made_once
     def columns(self):
         """Offsets and in-neighbours: the arcs of a directed graph in the order of their heads."""
         if not self.directed:
             return self.rows
+        self.refuse_compressed()
         if self.turned is not None:
             return self.turned.rows
         graph = self.graph()
@@ -85,6 +110,7 @@ class CudaGraph:
     @made_once
     def row_offsets(self):
         """Offsets of the out-neighbours, without the neighbours themselves."""
+        self.refuse_compressed()
         if not self.directed or self.given is not None or self.turned is not None or "rows" in self.__dict__:
             return self.rows[0]
         return cupy.asarray(self.graph().indptr)
@@ -101,6 +127,8 @@ class CudaGraph:
     @property
     def in_offsets(self):
         """Offsets of the in-neighbours; from whichever order of these is already on the GPU."""
+        if self.compressed is not None:
+            return self.compressed.in_offsets
         return (self.__dict__.get("arranged") or self.columns)[0]
 
     def arc_rows(self, offsets, arcs):
@@ -154,7 +182,8 @@ class CudaGraph:
         arrays = {id(a): a for name in ("rows", "columns", "arranged") for a in self.__dict__.get(name, ())}
         single = ("row_offsets", "arc_columns", "arc_values", "closed")
         arrays |= {id(a): a for name in single if (a := self.__dict__.get(name)) is not None}
-        return sum(a.nbytes for a in arrays.values()) + sum(work.bytes for work in self.workspaces)
+        packed = 0 if self.compressed is None else self.compressed.bytes
+        return packed + sum(a.nbytes for a in arrays.values()) + sum(work.bytes for work in self.workspaces)
 
 
 def uploaded(graph: Graph) -> CudaGraph:
@@ -180,6 +209,13 @@ class Loaded:
     neighbours = property(lambda self: self._rows[1])
     in_offsets = property(lambda self: self._columns[0])
     in_neighbours = property(lambda self: self._columns[1])
+    numbering = property(lambda self: self.on_device.numbering)
+
+    @property
+    def packed(self):
+        """The packed rows, if the graph has them and the plan runs in one launch, which reads them; else None."""
+        one_launch = self.plan.loop == "device" and isinstance(self.plan.rule, Growing)
+        return self.on_device.compressed if one_launch and self.device.cooperative else None
 
     def ready(self):
         """Upload or make everything that the plan will read."""
@@ -201,10 +237,14 @@ class Loaded:
     @cached_property
     def _rows(self):
         """Only a pull gains from neighbours by degree; an undirected graph then uses one array for both directions."""
+        if self.packed is not None:
+            return self.packed.offsets, self.packed.neighbours
         return self.on_device.rows if self.directed or self.plan.order == "any" else self._columns
 
     @cached_property
     def _columns(self):
+        if self.packed is not None:
+            return self.packed.in_offsets, self.packed.in_neighbours
         if self.plan.order == "any":
             return self.on_device.columns
         with self.lock:

@@ -14,6 +14,7 @@ from hopwave.engines.cuda import (
     many_tables,
     many_weighted,
     numbering,
+    packed,
     renumber,
     row_lengths,
     strong,
@@ -25,11 +26,14 @@ from hopwave.engines.cuda.search import one_launch, steps
 from hopwave.engines.cuda.shortest_paths import lengths as path_lengths
 from hopwave.engines.cuda.shortest_paths import search as paths
 
-OFFSETS = ("int", "long long")
+OFFSETS, PACKED = ("int", "long long"), "unsigned long long"
 WITH_OFFSETS = (
     steps, many, many_each, many_tables, many_weighted, components, strong, arcs, renumber, row_lengths, turbobc, paths,
     sampled_paths, power, lanczos, cores, labels, independent_set, triangles,
 )  # fmt: skip
+
+
+WITH_PACKED_ROWS = many, many_each, components, row_lengths
 
 
 def all_instances() -> dict[str, list[str]]:
@@ -37,6 +41,7 @@ def all_instances() -> dict[str, list[str]]:
     found = defaultdict(list)
     for header, name in (
         *(pair for file in WITH_OFFSETS for wide in OFFSETS for pair in file.instances(wide)),
+        *(pair for file in WITH_PACKED_ROWS for pair in file.instances(PACKED)),
         *one_launch.instances(),
         *run.instances(),
         *part.instances(),
@@ -45,6 +50,7 @@ def all_instances() -> dict[str, list[str]]:
         *kronecker.instances(),
         *numbering.instances(),
         *build.instances(),
+        *packed.instances(),
     ):
         found[header].append(name)
     return dict(found)

@@ -1,11 +1,14 @@
 """Kronecker graphs drawn and built on the GPU: the edges of hopwave.generate.kronecker, bit for bit.
 
 Edges are drawn twice instead of stored, so that building a graph of 2^29 vertices and 2^34 arcs needs little more
-memory than the graph. Rows keep loops and repeats, as Graph500 lists them. For searches vertices are numbered by degree
-(numbering.py); rows, and neighbours within rows, are in that order. Answers are by id.
+memory than the graph. Packed rows (packed.py), for graphs that do not fit otherwise, are drawn once more for each part
+of the rows that is sorted and packed. Rows keep loops and repeats, as Graph500 lists them. For searches vertices are
+numbered by degree (numbering.py); rows, and neighbours within rows, are in that order. Answers are by id.
 """
 
 from __future__ import annotations
+
+import math
 
 import cupy
 import numpy as np
@@ -13,9 +16,9 @@ import numpy as np
 from hopwave.engines.cuda import buffers, build, policy
 from hopwave.engines.cuda.launch import NULL, WARP, expression, kernels
 from hopwave.engines.cuda.numbering import ByDegree
+from hopwave.engines.cuda.packed import PackedRows
 from hopwave.engines.cuda.rank import part
 from hopwave.engines.cuda.records import record
-from hopwave.engines.cuda.search.workspace import Workspace
 from hopwave.errors import EngineError
 from hopwave.generate import counter
 from hopwave.generate.recursive import GRAPH500, cell_borders
@@ -28,6 +31,11 @@ MOST_SCALE = 30  # ids have 31 bits, and the number after the last must fit too
 # Upper bounds on the bytes for the rows, a search with predecessors and its validation together.
 BYTES_PER_ARC = 4.1  # a neighbour, and lists of the pieces that long rows are cut into
 BYTES_PER_VERTEX = 72  # offset 8, degree 6, hub 4, queue 4, number and id 8, answer 16, bitmaps 1, validation 25
+PACKED_PER_VERTEX = 44  # the same with packed rows: an answer is validated in stretches of rows
+DRAWN_ARCS = 1 << 27, 3 << 29  # least and most arcs that are drawn, sorted and packed at a time
+SPARE = 1 << 32  # bytes that stay free while rows are packed
+PACKING = 20  # bytes per vertex while rows are packed
+CHECKED_ROWS = 1 << 26  # rows that are validated at a time
 BUILDING = 48, 24  # peak while building: bytes per vertex, bytes per arc of one sorted part
 
 
@@ -35,8 +43,9 @@ def instances():
     """Every kernel of this module: header and name expression."""
     for identity in IDS.values():
         yield HEADER, expression(HEADER, "draw_edges", identity)
-    for name in ("count_ends", "fill_rows", "sum_edges", "sum_rows"):
+    for name in ("count_ends", "fill_rows", "draw_keys", "sum_edges", "sum_rows"):
         yield HEADER, expression(HEADER, name, "int")
+    yield HEADER, expression(HEADER, "sum_rows", part.PACKED)
 
 
 def recipe(scale, seed):
@@ -59,36 +68,71 @@ def edges(scale, seed, first, count, id_type=np.int64):
     return source, target
 
 
-def bytes_needed(scale, edge_factor):
+def packed_bits(scale, edge_factor):
+    """About how many bits an arc takes in packed rows; measured at scales 16 to 20, and a little more.
+
+    >>> round(packed_bits(20, 16), 1), round(packed_bits(30, 16), 1)
+    (15.4, 21.4)
+    """
+    return max(4.0, 7.4 + 0.6 * scale - math.log2(edge_factor))
+
+
+def bytes_needed(scale, edge_factor, compressed=False):
     """Bytes on the GPU to build a graph of this scale, search it with predecessors, and validate the answer.
 
     >>> [round(bytes_needed(scale, 16) / 2**30) for scale in (26, 29, 30)]
     [14, 102, 203]
+    >>> round(bytes_needed(30, 16, compressed=True) / 2**30)
+    130
     """
     n, arcs = 1 << scale, 2 * edge_factor << scale
+    if compressed:
+        rows = int(arcs * packed_bits(scale, edge_factor) / 8)
+        return max(BUILDING[0] * n, rows + beside_packed(scale, edge_factor))
     building = BUILDING[0] * n + BUILDING[1] * min(arcs, policy.SORTED_ARCS)
     return int(arcs * BYTES_PER_ARC) + max(building, BYTES_PER_VERTEX * n)
+
+
+def beside_packed(scale, edge_factor):
+    """Bytes on the GPU beside packed rows, while they are built or searched."""
+    building = PACKING * (1 << scale) + BUILDING[1] * min(2 * edge_factor << scale, DRAWN_ARCS[0])
+    return max(building, PACKED_PER_VERTEX << scale)
+
+
+def must_pack(scale, edge_factor):
+    """Whether a graph of this scale fits into the free memory only if its rows are packed."""
+    return bytes_needed(scale, edge_factor) > buffers.free_memory()
 
 
 class Rows:
     """A Graph500 graph on the GPU, with the fields that search/workspace.Workspace reads. It is undirected.
 
     vertices: 2^scale, as in the edge list. n: rows; vertices without arcs share one row. by_degree: if False, one row
-    per vertex, in the order of ids, with neighbours in any order.
+    per vertex, in the order of ids, with neighbours in any order. compressed: whether rows are packed; None: if they do
+    not fit otherwise. memory_limit: bytes of packed rows on the GPU, by default what is free; the others are in host
+    memory, and read across the bus.
     """
 
     graph = None
     directed = False
 
-    def __init__(self, scale, edge_factor, seed, by_degree=True):
+    def __init__(self, scale, edge_factor, seed, by_degree=True, compressed=None, memory_limit=None):
         n, count = 1 << scale, edge_factor << scale
         if scale > MOST_SCALE:
             raise EngineError(
                 f"scale {scale} has ids of more than 31 bits, which one GPU does not search; use a scale up to "
                 f"{MOST_SCALE}, several ranks (mpiexec -n 4 hopwave graph500 ...), or device='cpu'"
             )
+        if compressed is None:
+            compressed = by_degree and must_pack(scale, edge_factor)
+        needed, free = bytes_needed(scale, edge_factor, compressed), buffers.free_memory()
+        if compressed and memory_limit is None and needed > free:
+            memory_limit = max(0, free - beside_packed(scale, edge_factor))
+        if memory_limit is not None:
+            needed = max(BUILDING[0] * n, beside_packed(scale, edge_factor))
         buffers.require(
-            bytes_needed(scale, edge_factor), f"a Kronecker graph of scale {scale} with edge factor {edge_factor}",
+            needed,
+            f"a Kronecker graph of scale {scale} with edge factor {edge_factor}",
             "use a smaller scale, or several GPUs (mpiexec -n 4 hopwave graph500 ...)",
         )  # fmt: skip
         made = recipe(scale, seed)
@@ -102,23 +146,53 @@ class Rows:
             self.degrees = self.degrees[self.ids]
         self.n = len(self.degrees)
         self.offsets = build.offsets_of(self.degrees, self.n, np.int64)
-        self.neighbours = cupy.empty(self.m, np.int32)
-        filled = build.zeros(self.n, np.uint32)
-        _launch("fill_rows", count, made, np.int64(count), numbers, self.offsets, filled, self.neighbours)
-        del filled
-        if by_degree:
-            build.by_degree(self.offsets, self.neighbours, out=self.neighbours)
+        self._recipe, self.packed = made, None
+        if compressed:
+            self._pack(numbers, memory_limit)
+        else:
+            self.neighbours = cupy.empty(self.m, np.int32)
+            filled = build.zeros(self.n, np.uint32)
+            _launch("fill_rows", count, made, np.int64(count), numbers, self.offsets, filled, self.neighbours)
+            del filled
+            if by_degree:
+                build.by_degree(self.offsets, self.neighbours, out=self.neighbours)
         cupy.cuda.get_current_stream().synchronize()
         self.in_offsets, self.in_neighbours = self.offsets, self.neighbours
         self.longs = part.long_rows(self.offsets)
         self.kept = {}
-        self._recipe = made
+
+    def _pack(self, numbers, limit):
+        """Draw the edges again for every stretch of rows; sort its arcs, and pack them."""
+        self.packed = PackedRows(self.m, limit)
+        coming = self.m * packed_bits(self.vertices.bit_length() - 1, self.edges // self.vertices) / 8
+        at_once = int(buffers.free_memory() - coming - SPARE) // BUILDING[1]
+        at_once = max(DRAWN_ARCS[0], min(DRAWN_ARCS[1], at_once))
+        for first, last, begin, end in build.stretches(self.offsets, self.m, at_once):
+            keys, filled = cupy.empty(end - begin, np.uint64), build.zeros(1, np.uint64)
+            rows = np.int64(first), np.int64(last)
+            _launch("draw_keys", self.edges, self._recipe, np.int64(self.edges), numbers, *rows, keys, filled)
+            keys.sort()
+            for some in range(0, len(keys), policy.SORTED_ARCS):
+                self.packed.add(keys[some : some + policy.SORTED_ARCS].view(np.int32)[::2])  # the lower halves
+        self.neighbours = self.packed.finish().heads
+        self.offsets = self.offsets.view(np.uint64)
+
+    def row(self, number):
+        """The neighbours of one row."""
+        begin, end = self.offsets[number : number + 2].tolist()
+        return self.neighbours[begin:end] if self.packed is None else self.packed.unpacked(begin, end)
+
+    @property
+    def bytes(self):
+        """Device memory held by the offsets and the neighbours."""
+        return self.offsets.nbytes + (self.neighbours.nbytes if self.packed is None else self.packed.bytes)
 
     def check(self):
         """Raise unless the rows hold exactly the edges of the list, with their repeats."""
         sums = cupy.zeros(2, np.uint64)
         _launch("sum_edges", self.edges, self._recipe, np.int64(self.edges), sums)
-        _launch("sum_rows", WARP * self.n, self.offsets, self.neighbours, self.ids, np.int64(self.n), sums[1:])
+        given = self.offsets, self.neighbours, self.ids, np.int64(self.n), sums[1:]
+        kernels()(HEADER, "sum_rows", WARP * self.n, *given, shape="int" if self.packed is None else part.PACKED)
         listed, stored = sums.tolist()
         if listed != stored:
             raise EngineError("the graph on the GPU is not the one that was drawn; please report this")
@@ -127,36 +201,19 @@ class Rows:
         """How many input edges join two reached vertices; `reached[id]` is True or False."""
         return int((self.degrees * reached[self.ids]).sum(dtype=np.int64)) // 2
 
-    def check_answer(self, levels, parents):
+    def check_answer(self, levels, parent):
         """rank.part.check for an answer by id: how often each rule is broken, and which vertices have their parent."""
-        linked, mine = cupy.zeros(self.vertices, np.uint8), cupy.zeros(self.n, np.uint8)
-        levels, parents = levels[self.ids], self.numbering.numbers_of(parents[self.ids])
-        wrong = part.check(self.offsets, self.neighbours, levels, levels, parents, mine, self.longs)
-        linked[self.ids] = mine
-        return wrong[:, 0].tolist(), linked
-
-
-class Searches:
-    """Searches of a Rows graph, one at a time; the answers are by id."""
-
-    def __init__(self, rows):
-        self.numbering, self.workspace = rows.numbering, Workspace(rows)
-        self.found = cupy.empty(rows.n, np.int32), cupy.empty(rows.n, np.int32)
-
-    def launch(self, distance, parent, root, question, plan):
-        """Put one search into the current stream, like Workspace.launch; root: a vertex with an arc."""
-        distances, parents = self.found[0], None if parent is None else self.found[1]
-        number = self.numbering.numbers[root : root + 1]
-        ending = self.workspace.launch(distances, parents, number, question, plan)
-        self.numbering.spread(distances, distance)
-        if parents is not None:
-            self.numbering.spread(parents, parent, are_numbers=True)
-        return ending
-
-    @property
-    def bytes(self):
-        """Device memory held, without the rows."""
-        return sum(array.nbytes for array in self.found) + self.workspace.bytes + self.numbering.bytes
+        linked, levels, wrong = cupy.zeros(self.vertices, np.uint8), levels[self.ids], 0
+        for first in range(0, self.n, CHECKED_ROWS):
+            last = min(self.n, first + CHECKED_ROWS)
+            ids, mine = self.ids[first:last], cupy.zeros(last - first, np.uint8)
+            parents = parent[ids]
+            parents = self.numbering.numbers_of(cupy.where(parents == ids, -1, parents))
+            longs = self.longs[(self.longs >= first) & (self.longs < last)] - first
+            given = self.offsets[first : last + 1], self.neighbours, levels[first:last], levels, parents, mine, longs
+            wrong = wrong + part.check(*given, None if self.packed is None else part.PACKED)[:, 0]
+            linked[ids] = mine
+        return wrong.tolist(), linked
 
 
 def _launch(name, work, *arguments):

@@ -17,6 +17,9 @@ BLOCK = 256  # threads per block (kernels/common/threads.cuh), unless a kernel s
 WARP = 32
 NULL = np.uint64(0)  # a null pointer, as a kernel argument
 TILE = 4096  # items per tile of a prefix sum (kernels/common/scan.cuh)
+OFFSETS = {
+    np.dtype(np.int32): "int", np.dtype(np.int64): "long long", np.dtype(np.uint64): "unsigned long long",
+}  # fmt: skip
 PLAIN_SHARED = 48 << 10  # bytes of shared memory that a block may use without asking CUDA for more
 
 
@@ -57,8 +60,8 @@ def truth(value):
 
 
 def offset_type(offsets):
-    """The type of an array of row offsets, in C++."""
-    return "int" if offsets.dtype == np.int32 else "long long"
+    """The type of an array of row offsets, in C++; unsigned for packed rows (kernels/common/rows.cuh)."""
+    return OFFSETS[offsets.dtype]
 
 
 class Device:

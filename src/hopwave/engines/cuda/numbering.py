@@ -7,6 +7,8 @@ bitmaps and answers by number are smaller.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import cupy
 import numpy as np
 
@@ -22,11 +24,14 @@ def instances():
 
 
 class ByDegree:
-    """numbers[id] and ids[number]; ids of the shared number is one of its vertices."""
+    """numbers[id] and ids[number]; ids of the shared number is one of its vertices. share: whether there is one."""
 
-    def __init__(self, degrees):
+    def __init__(self, degrees, share=True):
         n = len(degrees)
         order, self.numbers = build.ranks_by_degree(build.offsets_of(degrees, n, np.int64))
+        if not share:
+            self.ids = order
+            return
         last = min(n - 1, int(cupy.count_nonzero(degrees)))
         cupy.minimum(self.numbers, np.int32(last), out=self.numbers)
         self.ids = order[: last + 1].copy()
@@ -43,6 +48,38 @@ class ByDegree:
         """
         n, ids = len(self.numbers), self.ids if are_numbers else NULL
         kernels()(HEADER, "spread", -(-n // 4), self.numbers, values, ids, np.int64(n), out, shape="int")
+
+    # ---------------------------------------------------------------- answers by number, on the host
+
+    def ordered(self, labels):
+        """The labels of all vertices by id, of labels by number; ordered by the lowest id that has each."""
+        labels = labels[self.numbers.get()]
+        _, first, label = np.unique(labels, return_index=True, return_inverse=True)
+        order = np.empty(len(first), np.int32)
+        order[np.argsort(first)] = np.arange(len(first), dtype=np.int32)
+        return order[label]
+
+    def job(self, job):
+        """A job for many sources with their numbers instead of ids; `swept` leaves out pairs that go downwards."""
+        sources = self.numbers[cupy.asarray(job.sources)].get().astype(job.sources.dtype)
+        return replace(job, sources=sources, upwards=False)
+
+    def swept(self, found, job):
+        """The answer to self.job(job) by id."""
+        numbers = self.numbers.get()
+        columns = found.columns[numbers] if len(found.columns) else found.columns
+        rows = found.rows
+        if rows.size:
+            rows = rows[:, numbers if isinstance(rows, np.ndarray) else self.numbers]
+        reached, (vertices, distances) = found.reached, found.pairs
+        if len(vertices):  # of a source by ascending distance, then by id
+            vertices, source = self.ids.get()[vertices], np.repeat(np.arange(len(reached)), reached)
+            order = np.lexsort((vertices, distances, source))
+            if job.upwards:
+                order = order[vertices[order] > job.sources[source[order]]]
+            reached = np.bincount(source[order], minlength=len(reached))
+            vertices, distances = vertices[order], distances[order]
+        return replace(found, reached=reached, columns=columns, rows=rows, pairs=(vertices, distances))
 
     @property
     def bytes(self):

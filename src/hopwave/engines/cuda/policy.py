@@ -204,6 +204,8 @@ FEW_ARCS = 1024
 PARTS = 8
 LEAST_ARCS = 1 << 22
 SORTING, SORTING_WEIGHTED = 16, 44
+PACKED_ARCS = 1 << 27, 1 << 30  # least and most arcs that are sorted and packed at a time
+PACKING = 24  # bytes per arc that is sorted, and then packed
 SORTED_ARCS = 1 << 27  # arcs that are sorted by degree at a time: sorting takes 24 bytes per arc
 
 

@@ -16,6 +16,7 @@ from hopwave import ConvergenceError
 from hopwave import linalg as la
 from hopwave.engines import algebra
 from hopwave.engines.absent import NoShortcuts
+from hopwave.planning.jobs import PowerJob
 
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("gpu")]
 
@@ -152,7 +153,7 @@ def test_rows_numbered_by_distance_give_the_same_ranks(
     rows = np.repeat(np.arange(graph.n), graph.degrees)
     weights = 1.0 + (rows * graph.indices) % 7 if weighted else None
     matrix = la.Matrix.from_graph(graph, weights).to("cuda") if weighted else la.Matrix.from_graph(graph).to("cuda")
-    assert power.dealt_columns(matrix).order is not None
+    assert power.dealt_columns(matrix, PowerJob(1.0, 0.0, 1)).order is not None
     for given in ({}, {"personalization": {7: 1.0, 11: 2.0}}):
         found = hw.pagerank(graph, weights=weights, device="cuda", **EXACT, **given).scores
         right = hw.pagerank(graph, weights=weights, device="cpu", **EXACT, **given).scores

@@ -40,18 +40,23 @@ GRAPHS = {
 RULES = (Growing(1e12, 1e12), Growing(10, 18), Growing(0, 0), Growing(1e12, 2))
 
 
-@pytest.mark.parametrize("offset", (np.int32, np.int64))
+@pytest.mark.parametrize("offset", (np.int32, np.int64, np.uint64))
 @pytest.mark.parametrize("rule", RULES, ids=str)
 @pytest.mark.parametrize("name", GRAPHS)
 def test_large_graphs_are_searched_as_scipy_does(name: str, rule: Growing, offset: Any) -> None:
     import cupy
 
+    from hopwave.engines.cuda.packed import PackedRows
     from hopwave.engines.cuda.policy import LevelSplit
     from hopwave.engines.cuda.search.workspace import Workspace
 
     make, sources = GRAPHS[name]
     graph = make().arranged()
     offsets, neighbours = cupy.asarray(graph.indptr.astype(offset)), cupy.asarray(graph.indices)
+    if offset == np.uint64:  # packed rows
+        packed = PackedRows(graph.m)
+        packed.add(neighbours)
+        neighbours = packed.finish().heads
     loaded = SimpleNamespace(
         n=graph.n, m=graph.m, offsets=offsets, neighbours=neighbours, in_offsets=offsets, in_neighbours=neighbours
     )

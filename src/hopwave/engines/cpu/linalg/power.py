@@ -174,33 +174,58 @@ def together(A, W, board, kind, which, threads):
     return change, left
 
 
+@njit(**INNER)
+def alone(A, W, board, kind, which, threads):
+    """The same by one thread, which needs no board."""
+    noinline()
+    change = left = 0.0
+    for block in range(W.sums.shape[0]):
+        if kind == ROUND:
+            round_block(A, W, which, block)
+        elif kind == BEGIN:
+            begin_block(A, W, block)
+        else:
+            end_block(A, W, which, block)
+        change += W.sums[block, 0]
+        left += W.sums[block, 1]
+    return change, left
+
+
 assist = team.assistance(work)
 
 
-@njit(**INNER)
-def lead(A, W, board, factor, enough, rounds, threads):
-    """All rounds, and the answer. Jobs are no literals, which would have `together` compiled once for each."""
-    noinline()
-    now, which, before = W.now, np.int64(0), 0.0
-    _, left = together(A, W, board, np.int64(BEGIN), which, threads)
-    change, made, momentum, largest = 0.0, 0, 1.0, now[BOUND]
-    bound = policy.FIRST_BOUND if now[SLOPE] != 0.0 else 0.0
-    while True:
-        now[LOST], now[MOMENTUM] = factor * left, momentum
-        change, left = together(A, W, board, np.int64(ROUND), which, threads)
-        made += 1
-        which = 1 - which
-        if change < enough or made == rounds or not change < np.inf:
-            break
-        if made > 1 and largest > 0.0:
-            shrunk = change / before
-            estimate = policy.WIDEN * (shrunk * shrunk + momentum - 1.0) / (momentum * shrunk)
-            bound = min(largest, max(bound, estimate)) if shrunk < 1.0 else 0.0
-        momentum = 2.0 / (1.0 + np.sqrt(1.0 - bound * bound))
-        before = change
-    now[CHANGE], now[ROUNDS] = change, made
-    # The sum of changes is about the ranks before: where the step beyond them was accelerated, they are the answer.
-    together(A, W, board, np.int64(END), which if now[MOMENTUM] == 1.0 else 1 - which, threads)
+def leading(together):
+    """The function `lead` for a way to do a job over all blocks."""
+
+    @njit(**INNER)
+    def lead(A, W, board, factor, enough, rounds, threads):
+        """All rounds, and the answer. Jobs are no literals, which would have `together` compiled once for each."""
+        noinline()
+        now, which, before = W.now, np.int64(0), 0.0
+        _, left = together(A, W, board, np.int64(BEGIN), which, threads)
+        change, made, momentum, largest = 0.0, 0, 1.0, now[BOUND]
+        bound = policy.FIRST_BOUND if now[SLOPE] != 0.0 else 0.0
+        while True:
+            now[LOST], now[MOMENTUM] = factor * left, momentum
+            change, left = together(A, W, board, np.int64(ROUND), which, threads)
+            made += 1
+            which = 1 - which
+            if change < enough or made == rounds or not change < np.inf:
+                break
+            if made > 1 and largest > 0.0:
+                shrunk = change / before
+                estimate = policy.WIDEN * (shrunk * shrunk + momentum - 1.0) / (momentum * shrunk)
+                bound = min(largest, max(bound, estimate)) if shrunk < 1.0 else 0.0
+            momentum = 2.0 / (1.0 + np.sqrt(1.0 - bound * bound))
+            before = change
+        now[CHANGE], now[ROUNDS] = change, made
+        # The sum of changes is about the ranks before: where the step beyond them was accelerated, they are the answer.
+        together(A, W, board, np.int64(END), which if now[MOMENTUM] == 1.0 else 1 - which, threads)
+
+    return lead
+
+
+lead, lead_alone = leading(together), leading(alone)
 
 
 @njit(**COMPILED)
@@ -221,7 +246,7 @@ def take_rounds(A, W, board, factor, enough, rounds, threads, team_cells, helper
 @njit(**COMPILED)
 def take_rounds_alone(A, W, board, factor, enough, rounds):
     """What one thread does that has no helpers. Compiled in a third of the time, most of what a small graph takes."""
-    lead(uncounted(A), uncounted(W), board, factor, enough, rounds, np.int64(1))
+    lead_alone(uncounted(A), uncounted(W), board, factor, enough, rounds, np.int64(1))
 
 
 @dataclass

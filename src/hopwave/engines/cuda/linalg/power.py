@@ -24,7 +24,6 @@ from hopwave.engines.cuda.row_lengths import greatest_length
 from hopwave.engines.cuda.shortest_paths import search as paths
 from hopwave.errors import EngineError
 from hopwave.graph.csr import Rows
-from hopwave.graph.row_operations import row_of_each
 from hopwave.planning.jobs import PowerEnd, PowerJob, ShortestPathsJob
 
 HEADER = "linalg/power.cuh"
@@ -51,7 +50,7 @@ def instances(offset):
     both = (False, True)
     kinds = [*((truth(v), truth(n), "double") for v in both for n in both), ("false", "false", "float")]
     rounds = [(HEADER, expression(HEADER, "power", offset, *kind)) for kind in kinds]
-    return [*rounds, (HEADER, expression(HEADER, "invert", offset))]
+    return [*rounds, *((HEADER, expression(HEADER, name, offset)) for name in ("invert", "length_keys", "number_arcs"))]
 
 
 def iterate(A, job):
@@ -80,11 +79,11 @@ def begin(A, job):
     if not A.nnz:
         return None
     try:
-        dealt = dealt_columns(A)
+        dealt = dealt_columns(A, job)
     except (cupy.cuda.memory.OutOfMemoryError, EngineError):
         return None  # too large to copy; products need no copy
-    narrow = dealt.hot > 0 and dealt.values is None and not job.normed and job.enough >= POWER.narrow_change
-    kernel, fit = dealt.kernel(job.normed, narrow)
+    narrow = dealt.is_narrow(job)
+    kernel, fit = dealt.kernel(job)
     if not fit:
         return None
     here, n, grid, sorted_rows = stream_scratch(), dealt.n, min(dealt.blocks, fit), dealt.order is not None
@@ -127,7 +126,7 @@ class Dealt:
     go to different blocks.
     """
 
-    def __init__(self, part: Rows):
+    def __init__(self, part: Rows, job: PowerJob):
         attributes = cupy.cuda.Device().attributes
         self.can_launch = bool(attributes["CooperativeLaunch"])
         blocks = BLOCKS * attributes["MultiProcessorCount"]
@@ -138,17 +137,20 @@ class Dealt:
         values = None if part.values is None else part.values.astype(np.float64, copy=False)
         self.offsets, self.columns, self.values = part.indptr, part.indices, values
         short = greatest_length(kernels(offset_type(part.indptr)), part.indptr) <= POWER.short_row
+        if not short and self.m >= POWER.hot_arcs * blocks:
+            room = (attributes["MaxSharedMemoryPerBlockOptin"] - OTHER_SHARED) // 8
+            self.hot = max(0, min(self.n, POWER.hot, room))
+        offset = offset_type(part.indptr)
+        sorted_offset = offset if short else build.IDS[np.dtype(build.offset_dtype(self.m))]
+        inverts = [] if job.totals is None else [expression(HEADER, "invert", offset)]
+        nvrtc.begin(HEADER, [self.instance(job, sorted_offset), *inverts])  # while rows are sorted
         if short:
             rows = unsorted_rows(self.n, self.m)
             self.order_by_distance()
         else:
-            lengths = cupy.diff(part.indptr)
-            rows = self.sort(lengths)
-            piece_row, first_piece = pieces_of(lengths[self.order[: rows[1]]].get(), self.cut // 2)
+            rows = self.sort()
+            piece_row, first_piece = pieces_of(np.diff(self.offsets[: rows[1] + 1].get()), self.cut // 2)
             self.pieces = len(piece_row)
-            if self.m >= POWER.hot_arcs * blocks:
-                room = (attributes["MaxSharedMemoryPerBlockOptin"] - OTHER_SHARED) // 8
-                self.hot = max(0, min(self.n, POWER.hot, room))
         self.cut_rows, self.tiles = rows[1], tiles_of(rows, self.pieces)
         self.blocks = max(1, min(blocks, -(-self.tiles[-1] * WARP // THREADS)))
         self.arrays = [None if array is None else cupy.asarray(array) for array in (piece_row, first_piece)]
@@ -175,26 +177,33 @@ class Dealt:
             self.values = self.values[renumber.old_places(launch, self.order, moved[0], offsets, self.m)]
         self.offsets, self.columns = moved
 
-    def sort(self, lengths):
+    def sort(self):
         """Copy the matrix with rows sorted by length. Returns the first row of each kind of tile."""
-        kind = cupy.searchsorted(cupy.asarray(ROW_BOUNDS, lengths.dtype), lengths)  # 0: fewest threads
-        key = -cupy.where(kind == len(ROW_BOUNDS), lengths, kind)
-        self.order = cupy.argsort(key, kind="stable").astype(np.int32)
-        ends = cupy.searchsorted(key[self.order], cupy.asarray([-self.cut, *range(-len(ROW_BOUNDS) + 1, 1)], key.dtype))
-        rank = cupy.empty_like(self.order)
-        rank[self.order] = cupy.arange(self.n, dtype=np.int32)
-        tails = rank[row_of_each(Rows(self.offsets, self.columns, None), cupy)]
-        moved = build.rows_of(tails, rank[self.columns], self.n, symmetric=False, merge=False, weights=self.values)
+        launch, offsets = kernels(offset_type(self.offsets)), self.offsets
+        keys, longer = cupy.empty(self.n, np.uint64), build.zeros(KINDS - 1, np.uint64)
+        launch(HEADER, "length_keys", self.n, offsets, np.uint64(self.n), np.uint64(self.cut), keys, longer)
+        self.order, rank = build.ranks_of(keys)
+        tails, heads = cupy.empty(self.m, np.int32), cupy.empty(self.m, np.int32)
+        arcs = offsets, self.columns, np.int64(self.n), rank, tails, heads
+        launch(HEADER, "number_arcs", WARP * self.n, *arcs)
+        moved = build.rows_of(tails, heads, self.n, symmetric=False, merge=False, weights=self.values)
         self.offsets, self.columns, self.values = moved
-        return [0, *ends.tolist(), self.n]
+        return [0, *longer.get().tolist(), self.n]
 
-    def kernel(self, normed, narrow):
+    def is_narrow(self, job):
+        """Whether products read x in float32."""
+        return self.hot > 0 and self.values is None and not job.normed and job.enough >= POWER.narrow_change
+
+    def instance(self, job, offset):
+        """The kernel of a job, for this type of offsets."""
+        word = "float" if self.is_narrow(job) else "double"
+        return expression(HEADER, "power", offset, truth(self.values is not None), truth(job.normed), word)
+
+    def kernel(self, job):
         """The kernel, and how many of its blocks the GPU holds at once: 0 if it cannot launch cooperatively."""
         if not self.can_launch:
             return None, 0
-        word = "float" if narrow else "double"
-        arguments = offset_type(self.offsets), truth(self.values is not None), truth(normed), word
-        return nvrtc.cooperative(HEADER, expression(HEADER, "power", *arguments), THREADS)
+        return nvrtc.cooperative(HEADER, self.instance(job, offset_type(self.offsets)), THREADS)
 
     def launch(self, kernel, grid, here, inverse, narrow):
         """The launch of a kernel on this matrix, in one stream; narrow: w is in float32."""
@@ -283,10 +292,10 @@ class DealtMatrix:
     dealt: dict[bool, Any] = field(default_factory=dict)
 
 
-def dealt_columns(A):
-    """The tiles of A's columns, kept with A."""
+def dealt_columns(A, job):
+    """The tiles of A's columns, kept with A; the first job's kernel is compiled while they are made."""
     kept = A.prepared.record(DealtMatrix).dealt
     found = kept.get(A.turned)
     if found is None:
-        found = kept[A.turned] = Dealt(A.columns)
+        found = kept[A.turned] = Dealt(A.columns, job)
     return found

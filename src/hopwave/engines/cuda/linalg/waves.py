@@ -129,7 +129,7 @@ class Prepared:
             (push.indptr, self.pull.indptr, pull.indices, np.int64(n), self.hub, self.closed, findable),
         )  # fmt: skip
         rows, columns = (push.indptr, push.indices), (self.pull.indptr, pull.indices)
-        self.graph = graph_record(rows, columns, self.hub, self.closed, int(findable[0]))
+        self.graph = graph_record(len(rows[1]), rows, columns, self.hub, self.closed, int(findable[0]))
         self.launches = {}
 
     def launch(self, kernel, buffers, alpha, beta):

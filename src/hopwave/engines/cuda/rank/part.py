@@ -13,6 +13,7 @@ from hopwave.engines.cuda.rank.lengths import Lengths
 
 HEADER = "rank/part.cuh"
 SLOTS = {np.dtype(np.uint32): "unsigned int", np.dtype(np.uint64): "unsigned long long", np.dtype(np.int32): "int"}
+PACKED = "hopwave::Packed"  # of rows that are packed (kernels/common/rows.cuh)
 SORTED_TOGETHER = 1 << 20  # rows whose arcs are sorted at a time: it bounds the memory, and row · slots stays small
 IDS = {np.dtype(np.int32): "int", np.dtype(np.int64): "long long"}
 LEVELS = {np.dtype(np.int8): "signed char", np.dtype(np.int16): "short", np.dtype(np.int32): "int"}
@@ -20,11 +21,11 @@ LEVELS = {np.dtype(np.int8): "signed char", np.dtype(np.int16): "short", np.dtyp
 
 def instances():
     """Every kernel of this module: header and name expression."""
-    for slot in SLOTS.values():
+    for slot in (*SLOTS.values(), PACKED):
         for level in LEVELS.values():
             yield HEADER, expression(HEADER, "check", slot, level)
             yield HEADER, expression(HEADER, "check_long", slot, level)
-        if slot != "int":
+        if slot not in ("int", PACKED):
             yield HEADER, expression(HEADER, "hubs_first", slot, "unsigned char")
             for name in ("expand", "contract", "pull_compacted", "push", "pull"):
                 yield HEADER, expression(HEADER, name, slot)
@@ -43,13 +44,13 @@ def long_rows(offsets):
     return cupy.flatnonzero(cupy.diff(offsets) > LONG_CHECKED_ROW)
 
 
-def check(offsets, tails, levels, tail_levels, parents, linked, longs):
+def check(offsets, tails, levels, tail_levels, parents, linked, longs, slot=None):
     """Check Graph500's rules about arcs, like the CPU's check_rows: (count, row, tail) for each of three rules.
 
-    longs: long_rows(offsets).
+    offsets: of as many rows as `levels` has. longs: long_rows(offsets). slot: PACKED if the tails are packed.
     """
     wrong = cupy.zeros((3, 3), np.uint64)
-    shape, rows, count = f"{SLOTS[tails.dtype]}, {LEVELS[levels.dtype]}", len(levels), len(longs)
+    shape, rows, count = f"{slot or SLOTS[tails.dtype]}, {LEVELS[levels.dtype]}", len(levels), len(longs)
     answers = (levels, tail_levels, parents, linked, wrong)
     arcs = (offsets, tails, np.int64(0))  # the first row's number is 0
     sizes = np.int64(rows), np.int64(LONG_CHECKED_ROW)

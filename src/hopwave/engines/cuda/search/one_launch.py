@@ -11,10 +11,11 @@ from hopwave.arrays import Deferred
 from hopwave.engines.cuda import count_scaling, nvrtc, row_lengths
 from hopwave.engines.cuda.errors import explained
 from hopwave.engines.cuda.host_copies import to_host
-from hopwave.engines.cuda.launch import expression, kernels, truth
+from hopwave.engines.cuda.launch import OFFSETS, expression, kernels, truth
 from hopwave.engines.cuda.policy import LevelSplit
 from hopwave.engines.cuda.records import filled, record
 from hopwave.engines.cuda.search import by_level
+from hopwave.engines.cuda.search.numbered import NumberedWorkspace
 from hopwave.engines.cuda.search.workspace import (
     BLOCK,
     HEADER,
@@ -50,8 +51,9 @@ def why_not(plan, question):
 
 def instances():
     """Every kernel of searches in one launch: header and name expression."""
-    for offset in ("int", "long long"):
+    for offset in OFFSETS.values():
         yield from instances_of(offset)
+    for offset in ("int", "long long"):
         yield from by_level.instances(offset)
 
 
@@ -73,7 +75,7 @@ def begin_counting(offset):
 def workspace(loaded):
     """The graph's workspace, made at its first search."""
     if "hopwave" not in loaded.kept:
-        loaded.kept["hopwave"] = Workspace(loaded)
+        loaded.kept["hopwave"] = (Workspace if loaded.numbering is None else NumberedWorkspace)(loaded)
     return loaded.kept["hopwave"]
 
 
@@ -148,6 +150,8 @@ def levels(rows, count, plan):
 
 def path_counts(W, distance, depth):
     """σ along a finished search: float64 on the GPU or, if a level had to be scaled, numbers on the host."""
+    if W.loaded.numbering is not None:
+        W.loaded.on_device.refuse_compressed()
     kernel = W.loaded.kept.get("count_paths")
     if kernel is None:
         begin_counting(W.offset)

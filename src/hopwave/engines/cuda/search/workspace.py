@@ -48,11 +48,11 @@ def instances(offset):
     yield HEADER, expression(HEADER, "count_paths", offset)
 
 
-def graph_record(rows, columns, hub, closed, findable, degrees=None):
-    """The kernels' struct Graph: offsets and neighbours both ways, and what `prepare` made of them."""
+def graph_record(m, rows, columns, hub, closed, findable, degrees=None):
+    """The kernels' struct Graph of m arcs: offsets and neighbours both ways, and what `prepare` made of them."""
     return filled(
         GRAPH, offsets=rows[0], neighbours=rows[1], in_offsets=columns[0], in_neighbours=columns[1], hub=hub,
-        closed=closed, degrees=degrees, n=len(hub), m=len(rows[1]), findable=findable,
+        closed=closed, degrees=degrees, n=len(hub), m=m, findable=findable,
     )  # fmt: skip
 
 
@@ -109,7 +109,7 @@ class Workspace:
         self.endings = Endings()
         self.stream = None  # of the last search
         rows, columns = (loaded.offsets, loaded.neighbours), (loaded.in_offsets, loaded.in_neighbours)
-        self.graph = graph_record(rows, columns, self.hub, self.closed, findable, self.degrees)
+        self.graph = graph_record(self.m, rows, columns, self.hub, self.closed, findable, self.degrees)
 
     def _prepared(self, loaded):
         """Every vertex's first in-neighbour, the bitmap of vertices without one, and the number of other vertices."""

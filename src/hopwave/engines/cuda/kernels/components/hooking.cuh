@@ -4,6 +4,7 @@
 //   parent   one tree per component; parent[v] <= v, so a root is the lowest vertex of its tree
 #pragma once
 #include "common/arcs.cuh"
+#include "common/rows.cuh"
 #include "common/scan.cuh"
 
 namespace hopwave::components {
@@ -41,29 +42,29 @@ __global__ void plant(int n, int *parent) {
 
 // Joins the first `few` arcs of every vertex: enough to join most of a giant component.
 template <class Offset>
-__global__ void hook_first(const Offset *offsets, const int *neighbours, int n, int few, int *parent) {
+__global__ void hook_first(const Offset *offsets, Neighbours<Offset> neighbours, int n, int few, int *parent) {
   for (u64 v = thread_number(); v < n; v += thread_count()) {
     const Offset begin = offsets[v], end = offsets[v + 1];
-    for (Offset arc = begin; arc < end && arc < begin + few; ++arc) join(parent, (int)v, neighbours[arc]);
+    for (Offset arc = begin; arc < end && arc < begin + few; ++arc) join(parent, (int)v, neighbour(neighbours, arc));
   }
 }
 
 // Joins the other arcs: one warp per row, then all threads on each long row. Rows of the tree `giant` are skipped: in
 // an undirected graph, each of their arcs either stays within that tree or is an arc of another row, reversed.
 template <class Offset>
-__global__ void hook_rest(const Offset *offsets, const int *neighbours, int n, int few, int giant, const int *long_rows,
-                          u64 longs, u64 long_row, int *parent) {
+__global__ void hook_rest(const Offset *offsets, Neighbours<Offset> neighbours, int n, int few, int giant,
+                          const int *long_rows, u64 longs, u64 long_row, int *parent) {
   const u64 warps = thread_count() / WARP;
   for (u64 v = thread_number() / WARP; v < n; v += warps) {
     if (status(parent, (int)v) == giant || degree(offsets, (int)v) > long_row) continue;
     for (Offset arc = offsets[v] + few + lane(); arc < offsets[v + 1]; arc += WARP)
-      join(parent, (int)v, neighbours[arc]);
+      join(parent, (int)v, neighbour(neighbours, arc));
   }
   for (u64 i = 0; i < longs; ++i) {
     const int v = long_rows[i];
     if (status(parent, v) == giant) continue;
     for (u64 arc = offsets[v] + few + thread_number(); arc < offsets[v + 1]; arc += thread_count())
-      join(parent, v, neighbours[arc]);
+      join(parent, v, neighbour(neighbours, arc));
   }
 }
 
@@ -86,15 +87,16 @@ __device__ inline void join_sides(int *parent, int u, int v) {
   join(parent, 2 * u + 1, 2 * v);
 }
 template <class Offset>
-__global__ void hook_sides_first(const Offset *offsets, const int *neighbours, int n, int few, int *parent) {
+__global__ void hook_sides_first(const Offset *offsets, Neighbours<Offset> neighbours, int n, int few, int *parent) {
   for (u64 v = thread_number(); v < n; v += thread_count()) {
     const Offset begin = offsets[v], end = offsets[v + 1];
-    for (Offset arc = begin; arc < end && arc < begin + few; ++arc) join_sides<Offset>(parent, (int)v, neighbours[arc]);
+    for (Offset arc = begin; arc < end && arc < begin + few; ++arc)
+      join_sides<Offset>(parent, (int)v, neighbour(neighbours, arc));
   }
 }
 template <class Offset>
-__global__ void hook_sides(const Offset *offsets, const int *neighbours, int n, u64 arcs, int *parent) {
-  each_arc(offsets, n, arcs, [=](int v, u64 arc) { join_sides<Offset>(parent, v, neighbours[arc]); });
+__global__ void hook_sides(const Offset *offsets, Neighbours<Offset> neighbours, int n, u64 arcs, int *parent) {
+  each_arc(offsets, n, arcs, [=](int v, u64 arc) { join_sides<Offset>(parent, v, neighbour(neighbours, arc)); });
 }
 
 // Sets `odd` if some vertex has both nodes in one tree; writes every vertex's side. The trees are flat.

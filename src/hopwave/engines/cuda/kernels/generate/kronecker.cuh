@@ -4,6 +4,7 @@
 // fill them. Loops and repeated edges stay, as Graph500 lists them.
 #pragma once
 #include "common/hash.cuh"
+#include "common/rows.cuh"
 
 namespace hopwave::generate {
 
@@ -68,6 +69,19 @@ __global__ void fill_rows(const __grid_constant__ Recipe recipe, i64 edges, cons
   }
 }
 
+// The arcs of rows [first, last) as keys, in any order: the row above the neighbour.
+template <class Id>
+__global__ void draw_keys(const __grid_constant__ Recipe recipe, i64 edges, const int *numbers, i64 first, i64 last,
+                          u64 *keys, u64 *count) {
+  for (i64 i = signed_thread_number(); i < edges; i += signed_thread_count()) {
+    u64 u, v;
+    draw(i, recipe, u, v);
+    const i64 row = numbers[u], other = numbers[v];
+    if (row >= first && row < last) keys[enqueue_at(count)] = (u64)(row - first) << 32 | (u64)other;
+    if (other >= first && other < last) keys[enqueue_at(count)] = (u64)(other - first) << 32 | (u64)row;
+  }
+}
+
 // Check that the rows hold exactly the edges: a hash of every arc, summed over the edges and over the rows, must give
 // the same sum.
 template <class Id>
@@ -89,7 +103,7 @@ __global__ void sum_rows(const i64 *offsets, const Id *neighbours, const int *id
   for (i64 row = signed_thread_number() / 32; row < rows; row += signed_thread_count() / 32) {
     const u64 mixed = splitmix((ids ? ids[row] : row) + WEYL);
     for (i64 e = offsets[row] + lane(); e < offsets[row + 1]; e += 32)
-      mine += splitmix(mixed + (u64)(ids ? ids[neighbours[e]] : neighbours[e]));
+      mine += splitmix(mixed + (u64)(ids ? ids[neighbour(neighbours, e)] : neighbour(neighbours, e)));
   }
   mine = warp_sum(mine);
   if (lane() == 0) atomicAdd(sum, mine);

@@ -353,4 +353,36 @@ __global__ void invert(const Offset *offsets, const double *totals, const int *o
   }
 }
 
+// Writes keys that sort rows by descending number of threads, those of a warp or more by length, ties by number.
+// longer: how many rows are cut, and how many get at least 32, 16, 8, 4 and 2 threads; 0 before.
+template <class Offset>
+__global__ void length_keys(const Offset *offsets, u64 n, u64 cut, u64 *keys, u64 *longer) {
+  constexpr int WIDTHS = TILE_KINDS - 2;
+  u64 mine[WIDTHS + 1] = {};
+  for (u64 v = thread_number(); v < n; v += thread_count()) {
+    const u64 length = degree(offsets, (int)v);
+    u32 width = 0;
+    mine[0] += length > cut;
+#pragma unroll
+    for (int i = 0; i < WIDTHS; i++) {
+      const bool more = length > (u64)AHEAD << i;
+      width += more, mine[WIDTHS - i] += more;
+    }
+    keys[v] = (u64)(0xffffffffu - (width == WIDTHS ? (u32)length : width)) << 32 | v;
+  }
+#pragma unroll
+  for (int i = 0; i <= WIDTHS; i++) {
+    const u64 all = warp_sum(mine[i]);
+    if (lane() == 0 && all) atomicAdd(longer + i, all);
+  }
+}
+
+// The new numbers of both ends of every entry; one warp per row.
+template <class Offset>
+__global__ void number_arcs(const Offset *offsets, const int *columns, i64 n, const int *rank, int *tails, int *heads) {
+  for (i64 v = signed_thread_number() / WARP; v < n; v += signed_thread_count() / WARP)
+    for (Offset arc = offsets[v] + lane(); arc < offsets[v + 1]; arc += WARP)
+      tails[arc] = rank[v], heads[arc] = rank[columns[arc]];
+}
+
 }  // namespace hopwave::linalg

@@ -4,7 +4,7 @@
 // level reads offsets and neighbours, and waits once. (For graphs of few levels, many/search.cuh follows an arc for
 // many sources at a time.)
 #pragma once
-#include "common/threads.cuh"
+#include "common/rows.cuh"
 
 namespace hopwave::many {
 
@@ -23,7 +23,7 @@ struct Each {
 
 template <class Offset>
 __global__ void __launch_bounds__(1024)
-    search_each(const Offset *offsets, const int *neighbours, const __grid_constant__ Each job) {
+    search_each(const Offset *offsets, Neighbours<Offset> neighbours, const __grid_constant__ Each job) {
   extern __shared__ u32 shared[];
   u32 *visited = shared;
   int *lists = (int *)(shared + job.words);
@@ -71,7 +71,8 @@ __global__ void __launch_bounds__(1024)
         for (Offset arc = offsets[v]; arc < end; arc += EACH_AHEAD) {
           int next[EACH_AHEAD];
 #pragma unroll
-          for (int j = 0; j < EACH_AHEAD; ++j) next[j] = arc + j < end ? neighbours[arc + j] : v;  // v is visited
+          for (int j = 0; j < EACH_AHEAD; ++j)
+            next[j] = arc + j < end ? neighbour(neighbours, arc + j) : v;  // v is visited
 #pragma unroll
           for (int j = 0; j < EACH_AHEAD; ++j) {
             const int u = next[j];

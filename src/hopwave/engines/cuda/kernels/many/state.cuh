@@ -15,6 +15,7 @@
 #pragma once
 #include "common/barrier.cuh"
 #include "common/graph.cuh"
+#include "common/rows.cuh"
 
 namespace hopwave::many {
 
@@ -42,16 +43,17 @@ struct Counters {
 template <class Offset>
 struct Many {
   const Offset *offsets;
-  const int *neighbours;
+  Neighbours<Offset> neighbours;
   const Offset *in_offsets;
-  const int *in_neighbours, *long_rows;  // long_rows: the vertices with long in-rows
-  u64 *state;                            // each: seen, even, odd; the last two take turns as front and fresh
-  u32 *touched;                          // each: bitmap of the vertices in the list; all 0 between levels
-  int *lists, *longs;                    // each, two by turn: the vertices found; the ones with long out-rows
-  u32 *counts;                           // each, two by turn: vertices new to each source
-  Counters *counters;                    // each: one
-  const int *sources;                    // of all groups, one after another
-  const i64 *places, *reach;             // a source's row in `rows`; the most pairs that a group can find
+  Neighbours<Offset> in_neighbours;
+  const int *long_rows;       // the vertices with long in-rows
+  u64 *state;                 // each: seen, even, odd; the last two take turns as front and fresh
+  u32 *touched;               // each: bitmap of the vertices in the list; all 0 between levels
+  int *lists, *longs;         // each, two by turn: the vertices found; the ones with long out-rows
+  u32 *counts;                // each, two by turn: vertices new to each source
+  Counters *counters;         // each: one
+  const int *sources;         // of all groups, one after another
+  const i64 *places, *reach;  // a source's row in `rows`; the most pairs that a group can find
   i64 *reached, *total, *farthest;
   double *inverse;
   i64 *histogram, *columns;

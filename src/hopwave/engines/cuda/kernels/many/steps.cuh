@@ -58,7 +58,7 @@ struct Steps : Findings<Offset, WORDS> {
       int v[IN_FLIGHT];
       u64 got[IN_FLIGHT];
 #pragma unroll
-      for (int k = 0; k < IN_FLIGHT; ++k) v[k] = e + k < end ? __ldg(job.neighbours + e + k) : -1;
+      for (int k = 0; k < IN_FLIGHT; ++k) v[k] = e + k < end ? neighbour(job.neighbours, e + k) : -1;
 #pragma unroll
       for (int k = 0; k < IN_FLIGHT; ++k) got[k] = v[k] >= 0 && bits ? bits & ~all_seen[place(v[k])] : 0;
 #pragma unroll
@@ -98,12 +98,12 @@ struct Steps : Findings<Offset, WORDS> {
     int u[IN_FLIGHT], ahead[IN_FLIGHT];
     const Offset begin = e;
 #pragma unroll
-    for (int k = 0; k < IN_FLIGHT; ++k) u[k] = open && e + k < end ? __ldg(job.in_neighbours + e + k) : -1;
+    for (int k = 0; k < IN_FLIGHT; ++k) u[k] = open && e + k < end ? neighbour(job.in_neighbours, e + k) : -1;
     while (__any_sync(ALL_LANES, open && e < end)) {
       u64 got = 0;
 #pragma unroll
       for (int k = 0; k < IN_FLIGHT; ++k)
-        ahead[k] = open && e + IN_FLIGHT + k < end ? __ldg(job.in_neighbours + e + IN_FLIGHT + k) : -1;
+        ahead[k] = open && e + IN_FLIGHT + k < end ? neighbour(job.in_neighbours, e + IN_FLIGHT + k) : -1;
 #pragma unroll
       for (int k = 0; k < IN_FLIGHT; ++k) got |= u[k] >= 0 && left ? front[place(u[k])] : 0;
       if (open && e < end) e += IN_FLIGHT;

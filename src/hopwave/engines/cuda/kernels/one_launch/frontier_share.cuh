@@ -51,11 +51,19 @@ __device__ __forceinline__ void put(u32 address, i64 x) {
   asm volatile("st.shared.b64 [%0+%1], %2;" ::"r"(address), "n"(AT), "l"(x) : "memory");
 }
 template <int AT>
+__device__ __forceinline__ void put(u32 address, u64 x) {
+  put<AT>(address, (i64)x);
+}
+template <int AT>
 __device__ __forceinline__ void get(u32 address, int &x) {
   asm volatile("ld.shared.b32 %0, [%1+%2];" : "=r"(x) : "r"(address), "n"(AT) : "memory");
 }
 template <int AT>
 __device__ __forceinline__ void get(u32 address, i64 &x) {
+  asm volatile("ld.shared.b64 %0, [%1+%2];" : "=l"(x) : "r"(address), "n"(AT) : "memory");
+}
+template <int AT>
+__device__ __forceinline__ void get(u32 address, u64 &x) {
   asm volatile("ld.shared.b64 %0, [%1+%2];" : "=l"(x) : "r"(address), "n"(AT) : "memory");
 }
 
@@ -130,6 +138,9 @@ __device__ __forceinline__ i64 load_now(const i64 *at) {
   asm volatile("ld.global.nc.b64 %0, [%1];" : "=l"(x) : "l"(at));
   return x;
 }
+__device__ __forceinline__ u64 load_now(const u64 *at) { return (u64)load_now((const i64 *)at); }
+__device__ __forceinline__ int neighbour_now(const int *rows, i64 e) { return load_now(rows + e); }
+__device__ __forceinline__ int neighbour_now(const Packed *rows, i64 e) { return neighbour(rows, e); }
 __device__ __forceinline__ u32 load_now(const u32 *at) {  // other blocks may be writing it: read from the L2 cache
   u32 x;
   asm volatile("ld.relaxed.gpu.global.b32 %0, [%1];" : "=r"(x) : "l"(at));

@@ -40,7 +40,7 @@ struct Counting {
   u32 rank, team;  // this block is number `rank` of the `team` blocks that share these levels
 
   __device__ __forceinline__ double term(i64 e, int depth) const {
-    int u = __ldg(graph.in_neighbours + e);
+    int u = neighbour(graph.in_neighbours, e);
     return distance[u] == depth - 1 ? sigma[u] : 0.0;
   }
 

@@ -57,7 +57,7 @@ struct Pulling {
     while (e < stop) {
       int u[N];
 #pragma unroll
-      for (int k = 0; k < N; k++) u[k] = e + k < stop ? __ldg(graph.in_neighbours + e + k) : -1;
+      for (int k = 0; k < N; k++) u[k] = e + k < stop ? neighbour(graph.in_neighbours, e + k) : -1;
       hit = first_visited(u);
       checked += (u32)min((i64)N, stop - e);
       e += N;
@@ -84,7 +84,7 @@ struct Pulling {
 #pragma unroll
       for (int k = 0; k < PULL_IN_FLIGHT; k++) {
         i64 i = e + k * 32 + lane();
-        u[k] = i < end ? __ldg(graph.in_neighbours + i) : -1;
+        u[k] = i < end ? neighbour(graph.in_neighbours, i) : -1;
         checked += i < end;
       }
       const int hit = first_visited(u);

@@ -76,7 +76,7 @@ struct Pushing {
 #pragma unroll
       for (int k = 0; k < PUSH_IN_FLIGHT; k++) {
         i64 i = e + k * 32 + lane();
-        u[k] = i < length ? __ldg(graph.neighbours + begin + i) : -1;
+        u[k] = i < length ? neighbour(graph.neighbours, begin + i) : -1;
         from[k] = v;
       }
       take(u, from);
@@ -99,7 +99,7 @@ struct Pushing {
           if (__shfl_sync(ALL_LANES, end, owner + step - 1) <= i) owner += step;
         i64 at = __shfl_sync(ALL_LANES, base, owner) + i;
         from[k] = __shfl_sync(ALL_LANES, v, owner);
-        u[k] = i < total ? __ldg(graph.neighbours + at) : -1;
+        u[k] = i < total ? neighbour(graph.neighbours, at) : -1;
       }
       take(u, from);
     }

@@ -17,12 +17,12 @@ __global__ void __launch_bounds__(THREADS, HOPWAVE_BLOCKS_PER_SM)
 // Once per graph: writes every vertex's first in-neighbour; the bitmap of vertices without in-neighbours, with the bits
 // past n set; and, if `degrees` is not null, every out-degree.
 template <class Offset>
-__global__ void prepare(const Offset *in_offsets, const int *in_neighbours, const Offset *offsets, i64 n, int *hub,
-                        u32 *closed, u64 *findable, u16 *degrees) {
+__global__ void prepare(const Offset *in_offsets, Neighbours<Offset> in_neighbours, const Offset *offsets, i64 n,
+                        int *hub, u32 *closed, u64 *findable, u16 *degrees) {
   const i64 end = (n + 31) / 32 * 32;
   for (i64 v = signed_thread_number(); v < end; v += signed_thread_count()) {
     const bool open = v < n && in_offsets[v] < in_offsets[v + 1];
-    if (v < n) hub[v] = open ? in_neighbours[in_offsets[v]] : -1;
+    if (v < n) hub[v] = open ? neighbour(in_neighbours, in_offsets[v]) : -1;
     if (v < n && degrees) degrees[v] = (u16)min((i64)(offsets[v + 1] - offsets[v]), (i64)MANY_ARCS);
     const u32 all = __ballot_sync(ALL_LANES, open);
     if (lane() == 0) {

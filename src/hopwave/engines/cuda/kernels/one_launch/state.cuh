@@ -1,6 +1,7 @@
 // What the files of hopwave's own search share: the graph, the buffers, the state of the search, the rule, the barrier.
 #pragma once
 #include "common/barrier.cuh"
+#include "common/rows.cuh"
 
 #ifndef HOPWAVE_BLOCK
 #define HOPWAVE_BLOCK 1024  // threads per block
@@ -25,9 +26,9 @@ struct __align__(16) Chunk {
 template <class Offset>
 struct Graph {
   const Offset *offsets;  // out-arcs, for a push
-  const int *neighbours;
+  Neighbours<Offset> neighbours;
   const Offset *in_offsets;  // in-arcs, neighbours by descending in-degree, for a pull
-  const int *in_neighbours;
+  Neighbours<Offset> in_neighbours;
   const int *hub;      // a vertex's first in-neighbour: most vertices found by a pull need only this one
   const u32 *closed;   // vertices without in-arcs, and the bits past n: a pull skips these
   const u16 *degrees;  // out-arcs, at most MANY_ARCS; null if offsets have 32 bits, which are read as fast
@@ -51,20 +52,24 @@ struct Degree {
   __device__ __forceinline__ bool at_least(u32) const { return true; }  // not known before get()
 };
 // A 64-bit offset has four times the bytes that nearly every degree needs.
-template <>
-struct Degree<i64> {
+template <class Offset>
+struct WideDegree {
   static constexpr bool SHORT = true;
   u32 arcs;
 
-  __device__ __forceinline__ void load(const Graph<i64> &graph, int v, bool wanted) {
+  __device__ __forceinline__ void load(const Graph<Offset> &graph, int v, bool wanted) {
     arcs = graph.degrees ? __ldcs(graph.degrees + (wanted ? v : 0)) : MANY_ARCS;
   }
-  __device__ __forceinline__ i64 get(const Graph<i64> &graph, int v, bool wanted) const {
+  __device__ __forceinline__ Offset get(const Graph<Offset> &graph, int v, bool wanted) const {
     if (wanted && arcs == MANY_ARCS) return __ldg(graph.offsets + v + 1) - __ldg(graph.offsets + v);
     return wanted ? arcs : 0;
   }
   __device__ __forceinline__ bool at_least(u32 some) const { return arcs >= some; }
 };
+template <>
+struct Degree<i64> : WideDegree<i64> {};
+template <>
+struct Degree<u64> : WideDegree<u64> {};
 
 // On a large graph, data that is read or written only once is marked to leave the caches first, so that the bitmaps
 // stay.

@@ -98,7 +98,7 @@ struct Worker {
     get<Share::BEGIN_AT>(here + piece * (u32)sizeof(Offset), arc);
     get<Share::LENGTH_AT>(here + piece * 4, length);
     const bool mine = i < lanes && (int)j < length;
-    u = load_now(graph.neighbours + (mine ? arc + j : 0));
+    u = neighbour_now(graph.neighbours, mine ? arc + j : 0);
     if (!mine) u = -1;
     word = visited + word_of(u), bit = bit_of(u);
     if (!alone) bit &= ~load_now((const u32 *)word);

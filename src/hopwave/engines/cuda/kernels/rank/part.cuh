@@ -5,6 +5,7 @@
 // Rows are tails with their heads (out), and heads with their tails (into), both given by slots. Bitmaps are words of
 // 64 slots; a warp works on half a word at a time, so that no two warps write to the same half.
 #pragma once
+#include "common/rows.cuh"
 #include "steps/gather.cuh"
 
 namespace hopwave::rank {
@@ -243,7 +244,7 @@ struct Judge {
   __device__ __forceinline__ void look(i64 row, i64 start, i64 step) const {
     const i64 level = levels[row], parent = parents[row], end = offsets[first + row + 1];
     for (i64 e = offsets[first + row] + start; e < end; e += step) {
-      const i64 tail = tails[e], above = tail_levels[tail];
+      const i64 tail = neighbour(tails, e), above = tail_levels[tail];
       if (above >= 0 && (level < 0 || level > above + 1)) note(level < 0 ? 1 : 0, row, tail);
       if (tail == parent) {
         linked[row] = 1;

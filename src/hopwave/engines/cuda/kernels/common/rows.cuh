@@ -1,0 +1,50 @@
+// How a row is read: plain rows have one int per arc; packed rows have groups of 32 arcs with as few bits each as the
+// group needs. The type of the offsets says which: unsigned ones belong to packed rows. So every kernel that is a
+// template over Offset, and reads neighbours by neighbour(), runs on both.
+//
+// Packed: the arcs of all rows, end to end, are cut into groups of 32; a group may hold arcs of several rows. Each arc
+// has `width` bits, its difference from the group's least neighbour, `base`. So any arc is read by itself: first the
+// head of its group, then the one or two words with its bits. Groups come in blocks of 65536, and a block's words lie
+// together, on the GPU or in host memory that the GPU can address.
+//
+//   heads, per block   address of the block's words (64 bits), then a head for each of its groups
+//   head               63 ... 32   31 ... 5                            4 ... 0
+//                      base        first word, counted in the block    width, 1 ... 31
+#pragma once
+#include "common/threads.cuh"
+
+namespace hopwave {
+
+struct Packed {
+  u64 head;
+};
+constexpr u32 GROUP_BITS = 5, BLOCK_BITS = 16, WIDTH_BITS = 5, BASE_BIT = 32;
+constexpr u32 BLOCK_GROUPS = 1u << BLOCK_BITS, HEADS = BLOCK_GROUPS + 1;  // of a block
+
+template <class Offset>
+struct RowsOf {
+  using Neighbours = const int *;
+};
+template <>
+struct RowsOf<u64> {
+  using Neighbours = const Packed *;
+};
+template <class Offset>
+using Neighbours = typename RowsOf<Offset>::Neighbours;
+
+// The neighbour at the end of arc e.
+template <class Id>
+__device__ __forceinline__ Id neighbour(const Id *rows, i64 e) {
+  return __ldg(rows + e);
+}
+__device__ __forceinline__ int neighbour(const Packed *rows, i64 e) {
+  const u64 group = (u64)e >> GROUP_BITS;
+  const u64 *block = &rows->head + (group >> BLOCK_BITS) * HEADS;
+  const u64 head = __ldg(block + 1 + (group & (BLOCK_GROUPS - 1)));
+  const u32 *words = (const u32 *)__ldg(block) + ((u32)head >> WIDTH_BITS);
+  const u32 width = (u32)head & 31, bit = ((u32)e & 31) * width, shift = bit & 31;
+  const u32 low = __ldg(words + (bit >> 5)), high = __ldg(words + (bit >> 5) + (shift + width > 32));
+  return (int)((u32)(head >> BASE_BIT) + (__funnelshift_r(low, high, shift) & ((1u << width) - 1)));
+}
+
+}  // namespace hopwave

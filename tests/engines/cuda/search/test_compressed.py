@@ -1,0 +1,164 @@
+"""Packed rows, on the GPU and across the bus: what they hold, searches of them, and what is refused."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hopwave as hw
+import oracle
+from graphs import TRAPS
+from hopwave import EngineError, GraphError
+from hopwave.api import choice
+from hopwave.api.validate import validate
+
+pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not choice.has_gpu(), reason="no GPU")]
+
+BLOCK_ARCS = 1 << 21
+PLACES = {"on the GPU": None, "across the bus": 0}
+
+
+@pytest.mark.parametrize("limit", [None, 0, 3 << 20], ids=["GPU", "host", "both"])
+@pytest.mark.parametrize("count", [1, 31, 32, 33, BLOCK_ARCS - 1, 2 * BLOCK_ARCS + 17])
+def test_packed_rows_hold_every_neighbour(count: int, limit: int | None) -> None:
+    import cupy
+
+    from hopwave.engines.cuda.packed import PackedRows, head_bytes
+
+    rng = np.random.default_rng(count)
+    bits = rng.integers(1, 32, -(-count // 1000)).repeat(1000)[:count]
+    values = (rng.integers(0, 2**31, count) >> (31 - bits)).astype(np.int32)
+    packed = PackedRows(count, limit)
+    for some in np.array_split(values, [count // 3, count // 2]):
+        packed.add(cupy.asarray(some))
+    np.testing.assert_array_equal(packed.finish().unpacked().get(), values)
+    np.testing.assert_array_equal(packed.unpacked(count // 2, count).get(), values[count // 2 :])
+    assert packed.bytes == head_bytes(count) + packed.device_bytes
+    if limit is not None:
+        assert packed.device_bytes <= limit and packed.host_bytes + packed.device_bytes > 0
+
+
+def test_sorted_neighbours_take_few_bits() -> None:
+    import cupy
+
+    from hopwave.engines.cuda.packed import PackedRows
+
+    packed = PackedRows(1 << 16)
+    packed.add(cupy.arange(1 << 16, dtype=np.int32))
+    assert packed.finish().bytes * 8 < 8 * (1 << 16)  # five bits of an arc, two of a head
+
+
+def compressed(graph: hw.Graph, place: str) -> hw.Graph:
+    made = graph.to("cuda", compressed=True, memory_limit=PLACES[place])
+    assert made.device == "cuda" and made.m == graph.m
+    return made
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("trap", TRAPS)
+def test_searches_of_packed_rows(trap: str, place: str) -> None:
+    graph = TRAPS[trap]()
+    packed = compressed(graph, place)
+    for source in sorted({0, graph.n // 2, graph.n - 1}):
+        right = np.array(oracle.distances(graph, source))
+        for predecessors in (False, True):
+            found = hw.bfs(packed, source, predecessors=predecessors, device="cuda")
+            np.testing.assert_array_equal(found.distances.get(), right)
+        assert validate(graph, source, right, found.predecessors.get()).failures == ()
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_several_sources_limits_and_traces(place: str) -> None:
+    graph = hw.generate.kronecker(12, 16, seed=3)
+    packed = compressed(graph, place)
+    sources = [0, 17, 4000]
+    right = hw.bfs(graph, sources, device="cpu", depth_limit=3)
+    found = hw.bfs(packed, sources, depth_limit=3, trace=True, device="cuda")
+    np.testing.assert_array_equal(found.distances.get(), right.distances)
+    assert found.reached == right.reached and len(found.trace) == right.depth
+
+
+MANY: dict[str, Callable[[hw.Graph, str], Any]] = {
+    "sums": lambda G, device: hw.closeness_centrality(G, device=device).scores,
+    "columns": lambda G, device: hw.harmonic_centrality(G, k=9, seed=1, device=device).scores,
+    "rows": lambda G, device: hw.bfs_many(G, [1, 5, G.n - 1], device=device),
+    "pairs": lambda G, device: np.unique(hw.pairs_within(G, 2, device=device), axis=1),  # in any order
+    "pairs from": lambda G, device: np.unique(hw.pairs_within(G, 2, [7, 3], device=device), axis=1),
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("asked", MANY)
+@pytest.mark.parametrize("name", ["undirected", "directed", "deep"])
+def test_many_sources_of_packed_rows(name: str, asked: str, place: str) -> None:
+    """A deep graph has one block for each source."""
+    graph = hw.generate.grid(150, 3) if name == "deep" else hw.generate.kronecker(9, 8, directed=name == "directed")
+    found, right = MANY[asked](compressed(graph, place), "cuda"), MANY[asked](graph, "cpu")
+    np.testing.assert_array_equal(found.get() if hasattr(found, "get") else found, right)
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("trap", TRAPS)
+def test_components_of_packed_rows(trap: str, place: str) -> None:
+    graph = TRAPS[trap]()
+    right = hw.weakly_connected_components(graph, device="cpu").labels
+    np.testing.assert_array_equal(hw.weakly_connected_components(compressed(graph, place), "cuda").labels, right)
+
+
+def test_the_cpu_still_searches_it() -> None:
+    graph = hw.generate.kronecker(8, seed=3)
+    packed = graph.to("cuda", compressed=True)
+    np.testing.assert_array_equal(hw.bfs(packed, 1, device="cpu").distances, hw.bfs(graph, 1, device="cpu").distances)
+    assert packed.to("cpu").to("cuda")._gpu is not None
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda G: hw.bfs(G, 0, plan="merrill", device="cuda"),
+        lambda G: hw.bfs(G, 0, path_counts=True, device="cuda"),
+        lambda G: hw.betweenness_centrality(G, plan="hopwave-block", device="cuda"),
+        lambda G: hw.edge_betweenness_centrality(G, device="cuda"),
+        lambda G: hw.strongly_connected_components(G, device="cuda"),
+        lambda G: hw.is_bipartite(hw.generate.grid(9, 9).to("cuda", compressed=True), device="cuda"),
+    ],
+    ids=["another plan", "path counts", "another regime", "edges", "strong components", "sides"],
+)
+def test_what_does_not_run_on_packed_rows_says_so(ask: Any) -> None:
+    with pytest.raises(EngineError, match=r"rows are compressed on the GPU.* use device='cpu'"):
+        ask(hw.generate.kronecker(8, seed=3, directed=True).to("cuda", compressed=True))
+
+
+def test_memory_that_runs_out_leaves_the_graph_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    import cupy
+
+    from hopwave.engines.cuda import packed
+
+    graph = hw.generate.kronecker(12, seed=3).to("cuda")
+    right, pool = hw.bfs(graph, 1, device="cuda").distances.get(), cupy.get_default_memory_pool()
+    before, launch = pool.used_bytes(), packed._launch
+    for call in ("measure_groups", "place_groups", "pack_groups"):
+
+        def run_out(name: str, *given: Any, call: str = call) -> None:
+            if name == call:
+                raise cupy.cuda.memory.OutOfMemoryError(1, 1, 1)
+            launch(name, *given)
+
+        monkeypatch.setattr(packed, "_launch", run_out)
+        with pytest.raises(EngineError, match="ran out of memory compressing the graph"):
+            graph.to("cuda", compressed=True)
+        gc.collect()  # what the error's traceback held
+        assert pool.used_bytes() == before
+    np.testing.assert_array_equal(hw.bfs(graph, 1, device="cuda").distances.get(), right)
+
+
+def test_wrong_options_are_refused() -> None:
+    graph = hw.generate.path(5)
+    with pytest.raises(GraphError, match="device='cpu' has no compressed rows"):
+        graph.to("cpu", compressed=True)
+    with pytest.raises(GraphError, match="memory_limit=-1 is not a number of bytes"):
+        graph.to("cuda", memory_limit=-1)
