@@ -51,6 +51,8 @@ def job(folder: Path, seed: int, count: int) -> None:
 
     import hopwave as hw
     from hopwave import distributed as hd
+    from hopwave import linalg as la
+    from hopwave.distributed import linalg as da
 
     world, draw = hd.world(), random.Random(seed)
     odd = world.size - 1  # the rank that disagrees
@@ -89,6 +91,27 @@ def job(folder: Path, seed: int, count: int) -> None:
         assert np.array_equal(found.indptr, right.indptr) and np.array_equal(found.indices, right.indices)
         world.barrier()
 
+    def products(G: hw.Graph, parts: Any, source: int) -> None:
+        """One product over ranks, beside linalg: any semiring, mask and direction."""
+        name, direction = draw.choice(dir(la.semiring)), draw.choice(("auto", "push", "pull"))
+        ring, layout = la.semiring[name], draw.choice(("1d", "2d", (1, world.size)))
+        A = la.Matrix.from_graph(G, np.array([float(draw.randint(1, 4)) for _ in range(G.m)]))
+        B = da.DistributedMatrix.from_matrix(A, layout=layout, device="cpu")
+        places, let = (sorted(draw.sample(range(G.n), draw.randint(0, G.n))) for _ in range(2))
+        values = np.array([float(draw.randint(1, 4)) for _ in places])
+        x, y = la.Vector.from_entries(places, values, G.n), B.vector(places, values)
+        how = {"structural": True, "complement": draw.random() < 0.5, "direction": direction}
+        m, mask = la.Vector.from_entries(let, True, G.n), B.vector(let, True)
+        if draw.random() < 0.5:
+            right, found = la.vxm(x, A, ring, mask=m, **how), da.vxm(y, B, ring, mask=mask, **how)
+        else:
+            right, found = la.mxv(A, x, ring, mask=m, **how), da.mxv(B, y, ring, mask=mask, **how)
+        whole = found.gather()
+        if whole is not None:
+            about = f"{name} {how} {layout} {places} {let}"
+            assert whole.indices.tolist() == right.indices.tolist(), about
+            assert ring.any_term or np.allclose(whole.values, right.values), about
+
     def refused(call: Callable[[], Any]) -> None:
         try:
             call()
@@ -119,7 +142,8 @@ def job(folder: Path, seed: int, count: int) -> None:
     for number in range(count):
         G = graph()
         parts = hd.spread(G, layout=draw.choice(("1d", "2d", (1, world.size))))
-        ask = draw.choice((search, scores, file, disagree, disagree) if world.size > 1 else (search, scores, file))
+        questions = (search, scores, file, products)
+        ask = draw.choice((*questions, disagree, disagree) if world.size > 1 else questions)
         try:
             ask(G, parts, draw.randrange(G.n))
         except BaseException as error:

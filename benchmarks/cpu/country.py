@@ -1,0 +1,60 @@
+"""A picture: the exact betweenness of every road of a country, docs/luxembourg.png.
+
+    python -m benchmarks.cpu.country [--graph luxembourg_osm] [--to FILE]
+
+The file of the graph has no coordinates: vertices are placed by their hops to some pivots (Brandes & Pich 2007, pivot
+MDS), which is close to the map of a road network, up to a turn.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.setting import ROOT, hw, real_graphs
+
+PIVOTS = 200
+
+
+def places(graph: hw.Graph) -> Any:
+    """x and y of every vertex."""
+    pivots = np.random.default_rng(1).choice(graph.n, PIVOTS, replace=False)
+    squares = np.asarray(hw.distance_table(graph, pivots), np.float64) ** 2
+    centred = squares - squares.mean(axis=0) - squares.mean(axis=1, keepdims=True) + squares.mean()
+    return -centred.T @ np.linalg.svd(centred @ centred.T)[0][:, :2]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--graph", default="luxembourg_osm")
+    parser.add_argument("--to", type=Path, default=ROOT / "docs" / "luxembourg.png")
+    given = parser.parse_args()
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+    from matplotlib.collections import LineCollection
+    from matplotlib.colors import PowerNorm
+
+    for graph in real_graphs([given.graph]).values():
+        roads = hw.edge_betweenness_centrality(graph, progress=False)
+        tails, heads = (np.asarray(end) for end in roads.edges)
+        order = np.argsort(roads.scores)  # the busiest are drawn last
+        place, share = places(graph), roads.scores[order] / roads.scores.max()
+        lines = place[np.stack([tails, heads], axis=1)[order]]
+        figure, axes = pyplot.subplots(figsize=(7, 7), layout="tight")
+        drawn = LineCollection(lines, array=share, norm=PowerNorm(0.35), cmap="magma_r", linewidths=0.15 + 3 * share)
+        axes.add_collection(drawn)
+        axes.autoscale()
+        axes.set_aspect("equal")
+        axes.set_axis_off()
+        figure.colorbar(drawn, shrink=0.5, label="edge betweenness, of the greatest")
+        figure.savefig(given.to, dpi=110)
+        print(f"{given.to}: {roads}")
+
+
+if __name__ == "__main__":
+    main()
