@@ -95,6 +95,7 @@ def test_rows_too_large_are_refused_before_they_are_sorted(monkeypatch: pytest.M
     monkeypatch.setattr(buffers, "free_memory", lambda: 8 << 30)
     monkeypatch.setattr(build, "zeros", lambda count, dtype: Counts)
     monkeypatch.setattr(build, "launch", lambda *given: None)
+    monkeypatch.setattr(build, "begin_rows_of", lambda *given: None)
     monkeypatch.setattr(build, "grid_for", lambda *given: 1)
     ends = np.zeros(10, np.int32)
     with pytest.raises(
