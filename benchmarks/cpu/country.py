@@ -2,8 +2,8 @@
 
     python -m benchmarks.cpu.country [--graph luxembourg_osm] [--to FILE]
 
-The file of the graph has no coordinates: vertices are placed by their hops to some pivots (Brandes & Pich 2007, pivot
-MDS), which is close to the map of a road network, up to a turn.
+The file of the graph has no coordinates: vertices are placed by their hops to some pivots (pivot
+MDS, Brandes & Pich 2007). It is a drawing of distances, not a map.
 """
 
 from __future__ import annotations

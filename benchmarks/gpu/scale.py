@@ -89,7 +89,7 @@ def measure(scale: int, edge_factor: int, count: int, kind: str, most_seconds: f
     both = milliseconds(lambda source: searches.launch(distance, parent, (source,), SearchJob(), plan), few)
     row = {
         "scale": scale,
-        "rows": "across the bus" if kind == "bus" else kind,
+        "row format": "across the bus" if kind == "bus" else kind,
         "edge factor": edge_factor,
         "vertices": loaded.vertices,
         "arcs": loaded.m,
@@ -155,7 +155,9 @@ def main() -> None:
         for scale in given.scale:
             row = head() | measure(scale, given.edge_factor, given.sources, kind)
             cp.get_default_memory_pool().free_all_blocks()
-            kept = [one for one in kept if (one.get("scale"), one.get("rows")) != (scale, row["rows"])] + [row]
+            kept = [one for one in kept if (one.get("scale"), one.get("row format")) != (scale, row["row format"])] + [
+                row
+            ]
             pages.write("gpu-scale", RESULTS, kept)
 
 

@@ -63,5 +63,5 @@ def scale(lines: list[Record]) -> Record:
     """A row for each scale and kind of rows, and one for each graph of a file."""
     order = ("plain", "compressed", "across the bus")
     found = [line for line in lines if "scale" in line]
-    found.sort(key=lambda line: (line["scale"], order.index(line["rows"])))
+    found.sort(key=lambda line: (line["scale"], order.index(line["row format"])))
     return {"rows": found, "graphs": sorted((line for line in lines if "graph" in line), key=lambda line: line["arcs"])}

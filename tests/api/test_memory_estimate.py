@@ -233,7 +233,7 @@ def test_the_most_shortest_paths_along_weights() -> None:
 
 def test_what_is_held_while_arcs_become_edges() -> None:
     """Meanwhile workers' arrays stay with the graph, unless they are large or memory is limited."""
-    small, large = (Shape(n, 20 * n, False, depth=6, greatest=50) for n in (10_000, 10**7))
+    small, large = (Shape(n, 20 * n, False, depth=6, greatest=50) for n in (9_000, 10**7))
     ask = Ask("edge_betweenness_centrality", 64, edges=True, plan="hopwave-block", threads=2)
     kept, limited, dropped = (
         on_cpu.footprint(shape, replace(ask, memory_limit=limit)).at_peak
