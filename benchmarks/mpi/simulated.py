@@ -91,12 +91,12 @@ class Search:
     # ------------------------------------------------------------------ exchanges
 
     def _header(self, size: int) -> None:
-        """So many bytes of every rank that describe what it sends."""
+        """Every rank sends `size` bytes that describe its message."""
         self.level.sent += size
         self.level.headers += size
 
     def _gather(self, positions_of: Any, others: int) -> None:
-        """Every rank sends a set of its own vertices, given as ids, to so many others."""
+        """Every rank sends a set of its own vertices, given as ids, to the same number of others."""
         if not others:
             return
         rank, sizes, _ = packed(self.owner[positions_of], positions_of - self._first(positions_of), None, self.lengths)

@@ -144,6 +144,17 @@ def end_block(A, W, which, block):
 
 
 @njit(**INNER)
+def one_block(A, W, kind, which, block):
+    """A job's part of one block."""
+    if kind == ROUND:
+        round_block(A, W, which, block)
+    elif kind == BEGIN:
+        begin_block(A, W, block)
+    else:
+        end_block(A, W, which, block)
+
+
+@njit(**INNER)
 def work(A, W, board, me):
     """One thread's part in a job: the blocks of its own region first."""
     kind, which, region = board[crew.JOB_KIND], board[crew.JOB_WHICH], me
@@ -152,12 +163,7 @@ def work(A, W, board, me):
         if region < 0:
             return
         for block in range(begin, stop):
-            if kind == ROUND:
-                round_block(A, W, which, block)
-            elif kind == BEGIN:
-                begin_block(A, W, block)
-            else:
-                end_block(A, W, which, block)
+            one_block(A, W, kind, which, block)
 
 
 @njit(**INNER)
@@ -180,12 +186,7 @@ def alone(A, W, board, kind, which, threads):
     noinline()
     change = left = 0.0
     for block in range(W.sums.shape[0]):
-        if kind == ROUND:
-            round_block(A, W, which, block)
-        elif kind == BEGIN:
-            begin_block(A, W, block)
-        else:
-            end_block(A, W, which, block)
+        one_block(A, W, kind, which, block)
         change += W.sums[block, 0]
         left += W.sums[block, 1]
     return change, left

@@ -57,9 +57,9 @@ def drop_first(keys, times, vertices, size):
 def search(indptr, indices, lengths, sources, wanted, stop, limit, d, parent, order, keys, times, vertices):
     """Settle vertices nearest first; returns how many. Before, d is infinite everywhere.
 
-    stop is (wanted, all): the search ends when it has settled so many of the wanted vertices, or of all, and those that
-    are as far away as the last of them; −1: it has no such end. Distances of vertices that are not in `order` are not
-    final.
+    stop is two numbers, (a, b): the search ends when it has settled a of the wanted vertices, or b of all, and those
+    that are as far away as the last of them; −1: it has no such end. Distances of vertices that are not in `order` are
+    not final.
     """
     size, time, settled, last, ahead = U0, U0, 0, np.inf, stop[0]
     for s in sources:
