@@ -143,7 +143,9 @@ def test_unknown_directions(direction: Any) -> None:
         hw.bfs(PATH, 0, direction=direction)
 
 
-@pytest.mark.parametrize("limit, reached", [(0, 1), (1, 2), (np.int8(2), 3), (2.0, 3), (np.float32(1), 2), (99, 4), (None, 4)])
+@pytest.mark.parametrize(
+    "limit, reached", [(0, 1), (1, 2), (np.int8(2), 3), (2.0, 3), (np.float32(1), 2), (99, 4), (None, 4)]
+)
 def test_depth_limits(limit: Any, reached: int) -> None:
     assert hw.bfs(PATH, 0, depth_limit=limit).reached == reached
 
