@@ -5,11 +5,11 @@
 
 Weights are n/7 for n from 1 to 999, the same in every run. The limit of accessibility holds about a tenth of the
 vertices. Times of all vertices are extrapolated from some of them where a star says so; what a library prepares from
-arrays of edges is counted, once, but for SciPy's matrix. SciPy, igraph and NetworKit have no sums: the rows are of distances within the limit (SciPy), or of all
-distances (igraph, NetworKit), which NumPy adds up. pandana runs on the smaller graph with --pandana. Of igraph,
-NetworKit and pandana, those that are not installed are left out; --beside adds their times of another page, which are
-of another machine. Distances are compared with SciPy's to the last bit,
-and sums with those over them, before anything is published.
+arrays of edges is counted, once, but for SciPy's matrix. SciPy, igraph and NetworKit have no sums: the rows are of
+distances within the limit (SciPy), or of all distances (igraph, NetworKit), which NumPy adds up. pandana runs on the
+smaller graph with --pandana. Of igraph, NetworKit and pandana, those that are not installed are left out; --beside adds
+their times of another page, which are of another machine. Distances are compared with SciPy's to the last bit, and sums
+with those over them, before anything is published.
 """
 
 from __future__ import annotations
@@ -206,7 +206,10 @@ def main() -> None:
     if options.beside:
         rows = [row | theirs for row, theirs in zip(rows, beside(options.beside, rows), strict=True)]
     note = f"{options.note} \\* extrapolated from some sources. With preparation.".strip()
-    publish(options.name, "Tables of distances and accessibility", rows, note, gpu(options.device))
+    title = "Tables of distances and accessibility" + (
+        f" on one GPU and {CORES} cores" if options.device == "cuda" else ""
+    )
+    publish(options.name, title, rows, note, gpu(options.device))
 
 
 if __name__ == "__main__":
