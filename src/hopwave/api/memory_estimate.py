@@ -47,7 +47,7 @@ WHAT = tuple(OPTIONS)
 ONE_SOURCE = ("bfs", "sssp")
 ON_PACKED_ROWS = (
     "bfs", "bfs_many", "closeness_centrality", "harmonic_centrality", "connected_components",
-    "weakly_connected_components",
+    "weakly_connected_components", "betweenness_centrality", "pagerank",
 )  # fmt: skip
 WITHOUT_A_SEARCH = ("bfs", "sssp", "pagerank", "connected_components", "weakly_connected_components")
 BETWEENNESS = ("betweenness_centrality", "edge_betweenness_centrality")
