@@ -218,7 +218,7 @@ def sorted_arcs(arcs):
 
 
 def few_sources(vertices, irregular, flat, sources, threads):
-    """Whether threads share sources, since there are too few for one each.
+    """Whether threads share sources, since there are fewer sources than threads.
 
     >>> few_sources(1 << 18, True, False, 1, 2), few_sources(1 << 18, False, False, 1, 2)
     (False, True)
