@@ -117,7 +117,7 @@ class Search:
         self._header(SHAPE * others)
         np.add.at(self.level.sent, by, sizes)
         np.add.at(self.level.packets, by, 1)
-        if parents_only:  # what is found is known by then: all of it is for the parents
+        if parents_only:  # the vertices found are known already: this exchange is for their parents alone
             self.level.for_parents += SHAPE * others
         np.add.at(self.level.for_parents, by, sizes if parents_only else values)
         self.level.exchanges += 2
