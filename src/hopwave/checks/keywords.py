@@ -12,8 +12,10 @@ from typing import Any, TypeVar
 Kind = TypeVar("Kind", bound=type)
 
 
-def suggesting(function: Callable[..., Any]) -> Callable[..., Any]:
+def suggesting(function: Callable[..., Any], name: str = "") -> Callable[..., Any]:
     """The function; a call with a keyword that it does not have raises a TypeError that suggests one.
+
+    `name`: what the error calls the function, if not by its own name.
 
     >>> suggesting(lambda depth_limit=None: 0)(depthlimit=2)
     Traceback (most recent call last):
@@ -28,7 +30,7 @@ def suggesting(function: Callable[..., Any]) -> Callable[..., Any]:
             named = inspect.signature(function).parameters.values()
             if all(one.kind is not one.VAR_KEYWORD for one in named):
                 known = (one.name for one in named if one.name not in ("self", "cls"))
-                check_keywords(function.__qualname__, options, known)
+                check_keywords(name or function.__qualname__, options, known)
             raise
 
     return call
@@ -71,13 +73,17 @@ def offer(package: dict[str, Any], names: Iterable[str]) -> None:
     package.update({name: offered(package[name]) for name in names})
 
 
-def offers(kind: Kind) -> Kind:
-    """Decorates a class whose public methods suggest keywords."""
-    for name, value in list(vars(kind).items()):
-        if name.startswith("_"):
-            continue
-        if isinstance(value, classmethod):
-            setattr(kind, name, classmethod(suggesting(value.__func__)))
-        elif inspect.isfunction(value):
-            setattr(kind, name, suggesting(value))
-    return kind
+def offers(known_as: str) -> Callable[[Kind], Kind]:
+    """Decorates a class whose public methods suggest keywords. `known_as`: the class that has them for users."""
+
+    def decorated(kind: Kind) -> Kind:
+        for name, value in list(vars(kind).items()):
+            if name.startswith("_"):
+                continue
+            if isinstance(value, classmethod):
+                setattr(kind, name, classmethod(suggesting(value.__func__, f"{known_as}.{name}")))
+            elif inspect.isfunction(value):
+                setattr(kind, name, suggesting(value, f"{known_as}.{name}"))
+        return kind
+
+    return decorated
