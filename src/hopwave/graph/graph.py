@@ -31,7 +31,7 @@ from hopwave.graph.constructors import GraphConstructors
 from hopwave.graph.csr import ASK_FROM, Combine, Rows, builders, compressors, is_ascending
 
 
-@offers("Graph")
+@offers
 class Graph(GraphConstructors):
     """An immutable graph, directed or not, with weights or without, of up to 2³¹ − 2 vertices and any number of arcs.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -39,7 +40,8 @@ class Parts(ABC):
         """The components as sets of labels or ids, as NetworkX returns them.
 
         >>> import hopwave as hw
-        >>> hw.connected_components(hw.Graph.from_edges(["a"], ["b"])).sets() == [{"a", "b"}]
+        >>> parts = hw.connected_components(hw.Graph.from_edges(["a"], ["b"]))
+        >>> parts.sets() == list(parts) == [{"a", "b"}]
         True
         """
         names = np.asarray(vertex_names(self.graph))
@@ -52,6 +54,10 @@ class Parts(ABC):
 
     def __len__(self) -> int:
         return len(self.sizes)
+
+    def __iter__(self) -> Iterator[set[Any]]:
+        """Those of `sets()`."""
+        return iter(self.sets())
 
 
 @dataclass(frozen=True, eq=False)

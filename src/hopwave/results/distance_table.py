@@ -61,8 +61,8 @@ class DistanceTable:
 
     def __repr__(self) -> str:
         ends = [
-            f"{len(ids):,} {what} ({first_names(self.graph, tuple(ids.tolist()))})"
-            for ids, what in ((self.sources, "sources"), (self.targets, "targets"))
+            f"{len(ids):,} {what}{'' if len(ids) == 1 else 's'} ({first_names(self.graph, tuple(ids.tolist()))})"
+            for ids, what in ((self.sources, "source"), (self.targets, "target"))
         ]
         return f"DistanceTable({' × '.join(ends)}{', sparse' if self.is_sparse else ''})"
 

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave.arrays import on_host
+from hopwave.checks.keywords import offers
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.graph.arrays import vertex_names
@@ -48,6 +49,7 @@ class Tabled:
         return {"vertex": np.asarray(vertex_names(self.graph))}
 
 
+@offers
 class Keyed(Tabled):
     """Numbers by vertex or by edge, which read like a dictionary: those of `to_dict`. To NumPy they are an array."""
 
