@@ -17,6 +17,7 @@ from hopwave.checks.numbers import is_number
 from hopwave.checks.options import flag
 from hopwave.graph import Graph
 from hopwave.linalg import algorithms
+from hopwave.linalg.algorithms.operands import check_weights, square
 from hopwave.results.scores import HubsAndAuthorities, VertexScores
 
 
@@ -91,11 +92,10 @@ def pagerank(
     >>> hw.pagerank(web).scores.round(3).tolist()
     [0.445, 0.038, 0.48, 0.038]
     """
-    graph, A = weighted(G, weights, parallel="sum")
-    device = product_device(graph, device)
+    graph, A, device = _ranked(G, weights, "rank", device)
     with _explained(A, device):
         found = algorithms.pagerank(
-            _as_kept(graph, A, device),
+            A,
             alpha,
             per_vertex(graph, personalization, "personalization"),
             per_vertex(graph, dangling, "dangling"),
@@ -165,11 +165,10 @@ def eigenvector_centrality(
     >>> hw.eigenvector_centrality(hw.generate.path(4)).scores.round(2).tolist()
     [0.37, 0.6, 0.6, 0.37]
     """
-    graph, A = weighted(G, weights, parallel="sum")
-    device = product_device(graph, device)
+    graph, A, device = _ranked(G, weights, "centrality", device)
     start = per_vertex(graph, nstart, "nstart")
     with _explained(A, device):
-        found = algorithms.eigenvector_centrality(_as_kept(graph, A, device), max_iter, tol, start, device=device)
+        found = algorithms.eigenvector_centrality(A, max_iter, tol, start, device=device)
     return vertex_scores("eigenvector centrality", found, graph)
 
 
@@ -236,13 +235,11 @@ def katz_centrality(
     >>> hw.katz_centrality(chain, alpha=0.5, normalized=False).scores.tolist()
     [1.0, 1.5, 1.75]
     """
-    graph, A = weighted(G, weights, parallel="sum")
-    device = product_device(graph, device)
+    graph, A, device = _ranked(G, weights, "centrality", device)
     own = beta if is_number(beta) else per_vertex(graph, beta, "beta")
     normalized = flag("normalized", normalized)
     start = per_vertex(graph, nstart, "nstart")
     with _explained(A, device):
-        A = _as_kept(graph, A, device)
         found = algorithms.katz_centrality(A, alpha, own, max_iter, tol, start, normalized, device=device)
     return vertex_scores("katz centrality", found, graph)
 
@@ -311,13 +308,22 @@ def hits(
     >>> hubs.scores.round(3).tolist(), authorities.top(1)[0][0]
     ([0.382, 0.618, 0.0, 0.0], 2)
     """
-    graph, A = weighted(G, weights, parallel="sum")
-    device = product_device(graph, device)
+    graph, A, device = _ranked(G, weights, "centrality", device)
     start = per_vertex(graph, nstart, "nstart")
     normalized = flag("normalized", normalized)
     with _explained(A, device):
         hubs, authorities = algorithms.hits(A, max_iter, tol, start, normalized, device=device)
     return HubsAndAuthorities(vertex_scores("hub", hubs, graph), vertex_scores("authority", authorities, graph))
+
+
+def _ranked(G: Any, weights: Any, what: str, device: str) -> tuple[Graph, Matrix, str]:
+    """The graph, its matrix, and where to compute; raises a GraphError for weights that cannot be added up."""
+    graph, A = weighted(G, weights, parallel="sum")
+    device = product_device(graph, device)
+    with _explained(A, device):
+        A = square(_as_kept(graph, A, device), device, weights=True)
+        check_weights(A, what, finite=True, called=graph.label)
+    return graph, A, device
 
 
 def _as_kept(graph: Graph, A: Matrix, device: str) -> Matrix:

@@ -164,9 +164,10 @@ def test_ranks_of_packed_rows(name: str, place: str, monkeypatch: pytest.MonkeyP
     [
         lambda G: hw.eigenvector_centrality(G, max_iter=1000, device="cuda").scores,
         lambda G: hw.katz_centrality(G, 0.01, device="cuda").scores,
-        lambda G: hw.pagerank(G, adaptive=True, device="cuda").scores,  # uploads the plain rows
+        lambda G: hw.pagerank(G, adaptive=True, device="cuda").scores,  # this and the next upload the plain rows
+        lambda G: hw.hits(G, device="cuda").hubs.scores,
     ],
-    ids=["eigenvector", "Katz", "adaptive"],
+    ids=["eigenvector", "Katz", "adaptive", "hubs"],
 )
 def test_other_ranks_of_packed_rows(ask: Any) -> None:
     graph = hw.generate.kronecker(8, 8, seed=3, directed=True)
