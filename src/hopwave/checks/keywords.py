@@ -12,10 +12,10 @@ from typing import Any, TypeVar
 Kind = TypeVar("Kind", bound=type)
 
 
-def suggesting(function: Callable[..., Any], name: str = "") -> Callable[..., Any]:
+def suggesting(function: Callable[..., Any], method: bool = False) -> Callable[..., Any]:
     """The function; a call with a keyword that it does not have raises a TypeError that suggests one.
 
-    `name`: what the error calls the function, if not by its own name.
+    The error names a `method` by the class for which it was called, which may have inherited it.
 
     >>> suggesting(lambda depth_limit=None: 0)(depthlimit=2)
     Traceback (most recent call last):
@@ -30,7 +30,9 @@ def suggesting(function: Callable[..., Any], name: str = "") -> Callable[..., An
             named = inspect.signature(function).parameters.values()
             if all(one.kind is not one.VAR_KEYWORD for one in named):
                 known = (one.name for one in named if one.name not in ("self", "cls"))
-                check_keywords(name or function.__qualname__, options, known)
+                owner = next((one if isinstance(one, type) else type(one) for one in args[:1]), type(None))
+                name = f"{owner.__name__}.{function.__name__}" if method else function.__qualname__
+                check_keywords(name, options, known)
             raise
 
     return call
@@ -73,17 +75,13 @@ def offer(package: dict[str, Any], names: Iterable[str]) -> None:
     package.update({name: offered(package[name]) for name in names})
 
 
-def offers(known_as: str) -> Callable[[Kind], Kind]:
-    """Decorates a class whose public methods suggest keywords. `known_as`: the class that has them for users."""
-
-    def decorated(kind: Kind) -> Kind:
-        for name, value in list(vars(kind).items()):
-            if name.startswith("_"):
-                continue
-            if isinstance(value, classmethod):
-                setattr(kind, name, classmethod(suggesting(value.__func__, f"{known_as}.{name}")))
-            elif inspect.isfunction(value):
-                setattr(kind, name, suggesting(value, f"{known_as}.{name}"))
-        return kind
-
-    return decorated
+def offers(kind: Kind) -> Kind:
+    """Decorates a class whose public methods suggest keywords."""
+    for name, value in list(vars(kind).items()):
+        if name.startswith("_"):
+            continue
+        if isinstance(value, classmethod):
+            setattr(kind, name, classmethod(suggesting(value.__func__, method=True)))
+        elif inspect.isfunction(value):
+            setattr(kind, name, suggesting(value, method=True))
+    return kind

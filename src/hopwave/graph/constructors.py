@@ -24,7 +24,7 @@ _EDGE_OPTIONS = ("n", "directed", "combine", "repeats", "labels", "device")
 _TABLE_OPTIONS = ("source", "target", "weight", *_EDGE_OPTIONS)
 
 
-@offers("Graph")
+@offers
 class GraphConstructors(GraphEdges):
     """Makes graphs; construct.py does the work."""
 

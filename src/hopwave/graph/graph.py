@@ -31,7 +31,7 @@ from hopwave.graph.constructors import GraphConstructors
 from hopwave.graph.csr import ASK_FROM, Combine, Rows, builders, compressors, is_ascending
 
 
-@offers("Graph")
+@offers
 class Graph(GraphConstructors):
     """An immutable graph, directed or not, with weights or without, of up to 2³¹ − 2 vertices and any number of arcs.
 
@@ -220,7 +220,7 @@ class Graph(GraphConstructors):
         )  # fmt: skip
 
     def reverse(self) -> Graph:
-        """The graph with every arc turned round; an undirected graph is its own.
+        """The graph with every arc turned round; for an undirected graph, the graph itself.
 
         >>> Graph.from_edges([0], [1], directed=True).reverse().degrees.tolist()
         [0, 1]

@@ -74,12 +74,12 @@ def prepare(run: Ledger, shape: Shape, name: str = "prepared", weighted: bool = 
 
 
 def irregular(shape: Shape) -> bool:
-    """As CpuGraph.irregular."""
+    """The same decision as CpuGraph.irregular."""
     return shape.greatest > policy.IRREGULAR * shape.mean
 
 
 def flat(shape: Shape) -> bool:
-    """As CpuGraph.flat: betweenness never pulls."""
+    """The same decision as CpuGraph.flat: betweenness never pulls."""
     return not irregular(shape) and shape.m <= policy.FLAT_DEGREE * shape.n
 
 

@@ -11,7 +11,7 @@ FEW_BYTES = 1 << 16
 
 
 def resident(arrays: Mapping[str, Array], **filled_to: float) -> int:
-    """Bytes of arrays as they were declared, once they are written to; of some, by name, only that share is.
+    """Bytes of declared arrays once they are written to. `filled_to`: of an array of that name, only this share is.
 
     >>> import numpy as np
     >>> resident({"queue": Array(100, np.uint32), "levels": Array(1000, np.int64)}, levels=0.25)
