@@ -85,7 +85,7 @@ BAD: dict[str, tuple[type[Exception], Any, dict[str, Any]]] = {
     "float": (GraphError, 1.0, {}),
     "no sources": (GraphError, [], {}),
     "direction": (GraphError, 0, {"direction": "up"}),
-    "limit": (GraphError, 0, {"depth_limit": 2.0}),
+    "limit": (GraphError, 0, {"depth_limit": 2.5}),
     "plan": (PlanError, 0, {"plan": "none"}),
     "betweenness plan": (PlanError, 0, {"plan": "hopwave-block"}),
     "device": (EngineError, 0, {"device": "abacus"}),
