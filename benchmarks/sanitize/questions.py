@@ -14,6 +14,7 @@ import hopwave as hw
 from benchmarks.sanitize.graphs import lengths, same, tiny, traps
 from hopwave import generate
 from hopwave.api.validate import validate
+from hopwave.arrays import on_host
 
 
 def connected() -> Iterator[str]:
@@ -60,6 +61,24 @@ def compressed(limit: int | None) -> Callable[[], Iterator[str]]:
             with one_block_each():
                 if not np.array_equal(hw.bfs_many(packed, some[:12], device="cuda"), rows[:12]):
                     yield f"rows of {where}, compressed, by a block each"
+
+    return part
+
+
+def compressed_scores(limit: int | None) -> Callable[[], Iterator[str]]:
+    """Betweenness and PageRank on such rows."""
+
+    def part() -> Iterator[str]:
+        for where, graph in tiny().items():
+            packed, sources = graph.to("cuda", compressed=True, memory_limit=limit), range(min(graph.n, 2))
+            right = hw.betweenness_centrality(graph, sources=sources, weights=np.ones(graph.m), device="reference")
+            for plan in ("hopwave-block", "hopwave-wide"):
+                found = hw.betweenness_centrality(packed, sources=sources, plan=plan, device="cuda")
+                if not same(on_host(found.scores), right.scores):
+                    yield f"{plan} on {where}, compressed"
+            ranks = [hw.pagerank(G, tol=1e-9, device="cuda").scores for G in (packed, graph)]
+            if not same(*(on_host(some) for some in ranks)):
+                yield f"ranks of {where}, compressed"
 
     return part
 
