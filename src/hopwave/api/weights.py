@@ -102,7 +102,7 @@ def as_lengths(G: Any, weights: Any) -> tuple[Graph, bool]:
 
 
 def own_lengths(G: Any, weights: Any) -> tuple[Graph, bool]:
-    """As `as_lengths`, but None stands for the graph's own weights, or for hops if it has none."""
+    """Like `as_lengths`, but None stands for the graph's own weights, or for hops if it has none."""
     if weights is not None:
         return as_lengths(G, weights)
     if is_networkx(G):

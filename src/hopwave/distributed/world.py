@@ -200,7 +200,7 @@ class Alone:
         """There is no other rank to wait for."""
 
     def allgather(self, mine: Any) -> list[Any]:
-        """The objects of all ranks: ours."""
+        """The objects of all ranks, of which there is one."""
         return [mine]
 
     def total(self, mine: int) -> int:

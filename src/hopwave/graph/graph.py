@@ -220,7 +220,7 @@ class Graph(GraphConstructors):
         )  # fmt: skip
 
     def reverse(self) -> Graph:
-        """The graph with every arc turned round; an undirected graph is its own.
+        """The graph with every arc turned round; for an undirected graph, the graph itself.
 
         >>> Graph.from_edges([0], [1], directed=True).reverse().degrees.tolist()
         [0, 1]

@@ -78,7 +78,7 @@ class Source:
 
     @contextmanager
     def text(self) -> Iterator[IO[bytes]]:
-        """As `open`, from the first character on: a byte-order mark is skipped."""
+        """Like `open`, from the first character on: a byte-order mark is skipped."""
         with self.open() as stream:
             if self.take(stream, len(BYTE_ORDER_MARK), 1) != BYTE_ORDER_MARK:
                 stream.seek(0)

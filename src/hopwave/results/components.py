@@ -97,7 +97,7 @@ class Components(Parts, Tabled):
         return np.bincount(self.labels).astype(np.int64) if len(self.labels) else np.zeros(0, np.int64)
 
     def largest(self) -> npt.NDArray[np.int64]:
-        """The ids of the vertices of the largest component, ascending. If several are largest, of the first.
+        """The ids of the vertices of the largest component, ascending. Of several that are largest, the first is taken.
 
         >>> import hopwave as hw
         >>> hw.connected_components(hw.Graph.from_edges([1], [2], n=4)).largest().tolist()

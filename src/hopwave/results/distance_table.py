@@ -72,7 +72,7 @@ class DistanceTable:
         return np.array(on_host(self.values), dtype, copy=copy)
 
     def to_pandas(self) -> pd.DataFrame:
-        """A DataFrame with sources as index and targets as columns; of a sparse table one row per pair.
+        """A DataFrame with sources as index and targets as columns; a sparse table gives one row per pair.
 
         >>> import hopwave as hw
         >>> hw.distance_table(hw.generate.path(3), [0], [1, 2]).to_pandas().loc[0].tolist()

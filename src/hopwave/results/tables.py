@@ -67,7 +67,7 @@ class Keyed(Tabled):
         raise NotImplementedError
 
     def __getitem__(self, key: Any) -> Any:
-        """The number of a vertex, by label or id; of an edge (u, v)."""
+        """The number of a vertex, given by label or id, or of an edge (u, v)."""
         return self._array[self._place(key)].item()
 
     def __contains__(self, key: Any) -> bool:
