@@ -309,12 +309,14 @@ class FoundByBuckets(NamedTuple):
 
 class FoundNearFar(NamedTuple):
     """What a search in one launch found: distances on the GPU, the trace of its buckets if wanted, a function that
-    computes predecessors on the GPU, and one that copies an array to the host."""
+    computes predecessors on the GPU, one that copies an array to the host, and one that returns the vertices of a path
+    from the first source to a vertex, or None."""
 
     distances: Array
     buckets: tuple[Bucket, ...]
     predecessors: Callable[[], Array]
     to_host: Callable[[Array], npt.NDArray[Any]]
+    path: Callable[[int], list[int] | None]
 
 
 # What one term A(i,k) ⊗ x(k) is: 1, the vector's value, the matrix's value, the number i of the row, the number k of
