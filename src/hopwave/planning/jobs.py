@@ -391,17 +391,18 @@ class PowerIteration(Protocol):
 
 
 class LabelRounds(Protocol):
-    """Label propagation between two rounds. A label is the number of some vertex; loops do not count."""
+    """Label propagation. A label is the number of some vertex; loops do not count."""
 
     @property
     def f(self) -> Any:
         """The label of every vertex as it is now."""
 
-    def restless(self) -> int:
-        """How many vertices have labels that are not among the most frequent ones of their neighbours."""
+    def settle(self, seed: int, most: int) -> bool:
+        """Rounds until no vertex would move, at most `most`; returns whether none would.
 
-    def move(self, seed: int) -> None:
-        """Those of them whose coins (`generate.counter.coins`, stream "labels") show heads take the most frequent."""
+        A vertex would move if its label is not among the most frequent ones of its neighbours. In round i, those whose
+        coins (`generate.counter.coins` of seed + i, stream "labels") show heads take the most frequent.
+        """
 
 
 @dataclass(frozen=True)
