@@ -127,7 +127,7 @@ def write_tails(indptr: Any, indices: Any, low: int, high: int, places: Any, tai
 def unite(indptr: Any, indices: Any, into: Any, tails: Any, low: int, high: int, ends: Any, both: Any) -> None:
     """What the rows [low, high) of both have, in ascending order, each once; ends[v + 1]: how many these are.
 
-    Which of the two is lower is chance, so nothing branches on it: every step writes a number, and goes on if it is new.
+    Which of the two is lower is chance, so nothing branches on it: a step writes a number, and goes on if it is new.
     """
     for v in range(low, high):
         i, j, last = indptr[v], into[v], -1
