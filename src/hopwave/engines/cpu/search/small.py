@@ -18,6 +18,7 @@ from hopwave.engines.cpu.integers import ONE, U1
 from hopwave.engines.cpu.intrinsics import COMPILED
 from hopwave.engines.cpu.views import unsigned
 from hopwave.system.numba_cache import njit
+from hopwave.system.threads import beside
 
 NO_LIMIT = np.iinfo(np.int32).max
 log = logging.getLogger("hopwave")
@@ -77,8 +78,8 @@ class FirstSearches(SmallSearch):
     def __call__(self, sources, limit):
         if self._loop.overloads or self._seconds > FirstSearches.most_seconds:
             return None
-        if self._is_last():
-            threading.Thread(target=self._compile, args=(sources,), name="hopwave-compiling").start()
+        if self._is_last() and not beside("hopwave-compiling", self._compile, sources):
+            return None
         with compiling(push_all):
             return super().__call__(sources, limit)
 
@@ -91,7 +92,7 @@ class FirstSearches(SmallSearch):
             return before > 0 >= min(FirstSearches.left, FirstSearches.seconds_left)
 
     def _compile(self, sources):
-        """A search by the loop. It is no daemon: a process must not end inside of a compiler."""
+        """A search by the loop, on a thread for which a process that ends waits: it must not end inside of a compiler."""
         try:
             self._search(sources)
         except Exception:  # the next search meets it too, and raises it
