@@ -92,7 +92,7 @@ class FirstSearches(SmallSearch):
             return before > 0 >= min(FirstSearches.left, FirstSearches.seconds_left)
 
     def _compile(self, sources):
-        """A search by the loop, on a thread for which a process that ends waits: it must not end inside of a compiler."""
+        """A search by the loop, on a thread that a process waits for: it must not end inside of a compiler."""
         try:
             self._search(sources)
         except Exception:  # the next search meets it too, and raises it
