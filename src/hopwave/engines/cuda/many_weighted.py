@@ -31,7 +31,6 @@ from hopwave.planning.jobs import ShortestPathsJob, Swept
 
 HEADER = "many/lengths.cuh"
 PARTS = 6  # float64 numbers in a struct Sums
-ROWS_COPIED = 4  # of a table, to the host at a time, while the next are searched
 
 LENGTHS = record(
     HEADER, "Lengths", "ptr sources ticket rows reached total inverse farthest parts", "i64 count"
@@ -70,9 +69,9 @@ def one_by_one(graph, follows, job, poll):
         copies = None if follows or answer is not None else CopiesBeside(table)
         for row, source in enumerate(sources):
             paths.search(A, ShortestPathsJob((source,), limit), None, False, table[row])
-            if copies is not None and (row + 1) % ROWS_COPIED == 0:
+            if copies is not None:
                 copies.up_to(row + 1)
-            if row % policy.ALONG_WEIGHTS.rounds == 0:
+            if (row + 1) % policy.ALONG_WEIGHTS.rounds == 0:
                 cupy.cuda.get_current_stream().synchronize()  # Ctrl-C waits for the searches in the stream
             poll(first + row + 1)
         if answer is not None:

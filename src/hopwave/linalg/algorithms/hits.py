@@ -25,7 +25,6 @@ from hopwave.errors import GraphError
 from hopwave.linalg.algorithms.operands import extremes
 from hopwave.linalg.algorithms.power import (
     arriving_evenly,
-    as_vector,
     check_rounds,
     length,
     settle,
@@ -35,6 +34,7 @@ from hopwave.linalg.algorithms.power import (
 )
 
 VECTORS, KEPT = 20, 10  # vectors per round, and how many of them start the next round (as in ARPACK)
+FIRST = 9  # vectors that there is room for at first
 EIGENVECTOR = 1e-12  # a residual below this share of the eigenvalue is only rounding
 SAME = 1e-10  # eigenvalues closer than this share of the greatest count as equal
 NEAR = 0.5  # the authorities are settled if their error is below this share of the limit
@@ -97,8 +97,8 @@ def hits(
     n = A.shape[0]
     if n == 0:
         return Vector(0), Vector(0)
-    a = as_vector(shares(nstart, "nstart", A), A).arrays()[0]
-    a = a / length(a)
+    given = shares(nstart, "nstart", A)
+    a = algebra(A.device).xp.full(n, n**-0.5) if isinstance(given, float) else given / length(given)
     if not A.nnz or extremes(A)[1] == 0:
         return Vector.from_dense(0 * a), Vector.from_dense(0 * a)
     if nstart is not None and length(arriving_evenly(a, A.T)) == 0:
@@ -122,14 +122,17 @@ class Authorities:
     def __init__(self, A: Matrix, start: Array, enough: float) -> None:
         most = min(VECTORS, len(start))
         self.A, self.start, self.x, self.enough = A, start, start, enough
-        self.Q, self.T, self.kept = module_of(start).empty((most + 1, len(start))), np.zeros((most, most)), 0
-        self.Q[0] = start
+        self.Q, self.T, self.kept = start[None], np.zeros((most, most)), 0
+        self.make_room(min(FIRST, most + 1))
 
     def round(self) -> float:
         """One more round; returns the sum of all changes, or how much it can still be."""
         Q, T, xp, before = self.Q, self.T, module_of(self.start), self.x
         made: list[tuple[Array, float]] = []
         for k in range(self.kept, len(T)):
+            if k + 1 == len(Q):
+                self.make_room(len(T) + 1)
+                Q = self.Q
             made = made or self.steps(k)
             parts, rest = made.pop(0)
             T[k, : k + 1] = T[: k + 1, k] = parts
@@ -149,6 +152,12 @@ class Authorities:
         Q[self.kept] = Q[k + 1]
         T[:] = np.diag(np.pad(values[k + 1 - self.kept :], (0, len(T) - self.kept)))
         return total_change(self.x, before)
+
+    def make_room(self, vectors: int) -> None:
+        """Room for more vectors of Q: most graphs need a few, and new memory takes longer to fill than to compute."""
+        Q = module_of(self.start).empty((vectors, len(self.start)))
+        Q[: len(self.Q)] = self.Q
+        self.Q = Q
 
     def steps(self, k: int) -> list[tuple[Array, float]]:
         """One step or more, each: Q[k + 1] is AᵀA Q[k] without its parts along Q[: k + 1], scaled to length 1.
