@@ -143,7 +143,7 @@ class Authorities:
             if done:
                 break
         best = xp.asarray(sums[:, greatest].T) @ Q[: k + 1]
-        nearest = xp.maximum((best @ self.start) @ best, 0.0)  # no authority is negative, but for rounding
+        nearest = xp.maximum((best @ self.start) @ best, 0.0)  # no authority is negative, except by rounding
         self.x = nearest / length(nearest)
         if done:
             return error
