@@ -225,7 +225,7 @@ def predecessors(A, sources, distances):
 def path_back(A, source, target, distances):
     """The ids of a shortest path, both ends included, from distances on the GPU; None if there is no path."""
     into = arcs_of(A if A.columns.indices is A.rows.indices else A.T)
-    path = cupy.empty(1 + SHORT_PATH, np.int32)
+    path = cupy.zeros(1 + SHORT_PATH, np.int32)
     nvrtc.begin(PREDECESSORS, [expression(PREDECESSORS, "choose", into.offset, into.length)])  # a longer path needs it
     kernel = kernels(into.offset).get(PREDECESSORS, "walk_back", into.length)
     given = (into.offsets, into.neighbours, NULL if into.lengths is None else into.lengths, distances)
