@@ -11,7 +11,7 @@ from typing import Any
 
 from hopwave.algebra.matrix import Matrix
 from hopwave.api.algebra import vertex_scores
-from hopwave.api.choice import product_device
+from hopwave.api.choice import has_gpu, product_device
 from hopwave.api.weights import per_vertex, weighted
 from hopwave.checks.numbers import is_number
 from hopwave.checks.options import flag
@@ -321,9 +321,19 @@ def _ranked(G: Any, weights: Any, what: str, device: str) -> tuple[Graph, Matrix
     graph, A = weighted(G, weights, parallel="sum")
     device = product_device(graph, device)
     with _explained(A, device):
-        A = square(A, device, weights=True)
+        A = square(_as_kept(graph, A, device), device, weights=True)
         check_weights(A, what, finite=True, called=graph.label)
     return graph, A, device
+
+
+def _as_kept(graph: Graph, A: Matrix, device: str) -> Matrix:
+    """The matrix of a graph as a GPU keeps it: in fewer bits, if its rows are compressed there."""
+    if not isinstance(device, str) or device != "cuda" or not has_gpu():
+        return A
+    from hopwave.engines.cuda.linalg.packed_matrix import matrix_of
+
+    found: Matrix = matrix_of(graph, A)
+    return found
 
 
 def _explained(A: Matrix, device: str) -> AbstractContextManager[Any]:
