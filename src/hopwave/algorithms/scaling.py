@@ -90,8 +90,8 @@ def of_both_directions(graph: Graph, values: Array) -> Array:
     return with_reverse(graph, values)
 
 
-def of_reverse_arcs(graph: Graph, values: Floats, tails: npt.NDArray[np.int32] | None = None) -> Floats:
-    """For every arc of an undirected graph, the value of its reverse. Give the arcs' tails if they are known.
+def of_reverse_arcs(graph: Graph, values: Floats) -> Floats:
+    """For every arc of an undirected graph, the value of its reverse.
 
     The i-th arc in the order (head, tail) is the reverse of the i-th arc in the order (tail, head). A graph with
     ascending rows stores its arcs by (tail, head).
@@ -102,9 +102,7 @@ def of_reverse_arcs(graph: Graph, values: Floats, tails: npt.NDArray[np.int32] |
     """
     if _is_compiled(graph):
         return _turned(graph, values, both=False)
-    if tails is None:
-        tails = arc_tails(graph)
-    heads = graph.indices
+    tails, heads = arc_tails(graph), graph.indices
     backward = values[np.lexsort((tails, heads))]
     if graph.order == "ascending":
         return backward
