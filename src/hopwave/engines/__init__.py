@@ -39,20 +39,14 @@ from hopwave.graph.row_operations import Place
 from hopwave.planning.jobs import (
     Accumulation,
     Allowed,
-    Balls,
     BetweennessJob,
-    CutSweep,
-    CutSwept,
     Direction,
     FoundByBuckets,
     FoundBySearch,
     FoundNearFar,
-    HyperBallJob,
     Integers,
     LabelRounds,
     PathSampling,
-    PathSums,
-    Poll,
     PowerEnd,
     PowerJob,
     Product,
@@ -60,10 +54,9 @@ from hopwave.planning.jobs import (
     SearchJob,
     Settled,
     ShortestPathsJob,
-    Sweep,
-    Swept,
     Touched,
 )
+from hopwave.planning.many_sources import Balls, CutSweep, CutSwept, HyperBallJob, PathSums, Poll, Sweep, Swept
 from hopwave.planning.plan import Plan
 from hopwave.planning.trace import Level
 
@@ -312,10 +305,11 @@ class Shortcuts(Protocol):
     def power_iteration(self, A: Matrix, job: PowerJob) -> PowerEnd | None:
         """All rounds of a power iteration. Returns None if the caller must loop over products."""
 
-    def lanczos(self, A: Matrix, Q: Array, k: int) -> tuple[Array, Array, float] | None:
-        """y = AᵀA Q[k] without what Q[: k + 1] has of it, what that was (on the host), and the length of y.
+    def lanczos(self, A: Matrix, Q: Array, k: int) -> list[tuple[Array, float]] | None:
+        """Q[k + 1] = AᵀA Q[k] without what Q[: k + 1] has of it, scaled to length 1; then perhaps Q[k + 2] and so on.
 
-        Returns None if the caller must compute it. A has no values, and the rows of Q are orthogonal of length 1.
+        Returns for each what Q had of it (on the host), and the length before; None if the caller must compute it. A
+        has no values, and the rows of Q are orthogonal of length 1. Where a length is 0, what follows means nothing.
         """
 
     def dijkstra(self, A: Matrix, search: ShortestPathsJob) -> Settled:

@@ -27,21 +27,14 @@ from hopwave.engines.cpu.search.steps import EARLY_EXIT, KEEPS_OPEN, OPERAND_VIS
 from hopwave.graph import Graph
 from hopwave.planning.jobs import (
     Accumulation,
-    Balls,
     BetweennessJob,
-    CutSweep,
-    CutSwept,
     FoundBySearch,
-    HyperBallJob,
     Integers,
     PathSampling,
-    PathSums,
-    Poll,
     SampleJob,
     SearchJob,
-    Sweep,
-    Swept,
 )
+from hopwave.planning.many_sources import Balls, CutSweep, CutSwept, HyperBallJob, PathSums, Poll, Sweep, Swept
 from hopwave.planning.plan import Plan, Pull
 from hopwave.planning.trace import Level
 
@@ -95,7 +88,11 @@ class Engine:
         from hopwave.engines.cpu.search.small import SmallSearch, first_searches
 
         if graph.n + graph.m > policy.SMALL_GRAPH:
-            return first_searches(graph, question, threads, loop.take_part)
+
+            def search(sources: tuple[int, ...]) -> None:
+                self.run(self.start(self.load(graph, plan), sources, question, threads), plan, False)
+
+            return first_searches(graph, question, threads, loop.take_part, search)
         return SmallSearch(graph, question, threads)
 
     def start(

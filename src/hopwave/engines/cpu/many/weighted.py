@@ -28,7 +28,7 @@ from hopwave.engines.cpu.views import allocate, allocated, unsigned_rows
 from hopwave.engines.cpu.workers import FINISHED, NEXT_BATCH, STOP, new_control, run_workers
 from hopwave.engines.host_memory import check_memory, workers_that_fit
 from hopwave.engines.ledger import Array, declare, total
-from hopwave.planning.jobs import Swept
+from hopwave.planning.many_sources import Swept
 from hopwave.system.numba_cache import njit
 
 SUMS, ROWS, PAIRS, CHOSEN, VALUES = 1, 2, 4, 8, 16  # CHOSEN: rows of the targets alone
@@ -284,10 +284,9 @@ def _run(loaded, sources, job, poll, threads):
         valued=valued,
     )
     states = [WorkerState(waiting=new_waiting(loaded.m), **allocate(own)) for _ in range(workers)]
-    lengths = loaded.lengths
-    per_length, in_any_order = policy.length_buckets(lengths.min(initial=np.inf), lengths.max(initial=0.0))
+    per_length, in_any_order = policy.length_buckets(*loaded.length_range)
     in_any_order = in_any_order and not keep & PAIRS  # which are listed nearest first
-    A = Arcs(*unsigned_rows(loaded.graph), lengths, per_length, in_any_order)
+    A = Arcs(*unsigned_rows(loaded.graph), loaded.lengths, per_length, in_any_order)
     with compiling(take_sources):
         run_workers(take_sources, A, states, shared, poll)
         if keep & PAIRS:
