@@ -118,17 +118,20 @@ def why_whole(graph: Graph, job: BetweennessJob) -> str | None:
     return None
 
 
-def reduced(graph: Graph, job: BetweennessJob, blocks: Any, threads: int | None, core: bool) -> ReducedJob | None:
-    """The job in parts, if that is less work. `blocks`: a results.Blocks; `core`: whether chains may be left out."""
+def reduced(
+    graph: Graph, job: BetweennessJob, blocks: Any, threads: int | None, engine: str | None
+) -> ReducedJob | None:
+    """The job in parts, if that is less work. `blocks`: a results.Blocks; `engine`: of the core, None to keep chains."""
     demand = np.zeros((graph.n, 2))
     demand[job.sources, 0] = 1.0 if job.origins is None else job.origins[job.sources]
     demand[:, 1] = 1.0 if job.targets is None else job.targets
     union = Union(graph, blocks.label, blocks.head, blocks.arc_labels, demand, job.weighted)
-    run = chains.core_of(union.graph, union.demand, job.weighted, union.work, threads) if core else None
+    run = None
+    if engine is not None:
+        run = chains.core_of(union.graph, union.demand, job.weighted, union.work, engine, threads)
     gain = len(job.sources) * graph.m / max(union.work if run is None else run.passes, 1)
     if gain < LEAST_GAIN:
         return None
     vertices, edges, shortened = (union.graph.n, union.graph.m // 2, 0) if run is None else run.sizes
-    whole = graph.n, graph.m // 2
-    about = Reduction(len(blocks.head), union.blocks, vertices, edges, shortened, float(gain), whole)
+    about = Reduction(len(blocks.head), union.blocks, vertices, edges, shortened, float(gain), (graph.n, graph.m // 2))
     return ReducedJob(job, union, run, about)

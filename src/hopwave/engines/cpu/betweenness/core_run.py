@@ -76,8 +76,7 @@ def take_batches(C, own, shared):
                     passes += rows.to_core(C, e, p, k, upto - slot, low, high, d, s, *there, T, first, codes)
                     passes += rows.around(C, p, d, s, inner, single, into)
                     if p & 1 == 0:
-                        at = (C.begin[p] >> 1) - (p >> 1)  # inner vertices before those of this chain
-                        rows.straight(C, p, d, s, starts[at : at + C.size[p]], ends[at : at + C.size[p]])
+                        rows.straight(C, p, d[C.end[p ^ 1]], s[C.end[p ^ 1]], starts, ends)
                 passes += rows.to_chains(
                     C, demand, (slot, upto), low, chains, d, s, own.distances, own.paths, place, codes, inner, first,
                     single, into,
@@ -128,14 +127,23 @@ class CoreRun:
         return 1 << ((self.longest >> self._shift) + 1).bit_length()
 
     @property
+    def possible(self):
+        """Whether a search needs few enough buckets."""
+        return self.buckets <= MOST_BUCKETS
+
+    @property
     def sizes(self):
         """Core vertices, pairs of them that are joined, and chains."""
         return self.K, self.arcs // 2, self.chains
 
+    def batch_size(self):
+        """Core vertices of a batch."""
+        return max(8, min(128, BYTES_OF_ROWS // (12 * max(self.K, 1))))
+
     def prepare(self):
         """The arrays of the run; only now, as they are not needed to know how much work it is."""
         found, graph, K, C = self._found, self._graph, self.K, self.chains
-        self.size = max(8, min(128, BYTES_OF_ROWS // (12 * max(K, 1))))
+        self.size = self.batch_size()
         kept = self._kept[np.argsort(self.label[self._kept], kind="stable")]
         rough = self._arcs(kept)
         order, first = cores.grow_batches(rough[0], rough[1], self.size)
