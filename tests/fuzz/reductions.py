@@ -122,7 +122,7 @@ def options_of(rng: Generator, n: int) -> dict[str, Any]:
     return options
 
 
-def compare(seed: int) -> None:
+def compare(seed: int, device: str = "cpu") -> None:
     """One graph, its vertices and edges; raises an AssertionError that names the seed."""
     rng = np.random.default_rng(seed)
     G = drawn(rng)
@@ -134,7 +134,7 @@ def compare(seed: int) -> None:
         least = reduction.LEAST_SOURCES, reduction.LEAST_GAIN, chains.LEAST_GAIN
         reduction.LEAST_SOURCES, reduction.LEAST_GAIN, chains.LEAST_GAIN = 0, 0.0, 0.0 if seed % 4 else 1e9
         try:
-            found = ask(G, **given)
+            found = ask(G, **given | {"device": device})
         finally:
             reduction.LEAST_SOURCES, reduction.LEAST_GAIN, chains.LEAST_GAIN = least
         first = first if len(first) else found.scores

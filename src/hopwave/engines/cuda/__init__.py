@@ -86,11 +86,6 @@ class Engine(NoOperations):
 
     def why_not(self, plan: Plan, job: SearchJob | BetweennessJob) -> str | None:
         if not isinstance(job, SearchJob):
-            if job.has_demand:
-                return (
-                    "device='cuda' counts every pair once, and source_weights= or target_weights= gives pairs weights; "
-                    "use device='cpu' or 'auto'"
-                )
             return _betweenness(plan).why_not(plan, job)
         from hopwave.engines.cuda.search import steps
 

@@ -9,27 +9,28 @@ import cupy
 import numpy as np
 
 from hopwave.engines.cpu.betweenness import core_rows, core_run
+from hopwave.engines.cuda import nvrtc
 from hopwave.engines.cuda.buffers import free_memory
 from hopwave.engines.cuda.errors import LESS_MEMORY, explained
-from hopwave.engines.cuda.launch import BLOCK, WARP, expression, kernels, together
+from hopwave.engines.cuda.launch import BLOCK, WARP, expression, kernels
 from hopwave.engines.cuda.records import filled, record
 
 HEADER = "betweenness/core.cuh"
-KERNELS = together(HEADER, "core_forward", "core_demand", "core_backward")
+KERNELS = ("core_forward", "core_demand", "core_backward")
 ROW_WARPS = 4  # as in the header
 DELTA = 2.0  # the width of a bucket of distances, in mean lengths of the core's arcs
 MOST_ROWS = 1 << 14  # of a batch: more do not keep the GPU busier
 ROW_BYTES = 28  # per core vertex and row: d, s, T, queue, begins
 NUMBERS = "indptr heads lengths component first_vertex first_chain at chains end begin size length twice table "
 NUMBERS = (NUMBERS + "table_begin table_shift").split()
-AMOUNTS = "counts sent taken own_sent own_taken demand_out demand_in".split()
-SUMS = "V flow first single into".split()
+AMOUNTS = ["counts", "sent", "taken", "own_sent", "own_taken", "demand_out", "demand_in"]
+SUMS = ["V", "flow", "first", "single", "into"]
 
 CORE = record(
     HEADER, "Core",
-    "ptr indptr heads lengths counts component first_vertex first_chain at chains end begin size length twice sent taken "
-    "own_sent own_taken table table_begin table_shift demand_out demand_in needed place d s T queue begins V flow first "
-    "single into between status",
+    "ptr indptr heads lengths counts component first_vertex first_chain at chains end begin size length twice sent "
+    "taken own_sent own_taken table table_begin table_shift demand_out demand_in needed place d s T queue begins V "
+    "flow first single into between status",
     "i64 vertices rows members delta",
 )  # fmt: skip
 
@@ -46,6 +47,11 @@ class CoreRun(core_run.CoreRun):
     possible = True
     _done = 0
     done = property(lambda self: self._done)
+
+    def prepare(self):
+        """As on the CPU, while the kernels are compiled."""
+        nvrtc.begin(HEADER, [name for _, name in instances()])
+        super().prepare()
 
     def batch_size(self):
         """Core vertices of a batch, for which a third of the free memory is enough, with the ends around them."""

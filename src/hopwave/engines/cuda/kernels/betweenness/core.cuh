@@ -175,12 +175,12 @@ __device__ __forceinline__ int code_of(const Core &C, int p, int z, const int *d
 }
 
 // What one inner source sends to an end of another chain: paths, the share of them that leaves at e, their length.
-struct Way {
+struct Route {
   double paths, share;
   int length;
 };
 
-__device__ __forceinline__ Way way_to(int z, int i, int code, int nearby, int farther, const int *d, const double *s,
+__device__ __forceinline__ Route route_to(int z, int i, int code, int nearby, int farther, const int *d, const double *s,
                                       const int *there_d, const double *there_s) {
   if (2 * i < code - 1) return {s[z], 1.0, nearby + d[z]};
   if (2 * i + 1 == code) {
@@ -208,8 +208,8 @@ __device__ inline double to_chain(const Core &C, int e, int c, const int *d, con
     atomicAdd(C.first + C.begin[p] + least, whole);
     for (int i = least; i < most; ++i) {  // one by one
       const int at = C.begin[p] + i, nearby = C.twice[at] >> 1, farther = C.length[p] - nearby;
-      const Way by_x = way_to(x, i, code_x, nearby, farther, d, s, there_d, there_s);
-      const Way by_y = way_to(y, i, code_y, nearby, farther, d, s, there_d, there_s);
+      const Route by_x = route_to(x, i, code_x, nearby, farther, d, s, there_d, there_s);
+      const Route by_y = route_to(y, i, code_y, nearby, farther, d, s, there_d, there_s);
       const int h = length + by_y.length - by_x.length, found = nearer(C, q, h), from_x = begin_x + found;
       const double alone = C.own_sent[at];
       int from_y = begin_y - found;
