@@ -121,7 +121,7 @@ def why_whole(graph: Graph, job: BetweennessJob) -> str | None:
 def reduced(
     graph: Graph, job: BetweennessJob, blocks: Any, threads: int | None, engine: str | None
 ) -> ReducedJob | None:
-    """The job in parts, if that is less work. `blocks`: a results.Blocks; `engine`: of the core, None to keep chains."""
+    """The job in parts, if that is less work. `blocks`: a results.Blocks; `engine`: of the core; None keeps chains."""
     demand = np.zeros((graph.n, 2))
     demand[job.sources, 0] = 1.0 if job.origins is None else job.origins[job.sources]
     demand[:, 1] = 1.0 if job.targets is None else job.targets

@@ -38,7 +38,7 @@ struct Batch {
   u64 *visited, *alive;
   double *X, *delta;  // rows: σ, later share; δ
   double *partials;
-  double *arcs;          // scores of arcs, or null
+  double *arcs;                     // scores of arcs, or null
   const double *targets, *origins;  // what paths to each vertex, and from each source, count; null: 1
   u64 *found;                       // per source: vertices found in this level,
   double *counted;                  // and what paths to them count

@@ -8,7 +8,7 @@
 // Rows add to common sums by atomics, so that their last bits differ from run to run.
 //
 // Encodings
-//   T          demand; on the way back (T + δ) / σ; on the way out, marks of the search, then arcs that a vertex waits for
+//   T          demand; on the way back (T + δ) / σ; on the way out, marks of the search, then arcs still waited for
 //   begins     begins[0]: number of waves; begins[k]: where wave k ends in the queue
 #pragma once
 #include "common/threads.cuh"
@@ -29,15 +29,15 @@ struct Core {
   const double *sent, *taken, *own_sent, *own_taken;
   const int *table, *table_begin, *table_shift;
   const double *demand_out, *demand_in;
-  const int *needed, *place;     // vertices of the rows of this batch, its members first; and the row of each of them
-  int *d;                        // per row and core vertex
+  const int *needed, *place;  // vertices of the rows of this batch, its members first; and the row of each of them
+  int *d;                     // per row and core vertex
   double *s, *T;
-  int *queue, *begins;           // begins: one more per row
+  int *queue, *begins;                       // begins: one more per row
   double *V, *flow, *first, *single, *into;  // sums
-  double *between;               // per chain: distance and path count between its ends
-  int *status;                   // 1: some path count outgrew float64
+  double *between;                           // per chain: distance and path count between its ends
+  int *status;                               // 1: some path count outgrew float64
   i64 vertices, rows, members;
-  i64 delta;                     // the width of a bucket of distances
+  i64 delta;  // the width of a bucket of distances
 };
 
 __device__ __forceinline__ i64 row_of_warp() { return (i64)blockIdx.x * ROW_WARPS + block_warp(); }
@@ -180,8 +180,8 @@ struct Route {
   int length;
 };
 
-__device__ __forceinline__ Route route_to(int z, int i, int code, int nearby, int farther, const int *d, const double *s,
-                                      const int *there_d, const double *there_s) {
+__device__ __forceinline__ Route route_to(int z, int i, int code, int nearby, int farther, const int *d,
+                                          const double *s, const int *there_d, const double *there_s) {
   if (2 * i < code - 1) return {s[z], 1.0, nearby + d[z]};
   if (2 * i + 1 == code) {
     const double paths = s[z] + there_s[z];
