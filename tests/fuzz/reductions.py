@@ -12,6 +12,7 @@ import random
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import networkx as nx
 import numpy as np
@@ -131,12 +132,9 @@ def compare(seed: int, device: str = "cpu") -> None:
     asked.append((hw.edge_betweenness_centrality, options))
     first = np.zeros(0)
     for ask, given in asked:
-        least = reduction.LEAST_SOURCES, reduction.LEAST_GAIN, chains.LEAST_GAIN
-        reduction.LEAST_SOURCES, reduction.LEAST_GAIN, chains.LEAST_GAIN = 0, 0.0, 0.0 if seed % 4 else 1e9
-        try:
+        least = {"LEAST_SOURCES": 0, "LEAST_GAIN": 0.0, "LEAST_LOW": 0.0, "LEAST_WORK": {"cpu": 0, "cuda": 0}}
+        with patch.multiple(reduction, **least), patch.object(chains, "LEAST_GAIN", 0.0 if seed % 4 else 1e9):
             found = ask(G, **given | {"device": device})
-        finally:
-            reduction.LEAST_SOURCES, reduction.LEAST_GAIN, chains.LEAST_GAIN = least
         first = first if len(first) else found.scores
         whole = ask(G, **given, reduce=False)
         assert found.reduction is not None and whole.reduction is None, seed

@@ -10,6 +10,7 @@ import pytest
 from reductions import compare
 
 import hopwave as hw
+from hopwave.algorithms import reduction
 from hopwave.algorithms.reduction.lengths import as_whole
 from hopwave.arrays import on_host
 
@@ -63,6 +64,11 @@ def test_executors_and_checkpoints_of_a_reduced_run(tmp_path: Path) -> None:
         with ThreadPoolExecutor(2) as pool:
             dealt = ask(G, device="cpu", executor=pool)
         assert dealt.reduction is not None and dealt.scores.tolist() == alone.scores.tolist()
+
+
+def test_a_graph_with_nothing_to_remove_is_not_looked_at() -> None:
+    found = hw.betweenness_centrality(hw.generate.delaunay(1100, seed=1), device="cpu")
+    assert found.reduction is None and "few vertices have one or two neighbours" in found.plan.why
 
 
 def test_rounded_lengths_are_left_alone() -> None:
@@ -123,6 +129,7 @@ def test_too_many_paths_for_the_core(tmp_path: Path) -> None:
 def test_a_run_over_the_core_on_a_gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from hopwave.engines.cuda.betweenness import core_run
 
+    monkeypatch.setitem(reduction.LEAST_WORK, "cuda", 0)
     G = subdivided(hw.generate.uniform(200, 3), 9)
     for ask in (hw.betweenness_centrality, hw.edge_betweenness_centrality):
         whole = ask(G, device="cpu", reduce=False)
@@ -142,7 +149,8 @@ def test_a_run_over_the_core_on_a_gpu(tmp_path: Path, monkeypatch: pytest.Monkey
 
 @pytest.mark.gpu
 @pytest.mark.usefixtures("gpu")
-def test_too_many_paths_for_the_core_of_a_gpu() -> None:
+def test_too_many_paths_for_the_core_of_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(reduction.LEAST_WORK, "cuda", 0)
     length, rungs = 1200, np.arange(1200)
     top, low = 2 * rungs, 2 * rungs + 1
     tails = np.concatenate([top, top[:-1], low[:-1], top[:-1], low[:-1]])

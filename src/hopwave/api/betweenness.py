@@ -362,8 +362,7 @@ def in_parts(request: Request, runs: Runs, run: SourceRun) -> RunInParts | None:
     graph, job, engine = request.graph, request.job, run.engine.name
     if not request.reduce or request.precision.k is not None or runs.plan != "auto":
         return None
-    graph = graph.to("cpu") if graph.device == "cuda" else graph
-    reason = why_whole(graph, job)
+    reason = why_whole(graph, job, engine)
     if reason is not None:
         run.why += f"; not reduced, as {reason}" if reason else ""
         return None

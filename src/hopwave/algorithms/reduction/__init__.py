@@ -30,6 +30,11 @@ from hopwave.planning.jobs import BetweennessJob, Floats, Progress
 
 LEAST_SOURCES = 1000  # with fewer, one search is too large a part of the work: finding blocks takes as long as several
 LEAST_GAIN = 1.15  # work without the reduction, divided by the work with it
+LEAST_LOW = 1 / 16  # of all vertices, of degree two and less: with fewer of them, there is hardly a tree or a chain,
+LOOK_ANYWAY = (
+    200_000  # unless a graph falls apart at its articulation points; with so many sources, looking costs nothing
+)
+LEAST_WORK = {"cpu": 0, "cuda": 1 << 33}  # sources × arcs: less is done before the blocks are found
 
 
 @dataclass(frozen=True)
@@ -101,9 +106,9 @@ class ReducedJob:
         )
 
 
-def why_whole(graph: Graph, job: BetweennessJob) -> str | None:
-    """Why a job is not reduced, before anything of the graph is looked at; None if it may be, "" if it is too small."""
-    if len(job.sources) < LEAST_SOURCES:
+def why_whole(graph: Graph, job: BetweennessJob, engine: str) -> str | None:
+    """Why a job is not reduced, before its blocks are found; None if it may be, "" if it is too small."""
+    if len(job.sources) < LEAST_SOURCES or len(job.sources) * graph.m < LEAST_WORK.get(engine, np.inf):
         return ""
     if graph.directed:
         return "the graph is directed"
@@ -113,6 +118,9 @@ def why_whole(graph: Graph, job: BetweennessJob) -> str | None:
         return "memory is limited"
     if graph.has_parallel_arcs:
         return "parallel edges are kept"
+    low = np.count_nonzero(np.diff(graph.indptr) <= 2)
+    if low < LEAST_LOW * graph.n and len(job.sources) < LOOK_ANYWAY:
+        return "few vertices have one or two neighbours"
     if job.weighted and as_whole(graph) is None:
         return "lengths are rounded when they are added"
     return None
