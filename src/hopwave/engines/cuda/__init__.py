@@ -26,6 +26,7 @@ from hopwave.planning.jobs import (
     Accumulation,
     BetweennessJob,
     FoundBySearch,
+    Integers,
     PathSampling,
     Poll,
     SampleJob,
@@ -213,8 +214,6 @@ class Engine(NoOperations):
                 "device='cuda' draws paths by hops only: along weights, a search that ends at one vertex is too little "
                 "work for a GPU; use device='cpu' or 'auto', or method='sources'"
             )
-        if operation == "blocks":
-            return "device='cuda' has no biconnected components: they have no kernel; use device='cpu' or 'auto'"
         if operation == "strong_components" and graph.directed and not self._cooperative():
             return "this GPU cannot launch cooperatively, which strong components need; use device='cpu'"
         if operation == "sweep" and not self._cooperative():
@@ -274,6 +273,15 @@ class Engine(NoOperations):
                 on_device = self._on_device(graph) if strong else self.load(graph, CATALOGUE["hopwave-gpu"]).on_device
                 kept[strong] = (both_ways if strong else weak).components(on_device)
         return kept[strong].copy()
+
+    def blocks(
+        self, graph: Graph, parent: Integers, depth: npt.NDArray[np.int32], threads: int | None = None
+    ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+        _refuse_threads(threads)
+        with explained("looking for biconnected components", graph):
+            from hopwave.engines.cuda.blocks import blocks
+
+            return blocks(self._on_device(graph), parent, depth)
 
     def shortest_path(self, graph: Graph, source: int, target: int) -> list[int] | None:
         """Search, then walk back from the target, each time to the lowest id that is one level nearer."""
