@@ -29,8 +29,8 @@ from hopwave.engines.cuda.shortest_paths import search as paths
 
 OFFSETS, PACKED = ("int", "long long"), "unsigned long long"
 WITH_OFFSETS = (
-    steps, many, many_each, many_tables, many_weighted, components, blocks, strong, arcs, renumber, row_lengths, turbobc,
-    paths, sampled_paths, power, lanczos, cores, labels, independent_set, triangles,
+    steps, many, many_each, many_tables, many_weighted, components, blocks, strong, arcs, renumber, row_lengths,
+    turbobc, paths, sampled_paths, power, lanczos, cores, labels, independent_set, triangles,
 )  # fmt: skip
 
 
