@@ -368,8 +368,6 @@ def in_parts(request: Request, runs: Runs, run: SourceRun) -> RunInParts | None:
         return None
     blocks = biconnected_components(graph, "cpu", threads=runs.threads)
     alone = runs.executor is None and type(runs) is Runs  # workers and ranks share out sources, not batches of the core
-    if engine == "cuda" and job.deterministic:
-        alone = False  # the core's sums are made by atomics there
     parts = reduced(graph, job, blocks, runs.threads, engine if alone else None)
     return None if parts is None else RunInParts(parts, runs if engine == "cpu" else replace(runs, device=engine))
 

@@ -213,9 +213,14 @@ class CoreRun:
             np.empty(arcs + 2, np.int32), np.empty(arcs + 2, np.int32),
         )  # fmt: skip
 
+    @property
+    def sums(self):
+        """What `scores` reads, one part after another."""
+        return self.total
+
     def scores(self):
         """(scores of vertices, scores of arcs: that of an edge is at one of its two arcs, the other has 0)."""
-        V, flow, first, single, into, starts, ends = np.split(self.total, self._parts)
+        V, flow, first, single, into, starts, ends = np.split(self.sums, self._parts)
         graph, found, (both, pair) = self._graph, self._found, self._pairs
         through = np.where(pair >= 0, flow[both[pair, 0]] + flow[both[pair, 1]], 0.0)
         through /= np.where(pair >= 0, self._C.counts[both[pair, 0]], 1.0)

@@ -5,7 +5,8 @@
 //   demand     T: what goes from e to each core vertex, of all pairs that leave for the core at e
 //   backward   the waves in reverse: scores of core vertices, flows through core arcs
 //
-// Rows add to common sums by atomics, so that their last bits differ from run to run.
+// Rows add to common sums by atomics, as whole numbers: high counts units of a sum's largest value / 2^60, and low
+// 2^-30 of a unit. So the order does not matter, and every run gives the same bits.
 //
 // Encodings
 //   T          demand; on the way back (T + δ) / σ; on the way out, marks of the search, then arcs still waited for
@@ -18,6 +19,17 @@ namespace hopwave::betweenness {
 constexpr int FAR = 0x7fffffff;
 constexpr double TOO_MANY_PATHS = 0x1p1000;
 constexpr int ROW_WARPS = 4;  // rows per block of a kernel with one warp per row
+
+struct Sum {
+  u64 high, low;
+};
+
+__device__ __forceinline__ void add_to(Sum *sum, double x, double scale) {
+  const double units = x * scale, whole = floor(units);
+  atomicAdd(&sum->high, (u64)(i64)whole);
+  const u64 rest = (u64)rint((units - whole) * 0x1p30);
+  if (rest) atomicAdd(&sum->low, rest);
+}
 
 struct Core {
   const int *indptr, *heads, *lengths;  // arcs of the core
@@ -32,12 +44,14 @@ struct Core {
   const int *needed, *place;  // vertices of the rows of this batch, its members first; and the row of each of them
   int *d;                     // per row and core vertex
   double *s, *T;
-  int *queue, *begins;                       // begins: one more per row
-  double *V, *flow, *first, *single, *into;  // sums
-  double *between;                           // per chain: distance and path count between its ends
-  int *status;                               // 1: some path count outgrew float64
+  int *queue, *begins;                    // begins: one more per row
+  Sum *V, *flow, *first, *single, *into;  // sums
+  Sum *inner;       // per block, and core vertex: its part of T that passes the vertex, for inner vertices
+  double *between;  // per chain: distance and path count between its ends
+  int *status;      // 1: some path count outgrew float64
   i64 vertices, rows, members;
-  i64 delta;  // the width of a bucket of distances
+  double pairs, targets, origins;  // units per 1: of what pairs count, targets alone, sources alone
+  i64 delta;                       // the width of a bucket of distances
 };
 
 __device__ __forceinline__ i64 row_of_warp() { return (i64)blockIdx.x * ROW_WARPS + block_warp(); }
@@ -191,7 +205,7 @@ __device__ __forceinline__ Route route_to(int z, int i, int code, int nearby, in
 }
 
 // All that leaves at e to inner vertices of chain c. Returns what passes e.
-__device__ inline double to_chain(const Core &C, int e, int c, const int *d, const double *s, double *T) {
+__device__ inline double to_chain(const Core &C, int e, int c, const int *d, const double *s, Sum *inner) {
   const int q = 2 * c, x = C.end[q], y = C.end[q + 1], length = C.length[q];
   const int begin_x = C.begin[q], begin_y = C.begin[q + 1] + C.size[q];
   const double whole = C.taken[begin_x + C.size[q]];
@@ -205,7 +219,7 @@ __device__ inline double to_chain(const Core &C, int e, int c, const int *d, con
     const int code_x = code_of(C, p, x, d, there_d), code_y = code_of(C, p, y, d, there_d);
     const int least = min(code_x, code_y) >> 1, most = (max(code_x, code_y) + 1) >> 1;
     demand += C.sent[C.begin[p] + least];
-    atomicAdd(C.first + C.begin[p] + least, whole);
+    add_to(C.first + C.begin[p] + least, whole, C.targets);
     for (int i = least; i < most; ++i) {  // one by one
       const int at = C.begin[p] + i, nearby = C.twice[at] >> 1, farther = C.length[p] - nearby;
       const Route by_x = route_to(x, i, code_x, nearby, farther, d, s, there_d, there_s);
@@ -220,18 +234,18 @@ __device__ inline double to_chain(const Core &C, int e, int c, const int *d, con
         const double tie_x = by_x.share * by_x.paths * both, tie_y = by_y.share * by_y.paths * both;
         sent_x = C.taken[from_x] * by_x.share + middle * tie_x;
         sent_y = C.taken[from_y] * by_y.share + middle * tie_y;
-        atomicAdd(C.into + from_x + 1, alone * tie_x);
-        atomicAdd(C.into + from_y + 1, alone * tie_y);
-        atomicAdd(C.into + from_x, alone * (by_x.share - tie_x));
-        atomicAdd(C.into + from_y, alone * (by_y.share - tie_y));
+        add_to(C.into + from_x + 1, alone * tie_x, C.origins);
+        add_to(C.into + from_y + 1, alone * tie_y, C.origins);
+        add_to(C.into + from_x, alone * (by_x.share - tie_x), C.origins);
+        add_to(C.into + from_y, alone * (by_y.share - tie_y), C.origins);
       } else {
         sent_x = C.taken[from_x] * by_x.share, sent_y = C.taken[from_y] * by_y.share;
-        atomicAdd(C.into + from_x, alone * by_x.share);
-        atomicAdd(C.into + from_y, alone * by_y.share);
+        add_to(C.into + from_x, alone * by_x.share, C.origins);
+        add_to(C.into + from_y, alone * by_y.share, C.origins);
       }
-      atomicAdd(T + x, alone * sent_x);
-      atomicAdd(T + y, alone * sent_y);
-      atomicAdd(C.single + at, sent_x + sent_y);
+      add_to(inner + x, alone * sent_x, C.pairs);
+      add_to(inner + y, alone * sent_y, C.pairs);
+      add_to(C.single + at, sent_x + sent_y, C.targets);
       passes += alone * (sent_x + sent_y);
     }
   }
@@ -244,21 +258,21 @@ __device__ inline double to_chain(const Core &C, int e, int c, const int *d, con
     --from_y;
     share_x = s[x] / (s[x] + s[y]);
     middle_x = C.own_taken[from_x] * share_x, middle_y = C.own_taken[from_x] * (1.0 - share_x);
-    atomicAdd(C.into + from_x, demand * (1.0 - share_x));
-    atomicAdd(C.into + from_x + 1, demand * share_x);
-    atomicAdd(C.into + from_y, demand * share_x);
-    atomicAdd(C.into + from_y + 1, demand * (1.0 - share_x));
+    add_to(C.into + from_x, demand * (1.0 - share_x), C.origins);
+    add_to(C.into + from_x + 1, demand * share_x, C.origins);
+    add_to(C.into + from_y, demand * share_x, C.origins);
+    add_to(C.into + from_y + 1, demand * (1.0 - share_x), C.origins);
   } else {
-    atomicAdd(C.into + from_x, demand);
-    atomicAdd(C.into + from_y, demand);
+    add_to(C.into + from_x, demand, C.origins);
+    add_to(C.into + from_y, demand, C.origins);
   }
-  atomicAdd(T + x, demand * (C.taken[from_x] + middle_x));
-  atomicAdd(T + y, demand * (C.taken[from_y] + middle_y));
+  add_to(inner + x, demand * (C.taken[from_x] + middle_x), C.pairs);
+  add_to(inner + y, demand * (C.taken[from_y] + middle_y), C.pairs);
   return passes;
 }
 
 // Pairs of inner vertices of p that go around by both ends, and leave at e. Returns what passes e.
-__device__ inline double go_around(const Core &C, int p, const int *d, const double *s, double *T) {
+__device__ inline double go_around(const Core &C, int p, const int *d, const double *s, Sum *inner) {
   const int begin = C.begin[p], size = C.size[p], f = C.end[p ^ 1], other = C.begin[p ^ 1];
   const int *const twice = C.twice + begin;
   const double share = s[f] / (1.0 + s[f]);
@@ -272,14 +286,14 @@ __device__ inline double go_around(const Core &C, int p, const int *d, const dou
     double amount;
     if (low < size && twice[low] == farther) {  // one vertex is as near around as straight
       amount = C.own_taken[begin + low] * share + C.taken[rest - 1];
-      atomicAdd(C.into + rest - 1, alone * (1.0 - share));
-      atomicAdd(C.into + rest, alone * share);
+      add_to(C.into + rest - 1, alone * (1.0 - share), C.origins);
+      add_to(C.into + rest, alone * share, C.origins);
     } else {
       amount = C.taken[rest];
-      atomicAdd(C.into + rest, alone);
+      add_to(C.into + rest, alone, C.origins);
     }
-    atomicAdd(C.single + begin + i, amount);
-    atomicAdd(T + f, alone * amount);
+    add_to(C.single + begin + i, amount, C.targets);
+    add_to(inner + f, alone * amount, C.pairs);
     passes += alone * amount;
   }
   return passes;
@@ -287,44 +301,50 @@ __device__ inline double go_around(const Core &C, int p, const int *d, const dou
 
 template <class Offset>
 __global__ void __launch_bounds__(BLOCK) core_demand(Core C) {
-  const i64 row = blockIdx.x;
-  const int e = C.needed[row], component = C.component[e];
-  const int low = C.first_vertex[component], high = C.first_vertex[component + 1];
-  const int *const d = C.d + row * C.vertices;
-  const double *const s = C.s + row * C.vertices;
-  double *const T = C.T + row * C.vertices, demand = C.demand_out[e];
-  double passes = 0.0;
-  for (int z = low + threadIdx.x; z < high; z += blockDim.x) T[z] = 0.0;
-  __syncthreads();
-  for (int slot = C.at[e] + threadIdx.x; slot < C.at[e + 1]; slot += blockDim.x)
-    passes += go_around(C, C.chains[slot], d, s, T);
-  for (int c = C.first_chain[component] + threadIdx.x; c < C.first_chain[component + 1]; c += blockDim.x)
-    passes += to_chain(C, e, c, d, s, T);
-  __syncthreads();
-  for (int z = low + threadIdx.x; z < high; z += blockDim.x) {
-    const double inner = z == e ? 0.0 : T[z], amount = C.demand_in[z];
-    double leave = 0.0;  // from inner vertices of chains, to z itself
-    for (int slot = C.at[e]; slot < C.at[e + 1]; ++slot) {
-      const int p = C.chains[slot], begin = C.begin[p];
-      const i64 there = C.place[C.end[p ^ 1]] * C.vertices;
-      const int h = C.length[p] + C.d[there + z] - d[z], at = begin + nearer(C, p, h);
-      leave += C.sent[at];
-      if (C.twice[at] == h) {
-        const double share = s[z] / (s[z] + C.s[there + z]);
-        leave += C.own_sent[at] * share;
-        atomicAdd(C.first + at, amount * (1.0 - share));
-        atomicAdd(C.first + at + 1, amount * share);
-      } else {
-        atomicAdd(C.first + at, amount);
+  Sum *const inner = C.inner + (i64)blockIdx.x * C.vertices;
+  for (i64 row = blockIdx.x; row < C.members; row += gridDim.x) {
+    const int e = C.needed[row], component = C.component[e];
+    const int low = C.first_vertex[component], high = C.first_vertex[component + 1];
+    const int *const d = C.d + row * C.vertices;
+    const double *const s = C.s + row * C.vertices;
+    double *const T = C.T + row * C.vertices, demand = C.demand_out[e];
+    double passes = 0.0;
+    for (int z = low + threadIdx.x; z < high; z += blockDim.x) inner[z] = {0, 0};
+    __syncthreads();
+    for (int slot = C.at[e] + threadIdx.x; slot < C.at[e + 1]; slot += blockDim.x)
+      passes += go_around(C, C.chains[slot], d, s, inner);
+    for (int c = C.first_chain[component] + threadIdx.x; c < C.first_chain[component + 1]; c += blockDim.x)
+      passes += to_chain(C, e, c, d, s, inner);
+    __syncthreads();
+    for (int z = low + threadIdx.x; z < high; z += blockDim.x) {
+      const double amount = C.demand_in[z];
+      double through = 0.0, leave = 0.0;  // to inner vertices by z; from inner vertices to z itself
+      for (int slot = C.at[e]; slot < C.at[e + 1]; ++slot) {
+        const int p = C.chains[slot], begin = C.begin[p];
+        const i64 there = C.place[C.end[p ^ 1]] * C.vertices;
+        const int h = C.length[p] + C.d[there + z] - d[z], at = begin + nearer(C, p, h);
+        leave += C.sent[at];
+        if (C.twice[at] == h) {
+          const double share = s[z] / (s[z] + C.s[there + z]);
+          leave += C.own_sent[at] * share;
+          add_to(C.first + at, amount * (1.0 - share), C.targets);
+          add_to(C.first + at + 1, amount * share, C.targets);
+        } else {
+          add_to(C.first + at, amount, C.targets);
+        }
       }
+      if (z != e) {
+        const Sum sum = inner[z];
+        through = ((double)(i64)sum.high + (double)sum.low * 0x1p-30) / C.pairs;
+        add_to(C.V + z, through, C.pairs);
+        passes += leave * amount;
+      }
+      T[z] = through + (demand + leave) * amount;
     }
-    if (z == e) leave = 0.0;
-    if (inner > 0.0) atomicAdd(C.V + z, inner);
-    T[z] = inner + (demand + leave) * amount;
-    passes += leave * amount;
+    passes = warp_sum(passes);
+    if (lane() == 0) add_to(C.V + e, passes, C.pairs);
+    __syncthreads();
   }
-  passes = warp_sum(passes);
-  if (lane() == 0) atomicAdd(C.V + e, passes);
 }
 
 template <class Offset>
@@ -344,11 +364,11 @@ __global__ void __launch_bounds__(ROW_WARPS *WARP) core_backward(Core C) {
         if (here + C.lengths[j] != d[w]) continue;
         const double part = C.counts[j] * T[w];
         share += part;
-        if (part > 0.0) atomicAdd(C.flow + j, s[v] * part);
+        if (part > 0.0) add_to(C.flow + j, s[v] * part, C.pairs);
       }
       if (wave == 1) continue;
       const double delta = share * s[v];
-      if (delta > 0.0) atomicAdd(C.V + v, delta);
+      if (delta > 0.0) add_to(C.V + v, delta, C.pairs);
       T[v] = (T[v] + delta) / s[v];
     }
     __syncwarp();
