@@ -11,6 +11,7 @@ import numpy as np
 from hopwave.engines.cpu.betweenness import core_rows, core_run
 from hopwave.engines.cuda import nvrtc
 from hopwave.engines.cuda.betweenness.run import machine
+from hopwave.engines.cuda.buffers import free_memory
 from hopwave.engines.cuda.errors import LESS_MEMORY, explained
 from hopwave.engines.cuda.launch import BLOCK, WARP, expression, kernels
 from hopwave.engines.cuda.records import filled, record
@@ -22,14 +23,14 @@ DELTA = 2.0  # the width of a bucket of distances, in mean lengths of the core's
 MOST_ROWS = 1 << 14  # of a batch: more do not keep the GPU busier
 DEMAND_BLOCKS = 8  # per multiprocessor, of the kernel that adds up demand
 ROW_BYTES = 28  # per core vertex and row: d, s, T, queue, begins
-NUMBERS = "indptr heads lengths component first_vertex first_chain at chains end begin size length twice table "
+NUMBERS = "indptr component first_vertex first_chain at chains end begin size length twice table "
 NUMBERS = (NUMBERS + "table_begin table_shift").split()
 AMOUNTS = ["counts", "sent", "taken", "own_sent", "own_taken", "demand_out", "demand_in"]
 SUMS = ["V", "flow", "first", "single", "into"]
 
 CORE = record(
     HEADER, "Core",
-    "ptr indptr heads lengths counts component first_vertex first_chain at chains end begin size length twice sent "
+    "ptr indptr arcs counts component first_vertex first_chain at chains end begin size length twice sent "
     "taken own_sent own_taken table table_begin table_shift demand_out demand_in needed place d s T queue begins V "
     "flow first single into inner between status",
     "i64 vertices rows members",
@@ -64,8 +65,8 @@ class CoreRun(core_run.CoreRun):
         self.total = np.zeros(2 * self._parts[-2] + inside, np.uint64)
 
     def batch_size(self):
-        """Core vertices of a batch: a quarter of the memory is enough, with the ends of chains around them."""
-        return max(1, min(MOST_ROWS, machine().memory // (8 * ROW_BYTES * max(self.K, 1))))
+        """Core vertices of a batch: a third of the memory is for their rows."""
+        return max(1, min(MOST_ROWS, min(machine().memory // 3, free_memory() // 2) // (ROW_BYTES * self.K)))
 
     @property
     def sums(self):
@@ -84,6 +85,7 @@ class CoreRun(core_run.CoreRun):
             core |= {name: cupy.asarray(getattr(self._C, name)) for name in AMOUNTS}
             sums, ends = cupy.asarray(counted), [0, *(2 * part for part in self._parts)]
             core |= {name: sums[begin:] for name, begin in zip(SUMS, ends, strict=False)}
+            core["arcs"] = cupy.asarray(np.stack([self._C.heads, self._C.lengths], axis=1))
             core |= {"between": cupy.zeros((self.chains, 2)), "status": cupy.zeros(1, np.int32)}
             grid, shape = min(self.size, DEMAND_BLOCKS * machine().multiprocessors), (self._wide, self.K)
             core |= {name: cupy.empty(shape, np.int32) for name in ("d", "queue")}
@@ -120,7 +122,7 @@ class CoreRun(core_run.CoreRun):
 
 
 def units_of(demand, label):
-    """Units per 1, powers of 2, of what pairs count, and targets and sources alone: a sum has less than 2^60 of them."""
+    """Units per 1, powers of 2, of what pairs count, and targets and sources alone: no sum has 2^60 of them."""
     most = [np.bincount(label, column).max(initial=0.0) for column in demand.T]
     most = np.array([most[0] * most[1], most[1], most[0]])
     with np.errstate(divide="ignore", over="ignore"):

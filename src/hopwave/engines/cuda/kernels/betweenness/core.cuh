@@ -32,7 +32,8 @@ __device__ __forceinline__ void add_to(Sum *sum, double x, double scale) {
 }
 
 struct Core {
-  const int *indptr, *heads, *lengths;  // arcs of the core
+  const int *indptr;
+  const int2 *arcs;  // of the core: head and length
   const double *counts;
   const int *component, *first_vertex, *first_chain;
   const int *at, *chains;  // chains p that begin at a vertex
@@ -76,8 +77,9 @@ __device__ inline void find_distances(const Core &C, int e, int low, int high, i
         __syncwarp();  // whoever lowers d[v] from now on puts v into a list again
         if (mine)
           for (int j = C.indptr[v]; j < C.indptr[v + 1]; ++j) {
-            const int w = C.heads[j], there = here + C.lengths[j];
-            if (there >= atomicMin(d + w, there)) continue;
+            const int2 arc = C.arcs[j];
+            const int w = arc.x, there = here + arc.y;
+            if (there >= d[w] || there >= atomicMin(d + w, there)) continue;
             const int mark = there < limit ? NEAR : WAITS;
             if (atomicOr(marks + w, mark) & mark) continue;
             (mark == NEAR ? next : far)[atomicAdd(tails + (mark == NEAR ? 0 : 1), 1)] = w;
@@ -142,7 +144,7 @@ __global__ void __launch_bounds__(ROW_WARPS *WARP) core_forward(Core C) {
   __syncwarp();
   for (int v = low + lane(); v < high; v += WARP) {
     int before = 0;
-    for (int j = C.indptr[v]; j < C.indptr[v + 1]; ++j) before += d[C.heads[j]] + C.lengths[j] == d[v];
+    for (int j = C.indptr[v]; j < C.indptr[v + 1]; ++j) before += d[C.arcs[j].x] + C.arcs[j].y == d[v];
     unready[v] = before;
   }
   if (lane() == 0) queue[0] = e;
@@ -156,10 +158,11 @@ __global__ void __launch_bounds__(ROW_WARPS *WARP) core_forward(Core C) {
       const int v = queue[i], here = d[v];
       double paths = v == e ? 1.0 : 0.0;
       for (int j = C.indptr[v]; j < C.indptr[v + 1]; ++j) {
-        const int w = C.heads[j], there = d[w], length = C.lengths[j];
-        if (there + length == here) {
+        const int2 arc = C.arcs[j];
+        const int w = arc.x, there = d[w];
+        if (there + arc.y == here) {
           paths += s[w] * C.counts[j];
-        } else if (here + length == there) {
+        } else if (here + arc.y == there) {
           if (atomicSub(unready + w, 1) == 1) queue[atomicAdd(tails, 1)] = w;
         }
       }
@@ -360,8 +363,9 @@ __global__ void __launch_bounds__(ROW_WARPS *WARP) core_backward(Core C) {
       const int v = queue[i], here = d[v];
       double share = 0.0;
       for (int j = C.indptr[v]; j < C.indptr[v + 1]; ++j) {
-        const int w = C.heads[j];
-        if (here + C.lengths[j] != d[w]) continue;
+        const int2 arc = C.arcs[j];
+        const int w = arc.x;
+        if (here + arc.y != d[w]) continue;
         const double part = C.counts[j] * T[w];
         share += part;
         if (part > 0.0) add_to(C.flow + j, s[v] * part, C.pairs);
