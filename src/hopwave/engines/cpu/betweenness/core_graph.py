@@ -235,16 +235,17 @@ def arcs_of(K: int, x: Any, y: Any, length: Any) -> tuple[Any, Any, Any, Any, tu
     chain, which is −1 if a shorter one exists.
     """
     low, high = np.minimum(x, y), np.maximum(x, y)
-    order = np.lexsort((length, high, low))
+    pair = low * np.int64(K) + high
+    order = np.lexsort((length, pair))
     first = np.ones(len(order), bool)
-    first[1:] = (low[order[1:]] != low[order[:-1]]) | (high[order[1:]] != high[order[:-1]])
+    first[1:] = pair[order[1:]] != pair[order[:-1]]
     group = np.cumsum(first) - 1
     best = length[order][first]
     tight = length[order] == best[group]
     count = np.bincount(group[tight], minlength=len(best)).astype(np.float64)
     low, high = low[order][first], high[order][first]
     tails, heads = np.concatenate([low, high]), np.concatenate([high, low])
-    rows = np.lexsort((heads, tails))
+    rows = np.argsort(tails * np.int64(K) + heads)
     indptr = np.concatenate([[0], np.cumsum(np.bincount(tails, minlength=K))])
     place = np.empty(len(rows), np.int64)
     place[rows] = np.arange(len(rows))

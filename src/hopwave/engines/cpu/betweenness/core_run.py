@@ -103,7 +103,8 @@ class CoreRun:
         self._found = found = cores.Chains(*cores.walk_chains(graph.indptr, graph.indices, lengths, is_core))
         self._graph, self._demand, self._threads, self.chains = graph, demand, threads, len(found.size)
         self._kept = np.flatnonzero(is_core)
-        arcs = self._arcs(self._kept)
+        self._kept = self._kept[np.argsort(label[self._kept], kind="stable")]
+        self._rough = arcs = self._arcs(self._kept)
         self.K, self.arcs, self.longest = len(self._kept), len(arcs[1]), int(arcs[2].max(initial=1))
         self._shift = max(int(arcs[2].min(initial=1)).bit_length() - 1, 0)
         label_of = label[self._kept]
@@ -144,10 +145,8 @@ class CoreRun:
         """The arrays of the run; only now, as they are not needed to know how much work it is."""
         found, graph, K, C = self._found, self._graph, self.K, self.chains
         self.size = self.batch_size()
-        kept = self._kept[np.argsort(self.label[self._kept], kind="stable")]
-        rough = self._arcs(kept)
-        order, first = cores.grow_batches(rough[0], rough[1], self.size)
-        self.core = kept = kept[order]
+        order, first = cores.grow_batches(self._rough[0], self._rough[1], self.size)
+        self.core = kept = self._kept[order]
         indptr, heads, lengths, counts, self._pairs = self._arcs(kept)
         number = np.full(graph.n, -1, np.int64)
         number[kept] = np.arange(K)
