@@ -52,8 +52,7 @@ class Outcome:
 ORDER = (
     Benchmark("cpu.first_minute", "bfs --runs 1"),
     Benchmark("cpu.baseline", "--scale 12 --rounds 1"),
-    Benchmark("graphs.beside_scipy", "--edges 500000 --vertices 50000 --rounds 2"),
-    Benchmark("graphs.reading", "--edges 200000 --repeats 2"),
+    Benchmark("graphs.building", "--scale 14 --edge-factor 8 --publish", whole="--scale 20 --edge-factor 16 --publish"),
     Benchmark("graphs.files", "--scale 14 --rounds 1"),
     Benchmark("cpu.search", "smallworld --sources 4"),
     Benchmark("cpu.betweenness", "smallworld --sources 4"),

@@ -29,7 +29,7 @@ def _line(n: int) -> Pairs:
 
 
 def _hub(leaves: int) -> Pairs:
-    """A path 0 - 1 to a hub with more neighbours than a block has threads; an edge joins two of them."""
+    """A path 0 - 1 to a hub with more neighbours than a block has threads; an edge joins two of the neighbours."""
     hub = 2
     return [(0, 1), (1, hub), *((hub, hub + 1 + leaf) for leaf in range(leaves)), (hub + 1, hub + leaves)]
 

@@ -1,6 +1,6 @@
 """The six kernels of the GAP benchmark beside GAPBS's own programs: same machine, graphs, sources, weights and threads.
 
-    python -m benchmarks.cpu.gap_kernels PROGRAMS [--threads 16] [--graphs kron20 …] [--folder FOLDER]
+    python -m benchmarks.cpu.gap_kernels PROGRAMS [--threads 16] [--graphs kron20 …] [--sources 4 …] [--folder FOLDER]
                                          [--name cpu-gap-kernels-16]
 
 PROGRAMS is a folder with GAPBS's programs as its Makefile builds them; they read the graphs as `.sg` and `.wsg` files,
@@ -29,11 +29,12 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse import csgraph
 
-from benchmarks.cpu.gapbs import ALL, SMALL_WORLD
-from benchmarks.setting import giant_sources, hw, publish, timed
+from benchmarks.setting import GRAPHS, generate, giant_sources, hw, publish, timed
 
+SMALL_WORLD = "smallworld17"
+ALL = GRAPHS | {SMALL_WORLD: lambda: generate.smallworld(1 << 17, 10, 0.1, seed=1)}
 NAMES = [SMALL_WORLD, "delaunay18", "grid1000", "kron20", "uniform20"]
-AIMS = {"bfs": 0.5, "bc, 4 sources": 0.25, "sssp": 0.7, "PageRank": 0.8, "components": 0.7, "triangles": 0.5}
+AIMS = {"bfs": 0.5, "bc": 0.25, "sssp": 0.7, "PageRank": 0.8, "components": 0.7, "triangles": 0.5}
 ROUNDS, TURNS, SEARCHED, WIDTHS = 5, 2, 2, (2, 16, 64)
 LARGE = 1 << 24  # arcs from which on triangles are counted once a turn
 TITLE = "The six kernels of the GAP benchmark beside GAPBS, on the CPU"
@@ -41,42 +42,6 @@ NOTE = """\
 Wall time of the public call, warm, beside the time that GAPBS's program prints for its kernel; the best of some rounds
 each, in turns. Below the aim, hopwave is ahead by more than was asked.
 """
-NOTES = {
-    "cpu-gap-kernels-16": f"""\
-{NOTE}
-One run on the 16 cores of the H200's host, while other jobs used the GPU. About the misses, from logs of every job, an
-hour earlier on the same kind of machine: when it was opened, when the leader was done, when the last helper was. Since
-then components have fewer blocks, hubs are dealt out one by one in shortest paths, and buckets of graphs without hubs
-are wider; these were not logged again. Between two visits ratios differ by up to 0.2. "By inference" marks what was not
-measured by itself.
-
-- PageRank of the grid: nine rounds of 0.75 ms are 6.7 of 7.3 ms, 3 ns per arc and thread; waiting is 0.08 ms, Python
-  0.26. A loop for rows without weights alone took 0.94 to 1.0 of the time on an Arm core, and was left out.
-- Components of Delaunay 18: 1.66 of 2.3 ms are links along second arcs, 100 ns per vertex and thread, though one core
-  alone takes 35 to 50 on Arm: by inference, cores take the lines of `parent` from each other. Kron 20: links 1.6 of 4.8
-  ms, the arcs outside of the largest tree 1.1, numbering 1.2, all threads at work throughout. Joining trees inside
-  blocks first was tried: twice the time on the grid on one core.
-- Triangles: small world 1.07 of 1.2 ms and Delaunay 18 1.9 of 2.2 are the walk along rows itself, 0.04 and 0.14 are
-  waiting, 0.1 Python; 0.63 of 0.69 on the grid.
-- sssp of the small world: 16 rounds take 3.5 of 4.3 ms, 43 ns per arc and thread, and 1.05 arcs are followed per arc;
-  waiting is 0.14 ms, the leader alone 0.2, Python 0.33. By inference, distances that other threads have just written.
-  Wider or narrower buckets: 4.6 to 5.4 ms. Delaunay 18: 75 rounds of 0.09 ms and 1.2 ms of waiting, of 8.7; half the
-  width 9.8 beside 10.2. Kron 20, before hubs were dealt out: 5.2 of 39.6 ms the leader alone, 4.4 waiting, most of it
-  for one block of hubs. Uniform 20: 47 ms, and 38 with four times the width, which it has now. Tried on Arm cores and
-  left out: blocks of 16 entries instead of 64, and distances of neighbours fetched ahead.
-- bfs: of 0.59 ms of the small world, 0.13 are Python, 0.24 four pushes, 0.13 three pulls. Delaunay 18: 185 levels of 12
-  µs and 2.8 of waiting. The grid: 1,585 levels of 5.7 µs, 3.2 of waiting and 0.7 between two.
-- bc: on one thread, before and after the jobs, are 0.6 of 5.0 ms of the small world and 2.5 of 17.3 of Delaunay 18; the
-  grid has a thread per source and no jobs.
-- A search of kron 16 was not logged; Python around one takes 0.1 to 0.2 ms on this machine, as much as such a search.
-
-Other questions on kron 18, 16 threads, ms (aim), in the same run: core_numbers 46 (40), is_bipartite 7.2 (2), hits 208
-(60), validate 24 (15), shortest_path along weights 10.4 (3), sssp_many of 16 sources 101 (60),
-bfs_many of 64 69 (25). An hour earlier, beside more jobs: edge betweenness of 16 sources 137 (60), label_propagation
-131 (100), triangles of each vertex 266 (100), maximal_independent_set 19 (20), subgraph 10 (20), to_undirected 51 (15),
-generate.kronecker 200 (40), eigenvector of Delaunay 18 3.2 at tol = 1e-4 and 112 at 1e-6 (30). No profile of these.
-""",
-}
 
 
 def trials(folder: Path, threads: int, program: str, *options: object) -> float:
@@ -153,11 +118,13 @@ def are_distances(graph: hw.Graph, source: int, d: Any) -> bool:
     return bool(d[source] == 0 and (through >= d[head]).all() and np.array_equal(reached, d < np.inf))
 
 
-def measure(name: str, threads: int, programs: Path, folder: Path) -> Iterator[tuple[str, float, float]]:
-    """(kernel, hopwave's time, GAPBS's time) for every kernel."""
+def measure(
+    name: str, threads: int, sizes: list[int], programs: Path, folder: Path
+) -> Iterator[tuple[str, float, float]]:
+    """(kernel, hopwave's time, GAPBS's time) for every kernel; betweenness from each number of sources in `sizes`."""
     graph, weighted = load(name, folder)
     file, lengths = folder / f"{name}.sg", folder / f"{name}.wsg"
-    gap, sources = partial(trials, programs, threads), giant_sources(graph, 4)
+    gap, sources = partial(trials, programs, threads), giant_sources(graph, max([SEARCHED, *sizes]))
     few = sources[:SEARCHED]
     A = sp.csr_matrix((np.ones(graph.m, np.int8), graph.indices, graph.indptr), shape=(graph.n, graph.n))
 
@@ -197,11 +164,13 @@ def measure(name: str, threads: int, programs: Path, folder: Path) -> Iterator[t
     searches = (partial(hw.bfs, graph, s, device="cpu") for s in few)
     yield "bfs", *in_turns(ours_ms(*searches, rounds=2 * ROUNDS), ways)
 
-    run = partial(hw.betweenness_centrality, graph, sources=sources, progress=False, device="cpu")
     alone = hw.betweenness_centrality(graph, sources=sources[:1], normalized=False, progress=False, device="cpu").scores
     inner = float((hops[hops < np.inf] - 1).sum() + 1)  # every shortest path has that many vertices between its ends
     check(name, bool(np.isclose(alone.sum() * 2, inner)), "dependencies")
-    yield "bc, 4 sources", *in_turns(ours_ms(run, rounds=3), [partial(gap, "bc", "-f", file, "-n", 3, "-i", 4)])
+    for k in sizes:
+        run = partial(hw.betweenness_centrality, graph, sources=sources[:k], progress=False, device="cpu")
+        theirs = [partial(gap, "bc", "-f", file, "-n", 3, "-i", k)]
+        yield f"bc, {k} sources", *in_turns(ours_ms(run, rounds=3), theirs)
 
 
 def main() -> None:
@@ -209,6 +178,7 @@ def main() -> None:
     parser.add_argument("programs", type=Path)
     parser.add_argument("--threads", type=int, default=16)
     parser.add_argument("--graphs", nargs="*", default=NAMES)
+    parser.add_argument("--sources", type=int, nargs="*", default=[4])
     parser.add_argument("--folder", type=Path)
     parser.add_argument("--name", default="cpu-gap-kernels-16")
     options = parser.parse_args()
@@ -216,14 +186,13 @@ def main() -> None:
     rows = []
     with tempfile.TemporaryDirectory() as temporary:
         for name in options.graphs:
-            for kernel, ours, theirs in measure(
-                name, options.threads, options.programs, options.folder or Path(temporary)
-            ):
+            given = options.threads, options.sources, options.programs, options.folder or Path(temporary)
+            for kernel, ours, theirs in measure(name, *given):
                 row = {"graph": name, "kernel": kernel, "threads": options.threads, "hopwave ms": ours}
-                row |= {"GAPBS ms": theirs, "hopwave / GAPBS": ours / theirs, "aim": AIMS[kernel]}
+                row |= {"GAPBS ms": theirs, "hopwave / GAPBS": ours / theirs, "aim": AIMS[kernel.partition(",")[0]]}
                 print(row, flush=True)
                 rows.append(row)
-    publish(options.name, TITLE, rows, NOTES.get(options.name, NOTE))
+    publish(options.name, TITLE, rows, NOTE)
 
 
 if __name__ == "__main__":

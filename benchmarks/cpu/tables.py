@@ -1,18 +1,22 @@
 """Tables of distances and accessibility of roads: one run with SciPy, igraph, NetworKit and pandana, and a GPU's times.
 
-    python -m benchmarks.cpu.tables [--data ../shared/data] [--size 1000] [--device cuda] [--name tables] [--note "…"]
+    python -m benchmarks.cpu.tables [--size 1000] [--pandana] [--note "…"]
+    python -m benchmarks.cpu.tables --device cuda --name tables-h200 --beside tables
 
 Weights are n/7 for n from 1 to 999, the same in every run. The limit of accessibility holds about a tenth of the
-vertices. Times of all vertices are extrapolated from some of them where a star says so; what a library prepares is
-counted, once. SciPy, igraph and NetworKit have no sums: the rows are of distances within the limit (SciPy), or of all
-distances (igraph, NetworKit), which NumPy adds up. pandana runs on the smaller graph with --pandana. Of igraph,
-NetworKit and pandana, those that are not installed are left out. Distances are compared with SciPy's to the last bit,
-and sums with those over them, before anything is published.
+vertices. Times of all vertices are extrapolated from some of them where a star says so; what a library prepares from
+arrays of edges is counted, once, but for SciPy's matrix. SciPy, igraph and NetworKit have no sums: the rows are of
+distances within the limit (SciPy), or of all distances (igraph, NetworKit), which NumPy adds up. pandana runs on the
+smaller graph with --pandana. Of igraph, NetworKit and pandana, those that are not installed are left out; --beside adds
+their times of another page, which are of another machine. Distances are compared with SciPy's to the last bit, and sums
+with those over them, before anything is published.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import os
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -20,8 +24,10 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.setting import DATA, gpu, hw, publish, real_graphs, timed
+from benchmarks.setting import DATA, ROOT, gpu, hw, publish, real_graphs, timed
 
+CORES = len(os.sched_getaffinity(0))
+ALL, TWO = f"{CORES} cores s", "2 threads s *"
 SAMPLE = 20  # sources of SciPy, igraph and NetworKit
 LARGE = 20_000  # rows and columns of the table that is made on a GPU alone
 
@@ -102,23 +108,31 @@ def measured(name: str, graph: hw.Graph, size: int, device: str, reached_from: i
     limited, within = peers.scipy(limit)
     share = np.isfinite(within).mean()
 
-    def ours(ask: Callable[..., Any], some: Any, right: Any, places: set[str], rounds: int = 2) -> dict[str, float]:
-        """Seconds on each device, after a call that compiles; the first rows must be right."""
-        found = {}
-        for place in places:
-            ask(some[:2], place)
-            seconds, answer = timed(lambda place=place: ask(some, place), rounds)
-            if right is not None and not (answer[:SAMPLE] == right).all():
-                raise SystemExit(f"{name}: {place} has other numbers than SciPy")
-            found[place] = seconds
+    def ours(ask: Callable[..., Any], some: Any, right: Any, place: str, rounds: int = 1, threads: Any = None) -> float:
+        """Seconds from the arrays of edges to the answer, after a call that compiles; the first rows must be right."""
+        arcs = graph.edges()
+
+        def asked(some: Any) -> Any:
+            return ask(hw.Graph.from_edges(arcs.source, arcs.target, n, weights=arcs.weights), some, place, threads)
+
+        asked(some[:2])
+        seconds, answer = timed(lambda: asked(some), rounds)
+        if right is not None and not (answer[:SAMPLE] == right).all():
+            raise SystemExit(f"{name}: {place} has other numbers than SciPy")
+        return seconds
+
+    def on_cores(ask: Callable[..., Any], some: Any, right: Any, count: int) -> dict[str, float]:
+        """Seconds of `count` sources by all cores and, where there are more than two, by two threads from a few."""
+        found = {ALL: ours(ask, some, right, "cpu") / len(some) * count}
+        if CORES > 2:
+            few = some[:200]
+            found[TWO] = ours(ask, few, right, "cpu", 1, 2) / len(few) * count
         return found
 
-    def add(question: str, found: dict[str, float], scipys: Any, others: dict[str, Any]) -> None:
-        cores = found.get("cpu")
+    def add(question: str, found: dict[str, float], scipys: float | None, others: dict[str, Any]) -> None:
         row = {"graph": f"{name} ({n:,} vertices)", "question": question}
-        row |= {"GPU s": found["cuda"]} if device == "cuda" else {}
-        row |= {"cores s": cores, "SciPy s *": scipys, **others}
-        row |= {"cores, times SciPy": cores and scipys and scipys / cores}
+        row |= {key: found.get(key) for key in ("GPU s", ALL, TWO) if key in found or device == "cuda"}
+        row |= {"SciPy s *": scipys, "cores, times SciPy": scipys and scipys / found[ALL], **others}
         rows.append(row)
         print(row, flush=True)
 
@@ -128,32 +142,46 @@ def measured(name: str, graph: hw.Graph, size: int, device: str, reached_from: i
         made |= {"NetworKit s *": networkits and networkits[0] + count * networkits[1], "pandana s": pandanas}
         return {key: made[key] for key in made if made[key] is not None or device == "cpu"}
 
-    def table(some: Any, place: str) -> Any:
-        return hw.distance_table(graph, some, targets, device=place, progress=False).values
+    def table(graph: hw.Graph, some: Any, place: str, threads: Any) -> Any:
+        return hw.distance_table(graph, some, targets, device=place, progress=False, threads=threads).values
 
-    def reach(some: Any, place: str) -> Any:
-        return hw.accessibility(graph, values, limit, sources=some, device=place, progress=False).sums[:, 0, 0]
+    def reach(graph: hw.Graph, some: Any, place: str, threads: Any) -> Any:
+        found = hw.accessibility(graph, values, limit, sources=some, device=place, progress=False, threads=threads)
+        return found.sums[:, 0, 0]
 
-    found = ours(table, sources, all_rows[:, targets], {"cpu", device})
+    right = all_rows[:, targets]
+    found = on_cores(table, sources, right, size)
+    if device == "cuda":
+        found["GPU s"] = ours(table, sources, right, "cuda", 3)
     add(f"table, {size:,} × {size:,}", found, per_source * size, of_peers(size, targets, None))
 
     some = rng.choice(n, min(n, reached_from), replace=False)
     some[:SAMPLE] = peers.some
     right = np.where(np.isfinite(within), values, 0.0).sum(1)
-    found = {"cpu": ours(reach, some, right, {"cpu"}, 1)["cpu"] / len(some) * n}
+    found = on_cores(reach, some, right, n)
     if device == "cuda":
-        ours(reach, some, right, {"cuda"}, 1)
-        found |= ours(reach, np.arange(n), None, {"cuda"})
-    star = "" if len(some) == n else " \\*" if device == "cpu" else f" (cores: from {len(some):,} \\*)"
+        found["GPU s"] = ours(reach, np.concatenate([peers.some, np.arange(SAMPLE, n)]), right, "cuda", 2)
+    star = "" if len(some) == n else f" (cores: from {len(some):,} \\*)"
     about = f"accessibility of all vertices{star}, {share:.0%} of them within the limit"
     pandanas = peers.pandana(values, limit) if pandana and n < 200_000 else None
     add(about, found, limited * n, of_peers(n, None, pandanas))
 
     if device == "cuda" and n > 200_000:
         sources, targets = rng.integers(0, n, LARGE), rng.permutation(n)[:LARGE]
-        seconds = {"cuda": timed(lambda: table(sources, "cuda"), 3)[0]}
-        add(f"table, {LARGE:,} × {LARGE:,}, to the host", seconds, None, of_peers(0, targets, None))
+        right = peers.scipy()[1][:, targets]
+        sources[:SAMPLE] = peers.some
+        seconds = {"GPU s": ours(table, sources, right, "cuda", 3)}
+        add(f"table, {LARGE:,} × {LARGE:,}, to the host", seconds, None, {})
     return rows
+
+
+def beside(name: str, rows: list[Any]) -> list[dict[str, Any]]:
+    """For each row the times of igraph, NetworKit and pandana on the same question, from the newest run of a page."""
+    lines = (ROOT / "benchmarks" / "results" / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+    theirs = {(row["graph"], row["question"][:12]): row for row in json.loads(lines[-1])["rows"]}  # "table, 1,000"
+    found = [theirs.get((row["graph"], row["question"][:12]), {}) for row in rows]
+    keys = ("igraph s *", "NetworKit s *", "pandana s")
+    return [{f"{key}, on the machine of {name}.md": row.get(key) for key in keys} for row in found]
 
 
 def main() -> None:
@@ -163,6 +191,7 @@ def main() -> None:
     parser.add_argument("--reach", type=int, default=10_000, help="vertices whose sums are timed on the CPU")
     parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"), help="cuda: a GPU beside the CPU")
     parser.add_argument("--pandana", action="store_true", help="also measure pandana")
+    parser.add_argument("--beside", help="a page of another machine, for the times of libraries that are missing here")
     parser.add_argument("--name", default="tables", help="the page of benchmarks/results")
     parser.add_argument("--note", default="", help="a sentence for the page, such as what else the machine did")
     options = parser.parse_args()
@@ -174,8 +203,13 @@ def main() -> None:
         for name, graph in graphs.items()
         for row in measured(name, with_lengths(graph), options.size, options.device, options.reach, options.pandana)
     ]
+    if options.beside:
+        rows = [row | theirs for row, theirs in zip(rows, beside(options.beside, rows), strict=True)]
     note = f"{options.note} \\* extrapolated from some sources. With preparation.".strip()
-    publish(options.name, "Tables of distances and accessibility", rows, note, gpu(options.device))
+    title = "Tables of distances and accessibility" + (
+        f" on one GPU and {CORES} cores" if options.device == "cuda" else ""
+    )
+    publish(options.name, title, rows, note, gpu(options.device))
 
 
 if __name__ == "__main__":

@@ -1,18 +1,21 @@
 """Kronecker graphs too large to sort: drawn, built and searched on the GPU, with 64-bit offsets if needed.
 
-    PYTHONPATH=src python -m benchmarks.gpu.scale --scale 26 28 29 [--sources 8] [--rows plain compressed bus]
+    PYTHONPATH=src python -m benchmarks.gpu.scale --scale 26 28 29 [--sources 8] [--rows plain compressed bus cpu]
 
 The graph is the one that `hopwave graph500` builds (engines/cuda/kronecker.py), with loops and repeats. Every search
 is validated on the GPU by Graph500's five rules; then distances alone are timed, and distances with predecessors. A
 time is the GPU's, until the answers are stored by vertex id. Across the bus, rows are compressed, and the GPU's memory
-holds as many of their bytes as a quarter of the plain rows has. Rows are appended to what the page has.
+holds as many of their bytes as a quarter of the plain rows has. `cpu`: the CPU engine on the plain rows, in the same
+order, in the host's memory; its time is the host's. Rows are appended to what the page has.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,14 +32,14 @@ from hopwave.engines.cuda.search.numbered import NumberedWorkspace
 from hopwave.graph500.on_cuda import broken_rules
 from hopwave.planning.jobs import SearchJob
 
-ROWS = ("plain", "compressed", "bus")
+ROWS = ("plain", "compressed", "bus", "cpu")
 
 
 def build(scale: int, edge_factor: int, kind: str) -> tuple[Any, float]:
     """The graph on the GPU, and the seconds that it took to build."""
     quarter = 2 * edge_factor << scale if kind == "bus" else None  # bytes: a plain arc has four
     began = time.perf_counter()
-    rows = Rows(scale, edge_factor, seed=1, compressed=kind != "plain", memory_limit=quarter)
+    rows = Rows(scale, edge_factor, seed=1, compressed=kind in ("compressed", "bus"), memory_limit=quarter)
     built = time.perf_counter() - began
     rows.check()
     cp.get_default_memory_pool().free_all_blocks()
@@ -64,6 +67,13 @@ def milliseconds(search: Any, sources: list[int]) -> list[float]:
     return medians
 
 
+def drawn(loaded: Any, count: int) -> list[int]:
+    """That many vertices with arcs, the same for every kind of rows."""
+    candidates = cp.flatnonzero(loaded.degrees[loaded.numbering.numbers[: 1 << 20]] > 0).get()
+    found: list[int] = np.random.default_rng(7).choice(candidates, count, replace=False).tolist()
+    return found
+
+
 def measure(scale: int, edge_factor: int, count: int, kind: str, most_seconds: float = 1e9) -> dict[str, Any]:
     """One row of the page. Validates `count` searches, or as many as that many seconds allow."""
     loaded, built = build(scale, edge_factor, kind)
@@ -72,8 +82,7 @@ def measure(scale: int, edge_factor: int, count: int, kind: str, most_seconds: f
     )
     searches = NumberedWorkspace(loaded)
     plan = hw.plan("hopwave-gpu")
-    candidates = cp.flatnonzero(loaded.degrees[loaded.numbering.numbers[: 1 << 20]] > 0).get()
-    sources = np.random.default_rng(7).choice(candidates, count, replace=False).tolist()
+    sources = drawn(loaded, count)
     distance, parent = cp.empty(loaded.vertices, np.int32), cp.empty(loaded.vertices, np.int32)
     arcs, began = [], time.perf_counter()
     for source in sources:
@@ -101,6 +110,50 @@ def measure(scale: int, edge_factor: int, count: int, kind: str, most_seconds: f
         "with predecessors ms": float(np.median(both)),
         "GTEPS (arcs of the reached part)": float(np.median(arcs)) / float(np.median(ms)) / 1e6,
         "Graph500 GTEPS": 1e-6 / float(np.mean([2 * each / one for each, one in zip(both, arcs, strict=False)])),
+        "searches verified": len(arcs),
+    }
+    print(row, flush=True)
+    return row
+
+
+def on_cpu(scale: int, edge_factor: int, count: int) -> dict[str, Any]:
+    """The row of the CPU engine: its distances are compared with the GPU's."""
+    loaded, _ = build(scale, edge_factor, "plain")
+    began = time.perf_counter()
+    rows = loaded.offsets.get(), loaded.neighbours.get()
+    graph = hw.Graph.from_csr(*rows, directed=False, check=False)
+    searches, plan = NumberedWorkspace(loaded), hw.plan("hopwave-gpu")
+    sources = drawn(loaded, count)[:TIMED]
+    numbers = loaded.numbering.numbers[cp.asarray(sources)].tolist()
+    distance, times, arcs = cp.empty(loaded.vertices, np.int32), {True: [], False: []}, []  # type: ignore[var-annotated]
+    hw.bfs(graph, numbers[0], device="cpu")
+    built = time.perf_counter() - began
+    for source, number in zip(sources, numbers, strict=True):
+        searches.launch(distance, None, (source,), SearchJob(False), plan)
+        for parents in (False, True):
+            runs = []
+            for _ in range(3):
+                began = time.perf_counter()
+                found = hw.bfs(graph, number, predecessors=parents, device="cpu").distances
+                runs.append(1e3 * (time.perf_counter() - began))
+            times[parents].append(min(runs))
+        if not np.array_equal(found, distance[loaded.ids].get()):
+            raise SystemExit(f"scale {scale}, source {source}: the CPU's distances are not the GPU's")
+        arcs.append(2 * loaded.edges_within(distance >= 0))
+    row = {
+        "scale": scale,
+        "row format": f"CPU engine, {os.cpu_count()} cores",
+        "edge factor": edge_factor,
+        "vertices": loaded.vertices,
+        "arcs": loaded.m,
+        "built s": built,
+        "graph bytes per arc": 0.0,
+        "host bytes per arc": (graph.indptr.nbytes + graph.indices.nbytes) / loaded.m,
+        "search bytes per vertex": 0.0,
+        "search ms": float(np.median(times[False])),
+        "with predecessors ms": float(np.median(times[True])),
+        "GTEPS (arcs of the reached part)": float(np.median(arcs)) / float(np.median(times[False])) / 1e6,
+        "Graph500 GTEPS": 1e-6 / float(np.mean([2 * ms / one for ms, one in zip(times[True], arcs, strict=True)])),
         "searches verified": len(arcs),
     }
     print(row, flush=True)
@@ -151,9 +204,10 @@ def main() -> None:
         kept = [one for one in kept if one.get("graph") != row["graph"]] + [row]
         pages.write("gpu-scale", RESULTS, kept)
     for kind in given.rows if given.scale else ():
-        measure(4, given.edge_factor, 1, kind)  # compiles before anything is timed
+        run = on_cpu if kind == "cpu" else partial(measure, kind=kind)
+        run(4, given.edge_factor, 1)  # compiles before anything is timed
         for scale in given.scale:
-            row = head() | measure(scale, given.edge_factor, given.sources, kind)
+            row = head() | run(scale, given.edge_factor, given.sources)
             cp.get_default_memory_pool().free_all_blocks()
             kept = [one for one in kept if (one.get("scale"), one.get("row format")) != (scale, row["row format"])] + [
                 row

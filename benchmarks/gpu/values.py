@@ -61,7 +61,7 @@ def hopwave(lines: list[Record]) -> Record:
 
 def scale(lines: list[Record]) -> Record:
     """A row for each scale and kind of rows, and one for each graph of a file."""
-    order = ("plain", "compressed", "across the bus")
+    order = {"plain": 0, "compressed": 1, "across the bus": 2}  # the CPU engine is last
     found = [line for line in lines if "scale" in line]
-    found.sort(key=lambda line: (line["scale"], order.index(line["row format"])))
+    found.sort(key=lambda line: (line["scale"], order.get(line["row format"], len(order))))
     return {"rows": found, "graphs": sorted((line for line in lines if "graph" in line), key=lambda line: line["arcs"])}

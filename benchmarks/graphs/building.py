@@ -24,7 +24,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from benchmarks.graphs.beside_scipy import resident
 from benchmarks.setting import gpu, hw, publish, timed
 from hopwave import Graph
 from hopwave.generate import kronecker_edges
@@ -39,6 +38,13 @@ def drawn(scale: int, edge_factor: int, device: str) -> tuple[Any, Any]:
     return kronecker.edges(scale, 1, 0, edge_factor << scale, np.int32)
 
 
+def scipy_rows(arcs: tuple[Any, Any], n: int) -> Any:
+    """SciPy's rows of these arcs: count, place, sort, sum the repeats."""
+    A = sp.coo_array((np.ones(len(arcs[0]), np.int8), arcs), shape=(n, n)).tocsr()
+    A.sum_duplicates()
+    return A
+
+
 def check(graph: Graph, u: Any, v: Any, n: int) -> None:
     """Assert that the graph's rows equal those of another program's sort."""
     if hasattr(u, "get"):
@@ -48,12 +54,16 @@ def check(graph: Graph, u: Any, v: Any, n: int) -> None:
         starts = cupy.searchsorted(keys, cupy.arange(n + 1, dtype=np.int64) * n)
         right = bool((cupy.asarray(graph.indices) == keys % n).all() and (cupy.asarray(graph.indptr) == starts).all())
     else:
-        ones = np.ones(2 * len(u), np.int8)
-        A = sp.coo_array((ones, (np.concatenate([u, v]), np.concatenate([v, u]))), shape=(n, n)).tocsr()
-        A.sum_duplicates()
+        A = scipy_rows((np.concatenate([u, v]), np.concatenate([v, u])), n)
         right = np.array_equal(A.indptr, graph.indptr) and np.array_equal(A.indices, graph.indices)
     if not right:
         raise SystemExit("these rows are not those of the other sort; nothing was timed")
+
+
+def resident(kind: str) -> int:
+    """Bytes in memory now (VmRSS) or at the peak (VmHWM), on Linux; getrusage would count the parent's peak too."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return 1024 * next(int(line.split()[1]) for line in lines if line.startswith(kind))
 
 
 def size_of(graph: Graph) -> int:
@@ -152,13 +162,7 @@ def other_rows(u: Any, v: Any, n: int, device: str) -> list[dict[str, Any]]:
     found = []
     if device == "cpu":
         both = np.concatenate([u, v]), np.concatenate([v, u])
-
-        def scipy_rows() -> Any:
-            A = sp.coo_array((np.ones(len(both[0]), np.int8), both), shape=(n, n)).tocsr()
-            A.sum_duplicates()
-            return A
-
-        best, _ = timed(scipy_rows, 2)
+        best, _ = timed(lambda: scipy_rows(both, n), 2)
         found.append({"edges": len(u), "from": "SciPy coo → csr, duplicates summed", "s": round(best, 4)})
     import pyarrow as pa
     import pyarrow.parquet as pq

@@ -166,7 +166,7 @@ def on_cpu(folder: str, directed: bool, names: list[str]) -> dict[str, int]:
         what, options = asks(graph)[name]
         edges, asked = graph.to_edges() if name == "from_edges" else None, fresh(graph, options)
         gc.collect()
-        ctypes.CDLL(None).malloc_trim(0)  # else the call takes what the compiler freed
+        ctypes.CDLL(None).malloc_trim(0)  # else the call would use memory that the compiler has freed
         Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
         before = resident("VmRSS")
         answer = call(asked, what, options, "cpu", edges)

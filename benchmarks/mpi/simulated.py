@@ -117,7 +117,7 @@ class Search:
         self._header(SHAPE * others)
         np.add.at(self.level.sent, by, sizes)
         np.add.at(self.level.packets, by, 1)
-        if parents_only:  # what is found is known by then: all of it is for the parents
+        if parents_only:  # the vertices found are known already: this exchange is for their parents alone
             self.level.for_parents += SHAPE * others
         np.add.at(self.level.for_parents, by, sizes if parents_only else values)
         self.level.exchanges += 2
@@ -208,7 +208,7 @@ def packed(group: Any, positions: Any, values: Any, lengths: Any) -> tuple[Any, 
     """The groups that have positions, the bytes of each one's packet, and of these the bytes of values.
 
     Sorted by group, then by position. lengths: positions of a group are below lengths[group % ranks]; for packets from
-    rank to rank, group = rank · ranks + destination. As hopwave.distributed.codec.pack makes them.
+    rank to rank, group = rank · ranks + destination. hopwave.distributed.codec.pack makes such packets.
 
     >>> packed(np.array([0, 0, 1]), np.array([3, 900, 5]), np.array([7, 70_000, 1]), np.array([1000, 8]))
     (array([0, 1]), array([16, 16]), array([8, 8]))

@@ -22,8 +22,8 @@ from hopwave.prepared import Structure
 
 NOT_QUESTIONS = {
     "estimate_memory": "says what another question would take",
-    "read": "reads a file: reading.jsonl has its times",
-    "write": "writes a file",
+    "read": "reads a file: files.md has its times",
+    "write": "writes a file: files.md has its times",
     "plan": "is about plans, not about a graph",
 }
 SMALL = {

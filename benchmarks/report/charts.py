@@ -104,7 +104,7 @@ class Run:
 
 
 def newest_runs(file: Path) -> list[Run]:
-    """The newest run of a file; of a paper's file, one for each of its tables and figures, in their order."""
+    """The newest run of a file. A paper's file has one for each of its tables and figures, in their order."""
     lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
     if "number" not in lines[-1]:
         return [newest_run(file, lines)]

@@ -28,7 +28,7 @@ def connected() -> Iterator[str]:
 
 
 def compressed(limit: int | None) -> Callable[[], Iterator[str]]:
-    """Packed rows with that many bytes on the GPU: searches, searches from many sources, and components."""
+    """Packed rows with that many bytes on the GPU: searches, searches from many sources, components, scores, ranks."""
 
     def part() -> Iterator[str]:
         for where, graph in traps().items():
@@ -47,6 +47,13 @@ def compressed(limit: int | None) -> Callable[[], Iterator[str]]:
             ):
                 if not np.array_equal(found.get() if hasattr(found, "get") else found, expected):
                     yield f"{name} of {where}, compressed"
+            for plan in ("hopwave-block", "hopwave-wide"):
+                scores = hw.betweenness_centrality(packed, k=2, seed=1, plan=plan, device="cuda").scores.get()
+                if not same(scores, hw.betweenness_centrality(graph, k=2, seed=1, device="cpu").scores):
+                    yield f"{plan} on {where}, compressed"
+            ranks = hw.pagerank(packed, tol=1e-14, max_iter=500, device="cuda").scores.get()
+            if not same(ranks, hw.pagerank(graph, tol=1e-14, max_iter=500, device="cpu").scores):
+                yield f"ranks of {where}, compressed"
 
     return part
 

@@ -92,7 +92,7 @@ def _execute(code: str, space: dict[str, Any], name: str) -> Any:
 
 
 def _drawn(value: Any) -> bool:
-    """Whether a value is a part of a picture, which is shown as such."""
+    """Whether a value is a part of a picture, so that the picture is shown instead."""
     first = value[0] if isinstance(value, list | tuple) and value else value
     return type(first).__module__.startswith("matplotlib")
 

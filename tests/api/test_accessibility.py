@@ -13,6 +13,7 @@ from test_weighted_distances import weighted
 
 import hopwave as hw
 from hopwave import Graph, GraphError, generate
+from hopwave.engines.cpu import policy
 
 ROADS = Graph.from_edges(["a", "b", "c", "a"], ["b", "c", "d", "d"], weights=[10.0, 25.0, 10.0, 90.0])
 DECAYS: dict[str, Any] = {
@@ -101,6 +102,27 @@ def test_ties_among_facilities() -> None:
         [-1, -1], [2, -1], [2, -1], [2, -1], [-1, -1], [-1, -1]
     ]  # fmt: skip
     assert hw.nearest_of(ROADS, ["d"]).to_pandas().loc["a"].to_dict() == {"facility 1": "d", "distance 1": 45.0}
+
+
+@pytest.mark.parametrize("least", [None, 0, 1])  # None: hops
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("k", [1, 3])
+def test_ties_among_many_facilities_along_whole_numbers(
+    monkeypatch: pytest.MonkeyPatch, least: int | None, directed: bool, k: int
+) -> None:
+    monkeypatch.setattr(policy, "ARCS_PER_PATH_THREAD", 1 << 10)  # several threads
+    rng = np.random.default_rng(5)
+    source, target = generate.grid(40, 40).to_edges()
+    lengths = None if least is None else rng.integers(least, 4, len(source)).astype(float)
+    graph = Graph.from_edges(source, target, 1600, weights=lengths, directed=directed)
+    facilities = np.sort(rng.choice(1600, 40, replace=False))
+    table = hw.distance_table(graph, facilities, direction="in").values.T.astype(float)
+    table[table < 0] = np.inf
+    first = np.argsort(table, 1, kind="stable")[:, :k]
+    found, d = hw.nearest_of(graph, facilities, k), np.take_along_axis(table, first, 1)
+    assert (found.distances == d).all()
+    assert (found.facilities == np.where(d < np.inf, facilities[first], -1)).all()
+    assert (hw.nearest_of(graph, facilities, k, limit=3).distances == np.where(d <= 3, d, np.inf)).all()
 
 
 @given(graph=weighted(), data=st.data())

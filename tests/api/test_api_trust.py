@@ -72,7 +72,7 @@ def test_validate_takes_vertices_and_graphs_as_searches_do() -> None:
     for same in (nx.path_graph(4), sp.csr_array(nx.to_scipy_sparse_array(nx.path_graph(4)))):
         assert validate(same, 2, right).ok and not validate(same, 1, right).ok
     for limit in (-1, 1.5, "2"):
-        with pytest.raises(GraphError, match="is no limit"):
+        with pytest.raises(GraphError, match="is not a number of hops"):
             validate(PATH, 0, right, depth_limit=limit)  # type: ignore[arg-type]
 
 

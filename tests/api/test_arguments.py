@@ -143,12 +143,31 @@ def test_unknown_directions(direction: Any) -> None:
         hw.bfs(PATH, 0, direction=direction)
 
 
-@pytest.mark.parametrize("limit, reached", [(0, 1), (1, 2), (np.int8(2), 3), (99, 4), (None, 4)])
+@pytest.mark.parametrize(
+    "limit, reached", [(0, 1), (1, 2), (np.int8(2), 3), (2.0, 3), (np.float32(1), 2), (99, 4), (None, 4)]
+)
 def test_depth_limits(limit: Any, reached: int) -> None:
     assert hw.bfs(PATH, 0, depth_limit=limit).reached == reached
 
 
-@pytest.mark.parametrize("limit", [-1, 1.5, 2.0, "3", True, float("inf")])
+def test_whole_limits_of_hops_may_be_floats_everywhere() -> None:
+    for ask in (
+        lambda limit: hw.distance_table(PATH, [0], limit=limit).values,
+        lambda limit: hw.nearest_of(PATH, [0], limit=limit).distances,
+        lambda limit: hw.sssp_many(PATH, [0], limit=limit),
+        lambda limit: hw.accessibility(PATH, limit=limit).sums,
+        lambda limit: hw.isochrone(PATH, 0, limit).vertices(2),
+        lambda limit: hw.sssp(PATH, 0, limit=limit).distances,
+        lambda limit: hw.bfs_many(PATH, [0], depth_limit=limit),
+        lambda limit: hw.k_hop(PATH, 0, limit),
+        lambda limit: hw.pairs_within(PATH, limit),
+        lambda limit: hw.betweenness_centrality(PATH, cutoff=limit).scores,
+        lambda limit: hw.load_centrality(PATH, cutoff=limit).scores,
+    ):
+        assert np.array_equal(ask(2.0), ask(2))
+
+
+@pytest.mark.parametrize("limit", [-1, 1.5, "3", True, float("inf"), float("nan"), 2 + 0j, np.timedelta64(2)])
 def test_refused_depth_limits(limit: Any) -> None:
     message = f"depth_limit={limit!r} is not a number of hops; give a whole number from 0, or None"
     with pytest.raises(GraphError, match=re.escape(message)):

@@ -173,6 +173,11 @@ def test_rows_are_compressed_or_stay_on_the_host_if_they_do_not_fit(monkeypatch:
     assert "are read across the bus" in str(bus) and "across the bus" in bus._repr_html_()
     counted = hw.estimate_memory(graph, "bfs", path_counts=True, device="cuda")
     assert counted.rows == "plain" and not counted.fits
+    free[0] = plain.bytes - 1
+    for what in ("betweenness_centrality", "pagerank"):
+        found = hw.estimate_memory(graph, what, device="cuda")
+        assert found.rows == "compressed" and "rows" not in found.parts and "compressed rows" in found.parts
+    assert hw.estimate_memory(graph, "edge_betweenness_centrality", device="cuda").rows == "plain"
     # A call takes the same way.
     monkeypatch.setattr(choice, "MIN_ARCS_TO_ASK", 1)
     assert choice.why_not_on_gpu(graph, packed=True) is None

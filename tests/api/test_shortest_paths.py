@@ -350,7 +350,7 @@ def with_lengths(G: Graph) -> Graph:
 
 
 def test_all_paths_of_a_dense_graph_come_from_all_distances(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each is as long as the distance says; there is none where there is none."""
+    """Each path is as long as the distance says; a vertex without a distance has no path."""
     G = with_lengths(hw.generate.kronecker(8, 16, seed=3))
     monkeypatch.setattr(shortest_paths, "DENSE_ARCS", 0)
     monkeypatch.setattr(shortest_paths, "settle", None)  # the heap

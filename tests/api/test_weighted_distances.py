@@ -225,7 +225,7 @@ def test_weights_that_cannot_be_lengths(name: str) -> None:
     ask = FUNCTIONS[name]
     for weights, sentence in (
         ([-1.0], "weight -1 from 0 to 1 is negative; distances need weights of at least 0: correct it"),
-        ([np.inf], "a weight is infinite; leave out an arc that no path can take"),
+        ([np.inf], "the weight from 0 to 1 is infinite; leave out an arc that no path can take"),
         ([1e308], r"weight 1e\+308 is so great that sums of distances may exceed float64"),
     ):
         with pytest.raises(GraphError, match=sentence):

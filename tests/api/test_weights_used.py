@@ -300,6 +300,27 @@ def test_the_check_of_symmetry_is_right_for_large_arrays_of_any_type(monkeypatch
             hw.sssp(graph, 0, weights)
 
 
+@pytest.mark.parametrize("wrong", [-2.0, np.inf])
+@pytest.mark.parametrize(
+    "ask",
+    [
+        hw.pagerank,
+        hw.eigenvector_centrality,
+        hw.katz_centrality,
+        hw.hits,
+        lambda G: hw.sssp(G, "ann"),
+        lambda G: hw.sssp_each(G, ["ann"]),
+        lambda G: hw.nearest(G, "ann", 2),
+        lambda G: hw.shortest_path(G, "ann", "bob"),
+        lambda G: hw.betweenness_centrality(G, weights=True),
+    ],
+)
+def test_a_weight_that_cannot_be_used_is_named_by_labels(ask: Any, wrong: float) -> None:
+    graph = Graph.from_edges(["ann", "bob", "cyd"], ["bob", "cyd", "ann"], weights=[1.0, wrong, 3.0])
+    with pytest.raises(GraphError, match=r"from 'bob' to 'cyd' is (negative|infinite); "):
+        ask(graph)
+
+
 def test_missing_weights_are_refused() -> None:
     bare = Graph.from_edges([0], [1])
     with pytest.raises(GraphError, match="weights=True takes the graph's own weights, and it has none"):
@@ -308,6 +329,8 @@ def test_missing_weights_are_refused() -> None:
         hw.sssp(la.Matrix.from_graph(bare), 0, weights=True)
     with pytest.raises(GraphError, match="weights='km' names an edge attribute, and Graph has none"):
         hw.pagerank(bare, weights="km")
+    with pytest.raises(GraphError, match="and Graph has none; give weights=True for its own weights"):
+        hw.closeness_centrality(bare.with_weights([2.0, 2.0]), weights="km")
     for weights, name in (("km", "km"), (True, "weight")):
         with pytest.raises(GraphError, match=f"no edge has the attribute '{name}'"):
             hw.sssp(nx.path_graph(3), 0, weights=weights)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import pickle
 from typing import Any
 
@@ -29,6 +30,16 @@ def test_a_misspelt_argument(name: str, function: Any) -> None:
     short = name.rpartition(".")[2]
     with pytest.raises(TypeError, match=rf"{short}\(\) has no argument '{known}z'; did you mean {known}=\?"):
         function(**{f"{known}z": 1})
+
+
+@pytest.mark.parametrize("kind", [one for one in hw.__all__ if inspect.isclass(getattr(hw, one))])
+def test_a_misspelt_argument_of_a_method(kind: str) -> None:
+    """Of graphs, results and traces."""
+    for name, method in inspect.getmembers(getattr(hw, kind), inspect.isfunction):
+        known = [one for one, about in options(method).items() if about.default is not about.empty]
+        if known and not name.startswith("_") and method.__module__.startswith("hopwave"):
+            with pytest.raises(TypeError, match=rf"{name}\(\) has no argument '{known[-1]}z'; did you mean "):
+                method(None, **{f"{known[-1]}z": 1})
 
 
 def test_nothing_near() -> None:

@@ -132,8 +132,9 @@ def compare(seed: int, device: str = "cpu") -> None:
     asked.append((hw.edge_betweenness_centrality, options))
     first = np.zeros(0)
     for ask, given in asked:
-        least = {"LEAST_SOURCES": 0, "LEAST_GAIN": 0.0, "LEAST_LOW": 0.0, "LEAST_WORK": {"cpu": 0, "cuda": 0}}
-        with patch.multiple(reduction, **least), patch.object(chains, "LEAST_GAIN", 0.0 if seed % 4 else 1e9):
+        least = {"LEAST_SOURCES": 0, "LEAST_GAIN": 0.0, "LEAST_WORK": {"cpu": 0, "cuda": 0}}
+        core = {"LEAST_INNER": 0.0, "LEAST_GAIN": 0.0 if seed % 4 else 1e9}
+        with patch.multiple(reduction, **least, LOOK_ANYWAY=0), patch.multiple(chains, **core):
             found = ask(G, **given | {"device": device})
         first = first if len(first) else found.scores
         whole = ask(G, **given, reduce=False)

@@ -58,6 +58,13 @@ def test_ctrl_c_at_every_fourth_step_of_a_write(known: faults.Faults) -> None:
         known.attempt("write mtx", "interrupt", fails)
 
 
+@pytest.mark.parametrize("what", ["read", "write"])
+def test_ctrl_c_at_every_fourth_step_of_a_gzip_stream(what: str, known: faults.Faults) -> None:
+    """Python's own streams drop those that come while their buffers begin or end."""
+    for fails in range(1, known.count(f"{what} txt.gz", "interrupt") + 1, 4):
+        known.attempt(f"{what} txt.gz", "interrupt", fails)
+
+
 def test_ctrl_c_while_an_archive_is_opened_or_read(known: faults.Faults) -> None:
     """Python's zipfile then complains of an archive half made; NumPy's fromfile says that the file is damaged."""
     count = known.count("read npz", "interrupt")

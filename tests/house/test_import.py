@@ -12,6 +12,7 @@ import pytest
 
 import hopwave
 
+EXTRAS = ["cupy", "igraph", "matplotlib", "mpi4py", "networkx", "pandas", "polars", "pyarrow"]
 HEAVY = ["cupy", "mpi4py", "matplotlib", "networkx", "numba", "pandas", "polars", "pyarrow", "rich", "scipy", "typer"]
 
 
@@ -45,6 +46,20 @@ with tempfile.TemporaryDirectory() as folder:
 """
     found = loaded_after(code, root)
     assert {"hopwave", "numpy"} <= found and not found & {*HEAVY, "http"}
+
+
+def test_no_extra_is_needed_before_it_is_used(root: Path) -> None:
+    """Every module can be imported without them, but for the two rooms that are about one of them."""
+    code = f"""
+import sys, pkgutil
+sys.modules.update(dict.fromkeys({[*EXTRAS]!r}))
+import hopwave
+rooms = ("hopwave.engines.cuda", "hopwave.networkx_backend", "hopwave.papers.enterprise", "hopwave.__main__")
+for found in pkgutil.walk_packages(hopwave.__path__, "hopwave.", onerror=lambda name: None):
+    if not found.name.startswith(rooms):
+        __import__(found.name)
+"""
+    assert "hopwave.papers.xbfs" in loaded_after(code, root, depth=3)
 
 
 def test_everything_public_is_found_and_none_of_it_is_heavy(root: Path) -> None:

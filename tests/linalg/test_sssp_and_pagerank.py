@@ -175,7 +175,7 @@ def test_infinite_lengths_are_refused_and_infinite_sums_are_no_path() -> None:
     for method in METHODS:
         found = hw.sssp(even, 0, [1e308] * 4, method)
         assert found.distances[2] == math.inf and found.predecessors.tolist() == [0, 0, -1, -1, -1]
-        with pytest.raises(GraphError, match="a weight is infinite; leave out an arc that no path can take"):
+        with pytest.raises(GraphError, match=r"the weight from .* is infinite; leave out an arc that no path can take"):
             hw.sssp(graph, 0, [2.0, math.inf, 1.0], method)
         assert hw.sssp(graph, 0, [1e308] * 3, method).distances.tolist() == [0.0, 1e308, math.inf, math.inf]
 

@@ -50,7 +50,7 @@ def test_tables_have_as_many_graphs_as_the_papers() -> None:
     [(turbobfs, ()), (turbobc, ("× the sequential algorithm",)), (xbfs, ("× Ligra",)), (pushpull, pushpull.CLAIMS)],
 )
 def test_abstracts_follow_from_their_own_tables(module: Any, wrong: Any) -> None:
-    """To the digit, but for those named here: pages show both numbers."""
+    """To the digit, except those named here: pages show both numbers."""
     differ = [claim for claim, (paper, own) in module.CLAIMS.items() if abs(paper - own) > 0.06]
     assert differ == list(wrong)
 

@@ -167,8 +167,8 @@ def test_a_source_at_an_infinite_distance_is_in_the_dictionary() -> None:
 def test_results_print_in_one_line_with_names() -> None:
     roads = Graph.from_edges(["a", "b", "c"], ["b", "c", "d"], weights=[1.0, 2.0, 4.0])
     printed = {
-        "DistanceTable(1 sources (b) × 4 targets (a, b, c, d))": hw.distance_table(roads, ["b"]),
-        "DistanceTable(2 sources (a, b) × 1 targets (c), sparse)": hw.distance_table(
+        "DistanceTable(1 source (b) × 4 targets (a, b, c, d))": hw.distance_table(roads, ["b"]),
+        "DistanceTable(2 sources (a, b) × 1 target (c), sparse)": hw.distance_table(
             roads, ["a", "b"], ["c"], limit=9, sparse=True
         ),
         "Accessibility(4 sources; jobs within 2, jobs within 5)": hw.accessibility(

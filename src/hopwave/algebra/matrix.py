@@ -26,7 +26,7 @@ class _Store:
     rows: Rows | None
     columns: Rows | None
     ascending: bool | None  # whether every row ascends without repeats; None: not known yet
-    uploaded: _Store | None  # the same matrix on the GPU
+    uploaded: _Store | None  # the same matrix on the GPU; without rows and columns here, they are only there
     prepared: Prepared
 
     def __init__(
@@ -187,23 +187,24 @@ class Matrix:
     @property
     def nnz(self) -> int:
         """The number of stored entries."""
-        return len(self._any().indices)
+        return len(self._known().indices)
 
     @property
     def dtype(self) -> np.dtype[Any]:
         """The type of the values; bool for a pattern."""
-        values = self._any().values
+        values = self._known().values
         return np.dtype(np.bool_) if values is None else np.dtype(values.dtype)
 
     @property
     def has_values(self) -> bool:
         """Whether entries have values, or only places."""
-        return self._any().values is not None
+        return self._known().values is not None
 
     @property
     def device(self) -> str:
         """Where it is, "cpu" or "cuda"."""
-        return "cuda" if on_gpu(self._any().indices) else "cpu"
+        found = self._store.rows or self._store.columns
+        return "cuda" if found is not None and on_gpu(found.indices) else "cpu"
 
     @property
     def prepared(self) -> Prepared:
@@ -236,12 +237,27 @@ class Matrix:
         return Matrix(self._store, not self._turned)
 
     def _any(self) -> Rows:
-        found = self._store.rows if self._store.rows is not None else self._store.columns
+        store = self._store
+        found = store.rows or store.columns
+        if found is None:  # only on the GPU so far
+            there = self._known()
+            found = Rows(*(None if array is None else array.get() for array in there))
+            store.columns = found if store.uploaded is not None and store.uploaded.columns is there else None
+            store.rows = found
+        return found
+
+    def _known(self) -> Rows:
+        """Rows or columns, on the GPU if they are only there: for questions about their number and type."""
+        store = self._store
+        found = store.rows or store.columns
+        if found is None and store.uploaded is not None:
+            found = store.uploaded.rows
         assert found is not None
         return found
 
     def _part(self, columns: bool) -> Rows:
         store = self._store
+        self._any()
         if columns:
             if store.columns is None:
                 store.columns = transposed(self._any(), store.shape)
@@ -259,6 +275,7 @@ class Matrix:
         Matrix(1 × 1, nnz=1, pattern)
         """
         store = self._store
+        self._any()
         rows, columns = (None if part is None else part._replace(values=None) for part in (store.rows, store.columns))
         return Matrix(_Store(store.shape, rows, columns), self._turned)
 
@@ -353,10 +370,12 @@ def _matrix_of(G: Graph, weighted: bool) -> Matrix:
     kept = G._prepared.find(Matrix)
     if kept is not None and kept.has_values == weighted:
         return kept
-    rows = Rows(G.indptr, G.indices, G.weights if weighted else None)
-    columns: Rows | None = rows
-    if G.directed:
-        columns = G._columns if weighted or G._columns is None else G._columns._replace(values=None)
+
+    rows, columns = None, None
+    if G._gpu is None or G._host is not None:  # else they are copied to the host when they are first needed there
+        rows = columns = Rows(G.indptr, G.indices, G.weights if weighted else None)
+        if G.directed:
+            columns = G._columns if weighted or G._columns is None else G._columns._replace(values=None)
     store = _Store((G.n, G.n), rows, columns)
     if G._gpu is not None:  # arrays on the GPU already are not uploaded again
         there = G._gpu if weighted else G._gpu._replace(values=None)

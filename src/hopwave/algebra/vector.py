@@ -246,7 +246,7 @@ class Vector:
         return self._indices, self._values
 
     def listed(self) -> tuple[Array, Array]:
-        """As `entries`, but in whatever order they are kept."""
+        """Like `entries`, but in whatever order they are kept."""
         return (self._indices, self._values) if self._present is None else self.entries()
 
     def arrays(self) -> tuple[Array, Array]:

@@ -11,10 +11,10 @@ from __future__ import annotations
 import numpy as np
 
 from hopwave.algebra.matrix import Matrix
-from hopwave.algebra.vector import Vector
+from hopwave.arrays import Array, module_of, on_host
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
-from hopwave.graph.arrays import arc_tails
+from hopwave.graph.row_operations import row_of_each
 from hopwave.linalg.algorithms import triangles
 from hopwave.linalg.algorithms.operands import square
 from hopwave.linalg.algorithms.triangles import closed_walks
@@ -22,19 +22,21 @@ from hopwave.linalg.elementwise import ewise_add, select
 from hopwave.planning.jobs import Floats, Integers
 
 
-def corners(graph: Graph, weighted: bool, device: str) -> tuple[Floats, Integers]:
-    """Per vertex: its closed walks of three steps, and how many there could be."""
-    loops = np.bincount(graph.indices[graph.indices == arc_tails(graph)], minlength=graph.n)
+def corners(graph: Graph, weighted: bool, device: str) -> tuple[Array, Integers]:
+    """Per vertex: its closed walks of three steps, where they were counted, and how many there could be."""
+    rows = graph._rows_somewhere
+    there = rows.indices == row_of_each(rows, module_of(rows.indices))
+    loops = np.bincount(on_host(rows.indices[there]), minlength=graph.n)
     degrees = graph.degrees.astype(np.int64) - loops
     if not graph.directed and not weighted:  # a triangle is two walks
-        return 2 * _dense(triangles(graph, device=device)), degrees * (degrees - 1)
+        return 2 * triangles(graph, device=device).to_dense(), degrees * (degrees - 1)
     B = select(square(Matrix.from_graph(graph, _roots(graph, weighted)), device).checked(), "offdiag")
     if not graph.directed:
-        return _dense(closed_walks(B)), degrees * (degrees - 1)
+        return closed_walks(B).to_dense(), degrees * (degrees - 1)
     B = ewise_add(B, B.T)
     degrees += graph.in_degrees - loops
     both_ways = degrees - np.diff(B.to("cpu").rows.indptr)
-    return _dense(closed_walks(B)), 2 * (degrees * (degrees - 1) - 2 * both_ways)
+    return closed_walks(B).to_dense(), 2 * (degrees * (degrees - 1) - 2 * both_ways)
 
 
 def _roots(graph: Graph, weighted: bool) -> Floats:
@@ -46,14 +48,11 @@ def _roots(graph: Graph, weighted: bool) -> Floats:
     return np.asarray(np.cbrt(weights / weights.max(initial=0.0)))
 
 
-def _dense(found: Vector) -> Floats:
-    return np.asarray(found.to("cpu").to_dense())
-
-
-def shares(found: Floats, possible: Integers) -> Floats:
-    """found / possible, and 0 where nothing was found.
+def shares(found: Array, possible: Integers) -> Array:
+    """found / possible, and 0 where nothing was found; where `found` is, on the host or a GPU.
 
     >>> shares(np.array([1.0, 0.0]), np.array([2, 0])).tolist()
     [0.5, 0.0]
     """
-    return np.divide(found, possible, out=np.zeros(len(found)), where=found > 0)
+    xp = module_of(found)
+    return xp.where(found > 0, found / xp.maximum(xp.asarray(possible), 1), 0.0)

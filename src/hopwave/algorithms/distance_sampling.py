@@ -252,9 +252,9 @@ def harmonic(
 
 
 def least_arcs_into(graph: Graph) -> Floats:
-    """Each vertex's least distance above 0 from any other: that of its shortest arc, if no arc is 0 long.
+    """A lower bound on the distances above 0 to each vertex: the weight of its lightest arc, if that is not 0.
 
-    Where no arc leads, and where an arc is 0 long, the least weight above 0 of all.
+    A vertex with an arc of weight 0, or without any, has the least weight above 0 of the whole graph.
 
     >>> least_arcs_into(Graph.from_edges([0, 1], [1, 2], weights=[3, 4])).tolist()
     [3.0, 3.0, 4.0]

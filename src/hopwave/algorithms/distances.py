@@ -189,7 +189,7 @@ def most_promising(still: npt.NDArray[np.intp], low: Any, high: Any, size: int) 
 
 
 def least(keys: Any, count: int) -> npt.NDArray[np.intp]:
-    """The places of the `count` least keys, in no order; of equal keys the first.
+    """The places of the `count` least keys, in no order; equal keys count in the order of their places.
 
     >>> sorted(least(np.array([3, 1, 2, 1, 2]), 3).tolist())
     [1, 2, 3]

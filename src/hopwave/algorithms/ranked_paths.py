@@ -123,7 +123,7 @@ def left_over(graph: Graph, from_source: Floats, to_target: Floats, bound: float
 def yen(
     search: Any, rows: Rows, lengths: Floats, source: int, target: int, k: int, bound: float
 ) -> Iterator[tuple[float, list[int]]]:
-    """The paths in order; of equally long ones, the one with the lowest ids at the first difference, of those known."""
+    """The paths in order. Of two known paths of one length, the one with the lower id at the first difference leads."""
     waiting: list[tuple[float, list[int], int]] = []
     left: dict[tuple[int, ...], list[int]] = {}  # root → heads of the arcs by which it was left
 
@@ -147,7 +147,7 @@ def yen(
 
 
 def sums(rows: Rows, lengths: Floats, path: list[int]) -> list[float]:
-    """The distance of every vertex of a path along it; of parallel arcs the shortest."""
+    """The distances along a path, of each of its vertices; of parallel arcs, the shortest counts."""
     indptr, indices = rows
     found = [0.0]
     for u, v in pairwise(path):

@@ -79,7 +79,7 @@ def scale_subset(
 
 
 def of_both_directions(graph: Graph, values: Array) -> Array:
-    """For every arc of an undirected graph, its value plus that of its reverse; where the values are."""
+    """For every arc of an undirected graph, its value plus that of its reverse, on the device of the values."""
     if not on_gpu(values) or graph.order != "ascending":
         values = on_host(values)
         return values + of_reverse_arcs(graph, values)

@@ -165,10 +165,19 @@ def nearest_of(
     from hopwave.engines.cpu.shortest_paths import dijkstra
     from hopwave.engines.cpu.shortest_paths import nearest_of as compiled
 
-    lengths = np.asarray(graph.weights, np.float64) if weighted else np.empty(0)
-    arcs = dijkstra.arcs((graph.indptr, graph.indices), lengths)
-    d, numbers = compiled.nearest_of(arcs, facilities, min(k, len(facilities)), limit)
-    missing = ((0, 0), (0, k - d.shape[1]))  # there are fewer facilities than k
+    def arcs(g: Graph) -> Any:
+        return dijkstra.arcs((g.indptr, g.indices), np.asarray(g.weights, np.float64) if weighted else np.empty(0))
+
+    k, asked, numbers = min(k, len(facilities)), k, None
+    if k == 1 and weighted:  # on all cores
+        way = choose(graph, "auto", None, "cpu", None, False)
+        d = distances(Matrix.from_graph(graph), ShortestPathsJob(tuple(facilities.tolist()), limit), way).distances
+        numbers = compiled.nearest_by_distances(arcs(graph.reversed()), facilities, d)
+        d = d[:, None]
+    if numbers is None:
+        d, numbers = compiled.nearest_of(arcs(graph), facilities, k, limit)
+    missing = ((0, 0), (0, asked - k))  # there are fewer facilities than k
+    numbers = np.where(numbers == compiled.NONE, -1, numbers)
     return np.pad(d, missing, constant_values=np.inf), np.pad(numbers, missing, constant_values=-1)
 
 

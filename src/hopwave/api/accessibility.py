@@ -164,7 +164,8 @@ def nearest_of(
 
     Notes
     -----
-    Dijkstra's algorithm on one core of the CPU; a GPU does not offer this. Lengths are added from the facility on.
+    On the CPU; a GPU does not offer this. The one nearest along lengths (k=1) is found by all cores, if no arc of
+    length 0 decides a tie; others by one core. Lengths are added from the facility on.
 
     Examples
     --------

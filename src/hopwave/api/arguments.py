@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from hopwave.algorithms.draws import check_sample
 from hopwave.arrays import on_host
-from hopwave.checks.numbers import is_real, is_whole
+from hopwave.checks.numbers import is_number, is_real, is_whole
 from hopwave.checks.options import one_of
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
@@ -136,8 +136,10 @@ def check_hops(name: str, value: Any) -> int | None:
 
 
 def required_hops(name: str, value: Any, otherwise: str = "") -> int:
-    """A number of hops: a whole number from 0. `otherwise` names what else is allowed, for the error message."""
-    if not is_whole(value) or value < 0:
+    """A number of hops: a whole number from 0, also as a float. `otherwise` names what else is allowed, for the error
+    message.
+    """
+    if not is_number(value) or value < 0 or value % 1 != 0:  # of infinity that is NaN
         raise GraphError(f"{name}={value!r} is not a number of hops; give a whole number from 0{otherwise}")
     return min(int(value), LARGEST_VERTEX_COUNT)  # no shortest path is longer
 
@@ -148,7 +150,7 @@ def check_distance(name: str, value: Any, weighted: bool, otherwise: str = ", or
         return None if value is None and otherwise else required_hops(name, value, otherwise)
     if value is None and otherwise:
         return None
-    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not value >= 0:
+    if not is_number(value) or value < 0:
         raise GraphError(f"{name}={value!r} is not a length; give a number from 0{otherwise}")
     return float(value)
 

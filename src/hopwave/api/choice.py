@@ -71,9 +71,11 @@ def search_work(
     return Work(searches * graph.m, MIN_WEIGHTED_ARCS_FOR_GPU if weighted else least, operation, packed)
 
 
-def betweenness_work(graph: Graph, sources: int, operation: engines.Operation | None = None) -> Work:
+def betweenness_work(
+    graph: Graph, sources: int, operation: engines.Operation | None = None, packed: bool = False
+) -> Work:
     """A betweenness run over that many sources."""
-    return Work(sources * graph.m, MIN_BETWEENNESS_ARCS_FOR_GPU, operation)
+    return Work(sources * graph.m, MIN_BETWEENNESS_ARCS_FOR_GPU, operation, packed)
 
 
 def choose_device(work: Work, device: str, graph: Graph, threads: int | None) -> str:
@@ -192,7 +194,9 @@ def betweenness_engine(
     """The engine for a betweenness run. "auto" is a GPU only if that can run the plan."""
     if not isinstance(plan, str):
         plan = named_plan(plan)
-    engine = choose_engine(betweenness_work(graph, len(job.sources)), device, graph, threads, executor)
+    packed = plan in ("auto", "hopwave-block", "hopwave-wide") and not (job.edges or job.weighted)
+    work = betweenness_work(graph, len(job.sources), packed=packed)
+    engine = choose_engine(work, device, graph, threads, executor)
     if engine.name == "cpu" or device != "auto":
         return engine
     if plan == "auto" and job.weighted:

@@ -11,7 +11,9 @@ import numpy.typing as npt
 from hopwave.algorithms import clustering as _clustering
 from hopwave.algorithms import components as _components
 from hopwave.api.arguments import as_graph, listed_vertices, vertex_ids
+from hopwave.api.choice import product_device
 from hopwave.api.weights import as_lengths, weighted
+from hopwave.arrays import on_host
 from hopwave.checks.numbers import is_number
 from hopwave.checks.options import flag
 from hopwave.errors import GraphError
@@ -57,8 +59,9 @@ def clustering(G: Any, *, weights: Any = None, device: str = "auto") -> VertexSc
     [1.0, 1.0, 0.333, 0.0]
     """
     graph, along_weights = as_lengths(G, False if weights is None else weights)
-    scores = _clustering.shares(*_clustering.corners(graph, along_weights, device))
-    return VertexScores("clustering", scores, vertex_ids(graph, None), graph)
+    scores = _clustering.shares(*_clustering.corners(graph, along_weights, product_device(graph, device)))
+    there = scores if graph.device == "cuda" else on_host(scores)
+    return VertexScores("clustering", there, vertex_ids(graph, None), graph)
 
 
 def average_clustering(G: Any, count_zeros: bool = True, *, weights: Any = None, device: str = "auto") -> float:
@@ -131,7 +134,8 @@ def transitivity(G: Any, *, device: str = "auto") -> float:
     >>> hw.transitivity(hw.Graph.from_edges([0, 1, 2, 2], [1, 2, 0, 3]))
     0.6
     """
-    closed, possible = _clustering.corners(_undirected(as_graph(G), "transitivity"), False, device)
+    graph = _undirected(as_graph(G), "transitivity")
+    closed, possible = _clustering.corners(graph, False, product_device(graph, device))
     return int(closed.sum()) / max(1, int(possible.sum()))
 
 
@@ -169,7 +173,7 @@ def square_clustering(G: Any) -> VertexScores:
     if graph.has_parallel_arcs:
         raise GraphError("square clustering counts an edge once, and some are there twice; build it without repeats=")
     squares, possible = count_squares(graph)
-    scores = _clustering.shares(squares, np.maximum(possible, 1))
+    scores = _clustering.shares(squares, possible)
     return VertexScores("square clustering", scores, vertex_ids(graph, None), graph)
 
 

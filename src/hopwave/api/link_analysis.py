@@ -11,11 +11,13 @@ from typing import Any
 
 from hopwave.algebra.matrix import Matrix
 from hopwave.api.algebra import vertex_scores
-from hopwave.api.choice import product_device
+from hopwave.api.choice import has_gpu, product_device
 from hopwave.api.weights import per_vertex, weighted
 from hopwave.checks.numbers import is_number
 from hopwave.checks.options import flag
+from hopwave.graph import Graph
 from hopwave.linalg import algorithms
+from hopwave.linalg.algorithms.operands import check_weights, square
 from hopwave.results.scores import HubsAndAuthorities, VertexScores
 
 
@@ -90,8 +92,7 @@ def pagerank(
     >>> hw.pagerank(web).scores.round(3).tolist()
     [0.445, 0.038, 0.48, 0.038]
     """
-    graph, A = weighted(G, weights, parallel="sum")
-    device = product_device(graph, device)
+    graph, A, device = _ranked(G, weights, "rank", device)
     with _explained(A, device):
         found = algorithms.pagerank(
             A,
@@ -164,8 +165,7 @@ def eigenvector_centrality(
     >>> hw.eigenvector_centrality(hw.generate.path(4)).scores.round(2).tolist()
     [0.37, 0.6, 0.6, 0.37]
     """
-    graph, A = weighted(G, weights, parallel="sum")
-    device = product_device(graph, device)
+    graph, A, device = _ranked(G, weights, "centrality", device)
     start = per_vertex(graph, nstart, "nstart")
     with _explained(A, device):
         found = algorithms.eigenvector_centrality(A, max_iter, tol, start, device=device)
@@ -235,8 +235,7 @@ def katz_centrality(
     >>> hw.katz_centrality(chain, alpha=0.5, normalized=False).scores.tolist()
     [1.0, 1.5, 1.75]
     """
-    graph, A = weighted(G, weights, parallel="sum")
-    device = product_device(graph, device)
+    graph, A, device = _ranked(G, weights, "centrality", device)
     own = beta if is_number(beta) else per_vertex(graph, beta, "beta")
     normalized = flag("normalized", normalized)
     start = per_vertex(graph, nstart, "nstart")
@@ -309,13 +308,32 @@ def hits(
     >>> hubs.scores.round(3).tolist(), authorities.top(1)[0][0]
     ([0.382, 0.618, 0.0, 0.0], 2)
     """
-    graph, A = weighted(G, weights, parallel="sum")
-    device = product_device(graph, device)
+    graph, A, device = _ranked(G, weights, "centrality", device)
     start = per_vertex(graph, nstart, "nstart")
     normalized = flag("normalized", normalized)
     with _explained(A, device):
         hubs, authorities = algorithms.hits(A, max_iter, tol, start, normalized, device=device)
     return HubsAndAuthorities(vertex_scores("hub", hubs, graph), vertex_scores("authority", authorities, graph))
+
+
+def _ranked(G: Any, weights: Any, what: str, device: str) -> tuple[Graph, Matrix, str]:
+    """The graph, its matrix, and where to compute; raises a GraphError for weights that cannot be added up."""
+    graph, A = weighted(G, weights, parallel="sum")
+    device = product_device(graph, device)
+    with _explained(A, device):
+        A = square(_as_kept(graph, A, device), device, weights=True)
+        check_weights(A, what, finite=True, called=graph.label)
+    return graph, A, device
+
+
+def _as_kept(graph: Graph, A: Matrix, device: str) -> Matrix:
+    """The matrix of a graph as a GPU keeps it: in fewer bits, if its rows are compressed there."""
+    if not isinstance(device, str) or device != "cuda" or not has_gpu():
+        return A
+    from hopwave.engines.cuda.linalg.packed_matrix import matrix_of
+
+    found: Matrix = matrix_of(graph, A)
+    return found
 
 
 def _explained(A: Matrix, device: str) -> AbstractContextManager[Any]:

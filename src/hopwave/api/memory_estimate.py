@@ -47,7 +47,7 @@ WHAT = tuple(OPTIONS)
 ONE_SOURCE = ("bfs", "sssp")
 ON_PACKED_ROWS = (
     "bfs", "bfs_many", "closeness_centrality", "harmonic_centrality", "connected_components",
-    "weakly_connected_components",
+    "weakly_connected_components", "betweenness_centrality", "pagerank",
 )  # fmt: skip
 WITHOUT_A_SEARCH = ("bfs", "sssp", "pagerank", "connected_components", "weakly_connected_components")
 BETWEENNESS = ("betweenness_centrality", "edge_betweenness_centrality")
@@ -300,7 +300,8 @@ def _estimated(ask: Ask, shape: Shape, device: str, offsets: npt.NDArray[Any] | 
         run = model.footprint(shape, ask, machine, free)
         if offsets is not None and _reads_packed_rows(ask):
             room = (machine or model.regimes.Machine()).memory if free is None else free
-            found = model.in_fewer_bits(shape, ask, room, offsets) if run.peak > room else None
+            fits = model.footprint(shape, Ask("bfs"), machine, free).peak <= room  # what decides, whatever is asked
+            found = None if fits else model.in_fewer_bits(shape, ask, room, offsets)
             if found is not None:
                 run, rows = model.footprint(found[0], ask, machine, free), "compressed"
                 if found[1] is not None:

@@ -120,7 +120,6 @@ def sssp(
     [0.0, 1.0, inf]
     """
     graph, A = weighted(G, weights, parallel="min")
-    check_lengths(A, graph.label)
     device = _device(G, graph, A, method, device, threads)
     aims: tuple[int, ...] = ()
     if targets is not None:
@@ -192,6 +191,7 @@ def _searcher(
     targets: tuple[int, ...] = (),
 ) -> Callable[[tuple[int, ...]], ShortestPaths]:
     """Check and choose once. Returns a function that searches from some sources and wraps what it found."""
+    check_lengths(A, graph.label)
     way = _paths.choose(graph, method, delta, device, threads, flag("trace", trace))
     longest = _longest(limit)
 
@@ -261,6 +261,7 @@ def nearest(
     if k is not None and (not is_whole(k) or k < 1):
         raise GraphError(f"k={k!r} is not a number of vertices; give a whole number from 1, or None for all")
     most = None if k is None else min(int(k), graph.n)
+    check_lengths(A, graph.label)
     ids, lengths = _paths.nearest(A, ShortestPathsJob(sources, _longest(limit), most=most))
     return dict(zip(map(graph.label, ids.tolist()), lengths.tolist(), strict=True))
 

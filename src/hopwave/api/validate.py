@@ -20,10 +20,10 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from hopwave.api.arguments import as_graph, source_ids
+from hopwave.api.arguments import as_graph, check_hops, source_ids
 from hopwave.api.choice import is_on_gpu
 from hopwave.arrays import on_gpu
-from hopwave.checks.numbers import is_whole, whole_numbers
+from hopwave.checks.numbers import whole_numbers
 from hopwave.checks.options import one_of
 from hopwave.display import html
 from hopwave.errors import GraphError
@@ -150,8 +150,7 @@ def validate(
     if distances is None and predecessors is None:
         raise GraphError("distances and predecessors are both None, so there is nothing to validate; give at least one")
     one_of("direction", direction, ("out", "in"))
-    if depth_limit is not None and (not is_whole(depth_limit) or depth_limit < 0):
-        raise GraphError(f"depth_limit={depth_limit!r} is no limit; give a whole number from 0, or None")
+    depth_limit = check_hops("depth_limit", depth_limit)
     graph = as_graph(graph)
     if direction == "in":
         graph = graph.reversed()

@@ -27,7 +27,7 @@ from hopwave.graph import Graph
 from hopwave.graph.columns import check_numbers, first_nan
 from hopwave.graph.construct import networkx_columns
 from hopwave.graph.csr import Rows, is_symmetric
-from hopwave.graph.row_operations import row_of
+from hopwave.linalg.algorithms.operands import arc_in_words
 
 Parallel = Literal["min", "sum"]  # how to combine the weights of parallel edges of a NetworkX multigraph
 
@@ -48,9 +48,10 @@ def weighted(G: Any, weights: Any, parallel: Parallel) -> tuple[Graph, Matrix]:
             graph = _from_networkx(G, weights, parallel)
             return graph, Matrix.from_graph(graph)
     elif isinstance(weights, str):
+        own = "give weights=True for its own weights" if isinstance(G, Graph) and G.is_weighted else ""
         raise GraphError(
-            f"weights={weights!r} names an edge attribute, and {type(G).__name__} has none; build the graph with "
-            f"Graph.from_edges(src, dst, weights=...)"
+            f"weights={weights!r} names an edge attribute, and {type(G).__name__} has none; "
+            + (own or "build the graph with Graph.from_edges(src, dst, weights=...)")
         )
     graph = as_graph(G)
     if weights is None or weights is False:
@@ -101,7 +102,7 @@ def as_lengths(G: Any, weights: Any) -> tuple[Graph, bool]:
 
 
 def own_lengths(G: Any, weights: Any) -> tuple[Graph, bool]:
-    """As `as_lengths`, but None stands for the graph's own weights, or for hops if it has none."""
+    """Like `as_lengths`, but None stands for the graph's own weights, or for hops if it has none."""
     if weights is not None:
         return as_lengths(G, weights)
     if is_networkx(G):
@@ -124,14 +125,14 @@ def _check_lengths(graph: Graph) -> None:
     lengths = np.asarray(graph.weights)
     least, greatest = float(lengths.min(initial=0.0)), float(lengths.max(initial=0.0))
     if least < 0:
-        arc = int(np.argmin(lengths))
-        tail, head = (graph.label(int(end)) for end in (row_of(graph, arc), graph.indices[arc]))
+        arc = arc_in_words(graph, int(np.argmin(lengths)), graph.label)
         raise GraphError(
-            f"weight {least:g} from {tail!r} to {head!r} is negative; distances need weights of at least 0: correct "
-            "it, or count hops with weights=False"
+            f"weight {least:g} {arc} is negative; distances need weights of at least 0: correct it, or count hops with "
+            "weights=False"
         )
     if np.isinf(greatest):
-        raise GraphError("a weight is infinite; leave out an arc that no path can take")
+        arc = arc_in_words(graph, int(np.argmax(lengths)), graph.label)
+        raise GraphError(f"the weight {arc} is infinite; leave out an arc that no path can take")
     if np.isinf(greatest * graph.n * graph.n):
         raise GraphError(
             f"weight {greatest:g} is so great that sums of distances may exceed float64; divide all weights by a number"

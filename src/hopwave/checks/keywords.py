@@ -12,8 +12,10 @@ from typing import Any, TypeVar
 Kind = TypeVar("Kind", bound=type)
 
 
-def suggesting(function: Callable[..., Any]) -> Callable[..., Any]:
+def suggesting(function: Callable[..., Any], method: bool = False) -> Callable[..., Any]:
     """The function; a call with a keyword that it does not have raises a TypeError that suggests one.
+
+    The error names a `method` by the class for which it was called, which may have inherited it.
 
     >>> suggesting(lambda depth_limit=None: 0)(depthlimit=2)
     Traceback (most recent call last):
@@ -28,7 +30,9 @@ def suggesting(function: Callable[..., Any]) -> Callable[..., Any]:
             named = inspect.signature(function).parameters.values()
             if all(one.kind is not one.VAR_KEYWORD for one in named):
                 known = (one.name for one in named if one.name not in ("self", "cls"))
-                check_keywords(function.__qualname__, options, known)
+                owner = next((one if isinstance(one, type) else type(one) for one in args[:1]), type(None))
+                name = f"{owner.__name__}.{function.__name__}" if method else function.__qualname__
+                check_keywords(name, options, known)
             raise
 
     return call
@@ -77,7 +81,7 @@ def offers(kind: Kind) -> Kind:
         if name.startswith("_"):
             continue
         if isinstance(value, classmethod):
-            setattr(kind, name, classmethod(suggesting(value.__func__)))
+            setattr(kind, name, classmethod(suggesting(value.__func__, method=True)))
         elif inspect.isfunction(value):
-            setattr(kind, name, suggesting(value))
+            setattr(kind, name, suggesting(value, method=True))
     return kind

@@ -104,8 +104,8 @@ def time_pr(graph: Graph, trials: int, device: str) -> dict[str, Any]:
 
 
 def time_cc(graph: Graph, trials: int, device: str) -> dict[str, Any]:
-    """Weak components, each time of a graph that has none kept: both ends of every arc are in one, and a search from
-    its lowest vertex reaches all of it."""
+    """Weak components, each time of a new graph, which has none kept. Checked: both ends of every arc are in the same
+    component, and a search from the lowest vertex of a component reaches all of it."""
     tail = arc_tails(graph)
     both_ways = graph.to_undirected() if graph.directed else graph
     new = iter([Graph(graph.indptr, graph.indices, directed=graph.directed) for _ in range(trials + 1)])

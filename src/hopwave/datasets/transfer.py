@@ -6,7 +6,6 @@ Beside the part is a note (`.part.json`): where it comes from, its full size, an
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import json
 import re
@@ -22,6 +21,7 @@ from urllib.request import Request, urlopen
 
 from hopwave.errors import DownloadError, FormatError, amount
 from hopwave.system.atomic_file import replacing
+from hopwave.system.gzip_stream import Unpacked
 from hopwave.system.progress import Meter
 
 BLOCK = 1 << 20  # bytes
@@ -180,8 +180,8 @@ def unpacked(archive: Path, member: str, target: Path, most: int, meter: Meter) 
     """
     try:
         with (
-            gzip.open(archive) as content,
-            tarfile.open(fileobj=content, mode="r|", tarinfo=_Entry) as tar,
+            archive.open("rb") as raw,
+            tarfile.open(fileobj=(content := Unpacked(raw)), mode="r|", tarinfo=_Entry) as tar,  # type: ignore[call-overload]
             replacing(target) as out,
         ):
             found = next((entry for entry in tar if entry.name == member), None)
@@ -205,7 +205,7 @@ def unpacked(archive: Path, member: str, target: Path, most: int, meter: Meter) 
                 if rest > most:
                     raise FormatError(f"over {amount(most)} follow {member}; expected one graph", archive)
             yield total.hexdigest()
-    except (EOFError, zlib.error, gzip.BadGzipFile, tarfile.TarError) as error:
+    except (EOFError, zlib.error, tarfile.TarError) as error:
         raise FormatError(
             f"damaged ({error}); expected a complete .tar.gz: it was removed, download it again", archive
         ) from None

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hopwave.checks.keywords import offers
 from hopwave.errors import GraphError
 from hopwave.system.optional import optional
 
@@ -37,6 +38,7 @@ def axes_for(ax: Axes | None, height: float = 4) -> Axes:
     return made
 
 
+@offers
 class Plotted:
     """A result with a method `plot`; the docstring of its class says what it draws."""
 

@@ -13,7 +13,7 @@ import numpy as np
 from hopwave.checks.keywords import check_keywords
 from hopwave.distributed.capacity import check_memory
 from hopwave.distributed.exchange import BLOCK, Edges, in_blocks
-from hopwave.distributed.file_shares import read_share
+from hopwave.distributed.file_shares import numbered, read_share
 from hopwave.distributed.graph import DistributedGraph, choose_device
 from hopwave.distributed.layout import Layout
 from hopwave.distributed.world import World, plain, world
@@ -119,9 +119,8 @@ def read(
 
     Matrix Market, SNAP edge lists of integers and Graph500's binary lists are read in shares. Files that cannot be
     split (packed with gzip, in another format, or with names) are read by rank 0, which sends the arcs to the others,
-    and the labels to all of them: vertices are called as in `hopwave.read(path)`. In a file that is read in shares, a
-    vertex is its number, and every number up to the greatest is a vertex. A damaged file raises on every rank. A
-    distributed graph has no weights: those of the file are left out.
+    and the labels to all of them. Vertices are called as in `hopwave.read(path)`: in an edge list, numbers with gaps
+    are labels. A damaged file raises on every rank. A distributed graph has no weights: those of the file are left out.
 
     Parameters
     ----------
@@ -168,10 +167,9 @@ def read(
     _check_same_file(joined, path)
     found, is_directed = joined.total(len(share.u)), bool(joined.allgather(share.directed)[0])
     joined.together(lambda: _check_count(path, found, share.declared))
-    n = max(share.n, 1 + max((int(ends.max()) for ends in (share.u, share.v) if len(ends)), default=-1))
-    n = max(joined.allgather(n))
+    share = numbered(joined, share, found, path)
     options = {"layout": layout, "balance": balance, "device": device, "threads": threads}
-    return _from_columns(joined, *share.arcs(), n, is_directed, labels=joined.shared(share.labels), **options)
+    return _from_columns(joined, *share.arcs(), share.n, is_directed, labels=joined.shared(share.labels), **options)
 
 
 def _check_same_file(joined: World, path: Any) -> None:

@@ -26,7 +26,9 @@ BLOCK = 1 << 21  # edges that are exchanged at a time
 
 @dataclass(frozen=True)
 class Built:
-    """A rank's arcs. `out`: heads by tail, for pushes; `into`: tails by head, for pulls (undirected in 1D: `out`).
+    """A rank's arcs. `out`: heads by tail, for pushes; `into`: tails by head, for pulls.
+
+    In 1D, an undirected graph has one array for both.
 
     `tuples`: per tail slot, the number of input edges at that vertex, repeats and loops included; an undirected edge
     counts at both ends.

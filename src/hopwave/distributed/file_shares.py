@@ -9,19 +9,21 @@ from __future__ import annotations
 
 import io
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from hopwave.distributed.world import World
 from hopwave.errors import FormatError
 from hopwave.io import edge_list, matrix_market, read
 from hopwave.io.detect import by_title, detect
 from hopwave.io.graph500 import columns_of
 from hopwave.io.lines import read_rows
 from hopwave.io.source import Source
+from hopwave.io.vertices import TABLE_PER_ID
 from hopwave.system.progress import Meter
 
 Ids = npt.NDArray[np.int64]
@@ -33,7 +35,8 @@ class Share:
     """What one rank read: its edges by id, and what the file declares: vertices, directedness, number of edges.
 
     `both_ways`: the file's edges are undirected and a directed graph is wanted, so each edge becomes two arcs.
-    `labels`: what the vertices are called, if rank 0 has read a whole file that names them.
+    `lone`: vertices that the file lists. `gaps`: numbers that are not 0 … n−1 are labels, unless all are below n.
+    `labels`: what the vertices are called, if rank 0 has read a whole file that names them, or by `numbered`.
     """
 
     u: Ids
@@ -42,6 +45,8 @@ class Share:
     directed: bool
     declared: int | None = None
     both_ways: bool = False
+    lone: Ids | None = None
+    gaps: bool = False
     labels: npt.NDArray[Any] | None = None
 
     def arcs(self) -> tuple[Ids, Ids]:
@@ -49,6 +54,32 @@ class Share:
         if not self.both_ways:
             return self.u, self.v
         return np.concatenate([self.u, self.v]), np.concatenate([self.v, self.u])
+
+
+def numbered(joined: World, share: Share, edges: int, path: str | os.PathLike[str]) -> Share:
+    """The share with the n of all ranks, and labels instead of ids with gaps, as `hopwave.read` has them."""
+    columns = (share.u, share.v, *([] if share.lone is None else [share.lone]))
+    own = joined.together(lambda: np.unique(np.concatenate(columns)))
+    most = 1 + max(joined.allgather(int(own[-1]) if len(own) else -1))
+    if not share.gaps or most <= share.n:
+        return replace(share, n=max(joined.allgather(max(share.n, most))))
+    if most < TABLE_PER_ID * edges + 1024:  # a bit for each number
+        present = np.zeros(most, np.bool_)
+        present[own] = True
+        labels = np.flatnonzero(np.unpackbits(joined.union(np.packbits(present)), count=most))
+    else:
+        labels = np.unique(np.concatenate(joined.allgather(own)))
+    n = len(labels)
+    joined.together(lambda: _check_nodes(path, n, share.n))
+    if n == most:
+        return replace(share, n=n)
+    u, v = (np.searchsorted(labels, ends) for ends in (share.u, share.v))
+    return replace(share, u=u, v=v, n=n, labels=labels if joined.rank == 0 else None)
+
+
+def _check_nodes(path: str | os.PathLike[str], found: int, declared: int) -> None:
+    if declared and found > declared:
+        raise FormatError(f"{found:,} different vertices; expected the {declared:,} of the comment 'Nodes:'", path)
 
 
 def read_share(path: str | os.PathLike[str], format: str | None, directed: bool | None, rank: int, size: int) -> Share:
@@ -95,6 +126,7 @@ def _records(source: Source, directed: bool | None, rank: int, size: int) -> Sha
 def _lines(source: Source, format: str, directed: bool | None, rank: int, size: int) -> Share:
     """The lines that begin in the rank-th of `size` equal ranges of bytes after the header."""
     declared: int | None
+    lone: Ids | None = None
     says: bool | None  # whether the file is directed; None if it does not declare that
     with source.text() as stream:
         first = stream.tell()
@@ -108,7 +140,7 @@ def _lines(source: Source, format: str, directed: bool | None, rank: int, size: 
                 return _whole(source.path, format, directed, rank)
             grammar, says = edge_list.integer_grammar(), header.directed
             lone = edge_list.listed_numbers(source, header)
-            start, n, declared = first, max([header.nodes or 0, *(lone + 1).tolist()]), header.edges
+            start, n, declared = first, header.nodes or 0, header.edges
         begin, end = (
             _next_line(stream, start + (source.size - start) * index // size, start) for index in (rank, rank + 1)
         )
@@ -120,7 +152,8 @@ def _lines(source: Source, format: str, directed: bool | None, rank: int, size: 
             stream.seek(0)
             raise _at_its_line(source, error, stream.read(begin).count(b"\n")) from None
     wanted = bool(says) if directed is None else directed
-    return Share(u.astype(np.int64), v.astype(np.int64), n, wanted, declared, both_ways=wanted and says is False)
+    ends, both_ways = (u.astype(np.int64), v.astype(np.int64)), wanted and says is False
+    return Share(*ends, n, wanted, declared, both_ways, lone, gaps=format == "snap")
 
 
 def _next_line(stream: Any, position: int, start: int) -> int:

@@ -156,11 +156,18 @@ class World:
 
     def allreduce(self, mine: Any) -> Any:
         """The sum of one array per rank, on every rank."""
+        return self._reduced(mine, "SUM")
+
+    def union(self, mine: Any) -> Any:
+        """The bits that some rank has set in an array of its own, on every rank."""
+        return self._reduced(mine, "BOR")
+
+    def _reduced(self, mine: Any, how: str) -> Any:
         if self.size == 1:
             return mine
-        sums = np.empty_like(mine)
-        wait_for(self.comm.Iallreduce(mine, sums), self.oversubscribed)
-        return sums
+        found = np.empty_like(mine)
+        wait_for(self.comm.Iallreduce(mine, found, getattr(_mpi(), how)), self.oversubscribed)
+        return found
 
     def abort(self, message: str, code: int = 1) -> NoReturn:
         """End every rank of the job now, with the message on one line."""
@@ -193,7 +200,7 @@ class Alone:
         """There is no other rank to wait for."""
 
     def allgather(self, mine: Any) -> list[Any]:
-        """The objects of all ranks: ours."""
+        """The objects of all ranks, of which there is one."""
         return [mine]
 
     def total(self, mine: int) -> int:

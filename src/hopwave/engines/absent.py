@@ -10,7 +10,7 @@ from hopwave.graph import Graph
 
 
 class NoOperations:
-    """What engines.Operations has, but for `sweep`: every engine has some of it."""
+    """What engines.Operations has, except `sweep`, of which every engine has some."""
 
     def why_not_operation(self, operation: Operation, graph: Graph) -> str | None:
         raise NotImplementedError

@@ -157,7 +157,7 @@ class DealtPaths:
         self._deal = None
 
     def advance(self, until: int, poll: Callable[[int], bool]) -> int:
-        """As hopwave.planning.jobs.PathSampling.advance."""
+        """See hopwave.planning.jobs.PathSampling.advance."""
         first = self.done
         if until <= first:
             return first

@@ -113,7 +113,7 @@ class GraphArrays(Named):
 
     def _loops(self) -> int:
         """How many stored arcs are self-loops, counted where the rows are, some rows at a time."""
-        rows = self._rows if self._host is not None or self._gpu is None else self._gpu
+        rows = self._rows_somewhere
         xp, found = module_of(rows.indices), 0
         for first in range(0, self.n, _ROWS_AT_ONCE):
             ends = rows.indptr[first : first + _ROWS_AT_ONCE + 1]
@@ -200,6 +200,11 @@ class GraphArrays(Named):
             self.__dict__["_host"] = Rows(self._offsets, *rest)
         assert self._host is not None
         return self._host
+
+    @property
+    def _rows_somewhere(self) -> Rows:
+        """The rows, on the GPU if they are only there."""
+        return self._rows if self._host is not None or self._gpu is None else self._gpu
 
     @cached_property
     def _offsets(self) -> npt.NDArray[Any]:

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave.arrays import module_of
+from hopwave.checks.keywords import offers
 from hopwave.errors import GraphError
 from hopwave.graph.arrays import GraphArrays, arc_tails, tails_of, vertex_names
 from hopwave.graph.columns import lists_of_objects
@@ -101,6 +102,7 @@ class Edges:
         return f"Edges({len(self):,} of {self.graph!r})"
 
 
+@offers
 class GraphEdges(GraphArrays):
     """What can be read off a graph's edges."""
 

@@ -82,7 +82,7 @@ def _sorted(rows: Rows, keys: npt.NDArray[np.int32]) -> Rows:
 
 
 def largest_component(rows: Rows, directed: bool) -> npt.NDArray[np.int64]:
-    """The vertices of the largest component (weak, of a directed graph), ascending; of equal ones the first."""
+    """The vertices of the largest component (weak, if the graph is directed), ascending; the first of several."""
     n = len(rows.indptr) - 1
     if n == 0:
         return np.empty(0, np.int64)

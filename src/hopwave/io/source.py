@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import gzip
 import stat
 import zlib
 from collections.abc import Iterator
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import IO
 
 from hopwave.errors import FormatError
+from hopwave.system.gzip_stream import GZIP, Unpacked
 from hopwave.system.progress import Meter
 
 BLOCK = 4 << 20  # bytes: a few hundred thousand edges, about ten milliseconds of work
@@ -24,7 +24,7 @@ LONE_RETURN = "a carriage return inside the line; expected lines that end in a n
 MOST_TIMES_UNPACKED = 300
 FIRST_BYTES = 1 << 16
 FREE_BYTES = 1 << 26  # unpacked, which no ratio is asked of: little was read of the file
-_GZIP_ERRORS = (EOFError, zlib.error, gzip.BadGzipFile)
+_GZIP_ERRORS = (EOFError, zlib.error)
 
 
 class Source:
@@ -62,7 +62,7 @@ class Source:
         if self.packed and len(first) > FIRST_BYTES >> 3:
             most = MOST_TIMES_UNPACKED * len(first)
             with suppress(zlib.error):  # the reader will meet the same error and name the line
-                if len(zlib.decompressobj(wbits=31).decompress(first, most)) == most:
+                if len(zlib.decompressobj(GZIP).decompress(first, most)) == most:
                     raise self._bomb(None)
 
     def fail(self, message: str, line: int | None = None) -> FormatError:
@@ -74,15 +74,11 @@ class Source:
         """The content from its beginning, decompressed."""
         with self.path.open("rb") as raw:
             self._raw = raw
-            if self.packed:
-                with gzip.GzipFile(fileobj=raw) as unpacked:
-                    yield unpacked  # type: ignore[misc]
-            else:
-                yield raw
+            yield Unpacked(raw) if self.packed else raw  # type: ignore[misc]
 
     @contextmanager
     def text(self) -> Iterator[IO[bytes]]:
-        """As `open`, from the first character on: a byte-order mark is skipped."""
+        """Like `open`, from the first character on: a byte-order mark is skipped."""
         with self.open() as stream:
             if self.take(stream, len(BYTE_ORDER_MARK), 1) != BYTE_ORDER_MARK:
                 stream.seek(0)
@@ -138,7 +134,7 @@ class Source:
         if not self.packed:
             return data
         try:
-            return zlib.decompressobj(wbits=31).decompress(data, size)
+            return zlib.decompressobj(GZIP).decompress(data, size)
         except zlib.error as error:
             raise self._broken(error, None) from None
 

@@ -221,7 +221,7 @@ class _Arcs:
         self.A, self.engine, self.parameters = A, engine, ONE_BY_ONE.parameters()
         self.nf = self.mf = 0
         self.m, self.mu, self.pull = A.nnz, A.nnz, -1
-        self.enough = int(self.m // ONE_BY_ONE.alpha)  # counting f's arcs stops here: a growing f is then pulled
+        self.enough = int(self.m // ONE_BY_ONE.alpha)  # once f has more arcs, a growing f is pulled, so counting ends
 
     def choose(self, f: Vector) -> bool:
         n, nf, mf = f.n, f.nnz, 0

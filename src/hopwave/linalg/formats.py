@@ -18,7 +18,7 @@ def arrays(x: Vector, engine: Algebra) -> tuple[Array, Array]:
 
 
 def writable(x: Vector, engine: Algebra) -> tuple[Array, Array]:
-    """As `arrays`, but safe to write to: two different arrays that are writable and not the caller's."""
+    """Like `arrays`, but safe to write to: two different arrays that are writable and not the caller's."""
     values, present = arrays(x, engine)
     if x.format == "sparse":
         return values, present

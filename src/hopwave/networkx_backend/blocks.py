@@ -57,7 +57,7 @@ def rooted(arguments: Arguments) -> str | None:
 
 @serves(threshold=STRONG, can_run=rooted)
 def bridges(G: NetworkXGraph, root: Any = None) -> Iterator[tuple[Any, Any]]:
-    """The edges that are a component by themselves, but for parallel ones."""
+    """The edges that are a component by themselves, except parallel ones."""
     found, n = blocks(G.out_rows), len(G)
     number = np.repeat(np.arange(len(found.ends)), np.diff(found.ends, prepend=0))
     joins = found.tails != found.heads  # a loop is an edge of a component, too

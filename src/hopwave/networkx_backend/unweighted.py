@@ -27,7 +27,7 @@ def lengths(G: NetworkXGraph, rows: Rows, v: int, cutoff: Any) -> Lengths:
 
 
 def paths(G: NetworkXGraph, rows: Rows, v: int, cutoff: Any, *, backwards: bool = False) -> Paths:
-    """One path by node, nearest first; from the node to v when backwards."""
+    """A path from v to each node, nearest nodes first; if `backwards`, from each node to v."""
     found = search(rows, [v], math.inf if cutoff is None else cutoff)
     names = G.names(found.order)
     by_id: dict[int, list[Any]] = {v: names[:1]}

@@ -80,7 +80,7 @@ class Lab:
     def over(self, cases: Iterable[Case], measure: Callable[[Case, Graph], Row], share: float = 1.0) -> list[Row]:
         """A row for each case: what `measure` finds on its graph, or why there is none.
 
-        The rows have a `share` of the time that is left, and each an equal part of what the rows before it left. With
+        All rows together have a `share` of the time that is left, divided equally among the rows still to come. With
         --quick, one graph of each kind and table is measured. The paper's own graphs, made or read from a folder, come
         before those that must be downloaded or replaced, in case that the time is short.
         """

@@ -55,8 +55,9 @@ Progress = bool | None | Callable[[int, int], object]
 class BetweennessJob:
     """A betweenness run: Σ δ over these sources, to these targets (None: all), along paths not longer than cutoff.
 
-    `targets` has one number per vertex: how much a path to it counts, False and True for 0 and 1. `origins` likewise:
-    how much a path from it counts; None: 1.
+    `targets` has one number per vertex: how much a path to it counts, False and True for 0 and 1. `origins` has
+    one number per vertex too: how much a path from it counts; None: 1 each.
+
     `edges` asks for one score per arc instead of one per vertex, `squares` for Σ δ² after Σ δ. `endpoints` counts the
     ends of a path as vertices on it. `deterministic` asks for the same bits from every run on the same device. The
     length of a path, and with it the cutoff, is its number of hops; if `weighted`, the sum of its arcs' weights.

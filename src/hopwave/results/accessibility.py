@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from hopwave.checks.keywords import offers
 from hopwave.display.maps import plot_map
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+@offers
 @dataclass(frozen=True)
 class Accessibility(Tabled):
     """Sums, counts and means of values within each limit: arrays of sources × columns × limits.
@@ -130,6 +132,7 @@ class ReachedArcs(NamedTuple):
     fraction: Floats
 
 
+@offers
 @dataclass(frozen=True)
 class Isochrone:
     """What a source reaches within each limit: vertices, and arcs with the fraction that is reached.

@@ -156,7 +156,7 @@ class EdgeBetweennessResult(Scores):
         return {"source": names[source], "target": names[target]}
 
     def _place(self, key: Any) -> int:
-        """Where the score of an edge (u, v) is; of parallel edges, the first. Raises a GraphError if there is none."""
+        """The place of an edge (u, v) among the scores; the first of parallel ones. Raises a GraphError if absent."""
         if not isinstance(key, tuple) or len(key) != 2:
             raise GraphError(f"{key!r} is not an edge; give two vertices, (u, v)")
         u, v = (self.graph.index(end) for end in key)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -39,7 +40,8 @@ class Parts(ABC):
         """The components as sets of labels or ids, as NetworkX returns them.
 
         >>> import hopwave as hw
-        >>> hw.connected_components(hw.Graph.from_edges(["a"], ["b"])).sets() == [{"a", "b"}]
+        >>> parts = hw.connected_components(hw.Graph.from_edges(["a"], ["b"]))
+        >>> parts.sets() == list(parts) == [{"a", "b"}]
         True
         """
         names = np.asarray(vertex_names(self.graph))
@@ -52,6 +54,10 @@ class Parts(ABC):
 
     def __len__(self) -> int:
         return len(self.sizes)
+
+    def __iter__(self) -> Iterator[set[Any]]:
+        """Those of `sets()`."""
+        return iter(self.sets())
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +97,7 @@ class Components(Parts, Tabled):
         return np.bincount(self.labels).astype(np.int64) if len(self.labels) else np.zeros(0, np.int64)
 
     def largest(self) -> npt.NDArray[np.int64]:
-        """The ids of the vertices of the largest component, ascending. If several are largest, of the first.
+        """The ids of the vertices of the largest component, ascending. Of several that are largest, the first is taken.
 
         >>> import hopwave as hw
         >>> hw.connected_components(hw.Graph.from_edges([1], [2], n=4)).largest().tolist()

@@ -61,8 +61,8 @@ class DistanceTable:
 
     def __repr__(self) -> str:
         ends = [
-            f"{len(ids):,} {what} ({first_names(self.graph, tuple(ids.tolist()))})"
-            for ids, what in ((self.sources, "sources"), (self.targets, "targets"))
+            f"{len(ids):,} {what}{'' if len(ids) == 1 else 's'} ({first_names(self.graph, tuple(ids.tolist()))})"
+            for ids, what in ((self.sources, "source"), (self.targets, "target"))
         ]
         return f"DistanceTable({' × '.join(ends)}{', sparse' if self.is_sparse else ''})"
 
@@ -72,7 +72,7 @@ class DistanceTable:
         return np.array(on_host(self.values), dtype, copy=copy)
 
     def to_pandas(self) -> pd.DataFrame:
-        """A DataFrame with sources as index and targets as columns; of a sparse table one row per pair.
+        """A DataFrame with sources as index and targets as columns; a sparse table gives one row per pair.
 
         >>> import hopwave as hw
         >>> hw.distance_table(hw.generate.path(3), [0], [1, 2]).to_pandas().loc[0].tolist()

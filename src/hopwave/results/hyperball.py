@@ -8,11 +8,13 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave.algorithms import hyperball as _hyperball
+from hopwave.checks.keywords import offers
 from hopwave.display import html
 from hopwave.errors import GraphError
 from hopwave.results.scores import VertexScores
 
 
+@offers
 @dataclass(frozen=True, eq=False)
 class HyperBall:
     """Estimates of distances from HyperLogLog counters.

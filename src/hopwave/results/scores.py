@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from hopwave.algorithms.top_scores import Searches
 from hopwave.arrays import Deferring, on_host
+from hopwave.checks.keywords import offers
 from hopwave.display import html
 from hopwave.display.scores import highest, plot_scores
 from hopwave.errors import GraphError
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+@offers
 class Scores(Deferring, Keyed):
     """One score per vertex or per edge. Subclasses are frozen dataclasses with these attributes.
 

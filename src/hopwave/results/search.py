@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave.arrays import Deferring, ScaledCounts, on_host
+from hopwave.checks.keywords import offers
 from hopwave.display import drawing, html
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+@offers
 class SearchResult(Deferring, drawing.Plotted, Keyed):
     """Distances from the nearest source, and predecessors. Subclasses are frozen dataclasses with these attributes.
 

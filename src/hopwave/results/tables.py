@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave.arrays import on_host
+from hopwave.checks.keywords import offers
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.graph.arrays import vertex_names
@@ -48,6 +49,7 @@ class Tabled:
         return {"vertex": np.asarray(vertex_names(self.graph))}
 
 
+@offers
 class Keyed(Tabled):
     """Numbers by vertex or by edge, which read like a dictionary: those of `to_dict`. To NumPy they are an array."""
 
@@ -65,7 +67,7 @@ class Keyed(Tabled):
         raise NotImplementedError
 
     def __getitem__(self, key: Any) -> Any:
-        """The number of a vertex, by label or id; of an edge (u, v)."""
+        """The number of a vertex, given by label or id, or of an edge (u, v)."""
         return self._array[self._place(key)].item()
 
     def __contains__(self, key: Any) -> bool:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import gc
+from typing import Any
+
 import cuda_faults
+import numpy as np
 import pytest
 
+import hopwave as hw
 import mixed
 
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("gpu")]
@@ -19,3 +24,33 @@ def test_a_fault_is_told_and_the_next_call_is_right(kind: str, name: str) -> Non
     with cuda_faults.KINDS[kind]() as events:
         _, found = cuda_faults.troubles(name, events, lambda number: number <= EVERY or number % SOME == 0)
     assert not found
+
+
+@pytest.mark.parametrize("limit", [None, 0], ids=["on the GPU", "across the bus"])
+def test_memory_that_runs_out_while_rows_are_compressed(limit: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each allocation fails once, pinned ones too: the graph stays as it was, and all memory is given back."""
+    import cupy
+
+    graph = hw.generate.kronecker(12, seed=3, directed=True).to("cuda")
+    right, pool = hw.bfs(graph, 1, device="cuda").distances.get(), cupy.get_default_memory_pool()
+    pinned = cupy.cuda.PinnedMemory
+    with cuda_faults.allocations() as events:
+
+        def pin(size: int) -> Any:
+            events()
+            return pinned(size)
+
+        monkeypatch.setattr(cupy.cuda, "PinnedMemory", pin)
+        graph.to("cuda", compressed=True, memory_limit=limit)
+        gc.collect()
+        before = pool.used_bytes()
+        events.begin(0)
+        graph.to("cuda", compressed=True, memory_limit=limit)
+        for fails in range(1, events.count + 1):
+            events.begin(fails)
+            with pytest.raises(hw.EngineError, match="ran out of memory compressing the graph"):
+                graph.to("cuda", compressed=True, memory_limit=limit)
+            gc.collect()  # what the error's traceback held
+            assert pool.used_bytes() == before, fails
+        events.begin(0)
+        np.testing.assert_array_equal(hw.bfs(graph, 1, device="cuda").distances.get(), right)

@@ -233,6 +233,7 @@ SCORES = {
     "hubs": lambda graph, **options: hw.hits(graph, **options).hubs,
     "triangles": hw.triangles,
     "cores": hw.core_numbers,
+    "clustering": hw.clustering,
 }
 
 
@@ -248,6 +249,19 @@ def test_scores_of_a_graph_on_the_gpu_stay_there(name: str) -> None:
     assert np.isclose(there[5], here[5]) and np.isclose(there.top(1)[0][1], here.top(1)[0][1])
     assert isinstance(ask(graph, device="cuda").scores, np.ndarray)
     assert isinstance(ask(graph.to("cuda"), device="cpu").scores, np.ndarray)
+
+
+@pytest.mark.parametrize("ask", [hw.triangles, hw.triangle_count, hw.clustering, hw.transitivity, hw.pagerank])
+def test_rows_that_are_on_the_gpu_are_not_copied_to_the_host(ask: Any) -> None:
+    import cupy
+
+    graph = hw.generate.kronecker(9, seed=3)
+    expected = ask(graph, device="cpu")
+    there = Graph.from_edges(*map(cupy.asarray, graph.to_edges()), n=graph.n)
+    found = ask(there)
+    assert there._host is None
+    assert np.allclose(np.asarray(found), np.asarray(expected))
+    assert there == graph and hw.linalg.Matrix.from_graph(there).rows.indices.tolist() == graph.indices.tolist()
 
 
 def test_the_core_of_a_graph_on_the_gpu() -> None:

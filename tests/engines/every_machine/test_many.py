@@ -5,6 +5,7 @@ The expected results (sums, columns, rows, pairs) are computed here from a plain
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -17,6 +18,7 @@ import hopwave as hw
 import oracle
 from graphs import TRAPS, graphs
 from hopwave import EngineError, Graph, engines, generate
+from hopwave.arrays import on_host
 from hopwave.engines.cpu.many.source_order import neighbourhoods
 from hopwave.engines.cpu.policy import batch_width
 from hopwave.planning.jobs import Sweep, Swept
@@ -29,21 +31,29 @@ LARGE = [name for name in TRAPS if name not in SMALL]
 def able(device: str) -> bool:
     """Whether an engine is available and searches from many sources."""
     try:
-        return engines.engine(device).why_not_operation("sweep", TRAPS["path"]()) is None
+        return engines.engine(device.removesuffix(PACKED)).why_not_operation("sweep", TRAPS["path"]()) is None
     except EngineError:
         return False
 
 
+PACKED = ", compressed rows"
 machines = pytest.mark.parametrize(
     "device",
-    [pytest.param(name, marks=pytest.mark.gpu) if name == "cuda" else name for name in engines.NAMES if able(name)],
+    [
+        pytest.param(name, marks=pytest.mark.gpu) if "cuda" in name else name
+        for name in (*engines.NAMES, f"cuda{PACKED}")
+        if able(name)
+    ],
 )
 shared_or_alone = pytest.mark.parametrize("together", [True, False], ids=["shared", "alone"])
 
 
 def run(device: str, graph: Graph, sources: Any, keep: Any, threads: int | None = None, **more: Any) -> Swept:
     job = Sweep(np.asarray(sources, np.int64), keep, **more)
-    return engines.engine(device).sweep(graph, job, lambda done: None, threads)
+    if device.endswith(PACKED):
+        device, graph = "cuda", graph.to("cuda", compressed=True)
+    found = engines.engine(device).sweep(graph, job, lambda done: None, threads)
+    return replace(found, rows=on_host(found.rows))
 
 
 def table(graph: Graph, sources: Any, limit: int | None = None) -> Any:

@@ -241,7 +241,7 @@ def test_the_key_of_hops_does_not_read_weights() -> None:
     ("weights", "words"),
     [
         ([1.0, -2.0, 1.0], "weight -2.* is negative"),
-        ([1.0, np.inf, 1.0], "a weight is infinite"),
+        ([1.0, np.inf, 1.0], "the weight from 1 to 2 is infinite"),
         ([1.0, 0.0, 1.0], r"from 0 cannot be counted: weight 0 of 1 – 2 adds nothing"),
         ([1e20, 1.0, 1.0], r"from 0 cannot be counted: weight 1 of (1 – 2|2 – 3) adds nothing"),
     ],

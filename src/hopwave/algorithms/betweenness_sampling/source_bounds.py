@@ -98,7 +98,7 @@ def with_squares(run: SourceRun, job: BetweennessJob) -> BetweennessJob:
 def deferred_bounds(
     graph: Graph, job: BetweennessJob, sums: Floats, delta: float, normalized: bool, demand: float, upload: bool
 ) -> Array:
-    """The bounds of a sample, computed when first read. `demand`: what 1 of the job means. `upload`: to the GPU."""
+    """The bounds of a sample, computed when first read, times `demand`. `upload`: whether they go to the GPU."""
 
     def fetch() -> Array:
         found = sample_bounds(graph, job, on_host(sums), delta, normalized) * demand

@@ -30,7 +30,7 @@ from hopwave.planning.jobs import BetweennessJob, Floats, Progress
 
 LEAST_SOURCES = 1000  # with fewer, one search is too large a part of the work: finding blocks takes as long as several
 LEAST_GAIN = 1.15  # work without the reduction, divided by the work with it
-LEAST_LOW = 1 / 16  # of all vertices, of degree two and less: with fewer of them, there is hardly a tree or a chain,
+LEAST_LOW = {"cpu": 1 / 16, "cuda": 1 / 4}  # of all vertices, of degree up to two: with fewer, hardly a tree or chain,
 LOOK_ANYWAY = (
     200_000  # unless a graph falls apart at its articulation points; with so many sources, looking costs nothing
 )
@@ -119,7 +119,7 @@ def why_whole(graph: Graph, job: BetweennessJob, engine: str) -> str | None:
     if graph.has_parallel_arcs:
         return "parallel edges are kept"
     low = np.count_nonzero(np.diff(graph.indptr) <= 2)
-    if low < LEAST_LOW * graph.n and len(job.sources) < LOOK_ANYWAY:
+    if low < LEAST_LOW[engine] * graph.n and len(job.sources) < LOOK_ANYWAY:
         return "few vertices have one or two neighbours"
     if job.weighted and as_whole(graph) is None:
         return "lengths are rounded when they are added"

@@ -32,13 +32,15 @@ from hopwave.graph import Graph
 from hopwave.graph.arrays import arc_tails
 from hopwave.planning.jobs import BetweennessJob, Floats, Progress
 
+LEAST_INNER = 1 / 4  # of all vertices, of degree two: with fewer, the core is hardly less work
 LEAST_GAIN = 2.0  # arcs that searches of all sources look at, divided by those of the core and the lookups
 
 
 def core_of(graph: Graph, demand: Floats, weighted: bool, work: int, engine: str, threads: int | None) -> Any:
     """A run of an engine over the core of a graph whose components are blocks, if that is less than `work`."""
     lengths = as_whole(graph) if weighted else np.ones(graph.m, np.int64)
-    if lengths is None or lengths.sum() >= 2**29 or not graph.n:
+    inner = np.count_nonzero(np.diff(graph.indptr) == 2)
+    if lengths is None or lengths.sum() >= 2**29 or inner <= LEAST_INNER * graph.n:
         return None
     module = import_module(f"hopwave.engines.{engine}.betweenness.core_run")  # compiled code, loaded when it is used
     run = module.CoreRun(graph, lengths, demand, threads)

@@ -89,7 +89,7 @@ def number_subtrees(parent, depth, first, size):
 
 @njit(**COMPILED)
 def neighbour_range(indptr, indices, parent, first, low, high, end, chunk, board):
-    """The least and the greatest number among a vertex and its neighbours, but for its parent."""
+    """The least and the greatest number among a vertex and its neighbours, except its parent."""
     while True:
         begin = atomic_add(board, NEXT_CHUNK, chunk)
         if begin >= end:

@@ -153,7 +153,7 @@ def open_regions(board, kind, end, size, depth, flags, which, regions):
 
 @njit(**INNER)
 def next_of_regions(board, region):
-    """A chunk [begin, stop) of the first region from `region` on that has one; that region, or -1 if none has."""
+    """A chunk [begin, stop) and its region, the first from `region` on that has a chunk; region -1 if none has."""
     regions, end, size = board[JOB_REGIONS], board[JOB_END], board[JOB_CHUNK]
     for _ in range(regions):
         place, stop = REGIONS + REGION_CELLS * region, end * (region + 1) // regions

@@ -58,7 +58,7 @@ def footprint(shape: Shape, ask: Ask) -> Ledger:
 
 
 def resident(arrays: Mapping[str, Array], **filled_to: float) -> int:
-    """Bytes of arrays as they were declared, once they are written to; of some, by name, only that share is.
+    """Bytes of declared arrays once they are written to. `filled_to`: of an array of that name, only this share is.
 
     >>> import numpy as np
     >>> resident({"queue": Array(100, np.uint32), "levels": Array(1000, np.int64)}, levels=0.25)
@@ -117,12 +117,12 @@ def prepare(run: Ledger, shape: Shape, name: str = "prepared", weighted: bool = 
 
 
 def irregular(shape: Shape) -> bool:
-    """As CpuGraph.irregular."""
+    """The same decision as CpuGraph.irregular."""
     return shape.greatest > policy.IRREGULAR * shape.mean
 
 
 def flat(shape: Shape) -> bool:
-    """As CpuGraph.flat: betweenness never pulls."""
+    """The same decision as CpuGraph.flat: betweenness never pulls."""
     return not irregular(shape) and shape.m <= policy.FLAT_DEGREE * shape.n
 
 

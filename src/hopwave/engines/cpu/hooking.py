@@ -1,9 +1,9 @@
 """Weak components on the CPU: trees of vertices hooked under each other, by all threads.
 
 Sutton, Ben-Nun and Barak, Optimizing parallel graph connectivity computation via subgraph sampling (2018), "Afforest".
-Every vertex has a parent that is no higher than itself; a root is its own. An arc hooks the higher root under the lower
-one. A few arcs of each vertex already join most of the graph; rows of the tree that is then largest are left out,
-because in an undirected graph each of their arcs has a reverse elsewhere. The jobs (crew.py):
+Every vertex has a parent that is no higher than itself; a root is its own parent. An arc hooks the higher root under
+the lower one. A few arcs of each vertex already join most of the graph; rows of the tree that is then largest are left
+out, because in an undirected graph each of their arcs has a reverse elsewhere. The jobs (crew.py):
 
     HOOK     every vertex under its first neighbour, if that is lower: no other thread writes there
     LINK     along the next arc of every vertex

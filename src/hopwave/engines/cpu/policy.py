@@ -218,7 +218,7 @@ def sorted_arcs(arcs):
 
 
 def few_sources(vertices, irregular, flat, sources, threads):
-    """Whether threads share sources, since there are too few for one each.
+    """Whether threads share sources, since there are fewer sources than threads.
 
     >>> few_sources(1 << 18, True, False, 1, 2), few_sources(1 << 18, False, False, 1, 2)
     (False, True)
@@ -273,7 +273,7 @@ def batch_width(sources, workers, together, lanes=64):
 
 # ------------------------------------------------------------------ shortest paths
 
-ARCS_PER_PATH_THREAD = 1 << 17  # of a graph with lengths: shortest paths get one more thread for each
+ARCS_PER_PATH_THREAD = 1 << 17  # of a graph with lengths, per thread of a search for shortest paths
 ENTRIES_PER_VERTEX = 1  # that the first pool of blocks has room for; it grows where that is too few
 BLOCKS_PER_WORKER = 2048  # at least: each may have one open block per bin
 LENGTHS_LOOKED_AT = 4096  # to choose the width of buckets

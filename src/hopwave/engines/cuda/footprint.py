@@ -268,6 +268,8 @@ def betweenness(run: Ledger, shape: Shape, ask: Ask, machine: regimes.Machine, f
     if shape.directed:
         columns(run, shape)
     regime = ask.plan.removeprefix("hopwave-") if ask.plan else regimes.choose(n, m, k, shape.depth, budget)[0]
+    if shape.packed and regime == "batch":
+        regime = "wide"
     probe(run, shape)
     if ask.weighted:
         arcs_with_lengths(run, shape)
@@ -341,12 +343,14 @@ def power(run: Ledger, shape: Shape, ask: Ask, machine: regimes.Machine, free: i
     run.take("values", value * m)
     if ask.weighted:
         run.passing("looking at values", LOOKING * m)
-    if shape.directed:
+    if shape.directed and not shape.packed:
         run.take("row of each arc", 4 * m)
         sort_rows(run, "columns", n, m, shape.offset, value)
         run.drop("row of each arc")
     run.take("out-weights and their inverses", (17 if ask.weighted else 8) * n)
-    if shape.greatest > policy.POWER.short_row:
+    if shape.packed:
+        run.passing("keys of rows", 8 * n)
+    elif shape.greatest > policy.POWER.short_row:
         run.take("order of rows", 8 * n)
         run.take("new numbers of tails and heads", 8 * m)
         sort_rows(run, "sorted matrix", n, m, shape.offset, value)

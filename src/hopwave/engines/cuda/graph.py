@@ -88,8 +88,8 @@ class CudaGraph:
         if self.compressed is not None:
             raise EngineError(
                 "this graph's rows are compressed on the GPU, and only searches by plan 'hopwave-gpu', searches from "
-                "many sources without weights, and components read them so; use device='cpu', or "
-                "G.to('cpu').to('cuda') if the plain rows fit"
+                "many sources and betweenness of vertices without weights, components and PageRank read them so; use "
+                "device='cpu', or G.to('cpu').to('cuda') if the plain rows fit"
             )
 
     @made_once
@@ -213,9 +213,10 @@ class Loaded:
 
     @property
     def packed(self):
-        """The packed rows, if the graph has them and the plan runs in one launch, which reads them; else None."""
+        """The packed rows, if the graph has them and the plan's kernels read them; else None."""
+        own = self.plan.task == "betweenness" and self.plan.loop == "device" and self.plan.regime != "batch"
         one_launch = self.plan.loop == "device" and isinstance(self.plan.rule, Growing)
-        return self.on_device.compressed if one_launch and self.device.cooperative else None
+        return self.on_device.compressed if (one_launch or own) and self.device.cooperative else None
 
     def ready(self):
         """Upload or make everything that the plan will read."""

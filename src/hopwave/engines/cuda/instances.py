@@ -34,7 +34,7 @@ WITH_OFFSETS = (
 )  # fmt: skip
 
 
-WITH_PACKED_ROWS = many, many_each, components, row_lengths
+WITH_PACKED_ROWS = many, many_each, components, row_lengths, power
 
 
 def all_instances() -> dict[str, list[str]]:

@@ -64,6 +64,11 @@ class ByDegree:
         sources = self.numbers[cupy.asarray(job.sources)].get().astype(job.sources.dtype)
         return replace(job, sources=sources, upwards=False)
 
+    def betweenness(self, job):
+        """A job of betweenness with numbers instead of ids."""
+        targets = None if job.targets is None else job.targets[self.ids.get()]
+        return replace(job, sources=self.numbers[cupy.asarray(job.sources)].get().astype(np.int64), targets=targets)
+
     def swept(self, found, job):
         """The answer to self.job(job) by id."""
         numbers = self.numbers.get()

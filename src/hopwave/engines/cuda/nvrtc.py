@@ -178,7 +178,7 @@ def file_key(header, arch, names, more=(), text=""):
 
 
 def shipped_key(header, arch, names, more=(), text=""):
-    """The same for code in a wheel, which does not depend on the compiler that is installed."""
+    """The key of code in a wheel: it does not depend on the compiler that is installed."""
     return (sources_hash(), header, arch, *names, *more, text)
 
 

@@ -4,7 +4,7 @@
     P   predecessors: u with d(u) + length == d(v), exactly  δ   dependency: Σ_t share of the paths to t that visit v
     h   mean number of arcs on a shortest path               t   what a path from s to this target counts: mostly 1
 
-By hops, every arc is 1 long. Arcs that are kept several times are several paths. Self-loops are on none.
+By hops, every arc has length 1. Arcs that are kept several times are several paths. Self-loops are on none.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ class Accumulation:
         self._out, self._distances = arcs_of(graph, job.weighted), lengths if job.weighted else hops
 
     def advance(self, first: int, poll: Callable[[int], bool]) -> int:
-        """As hopwave.planning.jobs.Accumulation.advance."""
+        """See hopwave.planning.jobs.Accumulation.advance."""
         for number in range(first, self.blocks):
             if number > first and poll(number):
                 return number

@@ -139,7 +139,7 @@ class Authorities:
                 break
             Q[k + 1] = y / rest
         best = xp.asarray(sums[:, greatest].T) @ Q[: k + 1]
-        nearest = xp.maximum((best @ self.start) @ best, 0.0)  # no authority is negative, but for rounding
+        nearest = xp.maximum((best @ self.start) @ best, 0.0)  # no authority is negative, except by rounding
         self.x = nearest / length(nearest)
         self.kept = 0 if done else min(KEPT, k)
         Q[: self.kept] = xp.asarray(sums[:, k + 1 - self.kept :].T) @ Q[: k + 1]

@@ -90,22 +90,31 @@ def check_weights(A: Matrix, what: str, finite: bool = False, called: Callable[[
     if math.isnan(least) or math.isnan(greatest):
         raise GraphError(f"a weight is NaN, and no {what} is known then; drop or replace such entries")
     if least < 0:
-        rows = A.to("cpu").rows
-        arc = int(np.argmin(np.asarray(rows.values)))
-        tail, head = (called(int(end)) for end in (row_of(rows, arc), rows.indices[arc]))
         raise GraphError(
-            f"weight {least:g} from {tail!r} to {head!r} is negative; {what} needs weights of at least 0: correct it, "
-            "or leave out all weights with weights=False"
+            f"weight {least:g} {_arc(A, np.argmin, called)} is negative; {what} needs weights of at least 0: correct "
+            "it, or leave out all weights with weights=False"
         )
     if finite and greatest == math.inf:
-        raise GraphError(f"a weight is infinite; {what} needs weights that can be added up")
+        raise GraphError(
+            f"the weight {_arc(A, np.argmax, called)} is infinite; {what} needs weights that can be added up"
+        )
 
 
 def check_lengths(A: Matrix, called: Callable[[int], Any] = int) -> None:
     """Raise an error for weights that cannot be the lengths of arcs: NaN, less than 0, or infinite."""
     check_weights(A, "distance", called=called)
     if extremes(A)[1] == math.inf:
-        raise GraphError("a weight is infinite; leave out an arc that no path can take")
+        raise GraphError(f"the weight {_arc(A, np.argmax, called)} is infinite; leave out an arc that no path can take")
+
+
+def _arc(A: Matrix, choose: Callable[[Any], Any], called: Callable[[int], Any]) -> str:
+    rows = A.to("cpu").rows
+    return arc_in_words(rows, int(choose(np.asarray(rows.values))), called)
+
+
+def arc_in_words(rows: Any, arc: int, called: Callable[[int], Any]) -> str:
+    """The ends of a stored arc. `rows`: with `indptr` and `indices`; a graph will do."""
+    return f"from {called(row_of(rows, arc))!r} to {called(int(rows.indices[arc]))!r}"
 
 
 def loopless(A: Matrix) -> Matrix:

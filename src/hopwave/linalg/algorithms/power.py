@@ -53,7 +53,7 @@ def settle(run: PowerIteration, enough: float, max_iter: int, what: str, remedy:
 
 
 def settle_at_once(A: Matrix, job: PowerJob, what: str, remedy: str = "", before: int = 0) -> Array | None:
-    """As `settle`, but all rounds are one call of the engine. Returns None if the engine has no such call."""
+    """Like `settle`, but all rounds are one call of the engine. Returns None if the engine has no such call."""
     engine = algebra(A.device)
     if engine.why_not_operation("power_iteration") is not None:
         return None
@@ -99,7 +99,7 @@ def arriving(x: Array, A: Matrix) -> Array:
 
 
 def arriving_evenly(x: Array, A: Matrix) -> Array:
-    """As `arriving`, for products that are repeated: if the engine has power iterations, by one round of its kernel.
+    """Like `arriving`, for products that are repeated: if the engine has power iterations, by one round of its kernel.
 
     That kernel has the rows dealt out evenly, which is done once per matrix.
     """

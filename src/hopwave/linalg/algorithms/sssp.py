@@ -85,7 +85,7 @@ def sssp(A: Any, source: int | Sequence[int], *, device: str = "auto") -> Vector
 
 
 def delta_stepping(A: Any, source: int | Sequence[int], delta: float | None = None, *, device: str = "auto") -> Vector:
-    """As `sssp`, nearest vertices first: one bucket of distances after another, each Δ wide.
+    """Like `sssp`, nearest vertices first: one bucket of distances after another, each Δ wide.
 
     Light arcs may lead back into the bucket, so they are relaxed until the bucket no longer changes; heavy arcs lead
     out of it, and are relaxed once. A small Δ relaxes few arcs twice (like Dijkstra's algorithm), a large Δ has few

@@ -35,16 +35,21 @@ def swept(device: str, graph: Graph, sources: Any, keep: Any, **more: Any) -> Sw
 
 
 def check(graph: Graph, sources: Any, keep: Any, **more: Any) -> None:
-    """Equal to the CPU engine bit for bit; pairs at one distance are in any order there, and ascending on the GPU."""
-    found, right = swept("cuda", graph, sources, keep, **more), swept("cpu", graph, sources, keep, **more)
-    if keep == "pairs":
-        assert np.array_equal(found.reached, right.reached)
-        row = np.repeat(np.arange(len(sources)), right.reached)
-        order = np.lexsort((right.pairs[0], right.pairs[1], row))
-        assert all(np.array_equal(a, b[order]) for a, b in zip(found.pairs, right.pairs, strict=True))
-        return
-    for field in FIELDS if keep != "rows" else ("rows",):
-        assert getattr(found, field).tobytes() == getattr(right, field).tobytes(), field
+    """Equal to the CPU engine bit for bit, with plain and with compressed rows.
+
+    Pairs at one distance are in any order on the CPU, and ascending on the GPU.
+    """
+    right = swept("cpu", graph, sources, keep, **more)
+    for there in (graph, graph.to("cuda", compressed=True)):
+        found = swept("cuda", there, sources, keep, **more)
+        if keep == "pairs":
+            assert np.array_equal(found.reached, right.reached)
+            row = np.repeat(np.arange(len(sources)), right.reached)
+            order = np.lexsort((right.pairs[0], right.pairs[1], row))
+            assert all(np.array_equal(a, b[order]) for a, b in zip(found.pairs, right.pairs, strict=True))
+            continue
+        for field in FIELDS if keep != "rows" else ("rows",):
+            assert getattr(found, field).tobytes() == getattr(right, field).tobytes(), field
 
 
 def set_policy(monkeypatch: pytest.MonkeyPatch, **changes: Any) -> None:

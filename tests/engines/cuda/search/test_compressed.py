@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable
 from typing import Any
 
@@ -109,6 +108,72 @@ def test_components_of_packed_rows(trap: str, place: str) -> None:
     np.testing.assert_array_equal(hw.weakly_connected_components(compressed(graph, place), "cuda").labels, right)
 
 
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("plan", ["hopwave-block", "hopwave-wide", "auto"])
+@pytest.mark.parametrize("trap", TRAPS)
+def test_betweenness_on_packed_rows(trap: str, plan: str, place: str) -> None:
+    import cupy
+
+    graph = TRAPS[trap]()
+    some = sorted({0, graph.n // 3, graph.n - 1})
+    packed = compressed(graph, place)
+    for asked in ({"sources": some[:1]}, {"sources": some, "targets": some}, {"k": min(graph.n, 7), "seed": 1}):
+        found = hw.betweenness_centrality(packed, plan=plan, device="cuda", **asked)
+        right = hw.betweenness_centrality(graph, device="cpu", **asked)
+        np.testing.assert_allclose(cupy.asnumpy(found.scores), right.scores, rtol=1e-11, atol=1e-12)
+
+
+def test_the_regime_of_betweenness_on_packed_rows() -> None:
+    """Batches, which plain rows get, do not read packed ones."""
+    graph = hw.generate.kronecker(12, 16, seed=3)
+    found = [
+        hw.betweenness_centrality(one, k=20, seed=1, device="cuda") for one in (graph, compressed(graph, "on the GPU"))
+    ]
+    assert [one.plan.name for one in found] == ["hopwave-batch", "hopwave-wide"]
+    np.testing.assert_allclose(found[1].scores.get(), found[0].scores, rtol=1e-11)
+
+
+RANKED = {
+    **TRAPS,
+    "cut rows": lambda: hw.Graph.from_edges(np.arange(1, 9000), np.zeros(8999, int), directed=True),
+    "hot rows": lambda: hw.generate.kronecker(17, 16, seed=2),
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("name", RANKED)
+def test_ranks_of_packed_rows(name: str, place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Plain rows are not uploaded. Rounds are those of plain rows: both end when the ranks change by less than tol."""
+    import cupy
+
+    from hopwave.algebra.matrix import Matrix
+
+    graph = RANKED[name]()
+    packed, rng = compressed(graph, place), np.random.default_rng(1)
+    asked: list[dict[str, Any]] = [{}, {"tol": 1e-14, "max_iter": 500}]
+    asked.append({"personalization": rng.random(graph.n) + 1e-9, "dangling": rng.random(graph.n) + 1e-9, "alpha": 0.6})
+    right = [hw.pagerank(graph, device="cuda", **one).scores for one in asked]
+    monkeypatch.setattr(Matrix, "to", lambda self, device: self)
+    for one, ranks in zip(asked, right, strict=True):
+        found = cupy.asnumpy(hw.pagerank(packed, **one).scores)  # without arcs, it is an array of the host
+        np.testing.assert_allclose(found, ranks, rtol=1e-6 if not one else 1e-10)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda G: hw.eigenvector_centrality(G, max_iter=1000, device="cuda").scores,
+        lambda G: hw.katz_centrality(G, 0.01, device="cuda").scores,
+        lambda G: hw.pagerank(G, adaptive=True, device="cuda").scores,  # this and the next upload the plain rows
+        lambda G: hw.hits(G, device="cuda").hubs.scores,
+    ],
+    ids=["eigenvector", "Katz", "adaptive", "hubs"],
+)
+def test_other_ranks_of_packed_rows(ask: Any) -> None:
+    graph = hw.generate.kronecker(8, 8, seed=3, directed=True)
+    np.testing.assert_allclose(ask(compressed(graph, "on the GPU")).get(), ask(graph), rtol=1e-9, atol=1e-12)
+
+
 def test_the_cpu_still_searches_it() -> None:
     graph = hw.generate.kronecker(8, seed=3)
     packed = graph.to("cuda", compressed=True)
@@ -121,7 +186,7 @@ def test_the_cpu_still_searches_it() -> None:
     [
         lambda G: hw.bfs(G, 0, plan="merrill", device="cuda"),
         lambda G: hw.bfs(G, 0, path_counts=True, device="cuda"),
-        lambda G: hw.betweenness_centrality(G, plan="hopwave-block", device="cuda"),
+        lambda G: hw.betweenness_centrality(G, plan="hopwave-batch", device="cuda"),
         lambda G: hw.edge_betweenness_centrality(G, device="cuda"),
         lambda G: hw.strongly_connected_components(G, device="cuda"),
         lambda G: hw.is_bipartite(hw.generate.grid(9, 9).to("cuda", compressed=True), device="cuda"),
@@ -131,29 +196,6 @@ def test_the_cpu_still_searches_it() -> None:
 def test_what_does_not_run_on_packed_rows_says_so(ask: Any) -> None:
     with pytest.raises(EngineError, match=r"rows are compressed on the GPU.* use device='cpu'"):
         ask(hw.generate.kronecker(8, seed=3, directed=True).to("cuda", compressed=True))
-
-
-def test_memory_that_runs_out_leaves_the_graph_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
-    import cupy
-
-    from hopwave.engines.cuda import packed
-
-    graph = hw.generate.kronecker(12, seed=3).to("cuda")
-    right, pool = hw.bfs(graph, 1, device="cuda").distances.get(), cupy.get_default_memory_pool()
-    before, launch = pool.used_bytes(), packed._launch
-    for call in ("measure_groups", "place_groups", "pack_groups"):
-
-        def run_out(name: str, *given: Any, call: str = call) -> None:
-            if name == call:
-                raise cupy.cuda.memory.OutOfMemoryError(1, 1, 1)
-            launch(name, *given)
-
-        monkeypatch.setattr(packed, "_launch", run_out)
-        with pytest.raises(EngineError, match="ran out of memory compressing the graph"):
-            graph.to("cuda", compressed=True)
-        gc.collect()  # what the error's traceback held
-        assert pool.used_bytes() == before
-    np.testing.assert_array_equal(hw.bfs(graph, 1, device="cuda").distances.get(), right)
 
 
 def test_wrong_options_are_refused() -> None:

@@ -65,7 +65,7 @@ def back_by_arcs(A, own, begin, end, row, demand, targets):
 
 @njit(**INNER)
 def back_by_arcs_of_rows(A, own, begin, end, row, demand, targets):
-    """As back_by_arcs, for a level that was pulled and has recorded no successors: whole rows are read."""
+    """Like back_by_arcs, for a level that was pulled and has recorded no successors: whole rows are read."""
     noinline()
     indptr, indices, sigma, gathered, queue = A.indptr, A.indices, own.sigma, own.gathered, own.queue
     total = 0.0

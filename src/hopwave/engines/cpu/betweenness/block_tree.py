@@ -20,9 +20,9 @@ Floats = npt.NDArray[np.float64]
 class Behind(NamedTuple):
     """Demand as (source, target), two columns.
 
-    `below`: per vertex, its own and that of all below it. `at_head`: per block, that of its head and of all that is not
-    below the block. `others`: per vertex, all in its component but its own. `passes`: per vertex, what passes it from
-    one of its branches to another.
+    `below`: per vertex, its own demand and that of all vertices below it. `at_head`: per block, the demand of its head
+    and of all vertices that are not below the block. `others`: per vertex, the demand of all other vertices of its
+    component. `passes`: per vertex, the demand that passes it from one of its branches to another.
     """
 
     below: Floats

@@ -151,7 +151,7 @@ def grow_batches(indptr, heads, most):
 
 @njit(**COMPILED)
 def needed_rows(first, at, chains, end):
-    """Of each batch its core vertices, then the other ends of their chains; and where batches begin."""
+    """The rows that each batch needs: its core vertices, then the other ends of their chains; and the first of each."""
     mark = np.full(at.size - 1, -1, np.int64)
     needed = np.empty(at.size - 1 + chains.size, np.int64)
     begins, used = np.zeros(first.size, np.int64), 0

@@ -25,7 +25,7 @@ TOGETHER = 16  # chains at e whose codes are kept at a time
 
 @njit(**INNER)
 def forward(C, e, low, high, d, s, order, begins, tight, buckets, following, vertices):
-    """Distances and path counts from e; vertices in order, and where their tight arcs begin, those of shortest paths.
+    """Distances and path counts from e, the vertices in order, and the places of the arcs on shortest paths (tight).
 
     Buckets by distance (Dial), no wider than the shortest arc: whatever is in one bucket is final. A vertex that is
     settled adds up the paths of those before it. Returns the greatest path count.

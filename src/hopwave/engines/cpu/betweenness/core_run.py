@@ -186,7 +186,7 @@ class CoreRun:
         return int(self._control[FINISHED])
 
     def advance(self, first, poll):
-        """As hopwave.planning.jobs.Accumulation.advance."""
+        """See hopwave.planning.jobs.Accumulation.advance."""
         if first >= self.blocks:
             return first
         workers = max(1, min(thread_count(self._threads), self.blocks))

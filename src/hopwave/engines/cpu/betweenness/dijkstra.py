@@ -30,15 +30,15 @@ PATHS, TOTAL, DELTA = range(3)  # columns of nodes: σ, λ, and δ, which is 0 u
 
 # The graph as a worker reads it: rows, weights, how far to go, and the buckets (policy.length_buckets).
 Lengths = namedtuple("Lengths", "indptr indices lengths cutoff buckets_per_length final scattered")
-# Arcs on shortest paths: of every vertex the tail and the number of one, and the first tie; of every tie the tail and
-# the number of its arc, and the tie after it. Numbers of arcs are kept for edge scores alone.
+# Arcs on shortest paths. Every vertex has one arc (its tail, its number) and the first of a list of ties; every tie has
+# an arc likewise, and the tie after it. Numbers of arcs are kept for edge scores alone.
 Predecessors = namedtuple("Predecessors", "tail arc tie tie_tail tie_arc following")
 # A worker's own arrays. order: the vertices in the order in which they were settled; demand: as in state.py.
 WeightedState = namedtuple("WeightedState", "distance nodes waiting before order demand")
 
 
 def vertex_arrays(n):
-    """The arrays of a WeightedState, but for what waits and what is before."""
+    """The arrays of a WeightedState, except `waiting` and `before`."""
     return {"distance": Array(n, fill=np.inf), "nodes": Array((n, 3)), "order": Array(n, np.uint32), "demand": Array(1)}
 
 

@@ -33,7 +33,7 @@ SharedState = namedtuple("SharedState", "parts kind limit member ends degree_bit
 
 
 def path_sums(loaded, job, poll, threads):
-    """Per vertex: the sums of a PathSums job over all sources; of a group: the sum over the targets of each source."""
+    """Sums of a PathSums job: per vertex, over all sources; for a group, per source, over its targets."""
     n = loaded.n
     A = loaded.adjacency("any")
     count = min(policy.PARTS_OF_PATH_SUMS, n)

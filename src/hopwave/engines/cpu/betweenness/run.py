@@ -67,7 +67,7 @@ class Accumulation:
 
     @staticmethod
     def bytes_per_worker(n, m, width, edges):
-        """A worker's arrays and two rows of scores; of levels, few rows are written."""
+        """A worker's arrays and two rows of scores; `levels` does not count, since few of its rows are written."""
         arrays = state.worker_arrays(n, m)
         return total(arrays) - arrays["levels"].nbytes + 16 * width
 

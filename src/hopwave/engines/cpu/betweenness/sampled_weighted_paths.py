@@ -128,7 +128,7 @@ def take_weighted_pairs(A, own, shared):
 
 
 class WeightedPathSampling(PathSampling):
-    """As PathSampling, along the graph's weights."""
+    """Like PathSampling, along the graph's weights."""
 
     kernel = property(lambda self: take_weighted_pairs)
 

@@ -126,7 +126,7 @@ def check_cycle(graph, control):
 
 
 class WeightedAccumulation(Accumulation):
-    """As Accumulation, along the graph's weights."""
+    """Like Accumulation, along the graph's weights."""
 
     kernel = property(lambda self: take_weighted_sources)
     reuses = False

@@ -30,7 +30,7 @@ Shared = namedtuple("Shared", "control")  # see workers.run_workers
 
 
 class WideAccumulation:
-    """As Accumulation; every block is one source."""
+    """Like Accumulation; every block is one source."""
 
     def __init__(self, loaded, job, plan, threads):
         n = loaded.n
@@ -86,7 +86,7 @@ class WideAccumulation:
             self._add_by_one(number)
 
     def _add_at_once(self, number, poll):
-        """Add as many sources as there are teams, each by its own; sums are added to the total in their order."""
+        """Add as many sources as there are teams, each by a team of its own; their sums join the total in order."""
         numbers = range(number, min(number + self.teams, self.blocks))
         states = self._states
         counted, control = [False] * len(numbers), new_control()

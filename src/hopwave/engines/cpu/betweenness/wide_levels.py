@@ -37,7 +37,7 @@ LEVEL_COLUMNS = 3
 
 
 def wide_arrays(n, m, teams, workers, limited):
-    """The arrays of one team's WideState, but for targets. Where memory is limited, no arcs are sorted."""
+    """The arrays of one team's WideState, except its targets. Where memory is limited, no arcs are sorted."""
     arcs, buckets = 0 if limited else policy.sorted_arcs(m), 1 + (n - 1 >> policy.bucket_bits(n))
     return (
         declare(np.int32, huge=True, parent=n)

@@ -128,7 +128,7 @@ def peel_cores(rows, columns, left, core, rest, stacks, board, me):
         peeled = board[FOUND]
         remain -= peeled
         k += 1
-        if peeled == 0 or 2 * remain < size:  # a k that nothing falls at: go on with the next at which something does
+        if peeled == 0 or 2 * remain < size:  # no vertex was peeled at k: go on with the next k at which one is
             size, least = drop_peeled(left, core, rest, size)
             k = max(k, least)
 

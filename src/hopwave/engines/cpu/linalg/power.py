@@ -182,7 +182,7 @@ def together(A, W, board, kind, which, threads):
 
 @njit(**INNER)
 def alone(A, W, board, kind, which, threads):
-    """The same by one thread, which needs no board."""
+    """Like `together`, by one thread, which needs no board."""
     noinline()
     change = left = 0.0
     for block in range(W.sums.shape[0]):

@@ -202,7 +202,7 @@ def take_sources(A, own, shared):
 
 
 def vertex_arrays(n, table, sums=0):
-    """The arrays of a WorkerState, but for what waits. table: whether distances are written to rows of the answer."""
+    """The arrays of a WorkerState, except `waiting`. table: whether distances are written to rows of the answer."""
     return {"d": Array(0 if table else n, fill=np.inf), "order": Array(n, np.uint32)} | declare(
         np.float64, sums=sums, lost=sums
     )

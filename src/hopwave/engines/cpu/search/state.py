@@ -23,7 +23,7 @@ BUFFER_CELLS = BUFFER + 4 * CANDIDATES  # of a worker: found vertices, candidate
 
 
 def workspace_arrays(n, threads):
-    """The arrays of a Workspace that one search after another uses; of segments, a row is written per level."""
+    """The arrays of a Workspace that one search after another uses. Each level writes one row of `segments`."""
     words = -(-n // 64)
     return (
         declare(np.uint32, huge=True, queue=n)

@@ -16,7 +16,7 @@ import numpy as np
 from hopwave.engines.cuda import nvrtc
 from hopwave.engines.cuda.betweenness import regimes
 from hopwave.engines.cuda.buffers import Pieces, allocate
-from hopwave.engines.cuda.launch import BLOCK, NULL, expression, kernels, offset_type, truth
+from hopwave.engines.cuda.launch import BLOCK, NULL, OFFSETS, expression, kernels, offset_type, truth
 from hopwave.engines.cuda.records import filled, record
 from hopwave.engines.cuda.renumber import old_places, to_new_order, to_old_order
 
@@ -40,7 +40,7 @@ ALONE = record(
 
 def instances():
     """Every kernel of the block regime: header and name expression."""
-    for offset in ("int", "long long"):
+    for offset in OFFSETS.values():
         for shared, plain, team in itertools.product((False, True), repeat=3):
             if not (shared and team):
                 flags = map(truth, (shared, plain, team))

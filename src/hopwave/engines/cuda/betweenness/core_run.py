@@ -19,7 +19,7 @@ from hopwave.engines.cuda.records import filled, record
 HEADER = "betweenness/core.cuh"
 KERNELS = ("core_forward", "core_demand", "core_backward")
 ROW_WARPS = 4  # as in the header
-DELTA = 2.0  # the width of a bucket of distances, in mean lengths of the core's arcs
+DELTA = 4.0  # the width of a bucket of distances, in mean lengths of the core's arcs
 MOST_ROWS = 1 << 14  # of a batch: more do not keep the GPU busier
 DEMAND_BLOCKS = 8  # per multiprocessor, of the kernel that adds up demand
 ROW_BYTES = 28  # per core vertex and row: d, s, T, queue, begins

@@ -80,12 +80,16 @@ def choose(loaded, job):
         begin(loaded, job, "wide")  # while the probe's kernels are compiled
     budget = machine().memory if job.deterministic or few else memory_budget(job)
     name, why = regimes.choose(n, m, k, probed_depth(loaded), budget)
+    if loaded.packed and name == "batch":
+        name, why = "wide", "batches do not read compressed rows"
     return ("block", "pairs count differently") if name == "wide" and job.has_demand else (name, why)
 
 
 def renumbered_if_worth(loaded, job, depth):
     """The graph renumbered so that neighbours are near in memory, or None if that does not pay; kept with the graph."""
-    if not regimes.worth_renumbering(loaded.n, loaded.m, job.planned_sources, depth, memory_budget(job)):
+    if loaded.packed or not regimes.worth_renumbering(
+        loaded.n, loaded.m, job.planned_sources, depth, memory_budget(job)
+    ):
         return None
     with loaded.lock:  # a thread that did not wait would use the old numbers and round differently
         if "near" not in loaded.kept:
@@ -144,6 +148,11 @@ class Accumulation:
     """A run over many sources that can pause after any block and be continued: see hopwave.algorithms.brandes."""
 
     def __init__(self, loaded, job, plan):
+        self.numbering = loaded.numbering  # if rows are packed: sources and targets are numbers until sums are done
+        if self.numbering is not None:
+            if job.edges:
+                loaded.on_device.refuse_compressed()
+            job = self.numbering.betweenness(job)
         self.loaded, self.job = loaded, job
         n, m, k = loaded.n, loaded.m, len(job.sources)
         self.width = m if job.edges else n * (2 if job.squares else 1)
@@ -192,6 +201,8 @@ class Accumulation:
         begin = number * self.size
         end = min(begin + self.size, len(self.job.sources))
         self.certificate[begin:end] = self.regime.add(self.job.sources[begin:end], total)
+        if self.numbering is not None:
+            total = total.reshape(-1, self.loaded.n)[:, self.numbering.numbers].ravel()
         if sums is not None:
             block.add(sums, total)
         self._state = total, number + 1

@@ -36,7 +36,7 @@ def instances():
 
 
 class WeightedBlocks(Blocks):
-    """As Blocks, along the graph's weights."""
+    """Like Blocks, along the graph's weights."""
 
     header, kernel = HEADER, KERNEL
 

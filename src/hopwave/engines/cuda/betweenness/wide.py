@@ -14,7 +14,7 @@ from hopwave import engines
 from hopwave.engines.cuda import nvrtc
 from hopwave.engines.cuda.betweenness import regimes
 from hopwave.engines.cuda.buffers import allocate
-from hopwave.engines.cuda.launch import NULL, expression
+from hopwave.engines.cuda.launch import NULL, OFFSETS, expression
 from hopwave.engines.cuda.prepared_launch import PreparedLaunch
 from hopwave.engines.cuda.records import address, filled, record
 from hopwave.engines.cuda.reports import Report
@@ -35,7 +35,7 @@ WIDE = record(
 
 def instances():
     """Every kernel of the wide regime: header and name expression."""
-    for offset in ("int", "long long"):
+    for offset in OFFSETS.values():
         yield HEADER, kernel_name(offset)
 
 

@@ -2,7 +2,8 @@
 
 The assignment of a matrix's rows to warps is computed once and kept with the matrix. If some rows are long, the matrix
 is copied with its rows numbered by descending length. If none is long, but neighbours have numbers far apart, rows are
-numbered by their distance from one vertex. `policy.POWER` has the thresholds.
+numbered by their distance from one vertex. Packed rows are numbered by length already, and read as they are.
+`policy.POWER` has the thresholds.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import cupy
 import numpy as np
 
 from hopwave.engines.cuda import build, nvrtc, renumber
-from hopwave.engines.cuda.launch import NULL, PLAIN_SHARED, WARP, expression, kernels, offset_type, truth
+from hopwave.engines.cuda.launch import NULL, OFFSETS, PLAIN_SHARED, WARP, expression, kernels, offset_type, truth
 from hopwave.engines.cuda.linalg.scratch import Pending, stream_scratch
 from hopwave.engines.cuda.policy import POWER
 from hopwave.engines.cuda.prepared_launch import PreparedLaunch
@@ -47,10 +48,12 @@ PACKED = struct.Struct("".join({"u": "Q", "f": "d", "i": "q"}[POWERS[name].kind]
 
 def instances(offset):
     """(header, name) of every kernel here, for the compile test."""
+    packed = offset == OFFSETS[np.dtype(np.uint64)]  # these have no values, and are sorted
     both = (False, True)
-    kinds = [*((truth(v), truth(n), "double") for v in both for n in both), ("false", "false", "float")]
+    kinds = [*((truth(v), truth(n), "double") for v in both[: 2 - packed] for n in both), ("false", "false", "float")]
     rounds = [(HEADER, expression(HEADER, "power", offset, *kind)) for kind in kinds]
-    return [*rounds, *((HEADER, expression(HEADER, name, offset)) for name in ("invert", "length_keys", "number_arcs"))]
+    others = ("invert", "length_keys", "number_arcs")[: 3 - packed]
+    return [*rounds, *((HEADER, expression(HEADER, name, offset)) for name in others)]
 
 
 def iterate(A, job):
@@ -119,29 +122,30 @@ def begin(A, job):
 
 
 class Dealt:
-    """The columns of a matrix (the arcs into each vertex) as tiles of the kernel.
+    """The columns of a matrix (the arcs into each vertex) as tiles of the kernel; `order`, for packed rows: their ids.
 
     If no row is long, rows stay in an order in which neighbours are near each other, and a block takes consecutive
     tiles. Otherwise rows are sorted by the number of their threads, the longest ones by length, and consecutive tiles
     go to different blocks.
     """
 
-    def __init__(self, part: Rows, job: PowerJob):
+    def __init__(self, part: Rows, m: int, job: PowerJob, order=None):
         attributes = cupy.cuda.Device().attributes
         self.can_launch = bool(attributes["CooperativeLaunch"])
         blocks = BLOCKS * attributes["MultiProcessorCount"]
-        self.n, self.m = len(part.indptr) - 1, len(part.indices)
+        self.n, self.m = len(part.indptr) - 1, m
         self.cut = cut_from(self.m, blocks)
-        self.order = piece_row = first_piece = None
+        self.order, piece_row, first_piece = order, None, None
         self.pieces = self.hot = 0
         values = None if part.values is None else part.values.astype(np.float64, copy=False)
         self.offsets, self.columns, self.values = part.indptr, part.indices, values
-        short = greatest_length(kernels(offset_type(part.indptr)), part.indptr) <= POWER.short_row
+        short = order is None and greatest_length(kernels(offset_type(part.indptr)), part.indptr) <= POWER.short_row
         if not short and self.m >= POWER.hot_arcs * blocks:
             room = (attributes["MaxSharedMemoryPerBlockOptin"] - OTHER_SHARED) // 8
             self.hot = max(0, min(self.n, POWER.hot, room))
         offset = offset_type(part.indptr)
-        sorted_offset = offset if short else build.IDS[np.dtype(build.offset_dtype(self.m))]
+        copied = order is None and not short
+        sorted_offset = build.IDS[np.dtype(build.offset_dtype(self.m))] if copied else offset
         inverts = [] if job.totals is None else [expression(HEADER, "invert", offset)]
         nvrtc.begin(HEADER, [self.instance(job, sorted_offset), *inverts])  # while rows are sorted
         if short:
@@ -149,7 +153,8 @@ class Dealt:
             self.order_by_distance()
         else:
             rows = self.sort()
-            piece_row, first_piece = pieces_of(np.diff(self.offsets[: rows[1] + 1].get()), self.cut // 2)
+            lengths = np.diff(self.offsets[: rows[1] + 1].get().astype(np.int64))
+            piece_row, first_piece = pieces_of(lengths, self.cut // 2)
             self.pieces = len(piece_row)
         self.cut_rows, self.tiles = rows[1], tiles_of(rows, self.pieces)
         self.blocks = max(1, min(blocks, -(-self.tiles[-1] * WARP // THREADS)))
@@ -178,10 +183,12 @@ class Dealt:
         self.offsets, self.columns = moved
 
     def sort(self):
-        """Copy the matrix with rows sorted by length. Returns the first row of each kind of tile."""
+        """Copy the matrix with rows sorted by length, unless they are. Returns the first row of each kind of tile."""
         launch, offsets = kernels(offset_type(self.offsets)), self.offsets
         keys, longer = cupy.empty(self.n, np.uint64), build.zeros(KINDS - 1, np.uint64)
         launch(HEADER, "length_keys", self.n, offsets, np.uint64(self.n), np.uint64(self.cut), keys, longer)
+        if self.order is not None:
+            return [0, *longer.get().tolist(), self.n]
         self.order, rank = build.ranks_of(keys)
         tails, heads = cupy.empty(self.m, np.int32), cupy.empty(self.m, np.int32)
         arcs = offsets, self.columns, np.int64(self.n), rank, tails, heads
@@ -227,9 +234,10 @@ class Dealt:
     def inverse(self, A, totals):
         """1 / the sum of each vertex's out-weights, 0 for dead ends, in the order of rows; kept."""
         if "inverse" not in self.kept:
-            offsets, made = A.rows.indptr, cupy.empty(self.n, np.float64)
+            packed, made = packed_rows(A), cupy.empty(self.n, np.float64)
+            offsets = A.rows.indptr if packed is None else packed.offsets
             total = totals() if A.has_values else NULL
-            order = NULL if self.order is None else self.order
+            order = NULL if self.order is None or packed is not None else self.order
             kernels(offset_type(offsets))(HEADER, "invert", self.n, offsets, total, order, np.uint64(self.n), made)
             self.kept.setdefault("inverse", made)  # the first stays: other threads' launches may hold its address
         return self.kept["inverse"]
@@ -297,5 +305,15 @@ def dealt_columns(A, job):
     kept = A.prepared.record(DealtMatrix).dealt
     found = kept.get(A.turned)
     if found is None:
-        found = kept[A.turned] = Dealt(A.columns, job)
+        packed = packed_rows(A)
+        if packed is None:
+            found = Dealt(A.columns, A.nnz, job)
+        else:
+            found = Dealt(Rows(packed.in_offsets, packed.in_neighbours, None), A.nnz, job, packed.numbering.ids)
+        kept[A.turned] = found
     return found
+
+
+def packed_rows(A):
+    """The packed rows of a matrix (packed_matrix.py), or None."""
+    return getattr(A, "packed", None)

@@ -356,7 +356,7 @@ LAUNCHES = {pull_rows: row_launches, push_edges: edge_launches}
 
 
 def push_queue(search, step):
-    """A plan that scans the status array claims there, in one phase (XBFS); others keep a bitmap, in two (Merrill)."""
+    """A push from a queue. XBFS claims vertices in its status array, in one phase; Merrill in a bitmap, in two."""
     one_phase = step.claim == "atomic" and (search.scans or step.mapping != "twc")
     (push_fused if one_phase else push_two_phase)(search, step)
 

@@ -99,7 +99,8 @@ struct Threads {
         u32 code[IN_FLIGHT];
         Number x[IN_FLIGHT];
 #pragma unroll
-        for (int k = 0; k < IN_FLIGHT; ++k) v[k] = j + k * width < stop ? G.in_neighbours[j + k * width] : -1;
+        for (int k = 0; k < IN_FLIGHT; ++k)
+          v[k] = j + k * width < stop ? neighbour(G.in_neighbours, j + k * width) : -1;
 #pragma unroll
         for (int k = 0; k < IN_FLIGHT; ++k) code[k] = v[k] < 0 ? 5 : code_at(codes, v[k]);
 #pragma unroll
@@ -120,7 +121,7 @@ struct Threads {
       if (further && directed) {
         const Offset stop = G.offsets[u + 1];
         for (Offset j = G.offsets[u] + sub; j < stop; j += width) {
-          const int v = G.neighbours[j];
+          const int v = neighbour(G.neighbours, j);
           if (code_at(codes, v) == 0) claim(v, next, end, tail);
         }
       }
@@ -199,7 +200,7 @@ struct Threads {
           bool mine[IN_FLIGHT];
           Number x[IN_FLIGHT];
 #pragma unroll
-          for (int k = 0; k < IN_FLIGHT; ++k) v[k] = j + k * width < stop ? G.neighbours[j + k * width] : -1;
+          for (int k = 0; k < IN_FLIGHT; ++k) v[k] = j + k * width < stop ? neighbour(G.neighbours, j + k * width) : -1;
 #pragma unroll
           for (int k = 0; k < IN_FLIGHT; ++k)
             mine[k] = v[k] >= 0 && (directed ? bit_at(behind, v[k]) : code_at(codes, v[k]) == after);

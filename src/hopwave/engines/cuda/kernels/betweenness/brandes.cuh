@@ -6,6 +6,7 @@
 // Once share(v) is known σ(v) is not needed any more: one array holds σ on the way out and share on the way back.
 #pragma once
 #include "common/counts.cuh"
+#include "common/rows.cuh"
 
 namespace hopwave::betweenness {
 
@@ -14,9 +15,9 @@ constexpr int IN_FLIGHT = 4;  // neighbours, or rows of numbers, that a lane loa
 template <class Offset>
 struct Graph {
   const Offset *offsets;  // out-arcs
-  const int *neighbours;
+  Neighbours<Offset> neighbours;
   const Offset *in_offsets;  // in-arcs; the arrays of the out-arcs if the graph is undirected
-  const int *in_neighbours;
+  Neighbours<Offset> in_neighbours;
   i64 n, m;
 };
 

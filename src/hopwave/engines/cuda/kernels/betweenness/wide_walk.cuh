@@ -46,7 +46,7 @@ __device__ __forceinline__ void each_vertex(const Stretch &rows, F f) {
 template <class Offset, int WAY>
 struct Walk {
   const Offset *offsets;
-  const int *neighbours;
+  Neighbours<Offset> neighbours;
   const Wide &wide;
   const One &one;
   const u32 *map;  // bitmap of the neighbours' level; null: read the byte of each neighbour
@@ -62,7 +62,7 @@ struct Walk {
       int u[IN_FLIGHT];
       bool hit[IN_FLIGHT];
 #pragma unroll
-      for (int k = 0; k < IN_FLIGHT; ++k) u[k] = e + k * WIDTH < end ? __ldg(neighbours + e + k * WIDTH) : -1;
+      for (int k = 0; k < IN_FLIGHT; ++k) u[k] = e + k * WIDTH < end ? neighbour(neighbours, e + k * WIDTH) : -1;
       if (map) {
         u32 word[IN_FLIGHT];
 #pragma unroll

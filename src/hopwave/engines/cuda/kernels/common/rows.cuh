@@ -33,11 +33,12 @@ template <class Offset>
 using Neighbours = typename RowsOf<Offset>::Neighbours;
 
 // The neighbour at the end of arc e.
-template <class Id>
-__device__ __forceinline__ Id neighbour(const Id *rows, i64 e) {
+template <class Id, class Offset>
+__device__ __forceinline__ Id neighbour(const Id *rows, Offset e) {
   return __ldg(rows + e);
 }
-__device__ __forceinline__ int neighbour(const Packed *rows, i64 e) {
+template <class Offset>
+__device__ __forceinline__ int neighbour(const Packed *rows, Offset e) {
   const u64 group = (u64)e >> GROUP_BITS;
   const u64 *block = &rows->head + (group >> BLOCK_BITS) * HEADS;
   const u64 head = __ldg(block + 1 + (group & (BLOCK_GROUPS - 1)));
@@ -45,6 +46,18 @@ __device__ __forceinline__ int neighbour(const Packed *rows, i64 e) {
   const u32 width = (u32)head & 31, bit = ((u32)e & 31) * width, shift = bit & 31;
   const u32 low = __ldg(words + (bit >> 5)), high = __ldg(words + (bit >> 5) + (shift + width > 32));
   return (int)((u32)(head >> BASE_BIT) + (__funnelshift_r(low, high, shift) & ((1u << width) - 1)));
+}
+
+// The neighbours from arc `begin` on, of which each is not read again soon.
+struct PackedStretch {
+  const Packed *rows;
+  i64 begin;
+};
+__device__ __forceinline__ const int *stretch(const int *rows, i64 begin) { return rows + begin; }
+__device__ __forceinline__ PackedStretch stretch(const Packed *rows, i64 begin) { return {rows, begin}; }
+__device__ __forceinline__ int neighbour_once(const int *from, int i) { return __ldcs(from + i); }
+__device__ __forceinline__ int neighbour_once(PackedStretch from, int i) {
+  return neighbour(from.rows, from.begin + i);
 }
 
 }  // namespace hopwave

@@ -16,7 +16,7 @@
 //            rows near each other in the graph have near numbers.
 #pragma once
 #include "common/graph.cuh"
-#include "common/threads.cuh"
+#include "common/rows.cuh"
 
 #ifndef HOPWAVE_POWER_THREADS
 #define HOPWAVE_POWER_THREADS 1024  // per block
@@ -40,7 +40,7 @@ constexpr double GREATEST = 1.7976931348623157e308;  // of float64
 template <class Offset>
 struct DealtRows {
   const Offset *offsets;               // of the rows, in the order of their tiles
-  const int *columns;                  // numbered as rows are
+  Neighbours<Offset> columns;          // numbered as rows are
   const double *values;                // null: all are 1
   const int *order;                    // the vertex of each row; null: the row's own number
   const int *piece_row, *first_piece;  // the row of every piece; the first piece of every cut row, and the end
@@ -168,7 +168,7 @@ struct Round {
   // Returns one thread's sum: entries first, first + step, … of a stretch.
   template <int IN_FLIGHT>
   __device__ __forceinline__ double gathered(i64 begin, int first, int length, int step) const {
-    const int *columns = rows.columns + begin;
+    const auto columns = stretch(rows.columns, begin);
     const double *values = VALUES ? rows.values + begin : nullptr;
     double sum = 0;
 #pragma unroll 1
@@ -178,7 +178,7 @@ struct Round {
 #pragma unroll
       for (int i = 0; i < IN_FLIGHT; ++i) {
         const bool there = j + i * step < length;
-        column[i] = there ? __ldcs(columns + j + i * step) : -1;
+        column[i] = there ? neighbour_once(columns, j + i * step) : -1;
         if (VALUES) value[i] = there ? __ldcs(values + j + i * step) : 0.0;
       }
       Word x[IN_FLIGHT];

@@ -1,0 +1,276 @@
+"""The ways to make a graph: from columns of edges, CSR arrays, matrices, tables, and the graphs of other libraries."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from hopwave.checks.keywords import check_keywords, offers
+from hopwave.checks.options import flag, flag_or_none
+from hopwave.errors import GraphError, IgnoredColumnWarning, warn
+from hopwave.graph import construct
+from hopwave.graph.columns import constructor_of, is_numeric
+from hopwave.graph.csr import Combine, Rows
+from hopwave.graph.edges import GraphEdges
+from hopwave.system.optional import optional
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+_EDGE_OPTIONS = ("n", "directed", "combine", "repeats", "labels", "device")
+_TABLE_OPTIONS = ("source", "target", "weight", *_EDGE_OPTIONS)
+
+
+@offers
+class GraphConstructors(GraphEdges):
+    """Makes graphs; construct.py does the work."""
+
+    @classmethod
+    def _from_parts(cls, parts: construct.GraphParts, directed: bool) -> Self:
+        """The graph of parts that `construct` put together."""
+        graph = cls.__new__(cls)
+        on_gpu = parts.device == "cuda"
+        rows = parts.rows if on_gpu else Rows(*(None if part is None else part.view() for part in parts.rows))
+        graph._set(None if on_gpu else rows, rows if on_gpu else None, directed, parts.labels, parts.home)
+        return graph
+
+    @classmethod
+    def from_edges(
+        cls,
+        src: Any,
+        dst: Any = None,
+        n: int | None = None,
+        directed: bool = False,
+        *,
+        weights: Any = None,
+        combine: Combine | None = None,
+        repeats: Literal["merge", "keep"] = "merge",
+        labels: Sequence[Any] | npt.NDArray[Any] | None = None,
+        device: Literal["auto", "cpu", "cuda"] = "auto",
+    ) -> Self:
+        """The graph of the edges src[i] → dst[i], from columns of lists, NumPy, CuPy, cuDF, pandas, polars or Arrow.
+
+        Parameters
+        ----------
+        src, dst
+            The ends of each edge. Whole numbers are vertex ids, 0 ≤ id < n. Anything else (strings, objects) becomes a
+            label, and vertices are numbered in the order of first appearance. Without `n`, ids of which only a small
+            share is used become labels too, and a `SparseIdsWarning` says so. Without `dst`, src has pairs.
+        n
+            The number of vertices; by default one more than the greatest id.
+        directed
+            Whether an edge is one arc. An undirected edge is stored as two.
+        weights
+            One number per edge, in the order of src and dst; kept as float32 if given so, else as float64.
+        combine
+            What to do with the weights of repeated edges: keep their "min", "max" or "sum", or the "first". Without
+            it, repeated edges with different weights are refused. In an undirected graph u, v repeats v, u.
+        repeats
+            "merge" keeps one of repeated edges, "keep" keeps all.
+        labels
+            Names for integer ids, one per vertex.
+        device
+            Where the graph is built and lives. "auto": on the GPU for columns of a GPU, which are never copied to
+            the host; columns of the host may be built on a GPU where that is faster, and live on the host.
+
+        >>> import hopwave as hw
+        >>> hw.Graph.from_edges(["ann", "bob"], ["bob", "cyd"]).labels.tolist()
+        ['ann', 'bob', 'cyd']
+        >>> hw.Graph.from_edges([("ann", "bob"), ("bob", "cyd")]).labels.tolist()
+        ['ann', 'bob', 'cyd']
+        >>> hw.Graph.from_edges([0, 1], [1, 0], weights=[3, 2], combine="min").weights.tolist()
+        [2.0, 2.0]
+        """
+        directed = flag("directed", directed)
+        if dst is None:
+            src, dst = construct.ends_of_pairs(src)
+        parts = construct.from_edges(src, dst, n, directed, weights, combine, repeats, labels, device)
+        return cls._from_parts(parts, directed)
+
+    @classmethod
+    def from_csr(
+        cls,
+        indptr: Any,
+        indices: Any,
+        directed: bool = True,
+        *,
+        weights: Any = None,
+        combine: Combine | None = None,
+        labels: Sequence[Any] | npt.NDArray[Any] | None = None,
+        check: bool = True,
+    ) -> Self:
+        """The graph of a compressed-sparse-row pattern; nothing is copied when the arrays already fit.
+
+        Such arrays must not be changed afterwards: they are checked once, here. `weights` hold one number per stored
+        arc, in the order of `indices`. `check=False` skips the tests for range, order, repeats and (undirected)
+        symmetry: the arrays must then be int32 neighbours, ascending and unique in each row. Repeated neighbours are
+        merged; what becomes of different weights is said by `combine`, as in `from_edges`.
+
+        >>> import hopwave as hw
+        >>> hw.Graph.from_csr([0, 1, 2], [1, 0], directed=False).m
+        2
+        """
+        directed, check = flag("directed", directed), flag("check", check)
+        return cls._from_parts(construct.from_csr(indptr, indices, directed, weights, combine, labels, check), directed)
+
+    @classmethod
+    def from_scipy(
+        cls, A: Any, directed: bool | None = None, *, weights: bool | None = None, combine: Combine | None = None
+    ) -> Self:
+        """The graph of a square SciPy sparse matrix: every stored entry is an arc, explicit zeros too.
+
+        The values are the weights, unless they are bool; `weights=False` leaves them out. `directed=None` makes the
+        graph undirected when the matrix is symmetric; `directed=False` adds the reverses, and `combine` says which
+        weight is kept where A[u, v] and A[v, u] differ.
+
+        >>> import hopwave as hw
+        >>> import scipy.sparse as sp
+        >>> hw.Graph.from_scipy(sp.eye_array(3, k=1))
+        Graph(3 vertices, 2 edges, directed, weighted)
+        """
+        directed, weights = flag_or_none("directed", directed), flag_or_none("weights", weights)
+        rows, is_directed = construct.from_scipy(A, directed, weights, combine)
+        return cls(rows.indptr, rows.indices, weights=rows.values, directed=is_directed)
+
+    @classmethod
+    def from_networkx(cls, g: nx.Graph[Any], weight: str | None = "weight", *, combine: Combine | None = None) -> Self:
+        """The graph of a NetworkX graph of any of its four kinds.
+
+        Nodes that are exactly 0 … n−1 keep their numbers; any others become labels, in NetworkX's order. The edge
+        attribute `weight` becomes the weights, if any edge has it; an edge without it then weighs 1, as in NetworkX.
+        `weight=None` leaves weights out. A name other than "weight" that no edge has is refused. Other attributes are
+        left behind. Parallel edges are merged: `combine` says which weight is kept.
+
+        >>> import hopwave as hw
+        >>> import networkx as nx
+        >>> hw.Graph.from_networkx(nx.path_graph(["a", "b", "c"])).labels.tolist()
+        ['a', 'b', 'c']
+        """
+        if not (hasattr(g, "is_directed") and hasattr(g, "edges")):
+            raise GraphError(f"from_networkx takes a NetworkX graph, not {type(g).__name__}; use from_edges")
+        construct.check_attribute_name(weight, combine)
+        source, target, weights, labels, n = construct.networkx_columns(g, weight)
+        if weights is None and len(source):
+            construct.check_attribute(weight, lambda: {name for *_, data in g.edges(data=True) for name in data})
+        return cls.from_edges(
+            source, target, n, g.is_directed(), weights=weights, labels=labels,
+            combine=combine if weights is not None else None,
+        )  # fmt: skip
+
+    @classmethod
+    def from_pandas(
+        cls,
+        df: Any,
+        source: Any = "source",
+        target: Any = "target",
+        weight: Any = None,
+        directed: bool = False,
+        **options: Any,
+    ) -> Self:
+        """The graph of a table with one edge per row: pandas, polars, cuDF, or anything with named columns.
+
+        `source`, `target` and `weight` name the columns; the other options are those of `from_edges`. Without `weight`,
+        a column of numbers that is neither end is left out with a warning; `weight=False` leaves it out without one.
+
+        >>> import hopwave as hw
+        >>> import pandas as pd
+        >>> df = pd.DataFrame({"a": [0, 1], "b": [1, 2], "km": [3.5, 1.0]})
+        >>> hw.Graph.from_pandas(df, "a", "b", "km").weights.max()
+        np.float64(3.5)
+        """
+        check_keywords("Graph.from_pandas", options, _TABLE_OPTIONS)
+        return cls._from_table(df, list(getattr(df, "columns", ())), source, target, weight, directed, options)
+
+    @classmethod
+    def from_arrow(
+        cls,
+        table: Any,
+        source: str = "source",
+        target: str = "target",
+        weight: str | None = None,
+        directed: bool = False,
+        **options: Any,
+    ) -> Self:
+        """The graph of an Arrow stream with one edge per row: of pyarrow, DuckDB, polars, or any with Arrow's protocol.
+
+        An object has the protocol if it has the method `__arrow_c_stream__`; a stream is read to its end. The arguments
+        are those of `from_pandas`. Needs pyarrow.
+
+        >>> import hopwave as hw
+        >>> import pyarrow as pa
+        >>> hw.Graph.from_arrow(pa.table({"source": ["ann", "bob"], "target": ["bob", "cyd"]}))
+        Graph(3 vertices, 2 edges, undirected, labelled)
+        """
+        check_keywords("Graph.from_arrow", options, _TABLE_OPTIONS)
+        if not hasattr(table, "__arrow_c_stream__"):
+            raise GraphError(f"{type(table).__name__} is no stream of Arrow; give {constructor_of(table)}")
+        read = optional("pyarrow", "from_arrow").RecordBatchReader.from_stream(table).read_all()
+        return cls._from_table(read, read.column_names, source, target, weight, directed, options)
+
+    @classmethod
+    def _from_table(
+        cls, table: Any, columns: list[Any], source: Any, target: Any, weight: Any, directed: bool, options: Any
+    ) -> Self:
+        named = (source, target) if weight is None or weight is False else (source, target, weight)
+        for name in named:
+            if name not in columns:
+                found = ", ".join(map(repr, columns)) or "none"
+                raise GraphError(
+                    f"the table has no column {name!r}; name the ends of an edge with source= and target=, and its "
+                    f"weight with weight=: the columns are {found}"
+                )
+        left_out = (name for name in columns if weight is None and name not in named and is_numeric(table[name]))
+        if (name := next(left_out, None)) is not None:
+            warn(
+                f"column {name!r} may be weights and was not read, because nothing says that it is; give "
+                f"weight={name!r} to read it, or weight=False to leave it out",
+                IgnoredColumnWarning,
+            )
+        weights = table[weight] if len(named) == 3 else None
+        return cls.from_edges(table[source], table[target], directed=directed, weights=weights, **options)
+
+    @classmethod
+    def from_edge_index(
+        cls, edge_index: Any, n: int | None = None, directed: bool = True, *, weights: Any = None, **options: Any
+    ) -> Self:
+        """The graph of PyTorch Geometric's `edge_index`, two rows of ids, sources above targets; a tensor or an array.
+
+        `n` is its `num_nodes`, `weights` its `edge_weight`. An undirected graph has both directions of an edge there;
+        with `directed=False` they become one. The other options are those of `from_edges`.
+
+        >>> import hopwave as hw
+        >>> hw.Graph.from_edge_index(np.array([[0, 1, 1, 2], [1, 0, 2, 1]]), directed=False)
+        Graph(3 vertices, 2 edges, undirected)
+        """
+        check_keywords("Graph.from_edge_index", options, ("weights", *_EDGE_OPTIONS))
+        shape = tuple(getattr(edge_index, "shape", ()))
+        if len(shape) != 2 or shape[0] != 2:
+            raise GraphError(f"edge_index has the shape {shape}, not (2, edges); give a row of sources, one of targets")
+        return cls.from_edges(edge_index[0], edge_index[1], n, directed, weights=weights, **options)
+
+    @classmethod
+    def from_igraph(cls, g: Any, weight: str | None = "weight", *, combine: Combine | None = None) -> Self:
+        """The graph of an igraph Graph; the vertex attribute "name" becomes the labels, the edge attribute the weights.
+
+        `weight` and `combine` are as in `from_networkx`.
+
+        >>> import hopwave as hw
+        >>> import igraph
+        >>> hw.Graph.from_igraph(igraph.Graph([(0, 1), (1, 2)]))
+        Graph(3 vertices, 2 edges, undirected)
+        """
+        if not (hasattr(g, "get_edgelist") and hasattr(g, "vs")):
+            raise GraphError(f"from_igraph takes an igraph Graph, not {type(g).__name__}; use from_edges")
+        construct.check_attribute_name(weight, combine)
+        ends = np.array(g.get_edgelist(), np.int64).reshape(-1, 2)
+        weights = g.es[weight] if weight is not None and weight in g.es.attributes() else None
+        if weights is None and len(ends):
+            construct.check_attribute(weight, g.es.attributes)
+        labels = g.vs["name"] if "name" in g.vs.attributes() else None
+        return cls.from_edges(
+            ends[:, 0], ends[:, 1], g.vcount(), g.is_directed(), weights=weights, labels=labels,
+            combine=combine if weights is not None else None,
+        )  # fmt: skip
