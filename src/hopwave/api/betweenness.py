@@ -123,8 +123,8 @@ def betweenness_centrality(
         demand. Not with `epsilon`.
     reduce : bool, optional
         Where that is less work, solve the blocks of an undirected graph one by one, trees without a search, and chains
-        of vertices of degree two as edges: by the CPU, with plan="auto", all sources or many, hops or lengths whose
-        sums are exact. `result.reduction` says what remained. Scores are the same up to rounding.
+        of vertices of degree two as edges: with plan="auto", all sources or many, hops or lengths whose sums are
+        exact. `result.reduction` says what remained. Scores are the same up to rounding.
 
     Returns
     -------
