@@ -20,7 +20,7 @@ from hopwave.engines.cuda import (
     row_lengths,
     strong,
 )
-from hopwave.engines.cuda.betweenness import run, sampled_paths, turbobc
+from hopwave.engines.cuda.betweenness import core_run, run, sampled_paths, turbobc
 from hopwave.engines.cuda.linalg import cores, independent_set, labels, lanczos, power, triangles
 from hopwave.engines.cuda.rank import lengths, part
 from hopwave.engines.cuda.search import one_launch, steps
@@ -45,6 +45,7 @@ def all_instances() -> dict[str, list[str]]:
         *(pair for file in WITH_PACKED_ROWS for pair in file.instances(PACKED)),
         *one_launch.instances(),
         *run.instances(),
+        *core_run.instances(),
         *part.instances(),
         *lengths.instances(),
         *path_lengths.instances(),

@@ -26,11 +26,8 @@ from hopwave.prepared import Structure
 
 def instances():
     """Every kernel of betweenness: header and name expression."""
-    from hopwave.engines.cuda.betweenness import core_run  # it loads the CPU's compiled code
-
     yield from block.instances()
     yield from batch.instances()
-    yield from core_run.instances()
     yield from lists.instances()
     yield from weighted.instances()
     yield from wide.instances()
