@@ -52,13 +52,14 @@ def graph500() -> Iterator[str]:
     from hopwave.graph500.on_cuda import OnCuda, broken_rules
 
     with patch.object(rank, "LONG_CHECKED_ROW", 20):
-        machine = OnCuda(6, 8, seed=1)
-        root = int(machine.graph.ids[0])
-        if machine.search(root).broken or machine.shortest(4).search(root).broken:
-            yield "Graph500"
-        machine.distance[5] = 77
-        if not broken_rules(machine.graph, machine.distance, machine.parent, root):
-            yield "a wrong answer is not noticed"
+        for compressed in (False, True):
+            machine = OnCuda(6, 8, seed=1, compressed=compressed)
+            root = int(machine.graph.ids[0])
+            if machine.search(root).broken or (not compressed and machine.shortest(4).search(root).broken):
+                yield f"Graph500, compressed={compressed}"
+            machine.distance[5] = 77
+            if not broken_rules(machine.graph, machine.distance, machine.parent, root):
+                yield f"a wrong answer is not noticed, compressed={compressed}"
     for scale, first, kind in ((36, (1 << 39) + 7, np.int64), (20, 5, np.int32)):
         there = edges(scale, 5, first, 300, kind)
         here = generate.kronecker_edges(scale, seed=5, first=first, count=300)
@@ -89,6 +90,7 @@ def rank_kernels() -> Iterator[str]:
     """The ranks' kernels with all types of slots, levels and ids, some of which only huge graphs have."""
     import cupy
 
+    from hopwave.engines.cuda.packed import PackedRows
     from hopwave.engines.cuda.rank import part as rank
 
     graph = generate.kronecker(6, edge_factor=8)
@@ -98,18 +100,24 @@ def rank_kernels() -> Iterator[str]:
     distances = hw.bfs(graph, root, device="reference").distances
     parents = np.array(breadth_first_order(matrix, root)[1], np.int64)
     parents[parents < 0] = -1
-    for slot in rank.SLOTS:
-        tails = cupy.asarray(graph.indices.astype(slot))
+    packed = PackedRows(graph.m)
+    packed.add(cupy.asarray(graph.indices.astype(np.int32)))
+    if not np.array_equal(packed.finish().unpacked().get(), graph.indices):
+        yield "rows that were packed and unpacked"
+    for slot in (*rank.SLOTS, rank.PACKED):
+        is_packed = slot == rank.PACKED
+        tails = packed.heads if is_packed else cupy.asarray(graph.indices.astype(slot))
         with patch.object(rank, "LONG_CHECKED_ROW", 20):
             for kind in rank.LEVELS:
                 levels = cupy.asarray(distances.astype(kind))
                 given = offsets, tails, levels, levels, cupy.asarray(parents), cupy.zeros(n, np.uint8)
-                if rank.check(*given, rank.long_rows(offsets))[:, 0].any():
+                how = rank.long_rows(offsets), rank.PACKED if is_packed else None
+                if rank.check(*given, *how)[:, 0].any():
                     yield f"a right answer is refused, {slot} and {kind}"
                 levels[root] = 3
-                if not rank.check(*given, rank.long_rows(offsets))[:, 0].any():
+                if not rank.check(*given, *how)[:, 0].any():
                     yield f"a wrong answer is not noticed, {slot} and {kind}"
-        if slot != np.int32:
+        if slot != np.int32 and not is_packed:
             rows = tails.copy()
             rank.hubs_first(offsets, rows, cupy.asarray(np.minimum(graph.degrees, 255).astype(np.uint8)))
             if not np.array_equal(np.sort(rows.get()), np.sort(graph.indices)):

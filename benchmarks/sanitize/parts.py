@@ -32,6 +32,7 @@ from benchmarks.sanitize.linalg import (
 from benchmarks.sanitize.questions import (
     chosen_vertices,
     compressed,
+    compressed_scores,
     connected,
     cores,
     deep,
@@ -279,6 +280,8 @@ PARTS: dict[str, Part] = {  # a run without a tool takes them in this order; a t
     "connected": connected,
     "compressed": compressed(None),
     "compressed, across the bus": compressed(0),
+    "compressed, scores": compressed_scores(None),
+    "compressed, scores across the bus": compressed_scores(0),
     "cores": cores,
     "triangles": triangles,
     "chosen vertices": chosen_vertices,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 from unittest.mock import patch
 
@@ -13,6 +14,7 @@ import hopwave as hw
 from benchmarks.sanitize.graphs import lengths, same, tiny, traps
 from hopwave import generate
 from hopwave.api.validate import validate
+from hopwave.arrays import on_host
 
 
 def connected() -> Iterator[str]:
@@ -28,17 +30,26 @@ def connected() -> Iterator[str]:
 
 
 def compressed(limit: int | None) -> Callable[[], Iterator[str]]:
-    """Packed rows with that many bytes on the GPU: searches, searches from many sources, components, scores, ranks."""
+    """Packed rows with that many bytes on the GPU: searches, searches from many sources, sides and components."""
 
     def part() -> Iterator[str]:
         for where, graph in traps().items():
             packed = graph.to("cuda", compressed=True, memory_limit=limit)
-            right = hw.bfs(graph, 0, device="reference").distances
-            some = np.arange(min(graph.n, 70))
+            right = hw.bfs(graph, 0, path_counts=True, device="reference")
+            some = np.arange(0, graph.n, 1 + graph.n // 200)  # more than 128 sources take the wide kernel
             rows = shortest_path(graph.to_scipy(), unweighted=True, indices=some)
+            rows[np.isinf(rows)] = -1
+            counted = hw.bfs(packed, 0, path_counts=True, device="cuda")
+            plain = graph.to_undirected()
+            sides = plain.to("cuda", compressed=True, memory_limit=limit)
             for name, found, expected in (
-                ("distances", hw.bfs(packed, 0, device="cuda").distances, right),
-                ("rows", hw.bfs_many(packed, some, device="cuda"), np.where(np.isinf(rows), -1, rows)),
+                ("distances", hw.bfs(packed, 0, device="cuda").distances, right.distances),
+                ("distances alone", hw.bfs(packed, 0, predecessors=False, device="cuda").distances, right.distances),
+                ("distances beside counts", counted.distances, right.distances),
+                ("path counts", counted.path_counts, right.path_counts),
+                ("rows", hw.bfs_many(packed, some, device="cuda"), rows),
+                ("few rows", hw.bfs_many(packed, some[:70], device="cuda"), rows[:70]),
+                ("sides", hw.is_bipartite(sides, device="cuda"), hw.is_bipartite(plain, device="cpu")),
                 (
                     "components",
                     hw.weakly_connected_components(packed, device="cuda").count,
@@ -47,15 +58,39 @@ def compressed(limit: int | None) -> Callable[[], Iterator[str]]:
             ):
                 if not np.array_equal(found.get() if hasattr(found, "get") else found, expected):
                     yield f"{name} of {where}, compressed"
+            with one_block_each():
+                if not np.array_equal(hw.bfs_many(packed, some[:12], device="cuda"), rows[:12]):
+                    yield f"rows of {where}, compressed, by a block each"
+
+    return part
+
+
+def compressed_scores(limit: int | None) -> Callable[[], Iterator[str]]:
+    """Betweenness and PageRank on such rows."""
+
+    def part() -> Iterator[str]:
+        for where, graph in tiny().items():
+            packed, sources = graph.to("cuda", compressed=True, memory_limit=limit), range(min(graph.n, 2))
+            right = hw.betweenness_centrality(graph, sources=sources, weights=np.ones(graph.m), device="reference")
             for plan in ("hopwave-block", "hopwave-wide"):
-                scores = hw.betweenness_centrality(packed, k=2, seed=1, plan=plan, device="cuda").scores.get()
-                if not same(scores, hw.betweenness_centrality(graph, k=2, seed=1, device="cpu").scores):
+                found = hw.betweenness_centrality(packed, sources=sources, plan=plan, device="cuda")
+                if not same(on_host(found.scores), right.scores):
                     yield f"{plan} on {where}, compressed"
-            ranks = hw.pagerank(packed, tol=1e-14, max_iter=500, device="cuda").scores.get()
-            if not same(ranks, hw.pagerank(graph, tol=1e-14, max_iter=500, device="cpu").scores):
+            ranks = [hw.pagerank(G, tol=1e-9, device="cuda").scores for G in (packed, graph)]
+            if not same(*(on_host(some) for some in ranks)):
                 yield f"ranks of {where}, compressed"
 
     return part
+
+
+@contextmanager
+def one_block_each() -> Iterator[None]:
+    """Every graph counts as deep, and lists have little room: each of many searches gets a block."""
+    from hopwave.engines.cuda import policy
+
+    few = policy.SweepPolicy(each_deep=0, room=4)
+    with patch.object(policy, "SWEEP", few), patch.object(policy, "LOW_DEGREE", np.inf):
+        yield
 
 
 def cores() -> Iterator[str]:
@@ -161,11 +196,8 @@ def tables() -> Iterator[str]:
 
 
 def deep() -> Iterator[str]:
-    """Searches with a block for each source: every graph counts as deep, and lists have little room."""
-    from hopwave.engines.cuda import policy
-
-    few = policy.SweepPolicy(each_deep=0, room=4)
-    with patch.object(policy, "SWEEP", few), patch.object(policy, "LOW_DEGREE", np.inf):
+    """Searches with a block for each source."""
+    with one_block_each():
         for where, graph in traps().items():
             sources = np.arange(0, graph.n, 1 + graph.n // 12)
             table = hw.bfs_many(graph, sources, device="cuda")

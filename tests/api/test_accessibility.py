@@ -101,6 +101,8 @@ def test_ties_among_facilities() -> None:
     assert hw.nearest_of(ring, [2], 2, limit=1).facilities.tolist() == [
         [-1, -1], [2, -1], [2, -1], [2, -1], [-1, -1], [-1, -1]
     ]  # fmt: skip
+    beside = Graph.from_edges([0, 1], [1, 2], weights=[0.0, 1.0], directed=True)
+    assert hw.nearest_of(beside, [0, 1], direction="in").facilities.tolist() == [[0], [0], [0]]
     assert hw.nearest_of(ROADS, ["d"]).to_pandas().loc["a"].to_dict() == {"facility 1": "d", "distance 1": 45.0}
 
 

@@ -28,12 +28,10 @@ from hopwave.planning.jobs import (
     FoundBySearch,
     Integers,
     PathSampling,
-    Poll,
     SampleJob,
     SearchJob,
-    Sweep,
-    Swept,
 )
+from hopwave.planning.many_sources import Poll, Sweep, Swept
 from hopwave.planning.plan import Plan, Step
 from hopwave.planning.trace import Level
 from hopwave.prepared import Structure

@@ -117,6 +117,10 @@ def read_off(indptr, indices, lengths, first, last, d, found, stack, places, low
     far. Other threads may find the same. Returns False if an arc joins two that are equally far.
     """
     for v in range(first, last):
+        if d[v] == 0.0:  # a facility may have another one of a lower number beside it
+            for j in range(np.uint64(indptr[v]), np.uint64(indptr[v + ONE])):
+                if lengths[j] == 0.0 and d[indices[j]] == 0.0 and indices[j] != v:
+                    return False
         if d[v] == np.inf or found[v] != NONE:
             continue
         top, u, j, least = 0, v, np.uint64(indptr[v]), NONE
