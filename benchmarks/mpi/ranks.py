@@ -59,9 +59,9 @@ def run_job(ranks: int, module: str = "benchmarks.mpi.ranks", **settings: Any) -
 def work(settings: dict[str, Any]) -> None:
     """The work of every rank of a job: build the graph, search it, print the row on rank 0."""
     from hopwave import distributed
+    from hopwave.graph500.benchmark import draw_roots
     from hopwave.graph500.outcome import Outcome
     from hopwave.graph500.over_ranks import OverRanks
-    from hopwave.graph500.run import draw_roots
 
     world, scale = distributed.world(), settings["scale"]
     threads = settings["threads"] if settings["device"] == "cpu" else None

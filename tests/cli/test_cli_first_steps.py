@@ -101,8 +101,8 @@ def test_demo_without_networkx_draws_a_ring_and_says_why(answer: Answer, monkeyp
 @pytest.mark.slow
 def test_warmup(run: Run, answer: Answer) -> None:
     found = answer("warmup")
-    assert [part["name"] for part in found["parts"]] == [*warmup.PARTS, *warmup.LAST]
-    assert found["seconds"] >= max(part["seconds"] for part in found["parts"])
+    assert [part["name"] for part in found["parts"]] == [*warmup.PARTS, warmup.LAST]
+    assert found["seconds"] >= max(part["seconds"] for part in found["parts"][:-1])
     text = run("warmup")
     assert all(name in text for name in warmup.PARTS) and "already on disk" in text and "Ready in" in text
 
@@ -122,19 +122,29 @@ def specialisations() -> set[tuple[str, str]]:
     return {(one.py_func.__qualname__, str(signature)) for one in made for signature in one.signatures}
 
 
+LINEAR = (
+    hw.pagerank, hw.hits, hw.eigenvector_centrality, hw.core_numbers, hw.connected_components,
+    hw.label_propagation, hw.triangle_count, hw.maximal_independent_set, hw.is_bipartite,
+)  # fmt: skip
+
+
 @pytest.mark.slow
 def test_after_a_warmup_nothing_is_compiled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nor loaded: what only happens to be on disk, left there by other tests, was not compiled by the warmup."""
     monkeypatch.chdir(tmp_path)
-    for name in (*warmup.PARTS, *warmup.LAST):
+    for name in (*warmup.PARTS, warmup.LAST):
         warmup.use_part(name)
     graph, large = hw.generate.kronecker(10), hw.generate.grid(300, 300)
     before = specialisations()
-    whole = graph.largest_component().relabel(None)
-    for function, given in warmup.questions():
-        with suppress(hw.HopwaveError):
-            found = function(whole, **given)
-            list(found) if inspect.isgenerator(found) else None
+    whole, hubs = graph.largest_component().relabel(None), hw.generate.kronecker(16)
+    for threads in ("1", "4"):
+        monkeypatch.setenv("HOPWAVE_NUM_THREADS", threads)
+        for function, given in warmup.questions():
+            with suppress(hw.HopwaveError):
+                found = function(whole, **given)
+                list(found) if inspect.isgenerator(found) else None
+        for function in LINEAR:  # several threads share a graph of this size
+            function(hubs)
     for plan in hw.plans():
         if plan.task == "search":
             hw.bfs(graph, 0, plan=plan, device="cpu", trace=True)

@@ -13,9 +13,9 @@ import hopwave as hw
 from hopwave import graph500
 from hopwave.cli import main
 from hopwave.errors import GraphError, PlanError
+from hopwave.graph500.benchmark import draw_roots
 from hopwave.graph500.on_cpu import OnCpu, validated
 from hopwave.graph500.outcome import Outcome, Searched, harmonic
-from hopwave.graph500.run import draw_roots
 from hopwave.graph500.shortest import ShortestPaths
 
 KEYS = ["SCALE", "edgefactor", "NBFS", "graph_generation", "construction_time"]

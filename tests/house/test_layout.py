@@ -9,6 +9,7 @@ from types import ModuleType
 
 import pytest
 from docs import floors
+from docs.site import reference
 
 import hopwave
 
@@ -35,11 +36,17 @@ def test_no_import_leads_up() -> None:
     assert not (wrong := floors.upward()), "\n".join(wrong)
 
 
-@pytest.mark.parametrize("name", hopwave.__all__)
-def test_no_module_is_hidden_behind_a_public_name(name: str) -> None:
+PUBLIC = {("hopwave", name) for name in hopwave.__all__} | {
+    (group.module, name) for group in reference.GROUPS for name in group.names
+}
+
+
+@pytest.mark.parametrize(("package", "name"), sorted(PUBLIC))
+def test_no_module_is_hidden_behind_a_public_name(package: str, name: str) -> None:
     """`hopwave.plan` was once a function, while `import hopwave.plan` found a module of that name."""
-    if not isinstance(getattr(hopwave, name), ModuleType):
-        assert importlib.util.find_spec(f"hopwave.{name}") is None
+    module = importlib.import_module(package)
+    if not isinstance(getattr(module, name), ModuleType) and hasattr(module, "__path__"):
+        assert importlib.util.find_spec(f"{package}.{name}") is None
 
 
 ASIDE = {"house", "fuzz", "mpi", "site"}  # folders of tests that belong to no room of the package

@@ -236,7 +236,7 @@ def test_personalised_ranks_change_direction(weighted: bool, monkeypatch: pytest
     weights = np.arange(arcs.m) % 5 + 1.0 if weighted else None
     start = {int(v): float(v == 7) for v in range(arcs.n)}
     rounds: list[str] = []
-    module = importlib.import_module("hopwave.linalg.algorithms.pagerank")
+    module = importlib.import_module("hopwave.linalg.algorithms.random_walk")
 
     def counted(*operands: Any, direction: str, **options: Any) -> Any:
         rounds.append(direction)

@@ -17,7 +17,7 @@ from hopwave.graph import Graph
 from hopwave.graph.row_operations import row_of_each
 from hopwave.linalg.algorithms import triangles
 from hopwave.linalg.algorithms.operands import square
-from hopwave.linalg.algorithms.triangles import closed_walks
+from hopwave.linalg.algorithms.triangle_counts import closed_walks
 from hopwave.linalg.elementwise import ewise_add, select
 from hopwave.planning.jobs import Floats, Integers
 

@@ -158,7 +158,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _world() -> Any:
     """The MPI ranks of this run; None if there is only one rank, or if MPI was never started."""
-    module = sys.modules.get("hopwave.distributed.world")
+    module = sys.modules.get("hopwave.distributed.ranks")
     return None if module is None else module.joined()
 
 

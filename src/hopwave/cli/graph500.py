@@ -29,7 +29,7 @@ def graph500(
 ) -> None:
     """Run the Graph500 benchmark: generate, build, search, validate. With MPI: mpiexec -n 4 hopwave graph500 …"""
     from hopwave import graph500 as benchmark  # imports Numba, which other commands do not need
-    from hopwave.distributed.world import started_by_mpi, world
+    from hopwave.distributed.ranks import started_by_mpi, world
 
     ranks = started_by_mpi()
     prints = not ranks or world().rank == 0

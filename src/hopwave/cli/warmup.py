@@ -7,6 +7,7 @@ public function, so that none is left out.
 from __future__ import annotations
 
 import inspect
+import os
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -55,12 +56,20 @@ def paths() -> None:
 
 
 def betweenness() -> None:
-    """Betweenness of vertices, also renumbered by degree, and of edges."""
-    graph = hw.generate.grid(8, 8)
-    hw.betweenness_centrality(graph, device="cpu")  # small graphs have a kernel of their own
+    """Betweenness of vertices, also renumbered by degree."""
+    hw.betweenness_centrality(hw.generate.grid(8, 8), device="cpu")  # small graphs have a kernel of their own
     hw.betweenness_centrality(hw.generate.star(40_000), k=32, device="cpu")
-    hw.edge_betweenness_centrality(graph, device="cpu")
-    hw.betweenness_centrality(hw.generate.cycle(1000), device="cpu")  # which is reduced
+
+
+def edge_betweenness() -> None:
+    """Betweenness of edges, of a graph with hubs."""
+    hw.edge_betweenness_centrality(hw.generate.kronecker(9), device="cpu")
+
+
+def reduced_betweenness() -> None:
+    """Betweenness of a graph that is reduced: with chains, branches and blocks."""
+    hw.betweenness_centrality(hw.generate.cycle(1000), device="cpu")
+    hw.edge_betweenness_centrality(hw.generate.grid(8, 8), device="cpu")
 
 
 def weighted_betweenness() -> None:
@@ -90,12 +99,20 @@ def many() -> None:
 
 
 def distances() -> None:
-    """Distances along weights, components, and single paths."""
-    graph, arcs = hw.generate.grid(8, 8), hw.generate.kronecker(6, directed=True)
+    """Distances along weights, around vertices, and by sketches."""
+    graph = hw.generate.grid(8, 8)
     hw.diameter(graph, weights=np.ones(graph.m), device="cpu")
     hw.local_efficiency(graph, device="cpu")
     hw.load_centrality(graph, device="cpu")
     hw.hyperball(graph, device="cpu")
+
+
+def structure() -> None:
+    """Components, single paths, triangles and cores."""
+    graph, arcs, hubs = hw.generate.grid(8, 8), hw.generate.kronecker(6, directed=True), hw.generate.kronecker(9)
+    hw.triangle_count(hubs, device="cpu")
+    hw.triangles(hubs, device="cpu")
+    hw.core_numbers(hubs, device="cpu")
     hw.topological_order(hw.generate.path(3, directed=True))
     hw.connected_components(graph, device="cpu")
     hw.strongly_connected_components(arcs, device="cpu")
@@ -113,7 +130,7 @@ def shortest_paths() -> None:
 
 
 def products() -> None:
-    """Products over the semirings of searches, PageRank, shortest paths and triangles, in both directions."""
+    """Products over the semirings of searches, shortest paths and triangles, in both directions."""
     graph = hw.generate.kronecker(6)
     A, la = hw.linalg.Matrix.from_graph(graph), hw.linalg
     W = la.Matrix.from_graph(graph, np.ones(graph.m))
@@ -125,10 +142,15 @@ def products() -> None:
         la.vxm(x, W, la.semiring.plus_times, direction=direction, device="cpu")
         la.mxm(A, A, la.semiring.plus_pair, mask=A, direction=direction, device="cpu")
     la.mxv(A, la.Vector.full(graph.n, 1.0), la.semiring.plus_second, device="cpu")
-    hw.pagerank(A, device="cpu")
-    hw.pagerank(hw.generate.kronecker(16), device="cpu")  # large enough for several threads and another order of rows
-    for matrix in (A, W):
-        hw.eigenvector_centrality(matrix, device="cpu")
+
+
+def ranks() -> None:
+    """Ranks by rounds of products: on one thread, on several, and in another order of rows."""
+    graph = hw.generate.kronecker(6)
+    for G in (graph, graph.with_weights(np.ones(graph.m))):
+        hw.pagerank(G, device="cpu")
+        hw.eigenvector_centrality(G, device="cpu")
+    hw.pagerank(hw.generate.kronecker(16), device="cpu")  # large enough for threads and for another order
 
 
 def reading() -> None:
@@ -173,7 +195,7 @@ def questions() -> Iterator[tuple[Callable[..., Any], dict[str, Any]]]:
             yield function, {name: GIVEN.get(name) for name in required if name != "G"}
 
 
-def every_function() -> None:
+def every_function(share: int = 0, of: int = 1) -> None:
     """Every public function, on graphs of each kind, along weights where it can; what does not fit is refused."""
     grid, arcs = hw.generate.grid(6, 6), hw.generate.kronecker(6, directed=True)
     ring = hw.generate.cycle(8, directed=True)
@@ -186,7 +208,7 @@ def every_function() -> None:
         hubs,
         *(one.with_weights(np.ones(one.m, kind)) for one in (grid, ring) for kind in "df"),
     ]
-    for function, given in questions():
+    for function, given in list(questions())[share::of]:
         for graph in graphs:
             along = (
                 {"weights": True} if graph.is_weighted and "weights" in inspect.signature(function).parameters else {}
@@ -196,20 +218,25 @@ def every_function() -> None:
                 list(found) if inspect.isgenerator(found) else None
 
 
-PARTS: dict[str, Callable[[], None]] = {  # the longest first
+PARTS: dict[str, Callable[..., None]] = {  # the longest first
     "betweenness, all threads on one source": wide,
     "search": search,
-    "betweenness": betweenness,
-    "many searches at once": many,
+    "betweenness, reduced": reduced_betweenness,
+    "products over semirings": products,
     "reading and building large graphs": reading,
+    "many searches at once": many,
+    "betweenness": betweenness,
+    "components, triangles, cores": structure,
+    "shortest paths with lengths": shortest_paths,
+    "ranks": ranks,
+    "betweenness of edges": edge_betweenness,
+    "distances": distances,
     "betweenness along weights": weighted_betweenness,
     "betweenness from sampled paths": sampled_betweenness,
     "path counts": paths,
-    "products over semirings": products,
-    "shortest paths with lengths": shortest_paths,
-    "distances, components, paths": distances,
 }
-LAST = {"every other function": every_function}  # finds what the others have compiled
+LAST = "every other function"  # finds what the others have compiled
+SHARES = 4  # into which the last part is divided, for as many processes
 
 
 def warmup(
@@ -253,27 +280,43 @@ def _compile_for_gpu() -> list[Part]:
 
 
 def _compile_for_cpu() -> list[Part]:
-    """Use each part once, which compiles it: in as many processes as there are cores, and the last part in this one."""
+    """Use each part once, which compiles it: in as many processes as there are cores."""
     from hopwave.engines.cpu.crew import available_cores
 
     names, parts = list(PARTS), {}
-    with Meter("compiling", len(PARTS) + len(LAST), None) as meter:
-        # Spawned, not forked: a fork would copy locks that other threads hold.
-        with ProcessPoolExecutor(min(available_cores(), len(PARTS)), get_context("spawn")) as pool:
-            for done in as_completed([pool.submit(use_part, name) for name in names]):
-                parts[done.result().name] = done.result()
-                meter.update(len(parts))
-        found = [parts[name] for name in names]
-        return [*found, *(use_part(name) for name in LAST)]
+    # Spawned, not forked: a fork would copy locks that other threads hold.
+    with (
+        Meter("compiling", len(PARTS) + SHARES, None) as meter,
+        ProcessPoolExecutor(min(available_cores(), len(PARTS)), get_context("spawn")) as pool,
+    ):
+        for done in as_completed([pool.submit(use_part, name) for name in names]):
+            parts[done.result().name] = done.result()
+            meter.update(len(parts))
+        last = []
+        for done in as_completed([pool.submit(use_part, LAST, share, SHARES) for share in range(SHARES)]):
+            last.append(done.result())
+            meter.update(len(parts) + len(last))
+    whole = Part(LAST, sum(part.seconds for part in last), any(part.compiled for part in last))
+    return [*(parts[name] for name in names), whole]
 
 
-def use_part(name: str) -> Part:
-    """Use one part, and tell whether that compiled anything."""
+def use_part(name: str, *share: int) -> Part:
+    """Use one part, or a share of it, by several threads, and tell whether that compiled anything."""
     from numba.core.event import install_recorder
 
+    from hopwave.engines.cpu.betweenness.small import FirstAccumulation
+
+    FirstAccumulation.seconds_left = 0.0  # what a machine does that has compiled nothing yet
     began = time.perf_counter()
-    with install_recorder("numba:compile") as record:  # empty if all code came from disk
-        (PARTS | LAST)[name]()
+    before = os.environ.get("HOPWAVE_NUM_THREADS")
+    os.environ["HOPWAVE_NUM_THREADS"] = "2"  # an image that is built on one core may run on many
+    try:
+        with install_recorder("numba:compile") as record:  # empty if all code came from disk
+            (PARTS | {LAST: every_function})[name](*share)
+    finally:
+        os.environ.pop("HOPWAVE_NUM_THREADS")
+        if before is not None:
+            os.environ["HOPWAVE_NUM_THREADS"] = before
     return Part(name, time.perf_counter() - began, bool(record.buffer))
 
 

@@ -16,11 +16,11 @@ from hopwave.distributed.betweenness import (
     betweenness_centrality,
     edge_betweenness_centrality,
 )
-from hopwave.distributed.bfs import DistributedBFSResult, bfs
+from hopwave.distributed.breadth_first import DistributedBFSResult, bfs
 from hopwave.distributed.construct import from_edges, kronecker, read, spread, uniform
 from hopwave.distributed.graph import DistributedGraph
 from hopwave.distributed.layout import Layout
-from hopwave.distributed.world import World, world
+from hopwave.distributed.ranks import World, world
 
 __all__ = [
     "DistributedBFSResult",

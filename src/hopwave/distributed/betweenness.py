@@ -27,8 +27,8 @@ from hopwave.api.weights import as_lengths
 from hopwave.checks.numbers import check_bytes
 from hopwave.distributed.dependencies import Dependencies
 from hopwave.distributed.graph import DistributedGraph, choose_gpu, rank_threads
+from hopwave.distributed.ranks import World, world
 from hopwave.distributed.split_runs import SplitRuns
-from hopwave.distributed.world import World, world
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.graph.csr import LARGEST_VERTEX_COUNT

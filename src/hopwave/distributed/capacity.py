@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from hopwave.distributed.layout import Layout, columns_for, slot_type
-from hopwave.distributed.world import World
+from hopwave.distributed.ranks import World
 from hopwave.errors import EngineError
 
 # Peak memory while a graph is built (docs/distributed.md), in bytes, with slots of 32 bits.

@@ -16,7 +16,7 @@ from hopwave.distributed.exchange import BLOCK, Edges, in_blocks
 from hopwave.distributed.file_shares import numbered, read_share
 from hopwave.distributed.graph import DistributedGraph, choose_device
 from hopwave.distributed.layout import Layout
-from hopwave.distributed.world import World, plain, world
+from hopwave.distributed.ranks import World, plain, world
 from hopwave.errors import FormatError, GraphError
 from hopwave.generate.randoms import uniform_edges
 from hopwave.generate.recursive import kronecker_edges

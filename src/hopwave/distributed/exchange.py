@@ -14,8 +14,8 @@ import numpy as np
 
 from hopwave.distributed.layout import Layout, bucket_size
 from hopwave.distributed.packed_arcs import Rows, pack_arcs, sort_into_rows, transpose
+from hopwave.distributed.ranks import World, wait_for
 from hopwave.distributed.wire import HostWire
-from hopwave.distributed.world import World, wait_for
 from hopwave.errors import GraphError
 
 Edges = tuple[Any, Any]

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hopwave.distributed.world import World
+from hopwave.distributed.ranks import World
 from hopwave.errors import FormatError
 from hopwave.io import edge_list, matrix_market, read
 from hopwave.io.detect import by_title, detect

@@ -12,9 +12,9 @@ import numpy.typing as npt
 from hopwave import engines
 from hopwave.distributed.exchange import Blocks, build, weights
 from hopwave.distributed.layout import Group, Layout, columns_for, slot_type
+from hopwave.distributed.ranks import World
 from hopwave.distributed.sides import Side, allgather_values, reduce_to_owners, sides_of
 from hopwave.distributed.wire import HostWire, wire_for
-from hopwave.distributed.world import World
 from hopwave.errors import EngineError
 from hopwave.graph import Graph
 from hopwave.graph.naming import Named

@@ -15,8 +15,8 @@ import numpy as np
 
 from hopwave.distributed import codec
 from hopwave.distributed.layout import Group, Layout
+from hopwave.distributed.ranks import World
 from hopwave.distributed.wire import HostWire, Pending
-from hopwave.distributed.world import World
 
 Received = Iterator[tuple[int, Any, Any]]  # from each rank: its number, positions of own vertices, values as bytes
 

@@ -16,8 +16,8 @@ from hopwave.algorithms.betweenness_sampling.paths import PathRun
 from hopwave.algorithms.brandes import SourceRun
 from hopwave.algorithms.checkpoint import File
 from hopwave.api.betweenness_request import Runs
+from hopwave.distributed.ranks import World
 from hopwave.distributed.work_queue import WorkQueue
-from hopwave.distributed.world import World
 from hopwave.planning.jobs import BetweennessJob, Floats, Integers, PathSampling, Progress
 from hopwave.system.progress import Meter
 

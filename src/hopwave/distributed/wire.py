@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from hopwave.distributed.codec import Shape, packed_size
-from hopwave.distributed.world import World, wait_for
+from hopwave.distributed.ranks import World, wait_for
 
 RING = 3  # the tag of packets that go round a ring
 Pending = Callable[[], Any]  # waits for an exchange that was begun, and returns what arrived

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from hopwave.distributed.world import World
+from hopwave.distributed.ranks import World
 from hopwave.system import threads
 from hopwave.system.threads import Flag
 

@@ -8,7 +8,7 @@
 
 from __future__ import annotations
 
+from hopwave.graph500.benchmark import run
 from hopwave.graph500.outcome import Outcome, Searched
-from hopwave.graph500.run import run
 
 __all__ = ["Outcome", "Searched", "run"]

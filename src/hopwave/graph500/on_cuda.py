@@ -95,9 +95,9 @@ class OnePart:
         import cupy
 
         from hopwave.distributed.layout import Layout
+        from hopwave.distributed.ranks import Alone
         from hopwave.distributed.sides import Side
         from hopwave.distributed.wire import HostWire
-        from hopwave.distributed.world import Alone
         from hopwave.engines.cuda.rank.part import Part
 
         self.n = self.own = graph.n

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave.distributed import bfs, kronecker, world
-from hopwave.distributed.bfs import choose_plan
+from hopwave.distributed.breadth_first import choose_plan
 from hopwave.distributed.search import Search
 from hopwave.distributed.steps import sorts_rows
 from hopwave.distributed.validate import validate

@@ -23,7 +23,7 @@ from hopwave.algebra.vector import CONVERT, Shares, Vector
 from hopwave.checks.keywords import offer
 from hopwave.errors import LinalgError
 from hopwave.linalg import algorithms
-from hopwave.linalg.algorithms.bfs import bfs
+from hopwave.linalg.algorithms.hops import bfs
 from hopwave.linalg.elementwise import apply, ewise_add, ewise_mult, select
 from hopwave.linalg.explanation import Explanation
 from hopwave.linalg.fixpoint import Waves, waves

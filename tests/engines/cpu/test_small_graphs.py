@@ -20,6 +20,8 @@ from graphs import graphs
 from hopwave import EngineError, Graph, GraphError, PlanError, engines, generate
 from hopwave.api.validate import check
 from hopwave.engines.cpu import compile_notice, policy
+from hopwave.engines.cpu.betweenness import small
+from hopwave.engines.cpu.betweenness.run import Accumulation
 from hopwave.planning.catalogue import CATALOGUE
 from hopwave.planning.jobs import BetweennessJob
 
@@ -83,7 +85,7 @@ BAD: dict[str, tuple[type[Exception], Any, dict[str, Any]]] = {
     "float": (GraphError, 1.0, {}),
     "no sources": (GraphError, [], {}),
     "direction": (GraphError, 0, {"direction": "up"}),
-    "limit": (GraphError, 0, {"depth_limit": 2.0}),
+    "limit": (GraphError, 0, {"depth_limit": 2.5}),
     "plan": (PlanError, 0, {"plan": "none"}),
     "betweenness plan": (PlanError, 0, {"plan": "hopwave-block"}),
     "device": (EngineError, 0, {"device": "abacus"}),
@@ -149,6 +151,61 @@ def test_betweenness(graph: Graph, data: Any) -> None:
         assert run.advance(0, lambda done: False) == run.blocks
     np.testing.assert_allclose(short.total, long.total, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(short.certificate, long.certificate, rtol=1e-12, atol=1e-12)
+
+
+def first_run(graph: Graph, job: BetweennessJob) -> tuple[small.FirstAccumulation, Accumulation]:
+    """What a machine does that has compiled nothing yet, and what workers do."""
+    plan = CATALOGUE["hopwave-block"]
+    loaded = CPU.load(graph, plan)
+    workers = Accumulation(loaded, job, plan, 2)
+    workers.advance(0, lambda done: False)
+    return small.FirstAccumulation(loaded, job, None, lambda: Accumulation(loaded, job, plan, 2)), workers
+
+
+@given(graphs(), st.data())
+def test_the_first_betweenness_has_the_bits_of_workers(graph: Graph, data: Any) -> None:
+    sources = data.draw(st.lists(st.integers(0, graph.n - 1), min_size=1, max_size=600))
+    targets, origins = (np.linspace(0.5, 2, graph.n) if data.draw(st.booleans()) else None for _ in range(2))
+    cutoff, endpoints = data.draw(st.sampled_from([None, 0, 1, 2])), data.draw(st.booleans())
+    job = BetweennessJob(np.array(sources), targets, cutoff, endpoints=endpoints, origins=origins)
+    first, workers = first_run(graph, job)
+    assert (first.size, first.blocks) == (workers.size, workers.blocks)
+    done = 0
+    while done < first.blocks:
+        done = first.advance(done, lambda done: True)  # one block at a time
+    assert np.array_equal(first.total, workers.total)
+    np.testing.assert_allclose(first.certificate, workers.certificate, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("graph", [steep(), generate.diamonds(70), generate.diamonds(1200)], ids=str)
+def test_where_path_counts_are_not_exact_workers_go_on(graph: Graph) -> None:
+    first, workers = first_run(graph, BetweennessJob(np.arange(3) * 20))
+    assert first.advance(0, lambda done: False) == first.blocks == 3
+    assert np.array_equal(first.total, workers.total) and first.extended == workers.extended
+
+
+def test_which_betweenness_is_a_first_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph, plan = generate.grid(40, 40), CATALOGUE["hopwave-block"]
+    some, limited = BetweennessJob(np.arange(100)), BetweennessJob(np.arange(100), memory_limit=10**9)
+
+    def kind(job: BetweennessJob) -> type:
+        return type(CPU.accumulation(graph, job, plan))
+
+    monkeypatch.setattr(small, "is_compiled", lambda function: False)
+    monkeypatch.setattr("hopwave.engines.cpu.betweenness.source.take_sources", FakeFunction())
+    monkeypatch.setattr(small.FirstAccumulation, "seconds_left", 0.015)
+    assert kind(limited) is Accumulation and kind(BetweennessJob(np.arange(1000))) is Accumulation
+    assert kind(some) is small.FirstAccumulation
+    assert kind(some) is Accumulation  # the seconds are spent
+    monkeypatch.setattr(small.FirstAccumulation, "seconds_left", 1.0)
+    monkeypatch.setattr(small, "is_compiled", lambda function: True)
+    assert kind(some) is Accumulation
+
+
+class FakeFunction:
+    """A function that is not compiled yet."""
+
+    overloads = ()
 
 
 def test_betweenness_of_counts_that_do_not_fit() -> None:

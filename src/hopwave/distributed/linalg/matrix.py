@@ -20,9 +20,9 @@ from hopwave.distributed.graph import DistributedGraph, choose_device
 from hopwave.distributed.layout import Layout, columns_for
 from hopwave.distributed.linalg.vector import DistributedVector
 from hopwave.distributed.packed_arcs import pack_arcs
+from hopwave.distributed.ranks import World, world
 from hopwave.distributed.sides import Side, sides_of
 from hopwave.distributed.wire import HostWire, wire_for
-from hopwave.distributed.world import World, world
 from hopwave.errors import LinalgError
 from hopwave.graph.csr import LARGEST_VERTEX_COUNT, Rows
 

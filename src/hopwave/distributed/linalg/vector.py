@@ -10,7 +10,7 @@ import numpy.typing as npt
 from hopwave.algebra.vector import CONVERT, Shares, Vector
 from hopwave.arrays import checked_places
 from hopwave.distributed.layout import Layout
-from hopwave.distributed.world import World
+from hopwave.distributed.ranks import World
 from hopwave.errors import LinalgError
 
 

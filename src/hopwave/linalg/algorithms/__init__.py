@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from hopwave.linalg.algorithms.betweenness import betweenness
-from hopwave.linalg.algorithms.bfs import bfs
 from hopwave.linalg.algorithms.components import connected_components
 from hopwave.linalg.algorithms.core import core_numbers
+from hopwave.linalg.algorithms.dependencies import betweenness
 from hopwave.linalg.algorithms.eigenvector import eigenvector_centrality
-from hopwave.linalg.algorithms.hits import hits
+from hopwave.linalg.algorithms.hops import bfs
+from hopwave.linalg.algorithms.hubs import hits
 from hopwave.linalg.algorithms.independent_set import maximal_independent_set
 from hopwave.linalg.algorithms.katz import katz_centrality
 from hopwave.linalg.algorithms.labels import label_propagation
-from hopwave.linalg.algorithms.pagerank import pagerank
-from hopwave.linalg.algorithms.sssp import delta_stepping, sssp
-from hopwave.linalg.algorithms.triangles import triangle_count, triangle_list, triangles
+from hopwave.linalg.algorithms.random_walk import pagerank
+from hopwave.linalg.algorithms.shortest_paths import delta_stepping, sssp
+from hopwave.linalg.algorithms.triangle_counts import triangle_count, triangle_list, triangles
 
 __all__ = [
     "betweenness",

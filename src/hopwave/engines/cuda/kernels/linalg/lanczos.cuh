@@ -1,4 +1,4 @@
-// Takes out of y what orthogonal vectors of length 1 have of it (hopwave/linalg/algorithms/hits.py).
+// Takes out of y what orthogonal vectors of length 1 have of it (hopwave/linalg/algorithms/hubs.py).
 //
 // A pass subtracts the parts that the pass before it found, and adds up those that y then has: each block writes its
 // sums, and every block of the next pass adds up all of them in their order, so that the result has the same bits in
