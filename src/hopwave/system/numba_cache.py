@@ -225,7 +225,7 @@ def is_edited(path: Path) -> bool:
             now = _stamp(file)
         except OSError:  # the package was removed
             return True
-        if now != _imported[file] if file in _imported else now[0] > BEGAN:
+        if now != _imported[file] if file in _imported else BEGAN < now[0] <= time.time_ns():
             return True
     return False
 
