@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 from calls import Fail, Run
+from hopwave.distributed.world import _mpi
 
 from hopwave.cli import main
+from hopwave.errors import EngineError
 from hopwave.system import mpi
 
 
@@ -57,3 +59,7 @@ def test_a_launcher_that_does_not_fit_is_named(
         pytest.skip("mpi4py does not use MPICH here")
     found = mpi.mismatch()
     assert found is None if fits else found is not None and f"{launcher} is of Open MPI and mpi4py uses MPICH" in found
+    monkeypatch.setenv("OMPI_COMM_WORLD_SIZE", "2")  # that launcher started us: MPICH would abort in `import`
+    monkeypatch.delitem(mpi.sys.modules, "mpi4py.MPI", raising=False)
+    with pytest.raises(EngineError, match="is of Open MPI and mpi4py uses MPICH: programs abort"):
+        _mpi()

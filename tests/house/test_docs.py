@@ -170,8 +170,9 @@ def test_examples_in_pages(page: Path, tmp_path: Path, monkeypatch: pytest.Monke
     assert doctest.DocTestRunner().run(example).failed == 0
 
 
-def test_the_readme_has_an_example(root: Path) -> None:
-    assert ">>> import hopwave as hw" in (root / "README.md").read_text(encoding="utf-8")
+def test_the_readme_has_an_example_and_a_hundred_lines(root: Path) -> None:
+    text = (root / "README.md").read_text(encoding="utf-8")
+    assert ">>> import hopwave as hw" in text and len(text.splitlines()) <= 100
 
 
 @pytest.mark.parametrize("name", MODULES)

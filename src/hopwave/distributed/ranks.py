@@ -23,7 +23,7 @@ import hopwave
 from hopwave import errors
 from hopwave.distributed.early_exit import POLL_SECONDS, NeighbourWatch
 from hopwave.errors import EngineError, HopwaveError
-from hopwave.system.mpi import copies
+from hopwave.system.mpi import by_open_mpi, copies, mismatch
 from hopwave.system.optional import install
 
 T = TypeVar("T")
@@ -277,6 +277,8 @@ def _described(error: BaseException) -> tuple[str, str]:
 def _mpi() -> Any:
     if importlib.util.find_spec("mpi4py") is None:
         raise EngineError(f"several ranks need mpi4py, which is not installed; run: {install('mpi')}")
+    if by_open_mpi() and "mpi4py.MPI" not in sys.modules and (reason := mismatch()):
+        raise EngineError(reason)  # MPICH would abort without saying why
     try:
         from mpi4py import MPI
     except (ImportError, RuntimeError) as error:

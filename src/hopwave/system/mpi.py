@@ -29,12 +29,21 @@ def is_first() -> bool:
     return all(os.environ.get(name, "0") == "0" for name in _RANKS)
 
 
+def by_open_mpi() -> bool:
+    """Whether Open MPI's launcher started this process."""
+    return "OMPI_COMM_WORLD_SIZE" in os.environ
+
+
 def mismatch() -> str | None:
-    """Why the mpiexec that is found cannot start programs of the mpi4py that is installed; None if nothing is known."""
+    """Why an mpiexec cannot start programs of the mpi4py that is installed; None if nothing is known.
+
+    It is the one that started this process, if that is known, or else the one that is found.
+    """
     launcher = shutil.which("mpiexec")
     if launcher is None or importlib.util.find_spec("mpi4py") is None:
         return None
-    starts, library = _family([launcher, "--version"]), _family([sys.executable, "-c", _ASK])
+    starts = OPEN_MPI if by_open_mpi() else _family([launcher, "--version"])
+    library = _family([sys.executable, "-c", _ASK])
     if starts is None or library is None or starts == library:
         return None
     return (

@@ -15,7 +15,8 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 import hopwave as hw
-from hopwave import Graph, generate
+from hopwave import Graph, engines, generate
+from hopwave.planning.catalogue import CATALOGUE
 
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("gpu")]
 
@@ -278,3 +279,15 @@ def test_components_are_numbered_by_their_lowest_vertices(name: str) -> None:
     rank = np.empty(count, np.int64)
     rank[labels[first]] = np.arange(count)
     assert found.dtype == np.int32 and (found == rank[labels]).all()
+
+
+@pytest.mark.parametrize("graph", [generate.grid(9, 30), generate.kronecker(9, directed=True)], ids=str)
+def test_the_depth_of_a_graph_is_the_same_on_both_sides(graph: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
+    from hopwave.engines.cuda.search import distances, one_launch
+
+    gpu, found = engines.engine("cuda"), []
+    for kept in (False, True):
+        monkeypatch.setattr(one_launch, "is_kept", lambda loaded, kept=kept: kept)
+        loaded = gpu.load(graph.with_weights(np.ones(graph.m)), CATALOGUE["hopwave-block"])  # a graph without records
+        found.append(distances.probed_depth(loaded))
+    assert found[0] == found[1] == hw.bfs(graph, int(graph.degrees.argmax()), device="cuda").depth

@@ -65,6 +65,12 @@ def begin(offset, n, question):
         begin_counting(offset)
 
 
+def is_kept(loaded):
+    """Whether the kernel of a plain search of this graph is on disk."""
+    shape = "true", truth(loaded.n >= LevelSplit.fill)
+    return nvrtc.is_kept(HEADER, expression(HEADER, "search", loaded.on_device.offset, *shape))
+
+
 def begin_counting(offset):
     """Start to compile the kernels for path counts."""
     nvrtc.begin(HEADER, [expression(HEADER, "count_paths", offset)])
