@@ -236,12 +236,12 @@ def test_vertices_that_are_offered_shorter_ways_are_entered_again() -> None:
 
     arms = np.arange(1, 200)
     star = hw.Graph.from_edges(np.zeros(199, int), arms, weights=np.ones(199))
-    assert _offers(star)[0] == pytest.approx(1.0, abs=0.01)
+    assert _offers(star, 0)[0] == pytest.approx(1.0, abs=0.01)
     ways = np.concatenate([[1.0], np.full(198, 500.0), np.ones(198)])  # along the ring from arm 1, ever longer
     ring = hw.Graph.from_edges(
         np.concatenate([np.zeros(199, int), arms[:-1]]), np.concatenate([arms, arms[1:]]), weights=ways
     )
-    assert _offers(ring)[0] == pytest.approx(2.0, abs=0.05)
+    assert _offers(ring, 0)[0] == pytest.approx(2.0, abs=0.05)
     asked: dict[str, Any] = {"what": "closeness_centrality", "sources": [0], "weights": True, "device": "cpu"}
     said = [hw.estimate_memory(graph, **asked) for graph in (star, ring)]
     assert said[1].parts["workers"] > said[0].parts["workers"]
