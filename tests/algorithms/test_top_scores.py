@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import hopwave as hw
 from hopwave import Graph, GraphError, engines, generate
 from hopwave.algorithms import top_scores
-from hopwave.planning.jobs import CutSweep
+from hopwave.planning.many_sources import CutSweep
 
 
 def joined(*graphs: Graph) -> Graph:

@@ -12,7 +12,8 @@ from hopwave.algorithms import many_sources as _many
 from hopwave.engines import Engine
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
-from hopwave.planning.jobs import Floats, Integers, Progress, Sweep
+from hopwave.planning.jobs import Floats, Integers, Progress
+from hopwave.planning.many_sources import Sweep
 from hopwave.planning.valued import Valued
 
 Fade = Callable[[Floats], npt.ArrayLike]  # the caller's own f(d), of an array of distances

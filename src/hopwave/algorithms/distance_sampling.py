@@ -34,7 +34,8 @@ from hopwave.arrays import ignoring, module_of, on_host
 from hopwave.engines import Engine
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
-from hopwave.planning.jobs import Floats, Integers, Progress, Sweep
+from hopwave.planning.jobs import Floats, Integers, Progress
+from hopwave.planning.many_sources import Sweep
 
 BITS = 62  # bits of an integer that holds the sum of k reciprocals
 ROUNDED = 1e-6  # more than the relative rounding error of a path's length

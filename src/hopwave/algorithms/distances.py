@@ -21,7 +21,8 @@ from hopwave.arrays import on_host
 from hopwave.engines import Engine
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
-from hopwave.planning.jobs import Floats, Integers, Progress, Sweep
+from hopwave.planning.jobs import Floats, Integers, Progress
+from hopwave.planning.many_sources import Sweep
 
 Goal = Literal["eccentricity", "diameter", "radius", "periphery", "center"]
 

@@ -20,7 +20,8 @@ from hopwave.algorithms.many_sources import polled
 from hopwave.engines import Engine
 from hopwave.graph import Graph
 from hopwave.linalg.algorithms.operands import generator
-from hopwave.planning.jobs import Floats, HyperBallJob, Progress
+from hopwave.planning.jobs import Floats, Progress
+from hopwave.planning.many_sources import HyperBallJob
 
 
 class Found(NamedTuple):

@@ -20,7 +20,8 @@ import numpy.typing as npt
 
 from hopwave.engines import Engine
 from hopwave.graph import Graph
-from hopwave.planning.jobs import Integers, Poll, Progress, Sweep, Swept
+from hopwave.planning.jobs import Integers, Progress
+from hopwave.planning.many_sources import Poll, Sweep, Swept
 from hopwave.prepared import Structure
 from hopwave.system.progress import Meter
 

@@ -19,7 +19,8 @@ from hopwave.algorithms.many_sources import polled
 from hopwave.engines import Engine
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
-from hopwave.planning.jobs import Floats, Integers, PathSums, Progress
+from hopwave.planning.jobs import Floats, Integers, Progress
+from hopwave.planning.many_sources import PathSums
 
 
 def stress(engine: Engine, graph: Graph, progress: Progress, threads: int | None) -> Floats:

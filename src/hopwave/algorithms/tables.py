@@ -21,7 +21,8 @@ from hopwave.engines import Engine
 from hopwave.errors import ExecutorError, FormatError
 from hopwave.graph import Graph
 from hopwave.graph.arrays import vertex_names
-from hopwave.planning.jobs import Integers, Progress, Sweep
+from hopwave.planning.jobs import Integers, Progress
+from hopwave.planning.many_sources import Sweep
 from hopwave.system.atomic_file import replacing
 from hopwave.system.optional import optional
 from hopwave.system.progress import say

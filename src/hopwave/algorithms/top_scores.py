@@ -33,7 +33,8 @@ from hopwave.algorithms import distances
 from hopwave.algorithms.many_sources import block_rows, polled, probed_depth, sweep
 from hopwave.engines import Engine
 from hopwave.graph import Graph
-from hopwave.planning.jobs import CentralityScore, CutSweep, Floats, Integers, Poll, Progress, Sweep
+from hopwave.planning.jobs import Floats, Integers, Progress
+from hopwave.planning.many_sources import CentralityScore, CutSweep, Poll, Sweep
 
 SMALL = 256  # up to this many vertices, all searches are made at once
 PIVOTS = 16  # of each kind: with the best bounds, and far from all others

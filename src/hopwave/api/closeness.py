@@ -22,7 +22,8 @@ from hopwave.checks.options import flag, one_of
 from hopwave.engines import Engine
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
-from hopwave.planning.jobs import CentralityScore, Integers, Progress, Sweep
+from hopwave.planning.jobs import Integers, Progress
+from hopwave.planning.many_sources import CentralityScore, Sweep
 from hopwave.results.scores import VertexScores
 
 

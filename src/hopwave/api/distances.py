@@ -18,7 +18,8 @@ from hopwave.api.weights import as_lengths
 from hopwave.engines import Engine
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
-from hopwave.planning.jobs import Progress, Sweep
+from hopwave.planning.jobs import Progress
+from hopwave.planning.many_sources import Sweep
 from hopwave.results.estimates import DistanceHistogram, Estimate
 
 

@@ -16,7 +16,8 @@ from hopwave.api.choice import distance_engine, to_input_device
 from hopwave.api.weights import as_lengths
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
-from hopwave.planning.jobs import Progress, Sweep
+from hopwave.planning.jobs import Progress
+from hopwave.planning.many_sources import Sweep
 from hopwave.results.scores import VertexScores
 
 

@@ -16,7 +16,8 @@ from hopwave.api.choice import distance_engine
 from hopwave.api.weights import own_lengths
 from hopwave.checks.numbers import check_bytes
 from hopwave.graph import Graph
-from hopwave.planning.jobs import Floats, Integers, Progress, Sweep
+from hopwave.planning.jobs import Floats, Integers, Progress
+from hopwave.planning.many_sources import Sweep
 
 
 def bfs_many(

@@ -39,20 +39,14 @@ from hopwave.graph.row_operations import Place
 from hopwave.planning.jobs import (
     Accumulation,
     Allowed,
-    Balls,
     BetweennessJob,
-    CutSweep,
-    CutSwept,
     Direction,
     FoundByBuckets,
     FoundBySearch,
     FoundNearFar,
-    HyperBallJob,
     Integers,
     LabelRounds,
     PathSampling,
-    PathSums,
-    Poll,
     PowerEnd,
     PowerJob,
     Product,
@@ -60,10 +54,9 @@ from hopwave.planning.jobs import (
     SearchJob,
     Settled,
     ShortestPathsJob,
-    Sweep,
-    Swept,
     Touched,
 )
+from hopwave.planning.many_sources import Balls, CutSweep, CutSwept, HyperBallJob, PathSums, Poll, Sweep, Swept
 from hopwave.planning.plan import Plan
 from hopwave.planning.trace import Level
 

@@ -16,16 +16,8 @@ from hopwave.executors import sizes
 from hopwave.executors.deal import Deal
 from hopwave.executors.worker import Block, PathBlock, SourceBlock, SweepBlock
 from hopwave.graph import Graph
-from hopwave.planning.jobs import (
-    Accumulation,
-    BetweennessJob,
-    Integers,
-    PathSampling,
-    Poll,
-    SampleJob,
-    Sweep,
-    Swept,
-)
+from hopwave.planning.jobs import Accumulation, BetweennessJob, Integers, PathSampling, SampleJob
+from hopwave.planning.many_sources import Poll, Sweep, Swept
 from hopwave.planning.plan import Plan
 
 if TYPE_CHECKING:

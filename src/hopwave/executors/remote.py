@@ -17,18 +17,8 @@ from hopwave.errors import EngineError
 from hopwave.executors.deal import Deal
 from hopwave.executors.worker import Block, SweepBlock
 from hopwave.graph import Graph
-from hopwave.planning.jobs import (
-    PATH_SUMS,
-    Accumulation,
-    BetweennessJob,
-    Integers,
-    PathSampling,
-    Poll,
-    SampleJob,
-    SearchJob,
-    Sweep,
-    Swept,
-)
+from hopwave.planning.jobs import PATH_SUMS, Accumulation, BetweennessJob, Integers, PathSampling, SampleJob, SearchJob
+from hopwave.planning.many_sources import Poll, Sweep, Swept
 from hopwave.planning.plan import Plan
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from hopwave.planning.jobs import Sweep
+from hopwave.planning.many_sources import Sweep
 
 TASKS_PER_WORKER = 2  # under way at a time: one is computed, the other waits, so that no worker is idle
 FIRST_TASKS = 2 * (os.cpu_count() or 1)  # under way before any worker has replied

@@ -22,7 +22,8 @@ from hopwave.engines import Engine, engine
 from hopwave.errors import HopwaveError
 from hopwave.executors import sizes
 from hopwave.graph import Graph
-from hopwave.planning.jobs import BetweennessJob, SampleJob, Sweep, Swept
+from hopwave.planning.jobs import BetweennessJob, SampleJob
+from hopwave.planning.many_sources import Sweep, Swept
 from hopwave.planning.plan import Plan
 
 # ------------------------------------------------------------------ blocks of work

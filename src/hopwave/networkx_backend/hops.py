@@ -16,7 +16,8 @@ from hopwave.api.choice import distance_engine
 from hopwave.graph import Graph
 from hopwave.networkx_backend.convert import NetworkXGraph
 from hopwave.networkx_backend.lengths import plain_numbers
-from hopwave.planning.jobs import Integers, Sweep, Swept
+from hopwave.planning.jobs import Integers
+from hopwave.planning.many_sources import Sweep, Swept
 
 
 @dataclass(frozen=True, eq=False)

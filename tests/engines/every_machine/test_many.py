@@ -21,7 +21,7 @@ from hopwave import EngineError, Graph, engines, generate
 from hopwave.arrays import on_host
 from hopwave.engines.cpu.many.source_order import neighbourhoods
 from hopwave.engines.cpu.policy import batch_width
-from hopwave.planning.jobs import Sweep, Swept
+from hopwave.planning.many_sources import Sweep, Swept
 from together import in_one_test
 
 SMALL = [name for name, make in TRAPS.items() if make().n <= 220]

@@ -18,7 +18,7 @@ from graphs import TRAPS, graphs
 from hopwave import EngineError, Graph, engines, generate
 from hopwave.algorithms.distances import rounding
 from hopwave.engines import host_memory
-from hopwave.planning.jobs import Sweep, Swept
+from hopwave.planning.many_sources import Sweep, Swept
 from together import in_one_test
 
 SMALL = [name for name, make in TRAPS.items() if 0 < make().n <= 65]

@@ -21,7 +21,8 @@ from hopwave import Graph, engines, generate
 from hopwave.algorithms import brandes
 from hopwave.arrays import ScaledCounts
 from hopwave.planning.catalogue import CATALOGUE
-from hopwave.planning.jobs import BetweennessJob, PathSums
+from hopwave.planning.jobs import BetweennessJob
+from hopwave.planning.many_sources import PathSums
 from hopwave.planning.plan import Plan
 
 every_plan = pytest.mark.parametrize("plan", PLANS, ids=str)

@@ -12,7 +12,8 @@ import pytest
 from hopwave import EngineError, engines, generate
 from hopwave.engines.absent import NoOperations, NoShortcuts
 from hopwave.planning.catalogue import CATALOGUE
-from hopwave.planning.jobs import BetweennessJob, CutSweep, HyperBallJob, PathSums, SampleJob, SearchJob, Sweep
+from hopwave.planning.jobs import BetweennessJob, SampleJob, SearchJob
+from hopwave.planning.many_sources import CutSweep, HyperBallJob, PathSums, Sweep
 
 GRAPH = generate.path(3)
 WEIGHTED = GRAPH.with_weights(np.ones(GRAPH.m))

@@ -27,21 +27,14 @@ from hopwave.engines.cpu.search.steps import EARLY_EXIT, KEEPS_OPEN, OPERAND_VIS
 from hopwave.graph import Graph
 from hopwave.planning.jobs import (
     Accumulation,
-    Balls,
     BetweennessJob,
-    CutSweep,
-    CutSwept,
     FoundBySearch,
-    HyperBallJob,
     Integers,
     PathSampling,
-    PathSums,
-    Poll,
     SampleJob,
     SearchJob,
-    Sweep,
-    Swept,
 )
+from hopwave.planning.many_sources import Balls, CutSweep, CutSwept, HyperBallJob, PathSums, Poll, Sweep, Swept
 from hopwave.planning.plan import Plan, Pull
 from hopwave.planning.trace import Level
 

@@ -22,17 +22,8 @@ from hopwave.engines.host_loop import by_levels
 from hopwave.errors import EngineError
 from hopwave.graph import Graph
 from hopwave.planning.catalogue import CATALOGUE
-from hopwave.planning.jobs import (
-    Accumulation,
-    BetweennessJob,
-    FoundBySearch,
-    PathSampling,
-    Poll,
-    SampleJob,
-    SearchJob,
-    Sweep,
-    Swept,
-)
+from hopwave.planning.jobs import Accumulation, BetweennessJob, FoundBySearch, PathSampling, SampleJob, SearchJob
+from hopwave.planning.many_sources import Poll, Sweep, Swept
 from hopwave.planning.plan import Plan, Step
 from hopwave.planning.trace import Level
 from hopwave.prepared import Structure

@@ -19,7 +19,7 @@ from hopwave.engines.cuda.launch import BLOCK, expression, kernels, offset_type
 from hopwave.engines.cuda.records import fill, filled, record
 from hopwave.engines.cuda.search_arrays import most_long_rows, sum_arrays, sweep_arrays
 from hopwave.engines.host_memory import check_memory
-from hopwave.planning.jobs import Swept
+from hopwave.planning.many_sources import Swept
 
 HEADER = "many/search.cuh"
 SUMS, COLUMNS, ROWS, PAIRS = 1, 2, 4, 8  # enum Keep in kernels/many/state.cuh

@@ -12,7 +12,7 @@ from hopwave.engines.cuda.launch import PLAIN_SHARED, expression, offset_type
 from hopwave.engines.cuda.records import filled, record
 from hopwave.engines.cuda.search_arrays import each_arrays
 from hopwave.engines.host_memory import check_memory
-from hopwave.planning.jobs import Swept
+from hopwave.planning.many_sources import Swept
 
 HEADER = "many/each.cuh"
 NO_LIMIT = np.iinfo(np.int32).max

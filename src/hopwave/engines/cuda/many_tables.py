@@ -24,7 +24,7 @@ from hopwave.engines.cuda.search_arrays import length_arrays
 from hopwave.engines.host_memory import check_memory
 from hopwave.engines.ledger import total
 from hopwave.errors import EngineError, amount
-from hopwave.planning.jobs import Swept
+from hopwave.planning.many_sources import Swept
 from hopwave.system.threads import each
 
 HEADER = "many/tables.cuh"

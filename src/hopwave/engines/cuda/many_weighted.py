@@ -27,7 +27,8 @@ from hopwave.engines.cuda.shortest_paths import search as paths
 from hopwave.engines.host_memory import check_memory
 from hopwave.engines.ledger import total
 from hopwave.errors import EngineError, amount
-from hopwave.planning.jobs import ShortestPathsJob, Swept
+from hopwave.planning.jobs import ShortestPathsJob
+from hopwave.planning.many_sources import Swept
 
 HEADER = "many/lengths.cuh"
 PARTS = 6  # float64 numbers in a struct Sums

@@ -24,18 +24,8 @@ from hopwave.engines.absent import NoOperations
 from hopwave.engines.host_loop import by_levels
 from hopwave.errors import EngineError
 from hopwave.graph import Graph
-from hopwave.planning.jobs import (
-    Accumulation,
-    BetweennessJob,
-    FoundBySearch,
-    PathSampling,
-    PathSums,
-    Poll,
-    SampleJob,
-    SearchJob,
-    Sweep,
-    Swept,
-)
+from hopwave.planning.jobs import Accumulation, BetweennessJob, FoundBySearch, PathSampling, SampleJob, SearchJob
+from hopwave.planning.many_sources import PathSums, Poll, Sweep, Swept
 from hopwave.planning.plan import Plan, Pull, Step
 from hopwave.planning.trace import Level
 

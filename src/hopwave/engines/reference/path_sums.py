@@ -12,7 +12,8 @@ import numpy as np
 
 from hopwave.engines.reference.betweenness import hops
 from hopwave.graph import Graph
-from hopwave.planning.jobs import Floats, PathSums, Poll
+from hopwave.planning.jobs import Floats
+from hopwave.planning.many_sources import PathSums, Poll
 
 
 def path_sums(graph: Graph, job: PathSums, poll: Poll) -> Floats:

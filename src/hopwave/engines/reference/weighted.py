@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from hopwave.graph import Graph
-from hopwave.planning.jobs import Floats, Poll, Sweep, Swept
+from hopwave.planning.jobs import Floats
+from hopwave.planning.many_sources import Poll, Sweep, Swept
 from hopwave.planning.valued import Valued
 
 

@@ -13,7 +13,7 @@ import hopwave as hw
 from graphs import TRAPS
 from hopwave import EngineError, Graph, GraphError, engines, generate
 from hopwave.engines.cuda import policy
-from hopwave.planning.jobs import Sweep, Swept
+from hopwave.planning.many_sources import Sweep, Swept
 from hopwave.prepared import Structure
 
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("gpu")]

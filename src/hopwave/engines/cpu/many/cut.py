@@ -10,7 +10,7 @@ from hopwave.engines.cpu.crew import thread_count
 from hopwave.engines.cpu.many import cut_kernels as kernels
 from hopwave.engines.cpu.workers import new_control, run_workers
 from hopwave.engines.host_memory import workers_that_fit
-from hopwave.planning.jobs import CutSwept
+from hopwave.planning.many_sources import CutSwept
 
 SCORES = {
     "closeness": kernels.CLOSENESS,

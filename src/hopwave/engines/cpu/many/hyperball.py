@@ -22,7 +22,7 @@ from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import FOUND, NEXT_CHUNK, share
 from hopwave.engines.cpu.intrinsics import COMPILED, INNER, atomic_add
 from hopwave.engines.host_memory import check_memory
-from hopwave.planning.jobs import Balls
+from hopwave.planning.many_sources import Balls
 from hopwave.system.numba_cache import njit
 
 ROWS_PER_CHUNK = 256

@@ -18,7 +18,7 @@ from hopwave.engines.cpu.views import allocate, allocated
 from hopwave.engines.cpu.workers import new_control, run_workers
 from hopwave.engines.host_memory import check_memory, workers_that_fit
 from hopwave.engines.ledger import Array, declare, total
-from hopwave.planning.jobs import Swept
+from hopwave.planning.many_sources import Swept
 from hopwave.prepared import Structure
 
 KEEP = {"sums": kernels.SUMS, "columns": kernels.SUMS | kernels.COLUMNS, "rows": kernels.ROWS, "pairs": kernels.PAIRS}

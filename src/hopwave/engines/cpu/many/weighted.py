@@ -28,7 +28,7 @@ from hopwave.engines.cpu.views import allocate, allocated, unsigned_rows
 from hopwave.engines.cpu.workers import FINISHED, NEXT_BATCH, STOP, new_control, run_workers
 from hopwave.engines.host_memory import check_memory, workers_that_fit
 from hopwave.engines.ledger import Array, declare, total
-from hopwave.planning.jobs import Swept
+from hopwave.planning.many_sources import Swept
 from hopwave.system.numba_cache import njit
 
 SUMS, ROWS, PAIRS, CHOSEN, VALUES = 1, 2, 4, 8, 16  # CHOSEN: rows of the targets alone

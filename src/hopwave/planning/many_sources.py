@@ -1,0 +1,142 @@
+"""Searches from many sources: what engines compute, and what they return. Records; nothing here computes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from hopwave.planning.jobs import Floats, Integers
+from hopwave.planning.valued import Valued
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """Searches from these sources, up to `limit` hops. `keep` says what to return:
+
+    "sums"     per source: how many it reached, Σ d, Σ 1/d, the greatest d; and how many pairs are at each distance
+    "columns"  the sums, and per vertex: how many sources reach it, Σ w(d), Σ w(d)², where weight "hops" is w(d) = d and
+               "inverse" is w(d) = 1 / d in units of 2^-shift
+    "rows"     every distance
+    "pairs"    (target, distance) of each source in turn, nearest first; with `upwards` only targets above their source
+    "values"   per source, column and limit of `valued` the sum of values; along weights only
+
+    With `targets`, which differ from each other, rows have the columns of these vertices alone, in that order; a search
+    along weights ends when it has settled all of them.
+
+    `together` lets searches share their steps (on a GPU they always do), and `depth` is the number of levels to expect,
+    if known; these change how long the searches take, never what they find.
+
+    `weighted` measures distances along arcs by the graph's weights, none of them negative or infinite. `limit` is then
+    a length, w(d) = d is in units of 2^-shift too, pairs at distance 0 have no 1/d and add nothing, and there is no
+    histogram. Columns are then sums of floats: each block of `block` sources is summed from 0, then the blocks are
+    added in order, so that the bits do not depend on where a block is computed. `out_of`: see BetweennessJob.
+    """
+
+    sources: Integers
+    keep: Literal["sums", "columns", "rows", "pairs", "values"]
+    limit: float | None = None
+    together: bool = True
+    weight: Literal["hops", "inverse"] = "hops"
+    shift: int = 0
+    upwards: bool = False
+    depth: int = 0
+    weighted: bool = False
+    block: int | None = None
+    out_of: int | None = None
+    targets: Integers | None = None
+    valued: Valued | None = None
+
+    @property
+    def planned_sources(self) -> int:
+        """The number of sources that launches are planned for."""
+        return len(self.sources) if self.out_of is None else self.out_of
+
+    def chosen(self, found: Swept) -> Swept:
+        """What searches that count hops found, with the columns of the targets alone."""
+        return found if self.weighted or self.targets is None else replace(found, rows=found.rows[:, self.targets])
+
+
+@dataclass(frozen=True)
+class Swept:
+    """The arrays that the job's `keep` asks for; the others are empty. One entry per source, in their order, or vertex.
+
+    Where two types are named, the second is that of a weighted sweep. In rows, −1 means that there is no path;
+    weighted rows have infinity instead.
+    """
+
+    reached: Integers
+    total: Integers | Floats
+    farthest: Integers | Floats
+    inverse: Floats
+    histogram: Integers
+    columns: Integers | Floats
+    rows: npt.NDArray[Any]  # of int32 or float64
+    pairs: tuple[npt.NDArray[np.int32], npt.NDArray[Any]]  # targets, and their distances as int32 or float64
+    values: Floats = field(default_factory=lambda: np.zeros((0, 0, 0)))  # sources × columns × limits
+
+
+CentralityScore = Literal["closeness", "wasserman_faust", "harmonic"]
+
+
+@dataclass(frozen=True)
+class CutSweep:
+    """Searches from these sources, each cut off once its source's score is known to be below `least`.
+
+    `low` and `high`: per vertex, it reaches at least `low` and at most `high` vertices (Engine.reach_bounds).
+    """
+
+    sources: Integers
+    score: CentralityScore
+    least: float
+    low: Integers
+    high: Integers
+
+
+class CutSwept(NamedTuple):
+    """Sums over the targets of each source, as in Swept; only valid if the source's search is `whole` (not cut off)."""
+
+    reached: Integers
+    total: Integers
+    inverse: Floats
+    whole: npt.NDArray[np.bool_]
+    arcs: int  # looked at by all searches
+
+
+@dataclass(frozen=True)
+class PathSums:
+    """Sums over all sources: of paths through every vertex (stress), or of what they send through it (load).
+
+    For a group: per source, the part of its shortest paths that touch the group, and with `endpoints` those that begin
+    or end in it.
+    """
+
+    kind: Literal["stress", "load", "group"]
+    cutoff: int | None = None
+    group: npt.NDArray[np.bool_] | None = None
+    endpoints: bool = False
+
+
+@dataclass(frozen=True)
+class HyperBallJob:
+    """One run of HyperBall: counters of 2^precision registers, hashes that begin at `seed`."""
+
+    precision: int
+    seed: int
+
+
+class Balls(NamedTuple):
+    """What a run of HyperBall estimates: pairs within t hops for every t, and sums over the vertices that reach v."""
+
+    around: Floats
+    reached: Floats
+    total: Floats
+    inverse: Floats
+
+
+class Poll(Protocol):
+    """Called now and then with the number of sources that are done."""
+
+    def __call__(self, done: int) -> object: ...
