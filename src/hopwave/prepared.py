@@ -56,8 +56,9 @@ class Prepared:
 
 @dataclass
 class Structure:
-    """What searches found out about a graph; it does not depend on the engine."""
+    """What was found out about a graph; it does not depend on the engine."""
 
     # The number of every vertex's component, in the order of lowest vertices: weak (key False) or strong (key True).
     components: dict[bool, npt.NDArray[np.int32]] = field(default_factory=dict)
     depth: int | None = None  # levels of a search from the vertex of highest degree
+    loops: npt.NDArray[np.int32] | None = None  # the vertex of every loop of an undirected graph

@@ -8,7 +8,7 @@ import pytest
 import hopwave as hw
 from graphs import TRAPS
 from hopwave.algorithms.scaling import of_reverse_arcs
-from hopwave.graph import csr, csr_compiled
+from hopwave.graph import arcs_compiled, csr, csr_compiled
 
 
 def parts(graph: hw.Graph) -> list[list[float] | None]:
@@ -35,10 +35,11 @@ def test_compiled_passes_agree_with_numpy(name: str, monkeypatch: pytest.MonkeyP
 
         kept = [parts(graph.subgraph(some)) for some in halves]
         turned = [] if graph.directed else of_reverse_arcs(graph, numbers).tolist()
-        return [said, kept, turned]
+        return [said, kept, turned, parts(graph.to_undirected())]
 
     expected = answers()
     monkeypatch.setattr(csr, "COMPILED_FROM_IF_LOADED", 0)
+    monkeypatch.setattr(arcs_compiled, "ARCS_PER_PLACE", 1000)
     assert answers() == expected
 
 

@@ -10,9 +10,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from hopwave import engines
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.graph.arrays import arc_tails
+from hopwave.graph.csr import is_compiled_faster
+from hopwave.prepared import Structure
 
 
 def roots(label: npt.NDArray[np.int32]) -> npt.NDArray[np.intp]:
@@ -58,6 +61,13 @@ def shows_triangle(graph: Graph, vertex: int) -> bool:
     return bool(shows_triangle(graph, vertex))
 
 
+def is_bipartite_on_gpu(graph: Graph) -> bool:
+    """Whether the graph has no cycle of odd length, found on a GPU."""
+    from hopwave.engines.cuda.components import shows_odd_cycle
+
+    return not shows_odd_cycle(engines.engine("cuda"), graph) and sides_on_gpu(graph) is not None
+
+
 def sides_on_gpu(graph: Graph) -> npt.NDArray[np.int8] | None:
     """The side of each vertex, found on a GPU without a search; None if the graph has a cycle of odd length."""
     from hopwave.engines.cuda.components import sides
@@ -89,15 +99,39 @@ def modularity(
     L(c): the weight of the arcs within c; out(c), in(c): of those that leave and enter its vertices; m: of all. Each
     edge of an undirected graph is two arcs; a loop is stored as one, and counts twice.
     """
-    tail, head = arc_tails(graph), graph.indices
-    w = np.ones(graph.m) if weights is None else np.asarray(weights, np.float64)
-    if not graph.directed:
-        w = np.where(tail == head, 2 * w, w)
-    m = float(w.sum())
+    count = int(label.max(initial=-1)) + 1
+    if weights is None:
+        degrees = graph.degrees if graph.directed else degrees_with_loops(graph)
+        out = np.bincount(label, degrees, count)
+        into = np.bincount(label, graph.in_degrees, count) if graph.directed else out
+        m = float(degrees.sum())
+        within = arcs_within(graph, label) + m - graph.m
+    else:
+        tail, head = arc_tails(graph), graph.indices
+        w = np.asarray(weights, np.float64)
+        if not graph.directed:
+            w = np.where(tail == head, 2 * w, w)
+        m = float(w.sum())
+        tail, head = label[tail], label[head]
+        within = float(w[tail == head].sum())
+        out, into = (np.bincount(end, w, count) for end in (tail, head))
     if m <= 0:
         raise GraphError(f"the weights of all edges sum up to {m:g}, and modularity divides by that; give some edges")
-    tail, head = label[tail], label[head]
-    within = float(w[tail == head].sum())
-    count = int(label.max(initial=-1)) + 1
-    out, into = (np.bincount(end, w, count) for end in (tail, head))
     return within / m - resolution * float(out @ into) / m**2
+
+
+def arcs_within(graph: Graph, label: npt.NDArray[Any]) -> int:
+    """How many arcs join two vertices of the same label."""
+    if not is_compiled_faster(graph.m):
+        return int(np.count_nonzero(label[arc_tails(graph)] == label[graph.indices]))
+    from hopwave.engines.cpu.sides import arcs_within
+
+    return int(arcs_within(graph, label))
+
+
+def degrees_with_loops(graph: Graph) -> npt.NDArray[np.int64]:
+    """The degrees of an undirected graph in which a loop counts twice: it is stored once, as no other edge is."""
+    kept = graph._prepared.record(Structure)
+    if kept.loops is None:
+        kept.loops = graph.indices[graph.indices == arc_tails(graph)]
+    return graph.degrees + np.bincount(kept.loops, minlength=graph.n)

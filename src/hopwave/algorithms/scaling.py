@@ -82,14 +82,16 @@ def of_both_directions(graph: Graph, values: Array) -> Array:
     """For every arc of an undirected graph, its value plus that of its reverse, on the device of the values."""
     if not on_gpu(values) or graph.order != "ascending":
         values = on_host(values)
+        if _is_compiled(graph):
+            return _turned(graph, values, both=True)
         return values + of_reverse_arcs(graph, values)
     from hopwave.engines.cuda.arcs import with_reverse
 
     return with_reverse(graph, values)
 
 
-def of_reverse_arcs(graph: Graph, values: Floats, tails: npt.NDArray[np.int32] | None = None) -> Floats:
-    """For every arc of an undirected graph, the value of its reverse. Give the arcs' tails if they are known.
+def of_reverse_arcs(graph: Graph, values: Floats) -> Floats:
+    """For every arc of an undirected graph, the value of its reverse.
 
     The i-th arc in the order (head, tail) is the reverse of the i-th arc in the order (tail, head). A graph with
     ascending rows stores its arcs by (tail, head).
@@ -98,16 +100,22 @@ def of_reverse_arcs(graph: Graph, values: Floats, tails: npt.NDArray[np.int32] |
     >>> of_reverse_arcs(graph, np.arange(6.0)).tolist()
     [1.0, 0.0, 4.0, 5.0, 2.0, 3.0]
     """
-    if graph.order == "ascending" and is_compiled_faster(graph.m):
-        from hopwave.graph.csr_compiled import reverse_values
-
-        return reverse_values(graph.indptr, graph.indices, values)
-    if tails is None:
-        tails = arc_tails(graph)
-    heads = graph.indices
+    if _is_compiled(graph):
+        return _turned(graph, values, both=False)
+    tails, heads = arc_tails(graph), graph.indices
     backward = values[np.lexsort((tails, heads))]
     if graph.order == "ascending":
         return backward
     found = np.empty_like(values)
     found[np.lexsort((heads, tails))] = backward
     return found
+
+
+def _is_compiled(graph: Graph) -> bool:
+    return graph.order == "ascending" and is_compiled_faster(graph.m)
+
+
+def _turned(graph: Graph, values: Floats, both: bool) -> Floats:
+    from hopwave.graph.arcs_compiled import reverse_values
+
+    return reverse_values(graph.indptr, graph.indices, values, both)

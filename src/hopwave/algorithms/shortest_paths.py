@@ -210,15 +210,9 @@ def paths_of_pairs(
 
 def one_path_on_gpu(A: Matrix, source: int, target: int) -> list[int] | None:
     """The ids of one shortest path, both ends included; None if there is no path."""
-    there = _on_gpu(A, source, target)
-    choose: Any = there.predecessors
-    before = there.to_host(choose())
-    if before[target] < 0:
-        return None
-    path = [target]
-    while path[-1] != source:
-        path.append(int(before[path[-1]]))
-    return path[::-1]
+    check_lengths(A)
+    job = ShortestPathsJob((source,), targets=(target,))
+    return engines.algebra("cuda").near_far(A.to("cuda"), job, None, False).path(target)
 
 
 def _is_dense(A: Matrix) -> bool:
@@ -228,25 +222,20 @@ def _is_dense(A: Matrix) -> bool:
     return A.nnz >= max(DENSE_ARCS, DENSE_DEGREE * n) and extremes(A)[0] > 0
 
 
-def _on_gpu(A: Matrix, source: int, target: int) -> Found:
-    """A search on the GPU that ends at the target."""
-    return distances(A, ShortestPathsJob((source,), targets=(target,)), Way("near-far", "", None, "cuda", None, False))
-
-
 def all_paths(A: Matrix, device: str, source: int, target: int) -> Iterator[list[int]] | None:
     """Every shortest path between two vertices, as ids, one at a time; None if there is no path.
 
     An arc u → v is on a shortest path if d(u) plus its length is d(v), exactly. Arcs of length 0 may form cycles, but
     no path visits a vertex twice.
     """
+    job = ShortestPathsJob((source,), targets=(target,))
     if device == "cuda":
-        there = _on_gpu(A, source, target)
+        there = distances(A, job, Way("near-far", "", None, "cuda", None, False))
         d = there.to_host(there.distances)
     elif _is_dense(A):
-        job = ShortestPathsJob((source,), targets=(target,))
         d = distances(A, job, Way("delta-stepping", "", None, "cpu", None, False)).distances
     else:
-        d = settle(A, ShortestPathsJob((source,), targets=(target,))).distances
+        d = settle(A, job).distances
     if math.isinf(d[target]):
         return None
     part = A.to("cpu").columns  # arcs into each vertex

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from hopwave.algorithms import components as _components
 from hopwave.api.arguments import as_graph, vertex_ids
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
-from hopwave.graph.arrays import arc_tails
 from hopwave.planning.jobs import Integers
 from hopwave.results.scores import VertexScores
 
@@ -46,8 +46,7 @@ def degree_centrality(G: Any) -> VertexScores:
     graph = as_graph(G)
     if graph.directed:
         return _share("degree", graph, graph.degrees.astype(np.int64) + graph.in_degrees)
-    loops = graph.indices[graph.indices == arc_tails(graph)]  # stored once, as no other edge is
-    return _share("degree", graph, graph.degrees.astype(np.int64) + np.bincount(loops, minlength=graph.n))
+    return _share("degree", graph, _components.degrees_with_loops(graph))
 
 
 def in_degree_centrality(G: Any) -> VertexScores:

@@ -21,7 +21,7 @@ from hopwave.errors import FormatError
 from hopwave.io import edge_list, matrix_market, read
 from hopwave.io.detect import by_title, detect
 from hopwave.io.graph500 import columns_of
-from hopwave.io.lines import read_rows
+from hopwave.io.lines import read_edges
 from hopwave.io.source import Source
 from hopwave.io.vertices import TABLE_PER_ID
 from hopwave.system.progress import Meter
@@ -147,12 +147,12 @@ def _lines(source: Source, format: str, directed: bool | None, rank: int, size: 
         stream.seek(begin)
         share = io.BytesIO(stream.read(end - begin))
         try:
-            u, v, _ = read_rows(source, share, 1, grammar)
+            edges = read_edges(source, share, 1, grammar)
         except FormatError as error:
             stream.seek(0)
             raise _at_its_line(source, error, stream.read(begin).count(b"\n")) from None
     wanted = bool(says) if directed is None else directed
-    ends, both_ways = (u.astype(np.int64), v.astype(np.int64)), wanted and says is False
+    ends, both_ways = (edges.u.astype(np.int64), edges.v.astype(np.int64)), wanted and says is False
     return Share(*ends, n, wanted, declared, both_ways, lone, gaps=format == "snap")
 
 

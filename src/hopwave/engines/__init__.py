@@ -305,10 +305,11 @@ class Shortcuts(Protocol):
     def power_iteration(self, A: Matrix, job: PowerJob) -> PowerEnd | None:
         """All rounds of a power iteration. Returns None if the caller must loop over products."""
 
-    def lanczos(self, A: Matrix, Q: Array, k: int) -> tuple[Array, Array, float] | None:
-        """y = AᵀA Q[k] without what Q[: k + 1] has of it, what that was (on the host), and the length of y.
+    def lanczos(self, A: Matrix, Q: Array, k: int) -> list[tuple[Array, float]] | None:
+        """Q[k + 1] = AᵀA Q[k] without what Q[: k + 1] has of it, scaled to length 1; then perhaps Q[k + 2] and so on.
 
-        Returns None if the caller must compute it. A has no values, and the rows of Q are orthogonal of length 1.
+        Returns for each what Q had of it (on the host), and the length before; None if the caller must compute it. A
+        has no values, and the rows of Q are orthogonal of length 1. Where a length is 0, what follows means nothing.
         """
 
     def dijkstra(self, A: Matrix, search: ShortestPathsJob) -> Settled:

@@ -152,28 +152,6 @@ def induced_rows(
     return lengths, found, None if weights is None else kept
 
 
-def reverse_values(
-    indptr: npt.NDArray[Any], indices: npt.NDArray[np.int32], values: npt.NDArray[np.float64]
-) -> npt.NDArray[np.float64]:
-    """For every arc of symmetric, ascending rows the value of its reverse, on all cores; parallel arcs in their order.
-
-    >>> reverse_values(np.array([0, 1, 2]), np.array([1, 0], np.int32), np.array([3.0, 4.0])).tolist()
-    [4.0, 3.0]
-    """
-    threads = min(available_cores(), MOST_THREADS)
-    cuts = np.searchsorted(indptr, np.linspace(0, len(indices), threads + 1)[1:-1].astype(np.int64))
-    parts = list(enumerate(pairwise([0, *cuts.tolist(), len(indptr) - 1])))
-    places = np.zeros((threads, len(indptr) - 1), indptr.dtype)
-    each(threads, parts, lambda part: _count_heads(indptr, indices, *part[1], places[part[0]]))
-    before = indptr[:-1].copy()  # the i-th arc into v, by their tails, is the reverse of the i-th arc of v
-    for counts in places:
-        counts += before
-        before, counts[:] = counts.copy(), before
-    found = np.empty_like(values)
-    each(threads, parts, lambda part: _turn(indptr, indices, values, *part[1], places[part[0]], found))
-    return found
-
-
 def is_symmetric_pattern(indptr: npt.NDArray[Any], indices: npt.NDArray[np.int32]) -> bool | None:
     """Whether every arc has its reverse, on all cores; None if some row is not strictly ascending.
 
@@ -361,21 +339,6 @@ def copy_inside(
                 place += 1
 
 
-def count_heads(indptr: Any, indices: Any, low: int, high: int, counts: Any) -> None:
-    """How many arcs of the rows [low, high) lead to each vertex."""
-    for j in range(indptr[low], indptr[high]):
-        counts[indices[j]] += 1
-
-
-def turn(indptr: Any, indices: Any, values: Any, low: int, high: int, places: Any, found: Any) -> None:
-    """found[arc] = values[its reverse] for the arcs of the rows [low, high); places: where the next reverse of each
-    vertex is."""
-    for j in range(indptr[low], indptr[high]):
-        v = indices[j]
-        found[j] = values[places[v]]
-        places[v] += 1
-
-
 def add_pairs(indptr: Any, indices: Any, low: int, high: int, keys: Any, sums: Any) -> bool:
     """Add the mixed pairs of arcs u → v of the rows [low, high) to two sums, and subtract those of v → u, where u < v.
     Returns whether the rows are strictly ascending."""
@@ -407,5 +370,4 @@ _compile = njit(nogil=True, cache=True, boundscheck=False)
 _count, _deal, _sort_bucket, _move = _compile(count), _compile(deal), _compile(sort_bucket), _compile(move)
 _mark, _look_up = _compile(mark), _compile(look_up)
 _count_inside, _copy_inside = _compile(count_inside), _compile(copy_inside)
-_count_heads, _turn = _compile(count_heads), _compile(turn)
 mixed, _add_pairs = _compile(_mixed), _compile(add_pairs)

@@ -179,6 +179,9 @@ class Graph(GraphConstructors):
         if self._device == "cuda" and self._gpu is not None:
             source, (_, target, weights) = builders["cuda"]().tails(self._gpu), self._gpu
         else:
+            rows = reshape.without_directions(self._rows) if self._order == "ascending" else None
+            if rows is not None:
+                return Graph(rows.indptr, rows.indices, directed=False, labels=self._labels)
             edges = self.edges()
             source, target, weights = edges.source, edges.target, edges.weights
         return Graph.from_edges(source, target, self.n, weights=weights, combine=combine, labels=self._labels)

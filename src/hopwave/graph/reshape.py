@@ -47,6 +47,19 @@ def without_loops(rows: Rows) -> Rows:
     return selected(rows, sources(rows) != rows.indices)
 
 
+def without_directions(rows: Rows) -> Rows | None:
+    """Every arc of ascending rows without weights both ways, each once; None if this is not made from rows."""
+    if rows.values is not None or not is_compiled_faster(len(rows.indices)):
+        return None
+    from hopwave.graph.arcs_compiled import without_directions
+
+    found = without_directions(rows.indptr, rows.indices)
+    if found is None:
+        return None
+    ends, neighbours = found
+    return Rows(ends.astype(offset_type(len(neighbours))), neighbours, None)
+
+
 def by_number(rows: Rows) -> Rows:
     """Every row's neighbours in ascending order; parallel arcs stay in theirs."""
     return _sorted(rows, rows.indices)

@@ -128,20 +128,6 @@ class _Parsed:
     trouble: tuple[int, str] | None = None
 
 
-def read_rows(
-    source: Source,
-    stream: IO[bytes],
-    line: int,
-    grammar: Grammar,
-    *,
-    declared: int | None = None,
-    what: str = "edges",
-) -> tuple[npt.NDArray[Any], npt.NDArray[Any], int]:
-    """Both ends of all edges and the number of the last line, as `read_edges` reads them, for files without weights."""
-    edges = read_edges(source, stream, line, grammar, declared=declared, what=what)
-    return edges.u, edges.v, edges.line
-
-
 def read_edges(
     source: Source,
     stream: IO[bytes],

@@ -39,22 +39,3 @@ def chance_ahead(xp: Any, indptr: Any, indices: Any, distances: Any, level: int)
     place = (xp.cumsum(waiting) - 1) / max(int(waiting.sum()), 1)
     there = distances == level + 1
     return float((1 - (1 - place[there]) ** neighbours[there]).mean())
-
-
-CLASSES = {"1-31": (1, 32), "32-255": (32, 256), "256-4095": (256, 4096), "4096 or more": (4096, 1 << 62)}
-
-
-def work_by_degree(xp: Any, degrees: Any, work: Any) -> dict[str, Any]:
-    """Figure 9 in numbers: rows and work for classes of degrees, and the correlation of degree and work."""
-    found: dict[str, Any] = {}
-    for name, (low, high) in CLASSES.items():
-        some = work[(degrees >= low) & (degrees < high)]
-        if len(some):
-            high_work, median = (float(xp.percentile(some, share)) for share in (99, 50))
-            found[name] = {"rows": len(some), "median": median, "99%": high_work, "most": int(some.max())}
-            found[name]["up to 5"] = float((some <= 5).mean())
-    rows = degrees > 0
-    spread = len(degrees) > 1 and float(degrees[rows].std()) > 0 and float(work[rows].std()) > 0
-    found["correlation"] = float(xp.corrcoef(degrees[rows], work[rows])[0, 1]) if spread else None
-    found["work over degree"] = float(work.sum() / max(int(degrees.sum()), 1))
-    return found

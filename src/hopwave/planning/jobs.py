@@ -179,12 +179,14 @@ class FoundByBuckets(NamedTuple):
 
 class FoundNearFar(NamedTuple):
     """What a search in one launch found: distances on the GPU, the trace of its buckets if wanted, a function that
-    computes predecessors on the GPU, and one that copies an array to the host."""
+    computes predecessors on the GPU, one that copies an array to the host, and one that returns the vertices of a path
+    from the first source to a vertex, or None."""
 
     distances: Array
     buckets: tuple[Bucket, ...]
     predecessors: Callable[[], Array]
     to_host: Callable[[Array], npt.NDArray[Any]]
+    path: Callable[[int], list[int] | None]
 
 
 # What one term A(i,k) ⊗ x(k) is: 1, the vector's value, the matrix's value, the number i of the row, the number k of
@@ -259,17 +261,18 @@ class PowerIteration(Protocol):
 
 
 class LabelRounds(Protocol):
-    """Label propagation between two rounds. A label is the number of some vertex; loops do not count."""
+    """Label propagation. A label is the number of some vertex; loops do not count."""
 
     @property
     def f(self) -> Any:
         """The label of every vertex as it is now."""
 
-    def restless(self) -> int:
-        """How many vertices have labels that are not among the most frequent ones of their neighbours."""
+    def settle(self, seed: int, most: int) -> bool:
+        """Rounds until no vertex would move, at most `most`; returns whether none would.
 
-    def move(self, seed: int) -> None:
-        """Those of them whose coins (`generate.counter.coins`, stream "labels") show heads take the most frequent."""
+        A vertex would move if its label is not among the most frequent ones of its neighbours. In round i, those whose
+        coins (`generate.counter.coins` of seed + i, stream "labels") show heads take the most frequent.
+        """
 
 
 @dataclass(frozen=True)

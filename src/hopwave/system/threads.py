@@ -199,6 +199,17 @@ class Task(Generic[Result]):
         return found
 
 
+def beside(name: str, work: Callable[..., None], *arguments: Any) -> bool:
+    """Call it on a thread of its own, for which a process that ends waits. Returns whether the system started one."""
+    thread = threading.Thread(target=work, args=arguments, name=name)
+    try:
+        start_new_thread(thread.start, ())  # a signal can break Thread.start
+    except (RuntimeError, MemoryError) as error:
+        log.info("no thread runs %s: %s", name, error)
+        return False
+    return True
+
+
 class Pool:
     """Runs tasks on some threads of the crew, or in the caller if the system starts no thread. It needs no closing.
 

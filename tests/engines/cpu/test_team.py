@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
@@ -177,19 +178,45 @@ def test_no_helper_leaves_between_a_count_and_an_offer():
 
 
 def test_the_first_searches_are_plain_ones(monkeypatch: pytest.MonkeyPatch):
-    """Searches are plain until a few were made, one would take long, or the loop is compiled."""
+    """Searches are plain until the loop is compiled, by another thread once a few were made: no search waits for it."""
     monkeypatch.setattr(FirstSearches, "left", 2)
     monkeypatch.setattr(FirstSearches, "seconds_left", 100.0)
+    monkeypatch.setattr(FirstSearches, "most_seconds", 1.0)
     cache = SimpleNamespace(_cache_file=SimpleNamespace(_load_index=dict))
     loop = SimpleNamespace(overloads={}, py_func=search, _cache=cache)
-    first = first_searches(RING, SearchJob(), None, loop)
-    right = search(RING, 3, 1)
-    assert np.array_equal(first((3,), None)["distances"], right.distances)
-    found = first((3,), None)
-    check(RING, [3], found["distances"], found["predecessors"])
+    begun, may_end, ended = [], threading.Event(), threading.Event()
+
+    def compiles(sources: tuple[int, ...]):
+        begun.append(sources)
+        assert may_end.wait(20)
+        loop.overloads["compiled"] = 1
+        ended.set()
+
+    first = first_searches(RING, SearchJob(), None, loop, compiles)
+    assert np.array_equal(first((3,), None)["distances"], search(RING, 3, 1).distances) and not begun
+    for _ in range(4):
+        found = first((3,), None)
+        check(RING, [3], found["distances"], found["predecessors"])
+    may_end.set()
+    assert ended.wait(20) and begun == [(3,)]
+    assert first((3,), None) is None and first_searches(RING, SearchJob(), None, loop, compiles) is None
+
+
+def test_long_searches_compile_at_once_and_errors_are_left_to_the_next(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(FirstSearches, "left", 1)
+    monkeypatch.setattr(FirstSearches, "seconds_left", 100.0)
+    loop, failed = SimpleNamespace(overloads={}), threading.Event()
+
+    def fails(sources: tuple[int, ...]):
+        failed.set()
+        raise MemoryError
+
+    first = FirstSearches(RING, SearchJob(), None, loop, fails)
+    monkeypatch.setattr(FirstSearches, "most_seconds", 1e-9)
+    assert first((3,), None) is None and not failed.is_set()
+    monkeypatch.setattr(FirstSearches, "most_seconds", 1.0)
+    assert first((3,), None) is not None and failed.wait(20)
+    for thread in threading.enumerate():
+        if thread.name == "hopwave-compiling":
+            thread.join(20)
     assert first((3,), None) is None
-    FirstSearches.left, FirstSearches.seconds_left = 2, 1e-9
-    assert first((3,), None) is None
-    FirstSearches.seconds_left = 100.0
-    loop.overloads["compiled"] = 1
-    assert first((3,), None) is None and first_searches(RING, SearchJob(), None, loop) is None

@@ -157,6 +157,29 @@ def test_paths_along_weights_between_two_vertices() -> None:
         assert both[0] == both[1]
 
 
+@pytest.mark.parametrize("size", [9, 90])
+def test_paths_that_one_block_does_not_walk_back(size: int) -> None:
+    """A path of more vertices than it takes, and one that needs arcs of length 0."""
+    for lengths in ([2.0] * (size - 1), [2.0, *[0.0] * (size - 2)]):
+        graph = Graph.from_edges(range(size - 1), range(1, size), weights=lengths)
+        assert hw.shortest_path(graph, 0, size - 1, device="cuda") == list(range(size))
+
+
+def test_sides_where_a_search_looks_first() -> None:
+    """Mean degrees from which a search looks for an odd cycle; in the last graph, in a part that it does not reach."""
+    rng = np.random.default_rng(7)
+    source, target = rng.integers(0, 300, 9000), rng.integers(300, 700, 9000)
+    for more, bipartite in (
+        ([], True),
+        ([(5, 6)], False),
+        ([(5, 5)], False),
+        ([(700, 701), (701, 702), (702, 700)], False),
+    ):
+        ends = np.array(more, int).reshape(-1, 2).T
+        graph = Graph.from_edges(np.append(source, ends[0]), np.append(target, ends[1]), n=703)
+        assert hw.is_bipartite(graph, device="cuda") == bipartite
+
+
 def test_triangles_of_vertices_with_many_neighbours_above() -> None:
     """A table of a whole block: more than half of the slots of a warp's."""
     graph = generate.complete(700)

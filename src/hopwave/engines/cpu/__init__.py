@@ -88,7 +88,11 @@ class Engine:
         from hopwave.engines.cpu.search.small import SmallSearch, first_searches
 
         if graph.n + graph.m > policy.SMALL_GRAPH:
-            return first_searches(graph, question, threads, loop.take_part)
+
+            def search(sources: tuple[int, ...]) -> None:
+                self.run(self.start(self.load(graph, plan), sources, question, threads), plan, False)
+
+            return first_searches(graph, question, threads, loop.take_part, search)
         return SmallSearch(graph, question, threads)
 
     def start(

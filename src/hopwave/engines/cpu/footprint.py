@@ -289,7 +289,7 @@ def edge_scores(run: Ledger, shape: Shape, ask: Ask) -> None:
         run.passing("edges from arcs", SCALED * shape.m * (not ask.named))  # else they are overwritten
     elif shape.m < COMPILED_FROM_IF_LOADED:
         run.passing("edges from arcs", BOTH_WAYS * shape.m)
-    else:  # csr_compiled.reverse_values: places of all cores
+    else:  # arcs_compiled.reverse_values: places of all cores
         cores = min(available_cores(), MOST_THREADS)
         run.passing("edges from arcs", TURNED_VALUES * shape.m + (cores + 2) * shape.offset * shape.n)
 

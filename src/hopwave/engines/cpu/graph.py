@@ -84,6 +84,11 @@ class CpuGraph:
         weights = self.graph.weights
         return read_only(np.empty(0) if weights is None else np.asarray(weights, np.float64))
 
+    @cached_property
+    def length_range(self):
+        """The least and the greatest weight; infinite and 0 if there are none."""
+        return float(self.lengths.min(initial=np.inf)), float(self.lengths.max(initial=0.0))
+
     def _prepare(self, kind):
         graph = self.graph.arranged() if kind == "arranged" else self.graph
         hub = read_only(np.empty(0, np.uint32))

@@ -257,7 +257,7 @@ def pulls_of(plan, loaded, edges=False):
     return PULL_NEVER if loaded.flat or edges else PULL_BY_RULE
 
 
-def batch_width(sources, workers, together, lanes=64):
+def batch_width(sources, workers, together):
     """Sources per batch: 64, or as many as give every worker the same number of batches where those are few.
 
     >>> batch_width(100, 2, together=True), batch_width(10_000, 2, together=True), batch_width(9, 2, together=False)
@@ -265,9 +265,9 @@ def batch_width(sources, workers, together, lanes=64):
     """
     if not together:
         return 1
-    if sources >= BATCHES_PER_WORKER * workers * lanes:
-        return lanes
-    rounds = max(1, -(-sources // (workers * lanes)))
+    if sources >= BATCHES_PER_WORKER * workers * 64:
+        return 64
+    rounds = max(1, -(-sources // (workers * 64)))
     return max(2, -(-sources // (workers * rounds)))
 
 

@@ -1,13 +1,13 @@
-"""The first arc within one side of a graph whose vertices have two, compiled and on all cores."""
+"""Arcs within one side of a graph whose vertices have two, or within communities, compiled and on all cores."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from hopwave.engines.cpu.compile_notice import compiling
-from hopwave.engines.cpu.crew import NEXT_CHUNK, share
+from hopwave.engines.cpu.crew import FOUND, NEXT_CHUNK, share
 from hopwave.engines.cpu.integers import ONE, U1
-from hopwave.engines.cpu.intrinsics import COMPILED, atomic_add, compare_and_swap
+from hopwave.engines.cpu.intrinsics import COMPILED, atomic_add, compare_and_swap, ordered_add
 from hopwave.engines.cpu.views import unsigned_rows
 from hopwave.system.numba_cache import njit
 
@@ -70,3 +70,25 @@ def arc_within(graph, distances):
     row = graph.indices[graph.indptr[u] : graph.indptr[u + 1]]
     same = (distances[row] >= 0) & ((distances[row] ^ distances[u]) & 1 == 0)
     return u, int(row[np.argmax(same)])
+
+
+@njit(**COMPILED)
+def count_within(indptr, indices, label, end, size, board):
+    """How many arcs join two vertices of the same label."""
+    found = 0
+    while True:
+        begin = atomic_add(board, NEXT_CHUNK, size)
+        if begin >= end:
+            break
+        for u in range(begin, min(begin + size, end)):
+            u = np.uint32(u)
+            for j in range(np.uint64(indptr[u]), np.uint64(indptr[u + ONE])):
+                found += label[indices[j]] == label[u]
+    ordered_add(board, FOUND, found)
+
+
+def arcs_within(graph, label):
+    """How many arcs join two vertices of the same label."""
+    with compiling(count_within):
+        board = share(count_within, (*unsigned_rows(graph), label.astype(np.int32)), graph.n, graph.m, None)
+    return board[FOUND]

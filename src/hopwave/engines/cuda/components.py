@@ -10,11 +10,13 @@ from hopwave.engines.cuda.errors import explained
 from hopwave.engines.cuda.graph import uploaded
 from hopwave.engines.cuda.launch import BLOCK, TILE, WARP, expression, together
 from hopwave.engines.cuda.row_lengths import long_rows
+from hopwave.planning.catalogue import CATALOGUE
+from hopwave.planning.jobs import SearchJob
 
 HEADER = "components/hooking.cuh"
 KERNELS = together(
     HEADER, "plant", "hook_first", "hook_rest", "flatten", "sample_roots", "count_roots", "scan_roots", "number_roots",
-    "write_labels", "hook_sides_first", "hook_sides", "write_sides",
+    "write_labels", "hook_sides_first", "hook_sides", "write_sides", "look_within",
 )  # fmt: skip
 
 
@@ -40,6 +42,23 @@ def components(on_device):
     launch(HEADER, "flatten", n, vertices, parent)
     found = labels(launch, parent).get()
     return found if packed is None else packed.numbering.ordered(found)
+
+
+def shows_odd_cycle(engine, graph):
+    """Whether a search shows a cycle of odd length at once: hubs are joined slowly, and found in a few levels."""
+    if graph.m < policy.COMPONENTS.searched_degree * graph.n:
+        return False
+    plan, on_device = CATALOGUE["hopwave-gpu"], uploaded(graph)
+    with explained("looking for an odd cycle", graph):
+        source = int(on_device.rows[1][graph.m // 2])  # the end of an arc: most likely in the largest component
+        search = engine.start(engine.load(graph, plan), (source,), SearchJob(predecessors=False))
+        engine.run(search, plan, False)
+        odd = cupy.zeros(1, np.int32)
+        on_device.launch(
+            HEADER, "look_within", graph.m, *on_device.rows, np.int32(graph.n), np.uint64(graph.m), search.distance, odd
+        )
+        engine.fetch(search)
+        return bool(odd.get()[0])
 
 
 def sides(graph):

@@ -54,3 +54,28 @@ def to_host(array, stream=None):
     """A copy of a GPU array as a NumPy array. Waits for the stream, by default the current one."""
     out = pinned.array(array.shape, array.dtype) if array.flags.c_contiguous else None
     return array.get(stream=stream) if out is None else array.get(stream=stream, out=out)
+
+
+class CopiesBeside:
+    """A copy of a table whose rows are copied as they are filled, while the GPU computes the next."""
+
+    def __init__(self, table):
+        self.table, self.done = table, 0
+        self.host = pinned.array(table.shape, table.dtype)  # plain memory is not copied beside anything
+        self.stream = None if self.host is None else cupy.cuda.Stream(non_blocking=True)
+
+    def up_to(self, row):
+        """The rows before this one are filled when the work in the current stream is done: copy them then."""
+        if self.stream is not None:
+            some = slice(self.done, row)
+            self.stream.wait_event(cupy.cuda.get_current_stream().record())
+            self.table[some].get(stream=self.stream, out=self.host[some], blocking=False)
+            self.done = row
+
+    def finished(self):
+        """The whole table on the host."""
+        if self.stream is None:
+            return self.table.get()
+        self.up_to(len(self.table))
+        self.stream.synchronize()
+        return self.host

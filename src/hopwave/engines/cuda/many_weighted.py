@@ -18,7 +18,7 @@ from hopwave.engines.cuda.along_weights import Searches, arcs_of
 from hopwave.engines.cuda.betweenness import regimes
 from hopwave.engines.cuda.betweenness.run import machine
 from hopwave.engines.cuda.buffers import Pieces, free_memory
-from hopwave.engines.cuda.host_copies import to_host
+from hopwave.engines.cuda.host_copies import CopiesBeside
 from hopwave.engines.cuda.launch import expression, kernels, offset_type, truth
 from hopwave.engines.cuda.records import filled, record
 from hopwave.engines.cuda.search.distances import probed_depth
@@ -67,15 +67,18 @@ def one_by_one(graph, follows, job, poll):
     for first in range(0, max(1, k), size):
         sources = job.sources[first : first + size].tolist()
         table = cupy.empty((len(sources), n), np.float64)
+        copies = None if follows or answer is not None else CopiesBeside(table)
         for row, source in enumerate(sources):
             paths.search(A, ShortestPathsJob((source,), limit), None, False, table[row])
-            if row % policy.ALONG_WEIGHTS.rounds == 0:
+            if copies is not None:
+                copies.up_to(row + 1)
+            if (row + 1) % policy.ALONG_WEIGHTS.rounds == 0:
                 cupy.cuda.get_current_stream().synchronize()  # Ctrl-C waits for the searches in the stream
             poll(first + row + 1)
         if answer is not None:
             table.get(out=answer[first : first + size])
         else:
-            answer = table if follows else to_host(table)
+            answer = table if copies is None else copies.finished()
     nothing = np.zeros(k)
     return Swept(
         reached=nothing.astype(np.int64), total=nothing, farthest=nothing, inverse=nothing,

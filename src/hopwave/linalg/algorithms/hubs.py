@@ -25,7 +25,6 @@ from hopwave.errors import GraphError
 from hopwave.linalg.algorithms.operands import extremes
 from hopwave.linalg.algorithms.power import (
     arriving_evenly,
-    as_vector,
     check_rounds,
     length,
     settle,
@@ -35,9 +34,10 @@ from hopwave.linalg.algorithms.power import (
 )
 
 VECTORS, KEPT = 20, 10  # vectors per round, and how many of them start the next round (as in ARPACK)
+FIRST = 9  # vectors that there is room for at first
 EIGENVECTOR = 1e-12  # a residual below this share of the eigenvalue is only rounding
 SAME = 1e-10  # eigenvalues closer than this share of the greatest count as equal
-NEAR = 0.1  # a round ends early if its error is below this share of the limit; the next round checks
+NEAR = 0.5  # the authorities are settled if their error is below this share of the limit
 FINEST = 1e-14  # changes below FINEST · √n are float64 rounding, so no smaller limit is useful
 
 
@@ -61,7 +61,7 @@ def hits(
     max_iter : int, optional
         The most rounds.
     tol : float, optional
-        Stop when ``Σ |change of a| < tol``.
+        Stop when less than this can change in a: ``Σ |change of a| < tol``.
     nstart : array of n numbers, optional
         The first a.
     normalized : bool, optional
@@ -97,13 +97,12 @@ def hits(
     n = A.shape[0]
     if n == 0:
         return Vector(0), Vector(0)
-    a = as_vector(shares(nstart, "nstart", A), A).arrays()[0]
-    a = a / length(a)
-    h = arriving_evenly(a, A.T)
-    if length(h) == 0:
-        if A.nnz and extremes(A)[1] > 0:
-            raise GraphError("nstart is 0 at every vertex that an arc leads to; leave it out, or name one of these")
-        return Vector.from_dense(h), Vector.from_dense(h)  # no arcs: all hubs and authorities are 0
+    given = shares(nstart, "nstart", A)
+    a = algebra(A.device).xp.full(n, n**-0.5) if isinstance(given, float) else given / length(given)
+    if not A.nnz or extremes(A)[1] == 0:
+        return Vector.from_dense(0 * a), Vector.from_dense(0 * a)
+    if nstart is not None and length(arriving_evenly(a, A.T)) == 0:
+        raise GraphError("nstart is 0 at every vertex that an arc leads to; leave it out, or name one of these")
 
     enough = max(tol, FINEST * n**0.5)
     a = settle(Authorities(A, a, enough), enough, max_iter, "the authorities")
@@ -123,32 +122,48 @@ class Authorities:
     def __init__(self, A: Matrix, start: Array, enough: float) -> None:
         most = min(VECTORS, len(start))
         self.A, self.start, self.x, self.enough = A, start, start, enough
-        self.Q, self.T, self.kept = module_of(start).empty((most, len(start))), np.zeros((most, most)), 0
-        self.Q[0] = start
+        self.Q, self.T, self.kept = start[None], np.zeros((most, most)), 0
+        self.make_room(min(FIRST, most + 1))
 
     def round(self) -> float:
-        """One more round; returns the sum of all changes."""
+        """One more round; returns the sum of all changes, or how much it can still be."""
         Q, T, xp, before = self.Q, self.T, module_of(self.start), self.x
-        for k in range(self.kept, len(Q)):
-            y, parts, rest = self.step(k)
+        made: list[tuple[Array, float]] = []
+        for k in range(self.kept, len(T)):
+            if k + 1 == len(Q):
+                self.make_room(len(T) + 1)
+                Q = self.Q
+            made = made or self.steps(k)
+            parts, rest = made.pop(0)
             T[k, : k + 1] = T[: k + 1, k] = parts
             values, sums = np.linalg.eigh(T[: k + 1, : k + 1])
             greatest = values >= (1 - SAME) * values[-1]
-            done = rest <= EIGENVECTOR * values[-1] or self.is_near(rest * abs(sums[-1]), values, greatest)
-            if done or k + 1 == len(Q):
+            error = 0.0 if rest <= EIGENVECTOR * values[-1] else self.error(rest * abs(sums[-1]), values, greatest)
+            done = error < NEAR * self.enough
+            if done:
                 break
-            Q[k + 1] = y / rest
         best = xp.asarray(sums[:, greatest].T) @ Q[: k + 1]
         nearest = xp.maximum((best @ self.start) @ best, 0.0)  # no authority is negative, except by rounding
         self.x = nearest / length(nearest)
-        self.kept = 0 if done else min(KEPT, k)
+        if done:
+            return error
+        self.kept = min(KEPT, k)
         Q[: self.kept] = xp.asarray(sums[:, k + 1 - self.kept :].T) @ Q[: k + 1]
-        Q[self.kept] = self.x if done else y / rest
+        Q[self.kept] = Q[k + 1]
         T[:] = np.diag(np.pad(values[k + 1 - self.kept :], (0, len(T) - self.kept)))
         return total_change(self.x, before)
 
-    def step(self, k: int) -> tuple[Array, Array, float]:
-        """AᵀA Q[k] without its parts along Q[: k + 1]; these parts; and the length of what is left."""
+    def make_room(self, vectors: int) -> None:
+        """Room for more vectors of Q: most graphs need a few, and new memory takes longer to fill than to compute."""
+        Q = module_of(self.start).empty((vectors, len(self.start)))
+        Q[: len(self.Q)] = self.Q
+        self.Q = Q
+
+    def steps(self, k: int) -> list[tuple[Array, float]]:
+        """One step or more, each: Q[k + 1] is AᵀA Q[k] without its parts along Q[: k + 1], scaled to length 1.
+
+        Returns these parts, and the length before.
+        """
         engine, Q = algebra(self.A.device), self.Q[: k + 1]
         if not self.A.has_values and engine.why_not_operation("lanczos") is None:
             found = engine.lanczos(self.A, self.Q, k)
@@ -158,11 +173,13 @@ class Authorities:
         parts = Q @ y
         y -= parts @ Q
         y -= (Q @ y) @ Q  # twice: rounding spoils one pass if y is almost a combination of them
-        return y, on_host(parts), length(y)
+        rest = length(y)
+        self.Q[k + 1] = y / rest if rest else y
+        return [(on_host(parts), rest)]
 
-    def is_near(self, left: npt.NDArray[np.float64], values: npt.NDArray[np.float64], greatest: Any) -> bool:
-        """Whether the best vector is nearly an eigenvector: its residual is small compared to the eigenvalue gap."""
+    def error(self, left: npt.NDArray[np.float64], values: npt.NDArray[np.float64], greatest: Any) -> float:
+        """A bound of Σ |error| of the best vector: its residual beside the gap between eigenvalues (‖·‖₁ ≤ √n ‖·‖₂)."""
         if greatest.all():
-            return False
+            return float(np.inf)
         apart = values[-1] - values[~greatest][-1]
-        return bool(left[greatest].max() < NEAR * self.enough * apart)
+        return float(left[greatest].max() / apart * len(self.start) ** 0.5)

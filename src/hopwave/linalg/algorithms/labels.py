@@ -77,16 +77,12 @@ def label_propagation(A: Any, seed: Any = None, max_rounds: int = 100, *, device
     order = counter.scramble(module_of(A.rows.indices).arange(n), n, tossed)  # of equals, the last in this order wins
     compiled = engine.why_not_operation("label_propagation") is None
     labels = engine.label_propagation(A, order) if compiled else ByProducts(A, order)
-    for rounds in range(max_rounds + 1):
-        if labels.restless() == 0:
-            return Vector.from_dense(labels.f), True
-        if rounds < max_rounds:
-            labels.move(tossed + rounds)
-    return Vector.from_dense(labels.f), False
+    settled = labels.settle(tossed, max_rounds)
+    return Vector.from_dense(labels.f), settled
 
 
 class ByProducts:
-    """Rounds of label propagation by products; see planning.jobs.LabelRounds."""
+    """Label propagation by products; see planning.jobs.LabelRounds."""
 
     def __init__(self, A: Matrix, order: Any) -> None:
         self.A, n, xp = loopless(A), A.shape[0], module_of(A.rows.indices)
@@ -96,6 +92,14 @@ class ByProducts:
         self.one_per_row = xp.arange(n + 1, dtype=xp.int32)
         self.places: Any = None
         self.wins: Any = None
+
+    def settle(self, seed: int, most: int) -> bool:
+        """Rounds until no vertex would move, at most so many; returns whether none would."""
+        for number in range(most):
+            if self.restless() == 0:
+                return True
+            self.move(seed + number)
+        return self.restless() == 0
 
     def restless(self) -> int:
         """How many vertices would move."""

@@ -112,8 +112,7 @@ def rows_with_lengths(loaded, cutoff):
     """The graph as workers read it along weights."""
     graph, lengths, farthest = loaded.graph, loaded.lengths, np.finfo(np.float64).max
     cutoff = farthest if cutoff is None else min(float(cutoff), farthest)
-    least, greatest = float(lengths.min(initial=np.inf)), float(lengths.max(initial=0.0))
-    per_length, final = policy.length_buckets(least, greatest)
+    per_length, final = policy.length_buckets(*loaded.length_range)
     rows = unsigned(graph.indptr), unsigned(graph.indices)
     return dijkstra.Lengths(*rows, lengths, cutoff, per_length, final, loaded.scattered)
 

@@ -1,16 +1,47 @@
-"""Label propagation on the CPU: the label that most neighbours of a vertex have, counted in an array of each thread."""
+"""Label propagation on the CPU: the label that most neighbours of a vertex have, counted in an array of each thread.
+
+All rounds are one compiled call, in which helpers stay (team.py): a round of a large graph takes a few milliseconds.
+"""
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
+from hopwave.engines.cpu import crew, policy, team
 from hopwave.engines.cpu.compile_notice import compiling
-from hopwave.engines.cpu.crew import FOUND, NEXT_CHUNK, NEXT_WORKER, crew_size, share
-from hopwave.engines.cpu.integers import ONE
-from hopwave.engines.cpu.intrinsics import COMPILED, INNER, atomic_add, ordered_add
+from hopwave.engines.cpu.integers import ONE, U1, U63
+from hopwave.engines.cpu.intrinsics import COMPILED, INNER, noinline, ordered_add, uncounted
 from hopwave.engines.cpu.views import unsigned_rows
-from hopwave.generate import counter
+from hopwave.generate.counter import FIRST, SECOND, WEYL, start
 from hopwave.system.numba_cache import njit
+
+LOOK, MOVE = range(2)  # jobs
+ROUNDS, SETTLED, ARCS = range(3)  # the cells of `now`: rounds made, whether no vertex would move, arcs looked at
+MOST_ARCS, ROUNDS_AT_ONCE = 1 << 28, 64  # looked at, and made, in one call: Ctrl-C is heard between two
+STREAM = "labels"  # of coins, as in linalg/algorithms/labels.py
+WEYL_, FIRST_, SECOND_ = np.uint64(WEYL), np.uint64(FIRST), np.uint64(SECOND)
+U27, U30, U31 = np.uint64(27), np.uint64(30), np.uint64(31)
+
+
+class Arcs(NamedTuple):
+    """The arcs of every vertex."""
+
+    indptr: Any
+    indices: Any
+
+
+class Labelling(NamedTuple):
+    """The arrays of one run."""
+
+    f: Any  # the label of every vertex
+    order: Any  # of labels: of equally frequent ones, the last wins
+    stale: Any  # whether the neighbours of a vertex have other labels than when its favourite was found
+    best: Any  # the favourite of every vertex, -1 if it has no neighbours
+    scratch: Any  # of each thread: how often each label was seen, 0 between two vertices; the labels seen
+    starts: Any  # where the coins of each round begin
+    now: Any  # see ROUNDS
 
 
 @njit(**INNER)
@@ -41,62 +72,127 @@ def favourite(row, v, f, order, counts, seen):
     return best
 
 
-@njit(**COMPILED)
-def find_favourites(indptr, indices, f, order, stale, best, scratch, end, size, board):
-    """best[v], see `favourite`, for every stale v: one whose neighbours have other labels than when it was found."""
-    counts, seen = scratch[atomic_add(board, NEXT_WORKER, 1)]
-    moves = 0
+@njit(**INNER)
+def look(A, W, begin, end, me):
+    """The favourites of stale vertices. Returns how many of [begin, end) would move, and the arcs looked at."""
+    noinline()
+    counts, seen = W.scratch[me, 0], W.scratch[me, 1]
+    moves, arcs = 0, 0
+    for v in range(begin, end):
+        v = np.uint32(v)
+        if W.stale[v]:
+            W.stale[v] = 0
+            row = A.indices[np.uint64(A.indptr[v]) : np.uint64(A.indptr[v + ONE])]
+            W.best[v] = favourite(row, v, W.f, W.order, counts, seen)
+            arcs += row.size
+        moves += W.best[v] >= 0 and W.best[v] != W.f[v]
+    return moves, arcs
+
+
+@njit(**INNER)
+def move(A, W, begin, end, first):
+    """Vertices that would move do so if their coins, those of generate.counter.coins, show heads; neighbours are stale.
+
+    first: where this round's coins begin.
+    """
+    noinline()
+    for v in range(begin, end):
+        v = np.uint32(v)
+        if W.best[v] < 0 or W.best[v] == W.f[v]:
+            continue
+        z = first + (np.uint64(v) + U1) * WEYL_
+        z = (z ^ (z >> U30)) * FIRST_
+        z = (z ^ (z >> U27)) * SECOND_
+        if (z ^ (z >> U31)) >> U63:
+            W.f[v] = W.best[v]
+            for j in range(np.uint64(A.indptr[v]), np.uint64(A.indptr[v + ONE])):
+                W.stale[A.indices[j]] = 1
+
+
+@njit(**INNER)
+def work(A, W, board, me):
+    """One thread's part in a job: the vertices of its own region first."""
+    kind, region, moves, arcs = board[crew.JOB_KIND], me, 0, 0
     while True:
-        begin = atomic_add(board, NEXT_CHUNK, size)
-        if begin >= end:
+        begin, end, region = crew.next_of_regions(board, region)
+        if region < 0:
             break
-        for v in range(begin, min(begin + size, end)):
-            v = np.uint32(v)
-            if stale[v]:
-                stale[v] = 0
-                row = indices[np.uint64(indptr[v]) : np.uint64(indptr[v + ONE])]
-                best[v] = favourite(row, v, f, order, counts, seen)
-            moves += best[v] >= 0 and best[v] != f[v]
-    ordered_add(board, FOUND, moves)
+        if kind == LOOK:
+            more = look(A, W, begin, end, me)
+            moves += more[0]
+            arcs += more[1]
+        else:
+            move(A, W, begin, end, W.starts[W.now[ROUNDS]])
+    ordered_add(board, crew.FOUND, moves)
+    ordered_add(board, crew.EDGES, arcs)
+
+
+@njit(**INNER)
+def together(A, W, board, kind, threads):
+    noinline()
+    n = np.int64(W.f.size)
+    size = max(np.int64(64), min(np.int64(1024), n // (32 * threads)))
+    crew.open_regions(board, kind, n, size, 0, 0, 0, threads)
+    work(A, W, board, np.int64(0))
+    crew.close_job(board)
+
+
+@njit(**INNER)
+def lead(A, W, board, threads):
+    """Rounds until the labels are settled, no coins are left, or Ctrl-C should be heard."""
+    noinline()
+    now = W.now
+    while True:
+        together(A, W, board, np.int64(LOOK), threads)
+        now[ARCS] += board[crew.EDGES]
+        now[SETTLED] = board[crew.FOUND] == 0
+        if now[SETTLED] or now[ROUNDS] == W.starts.size:
+            return
+        together(A, W, board, np.int64(MOVE), threads)
+        now[ROUNDS] += 1
+        if now[ARCS] > MOST_ARCS and now[ROUNDS] < W.starts.size:
+            return
+
+
+assist = team.assistance(work)
 
 
 @njit(**COMPILED)
-def move(indptr, indices, places, f, best, stale, end, size, board):
-    """These vertices take their favourite labels; their neighbours, and they themselves, have to look again."""
-    while True:
-        begin = atomic_add(board, NEXT_CHUNK, size)
-        if begin >= end:
-            break
-        for i in range(begin, min(begin + size, end)):
-            v = np.uint32(places[i])
-            f[v] = best[v]
-            for j in range(np.uint64(indptr[v]), np.uint64(indptr[v + ONE])):
-                stale[indices[j]] = 1
+def take_rounds(A, W, board, threads, team_cells, helpers, me):
+    """One thread's part: number 0 leads, others help."""
+    if me != 0:
+        assist(team_cells, A, W, board)
+        return
+    if helpers:
+        team.lend(team_cells, team.ADDRESS, (A, W, board))
+        team.open_offer(team_cells, helpers)
+    lead(uncounted(A), uncounted(W), board, threads)
+    crew.dismiss(board)
+    if helpers:
+        team.close_offer(team_cells)
 
 
 class Labels:
-    """Rounds of label propagation; see engines.Shortcuts."""
+    """See planning.jobs.LabelRounds."""
 
     def __init__(self, part, order):
-        n = len(part.indptr) - 1
+        n, m = len(part.indptr) - 1, len(part.indices)
         self.f = np.arange(n, dtype=np.int32)
-        self._rows, self._order, self._arcs = unsigned_rows(part), order.astype(np.int32), len(part.indices)
-        self._stale, self._best, self._places = np.ones(n, np.uint8), self.f.copy(), None
-        threads = crew_size(self._arcs, None)
-        self._scratch = np.zeros((threads, 2, n), np.int32)
+        self._threads = min(crew.crew_size(m, None), policy.MAX_TEAM + 1)
+        self._arcs = Arcs(*unsigned_rows(part))
+        scratch = np.zeros((self._threads, 2, n), np.int32)
+        self._arrays = self.f, order.astype(np.int32), np.ones(n, np.uint8), self.f.copy(), scratch
 
-    def restless(self):
-        """How many vertices would move."""
-        arguments = (*self._rows, self.f, self._order, self._stale, self._best, self._scratch)
-        with compiling(find_favourites):
-            board = share(find_favourites, arguments, len(self.f), self._arcs, None)
-        if board[FOUND] == 0:
-            return 0
-        self._places = np.flatnonzero((self._best != self.f) & (self._best >= 0))
-        return len(self._places)
-
-    def move(self, seed):
-        """Let those whose coins show heads take the labels that they would move to."""
-        places = self._places[counter.coins(self._places, seed, "labels")]
-        arguments = (*self._rows, places, self.f, self._best, self._stale)
-        share(move, arguments, len(places), int(self._arcs * len(places) / max(1, len(self.f))), None)
+    def settle(self, seed, most):
+        """Rounds until no vertex would move, at most so many; returns whether none would."""
+        done = 0
+        while True:
+            rounds = range(done, min(most, done + ROUNDS_AT_ONCE))
+            starts = np.array([start(seed + number, STREAM) for number in rounds], np.uint64)
+            now = np.zeros(3, np.int64)
+            part = self._arcs, Labelling(*self._arrays, starts, now), crew.new_board(), self._threads
+            with compiling(take_rounds):
+                team.lead(self._threads - 1, take_rounds, part, self._arcs.indptr.itemsize)
+            done += int(now[ROUNDS])
+            if now[SETTLED] or done == most:
+                return bool(now[SETTLED])

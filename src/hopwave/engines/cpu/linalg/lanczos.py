@@ -16,7 +16,7 @@ from hopwave.engines.cpu.intrinsics import COMPILED, INNER, noinline, uncounted
 from hopwave.engines.cpu.views import new_array, unsigned_rows
 from hopwave.system.numba_cache import njit
 
-OUT, BACK, TAKE_OUT = range(3)  # jobs: h = A x; y = Aᵀ h; y without what Q has of it
+OUT, BACK, TAKE_OUT, SCALE = range(4)  # jobs: h = A x; y = Aᵀ h; y without what Q has of it; y of length 1
 BLOCK = 1024
 U2, U3 = np.uint64(2), np.uint64(3)
 
@@ -35,10 +35,11 @@ class Vectors(NamedTuple):
 
     Q: Any  # vectors of length 1; the last is x
     h: Any
-    y: Any
+    y: Any  # the next vector of Q
     before: Any  # what Q has of y, taken out of it first
     after: Any  # what Q has of y then, of every block
     squares: Any  # Σ y² of every block
+    length: Any  # of y, one number
 
 
 @njit(**INNER)
@@ -105,8 +106,11 @@ def work(A, W, board, me):
                 product(A.indptr, A.indices, x, W.h, begin, end)
             elif kind == BACK:
                 product(A.in_indptr, A.in_indices, W.h, W.y, begin, end)
-            else:
+            elif kind == TAKE_OUT:
                 take_out(W, np.uint64(block), begin, end)
+            else:
+                for j in range(begin, end):
+                    W.y[j] /= W.length[0]
 
 
 @njit(**INNER)
@@ -132,6 +136,9 @@ def lead(A, W, board, found, threads):
                 for block in range(W.squares.size):
                     total += W.after[block, i]
                 W.before[i] = found[pass_, i] = total
+    W.length[0] = np.sqrt(W.squares.sum())
+    if W.length[0] > 0.0:
+        together(A, W, board, np.int64(SCALE), threads)
 
 
 assist = team.assistance(work)
@@ -157,10 +164,12 @@ def step(A, Q, k):
     n, m, blocks = Q.shape[1], len(A.rows.indices), -(-Q.shape[1] // BLOCK)
     threads = min(crew.crew_size(m + (k + 1) * n, None), policy.MAX_TEAM + 1)
     arcs = Arcs(*unsigned_rows(A.rows), *unsigned_rows(A.columns))
-    h, y = new_array(n, np.float64), new_array(n, np.float64)
-    W = Vectors(Q[: k + 1], h, y, np.empty(k + 1), np.empty((blocks, k + 1)), np.empty(blocks))
+    y, length = Q[k + 1], np.empty(1)
+    W = Vectors(
+        Q[: k + 1], new_array(n, np.float64), y, np.empty(k + 1), np.empty((blocks, k + 1)), np.empty(blocks), length
+    )
     found = np.zeros((2, k + 1))
     with compiling(take_step):
         part = arcs, W, crew.new_board(), found, threads
         team.lead(threads - 1, take_step, part, arcs.indptr.itemsize)
-    return y, found[0], float(np.sqrt(W.squares.sum()))
+    return found[0], float(length[0])

@@ -31,8 +31,7 @@ class Passes:
 
         return independent_set(A.rows, seed)
 
-    def lanczos(self, A: Matrix, Q: Array, k: int) -> tuple[Array, Array, float] | None:
+    def lanczos(self, A: Matrix, Q: Array, k: int) -> list[tuple[Array, float]] | None:
         from hopwave.engines.cpu.linalg.lanczos import step
 
-        found: tuple[Array, Array, float] = step(A, Q, k)
-        return found
+        return [step(A, Q, k)]

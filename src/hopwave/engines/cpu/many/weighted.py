@@ -277,10 +277,9 @@ def _run(loaded, sources, job, poll, threads):
         valued=valued,
     )
     states = [WorkerState(waiting=new_waiting(loaded.m), **allocate(own)) for _ in range(workers)]
-    lengths = loaded.lengths
-    per_length, in_any_order = policy.length_buckets(lengths.min(initial=np.inf), lengths.max(initial=0.0))
+    per_length, in_any_order = policy.length_buckets(*loaded.length_range)
     in_any_order = in_any_order and not keep & PAIRS  # which are listed nearest first
-    A = Arcs(*unsigned_rows(loaded.graph), lengths, per_length, in_any_order)
+    A = Arcs(*unsigned_rows(loaded.graph), loaded.lengths, per_length, in_any_order)
     with compiling(take_sources):
         run_workers(take_sources, A, states, shared, poll)
         if keep & PAIRS:

@@ -6,6 +6,7 @@ to pull by would take longer than the search itself, and so would handing their 
 
 from __future__ import annotations
 
+import logging
 import threading
 
 import numpy as np
@@ -17,8 +18,10 @@ from hopwave.engines.cpu.integers import ONE, U1
 from hopwave.engines.cpu.intrinsics import COMPILED
 from hopwave.engines.cpu.views import unsigned
 from hopwave.system.numba_cache import njit
+from hopwave.system.threads import beside
 
 NO_LIMIT = np.iinfo(np.int32).max
+log = logging.getLogger("hopwave")
 
 
 class SmallSearch:
@@ -57,39 +60,51 @@ class SmallSearch:
 class FirstSearches(SmallSearch):
     """Searches on a machine that has never compiled the loop of a large search, which takes some ten seconds.
 
-    `push_all` is compiled in one. So it does the first policy.FIRST_SEARCHES of a process, if they take no longer than
-    policy.FIRST_SECONDS together. Then compiling is worth it: this returns None, as it does where the loop is compiled.
+    `push_all` is compiled in one. So it does the searches of a process until the loop is there. Who makes more than
+    policy.FIRST_SEARCHES of them, or searches for longer than policy.FIRST_SECONDS in all, gains by the loop: another
+    thread then compiles it, and no search waits. A graph that would take as long by itself has it compiled at once.
+    Returns None where the loop is to search.
     """
 
     _lock = threading.Lock()
     left, seconds_left = policy.FIRST_SEARCHES, policy.FIRST_SECONDS  # for all graphs
+    most_seconds = policy.FIRST_SECONDS  # that a plain search may take
 
-    def __init__(self, graph, question, threads, loop):
+    def __init__(self, graph, question, threads, loop, search):
         super().__init__(graph, question, threads)
-        self._loop = loop
+        self._loop, self._search = loop, search
         self._seconds = (graph.n + graph.m) * policy.SECONDS_PER_PUSHED_ARC
 
     def __call__(self, sources, limit):
-        if self._loop.overloads or not self._is_granted():
+        if self._loop.overloads or self._seconds > FirstSearches.most_seconds:
+            return None
+        if self._is_last() and not beside("hopwave-compiling", self._compile, sources):
             return None
         with compiling(push_all):
             return super().__call__(sources, limit)
 
-    def _is_granted(self):
-        """Whether another plain search is allowed. If so, it is counted."""
+    def _is_last(self):
+        """Count a plain search. Returns whether the loop is worth its compiling now, for the first time."""
         with FirstSearches._lock:
-            if FirstSearches.left < 1 or FirstSearches.seconds_left < self._seconds:
-                return False
+            before = min(FirstSearches.left, FirstSearches.seconds_left)
             FirstSearches.left -= 1
             FirstSearches.seconds_left -= self._seconds
-            return True
+            return before > 0 >= min(FirstSearches.left, FirstSearches.seconds_left)
+
+    def _compile(self, sources):
+        """A search by the loop, on a thread that a process waits for: it must not end inside of a compiler."""
+        try:
+            self._search(sources)
+        except Exception:  # the next search meets it too, and raises it
+            log.debug("a search in the background failed", exc_info=True)
+            FirstSearches.most_seconds = 0.0
 
 
-def first_searches(graph, question, threads, loop):
-    """FirstSearches, or None where the loop is compiled, in this process or on disk."""
+def first_searches(graph, question, threads, loop, search):
+    """FirstSearches, or None where the loop is compiled, in this process or on disk. search(sources) uses the loop."""
     if loop.overloads or is_compiled(loop):
         return None
-    return FirstSearches(graph, question, threads, loop)
+    return FirstSearches(graph, question, threads, loop, search)
 
 
 @njit(**COMPILED)

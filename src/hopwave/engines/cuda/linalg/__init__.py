@@ -202,7 +202,14 @@ class Algebra(NoShortcuts):
         def predecessors(_: Algebra) -> Array:
             return paths.predecessors(A, search.sources, distances)
 
-        return FoundNearFar(distances, tuple(buckets), lambda: predecessors(self), to_host)
+        @explained
+        def path(_: Algebra, target: int) -> list[int] | None:
+            found: list[int] | None = paths.path_back(A, search.sources[0], target, distances)
+            return found
+
+        return FoundNearFar(
+            distances, tuple(buckets), lambda: predecessors(self), to_host, lambda target: path(self, target)
+        )
 
     @explained
     def power_iteration(self, A: Matrix, job: PowerJob) -> PowerEnd | None:
@@ -211,10 +218,10 @@ class Algebra(NoShortcuts):
         return iterate(A, job)
 
     @explained
-    def lanczos(self, A: Matrix, Q: Array, k: int) -> tuple[Array, Array, float] | None:
-        from hopwave.engines.cuda.linalg.lanczos import step
+    def lanczos(self, A: Matrix, Q: Array, k: int) -> list[tuple[Array, float]] | None:
+        from hopwave.engines.cuda.linalg.lanczos import steps
 
-        return step(A, Q, k)
+        return steps(A, Q, k)
 
     @explained
     def count_triangles(self, part: Rows, most: int) -> int | None:

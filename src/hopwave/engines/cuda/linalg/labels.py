@@ -47,6 +47,14 @@ class Labels:
         self.launch(HEADER, "list_long", self.n, self.rows[0], np.int32(self.n), self.pieces, count)
         self.count = int(count.get()[0])
 
+    def settle(self, seed, most):
+        """Rounds until no vertex would move, at most so many; returns whether none would."""
+        for number in range(most):
+            if self.restless() == 0:
+                return True
+            self.move(seed + number)
+        return self.restless() == 0
+
     def restless(self):
         """How many vertices would move."""
         offsets, n, pieces = self.rows[0], np.int32(self.n), (self.pieces, np.uint64(self.count))

@@ -14,7 +14,7 @@ import numpy as np
 
 from hopwave.engines.cuda import nvrtc
 from hopwave.engines.cuda.buffers import allocate
-from hopwave.engines.cuda.launch import NULL, expression, offset_type
+from hopwave.engines.cuda.launch import NULL, expression, kernels, offset_type
 from hopwave.engines.cuda.policy import path_split, path_width
 from hopwave.engines.cuda.prepared_launch import PreparedLaunch
 from hopwave.engines.cuda.records import address, filled, record
@@ -27,6 +27,7 @@ SEARCH, PREDECESSORS = "shortest_paths/search.cuh", "shortest_paths/predecessors
 BLOCK = 1024  # threads per block (THREADS in kernels/shortest_paths/state.cuh)
 TRACE_COLUMNS = 5  # least distance, rounds, vertices, arcs, nanoseconds
 TRACE_ROWS = 1 << 12
+SHORT_PATH = 63  # most vertices of a path that one block walks back; others have all predecessors computed
 
 WORK = record(
     "shortest_paths/state.cuh", "Work<unsigned int>", "ptr dist near[2] far[2] chunks[2] counters trace targets",
@@ -39,7 +40,8 @@ def instances(offset):
     """(header, name) of every kernel here."""
     for length, bits in LENGTHS.values():
         yield SEARCH, expression(SEARCH, "search", offset, length, bits)
-        yield PREDECESSORS, expression(PREDECESSORS, "choose", offset, length)
+        for name in ("choose", "walk_back"):
+            yield PREDECESSORS, expression(PREDECESSORS, name, offset, length)
 
 
 @dataclass
@@ -218,3 +220,20 @@ def predecessors(A, sources, distances):
              np.int64(count), parent, step, lists, buffers_of(A, arcs).counters),
         )  # fmt: skip
     return parent
+
+
+def path_back(A, source, target, distances):
+    """The ids of a shortest path, both ends included, from distances on the GPU; None if there is no path."""
+    into = arcs_of(A if A.columns.indices is A.rows.indices else A.T)
+    path = cupy.zeros(1 + SHORT_PATH, np.int32)
+    nvrtc.begin(PREDECESSORS, [expression(PREDECESSORS, "choose", into.offset, into.length)])  # a longer path needs it
+    kernel = kernels(into.offset).get(PREDECESSORS, "walk_back", into.length)
+    given = (into.offsets, into.neighbours, NULL if into.lengths is None else into.lengths, distances)
+    kernel((1,), (BLOCK,), (*given, np.int32(source), np.int32(target), np.int32(SHORT_PATH), path))
+    count, *back = path.get().tolist()
+    if count >= 0:
+        return back[:count][::-1] or None
+    before, back = predecessors(A, (source,), distances).get(), [target]
+    while back[-1] != source:
+        back.append(int(before[back[-1]]))
+    return back[::-1]

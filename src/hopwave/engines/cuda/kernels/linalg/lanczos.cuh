@@ -50,4 +50,21 @@ __global__ void __launch_bounds__(BLOCK) take_out(const double *Q, i64 n, int co
   after[last ? blockIdx.x : blockIdx.x * LANCZOS_MOST + threadIdx.x] = sum;
 }
 
+// q = y / its length, which is written too; squares: the last pass's sums, one per block of it.
+template <class Offset>
+__global__ void __launch_bounds__(BLOCK) scale(const double *y, i64 n, const double *squares, int count, double *q,
+                                               double *length) {
+  __shared__ double all;
+  if (block_warp() == 0) {
+    double sum = 0;
+    for (int block = lane(); block < count; block += WARP) sum += squares[block];
+    sum = sqrt(warp_sum(sum));
+    if (lane() == 0) all = sum;
+    if (lane() == 0 && blockIdx.x == 0) *length = sum;
+  }
+  __syncthreads();
+  const double rest = all;
+  for (i64 v = signed_thread_number(); v < n; v += signed_thread_count()) q[v] = y[v] / rest;
+}
+
 }  // namespace hopwave::linalg

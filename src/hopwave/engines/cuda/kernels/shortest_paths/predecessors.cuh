@@ -114,4 +114,38 @@ __global__ void __launch_bounds__(THREADS)
   }
 }
 
+// Walks from a vertex back to the source, each time along the tight arc from the lowest vertex that is nearer: the
+// predecessors of `choose`, found only where they are needed. One block; the arcs are those into each vertex.
+//   path    the number of vertices, then these; 0 if there is no path, -1 if it has more than `most` vertices or needs
+//           arcs between equally distant ones
+template <class Offset, class Length>
+__global__ void __launch_bounds__(THREADS) walk_back(const Offset *offsets, const int *neighbours,
+                                                     const Length *lengths, const double *d, int source, int v,
+                                                     int most, int *path) {
+  __shared__ int lowest;
+  int count = has_path(d[v]) ? 1 : 0;
+  if (threadIdx.x == 0) path[1] = v;
+  while (count && v != source) {
+    if (threadIdx.x == 0) lowest = LATER;
+    __syncthreads();
+    const double there = d[v];
+    const i64 end = (i64)offsets[v + 1];
+    for (i64 arc = (i64)offsets[v] + threadIdx.x; arc < end; arc += THREADS) {
+      const int u = neighbours[arc];
+      const double from = d[u];
+      if (from < there && from + (lengths ? lengths[arc] : 1) == there) atomicMin(&lowest, u);
+    }
+    __syncthreads();
+    v = lowest;
+    if (v == LATER || count == most) {
+      count = -1;
+      break;
+    }
+    ++count;
+    if (threadIdx.x == 0) path[count] = v;
+    __syncthreads();  // all have read `lowest`
+  }
+  if (threadIdx.x == 0) path[0] = count;
+}
+
 }  // namespace hopwave::shortest_paths

@@ -1,0 +1,167 @@
+"""Arcs turned round, compiled and on all cores: the value of every arc's reverse, and graphs without directions.
+
+Each thread counts the heads of its own rows; then it knows where its first arc into each vertex goes, and writes.
+"""
+
+# Imported only when a graph is large: `import hopwave` stays free of Numba.
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hopwave.graph.csr_compiled import MOST_THREADS, PARTS_PER_THREAD, available_cores
+from hopwave.system.numba_cache import njit
+from hopwave.system.threads import each
+
+ARCS_PER_PLACE = 2  # places are as many as vertices for each thread: at most twice as many as there are arcs
+
+Part = tuple[int, tuple[int, int]]
+
+
+def reverse_values(
+    indptr: npt.NDArray[Any], indices: npt.NDArray[np.int32], values: npt.NDArray[np.float64], both: bool = False
+) -> npt.NDArray[np.float64]:
+    """For every arc of symmetric, ascending rows the value of its reverse, on all cores; parallel arcs in their order.
+
+    both: the sum of its own value and that.
+
+    >>> reverse_values(np.array([0, 1, 2]), np.array([1, 0], np.int32), np.array([3.0, 4.0])).tolist()
+    [4.0, 3.0]
+    """
+    threads = min(available_cores(), MOST_THREADS)
+    parts, places = _counted(indptr, indices, threads)
+    _place(places, indptr, threads)
+    found = np.empty_like(values)
+    each(threads, parts, lambda part: _turn(indptr, indices, values, *part[1], places[part[0]], found, both))
+    return found
+
+
+def without_directions(
+    indptr: npt.NDArray[Any], indices: npt.NDArray[np.int32]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]] | None:
+    """Offsets and ascending neighbours of the graph in which every arc of ascending rows leads both ways, each once.
+
+    None if it is built in less memory from edges.
+
+    >>> rows = without_directions(np.array([0, 2, 2, 3]), np.array([1, 2, 0], np.int32))
+    >>> [array.tolist() for array in rows]
+    [[0, 2, 3, 4], [1, 2, 0, 0]]
+    """
+    threads, n = min(available_cores(), MOST_THREADS), len(indptr) - 1
+    if threads * n > ARCS_PER_PLACE * len(indices):
+        return None
+    parts, places = _counted(indptr, indices, threads)
+    into = np.zeros(n + 1, np.int64)
+    np.cumsum(places.sum(axis=0), out=into[1:])
+    _place(places, into, threads)
+    tails = np.empty(len(indices), np.int32)
+    each(threads, parts, lambda part: _write_tails(indptr, indices, *part[1], places[part[0]], tails))
+    rows = indptr, indices, into, tails
+    cuts = np.searchsorted(indptr + into, np.linspace(0, 2 * len(indices), PARTS_PER_THREAD * threads + 1)[1:-1])
+    pieces = list(pairwise([0, *cuts.tolist(), n]))
+    ends, both = np.zeros(n + 1, np.int64), np.empty(2 * len(indices), np.int32)
+    each(threads, pieces, lambda piece: _unite(*rows, *piece, ends, both))
+    np.cumsum(ends, out=ends)
+    found = np.empty(int(ends[-1]), np.int32)
+    each(threads, pieces, lambda piece: _close_up(indptr, into, *piece, ends, both, found))
+    return ends, found
+
+
+def _counted(indptr: Any, indices: Any, threads: int) -> tuple[list[Part], npt.NDArray[Any]]:
+    """A part of the rows for every thread, and how many arcs of each lead to each vertex."""
+    cuts = np.searchsorted(indptr, np.linspace(0, len(indices), threads + 1)[1:-1].astype(np.int64))
+    parts = list(enumerate(pairwise([0, *cuts.tolist(), len(indptr) - 1])))
+    places = np.zeros((threads, len(indptr) - 1), indptr.dtype)
+    each(threads, parts, lambda part: _count_heads(indptr, indices, *part[1], places[part[0]]))
+    return parts, places
+
+
+def _place(places: npt.NDArray[Any], begins: npt.NDArray[Any], threads: int) -> None:
+    """Counts become the place of each part's first arc into each vertex, of which the first is at begins[vertex]."""
+    columns = pairwise(np.linspace(0, places.shape[1], threads + 1).astype(np.int64).tolist())
+    each(threads, columns, lambda some: _add_before(begins, *some, places))
+
+
+def count_heads(indptr: Any, indices: Any, low: int, high: int, counts: Any) -> None:
+    """How many arcs of the rows [low, high) lead to each vertex."""
+    for j in range(indptr[low], indptr[high]):
+        counts[indices[j]] += 1
+
+
+def add_before(begins: Any, low: int, high: int, places: Any) -> None:
+    """Counts of arcs into the vertices [low, high), one row per part, become the place of each part's first.
+
+    The i-th arc into v, by their tails, is the reverse of the i-th arc of v.
+    """
+    before = begins[low:high].copy()
+    for part in range(len(places)):
+        for v in range(low, high):
+            count = places[part, v]
+            places[part, v] = before[v - low]
+            before[v - low] += count
+
+
+def turn(indptr: Any, indices: Any, values: Any, low: int, high: int, places: Any, found: Any, both: bool) -> None:
+    """found[arc] = values[its reverse], with both plus its own, for the arcs of the rows [low, high).
+
+    places: where the next reverse of each vertex is.
+    """
+    for j in range(indptr[low], indptr[high]):
+        v = indices[j]
+        found[j] = values[places[v]] + values[j] if both else values[places[v]]
+        places[v] += 1
+
+
+def write_tails(indptr: Any, indices: Any, low: int, high: int, places: Any, tails: Any) -> None:
+    """The tails of the arcs of the rows [low, high), at the places of their heads."""
+    for u in range(low, high):
+        for j in range(indptr[u], indptr[u + 1]):
+            v = indices[j]
+            tails[places[v]] = u
+            places[v] += 1
+
+
+def unite(indptr: Any, indices: Any, into: Any, tails: Any, low: int, high: int, ends: Any, both: Any) -> None:
+    """What the rows [low, high) of both have, in ascending order, each once; ends[v + 1]: how many these are.
+
+    Which of the two is lower is chance, so nothing branches on it: a step writes a number, and goes on if it is new.
+    """
+    for v in range(low, high):
+        i, j, last = indptr[v], into[v], -1
+        begin = i + j
+        place = begin
+        while i < indptr[v + 1] and j < into[v + 1]:
+            a, b = indices[i], tails[j]
+            w = min(a, b)
+            i += a <= b
+            j += b <= a
+            both[place] = w
+            place += w != last
+            last = w
+        while i < indptr[v + 1]:
+            both[place] = indices[i]
+            place += indices[i] != last
+            last = indices[i]
+            i += 1
+        while j < into[v + 1]:
+            both[place] = tails[j]
+            place += tails[j] != last
+            last = tails[j]
+            j += 1
+        ends[v + 1] = place - begin
+
+
+def close_up(indptr: Any, into: Any, low: int, high: int, ends: Any, both: Any, found: Any) -> None:
+    """The rows [low, high) of `both`, without gaps."""
+    for v in range(low, high):
+        begin = indptr[v] + into[v]
+        for i in range(ends[v + 1] - ends[v]):
+            found[ends[v] + i] = both[begin + i]
+
+
+_compile = njit(nogil=True, cache=True, boundscheck=False)
+_count_heads, _add_before, _turn = _compile(count_heads), _compile(add_before), _compile(turn)
+_write_tails, _unite, _close_up = _compile(write_tails), _compile(unite), _compile(close_up)
