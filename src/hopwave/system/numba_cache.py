@@ -8,7 +8,7 @@ Numba decides by the file of a function alone whether its machine code is up to 
 and constants compiled into it. Here all of these files count, as they were when they were imported: a process whose
 source was edited or upgraded since neither keeps nor reads machine code. Numba's files have numbers, are used again
 for other signatures, and are written after the index that names them: a second process could run other code than it
-asked for. Here a file is named for its content's source and signature, and is there before its name. It begins with its
+asked for. Here a file is named for its content's source and signature, and is there before its name. It ends in its
 SHA-256, so that a damaged file is never run.
 
 What is not on disk yet may be in the package (shipped_code.py).
@@ -21,7 +21,6 @@ import glob
 import hashlib
 import logging
 import os
-import pickle
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -102,28 +101,27 @@ class _Files(IndexDataCacheFile):
             if file.name not in names.values():
                 file.unlink(missing_ok=True)
 
-    def _dump(self, obj: Any) -> bytes:
-        data: bytes = super()._dump(obj)  # type: ignore[no-untyped-call]
-        return hashlib.sha256(data).digest() + data
+    @contextmanager
+    def _open_for_write(self, filepath: str) -> Iterator[Any]:
+        with super()._open_for_write(filepath) as file:
+            yield file
+            file.flush()
+            file.write(hashlib.sha256(Path(file.name).read_bytes()).digest())
 
     def _load_index(self) -> dict[Any, str]:
-        try:
-            with Path(self._index_path).open("rb") as file:
-                version, data = pickle.load(file), file.read()
-        except FileNotFoundError:
-            return {}
-        stamp, names = _unpickled(data) if version == self._version else (None, {})
-        return dict(names) if stamp == self._source_stamp else {}
+        _check_digest(Path(self._index_path))
+        return dict(super()._load_index())  # type: ignore[no-untyped-call]
 
     def _load_data(self, name: str) -> Any:
-        return _unpickled(Path(self._cache_path, name).read_bytes())
+        _check_digest(Path(self._cache_path, name))
+        return super()._load_data(name)  # type: ignore[no-untyped-call]
 
 
-def _unpickled(data: bytes) -> Any:
-    """What `_Files._dump` wrote; a ValueError if it is damaged."""
-    if hashlib.sha256(data[32:]).digest() != data[:32]:
+def _check_digest(path: Path) -> None:
+    """Raise ValueError if a file does not end in the digest of what is before; Numba reads no further than that."""
+    data = path.read_bytes() if path.exists() else b""
+    if data and hashlib.sha256(data[:-32]).digest() != data[-32:]:
         raise ValueError("its digest is another")
-    return pickle.loads(data[32:])
 
 
 class Cache(_Shipped, FunctionCache):
@@ -137,8 +135,8 @@ class Cache(_Shipped, FunctionCache):
         if is_edited(path):
             log.info("machine code of %s is neither kept nor read: its source has changed", function.__name__)
             raise Edited
-        self._cache_file = _Files(self._cache_path, self._impl.filename_base, stamp)  # type: ignore[no-untyped-call]
-        self._cache_file._version = f"{numba.__version__}, with digests"
+        name = f"{self._impl.filename_base}.checked"  # files of Numba's own have no digest
+        self._cache_file = _Files(self._cache_path, name, stamp)  # type: ignore[no-untyped-call]
 
     def _check_folder(self) -> None:
         """Raise RuntimeError if other users can write to the folder: Numba would run the code in their files."""
