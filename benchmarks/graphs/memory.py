@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.sparse  # noqa: F401  before estimates and calls: until it is loaded, NumPy sorts small graphs
 
 from benchmarks import setting
 from benchmarks.setting import hw

@@ -57,6 +57,21 @@ def test_threads_agree(threads: int) -> None:
     compare(extra, threads)
 
 
+@pytest.mark.gpu
+@pytest.mark.usefixtures("gpu")
+def test_a_gpu_agrees() -> None:
+    made = [make() for name, make in TRAPS.items() if not name.endswith("-directed")]
+    made += [hw.generate.kronecker(12, 2, seed=seed) for seed in range(3)] + [
+        hw.generate.barabasi_albert(3000, 1, seed=1)
+    ]
+    for graph in made:
+        right = hw.biconnected_components(graph, "cpu")
+        for some in (graph, graph.to("cuda")):
+            found = hw.biconnected_components(some, "cuda")
+            assert found.label.tolist() == right.label.tolist() and found.sizes.tolist() == right.sizes.tolist()
+            assert found.bridges.tolist() == right.bridges.tolist()
+
+
 def test_labels_and_parallel_edges() -> None:
     graph = hw.Graph.from_edges([("a", "b"), ("b", "c"), ("a", "c"), ("c", "d")])
     assert hw.articulation_points(graph) == ["c"] and hw.bridges(graph) == [("c", "d")]

@@ -152,3 +152,44 @@ def test_percolation_is_networkx(directed: bool, weights: str | None) -> None:
     assert one.scores.tolist() == [0.0] * 5
     with pytest.raises(hw.GraphError, match=r"states\[1\] is 'ill', which is not a number"):
         hw.percolation_centrality(G, {0: 1.0, 1: "ill"})
+
+
+@pytest.mark.gpu
+@pytest.mark.usefixtures("gpu")
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("weights", [False, True])
+@pytest.mark.parametrize("name", ["small", "kronecker", "mesh"])  # blocks, batches, blocks of a deep graph
+def test_demand_on_a_gpu(name: str, weights: bool, directed: bool) -> None:
+    made = {
+        "small": lambda: graph(directed),
+        "kronecker": lambda: hw.generate.kronecker(11, edge_factor=16, seed=3, directed=directed),
+        "mesh": lambda: hw.generate.delaunay(2000, seed=3),
+    }
+    G = made[name]()
+    G = G if G.is_weighted else G.with_weights(np.ones(G.m)) if weights else G
+    rng = np.random.default_rng(3)
+    demand = {"source_weights": rng.random(G.n) * (rng.random(G.n) < 0.7), "target_weights": rng.random(G.n) * 9}
+    given = demand | {"weights": weights, "reduce": False}
+    asked = [(hw.edge_betweenness_centrality, given)]
+    asked += [(hw.betweenness_centrality, given | {"endpoints": ends}) for ends in (False, True)]
+    asked += [(hw.betweenness_centrality, given | {"sources": [1, 2, 3]})]
+    if weights is False:
+        asked += [
+            (hw.betweenness_centrality, given | {"k": 80, "seed": 1}),
+            (hw.betweenness_centrality, given | {"cutoff": 3}),
+        ]
+    for ask, options in asked:
+        right, found = ask(G, device="cpu", **options), ask(G, device="cuda", **options)
+        scores = np.asarray(found.scores)
+        assert np.allclose(scores, right.scores, rtol=1e-11, atol=1e-13 * right.scores.max(initial=0.0)), options
+        assert found.certificate.error < 1e-11 and found.engine == "cuda"
+
+
+@pytest.mark.gpu
+@pytest.mark.usefixtures("gpu")
+def test_what_a_gpu_refuses_of_demand() -> None:
+    G = hw.generate.kronecker(8, seed=1)
+    ones = np.ones(G.n) / 3
+    for options in ({"plan": "hopwave-wide"}, {"plan": "turbobc-sccsc"}, {"endpoints": True, "deterministic": True}):
+        with pytest.raises(hw.PlanError):
+            hw.betweenness_centrality(G, device="cuda", source_weights=ones, **options)

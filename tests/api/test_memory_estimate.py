@@ -39,6 +39,40 @@ def test_the_peak_on_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
         assert abs(said - peaks[name]) < 0.15 * peaks[name] + on_cpu.HUGE_PAGE, (name, said, peaks[name])
 
 
+@pytest.mark.parametrize("directed, arcs, each", [(False, 300_000, 15), (False, 300_000, 37), (True, 150_000, 44)])
+def test_small_graphs_are_sorted_by_numpy_until_scipy_is_loaded(
+    directed: bool, arcs: int, each: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import scipy.sparse
+
+    assert scipy.sparse
+    if each != 15:
+        monkeypatch.delitem(sys.modules, "scipy.sparse")
+    said = hw.estimate_memory((30_000, 150_000), "from_edges", device="cpu", directed=directed)
+    assert int(said) == each * arcs
+
+
+def test_ties_are_those_of_the_sources_asked_for() -> None:
+    """From a hub there are far fewer, and most are at other hubs: a sample of vertices has too few of them."""
+    from hopwave.api.memory_estimate import _offers
+
+    graph = measured.fresh(hw.generate.kronecker(13, 11, seed=28), {"weights": True})
+    for source in np.flatnonzero(graph.degrees == 3)[:3].tolist():
+        far = hw.sssp(graph, source, device="cpu").distances
+        entries = ties = 0
+        for v in np.flatnonzero(np.isfinite(far)).tolist():
+            row, nearest = slice(graph.indptr[v], graph.indptr[v + 1]), np.inf
+            lengths = graph.weights[row]
+            for place in np.argsort(far[graph.indices[row]], kind="stable"):
+                offer = far[graph.indices[row][place]] + lengths[place]
+                if far[graph.indices[row][place]] > far[v]:
+                    break
+                entries, ties = entries + (offer < nearest), ties + (offer == nearest)
+                nearest = min(nearest, offer)
+        said = _offers(graph, source)
+        assert said == pytest.approx((entries / graph.n, ties / graph.m), rel=0.2), source
+
+
 def test_questions_are_those_of_both_devices_and_are_functions() -> None:
     from hopwave.api.memory_estimate import OPTIONS, WHAT
 
@@ -202,12 +236,12 @@ def test_vertices_that_are_offered_shorter_ways_are_entered_again() -> None:
 
     arms = np.arange(1, 200)
     star = hw.Graph.from_edges(np.zeros(199, int), arms, weights=np.ones(199))
-    assert _offers(star)[0] == pytest.approx(1.0, abs=0.01)
+    assert _offers(star, 0)[0] == pytest.approx(1.0, abs=0.01)
     ways = np.concatenate([[1.0], np.full(198, 500.0), np.ones(198)])  # along the ring from arm 1, ever longer
     ring = hw.Graph.from_edges(
         np.concatenate([np.zeros(199, int), arms[:-1]]), np.concatenate([arms, arms[1:]]), weights=ways
     )
-    assert _offers(ring)[0] == pytest.approx(2.0, abs=0.05)
+    assert _offers(ring, 0)[0] == pytest.approx(2.0, abs=0.05)
     asked: dict[str, Any] = {"what": "closeness_centrality", "sources": [0], "weights": True, "device": "cpu"}
     said = [hw.estimate_memory(graph, **asked) for graph in (star, ring)]
     assert said[1].parts["workers"] > said[0].parts["workers"]

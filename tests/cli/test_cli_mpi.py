@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 from calls import Fail, Run
-from hopwave.distributed.world import _mpi
 
 from hopwave.cli import main
+from hopwave.distributed.ranks import _mpi
 from hopwave.errors import EngineError
 from hopwave.system import mpi
 

@@ -55,6 +55,7 @@ def calls(device: str, folder: Path) -> dict[str, Call]:
     u, v = generate.uniform_edges(1 << 15, 4, seed=1)
     path = folder / "graph.txt"
     path.write_text("".join(f"{a} {b}\n" for a, b in zip(u.tolist(), v.tolist(), strict=True)))
+    roads = with_chains(generate.delaunay(60, seed=1), 9)
     A = la.Matrix.from_graph(G)
     B = la.Matrix.from_graph(U)
     on = {"device": device}
@@ -131,10 +132,32 @@ def calls(device: str, folder: Path) -> dict[str, Call]:
         "delaunay": lambda: generate.delaunay(2000, seed=1).indices,
         "small world": lambda: generate.smallworld(5000, seed=1).indices,
         "validate": lambda: bool(hw.validate(mesh, 0, hw.bfs(mesh, 0, **on).distances)),
+        "chains": lambda: hw.betweenness_centrality(roads, **on).scores,
+        "chains, edges": lambda: hw.edge_betweenness_centrality(roads, **on).scores,
+        "blocks": lambda: hw.biconnected_components(mixed.fresh(roads)).arc_labels,
+        "table": lambda: on_host(hw.distance_table(G, range(99), range(50, 150), **on).values),
+        "sums within reach": lambda: hw.accessibility(G, limit=[5.0, 9.0], **on).sums,
+        "nearest of a set": lambda: hw.nearest_of(G, range(0, 500, 50), 3).distances,
+        "isochrone": lambda: hw.isochrone(G, 0, [5.0, 9.0], **on).arcs(9.0).fraction,
+        "ranked paths": lambda: [length for length, _ in hw.k_shortest_paths(mesh, 0, 350, 40)],
+        "clustering": lambda: hw.clustering(U, **on).scores,
+        "read packed": lambda: write("written.txt.gz"),
         "an executor": lambda: hw.betweenness_centrality(mesh, executor=pool, **on).scores,
         "an executor, many": lambda: hw.closeness_centrality(mesh, executor=pool, **on).scores,
     }
+    if device == "cuda":
+        packed = U.to("cuda", compressed=True)
+        named["compressed rows"] = lambda: on_host(hw.bfs_many(packed, range(200), **on))
+        named["compressed rows, sides"] = lambda: hw.is_bipartite(packed, **on)
     return named
+
+
+def with_chains(graph: hw.Graph, inner: int) -> hw.Graph:
+    """The graph with that many vertices on every edge, which betweenness takes out."""
+    u, v = graph.to_edges()
+    inside = graph.n + np.arange(len(u) * inner).reshape(len(u), inner)
+    path = np.column_stack([u, inside, v])
+    return hw.Graph.from_edges(path[:, :-1].ravel(), path[:, 1:].ravel())
 
 
 class Alarm:

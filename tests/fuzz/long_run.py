@@ -47,6 +47,7 @@ FUZZERS = {  # name → module and function; a module is imported when it runs: 
     "sizes": "promises:sizes",
     "pickles": "promises:pickles",
     "folders": "promises:folders",
+    "machine code": "machine_code:inputs",
     "writers": "promises:writers",
     "memory": "promises:memory",
     "ranks": "ranks:inputs",

@@ -12,6 +12,7 @@ import random
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import networkx as nx
 import numpy as np
@@ -122,7 +123,7 @@ def options_of(rng: Generator, n: int) -> dict[str, Any]:
     return options
 
 
-def compare(seed: int) -> None:
+def compare(seed: int, device: str = "cpu") -> None:
     """One graph, its vertices and edges; raises an AssertionError that names the seed."""
     rng = np.random.default_rng(seed)
     G = drawn(rng)
@@ -131,12 +132,10 @@ def compare(seed: int) -> None:
     asked.append((hw.edge_betweenness_centrality, options))
     first = np.zeros(0)
     for ask, given in asked:
-        least = reduction.LEAST_SOURCES, reduction.LEAST_GAIN, chains.LEAST_GAIN
-        reduction.LEAST_SOURCES, reduction.LEAST_GAIN, chains.LEAST_GAIN = 0, 0.0, 0.0 if seed % 4 else 1e9
-        try:
-            found = ask(G, **given)
-        finally:
-            reduction.LEAST_SOURCES, reduction.LEAST_GAIN, chains.LEAST_GAIN = least
+        least = {"LEAST_SOURCES": 0, "LEAST_GAIN": 0.0, "LEAST_WORK": {"cpu": 0, "cuda": 0}}
+        core = {"LEAST_INNER": 0.0, "LEAST_GAIN": 0.0 if seed % 4 else 1e9}
+        with patch.multiple(reduction, **least, LOOK_ANYWAY=0), patch.multiple(chains, **core):
+            found = ask(G, **given | {"device": device})
         first = first if len(first) else found.scores
         whole = ask(G, **given, reduce=False)
         assert found.reduction is not None and whole.reduction is None, seed

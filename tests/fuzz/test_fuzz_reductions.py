@@ -10,13 +10,23 @@ import pytest
 from reductions import compare
 
 import hopwave as hw
+from hopwave.algorithms import reduction
 from hopwave.algorithms.reduction.lengths import as_whole
+from hopwave.arrays import on_host
 
 
 @pytest.mark.parametrize("first", range(0, 120, 40))
 def test_random_graphs(first: int) -> None:
     for seed in range(first, first + 40):
         compare(seed)
+
+
+@pytest.mark.gpu
+@pytest.mark.usefixtures("gpu")
+@pytest.mark.parametrize("first", range(0, 80, 20))
+def test_random_graphs_on_a_gpu(first: int) -> None:
+    for seed in range(first, first + 20):
+        compare(seed, "cuda")
 
 
 def lollipops() -> hw.Graph:
@@ -54,6 +64,11 @@ def test_executors_and_checkpoints_of_a_reduced_run(tmp_path: Path) -> None:
         with ThreadPoolExecutor(2) as pool:
             dealt = ask(G, device="cpu", executor=pool)
         assert dealt.reduction is not None and dealt.scores.tolist() == alone.scores.tolist()
+
+
+def test_a_graph_with_nothing_to_remove_is_not_looked_at() -> None:
+    found = hw.betweenness_centrality(hw.generate.delaunay(1100, seed=1), device="cpu")
+    assert found.reduction is None and "few vertices have one or two neighbours" in found.plan.why
 
 
 def test_rounded_lengths_are_left_alone() -> None:
@@ -106,4 +121,42 @@ def test_too_many_paths_for_the_core(tmp_path: Path) -> None:
     tails, heads = np.append(tails, [0, *chain]), np.append(heads, [*chain, 2 * length - 1])
     G, sources = hw.Graph.from_edges(tails, heads, n=2 * length + len(chain)), np.arange(1100)
     found = hw.betweenness_centrality(G, device="cpu", sources=sources, checkpoint=tmp_path / "file")
+    assert found.reduction is not None and found.reduction.chains == 0
+
+
+@pytest.mark.gpu
+@pytest.mark.usefixtures("gpu")
+def test_a_run_over_the_core_on_a_gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from hopwave.engines.cuda.betweenness import core_run
+
+    monkeypatch.setitem(reduction.LEAST_WORK, "cuda", 0)
+    G = subdivided(hw.generate.uniform(200, 3), 9)
+    for ask in (hw.betweenness_centrality, hw.edge_betweenness_centrality):
+        whole = ask(G, device="cpu", reduce=False)
+        for most in (core_run.MOST_ROWS, 70):  # one batch, several
+            monkeypatch.setattr(core_run, "MOST_ROWS", most)
+            file = tmp_path / f"{ask.__name__}{most}"
+            for graph in (G, G.to("cuda")):
+                found = ask(graph, device="cuda", checkpoint=file)
+                assert found.reduction is not None and found.reduction.chains > 500 and found.certificate.error < 1e-12
+                assert np.allclose(on_host(found.scores), whole.scores, rtol=1e-10, atol=0)
+    seen: list[int] = []
+    hw.betweenness_centrality(G, device="cuda", progress=lambda done, of: seen.append(done))
+    assert len(set(seen)) > 2
+    again = [hw.betweenness_centrality(G, device="cuda", deterministic=True).scores.tolist() for _ in range(3)]
+    assert again[0] == again[1] == again[2]
+
+
+@pytest.mark.gpu
+@pytest.mark.usefixtures("gpu")
+def test_too_many_paths_for_the_core_of_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(reduction.LEAST_WORK, "cuda", 0)
+    length, rungs = 1200, np.arange(1200)
+    top, low = 2 * rungs, 2 * rungs + 1
+    tails = np.concatenate([top, top[:-1], low[:-1], top[:-1], low[:-1]])
+    heads = np.concatenate([low, top[1:], low[1:], low[1:], top[1:]])
+    chain = 2 * length + np.arange(30_000)
+    tails, heads = np.append(tails, [0, *chain]), np.append(heads, [*chain, 2 * length - 1])
+    G, sources = hw.Graph.from_edges(tails, heads, n=2 * length + len(chain)), np.arange(1100)
+    found = hw.betweenness_centrality(G, device="cuda", sources=sources)
     assert found.reduction is not None and found.reduction.chains == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -118,8 +119,27 @@ def test_arrow_streams(kind: str) -> None:
 
 def test_arrow_streams_of_duckdb() -> None:
     duckdb = pytest.importorskip("duckdb")
-    relation = duckdb.sql("select i as source, i + 1 as target from range(4) t(i)")
-    assert Graph.from_arrow(relation).number_of_edges == 4
+    relation = duckdb.sql("select i as source, i + 1 as target, i + 1.5 as weight from range(4) t(i)")
+    graph = Graph.from_arrow(relation, weight="weight")
+    assert graph.edges().weights.tolist() == [1.5, 2.5, 3.5, 4.5]
+
+
+def test_decimal_weights(tmp_path: Any) -> None:
+    """What DuckDB makes of `1.5` in a query; they are read as the same text is, and never left out silently."""
+    pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    table = pa.table({"a": ["ann", "bob"], "b": ["bob", "cyd"], "km": [Decimal("0.10"), Decimal("2.00")]})
+    parquet.write_table(table, tmp_path / "d.parquet")
+    options = {"source": "a", "target": "b"}
+    for graph in (Graph.from_arrow(table, "a", "b", "km"), hw.read(tmp_path / "d.parquet", weight="km", **options)):
+        assert graph.edges().weights.tolist() == [0.1, 2.0]
+    for ask in (lambda: Graph.from_arrow(table, "a", "b"), lambda: hw.read(tmp_path / "d.parquet", **options)):
+        with pytest.warns(hw.IgnoredColumnWarning, match="column 'km' may be weights"):
+            assert not ask().is_weighted
+    with pytest.raises(GraphError, match="9007199254740993, which float64 cannot hold exactly"):
+        Graph.from_edges([0], [1], weights=[Decimal(2**53 + 1)])
+    for wrong, words in (("NaN", "is NaN"), ("1e400", "float64 cannot hold")):
+        with pytest.raises(GraphError, match=words):
+            Graph.from_edges([0], [1], weights=[Decimal(wrong)])
 
 
 def test_what_is_no_arrow_stream() -> None:

@@ -48,6 +48,51 @@ def kept(tmp_path: Path, ending: str) -> list[Path]:
     return list(tmp_path.glob(f"cache/*/*{ending}"))
 
 
+TWO_FILES = """
+from hopwave.system.numba_cache import njit
+
+@njit(cache=True, nogil=True)
+def step():
+    return 1
+
+@njit(cache=True, nogil=True)
+def next_number(x):
+    return x + step()
+"""
+
+
+def test_source_that_was_edited_after_its_import(module: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was imported is compiled, and must not be kept as if it were the new source: the caller has not changed."""
+    monkeypatch.setattr(numba_cache, "_imported", {})
+    file = tmp_path / "counting.py"
+    file.write_text(TWO_FILES)
+    old = module()
+    file.write_text(TWO_FILES.replace("return 1", "return 20"))
+    assert old(1) == 2 and not kept(tmp_path, ".nbc")
+    monkeypatch.setattr(numba_cache, "_imported", {})  # a new process
+    assert module()(1) == 21
+    assert len(kept(tmp_path, ".nbc")) == 2
+    again = module()
+    assert again(1) == 21 and sum(again.stats.cache_hits.values()) == 1
+
+
+def test_a_file_has_a_name_of_its_own_and_is_there_before_the_index_names_it(
+    module: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else another process would read an older file of that name: machine code of other source, for other types."""
+    steps: list[str] = []
+    for name in ("_save_data", "_save_index"):
+        write = getattr(caching.IndexDataCacheFile, name)
+        note = lambda self, *given, name=name, write=write: (steps.append(name), write(self, *given))  # noqa: E731
+        monkeypatch.setattr(caching.IndexDataCacheFile, name, note)
+    assert module()(1) == 2 and steps == ["_save_data", "_save_index"]
+    [before] = kept(tmp_path, ".nbc")
+    monkeypatch.setattr(numba_cache, "digest_of", lambda path: "an edited file")
+    assert module()(1.5) == 2.5
+    [after] = kept(tmp_path, ".nbc")  # the old one is gone
+    assert after.name != before.name
+
+
 def test_machine_code_is_kept(module: Any, tmp_path: Path) -> None:
     assert module()(1) == 2
     again = module()
@@ -61,6 +106,7 @@ DAMAGE = {
     "other": lambda data: b"\x00" * 40,
     "text": lambda data: b"not a pickle\n",
     "one byte": lambda data: data[:10] + bytes([data[10] ^ 255]) + data[11:],
+    "one bit in the middle": lambda data: bytes(x ^ (i == len(data) // 2) for i, x in enumerate(data)),
 }
 
 

@@ -123,8 +123,8 @@ def betweenness_centrality(
         demand. Not with `epsilon`.
     reduce : bool, optional
         Where that is less work, solve the blocks of an undirected graph one by one, trees without a search, and chains
-        of vertices of degree two as edges: by the CPU, with plan="auto", all sources or many, hops or lengths whose
-        sums are exact. `result.reduction` says what remained. Scores are the same up to rounding.
+        of vertices of degree two as edges: with plan="auto", all sources or many, hops or lengths whose sums are
+        exact. `result.reduction` says what remained. Scores are the same up to rounding.
 
     Returns
     -------
@@ -359,17 +359,17 @@ class RunInParts:
 
 def in_parts(request: Request, runs: Runs, run: SourceRun) -> RunInParts | None:
     """The run in parts, if that is possible and less work."""
-    graph, job = request.graph, request.job
-    if not request.reduce or request.precision.k is not None or run.engine.name != "cpu" or runs.plan != "auto":
+    graph, job, engine = request.graph, request.job, run.engine.name
+    if not request.reduce or request.precision.k is not None or runs.plan != "auto":
         return None
-    reason = why_whole(graph, job)
+    reason = why_whole(graph, job, engine)
     if reason is not None:
         run.why += f"; not reduced, as {reason}" if reason else ""
         return None
     blocks = biconnected_components(graph, "cpu", threads=runs.threads)
     alone = runs.executor is None and type(runs) is Runs  # workers and ranks share out sources, not batches of the core
-    parts = reduced(graph, job, blocks, runs.threads, alone)
-    return None if parts is None else RunInParts(parts, runs)
+    parts = reduced(graph, job, blocks, runs.threads, engine if alone else None)
+    return None if parts is None else RunInParts(parts, runs if engine == "cpu" else replace(runs, device=engine))
 
 
 def score_edges(request: Request, runs: Runs, progress: Progress, checkpoint: File = None) -> EdgeBetweennessResult:

@@ -23,10 +23,10 @@ def biconnected_components(G: Any, device: str = "auto", *, threads: int | None 
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
         An undirected graph. Weights are ignored.
-    device : {"auto", "cpu"}, optional
-        Where to compute. A GPU does not offer this.
+    device : {"auto", "cpu", "cuda"}, optional
+        Where to compute. A GPU reads all arcs, and the host walks the tree.
     threads : int, optional
-        How many threads. By default all cores, or HOPWAVE_NUM_THREADS.
+        How many threads of the CPU. By default all cores, or HOPWAVE_NUM_THREADS.
 
     Returns
     -------

@@ -55,8 +55,8 @@ KNOWN_PLANS = ("hopwave-block", "hopwave-batch", "hopwave-wide", "brandes-dijkst
 BY_WEIGHTS = ("sssp", "pagerank")  # a graph's own weights count unless weights=False
 NEAR = 8192  # an arc u → v is near if |u - v| is below this (engines/cuda/policy.py: POWER.near)
 ARCS_LOOKED_AT = 1 << 16  # a sample, to estimate which share of the arcs leads one level further
-VERTICES_LOOKED_AT = 1024  # a sample, to estimate how often a search along weights enters a vertex
-SOURCES_LOOKED_AT = 4  # a sample, to estimate the greatest number of shortest paths along weights
+ARCS_FOR_OFFERS = 2048  # a sample, to estimate how often a search along weights enters a vertex
+SOURCES_LOOKED_AT = 4  # a sample, for searches along weights
 ARCS_FOLLOWED = 1 << 24  # graphs with more arcs are not searched for that
 
 
@@ -158,10 +158,10 @@ def estimate_memory(
     shape = _shape(graph, path_counts or name not in WITHOUT_A_SEARCH)
     ask = replace(ask, together=together(graph.n, shape.depth, count), named=sources is not None)
     if weighted and device == "cpu" and name not in WITHOUT_A_SEARCH and graph.m and not graph.directed:
-        entries, ties = _offers(graph)
-        shape = replace(shape, entries=entries, ties=ties)
+        looked_at = ids[:: max(1, len(ids) // SOURCES_LOOKED_AT)][:SOURCES_LOOKED_AT]
+        offers = np.array([(0.0, 0.0), *(_offers(graph, int(s)) for s in looked_at)])
+        shape = replace(shape, entries=float(offers[:, 0].max()), ties=float(offers[:, 1].max()))
         if name in BETWEENNESS and graph.m <= ARCS_FOLLOWED and _may_outgrow_float64(shape):
-            looked_at = ids[:: max(1, len(ids) // SOURCES_LOOKED_AT)][:SOURCES_LOOKED_AT]
             shape = replace(shape, path_bits=max((_path_bits(graph, int(s)) for s in looked_at), default=0.0))
     return _estimated(ask, shape, device, graph.indptr)
 
@@ -222,27 +222,28 @@ def _searched(graph: Graph) -> tuple[int, float]:
     return int(found.depth), float(np.mean(distances[heads] == distances[tails] + 1))
 
 
-def _offers(graph: Graph) -> tuple[float, float]:
-    """(entries per vertex, ties per arc) of a search along weights from the vertex of highest degree.
+def _offers(graph: Graph, source: int) -> tuple[float, float]:
+    """(entries per vertex, ties per arc) of a search along weights.
 
     A vertex gets offers from its neighbours in the order in which these are settled. It is entered once for each offer
-    that is shorter than all before; a tie is an offer equal to the shortest before. Estimated from some vertices.
+    that is shorter than all before; a tie is an offer equal to the shortest before. Estimated from the heads of some
+    arcs: most ties are at vertices of high degree, of which a sample of vertices has too few.
     """
     lengths = np.asarray(graph.weights)
-    far: Any = np.asarray(sssp(graph, int(np.argmax(np.diff(graph.indptr))), device="cpu").distances)
-    reached = np.flatnonzero(np.isfinite(far))
-    some = reached[:: max(1, len(reached) // VERTICES_LOOKED_AT)]
-    entered = ties = 0
-    for v in some.tolist():
+    far: Any = np.asarray(sssp(graph, graph.label(source), device="cpu").distances)
+    some, times = np.unique(graph.indices[:: max(1, graph.m // ARCS_FOR_OFFERS)], return_counts=True)
+    entered = ties = 0.0
+    for v, seen in zip(some.tolist(), (times / times.sum()).tolist(), strict=True):
         row = slice(graph.indptr[v], graph.indptr[v + 1])
         before = far[graph.indices[row]]
         settled = np.argsort(before, kind="stable")[: int(np.count_nonzero(before <= far[v]))]
         offers = (before + lengths[row])[settled]
-        shortest = np.minimum.accumulate(offers)
-        entered += len(shortest[:1]) + int(np.count_nonzero(np.diff(shortest)))
-        ties += int(np.count_nonzero(offers[1:] == shortest[:-1]))
-    share = len(reached) / len(some)
-    return entered * share / graph.n, ties * share / graph.m
+        if not len(offers) or not np.isfinite(far[v]):
+            continue
+        shortest, of_one_arc = np.minimum.accumulate(offers), seen / len(before)
+        entered += of_one_arc * (1 + np.count_nonzero(np.diff(shortest)))
+        ties += of_one_arc * np.count_nonzero(offers[1:] == shortest[:-1])
+    return entered * graph.m / graph.n, ties
 
 
 def _may_outgrow_float64(shape: Shape) -> bool:

@@ -8,6 +8,7 @@ weights   float32 or float64; an integer that is none of these numbers is refuse
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -147,6 +148,8 @@ def _weights_of(values: list[Any], name: str) -> npt.NDArray[Any]:
     """A list of numbers as float64."""
     found = np.empty(len(values))
     for i, value in enumerate(values):
+        if isinstance(value, Decimal):  # of DuckDB or Parquet, where 1.5 is one; read as the same text would be
+            value = int(value) if value.is_finite() and value == int(value) else float(value)
         if not is_real(type(value)):
             raise GraphError(f"{name}[{i}] is {shown(value)}, which is not a number; weights are numbers, one per edge")
         if (held := as_float(value)) is None:

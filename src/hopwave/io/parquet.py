@@ -107,12 +107,15 @@ def _column(source: Source, column: Any, name: str) -> np.ndarray[Any, Any]:
 
 def _warn_of_numbers(file: Source, schema: Any, ends: tuple[str, str]) -> None:
     """Warn of the first column of numbers that is neither end of an edge, nor the index of a pandas table."""
+    for column in schema:
+        if _is_number(column.type) and column.name not in ends and not column.name.startswith("__index_level_"):
+            return warn_ignored(file, column.name, str(column.type))
+
+
+def _is_number(kind: Any) -> bool:
     import pyarrow.types as kinds
 
-    for column in schema:
-        numeric = kinds.is_integer(column.type) or kinds.is_floating(column.type)
-        if numeric and column.name not in ends and not column.name.startswith("__index_level_"):
-            return warn_ignored(file, column.name, str(column.type))
+    return bool(kinds.is_integer(kind) or kinds.is_floating(kind) or kinds.is_decimal(kind))
 
 
 def _is_text(kind: Any) -> bool:
@@ -124,9 +127,7 @@ def _is_text(kind: Any) -> bool:
 def _weights(source: Source, column: Any, name: str) -> np.ndarray[Any, Any]:
     if column.null_count:
         raise source.fail(f"the column {name!r} has {column.null_count} missing values; expected a weight in every row")
-    import pyarrow.types as kinds
-
-    if not (kinds.is_integer(column.type) or kinds.is_floating(column.type)):
+    if not _is_number(column.type):
         message = f"the column {name!r} is {column.type}; expected numbers as weights"
         raise source.fail(f"{message}: name another with weight=, or leave it out with weights=False")
     values: np.ndarray[Any, Any] = column.to_numpy()

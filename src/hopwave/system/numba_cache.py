@@ -5,7 +5,11 @@ damaged, and if the disk is full. Compiled functions work without a cache, so he
 line in the log. hopwave therefore compiles its functions by the `njit` of this module.
 
 Numba decides by the file of a function alone whether its machine code is up to date, not by the files of the functions
-and constants compiled into it. Here all of these files count.
+and constants compiled into it. Here all of these files count, as they were when they were imported: a process whose
+source was edited or upgraded since neither keeps nor reads machine code. Numba's files have numbers, are used again
+for other signatures, and are written after the index that names them: a second process could run other code than it
+asked for. Here a file is named for its content's source and signature, and is there before its name. It ends in its
+SHA-256, so that a damaged file is never run.
 
 What is not on disk yet may be in the package (shipped_code.py).
 """
@@ -13,10 +17,12 @@ What is not on disk yet may be in the package (shipped_code.py).
 from __future__ import annotations
 
 import gc
+import glob
 import hashlib
 import logging
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -25,7 +31,7 @@ from pathlib import Path
 from typing import Any
 
 import numba
-from numba.core.caching import FunctionCache, NullCache
+from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
 
 from hopwave.system import shipped_code
 from hopwave.system.user_folder import why_not_trusted
@@ -46,6 +52,8 @@ class _Shipped:
 
     def _shipped(self, sig: Any, codegen: Any) -> str | None:
         path = Path(self._py_func.__code__.co_filename).resolve()
+        if is_edited(path):
+            return None
         key = FunctionCache._index_key(self, sig, codegen)  # type: ignore[arg-type, no-untyped-call]
         return shipped_code.file_of(self._py_func, key, _digest(tuple(compiled_together(path))))
 
@@ -79,14 +87,56 @@ def _name_runtime() -> None:
         binding.add_symbol(name if name.startswith("_") else f"NRT_{name}", address)
 
 
+class _Files(IndexDataCacheFile):
+    """The files of one function: an index, and one for every signature."""
+
+    def save(self, key: Any, data: Any) -> None:
+        """Keep machine code; files that the index does not name are removed."""
+        stem = self._index_name.removesuffix(".nbi")
+        name = f"{stem}.{hashlib.sha256(repr((self._source_stamp, key)).encode()).hexdigest()[:16]}.nbc"
+        names = self._load_index() | {key: name}
+        self._save_data(name, data)  # type: ignore[no-untyped-call]
+        self._save_index(names)  # type: ignore[no-untyped-call]
+        for file in Path(self._cache_path).glob(f"{glob.escape(stem)}.*.nbc"):
+            if file.name not in names.values():
+                file.unlink(missing_ok=True)
+
+    @contextmanager
+    def _open_for_write(self, filepath: str) -> Iterator[Any]:
+        with super()._open_for_write(filepath) as file:
+            yield file
+            file.flush()
+            file.write(hashlib.sha256(Path(file.name).read_bytes()).digest())
+
+    def _load_index(self) -> dict[Any, str]:
+        _check_digest(Path(self._index_path))
+        return dict(super()._load_index())  # type: ignore[no-untyped-call]
+
+    def _load_data(self, name: str) -> Any:
+        _check_digest(Path(self._cache_path, name))
+        return super()._load_data(name)  # type: ignore[no-untyped-call]
+
+
+def _check_digest(path: Path) -> None:
+    """Raise ValueError if a file does not end in the digest of what is before; Numba reads no further than that."""
+    data = path.read_bytes() if path.exists() else b""
+    if data and hashlib.sha256(data[:-32]).digest() != data[-32:]:
+        raise ValueError("its digest is another")
+
+
 class Cache(_Shipped, FunctionCache):
     """Numba's cache of one function. Files that cannot be read are deleted; errors of writing are logged."""
 
     def __init__(self, function: Any) -> None:
         super().__init__(function)  # type: ignore[no-untyped-call]
         self._check_folder()
-        file = self._cache_file
-        file._source_stamp = file._source_stamp, digest_of(Path(function.__code__.co_filename).resolve())
+        path, file = Path(function.__code__.co_filename).resolve(), self._cache_file
+        stamp = file._source_stamp, digest_of(path)
+        if is_edited(path):
+            log.info("machine code of %s is neither kept nor read: its source has changed", function.__name__)
+            raise Edited
+        name = f"{self._impl.filename_base}.checked"  # files of Numba's own have no digest
+        self._cache_file = _Files(self._cache_path, name, stamp)  # type: ignore[no-untyped-call]
 
     def _check_folder(self) -> None:
         """Raise RuntimeError if other users can write to the folder: Numba would run the code in their files."""
@@ -110,6 +160,8 @@ class Cache(_Shipped, FunctionCache):
         """Store machine code; an error is logged, not raised."""
         if (baseline := os.environ.get("HOPWAVE_SHIP")) and self._impl.check_cachable(data):
             shipped_code.save(self._shipped(sig, data.codegen), data, baseline)
+        if is_edited(Path(self._py_func.__code__.co_filename).resolve()):
+            return
         try:
             with _alone(Path(self.cache_path)):
                 super().save_overload(sig, data)  # type: ignore[no-untyped-call]
@@ -151,6 +203,31 @@ def compiled_together(path: Path) -> list[Path]:
     return readers if path in readers else [path]
 
 
+class Edited(RuntimeError):
+    """The source of a function is not what was imported."""
+
+
+BEGAN = time.time_ns()  # before a module with compiled functions is imported
+_imported: dict[Path, tuple[int, int]] = {}  # file → time and size when its first compiled function was made
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    status = path.stat()
+    return status.st_mtime_ns, status.st_size
+
+
+def is_edited(path: Path) -> bool:
+    """Whether a file that may be compiled into a function of `path` has changed since it was imported."""
+    for file in compiled_together(path):
+        try:
+            now = _stamp(file)
+        except OSError:  # the package was removed
+            return True
+        if now != _imported[file] if file in _imported else BEGAN < now[0] <= time.time_ns():
+            return True
+    return False
+
+
 @cache
 def digest_of(path: Path) -> str:
     """A digest of all the source that may be compiled into a function of that file."""
@@ -174,12 +251,13 @@ class _Later:
         self.function = function
 
     def __getattr__(self, name: str) -> Any:
-        made: Any = None
-        with suppress(RuntimeError):
+        made: Any = PackageOnly(self.function.py_func)
+        try:
             made = Cache(self.function.py_func)
-        if made is None:
+        except Edited:
+            pass
+        except RuntimeError:
             _say_that_nothing_is_kept()
-            made = PackageOnly(self.function.py_func)
         self.function._cache = made
         return getattr(made, name)
 
@@ -190,6 +268,10 @@ def njit(*, cache: bool = False, **options: Any) -> Callable[[Any], Any]:
     def compiled(function: Any) -> Any:
         made = numba.njit(**options)(function)
         if cache and hasattr(made, "_cache"):  # not a plain function, as under NUMBA_DISABLE_JIT=1
+            path = Path(function.__code__.co_filename).resolve()
+            if path not in _imported:
+                with suppress(OSError):
+                    _imported[path] = _stamp(path)
             made._cache = _Later(made)
             made._compiler.compile = _in_haste(made._compiler.compile)
         return made

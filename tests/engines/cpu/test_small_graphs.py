@@ -166,8 +166,9 @@ def first_run(graph: Graph, job: BetweennessJob) -> tuple[small.FirstAccumulatio
 def test_the_first_betweenness_has_the_bits_of_workers(graph: Graph, data: Any) -> None:
     sources = data.draw(st.lists(st.integers(0, graph.n - 1), min_size=1, max_size=600))
     targets, origins = (np.linspace(0.5, 2, graph.n) if data.draw(st.booleans()) else None for _ in range(2))
-    cutoff, endpoints = data.draw(st.sampled_from([None, 0, 1, 2])), data.draw(st.booleans())
-    job = BetweennessJob(np.array(sources), targets, cutoff, endpoints=endpoints, origins=origins)
+    cutoff = data.draw(st.sampled_from([None, 0, 1, 2]))
+    endpoints, squares = data.draw(st.booleans()), data.draw(st.booleans())
+    job = BetweennessJob(np.array(sources), targets, cutoff, endpoints=endpoints, squares=squares, origins=origins)
     first, workers = first_run(graph, job)
     assert (first.size, first.blocks) == (workers.size, workers.blocks)
     done = 0

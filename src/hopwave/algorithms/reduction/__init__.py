@@ -30,6 +30,9 @@ from hopwave.planning.jobs import BetweennessJob, Floats, Progress
 
 LEAST_SOURCES = 1000  # with fewer, one search is too large a part of the work: finding blocks takes as long as several
 LEAST_GAIN = 1.15  # work without the reduction, divided by the work with it
+LEAST_LOW = {"cpu": 1 / 16, "cuda": 1 / 4}  # of all vertices, of degree up to two: with fewer, hardly a tree or chain,
+LOOK_ANYWAY = 200_000  # unless a graph falls apart at articulation points: with so many sources, looking costs nothing
+LEAST_WORK = {"cpu": 0, "cuda": 1 << 33}  # sources × arcs: less is done before the blocks are found
 
 
 @dataclass(frozen=True)
@@ -101,9 +104,9 @@ class ReducedJob:
         )
 
 
-def why_whole(graph: Graph, job: BetweennessJob) -> str | None:
-    """Why a job is not reduced, before anything of the graph is looked at; None if it may be, "" if it is too small."""
-    if len(job.sources) < LEAST_SOURCES:
+def why_whole(graph: Graph, job: BetweennessJob, engine: str) -> str | None:
+    """Why a job is not reduced, before its blocks are found; None if it may be, "" if it is too small."""
+    if len(job.sources) < LEAST_SOURCES or len(job.sources) * graph.m < LEAST_WORK.get(engine, np.inf):
         return ""
     if graph.directed:
         return "the graph is directed"
@@ -113,22 +116,28 @@ def why_whole(graph: Graph, job: BetweennessJob) -> str | None:
         return "memory is limited"
     if graph.has_parallel_arcs:
         return "parallel edges are kept"
+    low = np.count_nonzero(np.diff(graph.indptr) <= 2)
+    if low < LEAST_LOW[engine] * graph.n and len(job.sources) < LOOK_ANYWAY:
+        return "few vertices have one or two neighbours"
     if job.weighted and as_whole(graph) is None:
         return "lengths are rounded when they are added"
     return None
 
 
-def reduced(graph: Graph, job: BetweennessJob, blocks: Any, threads: int | None, core: bool) -> ReducedJob | None:
-    """The job in parts, if that is less work. `blocks`: a results.Blocks; `core`: whether chains may be left out."""
+def reduced(
+    graph: Graph, job: BetweennessJob, blocks: Any, threads: int | None, engine: str | None
+) -> ReducedJob | None:
+    """The job in parts, if that is less work. `blocks`: a results.Blocks; `engine`: of the core; None keeps chains."""
     demand = np.zeros((graph.n, 2))
     demand[job.sources, 0] = 1.0 if job.origins is None else job.origins[job.sources]
     demand[:, 1] = 1.0 if job.targets is None else job.targets
     union = Union(graph, blocks.label, blocks.head, blocks.arc_labels, demand, job.weighted)
-    run = chains.core_of(union.graph, union.demand, job.weighted, union.work, threads) if core else None
+    run = None
+    if engine is not None:
+        run = chains.core_of(union.graph, union.demand, job.weighted, union.work, engine, threads)
     gain = len(job.sources) * graph.m / max(union.work if run is None else run.passes, 1)
     if gain < LEAST_GAIN:
         return None
     vertices, edges, shortened = (union.graph.n, union.graph.m // 2, 0) if run is None else run.sizes
-    whole = graph.n, graph.m // 2
-    about = Reduction(len(blocks.head), union.blocks, vertices, edges, shortened, float(gain), whole)
+    about = Reduction(len(blocks.head), union.blocks, vertices, edges, shortened, float(gain), (graph.n, graph.m // 2))
     return ReducedJob(job, union, run, about)

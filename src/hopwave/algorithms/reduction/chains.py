@@ -18,6 +18,7 @@ Certificate: at every vertex, the scores of its edges add up to twice its own an
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -31,20 +32,19 @@ from hopwave.graph import Graph
 from hopwave.graph.arrays import arc_tails
 from hopwave.planning.jobs import BetweennessJob, Floats, Progress
 
+LEAST_INNER = 1 / 4  # of all vertices, of degree two: with fewer, the core is hardly less work
 LEAST_GAIN = 2.0  # arcs that searches of all sources look at, divided by those of the core and the lookups
 
 
-def core_of(graph: Graph, demand: Floats, weighted: bool, work: int, threads: int | None) -> Any:
-    """A run over the core of a graph whose components are blocks, if that is less than `work`."""
-    from hopwave.engines.cpu.betweenness.core_run import MOST_BUCKETS, CoreRun  # compiled code, loaded when it is used
-
+def core_of(graph: Graph, demand: Floats, weighted: bool, work: int, engine: str, threads: int | None) -> Any:
+    """A run of an engine over the core of a graph whose components are blocks, if that is less than `work`."""
     lengths = as_whole(graph) if weighted else np.ones(graph.m, np.int64)
-    if lengths is None or lengths.sum() >= 2**29 or not graph.n:
+    inner = np.count_nonzero(np.diff(graph.indptr) == 2)
+    if lengths is None or lengths.sum() >= 2**29 or inner <= LEAST_INNER * graph.n:
         return None
-    run = CoreRun(graph, lengths, demand, threads)
-    if not run.chains or run.buckets > MOST_BUCKETS or work < LEAST_GAIN * (run.passes + run.lookups):
-        return None
-    return run
+    module = import_module(f"hopwave.engines.{engine}.betweenness.core_run")  # compiled code, loaded when it is used
+    run = module.CoreRun(graph, lengths, demand, threads)
+    return run if run.chains and run.possible and work >= LEAST_GAIN * (run.passes + run.lookups) else None
 
 
 def add_up(

@@ -35,7 +35,7 @@ class Union:
         self._kept = np.flatnonzero((arcs >= 0) & wide[arcs]) if len(head) else np.zeros(0, np.int64)
         of, ends = arcs[self._kept], (arc_tails(whole)[self._kept], whole.indices[self._kept])
         tails, heads = (np.where(label[end] == of, as_member[end], as_head[of]) for end in ends)
-        order = np.lexsort((heads, tails))
+        order = np.argsort(tails * np.int64(len(self._origin)) + heads, kind="stable")  # long runs are in order
         self._kept = self._kept[order]  # of each arc of the union, that of the whole
         n = len(self._origin)
         indptr = np.zeros(n + 1, offset_type(len(order)))

@@ -28,7 +28,7 @@ from hopwave.engines.cpu.search.state import workspace_arrays
 from hopwave.engines.cpu.shortest_paths.bins import pool_arrays
 from hopwave.engines.cpu.views import ASKED_FOR, HUGE_PAGE, WORTH_ONE
 from hopwave.engines.ledger import Array, Ask, Ledger, Shape
-from hopwave.graph.csr import COMPILED_FROM, COMPILED_FROM_IF_LOADED
+from hopwave.graph.csr import COMPILED_FROM, COMPILED_FROM_IF_LOADED, by_scipy
 from hopwave.graph.csr_compiled import MOST_THREADS, available_cores
 
 # Shares of arrays that are filled, measured.
@@ -39,7 +39,7 @@ SORTED_ARCS = 0.5  # of the room for them, in a graph with hubs
 # Bytes per vertex, measured.
 EXTENDED = 44  # of a worker whose path counts along weights have exponents of their own (Numba's arrays)
 # Bytes per arc.
-SORTED_BY_SCIPY, TURNED = 23, 5  # measured
+SORTED_BY_SCIPY, SORTED_BY_NUMPY, TURNED = (15, 6), (37, 44), 5  # measured; sorted: undirected, directed
 TRANSPOSED_BY_SCIPY, WITH_WEIGHTS = 10, 32  # one per value or 8 of its place, twice; heads, twice
 BOTH_WAYS, TURNED_VALUES, SCALED = 20, 8, 8  # for each arc's reverse, sorted or compiled; sums of all sources, scaled
 
@@ -347,7 +347,7 @@ def building(run: Ledger, shape: Shape, ask: Ask) -> None:
     """Graph.from_edges, beside the edges themselves; how many repeats there are is not known, none is assumed."""
     arcs = shape.m * (1 if shape.directed else 2)
     if shape.m < COMPILED_FROM_IF_LOADED and not ask.weighted:
-        run.passing("SciPy's counting sort", SORTED_BY_SCIPY * arcs)
+        run.passing("sorting", (SORTED_BY_SCIPY if by_scipy(shape.m) else SORTED_BY_NUMPY)[shape.directed] * arcs)
         run.take("rows", shape.offset * (shape.n + 1) + 4 * arcs)
         return
     sort_rows(run, "rows", shape.n, arcs, shape.offset, 8 if ask.weighted else 0)

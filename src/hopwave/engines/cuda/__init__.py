@@ -22,7 +22,15 @@ from hopwave.engines.host_loop import by_levels
 from hopwave.errors import EngineError
 from hopwave.graph import Graph
 from hopwave.planning.catalogue import CATALOGUE
-from hopwave.planning.jobs import Accumulation, BetweennessJob, FoundBySearch, PathSampling, SampleJob, SearchJob
+from hopwave.planning.jobs import (
+    Accumulation,
+    BetweennessJob,
+    FoundBySearch,
+    Integers,
+    PathSampling,
+    SampleJob,
+    SearchJob,
+)
 from hopwave.planning.many_sources import Poll, Sweep, Swept
 from hopwave.planning.plan import Plan, Step
 from hopwave.planning.trace import Level
@@ -77,11 +85,6 @@ class Engine(NoOperations):
 
     def why_not(self, plan: Plan, job: SearchJob | BetweennessJob) -> str | None:
         if not isinstance(job, SearchJob):
-            if job.has_demand:
-                return (
-                    "device='cuda' counts every pair once, and source_weights= or target_weights= gives pairs weights; "
-                    "use device='cpu' or 'auto'"
-                )
             return _betweenness(plan).why_not(plan, job)
         from hopwave.engines.cuda.search import steps
 
@@ -209,8 +212,6 @@ class Engine(NoOperations):
                 "device='cuda' draws paths by hops only: along weights, a search that ends at one vertex is too little "
                 "work for a GPU; use device='cpu' or 'auto', or method='sources'"
             )
-        if operation == "blocks":
-            return "device='cuda' has no biconnected components: they have no kernel; use device='cpu' or 'auto'"
         if operation == "strong_components" and graph.directed and not self._cooperative():
             return "this GPU cannot launch cooperatively, which strong components need; use device='cpu'"
         if operation == "sweep" and not self._cooperative():
@@ -270,6 +271,15 @@ class Engine(NoOperations):
                 on_device = self._on_device(graph) if strong else self.load(graph, CATALOGUE["hopwave-gpu"]).on_device
                 kept[strong] = (both_ways if strong else weak).components(on_device)
         return kept[strong].copy()
+
+    def blocks(
+        self, graph: Graph, parent: Integers, depth: npt.NDArray[np.int32], threads: int | None = None
+    ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+        _refuse_threads(threads)
+        with explained("looking for biconnected components", graph):
+            from hopwave.engines.cuda.blocks import blocks
+
+            return blocks(self._on_device(graph), parent, depth)
 
     def shortest_path(self, graph: Graph, source: int, target: int) -> list[int] | None:
         """Search, then walk back from the target, each time to the lowest id that is one level nearer."""

@@ -6,6 +6,7 @@ from collections import defaultdict
 
 from hopwave.engines.cuda import (
     arcs,
+    blocks,
     build,
     components,
     kronecker,
@@ -19,7 +20,7 @@ from hopwave.engines.cuda import (
     row_lengths,
     strong,
 )
-from hopwave.engines.cuda.betweenness import run, sampled_paths, turbobc
+from hopwave.engines.cuda.betweenness import core_run, run, sampled_paths, turbobc
 from hopwave.engines.cuda.linalg import cores, independent_set, labels, lanczos, power, triangles
 from hopwave.engines.cuda.rank import lengths, part
 from hopwave.engines.cuda.search import one_launch, steps
@@ -28,8 +29,8 @@ from hopwave.engines.cuda.shortest_paths import search as paths
 
 OFFSETS, PACKED = ("int", "long long"), "unsigned long long"
 WITH_OFFSETS = (
-    steps, many, many_each, many_tables, many_weighted, components, strong, arcs, renumber, row_lengths, turbobc, paths,
-    sampled_paths, power, lanczos, cores, labels, independent_set, triangles,
+    steps, many, many_each, many_tables, many_weighted, components, blocks, strong, arcs, renumber, row_lengths,
+    turbobc, paths, sampled_paths, power, lanczos, cores, labels, independent_set, triangles,
 )  # fmt: skip
 
 
@@ -44,6 +45,7 @@ def all_instances() -> dict[str, list[str]]:
         *(pair for file in WITH_PACKED_ROWS for pair in file.instances(PACKED)),
         *one_launch.instances(),
         *run.instances(),
+        *core_run.instances(),
         *part.instances(),
         *lengths.instances(),
         *path_lengths.instances(),

@@ -66,8 +66,10 @@ class ByDegree:
 
     def betweenness(self, job):
         """A job of betweenness with numbers instead of ids."""
-        targets = None if job.targets is None else job.targets[self.ids.get()]
-        return replace(job, sources=self.numbers[cupy.asarray(job.sources)].get().astype(np.int64), targets=targets)
+        ids = self.ids.get()
+        targets, origins = (None if one is None else one[ids] for one in (job.targets, job.origins))
+        sources = self.numbers[cupy.asarray(job.sources)].get().astype(np.int64)
+        return replace(job, sources=sources, targets=targets, origins=origins)
 
     def swept(self, found, job):
         """The answer to self.job(job) by id."""

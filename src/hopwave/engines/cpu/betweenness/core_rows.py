@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hopwave.engines.cpu.intrinsics import INNER, noinline
+from hopwave.engines.cpu.intrinsics import COMPILED, INNER, noinline
 from hopwave.system.numba_cache import njit
 
 FAR = np.int32(2**31 - 1)
@@ -253,14 +253,22 @@ def around(C, p, de, se, T, single, into):
 
 
 @njit(**INNER)
-def straight(C, p, de, se, starts, ends):
-    """Pairs of inner vertices of one chain p that stay inside: what begins and what ends at each of them, from e."""
+def straight(C, p, distance, paths, starts, ends):
+    """Pairs of inner vertices of one chain p that stay inside: what begins and what ends at each of them, from e.
+
+    `distance`, `paths`: between the ends of the chain, through the core.
+    """
     noinline()
-    begin, size, f = C.begin[p], C.size[p], C.end[p ^ 1]
-    twice, paths, first, low = C.twice[begin : begin + size], se[f], 0, 0
+    begin, size, placed = (
+        C.begin[p],
+        C.size[p],
+        (C.begin[p] >> 1) - (p >> 1),
+    )  # inner vertices before those of this chain
+    starts, ends = starts[placed : placed + size], ends[placed : placed + size]
+    twice, first, low = C.twice[begin : begin + size], 0, 0
     a, b = C.own_sent[begin : begin + size], C.own_taken[begin : begin + size]
     sent, taken = exact_sums(a), exact_sums(b)
-    way = np.int64(C.length[p]) + de[f]
+    way = np.int64(C.length[p]) + np.int64(distance)
     for i in range(size):
         while low < size and twice[low] < twice[i] + way:
             low += 1
@@ -272,3 +280,11 @@ def straight(C, p, de, se, starts, ends):
             both = (a[i] * b[low] + b[i] * a[low]) / (1.0 + paths)
             starts[i] += both
             ends[low] += both
+
+
+@njit(**COMPILED)
+def stay_inside(C, chains, between, starts, ends):
+    """`straight` for each of the chains that is seen from its end x; `between`: distance and paths of all chains."""
+    for p in chains:
+        if p & 1 == 0:
+            straight(C, p, between[p >> 1, 0], between[p >> 1, 1], starts, ends)

@@ -76,8 +76,7 @@ def take_batches(C, own, shared):
                     passes += rows.to_core(C, e, p, k, upto - slot, low, high, d, s, *there, T, first, codes)
                     passes += rows.around(C, p, d, s, inner, single, into)
                     if p & 1 == 0:
-                        at = (C.begin[p] >> 1) - (p >> 1)  # inner vertices before those of this chain
-                        rows.straight(C, p, d, s, starts[at : at + C.size[p]], ends[at : at + C.size[p]])
+                        rows.straight(C, p, d[C.end[p ^ 1]], s[C.end[p ^ 1]], starts, ends)
                 passes += rows.to_chains(
                     C, demand, (slot, upto), low, chains, d, s, own.distances, own.paths, place, codes, inner, first,
                     single, into,
@@ -104,7 +103,8 @@ class CoreRun:
         self._found = found = cores.Chains(*cores.walk_chains(graph.indptr, graph.indices, lengths, is_core))
         self._graph, self._demand, self._threads, self.chains = graph, demand, threads, len(found.size)
         self._kept = np.flatnonzero(is_core)
-        arcs = self._arcs(self._kept)
+        self._kept = self._kept[np.argsort(label[self._kept], kind="stable")]
+        self._rough = arcs = self._arcs(self._kept)
         self.K, self.arcs, self.longest = len(self._kept), len(arcs[1]), int(arcs[2].max(initial=1))
         self._shift = max(int(arcs[2].min(initial=1)).bit_length() - 1, 0)
         label_of = label[self._kept]
@@ -128,18 +128,25 @@ class CoreRun:
         return 1 << ((self.longest >> self._shift) + 1).bit_length()
 
     @property
+    def possible(self):
+        """Whether a search needs few enough buckets."""
+        return self.buckets <= MOST_BUCKETS
+
+    @property
     def sizes(self):
         """Core vertices, pairs of them that are joined, and chains."""
         return self.K, self.arcs // 2, self.chains
 
+    def batch_size(self):
+        """Core vertices of a batch."""
+        return max(8, min(128, BYTES_OF_ROWS // (12 * max(self.K, 1))))
+
     def prepare(self):
         """The arrays of the run; only now, as they are not needed to know how much work it is."""
         found, graph, K, C = self._found, self._graph, self.K, self.chains
-        self.size = max(8, min(128, BYTES_OF_ROWS // (12 * max(K, 1))))
-        kept = self._kept[np.argsort(self.label[self._kept], kind="stable")]
-        rough = self._arcs(kept)
-        order, first = cores.grow_batches(rough[0], rough[1], self.size)
-        self.core = kept = kept[order]
+        self.size = self.batch_size()
+        order, first = cores.grow_batches(self._rough[0], self._rough[1], self.size)
+        self.core = kept = self._kept[order]
         indptr, heads, lengths, counts, self._pairs = self._arcs(kept)
         number = np.full(graph.n, -1, np.int64)
         number[kept] = np.arange(K)
@@ -205,9 +212,14 @@ class CoreRun:
             np.empty(arcs + 2, np.int32), np.empty(arcs + 2, np.int32),
         )  # fmt: skip
 
+    @property
+    def sums(self):
+        """What `scores` reads, one part after another."""
+        return self.total
+
     def scores(self):
         """(scores of vertices, scores of arcs: that of an edge is at one of its two arcs, the other has 0)."""
-        V, flow, first, single, into, starts, ends = np.split(self.total, self._parts)
+        V, flow, first, single, into, starts, ends = np.split(self.sums, self._parts)
         graph, found, (both, pair) = self._graph, self._found, self._pairs
         through = np.where(pair >= 0, flow[both[pair, 0]] + flow[both[pair, 1]], 0.0)
         through /= np.where(pair >= 0, self._C.counts[both[pair, 0]], 1.0)

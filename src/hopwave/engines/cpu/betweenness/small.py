@@ -81,7 +81,7 @@ class FirstAccumulation:
         check_threads(threads)
         self.job, self.size = job, policy.block_size(job.planned_sources)
         self.blocks = -(-len(job.sources) // self.size)
-        self.total = np.zeros(loaded.n)
+        self.total = np.zeros(loaded.n * (2 if job.squares else 1))
         self.certificate = np.zeros((len(job.sources), 2))
         self.done = self.extended = 0
         self._loaded, self._otherwise, self._workers = loaded, otherwise, None
@@ -92,7 +92,7 @@ class FirstAccumulation:
         job = self.job
         cutoff = NO_CUTOFF if job.cutoff is None else min(job.cutoff, NO_CUTOFF)
         targets, origins = demand_of(job)
-        options = cutoff, self._loaded.degree_bits, job.endpoints, False, False, self._most
+        options = cutoff, self._loaded.degree_bits, job.endpoints, False, job.squares, self._most
         self.done = first
         while self.done < self.blocks and self._workers is None:
             some = slice(self.done * self.size, (self.done + 1) * self.size)
@@ -123,7 +123,7 @@ class FirstAccumulation:
         """Whether a job may be done this way. If so, it is counted."""
         from hopwave.engines.cpu.betweenness.source import take_sources
 
-        if job.edges or job.squares or job.memory_limit is not None:
+        if job.edges or job.memory_limit is not None:
             return False
         seconds = len(job.sources) * (loaded.n + loaded.m) * policy.SECONDS_PER_PUSHED_ARC
         with cls._lock:

@@ -24,7 +24,7 @@ SMALL_BLOCK = 64  # threads per block if each of a batch's 64 sources gets one t
 
 BATCH = record(
     HEADER, "Batch",
-    "ptr chunks neighbours longs other mask visited alive X delta partials arcs targets found counted",
+    "ptr chunks neighbours longs other mask visited alive X delta partials arcs targets origins found counted",
     "i64 n lanes chunk_count long_count slots",
     "i64 together",
     "i64 leaf",
@@ -65,7 +65,7 @@ class Batches:
         self.lanes, self.at_once = regimes.batch_fit(n, m, lanes, at_once, levels, budget(), fixed)
         self.least = self.lanes if fixed else 1
         self.kernels = kernels()
-        self.targets = None if job.targets is None else cupy.asarray(job.targets.view(np.uint8))
+        self.targets = None if job.targets is None else cupy.asarray(job.targets.astype(np.float64))
         count_levels = regimes.MAX_COUNT_BITS // max(1, loaded.on_device.degree_bits)
         self.levels = min(regimes.MAX_BATCH_LEVELS, count_levels)
         told = self.at_once * (regimes.MAX_BATCH_LEVELS + 2)  # numbers: what every level of every batch found
@@ -103,7 +103,9 @@ class Batches:
     def _piece(self, sources, total, lanes):
         """Launch all levels of these sources, both ways. Return a function that fetches their certificates."""
         batches, job = -(-len(sources) // lanes), self.job
-        state = State(self, batches, lanes)
+        origins = np.zeros(batches * lanes)
+        origins[: len(sources)] = 1.0 if job.origins is None else job.origins[sources]
+        state = State(self, batches, lanes, None if job.origins is None else cupy.asarray(origins))
         parts = allocated(regimes.part_array(self.loaded.n, batches * lanes, self.loaded.device.multiprocessors))
         ids = cupy.asarray(np.asarray(sources, np.int32))
         masks = self._search(state, ids)
@@ -122,8 +124,8 @@ class Batches:
         self.kernels.exactly(HEADER, "add_batches", "int", (parts.shape[1],), BLOCK, arguments)
 
         def sides():
-            ends = 2.0 * reached.get() * job.endpoints  # endpoints are in the sums in addition to δ
-            return np.stack([parts.get().sum(1) - ends, due.get().astype(np.float64)], 1)[: len(sources)]
+            ends = 2.0 * reached.get() * origins * job.endpoints  # endpoints are in the sums in addition to δ
+            return np.stack([parts.get().sum(1) - ends, due.get() * origins], 1)[: len(sources)]
 
         return sides
 
@@ -156,8 +158,8 @@ class Batches:
 class State:
     """The arrays of the batches that are being computed."""
 
-    def __init__(self, regime, batches, lanes):
-        self.regime, self.batches, self.lanes = regime, batches, lanes
+    def __init__(self, regime, batches, lanes, origins):
+        self.regime, self.batches, self.lanes, self.origins = regime, batches, lanes, origins
         self.slots = max(1, regime.forward.slots, regime.back.slots)
         made = allocate(regimes.batch_arrays(regime.loaded.n, batches, lanes, self.slots))
         self.visited, self.alive, self.partials, self.sums = (
@@ -188,7 +190,7 @@ class State:
         return filled(
             BATCH, chunks=lists.chunks, neighbours=lists.neighbours, longs=lists.longs, visited=self.visited,
             alive=self.alive, X=self.X, delta=self.delta, partials=self.partials, targets=regime.targets,
-            found=self.found, counted=self.counted, n=regime.loaded.n, lanes=self.lanes,
+            origins=self.origins, found=self.found, counted=self.counted, n=regime.loaded.n, lanes=self.lanes,
             chunk_count=len(lists.chunks), long_count=len(lists.longs), slots=self.slots,
             together=max(1, min(32, len(lists.chunks) // (8 * warps))),
         )  # fmt: skip

@@ -16,7 +16,7 @@ import numpy as np
 from hopwave.engines.cuda import nvrtc
 from hopwave.engines.cuda.betweenness import regimes
 from hopwave.engines.cuda.buffers import Pieces, allocate
-from hopwave.engines.cuda.launch import BLOCK, OFFSETS, expression, kernels, offset_type, truth
+from hopwave.engines.cuda.launch import BLOCK, NULL, OFFSETS, expression, kernels, offset_type, truth
 from hopwave.engines.cuda.records import filled, record
 from hopwave.engines.cuda.renumber import old_places, to_new_order, to_old_order
 
@@ -66,7 +66,9 @@ def begin_sums():
 def add(sums, total):
     """total += sums"""
     launch = kernels()
-    launch.exactly(HEADER, "add_rows", "int", (launch.grid(len(total), BLOCK),), BLOCK, (sums, 1, len(total), 0, total))
+    launch.exactly(
+        HEADER, "add_rows", "int", (launch.grid(len(total), BLOCK),), BLOCK, (sums, NULL, 1, len(total), 0, total)
+    )
 
 
 class Blocks:
@@ -91,7 +93,7 @@ class Blocks:
         targets = job.targets
         if numbers is not None and targets is not None:
             targets = targets[numbers.order.get()]
-        self.targets = None if targets is None else cupy.asarray(targets.view(np.uint8))
+        self.targets = None if targets is None else cupy.asarray(targets.astype(np.float64))
         self.fit = regimes.block_fit(self._state_bytes(), self.width, self.shape, self.size, budget())
 
     def _shape(self, n, m, k, depth, machine):
@@ -120,11 +122,12 @@ class Blocks:
 
     def add(self, sources, total):
         """Add these sources' scores to total; return both sides of their certificates."""
+        origins = None if self.job.origins is None else self.job.origins[sources]
         if self.numbers is None:
-            return self._add(cupy.asarray(np.asarray(sources, np.int32)), total)
+            return self._add(cupy.asarray(np.asarray(sources, np.int32)), origins, total)
         places = self._places()
         own = to_new_order(total, places)
-        certificate = self._add(cupy.asarray(self.numbers.rank[sources]), own)
+        certificate = self._add(cupy.asarray(self.numbers.rank[sources]), origins, own)
         to_old_order(own, places, total)
         return certificate
 
@@ -135,15 +138,16 @@ class Blocks:
             return numbers.order
         return old_places(loaded.on_device.launch, numbers.order, numbers.offsets, loaded.offsets, loaded.m)
 
-    def _add(self, sources, total):
+    def _add(self, sources, origins, total):
         pieces = Pieces(len(sources), self.fit[1])
         certificate = np.zeros((len(sources), 2))
         for begin, end in pieces:
             with pieces.halving():
-                certificate[begin:end] = self._piece(sources[begin:end], total, min(self.fit[0], pieces.size))
+                amounts = None if origins is None else origins[begin:end]
+                certificate[begin:end] = self._piece(sources[begin:end], amounts, total, min(self.fit[0], pieces.size))
         return certificate
 
-    def _piece(self, sources, total, blocks):
+    def _piece(self, sources, origins, total, blocks):
         count = len(sources)
         rows = cupy.zeros((count, self.width), np.float64)
         results = {"sources": sources, "rows": rows, **self._new_results(count)}
@@ -155,15 +159,17 @@ class Blocks:
             self._run(results, cupy.asarray(overflowed), again, min(blocks, again), EXTENDED, 0, 1)
             self._check_again(results)
         sums = cupy.empty(count, np.float64)
-        sizes = rows, count, self.width
-        self._over(self.width, BLOCK, "add_rows", (*sizes, int(self.job.squares), total))
-        self._over(SUMMING * count, SUMMING, "sum_rows", (*sizes, sums))
+        amounts = NULL if origins is None else cupy.asarray(origins)
+        sizes = count, self.width
+        self._over(self.width, BLOCK, "add_rows", (rows, amounts, *sizes, int(self.job.squares), total))
+        self._over(SUMMING * count, SUMMING, "sum_rows", (rows, *sizes, sums))
         due = results["due"].get()
-        return np.stack([sums.get() - 2.0 * due[:, 1] * self.job.endpoints, due[:, 0].astype(np.float64)], 1)
+        sides = np.stack([sums.get() - 2.0 * due[:, 1] * self.job.endpoints, due[:, 0]], 1)
+        return sides if origins is None else sides * origins[:, None]
 
     def _new_results(self, count):
         """Allocate what the kernel writes for `count` sources, beside their scores."""
-        return {"due": cupy.zeros((count, 2), np.int64), "status": cupy.zeros(count, np.int32)}
+        return {"due": cupy.zeros((count, 2)), "status": cupy.zeros(count, np.int32)}
 
     def _overflowed(self, results):
         """The rows whose path counts float64 cannot hold."""

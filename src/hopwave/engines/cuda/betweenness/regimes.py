@@ -51,7 +51,7 @@ MAPPED = 16  # levels with a bitmap, in the wide regime
 
 # Structs that are items of arrays.
 BOARD = record(
-    "betweenness/block.cuh", "Board", "u64 due counted", "u32 item arrived", "i32 found[3]", "i32 high low", size=128
+    "betweenness/block.cuh", "Board", "f64 due counted", "u32 item arrived", "i32 found[3]", "i32 high low", size=128
 )
 PIECE = record("betweenness/wide.cuh", "Piece", "i32 v", "u32 index pieces first")
 BUCKETS = 4 * (MAX_BATCH_LEVELS + 1)
@@ -267,7 +267,7 @@ def batch_arrays(n: int, batches: int, lanes: int, slots: int) -> dict[str, Arra
         | declare(np.uint64, fill=0, alive=batches)
         | declare(np.float64, counts=(2, batches, n, lanes), partials=(batches, slots, lanes))
         | declare(np.uint64, fill=0, tallies=(2, batches, lanes))
-        | declare(np.int64, fill=0, sums=(2, batches, lanes))
+        | declare(np.float64, fill=0, sums=(2, batches, lanes))
     )
 
 

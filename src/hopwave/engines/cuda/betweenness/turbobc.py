@@ -41,6 +41,8 @@ PER_SOURCE = RUN_STATE.fields["deepest"][1]  # from this byte on, the state is c
 
 def why_not(plan, job):
     """Why TurboBC cannot run a job, or None."""
+    if job.has_demand:
+        return f"plan {plan.name!r} counts every pair once; for source_weights= or target_weights= use plan='auto'"
     if job.deterministic and product_of(plan) == "arcs":
         return f"plan {plan.name!r} adds in whatever order threads run; for deterministic=True use plan='auto'"
     return None

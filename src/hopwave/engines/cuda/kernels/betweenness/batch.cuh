@@ -38,9 +38,10 @@ struct Batch {
   u64 *visited, *alive;
   double *X, *delta;  // rows: σ, later share; δ
   double *partials;
-  double *arcs;          // scores of arcs, or null
-  const u8 *targets;     // null: every vertex is a target
-  u64 *found, *counted;  // per source: vertices found in this level, and targets among them
+  double *arcs;                     // scores of arcs, or null
+  const double *targets, *origins;  // what paths to each vertex, and from each source, count; null: 1
+  u64 *found;                       // per source: vertices found in this level,
+  double *counted;                  // and what paths to them count
   i64 n, lanes, chunk_count, long_count, slots;
   i64 together;  // chunks whose masks a warp reads together
   i64 leaf;      // 1 in the deepest level, which has nothing to gather from
@@ -52,6 +53,7 @@ __device__ __forceinline__ void select_batch(Batch &B) {
   B.other += b * B.n, B.mask += b * B.n, B.visited += b * B.n, B.alive += b;
   B.X += b * B.n * B.lanes, B.delta += b * B.n * B.lanes, B.partials += b * B.slots * B.lanes;
   B.found += b * B.lanes, B.counted += b * B.lanes;
+  if (B.origins) B.origins += b * B.lanes;
 }
 
 // A lane's sums for its two sources, lane() and lane() + 32.
@@ -61,7 +63,8 @@ struct Pair {
 
 // A lane's counts for its two sources.
 struct Tally {
-  u32 found[2], counted[2];
+  u32 found[2];
+  double counted[2];
 };
 
 // Called when a vertex's sum is complete. On the way out the sum is σ, and a vertex with σ > 0 is in the new level. On
@@ -89,25 +92,23 @@ __device__ __forceinline__ void finish(const Batch &B, int v, u64 want, Pair sum
   if (b) B.X[at + 32] = sum.b;
   if (lane() == 0) B.mask[v] = fresh, B.visited[v] |= fresh;
   tally.found[0] += a, tally.found[1] += b;
-  if (t > 0.0) tally.counted[0] += a, tally.counted[1] += b;
+  tally.counted[0] += a ? t : 0.0, tally.counted[1] += b ? t : 0.0;
 }
 
 // Adds a block's tallies to those of the level, per source.
 __device__ __forceinline__ void report(const Batch &B, const Tally &tally) {
-  __shared__ u32 sums[2][LANES];
-  for (int i = threadIdx.x; i < 2 * LANES; i += blockDim.x) sums[i / LANES][i % LANES] = 0;
+  __shared__ u32 found[LANES];
+  __shared__ double counted[LANES];  // sums of whole numbers without demand: their order does not matter
+  for (int i = threadIdx.x; i < LANES; i += blockDim.x) found[i] = 0, counted[i] = 0.0;
   __syncthreads();
   for (int half = 0; half < 2; ++half)
     if (tally.found[half]) {
       const int s = lane() + 32 * half;
-      atomicAdd(&sums[0][s], tally.found[half]), atomicAdd(&sums[1][s], tally.counted[half]);
+      atomicAdd(&found[s], tally.found[half]), atomicAdd(&counted[s], tally.counted[half]);
     }
   __syncthreads();
   for (int s = threadIdx.x; s < LANES; s += blockDim.x)
-    if (sums[0][s]) {
-      atomicAdd(&B.found[s], (u64)sums[0][s]);
-      if (sums[1][s]) atomicAdd(&B.counted[s], (u64)sums[1][s]);
-    }
+    if (found[s]) atomicAdd(&B.found[s], (u64)found[s]), atomicAdd(&B.counted[s], counted[s]);
 }
 
 // Returns the sources that need v's sum, as a mask.
@@ -124,8 +125,8 @@ __device__ __forceinline__ Pair gather_rows(const Batch &B, const Chunk &c, u64 
   const double *const X = B.X + lane();
   Pair sum = {0.0, 0.0}, sigma = {0.0, 0.0};
   if (EDGES) {
-    if ((u32)want >> lane() & 1) sigma.a = X[c.v * B.lanes];
-    if ((u32)(want >> 32) >> lane() & 1) sigma.b = X[c.v * B.lanes + 32];
+    if ((u32)want >> lane() & 1) sigma.a = X[c.v * B.lanes] * weight(B.origins, (int)lane());
+    if ((u32)(want >> 32) >> lane() & 1) sigma.b = X[c.v * B.lanes + 32] * weight(B.origins, (int)lane() + 32);
   }
   for (int i = 0; i < c.length; i += 32) {
     int u = 0;
@@ -169,7 +170,7 @@ __device__ __forceinline__ Pair gather_rows(const Batch &B, const Chunk &c, u64 
 template <class Offset, bool BACK, bool EDGES>
 __global__ void __launch_bounds__(BLOCK) gather_level(Batch B) {
   select_batch(B);
-  Tally tally = {{0, 0}, {0, 0}};
+  Tally tally = {{0, 0}, {0.0, 0.0}};
   const i64 warp = (i64)blockIdx.x * WARPS + threadIdx.x / 32, warps = (i64)gridDim.x * WARPS;
   // Chunks go to warps in turn, the longest first. A warp reads the masks of its next chunks together and skips those
   // that no source needs.
@@ -207,7 +208,7 @@ __global__ void __launch_bounds__(BLOCK) gather_level(Batch B) {
 template <class Offset, bool BACK>
 __global__ void __launch_bounds__(BLOCK) finish_longs(Batch B) {
   select_batch(B);
-  Tally tally = {{0, 0}, {0, 0}};
+  Tally tally = {{0, 0}, {0.0, 0.0}};
   const i64 warp = (i64)blockIdx.x * WARPS + threadIdx.x / 32, warps = (i64)gridDim.x * WARPS;
   for (i64 i = warp; i < B.long_count; i += warps) {
     const Long row = B.longs[i];
@@ -241,16 +242,16 @@ __global__ void set_sources(Batch B, const int *sources, i64 count) {
 // After a level: finds the sources still alive, reports them to the host, and adds the level to Σ (d - 1) or Σ d. One
 // block of 64 threads per batch.
 template <class Offset>
-__global__ void close_level(Batch B, i64 distance, i64 *due, i64 *total, u64 *told) {
+__global__ void close_level(Batch B, i64 distance, double *due, double *total, u64 *told) {
   __shared__ u32 halves[2];
   select_batch(B);
   const int s = threadIdx.x;
   bool lives = false;
   if (s < B.lanes) {
     lives = B.found[s] != 0;
-    const i64 at = (i64)blockIdx.y * B.lanes + s, counted = (i64)B.counted[s];
-    due[at] += distance * counted, total[at] += counted;
-    B.found[s] = B.counted[s] = 0;
+    const i64 at = (i64)blockIdx.y * B.lanes + s;
+    due[at] += distance * B.counted[s], total[at] += B.counted[s];
+    B.found[s] = 0, B.counted[s] = 0.0;
   }
   const u32 half = __ballot_sync(ALL_LANES, lives);
   if (lane() == 0) halves[s / 32] = half;
@@ -263,7 +264,7 @@ __global__ void close_level(Batch B, i64 distance, i64 *due, i64 *total, u64 *to
 // parts[source, block] gets the block's part of Σ δ of each source, without the source's own δ unless arcs are scored.
 template <class Offset>
 __global__ void __launch_bounds__(BLOCK)
-    add_batches(Batch B, const u64 *first, const i64 *reached, i64 batches, i64 endpoints, i64 squares, i64 edges,
+    add_batches(Batch B, const u64 *first, const double *reached, i64 batches, i64 endpoints, i64 squares, i64 edges,
                 double *total, double *parts) {
   __shared__ double tile[64][65];
   const i64 tiles = (B.n + 63) / 64, stretch = (tiles + gridDim.x - 1) / gridDim.x;
@@ -278,7 +279,8 @@ __global__ void __launch_bounds__(BLOCK)
         if (v < B.n && s < B.lanes && B.visited[i] >> s & 1) {
           const bool source = first[i] >> s & 1;
           if (edges || !source) x = B.delta[i * B.lanes + s];
-          if (endpoints) x += source ? (double)reached[b * B.lanes + s] : weight(B.targets, (int)v);
+          if (endpoints) x += source ? reached[b * B.lanes + s] : weight(B.targets, (int)v);
+          x *= weight(B.origins, (int)(b * B.lanes + s));
         }
         tile[r][s] = x;
       }

@@ -22,7 +22,7 @@ namespace hopwave::betweenness {
 
 // What a source's threads share: in shared memory, or in global memory for a team.
 struct __align__(128) Board {
-  u64 due, counted;
+  double due, counted;
   u32 item, arrived;
   int found[3];   // vertices found in this level, in the one before, and a counter that is being cleared
   int high, low;  // a level's greatest and least exponents
@@ -31,9 +31,9 @@ struct __align__(128) Board {
 struct Alone {
   const int *sources, *which;    // which: the rows of scores to compute, one source each; null for all
   u32 *ticket;                   // sources taken so far
-  const u8 *targets;             // null: every vertex is a target
+  const double *targets;         // what a path to each vertex counts; null: 1
   double *rows;                  // per source, zero before: one score per vertex, or one per arc
-  i64 *due;                      // per source: Σ (d - 1) or Σ d over the targets reached, and their number
+  double *due;                   // per source: Σ (d - 1) t or Σ d t over the vertices reached, and Σ t
   int *status;                   // per source: 1 if float64 cannot hold a level's counts
   int *queue, *begins, *shifts;  // per block or team: n, n + 2 and n + 2 items
   void *X;                       // per block or team: n numbers
@@ -179,7 +179,7 @@ struct Threads {
       for (i64 w = me; w < R.words; w += everyone) codes[w] = 0;
     }
     wait();
-    u64 my_due = 0, my_count = 0;
+    double my_due = 0.0, my_count = 0.0;  // whole numbers without demand: their order does not matter
     for (int depth = deepest; depth >= (edges ? 0 : 1); --depth) {
       const int begin = begins[depth], end = begins[depth + 1];
       const int shift = Scale::NEEDED ? shifts[depth] : 0;
@@ -221,14 +221,14 @@ struct Threads {
           X[u] = Scale::scaled(share_of(t + delta, sigma), shift);
           if (depth) {
             if (!edges) row[u] = R.endpoints ? delta + t : delta;
-            my_due += (u64)t * (edges ? depth : depth - 1), my_count += (u64)t;
+            my_due += t * (edges ? depth : depth - 1), my_count += t;
           }
           if (directed) atomicOr(&bits[depth & 1][u >> 5], 1u << (u & 31));
         }
       }
       wait();
     }
-    if (my_count) atomicAdd(&board->due, my_due), atomicAdd(&board->counted, my_count);
+    if (my_count > 0.0) atomicAdd(&board->due, my_due), atomicAdd(&board->counted, my_count);
     wait();
   }
 };
@@ -269,7 +269,7 @@ __global__ void __launch_bounds__(1024) sources_alone(Graph<Offset> G, Alone R) 
     if (me == 0) {
       board->item = atomicAdd(R.ticket, 1);
       board->found[0] = board->found[1] = board->found[2] = 0;
-      board->due = board->counted = 0;
+      board->due = board->counted = 0.0;
     }
     for (i64 w = me; w < R.words; w += everyone) codes[w] = 0;
     threads.wait();
@@ -292,21 +292,22 @@ __global__ void __launch_bounds__(1024) sources_alone(Graph<Offset> G, Alone R) 
     }
     threads.backward(deepest, row);
     if (me == 0) {
-      R.due[2 * number] = (i64)board->due, R.due[2 * number + 1] = (i64)board->counted;
-      if (R.endpoints) row[source] = (double)board->counted;
+      R.due[2 * number] = board->due, R.due[2 * number + 1] = board->counted;
+      if (R.endpoints) row[source] = board->counted;
     }
     threads.wait();
   }
 }
 
-// total[v] += the score of v in every row, row after row; then, if wanted, the squares of the scores likewise.
+// total[v] += the score of v in every row, row after row; then, if wanted, the squares of the scores likewise. A row
+// counts origins[r] times; null: once.
 template <class Offset>
-__global__ void add_rows(const double *rows, i64 count, i64 width, i64 squares, double *total) {
+__global__ void add_rows(const double *rows, const double *origins, i64 count, i64 width, i64 squares, double *total) {
   for (i64 v = signed_thread_number(); v < width; v += signed_thread_count()) {
     double sum = total[v], square = squares ? total[width + v] : 0.0;
 #pragma unroll 16
     for (i64 r = 0; r < count; ++r) {
-      const double x = rows[r * width + v];
+      const double x = rows[r * width + v] * weight(origins, (int)r);
       sum += x;
       if (squares) square += x * x;
     }

@@ -1,6 +1,6 @@
 // What the block and the batch regime share: the graph, and the arithmetic of Brandes's dependencies.
 //
-//   σ       path counts from the source       t   1 for a target, 0 for others (without a list, every vertex is one)
+//   σ       path counts from the source       t   what a path to a vertex counts (without a list, 1 for every vertex)
 //   share   (t(w) + δ(w)) / σ(w); δ(u) = σ(u) Σ share(w) over the successors w of u
 //
 // Once share(v) is known σ(v) is not needed any more: one array holds σ on the way out and share on the way back.
@@ -21,7 +21,11 @@ struct Graph {
   i64 n, m;
 };
 
-__device__ __forceinline__ double weight(const u8 *targets, int v) { return targets ? (double)targets[v] : 1.0; }
+// u8: 1 for a target, 0 for others.
+template <class T>
+__device__ __forceinline__ double weight(const T *targets, int v) {
+  return targets ? (double)targets[v] : 1.0;
+}
 
 __device__ __forceinline__ double times(double sigma, double share) { return sigma * share; }
 __device__ __forceinline__ double share_of(double x, double sigma) { return x / sigma; }

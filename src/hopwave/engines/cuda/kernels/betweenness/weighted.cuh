@@ -27,7 +27,7 @@ enum Status { COUNTED, TOO_MANY, CYCLE };
 struct Weighted {
   const int *sources, *which;  // which: the rows of scores to compute, one source each; null for all
   u32 *ticket;                 // sources taken so far
-  const u8 *targets;           // null: every vertex is a target
+  const double *targets;       // what a path to each vertex counts; null: 1
   double *rows;                // per source, zero before: one score per vertex, or one per arc
   double *due;                 // per source: Σ (h - 1) or Σ h over the targets reached, and their number
   int *status;                 // per source

@@ -1,0 +1,129 @@
+"""Betweenness by the core of a graph on the GPU: many core vertices at a time (kernels/betweenness/core.cuh).
+
+The core is prepared, and its sums become scores, as on the CPU (engines/cpu/betweenness/core_run.py).
+"""
+
+from __future__ import annotations
+
+import cupy
+import numpy as np
+
+from hopwave.engines.cpu.betweenness import core_rows, core_run
+from hopwave.engines.cuda import nvrtc
+from hopwave.engines.cuda.betweenness.run import machine
+from hopwave.engines.cuda.buffers import free_memory
+from hopwave.engines.cuda.errors import LESS_MEMORY, explained
+from hopwave.engines.cuda.launch import BLOCK, WARP, expression, kernels
+from hopwave.engines.cuda.records import filled, record
+
+HEADER = "betweenness/core.cuh"
+KERNELS = ("core_forward", "core_demand", "core_backward")
+ROW_WARPS = 4  # as in the header
+DELTA = 4.0  # the width of a bucket of distances, in mean lengths of the core's arcs
+MOST_ROWS = 1 << 14  # of a batch: more do not keep the GPU busier
+DEMAND_BLOCKS = 8  # per multiprocessor, of the kernel that adds up demand
+ROW_BYTES = 28  # per core vertex and row: d, s, T, queue, begins
+NUMBERS = "indptr component first_vertex first_chain at chains end begin size length twice table "
+NUMBERS = (NUMBERS + "table_begin table_shift").split()
+AMOUNTS = ["counts", "sent", "taken", "own_sent", "own_taken", "demand_out", "demand_in"]
+SUMS = ["V", "flow", "first", "single", "into"]
+
+CORE = record(
+    HEADER, "Core",
+    "ptr indptr arcs counts component first_vertex first_chain at chains end begin size length twice sent "
+    "taken own_sent own_taken table table_begin table_shift demand_out demand_in needed place d s T queue begins V "
+    "flow first single into inner between status",
+    "i64 vertices rows members",
+    "f64 pairs targets origins",
+    "i64 delta",
+)  # fmt: skip
+
+
+def instances():
+    """Every kernel of the core: header and name expression."""
+    for name in KERNELS:
+        yield HEADER, expression(HEADER, name, "int")
+
+
+class CoreRun(core_run.CoreRun):
+    """As on the CPU, with other batches. `total` holds whole numbers, two per sum, and then `starts` and `ends`."""
+
+    _done = 0
+    done = property(lambda self: self._done)
+
+    @property
+    def possible(self):
+        """Whether the units of all sums are numbers."""
+        self._units = units_of(self._demand, self.label)
+        return np.isfinite(self._units).all()
+
+    def prepare(self):
+        """As on the CPU, while the kernels are compiled."""
+        nvrtc.begin(HEADER, [name for _, name in instances()])
+        super().prepare()
+        inside = len(self.total) - self._parts[-2]
+        self.total = np.zeros(2 * self._parts[-2] + inside, np.uint64)
+
+    def batch_size(self):
+        """Core vertices of a batch: a third of the memory is for their rows."""
+        return max(1, min(MOST_ROWS, min(machine().memory // 3, free_memory() // 2) // (ROW_BYTES * self.K)))
+
+    @property
+    def sums(self):
+        high, low = self.total[: 2 * self._parts[-2]].reshape(-1, 2).T
+        found = high.astype(np.float64) + np.ldexp(low.astype(np.float64), -30)
+        pairs, targets, origins = self._units
+        V, flow, first, single, into = np.split(found, self._parts[:-2])
+        scaled = V / pairs, flow / pairs, first / targets, single / targets, into / origins
+        return np.concatenate([*scaled, self.total[2 * len(found) :].view(np.float64)])
+
+    def advance(self, first, poll):
+        """As hopwave.planning.jobs.Accumulation.advance."""
+        with explained("adding up dependencies", self._graph, LESS_MEMORY):
+            counted, inside = np.split(self.total, [2 * self._parts[-2]])
+            core = {name: cupy.asarray(getattr(self._C, name).astype(np.int32)) for name in NUMBERS}
+            core |= {name: cupy.asarray(getattr(self._C, name)) for name in AMOUNTS}
+            sums, ends = cupy.asarray(counted), [0, *(2 * part for part in self._parts)]
+            core |= {name: sums[begin:] for name, begin in zip(SUMS, ends, strict=False)}
+            core["arcs"] = cupy.asarray(np.stack([self._C.heads, self._C.lengths], axis=1))
+            core |= {"between": cupy.zeros((self.chains, 2)), "status": cupy.zeros(1, np.int32)}
+            grid, shape = min(self.size, DEMAND_BLOCKS * machine().multiprocessors), (self._wide, self.K)
+            core |= {name: cupy.empty(shape, np.int32) for name in ("d", "queue")}
+            core |= {name: cupy.empty(shape) for name in ("s", "T")}
+            core |= {"begins": cupy.empty((shape[0], shape[1] + 1), np.int32)}
+            core |= {"inner": cupy.empty((grid, self.K, 2), np.uint64)}
+            numbers = dict(zip(("pairs", "targets", "origins"), self._units, strict=True))
+            numbers |= {"vertices": self.K, "delta": max(1, int(DELTA * self._C.lengths.mean()))}
+            done = first
+            while done < self.blocks and not (done > first and poll(done)):
+                self._batch(done, core, numbers, grid)
+                done += 1
+            if int(core["status"][0]):
+                raise OverflowError("a number of shortest paths in the core outgrew float64")
+            inside = inside.copy()
+            chains = slice(*self._C.at[self._C.first[[first, done]]])
+            both = np.split(inside.view(np.float64), 2)
+            core_rows.stay_inside(self._C, self._C.chains[chains], core["between"].get(), *both)
+            self.total, self._done = np.concatenate([sums.get(), inside]), done
+        return done
+
+    def _batch(self, batch, core, numbers, grid):
+        begin, stop = self._C.needed_begin[batch : batch + 2]
+        members, rows = int(np.diff(self._C.first[batch : batch + 2])[0]), int(stop - begin)
+        needed, place = self._C.needed[begin:stop].astype(np.int32), np.zeros(self.K, np.int32)
+        place[needed] = np.arange(rows)
+        core |= {"needed": cupy.asarray(needed), "place": cupy.asarray(place)}
+        arguments = (filled(CORE, **core, **numbers, rows=rows, members=members),)
+        launch, by_warp = kernels("int").exactly, ROW_WARPS * WARP
+        launch(HEADER, "core_forward", "", (-(-rows // ROW_WARPS),), by_warp, arguments)
+        launch(HEADER, "core_demand", "", (min(members, grid),), BLOCK, arguments)
+        launch(HEADER, "core_backward", "", (-(-members // ROW_WARPS),), by_warp, arguments)
+        cupy.cuda.get_current_stream().synchronize()
+
+
+def units_of(demand, label):
+    """Units per 1, powers of 2, of what pairs count, and targets and sources alone: no sum has 2^60 of them."""
+    most = [np.bincount(label, column).max(initial=0.0) for column in demand.T]
+    most = np.array([most[0] * most[1], most[1], most[0]])
+    with np.errstate(divide="ignore", over="ignore"):
+        return np.exp2(59 - np.ceil(np.log2(most)))
