@@ -58,6 +58,7 @@ def asks(graph: Any) -> dict[str, tuple[str, dict[str, Any]]]:
     hub = int(np.argmax(graph.degrees))
     joined = np.flatnonzero(graph.degrees)  # others reach nothing, and rows of them are never written to
     some = np.random.default_rng(1).choice(joined, min(200, len(joined)), replace=False).tolist()
+    ends = list(range(min(1000, graph.n)))
     vertices, edges = "betweenness_centrality", "edge_betweenness_centrality"
     return {
         "bfs": ("bfs", {"source": hub}),
@@ -79,6 +80,13 @@ def asks(graph: Any) -> dict[str, tuple[str, dict[str, Any]]]:
         "sssp, every arc 1": ("sssp", {"source": hub}),
         "sssp_many, 8 sources": ("sssp_many", {"sources": some[:8], "weights": True}),
         "sssp_many, every arc 1, 8 sources": ("sssp_many", {"sources": some[:8]}),
+        "table, 200 × 1000 along weights": ("distance_table", {"sources": some, "targets": ends, "weights": True}),
+        "table, 200 × 1000 hops": ("distance_table", {"sources": some, "targets": ends}),
+        "accessibility of 200 within 9": ("accessibility", {"sources": some, "limit": 9, "weights": True}),
+        "accessibility of 200, 3 columns": (
+            "accessibility",
+            {"values": np.ones((graph.n, 3)), "sources": some, "weights": True, "limit": [9, 99]},
+        ),
         "pagerank": ("pagerank", {}),
         "pagerank along weights": ("pagerank", {"weights": True}),
         "components": ("weakly_connected_components", {}),

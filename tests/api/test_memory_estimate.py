@@ -19,7 +19,13 @@ from hopwave.engines.cuda import footprint as on_cuda
 from hopwave.engines.ledger import Ask, Ledger, Shape
 
 MESH = Shape(10**6, 4 * 10**6, False, depth=2000, greatest=4)
-ASKED = ("bfs", "components", "sssp_many, every arc 1, 8 sources", "edge betweenness, 8 sources")
+ASKED = (
+    "bfs",
+    "components",
+    "sssp_many, every arc 1, 8 sources",
+    "edge betweenness, 8 sources",
+    "table, 200 × 1000 along weights",
+)
 
 
 @pytest.mark.slow
@@ -69,7 +75,7 @@ def test_ties_are_those_of_the_sources_asked_for() -> None:
                     break
                 entries, ties = entries + (offer < nearest), ties + (offer == nearest)
                 nearest = min(nearest, offer)
-        said = _offers(graph, source)
+        said = _offers(graph, source)[:2]
         assert said == pytest.approx((entries / graph.n, ties / graph.m), rel=0.2), source
 
 
@@ -140,6 +146,38 @@ def test_a_table_of_lengths_is_counted_whichever_lengths_they_are() -> None:
             for weights in (None, True)
         )
         assert said.bytes == named.bytes and said.parts["table of distances"] == 8 * len(sources) * graph.n
+
+
+def test_a_table_has_the_columns_of_its_targets_alone() -> None:
+    graph, rows = hw.generate.grid(300, 300), range(50)
+    lengths = graph.with_weights(np.ones(graph.m))
+    for device in ("cpu", "cuda"):
+        few, many = (
+            hw.estimate_memory(lengths, "distance_table", sources=rows, targets=range(count), device=device).bytes
+            for count in (100, 90_000)
+        )
+        assert many - few == pytest.approx(8 * 50 * 89_900, rel=0.02)
+    assert (
+        hw.estimate_memory(lengths, "distance_table", sources=rows, targets=[0, 0, 1], device="cpu").parts[
+            "table of distances"
+        ]
+        == 8 * 50 * 2
+    )
+    hops = hw.estimate_memory(graph, "distance_table", sources=rows, device="cpu")
+    assert hops.parts["the whole table"] == hops.parts["table of distances"] == 4 * 50 * graph.n
+
+
+def test_sums_of_values_by_columns_and_limits() -> None:
+    graph = hw.generate.grid(300, 300)
+    graph = graph.with_weights(np.ones(graph.m))
+    one, more = (
+        hw.estimate_memory(graph, hw.accessibility, values=np.ones((graph.n, c)), limit=limits, device="cpu")
+        for c, limits in ((1, 5), (3, [5, 7]))
+    )
+    assert one.parts["sums of sources"] == 32 * graph.n
+    assert one.parts["values"] == 8 * graph.n * (2 + 2 + 2) and more.parts["values"] == 8 * graph.n * (4 + 4 + 8)
+    far = hw.estimate_memory(graph, "accessibility", device="cpu")  # searches without a limit fill their arrays
+    assert far.parts["workers"] > 1.2 * one.parts["workers"]
 
 
 def test_few_sources_fill_a_part_of_what_edges_keep() -> None:

@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import heapq
 import math
+from bisect import insort
 from collections.abc import Iterator
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -46,8 +46,7 @@ def ranked_paths(
     rows, lengths, ids = left_over(graph, from_source, to_target, bound * slack)
     start, end = np.searchsorted(ids, [source, target]).tolist()
     search = deviations.Spurs(dijkstra.arcs(rows, lengths), to_target[ids])
-    # `slack` again: what is left from a vertex is a sum from the other end
-    for length, path in yen(search, rows, lengths, start, end, k, bound * slack):
+    for length, path in yen(search, start, end, k, bound * slack, slack):
         yield length, ids[path].tolist()
 
 
@@ -58,47 +57,65 @@ def _distances(graph: Graph, source: int, device: str) -> Floats:
     return found.to_host(found.distances)
 
 
+class Tree:
+    """One shortest path from every vertex to the end of a search, looked up where it is asked for.
+
+    `graph` has the arcs along which a walk leads back, and d the distances that the search found.
+    """
+
+    def __init__(self, graph: Graph, d: Floats, end: int) -> None:
+        self.graph, self.d, self.following = graph, d, {end: end}
+
+    def after(self, u: int) -> int:
+        """The next vertex on the way from u to the end; −1 where only arcs of length 0 lead on."""
+        if u not in self.following:
+            row = slice(int(self.graph.indptr[u]), int(self.graph.indptr[u + 1]))
+            heads: Any = self.graph.indices[row]
+            lengths = 1.0 if self.graph.weights is None else np.asarray(self.graph.weights[row], np.float64)
+            tight = heads[(self.d[heads] + lengths == self.d[u]) & (self.d[heads] < self.d[u])]
+            self.following[u] = int(tight[0]) if len(tight) else -1
+        return self.following[u]
+
+    def walk(self, u: int) -> list[int]:
+        """All vertices after u, the end included; −1 is the last where there is no way."""
+        path = []
+        while self.after(u) != u:
+            u = self.after(u)
+            path.append(u)
+            if u < 0:
+                break
+        return path
+
+
 def upper_bound(
     graph: Graph, back: Graph, from_source: Floats, to_target: Floats, source: int, target: int, k: int
 ) -> float:
-    """A length that k different simple paths do not exceed; infinite if the trees do not have as many nearby."""
+    """A length that k different simple paths do not exceed; infinite if the trees do not have as many nearby.
+
+    The paths over u and over v, its next vertex, are the same if each is the other's neighbour in its tree; so paths
+    are told apart by the first vertex that is joined to v in this way.
+    """
     through = from_source + to_target
     count = min(len(through), TREE_PATHS * k)
     nearest = np.argpartition(through, count - 1)[:count]
-    before: dict[int, int | None] = {source: source}
-    after: dict[int, int | None] = {target: target}
-    found: set[tuple[int, ...]] = set()
+    first, last = Tree(back, from_source, source), Tree(graph, to_target, target)
+    begins: dict[int, int] = {}
+    found = 0
     for v in nearest[np.argsort(through[nearest], kind="stable")].tolist():
         if through[v] == math.inf:
             break
-        first, last = _walk(back, from_source, before, v, source), _walk(graph, to_target, after, v, target)
-        if first is None or last is None:
-            continue
-        path = (*first[::-1], *last[1:])
-        if len(set(path)) == len(path):
-            found.add(path)
-            if len(found) == k:
+        u, joined = v, []
+        while u not in begins and u != source and first.after(u) >= 0 and last.after(first.after(u)) == u:
+            joined.append(u)
+            u = first.after(u)
+        is_new = u not in begins
+        begins.update(dict.fromkeys((u, *joined), begins.get(u, u)))
+        if is_new and (first.after(v) != last.after(v) or v in (source, target)):
+            path = [*first.walk(v), v, *last.walk(v)]
+            found += -1 not in path and len(set(path)) == len(path)
+            if found == k:
                 return float(through[v])
     return math.inf
-
-
-def _walk(graph: Graph, d: Floats, nearer: dict[int, int | None], v: int, end: int) -> list[int] | None:
-    """From v to the end of the search that found these distances, along one of its trees, which `nearer` keeps; None
-    where only arcs of length 0 lead on."""
-    path = [v]
-    while path[-1] != end:
-        u = path[-1]
-        if u not in nearer:
-            row = slice(int(graph.indptr[u]), int(graph.indptr[u + 1]))
-            heads: Any = graph.indices[row]
-            lengths = 1.0 if graph.weights is None else np.asarray(graph.weights[row], np.float64)
-            tight = heads[(d[heads] + lengths == d[u]) & (d[heads] < d[u])]
-            nearer[u] = int(tight[0]) if len(tight) else None
-        following = nearer[u]
-        if following is None:
-            return None
-        path.append(following)
-    return path
 
 
 Rows = tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]
@@ -120,38 +137,36 @@ def left_over(graph: Graph, from_source: Floats, to_target: Floats, bound: float
     return (indptr, indices), lengths[arcs[kept]] if len(lengths) else lengths, ids
 
 
-def yen(
-    search: Any, rows: Rows, lengths: Floats, source: int, target: int, k: int, bound: float
-) -> Iterator[tuple[float, list[int]]]:
-    """The paths in order. Of two known paths of one length, the one with the lower id at the first difference leads."""
-    waiting: list[tuple[float, list[int], int]] = []
-    left: dict[tuple[int, ...], list[int]] = {}  # root → heads of the arcs by which it was left
+def yen(search: Any, source: int, target: int, k: int, bound: float, slack: float) -> Iterator[tuple[float, list[int]]]:
+    """The paths in order; of equally long ones, the one with the lowest ids at the first difference, of those known.
 
-    def leave(root: list[int], so_far: float) -> None:
-        found = search(root[-1], so_far, target, root[:-1], left.setdefault(tuple(root), []), bound)
+    Of those that are known, as many as are still wanted bound the length of others: `slack` times that, because what
+    is left from a vertex is a sum from the other end.
+    """
+    # A path that waits: its length, itself, where it left its parent, that root's number, distances from there on.
+    waiting: list[tuple[float, list[int], int, int, list[float]]] = []
+    shortest: list[float] = []  # the lengths of those that wait, in order
+    numbers: dict[tuple[int, int], int] = {}  # (number of a root, the next vertex) → number of the longer root
+    left: dict[int, list[int]] = {}  # number of a root → heads of the arcs by which it was left
+    wanted = k
+
+    def leave(path: list[int], barred: Any, root: int, so_far: float) -> None:
+        most = bound if len(shortest) < wanted else min(bound, shortest[wanted - 1] * slack)
+        branch = len(barred)
+        found = search(path[branch], so_far, target, barred, left.setdefault(root, []), most)
         if found is not None:
-            heapq.heappush(waiting, (found[0], root[:-1] + found[1], len(root) - 1))
+            distances, rest = found
+            heapq.heappush(waiting, (distances[-1], path[:branch] + rest, branch, root, distances))
+            insort(shortest, distances[-1])
 
-    leave([source], 0.0)
-    for taken in range(1, k + 1):
-        if not waiting:
-            return
-        length, path, branch = heapq.heappop(waiting)
+    leave([source], np.empty(0, np.int64), 0, 0.0)
+    while waiting and wanted:
+        length, path, branch, root, distances = heapq.heappop(waiting)
+        del shortest[0]
+        wanted -= 1
         yield length, path
-        if taken == k:
-            return
-        so_far = sums(rows, lengths, path)
-        for i in range(branch, len(path) - 1):
-            left.setdefault(tuple(path[: i + 1]), []).append(path[i + 1])
-            leave(path[: i + 1], so_far[i])
-
-
-def sums(rows: Rows, lengths: Floats, path: list[int]) -> list[float]:
-    """The distances along a path, of each of its vertices; of parallel arcs, the shortest counts."""
-    indptr, indices = rows
-    found = [0.0]
-    for u, v in pairwise(path):
-        row = slice(int(indptr[u]), int(indptr[u + 1]))
-        here = lengths[row][indices[row] == v].min() if len(lengths) else 1.0
-        found.append(found[-1] + float(here))
-    return found
+        before = np.array(path)
+        for i in range(branch, len(path) - 1 if wanted else 0):
+            left.setdefault(root, []).append(path[i + 1])
+            leave(path, before[:i], root, distances[i - branch])
+            root = numbers.setdefault((root, path[i + 1]), len(numbers) + 1)

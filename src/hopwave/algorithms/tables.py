@@ -53,8 +53,7 @@ class Table:
     def rows_at_once(self) -> int:
         """The number of rows of a block: it has at most BLOCK_BYTES, or one row."""
         wide = self.width if self.weighted else self.graph.n  # searches that count hops share whole rows
-        size = _many.block_rows(wide, _many.BLOCK_BYTES, self.weighted)
-        return size * (ON_GPU if self.engine.name == "cuda" else 1)
+        return rows_at_once(wide, self.weighted, self.engine.name)
 
     def sweep(self, begin: int, end: int, keep: Any) -> Sweep:
         """The searches from sources number begin to end."""
@@ -87,6 +86,11 @@ class Table:
         order = np.lexsort((column, row))
         order = order[column[order] >= 0]
         return row[order], column[order], distance[order]
+
+
+def rows_at_once(width: int, weighted: bool, device: str) -> int:
+    """The number of rows of a block: it has at most BLOCK_BYTES, or one row."""
+    return _many.block_rows(width, _many.BLOCK_BYTES, weighted) * (ON_GPU if device == "cuda" else 1)
 
 
 def dense(table: Table, progress: Progress) -> npt.NDArray[Any]:
@@ -234,7 +238,8 @@ def with_unit_lengths(graph: Graph) -> Graph:
     """The graph with arcs of length 1, for hops by a search along weights; made once, and kept with the graph."""
     kept = graph._prepared.find(UnitLengths)
     if kept is None:
-        kept = graph._prepared.keep(UnitLengths(graph.with_weights(np.ones(graph.m))))
+        rows = graph._rows._replace(values=np.ones(graph.m))  # the same both ways: nothing to check
+        kept = graph._prepared.keep(UnitLengths(graph._with(rows, order=graph._order)))
     return kept.graph
 
 

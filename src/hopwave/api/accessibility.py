@@ -103,16 +103,12 @@ def accessibility(
     """
     graph, weighted = own_lengths(G, weights)
     graph = in_direction(graph if weighted else with_unit_lengths(graph), direction)
-    names, columns = _columns(graph, values)
-    limits = _limits("limit", limit)
+    names, columns = columns_of(graph, values)
+    limits = limits_of("limit", limit)
     built_in, own = _decay(decay)
     ids = vertex_ids(graph, sources)
     engine = distance_engine(True, device, graph, threads, len(ids), executor)
-    there = ~np.isnan(columns)
-    # Columns with the same vertices are counted once. (np.unique of rows would turn Ctrl-C into a TypeError.)
-    counted: dict[bytes, int] = {}
-    of = [counted.setdefault(row.tobytes(), len(counted)) for row in there]
-    summed = np.concatenate([np.where(there, columns, 0.0), there[[of.index(i) for i in range(len(counted))]]])
+    summed, of = with_counts(columns)
     found = _access.value_sums(engine, graph, ids, Valued(summed, np.array(limits), built_in), own, progress, threads)
     c = len(names)
     counts = found[:, c + np.array(of, int)]
@@ -239,7 +235,7 @@ def isochrone(
     """
     graph, weighted = own_lengths(G, weights)
     graph = in_direction(graph, direction)
-    bounds = _limits("limits", limits)
+    bounds = limits_of("limits", limits)
     if bounds[-1] == math.inf:
         raise GraphError("limits=None has no end; give a distance, or several")
     found = sssp(graph, source, weights=weighted, limit=bounds[-1], device=device)
@@ -247,7 +243,7 @@ def isochrone(
     return Isochrone(np.asarray(on_host(found.distances)), bounds, lengths, graph)
 
 
-def _limits(name: str, given: Any) -> tuple[float, ...]:
+def limits_of(name: str, given: Any) -> tuple[float, ...]:
     """The limits in ascending order, each once; infinite if there is none."""
     if given is None:
         return (math.inf,)
@@ -275,7 +271,16 @@ def _decay(given: Any) -> tuple[Decay, Fade | None]:
     return Decay(KINDS[name], *(float(x) for x in numbers)), None
 
 
-def _columns(graph: Graph, given: Any) -> tuple[tuple[Any, ...], Floats]:
+def with_counts(columns: Floats) -> tuple[Floats, list[int]]:
+    """What is added up: the columns, then which vertices have a value; and for each column, which of the latter is its
+    own: columns with the same vertices are counted once."""
+    there = ~np.isnan(columns)
+    counted: dict[bytes, int] = {}  # (np.unique of rows would turn Ctrl-C into a TypeError)
+    of = [counted.setdefault(row.tobytes(), len(counted)) for row in there]
+    return np.concatenate([np.where(there, columns, 0.0), there[[of.index(i) for i in range(len(counted))]]]), of
+
+
+def columns_of(graph: Graph, given: Any) -> tuple[tuple[Any, ...], Floats]:
     """The names of the columns of values, and the columns themselves; not a number where a vertex has no value."""
     if given is None:
         return ("vertices",), np.ones((1, graph.n))

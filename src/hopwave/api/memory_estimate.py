@@ -12,7 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave.algorithms.many_sources import together
+from hopwave.algorithms.tables import rows_at_once
 from hopwave.api import choice
+from hopwave.api.accessibility import columns_of, limits_of, with_counts
 from hopwave.api.arguments import as_graph, sample_size, source_ids, vertex_ids
 from hopwave.api.search import bfs
 from hopwave.api.shortest_paths import sssp
@@ -33,6 +35,8 @@ OPTIONS = {
     "bfs": ("source", "predecessors", "path_counts", "plan", "threads"),
     "bfs_many": ("sources", "threads"),
     "sssp_many": ("sources", "threads", "weights"),
+    "distance_table": ("sources", "targets", "weights", "threads"),
+    "accessibility": ("values", "limit", "sources", "weights", "threads"),
     "closeness_centrality": MANY,
     "harmonic_centrality": MANY,
     "betweenness_centrality": (*MANY, "plan", "memory_limit"),
@@ -67,6 +71,9 @@ def estimate_memory(
     device: str = "auto",
     source: Any = None,
     sources: Iterable[Any] | None = None,
+    targets: Iterable[Any] | None = None,
+    values: Any = None,
+    limit: float | Iterable[float] | None = None,
     k: int | None = None,
     weights: Any = None,
     predecessors: bool = True,
@@ -86,12 +93,12 @@ def estimate_memory(
     G : Graph, SciPy sparse matrix or NetworkX graph; for "from_edges" (vertices, edges)
         The graph. The estimate assumes that nothing is prepared for it, or on a GPU, yet.
     what : str or function
-        The question: "bfs", "bfs_many", "sssp_many", "closeness_centrality", "harmonic_centrality",
-        "betweenness_centrality", "edge_betweenness_centrality", "sssp", "pagerank", "connected_components",
-        "weakly_connected_components", or "from_edges" for building a graph.
+        The question: "bfs", "bfs_many", "sssp_many", "distance_table", "accessibility", "closeness_centrality",
+        "harmonic_centrality", "betweenness_centrality", "edge_betweenness_centrality", "sssp", "pagerank",
+        "connected_components", "weakly_connected_components", or "from_edges" for building a graph.
     device : {"auto", "cpu", "cuda"}, optional
         Where it would be computed. "cuda" needs no GPU: without one, an H200 is assumed.
-    source, sources, k, weights, predecessors, path_counts, plan, threads, memory_limit
+    source, sources, targets, values, limit, k, weights, predecessors, path_counts, plan, threads, memory_limit
         As for the function that is named, which must have them. `plan` is for betweenness alone, and names one of
         hopwave's own plans.
     directed : bool, optional
@@ -130,7 +137,8 @@ def estimate_memory(
     if not isinstance(plan, str):
         raise GraphError(f"plan={plan!r} is not the name of a plan; give one, or leave plan= out")
     given = {
-        "source": source, "sources": sources, "k": k, "weights": weights, "threads": threads,
+        "source": source, "sources": sources, "targets": targets, "values": values, "limit": limit, "k": k,
+        "weights": weights, "threads": threads,
         "memory_limit": memory_limit, "plan": None if plan == "auto" else plan, "path_counts": path_counts or None,
         "predecessors": None if predecessors else False, "directed": directed or None,
     }  # fmt: skip
@@ -157,10 +165,21 @@ def estimate_memory(
     )  # fmt: skip
     shape = _shape(graph, path_counts or name not in WITHOUT_A_SEARCH)
     ask = replace(ask, together=together(graph.n, shape.depth, count), named=sources is not None)
+    longest = math.inf
+    if name == "distance_table":
+        columns = None if targets is None else len(np.unique(vertex_ids(graph, targets)))
+        ask = replace(ask, targets=columns)
+        by_lengths = columns is not None and not ask.together
+        ask = replace(ask, at_once=rows_at_once(columns if by_lengths and columns else graph.n, by_lengths, device))
+    if name == "accessibility":
+        limits = limits_of("limit", limit)
+        longest, summed = limits[-1], with_counts(columns_of(graph, values)[1])[0]
+        ask = replace(ask, values=len(summed), limits=len(limits))
     if weighted and device == "cpu" and name not in WITHOUT_A_SEARCH and graph.m and not graph.directed:
         looked_at = ids[:: max(1, len(ids) // SOURCES_LOOKED_AT)][:SOURCES_LOOKED_AT]
-        offers = np.array([(0.0, 0.0), *(_offers(graph, int(s)) for s in looked_at)])
-        shape = replace(shape, entries=float(offers[:, 0].max()), ties=float(offers[:, 1].max()))
+        offers = np.array([(0.0, 0.0, 0.0), *(_offers(graph, int(s), longest) for s in looked_at)])
+        entries, ties, reached = offers.max(axis=0).tolist()
+        shape = replace(shape, entries=entries, ties=ties, reached=reached)
         if name in BETWEENNESS and graph.m <= ARCS_FOLLOWED and _may_outgrow_float64(shape):
             shape = replace(shape, path_bits=max((_path_bits(graph, int(s)) for s in looked_at), default=0.0))
     return _estimated(ask, shape, device, graph.indptr)
@@ -168,7 +187,7 @@ def estimate_memory(
 
 def _weighted(G: Any, name: str, weights: Any) -> tuple[Graph, bool]:
     """The graph, and whether the call uses its weights."""
-    if name == "sssp_many":
+    if name in ("sssp_many", "distance_table", "accessibility"):
         return own_lengths(G, weights)
     if name in BY_WEIGHTS:
         graph = as_graph(G)
@@ -222,15 +241,15 @@ def _searched(graph: Graph) -> tuple[int, float]:
     return int(found.depth), float(np.mean(distances[heads] == distances[tails] + 1))
 
 
-def _offers(graph: Graph, source: int) -> tuple[float, float]:
-    """(entries per vertex, ties per arc) of a search along weights.
+def _offers(graph: Graph, source: int, limit: float = math.inf) -> tuple[float, float, float]:
+    """(entries per vertex, ties per arc, share of the vertices that is reached) of a search along weights.
 
     A vertex gets offers from its neighbours in the order in which these are settled. It is entered once for each offer
     that is shorter than all before; a tie is an offer equal to the shortest before. Estimated from the heads of some
     arcs: most ties are at vertices of high degree, of which a sample of vertices has too few.
     """
     lengths = np.asarray(graph.weights)
-    far: Any = np.asarray(sssp(graph, graph.label(source), device="cpu").distances)
+    far: Any = np.asarray(sssp(graph, graph.label(source), limit=limit, device="cpu").distances)
     some, times = np.unique(graph.indices[:: max(1, graph.m // ARCS_FOR_OFFERS)], return_counts=True)
     entered = ties = 0.0
     for v, seen in zip(some.tolist(), (times / times.sum()).tolist(), strict=True):
@@ -243,7 +262,7 @@ def _offers(graph: Graph, source: int) -> tuple[float, float]:
         shortest, of_one_arc = np.minimum.accumulate(offers), seen / len(before)
         entered += of_one_arc * (1 + np.count_nonzero(np.diff(shortest)))
         ties += of_one_arc * np.count_nonzero(offers[1:] == shortest[:-1])
-    return entered * graph.m / graph.n, ties
+    return entered * graph.m / graph.n, ties, float(np.isfinite(far).mean())
 
 
 def _may_outgrow_float64(shape: Shape) -> bool:

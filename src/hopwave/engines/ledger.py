@@ -101,6 +101,10 @@ class Ask:
     memory_limit: int | None = None
     together: bool = False  # whether searches from several sources share their steps
     named: bool = True  # whether the caller named the sources
+    targets: int | None = None  # columns of a table; None: all vertices
+    at_once: int = 1  # rows of a table of hops that are computed at a time
+    values: int = 0  # columns of numbers that are added up, and the limits for which they are
+    limits: int = 1
 
 
 @dataclass(frozen=True)
@@ -112,6 +116,7 @@ class Shape:
     between near numbers. `entries`: how often a search along weights enters a vertex, which is when it is offered a
     shorter way. `ties`: the share of arcs that then offer one as short. `path_bits`: log2 of the most
     shortest paths along weights to a vertex. `packed`: bits of an arc if a GPU keeps the rows compressed, else 0.
+    `reached`: the share of the vertices that a search within the limit comes to.
     """
 
     n: int
@@ -127,6 +132,7 @@ class Shape:
     ties: float = 0.18  # measured
     path_bits: float = 0.0
     packed: float = 0.0
+    reached: float = 1.0
 
     @property
     def mean(self) -> float:

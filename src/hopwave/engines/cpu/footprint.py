@@ -9,7 +9,7 @@ stands here as bytes per vertex or arc. The graph's own arrays are taken to be t
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from dataclasses import replace
 
 from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.betweenness.dijkstra import predecessor_arrays
@@ -22,12 +22,14 @@ from hopwave.engines.cpu.betweenness.wide_levels import wide_arrays
 from hopwave.engines.cpu.crew import thread_count
 from hopwave.engines.cpu.many import run as hops
 from hopwave.engines.cpu.many import weighted as lengths
+from hopwave.engines.cpu.many.values import value_arrays
 from hopwave.engines.cpu.many.waiting import waiting_arrays
 from hopwave.engines.cpu.path_counts import LARGEST
+from hopwave.engines.cpu.resident import paged, resident
 from hopwave.engines.cpu.search.state import workspace_arrays
 from hopwave.engines.cpu.shortest_paths.bins import pool_arrays
-from hopwave.engines.cpu.views import ASKED_FOR, HUGE_PAGE, WORTH_ONE
-from hopwave.engines.ledger import Array, Ask, Ledger, Shape
+from hopwave.engines.cpu.views import ASKED_FOR, WORTH_ONE
+from hopwave.engines.ledger import Ask, Ledger, Shape, total
 from hopwave.graph.csr import COMPILED_FROM, COMPILED_FROM_IF_LOADED, by_scipy
 from hopwave.graph.csr_compiled import MOST_THREADS, available_cores
 
@@ -43,8 +45,9 @@ SORTED_BY_SCIPY, SORTED_BY_NUMPY, TURNED = (15, 6), (37, 44), 5  # measured; sor
 TRANSPOSED_BY_SCIPY, WITH_WEIGHTS = 10, 32  # one per value or 8 of its place, twice; heads, twice
 BOTH_WAYS, TURNED_VALUES, SCALED = 20, 8, 8  # for each arc's reverse, sorted or compiled; sums of all sources, scaled
 
-TABLES = ("bfs_many", "sssp_many")  # what returns a distance for every source and vertex
-FEW_BYTES = 1 << 16
+LENGTHS_AS_HOPS = 13  # bytes per entry: whether it is finite, what is put there, the hops
+GIVEN_VALUES = 9  # bytes per vertex and column: the number, and whether there is one
+TABLES = ("bfs_many", "sssp_many", "distance_table")  # what returns a distance for every source and vertex
 
 
 def footprint(shape: Shape, ask: Ask) -> Ledger:
@@ -52,52 +55,6 @@ def footprint(shape: Shape, ask: Ask) -> Ledger:
     run = Ledger()
     QUESTIONS[ask.what](run, shape, ask)
     return run
-
-
-# ---------------------------------------------------------------- pages
-
-
-def resident(arrays: Mapping[str, Array], **filled_to: float) -> int:
-    """Bytes of declared arrays once they are written to. `filled_to`: of an array of that name, only this share is.
-
-    >>> import numpy as np
-    >>> resident({"queue": Array(100, np.uint32), "levels": Array(1000, np.int64)}, levels=0.25)
-    2400
-    """
-    held = 0
-    for name, array in arrays.items():
-        share = min(1.0, filled_to.get(name, 1.0))
-        if share < 1 and not array.huge:
-            held += filled(share * array.nbytes, array.nbytes)
-        else:
-            held += paged(int(share * array.nbytes), array.nbytes) if array.huge else array.nbytes
-    return held
-
-
-def paged(size: int, whole: int | None = None) -> int:
-    """An array from engines/cpu/views.new_array, or its first `size` bytes of `whole`: large ones are in whole pages of
-    2 MB, but for a few bytes at the end.
-
-    >>> paged(1 << 18), paged(3 << 20), paged((1 << 21) + 4), paged(1 << 20, 1 << 24)
-    (262144, 4194304, 2097156, 2097152)
-    """
-    if (size if whole is None else whole) < WORTH_ONE:
-        return size
-    pages, rest = divmod(size, HUGE_PAGE)
-    return pages * HUGE_PAGE + (HUGE_PAGE if rest > FEW_BYTES else rest)
-
-
-def filled(part: float, whole: float) -> int:
-    """The first `part` bytes of an array of NumPy's of `whole` bytes. For large ones NumPy asks the system for pages of
-    2 MB. They begin anywhere in the array, so that the last one holds half a page more, on average.
-
-    >>> filled(1000, 1 << 20), filled(3 << 20, 8 << 20), filled(7 << 20, (7 << 20) + 100)
-    (1000, 4194304, 7340132)
-    """
-    if whole < ASKED_FOR:
-        return int(part)
-    more = HUGE_PAGE / 2 if part >= HUGE_PAGE else part - part * part / (2 * HUGE_PAGE)
-    return int(min(whole, part + more))
 
 
 # ---------------------------------------------------------------- the graph (engines/cpu/graph.py, csr_compiled.py)
@@ -209,11 +166,48 @@ def sweep(run: Ledger, shape: Shape, ask: Ask) -> None:
 
 def sweep_weighted(run: Ledger, shape: Shape, ask: Ask) -> None:
     """One search by Dijkstra's algorithm per source and worker."""
-    n, k, table = shape.n, ask.sources, ask.what in TABLES
+    n, k, table, whole = shape.n, ask.sources, ask.what in TABLES, ask.targets is None
     prepare(run, shape, weighted=True)
-    run.take("table of distances", lengths.table_array(n, k, table).nbytes)
-    each = resident(lengths.vertex_arrays(n, table)) + waiting(shape, shape.entries)
-    run.take("workers", max(1, min(thread_count(ask.threads), k)) * each)
+    run.take("sums of sources", total(lengths.source_arrays(k)))
+    run.take("table of distances", lengths.table_array(n if ask.targets is None else ask.targets, k, table).nbytes)
+    if ask.targets is not None:
+        components(run, shape, ask)
+        run.drop("labels, twice", "sizes of components")
+        run.take("labels", 4 * n)
+        run.take("targets", total(lengths.aim_arrays(n, k, ask.targets)))
+    own = resident(lengths.vertex_arrays(n, table and whole, ask.values * ask.limits), order=shape.reached)
+    run.take("workers", max(1, min(thread_count(ask.threads), k)) * (own + waiting(shape, shape.entries)))
+
+
+def table(run: Ledger, shape: Shape, ask: Ask) -> None:
+    """distance_table: along weights in one piece; hops in blocks of rows, of all vertices or by lengths of 1."""
+    if ask.weighted:
+        sweep_weighted(run, shape, ask)
+        return
+    rows, width = min(ask.sources, ask.at_once), shape.n if ask.targets is None else ask.targets
+    run.take("the whole table", 4 * ask.sources * width)
+    if ask.targets is None or ask.together:
+        sweep(run, shape, replace(ask, sources=rows, targets=None))
+        run.drop("workers")
+        run.passing("columns of targets", 4 * rows * width)
+        return
+    prepare(run, shape, "prepared to find the depth")
+    run.take("lengths", 8 * shape.m)
+    sweep_weighted(run, shape, replace(ask, sources=rows))
+    run.drop("workers")
+    run.passing("lengths as hops", LENGTHS_AS_HOPS * rows * width)
+
+
+def values(run: Ledger, shape: Shape, ask: Ask) -> None:
+    """accessibility: one search per source, which adds up columns of values."""
+    n, k, c = shape.n, ask.sources, ask.values
+    if not ask.weighted:
+        run.take("lengths", 8 * shape.m)
+    run.take("values as they came", GIVEN_VALUES * n * (c - 1))
+    run.take("values", 8 * n * c + total(value_arrays(n, k, c, ask.limits)))
+    sweep_weighted(run, shape, ask)
+    run.drop("workers")
+    run.passing("sums and counts", 16 * k * (c - 1) * ask.limits)
 
 
 def waiting(shape: Shape, entries: float) -> int:
@@ -361,6 +355,8 @@ QUESTIONS = {
     "harmonic_centrality": sweep,
     "betweenness_centrality": betweenness,
     "edge_betweenness_centrality": betweenness,
+    "distance_table": table,
+    "accessibility": values,
     "sssp": shortest_paths,
     "pagerank": power,
     "connected_components": components,

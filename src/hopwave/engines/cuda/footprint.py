@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from hopwave.engines.cuda import policy
 from hopwave.engines.cuda.betweenness import regimes
+from hopwave.engines.cuda.graph_footprint import arranged, columns, packed_bits, sort_rows, upload
 from hopwave.engines.cuda.search_arrays import (
     each_arrays,
     length_arrays,
@@ -31,7 +32,7 @@ LIST_CHUNK, CUTTING = 24, 20  # bytes per chunk (betweenness/lists.py), and per 
 SWEEP_BLOCKS = 4  # blocks of search_many per multiprocessor, limited by registers
 THREADS = 256  # per block
 LOOKING = 12  # bytes per arc while values are checked and added up; measured
-TABLES = ("bfs_many", "sssp_many")  # questions that return a distance for every source and vertex
+TABLES = ("bfs_many", "sssp_many", "distance_table")  # questions that return a distance for every source and vertex
 
 
 def footprint(shape: Shape, ask: Ask, machine: regimes.Machine | None = None, free: int | None = None) -> Ledger:
@@ -43,36 +44,7 @@ def footprint(shape: Shape, ask: Ask, machine: regimes.Machine | None = None, fr
     return run
 
 
-# ---------------------------------------------------------------- the graph (graph.py, build.py)
-
-
-def packed_bits(lengths: npt.NDArray[Any]) -> float:
-    """About how many bits an arc takes in packed rows (packed.py), of the lengths of all rows.
-
-    A group of 32 arcs spans the numbers of 32 gaps in a long row, and of all vertices in short rows; a group's head
-    takes two more bits per arc. Measured graphs took up to 15% less.
-
-    >>> packed_bits(np.full(1024, 4)), packed_bits(np.full(1024, 1024))
-    (12.0, 7.0)
-    """
-    lengths = lengths[lengths > 0].astype(np.float64)
-    most = np.ceil(np.log2(max(2, len(lengths))))
-    spans = np.minimum(most, np.log2(32 * max(1, len(lengths)) / lengths))
-    return float(2 + (lengths * spans).sum() / max(1.0, lengths.sum()))
-
-
-def packed_rows(run: Ledger, shape: Shape) -> None:
-    """Rows and columns in fewer bits (compressed.py)."""
-    if "compressed rows" in run.held:
-        return
-    n, sides = shape.n, 2 if shape.directed else 1
-    run.take("degrees", 4 * sides * n)
-    run.passing("sorting", 24 * n)
-    run.take("numbers", 8 * n)
-    run.take("offsets", 8 * sides * (n + 1))
-    run.take("compressed rows", sides * shape.m * shape.packed / 8)
-    run.passing("keys of a part", policy.PACKING * min(shape.m, policy.PACKED_ARCS[0]))
-    run.drop("degrees")
+# ---------------------------------------------------------------- rows that do not fit
 
 
 def in_fewer_bits(shape: Shape, ask: Ask, free: int, offsets: npt.NDArray[Any]) -> tuple[Shape, int | None] | None:
@@ -85,65 +57,6 @@ def in_fewer_bits(shape: Shape, ask: Ask, free: int, offsets: npt.NDArray[Any]) 
     if run.peak <= free:
         return shape, None
     return (shape, free - (run.peak - rows)) if run.peak - rows <= free else None
-
-
-def upload(run: Ledger, shape: Shape) -> None:
-    """The rows as they are."""
-    if shape.packed:
-        packed_rows(run, shape)
-    elif "rows" not in run.held:
-        run.take("rows", shape.rows)
-
-
-def columns(run: Ledger, shape: Shape) -> None:
-    """Arcs by head; for an undirected graph, its rows."""
-    upload(run, shape)
-    if not shape.directed or "columns" in run.held or shape.packed:
-        return
-    if shape.transposed:
-        run.take("columns", shape.rows)
-        return
-    run.take("row of each arc", 4 * shape.m)
-    sort_rows(run, "columns", shape.n, shape.m, shape.offset)
-    run.drop("row of each arc")
-
-
-def sort_rows(run: Ledger, name: str, n: int, arcs: int, offset: int, weight: int = 0) -> None:
-    """build.rows_of: sorted rows; assumes that no arc is repeated."""
-    part = min(arcs, max(policy.LEAST_ARCS, -(-arcs // policy.PARTS)))
-    run.take("degrees", 4 * n)
-    run.take(name, (4 + weight) * arcs)
-    run.passing("keys of a part", part * (policy.SORTING_WEIGHTED if weight else policy.SORTING))
-    run.take(name, offset * (n + 1))
-    run.drop("degrees")
-
-
-def arranged(run: Ledger, shape: Shape) -> None:
-    """Rows with neighbours by descending degree, for plan hopwave-gpu."""
-    if shape.packed:
-        packed_rows(run, shape)
-        return
-    if "arranged" in run.held:
-        return
-    had = set(run.held)
-    columns(run, shape)
-    if not shape.m:
-        return
-    n, some = shape.n, min(shape.m, policy.SORTED_ARCS)
-    run.take("degree keys", 8 * n)
-    run.passing("sorting", 8 * n)
-    run.take("ranks", 8 * n)
-    run.take("arranged", 4 * shape.m)
-    run.take("arc keys", 8 * some)
-    run.drop("degree keys")
-    run.passing("sorting", 8 * some)
-    run.drop("arc keys", "ranks")
-    if shape.directed and "columns" not in had:
-        run.drop("columns")
-        run.take("arranged", shape.offset * (n + 1))
-    elif not shape.directed and "rows" not in had:
-        run.drop("rows")
-        run.take("arranged", shape.offset * (n + 1))
 
 
 # ---------------------------------------------------------------- searches (search/workspace.py)
@@ -255,6 +168,35 @@ def sweep_weighted(run: Ledger, shape: Shape, ask: Ask, machine: regimes.Machine
     if table:
         most = min(policy.ALONG_WEIGHTS.rounds * block.blocks, policy.ALONG_WEIGHTS.table_bytes // max(1, row))
         run.take("table of distances", row * max(1, min(k, max(searches, most))))
+
+
+def table(run: Ledger, shape: Shape, ask: Ask, machine: regimes.Machine, free: int) -> None:
+    """distance_table: whole rows, or the columns of the targets by searches along weights, or lengths of 1."""
+    if not ask.weighted:
+        ask = replace(ask, sources=min(ask.sources, ask.at_once))
+    if ask.targets is None or (ask.together and not ask.weighted):
+        sweep(run, shape, ask, machine, free)
+        return
+    chosen(run, shape, ask, machine, free, 8 * ask.targets, 4 * ask.targets)
+
+
+def values(run: Ledger, shape: Shape, ask: Ask, machine: regimes.Machine, free: int) -> None:
+    """accessibility."""
+    given = 8 * (ask.values * shape.n + ask.limits)
+    chosen(run, shape, ask, machine, free, 8 * ask.values * ask.limits, given)
+
+
+def chosen(run: Ledger, shape: Shape, ask: Ask, machine: regimes.Machine, free: int, row: int, given: int) -> None:
+    """Searches of which a row of few numbers is kept; while one piece is copied, the next is searched."""
+    n, k = shape.n, max(1, ask.sources)
+    arcs_with_lengths(run, shape)
+    run.take("targets or values", given)
+    probe(run, shape)
+    block = regimes.block_shape(n, shape.m, k, shape.depth, replace(machine, shared=0, threads=1024))
+    budget, state = free - sum(run.held.values()), total(length_arrays(n, 1, True))
+    searches, at_once = policy.table_fit(k, block.blocks, state, max(1, row), budget)
+    run.take("pieces", row * at_once * (2 if k > at_once else 1))
+    run.take("searches", total(length_arrays(n, searches, True)))
 
 
 # ---------------------------------------------------------------- betweenness (betweenness/run.py and its regimes)
@@ -384,6 +326,8 @@ QUESTIONS = {
     "harmonic_centrality": sweep,
     "betweenness_centrality": betweenness,
     "edge_betweenness_centrality": betweenness,
+    "distance_table": table,
+    "accessibility": values,
     "sssp": shortest_paths,
     "pagerank": power,
     "connected_components": components,

@@ -98,9 +98,7 @@ class Run:
                 f"a search along weights needs {amount(state + row)} on this graph, and {amount(budget // 2)} of the "
                 "GPU's memory are free for it; free arrays of your own, or use device='cpu'"
             )
-        searches = min(self.shape.blocks, k, budget // 2 // (state + row))
-        room = min(policy.ALONG_WEIGHTS.piece_bytes, budget // 2 - searches * state) // row
-        return searches, max(1, min(k, max(searches, min(policy.ALONG_WEIGHTS.rounds * self.shape.blocks, room))))
+        return policy.table_fit(k, self.shape.blocks, state, row, budget)
 
     def launch(self, begin, end, searches):
         """Begin to search from sources begin to end. Returns where the results will be, and when they are there."""

@@ -237,6 +237,18 @@ def one_by_one(n: int, m: int) -> bool:
     return m >= ALONG_WEIGHTS.arcs_of_a_gpu and m > LOW_DEGREE * n
 
 
+def table_fit(sources: int, blocks: int, state: int, row: int, budget: int) -> tuple[int, int]:
+    """How many searches of `state` bytes run at the same time, and from how many sources a piece of a table is, whose
+    rows have `row` bytes; two pieces are under way.
+
+    >>> table_fit(20_000, 528, 1 << 20, 1 << 14, 1 << 37), table_fit(3, 528, 1 << 20, 1 << 14, 1 << 37)
+    ((528, 4224), (3, 3))
+    """
+    searches = min(blocks, sources, budget // 2 // (state + row))
+    room = min(ALONG_WEIGHTS.piece_bytes, budget // 2 - searches * state) // row
+    return searches, max(1, min(sources, max(searches, min(ALONG_WEIGHTS.rounds * blocks, room))))
+
+
 def moved_bound(mean: float, n: int, m: int) -> float:
     """The least step of the bound between near and far distances, for weights of this mean.
 

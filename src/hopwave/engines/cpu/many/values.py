@@ -12,11 +12,18 @@ from collections import namedtuple
 import numpy as np
 
 from hopwave.engines.cpu.intrinsics import INNER
+from hopwave.engines.cpu.views import allocate
+from hopwave.engines.ledger import declare
 from hopwave.planning.valued import EXPONENTIAL, GAUSSIAN, NONE, Decay
 from hopwave.system.numba_cache import njit
 
 # columns: one row per vertex; found: sources × columns × limits.
 Values = namedtuple("Values", "columns limits kind scale least found")
+
+
+def value_arrays(n, k, columns, limits):
+    """What workers read and write of a job that adds up columns of values."""
+    return declare(np.float64, columns=(n, columns)) | declare(np.float64, fill=0, found=(k, columns, limits))
 
 
 def new_values(valued, k):
@@ -25,8 +32,9 @@ def new_values(valued, k):
         nothing = Decay()
         return Values(np.empty((0, 0)), np.empty(0), nothing.kind, nothing.scale, nothing.least, np.empty((0, 0, 0)))
     columns, limits, decay = valued.columns, valued.limits, valued.decay
-    found = np.zeros((k, len(columns), len(limits)))
-    return Values(np.ascontiguousarray(columns.T), limits, decay.kind, float(decay.scale), float(decay.least), found)
+    made = allocate(value_arrays(columns.shape[1], k, len(columns), len(limits)))
+    made["columns"][:] = columns.T
+    return Values(made["columns"], limits, decay.kind, float(decay.scale), float(decay.least), made["found"])
 
 
 @njit(**INNER)

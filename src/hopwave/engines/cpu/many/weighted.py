@@ -208,6 +208,16 @@ def vertex_arrays(n, table, sums=0):
     )
 
 
+def source_arrays(k):
+    """What is kept of every source."""
+    return declare(np.int64, fill=0, reached=k) | declare(np.float64, fill=0, total=k, farthest=k, inverse=k)
+
+
+def aim_arrays(n, k, targets):
+    """Targets: their ids, a mark for each vertex that is one, and how many each source may reach."""
+    return declare(np.uint32, targets=targets) | declare(np.bool_, fill=0, wanted=n) | declare(np.int64, ahead=k)
+
+
 def table_array(n, k, table):
     """The distances of k sources, if they are wanted: to all n vertices or targets. Workers fill them."""
     return Array((k, n) if table else (0, 0))
@@ -261,10 +271,7 @@ def _run(loaded, sources, job, poll, threads):
     workers = workers_that_fit(max(1, min(thread_count(threads), k)), table.nbytes, each)
     shared = SharedState(
         sources=sources.astype(np.uint32),
-        reached=np.zeros(k, np.int64),
-        total=np.zeros(k),
-        farthest=np.zeros(k),
-        inverse=np.zeros(k),
+        **allocate(source_arrays(k)),
         rows=allocated(table),
         starts=np.zeros(k if keep & PAIRS else 0, np.int64),
         pair_vertex=np.empty(0, np.int32),
@@ -292,11 +299,11 @@ def _run(loaded, sources, job, poll, threads):
 def _aims(graph, sources, targets):
     """Which vertices are targets, and how many of them are in the component of each source."""
     if targets is None:
-        return {"targets": np.empty(0, np.uint32), "wanted": np.empty(0, np.bool_), "ahead": np.empty(0, np.int64)}
-    labels, wanted = component_labels(graph, strong=False), np.zeros(graph.n, np.bool_)
-    wanted[targets] = True
-    ahead = np.bincount(labels[targets], minlength=labels.max(initial=0) + 1)[labels[sources]]
-    return {"targets": targets.astype(np.uint32), "wanted": wanted, "ahead": ahead.astype(np.int64)}
+        return allocate(aim_arrays(0, 0, 0))
+    labels, made = component_labels(graph, strong=False), allocate(aim_arrays(graph.n, len(sources), len(targets)))
+    made["targets"][:], made["wanted"][targets] = targets, True
+    made["ahead"][:] = np.bincount(labels[targets], minlength=labels.max(initial=0) + 1)[labels[sources]]
+    return made
 
 
 def _with_room_for_pairs(shared):

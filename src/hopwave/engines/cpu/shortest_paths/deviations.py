@@ -12,12 +12,12 @@ from hopwave.system.numba_cache import njit
 
 
 @njit(**COMPILED)
-def search(A, start, length, target, barred, first, rest, most, d, parent, touched, keys, times, vertices):
+def search(A, start, length, target, barred, first, rest, most, d, final, parent, touched, keys, times, vertices):
     """From `start`, whose distance is `length`, to the target; returns the distance there, infinite if there is none.
 
     barred: vertices not to visit; first: heads to which no arc from `start` may lead; rest: a lower bound on what is
     left from each vertex, infinite where the target cannot be reached; most: the greatest length. d is infinite before
-    and after; parent leads back from the target.
+    and after; parent leads back from the target, and final has the distances of that path's vertices.
     """
     count, size, time = 1, U1, U1
     d[start], touched[0] = length, start
@@ -52,6 +52,7 @@ def search(A, start, length, target, barred, first, rest, most, d, parent, touch
             size += U1
             time += U1
     for i in range(count):
+        final[touched[i]] = d[touched[i]]
         d[touched[i]] = np.inf
     return found
 
@@ -62,17 +63,18 @@ class Spurs:
     def __init__(self, arcs, rest):
         n, m = len(arcs.indptr) - 1, len(arcs.indices)
         self.arcs, self.rest, self.barred = arcs, rest, np.zeros(n, np.bool_)
-        self.d, self.parent, self.touched = np.full(n, np.inf), np.empty(n, np.int32), np.empty(n, np.uint32)
+        self.d, self.final = np.full(n, np.inf), np.empty(n)
+        self.parent, self.touched = np.empty(n, np.int32), np.empty(n, np.uint32)
         self.heap = np.empty(m + 1), np.empty(m + 1, np.uint64), np.empty(m + 1, np.uint32)
 
     def __call__(self, start, length, target, barred, first, most):
-        """(length, path from start to target) that visits no barred vertex and leaves start to none of `first`; None
-        if there is none of at most that length."""
+        """(distances, path from start to target) that visits no barred vertex and leaves start to none of `first`; None
+        if there is none of at most that length. `barred` is an array."""
         self.barred[barred] = True
         with compiling(search):
             found = search(
                 self.arcs, np.uint64(start), length, target, self.barred, np.array(first, np.uint32), self.rest, most,
-                self.d, self.parent, self.touched, *self.heap,
+                self.d, self.final, self.parent, self.touched, *self.heap,
             )  # fmt: skip
         self.barred[barred] = False
         if found == np.inf:
@@ -80,4 +82,5 @@ class Spurs:
         path = [target]
         while path[-1] != start:
             path.append(int(self.parent[path[-1]]))
-        return float(found), path[::-1]
+        path.reverse()
+        return self.final[path].tolist(), path
