@@ -89,8 +89,10 @@ def profiled(ask: Callable[[], Any]) -> list[str]:
     """Where the calling thread is during one call: the functions with the greatest shares of its time."""
     watch = cProfile.Profile()
     watch.enable()
-    touch(ask())
-    watch.disable()
+    try:
+        touch(ask())
+    finally:
+        watch.disable()  # Python has one profile at a time: the next question could not be asked
     found: dict[Any, Any] = pstats.Stats(watch).stats  # type: ignore[attr-defined]
     whole = sum(one[2] for one in found.values())
     top = sorted(found.items(), key=lambda item: -item[1][2])[:LINES]
