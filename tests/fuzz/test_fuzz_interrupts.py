@@ -9,7 +9,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from numba import njit
+
+from hopwave.engines.cpu.betweenness.core_graph import arrays_of
 
 
 @pytest.mark.slow
@@ -22,6 +26,28 @@ def test_calls_that_are_interrupted_end_and_the_next_is_right() -> None:
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("300 interrupts of ") and done.stdout.endswith(" 0 wrong\n")
+
+
+def test_ctrl_c_while_a_compiled_function_returns_arrays() -> None:
+    @njit
+    def take_long(n):
+        total = np.zeros(3)
+        for i in range(n):
+            total[i % 3] += np.sqrt(i)
+        return total, total[1:], total[2:]
+
+    take_long(3)
+
+    def ring(number: int, frame: Any) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, ring)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            signal.setitimer(signal.ITIMER_REAL, 0.01)
+            arrays_of(take_long, 50_000_000)
+    finally:
+        signal.signal(signal.SIGALRM, before)
 
 
 @pytest.mark.gpu

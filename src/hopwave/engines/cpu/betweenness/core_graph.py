@@ -58,6 +58,21 @@ def core_vertices(graph: Any, label: Any) -> Any:
     return core
 
 
+def arrays_of(compiled, *arguments):
+    """What a compiled function returns, where that is several arrays.
+
+    Numba makes Python's arrays of them one after another. Ctrl-C is raised while the first is made, and the call then
+    ends as a SystemError; here it is KeyboardInterrupt again.
+    """
+    try:
+        return compiled(*arguments)
+    except SystemError as error:
+        cause: BaseException | None = error
+        while isinstance(cause, SystemError):  # one for each array after the first
+            cause = cause.__cause__
+        raise (cause if isinstance(cause, KeyboardInterrupt) else error) from None
+
+
 @njit(**COMPILED)
 def walk_chains(indptr, indices, lengths, core):
     """The arrays of Chains, each cut to what was found."""

@@ -100,7 +100,9 @@ class CoreRun:
     def __init__(self, graph, lengths, demand, threads):
         self.label = label = engines.engine("cpu").components(graph, False)
         is_core = cores.core_vertices(graph, label)
-        self._found = found = cores.Chains(*cores.walk_chains(graph.indptr, graph.indices, lengths, is_core))
+        self._found = found = cores.Chains(
+            *cores.arrays_of(cores.walk_chains, graph.indptr, graph.indices, lengths, is_core)
+        )
         self._graph, self._demand, self._threads, self.chains = graph, demand, threads, len(found.size)
         self._kept = np.flatnonzero(is_core)
         self._kept = self._kept[np.argsort(label[self._kept], kind="stable")]
@@ -145,7 +147,7 @@ class CoreRun:
         """The arrays of the run; only now, as they are not needed to know how much work it is."""
         found, graph, K, C = self._found, self._graph, self.K, self.chains
         self.size = self.batch_size()
-        order, first = cores.grow_batches(self._rough[0], self._rough[1], self.size)
+        order, first = cores.arrays_of(cores.grow_batches, self._rough[0], self._rough[1], self.size)
         self.core = kept = self._kept[order]
         indptr, heads, lengths, counts, self._pairs = self._arcs(kept)
         number = np.full(graph.n, -1, np.int64)
@@ -168,8 +170,8 @@ class CoreRun:
         self._C = cores.Core(
             indptr, heads.astype(np.int32), lengths.astype(np.int32), counts, np.array([self._shift]), component,
             np.append(first_vertex, K), first_chain, at, chains, ends, begins[:-1], np.repeat(size, 2),
-            np.repeat(length, 2), *cores.fill_chains(size, begins, length, found.distance[inner],
-            self._demand[self._inner]), *demand, first, *cores.needed_rows(first, at, chains, ends),
+            np.repeat(length, 2), *cores.arrays_of(cores.fill_chains, size, begins, length, found.distance[inner],
+            self._demand[self._inner]), *demand, first, *cores.arrays_of(cores.needed_rows, first, at, chains, ends),
         )  # fmt: skip
         self.blocks = len(first) - 1
         self.certificate = np.zeros((0, 2))
