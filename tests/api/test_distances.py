@@ -228,9 +228,9 @@ def test_neighbourhoods(graph: Graph, d: int, data: Any) -> None:
     g = graph.to_networkx()
     v = data.draw(st.sampled_from(names(graph)))
     within = nx.single_source_shortest_path_length(g, v, cutoff=d)
-    assert [graph.label(i) for i in hw.k_hop(graph, v, d)] == sorted(within, key=graph.index)
+    assert hw.k_hop(graph, v, d).tolist() == sorted(within, key=graph.index)
     pairs = {
-        (graph.index(s), graph.index(t)): length
+        (s, t): length
         for s, row in nx.all_pairs_shortest_path_length(g, cutoff=d)
         for t, length in row.items()
         if s != t and (graph.directed or graph.index(s) < graph.index(t))
@@ -238,11 +238,26 @@ def test_neighbourhoods(graph: Graph, d: int, data: Any) -> None:
     source, target, distance = hw.pairs_within(graph, d)
     assert dict(zip(zip(source.tolist(), target.tolist(), strict=True), distance.tolist(), strict=True)) == pairs
     assert len(source) == len(pairs)
-    assert np.array_equal(np.lexsort((distance, source)), np.arange(len(source))), "by source, nearest first"
+    places = [graph.index(s) for s in source.tolist()]
+    assert np.array_equal(np.lexsort((distance, places)), np.arange(len(source))), "by source, nearest first"
     source, target, distance = hw.pairs_within(graph, d, [v])
-    assert {graph.label(t): length for t, length in zip(target.tolist(), distance.tolist(), strict=True)} == {
+    assert dict(zip(target.tolist(), distance.tolist(), strict=True)) == {
         t: length for t, length in within.items() if t != v
     }
+
+
+def test_neighbourhoods_name_vertices_by_labels() -> None:
+    numbers = Graph.from_edges([0, 1, 2, 2], [2, 3, 1, 3], labels=[0, 1, 7, 2])
+    assert hw.k_hop(numbers, 7, 1).tolist() == [0, 1, 7, 2]
+    assert hw.k_hop(numbers, 0, 1, direction="in").tolist() == [0, 7]
+    arcs = Graph.from_edges(["ann", "bob"], ["bob", "cyd"], directed=True)
+    assert hw.k_hop(arcs, "cyd", 1, direction="in").tolist() == ["bob", "cyd"]
+    assert [column.tolist() for column in hw.pairs_within(arcs, 1)] == [["ann", "bob"], ["bob", "cyd"], [1, 1]]
+    source, target, _ = hw.pairs_within(arcs, 0)
+    assert len(source) == len(target) == 0
+    plain = Graph.from_edges([0, 1], [1, 2])
+    assert hw.k_hop(plain, 0, 1).dtype == np.int64
+    assert [column.dtype for column in hw.pairs_within(plain, 1)] == [np.int32] * 3
 
 
 @given(graph=labelled(), direction=st.sampled_from(["out", "in"]), data=st.data())

@@ -14,6 +14,7 @@ from hopwave.algorithms import tables as _tables
 from hopwave.api.arguments import as_graph, check_distance, check_hops, in_direction, vertex_ids
 from hopwave.api.choice import distance_engine
 from hopwave.api.weights import own_lengths
+from hopwave.arrays import on_host
 from hopwave.checks.numbers import check_bytes
 from hopwave.graph import Graph
 from hopwave.planning.jobs import Floats, Integers, Progress
@@ -261,7 +262,7 @@ def pairs_within(
     weights: Any = None,
     threads: int | None = None,
     executor: Executor | None = None,
-) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[Any]]:
+) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]:
     """All pairs of different vertices within d hops, or a length d, of one another.
 
     Parameters
@@ -272,7 +273,7 @@ def pairs_within(
     d : int
         The greatest distance. Along weights, any number from 0.
     sources : list of vertices, optional
-        Where pairs start; by default everywhere. An undirected pair then appears once, lower id first.
+        Where pairs start; by default everywhere. An undirected pair then appears once, in the order of the vertices.
     device, progress, threads, executor
         As for `bfs_many`.
     weights : bool, array or str, optional
@@ -280,8 +281,9 @@ def pairs_within(
 
     Returns
     -------
-    source, target, distance : arrays of int32
-        One entry per pair, ordered by source, then nearest first. Along weights, distances are of float64.
+    source, target, distance : arrays
+        One entry per pair, ordered by source, then nearest first. Vertices are labels, or ids (int32) if the graph has
+        no labels; distances are of int32, along weights of float64.
 
     Raises
     ------
@@ -297,6 +299,8 @@ def pairs_within(
     >>> import hopwave as hw
     >>> [column.tolist() for column in hw.pairs_within(hw.generate.path(4), 2)]
     [[0, 0, 1, 1, 2], [1, 2, 2, 3, 3], [1, 2, 1, 2, 1]]
+    >>> [column.tolist() for column in hw.pairs_within(hw.Graph.from_edges(["ann"], ["bob"]), 1)]
+    [['ann'], ['bob'], [1]]
     """
     graph, weighted = own_lengths(G, weights)
     limit = check_distance("d", d, weighted, otherwise="")
@@ -304,4 +308,7 @@ def pairs_within(
     engine = distance_engine(weighted, device, graph, threads, len(ids), executor)
     job = Sweep(ids, "pairs", limit, upwards=not graph.directed and sources is None, weighted=weighted)
     found = _many.sweep(engine, graph, job, "pairs", progress, threads)
-    return np.repeat(ids.astype(np.int32), found.reached), *found.pairs
+    (target, distance), source = found.pairs, np.repeat(ids.astype(np.int32), found.reached)
+    if (labels := graph.labels) is not None:
+        source, target = labels[source], labels[on_host(target)]
+    return source, target, distance

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from hopwave.algorithms import bfs as _bfs
 from hopwave.api.arguments import as_graph, check_hops, in_direction, listed_vertices, required_hops, source_ids
 from hopwave.api.choice import choose_engine, choose_plan, search_work
+from hopwave.arrays import on_host
 from hopwave.checks.options import flag
 from hopwave.graph import Graph
 from hopwave.planning.jobs import SearchJob
@@ -239,8 +240,8 @@ def k_hop(
     device: str = "auto",
     *,
     threads: int | None = None,
-) -> npt.NDArray[np.int64]:
-    """The ids of all vertices within k hops of a vertex, or of the nearest of several.
+) -> npt.NDArray[Any]:
+    """All vertices within k hops of a vertex, or of the nearest of several.
 
     Parameters
     ----------
@@ -255,8 +256,9 @@ def k_hop(
 
     Returns
     -------
-    array of int64
-        Ids, ascending; the vertex itself is among them.
+    array
+        Their labels, or their ids (int64) if the graph has no labels, in the order of the vertices; the vertex itself
+        is among them.
 
     Raises
     ------
@@ -272,7 +274,10 @@ def k_hop(
     >>> import hopwave as hw
     >>> hw.k_hop(hw.generate.path(6), 2, 1).tolist()
     [1, 2, 3]
+    >>> hw.k_hop(hw.Graph.from_edges(["ann", "bob"], ["bob", "cyd"]), "ann", 1).tolist()
+    ['ann', 'bob']
     """
     limit = required_hops("k", k)
     found = bfs(G, vertex, predecessors=False, depth_limit=limit, direction=direction, device=device, threads=threads)
-    return (found.distances >= 0).nonzero()[0].astype(np.int64)  # a CuPy array if the distances are one
+    near = (found.distances >= 0).nonzero()[0].astype(np.int64)  # a CuPy array if the distances are one
+    return near if found.graph.labels is None else found.graph.labels[on_host(near)]

@@ -42,7 +42,7 @@ def test_a_piece_done_again_counts_once(fails_after: int, monkeypatch: pytest.Mo
     monkeypatch.setattr(batch, "State", lambda *given: None)
     regime: Any = object.__new__(batch.Batches)
     regime.loaded = SimpleNamespace(n=8, device=SimpleNamespace(multiprocessors=1))
-    regime.job, regime.block_regime = None, BlockRegime(fails_after)
+    regime.job, regime.block_regime = SimpleNamespace(origins=None), BlockRegime(fails_after)
     regime.lanes, regime.at_once, regime.least = 4, 1, 1
     monkeypatch.setattr(batch.Batches, "_search", lambda self, state, ids: None)
     total = np.zeros(8)

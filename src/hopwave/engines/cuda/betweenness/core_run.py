@@ -28,6 +28,7 @@ NUMBERS = (NUMBERS + "table_begin table_shift").split()
 AMOUNTS = ["counts", "sent", "taken", "own_sent", "own_taken", "demand_out", "demand_in"]
 SUMS = ["V", "flow", "first", "single", "into"]
 
+SUM = record(HEADER, "Sum", "u64 high low")
 CORE = record(
     HEADER, "Core",
     "ptr indptr arcs counts component first_vertex first_chain at chains end begin size length twice sent "
@@ -70,8 +71,8 @@ class CoreRun(core_run.CoreRun):
 
     @property
     def sums(self):
-        high, low = self.total[: 2 * self._parts[-2]].reshape(-1, 2).T
-        found = high.astype(np.float64) + np.ldexp(low.astype(np.float64), -30)
+        counted = self.total[: 2 * self._parts[-2]].view(SUM)
+        found = counted["high"].astype(np.float64) + np.ldexp(counted["low"].astype(np.float64), -30)
         pairs, targets, origins = self._units
         V, flow, first, single, into = np.split(found, self._parts[:-2])
         scaled = V / pairs, flow / pairs, first / targets, single / targets, into / origins
