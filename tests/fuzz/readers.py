@@ -26,7 +26,9 @@ GRAMMARS = {
     "arcs": Grammar("", first=1, last=12, comments=b"c", prefix=b"a", values=1, weight=1),
     "pairs": Grammar("", comments=b"", values=0),
     **{
-        f"table {mark!r}": Grammar("", last=LARGEST_NUMBER, comments=b"", delimiter=mark, lone=True, weight=weight)
+        f"table {mark!r}": Grammar(
+            "", last=LARGEST_NUMBER, comments=b"", delimiter=mark, lone=True, weight=weight, plain=True
+        )
         for mark, weight in ((b",", 0), (b";", 1), (b"\t", 2), (b"", 0), (b"|", 0))
     },
 }

@@ -283,6 +283,19 @@ def test_a_weight_without_a_second_end_is_no_vertex(file, text, options, rows):
     assert hio.read(file("g.csv", text.replace("678", "")), **options).n == (2 if "OSL" in text else 3)
 
 
+@pytest.mark.parametrize("rows", [1, 300_000], ids=["small", "large"])
+@pytest.mark.parametrize("row", ["1001,01003", "01001,1003", "01001,", "1001\t01003", "1001 01003", "0,00"])
+def test_a_zero_before_an_id_is_not_lost(file, row, rows):
+    mark = row.strip("0123456789") or ","
+    text = f"u{mark}v\n" + f"0{mark}10\n" * rows + row + "\n"
+    with pytest.raises(FormatError, match=r"vertex 0\d+ has a zero before it.*names=True") as caught:
+        hio.read(file("g.csv", text))
+    assert caught.value.line == rows + 2
+    if rows == 1:
+        assert set(filter(None, row.split(mark))) <= set(hio.read(file("g.csv", text), names=True).labels.tolist())
+    assert hio.read(file("g.csv", text), names=False).n == len({0, 10, *map(int, filter(None, row.split(mark)))})
+
+
 def test_a_name_with_the_delimiter_in_it_needs_quotes(file):
     with pytest.raises(FormatError, match="3 cells; expected 2: put a name"):
         hio.read(file("g.csv", "source,target\nann,bob\nSmith, John,bob\n"))

@@ -44,6 +44,7 @@ class Grammar:
     lone: bool = False  # the second cell may be empty: a vertex without an edge; the second end is then -1
     real: bool = False  # they are declared as real: an integer among them, too, stands for the nearest float64
     weight: int = 0  # which column after the two vertices is the weight, counted from 1; 0: none, every weight is 1
+    plain: bool = False  # an id with a zero before it, as in 01, is refused: it may be a name
 
     def row(self, line: bytes) -> tuple[int, int, float] | None:
         """The edge of one line, with vertices counted from 0, and its weight; None for an empty line or a comment."""
@@ -78,15 +79,18 @@ class Grammar:
             raise Problem(f"found {shown(line)} without a weight; expected {self.expected}")
         return u, v, self.value(fields[1 + self.weight])
 
-    def as_numbers(self) -> tuple[int, int, int, int, int, int, int, bool, int, bool]:
+    def as_numbers(self) -> tuple[int, int, int, int, int, int, int, bool, int, bool, bool]:
         """The fields of `scan.Shape`, for the compiled scanner."""
         comment, other_comment = (self.comments * 2)[:2] or b"\n\n"  # no comment starts with a newline
         delimiter, prefix = ord(self.delimiter or b"\0"), ord(self.prefix or b"\0")
         values = -1 if self.values is None else self.values
         lone = self.lone and self.delimiter not in (b"", b"\t")  # a tab at the end of a line is a blank
-        return self.first, self.last, delimiter, comment, other_comment, prefix, values, self.whole, self.weight, lone
+        marks = delimiter, comment, other_comment, prefix
+        return self.first, self.last, *marks, values, self.whole, self.weight, lone, self.plain
 
     def _vertex(self, field: bytes, line: bytes) -> int:
+        if self.plain and len(field) > 1 and field[:1] == b"0":
+            raise Problem(f"found {shown(field)} in {shown(line)}; expected an id without a zero before it")
         if field.isdigit() and len(field) <= 18 and self.first <= int(field) <= self.last:
             return int(field) - self.first
         if not field.isdigit():

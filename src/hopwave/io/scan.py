@@ -48,6 +48,7 @@ class Shape(NamedTuple):
     whole: bool  # these numbers are integers
     weight: int  # which column after the two ids is the weight, counted from 1; 0: none
     lone: bool  # cells after the first may be empty: a vertex without an edge
+    plain: bool  # no id has a zero before it
 
 
 @inlined
@@ -111,8 +112,11 @@ def _number(data: Any, position: int) -> tuple[int, int]:
 @inlined
 def _vertex(data: Any, position: int, shape: Shape) -> tuple[int, int]:
     """A vertex id in range, and the position after it."""
+    start = position
     number, position = _number(data, position)
     if number < shape.first or number > shape.last:
+        return 0, UNSURE
+    if shape.plain and position > start + 1 and _byte(data, start) == ZERO:
         return 0, UNSURE
     return number, position
 

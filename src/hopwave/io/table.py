@@ -180,6 +180,7 @@ class _Layout:
     names: bool
     columns: int
     weight: int | None
+    plain: bool  # ids are numbers because they look like it: 01 is refused
 
 
 def read(
@@ -234,7 +235,7 @@ def _layout(source: Source, request: Request, wanted: _Wanted) -> _Layout:
     if names is None:
         row = 1 if header else 0
         names = row < len(rows) and _has_names(rows[row], starts[row], ends)
-    return _Layout(delimiter, header, *ends, names, len(rows[0]), weight)
+    return _Layout(delimiter, header, *ends, names, len(rows[0]), weight, wanted.names is None)
 
 
 def _warn_of_numbers(source: Source, rows: list[list[str]], header: bool, ends: tuple[int, int]) -> None:
@@ -347,6 +348,7 @@ def _read_fast(
         delimiter=layout.delimiter.encode().replace(b" ", b""),
         lone=True,
         weight=0 if layout.weight is None else layout.weight - 1,
+        plain=layout.plain,
     )
     with source.text() as stream:
         skipped = 0
@@ -375,7 +377,7 @@ def _read_carefully(source: Source, request: Request, layout: _Layout) -> Graph:
     u: list[int] = []
     v: list[int] = []
     w: list[float] = []
-    number: Callable[[str], int] = numbers.__getitem__ if layout.names else _integer
+    number: Callable[[str], int] = numbers.__getitem__ if layout.names else _plain if layout.plain else _integer
     for line, row in _rows(source, layout):
         try:
             _check_width(row, layout)
@@ -424,6 +426,16 @@ def _check_width(row: Sequence[str], layout: _Layout) -> None:
         raise ValueError(f"{cells}; expected {layout.columns} (a vertex without edges has an empty second cell)")
     if layout.names and any(cell.strip() for cell in row[layout.columns :]):
         raise ValueError(f"{len(row)} cells; expected {layout.columns}: put a name with the delimiter in it in quotes")
+
+
+def _plain(cell: str) -> int:
+    text = cell.strip()
+    if len(text) > 1 and text[0] == "0" and _is_number(text):
+        raise ValueError(
+            f"vertex {text[:40]} has a zero before it, which a number would lose; expected names=True to keep it, "
+            "or names=False to read numbers"
+        )
+    return _integer(cell)
 
 
 def _integer(cell: str) -> int:
