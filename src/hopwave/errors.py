@@ -142,7 +142,7 @@ class SparseIdsWarning(UserWarning):
 
 
 class IgnoredColumnWarning(UserWarning):
-    """A file has a column of numbers that may be weights, but nothing in the file says so; the column was not read.
+    """A file has a column that may be weights, or an end of the edges, but nothing says so; the column was not read.
 
     >>> import hopwave as hw
     >>> issubclass(hw.IgnoredColumnWarning, UserWarning)

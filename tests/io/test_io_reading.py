@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 import hopwave.io as hio
 from graphs import DATA
-from hopwave.errors import FormatError, GraphError
+from hopwave.errors import FormatError, GraphError, IgnoredColumnWarning
 from hopwave.graph import Graph
 from hopwave.graph.csr_compiled import sorted_rows
 from hopwave.io import lines as edge_lines
@@ -172,6 +172,69 @@ def test_columns_of_a_table_by_name_and_by_place(file):
         hio.read(path, source="c_end")
     with pytest.raises(ValueError, match=r"no column 9; expected .* from 0 to 3"):
         hio.read(path, target=9)
+
+
+FLIGHTS = Graph.from_edges(["OSL", "CPH"], ["CPH", "ARN"], weights=[517, 678])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ",origin,dest,km\n0,OSL,CPH,517\n1,CPH,ARN,678\n",
+        "Unnamed: 0,x,y,km\n0,OSL,CPH,517\n1,CPH,ARN,678\n",
+        "flight,origin,dest,km\nSK1,OSL,CPH,517\nSK2,CPH,ARN,678\n",
+        "weight,origin,dest\n517,OSL,CPH\n678,CPH,ARN\n",
+        "weight,x,y\n517,OSL,CPH\n678,CPH,ARN\n",
+        "km,origin,dest\n517,OSL,CPH\n678,CPH,ARN\n",
+        "km,x,dest\n517,OSL,CPH\n678,CPH,ARN\n",
+        "origin,km,dest\nOSL,517,CPH\nCPH,678,ARN\n",
+        "x,km,y\nOSL,517,CPH\nCPH,678,ARN\n",
+        "km,source,dest\n517,OSL,CPH\n678,CPH,ARN\n",
+        "no,orig,dst,km\n1,OSL,CPH,517\n2,CPH,ARN,678\n",
+    ],
+)
+def test_neither_an_index_nor_the_weight_is_an_end(file, text):
+    assert hio.read(file("g.csv", text), weight="weight" if text.startswith("weight") else "km") == FLIGHTS
+
+
+@pytest.mark.parametrize(
+    ("text", "ends", "other"),
+    [
+        ("flight,x,y,km\nSK1,OSL,CPH,517\n", ("flight", "x"), "y"),
+        ("id,x,y,km\n1,OSL,CPH,517\n", ("id", "x"), "y"),
+        ("flight,x,dest,km\nSK1,OSL,CPH,517\n", ("flight", "x"), "dest"),
+        ("id,no,x,y,km\n1,1,OSL,CPH,517\n", ("id", "no"), "x"),
+    ],
+)
+def test_ends_that_are_guessed_among_more_columns_are_told(file, text, ends, other):
+    path = file("g.csv", text)
+    with pytest.warns(IgnoredColumnWarning, match=f"columns '{ends[0]}' and '{ends[1]}' were read .* not '{other}'"):
+        guessed = hio.read(path, weight="km")
+    assert hio.read(path, weight="km", source=ends[0], target=ends[1]) == guessed  # no warning: the caller says so
+
+
+def test_one_column_is_not_both_the_weight_and_an_end(file):
+    with pytest.raises(FormatError, match="too few columns beside the weights, 'km': 1; expected 2"):
+        hio.read(file("g.csv", "x,km\nA,5\n"), weight="km")
+    with pytest.raises(FormatError, match="column 'b' is given as an end and as the weight"):
+        hio.read(file("g.csv", "a,b,c\n0,1,2\n"), weight="b", source="b")
+
+
+def test_of_two_columns_with_one_title_none_is_taken_silently(file):
+    path = file("g.csv", "origin,dest,km,km\nOSL,CPH,517,1\nCPH,ARN,678,1\n")
+    with pytest.raises(FormatError, match="2 columns 'km'; expected one: give its position, 2 and 3, instead"):
+        hio.read(path, weight="km")
+    assert hio.read(path, weight=2) == FLIGHTS
+    for titles in ("origin,dest,weight,weight", "origin,dest,origin,weight"):
+        with pytest.raises(FormatError, match=r"2 columns '(weight|origin)'; expected one"):
+            hio.read(file("h.csv", titles + "\nOSL,CPH,517,1\n"))
+
+
+def test_all_columns_that_may_be_weights_are_named(file):
+    path = file("g.csv", "id,origin,dest,fare,km\n1,OSL,CPH,99,517\n")
+    with pytest.warns(IgnoredColumnWarning, match=r"'fare' may .* 'km' may .*weight='fare' or weight='km'") as told:
+        hio.read(path)
+    assert "'id'" not in str(told[0].message)
 
 
 def test_quoted_numbers_are_names_unless_asked(file):

@@ -158,7 +158,7 @@ def _read(file: Path, how: Reading, weights: bool, combine: Rule | None, needed:
     for warning in told:
         message = str(warning.message).replace(", or weights=False to leave it out", "").replace(str(place), str(file))
         message = reworded(message, flag, "--read-option")
-        if needed and issubclass(warning.category, IgnoredColumnWarning):
+        if needed and issubclass(warning.category, IgnoredColumnWarning) and " may be weights " in message:
             raise typer.BadParameter(f"{message}, or leave out --weights to count hops")
         terminal.warning(message)
     if needed and not graph.is_weighted:
@@ -243,7 +243,9 @@ def reworded(message: str, format_flag: str, option_flag: str, without: str = "-
     if option_flag == "--write-option":
         message = message.replace("labels=False", "--drop-labels")
     return re.sub(
-        r"\b(pass )?((?:n|names|packed|isolated|weight|header|labels)=[\w'\"])", rf"{option_flag} \2", message
+        r"\b(pass )?((?:n|names|packed|isolated|source|target|weight|header|labels)=[\w'\"])",
+        rf"{option_flag} \2",
+        message,
     )
 
 

@@ -61,7 +61,7 @@ def read(source: Source, request: Request, *, names: bool | None = None, weight:
     if request.weights and not column and header.weighted is None and len(cells) > 2:
         third = cells[2].decode("utf-8", "replace")
         if NUMERIC.fullmatch(third):
-            warn_ignored(source, 2, f"{third}, …")
+            warn_ignored(source, {2: f"{third}, …"})
     if names:
         return _read_names(source, request, header, column)
     return _read_integers(source, request, header, column)

@@ -26,15 +26,26 @@ from hopwave.system.threads import Pool, Task
 MAX_UNCONFIRMED_VERTICES = 100_000_000
 MAX_VERTICES_PER_BYTE = 100
 ARGUMENTS = ("format", "directed", "n", "labels", "weights", "combine", "progress")  # of `read` and `write` themselves
+IDS = ("id", "index", "row", "no", "nr")  # titles of columns that number the rows
 PRINTED_FROM = 500_000  # lines; with fewer, Python has finished before Numba is imported
 
 
-def warn_ignored(source: Source, column: int | str, numbers: str) -> None:
-    """Say that a column of numbers, known by its place or its title, was not read: it may be weights."""
-    shown = repr(column) if isinstance(column, str) else column + 1
+def warn_ignored(source: Source, columns: dict[int | str, str]) -> None:
+    """Say which columns of numbers, known by place or title, were not read: one may be weights. {column: its numbers}.
+
+    A column that is called id is named only if there is no other.
+    """
+    found = {column: text for column, text in columns.items() if str(column).strip().lower() not in IDS} or columns
+    if not found:
+        return
+    shown = [
+        f"{repr(column) if isinstance(column, str) else column + 1} may be weights ({text})"
+        for column, text in found.items()
+    ]
+    was = "was not read, because nothing says that it is" if len(found) == 1 else "none was read"
     warn(
-        f"{source.path}: column {shown} may be weights ({numbers}) and was not read, because nothing says that it is; "
-        f"give weight={column!r} to read it, or weights=False to leave it out",
+        f"{source.path}: column {', column '.join(shown)} and {was}; "
+        f"give {' or '.join(f'weight={column!r}' for column in found)} to read it, or weights=False to leave it out",
         IgnoredColumnWarning,
     )
 

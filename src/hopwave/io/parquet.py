@@ -14,7 +14,7 @@ from hopwave.graph.columns import factorize
 from hopwave.graph.csr import LARGEST_VERTEX_COUNT
 from hopwave.io.format import Format, Request, Target, warn_ignored
 from hopwave.io.source import Source
-from hopwave.io.table import Column, choose_columns, choose_weight
+from hopwave.io.table import Column, choose, is_index, warn_of_guess
 from hopwave.io.vertices import compact, plain_labels
 
 MAGIC = b"PAR1"
@@ -51,8 +51,10 @@ def read(
             texts = [name for name in names if _is_text(parquet.schema_arrow.field(name).type)]
             if texts:
                 parquet = pyarrow.parquet.ParquetFile(content, memory_map=not file.packed, read_dictionary=texts)
-            first, second = choose_columns(file, names, source, target, line=None)
-            third = choose_weight(file, request, names, (first, second), weight, line=None)
+            columns = choose(file, request, names, (source, target, weight), line=None)
+            (first, second), third, guessed = columns
+            if guessed:
+                warn_of_guess(file, names, [_kind(column.type) for column in parquet.schema_arrow], columns)
             if request.weights and third is None:
                 _warn_of_numbers(file, parquet.schema_arrow, (names[first], names[second]))
             chosen = [first, second, *(() if third is None else (third,))]
@@ -106,10 +108,16 @@ def _column(source: Source, column: Any, name: str) -> np.ndarray[Any, Any]:
 
 
 def _warn_of_numbers(file: Source, schema: Any, ends: tuple[str, str]) -> None:
-    """Warn of the first column of numbers that is neither end of an edge, nor the index of a pandas table."""
-    for column in schema:
-        if _is_number(column.type) and column.name not in ends and not column.name.startswith("__index_level_"):
-            return warn_ignored(file, column.name, str(column.type))
+    """Warn of the columns of numbers that are neither end of an edge, nor the index of a pandas table."""
+    numbers = (column for column in schema if _is_number(column.type) and not is_index(column.name))
+    warn_ignored(file, {column.name: str(column.type) for column in numbers if column.name not in ends})
+
+
+def _kind(kind: Any) -> str:
+    """What a column has, as `warn_of_guess` wants it."""
+    import pyarrow.types as kinds
+
+    return "text" if _is_text(kind) else "id" if kinds.is_integer(kind) else ""
 
 
 def _is_number(kind: Any) -> bool:

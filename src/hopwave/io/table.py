@@ -10,13 +10,14 @@ import csv
 import io
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from hopwave.errors import FormatError
+from hopwave.errors import FormatError, IgnoredColumnWarning, warn
 from hopwave.graph import Graph
 from hopwave.io.format import Format, Request, Target, warn_ignored, weight_cells, write_columns
 from hopwave.io.lines import LARGEST_NUMBER, Grammar, read_edges
@@ -33,53 +34,128 @@ PAIRS = (
     ("id_1", "id_2"), ("source_id", "target_id"), ("citing", "cited"), ("row", "col"), ("i", "j"),
     ("source", "destination"), ("origin", "destination"), ("from_id", "to_id"), ("sender", "receiver"),
     ("parent", "child"),
+    *product(
+        ("source", "src", "origin", "orig", "from", "start"), ("target", "dst", "dest", "destination", "to", "end")
+    ),
+    *product(("source_id", "origin_id"), ("dest_id", "destination_id")),
 )  # fmt: skip
+HALVES = {"source", "src", "origin", "orig", "from", "target", "dst", "dest", "destination", "to"}  # an end, if alone
 WEIGHTS = ("weight", "weights", "w", "value", "cost", "length", "distance")  # names of a column of weights
 
 
-def choose_weight(
-    source: Source, request: Request, names: Sequence[str], ends: tuple[int, int], wanted: Column, line: int | None
-) -> int | None:
-    """The column of the weights: the one given, else one with a known name; None if there is none."""
-    if not request.weights:
-        if wanted is not None:
-            raise TypeError(f"weight={wanted!r} names a column, weights=False leaves weights out; give one of the two")
-        return None
-    if wanted is not None:
-        return choose_columns(source, names, wanted, wanted, line)[0]
-    folded = [name.strip().lower() for name in names]
-    found = (folded.index(name) for name in WEIGHTS if name in folded and folded.index(name) not in ends)
-    return next(found, None)
+class Chosen(NamedTuple):
+    """The columns of a table that are read."""
+
+    ends: tuple[int, int]
+    weight: int | None
+    guessed: bool  # neither the caller nor the header says which columns are the ends
 
 
-def choose_columns(
-    source: Source, names: Sequence[str], first: Column, second: Column, line: int | None
-) -> tuple[int, int]:
-    """The columns of the two ends: those given, else those with a known name, else the first two."""
+def choose(
+    source: Source, request: Request, names: Sequence[str], wanted: tuple[Column, Column, Column], line: int | None
+) -> Chosen:
+    """The columns of the two ends and of the weights: those given, else those with a known name.
+
+    Without known names, the ends are the first two columns that are neither the weights nor an index without a title.
+    """
     if len(names) < 2:
         raise source.fail(
             f"one column, {names[0] if names else ''!r}; expected at least two, the ends of an edge", line
         )
+    if not request.weights and wanted[2] is not None:
+        raise TypeError(f"weight={wanted[2]!r} names a column, weights=False leaves weights out; give one of the two")
+    first, second, weight = (_place(source, names, column, line) for column in wanted)
+    if weight is not None and weight in (first, second):
+        raise source.fail(f"column {names[weight]!r} is given as an end and as the weight; expected two columns", line)
     folded = [name.strip().lower() for name in names]
-    chosen = (0, 1)
-    for pair in PAIRS:
-        if pair[0] in folded and pair[1] in folded:
-            chosen = (folded.index(pair[0]), folded.index(pair[1]))
-            break
-    positions = []
-    for wanted, default in ((first, chosen[0]), (second, chosen[1])):
-        if wanted is None:
-            positions.append(default)
-        elif isinstance(wanted, int) and 0 <= wanted < len(names):
-            positions.append(wanted)
-        elif isinstance(wanted, str) and wanted in names:
-            positions.append(names.index(wanted))
-        else:
-            has = ", ".join(map(repr, names))
-            raise source.fail(
-                f"no column {wanted!r}; expected one of {has}, or a position from 0 to {len(names) - 1}", line
-            )
-    return positions[0], positions[1]
+    pairs = ((folded.index(a), folded.index(b)) for a, b in PAIRS if a in folded and b in folded)
+    known = next((pair for pair in pairs if weight not in pair and pair[0] != second and pair[1] != first), None)
+    guessed = known is None and (first is None or second is None)
+    usual = known or _first_free(source, names, (first, second, weight), line)
+    ends = usual[0] if first is None else first, usual[1] if second is None else second
+    if weight is None and request.weights:
+        found = (folded.index(name) for name in WEIGHTS if name in folded and folded.index(name) not in ends)
+        weight = next(found, None)
+    for place, given in zip((*ends, weight), wanted, strict=True):
+        if place is not None and given is None and not guessed:
+            _check_single(source, names, names[place], line)
+    return Chosen(ends, weight, guessed)
+
+
+def _first_free(
+    source: Source, names: Sequence[str], taken: tuple[int | None, int | None, int | None], line: int | None
+) -> tuple[int, int]:
+    """The first two columns that can be ends; where one end is given, the other is the usual column, if it is free."""
+    first, second, weight = taken
+    missing = (first is None) + (second is None)
+    free = [i for i in range(len(names)) if i not in taken]
+    for is_unlikely in (is_index, _is_weight):
+        rest = [i for i in free if not is_unlikely(names[i])]
+        free = rest if len(rest) >= missing else free
+    if len(free) < missing:
+        beside = f" beside the weights, {names[weight]!r}" if weight is not None else ""
+        raise source.fail(f"too few columns{beside}: {len(free)}; expected {missing}, the ends of an edge", line)
+    if not missing:
+        return 0, 1
+    if missing == 2:
+        return free[0], free[1]
+    return free[0], 1 if 1 in free else free[0]
+
+
+def _check_single(source: Source, names: Sequence[str], title: str, line: int | None) -> None:
+    places = [i for i, name in enumerate(names) if name == title]
+    if len(places) > 1:
+        shown = " and ".join(map(str, places))
+        raise source.fail(f"{len(places)} columns {title!r}; expected one: give its position, {shown}, instead", line)
+
+
+def is_index(title: str) -> bool:
+    """Whether a column is the index that pandas wrote: it has no title of its own."""
+    title = title.strip().lower()
+    return not title or title.startswith(("unnamed: ", "__index_level_"))
+
+
+def _is_weight(title: str) -> bool:
+    return title.strip().lower() in WEIGHTS and title.strip().lower() not in ("w", "value")  # which may be ends
+
+
+def _place(source: Source, names: Sequence[str], wanted: Column, line: int | None) -> int | None:
+    """The position of a column that the caller gave by its name or its position."""
+    if wanted is None:
+        return None
+    if isinstance(wanted, int) and 0 <= wanted < len(names):
+        return wanted
+    if isinstance(wanted, str) and wanted in names:
+        _check_single(source, names, wanted, line)
+        return names.index(wanted)
+    has = ", ".join(map(repr, names))
+    raise source.fail(f"no column {wanted!r}; expected one of {has}, or a position from 0 to {len(names) - 1}", line)
+
+
+def warn_of_guess(source: Source, names: Sequence[str], kinds: Sequence[str], chosen: Chosen) -> None:
+    """Warn of ends that were guessed, if other columns can be ends as well.
+
+    A kind is "text", "id" (whole numbers), or anything else for a column that cannot be an end.
+    """
+    ends = chosen.ends
+    others = [i for i, title in enumerate(names) if i not in (*ends, chosen.weight) and not is_index(title)]
+    half = [i for i in others if names[i].strip().lower() in HALVES]
+    others = [i for i in others if kinds[i] in ("text", "id") and not _is_weight(names[i])]
+    if chosen.weight is None:  # one column of numbers may be weights, which another warning says
+        numbers = [i for i in others if kinds[i] == "id"]
+        others = [i for i in others if i not in numbers[:1]]
+    alike = [i for i in others if kinds[i] in (kinds[ends[0]], kinds[ends[1]])]
+    texts = [i for i in others if kinds[i] == "text"]
+    rivals = half or alike or (texts if len(texts) > 1 else [])
+    if not rivals:
+        return
+    a, b = (names[i] if names[i].strip() else i for i in ends)
+    warn(
+        f"{source.path}: columns {a!r} and {b!r} were read as the ends of an edge, and not "
+        f"{' or '.join(repr(names[i]) for i in rivals[:5])}, because no title says which are; "
+        f"give source={a!r} and target={b!r} if that is right, or the titles of others",
+        IgnoredColumnWarning,
+    )
 
 
 class _Wanted(NamedTuple):
@@ -148,8 +224,10 @@ def _layout(source: Source, request: Request, wanted: _Wanted) -> _Layout:
         by_name = any(isinstance(column, str) for column in (wanted.first, wanted.second, wanted.weight))
         header = by_name or _has_header(source, rows)
     titles = rows[0] if header else [str(i) for i in range(len(rows[0]))]
-    ends = choose_columns(source, titles, wanted.first, wanted.second, 1)
-    weight = choose_weight(source, request, titles, ends, wanted.weight, 1)
+    chosen = choose(source, request, titles, (wanted.first, wanted.second, wanted.weight), 1)
+    ends, weight, _ = chosen
+    if header and chosen.guessed:
+        warn_of_guess(source, titles, [_kind(_filled(rows[1:], i)) for i in range(len(titles))], chosen)
     if request.weights and weight is None:
         _warn_of_numbers(source, rows, header, ends)
     names = wanted.names
@@ -160,11 +238,20 @@ def _layout(source: Source, request: Request, wanted: _Wanted) -> _Layout:
 
 
 def _warn_of_numbers(source: Source, rows: list[list[str]], header: bool, ends: tuple[int, int]) -> None:
-    """Warn of the first column of numbers that is neither end of an edge."""
+    """Warn of the columns of numbers that are neither end of an edge."""
+    found: dict[int | str, str] = {}
     for column, title in enumerate(rows[0]):
         cells = _filled(rows[1:] if header else rows, column)
-        if column not in ends and cells and all(map(NUMERIC.fullmatch, cells)):
-            return warn_ignored(source, title if header and title else column, f"{cells[0].strip()}, …")
+        if column not in ends and cells and all(map(NUMERIC.fullmatch, cells)) and not (header and is_index(title)):
+            found[title if header and rows[0].count(title) == 1 else column] = f"{cells[0].strip()}, …"
+    warn_ignored(source, found)
+
+
+def _kind(cells: list[str]) -> str:
+    """What a column has, as `warn_of_guess` wants it."""
+    if all(cell.strip().isdecimal() for cell in cells):
+        return "id" if cells else ""
+    return "" if any(map(NUMERIC.fullmatch, cells)) else "text"
 
 
 def _filled(rows: list[list[str]], column: int) -> list[str]:
