@@ -36,6 +36,13 @@ def test_info_shows_weights(run: Run, answer: Answer, clean: Path) -> None:
     assert words[words.index("weights") + 1] == "none"
 
 
+@pytest.mark.parametrize("command", [["info"], ["bc"], ["sssp", "--source", "0"]])
+def test_weights_are_left_out_by_an_option_of_reading(run: Run, fail: Fail, roads: Path, command: list[str]) -> None:
+    words = [command[0], roads, *command[1:], "-r"]
+    assert "warning" not in run(*words, "weights=false").lower()
+    assert "neither true nor false" in " ".join(fail(*words, "weights=km")[1].split())
+
+
 def test_convert_keeps_weights(run: Run, answer: Answer, clean: Path) -> None:
     assert "with weights" in run("convert", clean, "out.npz")
     assert read("out.npz") == Graph.from_edges([0, 1, 2], [1, 2, 0], weights=[2.5, 4, 1])

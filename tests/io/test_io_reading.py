@@ -266,6 +266,23 @@ def test_a_row_with_one_cell_is_not_a_vertex(file, text):
     assert hio.read(file("g.csv", text[:-1] + ",\n" if "," in text else "0,1\n2,\n")).n == 3
 
 
+@pytest.mark.parametrize("rows", [1, 250_000], ids=["small", "large"])
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        ("origin,dest,km\nOSL,CPH,517\n{}CPH,,678\n", {"weight": "km"}),
+        ("origin,dest,km\n1,2,517\n{}3,,678\n", {"weight": "km"}),
+        ("origin,dest,km\n1,2,517\n{}3,,678\n", {"weights": False}),
+    ],
+)
+def test_a_weight_without_a_second_end_is_no_vertex(file, text, options, rows):
+    text = text.format((text.split("\n")[1] + "\n") * rows)
+    with pytest.raises(FormatError, match="an empty cell before '678'; expected the second vertex") as caught:
+        hio.read(file("g.csv", text), **options)
+    assert caught.value.line == text.count("\n")
+    assert hio.read(file("g.csv", text.replace("678", "")), **options).n == (2 if "OSL" in text else 3)
+
+
 def test_a_name_with_the_delimiter_in_it_needs_quotes(file):
     with pytest.raises(FormatError, match="3 cells; expected 2: put a name"):
         hio.read(file("g.csv", "source,target\nann,bob\nSmith, John,bob\n"))

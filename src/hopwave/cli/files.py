@@ -123,8 +123,18 @@ def load(file: Path, how: Reading, *, weights: bool = False, flag: str = "--form
 
     `weights`: --weights was given, so a file without weights is an error.
     """
+    said = parsed(how.read_options, "--read-option").get("weights")
+    if said is not None and not isinstance(said, bool):
+        raise typer.BadParameter(f"--read-option weights={said} is neither true nor false; weight= names a column")
+    if said is False and weights:
+        raise typer.BadParameter("--read-option weights=false leaves weights out, --weights follows them; give one")
     if isinstance(how, ReadingLengths):
-        return _read(file, how, not how.no_weights, how.combine, False, flag)
+        if said is True and how.no_weights:
+            raise typer.BadParameter("--read-option weights=true reads weights, --no-weights leaves them out; give one")
+        return _read(file, how, not how.no_weights and said is not False, how.combine, False, flag)
+    if said is True and not weights:
+        remedy = "add --weights" if isinstance(how, ReadingWeights) else "leave it out"
+        raise typer.BadParameter(f"--read-option weights=true reads weights, and hops need none; {remedy}")
     combine = how.combine if isinstance(how, ReadingWeights) else None
     if combine is not None and not weights:
         raise typer.BadParameter(f"--combine {combine} says which weight to keep, and hops need none; add --weights")
@@ -138,6 +148,7 @@ def load(file: Path, how: Reading, *, weights: bool = False, flag: str = "--form
 
 def _read(file: Path, how: Reading, weights: bool, combine: Rule | None, needed: bool, flag: str) -> Graph:
     given, without = parsed(how.read_options, "--read-option"), "leave out --weights" if needed else "--no-weights"
+    given.pop("weights", None)  # `load` has heeded it
     if combine is not None and not weights:
         raise typer.BadParameter(
             f"--combine {combine} says which weight to keep, and --no-weights leaves them all out; give one of the two"

@@ -383,6 +383,8 @@ def _read_carefully(source: Source, request: Request, layout: _Layout) -> Graph:
             if not first.strip():
                 raise ValueError("an empty cell; expected a vertex")
             u.append(number(first))
+            if not second.strip():
+                _check_lone(row, layout)
             v.append(number(second) if second.strip() else -1)
             if layout.weight is not None:
                 w.append(_weight(row, layout.weight) if second.strip() else 1.0)
@@ -395,6 +397,17 @@ def _read_carefully(source: Source, request: Request, layout: _Layout) -> Graph:
     keep = ends[1] >= 0
     u_kept, v_kept, w_kept = ends[0][keep], ends[1][keep], None if weights is None else weights[keep]
     return request.graph(source, u_kept, v_kept, len(numbers), directed=None, labels=numbers.labels(), weights=w_kept)
+
+
+def _check_lone(row: Sequence[str], layout: _Layout) -> None:
+    """A row that has a weight, or a number that may be one, is an edge, and its second end is missing."""
+    after = range(max(layout.first, layout.second) + 1, len(row))
+    for column in after if layout.weight is None else (layout.weight,):
+        if column < len(row) and NUMERIC.fullmatch(row[column]):
+            raise ValueError(
+                f"an empty cell before {row[column].strip()[:40]!r}; expected the second vertex "
+                "(all cells after a vertex without edges are empty)"
+            )
 
 
 def _weight(row: Sequence[str], column: int) -> float:
