@@ -155,6 +155,17 @@ def test_a_map_has_one_dot_per_source() -> None:
     assert len(ax.collections[0].get_offsets()) == 3
     with pytest.raises(GraphError, match=r"xy has shape \(2, 2\)"):
         found.plot(xy=[[0, 0], [1, 1]])
+    by_name = found.plot(xy={"c": (2, 1), "a": (0, 0), "b": [1, 0]})
+    assert np.array_equal(by_name.collections[0].get_offsets(), ax.collections[0].get_offsets())
+    for xy, message in (
+        ({"a": (0, 0), "b": (1, 0)}, "xy has no place for 'c', which is a source; give every source"),
+        ({"a": 3}, r"xy\['a'\] is 3, which is not a place; give two numbers"),
+        ({"a": ("x", 1)}, r"xy\['a'\] is \('x', 1\), which is not a place"),
+        ({"nowhere": (0, 0)}, "'nowhere' is not a vertex of this graph"),
+        ({"a", "b"}, "is not an array of numbers; give two numbers for each of the 4 vertices, or a mapping"),
+    ):
+        with pytest.raises(GraphError, match=message):
+            found.plot(xy=xy)
     matplotlib.pyplot.close("all")
 
 

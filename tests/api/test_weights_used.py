@@ -321,6 +321,15 @@ def test_a_weight_that_cannot_be_used_is_named_by_labels(ask: Any, wrong: float)
         ask(graph)
 
 
+@pytest.mark.parametrize(
+    "ask", [hw.betweenness_centrality, hw.edge_betweenness_centrality, hw.closeness_centrality, hw.pagerank]
+)
+def test_a_graph_without_edges_lacks_no_weights(ask: Any) -> None:
+    nodes = nx.empty_graph(3)
+    for graph in (Graph.from_networkx(nodes, weight="km"), Graph.from_edges([], [], n=3), nodes):
+        assert ask(graph, weights=True).to_dict() == ask(graph, weights=False).to_dict()
+
+
 def test_missing_weights_are_refused() -> None:
     bare = Graph.from_edges([0], [1])
     with pytest.raises(GraphError, match="weights=True takes the graph's own weights, and it has none"):

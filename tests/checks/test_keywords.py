@@ -47,6 +47,22 @@ def test_nothing_near() -> None:
         generate.star(3, colour="red")  # type: ignore[call-arg]
 
 
+def test_other_names_of_an_argument() -> None:
+    for name in ("damping", "damping_factor"):
+        with pytest.raises(TypeError, match=rf"pagerank\(\) has no argument '{name}'; did you mean alpha=\?"):
+            hw.pagerank(generate.path(3), **{name: 0.9})  # type: ignore[arg-type]
+
+
+def test_a_missing_argument_of_a_method_names_the_class_of_the_caller() -> None:
+    graph: Any = generate.path(3)
+    with pytest.raises(TypeError, match=r"^Graph\.degree\(\) missing 1 required positional argument: 'vertex'"):
+        graph.degree()
+    with pytest.raises(TypeError, match=r"^Graph\.from_edges\(\) missing 1 required"):
+        type(graph).from_edges()
+    with pytest.raises(TypeError, match=r"^Graph\.neighbors\(\) takes 2 positional arguments"):
+        graph.neighbors(0, 1)
+
+
 def test_other_errors_are_not_touched() -> None:
     with pytest.raises(TypeError, match=r"missing 1 required positional argument: 'source'"):
         hw.bfs(generate.path(3))  # type: ignore[call-arg]

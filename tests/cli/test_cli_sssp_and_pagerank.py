@@ -10,6 +10,7 @@ import pytest
 from calls import PNG, Answer, Fail, Run
 
 import hopwave as hw
+from hopwave.cli import main
 
 
 @pytest.fixture
@@ -88,6 +89,16 @@ def test_closeness_is_that_of_networkx(run: Run, answer: Answer, karate: Path) -
     assert "all 34 whole" in text and "Highest closeness centrality" in text and "wrote scores.csv" in text
     assert len(Path("scores.csv").read_text().splitlines()) == 35
     assert "34 searches whole, 0 cut off, 0 skipped" in run("closeness", karate)
+
+
+def test_a_file_of_the_highest_closeness_says_so(capsys: pytest.CaptureFixture[str], run: Run, karate: Path) -> None:
+    assert main(["closeness", str(karate), "--out", "scores.csv"]) == 0
+    note = "only the 10 highest scores of 34 vertices were written; --all computes and writes all"
+    assert capsys.readouterr().err == f"hopwave: note: {note}\n"
+    assert len(Path("scores.csv").read_text().splitlines()) == 11
+    run("closeness", karate, "--out", "scores.csv", "--top", 34)  # nothing on stderr
+    page = " ".join(run("closeness", "--help").replace("│", " ").split())
+    assert "Write the scores found, one row each: the highest (--top)" in page
 
 
 def test_closeness_from_a_sample(run: Run, answer: Answer, fail: Fail, karate: Path) -> None:

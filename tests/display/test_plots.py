@@ -117,6 +117,13 @@ def test_error_bars_are_the_bounds_of_a_sample(call: Any) -> None:
     assert not [each for each in call(graph).plot(top=3).containers if getattr(each, "has_xerr", False)]
 
 
+def test_top_lists_all_that_were_asked_for() -> None:
+    graph = hw.generate.barabasi_albert(300, 3, seed=1)
+    best, every = hw.closeness_centrality(graph, top=12), hw.closeness_centrality(graph)
+    assert best.top() == every.top(12)
+    assert len(best.top(3)) == 3 and len(every.top()) == 10
+
+
 def test_scores_of_top_are_bars() -> None:
     best = hw.closeness_centrality(hw.generate.barabasi_albert(300, 3, seed=1), top=4)
     assert widths(best.plot()) == [score for _, score in best.top()][::-1]

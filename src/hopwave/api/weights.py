@@ -57,6 +57,8 @@ def weighted(G: Any, weights: Any, parallel: Parallel) -> tuple[Graph, Matrix]:
     if weights is None or weights is False:
         return graph, Matrix.from_graph(graph, weights=weights is None)
     if weights is True:
+        if not graph.m and not graph.is_weighted:
+            graph = graph.with_weights(np.empty(0))  # no arc lacks a weight
         if not graph.is_weighted:
             raise GraphError(
                 "weights=True takes the graph's own weights, and it has none; build it with "

@@ -10,6 +10,7 @@ from functools import wraps
 from typing import Any, TypeVar
 
 Kind = TypeVar("Kind", bound=type)
+OTHER_NAMES = {"damping": "alpha", "damping_factor": "alpha"}  # an argument's names elsewhere
 
 
 def suggesting(function: Callable[..., Any], method: bool = False) -> Callable[..., Any]:
@@ -26,13 +27,15 @@ def suggesting(function: Callable[..., Any], method: bool = False) -> Callable[.
     def call(*args: Any, **options: Any) -> Any:
         try:
             return function(*args, **options)
-        except TypeError:
+        except TypeError as error:
             named = inspect.signature(function).parameters.values()
+            owner = next((one if isinstance(one, type) else type(one) for one in args[:1]), type(None))
+            name = f"{owner.__name__}.{function.__name__}" if method else function.__qualname__
             if all(one.kind is not one.VAR_KEYWORD for one in named):
                 known = (one.name for one in named if one.name not in ("self", "cls"))
-                owner = next((one if isinstance(one, type) else type(one) for one in args[:1]), type(None))
-                name = f"{owner.__name__}.{function.__name__}" if method else function.__qualname__
                 check_keywords(name, options, known)
+            if str(error).startswith(f"{function.__qualname__}() "):  # Python's own, of too few or too many arguments
+                error.args = (name + str(error).removeprefix(function.__qualname__),)
             raise
 
     return call
@@ -58,6 +61,9 @@ def meant(name: str, names: Iterable[str]) -> str:
     >>> meant("direct", ["directed", "n"]), meant("x", ["directed", "n"])
     ('did you mean directed=?', '')
     """
+    names = list(names)
+    if OTHER_NAMES.get(name) in names:
+        return f"did you mean {OTHER_NAMES[name]}=?"
     return "".join(f"did you mean {near}=?" for near in get_close_matches(name, names, n=1))
 
 

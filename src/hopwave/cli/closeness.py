@@ -19,7 +19,7 @@ from hopwave.results.scores import VertexScores
 def closeness(
     file: File,
     reading: ReadingWeights,
-    to: options.Drawn,
+    to: options.DrawnHighest,
     harmonic: Annotated[
         bool, typer.Option("--harmonic", help="Harmonic centrality, the sum of 1/distance, instead of closeness.")
     ] = False,
@@ -71,6 +71,9 @@ def closeness(
     wall = time.perf_counter() - began
     if to.out is not None:
         columns.write(to.out, columns.of_scores(result))
+        if len(result) < graph.n:
+            only = f"only the {len(result):,} highest scores of {graph.n:,} vertices were written"
+            terminal.note(f"{only}; --all computes and writes all")
     if to.plot is not None:
         draw(result, top, to.plot)
     searches = str(result.searches or (f"all {graph.n:,} whole" if k is None else f"from {min(k, graph.n):,} sources"))

@@ -94,6 +94,14 @@ ResultFile = Annotated[
         rich_help_panel=OUTPUT,
     ),
 ]
+HighestFile = Annotated[
+    Path | None,
+    typer.Option(
+        help="Write the scores found, one row each: the highest (--top), or with --all or -k those of all vertices. "
+        ".csv, .csv.gz, .parquet or .npz; - prints them as CSV and nothing else.",
+        rich_help_panel=OUTPUT,
+    ),
+]
 Json = Annotated[
     bool, typer.Option("--json", help="Print one JSON object to stdout and nothing else.", rich_help_panel=OUTPUT)
 ]
@@ -138,6 +146,13 @@ class Drawn(Written):
 
     def files(self) -> dict[str, Path | None]:
         return super().files() | {"plot": self.plot}
+
+
+@dataclass(frozen=True)
+class DrawnHighest(Drawn):
+    """Where the result and its picture go, if only the highest scores are found."""
+
+    out: HighestFile = None
 
 
 def unfolded(command: Callable[..., None]) -> Callable[..., None]:

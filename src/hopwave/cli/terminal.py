@@ -124,6 +124,11 @@ def warning(message: str) -> None:
     _to_stderr("hopwave: warning:", message)
 
 
+def note(message: str) -> None:
+    """Print to stderr, as one line, what the result alone does not tell."""
+    _to_stderr("hopwave: note:", message)
+
+
 def _to_stderr(start: str, message: str) -> None:
     with suppress(OSError, ValueError):  # stderr is closed: there is nowhere to print
         print(start, printable(" ".join(message.split())), file=sys.stderr, flush=True)

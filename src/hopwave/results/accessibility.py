@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -9,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave.checks.keywords import offers
+from hopwave.checks.numbers import shown
 from hopwave.display.maps import plot_map
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
@@ -73,16 +75,40 @@ class Accessibility(Tabled):
         ----------
         ax : matplotlib Axes, optional
             Where to draw; by default a new figure.
-        xy : array, vertices × 2
-            The coordinates of all vertices.
+        xy : array of vertices × 2, or mapping
+            The coordinates of all vertices in vertex order, or (x, y) by vertex, at least of the sources.
         column, limit : int, optional
             The number of the column of values, and of the limit; by default the first, and the last.
         """
-        places = np.asarray(xy, np.float64)
-        if places.shape != (self.graph.n, 2):
-            raise GraphError(f"xy has shape {places.shape}; give two numbers for each of the {self.graph.n} vertices")
+        places = self._places(xy)
         titles = np.array(list(self._columns())).reshape(len(self.names), len(self.limits))
         return plot_map(places[self.sources], self.sums[:, column, limit], str(titles[column, limit]), ax)
+
+    def _places(self, xy: Any) -> Floats:
+        """The coordinates of the vertices, from an array or a mapping, which may leave out all but the sources."""
+        remedy = f"give two numbers for each of the {self.graph.n} vertices, or a mapping from vertices to (x, y)"
+        if not isinstance(xy, Mapping):
+            try:
+                places: Floats = np.asarray(xy, np.float64)
+            except (TypeError, ValueError):
+                raise GraphError(f"xy={shown(xy)} is not an array of numbers; {remedy}") from None
+            if places.shape != (self.graph.n, 2):
+                raise GraphError(f"xy has shape {places.shape}; {remedy}")
+            return places
+        places, given = np.zeros((self.graph.n, 2)), np.zeros(self.graph.n, bool)
+        for vertex, place in xy.items():
+            v = self.graph.index(vertex)
+            try:
+                places[v, 0], places[v, 1] = place
+            except (TypeError, ValueError):
+                raise GraphError(
+                    f"xy[{vertex!r}] is {shown(place)}, which is not a place; give two numbers, (x, y)"
+                ) from None
+            given[v] = True
+        if len(missing := self.sources[~given[self.sources]]):
+            vertex = self.graph.label(int(missing[0]))
+            raise GraphError(f"xy has no place for {vertex!r}, which is a source; give every source its (x, y)")
+        return places
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from types import EllipsisType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -40,14 +41,18 @@ class Scores(Deferring, Keyed):
     def __post_init__(self) -> None:
         self._set_aside()
 
-    def top(self, k: int = 10) -> list[tuple[Any, Any]]:
+    def top(self, k: int | EllipsisType = ...) -> list[tuple[Any, Any]]:
         """(vertex or edge, score) of the k highest scores, by label or id, highest first; equal ones in vertex order.
+
+        Without k: all that were found if only the highest were asked for (`closeness_centrality(G, top=20)`), else 10.
 
         >>> import hopwave as hw
         >>> hw.betweenness_centrality(hw.generate.path(3)).top(1)
         [(1, 1.0)]
         """
         scores = self._listed(self.scores)
+        if isinstance(k, EllipsisType):
+            k = len(scores) if self._are_the_highest else 10
         best = highest(scores, k)
         return list(zip(self._labels(best), scores[best].tolist(), strict=True))
 
