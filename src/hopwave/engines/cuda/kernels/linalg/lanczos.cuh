@@ -52,8 +52,8 @@ __global__ void __launch_bounds__(BLOCK) take_out(const double *Q, i64 n, int co
 
 // q = y / its length, which is written too; squares: the last pass's sums, one per block of it.
 template <class Offset>
-__global__ void __launch_bounds__(BLOCK) scale(const double *y, i64 n, const double *squares, int count, double *q,
-                                               double *length) {
+__global__ void __launch_bounds__(BLOCK)
+    scale(const double *y, i64 n, const double *squares, int count, double *q, double *length) {
   __shared__ double all;
   if (block_warp() == 0) {
     double sum = 0;

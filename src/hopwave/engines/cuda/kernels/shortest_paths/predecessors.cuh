@@ -119,9 +119,9 @@ __global__ void __launch_bounds__(THREADS)
 //   path    the number of vertices, then these; 0 if there is no path, -1 if it has more than `most` vertices or needs
 //           arcs between equally distant ones
 template <class Offset, class Length>
-__global__ void __launch_bounds__(THREADS) walk_back(const Offset *offsets, const int *neighbours,
-                                                     const Length *lengths, const double *d, int source, int v,
-                                                     int most, int *path) {
+__global__ void __launch_bounds__(THREADS)
+    walk_back(const Offset *offsets, const int *neighbours, const Length *lengths, const double *d, int source, int v,
+              int most, int *path) {
   __shared__ int lowest;
   int count = has_path(d[v]) ? 1 : 0;
   if (threadIdx.x == 0) path[1] = v;
