@@ -4,7 +4,8 @@
 
 A path over v is at least d_s(v) + d_t(v) long, and the paths of the two trees over k different vertices, if they are
 simple and different, bound the k-th length from above. Vertices and arcs beyond this bound are on none of the k paths;
-what is left becomes a graph of its own (Feng et al., PeeK, SC '23); on roads and social networks that is little. Yen's
+what is left becomes a graph of its own (Feng et al., PeeK, SC '23); on roads and social networks that is little. The
+two searches run on a GPU or on all cores; of a graph on a GPU, only the rows of near vertices come to the host. Yen's
 algorithm (1971) then takes the paths in order: each new one leaves a known one at some vertex. A spur path goes on from
 the length of its root, so a length is the float64 sum of its arcs from the source on. Every path is looked for once
 (Lawler, 1972): a path is only left from the vertex at which it left its own parent.
@@ -14,20 +15,23 @@ from __future__ import annotations
 
 import heapq
 import math
+import sys
 from bisect import insort
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from hopwave.algebra.matrix import Matrix
-from hopwave.algorithms.shortest_paths import choose, distances
+from hopwave.algorithms.shortest_paths import Way, choose, distances
 from hopwave.graph import Graph
+from hopwave.graph.csr import Rows
+from hopwave.graph.reshape import selected, sources
 from hopwave.planning.jobs import Floats, ShortestPathsJob
 
 ROUNDING = 2.0**-50  # per vertex: by how much a sum of two distances may be off
-TREE_PATHS = 64  # vertices looked at per wanted path for the bound; without it, nothing is left out
+TREE_PATHS = (1, 4, 16, 64)  # vertices looked at per wanted path for the bound; without it, nothing is left out
 
 
 def ranked_paths(
@@ -37,24 +41,58 @@ def ranked_paths(
     from hopwave.engines.cpu.shortest_paths import deviations, dijkstra
 
     graph = graph if weighted else graph.without_weights()
-    back = graph.reversed()
-    to_target, from_source = (_distances(*ends, device) for ends in ((back, target), (graph, source)))
+    A, way = Matrix.from_graph(graph), choose(graph, "auto", None, device, None, False)
+    to_target, from_source = _distances(A.T, target, way), _distances(A, source, way)
     if to_target[source] == math.inf:
         return
     slack = 1.0 + ROUNDING * graph.n
-    bound = upper_bound(graph, back, from_source, to_target, source, target, k) * slack
-    rows, lengths, ids = left_over(graph, from_source, to_target, bound * slack)
-    start, end = np.searchsorted(ids, [source, target]).tolist()
-    search = deviations.Spurs(dijkstra.arcs(rows, lengths), to_target[ids])
-    for length, path in yen(search, start, end, k, bound * slack, slack):
-        yield length, ids[path].tolist()
+    part, bound = left_over(graph, from_source, to_target, (source, target), k, slack)
+    rows = arcs_within(part, bound * slack)
+    lengths = np.empty(0) if rows.values is None else np.asarray(rows.values, np.float64)
+    search = deviations.Spurs(dijkstra.arcs(rows[:2], lengths), part.to_target, slack)
+    for length, path in yen(search, *part.ends, k, bound * slack, slack):
+        yield length, part.ids[path].tolist()
 
 
-def _distances(graph: Graph, source: int, device: str) -> Floats:
+def _distances(A: Matrix, source: int, way: Way) -> Floats:
     """Of all vertices, on the host."""
-    way = choose(graph, "auto", None, device, None, False)
-    found = distances(Matrix.from_graph(graph), ShortestPathsJob((source,)), way)
+    found = distances(A, ShortestPathsJob((source,)), way)
     return found.to_host(found.distances)
+
+
+class Part(NamedTuple):
+    """Some vertices as a graph of their own: their ids, their distances, and the ends of the paths."""
+
+    graph: Graph
+    ids: npt.NDArray[np.int64]
+    from_source: Floats
+    to_target: Floats
+    ends: tuple[int, int]
+
+
+def left_over(
+    graph: Graph, from_source: Floats, to_target: Floats, ends: tuple[int, int], k: int, slack: float
+) -> tuple[Part, float]:
+    """The vertices over which one of the k paths may go, and a length that none of these exceeds.
+
+    A tree's path over v has vertices at least as near as v. So the bound is looked for among the nearest vertices, and
+    among more of them where they have too few paths.
+    """
+    through = from_source + to_target
+
+    def within(most: float) -> Part:
+        ids = np.flatnonzero(through <= min(most, sys.float_info.max))
+        source, target = np.searchsorted(ids, ends).tolist()
+        return Part(graph._induced(ids), ids, from_source[ids], to_target[ids], (source, target))
+
+    for many in TREE_PATHS:
+        count = min(graph.n, many * k)
+        near = float(np.partition(through, count - 1)[count - 1])
+        part = within(near * slack)
+        bound = upper_bound(part, k, count) * slack
+        if max(near, bound) < math.inf or near == math.inf:
+            return part, bound
+    return within(math.inf), math.inf
 
 
 class Tree:
@@ -87,23 +125,17 @@ class Tree:
         return path
 
 
-def upper_bound(
-    graph: Graph, back: Graph, from_source: Floats, to_target: Floats, source: int, target: int, k: int
-) -> float:
-    """A length that k different simple paths do not exceed; infinite if the trees do not have as many nearby.
+def upper_bound(part: Part, k: int, count: int) -> float:
+    """A length that k different simple paths do not exceed; infinite if the nearest vertices do not have as many.
 
     The paths over u and over v, its next vertex, are the same if each is the other's neighbour in its tree; so paths
     are told apart by the first vertex that is joined to v in this way.
     """
-    through = from_source + to_target
-    count = min(len(through), TREE_PATHS * k)
-    nearest = np.argpartition(through, count - 1)[:count]
-    first, last = Tree(back, from_source, source), Tree(graph, to_target, target)
+    through, (source, target) = part.from_source + part.to_target, part.ends
+    first, last = Tree(part.graph.reversed(), part.from_source, source), Tree(part.graph, part.to_target, target)
     begins: dict[int, int] = {}
     found = 0
-    for v in nearest[np.argsort(through[nearest], kind="stable")].tolist():
-        if through[v] == math.inf:
-            break
+    for v in np.argsort(through, kind="stable")[:count].tolist():
         u, joined = v, []
         while u not in begins and u != source and first.after(u) >= 0 and last.after(first.after(u)) == u:
             joined.append(u)
@@ -118,23 +150,11 @@ def upper_bound(
     return math.inf
 
 
-Rows = tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]
-
-
-def left_over(graph: Graph, from_source: Floats, to_target: Floats, bound: float) -> tuple[Rows, Floats, Any]:
-    """Rows and lengths of the vertices and arcs over which a path may be within the bound, and the vertices' ids."""
-    lengths = np.empty(0) if graph.weights is None else np.asarray(graph.weights, np.float64)
-    ids = np.flatnonzero(from_source + to_target <= bound)
-    counts = np.diff(graph.indptr)[ids].astype(np.int64)
-    ends = np.cumsum(counts)
-    arcs = np.arange(int(counts.sum())) + np.repeat(graph.indptr[ids] - (ends - counts), counts)
-    tails, heads = np.repeat(np.arange(len(ids)), counts), graph.indices[arcs]
-    along = lengths[arcs] if len(lengths) else np.float64(1.0)
-    kept = from_source[ids][tails] + along + to_target[heads] <= bound
-    indptr = np.zeros(len(ids) + 1, np.int64)
-    np.cumsum(np.bincount(tails[kept], minlength=len(ids)), out=indptr[1:])
-    indices = np.searchsorted(ids, heads[kept]).astype(np.int32)
-    return (indptr, indices), lengths[arcs[kept]] if len(lengths) else lengths, ids
+def arcs_within(part: Part, bound: float) -> Rows:
+    """The arcs over which a path may be within the bound."""
+    rows = part.graph._rows
+    along = 1.0 if rows.values is None else np.asarray(rows.values, np.float64)
+    return selected(rows, part.from_source[sources(rows)] + along + part.to_target[rows.indices] <= bound)
 
 
 def yen(search: Any, source: int, target: int, k: int, bound: float, slack: float) -> Iterator[tuple[float, list[int]]]:
