@@ -169,7 +169,8 @@ def nearest_of(
         return dijkstra.arcs((g.indptr, g.indices), np.asarray(g.weights, np.float64) if weighted else np.empty(0))
 
     k, asked, numbers = min(k, len(facilities)), k, None
-    if k == 1 and weighted:  # on all cores
+    graph = graph if weighted else graph.without_weights()
+    if k == 1:  # on all cores
         way = choose(graph, "auto", None, "cpu", None, False)
         d = distances(Matrix.from_graph(graph), ShortestPathsJob(tuple(facilities.tolist()), limit), way).distances
         numbers = compiled.nearest_by_distances(arcs(graph.reversed()), facilities, d)

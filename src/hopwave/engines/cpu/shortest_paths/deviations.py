@@ -1,9 +1,10 @@
-"""Spur paths of Yen's algorithm: a shortest path from a vertex to the target that avoids some vertices and arcs.
+"""What Yen's algorithm searches for: paths over given vertices, and spurs, which avoid some vertices and arcs.
 
-The search is led by what is left from each vertex without anything barred (A*; Hart, Nilsson and Raphael, 1968): it
-looks at little beside the path. What is left was added up from the other end, and may be off in its last bits. So a
-vertex may be settled again, and the search ends when nothing that waits is below `slack` times the length found; that
-is 1 where sums are whole numbers. Of equals, the last offered is settled first: it is nearest to the target.
+A search for a spur is led by what is left from each vertex without anything barred (A*; Hart, Nilsson and Raphael,
+1968): it looks at little beside the path. What is left was added up from the other end, and may be off in its last
+bits. So a vertex may be settled again, and the search ends when nothing that waits is below `slack` times the length
+found; that is 1 where sums are whole numbers. Of equals, the last offered is settled first: it is nearest to the
+target.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from hopwave.system.numba_cache import njit
 
 
 @njit(**COMPILED)
-def search(A, start, length, target, barred, first, rest, most, slack, d, final, parent, touched, heap):
+def search(A, start, length, target, barred, first, rest, most, slack, work):
     """From `start`, whose distance is `length`, to the target; returns the distance there, infinite if there is none.
 
     barred: vertices not to visit; first: heads to which no arc from `start` may lead; rest: a lower bound on what is
@@ -27,7 +28,7 @@ def search(A, start, length, target, barred, first, rest, most, slack, d, final,
     and after; parent leads back from the target, and final has the distances of that path's vertices. Returns −1 if
     the heap is too small: then nothing is found.
     """
-    keys, times, vertices = heap
+    d, final, parent, touched, keys, times, vertices = work
     count, size, time = 1, U1, 0
     d[start], touched[0] = length, start
     keys[0], times[0], vertices[0] = length + rest[start], time, start
@@ -46,7 +47,7 @@ def search(A, start, length, target, barred, first, rest, most, slack, d, final,
             break
         for j in range(begin, end):
             v = A.indices[j]
-            offer = here + (A.lengths[j] if A.lengths.size else 1.0)
+            offer = here + A.lengths[j]
             if offer >= d[v] or barred[v] or offer + rest[v] > most:
                 continue
             if u == start:
@@ -71,6 +72,26 @@ def search(A, start, length, target, barred, first, rest, most, slack, d, final,
     return found
 
 
+@njit(**COMPILED)
+def search_each(A, path, so_far, branch, closed, ends, target, barred, rest, most, slack, work, found):
+    """The lengths of the spurs from every vertex of a path, from number `branch` on; returns how many, fewer if the
+    heap is too small. closed: heads to which no arc from that vertex may lead, those of one vertex after another."""
+    done = found.size
+    for i in range(branch):
+        barred[path[i]] = True
+    for i in range(found.size):
+        start = path[branch + i]
+        first = closed[ends[i] : ends[i + 1]]
+        found[i] = search(A, np.uint64(start), so_far[branch + i], target, barred, first, rest, most, slack, work)
+        barred[start] = True
+        if found[i] < 0.0:
+            done = i
+            break
+    for i in range(path.size):
+        barred[path[i]] = False
+    return done
+
+
 class Spurs:
     """Searches on one graph, one after another; `rest` and `slack` as `search` has them."""
 
@@ -79,28 +100,92 @@ class Spurs:
         whole = not (arcs.lengths % 1).any() and float(arcs.lengths.max(initial=0.0)) * m < 2.0**53
         self.arcs, self.rest, self.barred = arcs, rest, np.zeros(n, np.bool_)
         self.slack = 1.0 if whole else slack
-        self.d, self.final = np.full(n, np.inf), np.empty(n)
-        self.parent, self.touched = np.empty(n, np.int32), np.empty(n, np.uint32)
+        self.final, self.parent = np.empty(n), np.empty(n, np.int32)
+        self.vertex_arrays = np.full(n, np.inf), self.final, self.parent, np.empty(n, np.uint32)
         self.heap = np.empty(m + 1), np.empty(m + 1, np.int64), np.empty(m + 1, np.uint32)
 
-    def __call__(self, start, length, target, barred, first, most):
-        """(distances, path from start to target) that visits no barred vertex and leaves start to none of `first`; None
-        if there is none of at most that length. `barred` is an array."""
-        self.barred[barred] = True
-        found = -1.0
-        with compiling(search):
-            while found < 0:
-                found = search(
-                    self.arcs, np.uint64(start), length, target, self.barred, np.array(first, np.uint32), self.rest,
-                    most, self.slack, self.d, self.final, self.parent, self.touched, self.heap,
+    def lengths(self, path, so_far, branch, closed, target, most):
+        """The lengths of the spurs from every vertex of a path, from number `branch` on; infinite if there is none of
+        at most that length. so_far: distances of the path's vertices; closed: for each spur the heads not to go to."""
+        path, so_far = np.array(path, np.uint32), np.array(so_far)
+        ends = np.cumsum([0, *map(len, closed)])
+        heads = np.array([head for heads in closed for head in heads], np.uint32)
+        found, done = np.empty(len(closed)), 0
+        with compiling(search_each):
+            while True:
+                done += search_each(
+                    self.arcs, path, so_far, branch + done, heads, ends[done:], target, self.barred, self.rest, most,
+                    self.slack, (*self.vertex_arrays, *self.heap), found[done:],
                 )  # fmt: skip
-                if found < 0:
-                    self.heap = tuple(np.resize(part, 2 * part.size) for part in self.heap)
-        self.barred[barred] = False
-        if found == np.inf:
-            return None
-        path = [target]
-        while path[-1] != start:
-            path.append(int(self.parent[path[-1]]))
-        path.reverse()
-        return self.final[path].tolist(), path
+                if done == len(closed):
+                    return found.tolist()
+                self.heap = tuple(np.resize(part, 2 * part.size) for part in self.heap)
+
+    def path(self, path, so_far, branch, heads, target, length):
+        """(distances, path) of one of these spurs, from its vertex on, given its length."""
+        self.lengths(path[: branch + 1], so_far, branch, [heads], target, length * self.slack)
+        found = [target]
+        while found[-1] != path[branch]:
+            found.append(int(self.parent[found[-1]]))
+        found.reverse()
+        return self.final[found].tolist(), found
+
+
+@njit(**COMPILED)
+def next_on_trees(A, d, end):
+    """For every vertex the next one on a way to the end of a search that found d, along these arcs; −1 where only arcs
+    of length 0 lead on."""
+    found = np.full(d.size, -1, np.int32)
+    for u in range(d.size):
+        for j in range(np.uint64(A.indptr[u]), np.uint64(A.indptr[u + 1])):
+            v = A.indices[j]
+            if d[v] < d[u] and d[v] + (A.lengths[j] if A.lengths.size else 1.0) == d[u]:
+                found[u] = np.int32(v)
+                break
+    found[end] = end
+    return found
+
+
+@njit(**COMPILED)
+def last_of(order, first, last, source, target, k):
+    """The k-th of the vertices in this order over which the path of two trees is simple, and different from those of
+    the vertices before; −1 if there are fewer. first, last: the next vertices on the way to the source, to the target.
+
+    The paths over u and over v, its next vertex, are the same if each is the other's neighbour in its tree; so paths
+    are told apart by the first vertex that is joined to v in this way.
+    """
+    known, seen = np.zeros(first.size, np.bool_), np.full(first.size, -1, np.int32)
+    count = 0
+    for v in order:
+        u = v
+        while not known[u] and u != source and first[u] >= 0 and last[first[u]] == u:
+            known[u] = True
+            u = first[u]
+        is_new = not known[u]
+        known[u] = True
+        if not is_new or (first[v] == last[v] and v != source and v != target):
+            continue
+        u = v
+        while u >= 0 and seen[u] != v:
+            seen[u] = np.int32(v)
+            u = np.int64(first[u])
+        u, simple = np.int64(last[v]), u >= 0  # it has come to the source
+        while simple and u != target:
+            simple = u >= 0 and seen[u] != v
+            u = np.int64(last[u]) if simple else u
+        if simple and (v == target or seen[target] != v):
+            count += 1
+            if count == k:
+                return v
+    return -1
+
+
+def tree_paths(out, into, from_source, to_target, ends, k, most):
+    """A length that k different simple paths do not exceed, each over one of the `most` nearest vertices; infinite if
+    these do not have as many."""
+    through = from_source + to_target
+    order = np.argsort(through, kind="stable")[:most]
+    with compiling(next_on_trees), compiling(last_of):
+        first, last = next_on_trees(into, from_source, ends[0]), next_on_trees(out, to_target, ends[1])
+        v = last_of(order, first, last, *ends, k)
+    return np.inf if v < 0 else float(through[v])

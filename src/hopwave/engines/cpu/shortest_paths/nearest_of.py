@@ -119,7 +119,7 @@ def read_off(indptr, indices, lengths, first, last, d, found, stack, places, low
     for v in range(first, last):
         if d[v] == 0.0:  # a facility may have another one of a lower number beside it
             for j in range(np.uint64(indptr[v]), np.uint64(indptr[v + ONE])):
-                if lengths[j] == 0.0 and d[indices[j]] == 0.0 and indices[j] != v:
+                if lengths.size and lengths[j] == 0.0 and d[indices[j]] == 0.0 and indices[j] != v:
                     return False
         if d[v] == np.inf or found[v] != NONE:
             continue
@@ -128,7 +128,7 @@ def read_off(indptr, indices, lengths, first, last, d, found, stack, places, low
             here, end = d[u], np.uint64(indptr[u + ONE])
             while j < end:
                 w = indices[j]
-                if d[w] + lengths[j] == here:
+                if d[w] + (lengths[j] if lengths.size else 1.0) == here:
                     if d[w] == here:
                         return False
                     if found[w] == NONE:
