@@ -162,8 +162,11 @@ def nearest_of(
     graph: Graph, weighted: bool, facilities: npt.NDArray[np.int64], k: int, limit: float
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int32]]:
     """(distances, numbers of the facilities) along arcs from the facilities: one row of k per vertex, nearest first."""
+    from hopwave.engines.cpu import policy
+    from hopwave.engines.cpu.crew import thread_count
     from hopwave.engines.cpu.shortest_paths import dijkstra
     from hopwave.engines.cpu.shortest_paths import nearest_of as compiled
+    from hopwave.engines.cpu.shortest_paths.facility_rounds import nearest_in_rounds
 
     def arcs(g: Graph) -> Any:
         return dijkstra.arcs((g.indptr, g.indices), np.asarray(g.weights, np.float64) if weighted else np.empty(0))
@@ -176,7 +179,11 @@ def nearest_of(
         numbers = compiled.nearest_by_distances(arcs(graph.reversed()), facilities, d)
         d = d[:, None]
     if numbers is None:
-        d, numbers = compiled.nearest_of(arcs(graph), facilities, k, limit)
+        workers = min(thread_count(None), k * graph.m // policy.ARCS_PER_ROUND_THREAD)
+        if policy.rounds_are_faster(graph.m / graph.n, int(graph.degrees.max()), workers):
+            d, numbers = nearest_in_rounds(arcs(graph), facilities, k, limit, workers)
+        else:
+            d, numbers = compiled.nearest_of(arcs(graph), facilities, k, limit)
     missing = ((0, 0), (0, asked - k))  # there are fewer facilities than k
     numbers = np.where(numbers == compiled.NONE, -1, numbers)
     return np.pad(d, missing, constant_values=np.inf), np.pad(numbers, missing, constant_values=-1)

@@ -273,6 +273,8 @@ def batch_width(sources, workers, together):
 
 # ------------------------------------------------------------------ shortest paths
 
+ROUND_WORKERS, ROUND_DEGREE, ROUND_HUB = 4, 8.0, 64  # where the k nearest are found in rounds
+ARCS_PER_ROUND_THREAD = 1 << 15  # times k, per thread of such rounds
 ARCS_PER_PATH_THREAD = 1 << 17  # of a graph with lengths, per thread of a search for shortest paths
 ENTRIES_PER_VERTEX = 1  # that the first pool of blocks has room for; it grows where that is too few
 BLOCKS_PER_WORKER = 2048  # at least: each may have one open block per bin
@@ -310,6 +312,17 @@ def shared_width(width, workers):
 def path_threads(arcs):
     """How many threads a search for shortest paths is worth."""
     return max(1, arcs // ARCS_PER_PATH_THREAD)
+
+
+def rounds_are_faster(mean_degree, greatest_degree, workers):
+    """Whether that many workers find the k nearest in rounds (facility_rounds.py) sooner than one core by a heap.
+
+    They settle a vertex about three times as often; from a vertex of many arcs, a round may reach all others.
+
+    >>> rounds_are_faster(2.1, 9, 16), rounds_are_faster(2.1, 9, 2), rounds_are_faster(30.0, 9000, 16)
+    (True, False, False)
+    """
+    return workers >= ROUND_WORKERS and mean_degree <= ROUND_DEGREE and greatest_degree <= ROUND_HUB
 
 
 def one_core_is_faster(mean_degree, workers):

@@ -15,7 +15,7 @@ from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.integers import ONE, U0, U1
 from hopwave.engines.cpu.intrinsics import COMPILED
 from hopwave.engines.cpu.shortest_paths.dijkstra import drop_first
-from hopwave.engines.cpu.shortest_paths.nearest_of import push
+from hopwave.engines.cpu.shortest_paths.nearest_of import are_whole, push
 from hopwave.system.numba_cache import njit
 
 
@@ -97,9 +97,8 @@ class Spurs:
 
     def __init__(self, arcs, rest, slack):
         n, m = len(arcs.indptr) - 1, len(arcs.indices)
-        whole = not (arcs.lengths % 1).any() and float(arcs.lengths.max(initial=0.0)) * m < 2.0**53
         self.arcs, self.rest, self.barred = arcs, rest, np.zeros(n, np.bool_)
-        self.slack = 1.0 if whole else slack
+        self.slack = 1.0 if are_whole(arcs.lengths) else slack
         self.final, self.parent = np.empty(n), np.empty(n, np.int32)
         self.vertex_arrays = np.full(n, np.inf), self.final, self.parent, np.empty(n, np.uint32)
         self.heap = np.empty(m + 1), np.empty(m + 1, np.int64), np.empty(m + 1, np.uint32)

@@ -5,11 +5,15 @@
     labels     what a worker found in this round: vertices, numbers of facilities, distances
 
 Through a vertex that is done, only its own k nearest go on: so the searches stay small where rows are short, as on
-roads. A search begins anew in every round, and only what lies beyond the radius before is new. Who is done is known
-before a round, and rows are filled between searches, each by one worker: answers do not depend on threads.
+roads. Sums of other than whole numbers are rounded, and two facilities that differ in the last bits at a vertex may be
+equally far from the next: there, those go on that are not farther than the k-th by more than `slack`. A search begins
+anew in every round, and only what lies beyond the radius before is new. Who is done is known before a round, and rows
+are filled between searches, each by one worker: answers do not depend on threads.
 """
 
 from __future__ import annotations
+
+import sys
 
 import numpy as np
 
@@ -17,7 +21,7 @@ from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.integers import ONE, U0, U1
 from hopwave.engines.cpu.intrinsics import COMPILED
 from hopwave.engines.cpu.shortest_paths.dijkstra import add, drop_first
-from hopwave.engines.cpu.shortest_paths.nearest_of import NONE, is_new
+from hopwave.engines.cpu.shortest_paths.nearest_of import NONE, is_new, slack_of
 from hopwave.system.numba_cache import njit
 from hopwave.system.threads import each
 
@@ -26,13 +30,13 @@ ROOM = 1 << 18  # labels of a worker before they are put into rows
 
 
 @njit(**COMPILED)
-def search(A, facilities, numbers, place, stride, before, radius, d, found, done, beyond, near, touched, heap, labels):
+def search(A, facilities, numbers, place, stride, before, radius, slack, d, found, done, beyond, work, labels):
     """Search around every stride-th of the facilities with these numbers, from `place` on.
 
     beyond: for each of them the nearest distance past the radius. near is infinite before and after. Returns where to
     go on and the number of labels, if the heap or the labels have no room for the next facility.
     """
-    keys, times, vertices = heap
+    near, touched, keys, times, vertices = work
     where, who, length = labels
     last, count = d.shape[1] - 1, 0
     while place < numbers.size:
@@ -59,8 +63,10 @@ def search(A, facilities, numbers, place, stride, before, radius, d, found, done
                 offer = here + (A.lengths[j] if A.lengths.size else 1.0)
                 if offer >= near[v]:
                     continue
-                if done[v] and (offer > d[v, last] or (offer == d[v, last] and number > found[v, last])):
-                    continue
+                if done[v]:
+                    exact_tie = slack == 1.0 and offer == d[v, last]
+                    if offer > d[v, last] * slack or (exact_tie and number > found[v, last]):
+                        continue
                 if offer > radius:
                     next_one = min(next_one, offer)
                     continue
@@ -95,12 +101,12 @@ class Worker:
     """What one thread searches in; where it is in a round, and how many labels it has."""
 
     def __init__(self, n):
-        self.near, self.touched = np.full(n, np.inf), np.empty(n, np.uint32)
+        self.vertex_arrays = np.full(n, np.inf), np.empty(n, np.uint32)
         self.place, self.count = 0, 0
         self.make_room(ROOM)
 
     def make_room(self, room):
-        self.heap = np.empty(room), np.empty(room, np.uint64), np.empty(room, np.uint32)
+        self.work = *self.vertex_arrays, np.empty(room), np.empty(room, np.uint64), np.empty(room, np.uint32)
         self.labels = np.empty(room, np.uint32), np.empty(room, np.int32), np.empty(room)
 
 
@@ -113,17 +119,18 @@ def nearest_in_rounds(arcs, facilities, k, limit, threads):
     d, found = np.full((n, k), np.inf), np.full((n, k), NONE, np.int32)
     done, workers = np.zeros(n, np.bool_), [Worker(n) for _ in range(threads)]
     bounds = np.linspace(0, n, threads + 1).astype(np.uint32)
+    slack = slack_of(arcs.lengths)
     positive = arcs.lengths[arcs.lengths > 0]
     before, radius = -1.0, float(np.median(positive)) if positive.size else 1.0
-    numbers = np.arange(ids.size, dtype=np.int32)
+    numbers, limit = np.arange(ids.size, dtype=np.int32), min(limit, sys.float_info.max)
     while numbers.size:
         radius, beyond = min(radius, limit), np.full(numbers.size, np.inf)
 
         def go_on(i, numbers=numbers, before=before, radius=radius, beyond=beyond):
             worker, began = workers[i], workers[i].place
             worker.place, worker.count = search(
-                arcs, ids, numbers, worker.place, threads, before, radius, d, found, done, beyond,
-                worker.near, worker.touched, worker.heap, worker.labels,
+                arcs, ids, numbers, worker.place, threads, before, radius, slack, d, found, done, beyond, worker.work,
+                worker.labels,
             )  # fmt: skip
             if began == worker.place < numbers.size:
                 worker.make_room(2 * worker.labels[0].size)

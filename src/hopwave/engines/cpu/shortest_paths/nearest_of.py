@@ -2,7 +2,9 @@
 
     d, found   for every vertex its k nearest so far, by distance and then by number: distances, numbers of facilities
 
-A vertex passes on only its k nearest: whoever comes by it has these k at least as near. Where arcs have lengths, a heap
+A vertex passes on only its k nearest: whoever comes by it has these k at least as near. Sums of other than whole
+numbers are rounded, and two facilities that differ in the last bits at a vertex may be equally far from the next: so a
+vertex keeps SPARE more that are hardly farther than its k-th. Where arcs have lengths, a heap
 of (distance, number, vertex), nearest first, then lowest number, says who is next; hops go level by level. The one
 nearest along lengths is read off the distances of a search on all cores, if no arc joins two that are equally far.
 """
@@ -21,6 +23,22 @@ from hopwave.system.numba_cache import njit
 from hopwave.system.threads import each
 
 NONE = np.iinfo(np.int32).max  # the number of no facility
+ROUNDING = 2.0**-40  # by how much distances may differ that are the same in the end
+SPARE = 2  # more than two beside the k-th have not been seen
+
+
+def are_whole(lengths):
+    """Whether all sums of lengths along paths are exact.
+
+    >>> are_whole(np.array([1.0, 3.0])), are_whole(np.array([0.5])), are_whole(np.array([2.0**53]))
+    (True, False, False)
+    """
+    return not (lengths % 1).any() and float(lengths.max(initial=0.0)) * len(lengths) < 2.0**53
+
+
+def slack_of(lengths):
+    """By which factor distances may differ that are the same in the end; 1 if sums are exact."""
+    return 1.0 if are_whole(lengths) else 1.0 + ROUNDING
 
 
 @njit(**INNER)
@@ -81,7 +99,7 @@ def push(keys, numbers, vertices, size, d, number, v):
 
 
 @njit(**COMPILED)
-def by_heap(indptr, indices, lengths, limit, d, found, size, keys, numbers, vertices):
+def by_heap(indptr, indices, lengths, limit, k, slack, d, found, size, keys, numbers, vertices):
     """Go on with a heap of that size until it is empty, or has no room for the next row: returns its size."""
     last = d.shape[1] - 1
     while size > U0:
@@ -101,6 +119,8 @@ def by_heap(indptr, indices, lengths, limit, d, found, size, keys, numbers, vert
             v = indices[j]
             offer = here + lengths[j]
             if offer > limit or offer > d[v, last] or (offer == d[v, last] and number >= found[v, last]):
+                continue
+            if offer > d[v, k - 1] * slack:
                 continue
             if is_new(d, found, v, offer, number):
                 push(keys, numbers, vertices, size, offer, number, v)
@@ -178,10 +198,13 @@ def nearest_of(arcs, facilities, k, limit):
         with compiling(by_levels):
             by_levels(arcs.indptr, arcs.indices, ids, limit, d, found, *queues)
         return d, found
+    slack = slack_of(arcs.lengths)
+    if slack > 1.0:
+        d, found = np.full((n, k + SPARE), np.inf), np.full((n, k + SPARE), NONE, np.int32)
     d[facilities, 0], found[facilities, 0] = 0.0, np.arange(len(ids))
     size, room = np.uint64(len(ids)), len(arcs.indices) + len(ids)
     heap = np.zeros(room), np.arange(room, dtype=np.int32), np.resize(ids, room)
     with compiling(by_heap):
-        while size := by_heap(*arcs, limit, d, found, size, *heap):
+        while size := by_heap(*arcs, limit, k, slack, d, found, size, *heap):
             heap = tuple(np.resize(part, 2 * part.size) for part in heap)
-    return d, found
+    return np.ascontiguousarray(d[:, :k]), np.ascontiguousarray(found[:, :k])
