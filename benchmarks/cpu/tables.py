@@ -1,13 +1,13 @@
 """Tables of distances and accessibility of roads: one run with SciPy, igraph, NetworKit and pandana, and a GPU's times.
 
-    python -m benchmarks.cpu.tables [--size 1000] [--pandana] [--note "…"]
+    python -m benchmarks.cpu.tables [--size 1000] [--pandana 600] [--note "…"]
     python -m benchmarks.cpu.tables --device cuda --name tables-h200 --beside tables
 
 Weights are n/7 for n from 1 to 999, the same in every run. The limit of accessibility holds about a tenth of the
 vertices. Times of all vertices are extrapolated from some of them where a star says so; what a library prepares from
 arrays of edges is counted, once, but for SciPy's matrix. SciPy, igraph and NetworKit have no sums: the rows are of
 distances within the limit (SciPy), or of all distances (igraph, NetworKit), which NumPy adds up. pandana runs on the
-smaller graph with --pandana. Of igraph, NetworKit and pandana, those that are not installed are left out; --beside adds
+smaller graph with --pandana, in a process that is ended after that many seconds. Of igraph, NetworKit and pandana, those that are not installed are left out; --beside adds
 their times of another page, which are of another machine. Distances are compared with SciPy's to the last bit, and sums
 with those over them, before anything is published.
 """
@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import multiprocessing
 import os
 import time
 from collections.abc import Callable
@@ -78,26 +79,39 @@ class Peers:
         prepared = time.perf_counter() - began
         return prepared, timed(lambda: networkit.distance.SPSP(other, self.some.tolist()).run(), 1)[0] / SAMPLE
 
-    def pandana(self, values: Any, limit: float) -> float | None:
-        """Seconds of the sums over all vertices with the preparation."""
-        try:
+    def pandana(self, values: Any, bound: float, limit: float) -> Any:
+        """Seconds of the sums over all vertices with the preparation; a word if it did not end within the limit."""
+        context = multiprocessing.get_context("fork")
+        mine, other = context.Pipe(duplex=False)
+
+        def work() -> None:
             import pandana
             import pandas as pd
-        except ImportError:
-            return None
-        nodes = pd.Series(np.arange(self.graph.n, dtype=float))
-        frame = pd.DataFrame({"weight": self.edges.weights})
-        source, target = pd.Series(self.edges.source), pd.Series(self.edges.target)
 
-        def run() -> Any:
-            network = pandana.Network(nodes, nodes, source, target, frame)
-            network.set(pd.Series(np.arange(self.graph.n)), variable=pd.Series(values), name="values")
-            return network.aggregate(limit, type="sum", decay="flat", name="values")
+            nodes = pd.Series(np.arange(self.graph.n, dtype=float))
+            frame = pd.DataFrame({"weight": self.edges.weights})
+            source, target = pd.Series(self.edges.source), pd.Series(self.edges.target)
 
-        return timed(run, 1)[0]
+            def run() -> Any:
+                network = pandana.Network(nodes, nodes, source, target, frame)
+                network.set(pd.Series(np.arange(self.graph.n)), variable=pd.Series(values), name="values")
+                return network.aggregate(bound, type="sum", decay="flat", name="values")
+
+            other.send(timed(run, 1)[0])
+
+        process = context.Process(target=work)
+        process.start()
+        other.close()
+        try:
+            found = mine.recv() if mine.poll(limit) else f"not in {limit:g}"
+        except EOFError:  # it is not installed
+            found = None
+        process.kill()
+        process.join()
+        return found
 
 
-def measured(name: str, graph: hw.Graph, size: int, device: str, reached_from: int, pandana: bool) -> list[Any]:
+def measured(name: str, graph: hw.Graph, size: int, device: str, reached_from: int, pandana: float) -> list[Any]:
     """The rows of one graph: a table of size × size, the sums within a limit, on a GPU a table of LARGE × LARGE."""
     rng = np.random.default_rng(2)
     sources, targets = rng.integers(0, graph.n, size), rng.permutation(graph.n)[:size]
@@ -136,7 +150,7 @@ def measured(name: str, graph: hw.Graph, size: int, device: str, reached_from: i
         rows.append(row)
         print(row, flush=True)
 
-    def of_peers(count: int, chosen: Any, pandanas: float | None) -> dict[str, Any]:
+    def of_peers(count: int, chosen: Any, pandanas: Any) -> dict[str, Any]:
         igraphs, networkits = peers.igraph(chosen), peers.networkit()
         made = {"igraph s *": igraphs and igraphs[0] + count * igraphs[1]}
         made |= {"NetworKit s *": networkits and networkits[0] + count * networkits[1], "pandana s": pandanas}
@@ -163,7 +177,7 @@ def measured(name: str, graph: hw.Graph, size: int, device: str, reached_from: i
         found["GPU s"] = ours(reach, np.concatenate([peers.some, np.arange(SAMPLE, n)]), right, "cuda", 2)
     star = "" if len(some) == n else f" (cores: from {len(some):,} \\*)"
     about = f"accessibility of all vertices{star}, {share:.0%} of them within the limit"
-    pandanas = peers.pandana(values, limit) if pandana and n < 200_000 else None
+    pandanas = peers.pandana(values, limit, pandana) if pandana and n < 200_000 else None
     add(about, found, limited * n, of_peers(n, None, pandanas))
 
     if device == "cuda" and n > 200_000:
@@ -190,7 +204,7 @@ def main() -> None:
     parser.add_argument("--size", type=int, default=1000)
     parser.add_argument("--reach", type=int, default=10_000, help="vertices whose sums are timed on the CPU")
     parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"), help="cuda: a GPU beside the CPU")
-    parser.add_argument("--pandana", action="store_true", help="also measure pandana")
+    parser.add_argument("--pandana", type=float, default=0.0, help="also measure pandana, at most so many seconds")
     parser.add_argument("--beside", help="a page of another machine, for the times of libraries that are missing here")
     parser.add_argument("--name", default="tables", help="the page of benchmarks/results")
     parser.add_argument("--note", default="", help="a sentence for the page, such as what else the machine did")
@@ -206,9 +220,8 @@ def main() -> None:
     if options.beside:
         rows = [row | theirs for row, theirs in zip(rows, beside(options.beside, rows), strict=True)]
     note = f"{options.note} \\* extrapolated from some sources. With preparation.".strip()
-    title = "Tables of distances and accessibility" + (
-        f" on one GPU and {CORES} cores" if options.device == "cuda" else ""
-    )
+    where = f" on one GPU and {CORES} cores" if options.device == "cuda" else f" on {CORES} cores"
+    title = f"Tables of distances and accessibility{where}"
     publish(options.name, title, rows, note, gpu(options.device))
 
 
