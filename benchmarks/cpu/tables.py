@@ -7,9 +7,9 @@ Weights are n/7 for n from 1 to 999, the same in every run. The limit of accessi
 vertices. Times of all vertices are extrapolated from some of them where a star says so; what a library prepares from
 arrays of edges is counted, once, but for SciPy's matrix. SciPy, igraph and NetworKit have no sums: the rows are of
 distances within the limit (SciPy), or of all distances (igraph, NetworKit), which NumPy adds up. pandana runs on the
-smaller graph with --pandana, in a process that is ended after that many seconds. Of igraph, NetworKit and pandana, those that are not installed are left out; --beside adds
-their times of another page, which are of another machine. Distances are compared with SciPy's to the last bit, and sums
-with those over them, before anything is published.
+smaller graph with --pandana, in a process that is ended after that many seconds. Of igraph, NetworKit and pandana,
+those that are not installed are left out; --beside adds their times of another page, which are of another machine.
+Distances are compared with SciPy's to the last bit, and sums with those over them, before anything is published.
 """
 
 from __future__ import annotations
@@ -81,25 +81,10 @@ class Peers:
 
     def pandana(self, values: Any, bound: float, limit: float) -> Any:
         """Seconds of the sums over all vertices with the preparation; a word if it did not end within the limit."""
-        context = multiprocessing.get_context("fork")
+        context = multiprocessing.get_context("spawn")  # OpenMP does not work in a fork
         mine, other = context.Pipe(duplex=False)
-
-        def work() -> None:
-            import pandana
-            import pandas as pd
-
-            nodes = pd.Series(np.arange(self.graph.n, dtype=float))
-            frame = pd.DataFrame({"weight": self.edges.weights})
-            source, target = pd.Series(self.edges.source), pd.Series(self.edges.target)
-
-            def run() -> Any:
-                network = pandana.Network(nodes, nodes, source, target, frame)
-                network.set(pd.Series(np.arange(self.graph.n)), variable=pd.Series(values), name="values")
-                return network.aggregate(bound, type="sum", decay="flat", name="values")
-
-            other.send(timed(run, 1)[0])
-
-        process = context.Process(target=work)
+        edges = self.edges.source, self.edges.target, self.edges.weights
+        process = context.Process(target=sums_by_pandana, args=(other, self.graph.n, edges, values, bound))
         process.start()
         other.close()
         try:
@@ -109,6 +94,21 @@ class Peers:
         process.kill()
         process.join()
         return found
+
+
+def sums_by_pandana(to: Any, n: int, edges: Any, values: Any, bound: float) -> None:
+    """Send the seconds of the sums over all vertices, with the preparation."""
+    import pandana
+    import pandas as pd
+
+    nodes, frame = pd.Series(np.arange(n, dtype=float)), pd.DataFrame({"weight": edges[2]})
+
+    def run() -> Any:
+        network = pandana.Network(nodes, nodes, pd.Series(edges[0]), pd.Series(edges[1]), frame)
+        network.set(pd.Series(np.arange(n)), variable=pd.Series(values), name="values")
+        return network.aggregate(bound, type="sum", decay="flat", name="values")
+
+    to.send(timed(run, 1)[0])
 
 
 def measured(name: str, graph: hw.Graph, size: int, device: str, reached_from: int, pandana: float) -> list[Any]:
