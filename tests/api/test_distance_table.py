@@ -95,7 +95,17 @@ def test_an_executor_changes_no_bit() -> None:
     assert (reach.sums == hw.accessibility(lengths, limit=2.0).sums).all()
 
 
-@pytest.mark.parametrize("ending", [".npy", ".parquet"])
+def frame(file: Path) -> Any:
+    """The pairs of a file; CSV has every bit of a distance."""
+    import pandas as pd
+
+    if file.suffix == ".parquet":
+        return pd.read_parquet(file)
+    found = pd.read_csv(file, dtype={"distance": str})
+    return found.assign(distance=[float(text) for text in found["distance"]])
+
+
+@pytest.mark.parametrize("ending", [".npy", ".parquet", ".csv"])
 def test_files_have_the_same_table(ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(many_sources, "BLOCK_BYTES", 64)
     file = hw.distance_table(ROADS, ["d", "a", "b"], ["a", "c"], limit=40, out=tmp_path / f"table{ending}")
@@ -103,13 +113,24 @@ def test_files_have_the_same_table(ending: str, tmp_path: Path, monkeypatch: pyt
     if ending == ".npy":
         assert (np.load(file) == table.values).all()
     else:
-        import pandas as pd
-
-        long = pd.read_parquet(file)
+        long = frame(file)
         assert [tuple(row) for row in long.itertuples(index=False)] == [
             ("d", "c", 10.0), ("a", "a", 0.0), ("a", "c", 35.0), ("b", "a", 10.0), ("b", "c", 25.0),
         ]  # fmt: skip
     assert [entry.name for entry in tmp_path.iterdir()] == [f"table{ending}"]
+
+
+def test_a_csv_file_is_read_back_as_a_graph(tmp_path: Path) -> None:
+    """Odd names, and distances of every type to the last bit."""
+    odd = Graph.from_edges(['a "b"', " c,"], [" c,", "7"], weights=[0.1, 1 / 3])
+    for dtype in ("float64", "float32"):
+        file = hw.distance_table(odd, out=tmp_path / "odd.csv", dtype=dtype)
+        found = hw.read(file, directed=True)
+        assert found.labels.tolist() == odd.labels.tolist()
+        expected = hw.distance_table(odd, dtype=dtype).values
+        assert np.array_equal(found.to_scipy().toarray().astype(dtype), expected)
+    file = hw.distance_table(generate.path(3), [2], [0, 2], out=tmp_path / "hops.csv")
+    assert file.read_text() == "source,target,distance\n2,0,2\n2,2,0\n"
 
 
 KILLED = """
@@ -125,7 +146,7 @@ hw.distance_table(graph, range(60), range(50), out=sys.argv[2], checkpoint=sys.a
 """
 
 
-@pytest.mark.parametrize("ending", [".npy", ".parquet"])
+@pytest.mark.parametrize("ending", [".npy", ".parquet", ".csv"])
 def test_a_killed_run_goes_on(ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No row is lost, none is twice, and what was done is not done again."""
     grid = generate.grid(8, 8)
@@ -149,9 +170,7 @@ def test_a_killed_run_goes_on(ending: str, tmp_path: Path, monkeypatch: pytest.M
     if ending == ".npy":
         assert (np.load(out) == expected).all()
     else:
-        import pandas as pd
-
-        long = pd.read_parquet(out)
+        long = frame(out)
         assert len(long) == 60 * 50
         assert (long.pivot(index="source", columns="target", values="distance").to_numpy() == expected).all()
     assert not part.exists() and not saved.exists()
@@ -180,7 +199,7 @@ def test_ctrl_c_saves_and_the_same_call_goes_on(tmp_path: Path, monkeypatch: pyt
         ({"dtype": "hops"}, "dtype='hops' is for whole numbers"),
         ({"dtype": "int8"}, "dtype='int8'"),
         ({"checkpoint": "x"}, "checkpoint= is for a table that goes to a file"),
-        ({"out": "x.csv"}, "an unknown extension; use .npy or .parquet"),
+        ({"out": "x.txt"}, "an unknown extension; use .npy, .parquet or .csv"),
         ({"out": 3}, "not the name of a file"),
         ({"out": "x.npy", "sparse": True}, "sparse=True is for tables in memory"),
         ({"out": "x.npy", "targets": ["a", "a"]}, "listed twice"),

@@ -110,7 +110,8 @@ def test_tables_are_scipys(graph: Graph, data: Any) -> None:
     )
     blocks = list(hw.distance_blocks(graph, names, limit, weights=True, block_bytes=2 * 8 * graph.n))
     assert np.array_equal(np.concatenate([rows for _, rows in blocks]), near)
-    assert [len(ids) for ids, _ in blocks[:-1]] == [2] * (len(blocks) - 1)
+    assert [len(some) for some, _ in blocks[:-1]] == [2] * (len(blocks) - 1)
+    assert [name for some, _ in blocks for name in some.tolist()] == names
     *ends, distance = hw.pairs_within(graph, limit, weights=True)
     source, target = (np.array([graph.index(v) for v in end.tolist()], int) for end in ends)
     whole = dijkstra(graph.to_scipy(np.float64))

@@ -29,7 +29,7 @@ def test_a_table_on_the_screen_and_in_files(run: Run, answer: Answer, fail: Fail
     assert answer("table", roads, "-s", "a", "--no-weights")["distances"] == [[0, 1, 2, 1]]
     assert "give one of the two" in fail("table", roads, "-s", "a", "--sources", "homes.txt")[1]
     assert "cannot be read as text" in fail("table", roads, "--sources", "none.txt")[1]
-    assert "use .npy or .parquet" in fail("table", roads, "--out", "table.csv")[1]
+    assert "use .npy, .parquet or .csv" in fail("table", roads, "--out", "table.txt")[1]
 
 
 def test_accessibility(run: Run, answer: Answer, fail: Fail, roads: Path) -> None:

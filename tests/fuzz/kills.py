@@ -1,4 +1,4 @@
-"""Processes that are killed at random moments of a write, a conversion or a checkpointed run.
+"""Processes that are killed at random moments of a write, a conversion, a checkpointed run or a table of distances.
 
     python tests/fuzz/kills.py COUNT [--seed SEED] [--record FILE]
 
@@ -25,7 +25,7 @@ import numpy as np
 from difference import Difference
 
 import hopwave as hw
-from hopwave.algorithms import checkpoint
+from hopwave.algorithms import checkpoint, many_sources
 from hopwave.cli.app import main as command
 from hopwave.engines.cpu import policy
 from recorded import record
@@ -132,17 +132,59 @@ class Continued:
         return was_killed
 
 
+class Table:
+    """A table of distances that goes to a file, killed again and again: no row is lost, and none is twice."""
+
+    def __init__(self, ending: str) -> None:
+        source, target = RUN.to_edges()
+        self.graph = hw.Graph.from_edges(source, target, weights=np.arange(len(source)) / 7 + 0.1)
+        self.asked = {"sources": range(300), "targets": range(0, 900, 90), "device": "cpu"}
+        self.right = np.asarray(hw.distance_table(self.graph, **self.asked).values)
+        self.name = f"table{ending}"
+
+    def __call__(self, draw: random.Random, folder: Path) -> bool:
+        out = folder / self.name
+        asked: Any = {**self.asked, "out": out, "checkpoint": folder / f"{self.name}.saved", "threads": 1}
+        checkpoint.INTERVAL, many_sources.BLOCK_BYTES = 0.0, 8 * 10 * 3  # three rows at once
+
+        def work() -> None:
+            hw.distance_table(self.graph, progress=lambda done, of: None, **asked)
+
+        was_killed = killed(work, 3 * LONGEST * draw.random())
+        if not was_killed or draw.random() < 0.2:
+            hw.distance_table(self.graph, **asked)
+            if not self.is_right(out):
+                raise Difference(f"{self.name} has other rows after it was killed")
+            out.unlink()
+            if left := [other.name for other in folder.glob(f"{self.name}*")]:
+                raise Difference(f"{left} stay beside {self.name}")
+        return was_killed
+
+    def is_right(self, out: Path) -> bool:
+        if out.suffix == ".npy":
+            return np.array_equal(np.load(out), self.right)
+        import pandas as pd
+
+        found = pd.read_parquet(out) if out.suffix == ".parquet" else pd.read_csv(out, dtype=str).map(float)
+        expected = {
+            "source": np.repeat(self.asked["sources"], self.right.shape[1]),
+            "target": np.tile(self.asked["targets"], self.right.shape[0]),
+            "distance": self.right.ravel(),
+        }
+        return all(np.array_equal(found[name], column) for name, column in expected.items())
+
+
 def run(count: int, seed: int, folder: Path) -> tuple[int, int]:
     """Kill `count` working processes. Returns how many were killed, and how many left something wrong."""
     draw, kills, wrong, tried = random.Random(seed), 0, 0, 0
-    kinds = (try_write, try_convert, Continued())
+    kinds = (try_write, try_convert, Continued(), Table(".npy"), Table(".parquet"), Table(".csv"))
     while kills < count and tried < 20 * count:
         tried += 1
         try:
-            kills += kinds[tried % 3](draw, folder)
+            kills += kinds[tried % len(kinds)](draw, folder)
         except Exception as error:  # a file that cannot be read raises errors of many kinds
             kills, wrong = kills + 1, wrong + 1
-            print(f"{kinds[tried % 3]}: {error!r}", file=sys.stderr)
+            print(f"{kinds[tried % len(kinds)]}: {error!r}", file=sys.stderr)
     return kills, wrong
 
 

@@ -15,8 +15,8 @@ import pytest
 def test_a_killed_process_leaves_the_old_file_or_the_new_one() -> None:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "HOPWAVE_NUM_THREADS": "2"}
     done = subprocess.run(
-        [sys.executable, str(Path(__file__).with_name("kills.py")), "9", "--seed", "1"],
+        [sys.executable, str(Path(__file__).with_name("kills.py")), "18", "--seed", "1"],
         env=environment, capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("9 kills in ") and done.stdout.endswith(" 0 wrong\n")
+    assert done.stdout.startswith("18 kills in ") and done.stdout.endswith(" 0 wrong\n")

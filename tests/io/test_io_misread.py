@@ -173,3 +173,12 @@ def test_labels_are_read_back_or_refused(extension: str, tmp_path: Path) -> None
             back = hw.read(path, header=True) if extension == ".csv" else hw.read(path)
             assert back.labels is not None and back.labels.tolist() == names, label
             assert np.array_equal(back.indices, G.indices), label
+
+
+def test_blanks_around_a_cell_are_no_part_of_a_name(tmp_path: Path) -> None:
+    """In a line without quotes all of them; csv cannot tell which cell of a line had the quotes."""
+    path = tmp_path / "roads.csv"
+    path.write_text('source, target, km\nOslo, Bergen, 3\nBergen , Voss, 4\n" Oslo","Voss ", 5\n')
+    found = hw.read(path, weight="km")
+    assert found.labels is not None and found.labels.tolist() == ["Oslo", "Bergen", "Voss", " Oslo", "Voss "]
+    assert sorted(edge[2] for edge in found.edges()) == [3.0, 4.0, 5.0]

@@ -27,7 +27,7 @@ from hopwave.system.atomic_file import replacing
 from hopwave.system.optional import optional
 from hopwave.system.progress import say
 
-ENDINGS = (".npy", ".parquet")
+ENDINGS = (".npy", ".parquet", ".csv")
 ON_GPU = 16  # times as many rows per block as on a CPU: a GPU searches from thousands of sources at once
 
 
@@ -139,7 +139,7 @@ class Blocks:
 
 
 def to_file(table: Table, out: Path, progress: Progress, checkpoint: File) -> None:
-    """Write the table: as a NumPy array (.npy), or as columns source, target, distance of the pairs (.parquet)."""
+    """Write the table: as a NumPy array (.npy), or as columns source, target, distance of the pairs (the others)."""
     under_way = out.with_name(out.name + ".part")
     if not out.resolve().parent.is_dir():
         raise FormatError(f"there is no folder {out.parent}; make it first", out)
@@ -163,6 +163,8 @@ def to_file(table: Table, out: Path, progress: Progress, checkpoint: File) -> No
             elif out.suffix == ".npy":
                 header = {"descr": table.dtype.str, "fortran_order": False, "shape": (k, table.width)}
                 np.lib.format.write_array_header_1_0(stream, header)
+            elif out.suffix == ".csv":
+                stream.write(b"source,target,distance\n")
             for begin, end in _spans(k, run.size, done * run.size):
                 _append(stream, table, begin, end, out.suffix)
                 stream.flush()
@@ -195,17 +197,36 @@ def _append(stream: IO[bytes], table: Table, begin: int, end: int, suffix: str) 
         stream.write(np.ascontiguousarray(table.rows(begin, end, False)).data)
         return
     parts = table.entries(begin, end)
+    if suffix == ".csv":
+        stream.write(_lines(table, *parts).encode())
+        return
     records = np.empty(len(parts[0]), _record(table))
     for name, part in zip(records.dtype.names or (), parts, strict=True):
         records[name] = part
     stream.write(records.data)
 
 
+def _lines(table: Table, row: Integers, column: Integers, distance: npt.NDArray[Any]) -> str:
+    """The pairs as lines of a CSV file; names are in quotes, as `hopwave.write` has them."""
+
+    def cells(vertices: Integers, places: Integers) -> Iterator[str]:
+        used, place = np.unique(vertices[places], return_inverse=True)
+        names = np.asarray(vertex_names(table.graph))[used].tolist()
+        shown = ['"' + name.replace('"', '""') + '"' if isinstance(name, str) else str(name) for name in names]
+        return map(shown.__getitem__, place.tolist())
+
+    lines = zip(cells(table.sources, row), cells(_targets(table), column), distance.astype(str).tolist(), strict=True)
+    return "".join(f"{source},{target},{length}\n" for source, target, length in lines)
+
+
+def _targets(table: Table) -> Integers:
+    return np.arange(table.graph.n) if table.targets is None else table.targets
+
+
 def _write_parquet(table: Table, under_way: Path, out: Path, at_once: int = 1 << 22) -> None:
     """Turn the records of the finished blocks into a Parquet file, some millions at a time."""
     arrow, parquet = optional("pyarrow", "a Parquet file"), optional("pyarrow.parquet", "a Parquet file")
-    names = np.asarray(vertex_names(table.graph))
-    targets = np.arange(table.graph.n) if table.targets is None else table.targets
+    names, targets = np.asarray(vertex_names(table.graph)), _targets(table)
     writer = None
     with replacing(out) as stream, under_way.open("rb") as records:
         while True:

@@ -17,7 +17,7 @@ from hopwave.api.weights import own_lengths
 from hopwave.arrays import on_host
 from hopwave.checks.numbers import check_bytes
 from hopwave.graph import Graph
-from hopwave.planning.jobs import Floats, Integers, Progress
+from hopwave.planning.jobs import Floats, Progress
 from hopwave.planning.many_sources import Sweep
 
 
@@ -199,7 +199,7 @@ def distance_blocks(
     block_bytes: int = _many.BLOCK_BYTES,
     threads: int | None = None,
     executor: Executor | None = None,
-) -> Iterator[tuple[Integers, npt.NDArray[Any]]]:
+) -> Iterator[tuple[npt.NDArray[Any], npt.NDArray[Any]]]:
     """The distances of `bfs_many` or `sssp_many`, a few rows at a time.
 
     Parameters
@@ -222,9 +222,9 @@ def distance_blocks(
 
     Returns
     -------
-    iterator of (array of int64, array of int32)
-        The ids of the sources of each block, and one row of distances per source. Along weights, distances are of
-        float64, infinite if there is no path.
+    iterator of (array, array of int32)
+        The sources of each block, as labels, or as ids (int64) if the graph has no labels; and one row of distances
+        per source. Along weights, distances are of float64, infinite if there is no path.
 
     Raises
     ------
@@ -238,8 +238,8 @@ def distance_blocks(
     Examples
     --------
     >>> import hopwave as hw
-    >>> for ids, rows in hw.distance_blocks(hw.generate.path(3), block_bytes=24):
-    ...     print(ids.tolist(), rows.tolist())
+    >>> for some, rows in hw.distance_blocks(hw.generate.path(3), block_bytes=24):
+    ...     print(some.tolist(), rows.tolist())
     [0, 1] [[0, 1, 2], [1, 0, 1]]
     [2] [[2, 1, 0]]
     """
@@ -249,7 +249,8 @@ def distance_blocks(
     if check_bytes("block_bytes", block_bytes, least=0) is None:
         block_bytes = _many.BLOCK_BYTES
     engine = distance_engine(weighted, device, graph, threads, len(ids), executor)
-    return _many.distance_blocks(engine, graph, ids, threads, limit, block_bytes, weighted)
+    blocks = _many.distance_blocks(engine, graph, ids, threads, limit, block_bytes, weighted)
+    return blocks if (labels := graph.labels) is None else ((labels[some], rows) for some, rows in blocks)
 
 
 def pairs_within(

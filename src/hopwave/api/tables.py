@@ -64,7 +64,7 @@ def distance_table(
         entry too. Searches then end at the limit, and not at the targets.
     out : path, optional
         Write the table to this file, block by block, and return its path: an array (.npy), or the pairs that are
-        connected within the limit as columns source, target, distance (.parquet).
+        connected within the limit as columns source, target, distance (.parquet, .csv).
     checkpoint : path, optional
         With `out`: a file that knows how far the table is, written every minute and on Ctrl-C. The same call goes on
         from there; at the end, the file is removed.
@@ -145,12 +145,12 @@ def _checked_file(out: Any, checkpoint: Any, sparse: bool, repeats: bool) -> Pat
             raise GraphError("checkpoint= is for a table that goes to a file; give out=, or leave out checkpoint=")
         return None
     if not isinstance(out, str | os.PathLike):
-        raise FormatError(f"out={out!r} is not the name of a file; give a path that ends in .npy or .parquet")
+        raise FormatError(f"out={out!r} is not the name of a file; give a path that ends in .npy, .parquet or .csv")
     file = Path(out)
     if file.suffix not in _tables.ENDINGS:
-        raise FormatError("an unknown extension; use .npy or .parquet", file)
+        raise FormatError("an unknown extension; use .npy, .parquet or .csv", file)
     if sparse:
-        raise GraphError("sparse=True is for tables in memory; a .parquet file has the connected pairs alone")
+        raise GraphError("sparse=True is for tables in memory; .parquet and .csv files have the connected pairs alone")
     if repeats:
         raise GraphError("a target is listed twice, and a file has one column for each; leave out the second")
     return file

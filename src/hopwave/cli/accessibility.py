@@ -87,7 +87,7 @@ def read_values(graph: hw.Graph, file: Path) -> dict[str, dict[Any, float]]:
     """The columns of a CSV file by name; its first column names vertices. An empty cell is no value."""
     try:
         with file.open(encoding="utf-8", newline="") as stream:
-            (_, *names), *rows = csv.reader(stream)
+            (_, *names), *rows = csv.reader(stream, skipinitialspace=True)
             found: dict[str, dict[Any, float]] = {name: {} for name in names}
             for first, *cells in filter(None, rows):
                 for name, cell in zip(names, cells, strict=True):

@@ -25,7 +25,9 @@ class TableFile(options.Written):
 
     out: Annotated[
         Path | None,
-        typer.Option(help="Write the table: .npy, or the connected pairs as .parquet.", rich_help_panel=options.OUTPUT),
+        typer.Option(
+            help="Write the table: .npy, or the connected pairs as .parquet or .csv.", rich_help_panel=options.OUTPUT
+        ),
     ] = None
 
 

@@ -1,7 +1,7 @@
 """Tables of edges as text: CSV, TSV and similar, with or without a header, with numbers or names as vertices.
 
-A row with an empty second cell is a vertex without an edge; a row with one cell is an error. Tables do not say whether
-the graph is directed.
+A row with an empty second cell is a vertex without an edge; a row with one cell is an error. Blanks around a cell are
+no part of it, unless it is in quotes. Tables do not say whether the graph is directed.
 """
 
 from __future__ import annotations
@@ -314,12 +314,12 @@ def _sample(text: str, delimiter: str) -> tuple[list[list[str]], list[str]]:
     lines = list(io.StringIO(text, newline="\n"))  # only a newline ends a line, as in the reader
     rows: list[list[str]] = []
     starts: list[str] = []
-    reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=delimiter == " ")
+    reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
     begin = 0
     try:
         for row in reader:
             if any(cell.strip() for cell in row):
-                rows.append(row)
+                rows.append(_trimmed(row, lines[begin]))
                 starts.append(lines[begin].lstrip()[:1])
             begin = reader.line_num
             if len(rows) == 50:
@@ -327,6 +327,15 @@ def _sample(text: str, delimiter: str) -> tuple[list[list[str]], list[str]]:
     except csv.Error:  # the careful reader reports it, with its line
         pass
     return rows or [[text[:40]]], starts or [""]
+
+
+def _trimmed(row: list[str], line: str) -> list[str]:
+    """The cells without the blanks around them; those of a line with quotes stay: csv has removed the quotes.
+
+    >>> _trimmed(["a ", "b"], "a , b"), _trimmed(["a ", "b"], '"a ", b')
+    (['a', 'b'], ['a ', 'b'])
+    """
+    return row if '"' in line else [cell.strip(" ") for cell in row]
 
 
 def _is_tsv(path: Path) -> bool:
@@ -454,7 +463,10 @@ def _integer(cell: str) -> int:
 def _rows(source: Source, layout: _Layout) -> Iterator[tuple[int, list[str]]]:
     """For every row except blank ones and the header: the line where it ends, and its cells."""
 
+    line = ""  # the last one that was read: the whole row, if it has no quotes
+
     def lines() -> Iterator[str]:
+        nonlocal line
         number = 0
         with source.text() as stream:
             for block in source.blocks(stream):
@@ -463,11 +475,12 @@ def _rows(source: Source, layout: _Layout) -> Iterator[tuple[int, list[str]]]:
                     if b"\0" in raw:
                         raise source.fail("a NUL byte in the text; expected a table", number)
                     try:
-                        yield raw.decode()
+                        line = raw.decode()
                     except UnicodeDecodeError:
                         raise source.fail("bytes that are not UTF-8 text; expected a table", number) from None
+                    yield line
 
-    reader = csv.reader(lines(), delimiter=layout.delimiter, skipinitialspace=layout.delimiter == " ", strict=True)
+    reader = csv.reader(lines(), delimiter=layout.delimiter, skipinitialspace=True, strict=True)
     header = layout.header
     try:
         for row in reader:
@@ -476,7 +489,7 @@ def _rows(source: Source, layout: _Layout) -> Iterator[tuple[int, list[str]]]:
             if header:
                 header = False
                 continue
-            yield reader.line_num, row
+            yield reader.line_num, _trimmed(row, line)
     except csv.Error as error:
         raise source.fail(f"{error}; expected a closing quote and then a delimiter", max(reader.line_num, 1)) from None
 
