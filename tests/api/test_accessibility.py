@@ -106,16 +106,19 @@ def test_ties_among_facilities() -> None:
     assert hw.nearest_of(ROADS, ["d"]).to_pandas().loc["a"].to_dict() == {"facility 1": "d", "distance 1": 45.0}
 
 
+@pytest.mark.parametrize("unit", [1.0, 1 / 7])  # sevenths: sums are rounded, and some become equal
 @pytest.mark.parametrize("least", [None, 0, 1])  # None: hops
 @pytest.mark.parametrize("directed", [False, True])
-@pytest.mark.parametrize("k", [1, 3])
-def test_ties_among_many_facilities_along_whole_numbers(
-    monkeypatch: pytest.MonkeyPatch, least: int | None, directed: bool, k: int
+@pytest.mark.parametrize(("k", "rounds"), [(1, False), (3, False), (3, True)])
+def test_ties_among_many_facilities(
+    monkeypatch: pytest.MonkeyPatch, unit: float, least: int | None, directed: bool, k: int, rounds: bool
 ) -> None:
     monkeypatch.setattr(policy, "ARCS_PER_PATH_THREAD", 1 << 10)  # several threads
+    monkeypatch.setattr(policy, "ROUND_WORKERS", 1 if rounds else 1 << 10)
+    monkeypatch.setattr(policy, "ROUND_ARCS", {True: 0, False: 0})
     rng = np.random.default_rng(5)
     source, target = generate.grid(40, 40).to_edges()
-    lengths = None if least is None else rng.integers(least, 4, len(source)).astype(float)
+    lengths = None if least is None else rng.integers(least, 4 if unit == 1 else 60, len(source)) * unit
     graph = Graph.from_edges(source, target, 1600, weights=lengths, directed=directed)
     facilities = np.sort(rng.choice(1600, 40, replace=False))
     table = hw.distance_table(graph, facilities, direction="in").values.T.astype(float)

@@ -179,8 +179,8 @@ def nearest_of(
         numbers = compiled.nearest_by_distances(arcs(graph.reversed()), facilities, d)
         d = d[:, None]
     if numbers is None:
-        workers = min(thread_count(None), k * graph.m // policy.ARCS_PER_ROUND_THREAD)
-        if policy.rounds_are_faster(graph.m / graph.n, int(graph.degrees.max()), workers):
+        degrees = graph.m / graph.n, int(graph.degrees.max())
+        if workers := policy.round_workers(thread_count(None), graph.m, k, weighted, *degrees):
             d, numbers = nearest_in_rounds(arcs(graph), facilities, k, limit, workers)
         else:
             d, numbers = compiled.nearest_of(arcs(graph), facilities, k, limit)

@@ -125,7 +125,8 @@ def nearest_of(
 ) -> NearestOf:
     """For every vertex the nearest of some vertices, or the k nearest, and how far they are.
 
-    One search from all of them; it settles a vertex k times.
+    One search from all of them, which settles a vertex k times, or a search around each that ends where others are
+    nearer.
 
     Parameters
     ----------
@@ -160,8 +161,9 @@ def nearest_of(
 
     Notes
     -----
-    On the CPU; a GPU does not offer this. The one nearest along lengths (k=1) is found by all cores, if no arc of
-    length 0 decides a tie; others by one core. Lengths are added from the facility on.
+    On the CPU; a GPU does not offer this. The one nearest (k=1) is found by all cores, if no arc of length 0 decides a
+    tie; the k nearest by four cores or more where rows are short, as on roads, else by one. Lengths are added from the
+    facility on. Where a sum loses a length altogether (1e16 + 1), equally near ones may come in another order.
 
     Examples
     --------

@@ -58,10 +58,11 @@ def test_the_graph_stays_on_the_gpu(name: str) -> None:
     source = int(np.argmax(graph.degrees))
     d = right(graph, [source])
     target = int(np.argsort(d, kind="stable")[int(np.isfinite(d).sum()) // 2])
-    edges = graph.edges()
+    edges, cupy = graph.edges(), pytest.importorskip("cupy")
     there = hw.Graph.from_edges(
-        edges.source, edges.target, graph.n, graph.directed, weights=edges.weights, device="cuda"
-    )
+        cupy.asarray(edges.source), cupy.asarray(edges.target), graph.n, graph.directed,
+        weights=cupy.asarray(edges.weights),
+    )  # fmt: skip
     assert there._host is None
     found = hw.k_shortest_paths(there, source, target, 20, device="cuda")
     assert there._host is None
