@@ -112,7 +112,7 @@ def compressed_blocks() -> Iterator[str]:
         add_up(self, results, which, count, at_once, block.EXTENDED, 0, 1)
 
     for directed in (False, True):
-        ends = generate.uniform(4000, 8, seed=1).to_edges()
+        ends = generate.uniform(4000, 16, seed=1).to_edges()
         wide = hw.Graph.from_edges(*ends, n=4000, directed=directed)  # few sources get several blocks each
         small = generate.kronecker(5, edge_factor=8, directed=directed)
         for graph, name in ((wide, "by teams"), (small, "with little memory"), (small, "with exponents")):
