@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from reductions import compare
+from reductions import compare, compare_sums
 
 import hopwave as hw
 from hopwave.algorithms import reduction
@@ -19,6 +19,12 @@ from hopwave.arrays import on_host
 def test_random_graphs(first: int) -> None:
     for seed in range(first, first + 40):
         compare(seed)
+
+
+@pytest.mark.parametrize("first", range(0, 90, 30))
+def test_sums_of_distances_on_random_graphs(first: int) -> None:
+    for seed in range(first, first + 30):
+        compare_sums(seed)
 
 
 @pytest.mark.gpu
