@@ -131,9 +131,8 @@ def _swept(job: Sweep, reached: Any, total: Any = None, farthest: Any = None, in
     kind, none = np.float64 if job.weighted else np.int64, np.zeros(0, np.int64)
     total, farthest = (none if one is None else one[job.sources].astype(kind) for one in (total, farthest))
     inverse = np.zeros(0) if inverse is None else inverse[job.sources]
-    return Swept(
-        reached[job.sources].astype(np.int64), total, farthest, inverse, none, none, none.reshape(0, 0), (none, none)
-    )
+    pairs: Any = (none, none)
+    return Swept(reached[job.sources].astype(np.int64), total, farthest, inverse, none, none, none.reshape(0, 0), pairs)
 
 
 def _about(graph: Graph, searched: int, arcs: int, chains: int, gain: float) -> Reduction:
