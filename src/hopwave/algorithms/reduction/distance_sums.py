@@ -136,4 +136,4 @@ def _swept(job: Sweep, reached: Any, total: Any = None, farthest: Any = None, in
 
 
 def _about(graph: Graph, searched: int, arcs: int, chains: int, gain: float) -> Reduction:
-    return Reduction(0, 0, searched, arcs // 2, chains, float(gain), (graph.n, graph.m // 2))
+    return Reduction(0, 0, searched, arcs // 2, 0, chains, float(gain), (graph.n, graph.m // 2))
