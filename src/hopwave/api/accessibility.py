@@ -163,7 +163,8 @@ def nearest_of(
     -----
     On the CPU; a GPU does not offer this. The one nearest (k=1) is found by all cores, if no arc of length 0 decides a
     tie; the k nearest by four cores or more where rows are short, as on roads, else by one. Lengths are added from the
-    facility on. Where a sum loses a length altogether (1e16 + 1), equally near ones may come in another order.
+    facility on. Where they cannot be added exactly, as 0.1, two facilities may be equally near only by rounding: for
+    k=1, and where a sum loses a length altogether (1e16 + 1), the one that was nearer on the way is named.
 
     Examples
     --------
