@@ -94,7 +94,7 @@ class ByProducts:
         self.wins: Any = None
 
     def settle(self, seed: int, most: int) -> bool:
-        """Rounds until no vertex would move, at most so many; returns whether none would."""
+        """At most `most` rounds, until no vertex would move; returns whether none would."""
         for number in range(most):
             if self.restless() == 0:
                 return True

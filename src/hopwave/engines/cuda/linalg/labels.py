@@ -48,7 +48,7 @@ class Labels:
         self.count = int(count.get()[0])
 
     def settle(self, seed, most):
-        """Rounds until no vertex would move, at most so many; returns whether none would."""
+        """At most `most` rounds, until no vertex would move; returns whether none would."""
         for number in range(most):
             if self.restless() == 0:
                 return True
