@@ -32,21 +32,6 @@ ASK_FROM = 1 << 27  # arcs from which to ask first how much memory is free
 SPARE = 0.125  # share of an array that may stay unused behind the rows (room for repeats); else rows are copied
 
 
-def instances():
-    """Every kernel of this module: header and name expression."""
-    for name in ("extent", "count_buckets", "count_part", "write_part"):
-        for identity in IDS.values():
-            yield HEADER, expression(HEADER, name, identity)
-    for name in ("scan", "count_kept", "write_kept", "sum_degrees", "ranks"):
-        yield HEADER, expression(HEADER, name, "int")
-    for name in ("write_offsets", "degree_keys", "rank_keys", "neighbours_of_ranks"):
-        for offset in IDS.values():
-            yield HEADER, expression(HEADER, name, offset)
-    for name in ("write_weights", "find_nan"):
-        for weight in WEIGHTS.values():
-            yield HEADER, expression(HEADER, name, weight)
-
-
 def launch(name, kind, blocks, *arguments):
     """Launch one instance of a kernel template with `blocks` blocks."""
     kernels().get(HEADER, name, kind)((int(blocks),), (BLOCK,), arguments)

@@ -8,13 +8,13 @@ import numpy as np
 from hopwave.engines.cuda import policy
 from hopwave.engines.cuda.errors import explained
 from hopwave.engines.cuda.graph import uploaded
-from hopwave.engines.cuda.launch import BLOCK, TILE, WARP, expression, together
+from hopwave.engines.cuda.launch import BLOCK, TILE, WARP, together
 from hopwave.engines.cuda.row_lengths import long_rows
 from hopwave.planning.catalogue import CATALOGUE
 from hopwave.planning.jobs import SearchJob
 
 HEADER = "components/hooking.cuh"
-KERNELS = together(
+together(
     HEADER, "plant", "hook_first", "hook_rest", "flatten", "sample_roots", "count_roots", "scan_roots", "number_roots",
     "write_labels", "hook_sides_first", "hook_sides", "write_sides", "look_within",
 )  # fmt: skip
@@ -108,8 +108,3 @@ def labels(launch, parent):
     launch(HEADER, "number_roots", BLOCK * tiles, n, sums, parent)
     launch(HEADER, "write_labels", len(parent), n, parent, found)
     return found
-
-
-def instances(offset):
-    """(header, name) of every kernel here, for the compile test."""
-    return [(HEADER, expression(HEADER, name, offset)) for name in KERNELS]

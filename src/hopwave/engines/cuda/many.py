@@ -252,8 +252,3 @@ class Run:
         vertices = packed & np.uint64((1 << self.vertex_bits) - 1)
         distances = packed >> np.uint64(self.vertex_bits) & np.uint64((1 << self.depth_bits) - 1)
         return vertices.astype(np.int32), distances.astype(np.int32)
-
-
-def instances(offset):
-    """(header, name) of every kernel here, for the compile test."""
-    return [(HEADER, expression(HEADER, "search_many", offset, words)) for words in policy.SWEEP.words]

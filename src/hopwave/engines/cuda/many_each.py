@@ -89,8 +89,3 @@ def _swept(sums, histogram, table, k):
         rows=np.empty((0, 0), np.int32) if table is None else table,
         pairs=(np.empty(0, np.int32), np.empty(0, np.int32)),
     )
-
-
-def instances(offset):
-    """(header, name) of every kernel here, for the compile test."""
-    return [(HEADER, expression(HEADER, "search_each", offset))]

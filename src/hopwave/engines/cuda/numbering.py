@@ -13,14 +13,9 @@ import cupy
 import numpy as np
 
 from hopwave.engines.cuda import build
-from hopwave.engines.cuda.launch import NULL, expression, kernels
+from hopwave.engines.cuda.launch import NULL, kernels
 
 HEADER = "build/numbering.cuh"
-
-
-def instances():
-    """Every kernel of this module: header and name expression."""
-    yield HEADER, expression(HEADER, "spread", "int")
 
 
 class ByDegree:

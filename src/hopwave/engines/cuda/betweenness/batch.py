@@ -31,16 +31,6 @@ BATCH = record(
 )  # fmt: skip
 
 
-def instances():
-    """Every kernel of the batch regime: header and name expression."""
-    for back, edges in ((False, False), (True, False), (True, True)):
-        yield HEADER, expression(HEADER, "gather_level", "int", truth(back), truth(edges))
-    for back in (False, True):
-        yield HEADER, expression(HEADER, "finish_longs", "int", truth(back))
-    for name in ("set_sources", "close_level", "add_batches"):
-        yield HEADER, expression(HEADER, name, "int")
-
-
 def begin(edges):
     """Start to compile the kernels of batches."""
     shaped = [("add_batches", "int"), ("set_sources", "int"), ("close_level", "int")]

@@ -24,15 +24,6 @@ from hopwave.engines.cuda.search.workspace import NoCooperativeLaunch
 from hopwave.prepared import Structure
 
 
-def instances():
-    """Every kernel of betweenness: header and name expression."""
-    yield from block.instances()
-    yield from batch.instances()
-    yield from lists.instances()
-    yield from weighted.instances()
-    yield from wide.instances()
-
-
 def why_not(plan, job):
     """Why this plan cannot run this job, or None."""
     if job.has_demand and plan.regime == "wide":

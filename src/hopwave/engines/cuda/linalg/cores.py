@@ -44,8 +44,3 @@ def core_numbers(A, both):
         (*rows[:2], *into, np.int32(n), np.uint64(entries), arrays["left"], arrays["list"], at, arrays["core"]),
     )  # fmt: skip
     return arrays["core"]
-
-
-def instances(offset):
-    """(header, name) of every kernel here, for the compile test."""
-    return [(HEADER, expression(HEADER, "peel", offset))]

@@ -5,7 +5,7 @@ Sequences of masked products have the same levels and use `LevelBuffers` too (li
 
 from __future__ import annotations
 
-from itertools import count, product
+from itertools import count
 
 import cupy
 import numpy as np
@@ -38,14 +38,6 @@ WORK = record(
 
 class NoCooperativeLaunch(RuntimeError):
     """This GPU cannot run a whole grid at once; the host must run the search level by level."""
-
-
-def instances(offset):
-    """(header, name) of every kernel of a search in one launch."""
-    for parents, fills in product((False, True), repeat=2):
-        yield HEADER, expression(HEADER, "search", offset, truth(parents), truth(fills))
-    yield HEADER, expression(HEADER, "prepare", offset)
-    yield HEADER, expression(HEADER, "count_paths", offset)
 
 
 def graph_record(m, rows, columns, hub, closed, findable, degrees=None):

@@ -18,13 +18,6 @@ LENGTHS = {np.dtype(np.uint32): ("unsigned int", WHOLE), np.dtype(np.float32): (
 NO_DISTANCE = 2**32 - 1  # for 32 bits: no path
 
 
-def instances():
-    """(header, name) of every kernel here, for the usual types."""
-    return [
-        (HEADER, expression(HEADER, name, kind)) for name in ("measure", "to_whole") for kind in ("float", "double")
-    ]
-
-
 def possible(values):
     """The types, as in LENGTHS, that these values may become; their contents decide between several."""
     whole, real = LENGTHS[np.dtype(np.uint32)], LENGTHS[np.dtype(np.float64)]
