@@ -14,8 +14,6 @@ A search in six lines (push-pull, Algorithm 1; `waves` is this over any semiring
 [1, 0, 1, 2, 3]
 """
 
-from __future__ import annotations
-
 from hopwave.algebra.matrix import Matrix
 from hopwave.algebra.operators import BinaryOp, Monoid, UnaryOp, binary, monoid, unary
 from hopwave.algebra.semiring import Semiring, semiring

@@ -1,7 +1,5 @@
 """One line on stderr before Numba compiles for some seconds, which happens once per installation and function."""
 
-from __future__ import annotations
-
 import logging
 from contextlib import contextmanager
 from types import ModuleType

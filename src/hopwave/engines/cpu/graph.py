@@ -1,7 +1,5 @@
 """A graph as the CPU engine reads it: unsigned arrays, what speeds up a pull, and workspaces to search in."""
 
-from __future__ import annotations
-
 import sys
 import threading
 from contextlib import contextmanager

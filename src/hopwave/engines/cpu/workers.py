@@ -1,7 +1,5 @@
 """Workers: threads that take batches of a long run off a counter until none is left. crew.py has the other way."""
 
-from __future__ import annotations
-
 import numpy as np
 from numba import typeof
 

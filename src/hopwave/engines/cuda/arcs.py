@@ -1,7 +1,5 @@
 """What is read off all arcs of a graph on the GPU (kernels/build/arcs.cuh)."""
 
-from __future__ import annotations
-
 import cupy
 import numpy as np
 

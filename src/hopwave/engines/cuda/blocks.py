@@ -1,7 +1,5 @@
 """Biconnected blocks of a graph on the GPU: all arcs are read there, and the tree is walked on the host."""
 
-from __future__ import annotations
-
 import cupy
 import numpy as np
 

@@ -5,8 +5,6 @@ edges, sort them, and remove repeats (kernels/build/rows.cuh). The sort is CuPy'
 compiled; every other kernel is ours, compiled once per machine and kept on disk.
 """
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import cupy

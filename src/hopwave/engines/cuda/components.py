@@ -1,7 +1,5 @@
 """Weakly connected components on the GPU, by hooking (kernels/components/hooking.cuh)."""
 
-from __future__ import annotations
-
 import cupy
 import numpy as np
 

@@ -6,8 +6,6 @@ of the rows that is sorted and packed. Rows keep loops and repeats, as Graph500 
 numbered by degree (numbering.py); rows, and neighbours within rows, are in that order. Answers are by id.
 """
 
-from __future__ import annotations
-
 import math
 
 import cupy

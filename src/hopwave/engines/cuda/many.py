@@ -5,8 +5,6 @@ numbers. Only Σ 1/d is not; it belongs to one source and is added level by leve
 both engines give the same bits.
 """
 
-from __future__ import annotations
-
 from collections import deque
 
 import cupy

@@ -1,7 +1,5 @@
 """Searches from many sources of a deep graph on the GPU, one block for each (kernels/many/each.cuh)."""
 
-from __future__ import annotations
-
 import cupy
 import numpy as np
 

@@ -4,8 +4,6 @@ Nothing but the columns of the targets, or the sums, leaves the GPU. Distances h
 piece of the sources is copied to the host, the next is searched.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import cupy

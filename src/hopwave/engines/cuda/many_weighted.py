@@ -4,8 +4,6 @@ Distances, and sums per target over the sources, have the CPU engine's bits: bot
 per source over the targets carry their rounding errors along; their order depends on the GPU and the number of sources.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

@@ -5,8 +5,6 @@ side by side and stay in the caches. Vertices without arcs, half of a Kronecker 
 bitmaps and answers by number are smaller.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import cupy

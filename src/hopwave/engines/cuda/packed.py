@@ -5,8 +5,6 @@ full, so that the plain rows never need to be there as a whole. The first blocks
 numbered by degree, go to the GPU's memory as long as `limit` allows.
 """
 
-from __future__ import annotations
-
 import cupy
 import numpy as np
 

@@ -1,7 +1,5 @@
 """The lengths of a graph's rows on the GPU (kernels/build/lengths.cuh)."""
 
-from __future__ import annotations
-
 import cupy
 import numpy as np
 

@@ -3,8 +3,6 @@
 kernels/components/strong.cuh explains the steps. The host only reads, after each, how many vertices are left.
 """
 
-from __future__ import annotations
-
 import cupy
 import numpy as np
 

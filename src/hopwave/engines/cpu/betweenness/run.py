@@ -1,7 +1,5 @@
 """Sums of dependencies on the CPU: workers take blocks of sources; results are added up in the order of the blocks."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from hopwave.engines.cpu import policy

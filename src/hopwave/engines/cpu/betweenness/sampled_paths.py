@@ -1,7 +1,5 @@
 """Sampling shortest paths on the CPU: workers take pairs, and their counts are added up at the end of a block."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from hopwave.engines.cpu.betweenness import sampled_path_kernels as kernels

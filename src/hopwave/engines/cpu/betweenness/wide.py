@@ -7,8 +7,6 @@ order of a row, so the number of threads changes no bit. Neither does the choice
 (policy.adds_along_rows).
 """
 
-from __future__ import annotations
-
 from collections import namedtuple
 from dataclasses import replace
 

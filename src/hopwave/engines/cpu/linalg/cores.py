@@ -7,8 +7,6 @@ rows of its neighbours; those that fall to k are claimed too, and wait on that t
 left    neighbours left        core    -1 until a vertex is claimed        rest    vertices that may be left
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from hopwave.engines.cpu.compile_notice import compiling

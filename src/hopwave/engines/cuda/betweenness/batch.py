@@ -5,8 +5,6 @@ first used here. Two kinds of search are left to the block regime: those deeper 
 whose path counts might exceed float64.
 """
 
-from __future__ import annotations
-
 import cupy
 import numpy as np
 

@@ -5,8 +5,6 @@ Every source has its own row of scores. Rows are added to the total one after an
 the result does not depend on the number of blocks or the available memory.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import cupy

@@ -3,8 +3,6 @@
 The core is prepared, and its sums become scores, as on the CPU (engines/cpu/betweenness/core_run.py).
 """
 
-from __future__ import annotations
-
 import cupy
 import numpy as np
 

@@ -6,8 +6,6 @@ choice of the regime, and the size of a batch that scores arcs. deterministic=Tr
 at 0 and are then added to the earlier sums, so they are the same wherever the block is computed.
 """
 
-from __future__ import annotations
-
 from functools import cache
 
 import cupy

@@ -4,8 +4,6 @@ Pair number i and its path are those of the CPU engine. The CPU engine also draw
 than float64.
 """
 
-from __future__ import annotations
-
 import time
 from itertools import pairwise
 

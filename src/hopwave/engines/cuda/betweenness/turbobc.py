@@ -12,8 +12,6 @@ again in float64, with levels divided by powers of two if needed. A source with 
 goes to the CPU engine. All these types hold a count exactly alike, so the choice does not change the result.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

@@ -3,8 +3,6 @@
 Blocks of sources, rows of scores and their sums are as in the block regime (block.py).
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import cupy

@@ -5,8 +5,6 @@ source are left to the block regime: those with more levels than the kernel sort
 exceed float64.
 """
 
-from __future__ import annotations
-
 import cupy
 import numpy as np
 

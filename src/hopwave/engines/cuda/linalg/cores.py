@@ -1,7 +1,5 @@
 """Core numbers on the GPU: all vertices are peeled off in one cooperative launch (kernels/linalg/peel.cuh)."""
 
-from __future__ import annotations
-
 import cupy
 import numpy as np
 

@@ -1,7 +1,5 @@
 """Rounds of Luby's algorithm on the GPU (kernels/linalg/independent_set.cuh)."""
 
-from __future__ import annotations
-
 import cupy
 import numpy as np
 

@@ -1,7 +1,5 @@
 """Label propagation on the GPU (kernels/linalg/labels.cuh): only vertices next to a change look again."""
 
-from __future__ import annotations
-
 import cupy
 import numpy as np
 

@@ -1,7 +1,5 @@
 """Steps of Lanczos' algorithm on the GPU (kernels/linalg/lanczos.cuh), several with one wait for the device."""
 
-from __future__ import annotations
-
 import cupy
 import numpy as np
 

@@ -4,8 +4,6 @@ Built-in operators come with their C expression; a user's function is translated
 converted to the type in which NumPy would compute, so that all engines get the same results.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from hopwave.engines.cuda.linalg.translate import literal, translated

@@ -1,7 +1,5 @@
 """Triangles on the GPU, by hash tables in shared memory (kernels/linalg/triangles.cuh)."""
 
-from __future__ import annotations
-
 import cupy
 import numpy as np
 

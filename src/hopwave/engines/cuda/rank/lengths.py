@@ -1,7 +1,5 @@
 """Arcs with lengths in a rank's part on its GPU (kernels/rank/lengths.cuh), like the CPU's rank/lengths.py."""
 
-from __future__ import annotations
-
 import cupy
 import numpy as np
 

@@ -1,7 +1,5 @@
 """A rank's part of a graph on its GPU (kernels/rank/part.cuh), with the interface of the CPU's rank/part.Part."""
 
-from __future__ import annotations
-
 from functools import cached_property
 
 import cupy

@@ -1,7 +1,5 @@
 """The vertices that a search reached, level after level (kernels/one_launch/by_level.cuh)."""
 
-from __future__ import annotations
-
 import cupy
 import numpy as np
 

@@ -1,7 +1,5 @@
 """hopwave's own plan on the GPU: a whole search is one cooperative launch (kernels/one_launch/search.cuh)."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import cupy

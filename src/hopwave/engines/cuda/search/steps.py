@@ -4,8 +4,6 @@ A function launches a level's kernels, with arguments by name, and calls `search
 frontier has. Nothing waits for the GPU until the level's counters are read.
 """
 
-from __future__ import annotations
-
 import cupy
 import numpy as np
 

@@ -3,8 +3,6 @@
 Sequences of masked products have the same levels and use `LevelBuffers` too (linalg/waves.py).
 """
 
-from __future__ import annotations
-
 from itertools import count
 
 import cupy

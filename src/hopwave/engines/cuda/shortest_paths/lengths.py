@@ -1,7 +1,5 @@
 """The lengths of arcs as kernel arguments: whole numbers of 32 bits if no sum of them can exceed that."""
 
-from __future__ import annotations
-
 import cupy
 import numpy as np
 
