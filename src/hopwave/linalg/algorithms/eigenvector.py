@@ -24,16 +24,10 @@ def eigenvector_centrality(
 
     Parameters
     ----------
-    A : Matrix, Graph, or SciPy or CuPy sparse matrix
-        The graph: an entry (i, j) is an arc from i to j.
-    max_iter : int, optional
-        The most rounds.
-    tol : float, optional
-        Stop when ``Σ |change| < n · tol``.
     nstart : array of n numbers, optional
         The first x.
-    device : {"auto", "cpu", "cuda"}, optional
-        Where it runs; by default where `A` is.
+    A, max_iter, tol, device
+        As for `pagerank`.
 
     Returns
     -------

@@ -48,18 +48,14 @@ def hits(
 
     Parameters
     ----------
-    A : Matrix, Graph, or SciPy or CuPy sparse matrix
-        The graph: an entry (i, j) is an arc from i to j.
-    max_iter : int, optional
-        The most rounds.
     tol : float, optional
         Stop when less than this can change in a: ``Σ |change of a| < tol``.
     nstart : array of n numbers, optional
         The first a.
     normalized : bool, optional
         Whether the scores add up to 1.
-    device : {"auto", "cpu", "cuda"}, optional
-        Where it runs; by default where `A` is.
+    A, max_iter, device
+        As for `pagerank`.
 
     Returns
     -------

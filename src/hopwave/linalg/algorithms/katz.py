@@ -38,22 +38,16 @@ def katz_centrality(
 
     Parameters
     ----------
-    A : Matrix, Graph, or SciPy or CuPy sparse matrix
-        The graph: an entry (i, j) is an arc from i to j.
     alpha : float, optional
         α; it must be below 1 / the greatest eigenvalue.
     beta : float or array of n numbers, optional
         b, the centrality that a vertex has without any walks.
-    max_iter : int, optional
-        The most rounds.
-    tol : float, optional
-        Stop when ``Σ |change| < n · tol``.
     nstart : array of n numbers, optional
         The first x.
     normalized : bool, optional
         Whether the squares of the scores add up to 1.
-    device : {"auto", "cpu", "cuda"}, optional
-        Where it runs; by default where `A` is.
+    A, max_iter, tol, device
+        As for `pagerank`.
 
     Returns
     -------

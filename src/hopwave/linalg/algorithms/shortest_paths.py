@@ -93,14 +93,10 @@ def delta_stepping(A: Any, source: int | Sequence[int], delta: float | None = No
 
     Parameters
     ----------
-    A : Matrix, Graph, or SciPy or CuPy sparse matrix
-        The graph: an entry (i, j) is an arc from i to j.
-    source : int or list of int
-        Where paths start; of several sources, the nearest counts.
     delta : float, optional
         Δ, the width of a bucket; by default chosen from the weights.
-    device : {"auto", "cpu", "cuda"}, optional
-        Where it runs; by default where `A` is.
+    A, source, device
+        As for `sssp`.
 
     Returns
     -------

@@ -74,10 +74,8 @@ def triangles(A: Any, *, device: str = "auto") -> Vector:
 
     Parameters
     ----------
-    A : Matrix, Graph, or SciPy or CuPy sparse matrix
-        The graph: an entry (i, j) is an arc from i to j.
-    device : {"auto", "cpu", "cuda"}, optional
-        Where it runs; by default where `A` is.
+    A, device
+        As for `triangle_count`.
 
     Returns
     -------
@@ -121,10 +119,8 @@ def triangle_list(A: Any, *, device: str = "auto") -> Any:
 
     Parameters
     ----------
-    A : Matrix, Graph, or SciPy or CuPy sparse matrix
-        The graph: an entry (i, j) is an arc from i to j.
-    device : {"auto", "cpu", "cuda"}, optional
-        Where it runs; by default where `A` is.
+    A, device
+        As for `triangle_count`.
 
     Returns
     -------
