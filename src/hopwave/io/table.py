@@ -119,7 +119,7 @@ def _warn_of_numbers(source: Source, rows: list[list[str]], header: bool, ends: 
 
 
 def _kind(cells: list[str]) -> str:
-    """What a column has, as `warn_of_guess` wants it."""
+    """The kind of a column's cells: "id", "text" or "" for neither."""
     if all(cell.strip().isdecimal() for cell in cells):
         return "id" if cells else ""
     return "" if any(map(NUMERIC.fullmatch, cells)) else "text"

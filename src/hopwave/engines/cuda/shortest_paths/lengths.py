@@ -17,7 +17,7 @@ NO_DISTANCE = 2**32 - 1  # for 32 bits: no path
 
 
 def possible(values):
-    """The types, as in LENGTHS, that these values may become; their contents decide between several."""
+    """The types in LENGTHS that these values may get. If there are two, `lengths_of` decides by the values."""
     whole, real = LENGTHS[np.dtype(np.uint32)], LENGTHS[np.dtype(np.float64)]
     if values is None or values.dtype.kind in "bu":
         return [whole]
