@@ -29,9 +29,9 @@ from hopwave.errors import GraphError
 from hopwave.linalg.algorithms import power
 from hopwave.linalg.algorithms.operands import check_weights, square
 from hopwave.linalg.elementwise import apply, ewise_add, ewise_mult, select
+from hopwave.linalg.monoid_sums import reduce
 from hopwave.linalg.placing import assign, extract
 from hopwave.linalg.products import vxm
-from hopwave.linalg.reduction import reduce
 from hopwave.planning.jobs import PowerJob
 
 SMALLEST = 1e-200  # sums of weights between this and its reciprocal can be divided by without loss of precision

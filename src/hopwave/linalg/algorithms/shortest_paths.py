@@ -28,9 +28,9 @@ from hopwave.checks.numbers import is_number
 from hopwave.errors import GraphError
 from hopwave.linalg.algorithms.operands import check_lengths, extremes, place, square
 from hopwave.linalg.elementwise import select
+from hopwave.linalg.monoid_sums import reduce
 from hopwave.linalg.placing import assign
 from hopwave.linalg.products import vxm
-from hopwave.linalg.reduction import reduce
 
 min_plus, least, less = semiring.min_plus, binary.min, binary.lt
 # A pull has no early exit here and reads every arc, so it pays only if a push would read about as many.

@@ -20,9 +20,9 @@ from hopwave.arrays import module_of
 from hopwave.engines import algebra
 from hopwave.linalg.algorithms.operands import square
 from hopwave.linalg.elementwise import ewise_mult, select
+from hopwave.linalg.monoid_sums import reduce
 from hopwave.linalg.placing import assign, extract
 from hopwave.linalg.products import mxm
-from hopwave.linalg.reduction import reduce
 
 plus_pair = semiring.plus_pair
 PIECE = 1 << 22  # pairs of arcs that triangle_list looks at together
