@@ -49,6 +49,8 @@ def choose(
     if not request.weights and wanted[2] is not None:
         raise TypeError(f"weight={wanted[2]!r} names a column, weights=False leaves weights out; give one of the two")
     first, second, weight = (_place(source, names, column, line) for column in wanted)
+    if first is not None and first == second:
+        raise source.fail(f"column {names[first]!r} is given as both ends of an edge; expected two columns", line)
     if weight is not None and weight in (first, second):
         raise source.fail(f"column {names[weight]!r} is given as an end and as the weight; expected two columns", line)
     folded = [name.strip().lower() for name in names]

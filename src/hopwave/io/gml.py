@@ -228,7 +228,6 @@ FORMAT = Format(
     title="GML",
     extensions=(".gml",),
     holds_labels=True,
-    holds_weights=True,
     directedness="the file says; undirected without `directed 1`",
     read=read,
     write=write,

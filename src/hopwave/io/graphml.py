@@ -303,7 +303,6 @@ FORMAT = Format(
     title="GraphML",
     extensions=(".graphml",),
     holds_labels=True,
-    holds_weights=True,
     directedness="the file says",
     read=read,
     write=write,

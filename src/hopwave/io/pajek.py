@@ -195,7 +195,6 @@ FORMAT = Format(
     title="Pajek",
     extensions=(".net", ".pajek"),
     holds_labels=True,
-    holds_weights=True,
     directedness="`*Arcs`: directed; `*Edges` alone: undirected",
     read=read,
     write=write,

@@ -210,7 +210,6 @@ FORMAT = Format(
     title="Apache Parquet",
     extensions=(".parquet", ".pq"),
     holds_labels=True,
-    holds_weights=True,
     holds_parallel=True,
     directedness="its metadata says; undirected without it",
     read=read,

@@ -10,7 +10,6 @@ import csv
 import io
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -86,7 +85,7 @@ def _layout(source: Source, request: Request, wanted: _Wanted) -> _Layout:
     text = _first_lines(source)
     delimiter = wanted.delimiter
     if delimiter is None:
-        delimiter = "\t" if _is_tsv(source.path) else _guess_delimiter(text)
+        delimiter = "\t" if ".tsv" in map(str.lower, source.path.suffixes) else _guess_delimiter(text)
     elif len(delimiter) != 1:
         raise TypeError(f"delimiter={delimiter!r} is not one character; leave it out to have it detected")
     rows, starts = _sample(text, delimiter)
@@ -199,10 +198,6 @@ def _sample(text: str, delimiter: str) -> tuple[list[list[str]], list[str]]:
     return rows or [[text[:40]]], starts or [""]
 
 
-def _is_tsv(path: Path) -> bool:
-    return ".tsv" in (suffix.lower() for suffix in path.suffixes)
-
-
 def _is_number(cell: str) -> bool:
     text = cell.strip().removeprefix("-")
     return text.isascii() and text.isdigit()
@@ -219,6 +214,7 @@ def _read_fast(
         lone=True,
         weight=0 if layout.weight is None else layout.weight - 1,
         plain=layout.plain,
+        columns=layout.columns,
     )
     with source.text() as stream:
         skipped = 0
@@ -290,12 +286,13 @@ def _weight(row: Sequence[str], column: int) -> float:
 
 
 def _check_width(row: Sequence[str], layout: _Layout) -> None:
-    """Every row has both ends. A name with the delimiter in it would be cut: names allow no more cells than columns."""
+    """Every row has both ends, and no more cells than the first: one with the delimiter in it would be cut."""
     if len(row) <= max(layout.first, layout.second):
         cells = "1 cell" if len(row) == 1 else f"{len(row)} cells"
         raise ValueError(f"{cells}; expected {layout.columns} (a vertex without edges has an empty second cell)")
-    if layout.names and any(cell.strip() for cell in row[layout.columns :]):
-        raise ValueError(f"{len(row)} cells; expected {layout.columns}: put a name with the delimiter in it in quotes")
+    if any(cell.strip() for cell in row[layout.columns :]):
+        remedy = "put a name with the delimiter in it in quotes" if layout.names else "write decimals with a point"
+        raise ValueError(f"{len(row)} cells; expected {layout.columns}: {remedy}")
 
 
 def _plain(cell: str) -> int:
@@ -357,7 +354,7 @@ def write(target: Target, graph: Graph, *, delimiter: str | None = None) -> None
     Strings are quoted, so that they are not read back as numbers.
     """
     if delimiter is None:
-        delimiter = "\t" if _is_tsv(target.path) else ","
+        delimiter = "\t" if ".tsv" in map(str.lower, target.path.suffixes) else ","
     elif delimiter not in DELIMITERS or delimiter == " ":
         raise TypeError(f"delimiter={delimiter!r} is not known; use one of , ; | or a tab")
     edges = graph.edges()
@@ -393,7 +390,6 @@ FORMAT = Format(
     title="CSV and TSV",
     extensions=(".csv", ".tsv"),
     holds_labels=True,
-    holds_weights=True,
     directedness="not in the file; undirected",
     read=read,
     write=write,
