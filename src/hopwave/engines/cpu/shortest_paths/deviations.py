@@ -7,8 +7,6 @@ found; that is 1 where sums are whole numbers. Of equals, the last offered is se
 target.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from hopwave.engines.cpu.compile_notice import compiling
