@@ -268,11 +268,6 @@ class Matrix:
 
     # ---------------------------------------------------------------- others
 
-    @property
-    def values_somewhere(self) -> Array | None:
-        """The values of the entries in some order, on the GPU if they are only there; None for a pattern."""
-        return self._known().values
-
     def pattern(self) -> Matrix:
         """The places of its entries, without values.
 

@@ -5,7 +5,7 @@
 A path over v is at least d_s(v) + d_t(v) long, and the paths of the two trees over k different vertices, if they are
 simple and different, bound the k-th length from above. Vertices and arcs beyond this bound are on none of the k paths;
 what is left becomes a graph of its own (Feng et al., PeeK, SC '23); on roads and social networks that is little. The
-two searches run on a GPU or on all cores; of a graph on a GPU, only the rows of near vertices come to the host. Yen's
+two searches run on a GPU or on all cores, and near vertices are cut out of the graph where its rows are. Yen's
 algorithm (1971) then takes the paths in order: each new one leaves a known one at some vertex. A spur path goes on from
 the length of its root, so a length is the float64 sum of its arcs from the source on. Every path is looked for once
 (Lawler, 1972): a path is only left from the vertex at which it left its own parent.

@@ -201,8 +201,8 @@ def k_shortest_paths(
     -----
     Two searches of the whole graph find what no path of the k can go through, as in PeeK (Feng et al., SC '23). Yen's
     algorithm then runs on what is left, on one core of the CPU: a few thousand vertices, too few for a GPU. Of a graph
-    on a GPU, only the rows of near vertices are copied to the host. Of equally long paths at the end of the list, any
-    may be there.
+    on a GPU, near vertices are cut out there; its weights are checked on the host, once. Of equally long paths at the
+    end of the list, any may be there.
 
     Examples
     --------

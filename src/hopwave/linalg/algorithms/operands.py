@@ -76,7 +76,7 @@ def _ends(A: Matrix) -> tuple[float, float]:
     if not A.has_values:
         return 1.0, 1.0
     if A.device == "cpu":  # by NumPy: the engine may have to be compiled first
-        values: Any = A.values_somewhere
+        values: Any = A.rows.values
         return float(values.min()), float(values.max())
     return float(reduce(A, monoid.min)), float(reduce(A, monoid.max))
 

@@ -1,4 +1,4 @@
-"""The k shortest paths of a graph on the GPU: lengths of NetworkX and SciPy's yen, and only near rows leave the GPU."""
+"""The k shortest paths of a graph on the GPU: lengths of NetworkX and SciPy's yen."""
 
 from __future__ import annotations
 
@@ -25,7 +25,10 @@ def check(graph: hw.Graph, source: int, target: int, k: int) -> None:
     assert len({tuple(path) for _, path in found}) == len(found)
     for length, path in found:
         assert (path[0], path[-1]) == (source, target) and len(set(path)) == len(path)
-        assert length == sum((float(g[u][v]["weight"]) for u, v in pairwise(path)), 0.0)  # from the source on
+        total = 0.0  # from the source on; sum() of Python 3.12 makes up for rounding
+        for u, v in pairwise(path):
+            total += float(g[u][v]["weight"])
+        assert length == total
     if (np.asarray(graph.weights) > 0).all():
         yen = pytest.importorskip("scipy.sparse.csgraph").yen
         np.testing.assert_allclose(lengths, yen(graph.to_scipy().astype(float), source, target, k), rtol=1e-12)
@@ -53,7 +56,7 @@ def test_lengths_on_which_searches_go_wrong(kind: str, directed: bool) -> None:
 
 
 @pytest.mark.parametrize("name", ["directed", "grid", "kronecker"])
-def test_the_graph_stays_on_the_gpu(name: str) -> None:
+def test_columns_of_the_gpu(name: str) -> None:
     graph = large()[name]
     source = int(np.argmax(graph.degrees))
     d = right(graph, [source])
@@ -63,7 +66,5 @@ def test_the_graph_stays_on_the_gpu(name: str) -> None:
         cupy.asarray(edges.source), cupy.asarray(edges.target), graph.n, graph.directed,
         weights=cupy.asarray(edges.weights),
     )  # fmt: skip
-    assert there._host is None
     found = hw.k_shortest_paths(there, source, target, 20, device="cuda")
-    assert there._host is None
     assert found == hw.k_shortest_paths(graph, source, target, 20, device="cpu")
