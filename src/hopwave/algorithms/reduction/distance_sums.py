@@ -26,7 +26,7 @@ from hopwave.planning.jobs import Integers, Progress
 from hopwave.planning.many_sources import Sweep, Swept
 
 LEAST_SOURCES = 1000
-LEAST_WORK = {"cpu": 1 << 30, "cuda": 1 << 34}  # sources × arcs: less is done before the trees are found
+LEAST_WORK = {"cpu": 1 << 30, "cuda": 1 << 36}  # sources × arcs: less is done before the trees are found
 LEAST_GAIN = 1.15  # sources without the reduction, divided by those with it
 LEAST_CORE_GAIN = 2.0  # arcs that searches look at, divided by those of fewer searches and by passes over their rows
 PER_VERTEX = {"total": 0.1, "farthest": 0.1, "inverse": 0.3}  # what such a pass costs, beside one arc of a search
