@@ -316,3 +316,15 @@ def test_what_is_held_while_arcs_become_edges() -> None:
     run = Ledger()
     on_cpu.transpose(run, Shape(1000, 10_000, True), weighted=True)
     assert run.peak == 32 * 10_000 + 8 * 1000
+
+
+@pytest.mark.parametrize(("what", "device", "n"), [
+    ("betweenness_centrality", "cpu", 1000), ("betweenness_centrality", "cuda", 70_000), ("closeness_centrality", "cpu", 24_000),
+])  # fmt: skip
+def test_reduced_runs_hold_the_core_and_its_rows(what: str, device: str, n: int) -> None:
+    ring = hw.generate.cycle(n)
+    found, whole = (hw.estimate_memory(ring, what, device=device, reduce=reduce) for reduce in (True, False))
+    assert any("the core" in part for part in found.parts) and any("rows" in part for part in found.parts)
+    assert not any("the core" in part for part in whole.parts)
+    with pytest.raises(GraphError, match="reduce=False"):
+        hw.estimate_memory(ring, "bfs", reduce=False)

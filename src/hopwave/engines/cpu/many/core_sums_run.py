@@ -14,7 +14,7 @@ from hopwave.engines.cpu.workers import new_control, run_workers
 from hopwave.graph import Graph
 from hopwave.graph.arrays import arc_tails
 
-BYTES_OF_ROWS = 1 << 28  # of a batch
+BYTES_OF_ROWS = 1 << 27  # of a batch
 PIECE = 64  # vertices of a chain that one worker takes
 
 
@@ -90,7 +90,14 @@ class CoreSums:
         slots = np.concatenate([[0], np.cumsum(np.bincount(both[p], minlength=len(kept)))])
         self._slots = slots
         self._needed, self._needed_begin = cores.arrays_of(cores.needed_rows, self._first, slots, p, both)
-        self.rows = len(self._needed)
+        self.rows, self.widest = len(self._needed), int(np.diff(self._needed_begin).max(initial=0))
+
+    @property
+    def nbytes(self):
+        """Bytes of what is searched, its parts, and the trees."""
+        searched = self.graph.indptr, self.graph.indices, self.graph.weights
+        arrays = (*self._parts, *self._trees, *searched, self._needed, self._alone, self.kept)
+        return sum(one.nbytes for one in arrays if one is not None)
 
     def run(self, rows_of, inverse, threads, poll):
         """Of all vertices of the whole graph: reached, and Σ 1/d (`inverse`) or Σ d and the greatest d.
@@ -111,6 +118,7 @@ class CoreSums:
             states = [kernels.Own(np.zeros(widest)) for _ in range(max(1, min(thread_count(threads), len(items))))]
             with compiling(kernels.take_items):
                 run_workers(kernels.take_items, P, states, shared, lambda _: None)
+            del rows, shared  # before the next ones are made
             done += int(end - begin)
             poll(done)
         label = engines.engine("cpu").components(whole, False)
