@@ -21,8 +21,11 @@ PIECE = 64  # vertices of a chain that one worker takes
 class CoreSums:
     """Sums of distances of all vertices of a graph. `trees`: a Trees of it; `lengths`: whole numbers, None for hops.
 
-    `graph` is what is searched: the given one without its trees, its vertices in another order (`kept`).
+    `graph` is what is searched: the given one without its trees, its vertices in another order (`kept`). `gain`: of
+    work, which the caller knows.
     """
+
+    gain = 0.0
 
     def __init__(self, whole, trees, lengths):
         self._whole, self._trees, weighted = whole, trees, lengths is not None
