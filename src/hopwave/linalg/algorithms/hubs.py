@@ -144,7 +144,7 @@ class Authorities:
                 break
         best = xp.asarray(sums[:, greatest].T) @ Q[: k + 1]
         nearest = xp.maximum((best @ self.start) @ best, 0.0)  # no authority is negative, except by rounding
-        self.x = nearest / length(nearest)
+        self.x = nearest / xp.sqrt((nearest * nearest).sum())  # which nothing waits for on a GPU
         if done:
             return error
         self.kept = min(KEPT, k)
