@@ -59,11 +59,11 @@ class CpuGraph:
             read_only(np.packbits(bits, bitorder="little").view(np.uint64)) for bits in (outside, closed)
         )
 
-    def adjacency(self, order):
-        """The arrays for the next search. Hubs and the order of neighbours never change an answer."""
+    def adjacency(self, order, searches=1):
+        """The arrays for the next searches. Hubs and the order of neighbours never change an answer."""
         with self._lock:
             kind = policy.preparation(self.searches, self.irregular, self.flat, order, self.graph.is_mapped)
-            self.searches += 1
+            self.searches += searches
             if kind not in self._adjacency:
                 self._adjacency[kind] = self._prepare(kind)
             return self._adjacency[kind]

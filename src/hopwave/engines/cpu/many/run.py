@@ -35,7 +35,7 @@ def sweep(loaded, job, poll, threads):
     workers = 1 if alone else _fitting(workers, n, k, job, together)
     width = policy.batch_width(k, workers, together)
     arranged = together and loaded.irregular and k >= policy.SOURCES_BEFORE_ARRANGING
-    A = loaded.adjacency("paper" if arranged else "any")
+    A = loaded.adjacency("paper" if arranged else "any", searches=k if together else 1)
     shared = _shared_state(loaded, job, width, together)
     states = _worker_states(loaded, job.keep, together, workers)
     with compiling(kernels.take_batches):

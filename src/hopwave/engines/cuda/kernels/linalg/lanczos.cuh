@@ -1,4 +1,5 @@
-// Takes out of y what orthogonal vectors of length 1 have of it, and scales the rest (hopwave/linalg/algorithms/hubs.py).
+// Takes out of y what orthogonal vectors of length 1 have of it, and scales the rest
+// (hopwave/linalg/algorithms/hubs.py).
 //
 // Three passes over y with a barrier after each. A pass subtracts the parts that the pass before it found, and adds up
 // those that y then has; the last one adds up the squares of y instead. Each block writes its sums, and every block
@@ -18,7 +19,7 @@ __device__ __forceinline__ double sum_of_blocks(const double *sums, int i) {
 }
 
 //   Q        `count` rows of n numbers         sums     3 · LANCZOS_MOST numbers per block
-//   q        y without its parts, of length 1   found    LANCZOS_MOST parts, which the first pass found; then the length
+//   q        y without its parts, of length 1  found    LANCZOS_MOST parts, which the first pass found; the length
 //   arrived  of the barrier, 0
 template <class Offset>
 __global__ void __launch_bounds__(BLOCK)
