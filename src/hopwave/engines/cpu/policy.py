@@ -170,7 +170,7 @@ def all_on_one_source(loaded, job, plan, threads):
     Blocks of several sources are added up in another order, so they are left out: scores are the same bit for bit
     either way.
     """
-    if plan.regime != "block" or job.edges or job.squares:
+    if plan.regime != "block" or job.edges or job.squares or job.copies is not None:
         return False
     if not adds_along_rows(loaded.n, loaded.m, loaded.flat, job.planned_sources):
         return False
@@ -240,7 +240,7 @@ def is_small_job(loaded, job, plan):
     A function of graph and job alone, so that no bit of a result depends on threads. The plans of papers run as their
     papers say.
     """
-    if plan.regime != "block" or job.memory_limit is not None:
+    if plan.regime != "block" or job.memory_limit is not None or job.copies is not None:
         return False
     return job.planned_sources * (loaded.n + loaded.m) <= SMALL_JOB
 

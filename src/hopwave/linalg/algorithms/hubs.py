@@ -113,7 +113,7 @@ def hits(
     return Vector.from_dense(h), Vector.from_dense(a)
 
 
-def combined(weights: npt.NDArray[np.float64], Q: Array) -> Array:
+def combined(weights: Array, Q: Array) -> Array:
     """weights @ Q. On the host not by BLAS: for milliseconds after each product its threads keep the cores busy that
     the next step needs."""
     if on_gpu(Q):
@@ -154,7 +154,7 @@ class Authorities:
             if done:
                 break
         best = combined(sums[:, greatest].T, Q[: k + 1])
-        along = on_host((best * self.start).sum(axis=1))
+        along = best @ self.start if on_gpu(best) else (best * self.start).sum(axis=1)
         nearest = xp.maximum(combined(along[None], best)[0], 0.0)  # no authority is negative, except by rounding
         self.x = nearest / xp.sqrt((nearest * nearest).sum())  # which nothing waits for on a GPU
         if done:

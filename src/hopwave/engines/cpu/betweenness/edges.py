@@ -32,6 +32,7 @@ from hopwave.engines.cpu.betweenness.state import (
     PULLS,
     READY,
     aim,
+    copies_of,
     counts,
 )
 from hopwave.engines.cpu.crew import thread_count
@@ -70,7 +71,7 @@ CELLS = READY + 80
 # What is kept of each source: σ̂ and shares (mantissas where counts are extended), levels, exponents, whether extended;
 # and of each vertex its shares, and by its level modulo 4 the sources that reach it: 16 bits for each of the four.
 Kept = namedtuple("Kept", "paths shares depth exponent extended beside classes")
-SharedState = namedtuple("SharedState", "sources targets origins kept total certificate control rule limits")
+SharedState = namedtuple("SharedState", "sources targets origins copies kept total certificate control rule limits")
 
 
 def kept_arrays(n):
@@ -104,7 +105,7 @@ def keep_extended(A, own, shared, source, paths, shares, depth, exponent):
     indptr, indices, queue, targets = A.indptr, A.indices, own.queue, shared.targets
     n, demand = own.sigma.size, own.demand[0]
     level, delta, power = np.full(n, -1, np.int64), np.zeros(n), np.zeros(n, np.int64)
-    tail = count_outward(A, queue, source, shared.limits[CUTOFF], level, paths, power)
+    tail = count_outward(A, queue, source, shared.limits[CUTOFF], shared.copies, level, paths, power)
     found, due = 0.0, 0.0
     for i in range(tail - 1, -1, -1):
         u = queue[i]
@@ -113,7 +114,7 @@ def keep_extended(A, own, shared, source, paths, shares, depth, exponent):
             if level[v] == level[u] + 1:
                 delta[u] += paths[u] * shares[v] * two_to(min(0, power[u] - power[v]))
         weight = counts(demand, targets, u)
-        shares[u] = (weight + delta[u]) / paths[u]
+        shares[u] = (weight + delta[u]) / paths[u] * copies_of(shared.copies, u)
         found += delta[u]
         due += level[u] * weight
     for v in range(n):
@@ -306,8 +307,9 @@ class EdgeAccumulation(Accumulation):
         control[FINISHED] = first
         self._control = control
         kept = self._loaded.spare("flows") or Kept(**allocate(kept_arrays(self._n)))
-        given = self.job.sources, *self._demand, kept, self.total, self.certificate, control, self._rule, self._limits
-        self._run(SharedState(*given), poll)
+        sums = kept, self.total, self.certificate
+        shared = SharedState(self.job.sources, *self._demand, self._copies, *sums, control, self._rule, self._limits)
+        self._run(shared, poll)
         self._loaded.leave("flows", kept, sum(array.nbytes for array in kept) - kept.exponent.nbytes)
         return self.done
 

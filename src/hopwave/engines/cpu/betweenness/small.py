@@ -123,7 +123,7 @@ class FirstAccumulation:
         """Whether a job may be done this way. If so, it is counted."""
         from hopwave.engines.cpu.betweenness.source import take_sources
 
-        if job.edges or job.memory_limit is not None:
+        if job.edges or job.memory_limit is not None or job.copies is not None:
             return False
         seconds = len(job.sources) * (loaded.n + loaded.m) * policy.SECONDS_PER_PUSHED_ARC
         with cls._lock:
