@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hopwave.graph.csr_compiled import moved_together
 from hopwave.system.numba_cache import njit
 from hopwave.system.parts import PARTS_PER_THREAD, in_parts, thread_count
 from hopwave.system.threads import each
@@ -80,11 +79,18 @@ def without_directions(
     rows = indptr, indices, into, tails
     begins = indptr + into
     cuts = np.searchsorted(begins, np.linspace(0, 2 * len(indices), PARTS_PER_THREAD * threads + 1)[1:-1])
-    cuts = np.concatenate([[0], cuts, [n]])
+    pieces = list(pairwise([0, *cuts.tolist(), n]))
     ends, both = np.zeros(n + 1, np.int64), np.empty(2 * len(indices), np.int32)
-    each(threads, pairwise(cuts.tolist()), lambda piece: _unite(*rows, *piece, ends, both))
+    each(threads, pieces, lambda piece: _unite(*rows, *piece, ends, both))
     np.cumsum(ends, out=ends)
-    return ends, moved_together(both, begins[cuts], ends[cuts], threads)
+    found = np.empty(int(ends[-1]), np.int32)
+
+    def copy(piece: tuple[int, int]) -> None:
+        low, high = ends[list(piece)]
+        found[low:high] = both[begins[piece[0]] :][: high - low]
+
+    each(threads, pieces, copy)
+    return ends, found
 
 
 def _counted(indptr: Any, indices: Any, threads: int) -> tuple[list[Part], npt.NDArray[Any]]:

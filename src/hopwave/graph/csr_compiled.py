@@ -91,8 +91,8 @@ def sorted_rows(
     np.cumsum(degrees, out=indptr[1:])
     ends = np.concatenate([[0], np.cumsum(kept)])
     conflict = next((int(ends[b] + at) for b, at in enumerate(conflicts.tolist()) if at >= 0), -1)
-    indices = moved_together(keys, starts, ends, threads)
-    return indptr, indices, None if weights is None else moved_together(dealt, starts, ends, threads), conflict
+    indices = _together(keys, starts, ends, threads)
+    return indptr, indices, None if weights is None else _together(dealt, starts, ends, threads), conflict
 
 
 def mark_ids(ids: npt.NDArray[Any], present: npt.NDArray[np.bool_]) -> None:
@@ -167,7 +167,7 @@ def is_symmetric_pattern(indptr: npt.NDArray[Any], indices: npt.NDArray[np.int32
     return not sums.sum(axis=0).any()
 
 
-def moved_together(
+def _together(
     array: npt.NDArray[Any], starts: npt.NDArray[Any], ends: npt.NDArray[Any], threads: int
 ) -> npt.NDArray[Any]:
     """What each bucket kept, moved together to the front, and the rest of the memory given back.
