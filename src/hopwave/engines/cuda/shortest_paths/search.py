@@ -114,8 +114,9 @@ class Buffers:
         """The prepared launch of a search."""
         if self.prepared is None:
             kernel, blocks = arcs.kernel(SEARCH, "search", arcs.bits)
+            blocks = max(1, blocks // self.share)
             self.prepared = PreparedLaunch(
-                kernel, max(1, blocks // self.share), BLOCK, **arcs.arguments, work=self.work, sources=NULL, source=np.int32(0),
+                kernel, blocks, BLOCK, **arcs.arguments, work=self.work, sources=NULL, source=np.int32(0),
                 count=np.int64(1), limit=NULL, width=NULL, out=NULL, report=np.uint64(address(self.report)),
             )  # fmt: skip
         return self.prepared
