@@ -103,7 +103,7 @@ def _counted(indptr: Any, indices: Any, threads: int) -> tuple[list[Part], npt.N
 
 
 def _place(places: npt.NDArray[Any], begins: npt.NDArray[Any], threads: int) -> None:
-    """Counts become the place of each part's first arc into each vertex, of which the first is at begins[vertex]."""
+    """Turn counts of arcs into places: where each part writes its first arc into v, the first part at begins[v]."""
     columns = pairwise(np.linspace(0, places.shape[1], threads + 1).astype(np.int64).tolist())
     each(threads, columns, lambda some: _add_before(begins, *some, places))
 

@@ -3,12 +3,10 @@
 A step is two launches where the arcs lead both ways (both products are one), else three.
 """
 
-from __future__ import annotations
-
 import cupy
 import numpy as np
 
-from hopwave.engines.cuda.launch import BLOCK, expression, kernels, offset_type
+from hopwave.engines.cuda.launch import BLOCK, kernels, offset_type
 from hopwave.engines.cuda.linalg.power import product
 
 HEADER = "linalg/lanczos.cuh"
@@ -43,8 +41,3 @@ def _there_and_back(x, A):
         return product(x, A, rounds=2)
     h = product(x, A.T)
     return None if h is None else product(h, A)
-
-
-def instances(offset):
-    """(header, name) of every kernel here, for the compile test."""
-    return [(HEADER, expression(HEADER, "orthogonal", offset))]
