@@ -6,7 +6,8 @@ The graph is the one that `hopwave graph500` builds (engines/cuda/kronecker.py),
 is validated on the GPU by Graph500's five rules; then distances alone are timed, and distances with predecessors. A
 time is the GPU's, until the answers are stored by vertex id. Across the bus, rows are compressed, and the GPU's memory
 holds as many of their bytes as a quarter of the plain rows has. `cpu`: the CPU engine on the plain rows, in the same
-order, in the host's memory; its time is the host's. Rows are appended to what the page has.
+order, in the host's memory; its time is the host's. `--graphs`: files whose rows are compressed; searches and other
+questions of both kinds of rows, answers compared. Rows are appended to what the page has.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from benchmarks import pages
 from benchmarks.gpu.hopwave import SPIN
 from benchmarks.gpu.search import head
 from benchmarks.setting import RESULTS, hw
+from hopwave.arrays import on_host
 from hopwave.engines.cuda.graph import uploaded
 from hopwave.engines.cuda.kronecker import Rows
 from hopwave.engines.cuda.search.numbered import NumberedWorkspace
@@ -160,9 +162,36 @@ def on_cpu(scale: int, edge_factor: int, count: int) -> dict[str, Any]:
     return row
 
 
+QUESTIONS: dict[str, Any] = {  # of a graph and its vertex of highest degree; times are the host's
+    "betweenness": lambda G, s: hw.betweenness_centrality(G, sources=[s], device="cuda").scores,
+    "PageRank": lambda G, s: hw.pagerank(G, tol=1e-8, max_iter=500, device="cuda").scores,
+    "components": lambda G, s: hw.weakly_connected_components(G, device="cuda").labels,
+    "closeness": lambda G, s: hw.closeness_centrality(G, range(min(G.n, 1024)), device="cuda").scores,
+}
+
+
+def questions(plain: Any, packed: Any, source: int) -> dict[str, float]:
+    """Milliseconds of other questions on plain and on compressed rows, the least of 5; the answers agree."""
+    row = {}
+    for name, ask in QUESTIONS.items():
+        answers = [on_host(ask(graph, source)) for graph in (plain, packed)]
+        if not np.allclose(*answers, rtol=1e-6, atol=0):
+            raise SystemExit(f"{name}: compressed rows have another answer")
+        for kind, graph in (("", plain), ("compressed ", packed)):
+            times = []
+            for _ in range(5):
+                cp.cuda.Device().synchronize()
+                began = time.perf_counter()
+                ask(graph, source)
+                cp.cuda.Device().synchronize()
+                times.append(time.perf_counter() - began)
+            row[f"{kind}{name} ms"] = 1e3 * min(times)
+    return row
+
+
 def compression(path: Path) -> dict[str, Any]:
-    """What compressing the rows of one graph takes and saves, and searches of it by both kinds of rows."""
-    graph = hw.read(path)
+    """What compressing the rows of one graph takes and saves, and questions to it by both kinds of rows."""
+    graph = hw.read(path, weights=False)
     plain, source = graph.to("cuda"), int(np.argmax(np.diff(graph.indptr)))
     graph.to("cuda", compressed=True)
     cp.cuda.Device().synchronize()
@@ -184,7 +213,7 @@ def compression(path: Path) -> dict[str, Any]:
         "compressed ms": 1e3 * seconds,
         "search ms": milliseconds(lambda s: hw.bfs(plain, s, device="cuda"), [source])[0],
         "compressed search ms": milliseconds(lambda s: hw.bfs(packed, s, device="cuda"), [source])[0],
-    }
+    } | questions(plain, packed, source)
     print(row, flush=True)
     return row
 
