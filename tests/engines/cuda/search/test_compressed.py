@@ -70,6 +70,20 @@ def test_searches_of_packed_rows(trap: str, place: str) -> None:
         assert validate(graph, source, right, found.predecessors.get()).failures == ()
 
 
+@pytest.mark.parametrize("place", ["plain", *PLACES])
+def test_rows_side_by_side_that_are_long_and_search_in_vain(place: str) -> None:
+    """Where vertices are numbered by degree, all rows of a warp are long: the whole grid shares them."""
+    first, second, last = np.split(np.arange(1, 4065), [2000, 4000])
+    ways = [(0 * first, first), (first, second), (first, np.roll(second, 1))]
+    ways += [(second[begin : begin + 600], np.full(600, hub)) for begin, hub in enumerate(last)]
+    graph = hw.Graph.from_edges(*map(np.concatenate, zip(*ways, strict=True)), directed=True)
+    there = graph.to("cuda") if place == "plain" else compressed(graph, place)
+    found = hw.bfs(there, 0, device="cuda", trace=True)
+    np.testing.assert_array_equal(found.distances.get(), oracle.distances(graph, 0))
+    pull = found.trace[1]
+    assert pull.direction == "pull" and pull.found == 2000 and pull.checked >= 64 * 600
+
+
 @pytest.mark.parametrize("place", PLACES)
 def test_several_sources_limits_and_traces(place: str) -> None:
     graph = hw.generate.kronecker(12, 16, seed=3)
