@@ -188,6 +188,37 @@ def test_other_ranks_of_packed_rows(ask: Any) -> None:
     np.testing.assert_allclose(ask(compressed(graph, "on the GPU")).get(), ask(graph), rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.parametrize("way", ["plain", "compressed", "across the bus"])
+def test_rows_take_the_way_that_the_estimate_names(
+    way: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    import cupy
+
+    from hopwave.engines.cuda.graph import uploaded
+
+    graph, free = hw.generate.kronecker(10, 64), [10**9]
+    monkeypatch.setattr("hopwave.engines.cuda.policy.PACKED_ARCS", (1, 1))  # of a small graph, few are sorted at a time
+    for place in ("hopwave.graph.graph", "hopwave.engines.cuda.compressed"):
+        monkeypatch.setattr(f"{place}.ASK_FROM", 1)
+    for name in ("hopwave.engines.cuda.buffers.free_memory", "hopwave.api.choice.free_on_gpu"):
+        monkeypatch.setattr(name, lambda: free[0])
+    if way != "plain":
+        free[0] = hw.estimate_memory(graph, "bfs", device="cuda").bytes - 1
+    if way == "across the bus":
+        said = hw.estimate_memory(graph, "bfs", device="cuda")
+        free[0] = said.bytes - said.parts["compressed rows"] // 2
+    assert hw.estimate_memory(graph, "bfs", device="cuda").rows == way
+    right = hw.bfs(graph, 0, device="cpu").distances
+    for there in (graph, graph.to("cuda")):
+        found = hw.bfs(there, 0, device="cuda").distances
+        np.testing.assert_array_equal(cupy.asnumpy(found), right)
+        held = uploaded(there).compressed
+        assert (held is not None) == (way != "plain")
+        assert (held is not None and held.host_bytes > 0) == (way == "across the bus")
+    assert ("its rows are compressed" in caplog.text) == (way != "plain")
+    assert ("stay on the host" in caplog.text) == (way == "across the bus")
+
+
 def test_the_cpu_still_searches_it() -> None:
     graph = hw.generate.kronecker(8, seed=3)
     packed = graph.to("cuda", compressed=True)
