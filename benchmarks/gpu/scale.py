@@ -163,20 +163,21 @@ def on_cpu(scale: int, edge_factor: int, count: int) -> dict[str, Any]:
     return row
 
 
-QUESTIONS: dict[str, Any] = {  # of a graph and its vertex of highest degree; times are the host's
-    "betweenness": lambda G, s: hw.betweenness_centrality(G, sources=[s], device="cuda").scores,
-    "PageRank": lambda G, s: hw.pagerank(G, tol=1e-8, max_iter=500, device="cuda").scores,
-    "components": lambda G, s: hw.weakly_connected_components(G, device="cuda").labels,
-    "closeness": lambda G, s: hw.closeness_centrality(G, range(min(G.n, 1024)), device="cuda").scores,
+# Of a graph and its vertex of highest degree; and how much an answer of compressed rows may differ, relatively.
+QUESTIONS: dict[str, tuple[Any, float]] = {
+    "betweenness": (lambda G, s: hw.betweenness_centrality(G, sources=[s], device="cuda").scores, 1e-11),
+    "PageRank": (lambda G, s: hw.pagerank(G, tol=1e-8, max_iter=500, device="cuda").scores, 1e-6),
+    "components": (lambda G, s: hw.weakly_connected_components(G, device="cuda").labels, 0.0),
+    "closeness": (lambda G, s: hw.closeness_centrality(G, range(min(G.n, 1024)), device="cuda").scores, 0.0),
 }
 
 
 def questions(plain: Any, packed: Any, source: int) -> dict[str, float]:
-    """Milliseconds of other questions on plain and on compressed rows, the least of 5; the answers agree."""
+    """Milliseconds of other questions on plain and on compressed rows by the host's clock, the least of 5."""
     row = {}
-    for name, ask in QUESTIONS.items():
+    for name, (ask, rtol) in QUESTIONS.items():
         answers = [on_host(ask(graph, source)) for graph in (plain, packed)]
-        if not np.allclose(*answers, rtol=1e-6, atol=0):
+        if not np.allclose(*answers, rtol=rtol, atol=0):
             raise SystemExit(f"{name}: compressed rows have another answer")
         for kind, graph in (("", plain), ("compressed ", packed)):
             times = []
