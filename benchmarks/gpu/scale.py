@@ -165,7 +165,7 @@ def on_cpu(scale: int, edge_factor: int, count: int) -> dict[str, Any]:
 
 # Of a graph and its vertex of highest degree; and how much an answer of compressed rows may differ, relatively.
 QUESTIONS: dict[str, tuple[Any, float]] = {
-    "betweenness": (lambda G, s: hw.betweenness_centrality(G, sources=[s], device="cuda").scores, 1e-11),
+    "betweenness": (lambda G, s: hw.betweenness_centrality(G, sources=[s], device="cuda").scores, 1e-10),
     "PageRank": (lambda G, s: hw.pagerank(G, tol=1e-8, max_iter=500, device="cuda").scores, 1e-6),
     "components": (lambda G, s: hw.weakly_connected_components(G, device="cuda").labels, 0.0),
     "closeness": (lambda G, s: hw.closeness_centrality(G, range(min(G.n, 1024)), device="cuda").scores, 0.0),
