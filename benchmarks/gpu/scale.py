@@ -145,7 +145,7 @@ def on_cpu(scale: int, edge_factor: int, count: int) -> dict[str, Any]:
         arcs.append(2 * loaded.edges_within(distance >= 0))
     row = {
         "scale": scale,
-        "row format": f"CPU engine, {os.cpu_count()} cores",
+        "row format": f"CPU engine, {len(os.sched_getaffinity(0))} cores",
         "edge factor": edge_factor,
         "vertices": loaded.vertices,
         "arcs": loaded.m,
