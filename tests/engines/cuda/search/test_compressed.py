@@ -131,7 +131,8 @@ def test_betweenness_on_packed_rows(trap: str, plan: str, place: str) -> None:
     graph = TRAPS[trap]()
     some = sorted({0, graph.n // 3, graph.n - 1})
     packed = compressed(graph, place)
-    for asked in ({"sources": some[:1]}, {"sources": some, "targets": some}, {"k": min(graph.n, 7), "seed": 1}):
+    demand = {"sources": some, "source_weights": 0.5 + np.arange(graph.n) % 3}
+    for asked in ({"sources": some[:1]}, {"sources": some, "targets": some}, {"k": min(graph.n, 7), "seed": 1}, demand):
         found = hw.betweenness_centrality(packed, plan=plan, device="cuda", **asked)
         right = hw.betweenness_centrality(graph, device="cpu", **asked)
         np.testing.assert_allclose(cupy.asnumpy(found.scores), right.scores, rtol=1e-11, atol=1e-12)
