@@ -21,6 +21,7 @@ from difference import Attempt
 import hopwave as hw
 from hopwave.algorithms import reduction
 from hopwave.algorithms.reduction import chains
+from hopwave.algorithms.reduction import twins as merging
 
 Ends = list[tuple[int, int]]
 Generator = np.random.Generator
@@ -96,6 +97,20 @@ def blocks(rng: Generator, n: int) -> Ends:
 FAMILIES = (tree, cactus, cycle, theta, chained, twins, sparse, blocks)
 
 
+def copied(rng: Generator, n: int, ends: Any, lengths: Any) -> tuple[int, Any, Any]:
+    """Some vertices get twins, open or closed, at the same lengths."""
+    for _ in range(int(rng.integers(1, 5))):
+        v, closed, like = int(rng.integers(n)), rng.integers(2), []
+        for copy in range(n, n + int(rng.integers(1, 4))):
+            at = (ends == v).any(axis=1) & ~np.isin(ends, like).any(axis=1)
+            ends, lengths = np.concatenate([ends, np.where(ends == v, copy, ends)[at]]), np.append(lengths, lengths[at])
+            like.append(copy)
+        pairs = np.array(list(itertools.combinations([v, *like], 2)) if closed else [], np.int64).reshape(-1, 2)
+        ends, lengths = np.concatenate([ends, pairs]), np.append(lengths, np.full(len(pairs), rng.choice(lengths)))
+        n += len(like)
+    return n, ends, lengths
+
+
 def drawn(rng: Generator) -> hw.Graph:
     """One or two graphs of the families, side by side or joined by an edge; lengths are few multiples of a number."""
     edges: Ends = []
@@ -106,9 +121,11 @@ def drawn(rng: Generator) -> hw.Graph:
         if above and rng.integers(2):
             edges.append((int(rng.integers(above)), above))
     n = max((max(edge) for edge in edges), default=0) + 1
-    order = rng.permutation(n)
-    ends = order[np.array(edges, np.int64).reshape(-1, 2)]
+    ends = np.unique(np.sort(np.array(edges, np.int64).reshape(-1, 2), axis=1), axis=0)
     lengths = rng.integers(1, int(rng.integers(2, 8)), len(ends)) * (0.5, 0.125, 1.0, 100.0)[rng.integers(4)]
+    if rng.integers(2) and len(ends):
+        n, ends, lengths = copied(rng, n, ends, lengths)
+    ends = rng.permutation(n)[ends]
     return hw.Graph.from_edges(ends[:, 0], ends[:, 1], n=n, weights=lengths, combine="min")
 
 
@@ -134,7 +151,12 @@ def compare(seed: int, device: str = "cpu") -> None:
     for ask, given in asked:
         least = {"LEAST_SOURCES": 0, "LEAST_GAIN": 0.0, "LEAST_WORK": {"cpu": 0, "cuda": 0}}
         core = {"LEAST_INNER": 0.0, "LEAST_GAIN": 0.0 if seed % 4 else 1e9}
-        with patch.multiple(reduction, **least, LOOK_ANYWAY=0), patch.multiple(chains, **core):
+        alike = {"LEAST_SHARE": 0.0 if seed % 3 else 1.0, "LEAST_GAIN": 0.0}
+        with (
+            patch.multiple(reduction, **least, LOOK_ANYWAY=0),
+            patch.multiple(chains, **core),
+            patch.multiple(merging, **alike),
+        ):
             found = ask(G, **given | {"device": device})
         first = first if len(first) else found.scores
         whole = ask(G, **given, reduce=False)

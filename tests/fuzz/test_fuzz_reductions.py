@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ from reductions import compare
 
 import hopwave as hw
 from hopwave.algorithms import reduction
+from hopwave.algorithms.reduction import twins
 from hopwave.algorithms.reduction.lengths import as_whole
 from hopwave.arrays import on_host
 
@@ -68,7 +71,7 @@ def test_executors_and_checkpoints_of_a_reduced_run(tmp_path: Path) -> None:
 
 def test_a_graph_with_nothing_to_remove_is_not_looked_at() -> None:
     found = hw.betweenness_centrality(hw.generate.delaunay(1100, seed=1), device="cpu")
-    assert found.reduction is None and "few vertices have one or two neighbours" in found.plan.why
+    assert found.reduction is None and "few vertices have one or two neighbours, or a twin" in found.plan.why
 
 
 def test_rounded_lengths_are_left_alone() -> None:
@@ -96,9 +99,70 @@ def test_a_run_over_the_core(tmp_path: Path) -> None:
         assert np.allclose(alone.scores, whole.scores, rtol=1e-11, atol=0) and alone.certificate.error < 1e-12
         assert ask(G, device="cpu", threads=2).scores.tolist() == alone.scores.tolist()
         assert ask(G, checkpoint=tmp_path / ask.__name__, device="cpu").scores.tolist() == alone.scores.tolist()
+        with ThreadPoolExecutor(2) as pool:
+            dealt = ask(G, device="cpu", executor=pool, checkpoint=tmp_path / f"{ask.__name__} dealt")
+        assert dealt.reduction == alone.reduction and dealt.scores.tolist() == alone.scores.tolist()
     seen: list[int] = []
     hw.betweenness_centrality(G, device="cpu", progress=lambda done, of: seen.append(of))
     assert set(seen) == {alone.reduction.vertices}
+
+
+@pytest.mark.slow
+def test_processes_share_out_the_core() -> None:
+    """Batches of the core, and too many paths in it: a graph of some batches, and a strip."""
+    G, long = subdivided(hw.generate.uniform(300, 3), 5), strip(1200, 30_000)
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+        found = hw.betweenness_centrality(G, executor=pool)
+        assert found.reduction is not None and found.reduction.chains and found.reduction.vertices > 256
+        assert found.scores.tolist() == hw.betweenness_centrality(G, device="cpu").scores.tolist()
+        sources = np.arange(1000)
+        found = hw.betweenness_centrality(long, executor=pool, sources=sources)
+    assert found.reduction is not None and found.reduction.chains == 0
+
+
+def with_twins(closed: bool) -> hw.Graph:
+    """Every vertex of a graph of 400 two to four times; some have leaves."""
+    G, rng = hw.generate.uniform(400, 6, seed=3), np.random.default_rng(4)
+    of = np.concatenate([np.arange(400), np.arange(400), rng.integers(0, 400, 500)])
+    own = np.argsort(of, kind="stable")
+    tails, heads = np.nonzero((G.to_scipy().toarray())[np.ix_(of, of)] | ((of[:, None] == of) & closed))
+    leaves = np.arange(300)
+    return hw.Graph.from_edges(np.append(tails, own[:300]), np.append(heads, leaves + len(of)), n=len(of) + 300)
+
+
+@pytest.mark.parametrize("closed", [False, True])
+def test_twins_are_merged(closed: bool) -> None:
+    G = with_twins(closed)
+    demand = {"source_weights": 1.0 + np.arange(G.n) % 3, "target_weights": (np.arange(G.n) % 5).astype(float)}
+    for ask in (hw.betweenness_centrality, hw.edge_betweenness_centrality):
+        for given in ({}, demand, {"sources": range(1100), "targets": range(900, 1300)}):
+            found, whole = ask(G, device="cpu", **given), ask(G, device="cpu", reduce=False, **given)
+            assert found.reduction is not None and found.reduction.twins > 60 and found.reduction.gain > 1.4, given
+            assert f"twins merged with another: {found.reduction.twins:,}" in repr(found)
+            assert np.allclose(found.scores, whole.scores, rtol=1e-11, atol=0) and found.certificate.error < 1e-12
+        with ThreadPoolExecutor(2) as pool:
+            assert ask(G, device="cpu", executor=pool, **given).scores.tolist() == found.scores.tolist()
+
+
+def test_a_wrong_hash_merges_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the hash takes other vertices for twins, their neighbours are compared."""
+    union = SimpleNamespace(graph=hw.generate.uniform(60, 5, seed=1), demand=np.ones((60, 2)), block=np.zeros(60, int))
+    union.work = 60 * union.graph.m
+    for wrong in ([0] * 60, [0, 0, *range(2, 60)]):
+        monkeypatch.setattr(twins, "first_alike", lambda *given, wrong=wrong: np.array(wrong, np.int32))
+        monkeypatch.setattr(twins, "LEAST_SHARE", 0.0)
+        assert twins.merged(union, False, False) is None
+
+
+def test_twins_of_many_paths() -> None:
+    """A strip of twins, whose path counts outgrow float64: a chain closes the ring, so that blocks have twins."""
+    G = strip(1300, 2)
+    for graph, weights in ((G, False), (G.with_weights(np.full(G.m, 0.5)), True)):
+        given = {"device": "cpu", "sources": range(1000), "weights": weights}
+        for ask in (hw.betweenness_centrality, hw.edge_betweenness_centrality):
+            found, whole = ask(graph, **given), ask(graph, **given, reduce=False)
+            assert found.reduction is not None and found.reduction.twins > 1000
+            assert np.allclose(found.scores, whole.scores, rtol=1e-11, atol=1e-11 * whole.scores.max())
 
 
 def test_demand_at_one_vertex_alone() -> None:
@@ -111,15 +175,18 @@ def test_demand_at_one_vertex_alone() -> None:
     assert np.allclose(found.scores, whole.scores, rtol=1e-9, atol=1e-11 * whole.scores.max())
 
 
+def strip(length: int, inner: int) -> hw.Graph:
+    """Squares with both diagonals, one after another, and a chain from the first to the last."""
+    rungs, chain = np.arange(length), 2 * length + np.arange(inner)
+    top, low = 2 * rungs, 2 * rungs + 1
+    tails = np.concatenate([top, top[:-1], low[:-1], top[:-1], low[:-1], [0], chain])
+    heads = np.concatenate([low, top[1:], low[1:], low[1:], top[1:], chain, [2 * length - 1]])
+    return hw.Graph.from_edges(tails, heads, n=2 * length + inner)
+
+
 def test_too_many_paths_for_the_core(tmp_path: Path) -> None:
     """A strip of squares, closed to a ring of many shortest paths: the blocks are searched with scaled counts."""
-    length, rungs = 1500, np.arange(1500)
-    top, low = 2 * rungs, 2 * rungs + 1
-    tails = np.concatenate([top, top[:-1], low[:-1], top[:-1], low[:-1]])
-    heads = np.concatenate([low, top[1:], low[1:], low[1:], top[1:]])
-    chain = 2 * length + np.arange(60_000)
-    tails, heads = np.append(tails, [0, *chain]), np.append(heads, [*chain, 2 * length - 1])
-    G, sources = hw.Graph.from_edges(tails, heads, n=2 * length + len(chain)), np.arange(1100)
+    G, sources = strip(1500, 60_000), np.arange(1100)
     found = hw.betweenness_centrality(G, device="cpu", sources=sources, checkpoint=tmp_path / "file")
     assert found.reduction is not None and found.reduction.chains == 0
 
@@ -151,12 +218,6 @@ def test_a_run_over_the_core_on_a_gpu(tmp_path: Path, monkeypatch: pytest.Monkey
 @pytest.mark.usefixtures("gpu")
 def test_too_many_paths_for_the_core_of_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(reduction.LEAST_WORK, "cuda", 0)
-    length, rungs = 1200, np.arange(1200)
-    top, low = 2 * rungs, 2 * rungs + 1
-    tails = np.concatenate([top, top[:-1], low[:-1], top[:-1], low[:-1]])
-    heads = np.concatenate([low, top[1:], low[1:], low[1:], top[1:]])
-    chain = 2 * length + np.arange(30_000)
-    tails, heads = np.append(tails, [0, *chain]), np.append(heads, [*chain, 2 * length - 1])
-    G, sources = hw.Graph.from_edges(tails, heads, n=2 * length + len(chain)), np.arange(1100)
+    G, sources = strip(1200, 30_000), np.arange(1100)
     found = hw.betweenness_centrality(G, device="cuda", sources=sources)
     assert found.reduction is not None and found.reduction.chains == 0

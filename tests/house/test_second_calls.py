@@ -15,7 +15,7 @@ ASK = """
 import gc, os, sys
 from numba.core.dispatcher import Dispatcher
 from benchmarks.questions.calls import METHODS, Case, call, questions
-from hopwave.engines.cpu.betweenness.small import FirstAccumulation
+from hopwave.engines.cpu.compile_notice import FirstWork
 from hopwave.engines.cpu.search import small
 
 def loaded():
@@ -23,7 +23,7 @@ def loaded():
     return {(one.py_func.__module__, one.py_func.__name__, len(one.overloads)) for one in all}
 
 small.first_searches = lambda *given: None  # plain searches while nothing is on disk: see FirstSearches
-FirstAccumulation.seconds_left = 0.0
+FirstWork.seconds = 0.0
 case = Case("kron", 11, 7)
 case.__dict__["sources"] = list(range(64))
 case.large, case.small, case.weighted, case.one_way, case.grid

@@ -16,6 +16,7 @@ from hopwave import distributed as hd
 from hopwave.algorithms import brandes
 from hopwave.distributed import dependencies
 from hopwave.distributed.wire import HostWire
+from hopwave.engines.cpu.betweenness import core_run
 from hopwave.errors import EngineError, GraphError
 
 
@@ -57,6 +58,33 @@ def check_betweenness_by_sources() -> None:
         graph = TRAPS[name]()
         same(graph, graph, "sources", device=DEVICE)
     same(graph, hd.spread(graph, device=DEVICE), "sources", device=DEVICE, k=7, seed=5)
+
+
+def check_betweenness_by_batches() -> None:
+    """Reduced runs: ranks share out the core of a graph of chains, and sources where the core has too many paths."""
+    core = np.random.default_rng(1).integers(0, 60, (2, 160))
+    inner = 60 + np.arange(160 * 8).reshape(160, 8)
+    path = np.concatenate([core[:1].T, inner, core[1:].T], axis=1)
+    graph = hw.Graph.from_edges(path[:, :-1].ravel(), path[:, 1:].ravel())
+    with patch.object(core_run.CoreRun, "batch_size", lambda run: 8):  # several batches
+        for ask, right in (
+            (hd.betweenness_centrality, hw.betweenness_centrality),
+            (hd.edge_betweenness_centrality, hw.edge_betweenness_centrality),
+        ):
+            found, alone = ask(graph), right(graph, device="cpu")
+            assert found.reduction == alone.reduction and found.reduction.chains > 100
+            np.testing.assert_allclose(found.scores, alone.scores, rtol=1e-12)
+        with patch.object(core_run.CoreRun, "batches", too_many):
+            found = hd.betweenness_centrality(graph)
+        assert found.reduction is not None and found.reduction.chains == 0
+        np.testing.assert_allclose(found.scores, hw.betweenness_centrality(graph, reduce=False).scores, rtol=1e-11)
+
+
+def too_many(run: Any, first: int, end: int) -> Any:
+    """Path counts outgrow float64 on the rank that has the first batch."""
+    if first == 0:
+        raise OverflowError
+    return np.zeros_like(run.total)
 
 
 def check_betweenness_along_weights() -> None:

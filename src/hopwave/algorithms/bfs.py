@@ -5,8 +5,14 @@ q   the frontier        v   the visited vertices with their depths        A   th
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
 from hopwave.engines import Engine
 from hopwave.graph import Graph
+from hopwave.planning.catalogue import CATALOGUE
 from hopwave.planning.jobs import FoundBySearch, SearchJob
 from hopwave.planning.plan import Plan
 from hopwave.planning.trace import Level
@@ -26,3 +32,11 @@ def search(
     q = engine.start(A, sources, question, threads)
     levels = engine.run(q, plan, trace)
     return engine.fetch(q), levels
+
+
+def hops(engine: Engine, graph: Graph, sources: tuple[int, ...]) -> npt.NDArray[Any]:
+    """The distance of every vertex from the nearest source, −1 where there is none, by whatever way is fastest."""
+    question, plan = SearchJob(predecessors=False), CATALOGUE["hopwave"]
+    direct = engine.direct_search(graph, question, plan, False)
+    found = None if direct is None else direct(sources, None)
+    return np.asarray((search(engine, graph, sources, question, plan)[0] if found is None else found)["distances"])

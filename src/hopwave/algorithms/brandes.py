@@ -84,9 +84,8 @@ class SourceRun:
             progress = False if progress is None and work < MIN_WORK_FOR_METER else progress
         else:
             what = (job.cutoff, job.endpoints, job.edges, job.squares, self.plan.name, self.engine.name)
-            saved = Checkpoint(
-                checkpoint, key_of(self.graph, job.weighted, job.sources, job.targets, job.origins, what)
-            )
+            demand = job.targets, job.origins, job.copies
+            saved = Checkpoint(checkpoint, key_of(self.graph, job.weighted, job.sources, *demand, what))
         certificate = accumulate(run, job, title, progress, saved)
         return run.total if fetch else sums_of(run), certificate
 

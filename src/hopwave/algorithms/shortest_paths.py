@@ -132,7 +132,8 @@ def _searched(A: Matrix, search: ShortestPathsJob, way: Way) -> Found:
         check_lengths(matrix)
         found = engines.algebra("cpu").delta_stepping(matrix, search, way.delta, way.trace, way.threads)
         if found.on_one_core:
-            ran = PlanUsed(CATALOGUE[ON_ONE_CORE], "one core that follows no arc twice is faster here than Δ-stepping")
+            why = "one core that follows no arc twice is faster here than Δ-stepping, or that is not compiled yet"
+            ran = PlanUsed(CATALOGUE[ON_ONE_CORE], why)
         return Found(found.distances, BucketTrace(found.buckets) if way.trace else None, ran)
     if way.method == "bellman-ford":
         vector = algorithms.sssp(A, search.sources, device=way.device)

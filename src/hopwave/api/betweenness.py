@@ -115,16 +115,17 @@ def betweenness_centrality(
         in whatever order. `result.undecided` lists the vertices that are too close to tell.
     executor : concurrent.futures.Executor, optional
         Its workers compute instead of this process, on their CPUs, or on their GPUs with device="cuda": see
-        docs/executors.md. The result is the same, bit for bit, or up to rounding where one process would leave out
-        chains (`reduce`). Leave out `threads`.
+        docs/executors.md. The result is the same, bit for bit; on GPUs up to rounding, where one process would
+        leave out chains (`reduce`). Leave out `threads`.
     source_weights, target_weights : array or dict, optional
         Demand: a pair (s, t) counts source_weights[s] · target_weights[t] instead of 1, for example trips from homes to
         offices. One number from 0 per vertex, or {vertex: number}, and 0 for the others. Scores are scaled as without
         demand. Not with `epsilon`.
     reduce : bool, optional
-        Where that is less work, solve the blocks of an undirected graph one by one, trees without a search, and chains
-        of vertices of degree two as edges: with plan="auto", all sources or many, hops or lengths whose sums are
-        exact. `result.reduction` says what remained. Scores are the same up to rounding.
+        Where that is less work, solve the blocks of an undirected graph one by one, trees without a search, chains of
+        vertices of degree two as edges, and on the CPU vertices with the same neighbours as one: with plan="auto", all
+        sources or many, hops or lengths whose sums are exact. `result.reduction` says what remained. Scores are the
+        same up to rounding.
 
     Returns
     -------
@@ -349,7 +350,7 @@ class RunInParts:
         self, job: BetweennessJob, title: str, progress: Progress, checkpoint: File = None, fetch: bool = True
     ) -> tuple[Any, Certificate]:
         """As SourceRun.add_up: the sums of the whole job, from those of its parts."""
-        by_core = self.parts.by_core(title, progress, checkpoint)
+        by_core = self.parts.by_core(self.runs.over_batches, title, progress, checkpoint)
         if by_core is not None:
             return by_core
         run = replace(self.runs, graph=self.parts.graph).over_sources(self.parts.job)
@@ -367,8 +368,8 @@ def in_parts(request: Request, runs: Runs, run: SourceRun) -> RunInParts | None:
         run.why += f"; not reduced, as {reason}" if reason else ""
         return None
     blocks = biconnected_components(graph, "cpu", threads=runs.threads)
-    alone = runs.executor is None and type(runs) is Runs  # workers and ranks share out sources, not batches of the core
-    parts = reduced(graph, job, blocks, runs.threads, engine if alone else None)
+    alone = runs.executor is None and type(runs) is Runs  # on GPUs, workers and ranks share out sources alone
+    parts = reduced(graph, job, blocks, runs.threads, engine if engine == "cpu" or alone else None)
     return None if parts is None else RunInParts(parts, runs if engine == "cpu" else replace(runs, device=engine))
 
 

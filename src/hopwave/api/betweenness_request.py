@@ -25,8 +25,9 @@ from hopwave.arrays import Array
 from hopwave.checks.numbers import check_bytes, is_whole
 from hopwave.checks.options import flag, one_of
 from hopwave.errors import GraphError
+from hopwave.executors import dealt_core
 from hopwave.graph import Graph
-from hopwave.planning.jobs import BetweennessJob, Integers, SampleJob
+from hopwave.planning.jobs import Accumulation, BetweennessJob, Integers, SampleJob
 from hopwave.planning.plan import Plan
 
 
@@ -236,6 +237,10 @@ class Runs:
         engine = betweenness_engine(self.device, self.graph, job, self.plan, self.threads, self.executor)
         plan, why = choose_betweenness_plan(self.plan, job, self.graph, engine)
         return SourceRun(self.graph, engine, plan, why, self.threads)
+
+    def over_batches(self, graph: Graph, job: BetweennessJob, run: Accumulation) -> Accumulation:
+        """A run over the core of the graph of a reduced job, on the workers of the executor if there is one."""
+        return run if self.executor is None else dealt_core(self.executor, graph, job, run)
 
     def over_paths(self, job: BetweennessJob) -> PathRun:
         """The run that draws random paths, of the kind that the job counts."""

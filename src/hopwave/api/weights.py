@@ -27,7 +27,7 @@ from hopwave.graph import Graph
 from hopwave.graph.columns import check_numbers, first_nan
 from hopwave.graph.construct import networkx_columns
 from hopwave.graph.csr import Rows, is_symmetric
-from hopwave.linalg.algorithms.operands import arc_in_words
+from hopwave.graph.row_operations import arc_in_words
 
 Parallel = Literal["min", "sum"]  # how to combine the weights of parallel edges of a NetworkX multigraph
 

@@ -304,9 +304,9 @@ def use_part(name: str, *share: int) -> Part:
     """Use one part, or a share of it, by several threads, and tell whether that compiled anything."""
     from numba.core.event import install_recorder
 
-    from hopwave.engines.cpu.betweenness.small import FirstAccumulation
+    from hopwave.engines.cpu.compile_notice import FirstWork
 
-    FirstAccumulation.seconds_left = 0.0  # what a machine does that has compiled nothing yet
+    FirstWork.seconds = 0.0  # what a machine does that has compiled nothing yet
     began = time.perf_counter()
     before = os.environ.get("HOPWAVE_NUM_THREADS")
     os.environ["HOPWAVE_NUM_THREADS"] = "2"  # an image that is built on one core may run on many

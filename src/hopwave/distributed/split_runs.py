@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +19,8 @@ from hopwave.algorithms.checkpoint import File
 from hopwave.api.betweenness_request import Runs
 from hopwave.distributed.ranks import World
 from hopwave.distributed.work_queue import WorkQueue
-from hopwave.planning.jobs import BetweennessJob, Floats, Integers, PathSampling, Progress
+from hopwave.graph import Graph
+from hopwave.planning.jobs import Accumulation, BetweennessJob, Floats, Integers, PathSampling, Progress
 from hopwave.system.progress import Meter
 
 
@@ -31,6 +33,10 @@ class SplitRuns(Runs):
     def over_sources(self, job: BetweennessJob) -> SourceRun:
         """The run that sums over the sources of the job, on all ranks."""
         return SplitSources(**vars(super().over_sources(job)), world=self.world)
+
+    def over_batches(self, graph: Graph, job: BetweennessJob, run: Any) -> Accumulation:
+        """A run over the core of the graph of a reduced job, on all ranks."""
+        return SplitBatches(self.world, run, self.threads or 1)
 
     def over_paths(self, job: BetweennessJob) -> PathRun:
         """The run that draws random paths, on all ranks."""
@@ -66,6 +72,35 @@ class SplitSources(SourceRun):
             self.world.together(_stopping(take_blocks, queue))
         sums = self.world.allreduce(total)
         return sums, brandes.Certificate(max(self.world.allgather(worst)), brandes.TOLERANCE, len(job.sources))
+
+
+class SplitBatches:
+    """See planning.jobs.Accumulation. Ranks share out the batches of a run over the core of a graph."""
+
+    def __init__(self, world: World, run: Any, threads: int) -> None:
+        self.size, self.blocks, self.certificate, self.total = run.size, run.blocks, run.certificate, run.total
+        self.done, self._world, self._run, self._threads = 0, world, run, threads
+
+    def advance(self, first: int, poll: Callable[[int], bool]) -> int:
+        """All batches. No rank pauses alone, so what poll returns is ignored."""
+        found, too_many = np.zeros_like(self.total), 0
+
+        def take_blocks() -> None:
+            nonlocal too_many
+            for begin, end in queue:
+                try:
+                    found[:] += self._run.batches(begin, end)
+                except OverflowError:
+                    too_many = 1
+                    return queue.stop()
+                poll(end)
+
+        with WorkQueue(self._world, self.blocks, least=self._threads) as queue:
+            self._world.together(_stopping(take_blocks, queue))
+        if self._world.total(too_many):
+            raise OverflowError("a number of shortest paths in the core outgrew float64")
+        self.total, self.done = self._world.allreduce(found), self.blocks
+        return self.done
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -27,10 +27,10 @@ POLL_SECONDS = 0.0005  # between two looks of rank 0's thread for a request
 class WorkQueue:
     """Yields (begin, end) of each block that this rank gets. All ranks enter and leave its `with` block together."""
 
-    def __init__(self, world: World, count: int) -> None:
+    def __init__(self, world: World, count: int, least: int = MIN_BLOCK) -> None:
         from mpi4py import MPI
 
-        self.world, self.count, self.next = world, count, 0
+        self.world, self.count, self.next, self._least = world, count, 0, least
         self._mpi: Any = MPI
         self._lock = threading.Lock()
         self._over: Flag | None = None  # set once the thread of rank 0 has ended
@@ -54,7 +54,7 @@ class WorkQueue:
 
     def __iter__(self) -> Iterator[tuple[int, int]]:
         if not self.dynamic:
-            step = max(MIN_BLOCK, -(-self.count // (self.world.size * BLOCKS_PER_RANK)))
+            step = max(self._least, -(-self.count // (self.world.size * BLOCKS_PER_RANK)))
             for begin in range(self.world.rank * step, self.count, self.world.size * step):
                 yield begin, min(begin + step, self.count)
             return
@@ -82,7 +82,7 @@ class WorkQueue:
             if stop:
                 self.next = self.count
             begin = self.next
-            size = max(MIN_BLOCK, (self.count - begin) // (BLOCKS_PER_RANK * self.world.size))
+            size = max(self._least, (self.count - begin) // (BLOCKS_PER_RANK * self.world.size))
             self.next = min(begin + size, self.count)
             return begin, self.next
 

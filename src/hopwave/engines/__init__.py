@@ -59,6 +59,7 @@ from hopwave.planning.jobs import (
 from hopwave.planning.many_sources import Balls, CutSweep, CutSwept, HyperBallJob, PathSums, Poll, Sweep, Swept
 from hopwave.planning.plan import Plan
 from hopwave.planning.trace import Level
+from hopwave.system.collector import without_collecting
 
 NAMES = ("cuda", "cpu", "reference")  # in the order device="auto" prefers them
 
@@ -364,7 +365,8 @@ def _ready(name: str, module: str, kind: str) -> Any:
     if name not in NAMES:
         raise EngineError(f"device {name!r} is not known; use 'auto', 'cuda', 'cpu' or 'reference'")
     try:
-        found = getattr(import_module(module), kind)()
+        with without_collecting(stays=True):
+            found = getattr(import_module(module), kind)()
     except ModuleNotFoundError as error:
         raise EngineError(f"device {name!r} cannot run here: {error}; install it, or use device='cpu'") from None
     reason = found.missing()

@@ -17,6 +17,7 @@ from typing import Any
 
 from hopwave.errors import GraphError
 from hopwave.executors.engine import DealtEngine as DealtEngine
+from hopwave.executors.engine import dealt_core as dealt_core
 from hopwave.executors.remote import RemoteEngine as RemoteEngine
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from hopwave.arrays import uploaded
 from hopwave.engines.host_memory import check_memory
 from hopwave.executors import sizes
 from hopwave.executors.deal import Deal
-from hopwave.executors.worker import Block, PathBlock, SourceBlock, SweepBlock
+from hopwave.executors.worker import Block, CoreBlock, PathBlock, SourceBlock, SweepBlock
 from hopwave.graph import Graph
 from hopwave.planning.jobs import Accumulation, BetweennessJob, Integers, PathSampling, SampleJob
 from hopwave.planning.many_sources import Poll, Sweep, Swept
@@ -39,8 +40,13 @@ class DealtEngine(_Engine):
         return getattr(self.engine, name)
 
     def accumulation(self, graph: Graph, job: BetweennessJob, plan: Plan, threads: int | None = None) -> Accumulation:
-        threads = 1 if self.name == "cpu" else None
-        return DealtAccumulation(self, graph, job, plan, self.engine.accumulation(graph, job, plan, threads))
+        planned = self.engine.accumulation(graph, job, plan, 1 if self.name == "cpu" else None)
+
+        def block(number: int) -> SourceBlock:
+            sources = job.sources[number * planned.size : (number + 1) * planned.size]
+            return SourceBlock(replace(job, sources=sources, out_of=len(job.sources)), plan)
+
+        return DealtAccumulation(partial(self.deal, graph, block), planned)
 
     def path_sampling(self, graph: Graph, job: SampleJob, threads: int | None = None) -> PathSampling:
         return DealtPaths(self, graph, job, self.engine.path_sampling(graph, job, threads))
@@ -84,13 +90,11 @@ class DealtEngine(_Engine):
 class DealtAccumulation:
     """See hopwave.planning.jobs.Accumulation. It has the blocks of `planned`, a run that is never started."""
 
-    def __init__(
-        self, engine: DealtEngine, graph: Graph, job: BetweennessJob, plan: Plan, planned: Accumulation
-    ) -> None:
+    def __init__(self, deal: Callable[[int, int], Deal], planned: Accumulation) -> None:
         self.size, self.blocks, self.certificate = planned.size, planned.blocks, planned.certificate
         # (sums, number of blocks summed), one tuple, so that after a Ctrl-C both are old or both are new.
         self._state = planned.total, 0
-        self._job, self._plan, self._engine, self._graph = job, plan, engine, graph
+        self._begin = deal
         self._deal: Deal | None = None
 
     @property
@@ -106,7 +110,7 @@ class DealtAccumulation:
     def advance(self, first: int, poll: Callable[[int], bool]) -> int:
         """Add up blocks until all are done or poll asks for a pause. Workers go on during the pause."""
         if self._deal is None or first != self.done:
-            self._deal = self._engine.deal(self._graph, self._block, first, self.blocks)
+            self._deal = self._begin(first, self.blocks)
         self._state = self.total, first
         try:
             for found in self._deal:
@@ -121,9 +125,10 @@ class DealtAccumulation:
             raise
         return self.done
 
-    def _block(self, number: int) -> SourceBlock:
-        sources = self._job.sources[number * self.size : (number + 1) * self.size]
-        return SourceBlock(replace(self._job, sources=sources, out_of=len(self._job.sources)), self._plan)
+
+def dealt_core(executor: Executor, graph: Graph, job: BetweennessJob, planned: Accumulation) -> Accumulation:
+    """`planned`, a run over the core of a graph on the CPU, with its batches dealt to the executor."""
+    return DealtAccumulation(partial(Deal, executor, graph, "cpu", partial(CoreBlock, job)), planned)
 
 
 class DealtPaths:

@@ -53,6 +53,21 @@ class SourceBlock:
 
 
 @dataclass(frozen=True)
+class CoreBlock:
+    """One batch of core vertices of a reduced job (hopwave.algorithms.reduction.chains): its sums."""
+
+    job: BetweennessJob
+    number: int
+
+    def run(self, engine: Engine, graph: Graph, threads: int | None) -> tuple[Any, Any]:
+        """On the CPU. The graph belongs to this job alone, and keeps the core for the next block."""
+        from hopwave.engines.cpu.betweenness.core_run import CoreRun, run_of
+
+        kept = graph._prepared.find(CoreRun) or graph._prepared.keep(run_of(graph, self.job, threads))
+        return kept.batches(self.number, self.number + 1), kept.certificate
+
+
+@dataclass(frozen=True)
 class SweepBlock:
     """Searches from one block of sources."""
 
@@ -148,13 +163,13 @@ class Task:
 
 
 class Reply(NamedTuple):
-    """What a worker returns: the result, or an error of hopwave, or neither if it lacks the graph."""
+    """What a worker returns: the result, or an error that others would find too, or neither if it lacks the graph."""
 
     process: str
     thread: int
     lacks_graph: bool
     result: Any = None
-    error: HopwaveError | None = None
+    error: HopwaveError | OverflowError | None = None
 
 
 _PROCESS = uuid4().hex
@@ -169,6 +184,6 @@ def do(task: Task, parcel: Graph | None) -> Reply:
     threads = 1 if task.device == "cpu" else None  # one thread per worker; the reference engine accepts no threads=
     try:
         result = task.block.run(engine(task.device), graph.reversed() if task.turned else graph, threads)
-    except HopwaveError as error:
+    except (HopwaveError, OverflowError) as error:
         return Reply(*who, lacks_graph=False, error=error)
     return Reply(*who, lacks_graph=False, result=result)

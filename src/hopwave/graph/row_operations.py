@@ -6,6 +6,7 @@ merged by their keys.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
@@ -22,6 +23,11 @@ PLACES: tuple[Place, ...] = ("tril", "triu", "diag", "offdiag")
 def row_of(rows: Any, place: int) -> int:
     """The row of one entry, given its place in `rows.indices`."""
     return int(np.searchsorted(rows.indptr, place, "right")) - 1
+
+
+def arc_in_words(rows: Any, arc: int, called: Callable[[int], Any]) -> str:
+    """The ends of a stored arc. `rows`: with `indptr` and `indices`; a graph will do."""
+    return f"from {called(row_of(rows, arc))!r} to {called(int(rows.indices[arc]))!r}"
 
 
 def row_of_each(part: Rows, xp: Any, dtype: npt.DTypeLike = np.int32) -> Array:

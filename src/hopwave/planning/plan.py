@@ -7,7 +7,9 @@ it.
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from hopwave.errors import PlanError
@@ -92,11 +94,19 @@ class Pull:
 Step = Push | Pull
 
 
+@cache
+def _words(kind: Any) -> dict[str, tuple[Any, ...]]:
+    """The words that each field of a record may have, for those of a Literal type."""
+    kinds = get_type_hints(kind)
+    return {name: get_args(field) for name, field in kinds.items() if get_origin(field) is Literal}
+
+
 def _check_words(record: Any) -> None:
     """Raise a PlanError if a field of a record has a word that its Literal type does not list (a typo)."""
-    for name, kind in get_type_hints(type(record)).items():
-        words, value = get_args(kind), getattr(record, name)
-        if get_origin(kind) is Literal and value not in words:
+    kind: Hashable = type(record)
+    for name, words in _words(kind).items():
+        value = getattr(record, name)
+        if value not in words:
             raise PlanError(
                 f"{name}={value!r} is not known to {type(record).__name__}; use {' or '.join(map(repr, words))}"
             )

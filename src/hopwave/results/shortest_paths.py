@@ -17,8 +17,6 @@ from hopwave.arrays import ignoring, on_host
 from hopwave.display import drawing, html
 from hopwave.graph import Graph
 from hopwave.graph.row_operations import kept, row_of_each
-from hopwave.planning.catalogue import CATALOGUE
-from hopwave.planning.jobs import SearchJob
 from hopwave.planning.plan import PlanUsed
 from hopwave.planning.trace import BucketTrace
 from hopwave.results.search import SearchResult
@@ -97,8 +95,9 @@ class ShortestPaths(SearchResult):
         """The vertex before each one on a shortest path. A source is its own predecessor; −1 if there is no path.
 
         An arc u → v is on a shortest path if d(u) plus its length is d(v). A breadth-first search along these arcs
-        alone finds, for every vertex, a shortest path with as few arcs as possible. A GPU takes the lowest such u with
-        d(u) < d(v), or if there is none, one with d(u) = d(v). Both choices are the same in every run.
+        alone finds, for every vertex, shortest paths with as few arcs as possible; of the vertices before it on these
+        paths, the lowest is taken. A GPU takes the lowest such u with d(u) < d(v), or if there is none, one with
+        d(u) = d(v). Both choices are the same in every run.
         """
         if self._choose is not None:
             chosen: npt.NDArray[np.int32] = self._choose()
@@ -107,8 +106,12 @@ class ShortestPaths(SearchResult):
         d, length = self.distances, 1 if part.values is None else part.values
         tight = kept(part, d[row_of_each(part, np)] + length == d[part.indices], np)
         on_paths = Graph.from_csr(tight.indptr, tight.indices, directed=True, check=False)
-        found, _ = bfs.search(engines.engine("cpu"), on_paths, self.sources, SearchJob(), CATALOGUE["hopwave"])
-        return np.where(self._has_path, found["predecessors"], np.int32(-1))
+        hops, tails = bfs.hops(engines.engine("cpu"), on_paths, self.sources), row_of_each(tight, np)
+        fewest = hops[tails] + 1 == hops[tight.indices]
+        predecessors = np.full(on_paths.n, -1, np.int32)
+        predecessors[tight.indices[fewest][::-1]] = tails[fewest][::-1]  # the last stays: tails ascend
+        predecessors[list(self.sources)] = self.sources
+        return np.where(self._has_path, predecessors, np.int32(-1))
 
     def to_pandas(self) -> pd.DataFrame:
         """A DataFrame with one row per vertex: its distance, and the vertex before it.

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from hopwave.checks.keywords import offered
+from hopwave.system.collector import without_collecting
 
 
 @cache
@@ -41,7 +42,9 @@ def find(package: str, file: str, name: str) -> Any:
     """
     home = homes(file).get(name, package)
     if home != package:
-        return offered(getattr(import_module(home), name))
+        with without_collecting(stays=True):
+            return offered(getattr(import_module(home), name))
     if not name.startswith("_") and find_spec(f"{package}.{name}") is not None:
-        return import_module(f"{package}.{name}")
+        with without_collecting(stays=True):
+            return import_module(f"{package}.{name}")
     raise AttributeError(f"module {package!r} has no attribute {name!r}", name=name, obj=sys.modules[package])

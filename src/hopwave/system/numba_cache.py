@@ -16,7 +16,6 @@ What is not on disk yet may be in the package (shipped_code.py).
 
 from __future__ import annotations
 
-import gc
 import glob
 import hashlib
 import logging
@@ -34,6 +33,7 @@ import numba
 from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
 
 from hopwave.system import shipped_code
+from hopwave.system.collector import without_collecting
 from hopwave.system.user_folder import why_not_trusted
 
 if sys.platform != "win32":
@@ -280,17 +280,12 @@ def njit(*, cache: bool = False, **options: Any) -> Callable[[Any], Any]:
 
 
 def _in_haste(compile_: Callable[..., Any]) -> Callable[..., Any]:
-    """Numba's compiler with Python's garbage collector off: a tenth of its time, for about 40 MB."""
+    """Numba's compiler without Python's garbage collector, for about 40 MB."""
 
     def compiled(*given: Any) -> Any:
         _put_off_blas()
-        collects = gc.isenabled()
-        gc.disable()
-        try:
+        with without_collecting():
             return compile_(*given)
-        finally:
-            if collects:
-                gc.enable()
 
     return compiled
 

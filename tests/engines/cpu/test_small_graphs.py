@@ -22,6 +22,7 @@ from hopwave.api.validate import check
 from hopwave.engines.cpu import compile_notice, policy
 from hopwave.engines.cpu.betweenness import small
 from hopwave.engines.cpu.betweenness.run import Accumulation
+from hopwave.engines.cpu.compile_notice import FirstWork
 from hopwave.planning.catalogue import CATALOGUE
 from hopwave.planning.jobs import BetweennessJob
 
@@ -192,14 +193,14 @@ def test_which_betweenness_is_a_first_one(monkeypatch: pytest.MonkeyPatch) -> No
     def kind(job: BetweennessJob) -> type:
         return type(CPU.accumulation(graph, job, plan))
 
-    monkeypatch.setattr(small, "is_compiled", lambda function: False)
+    monkeypatch.setattr(compile_notice, "is_compiled", lambda function: False)
     monkeypatch.setattr("hopwave.engines.cpu.betweenness.source.take_sources", FakeFunction())
-    monkeypatch.setattr(small.FirstAccumulation, "seconds_left", 0.015)
+    monkeypatch.setattr(FirstWork, "seconds", 0.015)
     assert kind(limited) is Accumulation and kind(BetweennessJob(np.arange(1000))) is Accumulation
     assert kind(some) is small.FirstAccumulation
     assert kind(some) is Accumulation  # the seconds are spent
-    monkeypatch.setattr(small.FirstAccumulation, "seconds_left", 1.0)
-    monkeypatch.setattr(small, "is_compiled", lambda function: True)
+    monkeypatch.setattr(FirstWork, "seconds", 1.0)
+    monkeypatch.setattr(compile_notice, "is_compiled", lambda function: True)
     assert kind(some) is Accumulation
 
 

@@ -8,7 +8,8 @@ point gets what passes between its branches. Trees are blocks of one edge, and n
 the components of *one* graph: the reduced job is an ordinary job, and checkpoints, progress, executors and ranks work
 as in any other run. (Puzis et al. 2015; Sariyüce et al. 2013, whose BADIOS also removes trees and twins.)
 
-Chains of vertices of degree two are left out of the search as well, where that pays: chains.py.
+In the blocks, vertices with the same neighbours are merged (twins.py), and chains of vertices of degree two are left
+out of the search (chains.py), where that pays.
 
 Paths must be the same in a part as in the whole: lengths are hops, or numbers whose sums are all exact.
 """
@@ -24,6 +25,7 @@ from hopwave.algorithms.brandes import Certificate
 from hopwave.algorithms.checkpoint import File
 from hopwave.algorithms.reduction import chains
 from hopwave.algorithms.reduction.lengths import as_whole
+from hopwave.algorithms.reduction.twins import LEAST_SHARE, Twins, merged, share_of_twins
 from hopwave.algorithms.reduction.union import Union
 from hopwave.graph import Graph
 from hopwave.planning.jobs import BetweennessJob, Floats, Progress
@@ -47,6 +49,8 @@ class Reduction:
         Blocks that needed searches.
     vertices, edges : int
         Of the searched blocks; articulation points count once in each of them. Without inner vertices of `chains`.
+    twins : int
+        Vertices that were merged with another one that has the same neighbours; 0 if that is hardly less work.
     chains : int
         Chains of vertices of degree two that became edges; 0 if they were searched, because that is less work.
     gain : float
@@ -65,6 +69,7 @@ class Reduction:
     searched: int
     vertices: int
     edges: int
+    twins: int
     chains: int
     gain: float
     whole: tuple[int, int]
@@ -73,25 +78,32 @@ class Reduction:
         n, edges = self.whole
         return (
             f"reduced to {self.vertices:,} of {n:,} vertices, {self.edges:,} of {edges:,} edges in {self.searched:,} "
-            f"of {self.blocks:,} blocks" + (f"; chains that became edges: {self.chains:,}" if self.chains else "")
+            f"of {self.blocks:,} blocks"
+            + (f"; twins merged with another: {self.twins:,}" if self.twins else "")
+            + (f"; chains that became edges: {self.chains:,}" if self.chains else "")
         )
 
 
 class ReducedJob:
     """A job in parts: `graph` and `job` are to be run, `put_back` makes the sums of the whole of their sums."""
 
-    def __init__(self, job: BetweennessJob, union: Union, core: Any, about: Reduction) -> None:
-        self.graph, self.about, self._union, self._core, self._whole = union.graph, about, union, core, job
+    def __init__(self, job: BetweennessJob, union: Union, twins: Twins | None, core: Any, about: Reduction) -> None:
+        self.about, self._union, self._twins, self._core, self._whole = about, union, twins, core, job
+        part = twins or union
+        self.graph, self._demand = part.graph, part.demand
+        origins, targets = np.ascontiguousarray(part.demand.T)
         self.job = replace(
-            job, sources=np.flatnonzero(union.demand[:, 0] > 0), origins=np.ascontiguousarray(union.demand[:, 0]),
-            targets=np.ascontiguousarray(union.demand[:, 1]), endpoints=False,
+            job, sources=np.flatnonzero(origins > 0), origins=origins, targets=targets, endpoints=False,
+            copies=part.copies,
         )  # fmt: skip
 
-    def by_core(self, title: str, progress: Progress, checkpoint: File) -> tuple[Floats, Certificate] | None:
+    def by_core(
+        self, share: chains.Share, title: str, progress: Progress, checkpoint: File
+    ) -> tuple[Floats, Certificate] | None:
         """Sums of the whole job and their certificate, if only the core is searched and float64 holds its counts."""
         if self._core is None:
             return None
-        found = chains.add_up(self._core, self.graph, self._union.demand, self.job, title, progress, checkpoint)
+        found = chains.add_up(self._core, self.graph, self._demand, self.job, share, title, progress, checkpoint)
         if found is None:
             self.about = replace(self.about, vertices=self.graph.n, edges=self.graph.m // 2, chains=0)
             return None
@@ -99,9 +111,10 @@ class ReducedJob:
 
     def put_back(self, sums: Floats) -> Floats:
         """The sums of the whole job."""
-        return (
-            self._union.edge_sums(sums) if self._whole.edges else self._union.vertex_sums(sums, self._whole.endpoints)
-        )
+        if self._whole.edges:
+            return self._union.edge_sums(sums if self._twins is None else self._twins.edge_sums(sums))
+        sums = sums if self._twins is None else self._twins.vertex_sums(sums)
+        return self._union.vertex_sums(sums, self._whole.endpoints)
 
 
 def why_whole(graph: Graph, job: BetweennessJob, engine: str) -> str | None:
@@ -117,8 +130,9 @@ def why_whole(graph: Graph, job: BetweennessJob, engine: str) -> str | None:
     if graph.has_parallel_arcs:
         return "parallel edges are kept"
     low = np.count_nonzero(np.diff(graph.indptr) <= 2)
-    if low < LEAST_LOW[engine] * graph.n and len(job.sources) < LOOK_ANYWAY:
-        return "few vertices have one or two neighbours"
+    worth = low >= LEAST_LOW[engine] * graph.n or len(job.sources) >= LOOK_ANYWAY
+    if not worth and (engine != "cpu" or share_of_twins(graph, job.weighted) < LEAST_SHARE):
+        return "few vertices have one or two neighbours, or a twin"
     if job.weighted and as_whole(graph) is None:
         return "lengths are rounded when they are added"
     return None
@@ -132,12 +146,13 @@ def reduced(
     demand[job.sources, 0] = 1.0 if job.origins is None else job.origins[job.sources]
     demand[:, 1] = 1.0 if job.targets is None else job.targets
     union = Union(graph, blocks.label, blocks.head, blocks.arc_labels, demand, job.weighted)
-    run = None
-    if engine is not None:
-        run = chains.core_of(union.graph, union.demand, job.weighted, union.work, engine, threads)
-    gain = len(job.sources) * graph.m / max(union.work if run is None else run.passes, 1)
+    twins = merged(union, job.weighted, job.edges) if engine == "cpu" else None
+    part: Union | Twins = twins or union
+    run = None if engine is None else chains.core_of(part, job.weighted, engine, threads)
+    gain = len(job.sources) * graph.m / max(part.work if run is None else run.passes, 1)
     if gain < LEAST_GAIN:
         return None
-    vertices, edges, shortened = (union.graph.n, union.graph.m // 2, 0) if run is None else run.sizes
-    about = Reduction(len(blocks.head), union.blocks, vertices, edges, shortened, float(gain), (graph.n, graph.m // 2))
-    return ReducedJob(job, union, run, about)
+    vertices, edges, shortened = (part.graph.n, part.graph.m // 2, 0) if run is None else run.sizes
+    sizes = vertices, edges, union.graph.n - part.graph.n, shortened
+    about = Reduction(len(blocks.head), union.blocks, *sizes, float(gain), (graph.n, graph.m // 2))
+    return ReducedJob(job, union, twins, run, about)

@@ -18,6 +18,7 @@ Certificate: at every vertex, the scores of its edges add up to twice its own an
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -26,36 +27,51 @@ import numpy as np
 
 from hopwave.algorithms import brandes
 from hopwave.algorithms.checkpoint import Checkpoint, File, key_of
-from hopwave.algorithms.reduction.lengths import as_whole
+from hopwave.algorithms.reduction.twins import Twins
+from hopwave.algorithms.reduction.union import Union
 from hopwave.algorithms.scaling import of_both_directions
 from hopwave.graph import Graph
 from hopwave.graph.arrays import arc_tails
-from hopwave.planning.jobs import BetweennessJob, Floats, Progress
+from hopwave.planning.jobs import Accumulation, BetweennessJob, Floats, Progress
+
+Share = Callable[[Graph, BetweennessJob, Accumulation], Accumulation]
 
 LEAST_INNER = 1 / 4  # of all vertices, of degree two: with fewer, the core is hardly less work
 LEAST_GAIN = 2.0  # arcs that searches of all sources look at, divided by those of the core and the lookups
 
 
-def core_of(graph: Graph, demand: Floats, weighted: bool, work: int, engine: str, threads: int | None) -> Any:
-    """A run of an engine over the core of a graph whose components are blocks, if that is less than `work`."""
-    lengths = as_whole(graph) if weighted else np.ones(graph.m, np.int64)
+def core_of(part: Union | Twins, weighted: bool, engine: str, threads: int | None) -> Any:
+    """A run of an engine over the core of a graph whose components are blocks, if that is less work."""
+    graph = part.graph
     inner = np.count_nonzero(np.diff(graph.indptr) == 2)
-    if lengths is None or lengths.sum() >= 2**29 or inner <= LEAST_INNER * graph.n:
+    if inner <= LEAST_INNER * graph.n or (graph.m if graph.weights is None else graph.weights.sum()) >= 2**29:
         return None
     module = import_module(f"hopwave.engines.{engine}.betweenness.core_run")  # compiled code, loaded when it is used
-    run = module.CoreRun(graph, lengths, demand, threads)
-    return run if run.chains and run.possible and work >= LEAST_GAIN * (run.passes + run.lookups) else None
+    run = module.CoreRun(graph, part.demand, weighted, threads, part.copies)
+    return run if run.chains and run.possible and part.work >= LEAST_GAIN * (run.passes + run.lookups) else None
 
 
 def add_up(
-    run: Any, graph: Graph, demand: Floats, job: BetweennessJob, title: str, progress: Progress, file: File
+    run: Any,
+    graph: Graph,
+    demand: Floats,
+    job: BetweennessJob,
+    share: Share,
+    title: str,
+    progress: Progress,
+    file: File,
 ) -> tuple[Floats, brandes.Certificate] | None:
-    """The sums of a job over the whole graph, by its core; None if path counts outgrow float64."""
+    """The sums of a job over the whole graph, by its core; None if path counts outgrow float64.
+
+    `share`: makes a run of the same batches, which others may compute.
+    """
     run.prepare()
-    saved = None if file is None else Checkpoint(file, key_of(graph, job.weighted, demand, "core"))
+    saved = None if file is None else Checkpoint(file, key_of(graph, job.weighted, demand, job.copies, "core"))
     rows = BetweennessJob(np.arange(run.K), endpoints=True)  # its sums have no total to compare
     try:
-        brandes.accumulate(run, rows, title, progress, saved)
+        shared = share(graph, job, run)
+        brandes.accumulate(shared, rows, title, progress, saved)
+        run.total = shared.total
     except OverflowError:
         if file is not None:
             Path(file).unlink(missing_ok=True)  # the sums of an earlier pause

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from hopwave.algorithms.reduction.lengths import as_whole
 from hopwave.graph import Graph
 from hopwave.graph.arrays import arc_tails
 from hopwave.graph.csr import offset_type
@@ -13,8 +14,17 @@ from hopwave.planning.jobs import Floats
 Labels = npt.NDArray[np.int32]
 
 
+def work_of(graph: Graph, block: npt.NDArray[np.int32], demand: Floats) -> int:
+    """Arcs that all searches look at; `block` of every vertex."""
+    sources = np.bincount(block[demand[:, 0] > 0], minlength=block.max(initial=0) + 1)
+    return int((sources[block] * np.diff(graph.indptr)).sum())
+
+
 class Union:
-    """`graph`: all blocks of more than one edge, side by side; `demand` of its vertices as sources and targets."""
+    """`graph`: all blocks of more than one edge, side by side, with whole lengths; `demand` of its vertices as sources
+    and targets; `block` of each; `work`: the arcs that all searches look at."""
+
+    copies: Floats | None = None  # every vertex stands for itself alone
 
     def __init__(self, whole: Graph, label: Labels, head: Labels, arcs: Labels, own: Floats, weighted: bool) -> None:
         from hopwave.engines.cpu.betweenness.block_tree import behind  # compiled code, loaded when it is used
@@ -40,11 +50,11 @@ class Union:
         n = len(self._origin)
         indptr = np.zeros(n + 1, offset_type(len(order)))
         np.cumsum(np.bincount(tails, minlength=n), out=indptr[1:])
-        weights = whole.weights[self._kept] if weighted and whole.weights is not None else None
+        lengths = as_whole(whole) if weighted else None
+        weights = None if lengths is None else lengths[self._kept].astype(np.float64)
         self.graph = Graph(indptr, heads[order], directed=False, weights=weights)
-        block = np.concatenate([label[self._members], chosen])
-        sources = np.bincount(block[self.demand[:, 0] > 0], minlength=len(head))
-        self.work = int((sources * np.bincount(of, minlength=len(head))).sum())
+        self.block = np.concatenate([label[self._members], chosen])
+        self.work = work_of(self.graph, self.block, self.demand)
 
     def vertex_sums(self, sums: Floats, endpoints: bool) -> Floats:
         """Scores of all vertices: in each of their blocks, and between their branches."""

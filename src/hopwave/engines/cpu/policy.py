@@ -26,6 +26,7 @@ FUSED_BLOCKS = (
 )
 SMALL_GRAPH = 1 << 13  # vertices and arcs up to which one thread, pushing, is done before a shared search has begun
 FIRST_SEARCHES, FIRST_SECONDS = 8, 1.0  # plain searches, or sources, before the fast loop is compiled in ten seconds
+SECONDS_PER_PYTHON_ARC = 2e-6  # about, of a search along weights without compiled code
 SECONDS_PER_PUSHED_ARC = 1e-8  # about, in a plain search, and in the betweenness of small graphs
 SMALL_JOB = 1 << 17  # betweenness sources × (vertices and arcs) up to which waking a worker costs more than it saves
 SPINS = 200  # looks at the board before a helper that waits yields its core at every further look
@@ -169,7 +170,7 @@ def all_on_one_source(loaded, job, plan, threads):
     Blocks of several sources are added up in another order, so they are left out: scores are the same bit for bit
     either way.
     """
-    if plan.regime != "block" or job.edges or job.squares:
+    if plan.regime != "block" or job.edges or job.squares or job.copies is not None:
         return False
     if not adds_along_rows(loaded.n, loaded.m, loaded.flat, job.planned_sources):
         return False
@@ -239,7 +240,7 @@ def is_small_job(loaded, job, plan):
     A function of graph and job alone, so that no bit of a result depends on threads. The plans of papers run as their
     papers say.
     """
-    if plan.regime != "block" or job.memory_limit is not None:
+    if plan.regime != "block" or job.memory_limit is not None or job.copies is not None:
         return False
     return job.planned_sources * (loaded.n + loaded.m) <= SMALL_JOB
 

@@ -15,7 +15,7 @@ from hopwave.arrays import module_of
 from hopwave.checks.numbers import is_whole
 from hopwave.engines import algebra
 from hopwave.errors import GraphError, LinalgError
-from hopwave.graph.row_operations import from_keys, keys_of, row_of
+from hopwave.graph.row_operations import arc_in_words, from_keys, keys_of
 from hopwave.linalg.elementwise import select
 from hopwave.linalg.reduction import reduce
 
@@ -110,11 +110,6 @@ def check_lengths(A: Matrix, called: Callable[[int], Any] = int) -> None:
 def _arc(A: Matrix, choose: Callable[[Any], Any], called: Callable[[int], Any]) -> str:
     rows = A.to("cpu").rows
     return arc_in_words(rows, int(choose(np.asarray(rows.values))), called)
-
-
-def arc_in_words(rows: Any, arc: int, called: Callable[[int], Any]) -> str:
-    """The ends of a stored arc. `rows`: with `indptr` and `indices`; a graph will do."""
-    return f"from {called(row_of(rows, arc))!r} to {called(int(rows.indices[arc]))!r}"
 
 
 def loopless(A: Matrix) -> Matrix:

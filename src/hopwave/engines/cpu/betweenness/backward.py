@@ -8,7 +8,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from hopwave.engines.cpu.betweenness.state import ARCS, BEGINS, CACHED, EDGES, ENDPOINTS, IS_PULLED, SHIFT, counts
+from hopwave.engines.cpu.betweenness.state import (
+    ARCS,
+    BEGINS,
+    CACHED,
+    EDGES,
+    ENDPOINTS,
+    IS_PULLED,
+    SHIFT,
+    counts,
+    multiply,
+)
 from hopwave.engines.cpu.integers import ONE, U1, U4, U8, U16
 from hopwave.engines.cpu.intrinsics import INNER, noinline, prefetch, prefetch_to_write
 from hopwave.system.numba_cache import njit
@@ -184,6 +194,8 @@ def backward(A, own, shared, count, row, squares):
             found += back_by_rows(A, own, begin, end, stop, gather, row, squares, extra, demand, targets)
         else:
             found += back_by_successors(own, begin, end, row, squares, extra, demand, targets, cached)
+        if shared.copies.size:
+            multiply(sigma, queue, begin, end, shared.copies)
         if levels[level, SHIFT]:  # this level was scaled: the one before must see it in its own scale
             factor = 2.0 ** np.float64(-levels[level, SHIFT])
             for i in range(begin, end):

@@ -46,8 +46,8 @@ class RenumberedAccumulation:
     """An accumulation in the new numbers. Between calls of advance, `total` is in the old ones."""
 
     def __init__(self, renumbered, job, plan, threads):
-        demand = {name: getattr(job, name) for name in ("targets", "origins") if getattr(job, name) is not None}
-        turned = {name: values[renumbered.order] for name, values in demand.items()}
+        given = {name: getattr(job, name) for name in ("targets", "origins", "copies")}
+        turned = {name: values[renumbered.order] for name, values in given.items() if values is not None}
         inner = replace(job, sources=renumbered.rank[job.sources].astype(np.int64), **turned)
         self._run = Accumulation(renumbered.loaded, inner, plan, threads)
         self._old = (

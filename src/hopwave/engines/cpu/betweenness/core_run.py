@@ -93,13 +93,22 @@ def take_batches(C, own, shared):
         finish_block(shared, batch)
 
 
+def run_of(graph, job, threads):
+    """A prepared CoreRun of a reduced job."""
+    run = CoreRun(graph, np.stack([job.origins, job.targets], axis=1), job.weighted, threads, job.copies)
+    run.prepare()
+    return run
+
+
 class CoreRun:
     """See planning.jobs.Accumulation. The graph's components are blocks; lengths are whole numbers, demand has two
-    columns. `scores` makes scores of all vertices and arcs of the sums."""
+    columns, `copies` as in jobs.BetweennessJob. `scores` makes scores of all vertices and arcs of the sums."""
 
-    def __init__(self, graph, lengths, demand, threads):
+    def __init__(self, graph, demand, weighted, threads, copies=None):
         self.label = label = engines.engine("cpu").components(graph, False)
-        is_core = cores.core_vertices(graph, label)
+        lengths = np.asarray(graph.weights).astype(np.int64) if weighted else np.ones(graph.m, np.int64)
+        self._copies = np.ones(graph.n) if copies is None else copies
+        is_core = cores.core_vertices(graph, label, self._copies)
         self._found = found = cores.Chains(
             *cores.arrays_of(cores.walk_chains, graph.indptr, graph.indices, lengths, is_core)
         )
@@ -149,7 +158,8 @@ class CoreRun:
         self.size = self.batch_size()
         order, first = cores.arrays_of(cores.grow_batches, self._rough[0], self._rough[1], self.size)
         self.core = kept = self._kept[order]
-        indptr, heads, lengths, counts, self._pairs = self._arcs(kept)
+        indptr, heads, lengths, self._counts, self._pairs = self._arcs(kept)
+        counts = self._counts * self._copies[kept][heads]  # of paths on from a vertex: as many as it stands for
         number = np.full(graph.n, -1, np.int64)
         number[kept] = np.arange(K)
         by_end = np.argsort(number[found.ends].min(axis=1), kind="stable")  # neighbours in the core are near here too
@@ -191,19 +201,28 @@ class CoreRun:
         """See hopwave.planning.jobs.Accumulation.advance."""
         if first >= self.blocks:
             return first
-        workers = max(1, min(thread_count(self._threads), self.blocks))
+        workers = max(1, min(thread_count(self._threads), self.blocks - first))
         scores = np.zeros((max(2, min(2 * workers, self.blocks)), len(self.total)))
-        control = new_control(READY + len(scores))
+        self._control = new_control(READY + len(scores))
+        self._take(first, self.blocks, workers, scores, self.total, self._control, poll)
+        return self.done
+
+    def batches(self, first, end):
+        """The sums of some batches alone. Threads may call it at the same time."""
+        workers = max(1, min(thread_count(self._threads), end - first))
+        scores, total = np.zeros((2 * workers, len(self.total))), np.zeros(len(self.total))
+        self._take(first, end, workers, scores, total, new_control(READY + len(scores)), lambda done: False)
+        return total
+
+    def _take(self, first, end, workers, scores, total, control, poll):
         control[NEXT_BATCH] = control[FINISHED] = first
         limits = np.zeros(LIMIT_CELLS, np.int64)
-        limits[BLOCKS] = self.blocks
-        self._control = control
+        limits[BLOCKS] = end
         states = [self._state() for _ in range(workers)]
         with compiling(take_batches):
-            run_workers(take_batches, self._C, states, Shared(scores, self.total, control, limits, self._parts), poll)
+            run_workers(take_batches, self._C, states, Shared(scores, total, control, limits, self._parts), poll)
         if control[TOO_WIDE]:
             raise OverflowError("a number of shortest paths in the core outgrew float64")
-        return self.done
 
     def _state(self):
         K, R, M, arcs = self.K, self._wide, self.size + 1, self.arcs
@@ -224,7 +243,7 @@ class CoreRun:
         V, flow, first, single, into, starts, ends = np.split(self.sums, self._parts)
         graph, found, (both, pair) = self._graph, self._found, self._pairs
         through = np.where(pair >= 0, flow[both[pair, 0]] + flow[both[pair, 1]], 0.0)
-        through /= np.where(pair >= 0, self._C.counts[both[pair, 0]], 1.0)
+        through /= np.where(pair >= 0, self._counts[both[pair, 0]], 1.0)
         vertex, arc = np.zeros(graph.n), np.zeros(graph.m)
         vertex[self.core] = V
         direct = len(found.edges)

@@ -28,8 +28,8 @@ from hopwave.system.numba_cache import njit
 
 PATHS, TOTAL, DELTA = range(3)  # columns of nodes: σ, λ, and δ, which is 0 until the way back
 
-# The graph as a worker reads it: rows, weights, how far to go, and the buckets (policy.length_buckets).
-Lengths = namedtuple("Lengths", "indptr indices lengths cutoff buckets_per_length final scattered")
+# The graph as a worker reads it: rows, weights, how far to go, the buckets (policy.length_buckets), copies (state.py).
+Lengths = namedtuple("Lengths", "indptr indices lengths cutoff buckets_per_length final scattered copies")
 # Arcs on shortest paths. Every vertex has one arc (its tail, its number) and the first of a list of ties; every tie has
 # an arc likewise, and the tie after it. Numbers of arcs are kept for edge scores alone.
 Predecessors = namedtuple("Predecessors", "tail arc tie tie_tail tie_arc following")
@@ -72,7 +72,7 @@ def search(A, own, source, target):
     """
     noinline()
     indptr, indices, lengths, cutoff = A.indptr, A.indices, A.lengths, A.cutoff
-    per_length, final, scattered = A.buckets_per_length, A.final, A.scattered
+    per_length, final, scattered, copies = A.buckets_per_length, A.final, A.scattered, A.copies
     distance, nodes, order, before, edges = own.distance, own.nodes, own.order, own.before, own.before.arc.size > 0
     first, marks, vertex, key = own.waiting.first, own.waiting.marks, own.waiting.vertex, own.waiting.key
     following, keys, items = own.waiting.following, own.waiting.keys, own.waiting.items
@@ -120,6 +120,9 @@ def search(A, own, source, target):
                 continue
         if u == target:
             cutoff = here
+        if copies.size and settled:
+            nodes[u, PATHS] *= copies[u]
+            nodes[u, TOTAL] *= copies[u]
         paths = nodes[u, PATHS]
         longer = nodes[u, TOTAL] + paths
         greatest = max(greatest, longer)

@@ -20,7 +20,18 @@ from hopwave.engines.cpu.betweenness.extended import count_outward
 from hopwave.engines.cpu.betweenness.forward import forward
 from hopwave.engines.cpu.betweenness.run import Accumulation
 from hopwave.engines.cpu.betweenness.source import forget
-from hopwave.engines.cpu.betweenness.state import BEGINS, BLOCKS, CUTOFF, EDGES, EXTENDED, PULLS, READY, aim, counts
+from hopwave.engines.cpu.betweenness.state import (
+    BEGINS,
+    BLOCKS,
+    CUTOFF,
+    EDGES,
+    EXTENDED,
+    PULLS,
+    READY,
+    aim,
+    copies_of,
+    counts,
+)
 from hopwave.engines.cpu.crew import thread_count
 from hopwave.engines.cpu.integers import ONE
 from hopwave.engines.cpu.intrinsics import (
@@ -49,7 +60,7 @@ SOLVED, TAKEN, ADDED = READY, READY + 16, READY + 32
 
 # What is kept of each source: σ̂ and shares (mantissas where counts are extended), levels, exponents, whether extended.
 Kept = namedtuple("Kept", "paths shares depth exponent extended")
-SharedState = namedtuple("SharedState", "sources targets origins kept total certificate control rule limits")
+SharedState = namedtuple("SharedState", "sources targets origins copies kept total certificate control rule limits")
 
 
 def kept_arrays(n):
@@ -82,7 +93,7 @@ def keep_extended(A, own, shared, source, paths, shares, depth, exponent):
     indptr, indices, queue, targets = A.indptr, A.indices, own.queue, shared.targets
     n, demand = own.sigma.size, own.demand[0]
     level, delta, power = np.full(n, -1, np.int64), np.zeros(n), np.zeros(n, np.int64)
-    tail = count_outward(A, queue, source, shared.limits[CUTOFF], level, paths, power)
+    tail = count_outward(A, queue, source, shared.limits[CUTOFF], shared.copies, level, paths, power)
     found, due = 0.0, 0.0
     for i in range(tail - 1, -1, -1):
         u = queue[i]
@@ -91,7 +102,7 @@ def keep_extended(A, own, shared, source, paths, shares, depth, exponent):
             if level[v] == level[u] + 1:
                 delta[u] += paths[u] * shares[v] * two_to(min(0, power[u] - power[v]))
         weight = counts(demand, targets, u)
-        shares[u] = (weight + delta[u]) / paths[u]
+        shares[u] = (weight + delta[u]) / paths[u] * copies_of(shared.copies, u)
         found += delta[u]
         due += level[u] * weight
     for v in range(n):
@@ -222,8 +233,9 @@ class EdgeAccumulation(Accumulation):
         control[FINISHED] = first
         self._control = control
         kept = self._loaded.spare("flows") or Kept(**allocate(kept_arrays(self._n)))
-        given = self.job.sources, *self._demand, kept, self.total, self.certificate, control, self._rule, self._limits
-        self._run(SharedState(*given), poll)
+        sums = kept, self.total, self.certificate
+        shared = SharedState(self.job.sources, *self._demand, self._copies, *sums, control, self._rule, self._limits)
+        self._run(shared, poll)
         self._loaded.leave("flows", kept, sum(array.nbytes for array in (kept.paths, kept.shares, kept.depth)))
         return self.done
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
-from hopwave.engines.cpu.betweenness.state import CUTOFF, EDGES, ENDPOINTS, counts
+from hopwave.engines.cpu.betweenness.state import CUTOFF, EDGES, ENDPOINTS, copies_of, counts
 from hopwave.engines.cpu.integers import ONE
 from hopwave.engines.cpu.intrinsics import INNER, noinline
 from hopwave.engines.cpu.path_counts import add_scaled, two_to
@@ -12,7 +14,7 @@ from hopwave.system.numba_cache import njit
 
 
 @njit(**INNER)
-def count_outward(A, queue, source, cutoff, depth, mantissa, exponent):
+def count_outward(A, queue, source, cutoff, copies, depth, mantissa, exponent):
     """Search from the source; depth is -1 everywhere before. Returns the end of the queue."""
     noinline()
     indptr, indices = A.indptr, A.indices
@@ -22,6 +24,9 @@ def count_outward(A, queue, source, cutoff, depth, mantissa, exponent):
     while i < tail:
         u = queue[i]
         i += 1
+        if copies.size and i > 1:
+            mantissa[u], power = math.frexp(mantissa[u] * copies[u])
+            exponent[u] += power
         if depth[u] == cutoff:
             break
         for j in range(np.int64(indptr[u]), np.int64(indptr[u + ONE])):
@@ -42,11 +47,11 @@ def extended_source(A, own, shared, source, row, squares):
     Only ratios σ(v)/σ(w) ≤ 1 of neighbours are ever formed, so that δ itself needs no exponent.
     """
     noinline()
-    indptr, indices, queue, targets = A.indptr, A.indices, own.queue, shared.targets
+    indptr, indices, queue, targets, copies = A.indptr, A.indices, own.queue, shared.targets, shared.copies
     n, demand = own.sigma.size, own.demand[0]
     depth, delta = np.full(n, -1, np.int64), np.zeros(n)
     mantissa, exponent = np.zeros(n), np.zeros(n, np.int64)
-    tail = count_outward(A, queue, source, shared.limits[CUTOFF], depth, mantissa, exponent)
+    tail = count_outward(A, queue, source, shared.limits[CUTOFF], copies, depth, mantissa, exponent)
     edges, extra = shared.limits[EDGES] != 0, np.float64(shared.limits[ENDPOINTS])
     found, due, counted = 0.0, 0.0, 0.0
     for i in range(tail - 1, -1, -1):
@@ -55,7 +60,8 @@ def extended_source(A, own, shared, source, row, squares):
             v = indices[j]
             if depth[v] == depth[u] + 1:
                 weight = counts(demand, targets, v)
-                share = mantissa[u] / mantissa[v] * two_to(min(0, exponent[u] - exponent[v])) * (weight + delta[v])
+                ratio = mantissa[u] / mantissa[v] * two_to(min(0, exponent[u] - exponent[v])) * copies_of(copies, v)
+                share = ratio * (weight + delta[v])
                 delta[u] += share
                 if edges:
                     row[j] += share

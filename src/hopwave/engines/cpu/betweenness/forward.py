@@ -190,6 +190,8 @@ def forward(A, own, shared, source):
             break
         if along_rows and greatest > exact and choice == 0:
             count_along_rows(A, own, end, tail)
+        if shared.copies.size:
+            state.multiply(own.sigma, queue, end, tail, shared.copies)
         mf, largest = settle(A, own, end, tail, pulls != PULL_NEVER)
         greatest = largest if greatest <= exact else np.inf  # once rounded, counts may be fractions
         mu -= mf

@@ -28,6 +28,7 @@ class Accumulation:
         n, m = loaded.n, loaded.m
         width = m if job.edges else n * (2 if job.squares else 1)
         self.job, self._loaded, self._n = job, loaded, n
+        self._copies = np.empty(0) if job.copies is None else job.copies
         self.size = policy.block_size(job.planned_sources, flows=job.edges and not job.weighted and not loaded.flat)
         self.blocks = -(-len(job.sources) // self.size)
         self.total = np.zeros(width)
@@ -44,7 +45,7 @@ class Accumulation:
         self._limits[state.ENDPOINTS] = job.endpoints
         self._limits[state.EDGES] = job.edges
         self._limits[state.SQUARES] = job.squares
-        self._limits[state.DEGREE_BITS] = loaded.degree_bits
+        self._limits[state.DEGREE_BITS] = loaded.degree_bits + (int(self._copies.max(initial=1)) - 1).bit_length()
         self._limits[state.FINDABLE] = loaded.findable
         self._limits[state.PULLS] = policy.pulls_of(plan, loaded, job.edges)
         self._limits[state.CACHED] = n <= policy.CACHED_VERTICES
@@ -83,6 +84,7 @@ class Accumulation:
             sources=self.job.sources,
             targets=self._demand[0],
             origins=self._demand[1],
+            copies=self._copies,
             scores=self._empty_rows(rows),
             total=self.total,
             certificate=self.certificate,

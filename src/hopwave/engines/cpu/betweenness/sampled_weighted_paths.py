@@ -94,7 +94,7 @@ def sample(A, own, shared, key):
         if np.uint64(backwards.size) < settled:
             report_cycle(found, shared, settled, unready)
             return False
-        mantissa, exponent = extended_counts(found, backwards)
+        mantissa, exponent = extended_counts(found, backwards, A.copies)
         for i in range(settled):
             found.nodes[found.order[i], PATHS] = mantissa[found.order[i]]
         sums[sampled_path_kernels.RECOUNTED] += found.distance[t] < np.inf

@@ -6,13 +6,11 @@ would take longer. Names are those of betweenness/state.py; every level is pushe
 
 from __future__ import annotations
 
-import threading
-
 import numpy as np
 
 from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.betweenness.state import counts, demand_of
-from hopwave.engines.cpu.compile_notice import compiling, is_compiled
+from hopwave.engines.cpu.compile_notice import FirstWork, compiling
 from hopwave.engines.cpu.crew import check_threads
 from hopwave.engines.cpu.integers import ONE, U0, U1
 from hopwave.engines.cpu.intrinsics import COMPILED
@@ -74,8 +72,6 @@ class FirstAccumulation:
     """
 
     workers = 1
-    _lock = threading.Lock()
-    seconds_left = policy.FIRST_SECONDS  # for all graphs
 
     def __init__(self, loaded, job, threads, otherwise):
         check_threads(threads)
@@ -118,19 +114,15 @@ class FirstAccumulation:
         finally:
             self.total, self.certificate, self.done, self.extended = run.total, run.certificate, run.done, run.extended
 
-    @classmethod
-    def granted(cls, loaded, job):
+    @staticmethod
+    def granted(loaded, job):
         """Whether a job may be done this way. If so, it is counted."""
         from hopwave.engines.cpu.betweenness.source import take_sources
 
-        if job.edges or job.memory_limit is not None:
+        if job.edges or job.memory_limit is not None or job.copies is not None:
             return False
         seconds = len(job.sources) * (loaded.n + loaded.m) * policy.SECONDS_PER_PUSHED_ARC
-        with cls._lock:
-            if seconds > cls.seconds_left or take_sources.overloads or is_compiled(take_sources):
-                return False
-            cls.seconds_left -= seconds
-            return True
+        return FirstWork.granted(take_sources, seconds)
 
 
 @njit(**COMPILED)

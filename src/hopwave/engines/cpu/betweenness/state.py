@@ -2,6 +2,8 @@
 
     σ̂   path counts over 2^shift, one shift per level         t   what a path to a vertex counts, mostly 1
     δ   dependencies: δ(v) = Σ σ(v)/σ(w) · (t(w) + δ(w)) over the successors w of v
+    m   copies, mostly 1: a vertex that stands for m passes on m times the paths that reach one of them, and takes
+        shares of 1/m of them; σ and δ are those of all m
 
 Encodings
     sigma[v]   0 before v is visited, -σ̂(v) while its level is being found, σ̂(v) afterwards: "is a successor" is one
@@ -18,7 +20,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from hopwave.engines.cpu.intrinsics import INNER
+from hopwave.engines.cpu.intrinsics import INNER, noinline
 from hopwave.engines.cpu.workers import CONTROL_CELLS
 from hopwave.engines.ledger import Array, declare
 from hopwave.system.numba_cache import njit
@@ -28,9 +30,10 @@ from hopwave.system.numba_cache import njit
 # demand: what the paths from the present source count.
 WorkerState = namedtuple("WorkerState", "sigma gathered queue starts successors levels visited demand")
 # scores: one row per block in work, with Σ δ², where wanted, behind Σ δ; total: what is committed. targets is empty
-# where every vertex counts 1 as a target, and so are origins, one number per source, where every source counts 1.
+# where every vertex counts 1 as a target, and so are origins, one number per source, where every source counts 1, and
+# copies, where every vertex stands for itself alone.
 # certificate: two numbers per source (algorithms/brandes.certify).
-SharedState = namedtuple("SharedState", "sources targets origins scores total certificate control rule limits")
+SharedState = namedtuple("SharedState", "sources targets origins copies scores total certificate control rule limits")
 
 
 @njit(**INNER)
@@ -43,6 +46,20 @@ def aim(own, shared, number):
 def counts(demand, targets, v):
     """What a path to v counts, from a source with that demand."""
     return demand if targets.size == 0 else demand * targets[v]
+
+
+@njit(**INNER)
+def copies_of(copies, v):
+    """How many vertices v stands for."""
+    return 1.0 if copies.size == 0 else copies[v]
+
+
+@njit(**INNER)
+def multiply(sigma, queue, begin, end, copies):
+    """Path counts of one copy as those of all, or shares of all as those of one."""
+    noinline()
+    for i in range(begin, end):
+        sigma[queue[i]] *= copies[queue[i]]
 
 
 def demand_of(job):

@@ -27,6 +27,7 @@ from hopwave.engines.undefined_counts import uncountable
 from hopwave.system.numba_cache import njit
 
 TOO_MANY = 2.0**LARGEST
+NO_COPIES = np.empty(0)
 EVERY = np.uint32(2**32 - 1)  # the target of a search that settles all vertices: no vertex has this number
 
 
@@ -44,7 +45,7 @@ def walk_back(own, shared, settled, row, squares):
         v = order[i]
         paths, delta = nodes[v, dijkstra.PATHS], nodes[v, dijkstra.DELTA]
         weight = state.counts(demand, targets, v)
-        share = (weight + delta) / paths  # each predecessor u takes σ(u) times that
+        share = (weight + delta) / paths * state.copies_of(shared.copies, v)  # each predecessor u takes σ(u) times that
         u = before.tail[v]
         flow = nodes[u, dijkstra.PATHS] * share
         nodes[u, dijkstra.DELTA] += flow
@@ -108,13 +109,13 @@ def take_weighted_sources(A, own, shared):
         finish_block(shared, block)
 
 
-def rows_with_lengths(loaded, cutoff):
+def rows_with_lengths(loaded, cutoff, copies=NO_COPIES):
     """The graph as workers read it along weights."""
     graph, lengths, farthest = loaded.graph, loaded.lengths, np.finfo(np.float64).max
     cutoff = farthest if cutoff is None else min(float(cutoff), farthest)
     per_length, final = policy.length_buckets(*loaded.length_range)
     rows = unsigned(graph.indptr), unsigned(graph.indices)
-    return dijkstra.Lengths(*rows, lengths, cutoff, per_length, final, loaded.scattered)
+    return dijkstra.Lengths(*rows, lengths, cutoff, per_length, final, loaded.scattered, copies)
 
 
 def check_cycle(graph, control):
@@ -139,7 +140,7 @@ class WeightedAccumulation(Accumulation):
         return dijkstra.bytes_of_state(n, m, edges) + 16 * width
 
     def _rows(self, loaded):
-        return rows_with_lengths(loaded, self.job.cutoff)
+        return rows_with_lengths(loaded, self.job.cutoff, self._copies)
 
     def _hop_limit(self):
         return NO_CUTOFF  # Lengths has the cutoff

@@ -6,10 +6,12 @@ followed in an order of their own.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from hopwave.engines.cpu.betweenness.dijkstra import NONE
-from hopwave.engines.cpu.betweenness.state import CYCLE, EDGES, ENDPOINTS, counts
+from hopwave.engines.cpu.betweenness.state import CYCLE, EDGES, ENDPOINTS, copies_of, counts
 from hopwave.engines.cpu.integers import U0, U1
 from hopwave.engines.cpu.intrinsics import INNER, atomic_or, compare_and_swap, noinline
 from hopwave.engines.cpu.path_counts import add_scaled, two_to
@@ -86,7 +88,7 @@ def report_cycle(own, shared, settled, unready):
 
 
 @njit(**INNER)
-def extended_counts(own, backwards):
+def extended_counts(own, backwards, copies):
     """σ of every vertex as a mantissa and an exponent; `backwards` ends with the source."""
     noinline()
     before, n = own.before, own.distance.size
@@ -100,6 +102,9 @@ def extended_counts(own, backwards):
         for p in range(predecessors_of(before, v, False, tails, arcs)):
             u = tails[p]
             mantissa[v], exponent[v] = add_scaled(mantissa[v], exponent[v], mantissa[u], exponent[u])
+        if copies.size:
+            mantissa[v], power = math.frexp(mantissa[v] * copies[v])
+            exponent[v] += power
     return mantissa, exponent
 
 
@@ -113,7 +118,7 @@ def extended_source(own, shared, backwards, row, squares):
     before, targets, n = own.before, shared.targets, own.distance.size
     edges, extra = shared.limits[EDGES] != 0, np.float64(shared.limits[ENDPOINTS])
     demand, inner = own.demand[0], 0.0 if edges else 1.0
-    mantissa, exponent = extended_counts(own, backwards)
+    mantissa, exponent = extended_counts(own, backwards, shared.copies)
     hops, delta = np.zeros(n), np.zeros(n)
     tails, arcs = np.empty(before.tie_tail.size, np.uint32), np.empty(before.tie_arc.size, np.uint64)
     at = np.uint64(backwards.size) - U1
@@ -124,14 +129,15 @@ def extended_source(own, shared, backwards, row, squares):
         for p in range(predecessors_of(before, v, False, tails, arcs)):
             u = tails[p]
             ratio = mantissa[u] / mantissa[v] * two_to(min(0, exponent[u] - exponent[v]))
-            hops[v] += ratio * (hops[u] + 1.0)
+            hops[v] += ratio * (hops[u] + 1.0) * copies_of(shared.copies, v)
     found, due, counted = 0.0, 0.0, 0.0
     for at in range(np.uint64(backwards.size) - U1):
         v = backwards[at]
-        weight = counts(demand, targets, v)
+        weight, copies = counts(demand, targets, v), copies_of(shared.copies, v)
         for p in range(predecessors_of(before, v, False, tails, arcs)):
             u = tails[p]
-            flow = mantissa[u] / mantissa[v] * two_to(min(0, exponent[u] - exponent[v])) * (weight + delta[v])
+            flow = mantissa[u] / mantissa[v] * two_to(min(0, exponent[u] - exponent[v])) * copies
+            flow *= weight + delta[v]
             delta[u] += flow
             if edges:
                 row[arcs[p]] += flow

@@ -20,49 +20,39 @@ ranks of an undirected graph would be  b + (1 − n b) · total / Σ total,  b =
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from hopwave.engines.cpu import crew, policy, team
-from hopwave.engines.cpu.compile_notice import compiling
+from hopwave.engines.cpu.compile_notice import FirstWork, compiling
 from hopwave.engines.cpu.graph import is_scattered
 from hopwave.engines.cpu.integers import U0, U1, U4
 from hopwave.engines.cpu.intrinsics import COMPILED, INNER, atomic_add, noinline, uncounted
+from hopwave.engines.cpu.linalg import first_rounds
+from hopwave.engines.cpu.linalg.rank_arrays import (
+    BEGIN,
+    BOUND,
+    CHANGE,
+    END,
+    LOST,
+    MOMENTUM,
+    NOW_CELLS,
+    ROUND,
+    ROUNDS,
+    SCALE,
+    SLOPE,
+    Arcs,
+    Ranks,
+)
 from hopwave.engines.cpu.views import new_array, read_only, unsigned, unsigned_rows
 from hopwave.graph.csr import Rows
 from hopwave.planning.jobs import PowerEnd
 from hopwave.system.numba_cache import njit
 
 SMALLEST = 1e-200  # a factor below which no arc carries anything
-BEGIN, ROUND, END = range(3)  # jobs
-SCALE, LOST, MOMENTUM, BOUND, CHANGE, ROUNDS, SLOPE, NOW_CELLS = range(8)  # cells of Ranks.now
 LARGEST = 0.99  # eigenvalue that acceleration counts on, at most
 U2, U3 = np.uint64(2), np.uint64(3)
-
-
-class Arcs(NamedTuple):
-    """The arcs into every vertex; no values where all are 1."""
-
-    indptr: Any
-    indices: Any
-    values: Any
-    totals: Any  # the sum of every vertex's weights; empty if that is the length of its row
-    inverse: Any  # 1 / total, and 1 at dead ends
-    bounds: Any  # where blocks of rows begin
-    order: Any  # the vertex of every row; empty if rows are in the order of vertices
-
-
-class Ranks(NamedTuple):
-    """The arrays of one run. start, base and dead have one entry per vertex, or one for all."""
-
-    w: Any  # two rows: the ranks, and those before or after them
-    start: Any
-    base: Any
-    dead: Any
-    sums: Any  # of every block: all changes, and what is at its dead ends
-    x: Any  # the answer
-    now: Any  # where the run stands
 
 
 # No function is called per row: passing arrays to one takes longer than a short row.
@@ -196,12 +186,10 @@ assist = team.assistance(work)
 
 
 def leading(together):
-    """The function `lead` for a way to do a job over all blocks."""
+    """The function `lead`, not compiled, for a way to do a job over all blocks."""
 
-    @njit(**INNER)
     def lead(A, W, board, factor, enough, rounds, threads):
         """All rounds, and the answer. Jobs are no literals, which would have `together` compiled once for each."""
-        noinline()
         now, which, before = W.now, np.int64(0), 0.0
         _, left = together(A, W, board, np.int64(BEGIN), which, threads)
         change, made, momentum, largest = 0.0, 0, 1.0, now[BOUND]
@@ -226,7 +214,7 @@ def leading(together):
     return lead
 
 
-lead, lead_alone = leading(together), leading(alone)
+lead, lead_alone = njit(**INNER)(leading(together)), njit(**INNER)(leading(alone))
 
 
 @njit(**COMPILED)
@@ -292,7 +280,10 @@ def power_iteration(A, job):
     W = Ranks(w, *given, sums, new_array(n, np.float64), now)
     threads = min(crew.crew_size(len(arcs.indices), None), policy.MAX_TEAM + 1)
     part = arcs, W, crew.new_board(), float(job.factor), float(job.enough), int(job.max_iter)
-    if threads == 1:
+    seconds = first_rounds.expected_seconds(arcs, job.max_iter)
+    if FirstWork.granted(take_rounds_alone if threads == 1 else take_rounds, seconds):
+        leading(first_rounds.FirstRounds(arcs, W))(*part, 1)
+    elif threads == 1:
         with compiling(take_rounds_alone):
             take_rounds_alone(*part)
     else:

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from hopwave.engines.cpu import policy, team
-from hopwave.engines.cpu.compile_notice import compiling
+from hopwave.engines.cpu.compile_notice import FirstWork, compiling
 from hopwave.engines.cpu.crew import POOL_NEXT, new_board, thread_count
 from hopwave.engines.cpu.many import weighted
 from hopwave.engines.cpu.shortest_paths import bins, loop, one_core
-from hopwave.engines.cpu.shortest_paths.dijkstra import dijkstra
+from hopwave.engines.cpu.shortest_paths.dijkstra import dijkstra, first_search
 from hopwave.engines.cpu.views import allocate, new_array, read_only, unsigned_rows
 
 TRACE_ROWS = 4096
@@ -77,6 +77,9 @@ def delta_stepping(A, job, delta, threads, trace):
     free = given is None and not trace and len(sources) == 1 and len(arcs.lengths) > 0
     if free and policy.one_core_is_faster(m / n, workers):
         return on_one_core(A, job), delta, [], True
+    plain = given is None and threads is None and not trace and not job.targets
+    if plain and FirstWork.granted(loop.take_part, (n + m) * policy.SECONDS_PER_PYTHON_ARC):
+        return first_search(arcs, sources, job.limit)[1], delta, [], True
     blocks = policy.first_blocks(n, len(sources), workers)
     try:
         pool = kept.pools.pop()
@@ -102,17 +105,19 @@ def on_one_core(A, job):
     n, m, (source,), targets = A.shape[0], len(plain.indices), job.sources, np.array(job.targets, np.uint32)
     if job.targets and not kept.arcs_for_one[A.turned].in_any_order:
         return dijkstra(plain, job.sources, job.limit, job.targets, None)[1]
+    search = one_core.search if kept.arcs_for_one[A.turned].in_any_order else weighted.search
+    if not job.targets and FirstWork.granted(search, (n + m) * policy.SECONDS_PER_PYTHON_ARC):
+        return first_search(plain, job.sources, job.limit)[1]
     try:
         state = kept.states.pop()
     except IndexError:  # the first run, or another thread has it
         state = weighted.WorkerState(waiting=weighted.new_waiting(m), **allocate(weighted.vertex_arrays(n, True)))
     d, arcs = np.full(n, np.inf), kept.arcs_for_one[A.turned]
-    if arcs.in_any_order:
-        with compiling(one_core.search):
-            one_core.search(arcs, d, state.waiting, np.uint32(source), float(job.limit), targets)
-    else:
-        with compiling(weighted.search):
-            weighted.search(arcs, d, state, np.uint32(source), float(job.limit))
+    with compiling(search):
+        if arcs.in_any_order:
+            search(arcs, d, state.waiting, np.uint32(source), float(job.limit), targets)
+        else:
+            search(arcs, d, state, np.uint32(source), float(job.limit))
     kept.states[:] = [state]  # one is enough, however many threads search this graph at once
     return d
 

@@ -7,9 +7,13 @@ time its distance became shorter; all but the last are stale and skipped.
 
 from __future__ import annotations
 
+import math
+from heapq import heappop, heappush
+
 import numpy as np
 
-from hopwave.engines.cpu.compile_notice import compiling
+from hopwave.engines.cpu import policy
+from hopwave.engines.cpu.compile_notice import FirstWork, compiling
 from hopwave.engines.cpu.integers import ONE, U0, U1
 from hopwave.engines.cpu.intrinsics import COMPILED, INNER
 from hopwave.engines.cpu.row_order import is_closed
@@ -99,6 +103,36 @@ def search(indptr, indices, lengths, sources, wanted, stop, limit, d, parent, or
     return settled
 
 
+def first_search(arcs, sources, limit, wanted=(), stop=(-1, -1)):
+    """Like `search`, by Python: (order, d, parent), for a first search, which would wait for the compiler instead."""
+    indptr, indices, lengths = (array.tolist() for array in arcs)
+    n, lengths = len(indptr) - 1, lengths or [1.0] * len(indices)
+    d, parent, order = [math.inf] * n, [-1] * n, []
+    heap = [(0.0, time, int(s)) for time, s in enumerate(sources)]
+    time, last, ahead = len(heap), math.inf, stop[0]
+    for _, _, s in heap:
+        d[s], parent[s] = 0.0, s
+    while heap and heap[0][0] <= last:
+        du, _, u = heappop(heap)
+        if du > d[u]:
+            continue
+        order.append(u)
+        if ahead > 0 and wanted[u]:
+            ahead -= 1
+            last = du if ahead == 0 else last
+        if len(order) == stop[1]:
+            last = du
+        for j in range(indptr[u], indptr[u + 1]):
+            v, offer = indices[j], du + lengths[j]
+            if offer < d[v] and offer <= limit:
+                d[v], parent[v] = offer, u
+                heappush(heap, (offer, time, v))
+                time += 1
+                if ahead == 1 and wanted[v]:
+                    limit = offer
+    return np.array(order, np.int32), np.array(d), np.array(parent, np.int32)
+
+
 def arcs(rows, lengths):
     """Offsets, indices and float64 lengths as kernels read them."""
     return Arcs(*map(unsigned, rows), read_only(lengths))
@@ -107,16 +141,19 @@ def arcs(rows, lengths):
 def dijkstra(arcs, sources, limit, targets, most):
     """The settled vertices in order, the distances, infinite where none was settled, and the vertex before each."""
     n, m = len(arcs.indptr) - 1, len(arcs.indices)
-    d, parent, order = np.full(n, np.inf), np.full(n, -1, np.int32), np.empty(n, np.int32)
-    entries = m + len(sources)  # every arc adds at most one
-    heap = np.empty(entries), np.empty(entries, np.uint64), np.empty(entries, np.uint32)
     wanted = np.zeros(n if targets else 0, np.bool_)
     wanted[list(targets)] = True
     stop = np.array([np.count_nonzero(wanted) or -1, -1 if most is None else most], np.int64)
-    with compiling(search):
-        settled = search(*arcs, np.asarray(sources, np.uint32), wanted, stop, limit, d, parent, order, *heap)
-    order = order[:settled]
-    if settled < n:
+    if FirstWork.granted(search, (n + m) * policy.SECONDS_PER_PYTHON_ARC):
+        order, d, parent = first_search(arcs, sources, limit, wanted, stop)
+    else:
+        d, parent, order = np.full(n, np.inf), np.full(n, -1, np.int32), np.empty(n, np.int32)
+        entries = m + len(sources)  # every arc adds at most one
+        heap = np.empty(entries), np.empty(entries, np.uint64), np.empty(entries, np.uint32)
+        with compiling(search):
+            settled = search(*arcs, np.asarray(sources, np.uint32), wanted, stop, limit, d, parent, order, *heap)
+        order = order[:settled]
+    if len(order) < n:
         final = np.full(n, np.inf)
         final[order] = d[order]
         before = np.full(n, -1, np.int32)

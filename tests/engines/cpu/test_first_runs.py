@@ -1,0 +1,102 @@
+"""What a process does without a function that is not compiled yet has the bits of that function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import hopwave as hw
+from graphs import graphs
+from hopwave import Graph, generate
+from hopwave.engines.cpu.compile_notice import FirstWork
+
+LARGE = [generate.kronecker(12), generate.kronecker(12, directed=True), generate.star(5000), generate.grid(120, 120)]
+
+
+def both(ask: Callable[..., Any], *given: Any, **options: Any) -> tuple[Any, Any, list[str]]:
+    """What is found without compiled functions, and with them; and the names of those that were done without."""
+    asked: list[str] = []
+
+    def granted(function: Any, seconds: float) -> bool:
+        asked.append(function.__name__)
+        return True
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(FirstWork, "granted", granted)
+        first = ask(*given, **options)
+    return first, ask(*given, **options), asked
+
+
+def weighted(graph: Graph, spread: float) -> Graph:
+    source, target = graph.to_edges()
+    lengths = np.exp(np.random.default_rng(1).uniform(-spread, spread, len(source)))
+    return Graph.from_edges(source, target, graph.n, weights=lengths, directed=graph.directed)
+
+
+def check_ranks(graph: Graph) -> None:
+    some = {0: 1.0, graph.n - 1: 2.0}
+    for G in (graph, weighted(graph, 2.0)):
+        weights = {"weights": True} if G.is_weighted else {}
+        for options in ({}, {"tol": 1e-12, "max_iter": 500}, {"personalization": some, "dangling": some}):
+            first, later, asked = both(hw.pagerank, G, device="cpu", **options, **weights)
+            assert np.array_equal(first.scores, later.scores) and asked
+    first, later, asked = both(hw.katz_centrality, graph, alpha=1e-5, device="cpu")
+    assert np.array_equal(first.scores, later.scores) and asked
+
+
+@given(graphs())
+def test_first_ranks(graph: Graph) -> None:
+    check_ranks(graph)
+
+
+@pytest.mark.parametrize("graph", LARGE, ids=str)
+def test_first_ranks_of_large_graphs(graph: Graph) -> None:
+    """Of more than one block, of hubs in another order, accelerated."""
+    check_ranks(graph)
+
+
+@given(graphs(), st.floats(0, 20), st.data())
+def test_first_shortest_paths(graph: Graph, spread: float, data: Any) -> None:
+    G, vertices = weighted(graph, spread), st.integers(0, graph.n - 1)
+    source, target, k = data.draw(vertices), data.draw(vertices), data.draw(st.integers(1, 9))
+    limit = data.draw(st.sampled_from([np.inf, 0.0, 3.0]))
+    for method in ("auto", "dijkstra", "delta-stepping"):
+        first, later, asked = both(hw.sssp, G, source, limit=limit, method=method, device="cpu")
+        assert np.array_equal(first.distances, later.distances) and (asked or not G.m)
+        assert np.array_equal(first.predecessors, later.predecessors)
+    first, later, asked = both(hw.nearest, G, source, k)
+    assert np.array_equal(first, later) and asked
+    first, later, _ = both(hw.sssp, G, source, targets=[target], device="cpu")
+    assert np.array_equal(first.distances, later.distances)
+
+
+@pytest.mark.parametrize("graph", LARGE, ids=str)
+@pytest.mark.parametrize("spread", [0.1, 9.0])
+def test_first_shortest_paths_of_large_graphs(graph: Graph, spread: float) -> None:
+    G = weighted(graph, spread)
+    first, later, asked = both(hw.sssp, G, 0, device="cpu")
+    assert np.array_equal(first.distances, later.distances) and asked
+
+
+def test_predecessors_are_the_lowest_with_fewest_arcs() -> None:
+    """Two paths of two arcs lead to 4, one of three; all are as long."""
+    G = Graph.from_edges([0, 0, 3, 2, 0, 1, 5], [3, 2, 4, 4, 1, 5, 4], weights=[2, 2, 2, 2, 1, 1, 2], directed=True)
+    assert hw.sssp(G, 0, device="cpu").predecessors.tolist() == [0, 0, 0, 0, 2, 1]
+
+
+def test_compiled_functions_are_used_and_seconds_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Function:
+        overloads: tuple[Any, ...] = ()
+
+    one, other, kept = Function(), Function(), Function()
+    monkeypatch.setattr("hopwave.engines.cpu.compile_notice.is_compiled", lambda function: function is kept)
+    monkeypatch.setattr(FirstWork, "seconds", 1.0)
+    assert FirstWork.granted(one, 0.6) and not FirstWork.granted(one, 0.6) and FirstWork.granted(one, 0.3)
+    assert FirstWork.granted(other, 0.6) and not FirstWork.granted(kept, 0.1)
+    other.overloads = (1,)
+    assert not FirstWork.granted(other, 0.1)
