@@ -179,6 +179,8 @@ def questions(plain: Any, packed: Any, source: int) -> dict[str, float]:
         answers = [on_host(ask(graph, source)) for graph in (plain, packed)]
         if not np.allclose(*answers, rtol=rtol, atol=0):
             raise SystemExit(f"{name}: compressed rows have another answer")
+        if name == "components":  # which are kept with a graph: a second call finds them
+            continue
         for kind, graph in (("", plain), ("compressed ", packed)):
             times = []
             for _ in range(5):
