@@ -58,6 +58,7 @@ ORDER = (
     Benchmark("cpu.betweenness", "smallworld --sources 4"),
     Benchmark("cpu.weighted_betweenness", "--graphs 'grid 64 x 64'"),
     Benchmark("cpu.reduction"),
+    Benchmark("cpu.distance_sums"),
     Benchmark("cpu.sampled_paths", "--graphs kron18"),
     Benchmark("cpu.intervals", "--runs 3"),
     Benchmark("cpu.renumbered", "smallworld"),

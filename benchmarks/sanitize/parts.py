@@ -30,8 +30,10 @@ from benchmarks.sanitize.linalg import (
     waves,
 )
 from benchmarks.sanitize.questions import (
+    chains,
     chosen_vertices,
     compressed,
+    compressed_blocks,
     compressed_scores,
     connected,
     cores,
@@ -52,6 +54,7 @@ from benchmarks.sanitize.searches import (
 )
 from hopwave import engines, generate
 from hopwave import linalg as la
+from hopwave.algorithms.shortest_paths import one_path_on_gpu
 from hopwave.planning.catalogue import CATALOGUE
 from hopwave.planning.jobs import BetweennessJob, SampleJob
 from hopwave.planning.plan import Plan, Pull, Push
@@ -239,6 +242,10 @@ def shortest_paths() -> Iterator[str]:
                     yield f"shortest paths on {where}"
             if (found.predecessors < -1).any():
                 yield f"predecessors on {where}"
+            far = hw.sssp(A, 0, device="cuda").distances
+            for target in np.flatnonzero(np.isfinite(far))[-2:].tolist():
+                if one_path_on_gpu(A, 0, target)[-1] != target:
+                    yield f"a path on {where}"
     for method in ("delta-stepping", "bellman-ford"):
         A = la.Matrix.from_graph(generate.kronecker(8, 8), 1.0 + np.arange(generate.kronecker(8, 8).m) % 7)
         if not same(hw.sssp(A, 0, method=method, device="cuda").distances, hw.sssp(A, 0, device="cuda").distances):
@@ -280,6 +287,7 @@ PARTS: dict[str, Part] = {  # a run without a tool takes them in this order; a t
     "connected": connected,
     "compressed": compressed(None),
     "compressed, across the bus": compressed(0),
+    "compressed, blocks": compressed_blocks,
     "compressed, scores": compressed_scores(None),
     "compressed, scores across the bus": compressed_scores(0),
     "cores": cores,
@@ -290,10 +298,11 @@ PARTS: dict[str, Part] = {  # a run without a tool takes them in this order; a t
     "many": many,
     "many, weighted": many_weighted,
     "tables": tables,
+    "chains": chains,
     "teams": teams,
     "teams along weights": teams_along_weights,
     "sampled paths": sampled_paths,
     "renumbered": renumbered,
 }
 # Their kernels are not templates over the type of offsets.
-NO_OFFSETS = [name for name in PARTS if name.startswith(("building", "graph500", "rank"))]
+NO_OFFSETS = [name for name in PARTS if name.startswith(("building", "graph500", "rank", "compressed, ", "chains"))]

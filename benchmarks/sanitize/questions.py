@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 from unittest.mock import patch
 
+import networkx as nx
 import numpy as np
 from scipy.sparse.csgraph import connected_components, shortest_path
 
@@ -18,7 +20,7 @@ from hopwave.arrays import on_host
 
 
 def connected() -> Iterator[str]:
-    """Strong components, and the sides of a bipartite graph."""
+    """Strong components, the sides of a bipartite graph, and blocks."""
     rings = hw.Graph.from_edges([*range(12), 0, 3], [1, 2, 0, 4, 5, 6, 3, 8, 9, 10, 11, 7, 3, 7], directed=True)
     for where, graph in (traps() | {"rings": rings}).items():  # components of rings need searches and colours
         right = connected_components(graph.to_scipy(), directed=graph.directed, connection="strong")[0]
@@ -27,60 +29,130 @@ def connected() -> Iterator[str]:
         bipartite = "kronecker" not in where and where not in ("loops", "rings")
         if hw.is_bipartite(graph, device="cuda") != bipartite:
             yield f"sides of {where}"
+        if not graph.directed:
+            blocks = nx.biconnected_components(graph.to_networkx())
+            if hw.biconnected_components(graph.to("cuda"), device="cuda").count != sum(1 for _ in blocks):
+                yield f"blocks of {where}"
 
 
 def compressed(limit: int | None) -> Callable[[], Iterator[str]]:
-    """Packed rows with that many bytes on the GPU: searches, searches from many sources, sides and components."""
+    """Packed rows with that many bytes on the GPU: searches, also those that write every answer at once, searches from
+    many sources, and components.
+    """
 
     def part() -> Iterator[str]:
+        from hopwave.engines.cuda.policy import LevelSplit
+        from hopwave.engines.cuda.search import workspace
+
         for where, graph in traps().items():
             packed = graph.to("cuda", compressed=True, memory_limit=limit)
-            right = hw.bfs(graph, 0, path_counts=True, device="reference")
+            right = hw.bfs(graph, 0, device="reference").distances
             some = np.arange(0, graph.n, 1 + graph.n // 200)  # more than 128 sources take the wide kernel
             rows = shortest_path(graph.to_scipy(), unweighted=True, indices=some)
             rows[np.isinf(rows)] = -1
-            counted = hw.bfs(packed, 0, path_counts=True, device="cuda")
-            plain = graph.to_undirected()
-            sides = plain.to("cuda", compressed=True, memory_limit=limit)
+            with patch.object(workspace, "level_split", lambda m: LevelSplit(fill=0)):
+                again = graph.to("cuda", compressed=True, memory_limit=limit)
+                for predecessors in (False, True):
+                    found = hw.bfs(again, 0, predecessors=predecessors, device="cuda").distances
+                    if not np.array_equal(on_host(found), right):
+                        yield f"distances of {where}, compressed and filled"
             for name, found, expected in (
-                ("distances", hw.bfs(packed, 0, device="cuda").distances, right.distances),
-                ("distances alone", hw.bfs(packed, 0, predecessors=False, device="cuda").distances, right.distances),
-                ("distances beside counts", counted.distances, right.distances),
-                ("path counts", counted.path_counts, right.path_counts),
+                ("distances", hw.bfs(packed, 0, device="cuda").distances, right),
+                ("distances alone", hw.bfs(packed, 0, predecessors=False, device="cuda").distances, right),
                 ("rows", hw.bfs_many(packed, some, device="cuda"), rows),
                 ("few rows", hw.bfs_many(packed, some[:70], device="cuda"), rows[:70]),
-                ("sides", hw.is_bipartite(sides, device="cuda"), hw.is_bipartite(plain, device="cpu")),
                 (
                     "components",
                     hw.weakly_connected_components(packed, device="cuda").count,
                     connected_components(graph.to_scipy(), directed=True, connection="weak")[0],
                 ),
             ):
-                if not np.array_equal(found.get() if hasattr(found, "get") else found, expected):
+                if not np.array_equal(on_host(found), expected):
                     yield f"{name} of {where}, compressed"
             with one_block_each():
-                if not np.array_equal(hw.bfs_many(packed, some[:12], device="cuda"), rows[:12]):
+                if not np.array_equal(on_host(hw.bfs_many(packed, some[:12], device="cuda")), rows[:12]):
                     yield f"rows of {where}, compressed, by a block each"
 
     return part
 
 
 def compressed_scores(limit: int | None) -> Callable[[], Iterator[str]]:
-    """Betweenness and PageRank on such rows."""
+    """Betweenness and every power iteration on such rows."""
 
     def part() -> Iterator[str]:
+        from hopwave.engines.cuda.linalg import power as rounds
+
+        narrow = replace(rounds.POWER, short_row=0, hot_arcs=0)  # ranks in float32, as on large matrices
         for where, graph in tiny().items():
-            packed, sources = graph.to("cuda", compressed=True, memory_limit=limit), range(min(graph.n, 2))
-            right = hw.betweenness_centrality(graph, sources=sources, weights=np.ones(graph.m), device="reference")
+            packed = graph.to("cuda", compressed=True, memory_limit=limit)
             for plan in ("hopwave-block", "hopwave-wide"):
-                found = hw.betweenness_centrality(packed, sources=sources, plan=plan, device="cuda")
-                if not same(on_host(found.scores), right.scores):
-                    yield f"{plan} on {where}, compressed"
-            ranks = [hw.pagerank(G, tol=1e-9, device="cuda").scores for G in (packed, graph)]
-            if not same(*(on_host(some) for some in ranks)):
-                yield f"ranks of {where}, compressed"
+                yield from scores_by(plan, packed, graph, f"{plan} on {where}, compressed")
+            for name, ask in {
+                "ranks": lambda G: hw.pagerank(G, tol=1e-9, device="cuda").scores,
+                "eigenvector": lambda G: hw.eigenvector_centrality(G, max_iter=5000, tol=0.01, device="cuda").scores,
+                "Katz": lambda G: hw.katz_centrality(G, 1e-4, device="cuda").scores,
+            }.items():
+                if not same(on_host(ask(packed)), on_host(ask(graph)), 1e-7):
+                    yield f"{name} of {where}, compressed"
+            with patch.object(rounds, "POWER", narrow):
+                again = graph.to("cuda", compressed=True, memory_limit=limit)
+                if not same(on_host(hw.pagerank(again, device="cuda").scores).sum(), 1.0, 1e-5):
+                    yield f"ranks in float32 of {where}, compressed"
 
     return part
+
+
+def compressed_blocks() -> Iterator[str]:
+    """Betweenness of packed rows by blocks: without shared memory, by teams, with counts as mantissa and exponent."""
+    from hopwave.engines.cuda.betweenness import block, run
+
+    machine, add_up = run._machine, block.Blocks._run
+
+    def with_exponents(self: Any, results: Any, which: Any, count: int, at_once: int, *kind: Any) -> None:
+        add_up(self, results, which, count, at_once, block.EXTENDED, 0, 1)
+
+    for directed in (False, True):
+        ends = generate.uniform(4000, 16, seed=1).to_edges()
+        wide = hw.Graph.from_edges(*ends, n=4000, directed=directed)  # few sources get several blocks each
+        small = generate.kronecker(5, edge_factor=8, directed=directed)
+        for graph, name in ((wide, "by teams"), (small, "with little memory"), (small, "with exponents")):
+            packed = graph.to("cuda", compressed=True)
+            shared = replace(machine(0), shared=256 if graph is wide else 0)
+            if name == "with exponents":
+                with patch.object(block.Blocks, "_run", with_exponents):
+                    yield from scores_by("hopwave-block", packed, graph, name)
+                continue
+            with patch.object(run, "_machine", lambda device, shared=shared: shared):
+                yield from scores_by("hopwave-block", packed, graph, name)
+
+
+def scores_by(plan: str, packed: hw.Graph, graph: hw.Graph, about: str) -> Iterator[str]:
+    """Betweenness of two sources of packed rows, beside the reference engine."""
+    options: dict[str, Any] = {"sources": range(min(graph.n, 2))}
+    right = hw.betweenness_centrality(graph, **options, weights=np.ones(graph.m), device="reference").scores
+    found = hw.betweenness_centrality(packed, **options, plan=plan, device="cuda").scores
+    if not same(on_host(found), right):
+        yield about
+
+
+def chains() -> Iterator[str]:
+    """Betweenness by the core of a graph of chains, of vertices and edges, by hops and lengths."""
+    from hopwave.algorithms import reduction
+    from hopwave.algorithms.reduction import chains as core
+
+    always = {"LEAST_SOURCES": 0, "LEAST_GAIN": 0.0, "LEAST_WORK": {"cuda": 0}, "LOOK_ANYWAY": 0}
+    u, v = generate.delaunay(12, seed=1).to_edges()
+    inside = 12 + np.arange(3 * len(u)).reshape(len(u), 3)  # three vertices on every edge
+    path = np.column_stack([u, inside, v])
+    plain = hw.Graph.from_edges(path[:, :-1].ravel(), path[:, 1:].ravel())
+    for graph in (plain, plain.with_weights(lengths(plain))):
+        for ask in (hw.betweenness_centrality, hw.edge_betweenness_centrality):
+            weights = graph.weights if graph.weights is not None else np.ones(graph.m)
+            with patch.multiple(reduction, **always), patch.multiple(core, LEAST_INNER=0.0, LEAST_GAIN=0.0):
+                found = ask(graph, weights=graph.weights is not None, device="cuda")
+            right = ask(plain, weights=weights, reduce=False, device="reference").scores
+            if found.reduction is None or not found.reduction.chains or not same(on_host(found.scores), right):
+                yield f"{ask.__name__} of chains"
 
 
 @contextmanager

@@ -34,10 +34,11 @@ import hopwave as hw
 import mixed
 from hopwave import generate
 from hopwave import linalg as la
-from hopwave.algorithms import checkpoint
+from hopwave.algorithms import checkpoint, reduction
 from hopwave.arrays import on_host
 from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.crew import thread_count
+from hopwave.graph.arrays import arc_tails
 from hopwave.system import threads
 from recorded import record
 
@@ -56,6 +57,9 @@ def calls(device: str, folder: Path) -> dict[str, Call]:
     path = folder / "graph.txt"
     path.write_text("".join(f"{a} {b}\n" for a, b in zip(u.tolist(), v.tolist(), strict=True)))
     roads = with_chains(generate.delaunay(60, seed=1), 9)
+    measured = roads.with_weights(1.0 + (arc_tails(roads) + roads.indices) % 7)
+    trees = hw.Graph.from_edges(np.arange(1, 3000), np.arange(1, 3000) // 3)
+    some = np.arange(mesh.n) % 4 / 4
     A = la.Matrix.from_graph(G)
     B = la.Matrix.from_graph(U)
     on = {"device": device}
@@ -134,21 +138,37 @@ def calls(device: str, folder: Path) -> dict[str, Call]:
         "validate": lambda: bool(hw.validate(mesh, 0, hw.bfs(mesh, 0, **on).distances)),
         "chains": lambda: hw.betweenness_centrality(roads, **on).scores,
         "chains, edges": lambda: hw.edge_betweenness_centrality(roads, **on).scores,
-        "blocks": lambda: hw.biconnected_components(mixed.fresh(roads)).arc_labels,
+        "chains, lengths": lambda: hw.betweenness_centrality(measured, weights=True, **on).scores,
+        "demand": lambda: hw.betweenness_centrality(mesh, source_weights=some, target_weights=some[::-1], **on).scores,
+        "demand of edges": lambda: hw.edge_betweenness_centrality(mesh, source_weights=some, **on).scores,
+        "percolation": lambda: hw.percolation_centrality(mesh, some, **on).scores,
+        "blocks": lambda: hw.biconnected_components(mixed.fresh(roads), **on).arc_labels,
+        "bridges": lambda: np.array(hw.bridges(mixed.fresh(trees), **on)),
         "table": lambda: on_host(hw.distance_table(G, range(99), range(50, 150), **on).values),
         "sums within reach": lambda: hw.accessibility(G, limit=[5.0, 9.0], **on).sums,
         "nearest of a set": lambda: hw.nearest_of(G, range(0, 500, 50), 3).distances,
         "isochrone": lambda: hw.isochrone(G, 0, [5.0, 9.0], **on).arcs(9.0).fraction,
-        "ranked paths": lambda: [length for length, _ in hw.k_shortest_paths(mesh, 0, 350, 40)],
+        "ranked paths": lambda: [length for length, _ in hw.k_shortest_paths(mesh, 0, 350, 40, **on)],
         "clustering": lambda: hw.clustering(U, **on).scores,
         "read packed": lambda: write("written.txt.gz"),
         "an executor": lambda: hw.betweenness_centrality(mesh, executor=pool, **on).scores,
         "an executor, many": lambda: hw.closeness_centrality(mesh, executor=pool, **on).scores,
     }
     if device == "cuda":
-        packed = U.to("cuda", compressed=True)
-        named["compressed rows"] = lambda: on_host(hw.bfs_many(packed, range(200), **on))
-        named["compressed rows, sides"] = lambda: hw.is_bipartite(packed, **on)
+        packed, far = (U.to("cuda", compressed=True, memory_limit=limit) for limit in (None, 0))
+        weighed = np.arange(U.n) % 3 / 2
+        named |= {
+            "compressing": lambda: on_host(hw.bfs(U.to("cuda", compressed=True), 0, **on).distances),
+            "compressed rows": lambda: on_host(hw.bfs_many(packed, range(200), **on)),
+            "compressed, across the bus": lambda: on_host(hw.bfs_many(far, range(200), **on)),
+            "compressed, betweenness": lambda: hw.betweenness_centrality(packed, **on).scores,
+            "compressed, demand": lambda: hw.betweenness_centrality(packed, source_weights=weighed, **on).scores,
+            "compressed, closeness": lambda: hw.closeness_centrality(packed, **on).scores,
+            "compressed, PageRank": lambda: hw.pagerank(packed, tol=1e-12, **on).scores,
+            "compressed, eigenvector": lambda: hw.eigenvector_centrality(packed, **on).scores,
+            "compressed, Katz": lambda: hw.katz_centrality(packed, alpha=0.001, **on).scores,
+            "compressed, components": lambda: hw.connected_components(packed, **on).labels,
+        }
     return named
 
 
@@ -283,6 +303,7 @@ def eager() -> None:
     policy.VERTICES_PER_THREAD = 16
     policy.SMALL_JOB = 0
     checkpoint.INTERVAL = 0.0
+    reduction.LEAST_WORK = {"cpu": 0, "cuda": 0}
 
 
 def inputs(draw: random.Random, folder: Path) -> Iterator[Attempt]:

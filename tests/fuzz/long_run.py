@@ -30,6 +30,7 @@ FUZZERS = {  # name → module and function; a module is imported when it runs: 
     "graphs": "answers:inputs",
     "roads": "answers:roads",
     "graphs on cuda": "answers:on_cuda",
+    "compressed rows on cuda": "packed_rows:on_cuda",
     "reductions": "reductions:inputs",
     "linalg": "products:inputs",
     "linalg on cpu": "products:on_cpu",

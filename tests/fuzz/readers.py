@@ -27,9 +27,9 @@ GRAMMARS = {
     "pairs": Grammar("", comments=b"", values=0),
     **{
         f"table {mark!r}": Grammar(
-            "", last=LARGEST_NUMBER, comments=b"", delimiter=mark, lone=True, weight=weight, plain=True
+            "", last=LARGEST_NUMBER, comments=b"", delimiter=mark, lone=True, weight=weight, plain=True, columns=most
         )
-        for mark, weight in ((b",", 0), (b";", 1), (b"\t", 2), (b"", 0), (b"|", 0))
+        for mark, weight, most in ((b",", 0, 3), (b";", 1, 3), (b"\t", 2, 4), (b"", 0, 2), (b"|", 0, 0))
     },
 }
 NUMBERS = (b"0", b"1", b"2", b"7", b"12", b"007", b"123456789012345678", b"1234567890123456789", b"2147483648")

@@ -19,8 +19,8 @@ import numpy as np
 from difference import Attempt
 
 import hopwave as hw
-from hopwave.algorithms import reduction
-from hopwave.algorithms.reduction import chains
+from hopwave.algorithms import distances, reduction
+from hopwave.algorithms.reduction import chains, distance_sums
 from hopwave.algorithms.reduction import twins as merging
 
 Ends = list[tuple[int, int]]
@@ -173,12 +173,36 @@ def compare(seed: int, device: str = "cpu") -> None:
         assert np.allclose(first, list(theirs.values()), rtol=1e-9, atol=1e-11 * max(1.0, first.max(initial=0.0))), seed
 
 
+def compare_sums(seed: int) -> None:
+    """Closeness, harmonic centrality and eccentricity of one graph, by its core and by its trees alone."""
+    G = drawn(np.random.default_rng(seed))
+    rng, weights = np.random.default_rng(seed + 1), bool(seed % 2)
+    some = rng.permutation(G.n)[: max(1, G.n // 2)] if seed % 3 == 0 else None
+    least: dict[str, Any] = {"LEAST_SOURCES": 0, "LEAST_GAIN": 1.0, "LEAST_WORK": {"cpu": 0}, "LEAST_CORE_GAIN": 0.0}
+    for ask, exact in ((hw.closeness_centrality, True), (hw.harmonic_centrality, False)):
+        whole = ask(G, some, weights=weights, device="cpu", reduce=False).scores
+        for shallow in (False, True) if exact and not weights else (False,):
+            with patch.multiple(distance_sums, **least, _shallow=lambda *_, shallow=shallow: shallow):
+                found = ask(G, some, weights=weights, device="cpu")
+            assert found.reduction is not None and (G.n < 2 or found.reduction.gain > 0), seed
+            assert (found.scores == whole).all() if exact else np.allclose(found.scores, whole, 1e-13, 0), (seed, ask)
+    if some is None and hw.is_connected(G):
+        with (
+            patch.multiple(distance_sums, **least, _shallow=lambda *_: False),
+            patch.object(distances, "SMALL", seed % 4),
+        ):
+            found = hw.eccentricity(G, weights=weights, device="cpu").scores
+        assert (found == hw.eccentricity(G, weights=weights, device="cpu", reduce=False).scores).all(), seed
+
+
 def inputs(draw: random.Random, folder: Path) -> Iterator[Attempt]:
     """One graph after another: see difference.py."""
 
     def attempt() -> int:
-        compare(draw.randrange(1 << 40))
-        return 2
+        seed = draw.randrange(1 << 40)
+        compare(seed)
+        compare_sums(seed)
+        return 4
 
     while True:
         yield attempt

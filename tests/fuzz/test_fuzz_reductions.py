@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from reductions import compare
+from reductions import compare, compare_sums
 
 import hopwave as hw
 from hopwave.algorithms import reduction
@@ -22,6 +22,12 @@ from hopwave.arrays import on_host
 def test_random_graphs(first: int) -> None:
     for seed in range(first, first + 40):
         compare(seed)
+
+
+@pytest.mark.parametrize("first", range(0, 90, 30))
+def test_sums_of_distances_on_random_graphs(first: int) -> None:
+    for seed in range(first, first + 30):
+        compare_sums(seed)
 
 
 @pytest.mark.gpu

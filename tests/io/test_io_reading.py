@@ -220,6 +220,33 @@ def test_one_column_is_not_both_the_weight_and_an_end(file):
         hio.read(file("g.csv", "a,b,c\n0,1,2\n"), weight="b", source="b")
 
 
+def test_one_column_is_not_both_ends(file):
+    for ends in ({"source": "x", "target": 0}, {"source": 1, "target": "km"}):
+        with pytest.raises(FormatError, match=r"column '(x|km)' is given as both ends of an edge"):
+            hio.read(file("g.csv", "x,km\n1,5\n"), **ends)
+
+
+@pytest.mark.parametrize("rows", [1, 400], ids=["small", "large"])
+@pytest.mark.parametrize(
+    ("titles", "row", "wide"),
+    [
+        ("source,target,weight\n", "1,2,3\n", "4,5,6,5\n"),
+        ("source;target;weight\r\n", "1;2;3\r\n", "4;5;6;x\r\n"),
+        ("source\ttarget\n", "1\t2\n", "4\t5\t6\n"),
+        ("", "1 2\n", "4 5  6\n"),
+        ("source,target,weight,a\n", "1,2,3,a\n", "4,5,6,b,c\n"),
+    ],
+)
+def test_cells_beyond_the_first_row_are_not_dropped(file, titles, row, wide, rows):
+    """A weight of 3,5 was read as 3."""
+    count = titles.count("\n") + rows + 1
+    with pytest.raises(
+        FormatError, match=rf"g.csv:{count}: {len(wide.split(row[1]) if row[1] != ' ' else wide.split())} cells"
+    ):
+        hio.read(file("g.csv", titles + rows * row + wide + row), combine="max")
+    hio.read(file("g.csv", titles + rows * row + row.rstrip() + row[1] + "\n" + row), combine="max")  # an empty cell
+
+
 def test_of_two_columns_with_one_title_none_is_taken_silently(file):
     path = file("g.csv", "origin,dest,km,km\nOSL,CPH,517,1\nCPH,ARN,678,1\n")
     with pytest.raises(FormatError, match="2 columns 'km'; expected one: give its position, 2 and 3, instead"):

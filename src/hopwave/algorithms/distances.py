@@ -17,6 +17,8 @@ import numpy.typing as npt
 
 from hopwave import engines
 from hopwave.algorithms.many_sources import block_rows, sweep
+from hopwave.algorithms.reduction import Reduction
+from hopwave.algorithms.reduction.distance_sums import sums
 from hopwave.arrays import on_host
 from hopwave.engines import Engine
 from hopwave.errors import GraphError
@@ -97,11 +99,18 @@ FROM_SEARCHES: dict[Goal, Goal] = {"diameter": "periphery", "radius": "center"}
 
 
 def bounded_eccentricities(
-    engine: Engine, graph: Graph, goal: Goal, progress: Progress, threads: int | None, weighted: bool = False
-) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    engine: Engine,
+    graph: Graph,
+    goal: Goal,
+    progress: Progress,
+    threads: int | None,
+    weighted: bool = False,
+    alone: bool = True,
+    reduce: bool = True,
+) -> tuple[npt.NDArray[Any], npt.NDArray[Any], Reduction | None]:
     """Bounds low ≤ e ≤ high that are tight enough for the goal: max(low) is the diameter, min(high) the radius.
 
-    Arrays of int32, or of float64 if weighted.
+    Arrays of int32, or of float64 if weighted; and what was removed from the last searches (distance_sums).
     """
     n = graph.n
     low, high = (np.zeros(n), np.full(n, np.inf)) if weighted else (np.zeros(n, np.int32), np.full(n, FAR))
@@ -111,12 +120,13 @@ def bounded_eccentricities(
     size, most = 1, min(BATCH, block_rows(n, weighted=weighted))
     fewest = most * (MIN_SETTLED_BY_GPU if engine.name == "cuda" else MIN_SETTLED)
     chosen = np.array([np.argmax(graph.degrees)], np.int64)
-    before = remaining = n
+    before, remaining, about = n, n, None
     while remaining:
         stuck = size == most and before - remaining < fewest
         if every or stuck:
             rest = np.flatnonzero(is_open(low, high)).astype(np.int64)
-            found = sweep(engine, graph, Sweep(rest, "sums", weighted=weighted), goal, progress, threads)
+            job = Sweep(rest, "sums", weighted=weighted)
+            found, about = sums(engine, graph, job, "farthest", goal, progress, threads, alone, reduce)
             low[rest] = high[rest] = found.farthest
             break
         tighten(engine, graph, chosen, low, high, threads, weighted, error)
@@ -124,7 +134,7 @@ def bounded_eccentricities(
         before, remaining = remaining, len(still)
         size = min(2 * size, most)
         chosen = most_promising(still, low, high, size)
-    return low, high
+    return low, high, about
 
 
 def rounding(graph: Graph) -> float:

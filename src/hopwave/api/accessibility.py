@@ -161,7 +161,8 @@ def nearest_of(
     Notes
     -----
     On the CPU; a GPU does not offer this. The one nearest along lengths (k=1) is found by all cores, if no arc of
-    length 0 decides a tie; others by one core. Lengths are added from the facility on.
+    length 0 decides a tie; others by one core. Lengths are added from the facility on. Where they cannot be added
+    exactly, as 0.1, two facilities may be equally near only by rounding: the one that was nearer on the way is named.
 
     Examples
     --------

@@ -12,6 +12,8 @@ from hopwave.algorithms import distance_sampling as _estimates
 from hopwave.algorithms import distances as _distances
 from hopwave.algorithms import many_sources as _many
 from hopwave.algorithms import top_scores as _top
+from hopwave.algorithms.reduction import Reduction
+from hopwave.algorithms.reduction.distance_sums import sums
 from hopwave.algorithms.top_scores import Searches
 from hopwave.api.arguments import check_risk, sample_size, vertex_ids
 from hopwave.api.choice import distance_engine, engine_for, to_input_device
@@ -42,6 +44,7 @@ def closeness_centrality(
     top: int | None = None,
     interval: str = "guaranteed",
     executor: Executor | None = None,
+    reduce: bool = True,
 ) -> VertexScores:
     """Closeness centrality: one over the mean distance to a vertex, as NetworkX 3.6.1 defines it.
 
@@ -81,6 +84,10 @@ def closeness_centrality(
     executor : concurrent.futures.Executor, optional
         Its workers compute instead of this process, on their CPUs, or on their GPUs with device="cuda": see
         docs/executors.md. The result is the same, bit for bit. Leave out `threads`.
+    reduce : bool, optional
+        Where that is less work, do not search from trees of an undirected graph and, on the CPU, from chains of
+        vertices of degree two: all vertices or many of them, hops or lengths whose sums are exact. `result.reduction`
+        says what remained. Sums of hops are the same; others are up to rounding.
 
     Returns
     -------
@@ -116,16 +123,16 @@ def closeness_centrality(
     ids = vertex_ids(graph, sources)
     engine = distance_engine(weighted, device, graph, threads, drawn or len(ids), executor)
     if drawn is not None:
-        found = _estimates.closeness(
+        estimate = _estimates.closeness(
             engine, graph, drawn, seed, delta, interval, wf_improved, progress, threads, weighted
         )
-        return _sampled("closeness", found, ids, graph, engine, interval, delta)
-    job = Sweep(ids, "sums", weighted=weighted)
-    sums = _many.sweep(engine, graph.reversed(), job, "closeness", progress, threads)
-    scores = _distances.closeness(sums.reached, sums.total, graph.n, wf_improved)
+        return _sampled("closeness", estimate, ids, graph, engine, interval, delta)
+    job, alone = Sweep(ids, "sums", weighted=weighted), executor is None
+    found, about = sums(engine, graph.reversed(), job, "total", "closeness", progress, threads, alone, reduce)
+    scores = _distances.closeness(found.reached, found.total, graph.n, wf_improved)
     if k is not None:
         return _sampled("closeness", _exact(scores), ids, graph, engine, interval, delta)
-    return _scores("closeness", scores, ids, graph, engine, top)
+    return _scores("closeness", scores, ids, graph, engine, top, about)
 
 
 def harmonic_centrality(
@@ -143,6 +150,7 @@ def harmonic_centrality(
     top: int | None = None,
     interval: str = "guaranteed",
     executor: Executor | None = None,
+    reduce: bool = True,
 ) -> VertexScores:
     """Harmonic centrality: Σ 1/d over all vertices that can reach a vertex, as NetworkX 3.6.1 defines it.
 
@@ -155,7 +163,7 @@ def harmonic_centrality(
         Weights are ignored unless `weights=` says otherwise.
     sources : list of vertices, optional
         Whose centrality to compute (NetworkX's `nbunch`); by default that of all vertices.
-    k, seed, delta, interval, device, progress, weights, threads, top, executor
+    k, seed, delta, interval, device, progress, weights, threads, top, executor, reduce
         As for `closeness_centrality`.
     among : list of vertices, optional
         Only sum over these vertices (NetworkX's `sources`).
@@ -199,11 +207,13 @@ def harmonic_centrality(
         job = Sweep(chosen, "columns", weight="inverse", shift=shift, weighted=weighted)
         columns = _many.sweep(engine, graph, job, "harmonic centrality", progress, threads).columns
         return _scores("harmonic", columns[ids, 1] / 2.0**shift, ids, graph, engine)
-    job = Sweep(ids, "sums", weighted=weighted)
-    found = _many.sweep(engine, graph.reversed(), job, "harmonic centrality", progress, threads)
+    job, alone = Sweep(ids, "sums", weighted=weighted), executor is None
+    found, about = sums(
+        engine, graph.reversed(), job, "inverse", "harmonic centrality", progress, threads, alone, reduce
+    )
     if k is not None:
         return _sampled("harmonic", _exact(found.inverse), ids, graph, engine, interval, delta)
-    return _scores("harmonic", found.inverse, ids, graph, engine, top)
+    return _scores("harmonic", found.inverse, ids, graph, engine, top, about)
 
 
 def barycenter(
@@ -308,10 +318,18 @@ def _sampled(
 
 
 def _scores(
-    name: str, scores: Any, ids: Integers, graph: Graph, engine: Engine, top: int | None = None
+    name: str,
+    scores: Any,
+    ids: Integers,
+    graph: Graph,
+    engine: Engine,
+    top: int | None = None,
+    reduction: Reduction | None = None,
 ) -> VertexScores:
     searches = None
     if top is not None:  # along weights all scores were computed
-        best, searches = np.argsort(-scores, kind="stable")[: int(top)], Searches(len(ids), 0, 0)
+        made = len(ids) if reduction is None else reduction.vertices
+        best, searches = np.argsort(-scores, kind="stable")[: int(top)], Searches(made, 0, len(ids) - made)
         scores, ids = scores[best], ids[best]
-    return VertexScores(name, to_input_device(graph, engine, scores), ids, graph, None, searches)
+    there = to_input_device(graph, engine, scores)
+    return VertexScores(name, there, ids, graph, None, searches, reduction=reduction)

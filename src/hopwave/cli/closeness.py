@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -48,6 +49,14 @@ def closeness(
     every: Annotated[
         bool, typer.Option("--all", help="Compute all scores, for --out. By default only the highest are found.")
     ] = False,
+    reduce: Annotated[
+        bool,
+        typer.Option(
+            "--reduce/--whole",
+            help="With --all, search only from what trees and chains leave, where that is less work.",
+            rich_help_panel=options.RUNNING,
+        ),
+    ] = True,
     top: Annotated[
         int, typer.Option(min=1, help="How many of the highest to find and to show.", rich_help_panel=options.OUTPUT)
     ] = 10,
@@ -67,6 +76,7 @@ def closeness(
         interval=interval,
         device=device,
         threads=threads,
+        reduce=reduce,
     )
     wall = time.perf_counter() - began
     if to.out is not None:
@@ -76,7 +86,8 @@ def closeness(
             terminal.note(f"{only}; --all computes and writes all")
     if to.plot is not None:
         draw(result, top, to.plot)
-    searches = str(result.searches or (f"all {graph.n:,} whole" if k is None else f"from {min(k, graph.n):,} sources"))
+    every_one = str(result.reduction or f"all {graph.n:,} whole")
+    searches = str(result.searches or (every_one if k is None else f"from {min(k, graph.n):,} sources"))
     lines = {"searches": searches, **sure(result), "time": f"{wall:,.2f} s"}
     made = result.searches
     record = {
@@ -84,6 +95,7 @@ def closeness(
         "outwards": outwards,
         "weights": weights,
         "searches": made and {"whole": made.whole, "cut_off": made.cut_off, "skipped": made.skipped},
+        "reduction": result.reduction and asdict(result.reduction),
         "k": k,
         "seed": seed,
         "interval": result.interval,

@@ -102,6 +102,9 @@ def distances() -> None:
     """Distances along weights, around vertices, and by sketches."""
     graph = hw.generate.grid(8, 8)
     hw.diameter(graph, weights=np.ones(graph.m), device="cpu")
+    ring = hw.generate.cycle(24_000)  # large enough to be reduced
+    for weights in (None, np.ones(ring.m)):
+        hw.closeness_centrality(ring, weights=weights, device="cpu")
     hw.local_efficiency(graph, device="cpu")
     hw.load_centrality(graph, device="cpu")
     hw.hyperball(graph, device="cpu")

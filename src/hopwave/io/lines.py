@@ -45,6 +45,7 @@ class Grammar:
     real: bool = False  # they are declared as real: an integer among them, too, stands for the nearest float64
     weight: int = 0  # which column after the two vertices is the weight, counted from 1; 0: none, every weight is 1
     plain: bool = False  # an id with a zero before it, as in 01, is refused: it may be a name
+    columns: int = 0  # the most cells of a line; 0: any number
 
     def row(self, line: bytes) -> tuple[int, int, float] | None:
         """The edge of one line, with vertices counted from 0, and its weight; None for an empty line or a comment."""
@@ -69,6 +70,8 @@ class Grammar:
             return self._vertex(fields[0], line), -1, 1.0
         if len(fields) < 2 or (self.values is not None and len(fields) != 2 + self.values):
             raise Problem(f"found {shown(line)}; expected {self.expected}")
+        if self.columns and any(fields[self.columns :]):
+            raise Problem(f"{len(fields)} cells; expected {self.columns}")
         u, v = self._vertex(fields[0], line), self._vertex(fields[1], line)
         values = [self.value(field) for field in fields[2:]] if self.values else []
         if not self.weight:
@@ -79,14 +82,14 @@ class Grammar:
             raise Problem(f"found {shown(line)} without a weight; expected {self.expected}")
         return u, v, self.value(fields[1 + self.weight])
 
-    def as_numbers(self) -> tuple[int, int, int, int, int, int, int, bool, int, bool, bool]:
+    def as_numbers(self) -> tuple[int, int, int, int, int, int, int, bool, int, bool, bool, int]:
         """The fields of `scan.Shape`, for the compiled scanner."""
         comment, other_comment = (self.comments * 2)[:2] or b"\n\n"  # no comment starts with a newline
         delimiter, prefix = ord(self.delimiter or b"\0"), ord(self.prefix or b"\0")
         values = -1 if self.values is None else self.values
         lone = self.lone and self.delimiter not in (b"", b"\t")  # a tab at the end of a line is a blank
         marks = delimiter, comment, other_comment, prefix
-        return self.first, self.last, *marks, values, self.whole, self.weight, lone, self.plain
+        return self.first, self.last, *marks, values, self.whole, self.weight, lone, self.plain, self.columns
 
     def _vertex(self, field: bytes, line: bytes) -> int:
         if self.plain and len(field) > 1 and field[:1] == b"0":

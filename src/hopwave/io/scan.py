@@ -49,6 +49,7 @@ class Shape(NamedTuple):
     weight: int  # which column after the two ids is the weight, counted from 1; 0: none
     lone: bool  # cells after the first may be empty: a vertex without an edge
     plain: bool  # no id has a zero before it
+    columns: int  # the most cells of a line; 0: any number
 
 
 @inlined
@@ -155,15 +156,23 @@ def _gap(data: Any, position: int, shape: Shape) -> int:
 
 
 @inlined
-def _anything(data: Any, position: int, shape: Shape) -> int:
-    """The rest of a line after a number, whatever it contains: the position of its newline."""
+def _anything(data: Any, position: int, shape: Shape, cells: int) -> int:
+    """The rest of a line after so many cells, whatever it contains: the position of its newline."""
     if shape.delimiter != 0:
         position = _skip_padding(data, position, shape)
     c = _byte(data, position)
     parts = c == shape.delimiter if shape.delimiter != 0 else (c == SPACE or c == TAB)
     if not parts and c != NEWLINE and c != RETURN:
         return UNSURE
-    return _line_end(data, position, True)
+    end = _line_end(data, position, True)
+    if shape.columns == 0 or end == UNSURE:
+        return end
+    while position < end and cells <= shape.columns:
+        c = _byte(data, position)
+        position += 1
+        blank = (c == SPACE or c == TAB) and _byte(data, position) > SPACE
+        cells += c == shape.delimiter if shape.delimiter != 0 else blank
+    return end if cells <= shape.columns else UNSURE
 
 
 @inlined
@@ -298,7 +307,8 @@ def _edge(data: Any, position: int, shape: Shape, bits: Any) -> tuple[int, int, 
     if position == UNSURE:
         return 0, 0, NOTHING, UNSURE
     if bits is None:
-        return a, b, NOTHING, _anything(data, position, shape) if shape.values < 0 else _values(data, position, shape)
+        end = _anything(data, position, shape, 2) if shape.values < 0 else _values(data, position, shape)
+        return a, b, NOTHING, end
     for _ in range(shape.weight - 1):
         position = _gap(data, position, shape)
         if position != UNSURE:
@@ -311,7 +321,8 @@ def _edge(data: Any, position: int, shape: Shape, bits: Any) -> tuple[int, int, 
     weight, position = _decimal(data, position, shape.whole)
     if position == UNSURE:
         return 0, 0, NOTHING, UNSURE
-    return a, b, weight, _anything(data, position, shape) if shape.values < 0 else _end(data, position)
+    end = _anything(data, position, shape, 2 + shape.weight) if shape.values < 0 else _end(data, position)
+    return a, b, weight, end
 
 
 @_compiled

@@ -65,6 +65,8 @@ def choose(
     if not request.weights and wanted[2] is not None:
         raise TypeError(f"weight={wanted[2]!r} names a column, weights=False leaves weights out; give one of the two")
     first, second, weight = (_place(source, names, column, line) for column in wanted)
+    if first is not None and first == second:
+        raise source.fail(f"column {names[first]!r} is given as both ends of an edge; expected two columns", line)
     if weight is not None and weight in (first, second):
         raise source.fail(f"column {names[weight]!r} is given as an end and as the weight; expected two columns", line)
     folded = [name.strip().lower() for name in names]
@@ -349,6 +351,7 @@ def _read_fast(
         lone=True,
         weight=0 if layout.weight is None else layout.weight - 1,
         plain=layout.plain,
+        columns=layout.columns,
     )
     with source.text() as stream:
         skipped = 0
@@ -420,12 +423,13 @@ def _weight(row: Sequence[str], column: int) -> float:
 
 
 def _check_width(row: Sequence[str], layout: _Layout) -> None:
-    """Every row has both ends. A name with the delimiter in it would be cut: names allow no more cells than columns."""
+    """Every row has both ends, and no more cells than the first: one with the delimiter in it would be cut."""
     if len(row) <= max(layout.first, layout.second):
         cells = "1 cell" if len(row) == 1 else f"{len(row)} cells"
         raise ValueError(f"{cells}; expected {layout.columns} (a vertex without edges has an empty second cell)")
-    if layout.names and any(cell.strip() for cell in row[layout.columns :]):
-        raise ValueError(f"{len(row)} cells; expected {layout.columns}: put a name with the delimiter in it in quotes")
+    if any(cell.strip() for cell in row[layout.columns :]):
+        remedy = "put a name with the delimiter in it in quotes" if layout.names else "write decimals with a point"
+        raise ValueError(f"{len(row)} cells; expected {layout.columns}: {remedy}")
 
 
 def _plain(cell: str) -> int:

@@ -33,7 +33,7 @@ def closeness_centrality(
     """For each vertex, 1 / (mean distance from the vertices that reach it)."""
     if u is not None and u not in G:
         raise nx.NodeNotFound(f"Source {u} is not in G" if distance is None else f"Node {u} not found in graph")
-    found = sums(measured(G, distance).reversed(), None if u is None else [G.number[u]], **place)
+    found = sums(measured(G, distance).reversed(), None if u is None else [G.number[u]], only="total", **place)
     others = found.reached - 1.0
     scores = np.zeros(len(others))
     np.divide(others, found.total, out=scores, where=found.total > 0)
@@ -56,7 +56,7 @@ def harmonic_centrality(
     ids = [G.number[node] for node in nodes]
     by = measured(G, distance)
     if sources is None:
-        scores = sums(by.reversed(), ids, **place).inverse
+        scores = sums(by.reversed(), ids, only="inverse", **place).inverse
     else:
         starts = list({G.number[node] for node in chosen(G, sources)})
         scores = np.zeros(len(nodes))

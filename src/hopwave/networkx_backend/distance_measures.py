@@ -53,7 +53,7 @@ def eccentricity(G: NetworkXGraph, v: Any = None, sp: Any = None, weight: Any = 
         check_not_null(G)
     nodes = chosen(G, v)
     by = measured(G, weight)
-    found = sums(by, [G.number[node] for node in nodes], **place)
+    found = sums(by, [G.number[node] for node in nodes], only="farthest", **place)
     if (found.reached != len(G)).any():
         raise nx.NetworkXError(unreached(G))
     far = dict(zip(nodes, by.numbers(found.farthest), strict=True))

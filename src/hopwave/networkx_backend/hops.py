@@ -12,6 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave.algorithms.many_sources import distance_blocks, sweep
+from hopwave.algorithms.reduction import distance_sums
+from hopwave.algorithms.reduction.distance_sums import What
 from hopwave.api.choice import distance_engine
 from hopwave.graph import Graph
 from hopwave.networkx_backend.convert import NetworkXGraph
@@ -51,11 +53,23 @@ def measured(G: NetworkXGraph, attribute: Any) -> Measured:
     return Measured(G.weighted(attribute), weighted=True, whole=G.lengths_of(attribute).whole)
 
 
-def sums(by: Measured, sources: list[int] | None = None, device: str = "auto", threads: int | None = None) -> Swept:
-    """For each source (all, if None): how many vertices it reaches, Σ d, Σ 1/d, the greatest d."""
+def sums(
+    by: Measured,
+    sources: list[int] | None = None,
+    device: str = "auto",
+    threads: int | None = None,
+    only: What | None = None,
+) -> Swept:
+    """For each source (all, if None): how many vertices it reaches, Σ d, Σ 1/d, the greatest d.
+
+    `only` one of these may need fewer searches.
+    """
     ids = _ids(by.graph, sources)
     engine = distance_engine(by.weighted, device, by.graph, threads, len(ids))
-    return sweep(engine, by.graph, Sweep(ids, "sums", weighted=by.weighted), "distances", False, threads)
+    job = Sweep(ids, "sums", weighted=by.weighted)
+    if only is not None:
+        return distance_sums.sums(engine, by.graph, job, only, "distances", False, threads)[0]
+    return sweep(engine, by.graph, job, "distances", False, threads)
 
 
 def blocks(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from hopwave.algorithms.reduction import Reduction
 from hopwave.algorithms.top_scores import Searches
 from hopwave.arrays import Deferring, on_host
 from hopwave.checks.keywords import offers
@@ -200,6 +201,8 @@ class VertexScores(Scores):
         "normal": *each* lies in its own with a probability of about 1 − `delta`.
     delta : float or None
         After a sample: the risk of its intervals.
+    reduction : Reduction or None
+        What was left out of the searches (`reduce`), and what remained; None if nothing was.
 
     Examples
     --------
@@ -220,6 +223,7 @@ class VertexScores(Scores):
     standard_errors: npt.NDArray[np.float64] | None = None
     interval: str | None = None
     delta: float | None = None
+    reduction: Reduction | None = None
 
     def _columns(self) -> dict[str, npt.NDArray[Any]]:
         more = {"low": self.low, "high": self.high, "standard_error": self.standard_errors}
@@ -238,7 +242,7 @@ class VertexScores(Scores):
 
     def _about(self) -> list[str]:
         if self.bounds is None:
-            return [] if self.searches is None else [str(self.searches)]
+            return [str(about) for about in (self.searches, self.reduction) if about is not None]
         widest = on_host(self.bounds).max(initial=0.0)
         return ["scores exact"] if not widest else [f"scores ± {widest:.3g} at most ({self._sure()})"]
 
@@ -253,10 +257,10 @@ class VertexScores(Scores):
         return int(found[0])
 
     def __repr__(self) -> str:
-        sampled = "" if self.bounds is None else f"; {self._about()[0]}"
+        about = "".join(f"; {phrase}" for phrase in self._about())
         if self.searches is not None:
             return f"VertexScores({self.name}, the {len(self):,} highest of {self.graph.n:,} vertices; {self.searches})"
-        return f"VertexScores({self.name}, {len(self.scores):,} vertices{sampled})"
+        return f"VertexScores({self.name}, {len(self.scores):,} vertices{about})"
 
 
 class HubsAndAuthorities(NamedTuple):

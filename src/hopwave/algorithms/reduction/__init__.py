@@ -39,20 +39,23 @@ LEAST_WORK = {"cpu": 0, "cuda": 1 << 33}  # sources × arcs: less is done before
 
 @dataclass(frozen=True)
 class Reduction:
-    """What the reduction of a betweenness run removed, and what remained.
+    """What the reduction of a run removed, and what remained.
 
     Attributes
     ----------
     blocks : int
-        Biconnected components, which are solved one by one. Those of a single edge need no search.
+        Biconnected components, which are solved one by one. Those of a single edge need no search. 0 for closeness and
+        others that are sums of distances: these are searched whole.
     searched : int
         Blocks that needed searches.
     vertices, edges : int
-        Of the searched blocks; articulation points count once in each of them. Without inner vertices of `chains`.
+        Of the searched blocks; articulation points count once in each of them. Without inner vertices of `chains`. For
+        sums of distances: the vertices that were searched from, and the edges of what was searched.
     twins : int
         Vertices that were merged with another one that has the same neighbours; 0 if that is hardly less work.
     chains : int
-        Chains of vertices of degree two that became edges; 0 if they were searched, because that is less work.
+        Chains of vertices of degree two that became edges; 0 if they were searched, because that is less work. For sums
+        of distances: chains that were not searched from.
     gain : float
         Sources × edges of the whole graph, divided by searches × edges of the parts.
     whole : tuple
@@ -76,6 +79,10 @@ class Reduction:
 
     def __str__(self) -> str:
         n, edges = self.whole
+        if not self.blocks:
+            chains = f"; chains without searches: {self.chains:,}" if self.chains else ""
+            from_ = f"searches from {self.vertices:,} of {n:,} vertices"
+            return f"reduced to {from_}, over {self.edges:,} of {edges:,} edges{chains}"
         return (
             f"reduced to {self.vertices:,} of {n:,} vertices, {self.edges:,} of {edges:,} edges in {self.searched:,} "
             f"of {self.blocks:,} blocks"

@@ -12,7 +12,7 @@ import numpy as np
 
 from hopwave.engines.cuda import nvrtc
 from hopwave.engines.cuda.buffers import allocate
-from hopwave.engines.cuda.launch import NULL, expression, offset_type, truth
+from hopwave.engines.cuda.launch import NULL, OFFSETS, expression, offset_type, truth
 from hopwave.engines.cuda.policy import level_split
 from hopwave.engines.cuda.prepared_launch import PreparedLaunch
 from hopwave.engines.cuda.records import address, filled, record
@@ -45,7 +45,8 @@ def instances(offset):
     for parents, fills in product((False, True), repeat=2):
         yield HEADER, expression(HEADER, "search", offset, truth(parents), truth(fills))
     yield HEADER, expression(HEADER, "prepare", offset)
-    yield HEADER, expression(HEADER, "count_paths", offset)
+    if offset != OFFSETS[np.dtype(np.uint64)]:  # packed rows have no path counts
+        yield HEADER, expression(HEADER, "count_paths", offset)
 
 
 def graph_record(m, rows, columns, hub, closed, findable, degrees=None):

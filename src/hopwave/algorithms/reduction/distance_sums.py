@@ -1,0 +1,139 @@
+"""Closeness, harmonic centrality and eccentricity without a search from every vertex.
+
+Trees. Sums of distances of a tree's vertices follow from those of the vertex where it hangs: fewer sources, on any
+engine. Σ 1/d does not follow.
+
+Trees and chains, on the CPU in one process, along lengths and in deep graphs: only the core, vertices of degree three
+and more, is searched from, without the trees. All other sums follow from the rows of distances of two core vertices
+(engines/cpu/many/core_sums.py). In shallow graphs, 64 searches share most of their steps, and a row would cost more
+than its search.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+
+from hopwave.algorithms import many_sources
+from hopwave.algorithms.reduction import Reduction
+from hopwave.algorithms.reduction.lengths import as_whole
+from hopwave.checks.options import flag
+from hopwave.engines import Engine
+from hopwave.graph import Graph
+from hopwave.planning.jobs import Integers, Progress
+from hopwave.planning.many_sources import Sweep, Swept
+
+LEAST_SOURCES = 1000
+LEAST_WORK = {"cpu": 1 << 30, "cuda": 1 << 34}  # sources × arcs: less is done before the trees are found
+LEAST_GAIN = 1.15  # sources without the reduction, divided by those with it
+LEAST_CORE_GAIN = 2.0  # arcs that searches look at, divided by those of fewer searches and by passes over their rows
+PER_VERTEX = {"total": 0.1, "farthest": 0.1, "inverse": 0.3}  # what such a pass costs, beside one arc of a search
+
+What = Literal["total", "farthest", "inverse"]  # which sum of a Swept
+
+
+def sums(
+    engine: Engine,
+    graph: Graph,
+    job: Sweep,
+    what: What,
+    title: str,
+    progress: Progress,
+    threads: int | None,
+    alone: bool = True,
+    reduce: bool = True,
+) -> tuple[Swept, Reduction | None]:
+    """What sweep(job) finds, by fewer searches where that is less work, and what was removed.
+
+    Only what `what` names is there then. alone: not by workers elsewhere; reduce: whether the caller wants this.
+    """
+    may = flag("reduce", reduce) and may_pay(engine, graph, job)
+    lengths = as_whole(graph) if job.weighted and may else None
+    if may and (lengths is not None or not job.weighted):
+        found = by_core(engine, graph, job, what, lengths, title, progress, threads) if alone else None
+        if found is None and what == "total":
+            found = by_trees(engine, graph, job, title, progress, threads)
+        if found is not None:
+            return found
+    return many_sources.sweep(engine, graph, job, title, progress, threads), None
+
+
+def may_pay(engine: Engine, graph: Graph, job: Sweep) -> bool:
+    """Whether a job is large enough, and its graph undirected and with vertices of up to two neighbours."""
+    work = len(job.sources) * graph.m
+    if len(job.sources) < LEAST_SOURCES or work < LEAST_WORK.get(engine.name, np.inf) or graph.directed:
+        return False
+    low = np.count_nonzero(np.diff(graph.indptr) <= 2)
+    return bool(low * LEAST_GAIN >= (LEAST_GAIN - 1) * graph.n) and not graph.has_parallel_arcs
+
+
+def by_trees(
+    engine: Engine, graph: Graph, job: Sweep, title: str, progress: Progress, threads: int | None
+) -> tuple[Swept, Reduction] | None:
+    """Searches from the vertices where trees hang instead of from their vertices, if these are much fewer."""
+    from hopwave.engines.cpu.many.hanging_trees import down_the_trees, hanging_trees  # compiled code
+
+    trees = hanging_trees(graph, job.weighted)
+    roots: Integers = np.unique(trees.root[job.sources])
+    if len(job.sources) < LEAST_GAIN * len(roots):
+        return None
+    found = many_sources.sweep(engine, graph, replace(job, sources=roots), title, progress, threads)
+    reached, total = np.zeros(graph.n), np.zeros(graph.n)
+    reached[roots], total[roots] = found.reached, found.total
+    reached = reached[trees.root]
+    down_the_trees(*trees[:3], *trees[5:], reached, total, np.zeros(graph.n))
+    about = _about(graph, len(roots), graph.m, 0, len(job.sources) / len(roots))
+    return _swept(job, reached, total), about
+
+
+def by_core(
+    engine: Engine,
+    graph: Graph,
+    job: Sweep,
+    what: What,
+    lengths: Integers | None,
+    title: str,
+    progress: Progress,
+    threads: int | None,
+) -> tuple[Swept, Reduction] | None:
+    """Searches from the core alone, if that is much less work."""
+    if engine.name != "cpu" or (lengths is None and _shallow(engine, graph, threads)):
+        return None
+    from hopwave.engines.cpu.many.core_sums_run import CoreSums  # compiled code, loaded when it is used
+    from hopwave.engines.cpu.many.hanging_trees import hanging_trees
+
+    run = CoreSums(graph, hanging_trees(graph, job.weighted), lengths)
+    passes = PER_VERTEX[what] * graph.n * graph.n
+    gain = len(job.sources) * graph.m / (run.rows * max(run.graph.m, 1) + passes)
+    if gain < LEAST_CORE_GAIN:
+        return None
+
+    def rows_of(part: Graph, sources: Integers) -> Any:
+        asked = Sweep(sources, "rows", weighted=job.weighted)
+        return many_sources.sweep(engine, part, asked, title, False, threads).rows
+
+    with many_sources.polled(title, run.searched, progress) as poll:
+        reached, *found = run.run(rows_of, what == "inverse", threads, poll)
+    about = _about(graph, run.searched, run.graph.m, run.chains, gain)
+    return (_swept(job, reached, *found) if what != "inverse" else _swept(job, reached, inverse=found[0])), about
+
+
+def _shallow(engine: Engine, graph: Graph, threads: int | None) -> bool:
+    """Whether searches that count hops share most of their steps, even from sources that are far from each other."""
+    depth = many_sources.probed_depth(engine, graph, threads)
+    return many_sources.together(graph.n, depth, many_sources.FEW_SOURCES)
+
+
+def _swept(job: Sweep, reached: Any, total: Any = None, farthest: Any = None, inverse: Any = None) -> Swept:
+    """The sums of the job's sources, in the types of a Swept."""
+    kind, none = np.float64 if job.weighted else np.int64, np.zeros(0, np.int64)
+    total, farthest = (none if one is None else one[job.sources].astype(kind) for one in (total, farthest))
+    inverse = np.zeros(0) if inverse is None else inverse[job.sources]
+    pairs: Any = (none, none)
+    return Swept(reached[job.sources].astype(np.int64), total, farthest, inverse, none, none, none.reshape(0, 0), pairs)
+
+
+def _about(graph: Graph, searched: int, arcs: int, chains: int, gain: float) -> Reduction:
+    return Reduction(0, 0, searched, arcs // 2, 0, chains, float(gain), (graph.n, graph.m // 2))
