@@ -135,7 +135,7 @@ def limited(seconds: float, work: Callable[[], dict[str, Any]]) -> dict[str, Any
     signal.signal(signal.SIGALRM, end)
     try:
         try:
-            signal.setitimer(signal.ITIMER_REAL, seconds, 0.5)  # again and again: destructors swallow exceptions
+            signal.setitimer(signal.ITIMER_REAL, seconds, 0.5)  # repeated, since a destructor may swallow one
             return work()
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)

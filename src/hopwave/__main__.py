@@ -1,7 +1,5 @@
 """`python -m hopwave` is the command `hopwave`."""
 
-from __future__ import annotations
-
 import sys
 
 from _hopwave_command import main

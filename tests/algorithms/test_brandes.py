@@ -23,7 +23,7 @@ from hopwave.algorithms.scaling import scale, scale_subset
 from hopwave.api import choice
 from hopwave.engines.cpu import graph as cpu_graph
 from hopwave.engines.cpu import policy
-from hopwave.engines.cpu.betweenness import run
+from hopwave.engines.cpu import workers as cpu_workers
 from hopwave.engines.cpu.betweenness.run import Accumulation
 from hopwave.engines.cpu.graph import is_scattered
 from hopwave.engines.cpu.policy import block_size, preparation
@@ -273,16 +273,16 @@ NEEDS = Accumulation.bytes_per_worker(1000, 2000, 1000, edges=False)
 
 @pytest.mark.parametrize(("limit", "workers"), [(NEEDS, 1), (3 * NEEDS, 3), (100 * NEEDS, 8)])
 def test_as_many_workers_as_fit_into_memory(limit: int, workers: int) -> None:
-    assert run.workers_within(limit, 8, NEEDS) == workers
+    assert cpu_workers.workers_within(limit, 8, NEEDS) == workers
 
 
 def test_the_memory_of_the_machine_is_not_all_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run, "available_memory", lambda: 4 * NEEDS)
-    assert run.workers_within(None, 8, NEEDS) == 8, "less than every machine has"
+    monkeypatch.setattr(cpu_workers, "available_memory", lambda: 4 * NEEDS)
+    assert cpu_workers.workers_within(None, 8, NEEDS) == 8, "less than every machine has"
     monkeypatch.setattr(policy, "BYTES_ANYWHERE", 0)
-    assert run.workers_within(None, 8, NEEDS) == 3
-    monkeypatch.setattr(run, "available_memory", lambda: None)
-    assert run.workers_within(None, 8, NEEDS) == 8
+    assert cpu_workers.workers_within(None, 8, NEEDS) == 3
+    monkeypatch.setattr(cpu_workers, "available_memory", lambda: None)
+    assert cpu_workers.workers_within(None, 8, NEEDS) == 8
 
 
 @pytest.mark.parametrize(

@@ -241,12 +241,12 @@ def test_bfs_writes_npz_without_pickles(run: Run, named: Path, square: Path) -> 
 
 def test_counts_beyond_float64_are_written_as_logarithms() -> None:
     result = hw.bfs(hw.generate.diamonds(1100), 0, path_counts=True, device="cpu")
-    assert columns.of_search(result)["path_count_log2"][-1] == 1100
+    assert columns.of(result)["path_count_log2"][-1] == 1100
 
 
 def test_labels_of_several_kinds_become_text_in_parquet(tmp_path: Path) -> None:
     graph = hw.Graph.from_edges([("a", 1), "b"], ["b", 7])
-    columns.write(tmp_path / "out.parquet", columns.of_search(hw.bfs(graph, "b", device="reference")))
+    columns.write(tmp_path / "out.parquet", columns.of(hw.bfs(graph, "b", device="reference")))
     found = pq.read_table(tmp_path / "out.parquet").to_pydict()
     assert sorted(found["vertex"]) == ["('a', 1)", "7", "b"]
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from hopwave.algebra.matrix import Matrix
 from hopwave.algebra.vector import Vector
-from hopwave.api.arguments import as_graph
+from hopwave.api.arguments import as_graph, undirected
 from hopwave.api.choice import product_device
 from hopwave.arrays import Array, Deferred, module_of, on_host
 from hopwave.checks.numbers import is_whole
@@ -54,7 +54,7 @@ def triangles(G: Any, *, device: str = "auto") -> VertexScores:
     >>> hw.triangles(hw.generate.complete(4)).to_dict()
     {0: 3, 1: 3, 2: 3, 3: 3}
     """
-    graph = _undirected(G, "counting triangles")
+    graph = undirected(_pattern(G), "counting triangles")
     return vertex_scores("triangles", algorithms.triangles(graph, device=product_device(graph, device)), graph)
 
 
@@ -87,7 +87,7 @@ def triangle_count(G: Any, *, device: str = "auto") -> int:
     >>> hw.triangle_count(hw.generate.complete(4))
     4
     """
-    graph = _undirected(G, "counting triangles")
+    graph = undirected(_pattern(G), "counting triangles")
     return algorithms.triangle_count(graph, device=product_device(graph, device))
 
 
@@ -205,7 +205,7 @@ def maximal_independent_set(G: Any, seed: Any = None, *, device: str = "auto") -
     >>> hw.maximal_independent_set(hw.generate.star(5), seed=2).tolist()
     [1, 2, 3, 4]
     """
-    graph = _undirected(G, "an independent set")
+    graph = undirected(_pattern(G), "an independent set")
     found = algorithms.maximal_independent_set(graph, seed, device=product_device(graph, device))
     return np.asarray(found.to("cpu").indices, np.int32)
 
@@ -254,7 +254,7 @@ def label_propagation(G: Any, seed: Any = None, max_rounds: int = 100, *, device
     """
     if not is_whole(max_rounds) or max_rounds < 0:
         raise GraphError(f"max_rounds={max_rounds!r} is not a number of rounds; give a whole number from 0")
-    graph = _undirected(G, "label propagation")
+    graph = undirected(_pattern(G), "label propagation")
     found, settled = algorithms.label_propagation(graph, seed, max_rounds, device=product_device(graph, device))
     return Communities(_by_lowest_vertex(found.arrays()[0]), graph, settled)
 
@@ -275,15 +275,6 @@ def _by_lowest_vertex(label: Array) -> npt.NDArray[np.int32]:
 def _pattern(G: Any) -> Graph:
     """The graph, for algorithms that ignore weights. It is undirected if the pattern of a matrix is symmetric."""
     return Graph.from_scipy(G.to("cpu").to_scipy(), weights=False) if isinstance(G, Matrix) else as_graph(G)
-
-
-def _undirected(G: Any, what: str) -> Graph:
-    graph = _pattern(G)
-    if graph.directed:
-        raise GraphError(
-            f"{what} needs an undirected graph; drop the directions with G.without_weights().to_undirected()"
-        )
-    return graph
 
 
 def _numbers(found: Vector) -> Array:

@@ -64,6 +64,15 @@ def in_direction(graph: Graph, direction: str) -> Graph:
     return graph.reversed() if direction == "in" else graph
 
 
+def undirected(graph: Graph, what: str) -> Graph:
+    """The graph; raises a GraphError if it is directed. `what` needs it, for the message."""
+    if graph.directed:
+        raise GraphError(
+            f"{what} needs an undirected graph; drop the directions with G.without_weights().to_undirected()"
+        )
+    return graph
+
+
 # ------------------------------------------------------------------ vertices
 
 
@@ -155,7 +164,7 @@ def check_distance(name: str, value: Any, weighted: bool, otherwise: str = ", or
     return float(value)
 
 
-def per_vertex(graph: Graph, name: str, values: Any) -> npt.NDArray[np.float64]:
+def not_negative(graph: Graph, name: str, values: Any) -> npt.NDArray[np.float64]:
     """One number from 0 per vertex: an array in the order of the vertices, or {vertex: number}, the others being 0."""
     if isinstance(values, Mapping):
         found = np.zeros(graph.n)

@@ -20,7 +20,7 @@ from hopwave.algorithms.betweenness_sampling.source_bounds import deferred_bound
 from hopwave.algorithms.brandes import Certificate, SourceRun
 from hopwave.algorithms.checkpoint import File
 from hopwave.algorithms.reduction import ReducedJob, Reduction, reduced, why_whole
-from hopwave.api.arguments import order_of_nodes, per_vertex
+from hopwave.api.arguments import not_negative, order_of_nodes
 from hopwave.api.betweenness_epsilon import within_epsilon
 from hopwave.api.betweenness_request import Precision, Request, Runs, check_request
 from hopwave.api.blocks import biconnected_components
@@ -304,7 +304,7 @@ def percolation_centrality(
     [0.0, 0.8333, 0.6667, 0.0]
     """
     graph, weighted = as_lengths(G, weights)
-    states = np.ones(graph.n) if states is None else per_vertex(graph, "states", states)
+    states = np.ones(graph.n) if states is None else not_negative(graph, "states", states)
     request = check_request(graph, Precision(source_weights=states), True, weighted=weighted, checkpoint=checkpoint)
     found = score_vertices(request, Runs(graph, device, "auto", threads, executor), progress, checkpoint)
     others = states.sum() - states  # the score is normalised by (n - 1) (n - 2) so far

@@ -19,7 +19,7 @@ from hopwave.algorithms.betweenness_sampling.paths import PathRun
 from hopwave.algorithms.brandes import SourceRun
 from hopwave.algorithms.checkpoint import File
 from hopwave.algorithms.draws import draw_sources, python_generator
-from hopwave.api.arguments import check_distance, check_probability, check_risk, per_vertex, source_ids
+from hopwave.api.arguments import check_distance, check_probability, check_risk, not_negative, source_ids
 from hopwave.api.choice import betweenness_engine, choose_betweenness_plan, path_engine
 from hopwave.arrays import Array
 from hopwave.checks.numbers import check_bytes, is_whole
@@ -216,7 +216,7 @@ def _demand(graph: Graph, name: str, weights: Any) -> tuple[Any, float]:
     """(one number from 0 to 1 per vertex, the power of 2 by which the caller's are larger); None if all count 1."""
     if weights is None:
         return None, 1.0
-    found = per_vertex(graph, name, weights)
+    found = not_negative(graph, name, weights)
     greatest = float(found.max(initial=0.0))
     unit = 2.0 ** float(np.ceil(np.log2(greatest))) if greatest > 0 else 1.0
     return found / unit, unit

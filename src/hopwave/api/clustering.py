@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from hopwave.algorithms import clustering as _clustering
 from hopwave.algorithms import components as _components
-from hopwave.api.arguments import as_graph, listed_vertices, vertex_ids
+from hopwave.api.arguments import as_graph, listed_vertices, undirected, vertex_ids
 from hopwave.api.choice import product_device
 from hopwave.api.weights import as_lengths, weighted
 from hopwave.arrays import on_host
@@ -134,7 +134,7 @@ def transitivity(G: Any, *, device: str = "auto") -> float:
     >>> hw.transitivity(hw.Graph.from_edges([0, 1, 2, 2], [1, 2, 0, 3]))
     0.6
     """
-    graph = _undirected(as_graph(G), "transitivity")
+    graph = undirected(as_graph(G), "transitivity")
     closed, possible = _clustering.corners(graph, False, product_device(graph, device))
     return int(closed.sum()) / max(1, int(possible.sum()))
 
@@ -169,7 +169,7 @@ def square_clustering(G: Any) -> VertexScores:
     """
     from hopwave.engines.cpu.squares import count_squares  # compiled, so imported when first needed
 
-    graph = _undirected(as_graph(G), "square clustering")
+    graph = undirected(as_graph(G), "square clustering")
     if graph.has_parallel_arcs:
         raise GraphError("square clustering counts an edge once, and some are there twice; build it without repeats=")
     squares, possible = count_squares(graph)
@@ -257,11 +257,3 @@ def _labels(graph: Graph, communities: Any) -> npt.NDArray[Any]:
     for number, some in enumerate(members):
         label[some] = number
     return label
-
-
-def _undirected(graph: Graph, what: str) -> Graph:
-    if graph.directed:
-        raise GraphError(
-            f"{what} needs an undirected graph; drop the directions with G.without_weights().to_undirected()"
-        )
-    return graph

@@ -1,7 +1,5 @@
 """The command `hopwave`: one module per command. `app` combines them; they print by `terminal`."""
 
-from __future__ import annotations
-
 from hopwave.cli.app import main
 
 __all__ = ["main"]

@@ -48,7 +48,7 @@ def accessibility(
         threads=threads,
     )
     wall = time.perf_counter() - began
-    made = {"vertex": np.array(list(map(graph.label, range(graph.n))), object), **result._columns()}
+    made = columns.of(result)
     if to.out is not None:
         columns.write(to.out, made)
     titles = list(made)[1:]

@@ -165,7 +165,7 @@ def write_files(result: Result, to: options.Drawn, top: int) -> None:
     with Meter("", None, None) as meter:
         if to.out is not None:
             meter.stage(f"writing {to.out.name}")
-            columns.write(to.out, columns.of_betweenness(result))
+            columns.write(to.out, columns.of(result))
         if to.plot is not None:
             meter.stage(f"drawing {to.plot.name}")
             about = heading(result), describe(result)
@@ -179,7 +179,7 @@ def named(graph: Graph, names: list[str] | None) -> list[Any] | None:
 
 def once(result: Result) -> Any:
     """All scores; an undirected edge has one."""
-    return columns.of_betweenness(result)["betweenness"]
+    return columns.of(result)["betweenness"]
 
 
 def name_of(result: Result, key: Any) -> str:
@@ -200,7 +200,7 @@ def highest(result: Result, top: int) -> list[tuple[Any, float, float | None]]:
     best = result.top(top)
     if result.bounds is None:
         return [(key, score, None) for key, score in best]
-    found = columns.of_betweenness(result)
+    found = columns.of(result)
     order = np.argsort(-found["betweenness"], kind="stable")[:top]  # as result.top does
     return [(key, score, float(bound)) for (key, score), bound in zip(best, found["bound"][order], strict=True)]
 

@@ -82,7 +82,7 @@ def bfs(
             verdict = judge(graph, result, depth_limit, direction)
         if to.out is not None:
             meter.stage(f"writing {to.out.name}")
-            columns.write(to.out, columns.of_search(result))
+            columns.write(to.out, columns.of(result))
         if to.plot is not None:
             meter.stage(f"drawing {to.plot.name}")
             picture.levels(to.plot, rows(result), title(graph, result), reach(graph, result))

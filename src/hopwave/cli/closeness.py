@@ -80,7 +80,7 @@ def closeness(
     )
     wall = time.perf_counter() - began
     if to.out is not None:
-        columns.write(to.out, columns.of_scores(result))
+        columns.write(to.out, columns.of(result))
         if len(result) < graph.n:
             only = f"only the {len(result):,} highest scores of {graph.n:,} vertices were written"
             terminal.note(f"{only}; --all computes and writes all")

@@ -13,16 +13,10 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 
-from hopwave.arrays import ScaledCounts
 from hopwave.cli import terminal
 from hopwave.cli.files import STREAM
 from hopwave.errors import FormatError
-from hopwave.graph.arrays import vertex_names
-from hopwave.results.betweenness import BetweennessResult, EdgeBetweennessResult
-from hopwave.results.scores import VertexScores
-from hopwave.results.search import BFSResult
-from hopwave.results.shortest_paths import ShortestPaths
-from hopwave.results.tables import named
+from hopwave.results.tables import Tabled
 from hopwave.system.archives import write_arrays
 from hopwave.system.atomic_file import checked, replacing
 
@@ -48,47 +42,13 @@ def ending(path: Path, known: tuple[str, ...]) -> None:
         raise FormatError(f"an unknown extension; use {', '.join(known)}", path)
 
 
-def of_search(result: BFSResult) -> Columns:
-    """The columns vertex and distance, and predecessor and path_count if the search computed them.
+def of(result: Tabled) -> Columns:
+    """The columns that name the vertices or edges, by label if the graph has labels, and those of the result.
 
-    Vertices are given by label if the graph has labels. A vertex that was not reached has distance -1 and no
-    predecessor (-1 without labels). Counts beyond float64 are given as binary logarithms, in path_count_log2.
+    A vertex that was not reached has distance -1, or an infinite one along weights, and no predecessor (-1 without
+    labels). Counts beyond float64 are given as binary logarithms, in path_count_log2. An undirected edge has one row.
     """
-    columns: Columns = {"vertex": vertex_names(result.graph), "distance": result.distances}
-    if result.predecessors is not None:
-        columns["predecessor"] = named(result.graph, result.predecessors)
-    if isinstance(result.path_counts, ScaledCounts):
-        columns["path_count_log2"] = result.path_counts.log2()
-    elif result.path_counts is not None:
-        columns["path_count"] = result.path_counts
-    return columns
-
-
-def of_betweenness(result: BetweennessResult | EdgeBetweennessResult) -> Columns:
-    """The columns vertex and betweenness, or for edges source, target and betweenness; after a sample also bound.
-
-    An undirected edge has one row.
-    """
-    names = np.asarray(vertex_names(result.graph))
-    if isinstance(result, BetweennessResult):
-        columns: Columns = {"vertex": names, "betweenness": result.scores}
-        rows: Any = slice(None)
-    else:
-        source, target = result.edges
-        rows = slice(None) if result.graph.directed else source <= target
-        columns = {"source": names[source[rows]], "target": names[target[rows]], "betweenness": result.scores[rows]}
-    return columns if result.bounds is None else {**columns, "bound": result.bounds[rows]}
-
-
-def of_paths(result: ShortestPaths) -> Columns:
-    """The columns vertex, distance and predecessor; a vertex without a path is infinitely far away."""
-    names = vertex_names(result.graph)
-    return {"vertex": names, "distance": result.distances, "predecessor": named(result.graph, result.predecessors)}
-
-
-def of_scores(result: VertexScores) -> Columns:
-    """The columns vertex and the scores, by the name of the score; after a sample also where the exact ones lie."""
-    return {"vertex": np.asarray(vertex_names(result.graph))[result.vertices], **result._columns()}
+    return {**result._names(), **result._columns()}
 
 
 def write(path: Path, columns: Columns) -> None:

@@ -1,6 +1,6 @@
 """`hopwave gap`: the six kernels of the GAP benchmark suite, by its rules (Beamer, Asanović and Patterson, 2015).
 
-RULES names them; gap_trials.py has the kernels other than bfs and bc. Every tree of a search is validated, every run of
+RULES names them, gap_trials.py runs them. Every tree of a search is validated, every run of
 betweenness is checked by its certificate, every other answer by other means than those that found it. The time to read
 or generate the graph is not counted, nor that of the calls before the trials: they compile, and make what later ones
 use (rows in another order, copies on a GPU).
@@ -8,7 +8,6 @@ use (rows in another order, copies on a GPU).
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,13 +15,11 @@ import numpy as np
 import typer
 
 import hopwave as hw
-from hopwave import engines
 from hopwave.cli import gap_trials, options, terminal
 from hopwave.cli.files import Reading, load
 from hopwave.cli.info import sentence, sizes
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
-from hopwave.system.progress import Meter
 
 BFS_TRIALS, BC_TRIALS, BC_SOURCES = 64, 16, 4
 TRIALS = {"bfs": BFS_TRIALS, "sssp": 64, "pr": 16, "cc": 16, "bc": BC_TRIALS, "tc": 3}  # by kernel, in GAP's order
@@ -74,12 +71,12 @@ def gap(
     for name, count in counts.items():
         with gap_trials.threads_of(threads):
             if name == "bfs":
-                results[name] = time_bfs(given, sources[:count], device, threads)
+                results[name] = gap_trials.time_bfs(given, sources[:count], device, threads)
             elif name == "sssp":
                 results[name] = gap_trials.time_sssp(graph, sources[:count], device)
             elif name == "bc":
                 groups = [sources[i : i + BC_SOURCES] for i in range(0, len(sources), BC_SOURCES)]
-                results[name] = time_bc(given, groups[:count], device, threads)
+                results[name] = gap_trials.time_bc(given, groups[:count], device, threads)
             else:
                 time_kernel = {"pr": gap_trials.time_pr, "cc": gap_trials.time_cc, "tc": gap_trials.time_tc}[name]
                 results[name] = time_kernel(given, count, device)
@@ -113,48 +110,3 @@ def pick_sources(graph: Graph, count: int) -> list[Any]:
         raise GraphError("the graph has no edge, so there is no source to search from; use another graph")
     drawn = np.random.default_rng(SEED).choice(candidates, count, replace=len(candidates) < count)
     return [graph.label(vertex) for vertex in drawn.tolist()]
-
-
-def prepare(graph: Graph, source: Any, device: str, threads: int | None) -> None:
-    """Compile, copy to a GPU, and make what the CPU engine would make after some searches, before anything is timed."""
-    found = hw.bfs(graph, source, device=device, threads=threads)
-    if found.engine == "cpu":
-        from hopwave.engines import cpu
-
-        plan = found.plan.plan
-        hw.bfs(graph, source, device="cpu", threads=threads, plan=plan)  # the loop of large searches
-        engines.engine("cpu").load(graph, plan).prepare(cpu.neighbour_order(plan))
-
-
-def time_bfs(graph: Graph, sources: list[Any], device: str, threads: int | None) -> dict[str, Any]:
-    """One search per trial; a wrong tree is an error."""
-    prepare(graph, sources[0], device, threads)
-    seconds = []
-    with Meter("gap bfs", len(sources), None) as meter:
-        for number, source in enumerate(sources, start=1):
-            began = time.perf_counter()
-            found = hw.bfs(graph, source, device=device, threads=threads)
-            found.reached  # noqa: B018  # known when a GPU is done
-            seconds.append(time.perf_counter() - began)
-            verdict = hw.validate(graph, source, found.distances, found.predecessors)
-            if not verdict.ok:
-                raise terminal.CheckFailed(f"bfs from {source}: {'; '.join(verdict.failures)}")
-            meter.update(number)
-    return {"seconds": seconds, "average": float(np.mean(seconds)), "engine": found.engine, "checked": "five rules"}
-
-
-def time_bc(graph: Graph, groups: list[list[Any]], device: str, threads: int | None) -> dict[str, Any]:
-    """Four sources per trial; a run that fails its certificate raises an error."""
-    how = {"device": device, "threads": threads, "normalized": False, "progress": False}
-    for group in groups[:2]:  # the second finds all that the first has made
-        hw.betweenness_centrality(graph, sources=group, **how)  # type: ignore[arg-type]
-    seconds, worst = [], 0.0
-    with Meter("gap bc", len(groups), None) as meter:
-        for number, group in enumerate(groups, start=1):
-            began = time.perf_counter()
-            found = hw.betweenness_centrality(graph, sources=group, **how)  # type: ignore[arg-type]
-            seconds.append(time.perf_counter() - began)
-            worst = max(worst, found.certificate.error)
-            meter.update(number)
-    average = float(np.mean(seconds))
-    return {"seconds": seconds, "average": average, "engine": found.engine, "checked": f"certificate {worst:.1e}"}

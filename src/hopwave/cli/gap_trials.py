@@ -1,4 +1,4 @@
-"""Trials of the GAP benchmark beside searches and betweenness (gap.py): shortest paths, ranks, components, triangles.
+"""Trials of the GAP benchmark (gap.py): searches, shortest paths, ranks, components, betweenness, triangles.
 
 Every answer is checked, by other means than those that found it. A trial ends when its answer can be read on the host.
 """
@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 import hopwave as hw
+from hopwave import engines
 from hopwave.algorithms.components import roots
 from hopwave.cli import terminal
 from hopwave.graph import Graph
@@ -64,6 +65,28 @@ def timed(
                 raise terminal.CheckFailed(f"{name}, trial {number + 1}: {wrong}")
             meter.update(number + 1)
     return {"seconds": seconds, "average": float(np.mean(seconds)), "checked": checked}
+
+
+def time_bfs(graph: Graph, sources: list[Any], device: str, threads: int | None) -> dict[str, Any]:
+    """One search per trial; a wrong tree is an error."""
+
+    def ask(source: Any, plan: Any = "auto") -> Any:
+        found = hw.bfs(graph, source, device=device, threads=threads, plan=plan)
+        found.reached  # noqa: B018  # known when a GPU is done
+        return found
+
+    def check(number: int, found: Any) -> str | None:
+        verdict = hw.validate(graph, sources[number], found.distances, found.predecessors)
+        return None if verdict.ok else "; ".join(verdict.failures)
+
+    first = ask(sources[0])
+    if first.engine == "cpu":  # the loop of large searches, and what the engine would make after some of them
+        from hopwave.engines import cpu
+
+        plan = ask(sources[0], first.plan.plan).plan.plan
+        engines.engine("cpu").load(graph, plan).prepare(cpu.neighbour_order(plan))
+    trials = timed("bfs", [partial(ask, source) for source in sources], check, "five rules")
+    return trials | {"engine": first.engine}
 
 
 def time_sssp(graph: Graph, sources: list[Any], device: str) -> dict[str, Any]:
@@ -131,3 +154,20 @@ def time_tc(graph: Graph, trials: int, device: str) -> dict[str, Any]:
         return None if found == expected else f"{found} triangles, but {expected} counted vertex by vertex"
 
     return timed("tc", [lambda: hw.triangle_count(undirected, device=device)] * trials, check, "per vertex")
+
+
+def time_bc(graph: Graph, groups: list[list[Any]], device: str, threads: int | None) -> dict[str, Any]:
+    """Four sources per trial; a run that fails its certificate raises an error."""
+    errors: list[float] = []
+
+    def ask(group: list[Any]) -> Any:
+        return hw.betweenness_centrality(
+            graph, sources=group, device=device, threads=threads, normalized=False, progress=False
+        )
+
+    def check(number: int, found: Any) -> None:
+        errors.append(found.certificate.error)
+
+    first = ask(groups[0])  # the second call finds all that the first has made
+    trials = timed("bc", [partial(ask, group) for group in groups], check, "")
+    return trials | {"engine": first.engine, "checked": f"certificate {max(errors):.1e}"}

@@ -44,7 +44,7 @@ def pagerank(
         wall = time.perf_counter() - began
         if to.out is not None:
             meter.stage(f"writing {to.out.name}")
-            columns.write(to.out, columns.of_scores(result))
+            columns.write(to.out, columns.of(result))
     record = {
         "alpha": alpha,
         "tol": tol,

@@ -76,7 +76,7 @@ def sssp(
         found = [path(result, end) for end in ends]
         if to.out is not None:
             meter.stage(f"writing {to.out.name}")
-            columns.write(to.out, columns.of_paths(result))
+            columns.write(to.out, columns.of(result))
     given = {"source_given": bool(source), "limit": limit, "delta": delta}
     record = {**given, **in_json(result), "wall_seconds": wall, "paths": found}
     parts: list[Any] = [distance_table(result), summary(result, wall)]

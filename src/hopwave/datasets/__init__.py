@@ -8,8 +8,6 @@ Graph(34 vertices, 78 edges, undirected)
 >>> email = datasets.fetch("SNAP/email-Enron")  # doctest: +SKIP
 """
 
-from __future__ import annotations
-
 from hopwave.checks.keywords import offer
 from hopwave.datasets.collection import Published, published
 from hopwave.datasets.fetching import download, fetch

@@ -15,7 +15,7 @@ COLOURS = ("#0e8fa9", "#b0468f", "#c98a12", "#4b7d2a", "#6b5fc7", "#c4502e", "#5
            "#5fc0d4", "#e08fc4", "#efc46a", "#8fbf6a", "#aaa2ea", "#e8957a", "#a3b3c2", "#b8a04a")  # fmt: skip
 EDGE = 2.0  # percent left free at either end of a logarithmic axis
 WIDTH, HEIGHT, LEFT, TOP = 760, 300, 84, 12  # of a chart, in units of its view box
-MOST_VALUES = 8  # of a horizontal axis that names each
+MOST_VALUES = 8  # a horizontal axis with up to this many values names each of them
 Value = float | None
 
 

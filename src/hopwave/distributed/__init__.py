@@ -8,8 +8,6 @@
 True
 """
 
-from __future__ import annotations
-
 from hopwave.checks.keywords import offer
 from hopwave.distributed.betweenness import (
     DistributedBetweennessResult,

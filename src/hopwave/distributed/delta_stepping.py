@@ -15,16 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from hopwave.distributed import codec
+from hopwave.distributed import codec, sides
 from hopwave.distributed.layout import Group
-from hopwave.distributed.sides import (
-    GraphInParts,
-    Side,
-    allgather_slots,
-    allgather_values,
-    reduce_to_owners,
-    send_to_owners,
-)
 from hopwave.distributed.validate import parent_slots
 
 UNIT = 1 << 24  # length of the longest arc
@@ -38,7 +30,7 @@ class Paths:
     `distance` (in units; NEVER without a path) and `parent` have one entry per own vertex, on the graph's device.
     """
 
-    def __init__(self, graph: GraphInParts, start: int) -> None:
+    def __init__(self, graph: sides.GraphInParts, start: int) -> None:
         self.graph, self.xp = graph, graph.part.xp
         out = _slot_shifts(graph.push_tails.group), _slot_shifts(graph.push_heads.group)
         into = _slot_shifts(graph.pull_heads.group), _slot_shifts(graph.pull_tails.group)
@@ -83,7 +75,7 @@ class Paths:
             lengths, tails = codec.to_bytes_of(self.best[slots], width), codec.to_bytes(xp, self.who[slots])
             return xp.concatenate([lengths, tails], axis=1)
 
-        sent = send_to_owners(graph.wire, heads, graph.own, found, offers)
+        sent = sides.send_to_owners(graph.wire, heads, graph.own, found, offers)
         own = found[sent.own]  # handled while the rest is on its way
         self._take_shorter(own - heads.first, self.best[own], graph.push_tails.group.ids(self.who[own]))
         for rank, positions, values in sent.receive():
@@ -98,12 +90,12 @@ class Paths:
         self.parent[positions] = parents[shorter].astype(self.graph.id_type)
         self.best[positions + self.graph.push_heads.first] = lengths
 
-    def _frontier_of(self, side: Side, own: Any, width: int) -> tuple[Any, Any]:
+    def _frontier_of(self, side: sides.Side, own: Any, width: int) -> tuple[Any, Any]:
         """The frontier of all ranks of a side, as slots, and its distances."""
         if side.comm is None:
             return own, self.distance[own]
         values = codec.to_bytes_of(self.distance[own], width)
-        slots, rows = allgather_slots(self.graph.wire, side, self.graph.own, own, values)
+        slots, rows = sides.allgather_slots(self.graph.wire, side, self.graph.own, own, values)
         return slots, codec.from_bytes(self.xp, rows)
 
     # ------------------------------------------------------------------ validation
@@ -120,10 +112,10 @@ class Paths:
         slots = parent_slots(graph, parents)
         linked = xp.zeros(len(slots), np.uint8)
         tail_distances, head_distances = (
-            allgather_values(graph, side, d) for side in (graph.pull_tails, graph.pull_heads)
+            sides.allgather_values(graph, side, d) for side in (graph.pull_tails, graph.pull_heads)
         )
         edges, span, levels = self.lengths.check(head_distances, tail_distances, slots, linked)
-        linked = reduce_to_owners(graph, graph.pull_heads, linked, greatest=True)
+        linked = sides.reduce_to_owners(graph, graph.pull_heads, linked, greatest=True)
         root, reached = ids == source, d != NEVER
         wrong = {
             "roots": root & (parents != ids) | ~root & (parents == ids),

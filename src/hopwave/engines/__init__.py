@@ -36,26 +36,7 @@ from hopwave.generate import recursive
 from hopwave.graph import Graph, csr
 from hopwave.graph.csr import Rows
 from hopwave.graph.row_operations import Place
-from hopwave.planning.jobs import (
-    Accumulation,
-    Allowed,
-    BetweennessJob,
-    Direction,
-    FoundByBuckets,
-    FoundBySearch,
-    FoundNearFar,
-    Integers,
-    LabelRounds,
-    PathSampling,
-    PowerEnd,
-    PowerJob,
-    Product,
-    SampleJob,
-    SearchJob,
-    Settled,
-    ShortestPathsJob,
-    Touched,
-)
+from hopwave.planning import jobs
 from hopwave.planning.many_sources import Balls, CutSweep, CutSwept, HyperBallJob, PathSums, Poll, Sweep, Swept
 from hopwave.planning.plan import Plan
 from hopwave.planning.trace import Level
@@ -96,21 +77,21 @@ class DirectSearch(Protocol):
     def without(self) -> tuple[str, ...]:
         """The plan's choices that have no meaning here."""
 
-    def __call__(self, sources: tuple[int, ...], limit: int | None) -> FoundBySearch | None:
+    def __call__(self, sources: tuple[int, ...], limit: int | None) -> jobs.FoundBySearch | None:
         """Searches from these sources up to a limit of hops. Returns None if one call is not enough."""
 
 
 class Searches(Protocol):
     """One search: load, start, run, fetch, or all of them in one call."""
 
-    def why_not(self, plan: Plan, job: SearchJob | BetweennessJob) -> str | None:
+    def why_not(self, plan: Plan, job: jobs.SearchJob | jobs.BetweennessJob) -> str | None:
         """None if this engine can run the plan for that search or betweenness job, else the reason."""
 
     def without(self, plan: Plan) -> tuple[str, ...]:
         """The plan's choices that have no meaning on this engine."""
 
     def direct_search(
-        self, graph: Graph, question: SearchJob, plan: Plan, named: bool, threads: int | None = None
+        self, graph: Graph, question: jobs.SearchJob, plan: Plan, named: bool, threads: int | None = None
     ) -> DirectSearch | None:
         """One function for searches of this graph by this plan, with everything prepared.
 
@@ -124,27 +105,29 @@ class Searches(Protocol):
         """The graph as the engine needs it for the plan, prepared once and kept with the graph."""
 
     def start(
-        self, loaded: Loaded, sources: tuple[int, ...], question: SearchJob, threads: int | None = None
+        self, loaded: Loaded, sources: tuple[int, ...], question: jobs.SearchJob, threads: int | None = None
     ) -> Search:
         """A search that has reached its sources. Only the CPU engine takes threads=; others raise an EngineError."""
 
     def run(self, search: Search, plan: Plan, trace: bool) -> list[Level]:
         """Compute all levels. Returns them if `trace` is set; some engines always return them."""
 
-    def fetch(self, search: Search) -> FoundBySearch:
+    def fetch(self, search: Search) -> jobs.FoundBySearch:
         """The result of a search that has run."""
 
 
 class BetweennessRuns(Protocol):
     """Betweenness from sources or from random paths. `Searches.why_not` says which plans can run."""
 
-    def regime(self, graph: Graph, job: BetweennessJob, plan: Plan) -> tuple[str, str] | None:
+    def regime(self, graph: Graph, job: jobs.BetweennessJob, plan: Plan) -> tuple[str, str] | None:
         """Which of our regimes suits the job on this machine, and why. Returns None if the engine does not choose."""
 
-    def accumulation(self, graph: Graph, job: BetweennessJob, plan: Plan, threads: int | None = None) -> Accumulation:
+    def accumulation(
+        self, graph: Graph, job: jobs.BetweennessJob, plan: Plan, threads: int | None = None
+    ) -> jobs.Accumulation:
         """A betweenness run: sums of dependencies over the job's sources (algorithms/brandes.py)."""
 
-    def path_sampling(self, graph: Graph, job: SampleJob, threads: int | None = None) -> PathSampling:
+    def path_sampling(self, graph: Graph, job: jobs.SampleJob, threads: int | None = None) -> jobs.PathSampling:
         """A run that draws shortest paths between random pairs (algorithms/betweenness_sampling)."""
 
 
@@ -160,7 +143,7 @@ class Operations(Protocol):
     def cut_sweep(self, graph: Graph, job: CutSweep, poll: Poll, threads: int | None = None) -> CutSwept:
         """Search from many sources; stop a search once its source cannot be in the top (algorithms/top_scores.py)."""
 
-    def reach_bounds(self, graph: Graph) -> tuple[Integers, Integers]:
+    def reach_bounds(self, graph: Graph) -> tuple[jobs.Integers, jobs.Integers]:
         """Lower and upper bounds on how many vertices each vertex reaches, itself included."""
 
     def components(self, graph: Graph, strong: bool) -> npt.NDArray[np.int32]:
@@ -170,7 +153,7 @@ class Operations(Protocol):
         """
 
     def blocks(
-        self, graph: Graph, parent: Integers, depth: npt.NDArray[np.int32], threads: int | None = None
+        self, graph: Graph, parent: jobs.Integers, depth: npt.NDArray[np.int32], threads: int | None = None
     ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
         """The biconnected block of every vertex and the head of every block, from a breadth-first search's tree."""
 
@@ -208,25 +191,25 @@ class Products(Protocol):
     """Products over semirings."""
 
     def push(
-        self, A: Matrix, x: Vector, product: Product, allowed: Allowed | None, threads: int | None
-    ) -> tuple[Vector, Touched]:
+        self, A: Matrix, x: Vector, product: jobs.Product, allowed: jobs.Allowed | None, threads: int | None
+    ) -> tuple[Vector, jobs.Touched]:
         """The product by columns of A (rows of A.T): x is sparse; the result may be either."""
 
     def pull(
-        self, A: Matrix, x: Vector, product: Product, allowed: Allowed | None, threads: int | None
-    ) -> tuple[Vector, Touched]:
+        self, A: Matrix, x: Vector, product: jobs.Product, allowed: jobs.Allowed | None, threads: int | None
+    ) -> tuple[Vector, jobs.Touched]:
         """The product by rows of A, only those allowed: x is dense; the result may be either."""
 
     def multiply(
         self,
         A: Matrix,
         B: Matrix,
-        product: Product,
+        product: jobs.Product,
         mask: Rows | None,
         complement: bool,
-        by: Direction,
+        by: jobs.Direction,
         threads: int | None,
-    ) -> tuple[Rows, Touched]:
+    ) -> tuple[Rows, jobs.Touched]:
         """A ⊕.⊗ B; by rows of B ("push", Gustavson) or by dot products with its columns ("pull", masked only).
 
         In a term, a is A's value and x is B's; `out` is the row of A, `zero` the column of B. The first note of Touched
@@ -246,7 +229,7 @@ class ArrayOperations(Protocol):
     def reduce(self, add: Monoid, values: Array, dtype: np.dtype[Any]) -> Any:
         """The sum of an array that is not empty, as a Python scalar."""
 
-    def fill(self, values: Array, present: Array, allowed: Allowed, value: Any) -> int | None:
+    def fill(self, values: Array, present: Array, allowed: jobs.Allowed, value: Any) -> int | None:
         """Write value and set the bit wherever the mask allows. Returns how many bits are now set, or None."""
 
     def scatter(self, op: BinaryOp, target: Array, places: Array, values: Array) -> None:
@@ -272,8 +255,8 @@ class Shortcuts(Protocol):
         self,
         A: Matrix,
         x: Vector,
-        product: Product,
-        places: Product,
+        product: jobs.Product,
+        places: jobs.Product,
         depth_limit: int | None,
         alpha: float,
         beta: float,
@@ -297,13 +280,13 @@ class Shortcuts(Protocol):
     def core_numbers(self, A: Matrix, both: bool) -> Array:
         """The core number of every vertex; `both`: arcs in and out count. A has no entry twice; loops do not count."""
 
-    def label_propagation(self, A: Matrix, order: Array) -> LabelRounds:
+    def label_propagation(self, A: Matrix, order: Array) -> jobs.LabelRounds:
         """Rounds of label propagation; of labels that are equally frequent, the last in `order` wins."""
 
     def independent_set(self, A: Matrix, seed: int) -> Array:
         """Which vertices are in a maximal independent set (linalg/algorithms/independent_set.py)."""
 
-    def power_iteration(self, A: Matrix, job: PowerJob) -> PowerEnd | None:
+    def power_iteration(self, A: Matrix, job: jobs.PowerJob) -> jobs.PowerEnd | None:
         """All rounds of a power iteration. Returns None if the caller must loop over products."""
 
     def lanczos(self, A: Matrix, Q: Array, k: int) -> list[tuple[Array, float]] | None:
@@ -313,15 +296,15 @@ class Shortcuts(Protocol):
         has no values, and the rows of Q are orthogonal of length 1. Where a length is 0, what follows means nothing.
         """
 
-    def dijkstra(self, A: Matrix, search: ShortestPathsJob) -> Settled:
+    def dijkstra(self, A: Matrix, search: jobs.ShortestPathsJob) -> jobs.Settled:
         """Shortest paths, nearest vertex first; lengths are not negative."""
 
     def delta_stepping(
-        self, A: Matrix, search: ShortestPathsJob, delta: float | None, trace: bool, threads: int | None
-    ) -> FoundByBuckets:
+        self, A: Matrix, search: jobs.ShortestPathsJob, delta: float | None, trace: bool, threads: int | None
+    ) -> jobs.FoundByBuckets:
         """Shortest paths, one bucket of distances after another, each Δ wide."""
 
-    def near_far(self, A: Matrix, search: ShortestPathsJob, delta: float | None, trace: bool) -> FoundNearFar:
+    def near_far(self, A: Matrix, search: jobs.ShortestPathsJob, delta: float | None, trace: bool) -> jobs.FoundNearFar:
         """Shortest paths by near and far lists, in one launch on a GPU; lengths are not negative."""
 
 

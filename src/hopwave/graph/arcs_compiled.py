@@ -80,7 +80,7 @@ def _counted(indptr: Any, indices: Any, threads: int) -> tuple[list[Part], npt.N
 
 
 def _place(places: npt.NDArray[Any], begins: npt.NDArray[Any], threads: int) -> None:
-    """Counts become the place of each part's first arc into each vertex, of which the first is at begins[vertex]."""
+    """Turn counts of arcs into places: where each part writes its first arc into v, the first part at begins[v]."""
     columns = pairwise(np.linspace(0, places.shape[1], threads + 1).astype(np.int64).tolist())
     each(threads, columns, lambda some: _add_before(begins, *some, places))
 
@@ -105,7 +105,7 @@ def add_before(begins: Any, low: int, high: int, places: Any) -> None:
 
 
 def turn(indptr: Any, indices: Any, values: Any, low: int, high: int, places: Any, found: Any, both: bool) -> None:
-    """found[arc] = values[its reverse], with both plus its own, for the arcs of the rows [low, high).
+    """found[arc] = the value of its reverse, plus its own if `both`, for the arcs of the rows [low, high).
 
     places: where the next reverse of each vertex is.
     """

@@ -13,28 +13,8 @@ from hopwave.arrays import Array, is_on_gpu
 from hopwave.checks.numbers import is_real, is_whole, shown, whole_numbers
 from hopwave.checks.options import one_of
 from hopwave.errors import EngineError, GraphError, SparseIdsWarning, warn
+from hopwave.graph import columns, csr
 from hopwave.graph.arrays import Home
-from hopwave.graph.columns import (
-    as_column,
-    check_length,
-    check_numbers,
-    factorize,
-    label_column,
-    object_array,
-    weight_column,
-)
-from hopwave.graph.csr import (
-    COMBINE,
-    LARGEST_VERTEX_COUNT,
-    Builder,
-    Conflict,
-    Rows,
-    builders,
-    check_rows,
-    is_ascending,
-    is_symmetric,
-    offset_type,
-)
 from hopwave.graph.reshape import sources
 from hopwave.graph.row_operations import check_sparse
 
@@ -49,7 +29,7 @@ MIN_EDGES_FOR_GPU = 1 << 22
 class GraphParts:
     """The parts of a graph, its rows on the host or on the GPU."""
 
-    rows: Rows
+    rows: csr.Rows
     labels: npt.NDArray[Any] | None
     device: Home  # where the rows are
     home: Home  # where the caller expects answers: "cuda" for columns of a GPU, or where device="cuda" asked for it
@@ -72,23 +52,23 @@ def from_edges(
     given_on_gpu = is_on_gpu(src) and is_on_gpu(dst)
     home = choose_home(device, given_on_gpu)
     if not given_on_gpu:
-        src, dst = as_column(src, "src"), as_column(dst, "dst")
+        src, dst = columns.as_column(src, "src"), columns.as_column(dst, "dst")
         if len(src) != len(dst):
             raise GraphError(f"src has {len(src)} entries and dst {len(dst)}; an edge needs one of each")
         if len(src) and (src.dtype.kind in "OSU" or dst.dtype.kind in "OSU"):
             if labels is not None:
                 raise GraphError("labels= names integer ids, but these edges are labels already; drop labels=")
-            src, dst, labels = factorize(src, dst)
+            src, dst, labels = columns.factorize(src, dst)
             if n is not None and n != len(labels):
                 raise GraphError(f"n={n!r} does not fit the {len(labels)} different labels in the edges; leave n out")
         src, dst = whole_numbers(src, "src"), whole_numbers(dst, "dst")
     place = choose_builder(device, home, len(src))
-    builder = builders[place]()
+    builder = csr.builders[place]()
     source, target = builder.column(src, "src"), builder.column(dst, "dst")
     if len(source) != len(target):
         raise GraphError(f"src has {len(source)} entries and dst {len(target)}; an edge needs one of each")
     kept = given_weights(builder, place, weights, len(source))
-    names = label_column(labels)
+    names = columns.label_column(labels)
     count = len(names) if n is None and names is not None else n
     least, greatest = builder.extent(source, target)
     if count is None and least >= 0 and is_sparse(greatest, len(source)):
@@ -101,7 +81,7 @@ def from_edges(
         rows = builder.rows_of(
             source, target, count, symmetric=not directed, merge=repeats == "merge", weights=kept, combine=combine
         )
-    except Conflict as conflict:
+    except csr.Conflict as conflict:
         raise explained(conflict, labels_kept) from None
     return GraphParts(rows, labels_kept, place, home)
 
@@ -112,30 +92,31 @@ def from_csr(
     """What `Graph.from_csr` makes a graph of; arrays that fit are taken as they are."""
     check_combine(combine, weights is not None, "merge")
     home: Home = "cuda" if is_on_gpu(indptr) and is_on_gpu(indices) else "cpu"
-    offsets = whole_numbers(as_column(indptr, "indptr"), "indptr")
-    neighbours = whole_numbers(as_column(indices, "indices"), "indices")
+    offsets = whole_numbers(columns.as_column(indptr, "indptr"), "indptr")
+    neighbours = whole_numbers(columns.as_column(indices, "indices"), "indices")
     if len(offsets) == 0:
         raise GraphError("indptr is empty; it holds n + 1 offsets, so at least [0]")
     n = len(offsets) - 1
-    if n > LARGEST_VERTEX_COUNT:
+    if n > csr.LARGEST_VERTEX_COUNT:
         raise GraphError(
-            f"{n} vertices are more than the {LARGEST_VERTEX_COUNT} that int32 ids can name; drop those without arcs"
+            f"{n} vertices are more than the {csr.LARGEST_VERTEX_COUNT} that int32 ids can name; "
+            "drop those without arcs"
         )
     if check:
-        check_rows(offsets, neighbours, n)
+        csr.check_rows(offsets, neighbours, n)
     values = None if weights is None else arc_weights(weights, len(neighbours))
-    offsets = np.ascontiguousarray(offsets, offset_type(len(neighbours)))
+    offsets = np.ascontiguousarray(offsets, csr.offset_type(len(neighbours)))
     neighbours = np.ascontiguousarray(neighbours, np.int32)
-    names = fitting(label_column(labels), n)
-    rows = Rows(offsets, neighbours, values)
-    fits = not check or is_ascending(offsets, neighbours)
+    names = fitting(columns.label_column(labels), n)
+    rows = csr.Rows(offsets, neighbours, values)
+    fits = not check or csr.is_ascending(offsets, neighbours)
     if not fits:
         source = sources(rows)
         try:
-            rows = builders["cpu"]().rows_of(
+            rows = csr.builders["cpu"]().rows_of(
                 source, neighbours, n, symmetric=False, merge=True, weights=values, combine=combine
             )
-        except Conflict as conflict:
+        except csr.Conflict as conflict:
             raise explained(conflict, names) from None
     if check and not directed:
         check_symmetric(rows)
@@ -143,11 +124,11 @@ def from_csr(
         usable = fits and indices.dtype == np.int32 and indptr.dtype in (offsets.dtype, np.dtype(np.int64))
         usable = usable and (weights is None or (is_on_gpu(weights) and weights.dtype == values.dtype))  # type: ignore[union-attr]
         if usable:
-            return GraphParts(Rows(indptr, indices, weights), names, "cuda", home)
+            return GraphParts(csr.Rows(indptr, indices, weights), names, "cuda", home)
     return GraphParts(rows, names, "cpu", home)
 
 
-def from_scipy(A: Any, directed: bool | None, weights: bool | None, combine: str | None) -> tuple[Rows, bool]:
+def from_scipy(A: Any, directed: bool | None, weights: bool | None, combine: str | None) -> tuple[csr.Rows, bool]:
     """The rows of a square sparse matrix, and whether the graph is directed."""
     import scipy.sparse as sp
 
@@ -167,8 +148,8 @@ def from_scipy(A: Any, directed: bool | None, weights: bool | None, combine: str
     values = A.data[: A.nnz].copy() if weights else None
     made = from_csr(A.indptr.copy(), A.indices[: A.nnz].copy(), True, values, combine, None, True)
     if directed is None:
-        directed = not is_symmetric(made.rows)
-    if directed or is_symmetric(made.rows):
+        directed = not csr.is_symmetric(made.rows)
+    if directed or csr.is_symmetric(made.rows):
         return made.rows, directed
     n = len(made.rows.indptr) - 1
     edges = from_edges(sources(made.rows), made.rows.indices, n, False, made.rows.values, combine, "merge", None, "cpu")
@@ -208,8 +189,8 @@ def networkx_columns(
                 f"edge attribute {weight!r} is {shown(wrong[0])} somewhere, which is not a number; "
                 f"name another attribute, or leave the weights out"
             )
-        weights = weight_column(given, len(given), f"edge attribute {weight!r}")
-    return ends[0::2], ends[1::2], weights, None if plain else object_array(nodes), n
+        weights = columns.weight_column(given, len(given), f"edge attribute {weight!r}")
+    return ends[0::2], ends[1::2], weights, None if plain else columns.object_array(nodes), n
 
 
 # ---------------------------------------------------------------- checks
@@ -219,7 +200,7 @@ def check_combine(combine: str | None, weighted: bool, repeats: str) -> None:
     """A rule for repeated edges is one of four, and there are weights to apply it to."""
     if combine is None:
         return
-    one_of("combine", combine, COMBINE)
+    one_of("combine", combine, csr.COMBINE)
     if not weighted:
         raise GraphError(f"combine={combine!r} says what to do with weights, and there are none; leave it out")
     if repeats == "keep":
@@ -241,11 +222,11 @@ def check_attribute(name: Any, known: Callable[[], Iterable[Any]]) -> None:
     raise GraphError(f"no edge has the attribute {name!r}; theirs are {found}: name one of them, or give weight=None")
 
 
-def check_symmetric(rows: Rows) -> None:
+def check_symmetric(rows: csr.Rows) -> None:
     """Raise a GraphError unless every arc has its reverse, of the same weight, as in an undirected graph."""
-    if is_symmetric(rows):
+    if csr.is_symmetric(rows):
         return
-    if rows.values is not None and is_symmetric(Rows(rows.indptr, rows.indices)):
+    if rows.values is not None and csr.is_symmetric(csr.Rows(rows.indptr, rows.indices)):
         raise GraphError(
             "directed=False, but some edge has two different weights, one per direction; pass directed=True, "
             "or make them equal"
@@ -261,40 +242,40 @@ def choose_home(device: str, on_gpu: bool) -> Home:
 
 def choose_builder(device: str, home: Home, edges: int) -> Home:
     """Where the rows are made: at home, except that a GPU, if there is one, builds many edges of the host."""
-    if home == "cuda" or device != "auto" or edges < MIN_EDGES_FOR_GPU or "cuda" not in builders:
+    if home == "cuda" or device != "auto" or edges < MIN_EDGES_FOR_GPU or "cuda" not in csr.builders:
         return home
     try:
-        builders["cuda"]()
+        csr.builders["cuda"]()
     except EngineError:
         return "cpu"
     return "cuda"
 
 
-def given_weights(builder: Builder, place: Home, weights: Any, edges: int) -> Array | None:
+def given_weights(builder: csr.Builder, place: Home, weights: Any, edges: int) -> Array | None:
     """The weights of edges as a column beside the edges, checked."""
     if weights is None:
         return None
     if not is_on_gpu(weights):
-        weights = weight_column(weights, edges)
+        weights = columns.weight_column(weights, edges)
         return builder.column(weights, "weights") if place == "cuda" else weights
     column = builder.column(weights, "weights")
     if place == "cpu" or column.dtype not in (np.float32, np.float64):
         # Other types are checked on the host: complex numbers are refused, and whole numbers that float64 cannot hold.
-        checked = weight_column(column, edges)
+        checked = columns.weight_column(column, edges)
         return builder.column(checked, "weights") if place == "cuda" else checked
-    check_length(column, edges, "weights")
-    check_numbers(builder.first_nan(column), "weights")
+    columns.check_length(column, edges, "weights")
+    columns.check_numbers(builder.first_nan(column), "weights")
     return column
 
 
 def arc_weights(weights: Any, arcs: int) -> npt.NDArray[Any]:
     """Weights of stored arcs, in their order."""
-    column = as_column(weights, "weights")
+    column = columns.as_column(weights, "weights")
     if len(column) != arcs:
         raise GraphError(
             f"weights has {len(column)} entries for {arcs} stored arcs; give one per arc, in the order of indices"
         )
-    return weight_column(column, arcs)
+    return columns.weight_column(column, arcs)
 
 
 def ends_of_pairs(pairs: Any) -> tuple[Any, Any]:
@@ -313,10 +294,10 @@ def ends_of_pairs(pairs: Any) -> tuple[Any, Any]:
 
 def is_sparse(greatest: int, edges: int) -> bool:
     """Whether so few of the ids 0 … greatest are used that numbering them all would waste memory."""
-    return greatest >= LARGEST_VERTEX_COUNT or greatest >= max(DENSE_IDS, 2 * IDS_PER_END * edges)
+    return greatest >= csr.LARGEST_VERTEX_COUNT or greatest >= max(DENSE_IDS, 2 * IDS_PER_END * edges)
 
 
-def compacted(builder: Builder, source: Array, target: Array, greatest: int) -> tuple[Array, Array, Array]:
+def compacted(builder: csr.Builder, source: Array, target: Array, greatest: int) -> tuple[Array, Array, Array]:
     """The ids renumbered 0 … n − 1 in ascending order; the ids themselves become labels, and a warning says so."""
     u, v = builder.to_host(source).astype(np.int64), builder.to_host(target).astype(np.int64)
     labels = np.unique(np.concatenate([u, v]))
@@ -340,9 +321,10 @@ def vertex_count(n: int | None, least: int, greatest: int) -> int:
         raise GraphError(f"n={n!r} is not a number of vertices; give a whole number, or leave it out")
     elif greatest >= n:
         raise GraphError(f"vertex id {greatest} is too large for n={n}; ids run from 0 to n - 1")
-    if n > LARGEST_VERTEX_COUNT:
+    if n > csr.LARGEST_VERTEX_COUNT:
         raise GraphError(
-            f"{n} vertices are more than the {LARGEST_VERTEX_COUNT} that int32 ids can name; renumber sparse ids first"
+            f"{n} vertices are more than the {csr.LARGEST_VERTEX_COUNT} that int32 ids can name; "
+            "renumber sparse ids first"
         )
     return int(n)
 
@@ -354,7 +336,7 @@ def fitting(labels: npt.NDArray[Any] | None, n: int) -> npt.NDArray[Any] | None:
     return labels
 
 
-def explained(conflict: Conflict, labels: npt.NDArray[Any] | None) -> GraphError:
+def explained(conflict: csr.Conflict, labels: npt.NDArray[Any] | None) -> GraphError:
     """A conflict of weights in words."""
     ends = (conflict.source, conflict.target)
     u, v = ends if labels is None else (labels[end] for end in ends)

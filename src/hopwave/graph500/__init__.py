@@ -6,8 +6,6 @@
 (True, 8)
 """
 
-from __future__ import annotations
-
 from hopwave.graph500.benchmark import run
 from hopwave.graph500.outcome import Outcome, Searched
 

@@ -86,7 +86,6 @@ SHORTEST_PATHS = Format(
     title="DIMACS shortest paths",
     extensions=(".gr",),
     holds_labels=False,
-    holds_weights=True,
     directedness="`p sp`: directed, unless our comment says that each edge is two arcs",
     read=read,
     write=write_gr,

@@ -223,7 +223,6 @@ FORMAT = Format(
     title="SNAP edge list",
     extensions=(".txt", ".edges", ".edgelist", ".snap"),
     holds_labels=True,
-    holds_weights=True,
     directedness="its comments say; undirected without them",
     read=read,
     write=write,

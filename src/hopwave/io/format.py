@@ -27,6 +27,7 @@ MAX_UNCONFIRMED_VERTICES = 100_000_000
 MAX_VERTICES_PER_BYTE = 100
 ARGUMENTS = ("format", "directed", "n", "labels", "weights", "combine", "progress")  # of `read` and `write` themselves
 IDS = ("id", "index", "row", "no", "nr")  # titles of columns that number the rows
+STEP = 100_000  # lines that are written at a time
 PRINTED_FROM = 500_000  # lines; with fewer, Python has finished before Numba is imported
 
 
@@ -220,20 +221,19 @@ def _own_options(function: Callable[..., Any]) -> tuple[str, ...]:
 
 
 def write_columns(target: Target, template: str, *columns: npt.NDArray[Any]) -> None:
-    """Write one line per edge from a template such as "%d %d\\n", 100,000 lines at a time to keep memory small.
+    """Write one line per edge from a template such as "%d %d\\n", STEP lines at a time to keep memory small.
 
     Many lines of whole numbers are printed by compiled code, on all cores.
     """
-    step = 100_000
-    begins = range(0, len(columns[0]), step)
+    begins = range(0, len(columns[0]), STEP)
     if len(columns[0]) >= PRINTED_FROM and template.count("%") == template.count("%d") == len(columns):
         from hopwave.io import print_lines
 
         return write_in_threads(
-            target, begins, lambda i: print_lines.rows(template, tuple(column[i : i + step] for column in columns))
+            target, begins, lambda i: print_lines.rows(template, tuple(column[i : i + STEP] for column in columns))
         )
     for i in begins:
-        parts = [column[i : i + step].tolist() for column in columns]
+        parts = [column[i : i + STEP].tolist() for column in columns]
         cells: list[Any] = [None] * (len(columns) * len(parts[0]))
         for place, part in enumerate(parts):
             cells[place :: len(columns)] = part

@@ -8,9 +8,11 @@ import math
 import re
 from collections.abc import Iterator
 
+import numpy as np
+
 from hopwave.graph import Graph
 from hopwave.io.declared import Edges, Vertices, numbered, texts_of, weight_of
-from hopwave.io.format import Format, Request, Target
+from hopwave.io.format import STEP, Format, Request, Target, write_columns
 from hopwave.io.numbers import NUMBER
 from hopwave.io.source import LONE_RETURN, Source
 
@@ -196,26 +198,16 @@ def write(target: Target, graph: Graph) -> None:
     put(f"graph [\n  directed {int(graph.directed)}\n".encode())
     if marked:
         put(f'  {_IDS} "text"\n'.encode())
-    step = 100_000
-    for i in range(0, graph.n, step):
-        put(
-            "".join(
-                f'  node [\n    id {i + j}\n    label "{_escaped(text)}"\n  ]\n'
-                for j, text in enumerate(texts[i : i + step])
-            ).encode()
-        )
-    edges = graph.edges()
-    weights = edges.weights
-    for i in range(0, len(edges), step):
-        ends = edges.source[i : i + step].tolist(), edges.target[i : i + step].tolist()
-        tails = ["\n  ]\n"] * len(ends[0])
-        if weights is not None:
-            tails = [f"\n    weight {_real(value)}\n  ]\n" for value in weights[i : i + step].tolist()]
-        put(
-            "".join(
-                f"  edge [\n    source {u}\n    target {v}{tail}" for u, v, tail in zip(*ends, tails, strict=True)
-            ).encode()
-        )
+    labels = np.array([_escaped(text) for text in texts], object)
+    write_columns(target, '  node [\n    id %d\n    label "%s"\n  ]\n', np.arange(graph.n), labels)
+    edges, line = graph.edges(), "  edge [\n    source %d\n    target %d\n"
+    if edges.weights is None:
+        write_columns(target, line + "  ]\n", edges.source, edges.target)
+    else:
+        for i in range(0, len(edges), STEP):  # texts of all weights would take much memory
+            values = np.array([_real(value) for value in edges.weights[i : i + STEP].tolist()], object)
+            ends = edges.source[i : i + STEP], edges.target[i : i + STEP]
+            write_columns(target, line + "    weight %s\n  ]\n", *ends, values)
     put(b"]\n")
 
 
@@ -236,7 +228,6 @@ FORMAT = Format(
     title="GML",
     extensions=(".gml",),
     holds_labels=True,
-    holds_weights=True,
     directedness="the file says; undirected without `directed 1`",
     read=read,
     write=write,

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 from xml.parsers import expat
 
+import numpy as np
+
 from hopwave.errors import FormatError
 from hopwave.graph import Graph
 from hopwave.io.declared import Edges, Vertices, numbered, texts_of, weight_of
-from hopwave.io.format import Format, Request, Target
+from hopwave.io.format import Format, Request, Target, write_columns
 from hopwave.io.source import Source
 
 _IDS = "ids"  # the graph's attribute that says "text" where names look like numbers
@@ -285,23 +287,14 @@ def write(target: Target, graph: Graph) -> None:
         put(f'    <data key="{_IDS}">text</data>\n'.encode())
     from xml.sax.saxutils import quoteattr  # it imports urllib
 
-    quoted = [quoteattr(text, {"\n": "&#10;", "\r": "&#13;", "\t": "&#9;"}) for text in texts]
-    step = 100_000
-    for i in range(0, graph.n, step):
-        put("".join(f"    <node id={text}/>\n" for text in quoted[i : i + step]).encode())
-    for i in range(0, len(edges), step):
-        ends = (
-            [quoted[u] for u in edges.source[i : i + step].tolist()],
-            [quoted[v] for v in edges.target[i : i + step].tolist()],
-        )
-        if weights is None:
-            lines = [f"    <edge source={u} target={v}/>\n" for u, v in zip(*ends, strict=True)]
-        else:
-            lines = [
-                f'    <edge source={u} target={v}><data key="weight">{w!r}</data></edge>\n'
-                for u, v, w in zip(*ends, weights[i : i + step].tolist(), strict=True)
-            ]
-        put("".join(lines).encode())
+    quoted = np.array([quoteattr(text, {"\n": "&#10;", "\r": "&#13;", "\t": "&#9;"}) for text in texts], object)
+    write_columns(target, "    <node id=%s/>\n", quoted)
+    ends = quoted[edges.source], quoted[edges.target]
+    if weights is None:
+        write_columns(target, "    <edge source=%s target=%s/>\n", *ends)
+    else:
+        line = '    <edge source=%s target=%s><data key="weight">%r</data></edge>\n'
+        write_columns(target, line, *ends, weights)
     put(b"  </graph>\n</graphml>\n")
 
 
@@ -310,7 +303,6 @@ FORMAT = Format(
     title="GraphML",
     extensions=(".graphml",),
     holds_labels=True,
-    holds_weights=True,
     directedness="the file says",
     read=read,
     write=write,

@@ -133,7 +133,6 @@ FORMAT = Format(
     title="Matrix Market",
     extensions=(".mtx", ".mm"),
     holds_labels=False,
-    holds_weights=True,
     directedness="symmetric, skew-symmetric, hermitian: undirected; general: directed",
     read=read,
     write=write,

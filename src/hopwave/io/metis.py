@@ -254,7 +254,6 @@ FORMAT = Format(
     title="METIS",
     extensions=(".graph", ".metis"),
     holds_labels=False,
-    holds_weights=True,
     directedness="always undirected",
     read=read,
     write=write,

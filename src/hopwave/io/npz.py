@@ -323,7 +323,6 @@ FORMAT = Format(
     title="NumPy archive",
     extensions=(".npz",),
     holds_labels=True,
-    holds_weights=True,
     holds_parallel=True,
     directedness="the file says; SciPy's archives: undirected if symmetric",
     read=read,

@@ -7,9 +7,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from hopwave.graph import Graph
 from hopwave.io.declared import Edges, numbered, texts_of, weight_of
-from hopwave.io.format import Format, Request, Target
+from hopwave.io.format import Format, Request, Target, write_columns
 from hopwave.io.source import LONE_RETURN, Source
 
 _NAMES_MARK = "% ids: text"  # our comment where labels that look like numbers are names
@@ -179,20 +181,13 @@ def write(target: Target, graph: Graph) -> None:
     if marked:
         put(b"% Ids: text\n")
     put(f"*Vertices {graph.n}\n".encode())
-    step = 100_000
-    for i in range(0, graph.n, step):
-        put("".join(f'{i + j} "{text}"\n' for j, text in enumerate(texts[i : i + step], 1)).encode())
+    write_columns(target, '%d "%s"\n', np.arange(1, graph.n + 1), np.array(texts, object))
     edges = graph.edges()
-    weights = edges.weights
     put(b"*Arcs\n" if graph.directed else b"*Edges\n")
-    for i in range(0, len(edges), step):
-        ends = edges.source[i : i + step].tolist(), edges.target[i : i + step].tolist()
-        if weights is None:
-            lines = [f"{u + 1} {v + 1}\n" for u, v in zip(*ends, strict=True)]
-        else:
-            values = weights[i : i + step].tolist()
-            lines = [f"{u + 1} {v + 1} {w!r}\n" for u, v, w in zip(*ends, values, strict=True)]
-        put("".join(lines).encode())
+    ends = edges.source.astype(np.int64) + 1, edges.target.astype(np.int64) + 1
+    if edges.weights is None:
+        return write_columns(target, "%d %d\n", *ends)
+    return write_columns(target, "%d %d %r\n", *ends, edges.weights)
 
 
 FORMAT = Format(
@@ -200,7 +195,6 @@ FORMAT = Format(
     title="Pajek",
     extensions=(".net", ".pajek"),
     holds_labels=True,
-    holds_weights=True,
     directedness="`*Arcs`: directed; `*Edges` alone: undirected",
     read=read,
     write=write,

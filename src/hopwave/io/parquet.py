@@ -12,9 +12,9 @@ from hopwave.errors import EngineError
 from hopwave.graph import Graph
 from hopwave.graph.columns import factorize
 from hopwave.graph.csr import LARGEST_VERTEX_COUNT
+from hopwave.io.edge_columns import Column, choose, is_index, warn_of_guess
 from hopwave.io.format import Format, Request, Target, warn_ignored
 from hopwave.io.source import Source
-from hopwave.io.table import Column, choose, is_index, warn_of_guess
 from hopwave.io.vertices import compact, plain_labels
 
 MAGIC = b"PAR1"
@@ -210,7 +210,6 @@ FORMAT = Format(
     title="Apache Parquet",
     extensions=(".parquet", ".pq"),
     holds_labels=True,
-    holds_weights=True,
     holds_parallel=True,
     directedness="its metadata says; undirected without it",
     read=read,

@@ -10,154 +10,21 @@ import csv
 import io
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import product
-from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from hopwave.errors import FormatError, IgnoredColumnWarning, warn
+from hopwave.errors import FormatError
 from hopwave.graph import Graph
+from hopwave.io.edge_columns import PAIRS, Column, choose, is_index, warn_of_guess
 from hopwave.io.format import Format, Request, Target, warn_ignored, weight_cells, write_columns
 from hopwave.io.lines import LARGEST_NUMBER, Grammar, read_edges
 from hopwave.io.numbers import NUMERIC, Problem, float_of
 from hopwave.io.source import Source
 from hopwave.io.vertices import Numbering, compact, listed_first, plain_labels
 
-Column: TypeAlias = str | int | None
 DELIMITERS = ",;\t| "
-# Common names for the two ends of an edge, the most common first.
-PAIRS = (
-    ("source", "target"), ("src", "dst"), ("from", "to"), ("u", "v"), ("tail", "head"), ("start", "end"),
-    ("from_node", "to_node"), ("fromnodeid", "tonodeid"), ("node1", "node2"), ("node_1", "node_2"), ("id1", "id2"),
-    ("id_1", "id_2"), ("source_id", "target_id"), ("citing", "cited"), ("row", "col"), ("i", "j"),
-    ("source", "destination"), ("origin", "destination"), ("from_id", "to_id"), ("sender", "receiver"),
-    ("parent", "child"),
-    *product(
-        ("source", "src", "origin", "orig", "from", "start"), ("target", "dst", "dest", "destination", "to", "end")
-    ),
-    *product(("source_id", "origin_id"), ("dest_id", "destination_id")),
-)  # fmt: skip
-HALVES = {"source", "src", "origin", "orig", "from", "target", "dst", "dest", "destination", "to"}  # an end, if alone
-WEIGHTS = ("weight", "weights", "w", "value", "cost", "length", "distance")  # names of a column of weights
-
-
-class Chosen(NamedTuple):
-    """The columns of a table that are read."""
-
-    ends: tuple[int, int]
-    weight: int | None
-    guessed: bool  # neither the caller nor the header says which columns are the ends
-
-
-def choose(
-    source: Source, request: Request, names: Sequence[str], wanted: tuple[Column, Column, Column], line: int | None
-) -> Chosen:
-    """The columns of the two ends and of the weights: those given, else those with a known name.
-
-    Without known names, the ends are the first two columns that are neither the weights nor an index without a title.
-    """
-    if len(names) < 2:
-        raise source.fail(
-            f"one column, {names[0] if names else ''!r}; expected at least two, the ends of an edge", line
-        )
-    if not request.weights and wanted[2] is not None:
-        raise TypeError(f"weight={wanted[2]!r} names a column, weights=False leaves weights out; give one of the two")
-    first, second, weight = (_place(source, names, column, line) for column in wanted)
-    if first is not None and first == second:
-        raise source.fail(f"column {names[first]!r} is given as both ends of an edge; expected two columns", line)
-    if weight is not None and weight in (first, second):
-        raise source.fail(f"column {names[weight]!r} is given as an end and as the weight; expected two columns", line)
-    folded = [name.strip().lower() for name in names]
-    pairs = ((folded.index(a), folded.index(b)) for a, b in PAIRS if a in folded and b in folded)
-    known = next((pair for pair in pairs if weight not in pair and pair[0] != second and pair[1] != first), None)
-    guessed = known is None and (first is None or second is None)
-    usual = known or _first_free(source, names, (first, second, weight), line)
-    ends = usual[0] if first is None else first, usual[1] if second is None else second
-    if weight is None and request.weights:
-        found = (folded.index(name) for name in WEIGHTS if name in folded and folded.index(name) not in ends)
-        weight = next(found, None)
-    for place, given in zip((*ends, weight), wanted, strict=True):
-        if place is not None and given is None and not guessed:
-            _check_single(source, names, names[place], line)
-    return Chosen(ends, weight, guessed)
-
-
-def _first_free(
-    source: Source, names: Sequence[str], taken: tuple[int | None, int | None, int | None], line: int | None
-) -> tuple[int, int]:
-    """The first two columns that can be ends; where one end is given, the other is the usual column, if it is free."""
-    first, second, weight = taken
-    missing = (first is None) + (second is None)
-    free = [i for i in range(len(names)) if i not in taken]
-    for is_unlikely in (is_index, _is_weight):
-        rest = [i for i in free if not is_unlikely(names[i])]
-        free = rest if len(rest) >= missing else free
-    if len(free) < missing:
-        beside = f" beside the weights, {names[weight]!r}" if weight is not None else ""
-        raise source.fail(f"too few columns{beside}: {len(free)}; expected {missing}, the ends of an edge", line)
-    if not missing:
-        return 0, 1
-    if missing == 2:
-        return free[0], free[1]
-    return free[0], 1 if 1 in free else free[0]
-
-
-def _check_single(source: Source, names: Sequence[str], title: str, line: int | None) -> None:
-    places = [i for i, name in enumerate(names) if name == title]
-    if len(places) > 1:
-        shown = " and ".join(map(str, places))
-        raise source.fail(f"{len(places)} columns {title!r}; expected one: give its position, {shown}, instead", line)
-
-
-def is_index(title: str) -> bool:
-    """Whether a column is the index that pandas wrote: it has no title of its own."""
-    title = title.strip().lower()
-    return not title or title.startswith(("unnamed: ", "__index_level_"))
-
-
-def _is_weight(title: str) -> bool:
-    return title.strip().lower() in WEIGHTS and title.strip().lower() not in ("w", "value")  # which may be ends
-
-
-def _place(source: Source, names: Sequence[str], wanted: Column, line: int | None) -> int | None:
-    """The position of a column that the caller gave by its name or its position."""
-    if wanted is None:
-        return None
-    if isinstance(wanted, int) and 0 <= wanted < len(names):
-        return wanted
-    if isinstance(wanted, str) and wanted in names:
-        _check_single(source, names, wanted, line)
-        return names.index(wanted)
-    has = ", ".join(map(repr, names))
-    raise source.fail(f"no column {wanted!r}; expected one of {has}, or a position from 0 to {len(names) - 1}", line)
-
-
-def warn_of_guess(source: Source, names: Sequence[str], kinds: Sequence[str], chosen: Chosen) -> None:
-    """Warn of ends that were guessed, if other columns can be ends as well.
-
-    A kind is "text", "id" (whole numbers), or anything else for a column that cannot be an end.
-    """
-    ends = chosen.ends
-    others = [i for i, title in enumerate(names) if i not in (*ends, chosen.weight) and not is_index(title)]
-    half = [i for i in others if names[i].strip().lower() in HALVES]
-    others = [i for i in others if kinds[i] in ("text", "id") and not _is_weight(names[i])]
-    if chosen.weight is None:  # one column of numbers may be weights, which another warning says
-        numbers = [i for i in others if kinds[i] == "id"]
-        others = [i for i in others if i not in numbers[:1]]
-    alike = [i for i in others if kinds[i] in (kinds[ends[0]], kinds[ends[1]])]
-    texts = [i for i in others if kinds[i] == "text"]
-    rivals = half or alike or (texts if len(texts) > 1 else [])
-    if not rivals:
-        return
-    a, b = (names[i] if names[i].strip() else i for i in ends)
-    warn(
-        f"{source.path}: columns {a!r} and {b!r} were read as the ends of an edge, and not "
-        f"{' or '.join(repr(names[i]) for i in rivals[:5])}, because no title says which are; "
-        f"give source={a!r} and target={b!r} if that is right, or the titles of others",
-        IgnoredColumnWarning,
-    )
 
 
 class _Wanted(NamedTuple):
@@ -218,7 +85,7 @@ def _layout(source: Source, request: Request, wanted: _Wanted) -> _Layout:
     text = _first_lines(source)
     delimiter = wanted.delimiter
     if delimiter is None:
-        delimiter = "\t" if _is_tsv(source.path) else _guess_delimiter(text)
+        delimiter = "\t" if ".tsv" in map(str.lower, source.path.suffixes) else _guess_delimiter(text)
     elif len(delimiter) != 1:
         raise TypeError(f"delimiter={delimiter!r} is not one character; leave it out to have it detected")
     rows, starts = _sample(text, delimiter)
@@ -251,7 +118,7 @@ def _warn_of_numbers(source: Source, rows: list[list[str]], header: bool, ends: 
 
 
 def _kind(cells: list[str]) -> str:
-    """What a column has, as `warn_of_guess` wants it."""
+    """The kind of a column's cells: "id", "text" or "" for neither."""
     if all(cell.strip().isdecimal() for cell in cells):
         return "id" if cells else ""
     return "" if any(map(NUMERIC.fullmatch, cells)) else "text"
@@ -295,7 +162,7 @@ def _has_header(source: Source, rows: list[list[str]]) -> bool:
         if title.strip() and cells and all(NUMERIC.fullmatch(cell) for cell in cells):
             return True
     if len(first) < 2:
-        return False  # an error, and choose_columns says which
+        return False  # an error, and `choose` says which
     shown = ", ".join(repr(cell[:40]) for cell in first[:2])
     raise source.fail(
         f"the first row ({shown}) may be a header or an edge; expected to be told: give header=True or header=False", 1
@@ -329,10 +196,6 @@ def _sample(text: str, delimiter: str) -> tuple[list[list[str]], list[str]]:
     except csv.Error:  # the careful reader reports it, with its line
         pass
     return rows or [[text[:40]]], starts or [""]
-
-
-def _is_tsv(path: Path) -> bool:
-    return ".tsv" in (suffix.lower() for suffix in path.suffixes)
 
 
 def _is_number(cell: str) -> bool:
@@ -491,7 +354,7 @@ def write(target: Target, graph: Graph, *, delimiter: str | None = None) -> None
     Strings are quoted, so that they are not read back as numbers.
     """
     if delimiter is None:
-        delimiter = "\t" if _is_tsv(target.path) else ","
+        delimiter = "\t" if ".tsv" in map(str.lower, target.path.suffixes) else ","
     elif delimiter not in DELIMITERS or delimiter == " ":
         raise TypeError(f"delimiter={delimiter!r} is not known; use one of , ; | or a tab")
     edges = graph.edges()
@@ -527,7 +390,6 @@ FORMAT = Format(
     title="CSV and TSV",
     extensions=(".csv", ".tsv"),
     holds_labels=True,
-    holds_weights=True,
     directedness="not in the file; undirected",
     read=read,
     write=write,

@@ -14,8 +14,6 @@ A search in six lines (push-pull, Algorithm 1; `waves` is this over any semiring
 [1, 0, 1, 2, 3]
 """
 
-from __future__ import annotations
-
 from hopwave.algebra.matrix import Matrix
 from hopwave.algebra.operators import BinaryOp, Monoid, UnaryOp, binary, monoid, unary
 from hopwave.algebra.semiring import Semiring, semiring
@@ -27,9 +25,9 @@ from hopwave.linalg.algorithms.hops import bfs
 from hopwave.linalg.elementwise import apply, ewise_add, ewise_mult, select
 from hopwave.linalg.explanation import Explanation
 from hopwave.linalg.fixpoint import Waves, waves
+from hopwave.linalg.monoid_sums import reduce
 from hopwave.linalg.placing import assign, extract
 from hopwave.linalg.products import mxm, mxv, vxm
-from hopwave.linalg.reduction import reduce
 
 __all__ = [
     "CONVERT",

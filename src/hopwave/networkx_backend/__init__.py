@@ -1,7 +1,5 @@
 """hopwave as a backend of NetworkX: convert, call, convert back. docs/networkx.md is the guide."""
 
-from __future__ import annotations
-
 from hopwave.networkx_backend.interface import backend
 
 __all__ = ["backend"]

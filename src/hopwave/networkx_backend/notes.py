@@ -1,7 +1,5 @@
 """What hopwave adds to NetworkX's page of a function; `python -m docs` writes it into _hopwave_nx_info.py."""
 
-from __future__ import annotations
-
 ALONG = "Along an edge attribute, in NetworkX's order."
 BOTH = "In hops, or along an edge attribute by Dijkstra's algorithm; in NetworkX's order."
 CORNERS = "Unweighted, of all vertices, in graphs without parallel edges."

@@ -7,7 +7,6 @@ it.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal, get_args, get_origin, get_type_hints
@@ -103,7 +102,7 @@ def _words(kind: Any) -> dict[str, tuple[Any, ...]]:
 
 def _check_words(record: Any) -> None:
     """Raise a PlanError if a field of a record has a word that its Literal type does not list (a typo)."""
-    kind: Hashable = type(record)
+    kind: Any = type(record)
     for name, words in _words(kind).items():
         value = getattr(record, name)
         if value not in words:

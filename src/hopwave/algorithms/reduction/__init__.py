@@ -32,8 +32,8 @@ from hopwave.planning.jobs import BetweennessJob, Floats, Progress
 
 LEAST_SOURCES = 1000  # with fewer, one search is too large a part of the work: finding blocks takes as long as several
 LEAST_GAIN = 1.15  # work without the reduction, divided by the work with it
-LEAST_LOW = {"cpu": 1 / 16, "cuda": 1 / 4}  # of all vertices, of degree up to two: with fewer, hardly a tree or chain,
-LOOK_ANYWAY = 200_000  # unless a graph falls apart at articulation points: with so many sources, looking costs nothing
+LEAST_LOW = {"cpu": 1 / 16, "cuda": 1 / 4}  # the share of vertices of degree 0 to 2; below it, hardly a tree or chain
+LOOK_ANYWAY = 200_000  # sources: from here on a look costs next to nothing, and finds blocks in a graph without trees
 LEAST_WORK = {"cpu": 0, "cuda": 1 << 33}  # sources × arcs: less is done before the blocks are found
 
 

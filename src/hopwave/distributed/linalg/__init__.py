@@ -12,8 +12,6 @@ of some rows and columns and the values of its own vertices. A product gathers t
 [1, 0, 1, 2, 3]
 """
 
-from __future__ import annotations
-
 from hopwave.distributed.linalg.algorithms import bfs, pagerank, sssp
 from hopwave.distributed.linalg.matrix import DistributedMatrix
 from hopwave.distributed.linalg.products import mxv, reduce, vxm

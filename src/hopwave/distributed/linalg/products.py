@@ -20,7 +20,7 @@ from hopwave.linalg import elementwise, products
 from hopwave.linalg.arithmetic import arithmetic
 from hopwave.linalg.engine import choose
 from hopwave.linalg.masking import allowed_places, let_through, write, writing
-from hopwave.linalg.reduction import reduce as reduce_own
+from hopwave.linalg.monoid_sums import reduce as reduce_own
 from hopwave.planning.jobs import Direction
 
 

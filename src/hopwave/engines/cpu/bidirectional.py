@@ -1,7 +1,5 @@
 """One shortest path on the CPU, compiled: two searches, from both ends, until they meet."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from hopwave.engines.cpu.compile_notice import compiling

@@ -12,8 +12,6 @@ The components of the graph without the tree's fences are the blocks, each witho
 the root, which may be the head of several blocks and belong to one more.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from hopwave.engines.cpu.compile_notice import compiling

@@ -1,7 +1,5 @@
 """Before Numba compiles for some seconds, once per installation and function: a line on stderr, or a way without it."""
 
-from __future__ import annotations
-
 import logging
 import threading
 from contextlib import contextmanager

@@ -3,8 +3,6 @@
 Components are numbered by their lowest vertex, however they were found: that of vertex 0 is number 0.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from hopwave.engines.cpu.compile_notice import compiling

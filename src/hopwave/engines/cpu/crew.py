@@ -22,8 +22,6 @@ place. Ctrl-C may come between any two steps of the Python code here, so a leade
 call of compiled code that sends helpers away: nothing can come before it.
 """
 
-from __future__ import annotations
-
 import os
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A graph as the CPU engine reads it: unsigned arrays, what speeds up a pull, and workspaces to search in."""
 
-from __future__ import annotations
-
 import sys
 import threading
 from contextlib import contextmanager
@@ -94,7 +92,7 @@ class CpuGraph:
         hub = read_only(np.empty(0, np.uint32))
         indptr, in_indices = offsets(graph.indptr), unsigned(graph.in_indices)
         in_indptr = offsets(graph.in_indptr) if graph.in_indptr is not graph.indptr else indptr
-        if kind == "plain":  # the second search may need them: no call but the first loads machine code
+        if kind == "plain":  # load its machine code now: the second search may need it, and should not wait
             find_hubs(in_indptr[:1], in_indices[:0], np.empty(0, np.int64), np.empty(0, np.uint32))
         else:
             hub = np.arange(self.n, dtype=np.uint32)  # of a vertex without in-arcs: itself, which changes nothing

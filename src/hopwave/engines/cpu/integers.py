@@ -3,8 +3,6 @@
 Ids are uint32, offsets and words of bits uint64. Numba makes a float64 of an unsigned and a signed integer together.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 U0, U1, U4, U6, U8, U16, U63 = (np.uint64(x) for x in (0, 1, 4, 6, 8, 16, 63))

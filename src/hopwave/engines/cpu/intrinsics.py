@@ -3,8 +3,6 @@
 All of Numba's internals that hopwave depends on are in this file and in numba_cache.py.
 """
 
-from __future__ import annotations
-
 import platform
 import sys
 

@@ -1,7 +1,5 @@
 """Whether all arcs of a graph keep the rules of a search, compiled and on all cores (api/validate.py has the rules)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from hopwave.engines.cpu.compile_notice import compiling

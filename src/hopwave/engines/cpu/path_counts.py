@@ -7,8 +7,6 @@ A level is scaled down when the next one might pass 2^LARGEST, and by no more th
 afterwards would lose its ratio to its neighbours, so the level is then reported as too wide and counted the other way.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -5,8 +5,6 @@ Kernels and loops hold arithmetic alone. They are given these numbers, or read t
 set one. They were measured. They change how long an answer takes, and at most its rounding.
 """
 
-from __future__ import annotations
-
 # ------------------------------------------------------------------ threads
 
 # A search gets one more thread per VERTICES_PER_THREAD vertices or ARCS_PER_THREAD arcs; with less work than that,

@@ -4,8 +4,6 @@ Rows are compressed rows, two arrays. Neighbours are visited in the order of the
 the order of another library gets that library's answer, ties included.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from hopwave.engines.cpu.components import close_components

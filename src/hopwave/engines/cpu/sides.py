@@ -1,7 +1,5 @@
 """Arcs within one side of a graph whose vertices have two, or within communities, compiled and on all cores."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from hopwave.engines.cpu.compile_notice import compiling

@@ -6,8 +6,6 @@ v, deg(u) + deg(w) − 2, less 2 if u and w are neighbours themselves, less the 
 nothing.
 """
 
-from __future__ import annotations
-
 from collections import namedtuple
 
 import numpy as np

@@ -12,8 +12,6 @@ helper calls what `assistance` returns: for every offer it claims a number and b
 only while somebody copies them, and for those inside a job.
 """
 
-from __future__ import annotations
-
 import atexit
 import os
 import time

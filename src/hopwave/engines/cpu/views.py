@@ -6,8 +6,6 @@ Large ones begin at a huge page of the system, where it has such pages. A search
 with pages of 4 kB the processor must look up where each of them is: a quarter of the time on a grid of a million.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 UNSIGNED = {1: np.uint8, 4: np.uint32, 8: np.uint64}

@@ -1,13 +1,12 @@
 """Workers: threads that take batches of a long run off a counter until none is left. crew.py has the other way."""
 
-from __future__ import annotations
-
 import numpy as np
 from numba import typeof
 
 from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.intrinsics import COMPILED, atomic_or, nap, ordered_add, ordered_load, ordered_store
-from hopwave.errors import EngineError
+from hopwave.engines.host_memory import available_memory
+from hopwave.errors import EngineError, amount
 from hopwave.system import threads
 from hopwave.system.numba_cache import njit
 
@@ -25,6 +24,22 @@ CONTROL_CELLS = 64  # the next free cell
 def new_control(cells=CONTROL_CELLS):
     """The cells of a new run; a run may have others behind them."""
     return np.zeros(cells, np.int64)
+
+
+def workers_within(limit, workers, each, what="betweenness"):
+    """As many workers of `each` bytes as there is memory for: up to the limit, or three quarters of what is free."""
+    if limit is None and each * workers <= policy.BYTES_ANYWHERE:
+        return max(1, workers)
+    free = available_memory() if limit is None else limit
+    if free is None:
+        return max(1, workers)
+    usable = free if limit is not None else free * 3 // 4
+    if each > usable:
+        raise EngineError(
+            f"{what} of this graph needs {amount(each)} for one worker and may use {amount(usable)}; "
+            "raise memory_limit=, or use a machine with more memory"
+        )
+    return max(1, min(workers, usable // max(1, each)))
 
 
 def run_workers(function, A, states, shared, poll, alone=False):

@@ -21,16 +21,8 @@ from hopwave.engines.cuda.errors import LESS_MEMORY, OTHERS_LESS, explained
 from hopwave.engines.host_loop import by_levels
 from hopwave.errors import EngineError
 from hopwave.graph import Graph
+from hopwave.planning import jobs
 from hopwave.planning.catalogue import CATALOGUE
-from hopwave.planning.jobs import (
-    Accumulation,
-    BetweennessJob,
-    FoundBySearch,
-    Integers,
-    PathSampling,
-    SampleJob,
-    SearchJob,
-)
 from hopwave.planning.many_sources import Poll, Sweep, Swept
 from hopwave.planning.plan import Plan, Step
 from hopwave.planning.trace import Level
@@ -83,8 +75,8 @@ class Engine(NoOperations):
 
         return uploaded(graph)
 
-    def why_not(self, plan: Plan, job: SearchJob | BetweennessJob) -> str | None:
-        if not isinstance(job, SearchJob):
+    def why_not(self, plan: Plan, job: jobs.SearchJob | jobs.BetweennessJob) -> str | None:
+        if not isinstance(job, jobs.SearchJob):
             return _betweenness(plan).why_not(plan, job)
         from hopwave.engines.cuda.search import steps
 
@@ -94,7 +86,7 @@ class Engine(NoOperations):
         return ("direction rule",) if plan.task == "betweenness" and plan.regime != "source" else ()
 
     def direct_search(
-        self, graph: Graph, question: SearchJob, plan: Plan, named: bool, threads: int | None = None
+        self, graph: Graph, question: jobs.SearchJob, plan: Plan, named: bool, threads: int | None = None
     ) -> engines.DirectSearch | None:
         from hopwave.engines.cuda.search import one_launch
         from hopwave.engines.cuda.search.workspace import NoCooperativeLaunch
@@ -112,7 +104,7 @@ class Engine(NoOperations):
             except NoCooperativeLaunch:
                 return None
 
-    def start(self, loaded: Any, sources: tuple[int, ...], question: SearchJob, threads: int | None = None) -> Any:
+    def start(self, loaded: Any, sources: tuple[int, ...], question: jobs.SearchJob, threads: int | None = None) -> Any:
         _refuse_threads(threads)
         with explained("starting a search", loaded.graph):
             from hopwave.engines.cuda.search.state import Search
@@ -152,7 +144,7 @@ class Engine(NoOperations):
         search.ran_whole = levels is not None
         return levels
 
-    def fetch(self, search: Any) -> FoundBySearch:
+    def fetch(self, search: Any) -> jobs.FoundBySearch:
         with explained("fetching the result", search.loaded.graph):
             if search.ran_whole:
                 depth, counts = search.depth, search.counts
@@ -160,7 +152,7 @@ class Engine(NoOperations):
                 search.begin()  # with a limit of 0, no step has begun the search
                 depth = search.depth - (not search.nf and search.depth > 0)
                 counts = search.path_counts() if search.question.path_counts else None
-            found: FoundBySearch = {
+            found: jobs.FoundBySearch = {
                 "distances": self._placed(search, search.distance),
                 "predecessors": self._placed(search, search.parent),
                 "path_counts": self._placed(search, counts),
@@ -273,7 +265,7 @@ class Engine(NoOperations):
         return kept[strong].copy()
 
     def blocks(
-        self, graph: Graph, parent: Integers, depth: npt.NDArray[np.int32], threads: int | None = None
+        self, graph: Graph, parent: jobs.Integers, depth: npt.NDArray[np.int32], threads: int | None = None
     ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
         _refuse_threads(threads)
         with explained("looking for biconnected components", graph):
@@ -284,13 +276,13 @@ class Engine(NoOperations):
     def shortest_path(self, graph: Graph, source: int, target: int) -> list[int] | None:
         """Search, then walk back from the target, each time to the lowest id that is one level nearer."""
         plan = CATALOGUE["hopwave-gpu"]
-        search = self.start(self.load(graph, plan), (source,), SearchJob(predecessors=False))
+        search = self.start(self.load(graph, plan), (source,), jobs.SearchJob(predecessors=False))
         self.run(search, plan, False)
         distances = self.fetch(search)["distances"]
         distances = on_host(distances.fetch() if isinstance(distances, Deferred) else distances)
         return None if distances[target] < 0 else path_back(graph, distances, target)
 
-    def path_sampling(self, graph: Graph, job: SampleJob, threads: int | None = None) -> PathSampling:
+    def path_sampling(self, graph: Graph, job: jobs.SampleJob, threads: int | None = None) -> jobs.PathSampling:
         _refuse_threads(threads)
         if job.weighted:
             raise EngineError(self.why_not_operation("weighted_path_sampling", graph))
@@ -299,12 +291,14 @@ class Engine(NoOperations):
 
             return sampled_paths.PathSampling(graph, self._on_device(graph), job)
 
-    def regime(self, graph: Graph, job: BetweennessJob, plan: Plan) -> tuple[str, str] | None:
+    def regime(self, graph: Graph, job: jobs.BetweennessJob, plan: Plan) -> tuple[str, str] | None:
         loaded = self.load(graph, plan)
         with explained("choosing a regime", graph, LESS_MEMORY):
             return _betweenness(plan).choose(loaded, job)
 
-    def accumulation(self, graph: Graph, job: BetweennessJob, plan: Plan, threads: int | None = None) -> Accumulation:
+    def accumulation(
+        self, graph: Graph, job: jobs.BetweennessJob, plan: Plan, threads: int | None = None
+    ) -> jobs.Accumulation:
         _refuse_threads(threads)
         loaded = self.load(graph, plan)
         remedy = OTHERS_LESS if plan.regime == "source" else LESS_MEMORY

@@ -1,16 +1,14 @@
 """What is read off all arcs of a graph on the GPU (kernels/build/arcs.cuh)."""
 
-from __future__ import annotations
-
 import cupy
 import numpy as np
 
 from hopwave.engines.cuda.errors import LESS_MEMORY, explained
 from hopwave.engines.cuda.graph import uploaded
-from hopwave.engines.cuda.launch import NULL, expression, together
+from hopwave.engines.cuda.launch import NULL, together
 
 HEADER = "build/arcs.cuh"
-KERNELS = together(
+together(
     HEADER, "add_reverse", "count_inside", "write_inside", "judge_vertices", "judge_arcs", "judge_found"
 )  # fmt: skip
 NO_LIMIT = np.int64(np.iinfo(np.int32).max)
@@ -44,8 +42,3 @@ def obeys(graph, levels, tree, sources, limit):
         launch(HEADER, "judge_arcs", m, *(rows or on_device.rows), *arcs, levels, tree, limit, found, broken)
         launch(HEADER, "judge_found", n, np.int32(n), found, broken)
         return not int(broken.get()[0])
-
-
-def instances(offset):
-    """(header, name) of every kernel here, for the compile test."""
-    return [(HEADER, expression(HEADER, name, offset)) for name in KERNELS]

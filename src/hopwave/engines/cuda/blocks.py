@@ -1,17 +1,15 @@
 """Biconnected blocks of a graph on the GPU: all arcs are read there, and the tree is walked on the host."""
 
-from __future__ import annotations
-
 import cupy
 import numpy as np
 
 from hopwave.engines.cpu import blocks as tree
 from hopwave.engines.cuda import components
 from hopwave.engines.cuda.buffers import copied
-from hopwave.engines.cuda.launch import expression, together
+from hopwave.engines.cuda.launch import together
 
 HEADER = "components/blocks.cuh"
-KERNELS = together(HEADER, "neighbour_range", "join_others")
+together(HEADER, "neighbour_range", "join_others")
 
 
 def blocks(on_device, parent, depth):
@@ -31,8 +29,3 @@ def blocks(on_device, parent, depth):
     launch(components.HEADER, "flatten", n, np.int32(n), sets)
     count = tree.number_blocks(parent, depth, sets.get().view(np.uint32), label, head)
     return label, head[:count].copy()
-
-
-def instances(offset):
-    """(header, name) of every kernel here, for the compile test."""
-    return [(HEADER, expression(HEADER, name, offset)) for name in KERNELS]

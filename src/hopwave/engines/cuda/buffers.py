@@ -2,8 +2,6 @@
 used again.
 """
 
-from __future__ import annotations
-
 from contextlib import contextmanager
 
 import cupy

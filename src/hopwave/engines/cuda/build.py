@@ -5,8 +5,6 @@ edges, sort them, and remove repeats (kernels/build/rows.cuh). The sort is CuPy'
 compiled; every other kernel is ours, compiled once per machine and kept on disk.
 """
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import cupy
@@ -30,21 +28,6 @@ IDS = {np.dtype(np.int32): "int", np.dtype(np.int64): "long long"}
 WEIGHTS = {np.dtype(np.float32): "float", np.dtype(np.float64): "double"}
 ASK_FROM = 1 << 27  # arcs from which to ask first how much memory is free
 SPARE = 0.125  # share of an array that may stay unused behind the rows (room for repeats); else rows are copied
-
-
-def instances():
-    """Every kernel of this module: header and name expression."""
-    for name in ("extent", "count_buckets", "count_part", "write_part"):
-        for identity in IDS.values():
-            yield HEADER, expression(HEADER, name, identity)
-    for name in ("scan", "count_kept", "write_kept", "sum_degrees", "ranks"):
-        yield HEADER, expression(HEADER, name, "int")
-    for name in ("write_offsets", "degree_keys", "rank_keys", "neighbours_of_ranks"):
-        for offset in IDS.values():
-            yield HEADER, expression(HEADER, name, offset)
-    for name in ("write_weights", "find_nan"):
-        for weight in WEIGHTS.values():
-            yield HEADER, expression(HEADER, name, weight)
 
 
 def launch(name, kind, blocks, *arguments):

@@ -1,24 +1,21 @@
 """Weakly connected components on the GPU, by hooking (kernels/components/hooking.cuh)."""
 
-from __future__ import annotations
-
 import cupy
 import numpy as np
 
 from hopwave.engines.cuda import policy
 from hopwave.engines.cuda.errors import explained
 from hopwave.engines.cuda.graph import uploaded
-from hopwave.engines.cuda.launch import BLOCK, OFFSETS, TILE, WARP, expression, together
+from hopwave.engines.cuda.launch import BLOCK, TILE, WARP, together
 from hopwave.engines.cuda.row_lengths import long_rows
 from hopwave.planning.catalogue import CATALOGUE
 from hopwave.planning.jobs import SearchJob
 
 HEADER = "components/hooking.cuh"
-ON_PACKED_ROWS = (
-    "plant", "hook_first", "hook_rest", "flatten", "sample_roots", "count_roots", "scan_roots", "number_roots",
-    "write_labels",
+together(
+    HEADER, "plant", "hook_first", "hook_rest", "flatten", "sample_roots", "count_roots", "scan_roots", "number_roots",
+    "write_labels", "hook_sides_first", "hook_sides", "write_sides", "look_within",
 )  # fmt: skip
-KERNELS = together(HEADER, *ON_PACKED_ROWS, "hook_sides_first", "hook_sides", "write_sides", "look_within")
 
 
 def components(on_device):
@@ -109,9 +106,3 @@ def labels(launch, parent):
     launch(HEADER, "number_roots", BLOCK * tiles, n, sums, parent)
     launch(HEADER, "write_labels", len(parent), n, parent, found)
     return found
-
-
-def instances(offset):
-    """(header, name) of every kernel here, for the compile test."""
-    names = ON_PACKED_ROWS if offset == OFFSETS[np.dtype(np.uint64)] else KERNELS
-    return [(HEADER, expression(HEADER, name, offset)) for name in names]

@@ -4,8 +4,6 @@ It is made of the rows in host memory, in passes: each pass takes the rows of so
 sorts the arcs, and packs them.
 """
 
-from __future__ import annotations
-
 import logging
 from copy import copy
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Which GPU a thread uses, as the driver sees it."""
 
-from __future__ import annotations
-
 from cupy_backends.cuda.api import driver, runtime
 
 

@@ -4,8 +4,6 @@
 m · 2^e           mantissa and exponent per vertex, if they do not
 """
 
-from __future__ import annotations
-
 import math
 from itertools import pairwise
 

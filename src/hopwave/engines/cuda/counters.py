@@ -1,5 +1,3 @@
 """The counters of a level, in the order of enum Counter in kernels/steps/report.cuh."""
 
-from __future__ import annotations
-
 FOUND, EDGES, CHECKED, AHEAD, AHEAD_EDGES, TAIL, GATHERED, TICKET, GREATEST, LEAST, COUNTERS = range(11)

@@ -1,7 +1,5 @@
 """CUDA's errors as EngineErrors: what failed, why, and what to do."""
 
-from __future__ import annotations
-
 import os
 
 from hopwave.errors import EngineError

@@ -12,20 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hopwave.engines.cuda import policy
+from hopwave.engines.cuda import policy, search_arrays
 from hopwave.engines.cuda.betweenness import regimes
 from hopwave.engines.cuda.graph_footprint import arranged, columns, packed_bits, sort_rows, upload
-from hopwave.engines.cuda.search_arrays import (
-    each_arrays,
-    length_arrays,
-    level_arrays,
-    most_long_rows,
-    path_arrays,
-    path_capacity,
-    prepared_arrays,
-    sum_arrays,
-    sweep_arrays,
-)
 from hopwave.engines.ledger import Ask, Ledger, Shape, total
 
 LIST_CHUNK, CUTTING = 24, 20  # bytes per chunk (betweenness/lists.py), and per chunk while lists are cut
@@ -69,8 +58,10 @@ def workspace(run: Ledger, shape: Shape) -> None:
     arranged(run, shape)
     if "search buffers" in run.held:
         return
-    buffers = total(level_arrays(shape.n, shape.m, policy.level_split(shape.m)))
-    run.take("search buffers", total(prepared_arrays(shape.n, shape.offset == 8 or shape.packed > 0)) + buffers)
+    buffers = total(search_arrays.level_arrays(shape.n, shape.m, policy.level_split(shape.m)))
+    run.take(
+        "search buffers", total(search_arrays.prepared_arrays(shape.n, shape.offset == 8 or shape.packed > 0)) + buffers
+    )
     if shape.packed:
         run.take("answers by number", 8 * shape.n)
 
@@ -121,7 +112,7 @@ def sweep(run: Ledger, shape: Shape, ask: Ask, machine: regimes.Machine, free: i
     keep = "rows" if ask.what in TABLES else "sums"
     if policy.one_block_each(n, shape.m, shape.depth, machine.shared):
         blocks, _ = policy.each_grid(n, k, machine.multiprocessors, machine.threads, machine.shared, free)
-        run.take("searches", 4 * k + total(each_arrays(n, k, keep, blocks)))
+        run.take("searches", 4 * k + total(search_arrays.each_arrays(n, k, keep, blocks)))
         if keep == "rows":
             run.take("table of distances", 4 * n * min(k, max(1, policy.SWEEP.table_bytes // (4 * n))))
         return
@@ -129,9 +120,9 @@ def sweep(run: Ledger, shape: Shape, ask: Ask, machine: regimes.Machine, free: i
     groups = max(1, -(-k // (policy.WORD * words)))
     most = SWEEP_BLOCKS * machine.multiprocessors
     subgrids, _ = policy.subgrids_for(n, words, groups, shape.depth, most, free, THREADS)
-    run.take("long rows", 8 * most_long_rows(n, shape.m))
-    run.take("sums", total(sum_arrays(n, k, keep)))
-    run.take("searches", total(sweep_arrays(n, shape.m, subgrids, words)))
+    run.take("long rows", 8 * search_arrays.most_long_rows(n, shape.m))
+    run.take("sums", total(search_arrays.sum_arrays(n, k, keep)))
+    run.take("searches", total(search_arrays.sweep_arrays(n, shape.m, subgrids, words)))
     if keep == "rows":
         width = policy.WORD * words
         at_once = max(1, policy.SWEEP.table_bytes // (4 * max(1, n)) // width) * width
@@ -162,9 +153,9 @@ def sweep_weighted(run: Ledger, shape: Shape, ask: Ask, machine: regimes.Machine
     probe(run, shape)
     block = regimes.block_shape(n, shape.m, max(1, k), shape.depth, replace(machine, shared=0, threads=1024))
     table = ask.what in TABLES
-    state, row = total(length_arrays(n, 1, not table)), 8 * n if table else 0
+    state, row = total(search_arrays.length_arrays(n, 1, not table)), 8 * n if table else 0
     searches = min(block.blocks, k, max(1, (free - sum(run.held.values())) // (state + row)))
-    run.take("searches", total(length_arrays(n, searches, not table)))
+    run.take("searches", total(search_arrays.length_arrays(n, searches, not table)))
     if table:
         most = min(policy.ALONG_WEIGHTS.rounds * block.blocks, policy.ALONG_WEIGHTS.table_bytes // max(1, row))
         run.take("table of distances", row * max(1, min(k, max(searches, most))))
@@ -193,10 +184,10 @@ def chosen(run: Ledger, shape: Shape, ask: Ask, machine: regimes.Machine, free: 
     run.take("targets or values", given)
     probe(run, shape)
     block = regimes.block_shape(n, shape.m, k, shape.depth, replace(machine, shared=0, threads=1024))
-    budget, state = free - sum(run.held.values()), total(length_arrays(n, 1, True))
+    budget, state = free - sum(run.held.values()), total(search_arrays.length_arrays(n, 1, True))
     searches, at_once = policy.table_fit(k, block.blocks, state, max(1, row), budget)
     run.take("pieces", row * at_once * (2 if k > at_once else 1))
-    run.take("searches", total(length_arrays(n, searches, True)))
+    run.take("searches", total(search_arrays.length_arrays(n, searches, True)))
 
 
 # ---------------------------------------------------------------- betweenness (betweenness/run.py and its regimes)
@@ -270,7 +261,7 @@ def shortest_paths(run: Ledger, shape: Shape, ask: Ask, machine: regimes.Machine
         run.passing("looking at values", LOOKING * m)
         if whole:
             run.take("lengths", 4 * m)
-    arrays = path_arrays(n, m, whole, policy.path_split(m / max(1, n)), path_capacity(n))
+    arrays = search_arrays.path_arrays(n, m, whole, policy.path_split(m / max(1, n)), search_arrays.path_capacity(n))
     run.take("queues", total(arrays))
     run.take("distances", 8 * n)
     if ask.predecessors:
@@ -298,7 +289,7 @@ def power(run: Ledger, shape: Shape, ask: Ask, machine: regimes.Machine, free: i
         sort_rows(run, "sorted matrix", n, m, shape.offset, value)
         run.drop("new numbers of tails and heads")
     elif n >= policy.POWER.order_vertices and shape.near < policy.POWER.near_share:  # a mesh in random order
-        arrays = path_arrays(n, m, True, policy.path_split(m / max(1, n)), path_capacity(n))
+        arrays = search_arrays.path_arrays(n, m, True, policy.path_split(m / max(1, n)), search_arrays.path_capacity(n))
         run.passing("a search", total(arrays) + 8 * n)
         run.take("order of rows", 12 * n)
         run.passing("sorting", 16 * n)

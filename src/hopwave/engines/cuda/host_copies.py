@@ -5,8 +5,6 @@ one copy saves, so it pays only for memory that is used again: a few answers are
 no longer referenced, the next one uses its memory. A caller who keeps more answers gets plain arrays.
 """
 
-from __future__ import annotations
-
 import threading
 import weakref
 from math import prod

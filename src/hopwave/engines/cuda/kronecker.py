@@ -6,15 +6,13 @@ of the rows that is sorted and packed. Rows keep loops and repeats, as Graph500 
 numbered by degree (numbering.py); rows, and neighbours within rows, are in that order. Answers are by id.
 """
 
-from __future__ import annotations
-
 import math
 
 import cupy
 import numpy as np
 
 from hopwave.engines.cuda import buffers, build, policy
-from hopwave.engines.cuda.launch import NULL, WARP, expression, kernels
+from hopwave.engines.cuda.launch import NULL, WARP, kernels
 from hopwave.engines.cuda.numbering import ByDegree
 from hopwave.engines.cuda.packed import PackedRows
 from hopwave.engines.cuda.rank import part
@@ -37,15 +35,6 @@ SPARE = 1 << 32  # bytes that stay free while rows are packed
 PACKING = 20  # bytes per vertex while rows are packed
 CHECKED_ROWS = 1 << 26  # rows that are validated at a time
 BUILDING = 48, 24  # peak while building: bytes per vertex, bytes per arc of one sorted part
-
-
-def instances():
-    """Every kernel of this module: header and name expression."""
-    for identity in IDS.values():
-        yield HEADER, expression(HEADER, "draw_edges", identity)
-    for name in ("count_ends", "fill_rows", "draw_keys", "sum_edges", "sum_rows"):
-        yield HEADER, expression(HEADER, name, "int")
-    yield HEADER, expression(HEADER, "sum_rows", part.PACKED)
 
 
 def recipe(scale, seed):

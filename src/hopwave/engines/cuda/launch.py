@@ -51,7 +51,6 @@ TOGETHER: dict[str, tuple[str, ...]] = {}  # header → its kernels that are use
 def together(header, *names):
     """Declare kernels of a header that one call uses: when the first is needed, all are compiled at the same time."""
     TOGETHER[header] = names
-    return names
 
 
 def truth(value):

@@ -5,8 +5,6 @@ numbers. Only Σ 1/d is not; it belongs to one source and is added level by leve
 both engines give the same bits.
 """
 
-from __future__ import annotations
-
 from collections import deque
 
 import cupy
@@ -252,8 +250,3 @@ class Run:
         vertices = packed & np.uint64((1 << self.vertex_bits) - 1)
         distances = packed >> np.uint64(self.vertex_bits) & np.uint64((1 << self.depth_bits) - 1)
         return vertices.astype(np.int32), distances.astype(np.int32)
-
-
-def instances(offset):
-    """(header, name) of every kernel here, for the compile test."""
-    return [(HEADER, expression(HEADER, "search_many", offset, words)) for words in policy.SWEEP.words]

@@ -1,7 +1,5 @@
 """Searches from many sources of a deep graph on the GPU, one block for each (kernels/many/each.cuh)."""
 
-from __future__ import annotations
-
 import cupy
 import numpy as np
 
@@ -89,8 +87,3 @@ def _swept(sums, histogram, table, k):
         rows=np.empty((0, 0), np.int32) if table is None else table,
         pairs=(np.empty(0, np.int32), np.empty(0, np.int32)),
     )
-
-
-def instances(offset):
-    """(header, name) of every kernel here, for the compile test."""
-    return [(HEADER, expression(HEADER, "search_each", offset))]

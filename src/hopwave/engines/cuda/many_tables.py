@@ -4,8 +4,6 @@ Nothing but the columns of the targets, or the sums, leaves the GPU. Distances h
 piece of the sources is copied to the host, the next is searched.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import cupy
@@ -17,7 +15,7 @@ from hopwave.engines.cuda.betweenness import regimes
 from hopwave.engines.cuda.betweenness.run import machine
 from hopwave.engines.cuda.buffers import Pieces, free_memory
 from hopwave.engines.cuda.host_copies import pinned
-from hopwave.engines.cuda.launch import expression, kernels, offset_type, truth
+from hopwave.engines.cuda.launch import kernels, offset_type, truth
 from hopwave.engines.cuda.records import filled, record
 from hopwave.engines.cuda.search.distances import probed_depth
 from hopwave.engines.cuda.search_arrays import length_arrays
@@ -37,12 +35,6 @@ VALUES = record(
     HEADER, "Values", "ptr sources ticket columns limits sums parts", "f64 scale least",
     "i64 count width limit_count decay",
 )  # fmt: skip
-
-
-def instances(offset):
-    """(header, name) of every kernel here, for the compile test."""
-    for kernel in ("search_targets", "search_values"):
-        yield from ((HEADER, expression(HEADER, kernel, offset, truth(team))) for team in (False, True))
 
 
 def sweep(loaded, job, poll):

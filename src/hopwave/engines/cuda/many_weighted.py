@@ -4,8 +4,6 @@ Distances, and sums per target over the sources, have the CPU engine's bits: bot
 per source over the targets carry their rounding errors along; their order depends on the GPU and the number of sources.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 
@@ -19,7 +17,7 @@ from hopwave.engines.cuda.betweenness import regimes
 from hopwave.engines.cuda.betweenness.run import machine
 from hopwave.engines.cuda.buffers import Pieces, free_memory
 from hopwave.engines.cuda.host_copies import CopiesBeside
-from hopwave.engines.cuda.launch import expression, kernels, offset_type, truth
+from hopwave.engines.cuda.launch import kernels, offset_type, truth
 from hopwave.engines.cuda.records import filled, record
 from hopwave.engines.cuda.search.distances import probed_depth
 from hopwave.engines.cuda.search_arrays import length_arrays
@@ -36,12 +34,6 @@ PARTS = 6  # float64 numbers in a struct Sums
 LENGTHS = record(
     HEADER, "Lengths", "ptr sources ticket rows reached total inverse farthest parts", "i64 count"
 )  # fmt: skip
-
-
-def instances(offset):
-    """(header, name) of every kernel here, for the compile test."""
-    yield from ((HEADER, expression(HEADER, "search_lengths", offset, truth(team))) for team in (False, True))
-    yield HEADER, expression(HEADER, "add_columns", "int")
 
 
 def sweep(loaded, job, poll):

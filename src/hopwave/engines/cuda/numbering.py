@@ -5,22 +5,15 @@ side by side and stay in the caches. Vertices without arcs, half of a Kronecker 
 bitmaps and answers by number are smaller.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import cupy
 import numpy as np
 
 from hopwave.engines.cuda import build
-from hopwave.engines.cuda.launch import NULL, expression, kernels
+from hopwave.engines.cuda.launch import NULL, kernels
 
 HEADER = "build/numbering.cuh"
-
-
-def instances():
-    """Every kernel of this module: header and name expression."""
-    yield HEADER, expression(HEADER, "spread", "int")
 
 
 class ByDegree:

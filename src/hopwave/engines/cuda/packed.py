@@ -5,29 +5,18 @@ full, so that the plain rows never need to be there as a whole. The first blocks
 numbered by degree, go to the GPU's memory as long as `limit` allows.
 """
 
-from __future__ import annotations
-
 import cupy
 import numpy as np
 
-from hopwave.engines.cuda.launch import BLOCK, WARP, expression, kernels
+from hopwave.engines.cuda.launch import BLOCK, WARP, kernels
 from hopwave.engines.cuda.records import record
 
 HEADER = "build/packed.cuh"
 HEAD = record("common/rows.cuh", "Packed", "u64 head")
-KERNELS = ("measure_groups", "place_groups", "pack_groups", "unpack")
 GROUP = 32  # arcs that share a base and a width
 BLOCK_GROUPS = 1 << 16  # kernels/common/rows.cuh
 BLOCK_ARCS = GROUP * BLOCK_GROUPS
 HEADS = BLOCK_GROUPS + 1  # words before the groups' heads: the address of the block
-
-
-def instances():
-    """Every kernel of this module: header and name expression."""
-    for name in KERNELS:
-        yield HEADER, expression(HEADER, name, "int")
-    for offset in ("int", "long long"):
-        yield HEADER, expression(HEADER, "number_keys", offset)
 
 
 def head_bytes(m):

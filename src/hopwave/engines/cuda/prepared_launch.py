@@ -5,8 +5,6 @@ arguments are packed once, each at its own place. A launch writes those that hav
 driver. PackedLaunch writes all arguments every time, which still takes half as long as CuPy's packing.
 """
 
-from __future__ import annotations
-
 import ctypes
 import threading
 

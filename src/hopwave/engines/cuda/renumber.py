@@ -13,10 +13,10 @@ import cupy
 import numpy as np
 
 from hopwave.engines.cuda import build
-from hopwave.engines.cuda.launch import WARP, expression, kernels, offset_type, together
+from hopwave.engines.cuda.launch import WARP, kernels, offset_type, together
 
 HEADER = "betweenness/renumber.cuh"
-KERNELS = together(
+together(
     HEADER, "count_near", "find_farthest", "morton_keys", "ranks_and_lengths", "row_lengths", "move_rows", "old_places",
     "to_new_order", "to_old_order",
 )  # fmt: skip
@@ -122,8 +122,3 @@ def to_old_order(moved, places, scores):
     """Write rows of scores from the new order back to the old one."""
     sizes = np.uint64(len(places)), np.uint64(len(scores))
     kernels(offset_type(places))(HEADER, "to_old_order", len(scores), moved, places, *sizes, scores)
-
-
-def instances(offset):
-    """(header, name) of every kernel here, for the compile test."""
-    return [(HEADER, expression(HEADER, name, offset)) for name in KERNELS]

@@ -5,8 +5,6 @@ for example, whose bytes would change before they are sent. So it comes from a p
 waits for all that the GPU has to do: the stream that may still write to it can be a caller's, who has ended it.
 """
 
-from __future__ import annotations
-
 import cupy
 import numpy as np
 

@@ -1,14 +1,12 @@
 """The lengths of a graph's rows on the GPU (kernels/build/lengths.cuh)."""
 
-from __future__ import annotations
-
 import cupy
 import numpy as np
 
-from hopwave.engines.cuda.launch import expression, together
+from hopwave.engines.cuda.launch import together
 
 HEADER = "build/lengths.cuh"
-KERNELS = together(HEADER, "greatest_length", "find_long", "rows_of_keys")
+together(HEADER, "greatest_length", "find_long", "rows_of_keys")
 
 
 def greatest_length(launch, offsets):
@@ -32,8 +30,3 @@ def long_rows(launch, offsets, arcs, length):
     rows = cupy.empty(len(keys), np.int32)
     launch(HEADER, "rows_of_keys", len(keys), keys, np.uint64(len(keys)), rows)
     return rows
-
-
-def instances(offset):
-    """(header, name) of every kernel here, for the compile test."""
-    return [(HEADER, expression(HEADER, name, offset)) for name in KERNELS]

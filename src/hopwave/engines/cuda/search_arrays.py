@@ -2,8 +2,6 @@
 Engines allocate them (buffers.allocate), and footprint.py adds up their bytes, also on machines without a GPU.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from hopwave.engines.cuda import policy

@@ -3,8 +3,6 @@
 kernels/components/strong.cuh explains the steps. The host only reads, after each, how many vertices are left.
 """
 
-from __future__ import annotations
-
 import cupy
 import numpy as np
 
@@ -17,8 +15,10 @@ from hopwave.engines.ledger import declare
 from hopwave.generate import counter
 
 HEADER = "components/strong.cuh"
-PLAIN = ("count_open", "close_reached", "regroup", "find_lowest", "name_by_lowest")
-TOGETHER = ("trim", "reach", "spread_colours", "close_colours")  # cooperative
+KERNELS = (
+    "count_open", "close_reached", "regroup", "find_lowest", "name_by_lowest",
+    "trim", "reach", "spread_colours", "close_colours",
+)  # fmt: skip
 PIECE = 512  # ROW_PIECE in kernels/common/arcs.cuh
 PER_MULTIPROCESSOR = 2  # blocks of a cooperative launch: with more, barriers take longer
 ROUNDS = record(HEADER, "Rounds", "ptr lists", "u64 room", "ptr counts arrived")
@@ -42,7 +42,7 @@ class Strong:
 
     def __init__(self, on_device):
         self.device, self.n, self.m = on_device, on_device.n, on_device.m
-        nvrtc.begin(HEADER, [name for _, name in instances(on_device.offset)])
+        nvrtc.begin(HEADER, [expression(HEADER, name, on_device.offset) for name in KERNELS])
         self.rows, self.columns = on_device.rows, on_device.columns
         self.arrays = allocate(strong_arrays(self.n, self.m))
         self.part, self.group = self.arrays["part"], self.arrays["group"]
@@ -118,8 +118,3 @@ def components(on_device):
             left = run.open()
         turn += 1
     return run.numbers().get()
-
-
-def instances(offset):
-    """(header, name) of every kernel here, for the compile test."""
-    return [(HEADER, expression(HEADER, name, offset)) for name in (*PLAIN, *TOGETHER)]

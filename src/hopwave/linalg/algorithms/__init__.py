@@ -1,7 +1,5 @@
 """Graph algorithms in the language of linear algebra: one short file each, close to its paper."""
 
-from __future__ import annotations
-
 from hopwave.linalg.algorithms.components import connected_components
 from hopwave.linalg.algorithms.core import core_numbers
 from hopwave.linalg.algorithms.dependencies import betweenness

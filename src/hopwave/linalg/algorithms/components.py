@@ -16,9 +16,9 @@ from hopwave.algebra.vector import Vector
 from hopwave.arrays import module_of
 from hopwave.linalg.algorithms.operands import is_symmetric, square
 from hopwave.linalg.elementwise import ewise_add, ewise_mult
+from hopwave.linalg.monoid_sums import reduce
 from hopwave.linalg.placing import assign, extract
 from hopwave.linalg.products import mxv, vxm
-from hopwave.linalg.reduction import reduce
 
 
 def connected_components(A: Any, *, device: str = "auto") -> Vector:

@@ -16,9 +16,9 @@ from hopwave.algebra.vector import Vector
 from hopwave.engines import algebra
 from hopwave.linalg.algorithms.operands import is_symmetric, loopless, square, without_repeats
 from hopwave.linalg.elementwise import apply, ewise_add, ewise_mult, select
+from hopwave.linalg.monoid_sums import reduce
 from hopwave.linalg.placing import assign
 from hopwave.linalg.products import mxv, vxm
-from hopwave.linalg.reduction import reduce
 
 
 def core_numbers(A: Any, directed: bool | None = None, *, device: str = "auto") -> Vector:

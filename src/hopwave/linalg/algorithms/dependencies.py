@@ -25,9 +25,9 @@ from hopwave.algebra.vector import Vector
 from hopwave.errors import GraphError
 from hopwave.linalg.algorithms.operands import place, square
 from hopwave.linalg.elementwise import apply, ewise_add, ewise_mult
+from hopwave.linalg.monoid_sums import reduce
 from hopwave.linalg.placing import assign
 from hopwave.linalg.products import mxm
-from hopwave.linalg.reduction import reduce
 
 plus_first = semiring.plus_first
 

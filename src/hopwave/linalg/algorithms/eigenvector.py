@@ -13,18 +13,7 @@ from typing import Any
 
 from hopwave.algebra.vector import Vector
 from hopwave.arrays import Array
-from hopwave.linalg.algorithms.power import (
-    Rounds,
-    arriving,
-    as_vector,
-    check_rounds,
-    length,
-    settle,
-    settle_at_once,
-    shares,
-    total_change,
-    weighted_square,
-)
+from hopwave.linalg.algorithms import power
 from hopwave.planning.jobs import PowerJob
 
 
@@ -35,16 +24,10 @@ def eigenvector_centrality(
 
     Parameters
     ----------
-    A : Matrix, Graph, or SciPy or CuPy sparse matrix
-        The graph: an entry (i, j) is an arc from i to j.
-    max_iter : int, optional
-        The most rounds.
-    tol : float, optional
-        Stop when ``Σ |change| < n · tol``.
     nstart : array of n numbers, optional
         The first x.
-    device : {"auto", "cpu", "cuda"}, optional
-        Where it runs; by default where `A` is.
+    A, max_iter, tol, device
+        As for `pagerank`.
 
     Returns
     -------
@@ -69,21 +52,21 @@ def eigenvector_centrality(
     >>> la.algorithms.eigenvector_centrality(hw.generate.path(4)).values.round(2).tolist()
     [0.37, 0.6, 0.6, 0.37]
     """
-    A = weighted_square(A, device)
-    check_rounds(tol, max_iter)
+    A = power.weighted_square(A, device)
+    power.check_rounds(tol, max_iter)
     n = A.shape[0]
     if n == 0:
         return Vector(0)
 
-    start = shares(nstart, "nstart", A)
-    found = settle_at_once(A, PowerJob(start, n * tol, max_iter, normed=True), "the centralities")
+    start = power.shares(nstart, "nstart", A)
+    found = power.settle_at_once(A, PowerJob(start, n * tol, max_iter, normed=True), "the centralities")
     if found is not None:
         return Vector.from_dense(found)
 
     def step(x: Array) -> tuple[Array, float]:
-        y = x + arriving(x, A)
-        y /= length(y)
-        return y, total_change(y, x)
+        y = x + power.arriving(x, A)
+        y /= power.length(y)
+        return y, power.total_change(y, x)
 
-    run = Rounds(step, as_vector(start, A).arrays()[0])
-    return Vector.from_dense(settle(run, n * tol, max_iter, "the centralities"))
+    run = power.Rounds(step, power.as_vector(start, A).arrays()[0])
+    return Vector.from_dense(power.settle(run, n * tol, max_iter, "the centralities"))

@@ -22,16 +22,8 @@ from hopwave.algebra.vector import Vector
 from hopwave.arrays import Array, module_of, on_host
 from hopwave.engines import algebra
 from hopwave.errors import GraphError
+from hopwave.linalg.algorithms import power
 from hopwave.linalg.algorithms.operands import extremes
-from hopwave.linalg.algorithms.power import (
-    arriving_evenly,
-    check_rounds,
-    length,
-    settle,
-    shares,
-    total_change,
-    weighted_square,
-)
 
 VECTORS, KEPT = 20, 10  # vectors per round, and how many of them start the next round (as in ARPACK)
 FIRST = 9  # vectors that there is room for at first
@@ -56,18 +48,14 @@ def hits(
 
     Parameters
     ----------
-    A : Matrix, Graph, or SciPy or CuPy sparse matrix
-        The graph: an entry (i, j) is an arc from i to j.
-    max_iter : int, optional
-        The most rounds.
     tol : float, optional
         Stop when less than this can change in a: ``Σ |change of a| < tol``.
     nstart : array of n numbers, optional
         The first a.
     normalized : bool, optional
         Whether the scores add up to 1.
-    device : {"auto", "cpu", "cuda"}, optional
-        Where it runs; by default where `A` is.
+    A, max_iter, device
+        As for `pagerank`.
 
     Returns
     -------
@@ -92,21 +80,21 @@ def hits(
     >>> h.values.round(3).tolist(), a.values.round(3).tolist()
     ([0.382, 0.618, 0.0, 0.0], [0.0, 0.0, 0.618, 0.382])
     """
-    A = weighted_square(A, device)
-    check_rounds(tol, max_iter)
+    A = power.weighted_square(A, device)
+    power.check_rounds(tol, max_iter)
     n = A.shape[0]
     if n == 0:
         return Vector(0), Vector(0)
-    given = shares(nstart, "nstart", A)
-    a = algebra(A.device).xp.full(n, n**-0.5) if isinstance(given, float) else given / length(given)
+    given = power.shares(nstart, "nstart", A)
+    a = algebra(A.device).xp.full(n, n**-0.5) if isinstance(given, float) else given / power.length(given)
     if not A.nnz or extremes(A)[1] == 0:
         return Vector.from_dense(0 * a), Vector.from_dense(0 * a)
-    if nstart is not None and length(arriving_evenly(a, A.T)) == 0:
+    if nstart is not None and power.length(power.arriving_evenly(a, A.T)) == 0:
         raise GraphError("nstart is 0 at every vertex that an arc leads to; leave it out, or name one of these")
 
     enough = max(tol, FINEST * n**0.5)
-    a = settle(Authorities(A, a, enough), enough, max_iter, "the authorities")
-    h = arriving_evenly(a, A.T)
+    a = power.settle(Authorities(A, a, enough), enough, max_iter, "the authorities")
+    h = power.arriving_evenly(a, A.T)
     if normalized:
         h, a = h / h.sum(), a / a.sum()
     return Vector.from_dense(h), Vector.from_dense(a)
@@ -144,14 +132,14 @@ class Authorities:
                 break
         best = xp.asarray(sums[:, greatest].T) @ Q[: k + 1]
         nearest = xp.maximum((best @ self.start) @ best, 0.0)  # no authority is negative, except by rounding
-        self.x = nearest / length(nearest)
+        self.x = nearest / power.length(nearest)
         if done:
             return error
         self.kept = min(KEPT, k)
         Q[: self.kept] = xp.asarray(sums[:, k + 1 - self.kept :].T) @ Q[: k + 1]
         Q[self.kept] = Q[k + 1]
         T[:] = np.diag(np.pad(values[k + 1 - self.kept :], (0, len(T) - self.kept)))
-        return total_change(self.x, before)
+        return power.total_change(self.x, before)
 
     def make_room(self, vectors: int) -> None:
         """Room for more vectors of Q: most graphs need a few, and new memory takes longer to fill than to compute."""
@@ -169,11 +157,11 @@ class Authorities:
             found = engine.lanczos(self.A, self.Q, k)
             if found is not None:
                 return found
-        y = arriving_evenly(arriving_evenly(Q[k], self.A.T), self.A)
+        y = power.arriving_evenly(power.arriving_evenly(Q[k], self.A.T), self.A)
         parts = Q @ y
         y -= parts @ Q
         y -= (Q @ y) @ Q  # twice: rounding spoils one pass if y is almost a combination of them
-        rest = length(y)
+        rest = power.length(y)
         self.Q[k + 1] = y / rest if rest else y
         return [(on_host(parts), rest)]
 

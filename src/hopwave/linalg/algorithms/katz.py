@@ -17,18 +17,7 @@ from hopwave.algebra.vector import Vector
 from hopwave.arrays import Array
 from hopwave.checks.numbers import is_number
 from hopwave.errors import ConvergenceError, GraphError
-from hopwave.linalg.algorithms.power import (
-    Rounds,
-    arriving,
-    as_vector,
-    check_rounds,
-    length,
-    numbers,
-    settle,
-    settle_at_once,
-    total_change,
-    weighted_square,
-)
+from hopwave.linalg.algorithms import power
 from hopwave.planning.jobs import PowerJob
 
 FAR = 1e6  # times b: centralities that change so much grow without end
@@ -49,22 +38,16 @@ def katz_centrality(
 
     Parameters
     ----------
-    A : Matrix, Graph, or SciPy or CuPy sparse matrix
-        The graph: an entry (i, j) is an arc from i to j.
     alpha : float, optional
         α; it must be below 1 / the greatest eigenvalue.
     beta : float or array of n numbers, optional
         b, the centrality that a vertex has without any walks.
-    max_iter : int, optional
-        The most rounds.
-    tol : float, optional
-        Stop when ``Σ |change| < n · tol``.
     nstart : array of n numbers, optional
         The first x.
     normalized : bool, optional
         Whether the squares of the scores add up to 1.
-    device : {"auto", "cpu", "cuda"}, optional
-        Where it runs; by default where `A` is.
+    A, max_iter, tol, device
+        As for `pagerank`.
 
     Returns
     -------
@@ -89,33 +72,33 @@ def katz_centrality(
     >>> la.algorithms.katz_centrality(hw.generate.path(4), 0.6).values.round(2).tolist()
     [0.37, 0.6, 0.6, 0.37]
     """
-    A = weighted_square(A, device)
-    check_rounds(tol, max_iter)
+    A = power.weighted_square(A, device)
+    power.check_rounds(tol, max_iter)
     if not is_number(alpha) or not math.isfinite(alpha):
         raise GraphError(f"alpha={alpha!r} is no factor per arc; give a number below 1 / the greatest eigenvalue")
     n = A.shape[0]
     if n == 0:
         return Vector(0)
     alpha = float(alpha)
-    b, start = numbers(beta, "beta", A), numbers(0.0 if nstart is None else nstart, "nstart", A)
+    b, start = power.numbers(beta, "beta", A), power.numbers(0.0 if nstart is None else nstart, "nstart", A)
 
     def step(x: Array) -> tuple[Array, float]:
-        y = alpha * arriving(x, A) + b
-        return y, total_change(y, x)
+        y = alpha * power.arriving(x, A) + b
+        return y, power.total_change(y, x)
 
     smaller = f", or alpha={alpha:g} closer to 0: it must be below 1 / the greatest eigenvalue of the matrix"
     try:
-        x = settle_at_once(A, PowerJob(start, n * tol, max_iter, alpha, base=b), "the centralities", smaller)
+        x = power.settle_at_once(A, PowerJob(start, n * tol, max_iter, alpha, base=b), "the centralities", smaller)
         if x is None:
-            run = Rounds(step, as_vector(start, A).arrays()[0])
-            x = settle(run, n * tol, max_iter, "the centralities", smaller)
+            run = power.Rounds(step, power.as_vector(start, A).arrays()[0])
+            x = power.settle(run, n * tol, max_iter, "the centralities", smaller)
     except ConvergenceError as error:
         own = abs(b) if isinstance(b, float) else float(abs(b).max())
         if error.left < FAR * n * own:
             raise
-        most = float(arriving(as_vector(1.0, A).arrays()[0], A).max())
+        most = float(power.arriving(power.as_vector(1.0, A).arrays()[0], A).max())
         raise ConvergenceError(
             f"Katz diverged: alpha={alpha:g} is too large for this graph; it must be below 1 / the largest eigenvalue. "
             f"That is at most {most:.4g}, the greatest sum of weights into a vertex: alpha={0.9 / most:.2g} converges"
         ) from None
-    return Vector.from_dense(x / (length(x) or 1.0) if normalized else x)
+    return Vector.from_dense(x / (power.length(x) or 1.0) if normalized else x)

@@ -22,8 +22,8 @@ from hopwave.generate import counter
 from hopwave.graph.csr import Rows
 from hopwave.graph.row_operations import row_of_each
 from hopwave.linalg.algorithms.operands import generator, loopless, square
+from hopwave.linalg.monoid_sums import reduce
 from hopwave.linalg.products import mxm
-from hopwave.linalg.reduction import reduce
 
 
 def label_propagation(A: Any, seed: Any = None, max_rounds: int = 100, *, device: str = "auto") -> tuple[Vector, bool]:
@@ -94,7 +94,7 @@ class ByProducts:
         self.wins: Any = None
 
     def settle(self, seed: int, most: int) -> bool:
-        """Rounds until no vertex would move, at most so many; returns whether none would."""
+        """At most `most` rounds, until no vertex would move; returns whether none would."""
         for number in range(most):
             if self.restless() == 0:
                 return True

@@ -26,20 +26,12 @@ from hopwave.algebra.vector import Vector
 from hopwave.arrays import Array, module_of
 from hopwave.checks.numbers import is_number
 from hopwave.errors import GraphError
+from hopwave.linalg.algorithms import power
 from hopwave.linalg.algorithms.operands import check_weights, square
-from hopwave.linalg.algorithms.power import (
-    Rounds,
-    as_vector,
-    check_rounds,
-    not_settled,
-    settle,
-    settle_at_once,
-    shares,
-)
 from hopwave.linalg.elementwise import apply, ewise_add, ewise_mult, select
+from hopwave.linalg.monoid_sums import reduce
 from hopwave.linalg.placing import assign, extract
 from hopwave.linalg.products import vxm
-from hopwave.linalg.reduction import reduce
 from hopwave.planning.jobs import PowerJob
 
 SMALLEST = 1e-200  # sums of weights between this and its reciprocal can be divided by without loss of precision
@@ -102,15 +94,15 @@ def pagerank(
     A = square(A, device, weights=True)
     check_weights(A, "rank", finite=True)
     n = A.shape[0]
-    check_rounds(tol, max_iter)
+    power.check_rounds(tol, max_iter)
     if not is_number(alpha) or not 0 <= alpha <= 1:
         raise GraphError(f"alpha={alpha!r} is no probability; give a number from 0 to 1")
     if n == 0:
         return Vector(0)
     alpha = float(alpha)
-    jumps = shares(personalization, "personalization", A)
-    ends = jumps if dangling is None else shares(dangling, "dangling", A)
-    start = shares(nstart, "nstart", A)
+    jumps = power.shares(personalization, "personalization", A)
+    ends = jumps if dangling is None else power.shares(dangling, "dangling", A)
+    start = power.shares(nstart, "nstart", A)
     before = 0
     if A.has_values:
         out_weights(A)  # raises an error if they cannot be divided by
@@ -120,13 +112,13 @@ def pagerank(
             return Vector.from_dense(first.ranks)
         start, before, max_iter = first.ranks, first.rounds, max_iter - first.rounds
         if not max_iter:
-            raise not_settled(before, first.change, n * tol, "the ranks", "")
+            raise power.not_settled(before, first.change, n * tol, "the ranks", "")
         job = PowerJob(start, n * tol, max_iter, alpha, base=(1 - alpha) * jumps, dead=ends, totals=lambda: totals(A))
-        ranks = settle_at_once(A, job, "the ranks", before=before)
+        ranks = power.settle_at_once(A, job, "the ranks", before=before)
         if ranks is not None:
             return Vector.from_dense(ranks)
-    S, p, x = out_weights(A), as_vector(jumps, A), as_vector(start, A)
-    q = p if dangling is None else as_vector(ends, A)
+    S, p, x = out_weights(A), power.as_vector(jumps, A), power.as_vector(start, A)
+    q = p if dangling is None else power.as_vector(ends, A)
     dead = select(Vector.full(n, True, device=A.device), unary.one, mask=S, complement=True, structural=True).indices
     follow = apply(S, binary.div, left=alpha).to_dense(0.0)  # α/S; 0 at dead ends, where the value is not read
     arcs = semiring.plus_times if A.has_values else semiring.plus_first
@@ -150,7 +142,7 @@ def pagerank(
         return y, reduce(changes(y, x))
 
     rounds = adaptively(step, n * tol, (1 - alpha) * tol) if adaptive else all_at_once
-    found: Vector = settle(Rounds(rounds, x), n * tol, max_iter, "the ranks", before=before)
+    found: Vector = power.settle(power.Rounds(rounds, x), n * tol, max_iter, "the ranks", before=before)
     return found
 
 

@@ -28,9 +28,9 @@ from hopwave.checks.numbers import is_number
 from hopwave.errors import GraphError
 from hopwave.linalg.algorithms.operands import check_lengths, extremes, place, square
 from hopwave.linalg.elementwise import select
+from hopwave.linalg.monoid_sums import reduce
 from hopwave.linalg.placing import assign
 from hopwave.linalg.products import vxm
-from hopwave.linalg.reduction import reduce
 
 min_plus, least, less = semiring.min_plus, binary.min, binary.lt
 # A pull has no early exit here and reads every arc, so it pays only if a push would read about as many.
@@ -93,14 +93,10 @@ def delta_stepping(A: Any, source: int | Sequence[int], delta: float | None = No
 
     Parameters
     ----------
-    A : Matrix, Graph, or SciPy or CuPy sparse matrix
-        The graph: an entry (i, j) is an arc from i to j.
-    source : int or list of int
-        Where paths start; of several sources, the nearest counts.
     delta : float, optional
         Δ, the width of a bucket; by default chosen from the weights.
-    device : {"auto", "cpu", "cuda"}, optional
-        Where it runs; by default where `A` is.
+    A, source, device
+        As for `sssp`.
 
     Returns
     -------

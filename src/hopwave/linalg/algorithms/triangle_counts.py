@@ -20,9 +20,9 @@ from hopwave.arrays import module_of
 from hopwave.engines import algebra
 from hopwave.linalg.algorithms.operands import square
 from hopwave.linalg.elementwise import ewise_mult, select
+from hopwave.linalg.monoid_sums import reduce
 from hopwave.linalg.placing import assign, extract
 from hopwave.linalg.products import mxm
-from hopwave.linalg.reduction import reduce
 
 plus_pair = semiring.plus_pair
 PIECE = 1 << 22  # pairs of arcs that triangle_list looks at together
@@ -74,10 +74,8 @@ def triangles(A: Any, *, device: str = "auto") -> Vector:
 
     Parameters
     ----------
-    A : Matrix, Graph, or SciPy or CuPy sparse matrix
-        The graph: an entry (i, j) is an arc from i to j.
-    device : {"auto", "cpu", "cuda"}, optional
-        Where it runs; by default where `A` is.
+    A, device
+        As for `triangle_count`.
 
     Returns
     -------
@@ -121,10 +119,8 @@ def triangle_list(A: Any, *, device: str = "auto") -> Any:
 
     Parameters
     ----------
-    A : Matrix, Graph, or SciPy or CuPy sparse matrix
-        The graph: an entry (i, j) is an arc from i to j.
-    device : {"auto", "cpu", "cuda"}, optional
-        Where it runs; by default where `A` is.
+    A, device
+        As for `triangle_count`.
 
     Returns
     -------

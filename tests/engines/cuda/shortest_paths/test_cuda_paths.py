@@ -42,10 +42,11 @@ KINDS: dict[str, Any] = {
 def compiling(gpu: Any) -> None:
     """Compile all kernels at the same time, instead of each when it is first needed."""
     from hopwave.engines.cuda import nvrtc
-    from hopwave.engines.cuda.shortest_paths import search as paths
+    from hopwave.engines.cuda.instances import all_instances
 
-    for header, name in paths.instances("int"):
-        nvrtc.begin(header, [name])
+    for header, names in all_instances().items():
+        if header in ("shortest_paths/search.cuh", "shortest_paths/predecessors.cuh"):
+            nvrtc.begin(header, [name for name in names if "<int," in name])
 
 
 def random_graph(kind: str, directed: bool, seed: int, n: int = 80) -> Graph:

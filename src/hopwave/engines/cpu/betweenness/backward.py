@@ -4,8 +4,6 @@ Shares are kept with a minus sign. An arc leads at most one level further, and o
 "is a successor" is the sign, and no branch depends on it.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from hopwave.engines.cpu.betweenness.state import (

@@ -6,8 +6,6 @@ on Kronecker graphs (benchmarks/results/cpu-ranked.md). Renumbering runs on one 
 on two; the result is kept with the graph. policy.worth_renumbering decides.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

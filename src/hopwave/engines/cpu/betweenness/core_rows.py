@@ -11,8 +11,6 @@ demand; `into`: what comes in by e for the first ones; and starts, ends: pairs t
 and end. These are sums of positive numbers, so that small scores keep their digits.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from hopwave.engines.cpu.intrinsics import COMPILED, INNER, noinline

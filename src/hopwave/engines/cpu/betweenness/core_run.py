@@ -4,8 +4,6 @@ Workers take batches of neighbouring core vertices. A chain's decisions need the
 batch also computes the rows of the ends around it.
 """
 
-from __future__ import annotations
-
 from collections import namedtuple
 
 import numpy as np

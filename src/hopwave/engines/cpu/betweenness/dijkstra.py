@@ -13,8 +13,6 @@ Encodings
     waiting    vertices that were reached and are not settled yet, in buckets by distance (many/waiting.py).
 """
 
-from __future__ import annotations
-
 from collections import namedtuple
 
 import numpy as np

@@ -8,8 +8,6 @@ Counts that float64 does not hold are kept as mantissa and exponent, per vertex,
 flows are formed.
 """
 
-from __future__ import annotations
-
 from collections import namedtuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Betweenness from one source where a level is too wide for one scale: see betweenness/state.py, path_counts.py."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

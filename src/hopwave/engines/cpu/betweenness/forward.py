@@ -1,7 +1,5 @@
 """Betweenness from one source, the way out: path counts σ̂, level after level. See betweenness/state.py."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from hopwave.engines.cpu.betweenness import state

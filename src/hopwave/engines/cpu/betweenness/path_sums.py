@@ -10,8 +10,6 @@ Sums are over the successors w of v, one level farther. Sources are dealt in par
 threads, and the parts are added up in their order: no bit of a score depends on it either.
 """
 
-from __future__ import annotations
-
 from collections import namedtuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Sums of dependencies on the CPU: workers take blocks of sources; results are added up in the order of the blocks."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from hopwave.engines.cpu import policy
@@ -10,10 +8,8 @@ from hopwave.engines.cpu.betweenness import state
 from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import thread_count
 from hopwave.engines.cpu.views import allocate, allocated
-from hopwave.engines.cpu.workers import FINISHED, NEXT_BATCH, new_control, run_workers
-from hopwave.engines.host_memory import available_memory
+from hopwave.engines.cpu.workers import FINISHED, NEXT_BATCH, new_control, run_workers, workers_within
 from hopwave.engines.ledger import total
-from hopwave.errors import EngineError, amount
 
 NO_CUTOFF = np.iinfo(np.int32).max
 
@@ -134,19 +130,3 @@ class Accumulation:
 
     def _worker_state(self):
         return state.WorkerState(**allocate(state.worker_arrays(self._n, len(self.A.indices))))
-
-
-def workers_within(limit, workers, each):
-    """As many workers of `each` bytes as there is memory for: up to the limit, or three quarters of what is free."""
-    if limit is None and each * workers <= policy.BYTES_ANYWHERE:
-        return max(1, workers)
-    free = available_memory() if limit is None else limit
-    if free is None:
-        return max(1, workers)
-    usable = free if limit is not None else free * 3 // 4
-    if each > usable:
-        raise EngineError(
-            f"betweenness of this graph needs {amount(each)} for one worker and may use {amount(usable)}; "
-            "raise memory_limit=, or use a machine with more memory"
-        )
-    return max(1, min(workers, usable // max(1, each)))

@@ -13,8 +13,6 @@ Encodings
     random     number j of pair i is a hash of (start, i, j) alone (generate/counter.py): the same on any thread.
 """
 
-from __future__ import annotations
-
 from collections import namedtuple
 
 import numpy as np

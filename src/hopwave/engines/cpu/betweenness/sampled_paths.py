@@ -1,16 +1,12 @@
 """Sampling shortest paths on the CPU: workers take pairs, and their counts are added up at the end of a block."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from hopwave.engines.cpu.betweenness import sampled_path_kernels as kernels
 from hopwave.engines.cpu.betweenness.state import READY
 from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import thread_count
-from hopwave.engines.cpu.workers import FINISHED, NEXT_BATCH, new_control, run_workers
-from hopwave.engines.host_memory import available_memory
-from hopwave.errors import EngineError, amount
+from hopwave.engines.cpu.workers import FINISHED, NEXT_BATCH, new_control, run_workers, workers_within
 
 NO_CUTOFF = np.iinfo(np.int32).max
 BYTES_PER_VERTEX = 48  # of one worker's arrays
@@ -55,7 +51,8 @@ class PathSampling:
         """Pairs up to number `until`, or until poll(done) returns true. Returns how many are done."""
         if until <= self.done:
             return self.done
-        workers = self._fitting(max(1, min(thread_count(self._threads), (until - self.done) // PAIRS_PER_WORKER)))
+        workers = min(thread_count(self._threads), (until - self.done) // PAIRS_PER_WORKER)
+        workers = workers_within(self.job.memory_limit, workers, self._bytes_per_worker(), "sampling paths")
         while len(self._states) < workers:
             self._states.append(self._worker_state())
         states = self._states[:workers]
@@ -83,20 +80,6 @@ class PathSampling:
 
     def _hop_limit(self):
         return np.int64(NO_CUTOFF if self.job.cutoff is None else min(self.job.cutoff, NO_CUTOFF))
-
-    def _fitting(self, workers):
-        """As many workers as there is memory for."""
-        limit, free = self.job.memory_limit, available_memory()
-        usable = limit if limit is not None else None if free is None else free * 3 // 4
-        each = self._bytes_per_worker()
-        if usable is None:
-            return workers
-        if each > usable:
-            raise EngineError(
-                f"sampling paths of this graph needs {amount(each)} for one worker and may use {amount(usable)}; "
-                "raise memory_limit=, or use a machine with more memory"
-            )
-        return max(1, min(workers, usable // max(1, each)))
 
     def _worker_state(self):
         n = self._n

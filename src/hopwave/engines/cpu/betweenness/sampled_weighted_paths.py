@@ -8,8 +8,6 @@ Pairs and random numbers are those of betweenness/path_kernels.py. Where σ outg
 distance, this one pair is counted again with an exponent per vertex (betweenness/weighted_extended.py).
 """
 
-from __future__ import annotations
-
 from collections import namedtuple
 
 import numpy as np

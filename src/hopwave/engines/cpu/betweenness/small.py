@@ -4,8 +4,6 @@ On a few dozen vertices a source takes less than a microsecond. Waking workers, 
 would take longer. Names are those of betweenness/state.py; every level is pushed.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from hopwave.engines.cpu import policy

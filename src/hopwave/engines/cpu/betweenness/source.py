@@ -1,7 +1,5 @@
 """Betweenness from one source, compiled (Brandes; TurboBC, Algorithm 1), and a worker that takes block after block."""
 
-from __future__ import annotations
-
 from hopwave.engines.cpu.betweenness.backward import backward
 from hopwave.engines.cpu.betweenness.extended import extended_source
 from hopwave.engines.cpu.betweenness.forward import forward

@@ -14,8 +14,6 @@ Encodings
     scores     are added up block by block of sources, in order, so that the number of threads changes no bit of them.
 """
 
-from __future__ import annotations
-
 from collections import namedtuple
 
 import numpy as np

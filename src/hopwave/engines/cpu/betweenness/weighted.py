@@ -10,8 +10,6 @@ too small: it joins vertices at the same distance, which must be put into order 
 number of shortest paths is not defined, and the run stops.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from hopwave.engines.cpu import policy

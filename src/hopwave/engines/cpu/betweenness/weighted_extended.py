@@ -4,8 +4,6 @@ See betweenness/dijkstra.py. Arcs between vertices at the same distance (their w
 followed in an order of their own.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -7,8 +7,6 @@ order of a row, so the number of threads changes no bit. Neither does the choice
 (policy.adds_along_rows).
 """
 
-from __future__ import annotations
-
 from collections import namedtuple
 from dataclasses import replace
 
@@ -16,13 +14,13 @@ import numpy as np
 
 from hopwave.engines.cpu import policy, team
 from hopwave.engines.cpu.betweenness import wide_kernels as kernels
-from hopwave.engines.cpu.betweenness.run import NO_CUTOFF, Accumulation, workers_within
+from hopwave.engines.cpu.betweenness.run import NO_CUTOFF, Accumulation
 from hopwave.engines.cpu.betweenness.state import demand_of
 from hopwave.engines.cpu.betweenness.wide_levels import WideState, wide_arrays
 from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import new_board, thread_count
 from hopwave.engines.cpu.views import allocate
-from hopwave.engines.cpu.workers import FINISHED, new_control, run_workers
+from hopwave.engines.cpu.workers import FINISHED, new_control, run_workers, workers_within
 from hopwave.engines.ledger import total
 
 NOTHING = np.empty(0)

@@ -15,8 +15,6 @@ they come from. Large levels are gone through in the order of vertices, each thr
 Every sum is in the order of its row, whichever thread makes it: the number of threads changes no bit.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from hopwave.engines.cpu import crew

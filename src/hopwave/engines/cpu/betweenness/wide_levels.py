@@ -1,7 +1,5 @@
 """One level of betweenness on all threads, compiled: the ways to go out and back. See betweenness/wide_kernels.py."""
 
-from __future__ import annotations
-
 from collections import namedtuple
 
 import numpy as np

@@ -25,17 +25,7 @@ from hopwave.engines.cpu.views import read_only, unsigned, unsigned_rows
 from hopwave.engines.reference import linalg
 from hopwave.graph.csr import Rows
 from hopwave.graph.row_operations import Place
-from hopwave.planning.jobs import (
-    Allowed,
-    Direction,
-    FoundByBuckets,
-    PowerEnd,
-    PowerJob,
-    Product,
-    Settled,
-    ShortestPathsJob,
-    Touched,
-)
+from hopwave.planning import jobs
 from hopwave.planning.trace import Bucket
 from hopwave.system.numba_cache import njit
 
@@ -95,7 +85,7 @@ def nothing(dtype: np.dtype[Any]) -> Array:
     return read_only(np.empty(0, dtype))
 
 
-def is_exact(product: Product) -> bool:
+def is_exact(product: jobs.Product) -> bool:
     """Whether the order of terms changes no bit of a sum. Where it does, a list is pushed in ascending order."""
     add = product.add
     return add.any_term or (add.op.built_in and (product.dtype.kind != "f" or add.name in ("min", "max")))
@@ -110,8 +100,8 @@ class Algebra(Passes, linalg.Algebra):
         self._scratch: list[tuple[Array, Array]] = []  # mark and queue of pushes, each lent to one thread at a time
 
     def pull(
-        self, A: Matrix, x: Vector, product: Product, allowed: Allowed | None, threads: int | None
-    ) -> tuple[Vector, Touched]:
+        self, A: Matrix, x: Vector, product: jobs.Product, allowed: jobs.Allowed | None, threads: int | None
+    ) -> tuple[Vector, jobs.Touched]:
         part = A.rows
         n, dtype = A.shape[0], product.dtype
         values, present = x.arrays()
@@ -123,7 +113,7 @@ class Algebra(Passes, linalg.Algebra):
             if allowed.rows is not None:
                 rows = unsigned(allowed.rows)
                 if rows.size == 0:
-                    return Vector.sparse(n, allowed.rows, np.empty(0, dtype)), Touched()
+                    return Vector.sparse(n, allowed.rows, np.empty(0, dtype)), jobs.Touched()
             else:
                 bits, complement = unsigned(allowed.bits), int(allowed.complement)
         size = len(rows) or n
@@ -142,7 +132,7 @@ class Algebra(Passes, linalg.Algebra):
         how = (int(product.early_exit), int(self._blends(product, a, x)))
         arguments = (matrix, filled, hub, vector, mask, how, (out, found, identity))
         board = share(kernel, arguments, size, work, threads)
-        count, touched = int(board[FOUND]), Touched(int(board[CHECKED]))
+        count, touched = int(board[FOUND]), jobs.Touched(int(board[CHECKED]))
         if allowed is not None and allowed.rows is not None:
             places = allowed.rows[found]
             sums = out[found] if carries else np.ones(count, dtype)
@@ -154,21 +144,23 @@ class Algebra(Passes, linalg.Algebra):
             return Vector.dense(found if dtype == np.bool_ else found.astype(dtype), found, count), touched
         return Vector.dense(out, found, count), touched
 
-    def _blends(self, product: Product, a: Array, x: Vector) -> bool:
+    def _blends(self, product: jobs.Product, a: Array, x: Vector) -> bool:
         """Whether x is so mixed that testing each entry costs more than reading them all."""
         add = product.add
         return add.starts_from_identity and not add.any_term and len(a) == 0 and x.nnz > policy.MIXED * x.n
 
-    def _gather(self, A: Matrix, values: Array, product: Product, threads: int | None) -> tuple[Vector, Touched]:
+    def _gather(
+        self, A: Matrix, values: Array, product: jobs.Product, threads: int | None
+    ) -> tuple[Vector, jobs.Touched]:
         part, n, dtype = A.rows, A.shape[0], product.dtype
         kernel, a, b = self._operands(kernels.gather, product, part, values)
         out, found = np.empty(n, dtype), np.empty(n, np.bool_)
         identity = dtype.type(product.add.identity(dtype))
         work = len(part.indices)
         board = share(kernel, ((*rows_of(A, half_of(A)), a), b, (out, found, identity)), n, work, threads)
-        return Vector.dense(out, found, int(board[FOUND])), Touched(work)
+        return Vector.dense(out, found, int(board[FOUND])), jobs.Touched(work)
 
-    def _hubs(self, A: Matrix, half: Half, part: Rows, product: Product) -> Array:
+    def _hubs(self, A: Matrix, half: Half, part: Rows, product: jobs.Product) -> Array:
         """Each row's entry in the fullest column; none before some pulls, or where one term is not enough."""
         if not (product.early_exit and product.add.any_term and product.structure_only and product.term != "a"):
             return NO_ROWS
@@ -184,8 +176,8 @@ class Algebra(Passes, linalg.Algebra):
         return half.hubs
 
     def push(
-        self, A: Matrix, x: Vector, product: Product, allowed: Allowed | None, threads: int | None
-    ) -> tuple[Vector, Touched]:
+        self, A: Matrix, x: Vector, product: jobs.Product, allowed: jobs.Allowed | None, threads: int | None
+    ) -> tuple[Vector, jobs.Touched]:
         part = A.columns
         n, dtype = A.shape[0], product.dtype
         places, values = x.listed() if is_exact(product) else x.entries()
@@ -213,12 +205,12 @@ class Algebra(Passes, linalg.Algebra):
         if count * policy.DENSE_FROM > n:  # the marks are that vector's places already
             present = mark.view(np.bool_)
             values = total if carries else present if dtype == np.bool_ else present.astype(dtype)
-            return Vector.dense(values, present, count), Touched(int(work))
+            return Vector.dense(values, present, count), jobs.Touched(int(work))
         found = np.empty(count, np.int32)
         kernels.collect(mark, queue, bounds, counts, found.view(np.uint32))
         self._scratch.append((mark, queue))
         sums = total[found] if carries else np.ones(len(found), dtype)
-        return Vector.sparse(n, found, sums, ascending=False), Touched(int(work))
+        return Vector.sparse(n, found, sums, ascending=False), jobs.Touched(int(work))
 
     def count_entries(self, A: Matrix, x: Vector, enough: int) -> int:
         indptr, _ = rows_of(A, half_of(A, columns=True), columns=True)
@@ -226,7 +218,7 @@ class Algebra(Passes, linalg.Algebra):
             return kernels.entries_where(indptr, unsigned(x.arrays()[1]))
         return kernels.entries_of(indptr, unsigned(x.listed()[0]), enough)
 
-    def _operands(self, kernel: Any, product: Product, part: Rows, values: Array) -> tuple[Any, Array, Array]:
+    def _operands(self, kernel: Any, product: jobs.Product, part: Rows, values: Array) -> tuple[Any, Array, Array]:
         """The kernel for this product, and the values that it reads: the matrix's and the vector's, or none."""
         pattern = part.values is None and product.structure_only
         ready = compiled(kernel, product, pattern)
@@ -249,12 +241,12 @@ class Algebra(Passes, linalg.Algebra):
         self,
         A: Matrix,
         B: Matrix,
-        product: Product,
+        product: jobs.Product,
         mask: Rows | None,
         complement: bool,
-        by: Direction,
+        by: jobs.Direction,
         threads: int | None,
-    ) -> tuple[Rows, Touched]:
+    ) -> tuple[Rows, jobs.Touched]:
         from hopwave.engines.cpu.linalg.matrix import multiply
 
         return multiply(A, B, product, mask, complement, by, threads)
@@ -271,15 +263,15 @@ class Algebra(Passes, linalg.Algebra):
 
         return count_triangles(part, most)
 
-    def dijkstra(self, A: Matrix, search: ShortestPathsJob) -> Settled:
+    def dijkstra(self, A: Matrix, search: jobs.ShortestPathsJob) -> jobs.Settled:
         from hopwave.engines.cpu.shortest_paths.delta_stepping import arcs_of
         from hopwave.engines.cpu.shortest_paths.dijkstra import dijkstra
 
-        return Settled(*dijkstra(arcs_of(A), search.sources, search.limit, search.targets, search.most))
+        return jobs.Settled(*dijkstra(arcs_of(A), search.sources, search.limit, search.targets, search.most))
 
     def delta_stepping(
-        self, A: Matrix, search: ShortestPathsJob, delta: float | None, trace: bool, threads: int | None
-    ) -> FoundByBuckets:
+        self, A: Matrix, search: jobs.ShortestPathsJob, delta: float | None, trace: bool, threads: int | None
+    ) -> jobs.FoundByBuckets:
         from hopwave.engines.cpu.shortest_paths.delta_stepping import delta_stepping
 
         found, width, rows, alone = delta_stepping(A, search, delta, threads, trace)
@@ -287,16 +279,16 @@ class Algebra(Passes, linalg.Algebra):
             Bucket(bucket * width, rounds, vertices, arcs, elapsed * 1e-9)
             for bucket, rounds, vertices, arcs, elapsed in rows
         )
-        return FoundByBuckets(found, tuple(levels), alone)
+        return jobs.FoundByBuckets(found, tuple(levels), alone)
 
-    def power_iteration(self, A: Matrix, job: PowerJob) -> PowerEnd | None:
+    def power_iteration(self, A: Matrix, job: jobs.PowerJob) -> jobs.PowerEnd | None:
         if job.normed:
             from hopwave.engines.cpu.linalg.eigenvector import power_iteration
         else:
             from hopwave.engines.cpu.linalg.power import power_iteration
         return power_iteration(A, job)
 
-    def fill(self, values: Array, present: Array, allowed: Allowed, value: Any) -> int | None:
+    def fill(self, values: Array, present: Array, allowed: jobs.Allowed, value: Any) -> int | None:
         value, places = values.dtype.type(value), present.view(np.uint8)
         if allowed.rows is not None:
             kernels.fill_rows(values, places, unsigned(allowed.rows), value)

@@ -7,24 +7,10 @@ rows of its neighbours; those that fall to k are claimed too, and wait on that t
 left    neighbours left        core    -1 until a vertex is claimed        rest    vertices that may be left
 """
 
-from __future__ import annotations
-
 import numpy as np
 
+from hopwave.engines.cpu import crew
 from hopwave.engines.cpu.compile_notice import compiling
-from hopwave.engines.cpu.crew import (
-    FOUND,
-    JOB_DEPTH,
-    JOB_KIND,
-    close_job,
-    crew_size,
-    join_job,
-    lead,
-    leave_job,
-    new_board,
-    next_chunk,
-    open_job,
-)
 from hopwave.engines.cpu.integers import ONE
 from hopwave.engines.cpu.intrinsics import COMPILED, INNER, atomic_add, compare_and_swap, noinline, ordered_add
 from hopwave.engines.cpu.views import unsigned_rows
@@ -63,10 +49,10 @@ def take_out(indptr, indices, v, k, left, core, stack, height):
 def work(rows, columns, left, core, rest, stack, board):
     """A thread's share of a job."""
     noinline()
-    kind, k, peeled = board[JOB_KIND], np.int32(board[JOB_DEPTH]), 0
+    kind, k, peeled = board[crew.JOB_KIND], np.int32(board[crew.JOB_DEPTH]), 0
     both = columns[0].size > 0
     while True:
-        begin, stop = next_chunk(board)
+        begin, stop = crew.next_chunk(board)
         if begin >= stop:
             break
         for i in range(begin, stop):
@@ -87,7 +73,7 @@ def work(rows, columns, left, core, rest, stack, board):
                 height = take_out(rows[0], rows[1], v, k, left, core, stack, height)
                 if both:
                     height = take_out(columns[0], columns[1], v, k, left, core, stack, height)
-    ordered_add(board, FOUND, peeled)
+    ordered_add(board, crew.FOUND, peeled)
 
 
 @njit(**INNER)
@@ -110,22 +96,22 @@ def peel_cores(rows, columns, left, core, rest, stacks, board, me):
     if me:
         joined = np.int64(0)
         while True:
-            joined = join_job(board, joined, me)
+            joined = crew.join_job(board, joined, me)
             if joined < 0:
                 return
             work(rows, columns, left, core, rest, stack, board)
-            leave_job(board)
+            crew.leave_job(board)
     size = np.int64(rest.size)
-    open_job(board, COUNT, ZERO, size, VERTICES_PER_CHUNK, ZERO, ZERO, ZERO)
+    crew.open_job(board, COUNT, ZERO, size, VERTICES_PER_CHUNK, ZERO, ZERO, ZERO)
     work(rows, columns, left, core, rest, stack, board)
-    close_job(board)
+    crew.close_job(board)
     remain = size
     size, k = drop_peeled(left, core, rest, size)
     while remain > 0:
-        open_job(board, PEEL, ZERO, size, VERTICES_PER_CHUNK, k, ZERO, ZERO)
+        crew.open_job(board, PEEL, ZERO, size, VERTICES_PER_CHUNK, k, ZERO, ZERO)
         work(rows, columns, left, core, rest, stack, board)
-        close_job(board)
-        peeled = board[FOUND]
+        crew.close_job(board)
+        peeled = board[crew.FOUND]
         remain -= peeled
         k += 1
         if peeled == 0 or 2 * remain < size:  # no vertex was peeled at k: go on with the next k at which one is
@@ -139,10 +125,10 @@ def core_numbers(part, columns):
     nothing = np.zeros(0, part.indptr.dtype), np.zeros(0, np.int32)
     rows = unsigned_rows(part)
     turned = unsigned_rows(part._replace(indptr=nothing[0], indices=nothing[1]) if columns is None else columns)
-    threads = crew_size(len(part.indices), None)
+    threads = crew.crew_size(len(part.indices), None)
     left, core = np.zeros(n, np.int32), np.full(n, -1, np.int32)
     rest, stacks = np.arange(n, dtype=np.uint32), np.empty((threads, n), np.uint32)
-    board = new_board()
+    board = crew.new_board()
     with compiling(peel_cores):
-        lead(threads - 1, board, peel_cores, (rows, turned, left, core, rest, stacks, board))
+        crew.lead(threads - 1, board, peel_cores, (rows, turned, left, core, rest, stacks, board))
     return core.astype(np.int64)

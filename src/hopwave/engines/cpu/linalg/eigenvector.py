@@ -1,7 +1,5 @@
 """Power iterations on the CPU, compiled: eigenvector and Katz centrality; one pass over the arcs per round."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from hopwave.engines.cpu.compile_notice import compiling

@@ -4,8 +4,6 @@
 begins with stands before all arcs.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from hopwave.engines.cpu.linalg.rank_arrays import BEGIN, END, LOST, MOMENTUM, SCALE, SLOPE

@@ -1,7 +1,5 @@
 """Rounds of Luby's algorithm on the CPU: a row is read until the first neighbour that decides."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from hopwave.engines.cpu.compile_notice import compiling

@@ -184,7 +184,7 @@ class Labels:
         self._arrays = self.f, order.astype(np.int32), np.ones(n, np.uint8), self.f.copy(), scratch
 
     def settle(self, seed, most):
-        """Rounds until no vertex would move, at most so many; returns whether none would."""
+        """At most `most` rounds, until no vertex would move; returns whether none would."""
         done = 0
         while True:
             rounds = range(done, min(most, done + ROUNDS_AT_ONCE))

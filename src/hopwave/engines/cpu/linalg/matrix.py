@@ -1,7 +1,5 @@
 """Matrix times matrix on the CPU: which way, with what arrays, and the rows shared among threads."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from hopwave.engines.cpu import policy

@@ -8,8 +8,6 @@ Matrices come as (offsets, indices) or (offsets, indices, values).
 
 # ruff: noqa: F821 — term, plus, joined, stops and weighed are written in by specialise.py
 
-from __future__ import annotations
-
 import numpy as np
 
 from hopwave.engines.cpu.crew import CHECKED, NEXT_CHUNK, NEXT_WORKER

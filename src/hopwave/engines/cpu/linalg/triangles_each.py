@@ -4,8 +4,6 @@ Vertices are numbered by descending degree where degrees differ much. A triangle
 degree, where rows of neighbours before a vertex are short, and most counts go to few vertices, which stay in a cache.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from hopwave.engines.cpu import policy

@@ -1,7 +1,5 @@
 """The lower or upper part of a matrix: since rows are ascending, the first or last entries of each."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from hopwave.engines.cpu.intrinsics import COMPILED

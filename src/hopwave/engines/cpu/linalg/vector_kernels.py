@@ -7,8 +7,6 @@ together come as tuples; a kernel takes them apart once, before its loops.
 
 # ruff: noqa: F821 — term, plus, joined, stops, can_stop, carries and weighed are written in by specialise.py
 
-from __future__ import annotations
-
 import numpy as np
 
 from hopwave.engines.cpu.crew import CHECKED, FOUND, NEXT_CHUNK

@@ -1,7 +1,5 @@
 """Searches on the CPU that are cut off once their source cannot be among the highest: one per worker at a time."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from hopwave.engines.cpu import policy

@@ -10,8 +10,6 @@ tested after every CHECK arcs (the neighbourhood-based cut of Bergamini, Borassi
 If r is not known, closeness is highest for the least r, for the greatest, or where `ahead` is used up.
 """
 
-from __future__ import annotations
-
 from collections import namedtuple
 
 import numpy as np

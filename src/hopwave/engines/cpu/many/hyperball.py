@@ -11,8 +11,6 @@ It is made for many registers. With m of them it is too large by a share of c/m,
 1.13 for large ones: measured for m = 16, 64 and 256, fitted to ± 0.05, and divided out.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

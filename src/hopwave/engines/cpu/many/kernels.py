@@ -14,8 +14,6 @@ neighbouring sources have in common is walked once. What is kept of a search is 
     PAIRS     (vertex, distance) for each source in turn, in the order found
 """
 
-from __future__ import annotations
-
 from collections import namedtuple
 
 import numpy as np

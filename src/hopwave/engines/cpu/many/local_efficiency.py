@@ -1,7 +1,5 @@
 """Efficiency among the neighbours of every vertex, compiled: each is a small graph, searched 64 sources at once."""
 
-from __future__ import annotations
-
 from collections import namedtuple
 
 import numpy as np

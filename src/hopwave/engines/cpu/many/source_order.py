@@ -1,7 +1,5 @@
 """Which sources share a word of 64 bits: neighbours."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from hopwave.engines.cpu.integers import ONE

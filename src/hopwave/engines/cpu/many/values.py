@@ -4,8 +4,6 @@ A vertex adds to the first limit that it is within; at the end, every limit gets
 rounding loses is carried along, so a sum is the exact one rounded, or next to it; sums of whole numbers are exact.
 """
 
-from __future__ import annotations
-
 import math
 from collections import namedtuple
 

@@ -9,8 +9,6 @@ The heap is a four-ary tree with the keys beside the vertices: the children of p
 places behind the last entry are infinite, so that every place with one child has four.
 """
 
-from __future__ import annotations
-
 from collections import namedtuple
 
 import numpy as np

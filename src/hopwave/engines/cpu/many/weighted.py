@@ -9,8 +9,6 @@ of two floats): they are as exact as float64 allows. The order depends on the gr
 change no bit. Sums over the sources of a target are added row by row, in the order of the sources, block by block.
 """
 
-from __future__ import annotations
-
 from collections import namedtuple
 from dataclasses import replace
 

@@ -4,8 +4,6 @@ Lengths and distances are whole numbers, so that sums are exact. A group of rank
 are the slots where its ranges begin, and a slot of range r plus shifts[r] is the vertex's id.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from hopwave.engines.cpu.integers import U0, U1, U6, U63

@@ -5,8 +5,6 @@ Bitmaps are words of 64 slots. Pushes and pulls are shared by threads: a thread 
 words.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from hopwave.engines.cpu import policy

@@ -3,8 +3,6 @@
 For betweenness over ranks: path counts on the way forward, shares of dependencies on the way back.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from hopwave.engines.cpu.integers import U0, U1, U6, U63

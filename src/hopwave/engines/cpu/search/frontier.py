@@ -1,7 +1,5 @@
 """A frontier as a stretch of the queue and as a bitmap, each made from the other, and the rule that picks a step."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from hopwave.engines.cpu.integers import U0, U1, U6, U63

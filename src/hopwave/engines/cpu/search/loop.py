@@ -13,8 +13,6 @@ The frontier is queue[begin:end] if `in_queue`, and bitmaps[which] if `in_bitmap
 visited vertices; there is none while `marked` is negative.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from hopwave.engines.cpu import crew

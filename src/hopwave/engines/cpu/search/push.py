@@ -1,7 +1,5 @@
 """One level of a search, pushed: by one thread, or by all. For the encodings see search/steps.py."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from hopwave.engines.cpu.crew import EDGES, JOB_END, TAIL, next_chunk

@@ -4,8 +4,6 @@ A few hundred vertices are searched in a microsecond or two. A board for helpers
 to pull by would take longer than the search itself, and so would handing their arrays to compiled code.
 """
 
-from __future__ import annotations
-
 import logging
 import threading
 

@@ -1,7 +1,5 @@
 """The records of a search: the graph and the arrays it works on, what it is told, and what it did."""
 
-from __future__ import annotations
-
 from collections import namedtuple
 
 import numpy as np

@@ -16,8 +16,6 @@ float64: hence U1 and its like.) Loops read arrays from local names: an array ta
 counted as one more reference every time, atomically.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from hopwave.engines.cpu import crew

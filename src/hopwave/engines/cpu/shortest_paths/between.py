@@ -8,8 +8,6 @@ on after both have met: over vertices that the other has settled, and only where
 it finds at the target is the length that Dijkstra's algorithm finds, to the last bit.
 """
 
-from __future__ import annotations
-
 from collections import namedtuple
 
 import numpy as np

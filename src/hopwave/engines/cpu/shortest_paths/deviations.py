@@ -1,7 +1,5 @@
 """Spur paths of Yen's algorithm: a shortest path from a vertex to the target that avoids some vertices and arcs."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from hopwave.engines.cpu.compile_notice import compiling

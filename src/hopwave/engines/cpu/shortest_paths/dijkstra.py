@@ -5,8 +5,6 @@ the first offered is settled first, as in NetworkX, whose results depend on that
 time its distance became shorter; all but the last are stale and skipped.
 """
 
-from __future__ import annotations
-
 import math
 from heapq import heappop, heappush
 

@@ -7,8 +7,6 @@ of (distance, number, vertex), nearest first, then lowest number, says who is ne
 nearest along lengths is read off the distances of a search on all cores, if no arc joins two that are equally far.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from hopwave.engines.cpu.compile_notice import compiling

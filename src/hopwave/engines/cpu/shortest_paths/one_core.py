@@ -10,8 +10,6 @@ order, and no heap is needed; see many/waiting.py for the ring. Beside that:
               that distances are those of Dijkstra's algorithm to the last bit.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from hopwave.engines.cpu.integers import ONE, U0, U1

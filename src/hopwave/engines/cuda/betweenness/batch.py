@@ -5,8 +5,6 @@ first used here. Two kinds of search are left to the block regime: those deeper 
 whose path counts might exceed float64.
 """
 
-from __future__ import annotations
-
 import cupy
 import numpy as np
 
@@ -29,16 +27,6 @@ BATCH = record(
     "i64 together",
     "i64 leaf",
 )  # fmt: skip
-
-
-def instances():
-    """Every kernel of the batch regime: header and name expression."""
-    for back, edges in ((False, False), (True, False), (True, True)):
-        yield HEADER, expression(HEADER, "gather_level", "int", truth(back), truth(edges))
-    for back in (False, True):
-        yield HEADER, expression(HEADER, "finish_longs", "int", truth(back))
-    for name in ("set_sources", "close_level", "add_batches"):
-        yield HEADER, expression(HEADER, name, "int")
 
 
 def begin(edges):

@@ -5,9 +5,6 @@ Every source has its own row of scores. Rows are added to the total one after an
 the result does not depend on the number of blocks or the available memory.
 """
 
-from __future__ import annotations
-
-import itertools
 from dataclasses import replace
 
 import cupy
@@ -16,7 +13,7 @@ import numpy as np
 from hopwave.engines.cuda import nvrtc
 from hopwave.engines.cuda.betweenness import regimes
 from hopwave.engines.cuda.buffers import Pieces, allocate
-from hopwave.engines.cuda.launch import BLOCK, NULL, OFFSETS, expression, kernels, offset_type, truth
+from hopwave.engines.cuda.launch import BLOCK, NULL, expression, kernels, offset_type, truth
 from hopwave.engines.cuda.records import filled, record
 from hopwave.engines.cuda.renumber import old_places, to_new_order, to_old_order
 
@@ -36,18 +33,6 @@ ALONE = record(
     "i64 cutoff endpoints edges directed degree_bits",
     "i64 group team",
 )  # fmt: skip
-
-
-def instances():
-    """Every kernel of the block regime: header and name expression."""
-    for offset in OFFSETS.values():
-        for shared, plain, team in itertools.product((False, True), repeat=3):
-            if not (shared and team):
-                flags = map(truth, (shared, plain, team))
-                yield HEADER, expression(HEADER, "sources_alone", offset, "double", *flags)
-        yield HEADER, expression(HEADER, "sources_alone", offset, EXTENDED, *["false"] * 3)
-    yield HEADER, expression(HEADER, "add_rows", "int")
-    yield HEADER, expression(HEADER, "sum_rows", "int")
 
 
 def begin(loaded, job, runs):

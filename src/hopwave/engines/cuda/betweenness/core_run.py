@@ -3,8 +3,6 @@
 The core is prepared, and its sums become scores, as on the CPU (engines/cpu/betweenness/core_run.py).
 """
 
-from __future__ import annotations
-
 import cupy
 import numpy as np
 
@@ -40,12 +38,6 @@ CORE = record(
 )  # fmt: skip
 
 
-def instances():
-    """Every kernel of the core: header and name expression."""
-    for name in KERNELS:
-        yield HEADER, expression(HEADER, name, "int")
-
-
 class CoreRun(core_run.CoreRun):
     """As on the CPU, with other batches. `total` holds whole numbers, two per sum, and then `starts` and `ends`."""
 
@@ -60,7 +52,7 @@ class CoreRun(core_run.CoreRun):
 
     def prepare(self):
         """As on the CPU, while the kernels are compiled."""
-        nvrtc.begin(HEADER, [name for _, name in instances()])
+        nvrtc.begin(HEADER, [expression(HEADER, name, "int") for name in KERNELS])
         super().prepare()
         inside = len(self.total) - self._parts[-2]
         self.total = np.zeros(2 * self._parts[-2] + inside, np.uint64)

@@ -9,11 +9,11 @@ import cupy
 import numpy as np
 
 from hopwave.engines.cuda.betweenness import regimes
-from hopwave.engines.cuda.launch import BLOCK, TILE, expression, together
+from hopwave.engines.cuda.launch import BLOCK, TILE, together
 from hopwave.engines.cuda.records import record
 
 HEADER = "betweenness/lists.cuh"
-KERNELS = together(HEADER, "sum_pieces", "scan_pieces", "write_pieces", "write_chunks")
+together(HEADER, "sum_pieces", "scan_pieces", "write_pieces", "write_chunks")
 CHUNK = record("betweenness/batch.cuh", "Chunk", "i64 begin", "i32 v length", "i32 slot padding")
 LONG = record("betweenness/batch.cuh", "Long", "i32 v slot slots")
 
@@ -52,10 +52,3 @@ def cut(launch, offsets, neighbours):
 def table(dtype, count):
     """Allocate records on the GPU, one row of 32-bit words each: CuPy has no structured arrays."""
     return cupy.empty((count, dtype.itemsize // 4), np.int32)
-
-
-def instances():
-    """Every kernel that cuts lists: header and name expression."""
-    for offset in ("int", "long long"):
-        for name in KERNELS:
-            yield HEADER, expression(HEADER, name, offset)

@@ -379,8 +379,7 @@ def wide_bytes(n: int, m: int, directed: bool) -> int:
 
 def check_wide(n: int, m: int, directed: bool, memory_limit: int | None) -> None:
     """Raise EngineError if the wide regime needs more than the limit."""
-    needed = wide_bytes(n, m, directed)
-    if memory_limit is not None and needed > memory_limit:
+    if memory_limit is not None and (needed := wide_bytes(n, m, directed)) > memory_limit:
         raise _too_little(needed, "one source", memory_limit)
 
 

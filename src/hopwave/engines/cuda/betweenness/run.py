@@ -6,8 +6,6 @@ choice of the regime, and the size of a batch that scores arcs. deterministic=Tr
 at 0 and are then added to the earlier sums, so they are the same wherever the block is computed.
 """
 
-from __future__ import annotations
-
 from functools import cache
 
 import cupy
@@ -22,15 +20,6 @@ from hopwave.engines.cuda.renumber import neighbours_near, renumbered
 from hopwave.engines.cuda.search.distances import distances_from, probed_depth
 from hopwave.engines.cuda.search.workspace import NoCooperativeLaunch
 from hopwave.prepared import Structure
-
-
-def instances():
-    """Every kernel of betweenness: header and name expression."""
-    yield from block.instances()
-    yield from batch.instances()
-    yield from lists.instances()
-    yield from weighted.instances()
-    yield from wide.instances()
 
 
 def why_not(plan, job):

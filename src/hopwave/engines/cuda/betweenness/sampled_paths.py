@@ -4,8 +4,6 @@ Pair number i and its path are those of the CPU engine. The CPU engine also draw
 than float64.
 """
 
-from __future__ import annotations
-
 import time
 from itertools import pairwise
 
@@ -15,7 +13,7 @@ import numpy as np
 from hopwave import engines
 from hopwave.engines.cuda.buffers import free_memory
 from hopwave.engines.cuda.errors import LESS_MEMORY, explained
-from hopwave.engines.cuda.launch import WARP, expression
+from hopwave.engines.cuda.launch import WARP
 from hopwave.engines.cuda.policy import PATHS
 from hopwave.engines.cuda.records import filled, record
 from hopwave.errors import EngineError, amount
@@ -30,11 +28,6 @@ GRAPH = record(HEADER, "PathGraph<int>", "ptr offsets[2] neighbours[2]", "i64 n 
 WORK = record(
     HEADER, "PathWork", "ptr level queue path sigma counts sums next left left_count", "u64 start", "i64 last cutoff"
 )
-
-
-def instances(offset):
-    """(header, name) of every kernel here, for the compile test."""
-    return [(HEADER, expression(HEADER, "sample_paths", offset))]
 
 
 class PathSampling:

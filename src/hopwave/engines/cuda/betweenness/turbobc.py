@@ -12,8 +12,6 @@ again in float64, with levels divided by powers of two if needed. A source with 
 goes to the CPU engine. All these types hold a count exactly alike, so the choice does not change the result.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 
@@ -24,7 +22,7 @@ from hopwave import engines
 from hopwave.engines.cuda.count_scaling import LevelScaling
 from hopwave.engines.cuda.counters import COUNTERS
 from hopwave.engines.cuda.errors import OTHERS_LESS, explained
-from hopwave.engines.cuda.launch import BLOCK, NULL, WARP, expression, truth
+from hopwave.engines.cuda.launch import BLOCK, NULL, WARP, truth
 from hopwave.engines.cuda.records import filled, record
 from hopwave.engines.cuda.reports import Report
 from hopwave.errors import EngineError, amount
@@ -308,14 +306,3 @@ class Pipeline:
 def clear(array, begin, size):
     """Set `size` bytes of an array to 0, in the current stream."""
     (array.data + begin).memset_async(0, size)
-
-
-def instances(offset="int"):
-    """(header, name) of every kernel instance, for the compile test."""
-    shaped = [(f"forward_{product}", kind) for product in ("arcs", "columns", "warps") for kind in COUNTS]
-    shaped += [(name, kind) for name in ("discover", "spread", "collect") for kind in COUNTS]
-    shaped += [(f"backward_{product}", truth) for product in ("columns", "warps") for truth in ("true", "false")]
-    shaped += [(f"flows_{product}", kind) for product in ("arcs", "columns", "warps") for kind in COUNTS]
-    shaped += [("backward_arcs", ""), ("scores", ""), ("add_row", "")]
-    for name, shape in shaped:
-        yield HEADER, expression(HEADER, name, offset, shape)

@@ -3,8 +3,6 @@
 Blocks of sources, rows of scores and their sums are as in the block regime (block.py).
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import cupy
@@ -12,9 +10,9 @@ import numpy as np
 
 from hopwave.engines.cuda.along_weights import Searches, arcs_of
 from hopwave.engines.cuda.betweenness import regimes
-from hopwave.engines.cuda.betweenness.block import EXTENDED, Blocks
+from hopwave.engines.cuda.betweenness.block import Blocks
 from hopwave.engines.cuda.buffers import allocate
-from hopwave.engines.cuda.launch import expression, truth
+from hopwave.engines.cuda.launch import truth
 from hopwave.engines.cuda.records import filled, record
 from hopwave.engines.undefined_counts import uncountable
 
@@ -26,13 +24,6 @@ WEIGHTED = record(
     "i64 count width words",
     "i64 endpoints edges directed",
 )  # fmt: skip
-
-
-def instances():
-    """Every kernel of betweenness along weights: header and name expression."""
-    for offset in ("int", "long long"):
-        for number, team in (("double", False), ("double", True), (EXTENDED, False)):
-            yield HEADER, expression(HEADER, KERNEL, offset, number, truth(team))
 
 
 class WeightedBlocks(Blocks):

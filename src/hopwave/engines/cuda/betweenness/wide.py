@@ -5,8 +5,6 @@ source are left to the block regime: those with more levels than the kernel sort
 exceed float64.
 """
 
-from __future__ import annotations
-
 import cupy
 import numpy as np
 
@@ -14,7 +12,7 @@ from hopwave import engines
 from hopwave.engines.cuda import nvrtc
 from hopwave.engines.cuda.betweenness import regimes
 from hopwave.engines.cuda.buffers import allocate
-from hopwave.engines.cuda.launch import NULL, OFFSETS, expression
+from hopwave.engines.cuda.launch import NULL, expression
 from hopwave.engines.cuda.prepared_launch import PreparedLaunch
 from hopwave.engines.cuda.records import address, filled, record
 from hopwave.engines.cuda.reports import Report
@@ -31,12 +29,6 @@ WIDE = record(
     "ptr level bits lists[2] pieces[2] partials tickets X delta sums parts shared told",
     "i64 words directed max_levels degree_bits push_cost push_back_cost",
 )  # fmt: skip
-
-
-def instances():
-    """Every kernel of the wide regime: header and name expression."""
-    for offset in OFFSETS.values():
-        yield HEADER, kernel_name(offset)
 
 
 def kernel_name(offset):

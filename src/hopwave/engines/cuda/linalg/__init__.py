@@ -29,17 +29,7 @@ from hopwave.engines.cuda.linalg.semiring_source import binary_text, monoid_text
 from hopwave.errors import EngineError
 from hopwave.graph.csr import Rows
 from hopwave.graph.row_operations import Place, by_place
-from hopwave.planning.jobs import (
-    Allowed,
-    Direction,
-    FoundNearFar,
-    LabelRounds,
-    PowerEnd,
-    PowerJob,
-    Product,
-    ShortestPathsJob,
-    Touched,
-)
+from hopwave.planning import jobs
 
 COMMUTATIVE = ("plus", "times", "min", "max", "lor", "land", "lxor")
 FALSE, TRUE = np.int8(0), np.int8(1)  # as kernel arguments
@@ -78,8 +68,8 @@ class Algebra(NoShortcuts):
 
     @explained
     def pull(
-        self, A: Matrix, x: Vector, product: Product, allowed: Allowed | None, threads: int | None
-    ) -> tuple[Vector, Touched]:
+        self, A: Matrix, x: Vector, product: jobs.Product, allowed: jobs.Allowed | None, threads: int | None
+    ) -> tuple[Vector, jobs.Touched]:
         here = stream_scratch()
         part, n, dtype = A.rows, A.shape[0], product.dtype
         values, present = x.arrays()
@@ -87,7 +77,7 @@ class Algebra(NoShortcuts):
         listed = chosen is not None
         count = n if chosen is None else len(chosen)
         if not count or not len(part.indices):
-            return self._nothing(n, dtype), Touched()
+            return self._nothing(n, dtype), jobs.Touched()
         first, second = kernels_of(here, product, part, values.dtype).get("pull", listed)
         a, b = operands(here, product, part, values)
         matrix = part.indptr, part.indices, a, b, NULL if x.count_if_known() == x.n else present
@@ -114,7 +104,7 @@ class Algebra(NoShortcuts):
                 cuts.grid(here), (BLOCK,),
                 (*matrix, out, found, places, *ledger, partial, here.progress, pending.address),
             )  # fmt: skip
-        touched = Touched(pending.touched)
+        touched = jobs.Touched(pending.touched)
         if listed:
             size = pending.found()
             sums = _ones(size, dtype) if sums is None else sums[:size]
@@ -125,14 +115,14 @@ class Algebra(NoShortcuts):
 
     @explained
     def push(
-        self, A: Matrix, x: Vector, product: Product, allowed: Allowed | None, threads: int | None
-    ) -> tuple[Vector, Touched]:
+        self, A: Matrix, x: Vector, product: jobs.Product, allowed: jobs.Allowed | None, threads: int | None
+    ) -> tuple[Vector, jobs.Touched]:
         here = stream_scratch()
         part, n, dtype = A.columns, A.shape[0], product.dtype
         places, values = x.listed()
         count = len(places)
         if not count or not len(part.indices):
-            return self._nothing(n, dtype), Touched()
+            return self._nothing(n, dtype), jobs.Touched()
         first, second = kernels_of(here, product, part, values.dtype).get("push")
         a, b = operands(here, product, part, values)
         bits: Array = NULL
@@ -170,15 +160,15 @@ class Algebra(NoShortcuts):
             if size:
                 take = here.array_kernel("take", dtype=dtype)
                 here.launch(take, size, (totals, queue, np.uint64(size), sums))
-        return Vector.sparse(n, queue, sums, ascending=False), Touched(pending.touched())
+        return Vector.sparse(n, queue, sums, ascending=False), jobs.Touched(pending.touched())
 
     @explained
     def waves(
         self,
         A: Matrix,
         x: Vector,
-        product: Product,
-        places: Product,
+        product: jobs.Product,
+        places: jobs.Product,
         depth_limit: int | None,
         alpha: float,
         beta: float,
@@ -192,7 +182,7 @@ class Algebra(NoShortcuts):
         return waves(A, x, product, places, depth_limit, alpha, beta, trace)
 
     @explained
-    def near_far(self, A: Matrix, search: ShortestPathsJob, delta: float | None, trace: bool) -> FoundNearFar:
+    def near_far(self, A: Matrix, search: jobs.ShortestPathsJob, delta: float | None, trace: bool) -> jobs.FoundNearFar:
         from hopwave.engines.cuda.host_copies import to_host
         from hopwave.engines.cuda.shortest_paths import search as paths
 
@@ -207,12 +197,12 @@ class Algebra(NoShortcuts):
             found: list[int] | None = paths.path_back(A, search.sources[0], target, distances)
             return found
 
-        return FoundNearFar(
+        return jobs.FoundNearFar(
             distances, tuple(buckets), lambda: predecessors(self), to_host, lambda target: path(self, target)
         )
 
     @explained
-    def power_iteration(self, A: Matrix, job: PowerJob) -> PowerEnd | None:
+    def power_iteration(self, A: Matrix, job: jobs.PowerJob) -> jobs.PowerEnd | None:
         from hopwave.engines.cuda.linalg.power import iterate
 
         return iterate(A, job)
@@ -242,7 +232,7 @@ class Algebra(NoShortcuts):
         return core_numbers(A, both)
 
     @explained
-    def label_propagation(self, A: Matrix, order: Array) -> LabelRounds:
+    def label_propagation(self, A: Matrix, order: Array) -> jobs.LabelRounds:
         from hopwave.engines.cuda.linalg.labels import Labels
 
         return Labels(A, order)
@@ -263,12 +253,12 @@ class Algebra(NoShortcuts):
         self,
         A: Matrix,
         B: Matrix,
-        product: Product,
+        product: jobs.Product,
         mask: Rows | None,
         complement: bool,
-        by: Direction,
+        by: jobs.Direction,
         threads: int | None,
-    ) -> tuple[Rows, Touched]:
+    ) -> tuple[Rows, jobs.Touched]:
         from hopwave.engines.cuda.linalg.matrix import dots, expanded
 
         if mask is not None and not complement and by != "push":
@@ -337,7 +327,7 @@ class Algebra(NoShortcuts):
         here.launch(kernel, len(places), (target, places, order, values, count))
 
     @explained
-    def fill(self, values: Array, present: Array, allowed: Allowed, value: Any) -> int | None:
+    def fill(self, values: Array, present: Array, allowed: jobs.Allowed, value: Any) -> int | None:
         rows: Array = NULL if allowed.rows is None else allowed.rows
         bits = NULL if allowed.bits is None else allowed.bits
         count = len(values) if allowed.rows is None else len(rows)

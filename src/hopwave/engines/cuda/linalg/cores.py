@@ -1,7 +1,5 @@
 """Core numbers on the GPU: all vertices are peeled off in one cooperative launch (kernels/linalg/peel.cuh)."""
 
-from __future__ import annotations
-
 import cupy
 import numpy as np
 
@@ -44,8 +42,3 @@ def core_numbers(A, both):
         (*rows[:2], *into, np.int32(n), np.uint64(entries), arrays["left"], arrays["list"], at, arrays["core"]),
     )  # fmt: skip
     return arrays["core"]
-
-
-def instances(offset):
-    """(header, name) of every kernel here, for the compile test."""
-    return [(HEADER, expression(HEADER, "peel", offset))]

@@ -1,16 +1,14 @@
 """Rounds of Luby's algorithm on the GPU (kernels/linalg/independent_set.cuh)."""
 
-from __future__ import annotations
-
 import cupy
 import numpy as np
 
-from hopwave.engines.cuda.launch import WARP, expression, kernels, offset_type, together
+from hopwave.engines.cuda.launch import WARP, kernels, offset_type, together
 from hopwave.generate import counter
 
 HEADER = "linalg/independent_set.cuh"
 STREAM = "independent set"  # as in linalg/algorithms/independent_set.py
-KERNELS = together(HEADER, "draw", "choose", "leave")
+together(HEADER, "draw", "choose", "leave")
 OPEN, WON = 0, 1
 
 
@@ -29,8 +27,3 @@ def independent_set(A, seed):
         candidates = candidates[state[candidates] == OPEN]
         seed += 1
     return state == WON
-
-
-def instances(offset):
-    """(header, name) of every kernel here, for the compile test."""
-    return [(HEADER, expression(HEADER, name, offset)) for name in KERNELS]

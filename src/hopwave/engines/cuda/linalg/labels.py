@@ -1,17 +1,15 @@
 """Label propagation on the GPU (kernels/linalg/labels.cuh): only vertices next to a change look again."""
 
-from __future__ import annotations
-
 import cupy
 import numpy as np
 
 from hopwave.engines.cuda.buffers import allocate
-from hopwave.engines.cuda.launch import WARP, expression, kernels, offset_type, together
+from hopwave.engines.cuda.launch import WARP, kernels, offset_type, together
 from hopwave.engines.ledger import declare
 from hopwave.generate import counter
 
 HEADER = "linalg/labels.cuh"
-KERNELS = together(
+together(
     HEADER, "list_long", "look_short", "count_labels", "best_labels", "look_long", "move", "spoil"
 )  # fmt: skip
 PIECE = 512  # ROW_PIECE in kernels/common/arcs.cuh
@@ -48,7 +46,7 @@ class Labels:
         self.count = int(count.get()[0])
 
     def settle(self, seed, most):
-        """Rounds until no vertex would move, at most so many; returns whether none would."""
+        """At most `most` rounds, until no vertex would move; returns whether none would."""
         for number in range(most):
             if self.restless() == 0:
                 return True
@@ -78,8 +76,3 @@ class Labels:
         self.launch(HEADER, "move", self.n, np.int32(self.n), begin, self.wins, self.f, self.moved, self.stale)
         arcs = np.int32(self.n), np.uint64(self.m)
         self.launch(HEADER, "spoil", self.m, *self.rows, *arcs, self.moved, self.stale)
-
-
-def instances(offset):
-    """(header, name) of every kernel here, for the compile test."""
-    return [(HEADER, expression(HEADER, name, offset)) for name in KERNELS]

@@ -1,15 +1,13 @@
 """Steps of Lanczos' algorithm on the GPU (kernels/linalg/lanczos.cuh), several with one wait for the device."""
 
-from __future__ import annotations
-
 import cupy
 import numpy as np
 
-from hopwave.engines.cuda.launch import BLOCK, NULL, expression, kernels, offset_type, together
+from hopwave.engines.cuda.launch import BLOCK, NULL, kernels, offset_type, together
 from hopwave.engines.cuda.linalg.power import product
 
 HEADER = "linalg/lanczos.cuh"
-KERNELS = together(HEADER, "take_out", "scale")
+together(HEADER, "take_out", "scale")
 MOST = 20  # LANCZOS_MOST in the kernels: vectors of Q
 BLOCKS = 2  # per multiprocessor
 AHEAD = 4  # steps without a wait: those that were not needed cost less than waits
@@ -37,8 +35,3 @@ def steps(A, Q, k):
         launch(HEADER, "scale", n, y, np.int64(n), sums[2], np.int32(blocks), Q[end + 1], parts[MOST:], blocks=blocks)
     host = found.get()
     return [(row[: end + 1], float(row[MOST])) for end, row in zip(ends, host, strict=True)]
-
-
-def instances(offset):
-    """(header, name) of every kernel here, for the compile test."""
-    return [(HEADER, expression(HEADER, name, offset)) for name in KERNELS]

@@ -1,7 +1,5 @@
 """Matrix times matrix on the GPU: one dot product per entry of the mask, or all terms expanded, sorted and added."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import cupy

@@ -1,7 +1,5 @@
 """The adjacency matrix of a graph whose rows are packed on the GPU: power iterations read it there (power.py)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from hopwave.algebra.matrix import Matrix, _Store

@@ -16,7 +16,7 @@ import cupy
 import numpy as np
 
 from hopwave.engines.cuda import build, nvrtc, renumber
-from hopwave.engines.cuda.launch import NULL, OFFSETS, PLAIN_SHARED, WARP, expression, kernels, offset_type, truth
+from hopwave.engines.cuda.launch import NULL, PLAIN_SHARED, WARP, expression, kernels, offset_type, truth
 from hopwave.engines.cuda.linalg.scratch import Pending, stream_scratch
 from hopwave.engines.cuda.policy import POWER
 from hopwave.engines.cuda.prepared_launch import PreparedLaunch
@@ -44,16 +44,6 @@ POWERS = record(
     "f64 start_all base_all dead_all factor enough", "i64 most_rounds", "u64 meeting",
 )  # fmt: skip
 PACKED = struct.Struct("".join({"u": "Q", "f": "d", "i": "q"}[POWERS[name].kind] for name in POWERS.names))
-
-
-def instances(offset):
-    """(header, name) of every kernel here, for the compile test."""
-    packed = offset == OFFSETS[np.dtype(np.uint64)]  # these have no values, and are sorted
-    both = (False, True)
-    kinds = [*((truth(v), truth(n), "double") for v in both[: 2 - packed] for n in both), ("false", "false", "float")]
-    rounds = [(HEADER, expression(HEADER, "power", offset, *kind)) for kind in kinds]
-    others = ("invert", "length_keys", "number_arcs")[: 3 - packed]
-    return [*rounds, *((HEADER, expression(HEADER, name, offset)) for name in others)]
 
 
 def iterate(A, job):

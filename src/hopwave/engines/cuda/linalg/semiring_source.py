@@ -4,7 +4,7 @@ Built-in operators come with their C expression; a user's function is translated
 converted to the type in which NumPy would compute, so that all engines get the same results.
 """
 
-from __future__ import annotations
+from functools import lru_cache
 
 import numpy as np
 
@@ -60,6 +60,7 @@ def ring_text(product, a, x, pattern):
     return _struct(lines)
 
 
+@lru_cache(maxsize=256)  # every betweenness run on a GPU asks for the same one, to check its sums
 def monoid_text(add, values, dtype):
     """⊕ alone: over an array of `values`, summed in `dtype`."""
     return _struct(

@@ -5,8 +5,6 @@ No source is needed, so lambdas, closures and built-in functions work. Where the
 length depends on a value would never end; it is an error, and so is a function that does not accept symbols.
 """
 
-from __future__ import annotations
-
 import builtins
 import math
 import types

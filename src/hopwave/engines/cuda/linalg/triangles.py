@@ -1,12 +1,10 @@
 """Triangles on the GPU, by hash tables in shared memory (kernels/linalg/triangles.cuh)."""
 
-from __future__ import annotations
-
 import cupy
 import numpy as np
 
 from hopwave.engines.cuda import build
-from hopwave.engines.cuda.launch import WARP, expression, kernels, offset_type, truth
+from hopwave.engines.cuda.launch import WARP, kernels, offset_type, truth
 
 HEADER = "linalg/triangles.cuh"
 WARP_SLOTS = 1024  # in the kernels
@@ -52,11 +50,3 @@ def _limits():
     """Multiprocessors, and bytes of shared memory that a block may have."""
     attributes = cupy.cuda.Device().attributes
     return attributes["MultiProcessorCount"], attributes["MaxSharedMemoryPerBlockOptin"]
-
-
-def instances(offset):
-    """(header, name) of every kernel here, for the compile test."""
-    for name in ("count_up", "write_up"):
-        yield HEADER, expression(HEADER, name, offset)
-    for name in ("count_short", "count_long"):
-        yield from ((HEADER, expression(HEADER, name, offset, truth(each))) for each in (False, True))

@@ -1,23 +1,13 @@
 """Arcs with lengths in a rank's part on its GPU (kernels/rank/lengths.cuh), like the CPU's rank/lengths.py."""
 
-from __future__ import annotations
-
 import cupy
 import numpy as np
 
-from hopwave.engines.cuda.launch import WARP, expression, kernels
+from hopwave.engines.cuda.launch import WARP, kernels
 from hopwave.engines.cuda.records import record
 
 HEADER = "rank/lengths.cuh"
-SLOTS = ("unsigned int", "unsigned long long")
 NAMES = record(HEADER, "Names", "ptr starts shifts", "i64 count")
-
-
-def instances():
-    """Every kernel of this module: header and name expression."""
-    for slot in SLOTS:
-        for name in ("draw_lengths", "relax", "name_parents", "check_lengths"):
-            yield HEADER, expression(HEADER, name, slot)
 
 
 class Lengths:

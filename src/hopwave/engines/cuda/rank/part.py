@@ -1,13 +1,11 @@
 """A rank's part of a graph on its GPU (kernels/rank/part.cuh), with the interface of the CPU's rank/part.Part."""
 
-from __future__ import annotations
-
 from functools import cached_property
 
 import cupy
 import numpy as np
 
-from hopwave.engines.cuda.launch import BLOCK, NULL, WARP, expression, kernels
+from hopwave.engines.cuda.launch import BLOCK, NULL, WARP, kernels
 from hopwave.engines.cuda.policy import LONG_CHECKED_ROW
 from hopwave.engines.cuda.rank.lengths import Lengths
 
@@ -17,20 +15,6 @@ PACKED = "hopwave::Packed"  # of rows that are packed (kernels/common/rows.cuh)
 SORTED_TOGETHER = 1 << 20  # rows whose arcs are sorted at a time: it bounds the memory, and row · slots stays small
 IDS = {np.dtype(np.int32): "int", np.dtype(np.int64): "long long"}
 LEVELS = {np.dtype(np.int8): "signed char", np.dtype(np.int16): "short", np.dtype(np.int32): "int"}
-
-
-def instances():
-    """Every kernel of this module: header and name expression."""
-    for slot in (*SLOTS.values(), PACKED):
-        for level in LEVELS.values():
-            yield HEADER, expression(HEADER, "check", slot, level)
-            yield HEADER, expression(HEADER, "check_long", slot, level)
-        if slot not in ("int", PACKED):
-            yield HEADER, expression(HEADER, "hubs_first", slot, "unsigned char")
-            for name in ("expand", "contract", "pull_compacted", "push", "pull"):
-                yield HEADER, expression(HEADER, name, slot)
-    for identity in IDS.values():
-        yield HEADER, expression(HEADER, "claim", identity)
 
 
 def hubs_first(offsets, neighbours, weight):

@@ -96,7 +96,7 @@ class Recorded:
                 self.steps.append(_prepared(search, launch))
 
     def again(self, depth, number):
-        """Repeat them for the level of this depth, which uses counter row `number`."""
+        """Launch the recorded kernels again, for the level of this depth, which uses counter row `number`."""
         row = self.counters + number * COUNTER_BYTES
         values = {Changing.LEVEL: depth, Changing.BEFORE: row - COUNTER_BYTES if number else 0, Changing.COUNTERS: row}
         for step in self.steps:

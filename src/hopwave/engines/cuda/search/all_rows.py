@@ -1,7 +1,5 @@
 """Push-pull's unmasked product by rows as a step: all rows, then the mask."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from hopwave.engines.cuda.launch import NULL

@@ -1,15 +1,13 @@
 """The vertices that a search reached, level after level (kernels/one_launch/by_level.cuh)."""
 
-from __future__ import annotations
-
 import cupy
 import numpy as np
 
-from hopwave.engines.cuda.launch import BLOCK, expression, together
+from hopwave.engines.cuda.launch import BLOCK, together
 
 HEADER = "one_launch/by_level.cuh"
 CLASSES = 4  # kernels/one_launch/by_level.cuh
-KERNELS = together(HEADER, "count_levels", "scan_levels", "fill_levels")
+together(HEADER, "count_levels", "scan_levels", "fill_levels")
 
 
 def by_level(launch, in_offsets, distance, depth):
@@ -25,8 +23,3 @@ def by_level(launch, in_offsets, distance, depth):
     launch(HEADER, "scan_levels", BLOCK, bins, sizes[1], starts)
     launch(HEADER, "fill_levels", n, in_offsets, distance, *sizes, bins, order)
     return order, starts, arcs
-
-
-def instances(offset):
-    """(header, name) of every kernel here, for the compile test."""
-    return [(HEADER, expression(HEADER, name, offset)) for name in KERNELS]

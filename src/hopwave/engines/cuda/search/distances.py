@@ -1,7 +1,5 @@
 """A search for the engine's own use: hops from one vertex, left on the GPU."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from hopwave import engines

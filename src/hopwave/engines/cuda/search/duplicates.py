@@ -1,7 +1,5 @@
 """Exact sizes of levels whose queues held duplicates, counted after the search."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import cupy

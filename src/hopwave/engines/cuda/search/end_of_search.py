@@ -1,7 +1,5 @@
 """How searches ended. Kernels write this into host memory; only a caller that asks for it waits."""
 
-from __future__ import annotations
-
 import time
 
 import numpy as np

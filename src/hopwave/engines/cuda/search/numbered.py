@@ -1,7 +1,5 @@
 """Searches in one launch of a graph whose vertices are numbered by degree (numbering.py); answers are by id."""
 
-from __future__ import annotations
-
 import cupy
 import numpy as np
 

@@ -1,7 +1,5 @@
 """hopwave's own plan on the GPU: a whole search is one cooperative launch (kernels/one_launch/search.cuh)."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import cupy
@@ -11,7 +9,7 @@ from hopwave.arrays import Deferred
 from hopwave.engines.cuda import count_scaling, nvrtc, row_lengths
 from hopwave.engines.cuda.errors import explained
 from hopwave.engines.cuda.host_copies import to_host
-from hopwave.engines.cuda.launch import OFFSETS, expression, kernels, truth
+from hopwave.engines.cuda.launch import expression, kernels, truth
 from hopwave.engines.cuda.policy import LevelSplit
 from hopwave.engines.cuda.records import filled, record
 from hopwave.engines.cuda.search import by_level
@@ -24,7 +22,6 @@ from hopwave.engines.cuda.search.workspace import (
     Workspace,
     trace_table,
 )
-from hopwave.engines.cuda.search.workspace import instances as instances_of
 from hopwave.planning.plan import Pull, Push
 from hopwave.planning.rules import Growing
 from hopwave.planning.trace import Level
@@ -47,14 +44,6 @@ def why_not(plan, question):
     if plan.loop != "device" or kinds != (Push, Pull) or not isinstance(plan.rule, Growing):
         return f"plan {plan.name!r} is not a push and a pull under the rule Growing, with its loop on the device"
     return None
-
-
-def instances():
-    """Every kernel of searches in one launch: header and name expression."""
-    for offset in OFFSETS.values():
-        yield from instances_of(offset)
-    for offset in ("int", "long long"):
-        yield from by_level.instances(offset)
 
 
 def begin(offset, n, question):

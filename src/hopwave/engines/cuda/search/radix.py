@@ -1,7 +1,5 @@
 """A radix sort of vertices, with or without values, by the bits of their ids (steps/radix.cuh)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from hopwave.engines.cuda.launch import BLOCK, NULL, truth

@@ -4,8 +4,6 @@ The status array `distance` always has the level of every vertex. The frontier's
 visited vertices are made when a step needs them and they do not exist yet.
 """
 
-from __future__ import annotations
-
 import cupy
 import numpy as np
 

@@ -4,15 +4,11 @@ A function launches a level's kernels, with arguments by name, and calls `search
 frontier has. Nothing waits for the GPU until the level's counters are read.
 """
 
-from __future__ import annotations
-
-from itertools import product
-
 import cupy
 import numpy as np
 
 from hopwave.engines.cuda.counters import AHEAD, AHEAD_EDGES, CHECKED, EDGES, FOUND
-from hopwave.engines.cuda.launch import BLOCK, NULL, WARP, expression, truth
+from hopwave.engines.cuda.launch import BLOCK, NULL, WARP, truth
 from hopwave.engines.cuda.policy import CULLING_BLOCKS, CULLING_SHARE, FEW_ARCS, FEW_LISTS
 from hopwave.engines.cuda.search import radix
 from hopwave.engines.cuda.search.all_rows import pull_shares
@@ -381,47 +377,3 @@ def _claims(step):
     if step.claim == "benign":
         return step.output == "scan" or (step.output, step.mapping) == ("queue", "twc")
     return step.output != "scan"
-
-
-def instances(offset="int"):
-    """(header, name) of every kernel instance that some step can use, for the compile test."""
-    truths = ("true", "false")
-    plain = {
-        "steps/gather.cuh": "list_lengths list_ends",
-        "steps/state.cuh": "set_sources status_to_bits queue_to_bits bits_to_queue single_scan "
-        "merge_bits closed_bits arc_rows",
-        "steps/two_phase.cuh": "expand count_arcs",
-        "steps/sorted.cuh": "gather_pairs reduce_sorted",
-        "steps/compacted.cuh": "pull_compacted",
-        "steps/radix.cuh": "digit_totals",
-        "steps/double_scan.cuh": "prefix_sum",
-        "steps/path_counts.cuh": "level_extent scale_level count_extended",
-    }
-    shaped = [(header, name, "") for header, names in plain.items() for name in names.split()]
-    shaped += [("steps/edges.cuh", name, truth) for name in ("scatter", "mask") for truth in truths]
-    shaped += [("steps/all_rows.cuh", name, truth) for name in ("all_rows", "mask_rows") for truth in truths]
-    shaped += [("steps/radix.cuh", name, truth) for name in ("digit_scatter", "sort_tile") for truth in truths]
-    shaped += [("steps/sorted.cuh", "push_tile", truth) for truth in truths]
-    shaped += [("steps/two_phase.cuh", "contract", truth) for truth in truths]
-    shaped += [("steps/double_scan.cuh", "scan_segments", scan) for scan in "12"]
-    shaped += [
-        ("steps/double_scan.cuh", "pull_queue", queue_shape(balance, ahead))
-        for balance, ahead in product(("static", "thread", "warp", "donate"), (True, False))
-    ]
-    shaped += [("steps/push.cuh", "push_shares", truth) for truth in truths]
-    shaped += [
-        ("steps/push.cuh", "push", push_shape(mapping, output, counting))
-        for mapping, (output, counting) in product(
-            ("thread", "twc"),
-            [("queue", "false"), ("queue", "true"), ("scan", "false"), ("scan", "true"), ("reuse", "false")],
-        )
-    ]
-    shaped += [
-        ("steps/pull.cuh", "pull", pull_shape(Pull(mapping, rows, operand, early_exit), counting))
-        for mapping, rows, operand, (early_exit, counting) in product(
-            ("thread", "warp"), ("all", "unvisited"), ("frontier", "visited"),
-            [(True, "false"), (False, "false"), (False, "true")],
-        )
-    ]  # fmt: skip
-    for header, name, shape in shaped:
-        yield header, expression(header, name, offset, shape)

@@ -3,16 +3,14 @@
 Sequences of masked products have the same levels and use `LevelBuffers` too (linalg/waves.py).
 """
 
-from __future__ import annotations
-
-from itertools import count, product
+from itertools import count
 
 import cupy
 import numpy as np
 
 from hopwave.engines.cuda import nvrtc
 from hopwave.engines.cuda.buffers import allocate
-from hopwave.engines.cuda.launch import NULL, OFFSETS, expression, offset_type, truth
+from hopwave.engines.cuda.launch import NULL, expression, offset_type, truth
 from hopwave.engines.cuda.policy import level_split
 from hopwave.engines.cuda.prepared_launch import PreparedLaunch
 from hopwave.engines.cuda.records import address, filled, record
@@ -38,15 +36,6 @@ WORK = record(
 
 class NoCooperativeLaunch(RuntimeError):
     """This GPU cannot run a whole grid at once; the host must run the search level by level."""
-
-
-def instances(offset):
-    """(header, name) of every kernel of a search in one launch."""
-    for parents, fills in product((False, True), repeat=2):
-        yield HEADER, expression(HEADER, "search", offset, truth(parents), truth(fills))
-    yield HEADER, expression(HEADER, "prepare", offset)
-    if offset != OFFSETS[np.dtype(np.uint64)]:  # packed rows have no path counts
-        yield HEADER, expression(HEADER, "count_paths", offset)
 
 
 def graph_record(m, rows, columns, hub, closed, findable, degrees=None):

@@ -1,7 +1,5 @@
 """The lengths of arcs as kernel arguments: whole numbers of 32 bits if no sum of them can exceed that."""
 
-from __future__ import annotations
-
 import cupy
 import numpy as np
 
@@ -18,15 +16,8 @@ LENGTHS = {np.dtype(np.uint32): ("unsigned int", WHOLE), np.dtype(np.float32): (
 NO_DISTANCE = 2**32 - 1  # for 32 bits: no path
 
 
-def instances():
-    """(header, name) of every kernel here, for the usual types."""
-    return [
-        (HEADER, expression(HEADER, name, kind)) for name in ("measure", "to_whole") for kind in ("float", "double")
-    ]
-
-
 def possible(values):
-    """The types, as in LENGTHS, that these values may become; their contents decide between several."""
+    """The types in LENGTHS that these values may get. If there are two, `lengths_of` decides by the values."""
     whole, real = LENGTHS[np.dtype(np.uint32)], LENGTHS[np.dtype(np.float64)]
     if values is None or values.dtype.kind in "bu":
         return [whole]

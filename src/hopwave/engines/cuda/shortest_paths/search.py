@@ -36,14 +36,6 @@ WORK = record(
 )  # fmt: skip
 
 
-def instances(offset):
-    """(header, name) of every kernel here."""
-    for length, bits in LENGTHS.values():
-        yield SEARCH, expression(SEARCH, "search", offset, length, bits)
-        for name in ("choose", "walk_back"):
-            yield PREDECESSORS, expression(PREDECESSORS, name, offset, length)
-
-
 @dataclass
 class PreparedPaths:
     """Kept with a matrix on the GPU: its arcs under False, its transpose's under True; buffers by stream."""
