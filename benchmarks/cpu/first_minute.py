@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import platform
 import statistics
 import subprocess
 import sys
@@ -53,6 +54,7 @@ CALLS = {
     "pagerank, hubs": "hw.pagerank(graph, device='{device}')",
     "triangle_count, hubs": "hw.triangle_count(graph, device='{device}')",
 }
+MACHINE = platform.machine()
 # Seconds to stay below with nothing kept: from a wheel, from source on a GPU, from source on a CPU.
 WHEEL, SOURCE_GPU = 0.5, 2.0
 SOURCE_CPU = {"bfs": 1.0, "betweenness": 5.0, "pagerank": 1.5, "sssp": 1.2}
@@ -129,9 +131,10 @@ def main() -> None:
     else:
         rows = measured(given, str(ROOT / "src"))
     publish(
-        f"first-minute-{given.device}{'-wheel' if given.wheel else ''}",
+        f"first-minute-{given.device}{'-wheel' if given.wheel else ''}{'' if MACHINE == 'x86_64' else f'-{MACHINE}'}",
         f"The first minute on a {'GPU' if given.device == 'cuda' else 'CPU'}, "
-        + ("with the machine code of a wheel" if given.wheel else "from source"),
+        + ("with the machine code of a wheel" if given.wheel else "from source")
+        + ("" if MACHINE == "x86_64" else f", {MACHINE}"),
         rows,
         more=more | gpu(given.device),
     )

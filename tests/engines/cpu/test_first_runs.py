@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 import hopwave as hw
 from graphs import graphs
 from hopwave import Graph, generate
+from hopwave.algebra.matrix import Matrix
 from hopwave.engines.cpu.compile_notice import FirstWork
+from hopwave.engines.cpu.linalg import power
 
 LARGE = [generate.kronecker(12), generate.kronecker(12, directed=True), generate.star(5000), generate.grid(120, 120)]
 
@@ -58,6 +60,15 @@ def test_first_ranks(graph: Graph) -> None:
 def test_first_ranks_of_large_graphs(graph: Graph) -> None:
     """Of more than one block, of hubs in another order, accelerated."""
     check_ranks(graph)
+
+
+@pytest.mark.parametrize("values", [True, False])
+def test_first_rows_by_degree(values: bool) -> None:
+    part = Matrix.from_graph(LARGE[1], np.arange(LARGE[1].m) if values else None).columns
+    first, later, asked = both(power._by_degree, part, np.diff(part.indptr))
+    assert asked and np.array_equal(first[0], later[0])
+    for one, other in zip(first[1], later[1], strict=True):
+        assert np.array_equal(one, other)
 
 
 @given(graphs(), st.floats(0, 20), st.data())

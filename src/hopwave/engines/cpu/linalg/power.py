@@ -334,9 +334,14 @@ def _by_degree(part, degrees):
     np.cumsum(np.diff(part.indptr)[order], out=indptr[1:])
     given = np.empty(0) if part.values is None else part.values.astype(np.float64, copy=False)
     indices, values = new_array(len(part.indices), np.uint32), new_array(len(given), np.float64)
-    rows = (*unsigned_rows(part), read_only(given))
-    made = unsigned(indptr), indices, values
-    crew.share(renumber, (rows, read_only(order), read_only(rank), made), n, len(indices), None)
+    if FirstWork.granted(renumber, 3 * len(indices) * first_rounds.SECONDS_PER_ARC):
+        places = np.repeat(part.indptr[:-1][order] - indptr[:-1], np.diff(indptr)) + np.arange(len(indices))
+        indices[:] = rank[part.indices[places]]
+        values[:] = given[places] if len(given) else given
+    else:
+        rows = (*unsigned_rows(part), read_only(given))
+        made = unsigned(indptr), indices, values
+        crew.share(renumber, (rows, read_only(order), read_only(rank), made), n, len(indices), None)
     return order, Rows(indptr, indices.view(np.int32), None if part.values is None else values)
 
 
