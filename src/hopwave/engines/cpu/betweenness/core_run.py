@@ -105,8 +105,8 @@ class CoreRun:
     def __init__(self, graph, demand, weighted, threads, copies=None):
         self.label = label = engines.engine("cpu").components(graph, False)
         lengths = np.asarray(graph.weights).astype(np.int64) if weighted else np.ones(graph.m, np.int64)
-        self._copies = np.ones(graph.n) if copies is None else copies
-        is_core = cores.core_vertices(graph, label, self._copies)
+        self._copies = copies
+        is_core = cores.core_vertices(graph, label, copies)
         self._found = found = cores.Chains(
             *cores.arrays_of(cores.walk_chains, graph.indptr, graph.indices, lengths, is_core)
         )
@@ -157,7 +157,7 @@ class CoreRun:
         order, first = cores.arrays_of(cores.grow_batches, self._rough[0], self._rough[1], self.size)
         self.core = kept = self._kept[order]
         indptr, heads, lengths, self._counts, self._pairs = self._arcs(kept)
-        counts = self._counts * self._copies[kept][heads]  # of paths on from a vertex: as many as it stands for
+        counts = self._counts if self._copies is None else self._counts * self._copies[kept][heads]
         number = np.full(graph.n, -1, np.int64)
         number[kept] = np.arange(K)
         by_end = np.argsort(number[found.ends].min(axis=1), kind="stable")  # neighbours in the core are near here too

@@ -30,7 +30,7 @@ class CoreSums:
         rest = np.flatnonzero(trees.parent < 0)
         graph, along = _renumbered(whole, rest, lengths if weighted else np.ones(whole.m, np.int64))
         label = engines.engine("cpu").components(graph, False)
-        is_core = cores.core_vertices(graph, label, np.ones(graph.n))
+        is_core = cores.core_vertices(graph, label)
         found = cores.Chains(*cores.arrays_of(cores.walk_chains, graph.indptr, graph.indices, along, is_core))
         kept = np.flatnonzero(is_core)
         kept = kept[np.argsort(label[kept], kind="stable")]
