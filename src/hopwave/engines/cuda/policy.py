@@ -16,7 +16,7 @@ class LevelSplit:
     """How a search in one launch divides its levels; all but `fill` are fields in kernels/one_launch/state.cuh."""
 
     chunk: int = 256  # out-arcs from which a list is long: it is cut into pieces of half this length
-    long_row: int = 2048  # in-arcs that a row searches in vain before the whole grid takes the rest
+    long_row: int = 256  # in-arcs from which the whole grid searches a row that has begun in vain
     alone: int = 512  # most arcs of a level for one block
     few: int = 2048  # most arcs of a level for `team` blocks
     share: int = 512  # most arcs per block of a level for all blocks as one team
@@ -25,12 +25,12 @@ class LevelSplit:
 
 
 def level_split(m: int) -> LevelSplit:
-    """The split for a graph of m arcs. If m is very large, larger chunks keep the list of chunks small.
+    """The split for a graph of m arcs. If m is very large, larger pieces keep their lists small.
 
     >>> level_split(1 << 20).chunk, level_split(1 << 31).chunk
     (256, 1024)
     """
-    return LevelSplit(chunk=256 if m < 1 << 30 else 1024)
+    return LevelSplit() if m < 1 << 30 else LevelSplit(chunk=1024, long_row=2048)
 
 
 @dataclass(frozen=True)
