@@ -81,7 +81,12 @@ def measured(name: str, graph: hw.Graph, weighted: bool, count: int, seconds: fl
     if result and about is None:  # nothing was removed: what does it cost to look?
         fast = min(whole(graph, weighted, sources) for _ in range(3)) * graph.n / len(sources)
         slow = min(whole(graph, weighted, sources, reduce=False) for _ in range(3)) * graph.n / len(sources)
-    row |= {"edges": graph.m // 2, "remain": about.vertices if about else None, "chains": about and about.chains}
+    row |= {
+        "edges": graph.m // 2,
+        "remain": about.vertices if about else None,
+        "chains": about and about.chains,
+        "twins": about and about.twins,
+    }
     row |= {"whole s": slow, "reduced s": fast, "share": share, "times": slow / fast}
     if device and result and graph.n * graph.m <= COMPARED:
         began = time.perf_counter()

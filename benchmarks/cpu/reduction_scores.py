@@ -48,7 +48,12 @@ def compared(name: str, graph: hw.Graph, kind: str, what: str) -> dict[str, Any]
     (fast, found), (slow, right) = run(True), run(False)
     about = found.reduction
     row: dict[str, Any] = {"graph": name, "scores": what.replace("_", " "), "lengths": kind, "vertices": graph.n}
-    row |= {"edges": graph.m // 2, "remain": about and about.vertices, "chains": about and about.chains}
+    row |= {
+        "edges": graph.m // 2,
+        "remain": about and about.vertices,
+        "chains": about and about.chains,
+        "twins": about and about.twins,
+    }
     row |= dict(zip(("of largest", "of itself"), apart(found, right), strict=True))
     row |= {"reduced s": fast, "whole s": slow}
     print(row, flush=True)

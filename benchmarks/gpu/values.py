@@ -64,4 +64,5 @@ def scale(lines: list[Record]) -> Record:
     order = {"plain": 0, "compressed": 1, "across the bus": 2}  # the CPU engine is last
     found = [line for line in lines if "scale" in line]
     found.sort(key=lambda line: (line["scale"], order.get(line["row format"], len(order))))
-    return {"rows": found, "graphs": sorted((line for line in lines if "graph" in line), key=lambda line: line["arcs"])}
+    graphs = sorted((line for line in lines if "graph" in line), key=lambda line: line["arcs"])
+    return {"rows": found, "graphs": graphs, "asked": [line for line in graphs if "PageRank ms" in line]}

@@ -255,7 +255,7 @@ def test_the_estimate_is_of_the_device_that_the_call_takes(monkeypatch: pytest.M
     """Betweenness and one search along weights are worth a GPU sooner than other work on the same graph."""
     graph = hw.Graph.from_edges([0, 1, 2], [1, 2, 3], weights=[1.0, 2.0, 3.0])
     monkeypatch.setattr(choice, "has_gpu", lambda: True)
-    monkeypatch.setattr("hopwave.api.memory_estimate._estimated", lambda ask, shape, device, offsets: device)
+    monkeypatch.setattr("hopwave.api.memory_estimate._estimated", lambda ask, shape, device, offsets, beside: device)
     monkeypatch.setattr(choice, "MIN_BETWEENNESS_ARCS_FOR_GPU", 1)
     assert hw.estimate_memory(graph, "betweenness_centrality", weights=False) == "cuda"
     assert hw.estimate_memory(graph, "closeness_centrality", weights=False) == "cpu"
@@ -316,3 +316,20 @@ def test_what_is_held_while_arcs_become_edges() -> None:
     run = Ledger()
     on_cpu.transpose(run, Shape(1000, 10_000, True), weighted=True)
     assert run.peak == 32 * 10_000 + 8 * 1000
+
+
+@pytest.mark.parametrize(
+    ("what", "device", "n"),
+    [
+        ("betweenness_centrality", "cpu", 1000),
+        ("betweenness_centrality", "cuda", 70_000),
+        ("closeness_centrality", "cpu", 24_000),
+    ],
+)
+def test_reduced_runs_hold_the_core_and_its_rows(what: str, device: str, n: int) -> None:
+    ring = hw.generate.cycle(n)
+    found, whole = (hw.estimate_memory(ring, what, device=device, reduce=reduce) for reduce in (True, False))
+    assert any("the core" in part for part in found.parts) and any("rows" in part for part in found.parts)
+    assert not any("the core" in part for part in whole.parts)
+    with pytest.raises(hw.GraphError, match="reduce=False"):
+        hw.estimate_memory(ring, "bfs", reduce=False)

@@ -13,7 +13,7 @@ from reductions import compare, compare_sums
 
 import hopwave as hw
 from hopwave.algorithms import reduction
-from hopwave.algorithms.reduction import twins
+from hopwave.algorithms.reduction import chains, twins
 from hopwave.algorithms.reduction.lengths import as_whole
 from hopwave.arrays import on_host
 
@@ -195,6 +195,20 @@ def test_too_many_paths_for_the_core(tmp_path: Path) -> None:
     G, sources = strip(1500, 60_000), np.arange(1100)
     found = hw.betweenness_centrality(G, device="cpu", sources=sources, checkpoint=tmp_path / "file")
     assert found.reduction is not None and found.reduction.chains == 0
+
+
+def test_twins_of_levels_too_wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Diamonds beside a path, whose levels span more than float64 does: the two middles of a diamond are twins."""
+    monkeypatch.setattr(reduction, "LEAST_SOURCES", 0)
+    monkeypatch.setattr(chains, "LEAST_GAIN", np.inf)
+    diamonds = hw.generate.diamonds(2200)
+    tails, heads = diamonds.to_edges()
+    path = np.array([0, *range(diamonds.n, diamonds.n + 4399), diamonds.n - 1])
+    G = hw.Graph.from_edges(np.append(tails, path[:-1]), np.append(heads, path[1:]))
+    for ask in (hw.betweenness_centrality, hw.edge_betweenness_centrality):
+        found, whole = (ask(G, device="cpu", sources=[0, 3, 6600], reduce=reduce) for reduce in (True, False))
+        assert found.reduction is not None and found.reduction.twins == 2200
+        assert np.allclose(found.scores, whole.scores, rtol=1e-11, atol=0)
 
 
 @pytest.mark.gpu

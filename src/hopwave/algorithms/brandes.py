@@ -23,6 +23,7 @@ from hopwave.errors import EngineError, ExecutorError
 from hopwave.graph import Graph
 from hopwave.planning.jobs import Accumulation, BetweennessJob, Progress
 from hopwave.planning.plan import Plan, PlanUsed
+from hopwave.system.parts import parted
 from hopwave.system.progress import Meter, say
 
 TOLERANCE = 1e-9
@@ -142,7 +143,7 @@ def sums_of(run: Accumulation) -> Array:
 def _sum(values: Array) -> float:
     """Σ values. On a GPU by a kernel of ours: CuPy would first compile one."""
     if not on_gpu(values) or not len(values):
-        return float(np.add.reduce(on_host(values)))
+        return float(sum(parted(np.add.reduce, on_host(values))))
     return float(engines.algebra("cuda").reduce(monoid.plus, values, np.dtype(np.float64)))
 
 

@@ -12,6 +12,7 @@ from hopwave.graph import Graph
 from hopwave.graph.arrays import arc_tails
 from hopwave.graph.csr import is_compiled_faster
 from hopwave.planning.jobs import Floats
+from hopwave.system.parts import parted
 
 
 def scale(
@@ -69,22 +70,34 @@ def scale_subset(
         pairs = n * (n - 1) if endpoints else (n - 1) * (n - 2)
         if pairs <= 0:
             return sums
-        return sums / pairs if on_gpu(sums) else np.divide(sums, pairs, out=sums)
+        return sums / pairs if on_gpu(sums) else _overwritten(np.divide, sums, pairs)
     if directed:
         return sums
-    return sums * 0.5 if on_gpu(sums) else np.multiply(sums, 0.5, out=sums)
+    return sums * 0.5 if on_gpu(sums) else _overwritten(np.multiply, sums, 0.5)
+
+
+def _overwritten(operation: np.ufunc, sums: Floats, number: float) -> Floats:
+    """operation(sums, number) in their place, on all cores if they are many."""
+    parted(lambda part: operation(part, number, out=part), sums)
+    return sums
 
 
 # ------------------------------------------------------------------ arcs
 
 
 def of_both_directions(graph: Graph, values: Array) -> Array:
-    """For every arc of an undirected graph, its value plus that of its reverse, on the device of the values."""
+    """For every arc of an undirected graph, its value plus that of its reverse, on the device of the values.
+
+    Overwrites `values` on the host, if they are many.
+    """
     if not on_gpu(values) or graph.order != "ascending":
         values = on_host(values)
-        if _is_compiled(graph):
-            return _turned(graph, values, both=True)
-        return values + of_reverse_arcs(graph, values)
+        if not _is_compiled(graph):
+            return values + of_reverse_arcs(graph, values)
+        from hopwave.graph.arcs_compiled import add_reverse_values
+
+        add_reverse_values(graph.indptr, graph.indices, values)
+        return values
     from hopwave.engines.cuda.arcs import with_reverse
 
     return with_reverse(graph, values)
@@ -101,7 +114,9 @@ def of_reverse_arcs(graph: Graph, values: Floats) -> Floats:
     [1.0, 0.0, 4.0, 5.0, 2.0, 3.0]
     """
     if _is_compiled(graph):
-        return _turned(graph, values, both=False)
+        from hopwave.graph.arcs_compiled import reverse_values
+
+        return reverse_values(graph.indptr, graph.indices, values)
     tails, heads = arc_tails(graph), graph.indices
     backward = values[np.lexsort((tails, heads))]
     if graph.order == "ascending":
@@ -113,9 +128,3 @@ def of_reverse_arcs(graph: Graph, values: Floats) -> Floats:
 
 def _is_compiled(graph: Graph) -> bool:
     return graph.order == "ascending" and is_compiled_faster(graph.m)
-
-
-def _turned(graph: Graph, values: Floats, both: bool) -> Floats:
-    from hopwave.graph.arcs_compiled import reverse_values
-
-    return reverse_values(graph.indptr, graph.indices, values, both)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -12,8 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave.algorithms.many_sources import together
+from hopwave.algorithms.reduction.distance_sums import What
 from hopwave.algorithms.tables import rows_at_once
-from hopwave.api import choice
+from hopwave.api import choice, memory_reduced
 from hopwave.api.accessibility import columns_of, limits_of, with_counts
 from hopwave.api.arguments import as_graph, sample_size, source_ids, vertex_ids
 from hopwave.api.search import bfs
@@ -22,14 +23,15 @@ from hopwave.api.weights import as_lengths, own_lengths
 from hopwave.checks.numbers import check_bytes
 from hopwave.checks.options import check_thread_count, flag
 from hopwave.engines.host_memory import available_memory
-from hopwave.engines.ledger import Ask, Shape
+from hopwave.engines.ledger import Ask, Ledger, Shape
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.graph.arrays import arc_tails
 from hopwave.graph.csr import offset_type
+from hopwave.planning.jobs import BetweennessJob
 from hopwave.results.memory_estimate import MemoryEstimate
 
-MANY = ("k", "sources", "threads", "weights")
+MANY = ("k", "sources", "threads", "weights", "reduce")
 # Question → the arguments that an estimate of it takes.
 OPTIONS = {
     "bfs": ("source", "predecessors", "path_counts", "plan", "threads"),
@@ -55,6 +57,7 @@ ON_PACKED_ROWS = (
 )  # fmt: skip
 WITHOUT_A_SEARCH = ("bfs", "sssp", "pagerank", "connected_components", "weakly_connected_components")
 BETWEENNESS = ("betweenness_centrality", "edge_betweenness_centrality")
+SUMS: dict[str, What] = {"closeness_centrality": "total", "harmonic_centrality": "inverse"}
 KNOWN_PLANS = ("hopwave-block", "hopwave-batch", "hopwave-wide", "brandes-dijkstra")
 BY_WEIGHTS = ("sssp", "pagerank")  # a graph's own weights count unless weights=False
 NEAR = 8192  # an arc u → v is near if |u - v| is below this (engines/cuda/policy.py: POWER.near)
@@ -82,11 +85,12 @@ def estimate_memory(
     threads: int | None = None,
     memory_limit: int | None = None,
     directed: bool = False,
+    reduce: bool = True,
 ) -> MemoryEstimate:
     """The memory that a call would take at its peak; the call is not made.
 
     For questions about many sources and for betweenness, this makes one search to find the depth of the graph; along
-    weights one more.
+    weights one more. Where a call would leave out trees and chains (`reduce`), they are found, and what remains counts.
 
     Parameters
     ----------
@@ -98,7 +102,7 @@ def estimate_memory(
         "connected_components", "weakly_connected_components", or "from_edges" for building a graph.
     device : {"auto", "cpu", "cuda"}, optional
         Where it would be computed. "cuda" needs no GPU: without one, an H200 is assumed.
-    source, sources, targets, values, limit, k, weights, predecessors, path_counts, plan, threads, memory_limit
+    source, sources, targets, values, limit, k, weights, predecessors, path_counts, plan, threads, memory_limit, reduce
         As for the function that is named, which must have them. `plan` is for betweenness alone, and names one of
         hopwave's own plans.
     directed : bool, optional
@@ -133,6 +137,7 @@ def estimate_memory(
         raise GraphError(f"no memory is known of {name!r}; use one of {', '.join(map(repr, WHAT))}")
     predecessors, path_counts = flag("predecessors", predecessors), flag("path_counts", path_counts)
     directed, memory_limit = flag("directed", directed), check_bytes("memory_limit", memory_limit)
+    reduce = flag("reduce", reduce)
     check_thread_count(threads)
     if not isinstance(plan, str):
         raise GraphError(f"plan={plan!r} is not the name of a plan; give one, or leave plan= out")
@@ -141,6 +146,7 @@ def estimate_memory(
         "weights": weights, "threads": threads,
         "memory_limit": memory_limit, "plan": None if plan == "auto" else plan, "path_counts": path_counts or None,
         "predecessors": None if predecessors else False, "directed": directed or None,
+        "reduce": None if reduce else False,
     }  # fmt: skip
     for option, value in given.items():
         if value is not None and option not in OPTIONS[name]:
@@ -163,6 +169,18 @@ def estimate_memory(
         name, count, weighted, predecessors, path_counts, _are_whole(graph) if weighted else True,
         name == "edge_betweenness_centrality", _plan(name, plan, device), threads, memory_limit,
     )  # fmt: skip
+    beside: dict[str, int] = {}
+    if reduce and name in BETWEENNESS and plan == "auto" and k is None and device in ("cpu", "cuda"):
+        job = BetweennessJob(ids, edges=ask.edges, weighted=weighted, memory_limit=memory_limit)
+        parts = memory_reduced.reduced_betweenness(graph, job, device, threads)
+        if parts is not None and parts.core is not None:
+            machine, free = _gpu(device)
+            return _told(ask, device, memory_reduced.of_core(parts, device, threads, machine, free), free)
+        if parts is not None:
+            beside = {"what puts the parts back": 24 * graph.n + 4 * graph.m} if device == "cpu" else {}
+            graph, ask = parts.graph, replace(ask, sources=len(parts.job.sources))
+    if reduce and name in SUMS and device == "cpu" and drawn is None:
+        beside = memory_reduced.of_distances(graph, ids, SUMS[name], weighted, threads)
     shape = _shape(graph, path_counts or name not in WITHOUT_A_SEARCH)
     ask = replace(ask, together=together(graph.n, shape.depth, count), named=sources is not None)
     longest = math.inf
@@ -182,7 +200,7 @@ def estimate_memory(
         shape = replace(shape, entries=entries, ties=ties, reached=reached)
         if name in BETWEENNESS and graph.m <= ARCS_FOLLOWED and _may_outgrow_float64(shape):
             shape = replace(shape, path_bits=max((_path_bits(graph, int(s)) for s in looked_at), default=0.0))
-    return _estimated(ask, shape, device, graph.indptr)
+    return _estimated(ask, shape, device, graph.indptr, beside)
 
 
 def _weighted(G: Any, name: str, weights: Any) -> tuple[Graph, bool]:
@@ -304,19 +322,38 @@ def _building(size: Any, device: str, weights: Any, directed: bool) -> MemoryEst
     return _estimated(ask, Shape(n, edges, directed, offset), device)
 
 
-def _estimated(ask: Ask, shape: Shape, device: str, offsets: npt.NDArray[Any] | None = None) -> MemoryEstimate:
-    """offsets: of the graph's rows, which a GPU compresses if they do not fit otherwise."""
+def _gpu(device: str) -> tuple[Any, int | None]:
+    """The GPU, and its free memory; None on a CPU, or for the H200 that is assumed if there is none."""
+    if device == "cpu" or not choice.has_gpu():
+        return None, available_memory() if device == "cpu" else None
+    return importlib.import_module("hopwave.engines.cuda.betweenness.run").machine(), choice.free_on_gpu()
+
+
+def _told(
+    ask: Ask, device: str, run: Ledger, free: int | None, rows: str | None = None, on_host: int = 0
+) -> MemoryEstimate:
+    parts = dict(sorted(run.at_peak.items(), key=lambda part: -part[1]))
+    return MemoryEstimate(ask.what, device, run.peak, parts, free, rows, on_host)
+
+
+def _estimated(
+    ask: Ask,
+    shape: Shape,
+    device: str,
+    offsets: npt.NDArray[Any] | None = None,
+    beside: Mapping[str, int] | None = None,
+) -> MemoryEstimate:
+    """offsets: of the graph's rows, which a GPU compresses if they do not fit otherwise; beside: what else is held."""
     if not isinstance(device, str) or device not in ("cpu", "cuda"):
         raise GraphError(f"device={device!r} is not known here; use 'auto', 'cpu' or 'cuda'")
     model = importlib.import_module(f"hopwave.engines.{device}.footprint")
-    free, rows, on_host = None, None, 0
+    (machine, free), rows, on_host = _gpu(device), None, 0
     if device == "cpu":
-        run, free = model.footprint(shape, ask), available_memory()
+        run = model.footprint(shape, ask)
+        run.at_peak |= beside or {}
+        run.peak += sum((beside or {}).values())
     else:
-        rows, machine = "plain", None
-        if choice.has_gpu():
-            free = choice.free_on_gpu()
-            machine = importlib.import_module("hopwave.engines.cuda.betweenness.run").machine()
+        rows = "plain"
         run = model.footprint(shape, ask, machine, free)
         if offsets is not None and _reads_packed_rows(ask):
             room = (machine or model.regimes.Machine()).memory if free is None else free
@@ -327,8 +364,7 @@ def _estimated(ask: Ask, shape: Shape, device: str, offsets: npt.NDArray[Any] | 
                 if found[1] is not None:
                     rows, on_host = "across the bus", run.at_peak.get("compressed rows", 0) - found[1]
                     run.at_peak["compressed rows"], run.peak = found[1], run.peak - on_host
-    parts = dict(sorted(run.at_peak.items(), key=lambda part: -part[1]))
-    return MemoryEstimate(ask.what, device, run.peak, parts, free, rows, on_host)
+    return _told(ask, device, run, free, rows, on_host)
 
 
 def _reads_packed_rows(ask: Ask) -> bool:

@@ -139,7 +139,7 @@ class Room:
     def __str__(self) -> str:
         return (
             f"rows of 2^{self.plain} vertices with 16 edges each fit as they are, of 2^{self.compressed} compressed; "
-            "rows of larger graphs are compressed and read across the bus, at a tenth of the speed"
+            "rows of larger graphs are compressed and read across the bus, at a fifth to a tenth of the speed"
         )
 
 

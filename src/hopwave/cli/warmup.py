@@ -284,13 +284,13 @@ def _compile_for_gpu() -> list[Part]:
 
 def _compile_for_cpu() -> list[Part]:
     """Use each part once, which compiles it: in as many processes as there are cores."""
-    from hopwave.engines.cpu.crew import available_cores
+    from hopwave.system.devices import host_cores
 
     names, parts = list(PARTS), {}
     # Spawned, not forked: a fork would copy locks that other threads hold.
     with (
         Meter("compiling", len(PARTS) + SHARES, None) as meter,
-        ProcessPoolExecutor(min(available_cores(), len(PARTS)), get_context("spawn")) as pool,
+        ProcessPoolExecutor(min(host_cores(), len(PARTS)), get_context("spawn")) as pool,
     ):
         for done in as_completed([pool.submit(use_part, name) for name in names]):
             parts[done.result().name] = done.result()

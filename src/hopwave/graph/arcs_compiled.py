@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hopwave.graph.csr_compiled import MOST_THREADS, PARTS_PER_THREAD, available_cores
 from hopwave.system.numba_cache import njit
+from hopwave.system.parts import PARTS_PER_THREAD, in_parts, thread_count
 from hopwave.system.threads import each
 
 ARCS_PER_PLACE = 2  # places are as many as vertices for each thread: at most twice as many as there are arcs
@@ -22,21 +22,37 @@ Part = tuple[int, tuple[int, int]]
 
 
 def reverse_values(
-    indptr: npt.NDArray[Any], indices: npt.NDArray[np.int32], values: npt.NDArray[np.float64], both: bool = False
+    indptr: npt.NDArray[Any], indices: npt.NDArray[np.int32], values: npt.NDArray[np.float64]
 ) -> npt.NDArray[np.float64]:
     """For every arc of symmetric, ascending rows the value of its reverse, on all cores; parallel arcs in their order.
-
-    both: the sum of its own value and that.
 
     >>> reverse_values(np.array([0, 1, 2]), np.array([1, 0], np.int32), np.array([3.0, 4.0])).tolist()
     [4.0, 3.0]
     """
-    threads = min(available_cores(), MOST_THREADS)
+    found = np.empty_like(values)
+    _with_reverses(indptr, indices, lambda *part: _turn(indptr, indices, values, *part, found))
+    return found
+
+
+def add_reverse_values(
+    indptr: npt.NDArray[Any], indices: npt.NDArray[np.int32], values: npt.NDArray[np.float64]
+) -> None:
+    """To the value of every arc that of its reverse is added, in place: new memory would take longer to fill.
+
+    >>> values = np.array([3.0, 4.0])
+    >>> add_reverse_values(np.array([0, 1, 2]), np.array([1, 0], np.int32), values)
+    >>> values.tolist()
+    [7.0, 7.0]
+    """
+    _with_reverses(indptr, indices, lambda *part: _add_both(indptr, indices, values, *part))
+
+
+def _with_reverses(indptr: Any, indices: Any, work: Any) -> None:
+    """work(first row, end, where the reverse of the next arc into each vertex is), for parts of the rows."""
+    threads = thread_count()
     parts, places = _counted(indptr, indices, threads)
     _place(places, indptr, threads)
-    found = np.empty_like(values)
-    each(threads, parts, lambda part: _turn(indptr, indices, values, *part[1], places[part[0]], found, both))
-    return found
+    each(threads, parts, lambda part: work(*part[1], places[part[0]]))
 
 
 def without_directions(
@@ -50,23 +66,30 @@ def without_directions(
     >>> [array.tolist() for array in rows]
     [[0, 2, 3, 4], [1, 2, 0, 0]]
     """
-    threads, n = min(available_cores(), MOST_THREADS), len(indptr) - 1
+    threads, n = thread_count(), len(indptr) - 1
     if threads * n > ARCS_PER_PLACE * len(indices):
         return None
     parts, places = _counted(indptr, indices, threads)
     into = np.zeros(n + 1, np.int64)
-    np.cumsum(places.sum(axis=0), out=into[1:])
+    in_parts(lambda counts, out: counts.sum(axis=1, out=out), places.T, into[1:])
+    np.cumsum(into, out=into)
     _place(places, into, threads)
     tails = np.empty(len(indices), np.int32)
     each(threads, parts, lambda part: _write_tails(indptr, indices, *part[1], places[part[0]], tails))
     rows = indptr, indices, into, tails
-    cuts = np.searchsorted(indptr + into, np.linspace(0, 2 * len(indices), PARTS_PER_THREAD * threads + 1)[1:-1])
+    begins = indptr + into
+    cuts = np.searchsorted(begins, np.linspace(0, 2 * len(indices), PARTS_PER_THREAD * threads + 1)[1:-1])
     pieces = list(pairwise([0, *cuts.tolist(), n]))
     ends, both = np.zeros(n + 1, np.int64), np.empty(2 * len(indices), np.int32)
     each(threads, pieces, lambda piece: _unite(*rows, *piece, ends, both))
     np.cumsum(ends, out=ends)
     found = np.empty(int(ends[-1]), np.int32)
-    each(threads, pieces, lambda piece: _close_up(indptr, into, *piece, ends, both, found))
+
+    def copy(piece: tuple[int, int]) -> None:
+        low, high = ends[list(piece)]
+        found[low:high] = both[begins[piece[0]] :][: high - low]
+
+    each(threads, pieces, copy)
     return ends, found
 
 
@@ -74,7 +97,7 @@ def _counted(indptr: Any, indices: Any, threads: int) -> tuple[list[Part], npt.N
     """A part of the rows for every thread, and how many arcs of each lead to each vertex."""
     cuts = np.searchsorted(indptr, np.linspace(0, len(indices), threads + 1)[1:-1].astype(np.int64))
     parts = list(enumerate(pairwise([0, *cuts.tolist(), len(indptr) - 1])))
-    places = np.zeros((threads, len(indptr) - 1), indptr.dtype)
+    places = np.empty((threads, len(indptr) - 1), indptr.dtype)  # each thread fills its own row
     each(threads, parts, lambda part: _count_heads(indptr, indices, *part[1], places[part[0]]))
     return parts, places
 
@@ -87,6 +110,7 @@ def _place(places: npt.NDArray[Any], begins: npt.NDArray[Any], threads: int) -> 
 
 def count_heads(indptr: Any, indices: Any, low: int, high: int, counts: Any) -> None:
     """How many arcs of the rows [low, high) lead to each vertex."""
+    counts[:] = 0
     for j in range(indptr[low], indptr[high]):
         counts[indices[j]] += 1
 
@@ -104,15 +128,23 @@ def add_before(begins: Any, low: int, high: int, places: Any) -> None:
             before[v - low] += count
 
 
-def turn(indptr: Any, indices: Any, values: Any, low: int, high: int, places: Any, found: Any, both: bool) -> None:
-    """found[arc] = the value of its reverse, plus its own if `both`, for the arcs of the rows [low, high).
-
-    places: where the next reverse of each vertex is.
-    """
+def turn(indptr: Any, indices: Any, values: Any, low: int, high: int, places: Any, found: Any) -> None:
+    """found[arc] = values[its reverse], for the arcs of the rows [low, high)."""
     for j in range(indptr[low], indptr[high]):
         v = indices[j]
-        found[j] = values[places[v]] + values[j] if both else values[places[v]]
+        found[j] = values[places[v]]
         places[v] += 1
+
+
+def add_both(indptr: Any, indices: Any, values: Any, low: int, high: int, places: Any) -> None:
+    """values[arc] = values[its reverse] = their sum, for the arcs of the rows [low, high) that lead to higher numbers,
+    and to themselves: what others do with their reverses, nobody else touches."""
+    for u in range(low, high):
+        for j in range(indptr[u], indptr[u + 1]):
+            v = indices[j]
+            if u <= v:
+                values[places[v]] = values[j] = values[places[v]] + values[j]
+            places[v] += 1
 
 
 def write_tails(indptr: Any, indices: Any, low: int, high: int, places: Any, tails: Any) -> None:
@@ -125,14 +157,15 @@ def write_tails(indptr: Any, indices: Any, low: int, high: int, places: Any, tai
 
 
 def unite(indptr: Any, indices: Any, into: Any, tails: Any, low: int, high: int, ends: Any, both: Any) -> None:
-    """What the rows [low, high) of both have, in ascending order, each once; ends[v + 1]: how many these are.
+    """What the rows [low, high) of both have, in ascending order, each once, one row behind the other; ends[v + 1]: how
+    many these are.
 
     Which of the two is lower is chance, so nothing branches on it: a step writes a number, and goes on if it is new.
     """
+    place = indptr[low] + into[low]
     for v in range(low, high):
         i, j, last = indptr[v], into[v], -1
-        begin = i + j
-        place = begin
+        begin = place
         while i < indptr[v + 1] and j < into[v + 1]:
             a, b = indices[i], tails[j]
             w = min(a, b)
@@ -154,14 +187,7 @@ def unite(indptr: Any, indices: Any, into: Any, tails: Any, low: int, high: int,
         ends[v + 1] = place - begin
 
 
-def close_up(indptr: Any, into: Any, low: int, high: int, ends: Any, both: Any, found: Any) -> None:
-    """The rows [low, high) of `both`, without gaps."""
-    for v in range(low, high):
-        begin = indptr[v] + into[v]
-        for i in range(ends[v + 1] - ends[v]):
-            found[ends[v] + i] = both[begin + i]
-
-
 _compile = njit(nogil=True, cache=True, boundscheck=False)
-_count_heads, _add_before, _turn = _compile(count_heads), _compile(add_before), _compile(turn)
-_write_tails, _unite, _close_up = _compile(write_tails), _compile(unite), _compile(close_up)
+_count_heads, _add_before = _compile(count_heads), _compile(add_before)
+_turn, _add_both = _compile(turn), _compile(add_both)
+_write_tails, _unite = _compile(write_tails), _compile(unite)

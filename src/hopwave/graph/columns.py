@@ -19,6 +19,7 @@ from hopwave.checks.numbers import is_real, shown
 from hopwave.errors import GraphError
 from hopwave.graph import reshape
 from hopwave.graph.csr import builders, rows_of
+from hopwave.system.parts import parted
 
 _OF_A_TABLE = "Graph.from_pandas(table, source, target, weight), the names of its columns"
 # What to write for an object of another library that is no graph of hopwave.
@@ -299,8 +300,10 @@ class _OnHost:
     @staticmethod
     def extent(*columns: npt.NDArray[Any]) -> tuple[int, int]:
         """The least and the greatest id in all columns; (0, -1) if they are empty."""
-        least = min((int(column.min()) for column in columns if len(column)), default=0)
-        return least, max((int(column.max()) for column in columns if len(column)), default=-1)
+        some = [
+            part for column in columns if len(column) for part in parted(lambda part: (part.min(), part.max()), column)
+        ]
+        return min((int(least) for least, _ in some), default=0), max((int(most) for _, most in some), default=-1)
 
     @staticmethod
     def to_host(array: npt.NDArray[Any]) -> npt.NDArray[Any]:

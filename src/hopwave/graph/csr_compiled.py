@@ -22,15 +22,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from hopwave.system.devices import host_cores
 from hopwave.system.numba_cache import njit
+from hopwave.system.parts import MOST_THREADS, PARTS_PER_THREAD, in_parts, thread_count
 from hopwave.system.threads import each
 
 # Buckets: as many as keep one cache line each open in the second-level cache while arcs are dealt to them.
 MOST_BUCKETS = 2048
 ARCS_PER_BUCKET = 1 << 16
 DIGIT_BITS = 11
-MOST_THREADS = 64
-PARTS_PER_THREAD = 4
 LOW = np.uint64(0xFFFFFFFF)
 U32 = np.uint64(32)
 
@@ -59,7 +59,7 @@ def sorted_rows(
     >>> indptr.tolist(), indices.tolist()
     ([0, 1, 2], [1, 0])
     """
-    threads = min(threads or available_cores(), MOST_THREADS)
+    threads = min(threads or host_cores(), MOST_THREADS)
     m = len(u)
     values = np.empty(0, np.float32) if weights is None else weights
     rule = (MERGE if weights is None else COMBINE[combine]) if merge else KEEP
@@ -93,13 +93,6 @@ def sorted_rows(
     conflict = next((int(ends[b] + at) for b, at in enumerate(conflicts.tolist()) if at >= 0), -1)
     indices = _together(keys, starts, ends, threads)
     return indptr, indices, None if weights is None else _together(dealt, starts, ends, threads), conflict
-
-
-def in_parts(work: Any, *columns: npt.NDArray[Any]) -> None:
-    """work(part of each column) on all cores; the parts are equal stretches of the columns."""
-    threads = min(available_cores(), MOST_THREADS)
-    cuts = np.linspace(0, len(columns[0]), PARTS_PER_THREAD * threads + 1).astype(np.int64).tolist()
-    each(threads, pairwise(cuts), lambda ends: work(*(column[slice(*ends)] for column in columns)))
 
 
 def mark_ids(ids: npt.NDArray[Any], present: npt.NDArray[np.bool_]) -> None:
@@ -161,7 +154,7 @@ def is_symmetric_pattern(indptr: npt.NDArray[Any], indices: npt.NDArray[np.int32
     >>> is_symmetric_pattern(np.array([0, 1, 2]), np.array([1, 0], np.int32))
     True
     """
-    threads = min(available_cores(), MOST_THREADS)
+    threads = thread_count()
     indptr, indices = indptr.view(), indices.view()
     indptr.flags.writeable = indices.flags.writeable = False  # a graph's are: compiled once for both
     cuts = np.linspace(0, len(indices), PARTS_PER_THREAD * threads + 1)[1:-1].astype(np.int64)
@@ -172,11 +165,6 @@ def is_symmetric_pattern(indptr: npt.NDArray[Any], indices: npt.NDArray[np.int32
     if not all(each(threads, parts, lambda part: _add_pairs(indptr, indices, *part[1], keys, sums[part[0]]))):
         return None
     return not sums.sum(axis=0).any()
-
-
-def available_cores() -> int:
-    """The cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _together(

@@ -249,15 +249,40 @@ class Pool:
 
 
 def each(threads: int, items: Iterable[Any], work: Callable[[Any], Result]) -> list[Result]:
-    """[work(item) for item in items], on threads. Raises the first error; work that has not begun is then skipped.
+    """[work(item) for item in items], on threads, the calling one among them. Raises the first error; work that has not
+    begun is then skipped.
 
     >>> each(2, [1, 2, 3], str)
     ['1', '2', '3']
     """
-    pool = Pool(threads)
+    given = list(items)
+    found: list[Any] = [None] * len(given)
+    finished: list[int] = []  # lists and iterators of C: each step on them is one, whichever threads take it
+    errors: dict[int, BaseException] = {}
+    left, over = iter(range(len(given))), Flag()
+
+    def take(_: int = 0) -> None:
+        for place in left:
+            if errors:
+                return
+            try:
+                found[place] = work(given[place])
+            except BaseException as error:
+                errors[place] = error
+                over.set()
+            finished.append(place)
+            if len(finished) == len(given):
+                over.set()
+
     try:
-        tasks = [pool.begin(work, item) for item in items]
-        return [task.result() for task in tasks]
-    except BaseException:
-        pool.stopped = True
+        if len(given) > 1 and threads > 1:
+            crew.start(min(threads, len(given)) - 1, take)
+        take()
+        while given and not over.wait(LOOK_SECONDS):
+            pass
+    except BaseException as error:
+        errors[-1] = error
         raise
+    if errors:
+        raise errors[min(errors)]
+    return found

@@ -21,9 +21,10 @@ import hopwave as hw
 from hopwave import EngineError, Graph, generate
 from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.betweenness import source
-from hopwave.engines.cpu.crew import available_cores, thread_count
+from hopwave.engines.cpu.crew import thread_count
 from hopwave.engines.cpu.workers import NEXT_BATCH
 from hopwave.system import threads as system_threads
+from hopwave.system.devices import host_cores
 from hopwave.system.threads import Crew
 
 COUNTS = (2, 3, 5)
@@ -92,13 +93,13 @@ def test_little_memory_changes_no_bit() -> None:
 
 def test_how_many_threads_a_call_uses(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("HOPWAVE_NUM_THREADS", raising=False)
-    assert thread_count() == available_cores() >= 1
+    assert thread_count() == host_cores() >= 1
     assert thread_count(3) == thread_count(np.int64(3)) == 3
     assert thread_count(10**6) == 256
     monkeypatch.setenv("HOPWAVE_NUM_THREADS", "7")
     assert (thread_count(), thread_count(2)) == (7, 2), "the argument wins"
     monkeypatch.setenv("HOPWAVE_NUM_THREADS", "")
-    assert thread_count() == available_cores()
+    assert thread_count() == host_cores()
 
 
 BAD = [0, -2, 2.5, "many", float("nan"), float("inf"), [2]]

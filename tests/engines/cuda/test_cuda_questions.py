@@ -290,3 +290,18 @@ def test_rows_that_are_on_the_gpu_are_not_copied_to_the_host(ask: Any) -> None:
 def test_the_core_of_a_graph_on_the_gpu() -> None:
     graph = hw.generate.kronecker(8, seed=3)
     assert hw.k_core(graph.to("cuda")) == hw.k_core(graph)
+
+
+@pytest.mark.parametrize("whole", [True, False], ids=["whole lengths", "fractions"])
+def test_tables_along_weights_by_searches_at_the_same_time(whole: bool) -> None:
+    """From a million arcs on, four searches share the GPU; fewer have all of it."""
+    graph = generate.kronecker(15, 24, seed=2)
+    tails, heads = graph.to_edges()
+    lengths = np.random.default_rng(1).random(len(tails))
+    weighted = Graph.from_edges(tails, heads, graph.n, weights=np.rint(lengths * 255) if whole else lengths)
+    assert weighted.m > 1 << 20
+    for count in (3, 6):
+        sources = list(range(count))
+        right = hw.sssp_many(weighted, sources, device="cpu")
+        assert (hw.sssp_many(weighted, sources, device="cuda") == right).all()
+        assert (hw.sssp_many(weighted.to("cuda"), sources, device="cuda").get() == right).all()

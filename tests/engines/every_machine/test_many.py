@@ -192,3 +192,13 @@ def test_a_table_that_cannot_be_held_is_refused() -> None:
     graph = generate.path(1 << 20)
     with pytest.raises(EngineError, match="table of 4,000,000 × 1,048,576 distances need"):
         run("cpu", graph, np.zeros(4_000_000), "rows")
+
+
+def test_a_table_that_is_kept_is_not_written_to_again() -> None:
+    graph = generate.kronecker(9, seed=1)
+    kept = [hw.bfs_many(graph, [v], device="cpu") for v in range(4)]
+    part = hw.bfs_many(graph, [4], device="cpu")[0, 5:9]  # a view keeps the whole table
+    hw.bfs_many(graph, [5], device="cpu")
+    right = [hw.bfs(graph, v, device="cpu").distances for v in range(5)]
+    assert all((table[0] == row).all() for table, row in zip(kept, right[:4], strict=True))
+    assert (part == right[4][5:9]).all()

@@ -95,7 +95,7 @@ class ReducedJob:
     """A job in parts: `graph` and `job` are to be run, `put_back` makes the sums of the whole of their sums."""
 
     def __init__(self, job: BetweennessJob, union: Union, twins: Twins | None, core: Any, about: Reduction) -> None:
-        self.about, self._union, self._twins, self._core, self._whole = about, union, twins, core, job
+        self.about, self._union, self._twins, self.core, self._whole = about, union, twins, core, job
         part = twins or union
         self.graph, self._demand = part.graph, part.demand
         origins, targets = np.ascontiguousarray(part.demand.T)
@@ -108,9 +108,9 @@ class ReducedJob:
         self, share: chains.Share, title: str, progress: Progress, checkpoint: File
     ) -> tuple[Floats, Certificate] | None:
         """Sums of the whole job and their certificate, if only the core is searched and float64 holds its counts."""
-        if self._core is None:
+        if self.core is None:
             return None
-        found = chains.add_up(self._core, self.graph, self._demand, self.job, share, title, progress, checkpoint)
+        found = chains.add_up(self.core, self.graph, self._demand, self.job, share, title, progress, checkpoint)
         if found is None:
             self.about = replace(self.about, vertices=self.graph.n, edges=self.graph.m // 2, chains=0)
             return None
@@ -146,16 +146,24 @@ def why_whole(graph: Graph, job: BetweennessJob, engine: str) -> str | None:
 
 
 def reduced(
-    graph: Graph, job: BetweennessJob, blocks: Any, threads: int | None, engine: str | None
+    graph: Graph,
+    job: BetweennessJob,
+    blocks: Any,
+    threads: int | None,
+    engine: str | None,
+    walked_by: str | None = None,
 ) -> ReducedJob | None:
-    """The job in parts, if that is less work. `blocks`: a results.Blocks; `engine`: of the core; None keeps chains."""
+    """The job in parts, if that is less work. `blocks`: a results.Blocks; `engine`: of the core; None keeps chains.
+
+    walked_by: another engine that finds the chains, where nothing is to be run.
+    """
     demand = np.zeros((graph.n, 2))
     demand[job.sources, 0] = 1.0 if job.origins is None else job.origins[job.sources]
     demand[:, 1] = 1.0 if job.targets is None else job.targets
     union = Union(graph, blocks.label, blocks.head, blocks.arc_labels, demand, job.weighted)
     twins = merged(union, job.weighted, job.edges) if engine == "cpu" else None
     part: Union | Twins = twins or union
-    run = None if engine is None else chains.core_of(part, job.weighted, engine, threads)
+    run = None if engine is None else chains.core_of(part, job.weighted, walked_by or engine, threads)
     gain = len(job.sources) * graph.m / max(part.work if run is None else run.passes, 1)
     if gain < LEAST_GAIN:
         return None

@@ -77,7 +77,7 @@ def add_up(
             Path(file).unlink(missing_ok=True)  # the sums of an earlier pause
         return None
     vertices, arcs = run.scores()
-    edges = of_both_directions(graph, arcs)
+    edges = of_both_directions(graph, arcs.copy())
     certificate = brandes.certify(both_sides(graph, demand, run.label, vertices, edges), whose="vertex")
     return (arcs if job.edges else vertices), certificate
 

@@ -26,7 +26,7 @@ from hopwave.planning.jobs import Integers, Progress
 from hopwave.planning.many_sources import Sweep, Swept
 
 LEAST_SOURCES = 1000
-LEAST_WORK = {"cpu": 1 << 30, "cuda": 1 << 34}  # sources × arcs: less is done before the trees are found
+LEAST_WORK = {"cpu": 1 << 30, "cuda": 1 << 36}  # sources × arcs: less is done before the trees are found
 LEAST_GAIN = 1.15  # sources without the reduction, divided by those with it
 LEAST_CORE_GAIN = 2.0  # arcs that searches look at, divided by those of fewer searches and by passes over their rows
 PER_VERTEX = {"total": 0.1, "farthest": 0.1, "inverse": 0.3}  # what such a pass costs, beside one arc of a search
@@ -50,9 +50,8 @@ def sums(
     Only what `what` names is there then. alone: not by workers elsewhere; reduce: whether the caller wants this.
     """
     may = flag("reduce", reduce) and may_pay(engine, graph, job)
-    lengths = as_whole(graph) if job.weighted and may else None
-    if may and (lengths is not None or not job.weighted):
-        found = by_core(engine, graph, job, what, lengths, title, progress, threads) if alone else None
+    if may and (not job.weighted or as_whole(graph) is not None):
+        found = by_core(engine, graph, job, what, title, progress, threads) if alone else None
         if found is None and what == "total":
             found = by_trees(engine, graph, job, title, progress, threads)
         if found is not None:
@@ -88,26 +87,26 @@ def by_trees(
     return _swept(job, reached, total), about
 
 
-def by_core(
-    engine: Engine,
-    graph: Graph,
-    job: Sweep,
-    what: What,
-    lengths: Integers | None,
-    title: str,
-    progress: Progress,
-    threads: int | None,
-) -> tuple[Swept, Reduction] | None:
-    """Searches from the core alone, if that is much less work."""
-    if engine.name != "cpu" or (lengths is None and _shallow(engine, graph, threads)):
+def core_sums(engine: Engine, graph: Graph, job: Sweep, what: What, threads: int | None) -> Any:
+    """The run by searches from the core alone, if that is much less work."""
+    lengths = as_whole(graph) if job.weighted else None
+    if engine.name != "cpu" or (lengths is None and (job.weighted or _shallow(engine, graph, threads))):
         return None
     from hopwave.engines.cpu.many.core_sums_run import CoreSums  # compiled code, loaded when it is used
     from hopwave.engines.cpu.many.hanging_trees import hanging_trees
 
     run = CoreSums(graph, hanging_trees(graph, job.weighted), lengths)
     passes = PER_VERTEX[what] * graph.n * graph.n
-    gain = len(job.sources) * graph.m / (run.rows * max(run.graph.m, 1) + passes)
-    if gain < LEAST_CORE_GAIN:
+    run.gain = len(job.sources) * graph.m / (run.rows * max(run.graph.m, 1) + passes)
+    return None if run.gain < LEAST_CORE_GAIN else run
+
+
+def by_core(
+    engine: Engine, graph: Graph, job: Sweep, what: What, title: str, progress: Progress, threads: int | None
+) -> tuple[Swept, Reduction] | None:
+    """Sums from the searches of the core alone."""
+    run = core_sums(engine, graph, job, what, threads)
+    if run is None:
         return None
 
     def rows_of(part: Graph, sources: Integers) -> Any:
@@ -116,7 +115,7 @@ def by_core(
 
     with many_sources.polled(title, run.searched, progress) as poll:
         reached, *found = run.run(rows_of, what == "inverse", threads, poll)
-    about = _about(graph, run.searched, run.graph.m, run.chains, gain)
+    about = _about(graph, run.searched, run.graph.m, run.chains, run.gain)
     return (_swept(job, reached, *found) if what != "inverse" else _swept(job, reached, inverse=found[0])), about
 
 

@@ -40,6 +40,7 @@ from hopwave.engines.cpu.intrinsics import (
 )
 from hopwave.errors import EngineError
 from hopwave.system import threads as system_threads
+from hopwave.system.devices import host_cores
 from hopwave.system.numba_cache import njit
 
 # ------------------------------------------------------------------ how many
@@ -51,7 +52,7 @@ def thread_count(threads=None):
     if given is None:
         given, origin = os.environ.get("HOPWAVE_NUM_THREADS"), "HOPWAVE_NUM_THREADS"
     if given is None or given == "":
-        return available_cores()
+        return host_cores()
     try:
         count = int(given)
         if isinstance(given, float) and given != count:
@@ -67,14 +68,6 @@ def check_threads(threads):
     """Raise the error of thread_count for an invalid threads=, even if only one thread will be used."""
     if threads is not None or os.environ.get("HOPWAVE_NUM_THREADS"):
         thread_count(threads)
-
-
-def available_cores():
-    """The cores this process is allowed to run on."""
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # not on macOS and Windows
-        return os.cpu_count() or 1
 
 
 def crew_size(work, threads):

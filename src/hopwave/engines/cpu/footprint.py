@@ -31,7 +31,7 @@ from hopwave.engines.cpu.shortest_paths.bins import pool_arrays
 from hopwave.engines.cpu.views import ASKED_FOR, WORTH_ONE
 from hopwave.engines.ledger import Ask, Ledger, Shape, total
 from hopwave.graph.csr import COMPILED_FROM, COMPILED_FROM_IF_LOADED, by_scipy
-from hopwave.graph.csr_compiled import MOST_THREADS, available_cores
+from hopwave.system import parts
 
 # Shares of arrays that are filled, measured.
 ENTRIES_AT_ONCE, ENTRIES_ON_MESHES = 1.0, 0.05  # entries per vertex of a search that uses its entries again
@@ -43,7 +43,7 @@ EXTENDED = 44  # of a worker whose path counts along weights have exponents of t
 # Bytes per arc.
 SORTED_BY_SCIPY, SORTED_BY_NUMPY, TURNED = (15, 6), (37, 44), 5  # measured; sorted: undirected, directed
 TRANSPOSED_BY_SCIPY, WITH_WEIGHTS = 10, 32  # one per value or 8 of its place, twice; heads, twice
-BOTH_WAYS, TURNED_VALUES, SCALED = 20, 8, 8  # for each arc's reverse, sorted or compiled; sums of all sources, scaled
+BOTH_WAYS, SCALED = 20, 8  # for each arc's reverse, sorted; sums of all sources, scaled
 
 LENGTHS_AS_HOPS = 13  # bytes per entry: whether it is finite, what is put there, the hops
 GIVEN_VALUES = 9  # bytes per vertex and column: the number, and whether there is one
@@ -160,7 +160,8 @@ def sweep(run: Ledger, shape: Shape, ask: Ask) -> None:
     if keep == "sums":
         run.take("histogram", 8 * n)
     if ask.what == "sssp_many":  # hops become lengths (api/many.py)
-        run.drop("workers")
+        if run.held["workers"] > policy.BYTES_LEFT:
+            run.drop("workers")
         run.passing("distances as lengths", 9 * n * k)
 
 
@@ -283,9 +284,8 @@ def edge_scores(run: Ledger, shape: Shape, ask: Ask) -> None:
         run.passing("edges from arcs", SCALED * shape.m * (not ask.named))  # else they are overwritten
     elif shape.m < COMPILED_FROM_IF_LOADED:
         run.passing("edges from arcs", BOTH_WAYS * shape.m)
-    else:  # arcs_compiled.reverse_values: places of all cores
-        cores = min(available_cores(), MOST_THREADS)
-        run.passing("edges from arcs", TURNED_VALUES * shape.m + (cores + 2) * shape.offset * shape.n)
+    else:  # arcs_compiled.add_reverse_values: places of all cores
+        run.passing("edges from arcs", (parts.thread_count() + 2) * shape.offset * shape.n)
 
 
 def worker_bytes(shape: Shape, ask: Ask) -> int:

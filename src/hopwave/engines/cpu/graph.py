@@ -40,6 +40,7 @@ class CpuGraph:
         self._adjacency = {}
         self._workspaces = []
         self._answers = {4: [], 8: []}  # by the size of an entry
+        self._tables, self._table_size = [], 0
         self._spare = {}
         degrees = graph.degrees
         self.irregular = self.m > 0 and int(degrees.max()) > policy.IRREGULAR * self.m / self.n
@@ -56,11 +57,11 @@ class CpuGraph:
             read_only(np.packbits(bits, bitorder="little").view(np.uint64)) for bits in (outside, closed)
         )
 
-    def adjacency(self, order):
-        """The arrays for the next search. Hubs and the order of neighbours never change an answer."""
+    def adjacency(self, order, searches=1):
+        """The arrays for the next searches. Hubs and the order of neighbours never change an answer."""
         with self._lock:
             kind = policy.preparation(self.searches, self.irregular, self.flat, order, self.graph.is_mapped)
-            self.searches += 1
+            self.searches += searches
             if kind not in self._adjacency:
                 self._adjacency[kind] = self._prepare(kind)
             return self._adjacency[kind]
@@ -140,20 +141,35 @@ class CpuGraph:
         found.fill(0.0)
         return found
 
-    def _answer(self, dtype):
-        """An array that the caller may keep. One that no caller kept is used again: its pages exist already.
+    def table(self, rows, dtype):
+        """A row of n numbers for each source, in an array that the caller may keep."""
+        count = rows * self.n
+        size = count * np.dtype(dtype).itemsize
+        with self._lock:
+            if size != self._table_size:
+                self._tables, self._table_size = [], size
+            most = min(policy.TABLES_KEPT, policy.BYTES_LEFT // max(1, size))
+            return array_in(unkept(self._tables, size, most), count, dtype).reshape(rows, self.n)
 
-        An answer, and every view of it, holds a reference to its memory: their number tells whether a caller kept one.
-        """
+    def _answer(self, dtype):
+        """An array that the caller may keep."""
         size = np.dtype(dtype).itemsize
-        kept = self._answers[size]
-        for memory in kept:
-            if sys.getrefcount(memory) == UNSHARED:
-                return array_in(memory, self.n, dtype)
-        memory = memory_for(size * self.n)
-        if len(kept) < policy.ANSWERS_KEPT:
-            kept.append(memory)
-        return array_in(memory, self.n, dtype)
+        return array_in(unkept(self._answers[size], size * self.n, policy.ANSWERS_KEPT), self.n, dtype)
+
+
+def unkept(kept, size, most):
+    """Memory for an answer of that many bytes. What no caller kept is used again: its pages exist already.
+
+    An answer, and every view of it, holds a reference to its memory: their number tells whether a caller kept one.
+    kept: memory of that size, up to `most` pieces.
+    """
+    for memory in kept:
+        if sys.getrefcount(memory) == UNSHARED:
+            return memory
+    memory = memory_for(size)
+    if len(kept) < most:
+        kept.append(memory)
+    return memory
 
 
 def _count_references(kept):

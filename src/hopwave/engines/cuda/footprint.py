@@ -146,7 +146,8 @@ def sweep_weighted(run: Ledger, shape: Shape, ask: Ask, machine: regimes.Machine
     """Searches along weights: one block or team each."""
     n, k = shape.n, ask.sources
     if ask.what in TABLES and policy.one_by_one(n, shape.m):
-        shortest_paths(run, shape, replace(ask, predecessors=False), machine, free)
+        together = policy.ALONG_WEIGHTS.together if k >= policy.ALONG_WEIGHTS.together else 1
+        shortest_paths(run, shape, replace(ask, predecessors=False), machine, free, together)
         run.take("table of distances", 8 * n * min(k, max(1, policy.ALONG_WEIGHTS.table_bytes // (8 * n))))
         return
     arcs_with_lengths(run, shape)
@@ -251,8 +252,8 @@ def blocks(run: Ledger, shape: Shape, ask: Ask, machine: regimes.Machine, budget
 # ---------------------------------------------------------------- shortest paths, PageRank
 
 
-def shortest_paths(run: Ledger, shape: Shape, ask: Ask, machine: regimes.Machine, free: int) -> None:
-    """sssp by plan near-far (shortest_paths/search.py)."""
+def shortest_paths(run: Ledger, shape: Shape, ask: Ask, machine: regimes.Machine, free: int, together: int = 1) -> None:
+    """sssp by plan near-far (shortest_paths/search.py); together: searches at the same time."""
     n, m = shape.n, shape.m
     upload(run, shape)
     whole = ask.whole_lengths or not ask.weighted
@@ -262,7 +263,7 @@ def shortest_paths(run: Ledger, shape: Shape, ask: Ask, machine: regimes.Machine
         if whole:
             run.take("lengths", 4 * m)
     arrays = search_arrays.path_arrays(n, m, whole, policy.path_split(m / max(1, n)), search_arrays.path_capacity(n))
-    run.take("queues", total(arrays))
+    run.take("queues", together * total(arrays))
     run.take("distances", 8 * n)
     if ask.predecessors:
         run.take("predecessors", 16 * n)

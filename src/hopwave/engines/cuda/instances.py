@@ -61,7 +61,7 @@ TABLE: tuple[tuple[str, str, *tuple[list[str] | tuple[str, ...], ...]], ...] = (
     ("generate/kronecker.cuh", "sum_rows", ("int", PACKED)),
     ("linalg/independent_set.cuh", "draw choose leave", ROWS),
     ("linalg/labels.cuh", "list_long look_short count_labels best_labels look_long move spoil", ROWS),
-    ("linalg/lanczos.cuh", "take_out scale", ROWS),
+    ("linalg/lanczos.cuh", "orthogonal", ROWS),
     ("linalg/peel.cuh", "peel", ROWS),
     ("linalg/power.cuh", "power", PACKED_ROWS, ("false, false, double", "false, true, double", "false, false, float")),
     ("linalg/power.cuh", "power", ROWS, ("true, false, double", "true, true, double")),

@@ -49,7 +49,7 @@ def sweep(loaded, job, poll):
 
 
 def one_by_one(graph, follows, job, poll):
-    """A table of distances by searches that each have the whole GPU: the same bits."""
+    """A table of distances by searches that each have the whole GPU, or a large part of it: the same bits."""
     k, n = len(job.sources), graph.n
     if not follows:
         check_memory(8 * n * k, f"a table of {k:,} × {n:,} distances")
@@ -60,13 +60,12 @@ def one_by_one(graph, follows, job, poll):
         sources = job.sources[first : first + size].tolist()
         table = cupy.empty((len(sources), n), np.float64)
         copies = None if follows or answer is not None else CopiesBeside(table)
-        for row, source in enumerate(sources):
-            paths.search(A, ShortestPathsJob((source,), limit), None, False, table[row])
+        for row in _filled(A, sources, limit, table):
             if copies is not None:
-                copies.up_to(row + 1)
-            if (row + 1) % policy.ALONG_WEIGHTS.rounds == 0:
+                copies.up_to(row)
+            if row % policy.ALONG_WEIGHTS.rounds == 0:
                 cupy.cuda.get_current_stream().synchronize()  # Ctrl-C waits for the searches in the stream
-            poll(first + row + 1)
+            poll(first + row)
         if answer is not None:
             table.get(out=answer[first : first + size])
         else:
@@ -77,6 +76,27 @@ def one_by_one(graph, follows, job, poll):
         histogram=np.zeros(0, np.int64), columns=np.zeros((0, 3)), rows=answer,
         pairs=(np.empty(0, np.int32), np.empty(0)),
     )  # fmt: skip
+
+
+def _filled(A, sources, limit, table):
+    """Search from the sources into the rows of the table; yields how many are filled, for work in the current stream.
+
+    Searches at the same time wait for one another less often than they wait alone.
+    """
+    here, together = cupy.cuda.get_current_stream(), policy.ALONG_WEIGHTS.together
+    if len(sources) < together:
+        for row, source in enumerate(sources):
+            paths.search(A, ShortestPathsJob((source,), limit), None, False, table[row])
+            yield row + 1
+        return
+    arcs, beside = paths.arcs_of(A), paths.searches_beside(A, together)
+    for first in range(0, len(sources), len(beside)):
+        some = sources[first : first + len(beside)]
+        for row, (source, (stream, buffers)) in enumerate(zip(some, beside, strict=False), first):
+            with stream:
+                paths.launch(arcs, buffers, ShortestPathsJob((source,), limit), arcs.width, False, table[row])
+            here.wait_event(stream.record())
+        yield first + len(some)
 
 
 class Run:

@@ -19,11 +19,12 @@ import numpy.typing as npt
 
 from hopwave.algebra.matrix import Matrix
 from hopwave.algebra.vector import Vector
-from hopwave.arrays import Array, module_of, on_host
+from hopwave.arrays import Array, module_of, on_gpu, on_host
 from hopwave.engines import algebra
 from hopwave.errors import GraphError
 from hopwave.linalg.algorithms import power
 from hopwave.linalg.algorithms.operands import extremes
+from hopwave.system.parts import in_parts
 
 VECTORS, KEPT = 20, 10  # vectors per round, and how many of them start the next round (as in ARPACK)
 FIRST = 9  # vectors that there is room for at first
@@ -100,6 +101,16 @@ def hits(
     return Vector.from_dense(h), Vector.from_dense(a)
 
 
+def combined(weights: Array, Q: Array) -> Array:
+    """weights @ Q. On the host not by BLAS: for milliseconds after each product its threads keep the cores busy that
+    the next step needs."""
+    if on_gpu(Q):
+        return module_of(Q).asarray(weights) @ Q
+    found = np.empty((len(weights), Q.shape[1]))
+    in_parts(lambda q, out: np.einsum("vk,wk->vw", q, weights, out=out), Q.T, found.T)
+    return found
+
+
 class Authorities:
     """Rounds of Lanczos' algorithm on AᵀA, from a vector of length 1.
 
@@ -130,13 +141,14 @@ class Authorities:
             done = error < NEAR * self.enough
             if done:
                 break
-        best = xp.asarray(sums[:, greatest].T) @ Q[: k + 1]
-        nearest = xp.maximum((best @ self.start) @ best, 0.0)  # no authority is negative, except by rounding
-        self.x = nearest / power.length(nearest)
+        best = combined(sums[:, greatest].T, Q[: k + 1])
+        along = best @ self.start if on_gpu(best) else (best * self.start).sum(axis=1)
+        nearest = xp.maximum(combined(along[None], best)[0], 0.0)  # no authority is negative, except by rounding
+        self.x = nearest / xp.sqrt((nearest * nearest).sum())  # which nothing waits for on a GPU
         if done:
             return error
         self.kept = min(KEPT, k)
-        Q[: self.kept] = xp.asarray(sums[:, k + 1 - self.kept :].T) @ Q[: k + 1]
+        Q[: self.kept] = combined(sums[:, k + 1 - self.kept :].T, Q[: k + 1])
         Q[self.kept] = Q[k + 1]
         T[:] = np.diag(np.pad(values[k + 1 - self.kept :], (0, len(T) - self.kept)))
         return power.total_change(self.x, before)

@@ -15,6 +15,7 @@ from hopwave.api import choice
 from hopwave.engines.cuda import policy
 from hopwave.engines.cuda.betweenness import regimes
 from hopwave.engines.cuda.betweenness.regimes import Machine, Shape
+from hopwave.engines.cuda.search_arrays import level_arrays
 from hopwave.planning.catalogue import CATALOGUE
 from hopwave.planning.jobs import BetweennessJob
 
@@ -169,9 +170,16 @@ def test_levels_of_deep_graphs_get_fewer_blocks() -> None:
     assert deep[0] > shallow[0] and deep[1] < shallow[1]
 
 
-def test_very_many_arcs_get_larger_chunks() -> None:
-    assert policy.level_split((1 << 30) - 1) == policy.LevelSplit()
-    assert policy.level_split(1 << 30).chunk > policy.LevelSplit().chunk
+def test_very_many_arcs_get_larger_pieces() -> None:
+    usual, large = policy.level_split((1 << 30) - 1), policy.level_split(1 << 30)
+    assert usual == policy.LevelSplit() and large.chunk > usual.chunk and large.long_row > usual.long_row
+
+
+@given(st.lists(st.integers(0, 10**4), max_size=30))
+def test_the_rest_of_long_rows_fits(rows: list[int]) -> None:
+    arcs, split = sum(rows), policy.LevelSplit()
+    pieces = sum(-(-left // split.long_row) for left in rows if left > split.long_row)
+    assert pieces <= level_arrays(1, arcs, split)["rest"].shape
 
 
 # ---------------------------------------------------------------- the device

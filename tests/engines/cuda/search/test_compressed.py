@@ -70,6 +70,20 @@ def test_searches_of_packed_rows(trap: str, place: str) -> None:
         assert validate(graph, source, right, found.predecessors.get()).failures == ()
 
 
+@pytest.mark.parametrize("place", ["plain", *PLACES])
+def test_rows_side_by_side_that_are_long_and_search_in_vain(place: str) -> None:
+    """Where vertices are numbered by degree, all rows of a warp are long: the whole grid shares them."""
+    first, second, last = np.split(np.arange(1, 4065), [2000, 4000])
+    ways = [(0 * first, first), (first, second), (first, np.roll(second, 1))]
+    ways += [(second[begin : begin + 600], np.full(600, hub)) for begin, hub in enumerate(last)]
+    graph = hw.Graph.from_edges(*map(np.concatenate, zip(*ways, strict=True)), directed=True)
+    there = graph.to("cuda") if place == "plain" else compressed(graph, place)
+    found = hw.bfs(there, 0, device="cuda", trace=True)
+    np.testing.assert_array_equal(found.distances.get(), oracle.distances(graph, 0))
+    pull = found.trace[1]
+    assert pull.direction == "pull" and pull.found == 2000 and pull.checked >= 64 * 600
+
+
 @pytest.mark.parametrize("place", PLACES)
 def test_several_sources_limits_and_traces(place: str) -> None:
     graph = hw.generate.kronecker(12, 16, seed=3)
@@ -117,7 +131,11 @@ def test_betweenness_on_packed_rows(trap: str, plan: str, place: str) -> None:
     graph = TRAPS[trap]()
     some = sorted({0, graph.n // 3, graph.n - 1})
     packed = compressed(graph, place)
-    for asked in ({"sources": some[:1]}, {"sources": some, "targets": some}, {"k": min(graph.n, 7), "seed": 1}):
+    questions: list[dict[str, Any]] = [{"sources": some[:1]}, {"sources": some, "targets": some}]
+    questions.append({"k": min(graph.n, 7), "seed": 1})
+    if plan != "hopwave-wide":  # which has no demand
+        questions.append({"sources": some, "source_weights": 0.5 + np.arange(graph.n) % 3})
+    for asked in questions:
         found = hw.betweenness_centrality(packed, plan=plan, device="cuda", **asked)
         right = hw.betweenness_centrality(graph, device="cpu", **asked)
         np.testing.assert_allclose(cupy.asnumpy(found.scores), right.scores, rtol=1e-11, atol=1e-12)
@@ -172,6 +190,37 @@ def test_ranks_of_packed_rows(name: str, place: str, monkeypatch: pytest.MonkeyP
 def test_other_ranks_of_packed_rows(ask: Any) -> None:
     graph = hw.generate.kronecker(8, 8, seed=3, directed=True)
     np.testing.assert_allclose(ask(compressed(graph, "on the GPU")).get(), ask(graph), rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("way", ["plain", "compressed", "across the bus"])
+def test_rows_take_the_way_that_the_estimate_names(
+    way: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    import cupy
+
+    from hopwave.engines.cuda.graph import uploaded
+
+    graph, free = hw.generate.kronecker(10, 64), [10**9]
+    monkeypatch.setattr("hopwave.engines.cuda.policy.PACKED_ARCS", (1, 1))  # of a small graph, few are sorted at a time
+    for place in ("hopwave.graph.graph", "hopwave.engines.cuda.compressed"):
+        monkeypatch.setattr(f"{place}.ASK_FROM", 1)
+    for name in ("hopwave.engines.cuda.buffers.free_memory", "hopwave.api.choice.free_on_gpu"):
+        monkeypatch.setattr(name, lambda: free[0])
+    if way != "plain":
+        free[0] = hw.estimate_memory(graph, "bfs", device="cuda").bytes - 1
+    if way == "across the bus":
+        said = hw.estimate_memory(graph, "bfs", device="cuda")
+        free[0] = said.bytes - said.parts["compressed rows"] // 2
+    assert hw.estimate_memory(graph, "bfs", device="cuda").rows == way
+    right = hw.bfs(graph, 0, device="cpu").distances
+    for there in (graph, graph.to("cuda")):
+        found = hw.bfs(there, 0, device="cuda").distances
+        np.testing.assert_array_equal(cupy.asnumpy(found), right)
+        held = uploaded(there).compressed
+        assert (held is not None) == (way != "plain")
+        assert (held is not None and held.host_bytes > 0) == (way == "across the bus")
+    assert ("its rows are compressed" in caplog.text) == (way != "plain")
+    assert ("stay on the host" in caplog.text) == (way == "across the bus")
 
 
 def test_the_cpu_still_searches_it() -> None:

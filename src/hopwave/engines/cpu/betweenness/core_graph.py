@@ -46,10 +46,12 @@ class Chains(NamedTuple):
     edges: Any
 
 
-def core_vertices(graph: Any, label: Any, copies: Any) -> Any:
+def core_vertices(graph: Any, label: Any, copies: Any = None) -> Any:
     """One bool per vertex; `label`: of components. What stands for several vertices, or is joined to such, is core."""
-    core = (np.diff(graph.indptr) != 2) | (copies > 1)
-    core[graph.indices[np.repeat(copies > 1, np.diff(graph.indptr))]] = True
+    core = np.diff(graph.indptr) != 2
+    if copies is not None:
+        core |= copies > 1
+        core[graph.indices[np.repeat(copies > 1, np.diff(graph.indptr))]] = True
     without = np.setdiff1d(label, label[core])
     if len(without):
         first = np.unique(label, return_index=True)

@@ -16,7 +16,9 @@ from hopwave.engines.cpu.betweenness.state import BLOCKS, LIMIT_CELLS, READY
 from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import thread_count
 from hopwave.engines.cpu.intrinsics import COMPILED, ordered_store, uncounted
+from hopwave.engines.cpu.views import allocate
 from hopwave.engines.cpu.workers import FAILED, FINISHED, NEXT_BATCH, STOP, new_control, run_workers
+from hopwave.engines.ledger import declare
 from hopwave.system.numba_cache import njit
 
 BYTES_OF_ROWS = 1 << 26  # of one worker, for the rows of a batch
@@ -105,8 +107,8 @@ class CoreRun:
     def __init__(self, graph, demand, weighted, threads, copies=None):
         self.label = label = engines.engine("cpu").components(graph, False)
         lengths = np.asarray(graph.weights).astype(np.int64) if weighted else np.ones(graph.m, np.int64)
-        self._copies = np.ones(graph.n) if copies is None else copies
-        is_core = cores.core_vertices(graph, label, self._copies)
+        self._copies = copies
+        is_core = cores.core_vertices(graph, label, copies)
         self._found = found = cores.Chains(
             *cores.arrays_of(cores.walk_chains, graph.indptr, graph.indices, lengths, is_core)
         )
@@ -150,14 +152,14 @@ class CoreRun:
         """Core vertices of a batch."""
         return max(8, min(128, BYTES_OF_ROWS // (12 * max(self.K, 1))))
 
-    def prepare(self):
-        """The arrays of the run; only now, as they are not needed to know how much work it is."""
+    def prepare(self, size=None):
+        """The arrays of the run; only now, as they are not needed to know how much work it is. `size`: of batches."""
         found, graph, K, C = self._found, self._graph, self.K, self.chains
-        self.size = self.batch_size()
+        self.size = size or self.batch_size()
         order, first = cores.arrays_of(cores.grow_batches, self._rough[0], self._rough[1], self.size)
         self.core = kept = self._kept[order]
         indptr, heads, lengths, self._counts, self._pairs = self._arcs(kept)
-        counts = self._counts * self._copies[kept][heads]  # of paths on from a vertex: as many as it stands for
+        counts = self._counts if self._copies is None else self._counts * self._copies[kept][heads]
         number = np.full(graph.n, -1, np.int64)
         number[kept] = np.arange(K)
         by_end = np.argsort(number[found.ends].min(axis=1), kind="stable")  # neighbours in the core are near here too
@@ -188,7 +190,7 @@ class CoreRun:
         self._parts = tuple(int(one) for one in parts)
         self.total = np.zeros(int(parts[-1]) + len(inner))
         self._control = new_control()
-        self._wide, self._degree = (int(np.diff(x).max(initial=1)) for x in (self._C.needed_begin, at))
+        self.rows, self._degree = (int(np.diff(x).max(initial=1)) for x in (self._C.needed_begin, at))
 
     @property
     def done(self):
@@ -216,20 +218,24 @@ class CoreRun:
         control[NEXT_BATCH] = control[FINISHED] = first
         limits = np.zeros(LIMIT_CELLS, np.int64)
         limits[BLOCKS] = end
-        states = [self._state() for _ in range(workers)]
+        states = [Own(**allocate(self.state_arrays())) for _ in range(workers)]
         with compiling(take_batches):
             run_workers(take_batches, self._C, states, Shared(scores, total, control, limits, self._parts), poll)
         if control[TOO_WIDE]:
             raise OverflowError("a number of shortest paths in the core outgrew float64")
 
-    def _state(self):
-        K, R, M, arcs = self.K, self._wide, self.size + 1, self.arcs
-        return Own(
-            np.empty((R, K), np.int32), np.empty((R, K)), np.empty((M, K), np.int32), np.empty((M, K + 1), np.int32),
-            np.empty((M, arcs // 2), np.int32), np.zeros(K), np.zeros(K), np.zeros(K), np.zeros(K, np.int64),
-            np.empty(K * min(self._degree, rows.TOGETHER), np.int32), np.full(self.buckets, -1, np.int32),
-            np.empty(arcs + 2, np.int32), np.empty(arcs + 2, np.int32),
-        )  # fmt: skip
+    def state_arrays(self):
+        """The arrays of one worker."""
+        K, R, M, arcs = self.K, self.rows, self.size + 1, self.arcs
+        codes, entries = K * min(self._degree, rows.TOGETHER), arcs + 2
+        return (
+            declare(np.int32, distances=(R, K), orders=(M, K), begins=(M, K + 1), tight=(M, arcs // 2), codes=codes)
+            | declare(np.int32, following=entries, vertices=entries)
+            | declare(np.int32, fill=-1, buckets=self.buckets)
+            | declare(np.float64, paths=(R, K))
+            | declare(np.float64, fill=0, T=K, inner=K, delta=K)
+            | declare(np.int64, fill=0, place=K)
+        )
 
     @property
     def sums(self):

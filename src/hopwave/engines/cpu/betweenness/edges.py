@@ -1,8 +1,10 @@
 """Edge betweenness on the CPU: sources as for vertices, 16 at a time; then one pass over all arcs adds up their flows.
 
 What one source sends through an arc u → v that leads one level further is σ̂(u) times the share of v (state.py). Workers
-keep σ̂, shares and levels of 16 sources, and then share the rows: an arc's sum is read and written once per 16 sources,
-whose flows are added in their order. No bit depends on the number of threads, or on who did a block.
+keep σ̂, shares and levels of 16 sources. Then they put the shares of each vertex side by side, and its levels into one
+word: it tells for which sources an arc leads further. At last they share the rows: an arc's sum is read and written
+once per 16 sources, whose flows are added in their order. No bit depends on the number of threads, or on who did a
+block.
 
 Counts that float64 does not hold are kept as mantissa and exponent, per vertex, and the exponents are put together when
 flows are formed.
@@ -22,6 +24,7 @@ from hopwave.engines.cpu.betweenness.state import (
     BEGINS,
     BLOCKS,
     CUTOFF,
+    DIRECTED,
     EDGES,
     EXTENDED,
     PULLS,
@@ -31,7 +34,7 @@ from hopwave.engines.cpu.betweenness.state import (
     counts,
 )
 from hopwave.engines.cpu.crew import thread_count
-from hopwave.engines.cpu.integers import ONE
+from hopwave.engines.cpu.integers import ONE, U0, U1
 from hopwave.engines.cpu.intrinsics import (
     COMPILED,
     INNER,
@@ -42,6 +45,7 @@ from hopwave.engines.cpu.intrinsics import (
     ordered_load,
     ordered_store,
     pause,
+    trailing_zeros,
     uncounted,
 )
 from hopwave.engines.cpu.path_counts import two_to
@@ -53,19 +57,27 @@ from hopwave.system.numba_cache import njit
 AT_ONCE = policy.SOURCES_OF_FLOWS
 ROWS_PER_CHUNK = 512
 
-# Cells of control: sources that are done, chunks of rows that were taken, and those that are added up.
-SOLVED, TAKEN, ADDED = READY, READY + 16, READY + 32
+U16, U32, U48 = np.uint64(16), np.uint64(32), np.uint64(48)
+SOURCES = np.uint64((1 << AT_ONCE) - 1)
+FEW = 4  # sources whose flows are added up one by one
 
-# What is kept of each source: σ̂ and shares (mantissas where counts are extended), levels, exponents, whether extended.
-Kept = namedtuple("Kept", "paths shares depth exponent extended")
+# Cells of control: sources that are done; chunks of vertices that were taken to put their numbers side by side, and
+# that are so; chunks of rows that were taken, and those that are added up.
+SOLVED, TURNING, TURNED, TAKEN, ADDED = range(READY, READY + 80, 16)
+CELLS = READY + 80
+
+# What is kept of each source: σ̂ and shares (mantissas where counts are extended), levels, exponents, whether extended;
+# and of each vertex its shares, and by its level modulo 4 the sources that reach it: 16 bits for each of the four.
+Kept = namedtuple("Kept", "paths shares depth exponent extended beside classes")
 SharedState = namedtuple("SharedState", "sources targets origins copies kept total certificate control rule limits")
 
 
 def kept_arrays(n):
     """The arrays of Kept. Pages of exponents that nobody writes to cost nothing."""
     return (
-        declare(np.float64, huge=True, paths=(AT_ONCE, n), shares=(AT_ONCE, n))
+        declare(np.float64, huge=True, paths=(AT_ONCE, n), shares=(AT_ONCE, n), beside=(n, AT_ONCE))
         | declare(np.int32, huge=True, depth=(AT_ONCE, n))
+        | declare(np.uint64, huge=True, classes=n)
         | declare(np.int32, exponent=(AT_ONCE, n))
         | declare(np.uint8, extended=AT_ONCE)
     )
@@ -136,7 +148,51 @@ def solve(A, own, shared, number, row):
 
 
 @njit(**INNER)
-def add_flows(A, kept, sources, total, low, high):
+def put_beside(kept, sources, low, high):
+    """The shares of the vertices [low, high), side by side, and one bit for each source that reaches them."""
+    noinline()
+    kept.classes[low:high] = U0
+    for s in range(sources):
+        for v in range(low, high):
+            level = kept.depth[s, v]
+            if level >= 0:
+                kept.beside[v, s] = kept.shares[s, v]
+                kept.classes[v] |= U1 << np.uint64((level & 3) * AT_ONCE + s)
+
+
+@njit(**INNER)
+def add_flows(A, kept, total, directed, low, high):
+    """The flows of all sources, through the arcs of the rows [low, high).
+
+    Of two neighbours, levels differ by one at most, so that levels modulo 4 tell which leads further; in a directed
+    graph an arc may also lead back by more, and the levels themselves are compared.
+    """
+    noinline()
+    indptr, indices, beside, classes = A.indptr, A.indices, kept.beside, kept.classes
+    sigma, depth = np.empty(AT_ONCE), np.empty(AT_ONCE, np.int32)
+    for u in range(np.uint64(low), np.uint64(high)):
+        here = classes[u]
+        if here == U0:
+            continue
+        for s in range(AT_ONCE):
+            sigma[s], depth[s] = kept.paths[s, u], kept.depth[s, u]
+        for j in range(np.uint64(indptr[u]), np.uint64(indptr[u + U1])):
+            v = np.uint64(indices[j])
+            there = classes[v]
+            both = here & ((there >> U16) | (there << U48))
+            both |= both >> U32
+            both = (both | (both >> U16)) & SOURCES
+            flow = 0.0
+            while both != U0:
+                s = trailing_zeros(both)
+                both &= both - U1
+                if not directed or kept.depth[s, v] == depth[s] + 1:
+                    flow += sigma[s] * beside[v, s]
+            total[j] += flow
+
+
+@njit(**INNER)
+def add_flows_one_by_one(A, kept, sources, total, low, high):
     """The flows of the first `sources` that are kept, through the arcs of the rows [low, high).
 
     They are summed up before they are added to the total: a block that another process did adds the same bits.
@@ -171,7 +227,19 @@ def add_block(A, shared, block):
     if ordered_load(control, SOLVED) < block * AT_ONCE + sources:
         return False
     chunks = (n + ROWS_PER_CHUNK - 1) // ROWS_PER_CHUNK
+    together = sources >= FEW and not shared.kept.extended[:sources].any()
     any_taken = False
+    while together:
+        chunk = ordered_load(control, TURNING)
+        if chunk >= (block + 1) * chunks:
+            break
+        if compare_and_swap(control, TURNING, chunk, chunk + 1):
+            any_taken = True
+            low = (chunk - block * chunks) * ROWS_PER_CHUNK
+            put_beside(shared.kept, sources, low, min(low + ROWS_PER_CHUNK, n))
+            ordered_add(control, TURNED, 1)
+    if together and ordered_load(control, TURNED) < (block + 1) * chunks:
+        return any_taken
     while True:
         chunk = ordered_load(control, TAKEN)
         if chunk >= (block + 1) * chunks:
@@ -179,8 +247,13 @@ def add_block(A, shared, block):
         if compare_and_swap(control, TAKEN, chunk, chunk + 1):
             any_taken = True
             low = (chunk - block * chunks) * ROWS_PER_CHUNK
-            add_flows(A, shared.kept, sources, shared.total, low, min(low + ROWS_PER_CHUNK, n))
+            if together:
+                add_flows(A, shared.kept, shared.total, shared.limits[DIRECTED] != 0, low, min(low + ROWS_PER_CHUNK, n))
+            else:
+                add_flows_one_by_one(A, shared.kept, sources, shared.total, low, min(low + ROWS_PER_CHUNK, n))
             if ordered_add(control, ADDED, 1) + 1 == (block + 1) * chunks:
+                ordered_store(control, TURNING, (block + 1) * chunks)  # also where none was
+                ordered_store(control, TURNED, (block + 1) * chunks)
                 ordered_store(control, FINISHED, block + 1)
 
 
@@ -220,21 +293,22 @@ class EdgeAccumulation(Accumulation):
         self._limits[EDGES] = 0  # one source is searched from as for vertices
         self._limits[PULLS] = policy.pulls_of(plan, loaded)
         self._limits[BLOCKS] = self.blocks
+        self._limits[DIRECTED] = loaded.graph.directed
 
     def advance(self, first, poll):
         """See the base class."""
         if first >= self.blocks:
             return first
-        control = new_control(READY + 64)
+        control = new_control(CELLS)
         control[NEXT_BATCH] = control[SOLVED] = first * AT_ONCE
-        control[TAKEN] = control[ADDED] = first * -(-self._n // ROWS_PER_CHUNK)
+        control[[TURNING, TURNED, TAKEN, ADDED]] = first * -(-self._n // ROWS_PER_CHUNK)
         control[FINISHED] = first
         self._control = control
         kept = self._loaded.spare("flows") or Kept(**allocate(kept_arrays(self._n)))
         sums = kept, self.total, self.certificate
         shared = SharedState(self.job.sources, *self._demand, self._copies, *sums, control, self._rule, self._limits)
         self._run(shared, poll)
-        self._loaded.leave("flows", kept, sum(array.nbytes for array in (kept.paths, kept.shares, kept.depth)))
+        self._loaded.leave("flows", kept, sum(array.nbytes for array in kept) - kept.exponent.nbytes)
         return self.done
 
     def _leave_scores(self, shared):

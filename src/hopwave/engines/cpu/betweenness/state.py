@@ -95,5 +95,7 @@ LOCK, EXTENDED, CYCLE, READY = CONTROL_CELLS, CONTROL_CELLS + 16, CONTROL_CELLS 
 
 # Cells of limits. PULLS: never, by the rule or always (policy.pulls_of). CACHED: the graph fits into a cache.
 # ALONG_ROWS: rounded path counts are added up in the order of rows (policy.adds_along_rows).
-CUTOFF, BLOCK_SIZE, BLOCKS, ENDPOINTS, EDGES, SQUARES, DEGREE_BITS, FINDABLE, PULLS, CACHED, ALONG_ROWS = range(11)
-LIMIT_CELLS = 11
+CUTOFF, BLOCK_SIZE, BLOCKS, ENDPOINTS, EDGES, SQUARES, DEGREE_BITS, FINDABLE, PULLS, CACHED, ALONG_ROWS, DIRECTED = (
+    range(12)
+)
+LIMIT_CELLS = 12

@@ -14,15 +14,18 @@ from hopwave.engines.cpu.workers import new_control, run_workers
 from hopwave.graph import Graph
 from hopwave.graph.arrays import arc_tails
 
-BYTES_OF_ROWS = 1 << 28  # of a batch
+BYTES_OF_ROWS = 1 << 27  # of a batch
 PIECE = 64  # vertices of a chain that one worker takes
 
 
 class CoreSums:
     """Sums of distances of all vertices of a graph. `trees`: a Trees of it; `lengths`: whole numbers, None for hops.
 
-    `graph` is what is searched: the given one without its trees, its vertices in another order (`kept`).
+    `graph` is what is searched: the given one without its trees, its vertices in another order (`kept`). `gain`: of
+    work, which the caller knows.
     """
+
+    gain = 0.0
 
     def __init__(self, whole, trees, lengths):
         self._whole, self._trees, weighted = whole, trees, lengths is not None
@@ -30,7 +33,7 @@ class CoreSums:
         rest = np.flatnonzero(trees.parent < 0)
         graph, along = _renumbered(whole, rest, lengths if weighted else np.ones(whole.m, np.int64))
         label = engines.engine("cpu").components(graph, False)
-        is_core = cores.core_vertices(graph, label, np.ones(graph.n))
+        is_core = cores.core_vertices(graph, label)
         found = cores.Chains(*cores.arrays_of(cores.walk_chains, graph.indptr, graph.indices, along, is_core))
         kept = np.flatnonzero(is_core)
         kept = kept[np.argsort(label[kept], kind="stable")]
@@ -90,7 +93,14 @@ class CoreSums:
         slots = np.concatenate([[0], np.cumsum(np.bincount(both[p], minlength=len(kept)))])
         self._slots = slots
         self._needed, self._needed_begin = cores.arrays_of(cores.needed_rows, self._first, slots, p, both)
-        self.rows = len(self._needed)
+        self.rows, self.widest = len(self._needed), int(np.diff(self._needed_begin).max(initial=0))
+
+    @property
+    def nbytes(self):
+        """Bytes of what is searched, its parts, and the trees."""
+        searched = self.graph.indptr, self.graph.indices, self.graph.weights
+        arrays = (*self._parts, *self._trees, *searched, self._needed, self._alone, self.kept)
+        return sum(one.nbytes for one in arrays if one is not None)
 
     def run(self, rows_of, inverse, threads, poll):
         """Of all vertices of the whole graph: reached, and Σ 1/d (`inverse`) or Σ d and the greatest d.
@@ -111,6 +121,7 @@ class CoreSums:
             states = [kernels.Own(np.zeros(widest)) for _ in range(max(1, min(thread_count(threads), len(items))))]
             with compiling(kernels.take_items):
                 run_workers(kernels.take_items, P, states, shared, lambda _: None)
+            del rows, shared  # before the next ones are made
             done += int(end - begin)
             poll(done)
         label = engines.engine("cpu").components(whole, False)

@@ -23,6 +23,7 @@ from hopwave.prepared import Structure
 
 KEEP = {"sums": kernels.SUMS, "columns": kernels.SUMS | kernels.COLUMNS, "rows": kernels.ROWS, "pairs": kernels.PAIRS}
 NO_LIMIT = np.iinfo(np.int32).max
+SUMS = "histogram", "columns"  # the last of a worker's arrays, which begin at 0 in every run
 
 
 def sweep(loaded, job, poll, threads):
@@ -34,15 +35,17 @@ def sweep(loaded, job, poll, threads):
     workers = 1 if alone else _fitting(workers, n, k, job, together)
     width = policy.batch_width(k, workers, together)
     arranged = together and loaded.irregular and k >= policy.SOURCES_BEFORE_ARRANGING
-    A = loaded.adjacency("paper" if arranged else "any")
+    A = loaded.adjacency("paper" if arranged else "any", searches=k if together else 1)
     shared = _shared_state(loaded, job, width, together)
-    states = [kernels.WorkerState(**allocate(worker_arrays(n, job.keep, together))) for _ in range(workers)]
+    states = _worker_states(loaded, job.keep, together, workers)
     with compiling(kernels.take_batches):
         run_workers(kernels.take_batches, A, states, shared, poll, alone)
         if job.keep == "pairs":
             shared = _with_room_for_pairs(shared)
             if shared.pair_vertex.size:
                 run_workers(kernels.take_batches, A, states, shared, poll, alone)
+    searched = ("searches", together, states[0].depth.size)
+    loaded.leave(searched, states, len(states) * sum(array.nbytes for array in states[0][: -len(SUMS)]))
     return Swept(
         reached=shared.sums[:, kernels.REACHED],
         total=shared.sums[:, kernels.TOTAL],
@@ -53,6 +56,16 @@ def sweep(loaded, job, poll, threads):
         rows=shared.rows,
         pairs=(shared.pair_vertex, shared.pair_depth),
     )
+
+
+def _worker_states(loaded, keep, together, workers):
+    """Arrays for each worker: those that an earlier run left, whose pages exist already, and sums from 0."""
+    declared = worker_arrays(loaded.n, keep, together)
+    sums = {name: declared[name] for name in SUMS}
+    states = loaded.spare(("searches", together, int(np.prod(declared["depth"].shape)))) or []
+    while len(states) < workers:
+        states.append(kernels.WorkerState(**allocate(declared)))
+    return [state._replace(**allocate(sums)) for state in states[:workers]]
 
 
 def _shared_state(loaded, job, width, together):
@@ -76,7 +89,7 @@ def _shared_state(loaded, job, width, together):
         reach=reachable(loaded, sources),
         sums=np.zeros((k, 3), np.int64),
         inverse=np.zeros(k),
-        rows=allocated(table_array(n, k, job.keep)),
+        rows=loaded.table(k, np.int32) if job.keep == "rows" else allocated(table_array(n, k, job.keep)),
         starts=np.zeros(k if job.keep == "pairs" else 0, np.int64),
         pair_vertex=np.empty(0, np.int32),
         pair_depth=np.empty(0, np.int32),

@@ -60,7 +60,7 @@ def settle(A, d, own, source, limit, wanted, ahead):
     following, keys, items, order = own.waiting.following, own.waiting.keys, own.waiting.items, own.order
     d[source] = 0.0
     vertex[U1], key[U1], following[U1] = source, 0.0, NONE
-    entry, entries, filled, bucket = U1, U1, U0, U0
+    entry, entries, filled, bucket, free = U1, U1, U0, U0, NONE
     size, count = U0, 0
     while True:
         if entry == NONE and size == U0:
@@ -70,7 +70,9 @@ def settle(A, d, own, source, limit, wanted, ahead):
             filled -= U1
         if entry != NONE:
             u, here = vertex[entry], key[entry]
-            entry = np.uint64(following[entry])
+            after = np.uint64(following[entry])
+            following[entry], free = free, entry  # used again: few entries stay in a core's cache
+            entry = after
             if here != d[u]:
                 continue  # it became nearer since, and was settled before
             if not A.in_any_order:
@@ -100,8 +102,12 @@ def settle(A, d, own, source, limit, wanted, ahead):
                     enter(keys, items, size, offer, v)
                     size += U1
                     continue
-                entries += U1
-                filled += put(first, marks, vertex, key, following, entries, v, offer, into)
+                if free == NONE:
+                    entries += U1
+                    place = entries
+                else:
+                    place, free = free, np.uint64(following[free])
+                filled += put(first, marks, vertex, key, following, place, v, offer, into)
     return count
 
 

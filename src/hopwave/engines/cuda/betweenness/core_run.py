@@ -8,6 +8,8 @@ import numpy as np
 
 from hopwave.engines.cpu.betweenness import core_rows, core_run
 from hopwave.engines.cuda import nvrtc
+from hopwave.engines.cuda.betweenness import core_arrays
+from hopwave.engines.cuda.betweenness.core_arrays import DEMAND_BLOCKS, MOST_ROWS
 from hopwave.engines.cuda.betweenness.run import machine
 from hopwave.engines.cuda.buffers import free_memory
 from hopwave.engines.cuda.errors import LESS_MEMORY, explained
@@ -18,9 +20,6 @@ HEADER = "betweenness/core.cuh"
 KERNELS = ("core_forward", "core_demand", "core_backward")
 ROW_WARPS = 4  # as in the header
 DELTA = 4.0  # the width of a bucket of distances, in mean lengths of the core's arcs
-MOST_ROWS = 1 << 14  # of a batch: more do not keep the GPU busier
-DEMAND_BLOCKS = 8  # per multiprocessor, of the kernel that adds up demand
-ROW_BYTES = 28  # per core vertex and row: d, s, T, queue, begins
 NUMBERS = "indptr component first_vertex first_chain at chains end begin size length twice table "
 NUMBERS = (NUMBERS + "table_begin table_shift").split()
 AMOUNTS = ["counts", "sent", "taken", "own_sent", "own_taken", "demand_out", "demand_in"]
@@ -50,16 +49,16 @@ class CoreRun(core_run.CoreRun):
         self._units = units_of(self._demand, self.label)
         return np.isfinite(self._units).all()
 
-    def prepare(self):
+    def prepare(self, size=None):
         """As on the CPU, while the kernels are compiled."""
         nvrtc.begin(HEADER, [expression(HEADER, name, "int") for name in KERNELS])
-        super().prepare()
+        super().prepare(size)
         inside = len(self.total) - self._parts[-2]
         self.total = np.zeros(2 * self._parts[-2] + inside, np.uint64)
 
     def batch_size(self):
         """Core vertices of a batch: a third of the memory is for their rows."""
-        return max(1, min(MOST_ROWS, min(machine().memory // 3, free_memory() // 2) // (ROW_BYTES * self.K)))
+        return core_arrays.batch_size(self.K, MOST_ROWS, machine().memory, free_memory())
 
     @property
     def sums(self):
@@ -80,11 +79,9 @@ class CoreRun(core_run.CoreRun):
             core |= {name: sums[begin:] for name, begin in zip(SUMS, ends, strict=False)}
             core["arcs"] = cupy.asarray(np.stack([self._C.heads, self._C.lengths], axis=1))
             core |= {"between": cupy.zeros((self.chains, 2)), "status": cupy.zeros(1, np.int32)}
-            grid, shape = min(self.size, DEMAND_BLOCKS * machine().multiprocessors), (self._wide, self.K)
-            core |= {name: cupy.empty(shape, np.int32) for name in ("d", "queue")}
-            core |= {name: cupy.empty(shape) for name in ("s", "T")}
-            core |= {"begins": cupy.empty((shape[0], shape[1] + 1), np.int32)}
-            core |= {"inner": cupy.empty((grid, self.K, 2), np.uint64)}
+            grid = min(self.size, DEMAND_BLOCKS * machine().multiprocessors)
+            rows = core_arrays.row_arrays(self.K, self.rows, self.size, machine().multiprocessors)
+            core |= {name: cupy.empty(array.shape, array.dtype) for name, array in rows.items()}
             numbers = dict(zip(("pairs", "targets", "origins"), self._units, strict=True))
             numbers |= {"vertices": self.K, "delta": max(1, int(DELTA * self._C.lengths.mean()))}
             done = first

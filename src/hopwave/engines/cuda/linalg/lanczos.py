@@ -1,15 +1,18 @@
-"""Steps of Lanczos' algorithm on the GPU (kernels/linalg/lanczos.cuh), several with one wait for the device."""
+"""Steps of Lanczos' algorithm on the GPU (kernels/linalg/lanczos.cuh), several with one wait for the device.
+
+A step is two launches where the arcs lead both ways (both products are one), else three.
+"""
 
 import cupy
 import numpy as np
 
-from hopwave.engines.cuda.launch import BLOCK, NULL, kernels, offset_type, together
+from hopwave.engines.cuda.launch import BLOCK, kernels, offset_type
 from hopwave.engines.cuda.linalg.power import product
 
 HEADER = "linalg/lanczos.cuh"
-together(HEADER, "take_out", "scale")
 MOST = 20  # LANCZOS_MOST in the kernels: vectors of Q
 BLOCKS = 2  # per multiprocessor
+PASSES = 3
 AHEAD = 4  # steps without a wait: those that were not needed cost less than waits
 
 
@@ -19,19 +22,22 @@ def steps(A, Q, k):
         return None
     launch, n = kernels(offset_type(A.rows.indptr)), Q.shape[1]
     blocks = min(-(-n // BLOCK), BLOCKS * cupy.cuda.Device().attributes["MultiProcessorCount"])
-    sums = cupy.empty((3, MOST * blocks), np.float64)
     ends = range(k, min(k + AHEAD, len(Q) - 1))
+    sums, arrived = cupy.empty((PASSES, MOST * blocks), np.float64), cupy.zeros(len(ends), np.uint32)
     found = cupy.empty((len(ends), MOST + 1), np.float64)  # of each step what Q had of y, and the length of the rest
-    for end, parts in zip(ends, found, strict=True):
-        h = product(Q[end], A.T)
-        y = None if h is None else product(h, A)
+    for step, end in enumerate(ends):
+        y = _there_and_back(Q[end], A)
         if y is None:
             return None
-        given = Q, np.int64(n), np.int32(end + 1), y
-        for last, before, after, kept in (
-            (0, NULL, sums[0], NULL), (0, sums[0], sums[1], parts), (1, sums[1], sums[2], NULL)
-        ):  # fmt: skip
-            launch(HEADER, "take_out", n, *given, before, after, kept, np.int32(last), blocks=blocks)
-        launch(HEADER, "scale", n, y, np.int64(n), sums[2], np.int32(blocks), Q[end + 1], parts[MOST:], blocks=blocks)
+        given = Q, n, end + 1, y, sums, found[step], Q[end + 1], arrived[step:]
+        launch.exactly(HEADER, "orthogonal", "", (blocks,), BLOCK, given, cooperative=True)
     host = found.get()
     return [(row[: end + 1], float(row[MOST])) for end, row in zip(ends, host, strict=True)]
+
+
+def _there_and_back(x, A):
+    """Aᵀ A x, for which nothing waits; None if there is no such launch."""
+    if A.rows.indices is A.columns.indices:
+        return product(x, A, rounds=2)
+    h = product(x, A.T)
+    return None if h is None else product(h, A)

@@ -57,13 +57,13 @@ def iterate(A, job):
     return PowerEnd(out, rounds, float(np.uint64(change).view(np.float64)))
 
 
-def product(x, A):
-    """x · A, for which nothing waits; None if `iterate` would return None."""
-    begun = begin(A, PowerJob(x, 0.0, 1))
+def product(x, A, rounds=1):
+    """x · A, or x · A · A …, for which nothing waits; None if `iterate` would return None."""
+    begun = begin(A, PowerJob(x, 0.0, rounds))
     if begun is None:
         return None
     out, pending = begun
-    pending.scratch.meeting += 3  # of one round
+    pending.scratch.meeting += rounds + 2
     return out
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass, field
+from typing import Any
 
 import cupy
 import numpy as np
@@ -38,10 +39,12 @@ WORK = record(
 
 @dataclass
 class PreparedPaths:
-    """Kept with a matrix on the GPU: its arcs under False, its transpose's under True; buffers by stream."""
+    """Kept with a matrix on the GPU: its arcs under False, its transpose's under True; buffers by stream; streams with
+    buffers of searches that run at the same time."""
 
     arcs: dict[bool, Arcs] = field(default_factory=dict)
     buffers: dict[tuple[bool, int], Buffers] = field(default_factory=dict)
+    beside: dict[bool, list[tuple[Any, Buffers]]] = field(default_factory=dict)
 
     def __reduce__(self):
         """A pickle or a copy of the matrix has nothing prepared."""
@@ -77,9 +80,12 @@ class Arcs:
 
 
 class Buffers:
-    """The arrays that a search writes: made once, used by one search of a stream after another."""
+    """The arrays that a search writes: made once, used by one search of a stream after another.
 
-    def __init__(self, arcs, split=None, capacity=None):
+    share: how many searches share the GPU.
+    """
+
+    def __init__(self, arcs, split=None, capacity=None, share=1):
         n, m = arcs.n, arcs.m
         split = path_split(m / max(1, n)) if split is None else split
         capacity = path_capacity(n) if capacity is None else max(capacity, n)
@@ -94,11 +100,13 @@ class Buffers:
         self.work["far"] = [address(pile) for pile in entries[2:]]
         self.work["chunks"] = [address(chunk) for chunk in chunks]
         self.lock, self.prepared, self.plain = threading.Lock(), None, True  # plain: without trace and targets
+        self.share = share
 
     def launch(self, arcs):
         """The prepared launch of a search."""
         if self.prepared is None:
             kernel, blocks = arcs.kernel(SEARCH, "search", arcs.bits)
+            blocks = max(1, blocks // self.share)
             self.prepared = PreparedLaunch(
                 kernel, blocks, BLOCK, **arcs.arguments, work=self.work, sources=NULL, source=np.int32(0),
                 count=np.int64(1), limit=NULL, width=NULL, out=NULL, report=np.uint64(address(self.report)),
@@ -121,6 +129,23 @@ def buffers_of(A, arcs):
     if key not in kept:
         kept[key] = Buffers(arcs)
     return kept[key]
+
+
+def searches_beside(A, count):
+    """(stream, buffers) for searches that run at the same time, each on a part of the GPU: `count`, or as many as there
+    is memory for. They begin when the current stream is where it is now."""
+    arcs, kept = arcs_of(A), A.prepared.record(PreparedPaths).beside
+    made = kept.setdefault(A.turned, [])
+    try:
+        while len(made) < count:
+            made.append((cupy.cuda.Stream(non_blocking=True), Buffers(arcs, share=count)))
+    except cupy.cuda.memory.OutOfMemoryError:
+        if not made:
+            raise
+    now = cupy.cuda.get_current_stream().record()
+    for stream, _ in made:
+        stream.wait_event(now)
+    return made
 
 
 def search(A, job, width, trace, out=None):

@@ -1,70 +1,71 @@
-// Takes out of y what orthogonal vectors of length 1 have of it (hopwave/linalg/algorithms/hubs.py).
+// Takes out of y what orthogonal vectors of length 1 have of it, and scales the rest
+// (hopwave/linalg/algorithms/hubs.py).
 //
-// A pass subtracts the parts that the pass before it found, and adds up those that y then has: each block writes its
-// sums, and every block of the next pass adds up all of them in their order, so that the result has the same bits in
-// every run. The last pass adds up the squares of y instead.
+// Three passes over y with a barrier after each. A pass subtracts the parts that the pass before it found, and adds up
+// those that y then has; the last one adds up the squares of y instead. Each block writes its sums, and every block
+// adds up all of them in their order, so that the result has the same bits in every run.
 #pragma once
-#include "common/threads.cuh"
+#include "common/barrier.cuh"
 
 namespace hopwave::linalg {
 
 constexpr int LANCZOS_MOST = 20;  // vectors
 
-//   Q        `count` rows of n numbers         before   the sums of all blocks of the last pass; null in the first
-//   after    this pass's sums: LANCZOS_MOST per block, or one in the last pass       parts    those of `before` in all
-template <class Offset>
-__global__ void __launch_bounds__(BLOCK) take_out(const double *Q, i64 n, int count, double *y, const double *before,
-                                                  double *after, double *parts, int last) {
-  __shared__ double part[LANCZOS_MOST], of_warp[BLOCK / WARP][LANCZOS_MOST];
-  for (int i = block_warp(); i < LANCZOS_MOST; i += BLOCK / WARP) {
-    double sum = 0;
-    if (before && i < count)
-      for (u32 block = lane(); block < gridDim.x; block += WARP) sum += before[block * LANCZOS_MOST + i];
-    sum = warp_sum(sum);
-    if (lane() == 0) part[i] = sum;
-    if (lane() == 0 && parts && blockIdx.x == 0) parts[i] = sum;
-  }
-  __syncthreads();
-  double mine[LANCZOS_MOST] = {};
-  for (i64 v = signed_thread_number(); v < n; v += signed_thread_count()) {
-    double q[LANCZOS_MOST], rest = y[v];
-#pragma unroll
-    for (int i = 0; i < LANCZOS_MOST; ++i) q[i] = i < count ? Q[i * n + v] : 0.0;
-#pragma unroll
-    for (int i = 0; i < LANCZOS_MOST; ++i) rest -= part[i] * q[i];
-    if (before) y[v] = rest;
-    if (last) mine[0] += rest * rest;
-#pragma unroll
-    for (int i = 0; i < LANCZOS_MOST; ++i)
-      if (!last) mine[i] += q[i] * rest;
-  }
-#pragma unroll
-  for (int i = 0; i < LANCZOS_MOST; ++i) {
-    const double sum = warp_sum(mine[i]);
-    if (lane() == 0) of_warp[block_warp()][i] = sum;
-  }
-  __syncthreads();
-  if (threadIdx.x >= (last ? 1 : LANCZOS_MOST)) return;
+// Σ over all blocks of their i-th sum, in every lane of the warp.
+__device__ __forceinline__ double sum_of_blocks(const double *sums, int i) {
   double sum = 0;
-  for (int warp = 0; warp < BLOCK / WARP; ++warp) sum += of_warp[warp][threadIdx.x];
-  after[last ? blockIdx.x : blockIdx.x * LANCZOS_MOST + threadIdx.x] = sum;
+  for (u32 block = lane(); block < gridDim.x; block += WARP) sum += __ldcg(sums + block * LANCZOS_MOST + i);
+  return warp_sum(sum);
 }
 
-// q = y / its length, which is written too; squares: the last pass's sums, one per block of it.
+//   Q        `count` rows of n numbers         sums     3 · LANCZOS_MOST numbers per block
+//   q        y without its parts, of length 1  found    LANCZOS_MOST parts, which the first pass found; the length
+//   arrived  of the barrier, 0
 template <class Offset>
 __global__ void __launch_bounds__(BLOCK)
-    scale(const double *y, i64 n, const double *squares, int count, double *q, double *length) {
-  __shared__ double all;
-  if (block_warp() == 0) {
-    double sum = 0;
-    for (int block = lane(); block < count; block += WARP) sum += squares[block];
-    sum = sqrt(warp_sum(sum));
-    if (lane() == 0) all = sum;
-    if (lane() == 0 && blockIdx.x == 0) *length = sum;
+    orthogonal(const double *Q, i64 n, i64 count, double *y, double *sums, double *found, double *q, u32 *arrived) {
+  __shared__ double part[LANCZOS_MOST], of_warp[BLOCK / WARP][LANCZOS_MOST];
+  __shared__ u32 target;
+  if (threadIdx.x == 0) target = 0;
+  const double *before = nullptr;
+  for (int pass = 0; pass < 3; ++pass) {
+    for (int i = block_warp(); i < LANCZOS_MOST; i += BLOCK / WARP) {
+      const double sum = before && i < count ? sum_of_blocks(before, i) : 0.0;
+      if (lane() == 0) part[i] = sum;
+      if (lane() == 0 && pass == 1 && blockIdx.x == 0) found[i] = sum;
+    }
+    __syncthreads();
+    const bool last = pass == 2;
+    double mine[LANCZOS_MOST] = {};
+    for (i64 v = signed_thread_number(); v < n; v += signed_thread_count()) {
+      double from[LANCZOS_MOST], rest = y[v];
+#pragma unroll
+      for (int i = 0; i < LANCZOS_MOST; ++i) from[i] = i < count ? Q[i * n + v] : 0.0;
+#pragma unroll
+      for (int i = 0; i < LANCZOS_MOST; ++i) rest -= part[i] * from[i];
+      if (before) y[v] = rest;
+      if (last) mine[0] += rest * rest;
+#pragma unroll
+      for (int i = 0; i < LANCZOS_MOST; ++i)
+        if (!last) mine[i] += from[i] * rest;
+    }
+#pragma unroll
+    for (int i = 0; i < LANCZOS_MOST; ++i) {
+      const double sum = warp_sum(mine[i]);
+      if (lane() == 0) of_warp[block_warp()][i] = sum;
+    }
+    __syncthreads();
+    before = sums + pass * LANCZOS_MOST * gridDim.x;
+    if (threadIdx.x < LANCZOS_MOST) {
+      double sum = 0;
+      for (int warp = 0; warp < BLOCK / WARP; ++warp) sum += of_warp[warp][threadIdx.x];
+      sums[(pass * gridDim.x + blockIdx.x) * LANCZOS_MOST + threadIdx.x] = sum;
+    }
+    barrier(arrived, target, gridDim.x, [] {}, [] {});
   }
-  __syncthreads();
-  const double rest = all;
-  for (i64 v = signed_thread_number(); v < n; v += signed_thread_count()) q[v] = y[v] / rest;
+  const double length = sqrt(sum_of_blocks(before, 0));
+  if (thread_number() == 0) found[LANCZOS_MOST] = length;
+  for (i64 v = signed_thread_number(); v < n; v += signed_thread_count()) q[v] = y[v] / length;
 }
 
 }  // namespace hopwave::linalg

@@ -48,8 +48,9 @@ struct Pulling {
     return hit;
   }
 
-  // Each lane searches in_neighbours[e, end) of its vertex, alone at first, then with its warp. The rest of a very long
-  // row is cut into pieces for the whole grid. Returns the neighbour found, or -1.
+  // Each lane searches in_neighbours[e, end) of its vertex, alone at first. Then long rows are cut into pieces for the
+  // whole grid: where vertices are numbered by degree, those of a warp are all long. The warp searches the other rows.
+  // Returns the neighbour found, or -1.
   template <int N>
   __device__ __forceinline__ int look(int v, i64 e, i64 end, LevelSums *sums) {
     int hit = -1;
@@ -63,15 +64,13 @@ struct Pulling {
       e += N;
       if (hit >= 0) break;
     }
-    e = min(e, end);
-    u32 left = __ballot_sync(ALL_LANES, hit < 0 && e < end);
+    const bool open = hit < 0 && e < end, is_long = open && end - e > work.long_row;
+    cut(is_long, v, e, end - e, work.rest, &sums->rest, work.long_row);
+    u32 left = __ballot_sync(ALL_LANES, open && !is_long);
     while (left) {
       int from = __ffs(left) - 1;
       left &= left - 1;
-      i64 first = __shfl_sync(ALL_LANES, e, from), last = __shfl_sync(ALL_LANES, end, from),
-          until = min(last, first + work.long_row);
-      int got = warp_look(first, until);
-      if (got < 0 && until < last) cut(lane() == from, v, until, last - until, work.rest, &sums->rest, work.long_row);
+      int got = warp_look(__shfl_sync(ALL_LANES, e, from), __shfl_sync(ALL_LANES, end, from));
       if (lane() == from) hit = got;
     }
     return hit;
@@ -214,7 +213,7 @@ __device__ void pull_level(const Graph<Offset> &graph, const Work &work, Answer 
   pulling.finish(sums);
 }
 
-// After a barrier: searches the rest of very long rows, one warp per piece.
+// After a barrier: searches the rest of long rows, one warp per piece.
 template <class Offset, class Answer>
 __device__ void pull_rest(const Graph<Offset> &graph, const Work &work, Answer answer, const Standing &here,
                           LevelSums *sums, u32 pieces) {
