@@ -77,6 +77,20 @@ def test_hops_and_directions() -> None:
     assert hw.accessibility(ROADS).sums[:, 0, 0].tolist() == [4, 4, 4, 4]
 
 
+@pytest.mark.parametrize("decay", [None, lambda d: 1 / (1 + d)])
+def test_limits_stay_in_the_order_given(decay: Any) -> None:
+    ascending = hw.accessibility(ROADS, limit=[10, 15, 40], decay=decay)
+    found = hw.accessibility(ROADS, limit=[40, 10, 15], decay=decay)
+    assert found.limits == (40, 10, 15)
+    assert (found.sums == ascending.sums[:, :, [2, 0, 1]]).all()
+    assert (found.counts == ascending.counts[:, :, [2, 0, 1]]).all()
+    assert list(found.to_pandas()) == ["vertices within 40", "vertices within 10", "vertices within 15"]
+    around = hw.isochrone(ROADS, "a", [40, 10])
+    assert around.limits == (40, 10) and around.vertices().tolist() == ["a", "b", "c"]
+    far = hw.accessibility(ROADS, limit=[1000001, 1000000.5], decay=decay).to_pandas()
+    assert list(far) == ["vertices within 1000001", "vertices within 1000000.5"]
+
+
 @given(graph=weighted(), k=st.integers(1, 4), data=st.data())
 def test_the_nearest_are_those_of_the_table(graph: Graph, k: int, data: Any) -> None:
     """Equally near facilities come by lowest id. Lengths are added from the facility on: direction "in" of a table."""
@@ -176,6 +190,7 @@ def test_a_map_has_one_dot_per_source() -> None:
     ("call", "reason"),
     [
         (lambda: hw.accessibility(ROADS, limit=[]), r"limit=\[\] has no distance"),
+        (lambda: hw.accessibility(ROADS, limit=[10, 40, 10.0]), "repeats a distance; give each once"),
         (lambda: hw.accessibility(ROADS, limit="far"), "is not a length"),
         (lambda: hw.accessibility(ROADS, decay=("linear", 3)), "decay=.* is not known"),
         (lambda: hw.accessibility(ROADS, decay=("gaussian", 0)), "needs numbers above 0"),

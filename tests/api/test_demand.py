@@ -132,6 +132,8 @@ def test_the_bounds_of_a_sample_hold() -> None:
         ({"source_weights": {9: 1.0}}, "9"),
         ({"source_weights": "all"}, "are not numbers"),
         ({"source_weights": np.ones(3), "epsilon": 0.1}, "leave out epsilon"),
+        ({"source_weights": {1: 1.0}, "sources": [0]}, "source_weights= is 0 for all of sources=.*leave out sources="),
+        ({"target_weights": {1: 1.0}, "targets": [0, 2]}, "target_weights= is 0 for all of targets="),
     ],
 )
 def test_demand_is_checked(wrong: dict[str, object], message: str) -> None:

@@ -18,9 +18,10 @@ from hopwave.api.choice import distance_engine
 from hopwave.api.shortest_paths import sssp
 from hopwave.api.weights import own_lengths, per_vertex
 from hopwave.arrays import on_host
-from hopwave.checks.numbers import is_number, is_real, is_whole
+from hopwave.checks.numbers import is_number, is_real, is_whole, shown
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
+from hopwave.graph.naming import by_index
 from hopwave.planning.jobs import Floats, Progress
 from hopwave.planning.valued import KINDS, Decay, Valued
 from hopwave.results.accessibility import Accessibility, Isochrone, NearestOf
@@ -50,11 +51,13 @@ def accessibility(
         The graph.
         Weights are followed; `weights=False` leaves them out.
     values : array, mapping or table, optional
-        The numbers to add up: one per vertex, as an array in vertex order or a mapping by vertex. Several columns: an
-        array of vertices × columns, a DataFrame with one row per vertex, or a mapping from names to such numbers. A
-        vertex that a mapping does not name, or that is not a number, has no value. By default 1 everywhere.
+        The numbers to add up: one per vertex, as an array in vertex order, or a mapping or pandas Series by vertex.
+        Several columns: an array of vertices × columns, a DataFrame whose index names the vertices, or a mapping from
+        names to such numbers. A vertex that is not named, or that is not a number, has no value. By default 1
+        everywhere.
     limit : float or list of floats, optional
-        The greatest distance, or several; a vertex at exactly that distance is within it. By default there is none.
+        The greatest distance, or several, each once; sums are in this order. A vertex at exactly that distance is
+        within it. By default there is none.
     decay : tuple or function, optional
         How a value counts at a distance d: ("exponential", s) by exp(−d / s), ("gaussian", s) by exp(−d² / (2 s²)),
         ("power", p) by max(d, 1)^−p, ("power", p, least) by max(d, least)^−p. Or a function of an array of distances,
@@ -109,10 +112,12 @@ def accessibility(
     ids = vertex_ids(graph, sources)
     engine = distance_engine(True, device, graph, threads, len(ids), executor)
     summed, of = with_counts(columns)
-    found = _access.value_sums(engine, graph, ids, Valued(summed, np.array(limits), built_in), own, progress, threads)
-    c = len(names)
-    counts = found[:, c + np.array(of, int)]
-    return Accessibility(np.ascontiguousarray(found[:, :c]), counts, limits, names, ids, graph)
+    valued = Valued(summed, np.sort(limits), built_in)
+    found = _access.value_sums(engine, graph, ids, valued, own, progress, threads)
+    c, order = len(names), np.searchsorted(valued.limits, limits)
+    parts = (found[:, rows[:, None], order] for rows in (np.arange(c), c + np.array(of, int)))
+    sums, counts = map(np.ascontiguousarray, parts)
+    return Accessibility(sums, counts, limits, names, ids, graph)
 
 
 def nearest_of(
@@ -238,23 +243,26 @@ def isochrone(
     """
     graph, weighted = own_lengths(G, weights)
     graph = in_direction(graph, direction)
-    bounds = limits_of("limits", limits)
-    if bounds[-1] == math.inf:
+    bounds = limits_of("limits", limits, repeats=True)
+    if max(bounds) == math.inf:
         raise GraphError("limits=None has no end; give a distance, or several")
-    found = sssp(graph, source, weights=weighted, limit=bounds[-1], device=device)
+    found = sssp(graph, source, weights=weighted, limit=max(bounds), device=device)
     lengths = np.asarray(on_host(graph.weights), np.float64) if weighted else np.ones(graph.m)
     return Isochrone(np.asarray(on_host(found.distances)), bounds, lengths, graph)
 
 
-def limits_of(name: str, given: Any) -> tuple[float, ...]:
-    """The limits in ascending order, each once; infinite if there is none."""
+def limits_of(name: str, given: Any, repeats: bool = False) -> tuple[float, ...]:
+    """The limits in the order given; infinite if there is none. Repeats are refused where each has a column."""
     if given is None:
         return (math.inf,)
     several = isinstance(given, Iterable) and not isinstance(given, str)
-    found = {check_distance(name, one, True, otherwise="") for one in (given if several else [given])}
+    found = [check_distance(name, one, True, otherwise="") for one in (given if several else [given])]
     if not found:
         raise GraphError(f"{name}=[] has no distance; give at least one, or leave it out")
-    return tuple(sorted(float(one) for one in found if one is not None))
+    limits = tuple(float(one) for one in found if one is not None)
+    if not repeats and len(set(limits)) < len(limits):
+        raise GraphError(f"{name}={shown([*limits])} repeats a distance; give each once")
+    return limits
 
 
 def _decay(given: Any) -> tuple[Decay, Fade | None]:
@@ -288,7 +296,7 @@ def columns_of(graph: Graph, given: Any) -> tuple[tuple[Any, ...], Floats]:
     if given is None:
         return ("vertices",), np.ones((1, graph.n))
     if hasattr(given, "columns") and hasattr(given, "to_numpy"):  # a DataFrame
-        given = {name: given[name].to_numpy() for name in given.columns}
+        given = {name: given[name] for name in given.columns}
     if isinstance(given, Mapping) and given and not all(is_real(type(x)) for x in given.values()):
         parts = {str(name): _numbers(graph, column, f"values[{name!r}]") for name, column in given.items()}
         return tuple(parts), np.array(list(parts.values()))
@@ -301,7 +309,8 @@ def columns_of(graph: Graph, given: Any) -> tuple[tuple[Any, ...], Floats]:
 
 
 def _numbers(graph: Graph, given: Any, what: str) -> Floats:
-    """One number per vertex; not a number for a vertex that a mapping does not name."""
+    """One number per vertex; not a number for a vertex that a mapping or an index does not name."""
+    given = by_index(graph, given, what)
     if isinstance(given, Mapping):  # what is not a number is no value, as if the vertex were not named
         given = {vertex: x for vertex, x in given.items() if not (is_real(type(x)) and x != x)}
     found = per_vertex(graph, given, what)

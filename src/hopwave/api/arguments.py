@@ -9,14 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave.algorithms.draws import check_sample
-from hopwave.arrays import on_host
+from hopwave.arrays import on_gpu, on_host
 from hopwave.checks.numbers import is_number, is_real, is_whole
 from hopwave.checks.options import one_of
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.graph.columns import CONSTRUCTORS
 from hopwave.graph.csr import LARGEST_VERTEX_COUNT
-from hopwave.graph.naming import Named
+from hopwave.graph.naming import Named, by_index
 from hopwave.planning.jobs import Integers
 
 # ------------------------------------------------------------------ graphs
@@ -165,7 +165,10 @@ def check_distance(name: str, value: Any, weighted: bool, otherwise: str = ", or
 
 
 def not_negative(graph: Graph, name: str, values: Any) -> npt.NDArray[np.float64]:
-    """One number from 0 per vertex: an array in the order of the vertices, or {vertex: number}, the others being 0."""
+    """One number from 0 per vertex: an array in the order of the vertices, or by vertex from a mapping or pandas, the
+    others being 0.
+    """
+    values = by_index(graph, values, name)
     if isinstance(values, Mapping):
         found = np.zeros(graph.n)
         for vertex, value in values.items():
@@ -174,7 +177,7 @@ def not_negative(graph: Graph, name: str, values: Any) -> npt.NDArray[np.float64
             found[graph.index(vertex)] = value
     else:
         try:
-            found = np.array(on_host(values), np.float64)
+            found = np.array(on_host(values) if on_gpu(values) else values, np.float64)
         except (TypeError, ValueError):
             raise GraphError(f"{name}={values!r:.60} are not numbers; give one per vertex, or a dictionary") from None
     if found.shape != (graph.n,):

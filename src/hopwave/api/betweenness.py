@@ -117,10 +117,10 @@ def betweenness_centrality(
         Its workers compute instead of this process, on their CPUs, or on their GPUs with device="cuda": see
         docs/executors.md. The result is the same, bit for bit; on GPUs up to rounding, where one process would
         leave out chains (`reduce`). Leave out `threads`.
-    source_weights, target_weights : array or dict, optional
+    source_weights, target_weights : array, dict or pandas Series, optional
         Demand: a pair (s, t) counts source_weights[s] · target_weights[t] instead of 1, for example trips from homes to
-        offices. One number from 0 per vertex, or {vertex: number}, and 0 for the others. Scores are scaled as without
-        demand. Not with `epsilon`.
+        offices. One number from 0 per vertex, or by vertex and 0 for the others; not 0 for all of `sources` or
+        `targets`. Scores are scaled as without demand. Not with `epsilon`.
     reduce : bool, optional
         Where that is less work, solve the blocks of an undirected graph one by one, trees without a search, chains of
         vertices of degree two as edges, and on the CPU vertices with the same neighbours as one: with plan="auto", all
@@ -277,8 +277,8 @@ def percolation_centrality(
     G : Graph, SciPy sparse matrix or NetworkX graph
         The graph.
         Weights are ignored unless `weights=` says otherwise.
-    states : array or dict, optional
-        x, one number from 0 per vertex, or {vertex: number}, and 0 for the others. None: 1 for every vertex, which is
+    states : array, dict or pandas Series, optional
+        x, one number from 0 per vertex, or by vertex and 0 for the others. None: 1 for every vertex, which is
         betweenness.
     device, progress, checkpoint, weights, threads, executor
         As for `betweenness_centrality`.

@@ -178,6 +178,8 @@ def check_request(
     sources, targets = _sources(graph, precision.sources, drawn), _mask(graph, precision.targets)
     origins, sent = _demand(graph, "source_weights", precision.source_weights)
     wanted, taken = _demand(graph, "target_weights", precision.target_weights)
+    _check_demand("source", origins, None if precision.sources is None else sources)
+    _check_demand("target", wanted, targets)
     if origins is not None and drawn is None:
         sources = sources[origins[sources] > 0]  # the others add nothing
     if wanted is not None:
@@ -220,6 +222,15 @@ def _demand(graph: Graph, name: str, weights: Any) -> tuple[Any, float]:
     greatest = float(found.max(initial=0.0))
     unit = 2.0 ** float(np.ceil(np.log2(greatest))) if greatest > 0 else 1.0
     return found / unit, unit
+
+
+def _check_demand(end: str, demand: Any, chosen: Any) -> None:
+    """Raise a GraphError if none of the sources (or targets) that the caller chose has demand."""
+    if demand is not None and chosen is not None and not demand[chosen].any():
+        raise GraphError(
+            f"{end}_weights= is 0 for all of {end}s=, so that no pair counts; give one of them a number above 0, or "
+            f"leave out {end}s="
+        )
 
 
 @dataclass

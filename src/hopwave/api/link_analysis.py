@@ -46,9 +46,9 @@ def pagerank(
         Weights are followed; `weights=False` leaves them out.
     alpha : float, optional
         The probability that the walk follows an arc. Otherwise it jumps to a random vertex.
-    personalization : mapping or array, optional
-        How likely each vertex is as the target of a jump: a mapping by vertex (0 for vertices it does not name), or one
-        number per vertex. By default all are equally likely.
+    personalization : mapping, pandas Series or array, optional
+        How likely each vertex is as the target of a jump: a mapping or a Series by vertex (0 for vertices it does not
+        name), or one number per vertex. By default all are equally likely.
     max_iter : int, optional
         The greatest number of rounds.
     tol : float, optional

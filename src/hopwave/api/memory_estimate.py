@@ -191,7 +191,7 @@ def estimate_memory(
         ask = replace(ask, at_once=rows_at_once(columns if by_lengths and columns else graph.n, by_lengths, device))
     if name == "accessibility":
         limits = limits_of("limit", limit)
-        longest, summed = limits[-1], with_counts(columns_of(graph, values)[1])[0]
+        longest, summed = max(limits), with_counts(columns_of(graph, values)[1])[0]
         ask = replace(ask, values=len(summed), limits=len(limits))
     if weighted and device == "cpu" and name not in WITHOUT_A_SEARCH and graph.m and not graph.directed:
         looked_at = ids[:: max(1, len(ids) // SOURCES_LOOKED_AT)][:SOURCES_LOOKED_AT]

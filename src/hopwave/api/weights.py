@@ -27,6 +27,7 @@ from hopwave.graph import Graph
 from hopwave.graph.columns import check_numbers, first_nan
 from hopwave.graph.construct import networkx_columns
 from hopwave.graph.csr import Rows, is_symmetric
+from hopwave.graph.naming import by_index
 from hopwave.graph.row_operations import arc_in_words
 
 Parallel = Literal["min", "sum"]  # how to combine the weights of parallel edges of a NetworkX multigraph
@@ -214,9 +215,10 @@ def per_arc(graph: Graph, weights: Any) -> npt.NDArray[Any]:
 
 
 def per_vertex(graph: Graph, given: Any, what: str) -> npt.NDArray[np.float64] | None:
-    """One number per vertex, from an array, or from a mapping by vertex (0 for vertices it does not name)."""
+    """One number per vertex, from an array, or by vertex from a mapping or pandas (0 for vertices it does not name)."""
     if given is None:
         return None
+    given = by_index(graph, given, what)
     if isinstance(given, Mapping):
         found = np.zeros(graph.n)
         for vertex, value in given.items():

@@ -29,6 +29,7 @@ from hopwave.graph.arrays import Order
 from hopwave.graph.columns import label_column, object_array
 from hopwave.graph.constructors import GraphConstructors
 from hopwave.graph.csr import ASK_FROM, Combine, Rows, builders, compressors, is_ascending
+from hopwave.graph.naming import by_index
 
 
 @offers
@@ -192,6 +193,7 @@ class Graph(GraphConstructors):
         >>> Graph.from_edges([0], [1]).relabel({0: "zero"}).labels.tolist()
         ['zero', 1]
         """
+        labels = by_index(self, labels, "labels")
         if isinstance(labels, Mapping):
             for vertex in labels:
                 self.index(vertex)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import numpy.typing as npt
 
-from hopwave.checks.numbers import is_whole, shown
+from hopwave.checks.numbers import is_number, is_whole, shown
 from hopwave.errors import GraphError
 from hopwave.graph.columns import plain
 
@@ -72,6 +73,50 @@ class Named:
         except GraphError:
             return False
         return True
+
+
+def by_index(graph: Named, given: Any, what: str) -> Any:
+    """A Series or DataFrame of pandas as its index says: an array in vertex order, or a dictionary by vertex.
+
+    It is a dictionary if the index lacks vertices, or if the values are objects. Anything else is given back as it is.
+    `what` is its name, for messages.
+    """
+    index = getattr(given, "index", None)  # that of a list is a method; polars has none
+    if index is None or callable(index) or not hasattr(given, "items") or not hasattr(given, "to_numpy"):
+        return given
+    if hasattr(given, "to_pandas"):  # cuDF, whose index cannot be iterated over
+        given = given.to_pandas()
+        index = given.index
+    values, places = given.to_numpy(), _places(graph, index, what)
+    times = np.bincount(places, minlength=graph.n)
+    if times.max(initial=0) > 1:
+        vertex = graph.label(int(times.argmax()))
+        raise GraphError(f"the index of {what} has {shown(vertex)} {times.max()} times; give every vertex one row")
+    if len(places) < graph.n or values.dtype == object:
+        return {graph.label(v): value for v, value in zip(places.tolist(), values, strict=True)}
+    found = np.empty_like(values)
+    found[places] = values
+    return found
+
+
+def _places(graph: Named, index: Any, what: str) -> npt.NDArray[np.int64]:
+    """The positions of the vertices that an index of pandas names.
+
+    Rows that pandas itself has numbered 0 … n − 1 are in vertex order, unless such numbers may be labels.
+    """
+    numbered = [getattr(index, name, None) for name in ("start", "stop", "step")] == [0, graph.n, 1]
+    if numbered and (graph.labels is None or not any(map(is_number, graph.labels.tolist()))):
+        return np.arange(graph.n)
+    ids = np.asarray(index)
+    if graph.labels is None and ids.dtype.kind in "iu" and ((ids >= 0) & (ids < graph.n)).all():
+        return ids.astype(np.int64)
+    try:
+        return np.array([graph.index(vertex := one) for one in index], np.int64)
+    except GraphError:
+        raise GraphError(
+            f"the index of {what} has {shown(vertex)}, which is not a vertex of this graph; {graph._reach()}: "
+            "give an index of vertices, or .to_numpy() if the rows are in vertex order"
+        ) from None
 
 
 def _hashable(value: Any) -> bool:

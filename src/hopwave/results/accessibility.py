@@ -15,6 +15,7 @@ from hopwave.display.maps import plot_map
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.graph.arrays import vertex_names
+from hopwave.graph.naming import by_index
 from hopwave.planning.jobs import Floats, Integers
 from hopwave.results.tables import Tabled, by_vertex, named
 from hopwave.system.optional import optional
@@ -57,7 +58,7 @@ class Accessibility(Tabled):
         return by_vertex(self.graph, self._columns(), self.sources)
 
     def _columns(self) -> dict[str, npt.NDArray[Any]]:
-        titles = [f" within {limit:g}" if limit < np.inf else "" for limit in self.limits]
+        titles = [f" within {str(limit).removesuffix('.0')}" if limit < np.inf else "" for limit in self.limits]
         return {
             f"{name}{title}": self.sums[:, c, i] for c, name in enumerate(self.names) for i, title in enumerate(titles)
         }
@@ -75,8 +76,9 @@ class Accessibility(Tabled):
         ----------
         ax : matplotlib Axes, optional
             Where to draw; by default a new figure.
-        xy : array of vertices × 2, or mapping
-            The coordinates of all vertices in vertex order, or (x, y) by vertex, at least of the sources.
+        xy : array of vertices × 2, mapping or DataFrame
+            The coordinates of all vertices in vertex order, or (x, y) by vertex, at least of the sources: in a mapping,
+            or in two columns of pandas whose index names the vertices.
         column, limit : int, optional
             The number of the column of values, and of the limit; by default the first, and the last.
         """
@@ -87,6 +89,7 @@ class Accessibility(Tabled):
     def _places(self, xy: Any) -> Floats:
         """The coordinates of the vertices, from an array or a mapping, which may leave out all but the sources."""
         remedy = f"give two numbers for each of the {self.graph.n} vertices, or a mapping from vertices to (x, y)"
+        xy = by_index(self.graph, xy, "xy")
         if not isinstance(xy, Mapping):
             try:
                 places: Floats = np.asarray(xy, np.float64)
@@ -168,7 +171,7 @@ class Isochrone:
     [0, 1]
     """
 
-    distances: Floats  # infinite beyond the last limit
+    distances: Floats  # infinite beyond the greatest limit
     limits: tuple[float, ...]
     lengths: Floats = field(repr=False)  # of the arcs, in the order of `graph.indices`
     graph: Graph = field(repr=False)
@@ -178,14 +181,14 @@ class Isochrone:
         return f"Isochrone(of {self.graph.n:,} vertices, {within})"
 
     def vertices(self, limit: float | None = None) -> npt.NDArray[Any]:
-        """The labels or ids of the vertices within a limit, by default the last; nearest first, then lowest id."""
+        """The labels or ids of the vertices within a limit, by default the greatest; nearest first, then lowest id."""
         within = np.flatnonzero(self.distances <= self._known(limit))
         order = within[np.lexsort((within, self.distances[within]))]
         found: npt.NDArray[Any] = np.asarray(vertex_names(self.graph))[order]
         return found
 
     def arcs(self, limit: float | None = None) -> ReachedArcs:
-        """The arcs that a limit, by default the last, reaches from their tails, in the order of `graph.indices`.
+        """The arcs that a limit, by default the greatest, reaches from their tails, in the order of `graph.indices`.
 
         An arc of length w from a vertex at distance d is reached up to (limit − d) / w, at most 1. An undirected edge
         is two arcs, and may be reached from both ends; an arc whose tail is at the limit itself is not reached.
@@ -207,7 +210,7 @@ class Isochrone:
 
     def _known(self, limit: float | None) -> float:
         if limit is None:
-            return self.limits[-1]
+            return max(self.limits)
         if limit not in self.limits:
             raise GraphError(f"limit={limit!r} is none of this isochrone's; give one of {list(self.limits)}")
         return limit
