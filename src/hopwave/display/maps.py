@@ -12,7 +12,7 @@ from hopwave.display.drawing import axes_for
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-AREA = 4000.0  # of all dots together, in square points
+AREA = 120_000.0  # of all dots together, in square points: most of the picture
 
 
 def plot_map(xy: npt.NDArray[Any], numbers: npt.NDArray[Any], title: str, ax: Axes | None) -> Axes:
