@@ -65,7 +65,7 @@ class Reduction:
     --------
     >>> import hopwave as hw
     >>> print(hw.betweenness_centrality(hw.generate.path(1000)).reduction)
-    reduced to 0 of 1,000 vertices, 0 of 999 edges in 0 of 999 blocks
+    reduced to nothing: no search was needed for 1,000 vertices, 999 edges
     """
 
     blocks: int
@@ -83,6 +83,8 @@ class Reduction:
             chains = f"; chains without searches: {self.chains:,}" if self.chains else ""
             from_ = f"searches from {self.vertices:,} of {n:,} vertices"
             return f"reduced to {from_}, over {self.edges:,} of {edges:,} edges{chains}"
+        if not self.searched:
+            return f"reduced to nothing: no search was needed for {n:,} vertices, {edges:,} edges"
         return (
             f"reduced to {self.vertices:,} of {n:,} vertices, {self.edges:,} of {edges:,} edges in {self.searched:,} "
             f"of {self.blocks:,} blocks"
