@@ -64,7 +64,7 @@ ax.set(xlabel="core number", ylabel="modules")
 
 # %%
 ranks = hw.pagerank(G)
-importers = dict(zip(G.labels, G.reversed().degrees, strict=True))
+importers = dict(zip(G.labels, G.reverse().degrees, strict=True))
 for module, rank in ranks.top(8):
     print(f"{module}: PageRank {rank:.3f}, imported by {importers[module]} modules")
 ranks.plot()

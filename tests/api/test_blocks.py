@@ -84,8 +84,10 @@ def test_what_has_no_blocks() -> None:
     for graph in (hw.Graph.from_edges([], [], n=0), hw.Graph.from_edges([], [], n=3), hw.Graph.from_edges([(1, 1)])):
         found = hw.biconnected_components(graph)
         assert found.count == 0 and found.members() == [] and len(found.bridges) == 0
-    with pytest.raises(hw.GraphError, match=r"call G.to_undirected\(\) first"):
-        hw.bridges(hw.generate.path(3, directed=True))
+    for ask in (hw.bridges, hw.articulation_points, hw.biconnected_components):
+        asked = ask.__name__.replace("_", " ")
+        with pytest.raises(hw.GraphError, match=rf"has no {asked}; call G.to_undirected\(\) first"):
+            ask(hw.generate.path(3, directed=True))
 
 
 def test_tables_and_html() -> None:

@@ -47,7 +47,7 @@ def test_a_graph_from_a_named_pipe(answer: Answer, named: Path, tmp_path: Path) 
 def test_errors_name_standard_input(fail: Fail, pipe_in) -> None:
     pipe_in(b"a,b\nc\n")
     code, message = fail("info", "-", "-r", "header=false")
-    assert code == 3 and message.startswith("hopwave: error: -:2: 1 cell; expected 2")
+    assert code == 3 and message.startswith("hopwave: error: -:2: too few cells: 1; expected 2")
     pipe_in(b"")
     assert fail("info", "-")[1].startswith("hopwave: error: -:1: empty; expected")
 

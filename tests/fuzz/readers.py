@@ -95,6 +95,7 @@ FILES = {
     "a.csv": b"source,target,weight\n0,1,2.5\n1,2,3\n7,,\n",
     "b.csv": b'"a","b"\n"b","c, d"\n',
     "c.csv": b"0 1\n1 2\n2 0\n",
+    "d.csv": b"# a comment\n#source,target\n0,1\n1,2\n",
     "a.tsv": b"0\t1\n1\t2\n",
     "a.el": b"0 1\n1 2\n",
     "a.wel": b"0 1 3\n1 2 4\n",

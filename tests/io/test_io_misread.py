@@ -182,3 +182,64 @@ def test_blanks_around_a_cell_are_no_part_of_a_name(tmp_path: Path) -> None:
     found = hw.read(path, weight="km")
     assert found.labels is not None and found.labels.tolist() == ["Oslo", "Bergen", "Voss", " Oslo", "Voss "]
     assert sorted(edge[2] for edge in found.edges()) == [3.0, 4.0, 5.0]
+
+
+EDGES = [("0", "1", 3.0), ("1", "2", 4.5)]
+
+
+@pytest.mark.parametrize("size", ["small", "large"])
+@pytest.mark.parametrize(
+    "text",
+    ["# my roads\nsource,target,weight\n0,1,3\n1,2,4.5\n", "\n# my roads, two of them\n\n#\nu,v,w\n0,1,3\n1,2,4.5\n",
+     "#source,target,weight\n0,1,3\n1,2,4.5\n", "# roads\n#  source; target; weight\n0;1;3\n1;2;4.5\n",
+     "# one, two, three\nfrom,to,weight\n0,1,3\n1,2,4.5\n", "#0,1,7\nfrom|to|weight\n0|1|3\n1|2|4.5\n",
+     "#source\ttarget\tweight\n0\t1\t3\n1\t2\t4.5\n", "\n\ufeff# mark\nu,v,w\n0,1,3\n1,2,4.5\n",
+     "\n\ufeffu,v,w\n0,1,3\n1,2,4.5\n"],
+)  # fmt: skip
+def test_comments_and_titles_after_a_hash(
+    text: str, size: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Comments before the first row are skipped, and the last is a header if it has as many cells as that row."""
+    if size == "large":
+        monkeypatch.setattr(lines, "MIN_BYTES_FOR_SCANNER", 8)
+    path = tmp_path / "roads.csv"
+    path.write_text(text, encoding="utf-8")
+    for names in (None, True):
+        found = hw.read(path, names=names)
+        assert [(str(a), str(b), weight) for a, b, weight in found.edges()] == EDGES
+
+
+def test_a_hash_in_names_and_titles(tmp_path: Path) -> None:
+    path = tmp_path / "tags.csv"
+
+    def labels(text: str, **options: Any) -> list[Any] | None:
+        path.write_text(text, encoding="utf-8")
+        found = hw.read(path, **options).labels
+        return None if found is None else found.tolist()
+
+    assert labels("source,target\n#a,b\n#c,d\n") == ["#a", "b", "#c", "d"]
+    assert labels('"#a","b"\n#c,d\n', header=False) == ["#a", "b", "#c", "d"]
+    assert labels("# x,y\na,b\n") == labels("# x,y\na,b\n", header=False) == ["a", "b"]
+    assert labels("# all, 2020\nx,y\na,b\n", source="x", target="y") == ["a", "b"]
+    assert labels("# z,y,x\na,b,c\n", source="x", target="y") == ["c", "b"]
+    with pytest.raises(FormatError, match="found '#a,b', a comment or an edge"):
+        labels("#a,b\nc,d\n", header=False)
+
+
+def test_a_byte_order_mark_after_a_blank_line_is_no_part_of_a_name(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("\n\ufeffa,b\nb,c\n", encoding="utf-8")
+    found = hw.read(path, header=False).labels
+    assert found is not None and found.tolist() == ["a", "b", "c"]
+
+
+def test_a_semicolon_beside_decimal_commas_is_the_delimiter(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("0;1;3,5\n1;2;4,5\n")
+    with pytest.warns(hw.IgnoredColumnWarning, match="column 3 may be weights"):
+        assert hw.read(path).edges().target.tolist() == [1, 2]
+    with pytest.raises(FormatError, match=r"'3,5' as the weight; expected a decimal point: 3\.5"):
+        hw.read(path, weight=2)
+    path.write_text("a,b,x;y;z;w\n")
+    found = hw.read(path, header=False).labels
+    assert found is not None and found.tolist() == ["a", "b"]

@@ -49,9 +49,13 @@ def biconnected_components(G: Any, device: str = "auto", *, threads: int | None 
     >>> [some.tolist() for some in hw.biconnected_components(two_triangles).members()]
     [[0, 1, 2], [2, 3, 4]]
     """
+    return _blocks(G, device, threads, "biconnected components")
+
+
+def _blocks(G: Any, device: str, threads: int | None, asked: str) -> Blocks:
     graph = as_graph(G)
     if graph.directed:
-        raise GraphError("a directed graph has no biconnected components; call G.to_undirected() first")
+        raise GraphError(f"a directed graph has no {asked}; call G.to_undirected() first")
     engine = engine_for("blocks", device, graph, threads)
     label = engine.components(graph, False)
     roots = _components.roots(label)
@@ -93,7 +97,7 @@ def articulation_points(G: Any, device: str = "auto", *, threads: int | None = N
     >>> hw.articulation_points(hw.generate.path(4))
     [1, 2]
     """
-    found = biconnected_components(G, device, threads=threads)
+    found = _blocks(G, device, threads, "articulation points")
     return [found.graph.label(v) for v in found.articulation_points.tolist()]
 
 
@@ -127,5 +131,5 @@ def bridges(G: Any, device: str = "auto", *, threads: int | None = None) -> list
     >>> hw.bridges(hw.Graph.from_edges([(0, 1), (1, 2), (0, 2), (2, 3)]))
     [(2, 3)]
     """
-    found = biconnected_components(G, device, threads=threads)
+    found = _blocks(G, device, threads, "bridges")
     return [(found.graph.label(a), found.graph.label(b)) for a, b in found.bridges.tolist()]

@@ -51,7 +51,7 @@ def closeness_centrality(
     Parameters
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
-        The graph. Distances *into* a vertex count; for distances out of it, give `G.reversed()`.
+        The graph. Distances *into* a vertex count; for distances out of it, give `G.reverse()`.
         Weights are ignored unless `weights=` says otherwise.
     sources : list of vertices, optional
         Whose closeness to compute; by default that of all vertices.
@@ -159,7 +159,7 @@ def harmonic_centrality(
     Parameters
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
-        The graph. Distances *into* a vertex count; for distances out of it, give `G.reversed()`.
+        The graph. Distances *into* a vertex count; for distances out of it, give `G.reverse()`.
         Weights are ignored unless `weights=` says otherwise.
     sources : list of vertices, optional
         Whose centrality to compute (NetworkX's `nbunch`); by default that of all vertices.

@@ -61,12 +61,12 @@ def eccentricity(
     Returns
     -------
     VertexScores
-        One distance per vertex.
+        One distance per vertex; none of an empty graph.
 
     Raises
     ------
     GraphError
-        The graph is empty or not connected.
+        The graph is not connected.
 
     See Also
     --------

@@ -35,7 +35,7 @@ def hyperball(
     Parameters
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
-        The graph. Distances *into* a vertex count; for distances out of it, give `G.reversed()`. Weights are ignored.
+        The graph. Distances *into* a vertex count; for distances out of it, give `G.reverse()`. Weights are ignored.
     precision : int, optional
         From 4 to 16. The standard error of one counter is 1.04 / √2^precision of its size, in one run; all counters
         take 2 · n · 2^precision bytes.

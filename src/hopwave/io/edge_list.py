@@ -180,7 +180,9 @@ def _text(source: Source, name: bytes, line: int) -> str:
     try:
         return name.decode()
     except UnicodeDecodeError:
-        raise source.fail(f"{shown(name)} is not UTF-8 text; expected the name of a vertex", line) from None
+        raise source.fail(
+            f"{shown(name)} is not UTF-8 text; expected the name of a vertex: save it as UTF-8", line
+        ) from None
 
 
 def _is_word(name: str) -> bool:

@@ -39,7 +39,7 @@ def _tokens(source: Source) -> Iterator[tuple[str, str, int]]:
                 try:
                     line = raw.decode().rstrip("\r\n")
                 except UnicodeDecodeError:
-                    raise source.fail("bytes that are not UTF-8 text; expected GML", number) from None
+                    raise source.fail("bytes that are not UTF-8 text; expected GML: save it as UTF-8", number) from None
                 at = 0
                 if begun:
                     at = line.find('"') + 1

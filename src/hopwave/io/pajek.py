@@ -45,7 +45,9 @@ def _lines(source: Source) -> Iterator[tuple[int, str]]:
                 try:
                     text = raw.strip().decode()
                 except UnicodeDecodeError:
-                    raise source.fail("bytes that are not UTF-8 text; expected Pajek", number) from None
+                    raise source.fail(
+                        "bytes that are not UTF-8 text; expected Pajek: save it as UTF-8", number
+                    ) from None
                 if "\0" in text:
                     raise source.fail("a NUL byte in the text; expected Pajek", number)
                 if "\r" in text:
