@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 
 import hopwave as hw
 from hopwave import Graph, GraphError
+
+pl = pytest.importorskip("polars")
 
 PATH = Graph.from_edges(["a", "b", "c"], ["b", "c", "d"])
 NUMBERS = {"d": 10.0, "c": 3.0, "b": 0.5, "a": 1.0}
@@ -102,3 +103,14 @@ def test_scores_are_demand() -> None:
     scores = hw.pagerank(PATH)
     found = hw.betweenness_centrality(PATH, source_weights=scores)
     assert found.scores.tolist() == hw.betweenness_centrality(PATH, source_weights=scores.to_dict()).scores.tolist()
+
+
+def test_a_search_is_validated_by_the_index() -> None:
+    distances = pd.Series([2, 1, 0, 3], index=["c", "b", "a", "d"])
+    assert hw.validate(PATH, "a", distances=distances).ok
+    assert not hw.validate(PATH, "a", distances=distances.to_list()).ok
+    for unordered in ({"a": 0, "b": 1, "c": 2, "d": 3}, {0, 1, 2, 3}, distances.drop("b")):
+        with pytest.raises(GraphError, match="not a column; give a list or an array"):
+            hw.validate(PATH, "a", distances=unordered)
+    with pytest.raises(GraphError, match="src is a dict"):
+        Graph.from_edges({0: 1}, [1])

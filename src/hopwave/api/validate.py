@@ -30,6 +30,7 @@ from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.graph.columns import as_column
 from hopwave.graph.csr import is_compiled_faster
+from hopwave.graph.naming import by_index
 
 Array = npt.NDArray[Any]
 
@@ -113,7 +114,7 @@ def validate(
         The graph that was searched.
     sources : vertex or list of vertices
         Where the search started.
-    distances : array of n integers, optional
+    distances : array of n integers, or Series by vertex, optional
         The distance of every vertex; −1 means "not reached".
     predecessors : array of n integers, optional
         The predecessor of every vertex. That of a source is itself; −1 means "not reached".
@@ -155,6 +156,7 @@ def validate(
     if direction == "in":
         graph = graph.reversed()
     starts = list(source_ids(graph, sources))
+    distances, predecessors = by_index(graph, distances, "distances"), by_index(graph, predecessors, "predecessors")
     if _obeys(graph, starts, distances, predecessors, depth_limit):
         silent = () if predecessors is not None else ("roots", "links")
         rules = enumerate(RULES, start=1)

@@ -7,7 +7,7 @@ weights   float32 or float64; an integer that is none of these numbers is refuse
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from decimal import Decimal
 from typing import Any
 
@@ -83,6 +83,8 @@ def _array_of(values: Any, name: str, of_numbers: Callable[[list[Any], str], npt
     """The array of a plain sequence: of numbers, else of objects."""
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
         raise GraphError(f"{name}={shown(values)} is not a column; give a list or an array with one entry per edge")
+    if isinstance(values, Mapping | Set):  # whose order says nothing, and of a dictionary only the keys would be read
+        raise GraphError(f"{name} is a {type(values).__name__}, not a column; give a list or an array, in order")
     values = list(values)
     if not values:
         return np.empty(0, np.int64)
