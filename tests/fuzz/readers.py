@@ -66,8 +66,13 @@ def block(draw: random.Random) -> bytes:
 
 
 def try_lines(name: str, draw: random.Random) -> int:
-    """Run both scanners of a grammar on one block: equal edges, or the same complaint about the same line."""
-    grammar, data = GRAMMARS[name], block(draw)
+    """Run both scanners of a grammar on one block."""
+    return compare(name, block(draw))
+
+
+def compare(name: str, data: bytes) -> int:
+    """Both scanners of a grammar find equal edges, or have the same complaint about the same line."""
+    grammar = GRAMMARS[name]
     wide = np.int64 if grammar.last - grammar.first > 2**31 else np.int32
     slow, fast = (lines._parse(data, grammar, wide, how) for how in (False, True))
     same = (fast.lines, fast.trouble) == (slow.lines, slow.trouble)

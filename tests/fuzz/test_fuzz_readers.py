@@ -6,7 +6,7 @@ import random
 from pathlib import Path
 
 import pytest
-from readers import FILES, GRAMMARS, try_file, try_lines, try_lists
+from readers import FILES, GRAMMARS, compare, try_file, try_lines, try_lists
 
 
 @pytest.mark.parametrize("name", GRAMMARS)
@@ -14,6 +14,12 @@ def test_both_scanners_read_and_refuse_the_same_lines(name: str) -> None:
     draw = random.Random(name)
     for _ in range(500):
         try_lines(name, draw)
+
+
+@pytest.mark.parametrize("blank", ["\v", "\f", "\x1c", "\x85", "\u3000"])
+def test_both_scanners_know_the_blanks_between_cells(blank: str) -> None:
+    for line in (f"7 12 {blank}12\n", f"1 2 a{blank}b\n", f"1 2 {blank}\n"):
+        compare("table b''", line.encode())
 
 
 def test_both_scanners_read_and_refuse_the_same_lists() -> None:

@@ -157,7 +157,7 @@ def _gap(data: Any, position: int, shape: Shape) -> int:
 
 @inlined
 def _anything(data: Any, position: int, shape: Shape, cells: int) -> int:
-    """The rest of a line after so many cells, whatever it contains: the position of its newline."""
+    """The rest of a line after that many cells, whatever it contains: the position of its newline."""
     if shape.delimiter != 0:
         position = _skip_padding(data, position, shape)
     c = _byte(data, position)
@@ -169,6 +169,8 @@ def _anything(data: Any, position: int, shape: Shape, cells: int) -> int:
         return end
     while position < end and cells <= shape.columns:
         c = _byte(data, position)
+        if shape.delimiter == 0 and (c >= 128 or (c < SPACE and c != TAB and c != RETURN)):
+            return UNSURE  # Python has more kinds of blanks
         position += 1
         blank = (c == SPACE or c == TAB) and _byte(data, position) > SPACE
         cells += c == shape.delimiter if shape.delimiter != 0 else blank
