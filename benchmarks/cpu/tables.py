@@ -204,7 +204,7 @@ def main() -> None:
     parser.add_argument("--size", type=int, default=1000)
     parser.add_argument("--reach", type=int, default=10_000, help="vertices whose sums are timed on the CPU")
     parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"), help="cuda: a GPU beside the CPU")
-    parser.add_argument("--pandana", type=float, default=0.0, help="also measure pandana, at most so many seconds")
+    parser.add_argument("--pandana", type=float, default=0.0, help="the most seconds of pandana; 0: not measured")
     parser.add_argument("--beside", help="a page of another machine, for the times of libraries that are missing here")
     parser.add_argument("--name", default="tables", help="the page of benchmarks/results")
     parser.add_argument("--note", default="", help="a sentence for the page, such as what else the machine did")

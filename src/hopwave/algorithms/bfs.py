@@ -35,7 +35,7 @@ def search(
 
 
 def hops(engine: Engine, graph: Graph, sources: tuple[int, ...]) -> npt.NDArray[Any]:
-    """The distance of every vertex from the nearest source, −1 where there is none, by whatever way is fastest."""
+    """The distance of every vertex from the nearest source, −1 if none reaches it, by whatever way is fastest."""
     question, plan = SearchJob(predecessors=False), CATALOGUE["hopwave"]
     direct = engine.direct_search(graph, question, plan, False)
     found = None if direct is None else direct(sources, None)

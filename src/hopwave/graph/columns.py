@@ -84,7 +84,8 @@ def _array_of(values: Any, name: str, of_numbers: Callable[[list[Any], str], npt
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
         raise GraphError(f"{name}={shown(values)} is not a column; give a list or an array with one entry per edge")
     if isinstance(values, Mapping | Set):  # whose order says nothing, and of a dictionary only the keys would be read
-        raise GraphError(f"{name} is a {type(values).__name__}, not a column; give a list or an array, in order")
+        kind = type(values).__name__
+        raise GraphError(f"{name}={shown(values)} is a {kind}, whose order says nothing; give a list or an array")
     values = list(values)
     if not values:
         return np.empty(0, np.int64)
