@@ -95,7 +95,6 @@ def accessibility(
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> roads = hw.Graph.from_edges(["a", "b"], ["b", "c"], weights=[10.0, 25.0])
     >>> jobs = {"b": 100, "c": 40}
     >>> found = hw.accessibility(roads, jobs, limit=[15, 30])
@@ -173,7 +172,6 @@ def nearest_of(
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> roads = hw.Graph.from_edges(["a", "b", "c"], ["b", "c", "d"], weights=[1.0, 2.0, 4.0])
     >>> found = hw.nearest_of(roads, ["a", "d"], k=2)
     >>> found.facilities[1].tolist(), found.distances[1].tolist()
@@ -235,7 +233,6 @@ def isochrone(
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> roads = hw.Graph.from_edges(["a", "b"], ["b", "c"], directed=True, weights=[10.0, 20.0])
     >>> found = hw.isochrone(roads, "a", [5, 15])
     >>> found.vertices(15).tolist(), found.arcs(15).fraction.tolist()

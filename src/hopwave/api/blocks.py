@@ -44,7 +44,6 @@ def biconnected_components(G: Any, device: str = "auto", *, threads: int | None 
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> two_triangles = hw.Graph.from_edges([(0, 1), (1, 2), (0, 2), (2, 3), (3, 4), (2, 4)])
     >>> [some.tolist() for some in hw.biconnected_components(two_triangles).members()]
     [[0, 1, 2], [2, 3, 4]]
@@ -93,7 +92,6 @@ def articulation_points(G: Any, device: str = "auto", *, threads: int | None = N
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.articulation_points(hw.generate.path(4))
     [1, 2]
     """
@@ -127,7 +125,6 @@ def bridges(G: Any, device: str = "auto", *, threads: int | None = None) -> list
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.bridges(hw.Graph.from_edges([(0, 1), (1, 2), (0, 2), (2, 3)]))
     [(2, 3)]
     """

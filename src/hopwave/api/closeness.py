@@ -105,7 +105,6 @@ def closeness_centrality(
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.closeness_centrality(hw.generate.path(3)).to_dict()
     {0: 0.6666666666666666, 1: 1.0, 2: 0.6666666666666666}
     >>> hw.closeness_centrality(hw.generate.star(1000), top=1).to_dict()
@@ -179,7 +178,6 @@ def harmonic_centrality(
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.harmonic_centrality(hw.generate.path(3)).scores.tolist()
     [1.5, 2.0, 1.5]
     """
@@ -248,7 +246,6 @@ def barycenter(
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.barycenter(hw.generate.path(5))
     [2]
     """

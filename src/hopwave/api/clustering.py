@@ -49,7 +49,6 @@ def clustering(G: Any, *, weights: Any = None, device: str = "auto") -> VertexSc
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.clustering(hw.Graph.from_edges([0, 1, 2, 2], [1, 2, 0, 3])).scores.round(3).tolist()
     [1.0, 1.0, 0.333, 0.0]
     """
@@ -72,10 +71,6 @@ def average_clustering(G: Any, count_zeros: bool = True, *, weights: Any = None,
     weights, device
         As for `clustering`.
 
-    Returns
-    -------
-    float
-
     Raises
     ------
     GraphError
@@ -87,7 +82,6 @@ def average_clustering(G: Any, count_zeros: bool = True, *, weights: Any = None,
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> round(hw.average_clustering(hw.datasets.load("karate")), 4)
     0.5706
     """
@@ -125,7 +119,6 @@ def transitivity(G: Any, *, device: str = "auto") -> float:
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.transitivity(hw.Graph.from_edges([0, 1, 2, 2], [1, 2, 0, 3]))
     0.6
     """
@@ -158,7 +151,6 @@ def square_clustering(G: Any) -> VertexScores:
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.square_clustering(hw.generate.cycle(4)).scores.tolist()
     [1.0, 1.0, 1.0, 1.0]
     """
@@ -210,7 +202,6 @@ def modularity(
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> two = hw.Graph.from_edges([0, 0, 1, 3, 3, 4, 2], [1, 2, 2, 4, 5, 5, 3])
     >>> round(hw.modularity(two, [{0, 1, 2}, {3, 4, 5}]), 4)
     0.3571

@@ -47,7 +47,6 @@ def connected_components(G: Any, device: str = "auto") -> Components:
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.connected_components(hw.generate.path(3)).count
     1
     """
@@ -75,7 +74,6 @@ def weakly_connected_components(G: Any, device: str = "auto") -> Components:
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.weakly_connected_components(hw.generate.path(3, directed=True)).count
     1
     """
@@ -103,7 +101,6 @@ def strongly_connected_components(G: Any, device: str = "auto") -> Components:
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.strongly_connected_components(hw.Graph.from_edges([0, 1, 1], [1, 0, 2], directed=True)).labels.tolist()
     [0, 0, 1]
     """
@@ -120,10 +117,6 @@ def is_connected(G: Any, device: str = "auto") -> bool:
     device
         As for `connected_components`.
 
-    Returns
-    -------
-    bool
-
     Raises
     ------
     GraphError
@@ -135,7 +128,6 @@ def is_connected(G: Any, device: str = "auto") -> bool:
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.is_connected(hw.generate.path(3))
     True
     """
@@ -152,17 +144,12 @@ def is_weakly_connected(G: Any, device: str = "auto") -> bool:
     device
         As for `connected_components`.
 
-    Returns
-    -------
-    bool
-
     See Also
     --------
     weakly_connected_components
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.is_weakly_connected(hw.generate.path(3, directed=True))
     True
     """
@@ -179,17 +166,12 @@ def is_strongly_connected(G: Any, device: str = "auto") -> bool:
     device
         As for `connected_components`.
 
-    Returns
-    -------
-    bool
-
     See Also
     --------
     strongly_connected_components
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.is_strongly_connected(hw.generate.path(3, directed=True))
     False
     """
@@ -229,17 +211,12 @@ def is_bipartite(G: Any, device: str = "auto") -> bool:
     device
         As for `connected_components`.
 
-    Returns
-    -------
-    bool
-
     See Also
     --------
     bipartite_sides
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.is_bipartite(hw.generate.grid(3, 3)), hw.is_bipartite(hw.generate.complete(3))
     (True, False)
     """
@@ -283,7 +260,6 @@ def bipartite_sides(G: Any, device: str = "auto") -> npt.NDArray[np.int8]:
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.bipartite_sides(hw.generate.path(4)).tolist()
     [0, 1, 0, 1]
     """

@@ -34,7 +34,6 @@ def degree_centrality(G: Any) -> VertexScores:
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.degree_centrality(hw.generate.star(5)).scores.tolist()
     [1.0, 0.25, 0.25, 0.25, 0.25]
     """
@@ -68,7 +67,6 @@ def in_degree_centrality(G: Any) -> VertexScores:
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.in_degree_centrality(hw.generate.path(3, directed=True)).scores.tolist()
     [0.0, 0.5, 0.5]
     """
@@ -100,7 +98,6 @@ def out_degree_centrality(G: Any) -> VertexScores:
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.out_degree_centrality(hw.generate.path(3, directed=True)).scores.tolist()
     [0.5, 0.5, 0.0]
     """

@@ -82,7 +82,6 @@ def average_shortest_path_length(
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.average_shortest_path_length(hw.generate.path(3))
     1.3333333333333333
     """
@@ -135,7 +134,6 @@ def wiener_index(
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.wiener_index(hw.generate.path(3))
     4.0
     """
@@ -189,7 +187,6 @@ def global_efficiency(
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.global_efficiency(hw.generate.star(4))
     0.75
     """
@@ -231,7 +228,6 @@ def local_efficiency(G: Any, device: str = "auto", progress: Progress = None, *,
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.local_efficiency(hw.generate.complete(4)), hw.local_efficiency(hw.generate.star(5))
     (1.0, 0.0)
     """
@@ -283,7 +279,6 @@ def distance_histogram(
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.distance_histogram(hw.generate.star(4)).counts.tolist()
     [4, 6, 6]
     """

@@ -83,7 +83,6 @@ def eccentricity(
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.eccentricity(hw.generate.path(4)).to_dict()
     {0: 3, 1: 2, 2: 2, 3: 3}
     """
@@ -148,7 +147,6 @@ def diameter(
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.diameter(hw.generate.grid(3, 4))
     5
     """
@@ -192,7 +190,6 @@ def radius(
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.radius(hw.generate.path(5))
     2
     """
@@ -236,7 +233,6 @@ def center(
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.center(hw.generate.path(4))
     [1, 2]
     """
@@ -279,7 +275,6 @@ def periphery(
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.periphery(hw.generate.path(4))
     [0, 3]
     """

@@ -73,7 +73,6 @@ def hyperball(
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> G = hw.generate.smallworld(2000, 6, 0.1, seed=1)
     >>> value, error = hw.hyperball(G, seed=1).mean_distance
     >>> abs(value - hw.average_shortest_path_length(G)) < 3 * error

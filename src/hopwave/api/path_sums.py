@@ -62,7 +62,6 @@ def stress_centrality(
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.stress_centrality(hw.generate.cycle(4)).scores.tolist()  # two paths between opposite corners
     [1.0, 1.0, 1.0, 1.0]
     """
@@ -109,7 +108,6 @@ def load_centrality(
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.load_centrality(hw.generate.path(4)).scores.round(4).tolist()
     [0.0, 0.6667, 0.6667, 0.0]
     """
@@ -163,7 +161,6 @@ def group_betweenness_centrality(
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.group_betweenness_centrality(hw.generate.star(5), [0])
     1.0
     """
@@ -206,7 +203,6 @@ def group_closeness_centrality(G: Any, group: Iterable[Any], device: str = "auto
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.group_closeness_centrality(hw.generate.path(5), [1, 3])
     1.0
     """

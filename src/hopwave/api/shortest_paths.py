@@ -109,7 +109,6 @@ def sssp(
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> G = hw.Graph.from_edges(["a", "a", "b"], ["b", "c", "c"], weights=[1.0, 5.0, 2.0])
     >>> r = hw.sssp(G, "a")
     >>> r.distances.tolist(), r.path_to("c")
@@ -163,7 +162,6 @@ def sssp_each(
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> roads = hw.Graph.from_edges([0, 1], [1, 2], weights=[1.5, 2.0])
     >>> [r.distances.tolist() for r in hw.sssp_each(roads, [0, 2])]
     [[0.0, 1.5, 3.5], [3.5, 2.0, 0.0]]
@@ -242,7 +240,6 @@ def nearest(
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> roads = hw.Graph.from_edges(["a", "a", "b"], ["b", "c", "c"], weights=[1.0, 5.0, 2.0])
     >>> hw.nearest(roads, "a", 2)
     {'a': 0.0, 'b': 1.0}

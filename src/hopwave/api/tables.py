@@ -97,7 +97,6 @@ def distance_table(
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> roads = hw.Graph.from_edges(["a", "a", "b"], ["b", "c", "c"], weights=[1.0, 5.0, 2.0])
     >>> hw.distance_table(roads, ["a", "b"], ["c"]).values.tolist()
     [[3.0], [2.0]]

@@ -55,10 +55,6 @@ def from_edges(
     threads : int, optional
         Threads of each rank; by default its share of the cores.
 
-    Returns
-    -------
-    DistributedGraph
-
     See Also
     --------
     read, spread
@@ -131,10 +127,6 @@ def read(
         Where ranks compute; those of one machine share its cores and GPUs.
     threads : int, optional
         Threads of each rank; by default its share of the cores.
-
-    Returns
-    -------
-    DistributedGraph
 
     Raises
     ------
@@ -218,10 +210,6 @@ def kronecker(
     layout, device, threads
         As for `from_edges`.
 
-    Returns
-    -------
-    DistributedGraph
-
     See Also
     --------
     uniform, hopwave.generate.kronecker
@@ -267,10 +255,6 @@ def uniform(
         As for `hopwave.generate.uniform`.
     layout, device, threads
         As for `from_edges`.
-
-    Returns
-    -------
-    DistributedGraph
 
     See Also
     --------
@@ -323,17 +307,12 @@ def spread(graph: Any, **options: Any) -> DistributedGraph:
     **options
         `layout`, `balance`, `device` and `threads`, as for `from_edges`.
 
-    Returns
-    -------
-    DistributedGraph
-
     See Also
     --------
     from_edges
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.distributed.spread(hw.generate.path(4)).m
     6
     """

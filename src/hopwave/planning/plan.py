@@ -136,7 +136,6 @@ class Plan:
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> plan = hw.plan("hiragushi-hybrid")
     >>> plan.rule.alpha, str(plan.steps[0])
     (48, 'push(twc, queue)')
@@ -175,7 +174,6 @@ class Plan:
     def why_not(self, question: SearchJob) -> str | None:
         """Why this plan cannot answer the question on any engine, or None.
 
-        >>> import hopwave as hw
         >>> hw.plan("turbobfs-td-sccsc").why_not(SearchJob(path_counts=True)) is None
         True
         """
