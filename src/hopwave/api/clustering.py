@@ -42,11 +42,6 @@ def clustering(G: Any, *, weights: Any = None, device: str = "auto") -> VertexSc
     VertexScores
         One number from 0 to 1 per vertex, the same as NetworkX's; 0 for a vertex without two neighbours.
 
-    Raises
-    ------
-    GraphError
-        If `G` is no graph, or an argument has a value that it cannot have.
-
     See Also
     --------
     average_clustering, transitivity : one number for the whole graph.
