@@ -77,11 +77,6 @@ def accessibility(
     Accessibility
         `sums`, `counts` and `means`, each of sources × columns × limits.
 
-    Raises
-    ------
-    GraphError
-        A value, limit or decay cannot be used, or a weight is negative or infinite.
-
     See Also
     --------
     nearest_of : the distance to the nearest of some vertices, or to the k-th nearest.
@@ -153,11 +148,6 @@ def nearest_of(
     NearestOf
         `distances` and `facilities`, of vertices × k: nearest first; equally near ones by lowest id.
 
-    Raises
-    ------
-    GraphError
-        There are no facilities, one is not in the graph, or an argument cannot be used.
-
     See Also
     --------
     nearest : the nearest vertices of one source.
@@ -221,11 +211,6 @@ def isochrone(
     -------
     Isochrone
         `distances`, and for each limit `vertices(limit)` and `arcs(limit)`.
-
-    Raises
-    ------
-    GraphError
-        The source is not a vertex, a limit is negative, or a weight cannot be used.
 
     See Also
     --------

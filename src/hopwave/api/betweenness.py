@@ -135,8 +135,8 @@ def betweenness_centrality(
     Raises
     ------
     GraphError
-        An argument cannot be used, or two exclude each other; a weight is negative or infinite; or shortest paths
-        cannot be counted, because a cycle of arcs adds nothing to their length.
+        Two arguments exclude each other, or shortest paths cannot be counted, because a cycle of arcs adds nothing to
+        their length.
     PlanError
         The plan is unknown, or cannot do this.
     EngineError

@@ -33,11 +33,6 @@ def biconnected_components(G: Any, device: str = "auto", *, threads: int | None 
     Blocks
         `members()` and `sets()`, `count` and `sizes`, the `articulation_points` and the `bridges`.
 
-    Raises
-    ------
-    GraphError
-        The graph is directed.
-
     See Also
     --------
     articulation_points, bridges, connected_components
@@ -81,11 +76,6 @@ def articulation_points(G: Any, device: str = "auto", *, threads: int | None = N
     list
         Labels or ids, in the order of the vertices.
 
-    Raises
-    ------
-    GraphError
-        The graph is directed.
-
     See Also
     --------
     biconnected_components, bridges
@@ -113,11 +103,6 @@ def bridges(G: Any, device: str = "auto", *, threads: int | None = None) -> list
     -------
     list of tuple
         Both ends of each edge, as labels or ids, in the order of the vertices.
-
-    Raises
-    ------
-    GraphError
-        The graph is directed.
 
     See Also
     --------

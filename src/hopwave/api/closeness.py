@@ -97,7 +97,7 @@ def closeness_centrality(
     Raises
     ------
     GraphError
-        An argument cannot be used, or `k` is given for a directed graph that is not strongly connected.
+        `k` is given for a directed graph that is not strongly connected.
 
     See Also
     --------
@@ -234,11 +234,6 @@ def barycenter(
     -------
     list
         Labels or ids, in vertex order.
-
-    Raises
-    ------
-    GraphError
-        The graph is not connected.
 
     See Also
     --------

@@ -73,11 +73,6 @@ def average_clustering(G: Any, count_zeros: bool = True, *, weights: Any = None,
     weights, device
         As for `clustering`.
 
-    Raises
-    ------
-    GraphError
-        There is no vertex to take the mean over.
-
     See Also
     --------
     clustering, transitivity
@@ -110,11 +105,6 @@ def transitivity(G: Any, *, device: str = "auto") -> float:
     float
         Three times the triangles over the pairs, the same as NetworkX's; 0 if there are no pairs.
 
-    Raises
-    ------
-    GraphError
-        The graph is directed.
-
     See Also
     --------
     average_clustering : gives vertices of low degree the same weight as others.
@@ -141,11 +131,6 @@ def square_clustering(G: Any) -> VertexScores:
     -------
     VertexScores
         One number from 0 to 1 per vertex, the same as NetworkX's. It is computed on the CPU.
-
-    Raises
-    ------
-    GraphError
-        The graph is directed, or has parallel edges.
 
     See Also
     --------
@@ -197,7 +182,7 @@ def modularity(
     Raises
     ------
     GraphError
-        The communities are no partition, or there is no edge.
+        The communities are no partition.
 
     See Also
     --------

@@ -36,11 +36,6 @@ def connected_components(G: Any, device: str = "auto") -> Components:
     Components
         `labels`, the number of the component of every vertex; `count` and `sizes`.
 
-    Raises
-    ------
-    GraphError
-        The graph is directed.
-
     See Also
     --------
     weakly_connected_components, strongly_connected_components : for directed graphs.
@@ -116,11 +111,6 @@ def is_connected(G: Any, device: str = "auto") -> bool:
         An undirected graph with at least one vertex. Weights are ignored.
     device
         As for `connected_components`.
-
-    Raises
-    ------
-    GraphError
-        If `G` is no graph, or is directed where an undirected one is needed.
 
     See Also
     --------

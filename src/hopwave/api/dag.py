@@ -87,11 +87,6 @@ def condensation(G: Any) -> tuple[Graph, Components]:
     (Graph, Components)
         Vertex i of the graph is component i: `components.members()[i]` are its vertices.
 
-    Raises
-    ------
-    GraphError
-        The graph is undirected.
-
     See Also
     --------
     strongly_connected_components, topological_order

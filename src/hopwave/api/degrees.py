@@ -56,11 +56,6 @@ def in_degree_centrality(G: Any) -> VertexScores:
     VertexScores
         One score per vertex, the same as NetworkX's.
 
-    Raises
-    ------
-    GraphError
-        The graph is undirected.
-
     See Also
     --------
     degree_centrality, out_degree_centrality
@@ -86,11 +81,6 @@ def out_degree_centrality(G: Any) -> VertexScores:
     -------
     VertexScores
         One score per vertex, the same as NetworkX's.
-
-    Raises
-    ------
-    GraphError
-        The graph is undirected.
 
     See Also
     --------

@@ -41,7 +41,7 @@ def average_shortest_path_length(
     Parameters
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
-        A connected graph. A directed graph must be strongly connected.
+        A connected graph with at least one vertex. A directed graph must be strongly connected.
         Weights are ignored unless `weights=` says otherwise.
     k : int, optional
         Estimate the mean from that many sources, drawn at random.
@@ -70,11 +70,6 @@ def average_shortest_path_length(
     -------
     float, or Estimate if `k` is given
         The mean. An `Estimate` has its interval and standard error, too.
-
-    Raises
-    ------
-    GraphError
-        The graph is empty or not connected.
 
     See Also
     --------
@@ -113,7 +108,7 @@ def wiener_index(
     Parameters
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
-        The graph.
+        A graph with at least one vertex.
         Weights are ignored unless `weights=` says otherwise.
     device, progress, weights, threads, executor
         As for `average_shortest_path_length`.
@@ -122,11 +117,6 @@ def wiener_index(
     -------
     float
         The sum; infinite if the graph is not connected (a directed graph: not strongly connected).
-
-    Raises
-    ------
-    GraphError
-        The graph is empty.
 
     See Also
     --------
@@ -206,7 +196,7 @@ def local_efficiency(G: Any, device: str = "auto", progress: Progress = None, *,
     Parameters
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
-        The graph. Weights are ignored: distances count hops.
+        A graph with at least one vertex. Weights are ignored: distances count hops.
     device : {"auto", "cpu"}, optional
         Where to compute. A GPU does not offer this.
     progress, threads
@@ -216,11 +206,6 @@ def local_efficiency(G: Any, device: str = "auto", progress: Progress = None, *,
     -------
     float
         Between 0 and 1.
-
-    Raises
-    ------
-    GraphError
-        The graph is empty.
 
     See Also
     --------

@@ -63,11 +63,6 @@ def eccentricity(
     VertexScores
         One distance per vertex; none of an empty graph.
 
-    Raises
-    ------
-    GraphError
-        The graph is not connected.
-
     See Also
     --------
     diameter, radius, center, periphery
@@ -126,7 +121,7 @@ def diameter(
     Parameters
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
-        A connected graph. A directed graph must be strongly connected.
+        A connected graph with at least one vertex. A directed graph must be strongly connected.
         Weights are ignored unless `weights=` says otherwise.
     device, progress, weights, threads, executor
         As for `eccentricity`.
@@ -135,11 +130,6 @@ def diameter(
     -------
     int, or float with `weights`
         The greatest eccentricity.
-
-    Raises
-    ------
-    GraphError
-        If the graph is not connected (a directed one: strongly connected), or has no vertices.
 
     See Also
     --------
@@ -169,7 +159,7 @@ def radius(
     Parameters
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
-        A connected graph. A directed graph must be strongly connected.
+        A connected graph with at least one vertex. A directed graph must be strongly connected.
         Weights are ignored unless `weights=` says otherwise.
     device, progress, weights, threads, executor
         As for `eccentricity`.
@@ -178,11 +168,6 @@ def radius(
     -------
     int, or float with `weights`
         The least eccentricity.
-
-    Raises
-    ------
-    GraphError
-        If the graph is not connected (a directed one: strongly connected), or has no vertices.
 
     See Also
     --------
@@ -212,7 +197,7 @@ def center(
     Parameters
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
-        A connected graph. A directed graph must be strongly connected.
+        A connected graph with at least one vertex. A directed graph must be strongly connected.
         Weights are ignored unless `weights=` says otherwise.
     device, progress, weights, threads, executor
         As for `eccentricity`.
@@ -221,11 +206,6 @@ def center(
     -------
     list
         Labels or ids, in vertex order.
-
-    Raises
-    ------
-    GraphError
-        If the graph is not connected (a directed one: strongly connected), or has no vertices.
 
     See Also
     --------
@@ -254,7 +234,7 @@ def periphery(
     Parameters
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
-        A connected graph. A directed graph must be strongly connected.
+        A connected graph with at least one vertex. A directed graph must be strongly connected.
         Weights are ignored unless `weights=` says otherwise.
     device, progress, weights, threads, executor
         As for `eccentricity`.
@@ -263,11 +243,6 @@ def periphery(
     -------
     list
         Labels or ids, in vertex order.
-
-    Raises
-    ------
-    GraphError
-        If the graph is not connected (a directed one: strongly connected), or has no vertices.
 
     See Also
     --------

@@ -127,8 +127,6 @@ def sssp_many(
 
     Raises
     ------
-    GraphError
-        A source is not a vertex, a weight is negative or infinite, or another argument cannot be used.
     EngineError
         The table does not fit into memory, or the device is missing.
 

@@ -150,11 +150,6 @@ def group_betweenness_centrality(
         By the definition, as NetworkX 3.7 has it. Before, its values differ for some groups of three and more, and in
         directed graphs that are not strongly connected.
 
-    Raises
-    ------
-    GraphError
-        If the group is empty, or names a vertex that is not there.
-
     See Also
     --------
     betweenness_centrality, group_closeness_centrality
@@ -191,11 +186,6 @@ def group_closeness_centrality(G: Any, group: Iterable[Any], device: str = "auto
     -------
     float
         As in NetworkX: vertices without a path to the group count as if they were in it; 0 if there are no others.
-
-    Raises
-    ------
-    GraphError
-        If the group is empty, or names a vertex that is not there.
 
     See Also
     --------

@@ -69,7 +69,7 @@ def shortest_path(G: Any, source: Any, target: Any, device: str = "auto", *, wei
     Raises
     ------
     GraphError
-        There is no path, or a weight is negative, infinite or not a number.
+        There is no path.
 
     See Also
     --------
@@ -125,11 +125,6 @@ def shortest_paths(
     list of list or None
         For each pair the labels or ids of the vertices on the path, both ends included; None if there is no path.
 
-    Raises
-    ------
-    GraphError
-        A pair is no pair of vertices, or a weight is negative, infinite or not a number.
-
     See Also
     --------
     shortest_path : one pair.
@@ -179,7 +174,7 @@ def k_shortest_paths(
     Raises
     ------
     GraphError
-        There is no path, or an argument cannot be used.
+        There is no path.
 
     See Also
     --------
@@ -236,7 +231,7 @@ def all_shortest_paths(
     Raises
     ------
     GraphError
-        There is no path, or a weight is negative, infinite or not a number.
+        There is no path.
 
     See Also
     --------

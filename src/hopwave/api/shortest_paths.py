@@ -81,11 +81,6 @@ def sssp(
     ShortestPaths
         `distances`, `predecessors`, paths by `path_to`, the `plan` that ran, and `trace` if requested.
 
-    Raises
-    ------
-    GraphError
-        The source is not a vertex, a weight is negative, infinite or not a number, or the method cannot run like this.
-
     See Also
     --------
     bfs : the faster way to count hops.
@@ -228,7 +223,7 @@ def nearest(
     Raises
     ------
     GraphError
-        Neither `k` nor `limit` is given, the source is not a vertex, or a weight cannot be used.
+        Neither `k` nor `limit` is given.
 
     See Also
     --------

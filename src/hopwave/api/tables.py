@@ -79,8 +79,6 @@ def distance_table(
 
     Raises
     ------
-    GraphError
-        A vertex is not in the graph, a weight is negative or infinite, or an argument cannot be used.
     EngineError
         The table does not fit into memory, or the device is missing.
     FormatError

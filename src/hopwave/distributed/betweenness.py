@@ -217,7 +217,7 @@ def edge_betweenness_centrality(
     Raises
     ------
     GraphError
-        If an argument has a value that it cannot have, ranks give different ones, or the graph is in parts.
+        The graph is in parts.
 
     See Also
     --------

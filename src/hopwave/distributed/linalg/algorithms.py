@@ -142,7 +142,7 @@ def sssp(A: DistributedMatrix, source: int) -> DistributedVector:
     Raises
     ------
     GraphError
-        If ranks give different arguments, or a length is negative.
+        A length is negative.
 
     See Also
     --------

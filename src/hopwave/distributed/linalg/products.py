@@ -141,11 +141,6 @@ def reduce(x: DistributedVector, add: Any = monoid.plus) -> Any:
     -------
     number
 
-    Raises
-    ------
-    LinalgError
-        If `add` is not a monoid.
-
     See Also
     --------
     hopwave.linalg.reduce
