@@ -298,8 +298,11 @@ def columns_of(graph: Graph, given: Any) -> tuple[tuple[Any, ...], Floats]:
     if hasattr(given, "columns") and hasattr(given, "to_numpy"):  # a DataFrame
         given = {name: given[name] for name in given.columns}
     if isinstance(given, Mapping) and given and not all(is_real(type(x)) for x in given.values()):
-        parts = {str(name): _numbers(graph, column, f"values[{name!r}]") for name, column in given.items()}
-        return tuple(parts), np.array(list(parts.values()))
+        named: dict[str, Any] = {}
+        for name in given:
+            if (other := named.setdefault(str(name), name)) is not name:
+                raise GraphError(f"values has columns {other!r} and {name!r}, whose names are one text; rename one")
+        return tuple(named), np.array([_numbers(graph, given[name], f"values[{name!r}]") for name in given])
     if getattr(given, "ndim", 1) == 2:
         columns = [_numbers(graph, column, f"values[:, {i}]") for i, column in enumerate(np.asarray(given).T)]
         if not columns:

@@ -39,11 +39,6 @@ def triangles(G: Any, *, device: str = "auto") -> VertexScores:
     VertexScores
         One number per vertex, the same as NetworkX's.
 
-    Raises
-    ------
-    GraphError
-        If `G` is no graph, or an argument has a value that it cannot have.
-
     See Also
     --------
     triangle_count : how many there are in the whole graph.
@@ -71,11 +66,6 @@ def triangle_count(G: Any, *, device: str = "auto") -> int:
     Returns
     -------
     int
-
-    Raises
-    ------
-    GraphError
-        If `G` is no graph, or an argument has a value that it cannot have.
 
     See Also
     --------
@@ -108,11 +98,6 @@ def core_numbers(G: Any, *, device: str = "auto") -> VertexScores:
     -------
     VertexScores
         One number per vertex.
-
-    Raises
-    ------
-    GraphError
-        If `G` is no graph, or an argument has a value that it cannot have.
 
     See Also
     --------
@@ -147,11 +132,6 @@ def k_core(G: Any, k: int | None = None, *, device: str = "auto") -> Graph:
     Graph
         It keeps labels, loops, and the weights of a Graph. Without labels, ids become labels (see `Graph.subgraph`).
 
-    Raises
-    ------
-    GraphError
-        If `G` is no graph, or an argument has a value that it cannot have.
-
     See Also
     --------
     core_numbers
@@ -185,11 +165,6 @@ def maximal_independent_set(G: Any, seed: Any = None, *, device: str = "auto") -
     -------
     array of int32
         Ids, ascending.
-
-    Raises
-    ------
-    GraphError
-        If `G` is no graph, or an argument has a value that it cannot have.
 
     See Also
     --------
@@ -229,11 +204,6 @@ def label_propagation(G: Any, seed: Any = None, max_rounds: int = 100, *, device
     Communities
         `labels`, the number of the community of every vertex. `settled` says whether the algorithm ended before
         `max_rounds`, `modularity` how good the partition is.
-
-    Raises
-    ------
-    GraphError
-        If `G` is no graph, or an argument has a value that it cannot have.
 
     See Also
     --------

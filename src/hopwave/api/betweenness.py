@@ -226,11 +226,6 @@ def edge_betweenness_centrality(
     EdgeBetweennessResult
         `scores`, one per stored arc; `edges`, the ends of the arcs; and a `certificate` of their accuracy.
 
-    Raises
-    ------
-    GraphError
-        If `G` is no graph, or an argument has a value that it cannot have.
-
     See Also
     --------
     betweenness_centrality : the same for vertices.
@@ -287,11 +282,6 @@ def percolation_centrality(
     -------
     BetweennessResult
         `scores`, one per vertex, and a `certificate` of their accuracy. A vertex that has all of Σ x scores 0.
-
-    Raises
-    ------
-    GraphError
-        If `G` is no graph, or an argument has a value that it cannot have.
 
     See Also
     --------

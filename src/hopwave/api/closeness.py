@@ -173,11 +173,6 @@ def harmonic_centrality(
     VertexScores
         One score per vertex.
 
-    Raises
-    ------
-    GraphError
-        If `G` is no graph, or an argument has a value that it cannot have.
-
     See Also
     --------
     closeness_centrality : one over the mean distance.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,10 +14,12 @@ from hopwave.api.arguments import as_graph, listed_vertices, undirected, vertex_
 from hopwave.api.choice import product_device
 from hopwave.api.weights import as_lengths, weighted
 from hopwave.arrays import on_host
-from hopwave.checks.numbers import is_number
+from hopwave.checks.numbers import is_number, is_whole, shown
 from hopwave.checks.options import flag
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
+from hopwave.graph.columns import as_column
+from hopwave.graph.naming import by_index
 from hopwave.results.components import Components
 from hopwave.results.scores import VertexScores
 
@@ -41,11 +43,6 @@ def clustering(G: Any, *, weights: Any = None, device: str = "auto") -> VertexSc
     -------
     VertexScores
         One number from 0 to 1 per vertex, the same as NetworkX's; 0 for a vertex without two neighbours.
-
-    Raises
-    ------
-    GraphError
-        If `G` is no graph, or an argument has a value that it cannot have.
 
     See Also
     --------
@@ -179,7 +176,7 @@ def square_clustering(G: Any) -> VertexScores:
 
 def modularity(
     G: Any,
-    communities: Components | npt.ArrayLike | Iterable[Iterable[Any]],
+    communities: Components | npt.ArrayLike | Mapping[Any, Any] | Iterable[Iterable[Any]],
     resolution: float = 1.0,
     *,
     weights: Any = None,
@@ -191,9 +188,10 @@ def modularity(
     G : Graph, SciPy sparse matrix or NetworkX graph
         A graph with at least one edge.
         Weights are followed; `weights=False` leaves them out.
-    communities : Communities, Components, array of int, or list of sets of vertices
-        The partition: a result of `label_propagation` or of components, one number per vertex in vertex order (an
-        array), or the sets. Every vertex belongs to one community.
+    communities : Communities, Components, array of int, dictionary, or list of sets of vertices
+        The partition: a result of `label_propagation` or of components, one number per vertex in vertex order, a
+        number or name by vertex (a dictionary, or a Series by its index), or the sets. Every vertex belongs to one
+        community.
     resolution : float, optional
         How much chance counts: less than 1 favours large communities, more than 1 small ones.
     weights : bool, array or str, optional
@@ -233,6 +231,11 @@ def _labels(graph: Graph, communities: Any) -> npt.NDArray[Any]:
     """The number of every vertex's community."""
     if isinstance(communities, Components):
         communities = communities.labels
+    communities = by_index(graph, communities, "communities")
+    if isinstance(communities, Mapping):
+        return _labels_by_vertex(graph, communities)
+    if hasattr(communities, "to_numpy") or (isinstance(communities, list) and any(map(is_whole, communities))):
+        communities = as_column(communities, "communities")
     if isinstance(communities, np.ndarray):
         if communities.shape != (graph.n,) or communities.dtype.kind not in "iu":
             raise GraphError(
@@ -242,8 +245,8 @@ def _labels(graph: Graph, communities: Any) -> npt.NDArray[Any]:
         return np.unique(communities, return_inverse=True)[1]
     if not isinstance(communities, Iterable):
         raise GraphError(
-            f"communities is a {type(communities).__name__}; give lists of vertices, one per community, or an array "
-            "with the number of every vertex's community"
+            f"communities is a {type(communities).__name__}; give lists of vertices, one per community, or the number "
+            "of every vertex's community"
         )
     members = [listed_vertices(graph, some) for some in communities]
     times = np.bincount(np.concatenate([np.zeros(0, np.int64), *members]), minlength=graph.n)
@@ -256,4 +259,20 @@ def _labels(graph: Graph, communities: Any) -> npt.NDArray[Any]:
     label = np.empty(graph.n, np.int64)
     for number, some in enumerate(members):
         label[some] = number
+    return label
+
+
+def _labels_by_vertex(graph: Graph, communities: Mapping[Any, Any]) -> npt.NDArray[Any]:
+    """The number of every vertex's community, given by vertex; a community is a number or a name."""
+    label, numbers = np.full(graph.n, -1), dict[Any, int]()
+    for vertex, community in communities.items():
+        if not isinstance(community, str) and not is_whole(community):
+            raise GraphError(
+                f"communities[{vertex!r}] is {shown(community)}; give a whole number or a name for every vertex, or "
+                "lists of vertices, one per community"
+            )
+        label[graph.index(vertex)] = numbers.setdefault(community, len(numbers))
+    if (label < 0).any():
+        vertex = graph.label(int(label.argmin()))
+        raise GraphError(f"communities has none for vertex {vertex!r}; in a partition every vertex is in one")
     return label

@@ -69,11 +69,6 @@ def weakly_connected_components(G: Any, device: str = "auto") -> Components:
     Components
         `labels`, the number of the component of every vertex; `count` and `sizes`.
 
-    Raises
-    ------
-    GraphError
-        If `G` is no graph.
-
     See Also
     --------
     connected_components, is_weakly_connected
@@ -101,11 +96,6 @@ def strongly_connected_components(G: Any, device: str = "auto") -> Components:
     -------
     Components
         `labels`, the number of the component of every vertex; `count` and `sizes`.
-
-    Raises
-    ------
-    GraphError
-        If `G` is no graph.
 
     See Also
     --------
@@ -166,11 +156,6 @@ def is_weakly_connected(G: Any, device: str = "auto") -> bool:
     -------
     bool
 
-    Raises
-    ------
-    GraphError
-        If `G` is no graph.
-
     See Also
     --------
     weakly_connected_components
@@ -197,11 +182,6 @@ def is_strongly_connected(G: Any, device: str = "auto") -> bool:
     Returns
     -------
     bool
-
-    Raises
-    ------
-    GraphError
-        If `G` is no graph.
 
     See Also
     --------
@@ -252,11 +232,6 @@ def is_bipartite(G: Any, device: str = "auto") -> bool:
     Returns
     -------
     bool
-
-    Raises
-    ------
-    GraphError
-        If `G` is no graph.
 
     See Also
     --------

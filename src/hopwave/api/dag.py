@@ -66,11 +66,6 @@ def is_directed_acyclic_graph(G: Any) -> bool:
     -------
     bool
 
-    Raises
-    ------
-    GraphError
-        If `G` is no graph.
-
     See Also
     --------
     topological_order

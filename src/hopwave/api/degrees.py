@@ -28,11 +28,6 @@ def degree_centrality(G: Any) -> VertexScores:
     VertexScores
         One score per vertex, the same as NetworkX's. Loops and parallel arcs can make it greater than 1.
 
-    Raises
-    ------
-    GraphError
-        If `G` is no graph.
-
     See Also
     --------
     in_degree_centrality, out_degree_centrality : for directed graphs.

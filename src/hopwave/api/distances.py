@@ -183,11 +183,6 @@ def global_efficiency(
     float
         Between 0 and 1; with `weights`, between 0 and 1 / the least weight.
 
-    Raises
-    ------
-    GraphError
-        If `G` is no graph, or an argument has a value that it cannot have.
-
     See Also
     --------
     local_efficiency, harmonic_centrality
@@ -281,11 +276,6 @@ def distance_histogram(
     DistanceHistogram
         `counts[d]` pairs at distance d; `bounds` if `k` is given, and in `beyond` how many pairs may be farther apart
         than the distances that the sample met.
-
-    Raises
-    ------
-    GraphError
-        If `G` is no graph, or an argument has a value that it cannot have.
 
     See Also
     --------

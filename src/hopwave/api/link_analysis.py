@@ -76,8 +76,6 @@ def pagerank(
 
     Raises
     ------
-    GraphError
-        An argument cannot be used.
     ConvergenceError
         The ranks did not converge within `max_iter` rounds. (A kind of GraphError.)
 
@@ -145,8 +143,6 @@ def eigenvector_centrality(
 
     Raises
     ------
-    GraphError
-        An argument cannot be used.
     ConvergenceError
         The centralities did not converge within `max_iter` rounds. (A kind of GraphError.)
 
@@ -219,8 +215,6 @@ def katz_centrality(
 
     Raises
     ------
-    GraphError
-        An argument cannot be used.
     ConvergenceError
         The centralities did not converge within `max_iter` rounds. (A kind of GraphError.)
 
@@ -284,8 +278,6 @@ def hits(
 
     Raises
     ------
-    GraphError
-        An argument cannot be used.
     ConvergenceError
         The authorities did not converge within `max_iter` rounds. (A kind of GraphError.)
 

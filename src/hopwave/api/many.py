@@ -60,11 +60,6 @@ def bfs_many(
         One row per source, in the order given; −1 if there is no path. It takes 4 · sources · n bytes, or 4 · sources ·
         targets.
 
-    Raises
-    ------
-    GraphError
-        If `G` is no graph, a vertex is not in it, or an argument has a value that it cannot have.
-
     See Also
     --------
     sssp_many : distances along weights.
@@ -226,11 +221,6 @@ def distance_blocks(
         The sources of each block, as labels, or as ids (int64) if the graph has no labels; and one row of distances
         per source. Along weights, distances are of float64, infinite if there is no path.
 
-    Raises
-    ------
-    GraphError
-        If `G` is no graph, a vertex is not in it, or an argument has a value that it cannot have.
-
     See Also
     --------
     bfs_many, pairs_within
@@ -285,11 +275,6 @@ def pairs_within(
     source, target, distance : arrays
         One entry per pair, ordered by source, then nearest first. Vertices are labels, or ids (int32) if the graph has
         no labels; distances are of int32, along weights of float64.
-
-    Raises
-    ------
-    GraphError
-        If `G` is no graph, or an argument has a value that it cannot have.
 
     See Also
     --------

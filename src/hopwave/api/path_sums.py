@@ -103,11 +103,6 @@ def load_centrality(
     VertexScores
         One score per vertex. No bit depends on the number of threads.
 
-    Raises
-    ------
-    GraphError
-        If `G` is no graph, or an argument has a value that it cannot have.
-
     See Also
     --------
     betweenness_centrality, stress_centrality

@@ -36,11 +36,6 @@ def has_path(G: Any, source: Any, target: Any, device: str = "auto") -> bool:
     -------
     bool
 
-    Raises
-    ------
-    GraphError
-        If `G` is no graph, a vertex is not in it, or an argument has a value that it cannot have.
-
     See Also
     --------
     shortest_path, bfs

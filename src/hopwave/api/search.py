@@ -126,11 +126,6 @@ def bfs_each(
     iterator of BFSResult
         One result per source, in the order given.
 
-    Raises
-    ------
-    GraphError
-        If `G` is no graph, a vertex is not in it, or an argument has a value that it cannot have.
-
     See Also
     --------
     bfs_many : only the distances, but much faster for many sources.
@@ -259,11 +254,6 @@ def k_hop(
     array
         Their labels, or their ids (int64) if the graph has no labels, in the order of the vertices; the vertex itself
         is among them.
-
-    Raises
-    ------
-    GraphError
-        If `G` is no graph, a vertex is not in it, or an argument has a value that it cannot have.
 
     See Also
     --------

@@ -157,11 +157,6 @@ def sssp_each(
     iterator of ShortestPaths
         One result per source, in the order given.
 
-    Raises
-    ------
-    GraphError
-        If `G` is no graph, a vertex is not in it, or an argument has a value that it cannot have.
-
     See Also
     --------
     sssp, sssp_many

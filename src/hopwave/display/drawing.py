@@ -54,11 +54,6 @@ class Plotted:
         -------
         matplotlib Axes
 
-        Raises
-        ------
-        EngineError
-            matplotlib is not installed.
-
         Examples
         --------
         >>> import hopwave as hw

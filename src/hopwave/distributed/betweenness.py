@@ -114,11 +114,6 @@ def betweenness_centrality(
     BetweennessResult or DistributedBetweennessResult
         All scores on every rank for a Graph, each rank's own for a DistributedGraph.
 
-    Raises
-    ------
-    GraphError
-        If an argument has a value that it cannot have, or ranks give different ones.
-
     See Also
     --------
     hopwave.betweenness_centrality, bfs

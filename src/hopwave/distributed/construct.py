@@ -59,11 +59,6 @@ def from_edges(
     -------
     DistributedGraph
 
-    Raises
-    ------
-    GraphError
-        If an argument has a value that it cannot have, or ranks give different ones.
-
     See Also
     --------
     read, spread
@@ -145,8 +140,6 @@ def read(
     ------
     FormatError
         If the file is damaged, on every rank.
-    GraphError
-        If an argument has a value that it cannot have, or ranks give different ones.
 
     See Also
     --------
@@ -229,11 +222,6 @@ def kronecker(
     -------
     DistributedGraph
 
-    Raises
-    ------
-    GraphError
-        If an argument has a value that it cannot have, or ranks give different ones.
-
     See Also
     --------
     uniform, hopwave.generate.kronecker
@@ -283,11 +271,6 @@ def uniform(
     Returns
     -------
     DistributedGraph
-
-    Raises
-    ------
-    GraphError
-        If an argument has a value that it cannot have, or ranks give different ones.
 
     See Also
     --------
@@ -343,11 +326,6 @@ def spread(graph: Any, **options: Any) -> DistributedGraph:
     Returns
     -------
     DistributedGraph
-
-    Raises
-    ------
-    GraphError
-        If an argument has a value that it cannot have, or ranks give different ones.
 
     See Also
     --------

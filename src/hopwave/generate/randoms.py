@@ -36,11 +36,6 @@ def uniform(n: int, edge_factor: int = 16, seed: int = 1, directed: bool = False
     -------
     Graph
 
-    Raises
-    ------
-    GraphError
-        If a size is out of range, or the graph would not fit into memory.
-
     See Also
     --------
     rmat, uniform_edges
@@ -76,11 +71,6 @@ def uniform_edges(n: int, edge_factor: int = 16, seed: int = 1, first: int = 0, 
     -------
     pair of arrays
         Sources and targets.
-
-    Raises
-    ------
-    GraphError
-        If a size is out of range, or the graph would not fit into memory.
 
     See Also
     --------
@@ -125,11 +115,6 @@ def smallworld(n: int, k: int = 10, p: float = 0.1, seed: int = 1) -> Graph:
     Returns
     -------
     Graph
-
-    Raises
-    ------
-    GraphError
-        If a size is out of range, or the graph would not fit into memory.
 
     See Also
     --------
@@ -192,11 +177,6 @@ def barabasi_albert(n: int, k: int = 4, seed: int = 1) -> Graph:
     -------
     Graph
 
-    Raises
-    ------
-    GraphError
-        If a size is out of range, or the graph would not fit into memory.
-
     See Also
     --------
     smallworld, kronecker
@@ -247,11 +227,6 @@ def delaunay(n: int, seed: int = 1) -> Graph:
     -------
     Graph
 
-    Raises
-    ------
-    GraphError
-        If a size is out of range, or the graph would not fit into memory.
-
     See Also
     --------
     geometric, grid
@@ -291,11 +266,6 @@ def geometric(n: int, radius: float | None = None, seed: int = 1) -> Graph:
     Returns
     -------
     Graph
-
-    Raises
-    ------
-    GraphError
-        If a size is out of range, or the graph would not fit into memory.
 
     See Also
     --------

@@ -59,11 +59,6 @@ def kronecker(
     -------
     Graph
 
-    Raises
-    ------
-    GraphError
-        If a size is out of range, or the graph would not fit into memory.
-
     See Also
     --------
     kronecker_edges, rmat
@@ -107,11 +102,6 @@ def rmat(
     -------
     Graph
 
-    Raises
-    ------
-    GraphError
-        If a size is out of range, or the graph would not fit into memory.
-
     See Also
     --------
     kronecker, uniform
@@ -151,11 +141,6 @@ def kronecker_edges(
     -------
     pair of arrays
         Sources and targets.
-
-    Raises
-    ------
-    GraphError
-        If a size is out of range, or the graph would not fit into memory.
 
     See Also
     --------

@@ -21,11 +21,6 @@ def star(n: int) -> Graph:
     -------
     Graph
 
-    Raises
-    ------
-    GraphError
-        If a size is out of range, or the graph would not fit into memory.
-
     See Also
     --------
     path, cycle
@@ -54,11 +49,6 @@ def path(n: int, directed: bool = False) -> Graph:
     Returns
     -------
     Graph
-
-    Raises
-    ------
-    GraphError
-        If a size is out of range, or the graph would not fit into memory.
 
     See Also
     --------
@@ -89,11 +79,6 @@ def cycle(n: int, directed: bool = False) -> Graph:
     -------
     Graph
 
-    Raises
-    ------
-    GraphError
-        If a size is out of range, or the graph would not fit into memory.
-
     See Also
     --------
     path
@@ -120,11 +105,6 @@ def complete(n: int) -> Graph:
     Returns
     -------
     Graph
-
-    Raises
-    ------
-    GraphError
-        If a size is out of range, or the graph would not fit into memory.
 
     See Also
     --------
@@ -156,11 +136,6 @@ def diamonds(k: int) -> Graph:
     Returns
     -------
     Graph
-
-    Raises
-    ------
-    GraphError
-        If a size is out of range, or the graph would not fit into memory.
 
     See Also
     --------
@@ -194,11 +169,6 @@ def grid(rows: int, columns: int, missing: float = 0.0, seed: int = 1) -> Graph:
     Returns
     -------
     Graph
-
-    Raises
-    ------
-    GraphError
-        If a size is out of range, or the graph would not fit into memory.
 
     See Also
     --------
@@ -238,11 +208,6 @@ def mycielskian(k: int) -> Graph:
     Returns
     -------
     Graph
-
-    Raises
-    ------
-    GraphError
-        If a size is out of range, or the graph would not fit into memory.
 
     See Also
     --------

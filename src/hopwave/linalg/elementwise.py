@@ -49,11 +49,6 @@ def ewise_add(
     -------
     Vector or Matrix
 
-    Raises
-    ------
-    LinalgError
-        If shapes, types or keywords do not fit together.
-
     See Also
     --------
     ewise_mult
@@ -92,11 +87,6 @@ def ewise_mult(
     Returns
     -------
     Vector or Matrix
-
-    Raises
-    ------
-    LinalgError
-        If shapes, types or keywords do not fit together.
 
     See Also
     --------
@@ -205,11 +195,6 @@ def apply(
     -------
     Vector or Matrix
 
-    Raises
-    ------
-    LinalgError
-        If shapes, types or keywords do not fit together.
-
     See Also
     --------
     select, reduce
@@ -315,11 +300,6 @@ def select(
     Returns
     -------
     Vector or Matrix
-
-    Raises
-    ------
-    LinalgError
-        If shapes, types or keywords do not fit together.
 
     See Also
     --------

@@ -110,11 +110,6 @@ def waves(
     Waves, or a pair of Waves and list of Explanation
         `levels` and `values` of every place that was reached.
 
-    Raises
-    ------
-    LinalgError
-        If shapes, types or keywords do not fit together.
-
     See Also
     --------
     bfs, vxm

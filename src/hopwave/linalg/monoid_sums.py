@@ -39,11 +39,6 @@ def reduce(u: Any, add: Any = monoid.plus, *, axis: int | None = None, device: s
     number or Vector
         One sum, or one for every row or column that has entries.
 
-    Raises
-    ------
-    LinalgError
-        If shapes, types or keywords do not fit together.
-
     See Also
     --------
     apply, mxv

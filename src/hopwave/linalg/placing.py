@@ -53,11 +53,6 @@ def assign(
     Vector
         w itself.
 
-    Raises
-    ------
-    LinalgError
-        If shapes, types or keywords do not fit together.
-
     See Also
     --------
     extract
@@ -205,11 +200,6 @@ def extract(
     -------
     Vector or Matrix
         One place per index.
-
-    Raises
-    ------
-    LinalgError
-        If shapes, types or keywords do not fit together.
 
     See Also
     --------

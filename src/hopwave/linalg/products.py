@@ -108,11 +108,6 @@ def mxv(
     Vector, or a pair of Vector and Explanation
         `out`, or a new vector; with `explain=True` also what was done.
 
-    Raises
-    ------
-    LinalgError
-        If shapes, types or keywords do not fit together.
-
     See Also
     --------
     vxm : a row vector times a matrix.
@@ -173,11 +168,6 @@ def vxm(
     -------
     Vector, or a pair of Vector and Explanation
         As for `mxv`.
-
-    Raises
-    ------
-    LinalgError
-        If shapes, types or keywords do not fit together.
 
     See Also
     --------
@@ -316,11 +306,6 @@ def mxm(
     -------
     Matrix, or a pair of Matrix and Explanation
         The result; with `explain=True` also what was done.
-
-    Raises
-    ------
-    LinalgError
-        If shapes, types or keywords do not fit together.
 
     See Also
     --------

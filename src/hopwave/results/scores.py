@@ -92,8 +92,6 @@ class Scores(Deferring, Keyed):
 
         Raises
         ------
-        EngineError
-            matplotlib is not installed.
         GraphError
             `top` is not a whole number from 1.
 

@@ -41,13 +41,6 @@ def bfs(A: DistributedMatrix, source: int) -> DistributedVector:
     DistributedVector
         Hops, int32; no entry where there is no path.
 
-    Raises
-    ------
-    LinalgError
-        If an argument has a value that it cannot have.
-    GraphError
-        If ranks give different arguments.
-
     See Also
     --------
     hopwave.distributed.bfs, hopwave.linalg.bfs
@@ -91,10 +84,6 @@ def pagerank(A: DistributedMatrix, alpha: float = 0.85, tol: float = 1e-6, max_i
 
     Raises
     ------
-    LinalgError
-        If an argument has a value that it cannot have.
-    GraphError
-        If ranks give different arguments.
     ConvergenceError
         If `max_iter` rounds are not enough.
 
@@ -153,8 +142,6 @@ def sssp(A: DistributedMatrix, source: int) -> DistributedVector:
 
     Raises
     ------
-    LinalgError
-        If an argument has a value that it cannot have.
     GraphError
         If ranks give different arguments, or a length is negative.
 

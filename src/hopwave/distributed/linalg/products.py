@@ -64,13 +64,6 @@ def vxm(
     DistributedVector
         `out`, or a new vector.
 
-    Raises
-    ------
-    LinalgError
-        If an argument has a value that it cannot have.
-    GraphError
-        If ranks give different arguments.
-
     See Also
     --------
     mxv, hopwave.linalg.vxm
@@ -119,13 +112,6 @@ def mxv(
     -------
     DistributedVector
         `out`, or a new vector.
-
-    Raises
-    ------
-    LinalgError
-        If an argument has a value that it cannot have.
-    GraphError
-        If ranks give different arguments.
 
     See Also
     --------

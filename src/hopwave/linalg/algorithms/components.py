@@ -38,11 +38,6 @@ def connected_components(A: Any, *, device: str = "auto") -> Vector:
     Vector
         One vertex id per vertex.
 
-    Raises
-    ------
-    LinalgError
-        If `A` is not square, or an argument has a value that it cannot have.
-
     See Also
     --------
     hopwave.connected_components

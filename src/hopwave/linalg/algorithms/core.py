@@ -42,11 +42,6 @@ def core_numbers(A: Any, directed: bool | None = None, *, device: str = "auto") 
     Vector
         One core number per vertex.
 
-    Raises
-    ------
-    LinalgError
-        If `A` is not square, or an argument has a value that it cannot have.
-
     See Also
     --------
     hopwave.core_numbers

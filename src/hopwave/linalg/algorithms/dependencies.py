@@ -54,11 +54,6 @@ def betweenness(A: Any, sources: Iterable[int] | None = None, batch: int = 32, *
     Vector
         One sum per vertex, float64.
 
-    Raises
-    ------
-    LinalgError
-        If `A` is not square, or an argument has a value that it cannot have.
-
     See Also
     --------
     hopwave.betweenness_centrality

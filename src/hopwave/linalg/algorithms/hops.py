@@ -36,11 +36,6 @@ def bfs(A: Any, source: int, *, device: str = "auto") -> Vector:
     Vector
         Hops, int32; no entry where there is no path.
 
-    Raises
-    ------
-    LinalgError
-        If `A` is not square, or an argument has a value that it cannot have.
-
     See Also
     --------
     hopwave.bfs, hopwave.linalg.waves

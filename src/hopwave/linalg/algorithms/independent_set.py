@@ -45,11 +45,6 @@ def maximal_independent_set(A: Any, seed: Any = None, *, device: str = "auto") -
     Vector
         True at the vertices of the set.
 
-    Raises
-    ------
-    LinalgError
-        If `A` is not square, or an argument has a value that it cannot have.
-
     See Also
     --------
     hopwave.maximal_independent_set

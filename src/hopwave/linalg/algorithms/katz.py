@@ -56,8 +56,6 @@ def katz_centrality(
 
     Raises
     ------
-    LinalgError
-        If `A` is not square, or an argument has a value that it cannot have.
     ConvergenceError
         If `max_iter` rounds are not enough.
 

@@ -50,11 +50,6 @@ def label_propagation(A: Any, seed: Any = None, max_rounds: int = 100, *, device
     pair of Vector and bool
         Labels, and whether they settled.
 
-    Raises
-    ------
-    LinalgError
-        If `A` is not square, or an argument has a value that it cannot have.
-
     See Also
     --------
     hopwave.label_propagation

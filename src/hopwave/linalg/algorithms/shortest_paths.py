@@ -59,11 +59,6 @@ def sssp(A: Any, source: int | Sequence[int], *, device: str = "auto") -> Vector
     Vector
         One distance per vertex, infinite where there is no path.
 
-    Raises
-    ------
-    LinalgError
-        If `A` is not square, or an argument has a value that it cannot have.
-
     See Also
     --------
     delta_stepping, hopwave.sssp
@@ -102,11 +97,6 @@ def delta_stepping(A: Any, source: int | Sequence[int], delta: float | None = No
     -------
     Vector
         One distance per vertex, infinite where there is no path.
-
-    Raises
-    ------
-    LinalgError
-        If `A` is not square, or an argument has a value that it cannot have.
 
     See Also
     --------

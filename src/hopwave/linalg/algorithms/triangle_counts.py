@@ -43,11 +43,6 @@ def triangle_count(A: Any, *, device: str = "auto") -> int:
     -------
     int
 
-    Raises
-    ------
-    LinalgError
-        If `A` is not square, or an argument has a value that it cannot have.
-
     See Also
     --------
     triangles, hopwave.triangle_count
@@ -81,11 +76,6 @@ def triangles(A: Any, *, device: str = "auto") -> Vector:
     -------
     Vector
         One number per vertex.
-
-    Raises
-    ------
-    LinalgError
-        If `A` is not square, or an argument has a value that it cannot have.
 
     See Also
     --------
@@ -126,11 +116,6 @@ def triangle_list(A: Any, *, device: str = "auto") -> Any:
     -------
     array of shape (triangles, 3)
         The vertices of a triangle ascend, and so do the rows. On a GPU it is CuPy's.
-
-    Raises
-    ------
-    LinalgError
-        If `A` is not square, or an argument has a value that it cannot have.
 
     See Also
     --------
