@@ -200,7 +200,7 @@ class Plan:
 class PlanUsed:
     """Which plan ran, why it was chosen, and which of its choices the engine ignores.
 
-    Compares equal to its name: `result.plan == "hopwave"`.
+    Compares equal to its name: `result.plan == "hopwave"`. `plan` is the whole record.
     """
 
     plan: Plan
@@ -222,3 +222,8 @@ class PlanUsed:
 
     def __str__(self) -> str:
         return f"{self.name} ({self.why})"
+
+    def __repr__(self) -> str:
+        steps = " · ".join(map(str, self.plan.steps))
+        ignored = f"; this engine ignores: {', '.join(self.without)}" if self.without else ""
+        return f"PlanUsed({self}; steps: {steps}; rule: {self.plan.rule}{ignored})"

@@ -185,7 +185,8 @@ class EdgeBetweennessResult(Scores):
         return [describe(self), str(self.certificate)]
 
     def __repr__(self) -> str:
-        return f"EdgeBetweennessResult({len(self.scores):,} arcs; {describe(self)}; {self.certificate})"
+        edges = self.graph.number_of_edges
+        return f"EdgeBetweennessResult({edges:,} edges; {describe(self)}; {self.certificate})"
 
 
 def drawn(result: BetweennessResult | EdgeBetweennessResult) -> str:
