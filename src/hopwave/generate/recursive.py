@@ -17,7 +17,8 @@ from hopwave.checks.options import flag
 from hopwave.errors import GraphError
 from hopwave.generate import counter
 from hopwave.generate.parameters import LARGEST_N, check_memory, check_seed, check_whole
-from hopwave.graph import Graph, construct, csr
+from hopwave.graph import Graph, construct
+from hopwave.graph.csr import builders, is_compiled_faster
 
 Edges = tuple[npt.NDArray[Any], npt.NDArray[Any]]
 
@@ -75,7 +76,7 @@ def kronecker(
         src, dst = drawers["cuda"]()(scale, seed, 0, draws, np.int32)  # the same edges, drawn where they are sorted
     else:
         src, dst = kronecker_edges(scale, edge_factor, seed, 0, draws, initiator, permute)
-    builder = csr.builders[place]()
+    builder = builders[place]()
     ends = builder.column(src, "src"), builder.column(dst, "dst")
     rows = builder.rows_of(*ends, n, symmetric=not directed, merge=True)
     return Graph._from_parts(construct.GraphParts(rows, None, place, "cpu"), directed)
@@ -155,7 +156,7 @@ def kronecker_edges(
         src[begin:end] = counter.scramble(rows, n, seed) if permute else rows
         dst[begin:end] = counter.scramble(columns, n, seed) if permute else columns
 
-    if k == 2 and scale and id_type is np.int32 and csr.is_compiled_faster(count):
+    if k == 2 and scale and id_type is np.int32 and is_compiled_faster(count):
         from hopwave.generate.recursive_compiled import draw_edges
 
         draw_edges(scale, seed, first, DRAW_BITS, thresholds, permute, src, dst)
