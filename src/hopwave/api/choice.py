@@ -88,7 +88,7 @@ def choose_device(work: Work, device: str, graph: Graph, threads: int | None) ->
     if not isinstance(device, str) or device != "auto":
         return _with_room(device, graph, work.packed)
     worth = threads is None and work.arcs >= work.least and has_gpu() and why_not_on_gpu(graph, work.packed) is None
-    return "cuda" if worth and (work.packed or not is_compressed(graph)) else "cpu"
+    return "cuda" if worth and (work.packed or compressed_rows(graph) is None) else "cpu"
 
 
 def choose_engine(
@@ -140,10 +140,10 @@ def is_on_gpu(graph: Graph) -> bool:
     return graph.device == "cuda" or _uploaded(graph) is not None
 
 
-def is_compressed(graph: Graph) -> bool:
-    """Whether a GPU has compressed the graph's rows."""
+def compressed_rows(graph: Graph) -> Any:
+    """The graph's rows if a GPU keeps them compressed, else None."""
     found = _uploaded(graph)
-    return found is not None and found.compressed is not None
+    return None if found is None else found.compressed
 
 
 def _uploaded(graph: Graph) -> Any:
@@ -283,7 +283,7 @@ def product_device(graph: Graph, device: str, packed: bool = False) -> str:
 
     packed: whether it reads compressed rows.
     """
-    there = graph.device == "cuda" and (packed or not is_compressed(graph))
+    there = graph.device == "cuda" and (packed or compressed_rows(graph) is None)
     return "cuda" if isinstance(device, str) and device == "auto" and there else device
 
 
