@@ -99,17 +99,6 @@ def test_rows_side_by_side_that_are_long_and_search_in_vain(place: str) -> None:
     assert pull.direction == "pull" and pull.found == 2000 and pull.checked >= 64 * 600
 
 
-@pytest.mark.parametrize("place", PLACES)
-def test_several_sources_limits_and_traces(place: str) -> None:
-    graph = hw.generate.kronecker(12, 16, seed=3)
-    packed = compressed(graph, place)
-    sources = [0, 17, 4000]
-    right = hw.bfs(graph, sources, device="cpu", depth_limit=3)
-    found = hw.bfs(packed, sources, depth_limit=3, trace=True, device="cuda")
-    np.testing.assert_array_equal(found.distances.get(), right.distances)
-    assert found.reached == right.reached and len(found.trace) == right.depth
-
-
 MANY: dict[str, Callable[[hw.Graph, str], Any]] = {
     "sums": lambda G, device: hw.closeness_centrality(G, device=device).scores,
     "columns": lambda G, device: hw.harmonic_centrality(G, k=9, seed=1, device=device).scores,

@@ -15,6 +15,7 @@ from hopwave import EngineError, Graph, HopwaveError, generate
 from hopwave.api import choice
 from hopwave.arrays import on_host
 from public_calls import functions, options, required
+from together import in_one_test
 
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not choice.has_gpu(), reason="no GPU")]
 
@@ -101,8 +102,8 @@ def assert_same(found: Any, right: Any) -> None:
             np.testing.assert_allclose(mine, its, rtol=1e-4, atol=1e-6)
 
 
-@pytest.mark.parametrize("kind", GRAPHS)
 @pytest.mark.parametrize("name", [name for name in CALLS if name != "estimate_memory"])
+@in_one_test("kind", GRAPHS)
 def test_an_answer_is_right_or_refused(name: str, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     graph = GRAPHS[kind]()
     right = answer(name, graph, "cpu")
