@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from hopwave.api.arguments import as_graph, check_hops, source_ids
 from hopwave.api.choice import compressed_rows, is_on_gpu
-from hopwave.arrays import on_gpu
+from hopwave.arrays import on_gpu, on_host
 from hopwave.checks.numbers import whole_numbers
 from hopwave.checks.options import one_of
 from hopwave.display import html
@@ -229,9 +229,8 @@ def _obeys(graph: Graph, sources: list[int], distances: Any, predecessors: Any, 
         return False
     if there:
         from hopwave.engines.cuda.arcs import obeys
-    elif on_gpu(levels) or on_gpu(tree):
-        return False
     else:
+        levels, tree = on_host(levels), on_host(tree)
         from hopwave.engines.cpu.levels import obeys
     return bool(obeys(graph, levels, tree, sources, limit))
 
