@@ -76,8 +76,6 @@ def pagerank(
 
     Raises
     ------
-    GraphError
-        An argument cannot be used.
     ConvergenceError
         The ranks did not converge within `max_iter` rounds. (A kind of GraphError.)
 
@@ -87,7 +85,6 @@ def pagerank(
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> web = hw.Graph.from_edges([0, 1, 2, 3], [2, 2, 0, 2], directed=True)
     >>> hw.pagerank(web).scores.round(3).tolist()
     [0.445, 0.038, 0.48, 0.038]
@@ -146,8 +143,6 @@ def eigenvector_centrality(
 
     Raises
     ------
-    GraphError
-        An argument cannot be used.
     ConvergenceError
         The centralities did not converge within `max_iter` rounds. (A kind of GraphError.)
 
@@ -162,7 +157,6 @@ def eigenvector_centrality(
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.eigenvector_centrality(hw.generate.path(4)).scores.round(2).tolist()
     [0.37, 0.6, 0.6, 0.37]
     """
@@ -220,8 +214,6 @@ def katz_centrality(
 
     Raises
     ------
-    GraphError
-        An argument cannot be used.
     ConvergenceError
         The centralities did not converge within `max_iter` rounds. (A kind of GraphError.)
 
@@ -231,7 +223,6 @@ def katz_centrality(
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> chain = hw.Graph.from_edges([0, 1], [1, 2], directed=True)
     >>> hw.katz_centrality(chain, alpha=0.5, normalized=False).scores.tolist()
     [1.0, 1.5, 1.75]
@@ -285,8 +276,6 @@ def hits(
 
     Raises
     ------
-    GraphError
-        An argument cannot be used.
     ConvergenceError
         The authorities did not converge within `max_iter` rounds. (A kind of GraphError.)
 
@@ -303,7 +292,6 @@ def hits(
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> web = hw.Graph.from_edges([0, 1, 1], [2, 2, 3], directed=True)
     >>> hubs, authorities = hw.hits(web)
     >>> hubs.scores.round(3).tolist(), authorities.top(1)[0][0]

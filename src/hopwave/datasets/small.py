@@ -21,10 +21,6 @@ DISPLACED = 30.0  # metres by which a crossing is moved, at most, along each axi
 def names() -> tuple[str, ...]:
     """The names that `load` knows.
 
-    Returns
-    -------
-    tuple of str
-
     See Also
     --------
     load, published
@@ -51,10 +47,6 @@ def load(name: str) -> Graph:
     ----------
     name : str
         One of `names()`.
-
-    Returns
-    -------
-    Graph
 
     Raises
     ------

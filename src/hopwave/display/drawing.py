@@ -50,18 +50,8 @@ class Plotted:
         ax : matplotlib Axes, optional
             Where to draw; by default on a new figure of pyplot.
 
-        Returns
-        -------
-        matplotlib Axes
-
-        Raises
-        ------
-        EngineError
-            matplotlib is not installed.
-
         Examples
         --------
-        >>> import hopwave as hw
         >>> ax = hw.bfs(hw.generate.star(5), 1).plot()
         >>> [int(bar.get_height()) for bar in ax.patches]
         [1, 1, 3]

@@ -106,8 +106,6 @@ def bfs(
 
     Raises
     ------
-    GraphError
-        If an argument has a value that it cannot have, or ranks give different ones.
     PlanError
         If ranks cannot run the plan.
 

@@ -55,15 +55,6 @@ def from_edges(
     threads : int, optional
         Threads of each rank; by default its share of the cores.
 
-    Returns
-    -------
-    DistributedGraph
-
-    Raises
-    ------
-    GraphError
-        If an argument has a value that it cannot have, or ranks give different ones.
-
     See Also
     --------
     read, spread
@@ -137,16 +128,10 @@ def read(
     threads : int, optional
         Threads of each rank; by default its share of the cores.
 
-    Returns
-    -------
-    DistributedGraph
-
     Raises
     ------
     FormatError
         If the file is damaged, on every rank.
-    GraphError
-        If an argument has a value that it cannot have, or ranks give different ones.
 
     See Also
     --------
@@ -225,15 +210,6 @@ def kronecker(
     layout, device, threads
         As for `from_edges`.
 
-    Returns
-    -------
-    DistributedGraph
-
-    Raises
-    ------
-    GraphError
-        If an argument has a value that it cannot have, or ranks give different ones.
-
     See Also
     --------
     uniform, hopwave.generate.kronecker
@@ -279,15 +255,6 @@ def uniform(
         As for `hopwave.generate.uniform`.
     layout, device, threads
         As for `from_edges`.
-
-    Returns
-    -------
-    DistributedGraph
-
-    Raises
-    ------
-    GraphError
-        If an argument has a value that it cannot have, or ranks give different ones.
 
     See Also
     --------
@@ -340,22 +307,12 @@ def spread(graph: Any, **options: Any) -> DistributedGraph:
     **options
         `layout`, `balance`, `device` and `threads`, as for `from_edges`.
 
-    Returns
-    -------
-    DistributedGraph
-
-    Raises
-    ------
-    GraphError
-        If an argument has a value that it cannot have, or ranks give different ones.
-
     See Also
     --------
     from_edges
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.distributed.spread(hw.generate.path(4)).m
     6
     """

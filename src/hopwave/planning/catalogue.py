@@ -336,10 +336,6 @@ def plan(name: str | Plan, task: str | None = None) -> Plan:
     task : {"search", "betweenness", "paths"}, optional
         What the plan is for: an error then names only those that do that.
 
-    Returns
-    -------
-    Plan
-
     Raises
     ------
     PlanError
@@ -382,7 +378,6 @@ def plans() -> PlanTable:
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> "xbfs" in [plan.name for plan in hw.plans()]
     True
     """

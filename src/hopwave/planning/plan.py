@@ -136,7 +136,6 @@ class Plan:
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> plan = hw.plan("hiragushi-hybrid")
     >>> plan.rule.alpha, str(plan.steps[0])
     (48, 'push(twc, queue)')
@@ -175,7 +174,6 @@ class Plan:
     def why_not(self, question: SearchJob) -> str | None:
         """Why this plan cannot answer the question on any engine, or None.
 
-        >>> import hopwave as hw
         >>> hw.plan("turbobfs-td-sccsc").why_not(SearchJob(path_counts=True)) is None
         True
         """
@@ -202,7 +200,7 @@ class Plan:
 class PlanUsed:
     """Which plan ran, why it was chosen, and which of its choices the engine ignores.
 
-    Compares equal to its name: `result.plan == "hopwave"`.
+    Compares equal to its name: `result.plan == "hopwave"`. `plan` is the whole record.
     """
 
     plan: Plan
@@ -224,3 +222,8 @@ class PlanUsed:
 
     def __str__(self) -> str:
         return f"{self.name} ({self.why})"
+
+    def __repr__(self) -> str:
+        steps = " · ".join(map(str, self.plan.steps))
+        ignored = f"; this engine ignores: {', '.join(self.without)}" if self.without else ""
+        return f"PlanUsed({self}; steps: {steps}; rule: {self.plan.rule}{ignored})"

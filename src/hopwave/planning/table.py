@@ -10,7 +10,6 @@ from hopwave.planning.plan import Plan
 class PlanTable(tuple[Plan, ...]):
     """A tuple of plans that prints as a table.
 
-    >>> import hopwave as hw
     >>> [plan.name for plan in hw.plans()][0]
     'hopwave'
     """

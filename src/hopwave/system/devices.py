@@ -42,7 +42,6 @@ class Device:
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.devices()[0].kind
     'cpu'
     """
@@ -72,7 +71,6 @@ def devices() -> tuple[Device, ...]:
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.devices()[0].name
     'cpu'
     """

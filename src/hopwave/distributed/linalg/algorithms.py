@@ -41,20 +41,12 @@ def bfs(A: DistributedMatrix, source: int) -> DistributedVector:
     DistributedVector
         Hops, int32; no entry where there is no path.
 
-    Raises
-    ------
-    LinalgError
-        If an argument has a value that it cannot have.
-    GraphError
-        If ranks give different arguments.
-
     See Also
     --------
     hopwave.distributed.bfs, hopwave.linalg.bfs
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> from hopwave.distributed import linalg as da
     >>> da.bfs(da.DistributedMatrix.from_matrix(hw.generate.star(4)), 1).gather().values.tolist()
     [1, 0, 2, 2]
@@ -91,10 +83,6 @@ def pagerank(A: DistributedMatrix, alpha: float = 0.85, tol: float = 1e-6, max_i
 
     Raises
     ------
-    LinalgError
-        If an argument has a value that it cannot have.
-    GraphError
-        If ranks give different arguments.
     ConvergenceError
         If `max_iter` rounds are not enough.
 
@@ -153,10 +141,8 @@ def sssp(A: DistributedMatrix, source: int) -> DistributedVector:
 
     Raises
     ------
-    LinalgError
-        If an argument has a value that it cannot have.
     GraphError
-        If ranks give different arguments, or a length is negative.
+        A length is negative.
 
     See Also
     --------
