@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -116,3 +117,11 @@ def test_an_answer_is_right_or_refused(name: str, kind: str, monkeypatch: pytest
     for least in ("ARCS", "SEARCHED_ARCS", "WEIGHTED_ARCS", "BETWEENNESS_ARCS"):
         monkeypatch.setattr(choice, f"MIN_{least}_FOR_GPU", 1)  # "auto" is a GPU wherever one can
     assert_same(answer(name, graph.to("cuda", compressed=True), None), right)
+
+
+@pytest.mark.parametrize("ask", [hw.betweenness_centrality, hw.closeness_centrality, hw.harmonic_centrality])
+def test_an_executor_shares_the_rows(ask: Callable[..., Any]) -> None:
+    graph = GRAPHS["directed"]()
+    with ThreadPoolExecutor(2) as pool:
+        found = ask(graph.to("cuda", compressed=True), executor=pool, device="cuda").scores
+    np.testing.assert_allclose(on_host(found), ask(graph, device="cpu").scores, rtol=1e-11, atol=1e-12)
