@@ -28,7 +28,7 @@ from hopwave.graph.reshape import selected, sources
 from hopwave.planning.jobs import Floats, ShortestPathsJob
 
 ROUNDING = 2.0**-50  # per vertex: by how much a sum of two distances may be off
-AT_ONCE = 2  # one of so many waiting spurs is left in a round: later rounds find shorter ones
+AT_ONCE = 2  # a round takes the shorter half of the waiting spurs: it may find some that are shorter than the rest
 TREE_PATHS = (16, 64, 256, 1024)  # vertices looked at per wanted path for the bound; without it, nothing is left out
 
 

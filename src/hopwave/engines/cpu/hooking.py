@@ -47,7 +47,7 @@ class Forest(NamedTuple):
     parent: Any
     label: Any  # the answer, twice
     copy: Any
-    roots: Any  # of every block: how many; then the number of the first
+    roots: Any  # per block of vertices: the number of roots in it, later the number of its first root
 
 
 @njit(**INNER)

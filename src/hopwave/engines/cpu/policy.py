@@ -41,7 +41,7 @@ CHUNKS_PER_THREAD_OF_PUSH = 8  # at least, of a pushed level
 NOTING_DEGREE = 16  # mean degree from which on threads that push together note new vertices before they claim them
 MIN_VERTICES_PER_CHUNK = 256  # where a vertex costs one store
 MAX_WORDS_PER_CHUNK = 256  # of 64 vertices, pulled
-CHUNKS_PER_REGION = 4  # at least: what a thread has not begun when others are done, they take over
+CHUNKS_PER_REGION = 4  # at least: threads that are done take over chunks that others have not begun
 MAX_VERTICES_PER_PUSH, ARCS_PER_PUSH = 2048, 4096  # few vertices where they are hubs, many where they are not
 MIN_ARCS_PER_PUSH = 512  # below, taking a chunk costs as much as pushing it
 MIN_VERTICES_PER_GATHER, MAX_VERTICES_PER_GATHER = 16, 512  # whose rows are read whole
@@ -315,7 +315,7 @@ def path_threads(arcs):
 
 
 def round_workers(threads, arcs, k, weighted, mean_degree, greatest_degree):
-    """How many workers find the k nearest in rounds (facility_rounds.py); 0 if one core is sooner done by one search.
+    """How many workers find the k nearest in rounds (facility_rounds.py); 0 if one search on one core is faster.
 
     They settle a vertex about three times as often; from a vertex of many arcs, a round may reach all others. On roads
     of 240 thousand and 860 thousand arcs, 16 workers took 1.0 to 0.5 and 0.8 to 0.2 of one core's time along lengths

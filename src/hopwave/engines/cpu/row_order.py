@@ -10,7 +10,7 @@ from hopwave.engines.cpu.components import close_components
 from hopwave.engines.cpu.intrinsics import COMPILED, INNER
 from hopwave.system.numba_cache import njit
 
-BARRED, HEAD = 1, 2  # no path visits this vertex; none leads from the source to it by one arc
+BARRED, HEAD = 1, 2  # marks: no path may visit this vertex; no path may begin with the arc from the source to it
 strong_components = close_components  # counts components as they close, rows in the order given
 
 

@@ -47,7 +47,10 @@ class Chains(NamedTuple):
 
 
 def core_vertices(graph: Any, label: Any, copies: Any = None) -> Any:
-    """One bool per vertex; `label`: of components. What stands for several vertices, or is joined to such, is core."""
+    """One bool per vertex: vertices of degree 2 are not core, unless they, or a neighbour, stand for several vertices.
+
+    `label`: the component of each vertex. In a component that would have no core, two neighbours are chosen.
+    """
     core = np.diff(graph.indptr) != 2
     if copies is not None:
         core |= copies > 1

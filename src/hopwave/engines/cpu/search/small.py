@@ -58,10 +58,10 @@ class SmallSearch:
 class FirstSearches(SmallSearch):
     """Searches on a machine that has never compiled the loop of a large search, which takes some ten seconds.
 
-    `push_all` is compiled in one. So it does the searches of a process until the loop is there. Who makes more than
-    policy.FIRST_SEARCHES of them, or searches for longer than policy.FIRST_SECONDS in all, gains by the loop: another
-    thread then compiles it, and no search waits. A graph that would take as long by itself has it compiled at once.
-    Returns None where the loop is to search.
+    `push_all` is compiled in one second, so it does the searches of a process until the loop is there. A process that
+    makes more than policy.FIRST_SEARCHES of them, or searches for longer than policy.FIRST_SECONDS in all, gains by the
+    loop: another thread then compiles it, and no search waits. For a graph that would take as long in one search, the
+    loop is compiled at once. Returns None where the loop is to search.
     """
 
     _lock = threading.Lock()
