@@ -274,7 +274,7 @@ def batch_width(sources, workers, together):
 # ------------------------------------------------------------------ shortest paths
 
 ROUND_WORKERS, ROUND_DEGREE, ROUND_HUB = 4, 8.0, 64  # where the k nearest are found in rounds
-ROUND_ARCS = {True: 1 << 19, False: 1 << 22}  # times k: the fewest of such rounds, along lengths and by hops
+ROUND_ARCS = {True: 1 << 19, False: 1 << 22}  # least k × arcs for such rounds: along lengths, by hops
 ARCS_PER_PATH_THREAD = 1 << 17  # of a graph with lengths, per thread of a search for shortest paths
 ENTRIES_PER_VERTEX = 1  # that the first pool of blocks has room for; it grows where that is too few
 BLOCKS_PER_WORKER = 2048  # at least: each may have one open block per bin

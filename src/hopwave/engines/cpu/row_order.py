@@ -150,7 +150,8 @@ def is_closed(closed, source, u, v):
 def pair(indptr, indices, in_indptr, in_indices, source, target, before, after, closed):
     """Search from both ends, the smaller frontier first, one level at a time; return where they meet, or −1.
 
-    before and after hold the neighbour towards source and target; −1 where not seen, and each end itself.
+    before[v] is v's neighbour towards the source, after[v] towards the target; −1 if v was not seen from there. An end
+    has itself.
     """
     n = len(indptr) - 1
     forward, backward = np.empty(n, np.int32), np.empty(n, np.int32)

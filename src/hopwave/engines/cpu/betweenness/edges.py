@@ -97,8 +97,10 @@ def keep_levels(own, count, paths, depth):
 
 @njit(**INNER)
 def keep_extended(A, own, shared, source, paths, shares, depth, exponent):
-    """The same with σ = mantissa · 2^exponent; a share lacks the factor 2^-exponent. Returns Σ of all flows and what it
-    must be."""
+    """As keep_levels, with σ = mantissa · 2^exponent; also keeps shares, without their factor 2^-exponent.
+
+    Returns Σ of all flows and what it must be.
+    """
     noinline()
     indptr, indices, queue, targets = A.indptr, A.indices, own.queue, shared.targets
     n, demand = own.sigma.size, own.demand[0]

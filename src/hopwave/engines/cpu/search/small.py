@@ -90,7 +90,7 @@ class FirstSearches(SmallSearch):
             return before > 0 >= min(FirstSearches.left, FirstSearches.seconds_left)
 
     def _compile(self, sources):
-        """A search by the loop, on a thread that a process waits for: it must not end inside of a compiler."""
+        """Search by the loop, to compile it, on a thread that an ending process waits for: compilers must finish."""
         try:
             self._search(sources)
         except Exception:  # the next search meets it too, and raises it
