@@ -101,7 +101,7 @@ def link_block(indptr, indices, parent, begin, end):
 
 @njit(**INNER)
 def finish_block(indptr, indices, parent, largest, begin, end):
-    """Without a largest tree, also the first arc, which may lead to a higher vertex."""
+    """Link vertices [begin, end) by all their arcs, except those of the largest tree (-1: none is known)."""
     noinline()
     for v in range(begin, end):
         j, last = np.uint64(indptr[v]), np.uint64(indptr[v + U1])

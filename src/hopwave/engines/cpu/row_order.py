@@ -115,9 +115,9 @@ def close_blocks(indptr, indices, tails, heads, ends, points):
 
 @njit(**COMPILED)
 def peel(indptr, indices, left, order):
-    """Kahn (1962): list vertices whose arcs in all come from listed ones, first found first; return how many.
+    """Kahn (1962): list vertices all of whose predecessors are listed, first found first; return how many.
 
-    left counts the arcs in that come from others.
+    left counts every vertex's arcs from vertices that are not listed yet.
     """
     tail = 0
     for v in range(len(left)):
