@@ -161,7 +161,7 @@ def together(A, W, board, kind, which, threads):
 
 @njit(**INNER)
 def largest_tree(parent):
-    """The root that most of some vertices have; they are spread evenly."""
+    """The root that most vertices of a sample have, which is spread evenly."""
     n, some = parent.size, min(SAMPLE, parent.size)
     roots = np.empty(SAMPLE, np.uint32)
     for i in range(some):

@@ -281,7 +281,7 @@ BLOCKS_PER_WORKER = 2048  # at least: each may have one open block per bin
 LENGTHS_LOOKED_AT = 4096  # to choose the width of buckets
 CHAIN_DEGREE = 3  # below this mean degree most vertices lie inside a chain, which is then followed without a bin
 REGULAR_DEGREE = 10.0  # mean degree above which buckets are wider in graphs without hubs
-BUCKET_WIDTH, BUCKET_POWER = 40.0, 2.4  # Δ in median lengths, over the mean degree to that power; flat around both
+BUCKET_WIDTH, BUCKET_POWER = 40.0, 2.4  # Δ = WIDTH · median length / mean degree ^ POWER; both may differ without harm
 
 
 def bucket_width(typical, degree, irregular=True):
@@ -350,8 +350,8 @@ def first_blocks(vertices, sources, workers):
 # ------------------------------------------------------------------ power iterations
 
 ARCS_TO_ACCELERATE = 1 << 17  # of an undirected graph; smaller ones are ranked round for round as NetworkX does
-PRECISE = 0.01  # changes in all from which on, downwards, a run begins with ranks nearer to the end than NetworkX's
-FIRST_BOUND, WIDEN = 0.35, 1.25  # of eigenvalues, before any is estimated there; estimates grow by that factor
+PRECISE = 0.01  # if Σ |change| must be below this, a run begins with better ranks than NetworkX does
+FIRST_BOUND, WIDEN = 0.35, 1.25  # the first bound of the eigenvalues; estimates are widened by that factor
 WORK_PER_BLOCK, MOST_BLOCKS = 1 << 12, 1 << 11  # arcs and vertices of a block of rows
 
 

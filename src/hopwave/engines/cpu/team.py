@@ -226,7 +226,7 @@ def lead(count, function, part, kind):
         function(*part, team, count, 0)
     finally:
         if team is not None:
-            team[EXPECTED] = 0  # had no offer been made: helpers would stay for it
+            team[EXPECTED] = 0  # if no offer was made, helpers would otherwise wait for it
             idle.append(team)
 
 

@@ -155,7 +155,7 @@ def grow_batches(indptr, heads, most):
     end = 0
     for v in order:
         b, stack[0] = batch[v], v
-        top = 1 if b >= 0 else 0  # −1: it has its place
+        top = 1 if b >= 0 else 0  # −1: it is placed already
         while top > 0:
             top -= 1
             u = stack[top]
@@ -228,7 +228,7 @@ def chain_scores(C, through, sums, starts, ends, vertex, edge):
     placed = 0
     for c in range(through.size):
         size = C.size[2 * c]
-        by = np.zeros((2, size + 1))  # on each edge, counted from x: of the vertices behind it by x, before it by y
+        by = np.zeros((2, size + 1))  # what passes each edge of the chain, counted from x: towards x, and towards y
         for side in range(2):
             begin, out, inn = C.begin[2 * c + side], 0.0, 0.0
             own = np.empty(size)

@@ -61,8 +61,8 @@ U16, U32, U48 = np.uint64(16), np.uint64(32), np.uint64(48)
 SOURCES = np.uint64((1 << AT_ONCE) - 1)
 FEW = 4  # sources whose flows are added up one by one
 
-# Cells of control: sources that are done; chunks of vertices that were taken to put their numbers side by side, and
-# that are so; chunks of rows that were taken, and those that are added up.
+# Cells of control: sources that are done; chunks of vertices whose numbers are being put side by side, taken and done;
+# chunks of rows whose flows are being added up, taken and done.
 SOLVED, TURNING, TURNED, TAKEN, ADDED = range(READY, READY + 80, 16)
 CELLS = READY + 80
 

@@ -140,7 +140,7 @@ def inside_inverse(P, begin, end, u, distance):
 
 @njit(**INNER)
 def fill(P, shared, own, x, ra, near, rb, far, first, last, around):
-    """All sums of x and, of Σ 1/d, of its tree. first, last: the vertices of its chain, or itself."""
+    """All sums of x; for Σ 1/d, those of its tree's vertices too. first, last: the vertices of its chain, or x."""
     noinline()
     low, high, tree = P.begin[x], P.end[x], P.tree
     if not shared.inverse:

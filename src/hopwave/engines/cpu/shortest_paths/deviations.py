@@ -86,7 +86,8 @@ class Paths(NamedTuple):
 class Spurs(NamedTuple):
     """Per spur: the path that it leaves, at which of its vertices, and the spur before it from the same root, or −1.
 
-    It leaves its path by another arc than that path, and than those that the spurs before it leave.
+    Its first arc is another than that of the path that it leaves, and than those of the paths that earlier spurs of its
+    root leave.
     """
 
     path: Any
@@ -226,7 +227,7 @@ class Deviations:
         return found
 
     def find_paths(self, some):
-        """Of some spurs of which they were not found so far."""
+        """Find the paths of some spurs that have none yet."""
         done, last = 0, self.count + len(some)
         self.paths = self.paths._replace(begins=np.resize(self.paths.begins, last + 1))
         with compiling(find_paths):
@@ -254,8 +255,8 @@ def _twice(arrays):
 
 @njit(**COMPILED)
 def next_on_trees(A, d, end):
-    """For every vertex the next one on a way to the end of a search that found d, along these arcs; −1 where only arcs
-    of length 0 lead on."""
+    """For every vertex the next one on a shortest path to where the search of the distances d began; −1 if only arcs of
+    length 0 lead on."""
     found = np.full(d.size, -1, np.int32)
     for u in range(d.size):
         for j in range(np.uint64(A.indptr[u]), np.uint64(A.indptr[u + 1])):
