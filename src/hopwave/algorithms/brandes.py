@@ -52,7 +52,6 @@ class Certificate:
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.betweenness_centrality(hw.generate.path(4)).certificate.error
     0.0
     """
