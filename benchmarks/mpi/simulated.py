@@ -243,7 +243,7 @@ def look(
 ) -> None:  # fmt: skip
     """For each open row: the first turn in which a rank finds a tail in front, that tail, and arcs looked at by rank.
 
-    A rank has the arcs of a row whose tails are in its column, its heaviest tail changed with the first.
+    A rank has the arcs of a row whose tails are in its column, the heaviest tail swapped to the front.
     """
     for at in range(len(rows)):
         row = rows[at]
