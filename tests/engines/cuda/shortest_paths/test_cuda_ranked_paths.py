@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import islice, pairwise
 
 import networkx as nx
@@ -11,8 +12,16 @@ from test_cuda_paths import KINDS, large, random_graph, right, with_lengths
 
 import hopwave as hw
 from graphs import TRAPS
+from hopwave.engines.cuda import policy
 
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("gpu")]
+
+
+@pytest.fixture(autouse=True, params=[1, 5], ids=["one at a time", "five"])
+def all_spurs_on_the_gpu(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few as they are, and in few arrays: a warp takes several, one after another."""
+    few = replace(policy.SPURS, least=1, fewest=1, at_once=request.param)
+    monkeypatch.setattr(policy, "SPURS", few)
 
 
 def check(graph: hw.Graph, source: int, target: int, k: int) -> None:
@@ -56,7 +65,7 @@ def test_lengths_on_which_searches_go_wrong(kind: str, directed: bool) -> None:
 
 
 @pytest.mark.parametrize("name", ["directed", "grid", "kronecker"])
-def test_columns_of_the_gpu(name: str) -> None:
+def test_columns_of_the_gpu(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     graph = large()[name]
     source = int(np.argmax(graph.degrees))
     d = right(graph, [source])
@@ -66,5 +75,7 @@ def test_columns_of_the_gpu(name: str) -> None:
         cupy.asarray(edges.source), cupy.asarray(edges.target), graph.n, graph.directed,
         weights=cupy.asarray(edges.weights),
     )  # fmt: skip
-    found = hw.k_shortest_paths(there, source, target, 20, device="cuda")
-    assert found == hw.k_shortest_paths(graph, source, target, 20, device="cpu")
+    right_ones = hw.k_shortest_paths(graph, source, target, 20, device="cpu")
+    assert hw.k_shortest_paths(there, source, target, 20, device="cuda") == right_ones
+    monkeypatch.setattr(policy, "SPURS", policy.SpurPolicy(least=2))
+    assert hw.k_shortest_paths(there, source, target, 20, device="cuda") == right_ones
