@@ -125,16 +125,16 @@ def _check_lengths(graph: Graph) -> None:
     """Raise a GraphError if an arc is shorter than 0 or infinitely long, or sums of distances could exceed float64."""
     if graph._prepared.find(CheckedLengths) is not None:
         return
-    lengths = np.asarray(graph.weights)
-    least, greatest = float(lengths.min(initial=0.0)), float(lengths.max(initial=0.0))
+    lengths: Any = graph._rows_somewhere.values  # a graph that is only on the GPU stays there
+    least, greatest = (float(lengths.min()), float(lengths.max())) if graph.m else (0.0, 0.0)
     if least < 0:
-        arc = arc_in_words(graph, int(np.argmin(lengths)), graph.label)
+        arc = arc_in_words(graph, int(lengths.argmin()), graph.label)
         raise GraphError(
             f"weight {least:g} {arc} is negative; distances need weights of at least 0: correct it, or count hops with "
             "weights=False"
         )
     if np.isinf(greatest):
-        arc = arc_in_words(graph, int(np.argmax(lengths)), graph.label)
+        arc = arc_in_words(graph, int(lengths.argmax()), graph.label)
         raise GraphError(f"the weight {arc} is infinite; leave out an arc that no path can take")
     if np.isinf(greatest * graph.n * graph.n):
         raise GraphError(

@@ -65,7 +65,7 @@ def test_lengths_on_which_searches_go_wrong(kind: str, directed: bool) -> None:
 
 
 @pytest.mark.parametrize("name", ["directed", "grid", "kronecker"])
-def test_columns_of_the_gpu(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_graph_stays_on_the_gpu(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     graph = large()[name]
     source = int(np.argmax(graph.degrees))
     d = right(graph, [source])
@@ -77,5 +77,15 @@ def test_columns_of_the_gpu(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     )  # fmt: skip
     right_ones = hw.k_shortest_paths(graph, source, target, 20, device="cpu")
     assert hw.k_shortest_paths(there, source, target, 20, device="cuda") == right_ones
+    assert there._host is None  # nothing but what is left of the graph is copied to the host
     monkeypatch.setattr(policy, "SPURS", policy.SpurPolicy(least=2))
     assert hw.k_shortest_paths(there, source, target, 20, device="cuda") == right_ones
+
+
+@pytest.mark.parametrize("bad", [-1.0, np.inf])
+def test_lengths_that_cannot_be_used_are_named(bad: float) -> None:
+    cupy = pytest.importorskip("cupy")
+    weights = cupy.asarray([1.0, bad, 2.0])
+    there = hw.Graph.from_edges(cupy.asarray([0, 1, 2]), cupy.asarray([1, 2, 3]), 4, directed=True, weights=weights)
+    with pytest.raises(hw.GraphError, match=r"(?s)1.*2.*(negative|infinite)"):
+        hw.k_shortest_paths(there, 0, 3, 2, device="cuda")
