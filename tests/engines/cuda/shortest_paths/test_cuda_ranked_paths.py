@@ -17,11 +17,10 @@ from hopwave.engines.cuda import policy
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("gpu")]
 
 
-@pytest.fixture(autouse=True, params=[1, 5], ids=["one at a time", "five"])
-def all_spurs_on_the_gpu(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Few as they are, and in few arrays: a warp takes several, one after another."""
-    few = replace(policy.SPURS, least=1, fewest=1, at_once=request.param)
-    monkeypatch.setattr(policy, "SPURS", few)
+@pytest.fixture(autouse=True)
+def all_spurs_on_the_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few as they are, and five at a time: a warp takes several, one after another."""
+    monkeypatch.setattr(policy, "SPURS", replace(policy.SPURS, least=1, fewest=1, at_once=5))
 
 
 def check(graph: hw.Graph, source: int, target: int, k: int) -> None:
