@@ -238,6 +238,7 @@ class SpurPolicy:
     least: int = 256  # searches at a time from which they run on the GPU
     fewest: int = 256  # of which at least so many have room at the same time
     at_once: int = 4096  # most searches at the same time
+    piece: int = 1 << 16  # most searches in one launch: Ctrl-C waits for its end
     total_bytes: int = 1 << 30  # most bytes of their arrays
     steps: int = 16  # steps of the bound between near and far distances, from the least length to the greatest
     lists: int = 4  # SPUR_LISTS in the kernel

@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("gpu")]
 @pytest.fixture(autouse=True)
 def all_spurs_on_the_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     """Few as they are, and five at a time: a warp takes several, one after another."""
-    monkeypatch.setattr(policy, "SPURS", replace(policy.SPURS, least=1, fewest=1, at_once=5))
+    monkeypatch.setattr(policy, "SPURS", replace(policy.SPURS, least=1, fewest=1, at_once=5, piece=30))
 
 
 def check(graph: hw.Graph, source: int, target: int, k: int) -> None:

@@ -43,16 +43,24 @@ class Spurs:
             self.given |= {"lengths": cupy.asarray(np.array(self.arcs.lengths)), "rest": cupy.asarray(self.rest)}
             self.state = allocate(spur_arrays(self.n, self.at_once))
         end = int(paths.begins[-1])
-        new = {
+        there = {
             "vertices": paths.vertices[:end], "so_far": paths.so_far[:end], "begins": paths.begins,
-            "known_path": known.path, "known_before": known.before, "ticket": np.zeros(1, np.uint32),
-            **spurs._asdict(), "found": np.empty(len(spurs.path)),
+            "known_path": known.path, "known_before": known.before,
         }  # fmt: skip
-        new = {name: cupy.asarray(part) for name, part in new.items()}
-        count = len(spurs.path)
+        there = self.given | {name: cupy.asarray(part) for name, part in there.items()}
+        found = np.empty(len(spurs.path))
+        for i in range(0, len(found), policy.SPURS.piece):
+            part = slice(i, i + policy.SPURS.piece)
+            found[part] = self._some(there, {name: array[part] for name, array in spurs._asdict().items()}, most)
+        return found
+
+    def _some(self, there, spurs, most):
+        count = len(spurs["path"])
+        spurs = {name: cupy.asarray(part) for name, part in spurs.items()}
+        found, ticket = cupy.empty(count, np.float64), cupy.zeros(1, np.uint32)
         job = filled(
-            SEARCHES, **self.given, **self.state, **new, most=most, slack=self.slack, steps=policy.SPURS.steps,
-            n=self.n, count=count, target=self.target,
+            SEARCHES, **there, **self.state, **spurs, found=found, ticket=ticket, most=most, slack=self.slack,
+            steps=policy.SPURS.steps, n=self.n, count=count, target=self.target,
         )  # fmt: skip
         kernels("int").exactly(HEADER, "find_spurs", "", (min(self.at_once, count),), WARP, (job,))
-        return new["found"].get()
+        return found.get()
