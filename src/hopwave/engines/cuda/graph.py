@@ -211,9 +211,11 @@ class Loaded:
     in_neighbours = property(lambda self: self._columns[1])
     numbering = property(lambda self: self.on_device.numbering)
 
-    @property
+    @cached_property
     def packed(self):
         """The packed rows, if the graph has them and the plan's kernels read them; else None."""
+        if self.on_device.compressed is None:
+            return None
         own = self.plan.task == "betweenness" and self.plan.loop == "device" and self.plan.regime != "batch"
         one_launch = self.plan.loop == "device" and isinstance(self.plan.rule, Growing)
         return self.on_device.compressed if (one_launch or own) and self.device.cooperative else None

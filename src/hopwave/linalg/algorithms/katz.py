@@ -65,8 +65,6 @@ def katz_centrality(
 
     Examples
     --------
-    >>> from hopwave import linalg as la
-    >>> import hopwave as hw
     >>> la.algorithms.katz_centrality(hw.generate.path(4), 0.6).values.round(2).tolist()
     [0.37, 0.6, 0.6, 0.37]
     """
