@@ -24,7 +24,7 @@ from hopwave.arrays import as_array, masked_place
 from hopwave.checks.numbers import is_number
 from hopwave.errors import GraphError, IgnoredWeightsWarning, warn
 from hopwave.graph import Graph
-from hopwave.graph.columns import check_numbers, first_nan
+from hopwave.graph.columns import check_index, check_numbers, first_nan
 from hopwave.graph.construct import networkx_columns
 from hopwave.graph.csr import Rows, is_symmetric
 from hopwave.graph.naming import by_index
@@ -193,6 +193,7 @@ def per_arc(graph: Graph, weights: Any) -> npt.NDArray[Any]:
     remedy = "for weights in the order of the edges, build the graph with Graph.from_edges(src, dst, weights=...)"
     if (place := masked_place(weights)) is not None:
         raise GraphError(f"weights[{place}] is masked; give every arc a weight, or leave out the arcs without one")
+    check_index(weights, "weights", "in the order of G.indices", f"; {remedy}")
     array: npt.NDArray[Any] = as_array(weights, "weights", GraphError)
     if array.dtype.kind not in "biuf":
         raise GraphError(f"weights of type {array.dtype} are not numbers; give an array of integers or floats")
