@@ -29,7 +29,7 @@ from hopwave.graph.arrays import Order
 from hopwave.graph.columns import label_column, object_array
 from hopwave.graph.constructors import GraphConstructors
 from hopwave.graph.csr import ASK_FROM, Combine, Rows, builders, compressors, is_ascending
-from hopwave.graph.naming import by_index
+from hopwave.graph.naming import by_index, check_not_table
 
 
 @offers
@@ -129,6 +129,7 @@ class Graph(GraphConstructors):
         """
         if isinstance(vertices, str | bytes) or not isinstance(vertices, Iterable) or getattr(vertices, "ndim", 1) == 0:
             raise GraphError(f"{vertices!r} is not a list of vertices; for a single one give [{vertices!r}]")
+        check_not_table(vertices)
         return self._induced(self._ids(vertices))
 
     def _ids(self, vertices: Iterable[Any]) -> npt.NDArray[np.int64]:
