@@ -55,8 +55,8 @@ def eccentricity(
         Its workers compute instead of this process, on their CPUs, or on their GPUs with device="cuda": see
         docs/executors.md. The result is the same, bit for bit. Leave out `threads`.
     reduce : bool, optional
-        Where bounds leave many vertices to be searched from (Notes), and that is less work: as for
-        `closeness_centrality`. The result is the same.
+        Leave out trees and chains, as `closeness_centrality` does, if that is less work and if bounds leave many
+        vertices to search from (Notes). The result is the same.
 
     Returns
     -------

@@ -61,7 +61,6 @@ def from_edges(
 
     Examples
     --------
-    >>> from hopwave import distributed
     >>> distributed.from_edges([0, 5], [5, 7], directed=True).n
     8
     """
@@ -119,14 +118,8 @@ def read(
         The file.
     format, directed
         As for `hopwave.read`.
-    layout : {"1d", "2d"}, pair of int or Layout, optional
-        How vertices are split over the ranks; "2d" is the grid nearest to a square, a pair is (rows, columns).
-    balance : bool, optional
-        Ranges of vertices with about the same number of arcs, instead of the same number of vertices.
-    device : {"cpu", "cuda"}, optional
-        Where ranks compute; those of one machine share its cores and GPUs.
-    threads : int, optional
-        Threads of each rank; by default its share of the cores.
+    layout, balance, device, threads
+        As for `from_edges`.
 
     Raises
     ------
@@ -216,7 +209,6 @@ def kronecker(
 
     Examples
     --------
-    >>> from hopwave import distributed
     >>> distributed.kronecker(5).n
     32
     """
@@ -262,7 +254,6 @@ def uniform(
 
     Examples
     --------
-    >>> from hopwave import distributed
     >>> distributed.uniform(100, edge_factor=2).n
     100
     """

@@ -121,7 +121,7 @@ def _place(source: Source, names: Sequence[str], wanted: Column, line: int | Non
 
 
 def _warn_of_weights(source: Source, titles: Sequence[str]) -> None:
-    """Warn of weights that were chosen among several columns, none of which is called so."""
+    """Warn of weights that were chosen among several columns, none of which is called weight."""
     read, *others = map(repr, titles)
     warn(
         f"{source.path}: column {read} was read as the weights, and not {' or '.join(others)}; give weight={read} if "

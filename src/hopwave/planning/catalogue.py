@@ -10,9 +10,8 @@ from dataclasses import replace
 from difflib import get_close_matches
 
 from hopwave.errors import PlanError
-from hopwave.planning.plan import Plan, Pull, Push
+from hopwave.planning.plan import Plan, PlanTable, Pull, Push
 from hopwave.planning.rules import XBFS, Always, Beamer, Fewer, Growing, OneWay, Ratio
-from hopwave.planning.table import PlanTable
 
 TURBOBFS = "Artiles & Saeed, TurboBFS, IPDPSW 2021"
 HIRAGUSHI = "Hiragushi & Takahashi, Efficient Hybrid BFS on GPUs, ICA3PP 2013"

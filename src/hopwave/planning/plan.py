@@ -7,6 +7,7 @@ it.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal, get_args, get_origin, get_type_hints
@@ -227,3 +228,31 @@ class PlanUsed:
         steps = " · ".join(map(str, self.plan.steps))
         ignored = f"; this engine ignores: {', '.join(self.without)}" if self.without else ""
         return f"PlanUsed({self}; steps: {steps}; rule: {self.plan.rule}{ignored})"
+
+
+class PlanTable(tuple[Plan, ...]):
+    """A tuple of plans that prints as a table.
+
+    >>> [plan.name for plan in hw.plans()][0]
+    'hopwave'
+    """
+
+    def __str__(self) -> str:
+        width = max(len(plan.name) for plan in self)
+        return "\n".join(f"{plan.name:<{width}}  {plan.summary}  [{plan.paper}, {plan.section}]" for plan in self)
+
+    __repr__ = __str__
+
+    def rows(self) -> Iterator[tuple[str, str, str, str, str]]:
+        """The rows of the table in docs/plans.md: name, what it is, steps, rule, paper."""
+        for plan in self:
+            steps = " · ".join(str(step) for step in plan.steps)
+            yield plan.name, plan.summary, steps, str(plan.rule), f"{plan.paper}, {plan.section}"
+
+    def markdown(self) -> str:
+        """The table in Markdown."""
+        lines = ["| plan | what it is | steps | rule | paper |", "|---|---|---|---|---|"]
+        lines += [
+            f"| `{name}` | {what} | {steps} | {rule} | {paper} |" for name, what, steps, rule, paper in self.rows()
+        ]
+        return "\n".join(lines)

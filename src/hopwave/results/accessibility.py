@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from hopwave.checks.keywords import offers
 from hopwave.checks.numbers import shown
-from hopwave.display.maps import plot_map
+from hopwave.display.drawing import plot_map
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.graph.arrays import vertex_names

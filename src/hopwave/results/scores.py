@@ -238,12 +238,8 @@ class VertexScores(Scores):
     def _about(self) -> list[str]:
         if self.bounds is None:
             return [str(about) for about in (self.searches, self.reduction) if about is not None]
-        widest = on_host(self.bounds).max(initial=0.0)
-        return ["scores exact"] if not widest else [f"scores ± {widest:.3g} at most ({self._sure()})"]
-
-    def _sure(self) -> str:
-        """How sure an interval is, in words."""
-        return surely(self.interval, self.delta, "all together")
+        widest, sure = on_host(self.bounds).max(initial=0.0), surely(self.interval, self.delta, "all together")
+        return ["scores exact"] if not widest else [f"scores ± {widest:.3g} at most ({sure})"]
 
     def _place(self, key: Any) -> int:
         found = np.flatnonzero(self.vertices == self.graph.index(key))

@@ -1,4 +1,4 @@
-"""Workers: threads that take batches of a long run off a counter until none is left. crew.py has the other way."""
+"""Workers: threads that take batches of a long run off a counter until none is left. crew.py helps short calls."""
 
 import numpy as np
 from numba import typeof

@@ -233,7 +233,7 @@ class Loaded:
 
     @cached_property
     def reads_columns_alone(self):
-        """Whether no step follows out-arcs (TurboBFS, section III: one format). Their number per vertex is counted."""
+        """Whether no step follows out-arcs (TurboBFS, section III: one format). Only out-degrees are then needed."""
         plain = self.plan.order == "any" and self.plan.loop == "host"
         return plain and all(step.direction == "pull" or step.mapping == "edge" for step in self.plan.steps)
 

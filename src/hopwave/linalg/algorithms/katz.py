@@ -20,7 +20,7 @@ from hopwave.errors import ConvergenceError, GraphError
 from hopwave.linalg.algorithms import power
 from hopwave.planning.jobs import PowerJob
 
-FAR = 1e6  # times b: centralities that change so much grow without end
+FAR = 1e6  # times b: centralities that change by more than this in a round grow without end
 
 
 def katz_centrality(
