@@ -3,10 +3,10 @@
     python -m benchmarks.cpu.k_paths [--scales 12 20] [--limit 120] [--device cuda] [--pairs 3] [--note "…"]
 
 Kronecker graphs of 16 edges per vertex with weights n/7 for n from 1 to 999, the same in every run; pairs of vertices
-of the giant component. The others run after it, all at once in processes of their own, one core each, which are ended
-after --limit seconds, preparation and all pairs together; SciPy searches the whole graph for every spur. Lengths are
-compared before anything is published. A time is the median over the pairs (of the others, those that ended in time), of
-one call each after a call that compiles.
+of the giant component. First comes hopwave, then the others, all at once, each in a process of its own on one core.
+A process is ended after --limit seconds, preparation and all pairs together; SciPy searches the whole graph for every
+spur. Lengths are compared before anything is published. A time is the median over the pairs, of one call for each,
+after a call that compiles; the others' medians are over the pairs that they finished.
 """
 
 from __future__ import annotations

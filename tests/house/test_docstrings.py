@@ -64,7 +64,7 @@ def test_the_docstring_is_complete(name: str) -> None:
     signature = inspect.signature(function)
     if signature.parameters:
         wanted.add("Parameters")
-    if signature.return_annotation not in (None, "None"):
+    if signature.return_annotation in ("Any", inspect.Signature.empty):  # the signature does not say what is returned
         wanted.add("Returns")
     assert wanted - set(found) == set(), f"{name} lacks these sections"
     missing = set(signature.parameters) - described(found.get("Parameters", ""))
@@ -80,7 +80,7 @@ def raised(function: Any) -> list[tuple[str, str]]:
 
 def test_raises_names_errors_of_hopwave_and_repeats_no_common_sentence() -> None:
     entries = [entry for function in FUNCTIONS.values() for entry in raised(function)]
-    assert len(entries) >= 60
+    assert len(entries) >= 35
     for error, when in entries:
         assert issubclass(getattr(errors, error), errors.HopwaveError) and when.endswith((".", ")"))
     assert all(times <= REPEATED_AT_MOST for times in Counter(entries).values()), Counter(entries).most_common(3)
@@ -90,6 +90,13 @@ def test_the_reference_names_the_errors_of_every_function() -> None:
     page = (Path(__file__).parents[2] / "docs/reference.md").read_text()
     common = page.partition("## What every function raises")[2]
     assert {"GraphError", "LinalgError", "EngineError"} <= set(re.findall(r"^\| `(\w+)` \|", common, re.MULTILINE))
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_section_returns_says_more_than_the_signature(name: str) -> None:
+    text = sections(inspect.getdoc(FUNCTIONS[name]) or "").get("Returns")
+    annotation = inspect.signature(FUNCTIONS[name]).return_annotation
+    assert text is None or annotation == "Any" or "\n    " in text, "leave out a section that repeats the annotation"
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

@@ -28,7 +28,7 @@ from hopwave.graph.reshape import selected, sources
 from hopwave.planning.jobs import Floats, ShortestPathsJob
 
 ROUNDING = 2.0**-50  # per vertex: by how much a sum of two distances may be off
-AT_ONCE = 2  # one of so many waiting spurs is left in a round: later rounds find shorter ones
+AT_ONCE = 2  # a round takes the shorter half of the waiting spurs: it may find some that are shorter than the rest
 TREE_PATHS = (16, 64, 256, 1024)  # vertices looked at per wanted path for the bound; without it, nothing is left out
 
 
@@ -120,9 +120,9 @@ def arcs_within(part: Part, bound: float) -> Any:
 def yen(search: Any, k: int, bound: float, slack: float) -> list[int]:
     """The numbers of the k shortest spurs, shortest first, with their paths.
 
-    A path divides the others that its spur stood for among its own spurs, so those that wait can be left in any order,
-    and many at a time. As many as are wanted bound the length of others: `slack` times that, because what is left from
-    a vertex is a sum from the other end.
+    A spur stands for a set of paths. Once its shortest path is found, the others are divided among the spurs that leave
+    this path. So waiting spurs can be taken in any order, and many at a time. When k are known, others may be no longer
+    than the k-th: `slack` times that, because distances to the target are sums from the other end.
     """
     ranked = np.arange(len(search.lengths))
     while True:

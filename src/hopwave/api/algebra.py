@@ -45,7 +45,6 @@ def triangles(G: Any, *, device: str = "auto") -> VertexScores:
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.triangles(hw.generate.complete(4)).to_dict()
     {0: 3, 1: 3, 2: 3, 3: 3}
     """
@@ -63,17 +62,12 @@ def triangle_count(G: Any, *, device: str = "auto") -> int:
     device
         As for `triangles`.
 
-    Returns
-    -------
-    int
-
     See Also
     --------
     triangles : for every vertex.
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.triangle_count(hw.generate.complete(4))
     4
     """
@@ -105,7 +99,6 @@ def core_numbers(G: Any, *, device: str = "auto") -> VertexScores:
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.core_numbers(hw.Graph.from_edges([0, 1, 2, 2], [1, 2, 0, 3])).scores.tolist()
     [2, 2, 2, 1]
     """
@@ -138,7 +131,6 @@ def k_core(G: Any, k: int | None = None, *, device: str = "auto") -> Graph:
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.k_core(hw.Graph.from_edges(["a", "b", "c", "c"], ["b", "c", "a", "d"])).labels.tolist()
     ['a', 'b', 'c']
     """
@@ -176,7 +168,6 @@ def maximal_independent_set(G: Any, seed: Any = None, *, device: str = "auto") -
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.maximal_independent_set(hw.generate.star(5), seed=2).tolist()
     [1, 2, 3, 4]
     """
@@ -217,7 +208,6 @@ def label_propagation(G: Any, seed: Any = None, max_rounds: int = 100, *, device
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> two = hw.Graph.from_edges([0, 0, 1, 3, 3, 4, 2], [1, 2, 2, 4, 5, 5, 3])
     >>> hw.label_propagation(two, seed=1).sets()
     [{0, 1, 2}, {3, 4, 5}]

@@ -36,18 +36,12 @@ def connected_components(G: Any, device: str = "auto") -> Components:
     Components
         `labels`, the number of the component of every vertex; `count` and `sizes`.
 
-    Raises
-    ------
-    GraphError
-        The graph is directed.
-
     See Also
     --------
     weakly_connected_components, strongly_connected_components : for directed graphs.
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.connected_components(hw.generate.path(3)).count
     1
     """
@@ -75,7 +69,6 @@ def weakly_connected_components(G: Any, device: str = "auto") -> Components:
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.weakly_connected_components(hw.generate.path(3, directed=True)).count
     1
     """
@@ -103,7 +96,6 @@ def strongly_connected_components(G: Any, device: str = "auto") -> Components:
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.strongly_connected_components(hw.Graph.from_edges([0, 1, 1], [1, 0, 2], directed=True)).labels.tolist()
     [0, 0, 1]
     """
@@ -120,22 +112,12 @@ def is_connected(G: Any, device: str = "auto") -> bool:
     device
         As for `connected_components`.
 
-    Returns
-    -------
-    bool
-
-    Raises
-    ------
-    GraphError
-        If `G` is no graph, or is directed where an undirected one is needed.
-
     See Also
     --------
     connected_components
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.is_connected(hw.generate.path(3))
     True
     """
@@ -152,17 +134,12 @@ def is_weakly_connected(G: Any, device: str = "auto") -> bool:
     device
         As for `connected_components`.
 
-    Returns
-    -------
-    bool
-
     See Also
     --------
     weakly_connected_components
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.is_weakly_connected(hw.generate.path(3, directed=True))
     True
     """
@@ -179,17 +156,12 @@ def is_strongly_connected(G: Any, device: str = "auto") -> bool:
     device
         As for `connected_components`.
 
-    Returns
-    -------
-    bool
-
     See Also
     --------
     strongly_connected_components
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.is_strongly_connected(hw.generate.path(3, directed=True))
     False
     """
@@ -229,17 +201,12 @@ def is_bipartite(G: Any, device: str = "auto") -> bool:
     device
         As for `connected_components`.
 
-    Returns
-    -------
-    bool
-
     See Also
     --------
     bipartite_sides
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.is_bipartite(hw.generate.grid(3, 3)), hw.is_bipartite(hw.generate.complete(3))
     (True, False)
     """
@@ -283,7 +250,6 @@ def bipartite_sides(G: Any, device: str = "auto") -> npt.NDArray[np.int8]:
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.bipartite_sides(hw.generate.path(4)).tolist()
     [0, 1, 0, 1]
     """

@@ -34,7 +34,6 @@ def degree_centrality(G: Any) -> VertexScores:
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.degree_centrality(hw.generate.star(5)).scores.tolist()
     [1.0, 0.25, 0.25, 0.25, 0.25]
     """
@@ -57,18 +56,12 @@ def in_degree_centrality(G: Any) -> VertexScores:
     VertexScores
         One score per vertex, the same as NetworkX's.
 
-    Raises
-    ------
-    GraphError
-        The graph is undirected.
-
     See Also
     --------
     degree_centrality, out_degree_centrality
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.in_degree_centrality(hw.generate.path(3, directed=True)).scores.tolist()
     [0.0, 0.5, 0.5]
     """
@@ -89,18 +82,12 @@ def out_degree_centrality(G: Any) -> VertexScores:
     VertexScores
         One score per vertex, the same as NetworkX's.
 
-    Raises
-    ------
-    GraphError
-        The graph is undirected.
-
     See Also
     --------
     degree_centrality, in_degree_centrality
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.out_degree_centrality(hw.generate.path(3, directed=True)).scores.tolist()
     [0.5, 0.5, 0.0]
     """

@@ -85,7 +85,6 @@ def pagerank(
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> web = hw.Graph.from_edges([0, 1, 2, 3], [2, 2, 0, 2], directed=True)
     >>> hw.pagerank(web).scores.round(3).tolist()
     [0.445, 0.038, 0.48, 0.038]
@@ -157,7 +156,6 @@ def eigenvector_centrality(
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.eigenvector_centrality(hw.generate.path(4)).scores.round(2).tolist()
     [0.37, 0.6, 0.6, 0.37]
     """
@@ -224,7 +222,6 @@ def katz_centrality(
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> chain = hw.Graph.from_edges([0, 1], [1, 2], directed=True)
     >>> hw.katz_centrality(chain, alpha=0.5, normalized=False).scores.tolist()
     [1.0, 1.5, 1.75]
@@ -294,7 +291,6 @@ def hits(
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> web = hw.Graph.from_edges([0, 1, 1], [2, 2, 3], directed=True)
     >>> hubs, authorities = hw.hits(web)
     >>> hubs.scores.round(3).tolist(), authorities.top(1)[0][0]

@@ -67,7 +67,6 @@ def bfs_many(
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.bfs_many(hw.generate.path(4), [0, 2]).tolist()
     [[0, 1, 2, 3], [2, 1, 0, 1]]
     """
@@ -128,8 +127,6 @@ def sssp_many(
 
     Raises
     ------
-    GraphError
-        A source is not a vertex, a weight is negative or infinite, or another argument cannot be used.
     EngineError
         The table does not fit into memory, or the device is missing.
 
@@ -141,7 +138,6 @@ def sssp_many(
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> G = hw.Graph.from_edges(["a", "a", "b"], ["b", "c", "c"], weights=[1.0, 5.0, 2.0])
     >>> hw.sssp_many(G, ["a", "c"]).tolist()
     [[0.0, 1.0, 3.0], [3.0, 2.0, 0.0]]
@@ -227,7 +223,6 @@ def distance_blocks(
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> for some, rows in hw.distance_blocks(hw.generate.path(3), block_bytes=24):
     ...     print(some.tolist(), rows.tolist())
     [0, 1] [[0, 1, 2], [1, 0, 1]]
@@ -282,7 +277,6 @@ def pairs_within(
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> [column.tolist() for column in hw.pairs_within(hw.generate.path(4), 2)]
     [[0, 0, 1, 1, 2], [1, 2, 2, 3, 3], [1, 2, 1, 2, 1]]
     >>> [column.tolist() for column in hw.pairs_within(hw.Graph.from_edges(["ann"], ["bob"]), 1)]

@@ -126,7 +126,6 @@ def estimate_memory(
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> G = hw.generate.grid(1000, 1000)
     >>> needed = hw.estimate_memory(G, "bfs_many", sources=range(100), device="cpu")
     >>> needed.parts["table of distances"]

@@ -84,7 +84,6 @@ def bfs(
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> r = hw.bfs(hw.generate.grid(3, 3), 0, path_counts=True)
     >>> r.distances.tolist()
     [0, 1, 2, 1, 2, 3, 2, 3, 4]
@@ -132,7 +131,6 @@ def bfs_each(
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> [r.depth for r in hw.bfs_each(hw.generate.path(4), [0, 1])]
     [3, 2]
     """
@@ -261,7 +259,6 @@ def k_hop(
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.k_hop(hw.generate.path(6), 2, 1).tolist()
     [1, 2, 3]
     >>> hw.k_hop(hw.Graph.from_edges(["ann", "bob"], ["bob", "cyd"]), "ann", 1).tolist()

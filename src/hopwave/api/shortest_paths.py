@@ -81,11 +81,6 @@ def sssp(
     ShortestPaths
         `distances`, `predecessors`, paths by `path_to`, the `plan` that ran, and `trace` if requested.
 
-    Raises
-    ------
-    GraphError
-        The source is not a vertex, a weight is negative, infinite or not a number, or the method cannot run like this.
-
     See Also
     --------
     bfs : the faster way to count hops.
@@ -109,7 +104,6 @@ def sssp(
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> G = hw.Graph.from_edges(["a", "a", "b"], ["b", "c", "c"], weights=[1.0, 5.0, 2.0])
     >>> r = hw.sssp(G, "a")
     >>> r.distances.tolist(), r.path_to("c")
@@ -163,7 +157,6 @@ def sssp_each(
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> roads = hw.Graph.from_edges([0, 1], [1, 2], weights=[1.5, 2.0])
     >>> [r.distances.tolist() for r in hw.sssp_each(roads, [0, 2])]
     [[0.0, 1.5, 3.5], [3.5, 2.0, 0.0]]
@@ -230,7 +223,7 @@ def nearest(
     Raises
     ------
     GraphError
-        Neither `k` nor `limit` is given, the source is not a vertex, or a weight cannot be used.
+        Neither `k` nor `limit` is given.
 
     See Also
     --------
@@ -242,7 +235,6 @@ def nearest(
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> roads = hw.Graph.from_edges(["a", "a", "b"], ["b", "c", "c"], weights=[1.0, 5.0, 2.0])
     >>> hw.nearest(roads, "a", 2)
     {'a': 0.0, 'b': 1.0}

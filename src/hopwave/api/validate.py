@@ -65,9 +65,8 @@ class Validation:
 
     Examples
     --------
-    >>> from hopwave import generate
     >>> from hopwave.api.validate import validate
-    >>> validate(generate.path(3), 0, distances=[0, 1, 1]).failures
+    >>> validate(hw.generate.path(3), 0, distances=[0, 1, 1]).failures
     ('rule 2 (levels): vertex 2 is at level 1 and has no neighbour at level 0',)
     """
 
@@ -143,8 +142,7 @@ def validate(
 
     Examples
     --------
-    >>> from hopwave import generate
-    >>> G = generate.path(3)
+    >>> G = hw.generate.path(3)
     >>> validate(G, 0, distances=[0, 1, 2], predecessors=[0, 0, 1]).ok
     True
     """
@@ -205,8 +203,7 @@ def check(
 ) -> None:
     """Like `validate`, but raise a GraphError that names rule, vertex and values if the search is not correct.
 
-    >>> from hopwave import generate
-    >>> check(generate.path(3), 0, distances=[0, 1, 1])
+    >>> check(hw.generate.path(3), 0, distances=[0, 1, 1])
     Traceback (most recent call last):
     hopwave.errors.GraphError: rule 2 (levels): vertex 2 is at level 1 and has no neighbour at level 0
     """

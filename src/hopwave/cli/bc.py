@@ -36,8 +36,7 @@ class Precision:
         float | None, typer.Option(help="Sample until every normalised score is known to within ± epsilon.")
     ] = None
     method: Annotated[
-        str,
-        typer.Option(help="How: auto, paths (between random pairs), sources, or exact. auto takes the cheapest."),
+        str, typer.Option(help="How: auto, paths (between random pairs), sources, or exact. auto takes the cheapest.")
     ] = "auto"
     delta: Annotated[
         float, typer.Option(help="The probability that some score of a sample is further off than its bound.")
@@ -81,30 +80,20 @@ class Running:
     device: options.Device = "auto"
     threads: options.Threads = None
     memory_limit: Annotated[
-        int | None,
-        typer.Option(help="Bytes that the run may use in addition to the graph.", rich_help_panel=options.RUNNING),
+        int | None, options.running(help="Bytes that the run may use in addition to the graph.")
     ] = None
     deterministic: Annotated[
-        bool,
-        typer.Option(
-            "--deterministic",
-            help="Use only plans that give the same bits on every run.",
-            rich_help_panel=options.RUNNING,
-        ),
+        bool, options.running("--deterministic", help="Use only plans that give the same bits on every run.")
     ] = False
     checkpoint: Annotated[
         Path | None,
-        typer.Option(
-            help="Save progress to this file every minute and on Ctrl-C; continue from it if it exists.",
-            rich_help_panel=options.RUNNING,
-        ),
+        options.running(help="Save progress to this file every minute and on Ctrl-C; continue from it if it exists."),
     ] = None
     reduce: Annotated[
         bool,
-        typer.Option(
+        options.running(
             "--reduce/--whole",
             help="Search only what trees, chains and articulation points leave, where that is less work.",
-            rich_help_panel=options.RUNNING,
         ),
     ] = True
 
@@ -120,7 +109,7 @@ def bc(
     normalized: Annotated[
         bool, typer.Option("--normalized/--raw", help="Scores as a share of all pairs, or as a number of pairs.")
     ] = True,
-    top: Annotated[int, typer.Option(min=0, help="How many scores to show.", rich_help_panel=options.OUTPUT)] = 10,
+    top: Annotated[int, options.printing(min=0, help="How many scores to show.")] = 10,
 ) -> None:
     """Betweenness centrality of vertices or edges, exact or estimated from a sample of sources or paths."""
     k, epsilon, method = precision.k, precision.epsilon, precision.method

@@ -51,15 +51,12 @@ def closeness(
     ] = False,
     reduce: Annotated[
         bool,
-        typer.Option(
+        options.running(
             "--reduce/--whole",
             help="With --all, search only from what trees and chains leave, where that is less work.",
-            rich_help_panel=options.RUNNING,
         ),
     ] = True,
-    top: Annotated[
-        int, typer.Option(min=1, help="How many of the highest to find and to show.", rich_help_panel=options.OUTPUT)
-    ] = 10,
+    top: Annotated[int, options.printing(min=1, help="How many of the highest to find and to show.")] = 10,
 ) -> None:
     """Closeness or harmonic centrality, by hops or by lengths: the highest scores exactly, or all from a sample."""
     to.check()

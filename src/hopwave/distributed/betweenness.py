@@ -120,7 +120,6 @@ def betweenness_centrality(
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.distributed.betweenness_centrality(hw.generate.path(3)).scores.tolist()
     [0.0, 1.0, 0.0]
     """
@@ -218,7 +217,7 @@ def edge_betweenness_centrality(
     Raises
     ------
     GraphError
-        If an argument has a value that it cannot have, ranks give different ones, or the graph is in parts.
+        The graph is in parts.
 
     See Also
     --------
@@ -226,7 +225,6 @@ def edge_betweenness_centrality(
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.distributed.edge_betweenness_centrality(hw.generate.path(3), normalized=False).to_dict()
     {(0, 1): 2.0, (1, 2): 2.0}
     """

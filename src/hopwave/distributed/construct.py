@@ -55,10 +55,6 @@ def from_edges(
     threads : int, optional
         Threads of each rank; by default its share of the cores.
 
-    Returns
-    -------
-    DistributedGraph
-
     See Also
     --------
     read, spread
@@ -123,18 +119,8 @@ def read(
         The file.
     format, directed
         As for `hopwave.read`.
-    layout : {"1d", "2d"}, pair of int or Layout, optional
-        How vertices are split over the ranks; "2d" is the grid nearest to a square, a pair is (rows, columns).
-    balance : bool, optional
-        Ranges of vertices with about the same number of arcs, instead of the same number of vertices.
-    device : {"cpu", "cuda"}, optional
-        Where ranks compute; those of one machine share its cores and GPUs.
-    threads : int, optional
-        Threads of each rank; by default its share of the cores.
-
-    Returns
-    -------
-    DistributedGraph
+    layout, balance, device, threads
+        As for `from_edges`.
 
     Raises
     ------
@@ -218,10 +204,6 @@ def kronecker(
     layout, device, threads
         As for `from_edges`.
 
-    Returns
-    -------
-    DistributedGraph
-
     See Also
     --------
     uniform, hopwave.generate.kronecker
@@ -267,10 +249,6 @@ def uniform(
         As for `hopwave.generate.uniform`.
     layout, device, threads
         As for `from_edges`.
-
-    Returns
-    -------
-    DistributedGraph
 
     See Also
     --------
@@ -323,17 +301,12 @@ def spread(graph: Any, **options: Any) -> DistributedGraph:
     **options
         `layout`, `balance`, `device` and `threads`, as for `from_edges`.
 
-    Returns
-    -------
-    DistributedGraph
-
     See Also
     --------
     from_edges
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.distributed.spread(hw.generate.path(4)).m
     6
     """

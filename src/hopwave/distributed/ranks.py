@@ -302,10 +302,6 @@ def _mpi() -> Any:
 def world() -> World:
     """All ranks of this job. From the first call on, an error that is not caught on one rank ends the whole job.
 
-    Returns
-    -------
-    World
-
     Raises
     ------
     EngineError

@@ -32,18 +32,13 @@ def uniform(n: int, edge_factor: int = 16, seed: int = 1, directed: bool = False
     directed : bool, optional
         Whether the graph is directed.
 
-    Returns
-    -------
-    Graph
-
     See Also
     --------
     rmat, uniform_edges
 
     Examples
     --------
-    >>> from hopwave import generate
-    >>> generate.uniform(n=1024, edge_factor=8).n
+    >>> hw.generate.uniform(n=1024, edge_factor=8).n
     1024
     """
     n = check_whole("n", n, 1)
@@ -112,10 +107,6 @@ def smallworld(n: int, k: int = 10, p: float = 0.1, seed: int = 1) -> Graph:
     seed : int, optional
         The same seed gives the same graph.
 
-    Returns
-    -------
-    Graph
-
     See Also
     --------
     barabasi_albert, uniform
@@ -127,8 +118,7 @@ def smallworld(n: int, k: int = 10, p: float = 0.1, seed: int = 1) -> Graph:
 
     Examples
     --------
-    >>> from hopwave import generate
-    >>> generate.smallworld(100, k=4, p=0.2).m
+    >>> hw.generate.smallworld(100, k=4, p=0.2).m
     400
     """
     n = check_whole("n", n, 3)
@@ -173,10 +163,6 @@ def barabasi_albert(n: int, k: int = 4, seed: int = 1) -> Graph:
     seed : int, optional
         The same seed gives the same graph.
 
-    Returns
-    -------
-    Graph
-
     See Also
     --------
     smallworld, kronecker
@@ -187,8 +173,7 @@ def barabasi_albert(n: int, k: int = 4, seed: int = 1) -> Graph:
 
     Examples
     --------
-    >>> from hopwave import generate
-    >>> int(generate.barabasi_albert(1000, k=3).degrees.max()) > 30
+    >>> int(hw.generate.barabasi_albert(1000, k=3).degrees.max()) > 30
     True
     """
     k = check_whole("k", k, 1)
@@ -223,18 +208,13 @@ def delaunay(n: int, seed: int = 1) -> Graph:
     seed : int, optional
         The same seed gives the same graph.
 
-    Returns
-    -------
-    Graph
-
     See Also
     --------
     geometric, grid
 
     Examples
     --------
-    >>> from hopwave import generate
-    >>> G = generate.delaunay(100)
+    >>> G = hw.generate.delaunay(100)
     >>> G.m < 6 * G.n
     True
     """
@@ -263,18 +243,13 @@ def geometric(n: int, radius: float | None = None, seed: int = 1) -> Graph:
     seed : int, optional
         The same seed gives the same graph.
 
-    Returns
-    -------
-    Graph
-
     See Also
     --------
     delaunay
 
     Examples
     --------
-    >>> from hopwave import generate
-    >>> generate.geometric(50, radius=2.0).m == 50 * 49  # everything is near
+    >>> hw.generate.geometric(50, radius=2.0).m == 50 * 49  # everything is near
     True
     """
     n = check_whole("n", n, 1)

@@ -43,7 +43,6 @@ class Graph(GraphConstructors):
     Weights belong to the graph. Questions about hops (`bfs`, betweenness, closeness, …) ignore them; `sssp`, `pagerank`
     and the centralities beside it use the graph's own weights when it has them.
 
-    >>> import hopwave as hw
     >>> G = hw.Graph.from_edges([0, 1, 2], [1, 2, 0], weights=[2.0, 1.0, 5.0])
     >>> G
     Graph(3 vertices, 3 edges, undirected, weighted)
@@ -123,7 +122,6 @@ class Graph(GraphConstructors):
 
         Vertices of a graph without labels keep their old ids as labels, unless these are 0, 1, 2, … anyway.
 
-        >>> import hopwave as hw
         >>> H = hw.generate.path(5).subgraph([1, 2, 4])
         >>> H.labels.tolist(), list(H.edges())
         ([1, 2, 4], [(1, 2)])
@@ -206,7 +204,6 @@ class Graph(GraphConstructors):
 
         A bottom-up search looks for any visited in-neighbour; those of high degree are visited early: they stand first.
 
-        >>> import hopwave as hw
         >>> G = hw.Graph.from_edges([0, 1, 2, 2], [1, 2, 3, 4])
         >>> G.arranged().indices[G.indptr[1]:G.indptr[2]].tolist()
         [2, 0]

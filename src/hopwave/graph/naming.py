@@ -28,7 +28,6 @@ class Named:
 
         `label` is the way back: `G.label(3)` names the vertex at position 3.
 
-        >>> import hopwave as hw
         >>> G = hw.Graph.from_edges(["ann"], ["bob"])
         >>> G.index("bob"), G.label(1), 1 in G
         (1, 'bob', False)
@@ -54,7 +53,6 @@ class Named:
     def label(self, vertex: int) -> Any:
         """What the vertex at a position is called: its label, or the position itself where there are no labels.
 
-        >>> import hopwave as hw
         >>> hw.Graph.from_edges(["ann"], ["bob"]).label(0)
         'ann'
         """

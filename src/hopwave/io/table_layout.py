@@ -97,7 +97,7 @@ def _titles_after_hash(
 ) -> list[str]:
     """The cells of the last comment, if they are titles: as many as the first row has, which is not a header itself.
 
-    A comment like `#a,b` that is none may as well be an edge, and is refused.
+    A comment like `#a,b` that has no known titles may as well be an edge, and is refused.
     """
     named = {column for column in (wanted.first, wanted.second, wanted.weight) if isinstance(column, str)}
     numbers = [i for i, line in enumerate(opening) if line.strip()]

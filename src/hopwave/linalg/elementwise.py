@@ -55,7 +55,6 @@ def ewise_add(
 
     Examples
     --------
-    >>> from hopwave import linalg as la
     >>> u, v = la.Vector.from_entries([0, 1], [1, 2], n=3), la.Vector.from_entries([1, 2], [10, 20], n=3)
     >>> la.ewise_add(u, v).to_dict()
     {0: 1, 1: 12, 2: 20}
@@ -94,7 +93,6 @@ def ewise_mult(
 
     Examples
     --------
-    >>> from hopwave import linalg as la
     >>> u, v = la.Vector.from_entries([0, 1], [1, 2], n=3), la.Vector.from_entries([1, 2], [10, 20], n=3)
     >>> la.ewise_mult(u, v).to_dict()
     {1: 20}
@@ -201,7 +199,6 @@ def apply(
 
     Examples
     --------
-    >>> from hopwave import linalg as la
     >>> u = la.Vector.from_entries([1], [4.0], n=2)
     >>> la.apply(u, la.unary.sqrt)[1], la.apply(u, la.binary.plus, right=1)[1]
     (2.0, 5.0)
@@ -307,7 +304,6 @@ def select(
 
     Examples
     --------
-    >>> from hopwave import linalg as la
     >>> u = la.Vector.from_entries([0, 2], [1, 5], n=3)
     >>> la.select(u, la.binary.gt, 3).to_dict()
     {2: 5}

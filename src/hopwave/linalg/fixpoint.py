@@ -52,8 +52,6 @@ class Waves(NamedTuple):
 
     With any_pair `values` is None; `levels` says what was reached.
 
-    >>> import hopwave as hw
-    >>> from hopwave import linalg as la
     >>> end = la.Vector.from_entries([0], True, n=3)
     >>> levels, parents = la.waves(end, hw.generate.path(3), la.semiring.any_secondi)
     >>> levels.to_dict(), parents.to_dict()[2]
@@ -116,8 +114,6 @@ def waves(
 
     Examples
     --------
-    >>> import hopwave as hw
-    >>> from hopwave import linalg as la
     >>> G = hw.generate.grid(2, 3)
     >>> corner = la.Vector.from_entries([0], [1], n=6)
     >>> reached = la.waves(corner, G, la.semiring.plus_first)

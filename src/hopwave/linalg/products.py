@@ -116,8 +116,6 @@ def mxv(
 
     Examples
     --------
-    >>> import hopwave as hw
-    >>> from hopwave import linalg as la
     >>> A = la.Matrix.from_graph(hw.generate.path(4))
     >>> frontier = la.Vector.from_entries([1], True, n=4)
     >>> la.mxv(A, frontier, la.semiring.any_secondi).to_dict()
@@ -175,7 +173,6 @@ def vxm(
 
     Examples
     --------
-    >>> from hopwave import linalg as la
     >>> A = la.Matrix.from_edges([0, 0], [1, 2], [5.0, 7.0], shape=3)
     >>> la.vxm(la.Vector.from_entries([0], [1.0], n=3), A, la.semiring.min_plus).to_dict()
     {1: 6.0, 2: 8.0}
@@ -313,8 +310,6 @@ def mxm(
 
     Examples
     --------
-    >>> import hopwave as hw
-    >>> from hopwave import linalg as la
     >>> A = la.Matrix.from_graph(hw.generate.complete(4))
     >>> la.reduce(la.mxm(A, A, la.semiring.plus_pair, mask=A)) // 6  # triangles
     4

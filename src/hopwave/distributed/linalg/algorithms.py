@@ -47,7 +47,6 @@ def bfs(A: DistributedMatrix, source: int) -> DistributedVector:
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> from hopwave.distributed import linalg as da
     >>> da.bfs(da.DistributedMatrix.from_matrix(hw.generate.star(4)), 1).gather().values.tolist()
     [1, 0, 2, 2]
@@ -143,7 +142,7 @@ def sssp(A: DistributedMatrix, source: int) -> DistributedVector:
     Raises
     ------
     GraphError
-        If ranks give different arguments, or a length is negative.
+        A length is negative.
 
     See Also
     --------

@@ -85,7 +85,6 @@ class DistributedMatrix:
     ) -> DistributedMatrix:
         """Split a Matrix, Graph or SciPy matrix that rank 0 gives; the others give it too, or None.
 
-        >>> import hopwave as hw
         >>> DistributedMatrix.from_matrix(hw.linalg.Matrix.from_dense([[0, 2.5], [0, 0]])).has_values
         True
         """

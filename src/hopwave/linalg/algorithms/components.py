@@ -44,7 +44,6 @@ def connected_components(A: Any, *, device: str = "auto") -> Vector:
 
     Examples
     --------
-    >>> from hopwave import linalg as la
     >>> la.algorithms.connected_components(la.Matrix.from_edges([4, 1], [2, 3], shape=5)).values.tolist()
     [0, 1, 2, 1, 2]
     """

@@ -48,7 +48,6 @@ def core_numbers(A: Any, directed: bool | None = None, *, device: str = "auto") 
 
     Examples
     --------
-    >>> from hopwave import linalg as la
     >>> A = la.Matrix.from_edges([0, 1, 2, 2], [1, 2, 0, 3], shape=4)
     >>> la.algorithms.core_numbers(A).values.tolist()
     [2, 2, 2, 1]

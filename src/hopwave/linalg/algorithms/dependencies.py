@@ -60,8 +60,6 @@ def betweenness(A: Any, sources: Iterable[int] | None = None, batch: int = 32, *
 
     Examples
     --------
-    >>> from hopwave import linalg as la
-    >>> import hopwave as hw
     >>> la.algorithms.betweenness(hw.generate.path(4)).values.tolist()
     [0.0, 4.0, 4.0, 0.0]
     """

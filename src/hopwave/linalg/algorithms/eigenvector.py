@@ -45,8 +45,6 @@ def eigenvector_centrality(
 
     Examples
     --------
-    >>> from hopwave import linalg as la
-    >>> import hopwave as hw
     >>> la.algorithms.eigenvector_centrality(hw.generate.path(4)).values.round(2).tolist()
     [0.37, 0.6, 0.6, 0.37]
     """

@@ -42,7 +42,6 @@ def bfs(A: Any, source: int, *, device: str = "auto") -> Vector:
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.linalg.bfs(hw.generate.grid(3, 3), 0).to_dense().tolist()
     [0, 1, 2, 1, 2, 3, 2, 3, 4]
     """

@@ -74,7 +74,6 @@ def hits(
 
     Examples
     --------
-    >>> from hopwave import linalg as la
     >>> h, a = la.algorithms.hits(la.Matrix.from_edges([0, 1, 1], [2, 2, 3], shape=4))
     >>> h.values.round(3).tolist(), a.values.round(3).tolist()
     ([0.382, 0.618, 0.0, 0.0], [0.0, 0.0, 0.618, 0.382])

@@ -51,8 +51,6 @@ def maximal_independent_set(A: Any, seed: Any = None, *, device: str = "auto") -
 
     Examples
     --------
-    >>> from hopwave import linalg as la
-    >>> import hopwave as hw
     >>> la.algorithms.maximal_independent_set(hw.generate.star(5), seed=2).indices.tolist()
     [1, 2, 3, 4]
     """

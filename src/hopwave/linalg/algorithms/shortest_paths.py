@@ -65,7 +65,6 @@ def sssp(A: Any, source: int | Sequence[int], *, device: str = "auto") -> Vector
 
     Examples
     --------
-    >>> from hopwave import linalg as la
     >>> A = la.Matrix.from_edges([0, 0, 1], [1, 2, 2], [1.0, 5.0, 2.0], shape=4)
     >>> la.algorithms.sssp(A, 0).to_dense().tolist()
     [0.0, 1.0, 3.0, inf]
@@ -104,7 +103,6 @@ def delta_stepping(A: Any, source: int | Sequence[int], delta: float | None = No
 
     Examples
     --------
-    >>> from hopwave import linalg as la
     >>> A = la.Matrix.from_edges([0, 0, 1], [1, 2, 2], [1.0, 5.0, 2.0], shape=4)
     >>> la.algorithms.delta_stepping(A, 0, delta=2.0).to_dense().tolist()
     [0.0, 1.0, 3.0, inf]

@@ -39,18 +39,12 @@ def triangle_count(A: Any, *, device: str = "auto") -> int:
     device : {"auto", "cpu", "cuda"}, optional
         Where it runs; by default where `A` is.
 
-    Returns
-    -------
-    int
-
     See Also
     --------
     triangles, hopwave.triangle_count
 
     Examples
     --------
-    >>> from hopwave import linalg as la
-    >>> import hopwave as hw
     >>> la.algorithms.triangle_count(hw.generate.complete(5))
     10
     """
@@ -83,8 +77,6 @@ def triangles(A: Any, *, device: str = "auto") -> Vector:
 
     Examples
     --------
-    >>> from hopwave import linalg as la
-    >>> import hopwave as hw
     >>> la.algorithms.triangles(hw.generate.complete(4)).values.tolist()
     [3, 3, 3, 3]
     """
@@ -128,8 +120,6 @@ def triangle_list(A: Any, *, device: str = "auto") -> Any:
 
     Examples
     --------
-    >>> from hopwave import linalg as la
-    >>> import hopwave as hw
     >>> la.algorithms.triangle_list(hw.generate.complete(4)).tolist()
     [[0, 1, 2], [0, 1, 3], [0, 2, 3], [1, 2, 3]]
     """

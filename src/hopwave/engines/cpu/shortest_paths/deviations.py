@@ -1,10 +1,11 @@
-"""What Yen's algorithm searches for: spurs, which leave a path at one of its vertices, and their paths.
+"""What Yen's algorithm searches for: spurs, which leave a path at one of its vertices, and the paths they make.
 
-A spur does not return to the path's vertices up to there, its root, and does not begin with some arcs. A search for it
-is led by what is left from each vertex without anything barred (A*; Hart, Nilsson and Raphael, 1968): it looks at
-little beside the path. What is left was added up from the other end, and may be off in its last bits. So a vertex may
-be settled again, and the search ends when nothing that waits is below `slack` times the length found; that is 1 where
-sums are whole numbers. Of equals, the last offered is settled first: it is nearest to the target.
+The part of the path before that vertex is the spur's root. A spur does not return to its root, and some arcs are
+forbidden as its first. A search for it is guided by each vertex's distance to the target in the whole graph (A*; Hart,
+Nilsson and Raphael, 1968), so it looks at little beside the path. These distances were added up from the other end, and
+may be off in their last bits. So a vertex may be settled again, and the search ends when no waiting vertex is below
+`slack` times the length found; slack is 1 if sums are whole numbers. Of equals, the last offered is settled first: it
+is nearest to the target.
 """
 
 from typing import Any, NamedTuple
@@ -25,10 +26,10 @@ PIECE = 4096  # searches in one compiled call: Ctrl-C waits for its end
 def search(A, start, length, target, place, at, first, rest, most, slack, work):
     """From `start`, whose distance is `length`, to the target; returns the distance there, infinite if there is none.
 
-    place: of each vertex on the path that is left, n of others; those before `at` are not visited. first: heads to
-    which no arc from `start` may lead; rest: a lower bound on what is left from each vertex, infinite where the target
-    cannot be reached; most: the greatest length. d is infinite before and after; parent leads back from the target, and
-    final has the distances of that path's vertices. Returns −1 if the heap is too small: then nothing is found.
+    place: each vertex's place on the path that the spur leaves, n for other vertices; places before `at` are the root.
+    first: heads to which no arc from `start` may lead. rest: a lower bound of each vertex's distance to the target,
+    infinite if there is no way. most: the greatest length. d is infinite before and after; parent leads back from the
+    target, and final has the distances of that path's vertices. Returns −1 if the heap is too small.
     """
     d, final, parent, touched, keys, times, vertices = work
     count, size, time = 1, U1, 0
@@ -85,7 +86,8 @@ class Paths(NamedTuple):
 class Spurs(NamedTuple):
     """Per spur: the path that it leaves, at which of its vertices, and the spur before it from the same root, or −1.
 
-    It leaves its path by another arc than that path, and than those that the spurs before it leave.
+    Its first arc is another than that of the path that it leaves, and than those of the paths that earlier spurs of its
+    root leave.
     """
 
     path: Any
@@ -103,7 +105,7 @@ def mark(paths, path, place, off):
 
 @njit(**COMPILED)
 def search_spur(A, paths, known, spur, target, rest, most, slack, place, heads, work):
-    """The length of a spur (path, at, before), as `search`; its path is marked, and those before it are known."""
+    """The length of a spur (path, at, before), as `search`. Its path is marked; spurs before it have their paths."""
     path, at, before = spur
     count, begin = 0, paths.begins[path]
     start = begin + at
@@ -123,7 +125,7 @@ def search_spur(A, paths, known, spur, target, rest, most, slack, place, heads, 
 
 @njit(**COMPILED)
 def find_lengths(A, paths, known, spurs, target, rest, most, slack, place, heads, work, found):
-    """The lengths of spurs of which those before are known; returns how many, fewer if the heap is too small."""
+    """Find the lengths of spurs. Returns of how many: fewer if the heap is too small."""
     marked, done = np.int64(-1), found.size
     for i in range(found.size):
         spur = spurs.path[i], spurs.at[i], spurs.before[i]
@@ -211,7 +213,7 @@ class Deviations:
         return np.arange(known, len(self.lengths))
 
     def find_lengths(self, spurs, most):
-        """Of spurs that leave known paths; infinite if there is none of at most this length."""
+        """The lengths of spurs that leave known paths; infinite for those that would be longer than `most`."""
         found, done = np.empty(len(spurs.path)), 0
         with compiling(find_lengths):
             while done < len(found):
@@ -225,7 +227,7 @@ class Deviations:
         return found
 
     def find_paths(self, some):
-        """Of some spurs of which they were not found so far."""
+        """Find the paths of some spurs that have none yet."""
         done, last = 0, self.count + len(some)
         self.paths = self.paths._replace(begins=np.resize(self.paths.begins, last + 1))
         with compiling(find_paths):
@@ -253,8 +255,8 @@ def _twice(arrays):
 
 @njit(**COMPILED)
 def next_on_trees(A, d, end):
-    """For every vertex the next one on a way to the end of a search that found d, along these arcs; −1 where only arcs
-    of length 0 lead on."""
+    """For every vertex the next one on a shortest path to where the search of the distances d began; −1 if only arcs of
+    length 0 lead on."""
     found = np.full(d.size, -1, np.int32)
     for u in range(d.size):
         for j in range(np.uint64(A.indptr[u]), np.uint64(A.indptr[u + 1])):
