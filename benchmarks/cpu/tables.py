@@ -158,8 +158,7 @@ def measured(name: str, graph: hw.Graph, size: int, device: str, reached_from: i
     def of_peers(count: int, chosen: Any, pandanas: Any) -> dict[str, Any]:
         igraphs, networkits = peers.igraph(chosen), peers.networkit()
         made = {"igraph s *": igraphs and igraphs[0] + count * igraphs[1]}
-        made |= {"NetworKit s *": networkits and networkits[0] + count * networkits[1], "pandana s": pandanas}
-        return {key: made[key] for key in made if made[key] is not None or device == "cpu"}
+        return made | {"NetworKit s *": networkits and networkits[0] + count * networkits[1], "pandana s": pandanas}
 
     def table(graph: hw.Graph, some: Any, place: str, threads: Any) -> Any:
         return hw.distance_table(graph, some, targets, device=place, progress=False, threads=threads).values

@@ -187,6 +187,8 @@ def test_examples_in_modules(name: str, tmp_path: Path, monkeypatch: pytest.Monk
         pytest.skip("mpi4py is not installed")
     monkeypatch.chdir(tmp_path)  # an example may write a file
     known = {"hw": hw, "la": importlib.import_module("hopwave.linalg")}  # as docs/reference.md says
+    if name.startswith("hopwave.distributed"):
+        known |= {"distributed": hw.distributed, "da": importlib.import_module("hopwave.distributed.linalg")}
     assert doctest.testmod(module, extraglobs=known).failed == 0
 
 

@@ -48,8 +48,13 @@ def ranked_paths(
         return
     slack = 1.0 + ROUNDING * graph.n
     part, bound = left_over(graph, from_source, to_target, (source, target), k, slack)
-    search = Deviations(arcs_within(part, bound * slack), part.to_target, slack, *part.ends, bound * slack)
-    for spur in yen(search, k, bound * slack, slack):
+    most, elsewhere = bound * slack, None
+    if device == "cuda":
+        from hopwave.engines.cuda.shortest_paths import spurs
+
+        elsewhere = spurs.Spurs
+    search = Deviations(arcs_within(part, most), part.to_target, slack, *part.ends, most, elsewhere)
+    for spur in yen(search, k, most, slack):
         yield float(search.lengths[spur]), part.ids[search.path(spur)].tolist()
 
 

@@ -16,7 +16,7 @@ from rich.table import Table
 import hopwave as hw
 from hopwave.cli import columns, options, output, picture, terminal
 from hopwave.cli.bfs import vertex
-from hopwave.cli.files import File, ReadingWeights, load
+from hopwave.cli.files import File, ReadingWeights, counted, load
 from hopwave.graph import Graph
 from hopwave.results.betweenness import BetweennessResult, EdgeBetweennessResult, describe, drawn, widest_bound
 from hopwave.system.progress import Meter
@@ -135,7 +135,7 @@ def bc(
     given |= {"endpoints": paths.endpoints, "epsilon": epsilon, "delta": risk, "method": method}
     given["checkpoint"] = running.checkpoint and str(running.checkpoint)
     record = {**given, **in_json(result, top), "wall_seconds": wall}
-    parts = [top_table(result, top), summary(result, wall)]
+    parts = [top_table(result, top), summary(result, wall, paths.weights)]
     output.tell(file, graph, to, record, parts)
 
 
@@ -228,9 +228,10 @@ def shown(score: float) -> str:
     return f"{score:,.1f}" if score >= 1000 else f"{score:.5g}"
 
 
-def summary(result: Result, wall: float) -> Table:
+def summary(result: Result, wall: float, weighted: bool) -> Table:
     """How the scores were computed, and how exact they are: by the sample, and by the arithmetic."""
-    lines = {"scores": f"{describe(result)}; {result.certificate}", "plan": str(result.plan), "engine": result.engine}
+    scores = f"{describe(result)}; {result.certificate}"
+    lines = {"paths": counted(weighted), "scores": scores, "plan": str(result.plan), "engine": result.engine}
     lines["time"] = f"{wall:,.2f} s"
     pairs = result.pairs if isinstance(result, BetweennessResult) else None
     searches, kind = (result.sources, "source") if pairs is None else (pairs, "pair")

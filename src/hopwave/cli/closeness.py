@@ -12,7 +12,7 @@ import typer
 
 import hopwave as hw
 from hopwave.cli import columns, options, output, picture, terminal
-from hopwave.cli.files import File, ReadingWeights, load
+from hopwave.cli.files import File, ReadingWeights, counted, load
 from hopwave.cli.pagerank import best_scores, score_table
 from hopwave.results.scores import VertexScores
 
@@ -85,7 +85,7 @@ def closeness(
         draw(result, top, to.plot)
     every_one = str(result.reduction or f"all {graph.n:,} whole")
     searches = str(result.searches or (every_one if k is None else f"from {min(k, graph.n):,} sources"))
-    lines = {"searches": searches, **sure(result), "time": f"{wall:,.2f} s"}
+    lines = {"distances": counted(weights), "searches": searches, **sure(result), "time": f"{wall:,.2f} s"}
     made = result.searches
     record = {
         "score": result.name,

@@ -52,7 +52,8 @@ Out = Annotated[
 Directed = Annotated[
     bool | None,
     reading(
-        "--directed/--undirected", help="Read arcs as they are, or add the reverse arcs. Default: as the file says."
+        "--directed/--undirected",
+        help="Read arcs as they are, or add the reverse arcs. Default: as the file says (CSV: undirected).",
     ),
 ]
 Format = Annotated[
@@ -104,6 +105,11 @@ class ReadingLengths(ReadingWeights):
     """How to read the file, for a command that follows the weights of the file."""
 
     no_weights: NoWeights = False
+
+
+def counted(weights: bool) -> str:
+    """What distances of such a command count, for its summary; `weights`: --weights was given."""
+    return "along the weights of the file" if weights else "in hops; --weights follows the weights of the file"
 
 
 def load(file: Path, how: Reading, *, weights: bool = False, flag: str = "--format") -> Graph:

@@ -45,7 +45,6 @@ class DistributedBetweennessResult:
     After a sample with the whole graph on every rank, `bounds` has one error bound per score; `pairs` and `undecided`
     are as in BetweennessResult.
 
-    >>> from hopwave import distributed
     >>> distributed.betweenness_centrality(distributed.from_edges([0, 1], [1, 2])).scores.tolist()
     [0.0, 1.0, 0.0]
     """

@@ -61,7 +61,6 @@ def from_edges(
 
     Examples
     --------
-    >>> from hopwave import distributed
     >>> distributed.from_edges([0, 5], [5, 7], directed=True).n
     8
     """
@@ -210,7 +209,6 @@ def kronecker(
 
     Examples
     --------
-    >>> from hopwave import distributed
     >>> distributed.kronecker(5).n
     32
     """
@@ -256,7 +254,6 @@ def uniform(
 
     Examples
     --------
-    >>> from hopwave import distributed
     >>> distributed.uniform(100, edge_factor=2).n
     100
     """

@@ -144,8 +144,8 @@ class Request:
     @staticmethod
     def unusable(source: Source, error: GraphError) -> FormatError:
         """The error for edges that are not a graph; what it says about repeated edges are options of `read`."""
-        of_from_edges, of_read = "keep all with repeats='keep'", "leave weights out with weights=False"
-        return source.fail(str(error).replace(of_from_edges, of_read))
+        of_from_edges = "keep all with Graph.from_edges(…, repeats='keep')"
+        return source.fail(str(error).replace(of_from_edges, "leave weights out with weights=False"))
 
 
 def _each_once(

@@ -70,7 +70,6 @@ def vxm(
 
     Examples
     --------
-    >>> from hopwave.distributed import linalg as da
     >>> A = da.DistributedMatrix.from_matrix(hw.generate.path(3))
     >>> da.vxm(A.vector([0], 1.0), A, hw.linalg.semiring.plus_first).gather().to_dict()
     {1: 1.0}
@@ -118,7 +117,6 @@ def mxv(
 
     Examples
     --------
-    >>> from hopwave.distributed import linalg as da
     >>> A = da.DistributedMatrix.from_entries([0, 0], [1, 2], [5.0, 7.0], n=3)
     >>> da.mxv(A, A.full(1.0)).gather().to_dict()
     {0: 12.0}
@@ -147,7 +145,6 @@ def reduce(x: DistributedVector, add: Any = monoid.plus) -> Any:
 
     Examples
     --------
-    >>> from hopwave.distributed import linalg as da
     >>> da.reduce(da.DistributedMatrix.from_matrix(hw.generate.path(3)).full(2))
     6
     """

@@ -177,10 +177,11 @@ def find_paths(A, paths, count, known, lengths, some, target, rest, slack, place
 class Deviations:
     """Spurs with their lengths, and the paths of some of them; `rest` and `slack` as `search` has them.
 
-    Path 0 is the source alone, and spur 0 leaves it by any arc: its path is a shortest one.
+    Path 0 is the source alone, and spur 0 leaves it by any arc: its path is a shortest one. `elsewhere`: another way to
+    find the lengths of many spurs (engines/cuda/shortest_paths/spurs.py).
     """
 
-    def __init__(self, arcs, rest, slack, source, target, most):
+    def __init__(self, arcs, rest, slack, source, target, most, elsewhere=None):
         n, m = len(arcs.indptr) - 1, len(arcs.indices)
         self.arcs, self.rest, self.target = arcs, rest, target
         self.slack = 1.0 if are_whole(arcs.lengths) else slack
@@ -189,6 +190,7 @@ class Deviations:
         self.place, self.heads = np.full(n, n, np.int32), np.empty(n, np.uint32)
         self.count, self.paths = 1, Paths(np.full(2 * n, source, np.uint32), np.zeros(2 * n), np.array([0, 1]))
         self.spurs, self.lengths, self.path_of = Spurs(*np.empty((3, 0), np.int64)), np.empty(0), np.empty(0, np.int64)
+        self.elsewhere = elsewhere and elsewhere(arcs, rest, self.slack, target)
         self._add(Spurs(*np.array([[0], [0], [-1]])), most)
 
     def leave(self, some, most):
@@ -214,6 +216,8 @@ class Deviations:
 
     def find_lengths(self, spurs, most):
         """The lengths of spurs that leave known paths; infinite for those that would be longer than `most`."""
+        if self.elsewhere is not None and self.elsewhere.are_worth_it(len(spurs.path)):
+            return self.elsewhere.lengths(self.paths, self.spurs, spurs, most)
         found, done = np.empty(len(spurs.path)), 0
         with compiling(find_lengths):
             while done < len(found):
