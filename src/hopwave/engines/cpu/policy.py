@@ -94,11 +94,9 @@ MAX_SOURCES_PER_BLOCK = 32  # of betweenness, where there are many sources
 SOURCES_OF_FLOWS = 16  # whose flows through edges are added up together
 MIN_BLOCKS = 256  # into which they are divided before blocks grow, so that workers end together
 SOURCES_PER_WORKER = 4  # at least, of searches that share their steps: four take a fifth of what 64 take
-SHALLOW = 12  # levels of searches that are never pushed, so that each looks at all vertices that are not yet found
+SHALLOW = 12  # levels of searches that are pulled, so that each looks at all vertices that are not yet found
 THREADS_SIDE_BY_SIDE = 8  # at least, and sources
-SOURCES_PER_SHARE = (
-    32  # per thread: 1,000 on 16 threads took 72 ms so, 65 with batches of their own; 256 took 16 and 37
-)
+SOURCES_PER_SHARE = 32  # per thread: 1,000 on 16 took 72 ms so, and 65 with batches of their own; 256 took 16 and 37
 BATCHES_PER_WORKER = 8  # from which on every batch has 64 sources
 COMPILED_FUNCTIONS_KEPT = 64  # loops compiled for users' functions
 THIN_DEGREES = {4: 5.0, 2: 12.0}  # mean degrees, by up to how many workers; see one_core_is_faster
