@@ -1,21 +1,20 @@
 """Tables of distances and accessibility of roads: one run with SciPy, igraph, NetworKit and pandana, and a GPU's times.
 
     python -m benchmarks.cpu.tables [--size 1000] [--pandana 600] [--note "…"]
-    python -m benchmarks.cpu.tables --device cuda --name tables-h200 --beside tables
+    python -m benchmarks.cpu.tables --device cuda --name tables-h200
 
 Weights are n/7 for n from 1 to 999, the same in every run. The limit of accessibility holds about a tenth of the
 vertices. Times of all vertices are extrapolated from some of them where a star says so; what a library prepares from
 arrays of edges is counted, once, but for SciPy's matrix. SciPy, igraph and NetworKit have no sums: the rows are of
 distances within the limit (SciPy), or of all distances (igraph, NetworKit), which NumPy adds up. pandana runs on the
 smaller graph with --pandana, in a process that is ended after that many seconds. Of igraph, NetworKit and pandana,
-those that are not installed are left out; --beside adds their times of another page, which are of another machine.
+those that are not installed are left out. The nearest facility of every vertex is one search of SciPy's too.
 Distances are compared with SciPy's to the last bit, and sums with those over them, before anything is published.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import multiprocessing
 import os
 import time
@@ -25,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.setting import DATA, ROOT, gpu, hw, publish, real_graphs, timed
+from benchmarks.setting import DATA, gpu, hw, publish, real_graphs, timed
 
 CORES = len(os.sched_getaffinity(0))
 ALL, TWO = f"{CORES} cores s", "2 threads s *"
@@ -53,6 +52,12 @@ class Peers:
 
         seconds, rows = timed(lambda: dijkstra(self.matrix, indices=self.some, limit=limit), 1)
         return seconds / SAMPLE, rows
+
+    def nearest(self, facilities: Any) -> tuple[float, Any]:
+        """Seconds of SciPy, and the distances of all vertices from the nearest facility."""
+        from scipy.sparse.csgraph import dijkstra
+
+        return timed(lambda: dijkstra(self.matrix, indices=facilities, min_only=True), 3)
 
     def igraph(self, targets: Any) -> tuple[float, float] | None:
         """Seconds of the preparation, and per source."""
@@ -131,7 +136,7 @@ def measured(name: str, graph: hw.Graph, size: int, device: str, reached_from: i
 
         asked(some[:2])
         seconds, answer = timed(lambda: asked(some), rounds)
-        if right is not None and not (answer[:SAMPLE] == right).all():
+        if right is not None and not (answer[: len(right)] == right).all():
             raise SystemExit(f"{name}: {place} has other numbers than SciPy")
         return seconds
 
@@ -153,8 +158,7 @@ def measured(name: str, graph: hw.Graph, size: int, device: str, reached_from: i
     def of_peers(count: int, chosen: Any, pandanas: Any) -> dict[str, Any]:
         igraphs, networkits = peers.igraph(chosen), peers.networkit()
         made = {"igraph s *": igraphs and igraphs[0] + count * igraphs[1]}
-        made |= {"NetworKit s *": networkits and networkits[0] + count * networkits[1], "pandana s": pandanas}
-        return {key: made[key] for key in made if made[key] is not None or device == "cpu"}
+        return made | {"NetworKit s *": networkits and networkits[0] + count * networkits[1], "pandana s": pandanas}
 
     def table(graph: hw.Graph, some: Any, place: str, threads: Any) -> Any:
         return hw.distance_table(graph, some, targets, device=place, progress=False, threads=threads).values
@@ -162,6 +166,9 @@ def measured(name: str, graph: hw.Graph, size: int, device: str, reached_from: i
     def reach(graph: hw.Graph, some: Any, place: str, threads: Any) -> Any:
         found = hw.accessibility(graph, values, limit, sources=some, device=place, progress=False, threads=threads)
         return found.sums[:, 0, 0]
+
+    def nearest(graph: hw.Graph, some: Any, place: str, threads: Any) -> Any:
+        return hw.nearest_of(graph, some).distances[:, 0]
 
     right = all_rows[:, targets]
     found = on_cores(table, sources, right, size)
@@ -180,6 +187,10 @@ def measured(name: str, graph: hw.Graph, size: int, device: str, reached_from: i
     pandanas = peers.pandana(values, limit, pandana) if pandana and n < 200_000 else None
     add(about, found, limited * n, of_peers(n, None, pandanas))
 
+    some = np.sort(rng.choice(n, size, replace=False))
+    scipys, right = peers.nearest(some)
+    add(f"nearest of {size:,} facilities, without \\*", {ALL: ours(nearest, some, right, "cpu", 3)}, scipys, {})
+
     if device == "cuda" and n > 200_000:
         sources, targets = rng.integers(0, n, LARGE), rng.permutation(n)[:LARGE]
         right = peers.scipy()[1][:, targets]
@@ -189,15 +200,6 @@ def measured(name: str, graph: hw.Graph, size: int, device: str, reached_from: i
     return rows
 
 
-def beside(name: str, rows: list[Any]) -> list[dict[str, Any]]:
-    """For each row the times of igraph, NetworKit and pandana on the same question, from the newest run of a page."""
-    lines = (ROOT / "benchmarks" / "results" / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
-    theirs = {(row["graph"], row["question"][:12]): row for row in json.loads(lines[-1])["rows"]}  # "table, 1,000"
-    found = [theirs.get((row["graph"], row["question"][:12]), {}) for row in rows]
-    keys = ("igraph s *", "NetworKit s *", "pandana s")
-    return [{f"{key}, on the machine of {name}.md": row.get(key) for key in keys} for row in found]
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=DATA)
@@ -205,7 +207,6 @@ def main() -> None:
     parser.add_argument("--reach", type=int, default=10_000, help="vertices whose sums are timed on the CPU")
     parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"), help="cuda: a GPU beside the CPU")
     parser.add_argument("--pandana", type=float, default=0.0, help="the most seconds of pandana; 0: not measured")
-    parser.add_argument("--beside", help="a page of another machine, for the times of libraries that are missing here")
     parser.add_argument("--name", default="tables", help="the page of benchmarks/results")
     parser.add_argument("--note", default="", help="a sentence for the page, such as what else the machine did")
     options = parser.parse_args()
@@ -217,8 +218,6 @@ def main() -> None:
         for name, graph in graphs.items()
         for row in measured(name, with_lengths(graph), options.size, options.device, options.reach, options.pandana)
     ]
-    if options.beside:
-        rows = [row | theirs for row, theirs in zip(rows, beside(options.beside, rows), strict=True)]
     note = f"{options.note} \\* extrapolated from some sources. With preparation.".strip()
     where = f" on one GPU and {CORES} cores" if options.device == "cuda" else f" on {CORES} cores"
     title = f"Tables of distances and accessibility{where}"

@@ -188,7 +188,7 @@ def on_cpu(folder: str, directed: bool, names: list[str]) -> dict[str, int]:
 
 
 def plan_of_large_graphs(what: str, options: dict[str, Any]) -> str | None:
-    """The plan of large graphs, if small graphs have their own: given to a small graph, so that it is compiled."""
+    """The plan that large graphs get, if small graphs get another: with it, a call on a small graph compiles it."""
     if what == "bfs":
         return "hopwave-paths" if options.get("path_counts") else "hopwave"
     return "hopwave-wide" if what == "betweenness_centrality" and len(options.get("sources", ())) == 1 else None

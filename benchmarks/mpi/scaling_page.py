@@ -116,7 +116,7 @@ def counted(lines: Iterable[Record], **wanted: Any) -> list[Record]:
 
 
 def led_by_gpu(machine: Machine) -> Machine:
-    """The same slopes, with levels that no host leads."""
+    """A machine of the same speed whose levels are led by the GPU, without waiting for the host."""
     return Machine((LED_BY_GPU, *machine.push[1:]), (LED_BY_GPU, *machine.pull[1:]))
 
 

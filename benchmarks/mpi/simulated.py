@@ -39,7 +39,7 @@ class Level:
     sent: Any  # bytes to other ranks
     for_parents: Any  # of these, to tell owners the parents of their vertices
     packets: Any  # packets that are not empty, to other ranks
-    exchanges: int = 1  # among all ranks or a line of the grid, one after another; the sums are the last
+    exchanges: int = 1  # one after another, among all ranks or along a line of the grid; the last is that of the sums
     passes: int = 0  # from rank to rank round a row, one after another
     headers: int = 0  # bytes of `sent`, the same for every rank, that do not grow with the graph
 
@@ -243,7 +243,7 @@ def look(
 ) -> None:  # fmt: skip
     """For each open row: the first turn in which a rank finds a tail in front, that tail, and arcs looked at by rank.
 
-    A rank has the arcs of a row whose tails are in its column, its heaviest tail changed with the first.
+    A rank has the arcs of a row whose tails are in its column, the heaviest tail swapped to the front.
     """
     for at in range(len(rows)):
         row = rows[at]

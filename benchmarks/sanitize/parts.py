@@ -39,6 +39,7 @@ from benchmarks.sanitize.questions import (
     cores,
     deep,
     made_of_arcs,
+    spurs,
     tables,
     triangles,
 )
@@ -266,6 +267,7 @@ PARTS: dict[str, Part] = {  # a run without a tool takes them in this order; a t
     "rank kernels": rank_kernels,
     **{f"building, {bits} bits": building(bits) for bits in (32, 64)},
     "shortest paths": shortest_paths,
+    "spurs": spurs,
     **{f"power: {name}": power(name) for name in powers(generate.path(2))},
     **{f"waves: {name}": waves(name) for name in sequences(generate.path(2))},
     **{f"products: {ring}": products(ring) for ring in ("plus_second", "min_plus", "any_pair", "or_and")},
@@ -305,4 +307,6 @@ PARTS: dict[str, Part] = {  # a run without a tool takes them in this order; a t
     "renumbered": renumbered,
 }
 # Their kernels are not templates over the type of offsets.
-NO_OFFSETS = [name for name in PARTS if name.startswith(("building", "graph500", "rank", "compressed, ", "chains"))]
+NO_OFFSETS = [
+    name for name in PARTS if name.startswith(("building", "graph500", "rank", "compressed, ", "chains", "spurs"))
+]

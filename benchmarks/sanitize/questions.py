@@ -10,6 +10,7 @@ from unittest.mock import patch
 
 import networkx as nx
 import numpy as np
+from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components, shortest_path
 
 import hopwave as hw
@@ -277,3 +278,35 @@ def deep() -> Iterator[str]:
                 yield f"tables of {where}"
             if len(hw.closeness_centrality(graph, sources, device="cuda").scores) != len(sources):
                 yield f"sums of {where}"
+
+
+def spurs() -> Iterator[str]:
+    """The spurs of a shortest path from every one of its vertices, in arrays for a few of them."""
+    from hopwave.engines.cpu.shortest_paths import deviations, dijkstra
+    from hopwave.engines.cuda import policy
+    from hopwave.engines.cuda.shortest_paths.spurs import Spurs
+
+    for where, graph in (traps() | {"grid": generate.grid(6, 5)}).items():
+        A = csr_array((lengths(graph) / 7, graph.indices, graph.indptr), shape=(graph.n, graph.n))
+        d, before = shortest_path(A, method="D", indices=0, return_predecessors=True)
+        target = int(np.argmax(np.where(np.isfinite(d), d, -1.0)))
+        path = [target]
+        while path[-1] != 0:
+            path.append(int(before[path[-1]]))
+        path.reverse()
+        right = np.empty(len(path) - 1)
+        for at, u in enumerate(path[:-1]):
+            left = A.tolil()
+            left[path[:at], :] = left[:, path[:at]] = left[u, path[at + 1]] = 0.0
+            right[at] = d[u] + shortest_path(left.tocsr(), method="D", indices=u)[target]
+        rest = shortest_path(A.T.tocsr(), method="D", indices=target)
+        arcs = dijkstra.arcs((graph.indptr, graph.indices), A.data)
+        count = len(right)
+        with patch.object(policy, "SPURS", replace(policy.SPURS, at_once=3)):
+            search = Spurs(arcs, rest, 1.0 + 2.0**-40, target)
+        for most in (np.inf, float(np.min(right, initial=np.inf)) * 1.55):
+            paths = deviations.Paths(np.array(path, np.uint32), d[path], np.array([0, len(path)]))
+            known = deviations.Spurs(*np.array([[0], [0], [-1]]))
+            asked = deviations.Spurs(np.zeros(count, int), np.arange(count), np.full(count, -1))
+            if count and not same(search.lengths(paths, known, asked, most), np.where(right <= most, right, np.inf)):
+                yield f"spurs up to {most} on {where}"

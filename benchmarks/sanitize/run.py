@@ -46,6 +46,7 @@ MULTIPROCESSORS = 8
 ERROR = re.compile(r"^=+ +(?:Error: |Warning: |Invalid |Barrier error|Uninitialized |Program hit|Race reported)")
 PART = re.compile(r"^== (.+), (\d+) bits$")  # the line that a worker writes when it begins a part
 KERNEL = re.compile(r"hopwave::[\w:]+")
+TEXT_OR_COMMENT = re.compile(rb'("(?:\\.|[^"\\\n])*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
 
 
 def tasks(parts: list[str]) -> list[tuple[str, int]]:
@@ -152,7 +153,7 @@ def count_compilations() -> list[float]:
 
 
 def sources(launched: list[str]) -> dict[str, str]:
-    """Header → eight digits that change with it, or with what it includes."""
+    """Header → eight digits that change with its code, or with that of what it includes."""
     return {header: header_hash(header) for header in sorted({name.split(": ")[0] for name in launched})}
 
 
@@ -167,16 +168,22 @@ def included(header: str, seen: dict[str, bytes]) -> dict[str, bytes]:
     return seen
 
 
+def code_of(text: bytes) -> bytes:
+    """A header without comments, empty lines and needless blanks: no kernel changes with these."""
+    bare = TEXT_OR_COMMENT.sub(lambda found: found[1] or b" ", text)
+    return b"\n".join(b" ".join(line.split()) for line in bare.splitlines() if line.strip())
+
+
 @cache
 def header_hash(header: str) -> str:
-    """Eight digits that change with a header or with what it includes; none for a header that is no more."""
+    """Eight digits that change with a header's code or with what it includes; none for a header that is no more."""
     from hopwave.engines.cuda.nvrtc import KERNELS
 
     if not (KERNELS / header).exists():
         return ""
     digest = hashlib.sha256()
     for name, text in sorted(included(header, {}).items()):
-        digest.update(name.encode() + b"\0" + text)
+        digest.update(name.encode() + b"\0" + code_of(text))
     return digest.hexdigest()[:8]
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 from pathlib import Path
+from typing import Any
 
 import hopwave
 from docs.site.pages import code_address
@@ -30,7 +32,7 @@ suppress_warnings = ["myst.header"]  # a page of results may begin below its tit
 
 default_role = "py:obj"  # `bfs` in a docstring is a link where there is such a name
 autodoc_member_order = "bysource"
-autodoc_typehints = "none"  # the docstrings say the types in words
+autodoc_typehints = "none"  # the docstrings say the types in words; see `returned` for those that do not
 autodoc_preserve_defaults = True  # a default is shown as it is written
 toc_object_entries_show_parents = "hide"
 napoleon_numpy_docstring = True
@@ -62,3 +64,17 @@ html_theme_options = {
     "pygments_light_style": "default",
     "pygments_dark_style": "github-dark",
 }
+
+
+def returned(
+    app: Any, what: str, name: str, member: Any, options: Any, arguments: str, _: Any
+) -> tuple[str, str] | None:
+    """The signature with what the function returns, if its docstring has no section about that."""
+    found = getattr(member, "__annotations__", {}).get("return", "None")
+    if not inspect.isfunction(member) or "\nReturns\n" in (inspect.getdoc(member) or "") or found == "None":
+        return None
+    return arguments, found
+
+
+def setup(app: Any) -> None:
+    app.connect("autodoc-process-signature", returned)

@@ -45,8 +45,8 @@ def ignoring(*kinds: str) -> Callable[[Callable[Given, Answer]], Callable[Given,
 
 def on_gpu(array: Array) -> bool:
     """Whether an array is CuPy's."""
-    # Tested on the type, because reading the attribute of an array would build a dict.
-    return hasattr(type(array), "__cuda_array_interface__")
+    # Tested on the type, because reading the attribute of an array would build a dict. A failing hasattr takes 0.5 µs.
+    return type(array) is not np.ndarray and hasattr(type(array), "__cuda_array_interface__")
 
 
 def module_of(array: Array) -> Any:

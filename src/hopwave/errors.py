@@ -25,7 +25,6 @@ def amount(size: float) -> str:
 class HopwaveError(Exception):
     """The parent of every error hopwave raises on purpose.
 
-    >>> import hopwave as hw
     >>> try:
     ...     hw.Graph.from_edges([0], [-1])
     ... except hw.HopwaveError as error:
@@ -37,7 +36,6 @@ class HopwaveError(Exception):
 class GraphError(HopwaveError, ValueError):
     """An argument cannot be used: a graph, a vertex or a number.
 
-    >>> import hopwave as hw
     >>> hw.bfs(hw.generate.path(3), 7)
     Traceback (most recent call last):
     hopwave.errors.GraphError: 7 is not a vertex of this graph; its vertices are the numbers 0 to 2
@@ -47,7 +45,6 @@ class GraphError(HopwaveError, ValueError):
 class ConvergenceError(GraphError):
     """An iteration still changes its numbers after the last round.
 
-    >>> import hopwave as hw
     >>> hw.eigenvector_centrality(hw.generate.path(3), max_iter=2)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     hopwave.errors.ConvergenceError: after 2 rounds the centralities still change by ...; give a larger max_iter or tol
@@ -59,7 +56,6 @@ class ConvergenceError(GraphError):
 class PlanError(HopwaveError, ValueError):
     """The plan is unknown, or cannot compute what was requested.
 
-    >>> import hopwave as hw
     >>> hw.bfs(hw.generate.path(3), 0, plan="xbfs", path_counts=True)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     hopwave.errors.PlanError: plan 'xbfs' stops a row at the first parent it finds, so it cannot count paths; ...
@@ -69,7 +65,6 @@ class PlanError(HopwaveError, ValueError):
 class EngineError(HopwaveError, RuntimeError):
     """The hardware, its driver or its memory cannot do what was requested.
 
-    >>> import hopwave as hw
     >>> hw.bfs(hw.generate.path(3), 0, device="abacus")
     Traceback (most recent call last):
     hopwave.errors.EngineError: device 'abacus' is not known; use 'auto', 'cuda', 'cpu' or 'reference'
@@ -80,7 +75,6 @@ class ExecutorError(EngineError):
     """The workers of an executor are lost, or a block of work failed on several of them.
 
     >>> from concurrent.futures import ThreadPoolExecutor
-    >>> import hopwave as hw
     >>> pool = ThreadPoolExecutor(2)
     >>> pool.shutdown()
     >>> hw.closeness_centrality(hw.generate.path(3), executor=pool)  # doctest: +ELLIPSIS
@@ -92,7 +86,6 @@ class ExecutorError(EngineError):
 class LinalgError(HopwaveError, ValueError):
     """Operands, types or options of `hopwave.linalg` do not fit together.
 
-    >>> from hopwave import linalg as la
     >>> la.Vector.full(3, 1.0).astype("uint8")
     Traceback (most recent call last):
     hopwave.errors.LinalgError: uint8 is not a type of linalg; use bool, int32, int64, float32, float64
@@ -118,7 +111,6 @@ class DownloadError(HopwaveError, OSError):
 
     `status` is the server's answer, such as 404; None if there was none.
 
-    >>> import hopwave as hw
     >>> hw.DownloadError("no connection", status=None).status is None
     True
     """
@@ -132,7 +124,6 @@ class SparseIdsWarning(UserWarning):
     """Vertex ids were so sparse that they became labels; give n= to number all of them from 0 instead.
 
     >>> import warnings
-    >>> import hopwave as hw
     >>> with warnings.catch_warnings(record=True) as caught:
     ...     warnings.simplefilter("always")
     ...     G = hw.Graph.from_edges([10**9, 5], [5, 7])
@@ -144,7 +135,6 @@ class SparseIdsWarning(UserWarning):
 class IgnoredColumnWarning(UserWarning):
     """A file has a column that may be weights, or an end of the edges, but nothing says so; the column was not read.
 
-    >>> import hopwave as hw
     >>> issubclass(hw.IgnoredColumnWarning, UserWarning)
     True
     """
@@ -154,7 +144,6 @@ class IgnoredWeightsWarning(UserWarning):
     """A graph has weights, and a centrality counts its hops, because `weights=` was not given.
 
     >>> import warnings
-    >>> import hopwave as hw
     >>> roads = hw.Graph.from_edges([0, 1], [1, 2], weights=[1.0, 5.0])
     >>> with warnings.catch_warnings():
     ...     warnings.simplefilter("ignore", hw.IgnoredWeightsWarning)

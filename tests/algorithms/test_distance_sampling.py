@@ -201,7 +201,7 @@ def test_an_interval_never_exceeds_what_is_possible(ask: Any) -> None:
 
 
 def test_variance_narrows_guaranteed_intervals() -> None:
-    """The bound of mean distances before: 14 % of twice the eccentricity of a source, whatever was drawn."""
+    """A bound without the variance would be 14 % of twice the eccentricity of a source, whatever was drawn."""
     graph = GRAPHS["scale-free"]
     guaranteed = hw.average_shortest_path_length(graph, k=100, seed=1)
     normal = hw.average_shortest_path_length(graph, k=100, seed=1, interval="normal")

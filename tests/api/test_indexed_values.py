@@ -53,6 +53,31 @@ def test_a_table_is_read_by_its_index() -> None:
     assert hw.accessibility(PATH, missing, limit=0).counts.ravel().tolist() == [0, 0, 0, 1]
 
 
+def test_columns_whose_names_are_one_text_are_refused() -> None:
+    with pytest.raises(GraphError, match="columns 1 and '1', whose names are one text; rename"):
+        hw.accessibility(PATH, pd.DataFrame({1: [1.0, 2.0, 3.0, 4.0], "1": [5.0, 6.0, 7.0, 8.0]}), limit=0)
+    found = hw.accessibility(PATH, {1: [1.0, 2.0, 3.0, 4.0], 2: {"b": 6.0}}, limit=0)
+    assert (found.names, found.sums[1].ravel().tolist()) == (("1", "2"), [2.0, 6.0])
+
+
+def test_communities_by_vertex() -> None:
+    right = hw.modularity(PATH, [{"a", "c"}, {"b", "d"}])
+    by_vertex = {"d": "two", "b": "two", "a": "one", "c": "one"}
+    numbers = pd.Series([4, 9, 4, 9])
+    for given in (by_vertex, pd.Series(by_vertex), numbers, pl.Series([0, 1, 0, 1]), [0, 1, 0, 1]):
+        assert hw.modularity(PATH, given) == right
+    by_index = numbers.set_axis(["a", "b", "d", "c"])
+    assert hw.modularity(PATH, by_index) == hw.modularity(PATH, [{"a", "d"}, {"b", "c"}])
+    for wrong, message in (
+        (pd.Series({"a": 1, "b": 2}), "communities has none for vertex 'c'"),
+        (pd.Series([0, 1, None, 1]), "communities has shape .4,., type float64; give one whole number"),
+        ({"a": {"a"}}, r"communities\['a'\] is {'a'}; give a whole number or a name for every vertex"),
+        ({"x": 1}, "'x' is not a vertex"),
+    ):
+        with pytest.raises(GraphError, match=message):
+            hw.modularity(PATH, wrong)
+
+
 def test_numbers_as_labels_and_without_labels() -> None:
     plain = hw.generate.path(3)
 

@@ -14,6 +14,7 @@ from test_weighted_distances import weighted
 
 import hopwave as hw
 from hopwave import Graph, HopwaveError, generate
+from hopwave.engines.cpu.shortest_paths import deviations
 
 
 def length(graph: Graph, path: list[int]) -> float:
@@ -83,6 +84,25 @@ def test_what_is_left_over_holds_every_path_within_the_bound(directed: bool) -> 
         for k in (1, 2, 7, 20):
             found = hw.k_shortest_paths(graph, 0, 13, k)
             assert [one for one, _ in found] == [one for one, _ in every[:k]], (seed, k)
+
+
+def test_too_small_heaps_grow_and_calls_end_in_between(monkeypatch: pytest.MonkeyPatch) -> None:
+    source, target = generate.grid(6, 7).to_edges()
+    graph = Graph.from_edges(source, target, weights=np.random.default_rng(2).integers(1, 99, len(source)) / 7)
+    expected = hw.k_shortest_paths(graph, 0, 41, 40)
+
+    class Small(deviations.Deviations):
+        def find_lengths(self, spurs: Any, most: float) -> Any:
+            self.heap = tuple(part[:4] for part in self.heap)
+            return super().find_lengths(spurs, most)
+
+        def find_paths(self, some: Any) -> None:
+            self.heap = tuple(part[:4] for part in self.heap)
+            super().find_paths(some)
+
+    monkeypatch.setattr(deviations, "Deviations", Small)
+    monkeypatch.setattr(deviations, "PIECE", 3)
+    assert hw.k_shortest_paths(graph, 0, 41, 40) == expected
 
 
 def test_what_cannot_be_used() -> None:

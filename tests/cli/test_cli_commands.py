@@ -132,6 +132,15 @@ def test_convert_takes_formats_by_name(run: Run, square: Path) -> None:
     assert read("back.sg") == read(square)
 
 
+@pytest.mark.parametrize(("name", "kind"), [("a.csv", "directed"), ("a.bin", "directed"), ("a.el", "undirected")])
+def test_convert_notes_a_direction_that_the_file_cannot_hold(
+    run: Run, square: Path, name: str, kind: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["convert", str(square), name, f"--{kind}"]) == 0
+    assert f"cannot say that a graph is {kind}; read the file with --{kind}" in capsys.readouterr().err
+    run("convert", square, name, "--undirected" if kind == "directed" else "--directed")  # nothing on stderr
+
+
 def test_convert_in_place(run: Run, square: Path) -> None:
     before = read(square)
     run("convert", square, square)

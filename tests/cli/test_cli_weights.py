@@ -136,3 +136,9 @@ def test_a_column_that_may_be_weights_is_named(
 def test_searches_ignore_weights(answer: Answer, roads: Path) -> None:
     assert answer("bfs", roads, "--source", "0")["depth"] == 1
     assert answer("bc", roads)["n"] == 3
+
+
+def test_centralities_say_what_their_distances_count(run: Run, clean: Path) -> None:
+    for command in ("bc", "closeness"):
+        assert "in hops; --weights follows the weights of the file" in run(command, clean)
+        assert "along the weights of the file" in run(command, clean, "--weights")

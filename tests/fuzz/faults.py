@@ -425,7 +425,7 @@ def inputs(draw: random.Random, folder: Path) -> Iterator[Attempt]:
 
 
 def places(count: int, most: float) -> list[int]:
-    """The steps that fail: all, or as many at even distances."""
+    """The steps that fail: all, or `most` of them at even distances."""
     if count <= most:
         return list(range(1, count + 1))
     return sorted({1 + round(i * (count - 1) / (most - 1)) for i in range(int(most))})

@@ -170,7 +170,7 @@ def odd(draw: random.Random) -> Any:
 
 
 def wanted(option: inspect.Parameter, value: Any) -> bool:
-    """Whether the value must be refused: a flag that is none, a number of threads that is none, or an unknown word."""
+    """Whether the value must be refused: neither True nor False, no number of threads, or an unknown word."""
     kind = str(option.annotation)
     if option.name == "threads":
         return not (isinstance(value, int | np.integer) and not isinstance(value, bool) and value > 0)

@@ -229,5 +229,69 @@ def test_pairs_are_edges() -> None:
     assert list(named.edges()) == [("ann", "bob", 2.0), ("bob", "cyd", 3.0)]
     assert Graph.from_edges([], n=3).m == 0
     for wrong in ([0, 1], "ab", [(0, 1, 2.5)], np.zeros((2, 3)), {0: 1}, 7):
-        with pytest.raises(GraphError, match=r"is no list of pairs; give two columns, src and dst, or pairs such as"):
+        with pytest.raises(GraphError, match=r"is no list of pairs such as .*; give Graph.from_edges\(src, dst\), two"):
             Graph.from_edges(wrong)
+    with pytest.raises(GraphError, match=r"^from_edges\(DataFrame\) .*; give Graph.from_pandas\(table, source"):
+        Graph.from_edges(pd.DataFrame({"a": [0, 1], "b": [1, 2]}))
+
+
+# ---------------------------------------------------------------- an order that the caller's columns do not have
+
+
+def test_labels_are_in_the_order_of_the_vertices_or_refused() -> None:
+    names = {2: "c", 0: "a", 1: "b"}
+    for make in (
+        lambda given: Graph.from_edges([0, 1], [1, 2], labels=given),
+        lambda given: Graph.from_csr([0, 1, 3, 4], [1, 0, 2, 1], labels=given),
+    ):
+        right = make(["a", "b", "c"])
+        assert make(pd.Series(["a", "b", "c"])) == make(pd.Index(["a", "b", "c"])) == right
+        assert make(None).relabel(names) == make(None).relabel(pd.Series(names)) == right
+        with pytest.raises(GraphError, match=r"is a dict, whose order says nothing; .* or G.relabel a dictionary"):
+            make(names)
+        with pytest.raises(GraphError, match="is a set, whose order says nothing"):
+            make({"a", "b", "c"})
+        with pytest.raises(
+            GraphError, match=r"labels has an index of pandas, which begins with 2, .*G.relabel\(labels\)"
+        ):
+            make(pd.Series(names))
+    with pytest.raises(GraphError, match="is a set, whose order says nothing"):
+        right.relabel({"x", "y", "z"})
+
+
+def test_columns_of_pandas_whose_rows_may_not_belong_together_are_refused() -> None:
+    table = pd.DataFrame({"u": [0, 1, 2], "v": [1, 2, 3], "km": [7.0, 5.0, 6.0]})
+    far = table[table.km > 5]
+    assert list(Graph.from_edges(far.u, far.v, weights=far.km).edges()) == [(0, 1, 7.0), (2, 3, 6.0)]
+    assert Graph.from_edges(far.u, far.v, weights=[7.0, 6.0]) == Graph.from_edges(far.u, far.v, weights=far.km)
+    with pytest.raises(GraphError, match="columns src and weights have different indexes of pandas"):
+        Graph.from_edges(table.u, table.v, weights=table.km.sort_values())
+    with pytest.raises(GraphError, match="columns src and dst have different indexes of pandas"):
+        Graph.from_edges(table.u, table.v.sort_values(ascending=False))
+
+
+def test_weights_of_arcs_by_an_index_of_pandas_are_refused() -> None:
+    G = Graph.from_edges([2, 0, 1], [3, 1, 2], directed=True)
+    lengths = pd.Series({(2, 3): 1.0, (1, 2): 5.0, (0, 1): 7.0})
+    assert hw.sssp(G, 0, weights=pd.Series([7.0, 5.0, 1.0])).distances.tolist() == [0.0, 7.0, 12.0, 13.0]
+    for ask in (lambda: hw.sssp(G, 0, weights=lengths), lambda: G.with_weights(lengths)):
+        with pytest.raises(GraphError, match=r"weights has an index of pandas, .* give \.to_numpy\(\)"):
+            ask()
+
+
+def test_the_titles_of_a_table_are_no_vertices() -> None:
+    G = hw.generate.path(5)
+    table = pd.DataFrame([3, 4])  # its only column is called 0
+    for ask in (hw.bfs, hw.bfs_many, hw.closeness_centrality, Graph.subgraph):
+        with pytest.raises(GraphError, match="a DataFrame is not a list of vertices; give one of its columns"):
+            ask(G, table)
+    assert hw.bfs(G, table[0]).distances.tolist() == [3, 2, 1, 0, 0]
+
+
+@pytest.mark.parametrize("number", [1, 1.0, np.int64(1)])
+def test_a_number_and_its_text_are_not_two_vertices(number: Any) -> None:
+    with pytest.raises(GraphError, match=r"1(\.0)? and '1' are both vertices, a number and a text"):
+        Graph.from_edges([number, "x"], ["x", "1"])
+    with pytest.raises(GraphError, match=r"1(\.0)? and '1' are both vertices"):
+        Graph.from_edges(np.array([number, 2]), np.array(["1", "x"]))
+    assert Graph.from_edges([number, 2], ["1a", "x"]).n == 4

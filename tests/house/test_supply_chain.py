@@ -239,6 +239,21 @@ def test_what_the_sanitizer_says_is_in_the_table(tmp_path: Path) -> None:
     assert sanitize.claim(tmp_path, "memcheck", "many", 32) and not sanitize.claim(tmp_path, "memcheck", "many", 32)
 
 
+def test_a_comment_changes_no_record_of_the_sanitizer(monkeypatch: pytest.MonkeyPatch) -> None:
+    def digits(text: bytes) -> str:
+        monkeypatch.setattr(sanitize, "included", lambda *_: {"a.cuh": text})
+        return sanitize.header_hash.__wrapped__("many/search.cuh")
+
+    known = digits(b'#include "b.cuh"\nint f() { return g("a // b", 4 / 2); }\n')
+    assert known == digits(
+        b'/* one\n// two */ #include "b.cuh"  // "three"\n\nint  f() {  return g("a // b", 4 / 2); }\n// "four'
+    )
+    others = [b'#include "c.cuh"\nint f() { return g("a // b", 4 / 2); }', b'int f() { return g("a // b", 4 / 2); }']
+    others += [b'#include "b.cuh"\nint f() { return g("a // c", 4 / 2); }']
+    others += [b'#include "b.cuh"\nint f() { return g("a // b", 42); }']
+    assert len({known, *map(digits, others)}) == 5
+
+
 def test_a_part_of_another_name_counts_while_it_alone_has_seen_a_kernel(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

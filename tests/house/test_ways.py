@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -77,3 +78,25 @@ def test_a_call_that_leads_up_is_seen() -> None:
     with calls_upward() as found:
         eval("called()", {"__name__": "hopwave.graph.csr", "called": called})
     assert found == ["hopwave.graph.csr → hopwave.api.search.<lambda>"]
+
+
+def unknown_names(way: str, folder: Path) -> list[str]:
+    """Names in a way's text that nothing public and none of its files defines: `Searcher`, `csr.rows_of`."""
+    files = [folder / file for file in re.findall(r"\]\((\S+\.py)\)", way)]
+    code, stems = "\n".join(file.read_text(encoding="utf-8") for file in files), {file.stem for file in files}
+    named = [name.split(".") for name in re.findall(r"`([A-Za-z_]\w+(?:\.\w+)?)`", way) if not name.endswith(".py")]
+    ours = [parts for parts in named if parts[0] in stems or not parts[0].islower() or "_" in parts[0]]
+    defined = r"^\s*(?:class |def )?{}\b\s*[(:=]"
+    return [
+        ".".join(parts)
+        for parts in ours
+        if not re.search(defined.format(parts[-1]), code, re.MULTILINE) and parts[0] not in hw.__all__
+    ]
+
+
+def test_the_ways_name_what_their_files_have(root: Path) -> None:
+    page = (root / "docs" / "architecture.md").read_text(encoding="utf-8")
+    ways = page.split("## Five ways")[1].split("\n## ")[0].split("\n### ")[1:]
+    assert len(ways) == 5 and not [name for way in ways for name in unknown_names(way, root / "docs")]
+    gone = ways[0].replace("`Searcher`", "`Seeker`") + "`arguments.nothing`"
+    assert unknown_names(gone, root / "docs") == ["Seeker", "arguments.nothing"]

@@ -238,8 +238,47 @@ def test_a_semicolon_beside_decimal_commas_is_the_delimiter(tmp_path: Path) -> N
     path.write_text("0;1;3,5\n1;2;4,5\n")
     with pytest.warns(hw.IgnoredColumnWarning, match="column 3 may be weights"):
         assert hw.read(path).edges().target.tolist() == [1, 2]
-    with pytest.raises(FormatError, match=r"'3,5' as the weight; expected a decimal point: 3\.5"):
+    with pytest.raises(FormatError, match=r"'3,5' as the weight; expected a decimal point: 3\.5$"):
+        hw.read(path, weight=2)
+    path.write_text("0;1;1,234\n1;2;4,5\n")
+    with pytest.raises(FormatError, match=r"expected a decimal point: 1\.234, or 1234 if these are thousands$"):
         hw.read(path, weight=2)
     path.write_text("a,b,x;y;z;w\n")
     found = hw.read(path, header=False).labels
     assert found is not None and found.tolist() == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["protein1 protein2 combined_score\n9606.P1 9606.P2 900\n9606.P2 9606.P3 150\n", "source\ttarget\n1\t2\n",
+     "\ufeffsource target\na b\n", "# by hand\n\nx y weight\na b 5\n"],
+)  # fmt: skip
+def test_titles_of_an_edge_list_are_no_edge(text: str, tmp_path: Path) -> None:
+    """They would add two vertices, make names of numbers, and hide that the third column may be weights."""
+    path = tmp_path / "a.txt"
+    path.write_text(text, encoding="utf-8")
+    line = next(i for i, row in enumerate(text.split("\n"), 1) if row and row[0] != "#")
+    with pytest.raises(FormatError, match=rf"a\.txt:{line}: found '.*', which looks like titles; .*format='table'"):
+        hw.read(path)
+    assert hw.read(path, format="table", weights=False).n in (2, 3)
+
+
+def test_words_that_may_be_titles_are_an_edge_where_the_file_says_so(tmp_path: Path) -> None:
+    G = Graph.from_edges(["u", "v"], ["v", "weight"])
+    hw.write(tmp_path / "a.txt", G)
+    assert hw.read(tmp_path / "a.txt") == G
+    (tmp_path / "b.txt").write_text("u v\nv weight\n")
+    with pytest.raises(FormatError, match="looks like titles"):
+        hw.read(tmp_path / "b.txt")
+    assert hw.read(tmp_path / "b.txt", format="table", header=False) == G
+
+
+def test_a_third_word_of_an_edge_list_is_not_dropped_silently(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    for text, word in (("A binds B\nB binds C\n", "B"), ("1 2 {'weight': 3.0}\n2 3 {'weight': 1.0}\n", "{'weight':")):
+        path.write_text(text)
+        with pytest.warns(hw.IgnoredColumnWarning, match=rf"and not the third \({re.escape(word)}, …\)"):
+            hw.read(path)
+    hw.read(path, weights=False)  # what is left out is no end
+    path.write_text("1 2 {}\n2 3 {}\n")  # which NetworkX writes where there are no attributes
+    assert hw.read(path).m == 4

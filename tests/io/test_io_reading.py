@@ -264,6 +264,16 @@ def test_all_columns_that_may_be_weights_are_named(file):
     assert "'id'" not in str(told[0].message)
 
 
+def test_weights_that_were_chosen_among_several_columns_are_told(file):
+    path = file("g.csv", "u,v,Length,cost\n1,2,30,4\n")
+    with pytest.warns(IgnoredColumnWarning, match=r"'cost' was read .* not 'Length'; give weight='cost' .*='Length'"):
+        graph = hio.read(path)
+    assert graph.weights.tolist() == [4.0, 4.0] and hio.read(path, weight="cost") == graph
+    assert hio.read(path, weight="Length").weights.tolist() == [30.0, 30.0]
+    assert not hio.read(path, weights=False).is_weighted
+    assert hio.read(file("h.csv", "u,v,length,weight\n1,2,30,4\n")).weights.tolist() == [4.0, 4.0]  # it is called so
+
+
 def test_quoted_numbers_are_names_unless_asked(file):
     path = file("g.csv", '"1","2"\n"2","3"\n')
     assert hio.read(path).labels.tolist() == ["1", "2", "3"]

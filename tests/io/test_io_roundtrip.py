@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from itertools import combinations
 
 import numpy as np
 import pandas
@@ -169,6 +170,18 @@ def test_graph500_edges_of_both_sizes(packed, tmp_path):
     hio.write(path, GRAPHS["undirected"], packed=packed)
     assert path.stat().st_size == (12 if packed else 16) * 4
     assert hio.read(path) == hio.read(path, packed=packed) == GRAPHS["undirected"]
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("directed", [False, True])
+def test_graph500_edges_are_never_read_as_the_other_kind(directed, packed, tmp_path):
+    """All graphs of three vertices whose files have a size that fits both kinds."""
+    pairs = [(u, v) for u in range(3) for v in range(3) if directed or u <= v]
+    for count in range(4 if packed else 3, len(pairs) + 1, 4 if packed else 3):
+        for edges in combinations(pairs, count):
+            graph = Graph.from_edges(edges, n=3, directed=directed)
+            hio.write(tmp_path / "g.graph500", graph, packed=packed, isolated=False)
+            assert hio.read(tmp_path / "g.graph500", directed=directed, n=3) == graph
 
 
 @pytest.mark.parametrize("kind", ["csr", "csc", "coo", "bsr", "dia"])

@@ -243,11 +243,11 @@ def test_the_third_column_of_an_edge_list(text, options, weighted, tmp_path):
 
 def test_parquet_columns(tmp_path):
     pandas = pytest.importorskip("pandas")
-    table = pandas.DataFrame({"u": [0, 1], "v": [1, 2], "km": np.array([2, 3], "f4"), "cost": [7, 8], "w": ["x", "y"]})
+    table = pandas.DataFrame({"u": [0, 1], "v": [1, 2], "km": np.array([2, 3], "f4"), "fare": [7, 8], "w": ["x", "y"]})
     table.to_parquet(tmp_path / "g.parquet")
     with pytest.raises(FormatError, match=r"column 'w' is .*; expected numbers as weights: .* weights=False"):
         hio.read(tmp_path / "g.parquet")
-    assert hio.read(tmp_path / "g.parquet", weight="cost").weights.tolist() == [7, 7, 8, 8]
+    assert hio.read(tmp_path / "g.parquet", weight="fare").weights.tolist() == [7, 7, 8, 8]
     assert hio.read(tmp_path / "g.parquet", weight=2).weights.dtype == np.float32
     table.assign(w=[1.0, None]).to_parquet(tmp_path / "g.parquet")
     with pytest.raises(FormatError, match="1 missing values; expected a weight in every row"):

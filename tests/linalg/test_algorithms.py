@@ -139,7 +139,7 @@ def test_triangles_do_not_depend_on_the_order_of_vertices(graph: hw.Graph) -> No
 
 @pytest.mark.parametrize(("hubs", "sorts"), [((1500, 1501), True), ((2998, 2999), False)])
 def test_hubs_are_put_first_where_many_rows_meet_them(hubs: tuple[int, int], sorts: bool) -> None:
-    """Two hubs adjacent to all. In the middle, half of all vertices read a row half as long; at the end, none do."""
+    """Two hubs adjacent to all. Half of the vertices read half of a hub's row; none do if hubs come last."""
     everybody = np.arange(3000)
     graph = hw.Graph.from_edges(np.repeat(hubs, 3000), np.tile(everybody, 2), n=3000)
     lower = algorithms.triangles.__globals__["lower"]

@@ -9,6 +9,7 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
+import pandas as pd
 import pytest
 from rank_setup import FOLDER, WORLD
 
@@ -63,6 +64,18 @@ def check_other_arguments() -> None:
             given = {"G": G, name: value} | ({"k": 3} if name == "seed" else {"seed": 1} if name == "k" else {})
             refused(hd.betweenness_centrality, given, name, other)
     refused(hd.betweenness_centrality, {"G": parts, "split": "graph"}, "split", "sources")
+    long = hw.generate.grid(40, 50)
+    ones, other = np.ones(long.m), np.ones(long.m)
+    other[long.m // 2] = 2.0  # in the middle, which a repr leaves out
+    indexed = pd.Series(np.ones(long.n)), pd.Series(np.ones(long.n), index=np.arange(long.n)[::-1])
+    for name, given, changed in (
+        ("weights", ones, other),
+        ("weights", pd.Series(ones), pd.Series(other)),
+        ("source_weights", *indexed),
+        ("source_weights", dict(enumerate(ones[: long.n])), dict(enumerate(2 * ones[: long.n]))),
+        ("sources", np.array([0, 1], object), np.array([0, 2], object)),
+    ):
+        refused(hd.betweenness_centrality, {"G": long, "k": None, name: given}, name, changed)
     assert hd.bfs(parts, np.int64(0) if WORLD.rank == ODD else 0).reached == GRID.n
     assert hd.betweenness_centrality(GRID, k=3, seed=1).sources == 3
 

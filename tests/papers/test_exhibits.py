@@ -12,8 +12,7 @@ from benchmarks.report import charts
 
 from hopwave import papers
 from hopwave.papers import run
-from hopwave.papers.outcome import Outcome
-from hopwave.papers.records import Row, left_out
+from hopwave.papers.records import Outcome, Row, left_out
 
 
 def written(folder: Path, name: str, study: str, rows: list[Row]) -> None:

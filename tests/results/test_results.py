@@ -176,6 +176,9 @@ def test_results_print_in_one_line_with_names() -> None:
         ),
         "NearestOf(4 vertices, the 2 nearest of 2 facilities)": hw.nearest_of(roads, ["a", "d"], k=2),
         "Isochrone(of 4 vertices, 2 within 1, 3 within 3)": hw.isochrone(roads, "a", [1, 3]),
+        "EdgeBetweennessResult(3 edges; all 4 sources; arithmetic checked to 0.0e+00 (tolerance 1e-09))": (
+            hw.edge_betweenness_centrality(roads, weights=True)
+        ),
     }
     for line, result in printed.items():
         assert repr(result) == str(result) == line
@@ -275,6 +278,12 @@ def test_plan_used() -> None:
     assert str(ran) == "xbfs (asked for)"
     assert str(PlanUsed(CATALOGUE["xbfs"], "asked for")) == "xbfs (asked for)"
     assert "look ahead" in ran.without, "the reference engine has none"
+    steps = "push(twc, queue) · pull(thread, compacted, visited, exit)"
+    used = PlanUsed(CATALOGUE["hiragushi-hybrid"], "asked for", ("queue making",))
+    assert repr(used) == (
+        f"PlanUsed(hiragushi-hybrid (asked for); steps: {steps}; rule: Beamer(48, 20); "
+        "this engine ignores: queue making)"
+    )
 
 
 def test_trace_of_a_star() -> None:

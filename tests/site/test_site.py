@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote
@@ -42,6 +43,8 @@ def test_every_public_name_has_its_docstring_on_the_site(site: Path) -> None:
         assert [name for name in group.names if f"{group.module}.{name}" not in places] == [], group.title
     bfs = (site / "api" / "search.html").read_text(encoding="utf-8")
     assert all(part in bfs for part in ("Parameters", "Returns", "Raises", "See also", "Examples", "depth_limit"))
+    structure = unescape(re.sub(r"<[^>]+>", "", (site / "api" / "structure.html").read_text(encoding="utf-8")))
+    assert re.search(r"is_connected\([^)]*\)\s*→\s*bool", structure), "a signature says what has no section Returns"
 
 
 def test_the_page_of_the_command_has_every_subcommand(site: Path) -> None:

@@ -43,8 +43,6 @@ class Matrix:
     A product by rows (pull) reads `rows`, one by columns (push) reads `columns`; whichever is missing is made when
     first needed. `A.T` shares both.
 
-    >>> from hopwave import linalg as la
-    >>> import hopwave as hw
     >>> A = la.Matrix.from_graph(hw.generate.path(3))
     >>> A
     Matrix(3 × 3, nnz=4, pattern)

@@ -102,7 +102,6 @@ class BinaryOp:
     `kind` is its result's type: "same" is NumPy's type for the two operands; "bool"; "x" or "y", that of an operand;
     "one" (PAIR: always 1). `position` is set if the result is a row or column number instead of a value.
 
-    >>> from hopwave import linalg as la
     >>> clipped = la.BinaryOp.define("clipped", lambda x, y: min(x + y, 10))
     >>> clipped(7, 8), la.binary.plus(7, 8)
     (10, 15)
@@ -139,7 +138,6 @@ class BinaryOp:
     def result_type(self, x: np.dtype[Any], y: np.dtype[Any]) -> np.dtype[Any]:
         """The type of its results on operands of these types.
 
-        >>> from hopwave import linalg as la
         >>> la.binary.plus.result_type(np.dtype("bool"), np.dtype("float32"))
         dtype('float32')
         """
@@ -162,7 +160,6 @@ class BinaryOp:
 class UnaryOp:
     """A function of one scalar, for `apply`.
 
-    >>> from hopwave import linalg as la
     >>> la.UnaryOp.define("halved", lambda x: x / 2)(3)
     1.5
     """
@@ -206,7 +203,6 @@ class Monoid:
     `any_term` says that any one term may serve as the sum (ANY); `terminal` is a value that no further term changes
     (True for OR). Either makes early exit legal.
 
-    >>> from hopwave import linalg as la
     >>> la.monoid.min.identity(np.dtype("float64"))
     inf
     """
@@ -228,7 +224,6 @@ class Monoid:
     def starts_from_identity(self) -> bool:
         """Whether the identity is known to be neutral, so that sums may start from it instead of from their first term.
 
-        >>> from hopwave import linalg as la
         >>> la.monoid.max.starts_from_identity, Monoid(la.binary.max, 0).starts_from_identity
         (True, False)
         """

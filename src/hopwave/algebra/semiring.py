@@ -18,7 +18,6 @@ from hopwave.errors import LinalgError
 class Semiring:
     """⊕ with its identity, and ⊗. `define` makes a new one from two Python functions.
 
-    >>> from hopwave import linalg as la
     >>> la.semiring.any_pair.any_term, la.semiring.plus_first.any_term
     (True, False)
     >>> widest = la.Semiring.define("widest", max, min, identity=0)

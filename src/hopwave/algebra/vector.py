@@ -48,7 +48,6 @@ class Vector:
     A product converts its vector by `rule`, which looks at the share of places with a value and whether it rises or
     falls (push-pull, section 6.3); a sparse vector is then pushed, a dense one pulled.
 
-    >>> from hopwave import linalg as la
     >>> x = la.Vector.from_entries([4, 1], [2.5, 0.5], n=6)
     >>> x
     Vector(n=6, nnz=2, float64, sparse)

@@ -5,20 +5,17 @@
 A path over v is at least d_s(v) + d_t(v) long, and the paths of the two trees over k different vertices, if they are
 simple and different, bound the k-th length from above. Vertices and arcs beyond this bound are on none of the k paths;
 what is left becomes a graph of its own (Feng et al., PeeK, SC '23); on roads and social networks that is little. The
-two searches run on a GPU or on all cores, and near vertices are cut out of the graph where its rows are. Yen's
-algorithm (1971) then takes the paths in order: each new one leaves a known one at some vertex. A spur path goes on from
-the length of its root, so a length is the float64 sum of its arcs from the source on. Every path is looked for once
-(Lawler, 1972): a path is only left from the vertex at which it left its own parent.
+two searches run on a GPU or on all cores, and near vertices are cut out of the graph where its rows are. In Yen's
+algorithm (1971), each new path leaves a known one at some vertex. A spur path goes on from the length of its root, so a
+length is the float64 sum of its arcs from the source on. Every path is looked for once (Lawler, 1972): a path is only
+left from the vertex at which it left its own parent. Paths are left in rounds, many at a time.
 """
 
 from __future__ import annotations
 
-import heapq
 import math
 import sys
-from bisect import insort
 from collections.abc import Iterator
-from itertools import count
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,6 +28,7 @@ from hopwave.graph.reshape import selected, sources
 from hopwave.planning.jobs import Floats, ShortestPathsJob
 
 ROUNDING = 2.0**-50  # per vertex: by how much a sum of two distances may be off
+AT_ONCE = 2  # a round takes the shorter half of the waiting spurs: it may find some that are shorter than the rest
 TREE_PATHS = (16, 64, 256, 1024)  # vertices looked at per wanted path for the bound; without it, nothing is left out
 
 
@@ -38,8 +36,11 @@ def ranked_paths(
     graph: Graph, weighted: bool, source: int, target: int, k: int, device: str
 ) -> Iterator[tuple[float, list[int]]]:
     """(length, ids) of the shortest simple paths, shortest first; at most k. The device is that of the two searches."""
-    from hopwave.engines.cpu.shortest_paths.deviations import Spurs
+    from hopwave.engines.cpu.shortest_paths.deviations import Deviations
 
+    if source == target:
+        yield 0.0, [source]
+        return
     graph = graph if weighted else graph.without_weights()
     A, way = Matrix.from_graph(graph), choose(graph, "auto", None, device, None, False)
     to_target, from_source = _distances(A.T, target, way), _distances(A, source, way)
@@ -47,9 +48,14 @@ def ranked_paths(
         return
     slack = 1.0 + ROUNDING * graph.n
     part, bound = left_over(graph, from_source, to_target, (source, target), k, slack)
-    search = Spurs(arcs_within(part, bound * slack), part.to_target, slack)
-    for length, path in yen(search, *part.ends, k, bound * slack, slack):
-        yield length, part.ids[path].tolist()
+    most, elsewhere = bound * slack, None
+    if device == "cuda":
+        from hopwave.engines.cuda.shortest_paths import spurs
+
+        elsewhere = spurs.Spurs
+    search = Deviations(arcs_within(part, most), part.to_target, slack, *part.ends, most, elsewhere)
+    for spur in yen(search, k, most, slack):
+        yield float(search.lengths[spur]), part.ids[search.path(spur)].tolist()
 
 
 def _distances(A: Matrix, source: int, way: Way) -> Floats:
@@ -116,55 +122,21 @@ def arcs_within(part: Part, bound: float) -> Any:
     return dijkstra.arcs(rows[:2], rows.values)
 
 
-class Spur(NamedTuple):
-    """A path that is known by its length: it leaves another one at a vertex, by none of some arcs."""
+def yen(search: Any, k: int, bound: float, slack: float) -> list[int]:
+    """The numbers of the k shortest spurs, shortest first, with their paths.
 
-    length: float
-    number: int  # of equally long ones, the first found comes first
-    path: list[int]  # that it leaves
-    so_far: list[float]  # the distances of that path's vertices
-    branch: int  # the vertex at which it leaves it
-    root: int  # the number of its vertices up to there, as a sequence
-    left: int  # how many of the arcs that leave this root are closed
-
-
-def yen(search: Any, source: int, target: int, k: int, bound: float, slack: float) -> Iterator[tuple[float, list[int]]]:
-    """The paths in order. Only the lengths of spurs are found at first, and the path when its turn has come.
-
-    Of those that are known, as many as are still wanted bound the length of others: `slack` times that, because what
-    is left from a vertex is a sum from the other end.
+    A spur stands for a set of paths. Once its shortest path is found, the others are divided among the spurs that leave
+    this path. So waiting spurs can be taken in any order, and many at a time. When k are known, others may be no longer
+    than the k-th: `slack` times that, because distances to the target are sums from the other end.
     """
-    waiting: list[Spur] = []
-    shortest: list[float] = []  # the lengths of those that wait, in order
-    numbers: dict[tuple[int, int], int] = {}  # (number of a root, the next vertex) → number of the longer root
-    left: dict[int, list[int]] = {}  # number of a root → heads of the arcs by which it was left
-    order = count()
-
-    def leave(path: list[int], so_far: list[float], branch: int, roots: list[int]) -> None:
-        """Find the lengths of the spurs from every vertex of a path, from number `branch` on, that has a root."""
-        most = bound if len(shortest) < wanted else min(bound, shortest[wanted - 1] * slack)
-        closed = [left.setdefault(root, []) for root in roots]
-        for i, length in enumerate(search.lengths(path, so_far, branch, closed, target, most)):
-            if length < math.inf:
-                heapq.heappush(waiting, Spur(length, next(order), path, so_far, branch + i, roots[i], len(closed[i])))
-                insort(shortest, length)
-
-    wanted = k
-    leave([source], [0.0], 0, [0])
-    while waiting and wanted:
-        spur = heapq.heappop(waiting)
-        del shortest[0]
-        wanted -= 1
-        head, begun = spur.path[: spur.branch], spur.so_far[: spur.branch]
-        heads = left[spur.root][: spur.left]
-        distances, rest = search.path(spur.path, spur.so_far, spur.branch, heads, target, spur.length)
-        path, so_far = head + rest, begun + distances
-        yield spur.length, path
-        if not wanted or source == target:
+    ranked = np.arange(len(search.lengths))
+    while True:
+        waiting = ranked[: k - 1][search.path_of[ranked[: k - 1]] == 0]  # no shorter path leaves the last one
+        if not len(waiting):
             break
-        roots = [spur.root]
-        for u in path[spur.branch + 1 : -1]:
-            left.setdefault(roots[-1], []).append(u)
-            roots.append(numbers.setdefault((roots[-1], u), len(numbers) + 1))
-        left.setdefault(roots[-1], []).append(target)
-        leave(path, so_far, spur.branch, roots)
+        most = bound if len(ranked) < k else min(bound, search.lengths[ranked[-1]] * slack)
+        found = search.leave(waiting[: -(-len(waiting) // AT_ONCE)], most)
+        ranked = np.concatenate([ranked, found])
+        ranked = ranked[np.argsort(search.lengths[ranked], kind="stable")[:k]]
+    search.find_paths(ranked[search.path_of[ranked] == 0])
+    return ranked.tolist()

@@ -265,7 +265,7 @@ def with_unit_lengths(graph: Graph) -> Graph:
 
 
 def one_by_one(table: Table) -> Table:
-    """The same table, by searches that end at their targets, if searches that share their steps would be slower."""
+    """The table, made by searches that end at their targets if searches that share their steps would be slower."""
     if table.weighted or table.targets is None or table.engine.why_not_operation("weighted_sweep", table.graph):
         return table
     depth = _many.probed_depth(table.engine, table.graph, table.threads)

@@ -16,7 +16,7 @@ from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.graph.columns import CONSTRUCTORS
 from hopwave.graph.csr import LARGEST_VERTEX_COUNT
-from hopwave.graph.naming import Named, by_index
+from hopwave.graph.naming import Named, by_index, check_not_table
 from hopwave.planning.jobs import Integers
 
 # ------------------------------------------------------------------ graphs
@@ -86,6 +86,7 @@ def source_ids(graph: Named, source: Any, name: str = "sources") -> tuple[int, .
     several = isinstance(source, Iterable) and not isinstance(source, str | bytes)
     if several and graph.labels is not None and _is_label(graph, source):
         several = False  # a tuple may be one vertex's label
+    check_not_table(source)
     if isinstance(source, np.ndarray) and source.ndim == 0:
         source, several = source[()], False
     if not several:
@@ -120,6 +121,7 @@ def listed_vertices(graph: Named, vertices: Iterable[Any]) -> Integers:
     is_one = isinstance(vertices, np.ndarray) and not vertices.ndim
     if isinstance(vertices, str | bytes) or is_one or not isinstance(vertices, Iterable):
         raise GraphError(f"{vertices!r} is not a list of vertices; for a single one give [{vertices!r}]")
+    check_not_table(vertices)
     if isinstance(vertices, np.ma.MaskedArray):
         vertices = vertices.tolist(None)  # a masked vertex becomes None, which graph.index refuses
     if isinstance(vertices, np.ndarray) and vertices.dtype.kind in "iu" and vertices.ndim == 1 and graph.labels is None:

@@ -135,8 +135,8 @@ def betweenness_centrality(
     Raises
     ------
     GraphError
-        An argument cannot be used, or two exclude each other; a weight is negative or infinite; or shortest paths
-        cannot be counted, because a cycle of arcs adds nothing to their length.
+        Two arguments exclude each other, or shortest paths cannot be counted, because a cycle of arcs adds nothing to
+        their length.
     PlanError
         The plan is unknown, or cannot do this.
     EngineError
@@ -163,7 +163,6 @@ def betweenness_centrality(
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> b = hw.betweenness_centrality(hw.generate.path(5), normalized=False)
     >>> b.scores.tolist(), b.certificate.error
     ([0.0, 3.0, 4.0, 3.0, 0.0], 0.0)
@@ -226,11 +225,6 @@ def edge_betweenness_centrality(
     EdgeBetweennessResult
         `scores`, one per stored arc; `edges`, the ends of the arcs; and a `certificate` of their accuracy.
 
-    Raises
-    ------
-    GraphError
-        If `G` is no graph, or an argument has a value that it cannot have.
-
     See Also
     --------
     betweenness_centrality : the same for vertices.
@@ -242,7 +236,6 @@ def edge_betweenness_centrality(
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.edge_betweenness_centrality(hw.generate.path(4), normalized=False).to_dict()
     {(0, 1): 3.0, (1, 2): 4.0, (2, 3): 3.0}
     """
@@ -288,18 +281,12 @@ def percolation_centrality(
     BetweennessResult
         `scores`, one per vertex, and a `certificate` of their accuracy. A vertex that has all of Σ x scores 0.
 
-    Raises
-    ------
-    GraphError
-        If `G` is no graph, or an argument has a value that it cannot have.
-
     See Also
     --------
     betweenness_centrality : with other demand.
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.percolation_centrality(hw.generate.path(4), [1.0, 0.0, 0.0, 0.5]).scores.round(4).tolist()
     [0.0, 0.8333, 0.6667, 0.0]
     """

@@ -176,14 +176,16 @@ def check_request(
     if drawn is not None and order is not None:
         drawn = order[drawn]
     sources, targets = _sources(graph, precision.sources, drawn), _mask(graph, precision.targets)
-    origins, sent = _demand(graph, "source_weights", precision.source_weights)
-    wanted, taken = _demand(graph, "target_weights", precision.target_weights)
-    _check_demand("source", origins, None if precision.sources is None else sources)
-    _check_demand("target", wanted, targets)
-    if origins is not None and drawn is None:
-        sources = sources[origins[sources] > 0]  # the others add nothing
-    if wanted is not None:
-        targets = wanted if targets is None else wanted * targets
+    origins, demand = None, 1.0
+    if precision.source_weights is not None or precision.target_weights is not None:
+        chosen = None if precision.sources is None else sources
+        origins, sent = _demand(graph, "source", precision.source_weights, chosen)
+        wanted, taken = _demand(graph, "target", precision.target_weights, targets)
+        demand = sent * taken
+        if origins is not None and drawn is None:
+            sources = sources[origins[sources] > 0]  # the others add nothing
+        if wanted is not None:
+            targets = wanted if targets is None else wanted * targets
     job = BetweennessJob(
         sources,
         targets,
@@ -195,7 +197,7 @@ def check_request(
         weighted=weighted,
         origins=origins,
     )
-    return Request(graph, job, precision, normalized, drawn, sent * taken, flag("reduce", reduce))
+    return Request(graph, job, precision, normalized, drawn, demand, flag("reduce", reduce))
 
 
 def _sources(graph: Graph, sources: Any, drawn: Integers | None) -> Integers:
@@ -214,23 +216,22 @@ def _mask(graph: Graph, targets: Any) -> Any:
     return mask
 
 
-def _demand(graph: Graph, name: str, weights: Any) -> tuple[Any, float]:
-    """(one number from 0 to 1 per vertex, the power of 2 by which the caller's are larger); None if all count 1."""
+def _demand(graph: Graph, end: str, weights: Any, chosen: Any) -> tuple[Any, float]:
+    """(one number from 0 to 1 per vertex, the power of 2 by which the caller's are larger); None if all count 1.
+
+    Raises a GraphError if none of the sources (or targets) that the caller chose has demand.
+    """
     if weights is None:
         return None, 1.0
-    found = not_negative(graph, name, weights)
-    greatest = float(found.max(initial=0.0))
-    unit = 2.0 ** float(np.ceil(np.log2(greatest))) if greatest > 0 else 1.0
-    return found / unit, unit
-
-
-def _check_demand(end: str, demand: Any, chosen: Any) -> None:
-    """Raise a GraphError if none of the sources (or targets) that the caller chose has demand."""
-    if demand is not None and chosen is not None and not demand[chosen].any():
+    found = not_negative(graph, f"{end}_weights", weights)
+    if chosen is not None and not found[chosen].any():
         raise GraphError(
             f"{end}_weights= is 0 for all of {end}s=, so that no pair counts; give one of them a number above 0, or "
             f"leave out {end}s="
         )
+    greatest = float(found.max(initial=0.0))
+    unit = 2.0 ** float(np.ceil(np.log2(greatest))) if greatest > 0 else 1.0
+    return found / unit, unit
 
 
 @dataclass

@@ -33,18 +33,12 @@ def biconnected_components(G: Any, device: str = "auto", *, threads: int | None 
     Blocks
         `members()` and `sets()`, `count` and `sizes`, the `articulation_points` and the `bridges`.
 
-    Raises
-    ------
-    GraphError
-        The graph is directed.
-
     See Also
     --------
     articulation_points, bridges, connected_components
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> two_triangles = hw.Graph.from_edges([(0, 1), (1, 2), (0, 2), (2, 3), (3, 4), (2, 4)])
     >>> [some.tolist() for some in hw.biconnected_components(two_triangles).members()]
     [[0, 1, 2], [2, 3, 4]]
@@ -82,18 +76,12 @@ def articulation_points(G: Any, device: str = "auto", *, threads: int | None = N
     list
         Labels or ids, in the order of the vertices.
 
-    Raises
-    ------
-    GraphError
-        The graph is directed.
-
     See Also
     --------
     biconnected_components, bridges
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.articulation_points(hw.generate.path(4))
     [1, 2]
     """
@@ -116,18 +104,12 @@ def bridges(G: Any, device: str = "auto", *, threads: int | None = None) -> list
     list of tuple
         Both ends of each edge, as labels or ids, in the order of the vertices.
 
-    Raises
-    ------
-    GraphError
-        The graph is directed.
-
     See Also
     --------
     biconnected_components, articulation_points
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.bridges(hw.Graph.from_edges([(0, 1), (1, 2), (0, 2), (2, 3)]))
     [(2, 3)]
     """

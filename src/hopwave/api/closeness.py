@@ -97,7 +97,7 @@ def closeness_centrality(
     Raises
     ------
     GraphError
-        An argument cannot be used, or `k` is given for a directed graph that is not strongly connected.
+        `k` is given for a directed graph that is not strongly connected.
 
     See Also
     --------
@@ -105,7 +105,6 @@ def closeness_centrality(
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.closeness_centrality(hw.generate.path(3)).to_dict()
     {0: 0.6666666666666666, 1: 1.0, 2: 0.6666666666666666}
     >>> hw.closeness_centrality(hw.generate.star(1000), top=1).to_dict()
@@ -173,18 +172,12 @@ def harmonic_centrality(
     VertexScores
         One score per vertex.
 
-    Raises
-    ------
-    GraphError
-        If `G` is no graph, or an argument has a value that it cannot have.
-
     See Also
     --------
     closeness_centrality : one over the mean distance.
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.harmonic_centrality(hw.generate.path(3)).scores.tolist()
     [1.5, 2.0, 1.5]
     """
@@ -242,18 +235,12 @@ def barycenter(
     list
         Labels or ids, in vertex order.
 
-    Raises
-    ------
-    GraphError
-        The graph is not connected.
-
     See Also
     --------
     center, closeness_centrality
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.barycenter(hw.generate.path(5))
     [2]
     """

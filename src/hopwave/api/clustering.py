@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,10 +14,12 @@ from hopwave.api.arguments import as_graph, listed_vertices, undirected, vertex_
 from hopwave.api.choice import product_device
 from hopwave.api.weights import as_lengths, weighted
 from hopwave.arrays import on_host
-from hopwave.checks.numbers import is_number
+from hopwave.checks.numbers import is_number, is_whole, shown
 from hopwave.checks.options import flag
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
+from hopwave.graph.columns import as_column
+from hopwave.graph.naming import by_index
 from hopwave.results.components import Components
 from hopwave.results.scores import VertexScores
 
@@ -42,11 +44,6 @@ def clustering(G: Any, *, weights: Any = None, device: str = "auto") -> VertexSc
     VertexScores
         One number from 0 to 1 per vertex, the same as NetworkX's; 0 for a vertex without two neighbours.
 
-    Raises
-    ------
-    GraphError
-        If `G` is no graph, or an argument has a value that it cannot have.
-
     See Also
     --------
     average_clustering, transitivity : one number for the whole graph.
@@ -54,7 +51,6 @@ def clustering(G: Any, *, weights: Any = None, device: str = "auto") -> VertexSc
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.clustering(hw.Graph.from_edges([0, 1, 2, 2], [1, 2, 0, 3])).scores.round(3).tolist()
     [1.0, 1.0, 0.333, 0.0]
     """
@@ -77,22 +73,12 @@ def average_clustering(G: Any, count_zeros: bool = True, *, weights: Any = None,
     weights, device
         As for `clustering`.
 
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    GraphError
-        There is no vertex to take the mean over.
-
     See Also
     --------
     clustering, transitivity
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> round(hw.average_clustering(hw.datasets.load("karate")), 4)
     0.5706
     """
@@ -119,18 +105,12 @@ def transitivity(G: Any, *, device: str = "auto") -> float:
     float
         Three times the triangles over the pairs, the same as NetworkX's; 0 if there are no pairs.
 
-    Raises
-    ------
-    GraphError
-        The graph is directed.
-
     See Also
     --------
     average_clustering : gives vertices of low degree the same weight as others.
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.transitivity(hw.Graph.from_edges([0, 1, 2, 2], [1, 2, 0, 3]))
     0.6
     """
@@ -152,18 +132,12 @@ def square_clustering(G: Any) -> VertexScores:
     VertexScores
         One number from 0 to 1 per vertex, the same as NetworkX's. It is computed on the CPU.
 
-    Raises
-    ------
-    GraphError
-        The graph is directed, or has parallel edges.
-
     See Also
     --------
     clustering
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.square_clustering(hw.generate.cycle(4)).scores.tolist()
     [1.0, 1.0, 1.0, 1.0]
     """
@@ -179,7 +153,7 @@ def square_clustering(G: Any) -> VertexScores:
 
 def modularity(
     G: Any,
-    communities: Components | npt.ArrayLike | Iterable[Iterable[Any]],
+    communities: Components | npt.ArrayLike | Mapping[Any, Any] | Iterable[Iterable[Any]],
     resolution: float = 1.0,
     *,
     weights: Any = None,
@@ -191,9 +165,10 @@ def modularity(
     G : Graph, SciPy sparse matrix or NetworkX graph
         A graph with at least one edge.
         Weights are followed; `weights=False` leaves them out.
-    communities : Communities, Components, array of int, or list of sets of vertices
-        The partition: a result of `label_propagation` or of components, one number per vertex in vertex order (an
-        array), or the sets. Every vertex belongs to one community.
+    communities : Communities, Components, array of int, dictionary, or list of sets of vertices
+        The partition: a result of `label_propagation` or of components, one number per vertex in vertex order, a
+        number or name by vertex (a dictionary, or a Series by its index), or the sets. Every vertex belongs to one
+        community.
     resolution : float, optional
         How much chance counts: less than 1 favours large communities, more than 1 small ones.
     weights : bool, array or str, optional
@@ -207,7 +182,7 @@ def modularity(
     Raises
     ------
     GraphError
-        The communities are no partition, or there is no edge.
+        The communities are no partition.
 
     See Also
     --------
@@ -215,7 +190,6 @@ def modularity(
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> two = hw.Graph.from_edges([0, 0, 1, 3, 3, 4, 2], [1, 2, 2, 4, 5, 5, 3])
     >>> round(hw.modularity(two, [{0, 1, 2}, {3, 4, 5}]), 4)
     0.3571
@@ -233,6 +207,11 @@ def _labels(graph: Graph, communities: Any) -> npt.NDArray[Any]:
     """The number of every vertex's community."""
     if isinstance(communities, Components):
         communities = communities.labels
+    communities = by_index(graph, communities, "communities")
+    if isinstance(communities, Mapping):
+        return _labels_by_vertex(graph, communities)
+    if hasattr(communities, "to_numpy") or (isinstance(communities, list) and any(map(is_whole, communities))):
+        communities = as_column(communities, "communities")
     if isinstance(communities, np.ndarray):
         if communities.shape != (graph.n,) or communities.dtype.kind not in "iu":
             raise GraphError(
@@ -242,8 +221,8 @@ def _labels(graph: Graph, communities: Any) -> npt.NDArray[Any]:
         return np.unique(communities, return_inverse=True)[1]
     if not isinstance(communities, Iterable):
         raise GraphError(
-            f"communities is a {type(communities).__name__}; give lists of vertices, one per community, or an array "
-            "with the number of every vertex's community"
+            f"communities is a {type(communities).__name__}; give lists of vertices, one per community, or the number "
+            "of every vertex's community"
         )
     members = [listed_vertices(graph, some) for some in communities]
     times = np.bincount(np.concatenate([np.zeros(0, np.int64), *members]), minlength=graph.n)
@@ -256,4 +235,20 @@ def _labels(graph: Graph, communities: Any) -> npt.NDArray[Any]:
     label = np.empty(graph.n, np.int64)
     for number, some in enumerate(members):
         label[some] = number
+    return label
+
+
+def _labels_by_vertex(graph: Graph, communities: Mapping[Any, Any]) -> npt.NDArray[Any]:
+    """The number of every vertex's community, given by vertex; a community is a number or a name."""
+    label, numbers = np.full(graph.n, -1), dict[Any, int]()
+    for vertex, community in communities.items():
+        if not isinstance(community, str) and not is_whole(community):
+            raise GraphError(
+                f"communities[{vertex!r}] is {shown(community)}; give a whole number or a name for every vertex, or "
+                "lists of vertices, one per community"
+            )
+        label[graph.index(vertex)] = numbers.setdefault(community, len(numbers))
+    if (label < 0).any():
+        vertex = graph.label(int(label.argmin()))
+        raise GraphError(f"communities has none for vertex {vertex!r}; in a partition every vertex is in one")
     return label

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from hopwave.algorithms import components as _components
 from hopwave.algorithms import distances as _distances
 from hopwave.api.arguments import as_graph
-from hopwave.api.choice import engine_for
+from hopwave.api.choice import compressed_rows, engine_for, why_not_on_gpu
 from hopwave.api.search import bfs
 from hopwave.arrays import on_host
 from hopwave.engines import Operation
@@ -36,18 +36,12 @@ def connected_components(G: Any, device: str = "auto") -> Components:
     Components
         `labels`, the number of the component of every vertex; `count` and `sizes`.
 
-    Raises
-    ------
-    GraphError
-        The graph is directed.
-
     See Also
     --------
     weakly_connected_components, strongly_connected_components : for directed graphs.
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.connected_components(hw.generate.path(3)).count
     1
     """
@@ -69,18 +63,12 @@ def weakly_connected_components(G: Any, device: str = "auto") -> Components:
     Components
         `labels`, the number of the component of every vertex; `count` and `sizes`.
 
-    Raises
-    ------
-    GraphError
-        If `G` is no graph.
-
     See Also
     --------
     connected_components, is_weakly_connected
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.weakly_connected_components(hw.generate.path(3, directed=True)).count
     1
     """
@@ -102,18 +90,12 @@ def strongly_connected_components(G: Any, device: str = "auto") -> Components:
     Components
         `labels`, the number of the component of every vertex; `count` and `sizes`.
 
-    Raises
-    ------
-    GraphError
-        If `G` is no graph.
-
     See Also
     --------
     weakly_connected_components, is_strongly_connected
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.strongly_connected_components(hw.Graph.from_edges([0, 1, 1], [1, 0, 2], directed=True)).labels.tolist()
     [0, 0, 1]
     """
@@ -130,22 +112,12 @@ def is_connected(G: Any, device: str = "auto") -> bool:
     device
         As for `connected_components`.
 
-    Returns
-    -------
-    bool
-
-    Raises
-    ------
-    GraphError
-        If `G` is no graph, or is directed where an undirected one is needed.
-
     See Also
     --------
     connected_components
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.is_connected(hw.generate.path(3))
     True
     """
@@ -162,22 +134,12 @@ def is_weakly_connected(G: Any, device: str = "auto") -> bool:
     device
         As for `connected_components`.
 
-    Returns
-    -------
-    bool
-
-    Raises
-    ------
-    GraphError
-        If `G` is no graph.
-
     See Also
     --------
     weakly_connected_components
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.is_weakly_connected(hw.generate.path(3, directed=True))
     True
     """
@@ -194,22 +156,12 @@ def is_strongly_connected(G: Any, device: str = "auto") -> bool:
     device
         As for `connected_components`.
 
-    Returns
-    -------
-    bool
-
-    Raises
-    ------
-    GraphError
-        If `G` is no graph.
-
     See Also
     --------
     strongly_connected_components
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.is_strongly_connected(hw.generate.path(3, directed=True))
     False
     """
@@ -249,22 +201,12 @@ def is_bipartite(G: Any, device: str = "auto") -> bool:
     device
         As for `connected_components`.
 
-    Returns
-    -------
-    bool
-
-    Raises
-    ------
-    GraphError
-        If `G` is no graph.
-
     See Also
     --------
     bipartite_sides
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.is_bipartite(hw.generate.grid(3, 3)), hw.is_bipartite(hw.generate.complete(3))
     (True, False)
     """
@@ -308,7 +250,6 @@ def bipartite_sides(G: Any, device: str = "auto") -> npt.NDArray[np.int8]:
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.bipartite_sides(hw.generate.path(4)).tolist()
     [0, 1, 0, 1]
     """
@@ -323,8 +264,10 @@ def bipartite_sides(G: Any, device: str = "auto") -> npt.NDArray[np.int8]:
 
 
 def _runs_on_gpu(graph: Graph, device: str) -> bool:
-    """Whether a GPU looks for the sides: it numbers two nodes for every vertex with 31 bits."""
-    return engine_for("components", device, graph, None).name == "cuda" and graph.n < 1 << 30
+    """Whether a GPU looks for the sides: it numbers two nodes for every vertex with 31 bits, and reads plain rows."""
+    if engine_for("components", device, graph, None).name != "cuda" or graph.n >= 1 << 30:
+        return False
+    return why_not_on_gpu(graph) is None and compressed_rows(graph) is None
 
 
 def _sides(graph: Graph, device: str) -> npt.NDArray[np.int8] | tuple[int, int]:

@@ -38,7 +38,6 @@ def topological_order(G: Any) -> list[Any]:
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.topological_order(hw.Graph.from_edges([2, 0], [0, 1], directed=True))
     [2, 0, 1]
     """
@@ -62,22 +61,12 @@ def is_directed_acyclic_graph(G: Any) -> bool:
     G : Graph, SciPy sparse matrix or NetworkX graph
         The graph. Weights are ignored.
 
-    Returns
-    -------
-    bool
-
-    Raises
-    ------
-    GraphError
-        If `G` is no graph.
-
     See Also
     --------
     topological_order
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.is_directed_acyclic_graph(hw.generate.path(3, directed=True))
     True
     """
@@ -98,18 +87,12 @@ def condensation(G: Any) -> tuple[Graph, Components]:
     (Graph, Components)
         Vertex i of the graph is component i: `components.members()[i]` are its vertices.
 
-    Raises
-    ------
-    GraphError
-        The graph is undirected.
-
     See Also
     --------
     strongly_connected_components, topological_order
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> C, components = hw.condensation(hw.Graph.from_edges([0, 1, 1], [1, 0, 2], directed=True))
     >>> list(C.edges()), components.sets()
     ([(0, 1)], [{0, 1}, {2}])

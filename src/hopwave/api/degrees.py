@@ -28,18 +28,12 @@ def degree_centrality(G: Any) -> VertexScores:
     VertexScores
         One score per vertex, the same as NetworkX's. Loops and parallel arcs can make it greater than 1.
 
-    Raises
-    ------
-    GraphError
-        If `G` is no graph.
-
     See Also
     --------
     in_degree_centrality, out_degree_centrality : for directed graphs.
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.degree_centrality(hw.generate.star(5)).scores.tolist()
     [1.0, 0.25, 0.25, 0.25, 0.25]
     """
@@ -62,18 +56,12 @@ def in_degree_centrality(G: Any) -> VertexScores:
     VertexScores
         One score per vertex, the same as NetworkX's.
 
-    Raises
-    ------
-    GraphError
-        The graph is undirected.
-
     See Also
     --------
     degree_centrality, out_degree_centrality
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.in_degree_centrality(hw.generate.path(3, directed=True)).scores.tolist()
     [0.0, 0.5, 0.5]
     """
@@ -94,18 +82,12 @@ def out_degree_centrality(G: Any) -> VertexScores:
     VertexScores
         One score per vertex, the same as NetworkX's.
 
-    Raises
-    ------
-    GraphError
-        The graph is undirected.
-
     See Also
     --------
     degree_centrality, in_degree_centrality
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.out_degree_centrality(hw.generate.path(3, directed=True)).scores.tolist()
     [0.5, 0.5, 0.0]
     """

@@ -41,7 +41,7 @@ def average_shortest_path_length(
     Parameters
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
-        A connected graph. A directed graph must be strongly connected.
+        A connected graph with at least one vertex. A directed graph must be strongly connected.
         Weights are ignored unless `weights=` says otherwise.
     k : int, optional
         Estimate the mean from that many sources, drawn at random.
@@ -71,18 +71,12 @@ def average_shortest_path_length(
     float, or Estimate if `k` is given
         The mean. An `Estimate` has its interval and standard error, too.
 
-    Raises
-    ------
-    GraphError
-        The graph is empty or not connected.
-
     See Also
     --------
     distance_histogram : also for graphs that are not connected.
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.average_shortest_path_length(hw.generate.path(3))
     1.3333333333333333
     """
@@ -114,7 +108,7 @@ def wiener_index(
     Parameters
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
-        The graph.
+        A graph with at least one vertex.
         Weights are ignored unless `weights=` says otherwise.
     device, progress, weights, threads, executor
         As for `average_shortest_path_length`.
@@ -124,18 +118,12 @@ def wiener_index(
     float
         The sum; infinite if the graph is not connected (a directed graph: not strongly connected).
 
-    Raises
-    ------
-    GraphError
-        The graph is empty.
-
     See Also
     --------
     average_shortest_path_length
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.wiener_index(hw.generate.path(3))
     4.0
     """
@@ -183,18 +171,12 @@ def global_efficiency(
     float
         Between 0 and 1; with `weights`, between 0 and 1 / the least weight.
 
-    Raises
-    ------
-    GraphError
-        If `G` is no graph, or an argument has a value that it cannot have.
-
     See Also
     --------
     local_efficiency, harmonic_centrality
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.global_efficiency(hw.generate.star(4))
     0.75
     """
@@ -214,7 +196,7 @@ def local_efficiency(G: Any, device: str = "auto", progress: Progress = None, *,
     Parameters
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
-        The graph. Weights are ignored: distances count hops.
+        A graph with at least one vertex. Weights are ignored: distances count hops.
     device : {"auto", "cpu"}, optional
         Where to compute. A GPU does not offer this.
     progress, threads
@@ -225,18 +207,12 @@ def local_efficiency(G: Any, device: str = "auto", progress: Progress = None, *,
     float
         Between 0 and 1.
 
-    Raises
-    ------
-    GraphError
-        The graph is empty.
-
     See Also
     --------
     global_efficiency
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.local_efficiency(hw.generate.complete(4)), hw.local_efficiency(hw.generate.star(5))
     (1.0, 0.0)
     """
@@ -282,18 +258,12 @@ def distance_histogram(
         `counts[d]` pairs at distance d; `bounds` if `k` is given, and in `beyond` how many pairs may be farther apart
         than the distances that the sample met.
 
-    Raises
-    ------
-    GraphError
-        If `G` is no graph, or an argument has a value that it cannot have.
-
     See Also
     --------
     average_shortest_path_length, diameter
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.distance_histogram(hw.generate.star(4)).counts.tolist()
     [4, 6, 6]
     """

@@ -55,18 +55,13 @@ def eccentricity(
         Its workers compute instead of this process, on their CPUs, or on their GPUs with device="cuda": see
         docs/executors.md. The result is the same, bit for bit. Leave out `threads`.
     reduce : bool, optional
-        Where bounds leave many vertices to be searched from (Notes), and that is less work: as for
-        `closeness_centrality`. The result is the same.
+        Leave out trees and chains, as `closeness_centrality` does, if that is less work and if bounds leave many
+        vertices to search from (Notes). The result is the same.
 
     Returns
     -------
     VertexScores
         One distance per vertex; none of an empty graph.
-
-    Raises
-    ------
-    GraphError
-        The graph is not connected.
 
     See Also
     --------
@@ -83,7 +78,6 @@ def eccentricity(
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.eccentricity(hw.generate.path(4)).to_dict()
     {0: 3, 1: 2, 2: 2, 3: 3}
     """
@@ -127,7 +121,7 @@ def diameter(
     Parameters
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
-        A connected graph. A directed graph must be strongly connected.
+        A connected graph with at least one vertex. A directed graph must be strongly connected.
         Weights are ignored unless `weights=` says otherwise.
     device, progress, weights, threads, executor
         As for `eccentricity`.
@@ -137,18 +131,12 @@ def diameter(
     int, or float with `weights`
         The greatest eccentricity.
 
-    Raises
-    ------
-    GraphError
-        If the graph is not connected (a directed one: strongly connected), or has no vertices.
-
     See Also
     --------
     eccentricity, radius, periphery
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.diameter(hw.generate.grid(3, 4))
     5
     """
@@ -171,7 +159,7 @@ def radius(
     Parameters
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
-        A connected graph. A directed graph must be strongly connected.
+        A connected graph with at least one vertex. A directed graph must be strongly connected.
         Weights are ignored unless `weights=` says otherwise.
     device, progress, weights, threads, executor
         As for `eccentricity`.
@@ -181,18 +169,12 @@ def radius(
     int, or float with `weights`
         The least eccentricity.
 
-    Raises
-    ------
-    GraphError
-        If the graph is not connected (a directed one: strongly connected), or has no vertices.
-
     See Also
     --------
     eccentricity, diameter, center
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.radius(hw.generate.path(5))
     2
     """
@@ -215,7 +197,7 @@ def center(
     Parameters
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
-        A connected graph. A directed graph must be strongly connected.
+        A connected graph with at least one vertex. A directed graph must be strongly connected.
         Weights are ignored unless `weights=` says otherwise.
     device, progress, weights, threads, executor
         As for `eccentricity`.
@@ -225,18 +207,12 @@ def center(
     list
         Labels or ids, in vertex order.
 
-    Raises
-    ------
-    GraphError
-        If the graph is not connected (a directed one: strongly connected), or has no vertices.
-
     See Also
     --------
     eccentricity, radius, periphery, barycenter
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.center(hw.generate.path(4))
     [1, 2]
     """
@@ -258,7 +234,7 @@ def periphery(
     Parameters
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
-        A connected graph. A directed graph must be strongly connected.
+        A connected graph with at least one vertex. A directed graph must be strongly connected.
         Weights are ignored unless `weights=` says otherwise.
     device, progress, weights, threads, executor
         As for `eccentricity`.
@@ -268,18 +244,12 @@ def periphery(
     list
         Labels or ids, in vertex order.
 
-    Raises
-    ------
-    GraphError
-        If the graph is not connected (a directed one: strongly connected), or has no vertices.
-
     See Also
     --------
     eccentricity, diameter, center
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.periphery(hw.generate.path(4))
     [0, 3]
     """

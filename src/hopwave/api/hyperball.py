@@ -35,7 +35,8 @@ def hyperball(
     Parameters
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
-        The graph. Distances *into* a vertex count; for distances out of it, give `G.reverse()`. Weights are ignored.
+        A graph with at least one vertex. Distances *into* a vertex count; for distances out of it, give
+        `G.reverse()`. Weights are ignored.
     precision : int, optional
         From 4 to 16. The standard error of one counter is 1.04 / √2^precision of its size, in one run; all counters
         take 2 · n · 2^precision bytes.
@@ -58,8 +59,6 @@ def hyperball(
 
     Raises
     ------
-    GraphError
-        The graph has no vertices, or an argument has a value that it cannot have.
     EngineError
         The counters do not fit into memory.
 
@@ -73,7 +72,6 @@ def hyperball(
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> G = hw.generate.smallworld(2000, 6, 0.1, seed=1)
     >>> value, error = hw.hyperball(G, seed=1).mean_distance
     >>> abs(value - hw.average_shortest_path_length(G)) < 3 * error

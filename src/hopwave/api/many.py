@@ -60,11 +60,6 @@ def bfs_many(
         One row per source, in the order given; −1 if there is no path. It takes 4 · sources · n bytes, or 4 · sources ·
         targets.
 
-    Raises
-    ------
-    GraphError
-        If `G` is no graph, a vertex is not in it, or an argument has a value that it cannot have.
-
     See Also
     --------
     sssp_many : distances along weights.
@@ -72,7 +67,6 @@ def bfs_many(
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.bfs_many(hw.generate.path(4), [0, 2]).tolist()
     [[0, 1, 2, 3], [2, 1, 0, 1]]
     """
@@ -133,8 +127,6 @@ def sssp_many(
 
     Raises
     ------
-    GraphError
-        A source is not a vertex, a weight is negative or infinite, or another argument cannot be used.
     EngineError
         The table does not fit into memory, or the device is missing.
 
@@ -146,7 +138,6 @@ def sssp_many(
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> G = hw.Graph.from_edges(["a", "a", "b"], ["b", "c", "c"], weights=[1.0, 5.0, 2.0])
     >>> hw.sssp_many(G, ["a", "c"]).tolist()
     [[0.0, 1.0, 3.0], [3.0, 2.0, 0.0]]
@@ -226,18 +217,12 @@ def distance_blocks(
         The sources of each block, as labels, or as ids (int64) if the graph has no labels; and one row of distances
         per source. Along weights, distances are of float64, infinite if there is no path.
 
-    Raises
-    ------
-    GraphError
-        If `G` is no graph, a vertex is not in it, or an argument has a value that it cannot have.
-
     See Also
     --------
     bfs_many, pairs_within
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> for some, rows in hw.distance_blocks(hw.generate.path(3), block_bytes=24):
     ...     print(some.tolist(), rows.tolist())
     [0, 1] [[0, 1, 2], [1, 0, 1]]
@@ -286,18 +271,12 @@ def pairs_within(
         One entry per pair, ordered by source, then nearest first. Vertices are labels, or ids (int32) if the graph has
         no labels; distances are of int32, along weights of float64.
 
-    Raises
-    ------
-    GraphError
-        If `G` is no graph, or an argument has a value that it cannot have.
-
     See Also
     --------
     k_hop, distance_blocks
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> [column.tolist() for column in hw.pairs_within(hw.generate.path(4), 2)]
     [[0, 0, 1, 1, 2], [1, 2, 2, 3, 3], [1, 2, 1, 2, 1]]
     >>> [column.tolist() for column in hw.pairs_within(hw.Graph.from_edges(["ann"], ["bob"]), 1)]

@@ -32,22 +32,12 @@ def has_path(G: Any, source: Any, target: Any, device: str = "auto") -> bool:
     device : {"auto", "cpu", "cuda"}, optional
         Where to compute. "auto" is the CPU, where the search starts from both ends at once.
 
-    Returns
-    -------
-    bool
-
-    Raises
-    ------
-    GraphError
-        If `G` is no graph, a vertex is not in it, or an argument has a value that it cannot have.
-
     See Also
     --------
     shortest_path, bfs
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.has_path(hw.generate.path(3, directed=True), 2, 0)
     False
     """
@@ -79,7 +69,7 @@ def shortest_path(G: Any, source: Any, target: Any, device: str = "auto", *, wei
     Raises
     ------
     GraphError
-        There is no path, or a weight is negative, infinite or not a number.
+        There is no path.
 
     See Also
     --------
@@ -94,7 +84,6 @@ def shortest_path(G: Any, source: Any, target: Any, device: str = "auto", *, wei
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.shortest_path(hw.generate.path(4), 3, 1)
     [3, 2, 1]
     >>> roads = hw.Graph.from_edges(["a", "a", "b"], ["c", "b", "c"], weights=[9.0, 2.0, 3.0])
@@ -111,7 +100,7 @@ def shortest_path(G: Any, source: Any, target: Any, device: str = "auto", *, wei
         found = _fewest_hops(graph, s, t, device)
     if found is None:
         raise _no_path(source, target)
-    return [graph.label(v) for v in found]
+    return _named(graph, found)
 
 
 def shortest_paths(
@@ -136,11 +125,6 @@ def shortest_paths(
     list of list or None
         For each pair the labels or ids of the vertices on the path, both ends included; None if there is no path.
 
-    Raises
-    ------
-    GraphError
-        A pair is no pair of vertices, or a weight is negative, infinite or not a number.
-
     See Also
     --------
     shortest_path : one pair.
@@ -148,7 +132,6 @@ def shortest_paths(
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> roads = hw.Graph.from_edges(["a", "a", "b"], ["c", "b", "c"], weights=[9.0, 2.0, 3.0])
     >>> hw.shortest_paths(roads, [("a", "c"), ("c", "b")])
     [['a', 'b', 'c'], ['c', 'b']]
@@ -161,7 +144,7 @@ def shortest_paths(
             raise GraphError(f"{pair!r} is not a pair of vertices; give (source, target)")
         ids.append((graph.index(two[0]), graph.index(two[1])))
     found = _shortest.paths_of_pairs(graph, has_lengths, ids, threads)
-    return [None if path is None else [graph.label(v) for v in path] for path in found]
+    return [None if path is None else _named(graph, path) for path in found]
 
 
 def k_shortest_paths(
@@ -181,7 +164,7 @@ def k_shortest_paths(
     weights : bool, array or str, optional
         The lengths of the arcs, as for `sssp`: by default the graph's own weights. False counts hops.
     device : {"auto", "cpu", "cuda"}, optional
-        Where the two searches of the whole graph run, as for `sssp`; what follows runs on the CPU.
+        Where the two searches of the whole graph run, as for `sssp`, and those for many spurs at a time.
 
     Returns
     -------
@@ -191,7 +174,7 @@ def k_shortest_paths(
     Raises
     ------
     GraphError
-        There is no path, or an argument cannot be used.
+        There is no path.
 
     See Also
     --------
@@ -199,14 +182,13 @@ def k_shortest_paths(
 
     Notes
     -----
-    Two searches of the whole graph find what no path of the k can go through, as in PeeK (Feng et al., SC '23). Yen's
-    algorithm then runs on what is left, on one core of the CPU: a few thousand vertices, too few for a GPU. Of a graph
-    on a GPU, near vertices are cut out there; its weights are checked on the host, once. Of equally long paths at the
-    end of the list, any may be there.
+    Two searches of the whole graph find what no path of the k can go through, as in PeeK (Feng et al., SC '23); near
+    vertices are cut out where the graph is. Yen's algorithm then runs on what is left, in rounds: half of the paths
+    that are known and were not left are left at all their vertices. On a GPU these searches run at the same time if
+    they are many, else one core does them. Of equally long paths at the end of the list, any may be there.
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> roads = hw.Graph.from_edges(["a", "a", "b"], ["c", "b", "c"], weights=[9.0, 2.0, 3.0])
     >>> hw.k_shortest_paths(roads, "a", "c", 2)
     [(5.0, ['a', 'b', 'c']), (9.0, ['a', 'c'])]
@@ -216,10 +198,8 @@ def k_shortest_paths(
     if not is_whole(k) or k < 1:
         raise GraphError(f"k={k!r} is not a number of paths; give a whole number from 1")
     place = choose_device(search_work(graph), _checked(device), graph, None)
-    found = [
-        (length, [graph.label(v) for v in path])
-        for length, path in ranked_paths(graph, has_lengths, s, t, int(k), place)
-    ]
+    paths = ranked_paths(graph, has_lengths, s, t, int(k), place)
+    found = [(length, _named(graph, path)) for length, path in paths]
     if not found:
         raise _no_path(source, target)
     return found
@@ -249,7 +229,7 @@ def all_shortest_paths(
     Raises
     ------
     GraphError
-        There is no path, or a weight is negative, infinite or not a number.
+        There is no path.
 
     See Also
     --------
@@ -257,7 +237,6 @@ def all_shortest_paths(
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> sorted(hw.all_shortest_paths(hw.generate.cycle(4), 0, 2))
     [[0, 1, 2], [0, 3, 2]]
     >>> roads = hw.Graph.from_edges([0, 0, 1], [2, 1, 2], weights=[5.0, 2.0, 3.0])
@@ -269,7 +248,7 @@ def all_shortest_paths(
     found = _shortest.all_paths(*_lengths(graph, device), s, t) if has_lengths else _all_by_hops(graph, s, t, device)
     if found is None:
         raise _no_path(source, target)
-    return ([graph.label(v) for v in path] for path in found)
+    return (_named(graph, path) for path in found)
 
 
 def _lengths(graph: Graph, device: str) -> tuple[Matrix, str]:
@@ -296,6 +275,11 @@ def _all_by_hops(graph: Graph, source: int, target: int, device: str) -> Iterato
 
 def _fewest_hops(graph: Graph, source: int, target: int, device: str) -> list[int] | None:
     return engine_for("shortest_path", device, graph, None, searches=0).shortest_path(graph, source, target)
+
+
+def _named(graph: Graph, path: list[int]) -> list[Any]:
+    labels = graph.labels
+    return path if labels is None else labels[path].tolist()
 
 
 def _no_path(source: Any, target: Any) -> GraphError:

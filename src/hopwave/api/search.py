@@ -84,7 +84,6 @@ def bfs(
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> r = hw.bfs(hw.generate.grid(3, 3), 0, path_counts=True)
     >>> r.distances.tolist()
     [0, 1, 2, 1, 2, 3, 2, 3, 4]
@@ -126,18 +125,12 @@ def bfs_each(
     iterator of BFSResult
         One result per source, in the order given.
 
-    Raises
-    ------
-    GraphError
-        If `G` is no graph, a vertex is not in it, or an argument has a value that it cannot have.
-
     See Also
     --------
     bfs_many : only the distances, but much faster for many sources.
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> [r.depth for r in hw.bfs_each(hw.generate.path(4), [0, 1])]
     [3, 2]
     """
@@ -260,18 +253,12 @@ def k_hop(
         Their labels, or their ids (int64) if the graph has no labels, in the order of the vertices; the vertex itself
         is among them.
 
-    Raises
-    ------
-    GraphError
-        If `G` is no graph, a vertex is not in it, or an argument has a value that it cannot have.
-
     See Also
     --------
     bfs, pairs_within
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.k_hop(hw.generate.path(6), 2, 1).tolist()
     [1, 2, 3]
     >>> hw.k_hop(hw.Graph.from_edges(["ann", "bob"], ["bob", "cyd"]), "ann", 1).tolist()

@@ -79,8 +79,6 @@ def distance_table(
 
     Raises
     ------
-    GraphError
-        A vertex is not in the graph, a weight is negative or infinite, or an argument cannot be used.
     EngineError
         The table does not fit into memory, or the device is missing.
     FormatError
@@ -97,7 +95,6 @@ def distance_table(
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> roads = hw.Graph.from_edges(["a", "a", "b"], ["b", "c", "c"], weights=[1.0, 5.0, 2.0])
     >>> hw.distance_table(roads, ["a", "b"], ["c"]).values.tolist()
     [[3.0], [2.0]]

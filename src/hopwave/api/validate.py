@@ -21,8 +21,8 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave.api.arguments import as_graph, check_hops, source_ids
-from hopwave.api.choice import is_on_gpu
-from hopwave.arrays import on_gpu
+from hopwave.api.choice import compressed_rows, is_on_gpu
+from hopwave.arrays import on_gpu, on_host
 from hopwave.checks.numbers import whole_numbers
 from hopwave.checks.options import one_of
 from hopwave.display import html
@@ -65,9 +65,8 @@ class Validation:
 
     Examples
     --------
-    >>> from hopwave import generate
     >>> from hopwave.api.validate import validate
-    >>> validate(generate.path(3), 0, distances=[0, 1, 1]).failures
+    >>> validate(hw.generate.path(3), 0, distances=[0, 1, 1]).failures
     ('rule 2 (levels): vertex 2 is at level 1 and has no neighbour at level 0',)
     """
 
@@ -143,8 +142,7 @@ def validate(
 
     Examples
     --------
-    >>> from hopwave import generate
-    >>> G = generate.path(3)
+    >>> G = hw.generate.path(3)
     >>> validate(G, 0, distances=[0, 1, 2], predecessors=[0, 0, 1]).ok
     True
     """
@@ -205,8 +203,7 @@ def check(
 ) -> None:
     """Like `validate`, but raise a GraphError that names rule, vertex and values if the search is not correct.
 
-    >>> from hopwave import generate
-    >>> check(generate.path(3), 0, distances=[0, 1, 1])
+    >>> check(hw.generate.path(3), 0, distances=[0, 1, 1])
     Traceback (most recent call last):
     hopwave.errors.GraphError: rule 2 (levels): vertex 2 is at level 1 and has no neighbour at level 0
     """
@@ -221,7 +218,7 @@ def _obeys(graph: Graph, sources: list[int], distances: Any, predecessors: Any, 
     False also if no distances are given, or if NumPy is done sooner. It only counts what is wrong; what that is, the
     rules below say.
     """
-    there = is_on_gpu(graph)
+    there = is_on_gpu(graph) and compressed_rows(graph) is None
     if distances is None or not graph.n or not (there or is_compiled_faster(graph.m)):
         return False
     levels, tree = (None if array is None else _int32(array, graph.n) for array in (distances, predecessors))
@@ -229,9 +226,8 @@ def _obeys(graph: Graph, sources: list[int], distances: Any, predecessors: Any, 
         return False
     if there:
         from hopwave.engines.cuda.arcs import obeys
-    elif on_gpu(levels) or on_gpu(tree):
-        return False
     else:
+        levels, tree = on_host(levels), on_host(tree)
         from hopwave.engines.cpu.levels import obeys
     return bool(obeys(graph, levels, tree, sources, limit))
 

@@ -24,7 +24,7 @@ from hopwave.arrays import as_array, masked_place
 from hopwave.checks.numbers import is_number
 from hopwave.errors import GraphError, IgnoredWeightsWarning, warn
 from hopwave.graph import Graph
-from hopwave.graph.columns import check_numbers, first_nan
+from hopwave.graph.columns import check_index, check_numbers, first_nan
 from hopwave.graph.construct import networkx_columns
 from hopwave.graph.csr import Rows, is_symmetric
 from hopwave.graph.naming import by_index
@@ -125,16 +125,16 @@ def _check_lengths(graph: Graph) -> None:
     """Raise a GraphError if an arc is shorter than 0 or infinitely long, or sums of distances could exceed float64."""
     if graph._prepared.find(CheckedLengths) is not None:
         return
-    lengths = np.asarray(graph.weights)
-    least, greatest = float(lengths.min(initial=0.0)), float(lengths.max(initial=0.0))
+    lengths: Any = graph._rows_somewhere.values  # a graph that is only on the GPU stays there
+    least, greatest = (float(lengths.min()), float(lengths.max())) if graph.m else (0.0, 0.0)
     if least < 0:
-        arc = arc_in_words(graph, int(np.argmin(lengths)), graph.label)
+        arc = arc_in_words(graph, int(lengths.argmin()), graph.label)
         raise GraphError(
             f"weight {least:g} {arc} is negative; distances need weights of at least 0: correct it, or count hops with "
             "weights=False"
         )
     if np.isinf(greatest):
-        arc = arc_in_words(graph, int(np.argmax(lengths)), graph.label)
+        arc = arc_in_words(graph, int(lengths.argmax()), graph.label)
         raise GraphError(f"the weight {arc} is infinite; leave out an arc that no path can take")
     if np.isinf(greatest * graph.n * graph.n):
         raise GraphError(
@@ -193,6 +193,7 @@ def per_arc(graph: Graph, weights: Any) -> npt.NDArray[Any]:
     remedy = "for weights in the order of the edges, build the graph with Graph.from_edges(src, dst, weights=...)"
     if (place := masked_place(weights)) is not None:
         raise GraphError(f"weights[{place}] is masked; give every arc a weight, or leave out the arcs without one")
+    check_index(weights, "weights", "in the order of G.indices", f"; {remedy}")
     array: npt.NDArray[Any] = as_array(weights, "weights", GraphError)
     if array.dtype.kind not in "biuf":
         raise GraphError(f"weights of type {array.dtype} are not numbers; give an array of integers or floats")

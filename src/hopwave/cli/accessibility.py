@@ -32,7 +32,7 @@ def accessibility(
     inwards: Annotated[bool, typer.Option("--inwards", help="What reaches a vertex, not what it reaches.")] = False,
     device: options.Device = "auto",
     threads: options.Threads = None,
-    top: Annotated[int, typer.Option(min=1, help="How many to show.", rich_help_panel=options.OUTPUT)] = 10,
+    top: Annotated[int, options.printing(min=1, help="How many to show.")] = 10,
 ) -> None:
     """The values within reach of every vertex, or the number of vertices; within limits, or faded with distance."""
     to.check()

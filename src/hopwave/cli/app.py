@@ -17,35 +17,14 @@ import sys
 import traceback
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 import hopwave as hw
-from hopwave.cli import (
-    accessibility,
-    bc,
-    bench,
-    bfs,
-    closeness,
-    convert,
-    demo,
-    doctor,
-    fetch,
-    gap,
-    generate,
-    graph500,
-    info,
-    options,
-    pagerank,
-    paper,
-    plans,
-    sssp,
-    table,
-    terminal,
-    warmup,
-)
+from hopwave.cli import generate, options, plans, terminal
 from hopwave.errors import DownloadError, EngineError, HopwaveError
 from hopwave.system import mpi
 
@@ -90,32 +69,35 @@ def _options(
     )
 
 
-def _add(command: Callable[..., None], example: str, panel: str) -> None:
+def _add(example: str, panel: str) -> None:
+    """Add the command that an example begins with: the function of that name in the module of that name."""
+    name = example.partition(" ")[0]
+    command: Callable[..., None] = getattr(import_module(f"hopwave.cli.{name}"), name)
     app.command(epilog=f"Example: hopwave {example}", rich_help_panel=panel, cls=options.Command)(
         options.unfolded(command)
     )
 
 
-_add(demo.demo, "demo", "Start here")
-_add(doctor.doctor, "doctor", "Start here")
-_add(warmup.warmup, "warmup", "Start here")
-_add(bfs.bfs, "bfs web.mtx.gz --source 0 --plot levels.png", "Compute")
-_add(bc.bc, "bc web.mtx.gz --epsilon 0.01 --out scores.csv", "Compute")
-_add(closeness.closeness, "closeness web.mtx.gz --top 20", "Compute")
-_add(table.table, "table roads.mtx.gz --sources homes.txt --targets schools.txt --out table.parquet", "Compute")
-_add(accessibility.accessibility, "accessibility roads.mtx.gz --limit 15 --limit 30 --out reach.csv", "Compute")
-_add(sssp.sssp, "sssp roads.mtx.gz --source 0 --target 99", "Compute")
-_add(pagerank.pagerank, "pagerank web.mtx.gz --top 20", "Compute")
-_add(info.info, "info web.mtx.gz", "Graph files")
-_add(convert.convert, "convert web.mtx.gz web.npz", "Graph files")
-_add(fetch.fetch, "fetch SNAP/email-Enron", "Graph files")
+_add("demo", "Start here")
+_add("doctor", "Start here")
+_add("warmup", "Start here")
+_add("bfs web.mtx.gz --source 0 --plot levels.png", "Compute")
+_add("bc web.mtx.gz --epsilon 0.01 --out scores.csv", "Compute")
+_add("closeness web.mtx.gz --top 20", "Compute")
+_add("table roads.mtx.gz --sources homes.txt --targets schools.txt --out table.parquet", "Compute")
+_add("accessibility roads.mtx.gz --limit 15 --limit 30 --out reach.csv", "Compute")
+_add("sssp roads.mtx.gz --source 0 --target 99", "Compute")
+_add("pagerank web.mtx.gz --top 20", "Compute")
+_add("info web.mtx.gz", "Graph files")
+_add("convert web.mtx.gz web.npz", "Graph files")
+_add("fetch SNAP/email-Enron", "Graph files")
 app.add_typer(generate.app, name="generate", rich_help_panel="Graph files")
-_add(plans.plans, "plans hopwave", "Plans and benchmarks")
+_add("plans hopwave", "Plans and benchmarks")
 app.command("plan", hidden=True)(plans.plans)  # `hopwave plan xbfs` reads as well
-_add(bench.bench, "bench web.mtx.gz --plan hopwave --plan xbfs", "Plans and benchmarks")
-_add(graph500.graph500, "graph500 --scale 20", "Plans and benchmarks")
-_add(gap.gap, "gap --scale 20", "Plans and benchmarks")
-_add(paper.paper, "paper xbfs --quick", "Plans and benchmarks")
+_add("bench web.mtx.gz --plan hopwave --plan xbfs", "Plans and benchmarks")
+_add("graph500 --scale 20", "Plans and benchmarks")
+_add("gap --scale 20", "Plans and benchmarks")
+_add("paper xbfs --quick", "Plans and benchmarks")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -16,7 +16,7 @@ from rich.table import Table
 import hopwave as hw
 from hopwave.cli import columns, options, output, picture, terminal
 from hopwave.cli.bfs import vertex
-from hopwave.cli.files import File, ReadingWeights, load
+from hopwave.cli.files import File, ReadingWeights, counted, load
 from hopwave.graph import Graph
 from hopwave.results.betweenness import BetweennessResult, EdgeBetweennessResult, describe, drawn, widest_bound
 from hopwave.system.progress import Meter
@@ -36,8 +36,7 @@ class Precision:
         float | None, typer.Option(help="Sample until every normalised score is known to within ± epsilon.")
     ] = None
     method: Annotated[
-        str,
-        typer.Option(help="How: auto, paths (between random pairs), sources, or exact. auto takes the cheapest."),
+        str, typer.Option(help="How: auto, paths (between random pairs), sources, or exact. auto takes the cheapest.")
     ] = "auto"
     delta: Annotated[
         float, typer.Option(help="The probability that some score of a sample is further off than its bound.")
@@ -81,30 +80,20 @@ class Running:
     device: options.Device = "auto"
     threads: options.Threads = None
     memory_limit: Annotated[
-        int | None,
-        typer.Option(help="Bytes that the run may use in addition to the graph.", rich_help_panel=options.RUNNING),
+        int | None, options.running(help="Bytes that the run may use in addition to the graph.")
     ] = None
     deterministic: Annotated[
-        bool,
-        typer.Option(
-            "--deterministic",
-            help="Use only plans that give the same bits on every run.",
-            rich_help_panel=options.RUNNING,
-        ),
+        bool, options.running("--deterministic", help="Use only plans that give the same bits on every run.")
     ] = False
     checkpoint: Annotated[
         Path | None,
-        typer.Option(
-            help="Save progress to this file every minute and on Ctrl-C; continue from it if it exists.",
-            rich_help_panel=options.RUNNING,
-        ),
+        options.running(help="Save progress to this file every minute and on Ctrl-C; continue from it if it exists."),
     ] = None
     reduce: Annotated[
         bool,
-        typer.Option(
+        options.running(
             "--reduce/--whole",
             help="Search only what trees, chains and articulation points leave, where that is less work.",
-            rich_help_panel=options.RUNNING,
         ),
     ] = True
 
@@ -120,7 +109,7 @@ def bc(
     normalized: Annotated[
         bool, typer.Option("--normalized/--raw", help="Scores as a share of all pairs, or as a number of pairs.")
     ] = True,
-    top: Annotated[int, typer.Option(min=0, help="How many scores to show.", rich_help_panel=options.OUTPUT)] = 10,
+    top: Annotated[int, options.printing(min=0, help="How many scores to show.")] = 10,
 ) -> None:
     """Betweenness centrality of vertices or edges, exact or estimated from a sample of sources or paths."""
     k, epsilon, method = precision.k, precision.epsilon, precision.method
@@ -146,7 +135,7 @@ def bc(
     given |= {"endpoints": paths.endpoints, "epsilon": epsilon, "delta": risk, "method": method}
     given["checkpoint"] = running.checkpoint and str(running.checkpoint)
     record = {**given, **in_json(result, top), "wall_seconds": wall}
-    parts = [top_table(result, top), summary(result, wall)]
+    parts = [top_table(result, top), summary(result, wall, paths.weights)]
     output.tell(file, graph, to, record, parts)
 
 
@@ -239,9 +228,10 @@ def shown(score: float) -> str:
     return f"{score:,.1f}" if score >= 1000 else f"{score:.5g}"
 
 
-def summary(result: Result, wall: float) -> Table:
+def summary(result: Result, wall: float, weighted: bool) -> Table:
     """How the scores were computed, and how exact they are: by the sample, and by the arithmetic."""
-    lines = {"scores": f"{describe(result)}; {result.certificate}", "plan": str(result.plan), "engine": result.engine}
+    scores = f"{describe(result)}; {result.certificate}"
+    lines = {"paths": counted(weighted), "scores": scores, "plan": str(result.plan), "engine": result.engine}
     lines["time"] = f"{wall:,.2f} s"
     pairs = result.pairs if isinstance(result, BetweennessResult) else None
     searches, kind = (result.sources, "source") if pairs is None else (pairs, "pair")

@@ -47,15 +47,9 @@ def bfs(
     plan: options.Plan = "auto",
     device: options.SearchDevice = "auto",
     threads: options.Threads = None,
-    check: Annotated[
-        bool,
-        typer.Option("--validate", help="Check the result by Graph500's five rules.", rich_help_panel=options.RUNNING),
-    ] = False,
+    check: Annotated[bool, options.running("--validate", help="Check the result by Graph500's five rules.")] = False,
     all_levels: Annotated[
-        bool,
-        typer.Option(
-            "--all-levels", help="Show every level, even if there are thousands.", rich_help_panel=options.OUTPUT
-        ),
+        bool, options.printing("--all-levels", help="Show every level, even if there are thousands.")
     ] = False,
 ) -> None:
     """Breadth-first search: the number of hops from a vertex to every other, level by level."""

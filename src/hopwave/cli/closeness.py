@@ -12,7 +12,7 @@ import typer
 
 import hopwave as hw
 from hopwave.cli import columns, options, output, picture, terminal
-from hopwave.cli.files import File, ReadingWeights, load
+from hopwave.cli.files import File, ReadingWeights, counted, load
 from hopwave.cli.pagerank import best_scores, score_table
 from hopwave.results.scores import VertexScores
 
@@ -51,15 +51,12 @@ def closeness(
     ] = False,
     reduce: Annotated[
         bool,
-        typer.Option(
+        options.running(
             "--reduce/--whole",
             help="With --all, search only from what trees and chains leave, where that is less work.",
-            rich_help_panel=options.RUNNING,
         ),
     ] = True,
-    top: Annotated[
-        int, typer.Option(min=1, help="How many of the highest to find and to show.", rich_help_panel=options.OUTPUT)
-    ] = 10,
+    top: Annotated[int, options.printing(min=1, help="How many of the highest to find and to show.")] = 10,
 ) -> None:
     """Closeness or harmonic centrality, by hops or by lengths: the highest scores exactly, or all from a sample."""
     to.check()
@@ -88,7 +85,7 @@ def closeness(
         draw(result, top, to.plot)
     every_one = str(result.reduction or f"all {graph.n:,} whole")
     searches = str(result.searches or (every_one if k is None else f"from {min(k, graph.n):,} sources"))
-    lines = {"searches": searches, **sure(result), "time": f"{wall:,.2f} s"}
+    lines = {"distances": counted(weights), "searches": searches, **sure(result), "time": f"{wall:,.2f} s"}
     made = result.searches
     record = {
         "score": result.name,

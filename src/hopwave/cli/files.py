@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -25,7 +26,7 @@ from hopwave.io.format import Format as FileFormat
 from hopwave.io.source import Source
 from hopwave.system.progress import Meter
 
-READING = "Reading the file"
+reading = partial(typer.Option, rich_help_panel="Reading the file")
 STREAM = Path("-")  # standard input, or standard output
 
 
@@ -50,40 +51,28 @@ Out = Annotated[
 ]
 Directed = Annotated[
     bool | None,
-    typer.Option(
+    reading(
         "--directed/--undirected",
-        help="Read arcs as they are, or add the reverse arcs. Default: as the file says.",
-        rich_help_panel=READING,
+        help="Read arcs as they are, or add the reverse arcs. Default: as the file says (CSV: undirected).",
     ),
 ]
 Format = Annotated[
-    str | None,
-    typer.Option(
-        "--format",
-        help="The file's format, if it is not known from its name or its content.",
-        rich_help_panel=READING,
-    ),
+    str | None, reading("--format", help="The file's format, if it is not known from its name or its content.")
 ]
 ReadOptions = Annotated[
     list[str] | None,
-    typer.Option(
+    reading(
         "--read-option",
         "-r",
         metavar="NAME=VALUE",
         help="An option of the format's reader, such as n=100 or source=from. Repeat for several.",
-        rich_help_panel=READING,
     ),
 ]
 Combine = Annotated[
     Rule | None,
-    typer.Option(
-        help="Which weight repeated edges keep. Without it, repeated edges with different weights are an error.",
-        rich_help_panel=READING,
-    ),
+    reading(help="Which weight repeated edges keep. Without it, repeated edges with different weights are an error."),
 ]
-NoWeights = Annotated[
-    bool, typer.Option("--no-weights", help="Leave out the weights of the file.", rich_help_panel=READING)
-]
+NoWeights = Annotated[bool, reading("--no-weights", help="Leave out the weights of the file.")]
 WriteOptions = Annotated[
     list[str] | None,
     typer.Option(
@@ -116,6 +105,11 @@ class ReadingLengths(ReadingWeights):
     """How to read the file, for a command that follows the weights of the file."""
 
     no_weights: NoWeights = False
+
+
+def counted(weights: bool) -> str:
+    """What distances of such a command count, for its summary; `weights`: --weights was given."""
+    return "along the weights of the file" if weights else "in hops; --weights follows the weights of the file"
 
 
 def load(file: Path, how: Reading, *, weights: bool = False, flag: str = "--format") -> Graph:

@@ -67,8 +67,7 @@ def info(
 def memory_of(graph: Graph) -> dict[str, dict[str, int]]:
     """Question → device → bytes at the peak.
 
-    >>> from hopwave import generate
-    >>> memory_of(generate.path(9))["bfs"].keys()
+    >>> memory_of(hw.generate.path(9))["bfs"].keys()
     dict_keys(['cpu', 'cuda'])
     """
     return {
@@ -126,8 +125,7 @@ def weights_described(graph: Graph) -> str:
 def sizes(graph: Graph) -> dict[str, Any]:
     """The size of a graph, for the JSON of every command. An undirected edge counts 1 in `edges` and 2 in `m`.
 
-    >>> from hopwave import generate
-    >>> sizes(generate.path(3))
+    >>> sizes(hw.generate.path(3))
     {'n': 3, 'm': 4, 'edges': 2, 'directed': False}
     """
     return {"n": graph.n, "m": graph.m, "edges": graph.number_of_edges, "directed": graph.directed}

@@ -40,7 +40,6 @@ class Row:
 def rows(result: BFSResult) -> list[Row]:
     """The levels in order: the source, then every level that the engine computed; the last one may be empty.
 
-    >>> import hopwave as hw
     >>> [(row.name, row.vertices) for row in rows(hw.bfs(hw.generate.path(3), 0, trace=True))]
     [('0', 1), ('1', 1), ('2', 1)]
     """

@@ -9,7 +9,7 @@ import dataclasses
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
@@ -39,9 +39,9 @@ class Group(_PlainFlags, TyperGroup):
     """A command with commands of its own."""
 
 
-# The headings under which `--help` lists the options.
-RUNNING = "Running"
-OUTPUT = "Output"
+# Options below the two headings of `--help`.
+running = partial(typer.Option, rich_help_panel="Running")
+printing = partial(typer.Option, rich_help_panel="Output")
 KEYWORD = inspect.Parameter.KEYWORD_ONLY
 
 
@@ -59,52 +59,30 @@ def begin_so(*words: str) -> Callable[[str], list[str]]:
     return lambda incomplete: [word for word in words if word.startswith(incomplete)]
 
 
-Plan = Annotated[
-    str,
-    typer.Option(
-        help="A plan of 'hopwave plans'; auto chooses one.", autocompletion=plan_names, rich_help_panel=RUNNING
-    ),
-]
-Device = Annotated[
-    str,
-    typer.Option(help="auto, cpu or cuda.", autocompletion=begin_so("auto", "cpu", "cuda"), rich_help_panel=RUNNING),
-]
+Plan = Annotated[str, running(help="A plan of 'hopwave plans'; auto chooses one.", autocompletion=plan_names)]
+Device = Annotated[str, running(help="auto, cpu or cuda.", autocompletion=begin_so("auto", "cpu", "cuda"))]
 SearchDevice = Annotated[
-    str,
-    typer.Option(
-        help="auto, cpu, cuda or reference.",
-        autocompletion=begin_so("auto", "cpu", "cuda", "reference"),
-        rich_help_panel=RUNNING,
-    ),
+    str, running(help="auto, cpu, cuda or reference.", autocompletion=begin_so("auto", "cpu", "cuda", "reference"))
 ]
 Threads = Annotated[
-    int | None,
-    typer.Option(
-        "--threads",
-        help="Threads of the CPU engine. Default: HOPWAVE_NUM_THREADS, else all cores.",
-        rich_help_panel=RUNNING,
-    ),
+    int | None, running("--threads", help="Threads of the CPU engine. Default: HOPWAVE_NUM_THREADS, else all cores.")
 ]
-Picture = Annotated[Path | None, typer.Option(help="Draw a picture: .png, .svg or .pdf.", rich_help_panel=OUTPUT)]
+Picture = Annotated[Path | None, printing(help="Draw a picture: .png, .svg or .pdf.")]
 ResultFile = Annotated[
     Path | None,
-    typer.Option(
+    printing(
         help="Write the result, one row per vertex or edge: .csv, .csv.gz, .parquet or .npz; - prints it as CSV "
-        "and nothing else.",
-        rich_help_panel=OUTPUT,
+        "and nothing else."
     ),
 ]
 HighestFile = Annotated[
     Path | None,
-    typer.Option(
+    printing(
         help="Write the scores found, one row each: the highest (--top), or with --all or -k those of all vertices. "
-        ".csv, .csv.gz, .parquet or .npz; - prints them as CSV and nothing else.",
-        rich_help_panel=OUTPUT,
+        ".csv, .csv.gz, .parquet or .npz; - prints them as CSV and nothing else."
     ),
 ]
-Json = Annotated[
-    bool, typer.Option("--json", help="Print one JSON object to stdout and nothing else.", rich_help_panel=OUTPUT)
-]
+Json = Annotated[bool, printing("--json", help="Print one JSON object to stdout and nothing else.")]
 
 
 def check_stream(out: Path | None, as_json: bool) -> None:

@@ -28,11 +28,10 @@ def pagerank(
     ] = 1e-6,
     max_iter: Annotated[int, typer.Option(help="The greatest number of rounds.")] = 100,
     restart: Annotated[
-        list[str] | None,
-        typer.Option("--restart", help="Let the walk jump only to this vertex. Repeat for several."),
+        list[str] | None, typer.Option("--restart", help="Let the walk jump only to this vertex. Repeat for several.")
     ] = None,
     device: options.Device = "auto",
-    top: Annotated[int, typer.Option(min=0, help="How many ranks to show.", rich_help_panel=options.OUTPUT)] = 10,
+    top: Annotated[int, options.printing(min=0, help="How many ranks to show.")] = 10,
 ) -> None:
     """PageRank: how often a random walk visits every vertex. It follows edges in proportion to their weights."""
     to.check()

@@ -32,20 +32,14 @@ class Device(StrEnum):
 
 def paper(
     name: Annotated[Name, typer.Argument(help="Which paper.")],
-    device: Annotated[Device, typer.Option(help="Where to measure.", rich_help_panel=options.RUNNING)] = Device.CPU,
+    device: Annotated[Device, options.running(help="Where to measure.")] = Device.CPU,
     quick: Annotated[
-        bool,
-        typer.Option(
-            "--quick", help="Small graphs, one of each kind: under two minutes.", rich_help_panel=options.RUNNING
-        ),
+        bool, options.running("--quick", help="Small graphs, one of each kind: under two minutes.")
     ] = False,
     seconds: Annotated[
-        float | None,
-        typer.Option(min=1, help="How long to measure, spread over the graphs.", rich_help_panel=options.RUNNING),
+        float | None, options.running(min=1, help="How long to measure, spread over the graphs.")
     ] = None,
-    out: Annotated[
-        Path, typer.Option(help="The folder for NAME.html and NAME.jsonl.", rich_help_panel=options.OUTPUT)
-    ] = Path("papers"),
+    out: Annotated[Path, options.printing(help="The folder for NAME.html and NAME.jsonl.")] = Path("papers"),
     as_json: options.Json = False,
 ) -> None:
     """Measure every table and figure of a paper, and write one page with the paper's numbers beside ours.

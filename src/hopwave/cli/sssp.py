@@ -38,22 +38,11 @@ def sssp(
         typer.Option("--target", "-t", help="Show a shortest path to this vertex. Repeat for several."),
     ] = None,
     limit: Annotated[float | None, typer.Option(help="Only paths of at most this length.")] = None,
-    method: Annotated[
-        str,
-        typer.Option(
-            help="auto, dijkstra, delta-stepping, near-far or bellman-ford.",
-            rich_help_panel=options.RUNNING,
-        ),
-    ] = "auto",
-    delta: Annotated[
-        float | None,
-        typer.Option(help="The width of the buckets of Δ-stepping and near-far.", rich_help_panel=options.RUNNING),
-    ] = None,
+    method: Annotated[str, options.running(help="auto, dijkstra, delta-stepping, near-far or bellman-ford.")] = "auto",
+    delta: Annotated[float | None, options.running(help="The width of the buckets of Δ-stepping and near-far.")] = None,
     device: options.Device = "auto",
     threads: options.Threads = None,
-    trace: Annotated[
-        bool, typer.Option("--trace", help="Show what every bucket did.", rich_help_panel=options.OUTPUT)
-    ] = False,
+    trace: Annotated[bool, options.printing("--trace", help="Show what every bucket did.")] = False,
 ) -> None:
     """Shortest paths from a vertex to every other, along edges with lengths: the weights of the file, or 1 each."""
     to.check()

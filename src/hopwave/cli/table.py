@@ -24,10 +24,7 @@ class TableFile(options.Written):
     """Where the table goes."""
 
     out: Annotated[
-        Path | None,
-        typer.Option(
-            help="Write the table: .npy, or the connected pairs as .parquet or .csv.", rich_help_panel=options.OUTPUT
-        ),
+        Path | None, options.printing(help="Write the table: .npy, or the connected pairs as .parquet or .csv.")
     ] = None
 
 
@@ -48,8 +45,7 @@ def table(
     device: options.Device = "auto",
     threads: options.Threads = None,
     checkpoint: Annotated[
-        Path | None,
-        typer.Option(help="With --out: continue from this file, if it exists.", rich_help_panel=options.OUTPUT),
+        Path | None, options.printing(help="With --out: continue from this file, if it exists.")
     ] = None,
 ) -> None:
     """Distances from every source to every target, along weights or in hops."""

@@ -157,10 +157,6 @@ ELSEWHERE = {
 def published() -> tuple[Published, ...]:
     """Every graph of the papers' tables that the collection has, in the order of the papers.
 
-    Returns
-    -------
-    tuple of Published
-
     See Also
     --------
     fetch, names

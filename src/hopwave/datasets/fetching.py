@@ -53,10 +53,6 @@ def fetch(
     progress : bool, optional
         None shows a bar (lines, if stderr is not a terminal) after two seconds, True at once, False never.
 
-    Returns
-    -------
-    Graph
-
     Raises
     ------
     GraphError

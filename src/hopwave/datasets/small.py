@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from difflib import get_close_matches
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -20,10 +21,6 @@ DISPLACED = 30.0  # metres by which a crossing is moved, at most, along each axi
 
 def names() -> tuple[str, ...]:
     """The names that `load` knows.
-
-    Returns
-    -------
-    tuple of str
 
     See Also
     --------
@@ -52,10 +49,6 @@ def load(name: str) -> Graph:
     name : str
         One of `names()`.
 
-    Returns
-    -------
-    Graph
-
     Raises
     ------
     GraphError
@@ -82,18 +75,8 @@ def load(name: str) -> Graph:
     raise GraphError(f"{name!r} is not a graph that ships with hopwave; {found}")
 
 
-def _karate() -> Graph:
-    return io.read(Path(__file__).with_name("karate.mtx"), progress=False)
-
-
-def _les_miserables() -> Graph:
-    return io.read(
-        Path(__file__).with_name("les-miserables.tsv"), header=True, weight="chapters", directed=False, progress=False
-    )
-
-
-def _mesh() -> Graph:
-    return generate.delaunay(1000, seed=1)
+def _from_file(name: str, **options: Any) -> Graph:
+    return io.read(Path(__file__).with_name(name), progress=False, **options)
 
 
 def _road() -> Graph:
@@ -110,8 +93,8 @@ def _road() -> Graph:
 
 
 _GRAPHS: dict[str, Callable[[], Graph]] = {
-    "karate": _karate,
-    "les-miserables": _les_miserables,
-    "mesh": _mesh,
+    "karate": lambda: _from_file("karate.mtx"),
+    "les-miserables": lambda: _from_file("les-miserables.tsv", header=True, weight="chapters", directed=False),
+    "mesh": lambda: generate.delaunay(1000, seed=1),
     "road": _road,
 }

@@ -1,4 +1,4 @@
-"""Pictures on axes of matplotlib: the levels of a search, scores with their bounds, histograms of distances.
+"""Pictures on axes of matplotlib: the levels of a search, scores with their bounds, histograms, maps.
 
 `result.plot()` and the command's `--plot` draw with these functions. matplotlib is imported with the first picture.
 """
@@ -21,6 +21,7 @@ COLOURS = {"source": "#6b7280", "push": "#0e8fa9", "pull": "#b0468f"}
 INK, PALE = "#1f2937", "#e5e7eb"
 _MOST_BARS_WITH_GAPS = 120  # more bars touch each other
 _MOST_POINTS = 4000  # points of a distribution; more cannot be seen
+_AREA_OF_DOTS = 120_000.0  # of all dots of a map together, in square points: most of the picture
 
 
 def axes_for(ax: Axes | None, height: float = 4) -> Axes:
@@ -50,18 +51,8 @@ class Plotted:
         ax : matplotlib Axes, optional
             Where to draw; by default on a new figure of pyplot.
 
-        Returns
-        -------
-        matplotlib Axes
-
-        Raises
-        ------
-        EngineError
-            matplotlib is not installed.
-
         Examples
         --------
-        >>> import hopwave as hw
         >>> ax = hw.bfs(hw.generate.star(5), 1).plot()
         >>> [int(bar.get_height()) for bar in ax.patches]
         [1, 1, 3]
@@ -182,3 +173,15 @@ def short(text: str, most: int = 80) -> str:
     'abc…'
     """
     return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def plot_map(xy: Any, numbers: Any, title: str, ax: Axes | None) -> Axes:
+    """Draw one dot per place, coloured by its number, and a bar of the colours. Larger numbers are drawn last."""
+    chosen = axes_for(ax, height=7)
+    order = np.argsort(numbers, kind="stable")
+    size = float(np.clip(_AREA_OF_DOTS / max(1, len(numbers)), 0.5, 40.0))
+    dots = chosen.scatter(xy[order, 0], xy[order, 1], size, numbers[order], cmap="viridis", linewidths=0)
+    chosen.figure.colorbar(dots, ax=chosen, label=title, shrink=0.7)
+    chosen.set_aspect("equal")
+    chosen.set_axis_off()
+    return chosen

@@ -45,7 +45,6 @@ class DistributedBetweennessResult:
     After a sample with the whole graph on every rank, `bounds` has one error bound per score; `pairs` and `undecided`
     are as in BetweennessResult.
 
-    >>> from hopwave import distributed
     >>> distributed.betweenness_centrality(distributed.from_edges([0, 1], [1, 2])).scores.tolist()
     [0.0, 1.0, 0.0]
     """
@@ -114,18 +113,12 @@ def betweenness_centrality(
     BetweennessResult or DistributedBetweennessResult
         All scores on every rank for a Graph, each rank's own for a DistributedGraph.
 
-    Raises
-    ------
-    GraphError
-        If an argument has a value that it cannot have, or ranks give different ones.
-
     See Also
     --------
     hopwave.betweenness_centrality, bfs
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.distributed.betweenness_centrality(hw.generate.path(3)).scores.tolist()
     [0.0, 1.0, 0.0]
     """
@@ -223,7 +216,7 @@ def edge_betweenness_centrality(
     Raises
     ------
     GraphError
-        If an argument has a value that it cannot have, ranks give different ones, or the graph is in parts.
+        The graph is in parts.
 
     See Also
     --------
@@ -231,7 +224,6 @@ def edge_betweenness_centrality(
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.distributed.edge_betweenness_centrality(hw.generate.path(3), normalized=False).to_dict()
     {(0, 1): 2.0, (1, 2): 2.0}
     """

@@ -27,7 +27,6 @@ class DistributedBFSResult:
     `graph.label(id)` names a vertex that has a label. `gather()` joins the shares on rank 0. The other attributes are
     the same on every rank.
 
-    >>> from hopwave import distributed
     >>> r = distributed.bfs(distributed.from_edges([0, 1], [1, 2]), 0)
     >>> r.distances.tolist(), r.depth, r.reached
     ([0, 1, 2], 2, 3)
@@ -46,7 +45,6 @@ class DistributedBFSResult:
     def gather(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any] | None] | None:
         """All distances and predecessors, on rank 0; None on the other ranks.
 
-        >>> from hopwave import distributed
         >>> distributed.bfs(distributed.from_edges([0], [1]), 1).gather()[0].tolist()
         [1, 0]
         """
@@ -57,7 +55,6 @@ class DistributedBFSResult:
     def edges(self) -> int:
         """Counts the input edges between reached vertices, repeats and loops included; call it on all ranks.
 
-        >>> from hopwave import distributed
         >>> distributed.bfs(distributed.from_edges([0, 0, 2], [1, 1, 3]), 0).edges()
         2
         """
@@ -106,8 +103,6 @@ def bfs(
 
     Raises
     ------
-    GraphError
-        If an argument has a value that it cannot have, or ranks give different ones.
     PlanError
         If ranks cannot run the plan.
 
@@ -117,7 +112,6 @@ def bfs(
 
     Examples
     --------
-    >>> from hopwave import distributed
     >>> distributed.bfs(distributed.kronecker(5), 3).trace[0].vertices
     1
     """

@@ -55,22 +55,12 @@ def from_edges(
     threads : int, optional
         Threads of each rank; by default its share of the cores.
 
-    Returns
-    -------
-    DistributedGraph
-
-    Raises
-    ------
-    GraphError
-        If an argument has a value that it cannot have, or ranks give different ones.
-
     See Also
     --------
     read, spread
 
     Examples
     --------
-    >>> from hopwave import distributed
     >>> distributed.from_edges([0, 5], [5, 7], directed=True).n
     8
     """
@@ -128,25 +118,13 @@ def read(
         The file.
     format, directed
         As for `hopwave.read`.
-    layout : {"1d", "2d"}, pair of int or Layout, optional
-        How vertices are split over the ranks; "2d" is the grid nearest to a square, a pair is (rows, columns).
-    balance : bool, optional
-        Ranges of vertices with about the same number of arcs, instead of the same number of vertices.
-    device : {"cpu", "cuda"}, optional
-        Where ranks compute; those of one machine share its cores and GPUs.
-    threads : int, optional
-        Threads of each rank; by default its share of the cores.
-
-    Returns
-    -------
-    DistributedGraph
+    layout, balance, device, threads
+        As for `from_edges`.
 
     Raises
     ------
     FormatError
         If the file is damaged, on every rank.
-    GraphError
-        If an argument has a value that it cannot have, or ranks give different ones.
 
     See Also
     --------
@@ -225,22 +203,12 @@ def kronecker(
     layout, device, threads
         As for `from_edges`.
 
-    Returns
-    -------
-    DistributedGraph
-
-    Raises
-    ------
-    GraphError
-        If an argument has a value that it cannot have, or ranks give different ones.
-
     See Also
     --------
     uniform, hopwave.generate.kronecker
 
     Examples
     --------
-    >>> from hopwave import distributed
     >>> distributed.kronecker(5).n
     32
     """
@@ -280,22 +248,12 @@ def uniform(
     layout, device, threads
         As for `from_edges`.
 
-    Returns
-    -------
-    DistributedGraph
-
-    Raises
-    ------
-    GraphError
-        If an argument has a value that it cannot have, or ranks give different ones.
-
     See Also
     --------
     kronecker, hopwave.generate.uniform
 
     Examples
     --------
-    >>> from hopwave import distributed
     >>> distributed.uniform(100, edge_factor=2).n
     100
     """
@@ -340,22 +298,12 @@ def spread(graph: Any, **options: Any) -> DistributedGraph:
     **options
         `layout`, `balance`, `device` and `threads`, as for `from_edges`.
 
-    Returns
-    -------
-    DistributedGraph
-
-    Raises
-    ------
-    GraphError
-        If an argument has a value that it cannot have, or ranks give different ones.
-
     See Also
     --------
     from_edges
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.distributed.spread(hw.generate.path(4)).m
     6
     """

@@ -29,7 +29,6 @@ class DistributedGraph(Named):
     `first` on; `tuples` counts the input edges at each of them, repeats and loops included. `labels`: what the vertices
     of the whole graph are called, on every rank; None if they are only numbered.
 
-    >>> from hopwave import distributed
     >>> G = distributed.from_edges([0, 1], [1, 2])
     >>> G.n, G.m
     (3, 4)

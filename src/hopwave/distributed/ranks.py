@@ -12,7 +12,7 @@ import os
 import sys
 import time
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from types import TracebackType
 from typing import Any, NoReturn, TypeVar
@@ -23,6 +23,7 @@ import hopwave
 from hopwave import errors
 from hopwave.distributed.early_exit import POLL_SECONDS, NeighbourWatch
 from hopwave.errors import EngineError, HopwaveError
+from hopwave.graph.columns import as_column
 from hopwave.system.mpi import by_open_mpi, copies, mismatch
 from hopwave.system.optional import install
 
@@ -30,6 +31,7 @@ T = TypeVar("T")
 
 _watches: list[NeighbourWatch] = []  # empty, or the one watch of this process once it has joined several ranks
 
+COLUMN = ("to_numpy", "__dlpack__", "__cuda_array_interface__")  # of columns whose repr leaves out values
 MAX_COMPARED = 10_000  # lists shorter than this are compared entry by entry with those of other ranks
 TESTS_PER_WATCH = 1 << 10  # tests of a request between two looks at whether a neighbour has ended
 FLUSH_SECONDS = 0.3  # time for the launcher to read our line; what it has not read when it kills the ranks is lost
@@ -212,7 +214,14 @@ def plain(value: Any) -> Any:
     """A value whose repr is equal on all ranks that were given equal values."""
     if isinstance(value, np.generic):
         return value.item()
+    if isinstance(value, Mapping):
+        return len(value), zlib.crc32(repr([(plain(key), plain(one)) for key, one in value.items()]).encode())
+    if not isinstance(value, np.ndarray) and getattr(value, "ndim", 1) == 1 and any(hasattr(value, x) for x in COLUMN):
+        index = getattr(value, "index", None)  # of pandas, which may name vertices
+        return plain(as_column(value, "")), plain(index) if hasattr(index, "to_numpy") else None
     if isinstance(value, np.ndarray):
+        if value.dtype.hasobject:
+            return value.shape, zlib.crc32(repr(value.tolist()).encode())
         if value.dtype.kind in "iu":
             value = value.astype(np.int64)
         return value.shape, zlib.crc32(np.ascontiguousarray(value).reshape(-1).view(np.uint8).data)
@@ -292,10 +301,6 @@ def _mpi() -> Any:
 @cache
 def world() -> World:
     """All ranks of this job. From the first call on, an error that is not caught on one rank ends the whole job.
-
-    Returns
-    -------
-    World
 
     Raises
     ------

@@ -15,7 +15,6 @@ from hopwave.planning.plan import Plan, Pull, Push, Step
 def why_not(plan: Plan) -> str | None:
     """Why a plan cannot lead a search over ranks, or None.
 
-    >>> import hopwave as hw
     >>> why_not(hw.plan("hiragushi-hybrid")) is None, why_not(hw.plan("xbfs")) is None
     (True, False)
     """
@@ -68,7 +67,6 @@ def sorts_rows(plan: Plan) -> bool:
 def without(plan: Plan, device: str, grid: bool) -> tuple[str, ...]:
     """The plan's choices that ranks on this device do not follow; grid: whether the layout is 2D.
 
-    >>> import hopwave as hw
     >>> [without(hw.plan("hiragushi-hybrid"), device, grid=False) for device in ("cpu", "cuda")]
     [('thread mappings', 'queue making'), ()]
     """

@@ -27,7 +27,6 @@ def validate(graph: DistributedGraph, sources: tuple[int, ...], distances: Any, 
 
     The arrays may be in host memory or on the graph's device.
 
-    >>> from hopwave import distributed
     >>> from hopwave.distributed.validate import validate
     >>> G = distributed.from_edges([0, 1], [1, 2])
     >>> r = distributed.bfs(G, 0)

@@ -359,24 +359,11 @@ def _ready(name: str, module: str, kind: str) -> Any:
 
 
 @cache
-def _gpu_builder() -> csr.Builder:
+def _of_gpu(module: str) -> Any:
     engine("cuda")  # or an EngineError that says what is missing
-    found: csr.Builder = import_module("hopwave.engines.cuda.build")
-    return found
+    return import_module(f"hopwave.engines.cuda.{module}")
 
 
-def _gpu_compressor() -> csr.Compressor:
-    engine("cuda")
-    found: csr.Compressor = import_module("hopwave.engines.cuda.compressed")
-    return found
-
-
-def _gpu_drawer() -> Callable[..., Any]:
-    engine("cuda")
-    found: Callable[..., Any] = import_module("hopwave.engines.cuda.kronecker").edges
-    return found
-
-
-csr.builders["cuda"] = _gpu_builder
-csr.compressors["cuda"] = _gpu_compressor
-recursive.drawers["cuda"] = _gpu_drawer
+csr.builders["cuda"] = lambda: _of_gpu("build")
+csr.compressors["cuda"] = lambda: _of_gpu("compressed")
+recursive.drawers["cuda"] = lambda: _of_gpu("kronecker").edges

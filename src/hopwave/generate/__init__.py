@@ -58,10 +58,6 @@ _FUNCTIONS = (
 def generators() -> dict[str, Generator]:
     """All generators by name, with their parameters. The command `hopwave generate` offers these.
 
-    Returns
-    -------
-    dict of str to Generator
-
     See Also
     --------
     kronecker, grid

@@ -32,23 +32,13 @@ def uniform(n: int, edge_factor: int = 16, seed: int = 1, directed: bool = False
     directed : bool, optional
         Whether the graph is directed.
 
-    Returns
-    -------
-    Graph
-
-    Raises
-    ------
-    GraphError
-        If a size is out of range, or the graph would not fit into memory.
-
     See Also
     --------
     rmat, uniform_edges
 
     Examples
     --------
-    >>> from hopwave import generate
-    >>> generate.uniform(n=1024, edge_factor=8).n
+    >>> hw.generate.uniform(n=1024, edge_factor=8).n
     1024
     """
     n = check_whole("n", n, 1)
@@ -76,11 +66,6 @@ def uniform_edges(n: int, edge_factor: int = 16, seed: int = 1, first: int = 0, 
     -------
     pair of arrays
         Sources and targets.
-
-    Raises
-    ------
-    GraphError
-        If a size is out of range, or the graph would not fit into memory.
 
     See Also
     --------
@@ -122,15 +107,6 @@ def smallworld(n: int, k: int = 10, p: float = 0.1, seed: int = 1) -> Graph:
     seed : int, optional
         The same seed gives the same graph.
 
-    Returns
-    -------
-    Graph
-
-    Raises
-    ------
-    GraphError
-        If a size is out of range, or the graph would not fit into memory.
-
     See Also
     --------
     barabasi_albert, uniform
@@ -142,8 +118,7 @@ def smallworld(n: int, k: int = 10, p: float = 0.1, seed: int = 1) -> Graph:
 
     Examples
     --------
-    >>> from hopwave import generate
-    >>> generate.smallworld(100, k=4, p=0.2).m
+    >>> hw.generate.smallworld(100, k=4, p=0.2).m
     400
     """
     n = check_whole("n", n, 3)
@@ -188,15 +163,6 @@ def barabasi_albert(n: int, k: int = 4, seed: int = 1) -> Graph:
     seed : int, optional
         The same seed gives the same graph.
 
-    Returns
-    -------
-    Graph
-
-    Raises
-    ------
-    GraphError
-        If a size is out of range, or the graph would not fit into memory.
-
     See Also
     --------
     smallworld, kronecker
@@ -207,8 +173,7 @@ def barabasi_albert(n: int, k: int = 4, seed: int = 1) -> Graph:
 
     Examples
     --------
-    >>> from hopwave import generate
-    >>> int(generate.barabasi_albert(1000, k=3).degrees.max()) > 30
+    >>> int(hw.generate.barabasi_albert(1000, k=3).degrees.max()) > 30
     True
     """
     k = check_whole("k", k, 1)
@@ -243,23 +208,13 @@ def delaunay(n: int, seed: int = 1) -> Graph:
     seed : int, optional
         The same seed gives the same graph.
 
-    Returns
-    -------
-    Graph
-
-    Raises
-    ------
-    GraphError
-        If a size is out of range, or the graph would not fit into memory.
-
     See Also
     --------
     geometric, grid
 
     Examples
     --------
-    >>> from hopwave import generate
-    >>> G = generate.delaunay(100)
+    >>> G = hw.generate.delaunay(100)
     >>> G.m < 6 * G.n
     True
     """
@@ -288,23 +243,13 @@ def geometric(n: int, radius: float | None = None, seed: int = 1) -> Graph:
     seed : int, optional
         The same seed gives the same graph.
 
-    Returns
-    -------
-    Graph
-
-    Raises
-    ------
-    GraphError
-        If a size is out of range, or the graph would not fit into memory.
-
     See Also
     --------
     delaunay
 
     Examples
     --------
-    >>> from hopwave import generate
-    >>> generate.geometric(50, radius=2.0).m == 50 * 49  # everything is near
+    >>> hw.generate.geometric(50, radius=2.0).m == 50 * 49  # everything is near
     True
     """
     n = check_whole("n", n, 1)

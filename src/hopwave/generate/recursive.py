@@ -55,23 +55,13 @@ def kronecker(
     permute : bool, optional
         Shuffle the vertex ids, so that the id of a vertex says nothing about its degree.
 
-    Returns
-    -------
-    Graph
-
-    Raises
-    ------
-    GraphError
-        If a size is out of range, or the graph would not fit into memory.
-
     See Also
     --------
     kronecker_edges, rmat
 
     Examples
     --------
-    >>> from hopwave import generate
-    >>> G = generate.kronecker(scale=8, edge_factor=16, seed=1)
+    >>> G = hw.generate.kronecker(scale=8, edge_factor=16, seed=1)
     >>> G.n
     256
     """
@@ -103,23 +93,13 @@ def rmat(
     scale, edge_factor, initiator, seed, permute
         As for `kronecker`.
 
-    Returns
-    -------
-    Graph
-
-    Raises
-    ------
-    GraphError
-        If a size is out of range, or the graph would not fit into memory.
-
     See Also
     --------
     kronecker, uniform
 
     Examples
     --------
-    >>> from hopwave import generate
-    >>> generate.rmat(scale=6).directed
+    >>> hw.generate.rmat(scale=6).directed
     True
     """
     return kronecker(scale, edge_factor, initiator, seed, directed=True, permute=permute)
@@ -151,11 +131,6 @@ def kronecker_edges(
     -------
     pair of arrays
         Sources and targets.
-
-    Raises
-    ------
-    GraphError
-        If a size is out of range, or the graph would not fit into memory.
 
     See Also
     --------

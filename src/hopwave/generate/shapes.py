@@ -17,23 +17,13 @@ def star(n: int) -> Graph:
     n : int
         The number of vertices.
 
-    Returns
-    -------
-    Graph
-
-    Raises
-    ------
-    GraphError
-        If a size is out of range, or the graph would not fit into memory.
-
     See Also
     --------
     path, cycle
 
     Examples
     --------
-    >>> from hopwave import generate
-    >>> generate.star(4).degrees.tolist()
+    >>> hw.generate.star(4).degrees.tolist()
     [3, 1, 1, 1]
     """
     n = check_whole("n", n, 1)
@@ -51,23 +41,13 @@ def path(n: int, directed: bool = False) -> Graph:
     directed : bool, optional
         Whether the graph is directed.
 
-    Returns
-    -------
-    Graph
-
-    Raises
-    ------
-    GraphError
-        If a size is out of range, or the graph would not fit into memory.
-
     See Also
     --------
     cycle, star, grid
 
     Examples
     --------
-    >>> from hopwave import generate
-    >>> generate.path(3).degrees.tolist()
+    >>> hw.generate.path(3).degrees.tolist()
     [1, 2, 1]
     """
     n = check_whole("n", n, 1)
@@ -85,23 +65,13 @@ def cycle(n: int, directed: bool = False) -> Graph:
     directed : bool, optional
         Whether the graph is directed.
 
-    Returns
-    -------
-    Graph
-
-    Raises
-    ------
-    GraphError
-        If a size is out of range, or the graph would not fit into memory.
-
     See Also
     --------
     path
 
     Examples
     --------
-    >>> from hopwave import generate
-    >>> generate.cycle(5).degrees.tolist()
+    >>> hw.generate.cycle(5).degrees.tolist()
     [2, 2, 2, 2, 2]
     """
     n = check_whole("n", n, 3)
@@ -117,23 +87,13 @@ def complete(n: int) -> Graph:
     n : int
         The number of vertices.
 
-    Returns
-    -------
-    Graph
-
-    Raises
-    ------
-    GraphError
-        If a size is out of range, or the graph would not fit into memory.
-
     See Also
     --------
     star
 
     Examples
     --------
-    >>> from hopwave import generate
-    >>> generate.complete(4).m
+    >>> hw.generate.complete(4).m
     12
     """
     n = check_whole("n", n, 1)
@@ -153,23 +113,13 @@ def diamonds(k: int) -> Graph:
     k : int
         How many diamonds.
 
-    Returns
-    -------
-    Graph
-
-    Raises
-    ------
-    GraphError
-        If a size is out of range, or the graph would not fit into memory.
-
     See Also
     --------
     path
 
     Examples
     --------
-    >>> from hopwave import generate
-    >>> generate.diamonds(2).n
+    >>> hw.generate.diamonds(2).n
     7
     """
     k = check_whole("k", k, 1, (LARGEST_N - 1) // 3)
@@ -191,23 +141,13 @@ def grid(rows: int, columns: int, missing: float = 0.0, seed: int = 1) -> Graph:
     seed : int, optional
         The same seed gives the same graph.
 
-    Returns
-    -------
-    Graph
-
-    Raises
-    ------
-    GraphError
-        If a size is out of range, or the graph would not fit into memory.
-
     See Also
     --------
     path, delaunay
 
     Examples
     --------
-    >>> from hopwave import generate
-    >>> generate.grid(3, 4).m
+    >>> hw.generate.grid(3, 4).m
     34
     """
     rows = check_whole("rows", rows, 1)
@@ -235,23 +175,13 @@ def mycielskian(k: int) -> Graph:
     k : int
         The chromatic number, at least 2.
 
-    Returns
-    -------
-    Graph
-
-    Raises
-    ------
-    GraphError
-        If a size is out of range, or the graph would not fit into memory.
-
     See Also
     --------
     complete
 
     Examples
     --------
-    >>> from hopwave import generate
-    >>> generate.mycielskian(4).n  # Groetzsch's graph
+    >>> hw.generate.mycielskian(4).n  # Groetzsch's graph
     11
     """
     k = check_whole("k", k, 2, 30)

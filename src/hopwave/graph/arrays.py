@@ -104,7 +104,6 @@ class GraphArrays(Named):
     def number_of_edges(self) -> int:
         """The number of edges, each undirected edge counted once; parallel edges count one by one.
 
-        >>> import hopwave as hw
         >>> G = hw.Graph.from_edges([0, 1, 2], [1, 2, 2])
         >>> G.number_of_edges, G.m
         (3, 5)
@@ -167,7 +166,6 @@ class GraphArrays(Named):
     def weights(self) -> npt.NDArray[Any] | None:
         """The weight of every stored arc, beside `indices`, in float32 or float64. None where there are none.
 
-        >>> import hopwave as hw
         >>> hw.Graph.from_edges([2, 0], [1, 2], directed=True, weights=[7, 5]).weights.tolist()
         [5.0, 7.0]
         """
@@ -237,7 +235,6 @@ class GraphArrays(Named):
     def stats(self) -> Statistics:
         """Sizes, degrees and the scale-free metric, computed once.
 
-        >>> import hopwave as hw
         >>> hw.generate.star(5).stats().max_degree
         4
         """

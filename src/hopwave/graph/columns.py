@@ -47,6 +47,29 @@ def constructor_of(given: Any) -> str:
     return CONSTRUCTORS.get(library, "Graph.from_edges(src, dst), two columns, or a list of pairs")
 
 
+def index_of(given: Any) -> Any:
+    """The index of a Series or DataFrame of pandas or cuDF; None for anything else."""
+    index = getattr(given, "index", None)  # that of a list is a method; polars has none
+    is_table = index is not None and not callable(index) and hasattr(given, "items") and hasattr(given, "to_numpy")
+    return index if is_table else None
+
+
+def is_numbered(index: Any, count: int) -> bool:
+    """Whether an index is that of rows which pandas itself has numbered from 0 to count − 1."""
+    return [getattr(index, name, None) for name in ("start", "stop", "step")] == [0, count, 1]
+
+
+def check_index(given: Any, name: str, order: str, remedy: str = "") -> None:
+    """Refuse a column of pandas whose index says another order than that of its rows, where `order` counts."""
+    index = index_of(given)
+    if index is None or is_numbered(index, len(index)) or np.array_equal(index.to_numpy(), np.arange(len(index))):
+        return
+    raise GraphError(
+        f"{name} has an index of pandas, which begins with {shown(plain(index[0]))}, and is read {order}; give "
+        f".to_numpy() if it is in that order{remedy}"
+    )
+
+
 EXACT_UP_TO = 2**53  # whole numbers above this are not all float64 numbers
 
 
@@ -83,9 +106,7 @@ def _array_of(values: Any, name: str, of_numbers: Callable[[list[Any], str], npt
     """The array of a plain sequence: of numbers, else of objects."""
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
         raise GraphError(f"{name}={shown(values)} is not a column; give a list or an array with one entry per edge")
-    if isinstance(values, Mapping | Set):  # whose order says nothing, and of a dictionary only the keys would be read
-        kind = type(values).__name__
-        raise GraphError(f"{name}={shown(values)} is a {kind}, whose order says nothing; give a list or an array")
+    check_order(values, name)
     values = list(values)
     if not values:
         return np.empty(0, np.int64)
@@ -93,6 +114,15 @@ def _array_of(values: Any, name: str, of_numbers: Callable[[list[Any], str], npt
     if all(is_real(kind) for kind in kinds):
         return np.array(values) if len(kinds) == 1 and float in kinds else of_numbers(values, name)
     return object_array(values)
+
+
+def check_order(values: Any, name: str, remedy: str = "") -> None:
+    """Refuse a set or a dictionary: its order says nothing, and of a dictionary only the keys would be read."""
+    if isinstance(values, Mapping | Set):
+        kind = type(values).__name__
+        raise GraphError(
+            f"{name}={shown(values)} is a {kind}, whose order says nothing; give a list or an array{remedy}"
+        )
 
 
 def _ids_of(values: list[Any], name: str) -> npt.NDArray[Any]:
@@ -211,6 +241,8 @@ def label_column(labels: Any) -> npt.NDArray[Any] | None:
         return None
     if isinstance(labels, str | bytes) or not isinstance(labels, Iterable) or getattr(labels, "ndim", 1) == 0:
         raise GraphError(f"labels={shown(labels)} is not a list of names; give exactly one per vertex")
+    check_order(labels, "labels", ", or G.relabel a dictionary of vertices")
+    check_index(labels, "labels", "in the order of the vertices", ", or G.relabel(labels) to read it by vertex")
     if (place := masked_place(labels)) is not None:
         raise GraphError(f"labels[{place}] is masked; give every vertex a name")
     if isinstance(labels, np.ndarray) and labels.dtype.kind not in "mMO":
@@ -244,9 +276,17 @@ def factorize(
         codes = np.fromiter((number.setdefault(end, len(number)) for end in ends.tolist()), np.int64, len(ends))
     except (TypeError, ValueError) as error:
         raise GraphError(f"a label cannot be hashed ({error}); use strings, numbers or tuples") from None
+    texts = {label for label in number if isinstance(label, str)}
     for label in number:
         if is_missing(label):
             raise GraphError(f"{label!r} is not the label of a vertex; drop the rows that miss an end")
+        if (
+            texts and is_real(type(label)) and (text := str(label).removesuffix(".0")) in texts
+        ):  # of two types of columns
+            raise GraphError(
+                f"{plain(label)!r} and {text!r} are both vertices, a number and a text; make all of them text with "
+                "astype(str), or all of them numbers"
+            )
     return codes[0::2], codes[1::2], object_array(list(number))
 
 

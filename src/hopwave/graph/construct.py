@@ -49,6 +49,7 @@ def from_edges(
     """What `Graph.from_edges` makes a graph of."""
     one_of("repeats", repeats, ("merge", "keep"))
     check_combine(combine, weights is not None, repeats)
+    check_same_rows(src=src, dst=dst, weights=weights)
     given_on_gpu = is_on_gpu(src) and is_on_gpu(dst)
     home = choose_home(device, given_on_gpu)
     if not given_on_gpu:
@@ -270,6 +271,7 @@ def given_weights(builder: csr.Builder, place: Home, weights: Any, edges: int) -
 
 def arc_weights(weights: Any, arcs: int) -> npt.NDArray[Any]:
     """Weights of stored arcs, in their order."""
+    columns.check_index(weights, "weights", "in the order of the stored arcs")
     column = columns.as_column(weights, "weights")
     if len(column) != arcs:
         raise GraphError(
@@ -278,17 +280,29 @@ def arc_weights(weights: Any, arcs: int) -> npt.NDArray[Any]:
     return columns.weight_column(column, arcs)
 
 
+def check_same_rows(**given: Any) -> None:
+    """Columns of pandas that are given together have the same index: their rows would be read in another order."""
+    found = {name: index for name, column in given.items() if (index := columns.index_of(column)) is not None}
+    first = next(iter(found), "")
+    for name, index in found.items():
+        if not index.equals(found[first]):
+            raise GraphError(
+                f"the columns {first} and {name} have different indexes of pandas, so their rows may not belong "
+                "together; take them from one table, or give .to_numpy() of each if their rows are in the same order"
+            )
+
+
 def ends_of_pairs(pairs: Any) -> tuple[Any, Any]:
     """The two columns of a list of pairs, or of an array of two columns."""
     if len(getattr(pairs, "shape", ())) == 2 and pairs.shape[1] == 2 and hasattr(pairs, "dtype"):
         return pairs[:, 0], pairs[:, 1]
     if isinstance(pairs, Iterable) and not isinstance(pairs, str | bytes | Mapping):
-        pairs = list(pairs)
-        if all(isinstance(pair, tuple | list) and len(pair) == 2 for pair in pairs):
-            return [u for u, _ in pairs], [v for _, v in pairs]
+        listed = list(pairs)
+        if all(isinstance(pair, tuple | list) and len(pair) == 2 for pair in listed):
+            return [u for u, _ in listed], [v for _, v in listed]
     raise GraphError(
-        f"from_edges({type(pairs).__name__}) has one argument, which is no list of pairs; give two columns, src and "
-        "dst, or pairs such as [(0, 1), (1, 2)]; weights belong in weights="
+        f"from_edges({type(pairs).__name__}) has one argument, which is no list of pairs such as [(0, 1), (1, 2)]; "
+        f"give {columns.constructor_of(pairs)}; weights belong in weights="
     )
 
 
@@ -339,8 +353,8 @@ def fitting(labels: npt.NDArray[Any] | None, n: int) -> npt.NDArray[Any] | None:
 def explained(conflict: csr.Conflict, labels: npt.NDArray[Any] | None) -> GraphError:
     """A conflict of weights in words."""
     ends = (conflict.source, conflict.target)
-    u, v = ends if labels is None else (labels[end] for end in ends)
+    u, v = ends if labels is None else (columns.plain(labels[end]) for end in ends)
     return GraphError(
         f"the edge {u!r} to {v!r} appears more than once, with different weights; say which to keep with "
-        f"combine='min', 'max', 'sum' or 'first', or keep all with repeats='keep'"
+        f"combine='min', 'max', 'sum' or 'first', or keep all with Graph.from_edges(…, repeats='keep')"
     )

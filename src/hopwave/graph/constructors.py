@@ -76,7 +76,6 @@ class GraphConstructors(GraphEdges):
             Where the graph is built and lives. "auto": on the GPU for columns of a GPU, which are never copied to
             the host; columns of the host may be built on a GPU where that is faster, and live on the host.
 
-        >>> import hopwave as hw
         >>> hw.Graph.from_edges(["ann", "bob"], ["bob", "cyd"]).labels.tolist()
         ['ann', 'bob', 'cyd']
         >>> hw.Graph.from_edges([("ann", "bob"), ("bob", "cyd")]).labels.tolist()
@@ -109,7 +108,6 @@ class GraphConstructors(GraphEdges):
         symmetry: the arrays must then be int32 neighbours, ascending and unique in each row. Repeated neighbours are
         merged; what becomes of different weights is said by `combine`, as in `from_edges`.
 
-        >>> import hopwave as hw
         >>> hw.Graph.from_csr([0, 1, 2], [1, 0], directed=False).m
         2
         """
@@ -126,7 +124,6 @@ class GraphConstructors(GraphEdges):
         graph undirected when the matrix is symmetric; `directed=False` adds the reverses, and `combine` says which
         weight is kept where A[u, v] and A[v, u] differ.
 
-        >>> import hopwave as hw
         >>> import scipy.sparse as sp
         >>> hw.Graph.from_scipy(sp.eye_array(3, k=1))
         Graph(3 vertices, 2 edges, directed, weighted)
@@ -144,7 +141,6 @@ class GraphConstructors(GraphEdges):
         `weight=None` leaves weights out. A name other than "weight" that no edge has is refused. Other attributes are
         left behind. Parallel edges are merged: `combine` says which weight is kept.
 
-        >>> import hopwave as hw
         >>> import networkx as nx
         >>> hw.Graph.from_networkx(nx.path_graph(["a", "b", "c"])).labels.tolist()
         ['a', 'b', 'c']
@@ -175,7 +171,6 @@ class GraphConstructors(GraphEdges):
         `source`, `target` and `weight` name the columns; the other options are those of `from_edges`. Without `weight`,
         a column of numbers that is neither end is left out with a warning; `weight=False` leaves it out without one.
 
-        >>> import hopwave as hw
         >>> import pandas as pd
         >>> df = pd.DataFrame({"a": [0, 1], "b": [1, 2], "km": [3.5, 1.0]})
         >>> hw.Graph.from_pandas(df, "a", "b", "km").weights.max()
@@ -199,7 +194,6 @@ class GraphConstructors(GraphEdges):
         An object has the protocol if it has the method `__arrow_c_stream__`; a stream is read to its end. The arguments
         are those of `from_pandas`. Needs pyarrow.
 
-        >>> import hopwave as hw
         >>> import pyarrow as pa
         >>> hw.Graph.from_arrow(pa.table({"source": ["ann", "bob"], "target": ["bob", "cyd"]}))
         Graph(3 vertices, 2 edges, undirected, labelled)
@@ -241,7 +235,6 @@ class GraphConstructors(GraphEdges):
         `n` is its `num_nodes`, `weights` its `edge_weight`. An undirected graph has both directions of an edge there;
         with `directed=False` they become one. The other options are those of `from_edges`.
 
-        >>> import hopwave as hw
         >>> hw.Graph.from_edge_index(np.array([[0, 1, 1, 2], [1, 0, 2, 1]]), directed=False)
         Graph(3 vertices, 2 edges, undirected)
         """
@@ -257,7 +250,6 @@ class GraphConstructors(GraphEdges):
 
         `weight` and `combine` are as in `from_networkx`.
 
-        >>> import hopwave as hw
         >>> import igraph
         >>> hw.Graph.from_igraph(igraph.Graph([(0, 1), (1, 2)]))
         Graph(3 vertices, 2 edges, undirected)

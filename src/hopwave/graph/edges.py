@@ -28,7 +28,6 @@ class Edges:
 
     Iterating gives pairs of labels (ids without labels), or triples with the weight.
 
-    >>> import hopwave as hw
     >>> edges = hw.Graph.from_edges([2, 0], [1, 2], weights=[7, 5]).edges()
     >>> edges.source.tolist(), edges.target.tolist(), list(edges)
     ([0, 1], [2, 2], [(0, 2, 5.0), (1, 2, 7.0)])
@@ -66,7 +65,6 @@ class Edges:
     def to_pandas(self) -> Any:
         """A DataFrame with the columns source and target (labels where there are any) and weight.
 
-        >>> import hopwave as hw
         >>> hw.Graph.from_edges(["ann"], ["bob"], weights=[3]).edges().to_pandas().columns.tolist()
         ['source', 'target', 'weight']
         """
@@ -76,7 +74,6 @@ class Edges:
     def to_polars(self) -> Any:
         """A polars DataFrame with the columns of `to_pandas`.
 
-        >>> import hopwave as hw
         >>> hw.Graph.from_edges(["ann"], ["bob"], weights=[3]).edges().to_polars().rows()
         [('ann', 'bob', 3.0)]
         """
@@ -109,7 +106,6 @@ class GraphEdges(GraphArrays):
     def neighbors(self, vertex: Any) -> npt.NDArray[Any]:
         """The out-neighbours of a vertex: their labels, or their ids where the graph has no labels.
 
-        >>> import hopwave as hw
         >>> hw.Graph.from_edges(["ann", "ann"], ["bob", "cyd"]).neighbors("ann").tolist()
         ['bob', 'cyd']
         """
@@ -120,7 +116,6 @@ class GraphEdges(GraphArrays):
     def degree(self, vertex: Any) -> int:
         """The number of stored arcs that leave a vertex.
 
-        >>> import hopwave as hw
         >>> hw.Graph.from_edges([0, 0], [1, 2]).degree(0)
         2
         """
@@ -129,7 +124,6 @@ class GraphEdges(GraphArrays):
     def edges(self) -> Edges:
         """The edges: each arc of a directed graph; each edge of an undirected one once. Columns are made when read.
 
-        >>> import hopwave as hw
         >>> list(hw.Graph.from_edges(["ann", "bob"], ["bob", "cyd"]).edges())
         [('ann', 'bob'), ('bob', 'cyd')]
         """
@@ -140,7 +134,6 @@ class GraphEdges(GraphArrays):
 
         The weights in the same order are `edges().weights`.
 
-        >>> import hopwave as hw
         >>> [column.tolist() for column in hw.Graph.from_edges([1, 2], [0, 2]).to_edges()]
         [[0, 2], [1, 2]]
         """
@@ -155,7 +148,6 @@ class GraphEdges(GraphArrays):
         `weights` are its `edge_weight`. An undirected edge has both directions. `torch.from_dlpack(G.to_edge_index())`
         is the tensor, without a copy; a graph on a GPU has an array of CuPy, and the tensor is on that GPU.
 
-        >>> import hopwave as hw
         >>> hw.Graph.from_edges([0, 1], [1, 2]).to_edge_index().tolist()
         [[0, 1, 1, 2], [1, 0, 2, 1]]
         """
@@ -168,7 +160,6 @@ class GraphEdges(GraphArrays):
     def to_scipy(self, dtype: npt.DTypeLike | None = None) -> csr_array:
         """The adjacency matrix as a SciPy CSR array of the weights, or of ones (bool by default) without weights.
 
-        >>> import hopwave as hw
         >>> hw.Graph.from_edges([0], [1]).to_scipy().toarray().astype(int).tolist()
         [[0, 1], [1, 0]]
         """
@@ -189,7 +180,6 @@ class GraphEdges(GraphArrays):
 
         Parallel edges, if they were kept, make it a MultiGraph or MultiDiGraph.
 
-        >>> import hopwave as hw
         >>> hw.Graph.from_edges(["a"], ["b"]).to_networkx().edges()
         EdgeView([('a', 'b')])
         """
@@ -209,7 +199,6 @@ class GraphEdges(GraphArrays):
     def to_igraph(self) -> Any:
         """An igraph Graph with the same vertices, edges and weights; labels become the vertex attribute "name".
 
-        >>> import hopwave as hw
         >>> hw.Graph.from_edges([0, 1], [1, 2]).to_igraph().ecount()
         2
         """

@@ -29,7 +29,7 @@ from hopwave.graph.arrays import Order
 from hopwave.graph.columns import label_column, object_array
 from hopwave.graph.constructors import GraphConstructors
 from hopwave.graph.csr import ASK_FROM, Combine, Rows, builders, compressors, is_ascending
-from hopwave.graph.naming import by_index
+from hopwave.graph.naming import by_index, check_not_table
 
 
 @offers
@@ -43,7 +43,6 @@ class Graph(GraphConstructors):
     Weights belong to the graph. Questions about hops (`bfs`, betweenness, closeness, …) ignore them; `sssp`, `pagerank`
     and the centralities beside it use the graph's own weights when it has them.
 
-    >>> import hopwave as hw
     >>> G = hw.Graph.from_edges([0, 1, 2], [1, 2, 0], weights=[2.0, 1.0, 5.0])
     >>> G
     Graph(3 vertices, 3 edges, undirected, weighted)
@@ -65,8 +64,9 @@ class Graph(GraphConstructors):
     def to(self, device: Literal["cpu", "cuda"], *, compressed: bool = False, memory_limit: int | None = None) -> Graph:
         """The same graph on another device: "cuda" uploads it, and answers are CuPy arrays; "cpu" brings it back.
 
-        compressed: the GPU keeps the rows in fewer bits (see docs/gpu.md). Searches read them so. memory_limit: bytes
-        of compressed rows in the GPU's memory; the others stay in the host's, and the GPU reads them across the bus.
+        compressed: the GPU keeps the rows in fewer bits (see docs/gpu.md). Searches read them so; what cannot computes
+        on the CPU if device="auto". Weights stay on the host. memory_limit: bytes of compressed rows in the GPU's
+        memory; the others stay in the host's, and the GPU reads them across the bus.
 
         >>> Graph.from_edges([0], [1]).to("cpu").device
         'cpu'
@@ -123,13 +123,13 @@ class Graph(GraphConstructors):
 
         Vertices of a graph without labels keep their old ids as labels, unless these are 0, 1, 2, … anyway.
 
-        >>> import hopwave as hw
         >>> H = hw.generate.path(5).subgraph([1, 2, 4])
         >>> H.labels.tolist(), list(H.edges())
         ([1, 2, 4], [(1, 2)])
         """
         if isinstance(vertices, str | bytes) or not isinstance(vertices, Iterable) or getattr(vertices, "ndim", 1) == 0:
             raise GraphError(f"{vertices!r} is not a list of vertices; for a single one give [{vertices!r}]")
+        check_not_table(vertices)
         return self._induced(self._ids(vertices))
 
     def _ids(self, vertices: Iterable[Any]) -> npt.NDArray[np.int64]:
@@ -206,7 +206,6 @@ class Graph(GraphConstructors):
 
         A bottom-up search looks for any visited in-neighbour; those of high degree are visited early: they stand first.
 
-        >>> import hopwave as hw
         >>> G = hw.Graph.from_edges([0, 1, 2, 2], [1, 2, 3, 4])
         >>> G.arranged().indices[G.indptr[1]:G.indptr[2]].tolist()
         [2, 0]

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from hopwave.checks.numbers import is_number, is_whole, shown
 from hopwave.errors import GraphError
-from hopwave.graph.columns import plain
+from hopwave.graph.columns import index_of, is_numbered, plain
 
 
 class Named:
@@ -28,7 +28,6 @@ class Named:
 
         `label` is the way back: `G.label(3)` names the vertex at position 3.
 
-        >>> import hopwave as hw
         >>> G = hw.Graph.from_edges(["ann"], ["bob"])
         >>> G.index("bob"), G.label(1), 1 in G
         (1, 'bob', False)
@@ -54,7 +53,6 @@ class Named:
     def label(self, vertex: int) -> Any:
         """What the vertex at a position is called: its label, or the position itself where there are no labels.
 
-        >>> import hopwave as hw
         >>> hw.Graph.from_edges(["ann"], ["bob"]).label(0)
         'ann'
         """
@@ -75,14 +73,19 @@ class Named:
         return True
 
 
+def check_not_table(vertices: Any) -> None:
+    """Refuse a DataFrame as a list of vertices: its titles would be read, not its rows."""
+    if index_of(vertices) is not None and getattr(vertices, "ndim", 1) == 2:
+        raise GraphError("a DataFrame is not a list of vertices; give one of its columns, or its index")
+
+
 def by_index(graph: Named, given: Any, what: str) -> Any:
     """A Series or DataFrame of pandas as its index says: an array in vertex order, or a dictionary by vertex.
 
     It is a dictionary if the index lacks vertices, or if the values are objects. Anything else is given back as it is.
     `what` is its name, for messages.
     """
-    index = getattr(given, "index", None)  # that of a list is a method; polars has none
-    if index is None or callable(index) or not hasattr(given, "items") or not hasattr(given, "to_numpy"):
+    if (index := index_of(given)) is None:
         return given
     if hasattr(given, "to_pandas"):  # cuDF, whose index cannot be iterated over
         given = given.to_pandas()
@@ -104,8 +107,7 @@ def _places(graph: Named, index: Any, what: str) -> npt.NDArray[np.int64]:
 
     Rows that pandas itself has numbered 0 … n − 1 are in vertex order, unless such numbers may be labels.
     """
-    numbered = [getattr(index, name, None) for name in ("start", "stop", "step")] == [0, graph.n, 1]
-    if numbered and (graph.labels is None or not any(map(is_number, graph.labels.tolist()))):
+    if is_numbered(index, graph.n) and (graph.labels is None or not any(map(is_number, graph.labels.tolist()))):
         return np.arange(graph.n)
     ids = np.asarray(index)
     if graph.labels is None and ids.dtype.kind in "iu" and ((ids >= 0) & (ids < graph.n)).all():

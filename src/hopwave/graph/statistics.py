@@ -29,7 +29,6 @@ class Statistics:
     n times the greatest degree. (The paper does not print the division, but its Tables 1 and 3 need it.)
     `busiest_share` is the share of all arcs that leave the 1 % of vertices (at least one) with the greatest degrees.
 
-    >>> import hopwave as hw
     >>> hw.Graph.from_edges([0, 0], [1, 2]).stats().mean_degree
     1.3333333333333333
     """

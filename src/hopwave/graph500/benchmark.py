@@ -81,11 +81,6 @@ def run(
     Outcome
         Times, TEPS, and whether every search is valid.
 
-    Raises
-    ------
-    GraphError
-        If an argument has a value that it cannot have.
-
     See Also
     --------
     hopwave.generate.kronecker, hopwave.validate

@@ -84,10 +84,6 @@ def read(
         Options of this format alone, for example `source=` and `target=` for the columns of a table, or `mmap=True` to
         map an .npz file, unchecked, instead of reading it.
 
-    Returns
-    -------
-    Graph
-
     Raises
     ------
     FormatError

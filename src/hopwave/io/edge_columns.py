@@ -60,8 +60,10 @@ def choose(
     usual = known or _first_free(source, names, (first, second, weight), line)
     ends = usual[0] if first is None else first, usual[1] if second is None else second
     if weight is None and request.weights:
-        found = (folded.index(name) for name in WEIGHTS if name in folded and folded.index(name) not in ends)
-        weight = next(found, None)
+        found = [folded.index(name) for name in WEIGHTS if name in folded and folded.index(name) not in ends]
+        weight = found[0] if found else None
+        if len(found) > 1 and not folded[found[0]].startswith("weight"):
+            _warn_of_weights(source, [names[place] for place in found])
     for place, given in zip((*ends, weight), wanted, strict=True):
         if place is not None and given is None and not guessed:
             _check_single(source, names, names[place], line)
@@ -116,6 +118,16 @@ def _place(source: Source, names: Sequence[str], wanted: Column, line: int | Non
         return names.index(wanted)
     has = ", ".join(map(repr, names))
     raise source.fail(f"no column {wanted!r}; expected one of {has}, or a position from 0 to {len(names) - 1}", line)
+
+
+def _warn_of_weights(source: Source, titles: Sequence[str]) -> None:
+    """Warn of weights that were chosen among several columns, none of which is called weight."""
+    read, *others = map(repr, titles)
+    warn(
+        f"{source.path}: column {read} was read as the weights, and not {' or '.join(others)}; give weight={read} if "
+        f"that is right, or weight={others[0]}",
+        IgnoredColumnWarning,
+    )
 
 
 def warn_of_guess(source: Source, names: Sequence[str], kinds: Sequence[str], chosen: Chosen) -> None:

@@ -15,11 +15,13 @@ from typing import IO
 import numpy as np
 import numpy.typing as npt
 
+from hopwave.errors import IgnoredColumnWarning, warn
 from hopwave.graph import Graph
 from hopwave.io.format import Format, Request, Target, warn_ignored, weight_cells, write_columns
 from hopwave.io.lines import LARGEST_NUMBER, Grammar, read_edges, shown
 from hopwave.io.numbers import NUMERIC, Problem
 from hopwave.io.source import LONE_RETURN, Source
+from hopwave.io.table_layout import is_header
 from hopwave.io.vertices import Numbering, compact, listed_first, plain_labels
 
 _NODES = re.compile(rb"nodes:?\s*(\d{1,40})", re.IGNORECASE)
@@ -40,6 +42,7 @@ class _Header:
     weighted: bool | None = None  # whether the third column is the weight; None: the file does not say
     listed: list[bytes] = field(default_factory=list)  # vertices listed before the edges
     first_row: bytes = b""
+    row: int = 1  # the line of the first edge
 
 
 def read(source: Source, request: Request, *, names: bool | None = None, weight: int | None = None) -> Graph:
@@ -52,16 +55,24 @@ def read(source: Source, request: Request, *, names: bool | None = None, weight:
         raise TypeError(f"weight={weight!r} is not a column after the two ids; give 2 for the third column")
     with source.text() as stream:
         header = read_header(source, stream)
+    if not header.names:
+        _check_titles(source, header)
     if names is None:
         ends = header.first_row.split()[:2]
         looks_like_number = [end.lstrip(b"-").isdigit() for end in ends]
         names = header.names or (bool(ends) and not all(looks_like_number))
     column = (weight or (2 if header.weighted else 0)) if request.weights else 0
     cells = header.first_row.split()
-    if request.weights and not column and header.weighted is None and len(cells) > 2:
+    if not column and header.weighted is None and len(cells) > 2:
         third = cells[2].decode("utf-8", "replace")
         if NUMERIC.fullmatch(third):
-            warn_ignored(source, {2: f"{third}, …"})
+            warn_ignored(source, {2: f"{third}, …"} if request.weights else {})
+        elif third != "{}" and (names or request.weights):  # {}: an edge without attributes, by NetworkX
+            warn(
+                f"{source.path}: the first two words of a line were read as the ends of an edge, and not the third "
+                f"({third[:40]}, …); give format='table' to choose columns, such as source=0 and target=2",
+                IgnoredColumnWarning,
+            )
     if names:
         return _read_names(source, request, header, column)
     return _read_integers(source, request, header, column)
@@ -74,7 +85,7 @@ def read_header(source: Source, stream: IO[bytes]) -> _Header:
     while text := source.line(stream, number):
         comment = text.strip()
         if comment and comment[:1] not in b"#%":
-            header.first_row = comment
+            header.first_row, header.row = comment, number
             break
         words = comment.lstrip(b"#% ").lower()
         if words.startswith(b"node: "):
@@ -96,6 +107,18 @@ def read_header(source: Source, stream: IO[bytes]) -> _Header:
     if not header.first_row and header.nodes is None and not header.listed:
         raise source.fail("contains no edge; expected lines of two vertices, or a comment '# Nodes: N Edges: M'", 1)
     return header
+
+
+def _check_titles(source: Source, header: _Header) -> None:
+    """Titles above the columns are refused: read as an edge, they would add two vertices and make names of all ids."""
+    lines = source.start().decode("utf-8-sig", "replace").split("\n")[header.row - 1 :][:50]
+    rows = [line.split() for line in lines if line.strip() and line.lstrip()[0] not in "#%"]
+    if rows and is_header(rows):
+        raise source.fail(
+            f"found {shown(header.first_row)}, which looks like titles; expected an edge: format='table' reads titles, "
+            "and with header=False an edge of such names",
+            header.row,
+        )
 
 
 def listed_numbers(source: Source, header: _Header) -> npt.NDArray[np.int64]:

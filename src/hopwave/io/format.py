@@ -144,16 +144,16 @@ class Request:
     @staticmethod
     def unusable(source: Source, error: GraphError) -> FormatError:
         """The error for edges that are not a graph; what it says about repeated edges are options of `read`."""
-        of_from_edges, of_read = "keep all with repeats='keep'", "leave weights out with weights=False"
-        return source.fail(str(error).replace(of_from_edges, of_read))
+        of_from_edges = "keep all with Graph.from_edges(…, repeats='keep')"
+        return source.fail(str(error).replace(of_from_edges, "leave weights out with weights=False"))
 
 
 def _each_once(
     u: npt.NDArray[Any], v: npt.NDArray[Any], weights: npt.NDArray[Any]
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]:
-    """Edges that are listed once per direction, each once; all of them if some edge is not the same both ways.
+    """The edges of a list that has each of them in both directions, each once. Any other list is returned as it is.
 
-    With combine="sum", an edge that is listed at both its ends would count twice.
+    With combine="sum", an edge that is listed in both directions would count twice.
     """
     forth, back = u < v, u > v
     order = np.lexsort((weights[forth], v[forth], u[forth]))

@@ -97,6 +97,9 @@ def write(target: Target, graph: Graph, *, packed: bool = False, isolated: bool 
         edges = np.column_stack([u, v, np.zeros_like(u)]).astype("<u4")
     else:
         edges = np.column_stack([u, v]).astype("<i8")
+    if len(v):  # An edge that does not end at 0 comes first: read as the other kind, its ids would be too large.
+        first = int((v != 0).argmax())  # Arcs that all end at 0 begin elsewhere, which tells as much.
+        edges[[0, first]] = edges[[first, 0]]
     target.stream.write(edges.tobytes())
 
 

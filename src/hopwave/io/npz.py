@@ -296,9 +296,9 @@ def write(target: Target, graph: Graph, *, compress: bool = False, reverses: boo
 
 
 def _packs_too_well(array: npt.NDArray[Any]) -> bool:
-    """Whether a reader would refuse the packed array, as what is one byte again and again: 10⁸ offsets without an arc.
+    """Whether packing makes an array so small that a reader would refuse it, such as 10⁸ offsets that are all 0.
 
-    A usual array shows within its first hundredth that it does not.
+    For a usual array, its first hundredth shows that packing does not.
     """
     if array.nbytes <= FREE_BYTES // 8:
         return False

@@ -137,7 +137,9 @@ def _weight(row: Sequence[str], column: int, layout: Layout) -> float:
     if text.lower() in ("", "na", "n/a", "null", "none"):
         raise ValueError(f"found {text!r} as the weight; expected a number: fill it in, or drop the row")
     if DECIMAL_COMMA.fullmatch(text):
-        raise ValueError(f"found {text[:40]!r} as the weight; expected a decimal point: {text[:40].replace(',', '.')}")
+        whole, _, digits = text[:40].partition(",")
+        thousands = f", or {whole}{digits} if these are thousands" if len(digits) == 3 else ""
+        raise ValueError(f"found {text[:40]!r} as the weight; expected a decimal point: {whole}.{digits}{thousands}")
     try:
         return float_of(text)
     except Problem as problem:

@@ -97,7 +97,7 @@ def _titles_after_hash(
 ) -> list[str]:
     """The cells of the last comment, if they are titles: as many as the first row has, which is not a header itself.
 
-    A comment like `#a,b` that is none may as well be an edge, and is refused.
+    A comment like `#a,b` that has no known titles may as well be an edge, and is refused.
     """
     named = {column for column in (wanted.first, wanted.second, wanted.weight) if isinstance(column, str)}
     numbers = [i for i, line in enumerate(opening) if line.strip()]
@@ -107,7 +107,7 @@ def _titles_after_hash(
         if len(cells) < 2 or len(cells) != len(rows[0]) or any(map(NUMERIC.fullmatch, cells)):
             continue
         if i == numbers[-1] and wanted.header is not False:
-            return [] if (named and named.issubset(rows[0])) or _is_header(rows) else cells
+            return [] if (named and named.issubset(rows[0])) or is_header(rows) else cells
         if not text[:1].isspace():
             raise source.fail(
                 f"found {opening[i].strip()[:40]!r}, a comment or an edge; expected a blank after the # of a comment, "
@@ -159,7 +159,7 @@ def _has_names(cells: list[str], start: str, ends: tuple[int, int]) -> bool:
 
 def _has_header(source: Source, rows: list[list[str]], line: int) -> bool:
     """Whether the first row is a header. Text above text may be either: a wrong guess would add an edge or lose one."""
-    found = _is_header(rows)
+    found = is_header(rows)
     if found is not None:
         return found
     shown = ", ".join(repr(cell[:40]) for cell in rows[0][:2])
@@ -167,7 +167,7 @@ def _has_header(source: Source, rows: list[list[str]], line: int) -> bool:
     raise source.fail(f"the first row ({shown}) may be a header or an edge; {told}", line)
 
 
-def _is_header(rows: list[list[str]]) -> bool | None:
+def is_header(rows: list[list[str]]) -> bool | None:
     """Whether the first row is a header: it has known column names, or text above a column of numbers. None: unsure."""
     first, below = rows[0], rows[1:]
     found = {cell.strip().lower() for cell in first}

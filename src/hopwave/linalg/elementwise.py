@@ -49,18 +49,12 @@ def ewise_add(
     -------
     Vector or Matrix
 
-    Raises
-    ------
-    LinalgError
-        If shapes, types or keywords do not fit together.
-
     See Also
     --------
     ewise_mult
 
     Examples
     --------
-    >>> from hopwave import linalg as la
     >>> u, v = la.Vector.from_entries([0, 1], [1, 2], n=3), la.Vector.from_entries([1, 2], [10, 20], n=3)
     >>> la.ewise_add(u, v).to_dict()
     {0: 1, 1: 12, 2: 20}
@@ -93,18 +87,12 @@ def ewise_mult(
     -------
     Vector or Matrix
 
-    Raises
-    ------
-    LinalgError
-        If shapes, types or keywords do not fit together.
-
     See Also
     --------
     ewise_add
 
     Examples
     --------
-    >>> from hopwave import linalg as la
     >>> u, v = la.Vector.from_entries([0, 1], [1, 2], n=3), la.Vector.from_entries([1, 2], [10, 20], n=3)
     >>> la.ewise_mult(u, v).to_dict()
     {1: 20}
@@ -205,18 +193,12 @@ def apply(
     -------
     Vector or Matrix
 
-    Raises
-    ------
-    LinalgError
-        If shapes, types or keywords do not fit together.
-
     See Also
     --------
     select, reduce
 
     Examples
     --------
-    >>> from hopwave import linalg as la
     >>> u = la.Vector.from_entries([1], [4.0], n=2)
     >>> la.apply(u, la.unary.sqrt)[1], la.apply(u, la.binary.plus, right=1)[1]
     (2.0, 5.0)
@@ -316,18 +298,12 @@ def select(
     -------
     Vector or Matrix
 
-    Raises
-    ------
-    LinalgError
-        If shapes, types or keywords do not fit together.
-
     See Also
     --------
     apply, extract
 
     Examples
     --------
-    >>> from hopwave import linalg as la
     >>> u = la.Vector.from_entries([0, 2], [1, 5], n=3)
     >>> la.select(u, la.binary.gt, 3).to_dict()
     {2: 5}

@@ -18,7 +18,6 @@ class Explanation:
     `expected` is the count of memory accesses in the push-pull paper's Table 1 (without the logarithm); `touched` is
     the number of matrix entries that were really read, fewer if rows stopped early.
 
-    >>> from hopwave import linalg as la
     >>> A, x = la.Matrix.from_dense([[1.0] * 4] * 4), la.Vector.from_entries([0], [1.0], n=4)
     >>> y, why = la.mxv(A, x, direction="push", explain=True)
     >>> why.product, why.touched

@@ -52,8 +52,6 @@ class Waves(NamedTuple):
 
     With any_pair `values` is None; `levels` says what was reached.
 
-    >>> import hopwave as hw
-    >>> from hopwave import linalg as la
     >>> end = la.Vector.from_entries([0], True, n=3)
     >>> levels, parents = la.waves(end, hw.generate.path(3), la.semiring.any_secondi)
     >>> levels.to_dict(), parents.to_dict()[2]
@@ -110,19 +108,12 @@ def waves(
     Waves, or a pair of Waves and list of Explanation
         `levels` and `values` of every place that was reached.
 
-    Raises
-    ------
-    LinalgError
-        If shapes, types or keywords do not fit together.
-
     See Also
     --------
     bfs, vxm
 
     Examples
     --------
-    >>> import hopwave as hw
-    >>> from hopwave import linalg as la
     >>> G = hw.generate.grid(2, 3)
     >>> corner = la.Vector.from_entries([0], [1], n=6)
     >>> reached = la.waves(corner, G, la.semiring.plus_first)

@@ -39,18 +39,12 @@ def reduce(u: Any, add: Any = monoid.plus, *, axis: int | None = None, device: s
     number or Vector
         One sum, or one for every row or column that has entries.
 
-    Raises
-    ------
-    LinalgError
-        If shapes, types or keywords do not fit together.
-
     See Also
     --------
     apply, mxv
 
     Examples
     --------
-    >>> from hopwave import linalg as la
     >>> A = la.Matrix.from_dense([[1, 2], [0, 4]])
     >>> la.reduce(A), la.reduce(A, la.monoid.max, axis=1).to_dict()
     (7, {0: 2, 1: 4})

@@ -53,18 +53,12 @@ def assign(
     Vector
         w itself.
 
-    Raises
-    ------
-    LinalgError
-        If shapes, types or keywords do not fit together.
-
     See Also
     --------
     extract
 
     Examples
     --------
-    >>> from hopwave import linalg as la
     >>> depth = la.Vector(4, "int32")
     >>> la.assign(depth, 0, [2]).to_dict()
     {2: 0}
@@ -206,18 +200,12 @@ def extract(
     Vector or Matrix
         One place per index.
 
-    Raises
-    ------
-    LinalgError
-        If shapes, types or keywords do not fit together.
-
     See Also
     --------
     assign, select
 
     Examples
     --------
-    >>> from hopwave import linalg as la
     >>> la.extract(la.Vector.from_dense([10, 20, 30]), [2, 2, 0]).to_dict()
     {0: 30, 1: 30, 2: 10}
     >>> la.extract(la.Matrix.from_dense([[1, 2], [3, 4]]), [1], [0, 1]).to_dense().tolist()

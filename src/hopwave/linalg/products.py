@@ -108,11 +108,6 @@ def mxv(
     Vector, or a pair of Vector and Explanation
         `out`, or a new vector; with `explain=True` also what was done.
 
-    Raises
-    ------
-    LinalgError
-        If shapes, types or keywords do not fit together.
-
     See Also
     --------
     vxm : a row vector times a matrix.
@@ -121,8 +116,6 @@ def mxv(
 
     Examples
     --------
-    >>> import hopwave as hw
-    >>> from hopwave import linalg as la
     >>> A = la.Matrix.from_graph(hw.generate.path(4))
     >>> frontier = la.Vector.from_entries([1], True, n=4)
     >>> la.mxv(A, frontier, la.semiring.any_secondi).to_dict()
@@ -174,18 +167,12 @@ def vxm(
     Vector, or a pair of Vector and Explanation
         As for `mxv`.
 
-    Raises
-    ------
-    LinalgError
-        If shapes, types or keywords do not fit together.
-
     See Also
     --------
     mxv, mxm
 
     Examples
     --------
-    >>> from hopwave import linalg as la
     >>> A = la.Matrix.from_edges([0, 0], [1, 2], [5.0, 7.0], shape=3)
     >>> la.vxm(la.Vector.from_entries([0], [1.0], n=3), A, la.semiring.min_plus).to_dict()
     {1: 6.0, 2: 8.0}
@@ -317,19 +304,12 @@ def mxm(
     Matrix, or a pair of Matrix and Explanation
         The result; with `explain=True` also what was done.
 
-    Raises
-    ------
-    LinalgError
-        If shapes, types or keywords do not fit together.
-
     See Also
     --------
     mxv, vxm
 
     Examples
     --------
-    >>> import hopwave as hw
-    >>> from hopwave import linalg as la
     >>> A = la.Matrix.from_graph(hw.generate.complete(4))
     >>> la.reduce(la.mxm(A, A, la.semiring.plus_pair, mask=A)) // 6  # triangles
     4

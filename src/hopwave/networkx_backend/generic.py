@@ -9,6 +9,7 @@ from typing import Any
 import networkx as nx
 
 from hopwave.algorithms.paths_between import simple_paths
+from hopwave.networkx_backend import unweighted, weighted
 from hopwave.networkx_backend.convert import NetworkXGraph
 from hopwave.networkx_backend.dispatch import named_weights, serves
 from hopwave.networkx_backend.notes import BOTH, CONVERTED_BEFORE
@@ -21,27 +22,6 @@ from hopwave.networkx_backend.thresholds import (
     Arguments,
     by_ends,
     unless_weighted,
-)
-from hopwave.networkx_backend.unweighted import (
-    all_pairs_shortest_path,
-    all_pairs_shortest_path_length,
-    bidirectional_shortest_path,
-    lengths,
-    paths,
-    predecessor,
-    single_source_shortest_path,
-    single_source_shortest_path_length,
-)
-from hopwave.networkx_backend.weighted import (
-    Search,
-    all_pairs_dijkstra_path,
-    all_pairs_dijkstra_path_length,
-    bidirectional_dijkstra,
-    dijkstra_path_length,
-    dijkstra_predecessor_and_distance,
-    search,
-    single_source_dijkstra_path,
-    single_source_dijkstra_path_length,
 )
 
 
@@ -75,20 +55,22 @@ def shortest_path(
     """A shortest path between two vertices, or paths from a source, to a target, or between all pairs."""
     check_method(method)
     if source is None and target is None:
-        return all_pairs_shortest_path(G) if weight is None else all_pairs_dijkstra_path(G, weight=weight)
+        if weight is None:
+            return unweighted.all_pairs_shortest_path(G)
+        return weighted.all_pairs_dijkstra_path(G, weight=weight)
     if source is None:
         if weight is not None:
             return {node: path[::-1] for node, path in _into(G, target, weight).paths().items()}
         if target not in G:
             raise nx.NodeNotFound(f"Source {target} not in G")
-        return paths(G, G.in_rows, G.number[target], None, backwards=True)
+        return unweighted.paths(G, G.in_rows, G.number[target], None, backwards=True)
     if target is None:
         if weight is None:
-            return single_source_shortest_path(G, source)
-        return single_source_dijkstra_path(G, source, weight=weight)
+            return unweighted.single_source_shortest_path(G, source)
+        return weighted.single_source_dijkstra_path(G, source, weight=weight)
     if weight is None:
-        return bidirectional_shortest_path(G, source, target)
-    return bidirectional_dijkstra(G, source, target, weight)[1]
+        return unweighted.bidirectional_shortest_path(G, source, target)
+    return weighted.bidirectional_dijkstra(G, source, target, weight)[1]
 
 
 @serves(can_run=hops_or_dijkstra, threshold=by_ends(ONE_SEARCH), notes=BOTH + " Both ends given: " + CONVERTED_BEFORE)
@@ -98,34 +80,36 @@ def shortest_path_length(
     """The length of a shortest path between two vertices, or lengths from a source, to a target, or of all pairs."""
     check_method(method)
     if source is None and target is None:
-        return all_pairs_shortest_path_length(G) if weight is None else all_pairs_dijkstra_path_length(G, weight=weight)
+        if weight is None:
+            return unweighted.all_pairs_shortest_path_length(G)
+        return weighted.all_pairs_dijkstra_path_length(G, weight=weight)
     if source is None:
         if weight is not None:
             return _into(G, target, weight).distances()
         if target not in G:
             raise nx.NodeNotFound(f"Source {target} is not in G")
-        return lengths(G, G.in_rows, G.number[target], None)
+        return unweighted.lengths(G, G.in_rows, G.number[target], None)
     if target is None:
         if weight is None:
-            return single_source_shortest_path_length(G, source)
-        return single_source_dijkstra_path_length(G, source, weight=weight)
+            return unweighted.single_source_shortest_path_length(G, source)
+        return weighted.single_source_dijkstra_path_length(G, source, weight=weight)
     if weight is None:
-        return len(bidirectional_shortest_path(G, source, target)) - 1
-    return dijkstra_path_length(G, source, target, weight)
+        return len(unweighted.bidirectional_shortest_path(G, source, target)) - 1
+    return weighted.dijkstra_path_length(G, source, target, weight)
 
 
-def _into(G: NetworkXGraph, target: Any, weight: Any) -> Search:
+def _into(G: NetworkXGraph, target: Any, weight: Any) -> weighted.Search:
     """A search along an edge attribute, backwards from the target."""
-    return replace(search(G, [target], weight), backwards=True)
+    return replace(weighted.search(G, [target], weight), backwards=True)
 
 
 def _predecessors(G: NetworkXGraph, source: Any, weight: Any, method: Any) -> dict[Any, list[Any]]:
     """All predecessors on shortest paths from the source, in hops or along an edge attribute."""
     if weight is None:
-        hops: dict[Any, list[Any]] = predecessor(G, source)
+        hops: dict[Any, list[Any]] = unweighted.predecessor(G, source)
         return hops
     check_method(method)
-    return dijkstra_predecessor_and_distance(G, source, weight=weight)[0]
+    return weighted.dijkstra_predecessor_and_distance(G, source, weight=weight)[0]
 
 
 @serves(can_run=hops_or_dijkstra, threshold=unless_weighted(PAIR_PATHS), notes=BOTH)

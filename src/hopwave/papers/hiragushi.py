@@ -33,7 +33,7 @@ OPEN_MPI = {
 RESULT = re.compile(r"\{.*\}")  # the JSON that rank 0 prints; mpiexec may add colours on the same line
 SECONDS = 40  # after which a job over ranks is stopped
 
-# The paper states no sizes: those of the collection, and of GTgraph's names.
+# The paper states no sizes. These are of the collection's graphs, or follow from the names of GTgraph's.
 TABLE_1 = table("""
 packing-500x100x100-b050 DIMACS10/packing-500x100x100-b050 mesh   U 2145 34976
 com-YouTube              SNAP/com-Youtube                  social U 1135  5975

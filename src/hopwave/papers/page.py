@@ -7,8 +7,7 @@ from typing import Any
 
 from hopwave.display import charts
 from hopwave.display import html as tables
-from hopwave.papers.outcome import Outcome
-from hopwave.papers.records import Drawing, Exhibit, Row
+from hopwave.papers.records import Drawing, Exhibit, Outcome, Row
 
 STYLE = """
 :root { color-scheme: light dark; --soft: light-dark(#55677a, #9fb2c6); --line: light-dark(#d5dde6, #2b3947);

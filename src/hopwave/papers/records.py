@@ -140,3 +140,42 @@ def numbers(cases: Iterable[Case], column: str, over: str = "") -> list[float]:
 def left_out(why: str) -> Row:
     """The columns of a row that has no numbers of ours."""
     return {"from": why, WHY: why}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A measured paper: the machine, and the rows of each study."""
+
+    paper: Paper
+    quick: bool
+    where: dict[str, Any]
+    found: dict[str, list[Row]]
+    seconds: float
+    wrong: tuple[str, ...] = ()  # answers that failed their checks
+
+    def lines(self) -> list[dict[str, Any]]:
+        """One record per exhibit, with the columns that it shows."""
+        records = []
+        for one in self.paper.exhibits:
+            rows = [{key: _as_json(row[key]) for key in one.columns or row if row.get(key) is not None}
+                    for row in one.rows(self.found)]  # fmt: skip
+            about = {"paper": self.paper.key, "number": one.number, "title": one.caption, "note": one.note}
+            records.append(about | {"where": self.where, "rows": rows})
+        return records
+
+    def summary(self) -> dict[str, int]:
+        """How many exhibits and rows were measured, how many rows have stand-ins, and how many have nothing of ours."""
+        rows = [row for some in self.found.values() for row in some]
+        return {
+            "exhibits": len(self.paper.exhibits),
+            "measured": sum(one.measured(self.found) for one in self.paper.exhibits),
+            "rows": sum(WHY not in row for row in rows),
+            "stand-ins": sum(str(row.get("from", "")).startswith("stand-in") for row in rows),
+            "left out": sum(WHY in row for row in rows),
+        }
+
+
+def _as_json(value: Any) -> Any:
+    """A number as JSON has it; floats with six digits."""
+    value = value.item() if hasattr(value, "item") else value
+    return float(f"{value:.6g}") if isinstance(value, float) else value

@@ -16,8 +16,7 @@ import hopwave as hw
 from hopwave.errors import EngineError
 from hopwave.papers import page
 from hopwave.papers.lab import EFFORTS, Lab, WrongAnswer
-from hopwave.papers.outcome import Outcome
-from hopwave.papers.records import Paper
+from hopwave.papers.records import Outcome, Paper
 from hopwave.system.atomic_file import replacing
 
 

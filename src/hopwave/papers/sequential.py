@@ -16,7 +16,6 @@ from hopwave.system.numba_cache import njit
 def dependencies(graph: Graph, source: int) -> Any:
     """δ of every vertex for one source.
 
-    >>> import hopwave as hw
     >>> dependencies(hw.generate.path(4), 0).tolist()
     [0.0, 2.0, 1.0, 0.0]
     """

@@ -38,7 +38,7 @@ def queues(lab: Lab) -> list[Row]:
 
 
 def times(every: Iterable[int]) -> Iterator[Row]:
-    """A row for each size and share of what is in the queue: milliseconds of each way."""
+    """A row for each number of vertices and share of them in the queue: milliseconds of each way to make the queue."""
     import cupy
 
     from hopwave.engines.cuda.launch import BLOCK, kernels

@@ -10,9 +10,8 @@ from dataclasses import replace
 from difflib import get_close_matches
 
 from hopwave.errors import PlanError
-from hopwave.planning.plan import Plan, Pull, Push
+from hopwave.planning.plan import Plan, PlanTable, Pull, Push
 from hopwave.planning.rules import XBFS, Always, Beamer, Fewer, Growing, OneWay, Ratio
-from hopwave.planning.table import PlanTable
 
 TURBOBFS = "Artiles & Saeed, TurboBFS, IPDPSW 2021"
 HIRAGUSHI = "Hiragushi & Takahashi, Efficient Hybrid BFS on GPUs, ICA3PP 2013"
@@ -336,10 +335,6 @@ def plan(name: str | Plan, task: str | None = None) -> Plan:
     task : {"search", "betweenness", "paths"}, optional
         What the plan is for: an error then names only those that do that.
 
-    Returns
-    -------
-    Plan
-
     Raises
     ------
     PlanError
@@ -382,7 +377,6 @@ def plans() -> PlanTable:
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> "xbfs" in [plan.name for plan in hw.plans()]
     True
     """

@@ -7,6 +7,7 @@ it.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal, get_args, get_origin, get_type_hints
@@ -136,7 +137,6 @@ class Plan:
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> plan = hw.plan("hiragushi-hybrid")
     >>> plan.rule.alpha, str(plan.steps[0])
     (48, 'push(twc, queue)')
@@ -175,7 +175,6 @@ class Plan:
     def why_not(self, question: SearchJob) -> str | None:
         """Why this plan cannot answer the question on any engine, or None.
 
-        >>> import hopwave as hw
         >>> hw.plan("turbobfs-td-sccsc").why_not(SearchJob(path_counts=True)) is None
         True
         """
@@ -202,7 +201,7 @@ class Plan:
 class PlanUsed:
     """Which plan ran, why it was chosen, and which of its choices the engine ignores.
 
-    Compares equal to its name: `result.plan == "hopwave"`.
+    Compares equal to its name: `result.plan == "hopwave"`. `plan` is the whole record.
     """
 
     plan: Plan
@@ -224,3 +223,36 @@ class PlanUsed:
 
     def __str__(self) -> str:
         return f"{self.name} ({self.why})"
+
+    def __repr__(self) -> str:
+        steps = " · ".join(map(str, self.plan.steps))
+        ignored = f"; this engine ignores: {', '.join(self.without)}" if self.without else ""
+        return f"PlanUsed({self}; steps: {steps}; rule: {self.plan.rule}{ignored})"
+
+
+class PlanTable(tuple[Plan, ...]):
+    """A tuple of plans that prints as a table.
+
+    >>> [plan.name for plan in hw.plans()][0]
+    'hopwave'
+    """
+
+    def __str__(self) -> str:
+        width = max(len(plan.name) for plan in self)
+        return "\n".join(f"{plan.name:<{width}}  {plan.summary}  [{plan.paper}, {plan.section}]" for plan in self)
+
+    __repr__ = __str__
+
+    def rows(self) -> Iterator[tuple[str, str, str, str, str]]:
+        """The rows of the table in docs/plans.md: name, what it is, steps, rule, paper."""
+        for plan in self:
+            steps = " · ".join(str(step) for step in plan.steps)
+            yield plan.name, plan.summary, steps, str(plan.rule), f"{plan.paper}, {plan.section}"
+
+    def markdown(self) -> str:
+        """The table in Markdown."""
+        lines = ["| plan | what it is | steps | rule | paper |", "|---|---|---|---|---|"]
+        lines += [
+            f"| `{name}` | {what} | {steps} | {rule} | {paper} |" for name, what, steps, rule, paper in self.rows()
+        ]
+        return "\n".join(lines)

@@ -26,7 +26,6 @@ class Level:
     predecessors: sets of vertices, as bitmaps or shorter, and a few words of control. Of `seconds`, the rank that made
     the trace spent `waiting` in exchanges; the rest is computing.
 
-    >>> import hopwave as hw
     >>> level = hw.bfs(hw.generate.star(5), 0, plan="merrill", trace=True).trace[0]
     >>> level.direction, level.vertices, level.edges, level.found
     ('push', 1, 4, 4)
@@ -59,7 +58,6 @@ class Trace(tuple[Level, ...], drawing.Plotted):
 
     `plot()` draws the vertices of each level as bars, in the colour of its direction.
 
-    >>> import hopwave as hw
     >>> hw.bfs(hw.generate.path(3), 0, plan="turbobfs-bu-sc", trace=True).trace.directions
     ['pull', 'pull', 'pull']
     """
@@ -72,7 +70,6 @@ class Trace(tuple[Level, ...], drawing.Plotted):
     def to_pandas(self) -> pd.DataFrame:
         """A DataFrame with one row per level and the columns of `Level`.
 
-        >>> import hopwave as hw
         >>> hw.bfs(hw.generate.path(3), 0, trace=True).trace.to_pandas()["found"].tolist()
         [1, 1]
         """
@@ -147,7 +144,6 @@ class BucketTrace(tuple[Bucket, ...], drawing.Plotted):
 
     `plot()` draws the `vertices` of each bucket over its least distance.
 
-    >>> import hopwave as hw
     >>> roads = hw.Graph.from_edges([0, 1, 2], [1, 2, 3], weights=[1.0, 1.0, 4.0])
     >>> [(b.least, b.vertices, b.arcs) for b in hw.sssp(roads, 0, delta=2.0, trace=True).trace]
     [(0.0, 2, 3), (2.0, 1, 2), (6.0, 1, 1)]

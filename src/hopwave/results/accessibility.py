@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from hopwave.checks.keywords import offers
 from hopwave.checks.numbers import shown
-from hopwave.display.maps import plot_map
+from hopwave.display.drawing import plot_map
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.graph.arrays import vertex_names
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 class Accessibility(Tabled):
     """Sums, counts and means of values within each limit: arrays of sources × columns × limits.
 
-    >>> import hopwave as hw
     >>> hw.accessibility(hw.generate.path(4), [1, 2, 3, 4], limit=1).means[:, 0, 0].tolist()
     [1.5, 2.0, 3.0, 3.5]
     """
@@ -51,7 +50,6 @@ class Accessibility(Tabled):
     def to_pandas(self) -> pd.DataFrame:
         """A DataFrame with one row per source, and one column of sums per column of values and limit.
 
-        >>> import hopwave as hw
         >>> hw.accessibility(hw.generate.path(3), limit=1, weights=False).to_pandas().columns.tolist()
         ['vertices within 1']
         """
@@ -118,7 +116,6 @@ class Accessibility(Tabled):
 class NearestOf(Tabled):
     """The k nearest facilities of every vertex, nearest first, then lowest id: arrays of vertices × k.
 
-    >>> import hopwave as hw
     >>> hw.nearest_of(hw.generate.path(4), [0, 3], k=2).ids.tolist()
     [[0, 3], [0, 3], [3, 0], [3, 0]]
     """
@@ -139,7 +136,6 @@ class NearestOf(Tabled):
     def to_pandas(self) -> pd.DataFrame:
         """A DataFrame with one row per vertex: its nearest facilities and their distances.
 
-        >>> import hopwave as hw
         >>> hw.nearest_of(hw.generate.path(3), [0]).to_pandas()["distance 1"].tolist()
         [0.0, 1.0, 2.0]
         """
@@ -166,7 +162,6 @@ class ReachedArcs(NamedTuple):
 class Isochrone:
     """What a source reaches within each limit: vertices, and arcs with the fraction that is reached.
 
-    >>> import hopwave as hw
     >>> hw.isochrone(hw.generate.path(4), 0, [1, 2]).vertices(1).tolist()
     [0, 1]
     """

@@ -54,7 +54,6 @@ class BetweennessResult(Scores):
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> b = hw.betweenness_centrality(hw.generate.star(5))
     >>> b.scores.tolist(), b.top(1)
     ([1.0, 0.0, 0.0, 0.0, 0.0], [(0, 1.0)])
@@ -109,7 +108,6 @@ class EdgeBetweennessResult(Scores):
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> e = hw.edge_betweenness_centrality(hw.generate.path(3), normalized=False)
     >>> e.to_dict()
     {(0, 1): 2.0, (1, 2): 2.0}
@@ -132,7 +130,6 @@ class EdgeBetweennessResult(Scores):
 
         With parallel edges (`repeats="keep"`) the keys are (u, v, 0), (u, v, 1), …, as in a NetworkX MultiGraph.
 
-        >>> import hopwave as hw
         >>> twice = hw.Graph.from_edges([0, 0], [1, 1], repeats="keep")
         >>> hw.edge_betweenness_centrality(twice, normalized=False).to_dict()
         {(0, 1, 0): 0.5, (0, 1, 1): 0.5}
@@ -188,13 +185,13 @@ class EdgeBetweennessResult(Scores):
         return [describe(self), str(self.certificate)]
 
     def __repr__(self) -> str:
-        return f"EdgeBetweennessResult({len(self.scores):,} arcs; {describe(self)}; {self.certificate})"
+        edges = self.graph.number_of_edges
+        return f"EdgeBetweennessResult({edges:,} edges; {describe(self)}; {self.certificate})"
 
 
 def drawn(result: BetweennessResult | EdgeBetweennessResult) -> str:
     """How many sources were used, or how many pairs were drawn, in words.
 
-    >>> import hopwave as hw
     >>> drawn(hw.betweenness_centrality(hw.generate.path(50), k=10, seed=1))
     '10 of 50 sources'
     """
@@ -208,7 +205,6 @@ def drawn(result: BetweennessResult | EdgeBetweennessResult) -> str:
 def describe(result: BetweennessResult | EdgeBetweennessResult) -> str:
     """What was drawn, and how far scores may be off, in one line.
 
-    >>> import hopwave as hw
     >>> describe(hw.betweenness_centrality(hw.generate.path(50), epsilon=0.1, seed=1))
     'all 50 sources; scores exact'
     """

@@ -42,7 +42,6 @@ class Blocks(Parts, Tabled):
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> found = hw.biconnected_components(hw.Graph.from_edges([(0, 1), (1, 2), (0, 2), (2, 3)]))
     >>> found, found.articulation_points.tolist(), found.bridges.tolist()
     (Blocks(count=2, largest=3), [2], [[2, 3]])
@@ -68,7 +67,6 @@ class Blocks(Parts, Tabled):
     def arc_labels(self) -> npt.NDArray[np.int32]:
         """The component of every stored arc, in the order of `graph.indices`; −1 for self-loops.
 
-        >>> import hopwave as hw
         >>> hw.biconnected_components(hw.generate.path(3)).arc_labels.tolist()
         [0, 0, 1, 1]
         """
@@ -110,7 +108,6 @@ class Blocks(Parts, Tabled):
     def to_pandas(self) -> pd.DataFrame:
         """A DataFrame with one row per vertex and component, by component.
 
-        >>> import hopwave as hw
         >>> hw.biconnected_components(hw.generate.path(3)).to_pandas()["vertex"].tolist()
         [0, 1, 1, 2]
         """

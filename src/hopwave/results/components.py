@@ -39,7 +39,6 @@ class Parts(ABC):
     def sets(self) -> list[set[Any]]:
         """The components as sets of labels or ids, as NetworkX returns them.
 
-        >>> import hopwave as hw
         >>> parts = hw.connected_components(hw.Graph.from_edges(["a"], ["b"]))
         >>> parts.sets() == list(parts) == [{"a", "b"}]
         True
@@ -77,7 +76,6 @@ class Components(Parts, Tabled):
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> c = hw.connected_components(hw.Graph.from_edges([0, 2], [1, 3], n=5))
     >>> c.labels.tolist(), c.count, c.sizes.tolist()
     ([0, 0, 1, 1, 2], 3, [2, 2, 1])
@@ -99,7 +97,6 @@ class Components(Parts, Tabled):
     def largest(self) -> npt.NDArray[np.int64]:
         """The ids of the vertices of the largest component, ascending. Of several that are largest, the first is taken.
 
-        >>> import hopwave as hw
         >>> hw.connected_components(hw.Graph.from_edges([1], [2], n=4)).largest().tolist()
         [1, 2]
         """
@@ -114,7 +111,6 @@ class Components(Parts, Tabled):
     def to_pandas(self) -> pd.DataFrame:
         """A DataFrame with one row per vertex: the number of its component, or of its community.
 
-        >>> import hopwave as hw
         >>> hw.connected_components(hw.Graph.from_edges(["a"], ["b"])).to_pandas()["component"].to_dict()
         {'a': 0, 'b': 0}
         """
@@ -135,7 +131,6 @@ class Communities(Components):
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.label_propagation(hw.generate.complete(5), seed=1)
     Communities(count=1, largest=5)
     """
@@ -146,7 +141,6 @@ class Communities(Components):
     def modularity(self) -> float:
         """The share of edges within communities, less what chance would put there (`hw.modularity` without weights).
 
-        >>> import hopwave as hw
         >>> two = hw.Graph.from_edges([0, 0, 1, 3, 3, 4, 2], [1, 2, 2, 4, 5, 5, 3])
         >>> round(hw.label_propagation(two, seed=1).modularity, 4)
         0.3571

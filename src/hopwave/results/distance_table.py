@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 class DistanceTable:
     """Distances from each source to each target. It is an array to NumPy, and reads like one by labels or ids.
 
-    >>> import hopwave as hw
     >>> table = hw.distance_table(hw.Graph.from_edges(["a", "b"], ["b", "c"], weights=[1.5, 2.0]), ["a"], ["c", "b"])
     >>> table["a", "c"], table.values.tolist()
     (3.5, [[3.5, 1.5]])
@@ -74,7 +73,6 @@ class DistanceTable:
     def to_pandas(self) -> pd.DataFrame:
         """A DataFrame with sources as index and targets as columns; a sparse table gives one row per pair.
 
-        >>> import hopwave as hw
         >>> hw.distance_table(hw.generate.path(3), [0], [1, 2]).to_pandas().loc[0].tolist()
         [1, 2]
         """

@@ -40,7 +40,6 @@ class Estimate:
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> mean = hw.average_shortest_path_length(hw.generate.grid(30, 30), k=200, seed=1)
     >>> low, high = mean.bounds
     >>> low < 20.0 < high
@@ -110,7 +109,6 @@ class DistanceHistogram(drawing.Plotted):
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> h = hw.distance_histogram(hw.generate.path(4))
     >>> h.counts.tolist(), h.unreached
     ([4, 6, 4, 2], 0)
@@ -129,7 +127,6 @@ class DistanceHistogram(drawing.Plotted):
     def mean(self) -> float:
         """The mean distance over all pairs of different vertices with a path between them; NaN without such pairs.
 
-        >>> import hopwave as hw
         >>> hw.distance_histogram(hw.generate.path(3)).mean()
         1.3333333333333333
         """

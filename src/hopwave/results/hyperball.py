@@ -35,7 +35,6 @@ class HyperBall:
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> ball = hw.hyperball(hw.generate.grid(30, 30), seed=1)
     >>> mean, error = ball.mean_distance
     >>> abs(mean - 20) < 3 * error < 3
@@ -66,7 +65,6 @@ class HyperBall:
 
         Each vertex with itself is a pair. Between two numbers of hops, the value is interpolated.
 
-        >>> import hopwave as hw
         >>> value, error = hw.hyperball(hw.generate.complete(50), seed=1).effective_diameter()
         >>> round(value, 1)
         0.9

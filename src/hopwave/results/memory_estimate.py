@@ -32,7 +32,6 @@ class MemoryEstimate:
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> needed = hw.estimate_memory(hw.generate.grid(500, 500), "bfs", device="cpu")
     >>> 8e6 < needed.bytes < 12e6, needed.fits
     (True, True)

@@ -47,7 +47,6 @@ class Scores(Deferring, Keyed):
 
         Without k: all that were found if only the highest were asked for (`closeness_centrality(G, top=20)`), else 10.
 
-        >>> import hopwave as hw
         >>> hw.betweenness_centrality(hw.generate.path(3)).top(1)
         [(1, 1.0)]
         """
@@ -92,14 +91,11 @@ class Scores(Deferring, Keyed):
 
         Raises
         ------
-        EngineError
-            matplotlib is not installed.
         GraphError
             `top` is not a whole number from 1.
 
         Examples
         --------
-        >>> import hopwave as hw
         >>> ax = hw.closeness_centrality(hw.generate.star(5)).plot(top=2)
         >>> [round(float(bar.get_width()), 2) for bar in ax.patches][::-1]
         [1.0, 0.57]
@@ -206,7 +202,6 @@ class VertexScores(Scores):
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> c = hw.closeness_centrality(hw.generate.star(5))
     >>> c.scores.round(2).tolist(), c.top(1)
     ([1.0, 0.57, 0.57, 0.57, 0.57], [(0, 1.0)])
@@ -243,12 +238,8 @@ class VertexScores(Scores):
     def _about(self) -> list[str]:
         if self.bounds is None:
             return [str(about) for about in (self.searches, self.reduction) if about is not None]
-        widest = on_host(self.bounds).max(initial=0.0)
-        return ["scores exact"] if not widest else [f"scores ± {widest:.3g} at most ({self._sure()})"]
-
-    def _sure(self) -> str:
-        """How sure an interval is, in words."""
-        return surely(self.interval, self.delta, "all together")
+        widest, sure = on_host(self.bounds).max(initial=0.0), surely(self.interval, self.delta, "all together")
+        return ["scores exact"] if not widest else [f"scores ± {widest:.3g} at most ({sure})"]
 
     def _place(self, key: Any) -> int:
         found = np.flatnonzero(self.vertices == self.graph.index(key))
@@ -275,7 +266,6 @@ class HubsAndAuthorities(NamedTuple):
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.hits(hw.Graph.from_edges([1, 2], [0, 0], directed=True)).authorities.scores.tolist()
     [1.0, 0.0, 0.0]
     """

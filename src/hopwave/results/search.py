@@ -58,7 +58,6 @@ class SearchResult(Deferring, drawing.Plotted, Keyed):
     def path_to(self, vertex: Any) -> list[Any]:
         """One shortest path from a source to the vertex, as labels or ids. Needs predecessors.
 
-        >>> import hopwave as hw
         >>> hw.bfs(hw.generate.path(4), 0).path_to(3)
         [0, 1, 2, 3]
         """
@@ -78,7 +77,6 @@ class SearchResult(Deferring, drawing.Plotted, Keyed):
     def to_dict(self) -> dict[Any, Any]:
         """The distance of every vertex that was reached, by label or id, as NetworkX returns it.
 
-        >>> import hopwave as hw
         >>> hw.bfs(hw.Graph.from_edges(["a"], ["b"]), "a").to_dict()
         {'a': 0, 'b': 1}
         """
@@ -120,7 +118,6 @@ class BFSResult(SearchResult):
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> r = hw.bfs(hw.generate.path(4), 1)
     >>> r.distances.tolist(), r.predecessors.tolist(), r.depth, r.reached
     ([1, 0, 1, 2], [1, 1, 1, 2], 2, 4)

@@ -54,7 +54,6 @@ class ShortestPaths(SearchResult):
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> r = hw.sssp(hw.Graph.from_edges([0, 1], [1, 2], weights=[1.0, 4.0]), 0)
     >>> r.distances.tolist(), r.predecessors.tolist(), r.reached
     ([0.0, 1.0, 5.0], [0, 0, 1], 3)

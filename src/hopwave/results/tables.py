@@ -34,7 +34,6 @@ class Tabled:
 
         Raises an EngineError if polars is not installed.
 
-        >>> import hopwave as hw
         >>> hw.bfs(hw.Graph.from_edges(["ann"], ["bob"]), "ann").to_polars().rows()
         [('ann', 0, 'ann'), ('bob', 1, 'ann')]
         """
@@ -96,7 +95,6 @@ class Keyed(Tabled):
     def get(self, key: Any, default: Any = None) -> Any:
         """The number of a vertex (or edge), or `default` if it has none.
 
-        >>> import hopwave as hw
         >>> scores = hw.closeness_centrality(hw.Graph.from_edges(["ann", "bob"], ["bob", "cyd"]))
         >>> scores["bob"], scores.get("zoe"), max(scores, key=scores.get)
         (1.0, None, 'bob')

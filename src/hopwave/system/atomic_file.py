@@ -40,7 +40,8 @@ def replacing(path: str | os.PathLike[str], *, packed: bool = False) -> Iterator
         return
     old = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
     _remove_strays(target)
-    temporary = _unused(target)  # its name is known before it is there, so that an error at any moment removes it
+    # Its name is known before it is there, so that an error at any moment removes it.
+    temporary = target.with_name(f"{_prefix(target)}{secrets.token_hex(4)}.part")
     try:
         with _opened(temporary, 0o666 if old is None else old) as stream:
             yield from _packing(stream, packed)
@@ -95,11 +96,6 @@ def _is_interrupt(error: BaseException | None) -> bool:
 
 def _prefix(target: Path) -> str:
     return f".{target.name[:60]}."
-
-
-def _unused(target: Path) -> Path:
-    """The name of a temporary file beside the target."""
-    return target.with_name(f"{_prefix(target)}{secrets.token_hex(4)}.part")
 
 
 def _opened(temporary: Path, mode: int) -> IO[bytes]:

@@ -42,7 +42,6 @@ class Device:
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.devices()[0].kind
     'cpu'
     """
@@ -72,11 +71,10 @@ def devices() -> tuple[Device, ...]:
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.devices()[0].name
     'cpu'
     """
-    return (_processor(), *_gpus())
+    return (Device("cpu", "cpu", _processor_model(), host_cores(), host_memory()), *_gpus())
 
 
 def driver_version() -> int | None:
@@ -117,10 +115,6 @@ def cuda_extra() -> str:
     """The name of hopwave's extra whose CuPy fits the installed driver; "cuda12" if there is no driver."""
     version = driver_version()
     return "cuda13" if version is not None and version >= 13000 else "cuda12"
-
-
-def _processor() -> Device:
-    return Device("cpu", "cpu", _processor_model(), host_cores(), host_memory())
 
 
 def _processor_model() -> str:

@@ -34,7 +34,7 @@ SUFFIX = ".code"
 
 
 class Baseline(NamedTuple):
-    """What code in a wheel may rely on: features. LLVM's tuning model has more of them, which it must go without."""
+    """The processor features that code in a wheel may use. `cpu` is the model that LLVM tunes for; it may have more."""
 
     cpu: str
     features: frozenset[str]

@@ -159,7 +159,7 @@ def test_paths_along_weights_between_two_vertices() -> None:
 
 @pytest.mark.parametrize("size", [9, 90])
 def test_paths_that_one_block_does_not_walk_back(size: int) -> None:
-    """A path of more vertices than it takes, and one that needs arcs of length 0."""
+    """A path with more vertices than a block walks back, and one that needs arcs of length 0."""
     for lengths in ([2.0] * (size - 1), [2.0, *[0.0] * (size - 2)]):
         graph = Graph.from_edges(range(size - 1), range(1, size), weights=lengths)
         assert hw.shortest_path(graph, 0, size - 1, device="cuda") == list(range(size))

@@ -63,7 +63,6 @@ class Reduction:
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> print(hw.betweenness_centrality(hw.generate.path(1000)).reduction)
     reduced to nothing: no search was needed for 1,000 vertices, 999 edges
     """

@@ -83,8 +83,10 @@ def add_up(
 
 
 def both_sides(graph: Graph, demand: Floats, label: Any, vertices: Floats, edges: Floats) -> Floats:
-    """Per vertex, the sum of its edges' scores, and what it must be; on both, its demand times itself is added twice,
-    so that nothing is subtracted."""
+    """Per vertex, the sum of its edges' scores, and what it must be: twice its score and what its own pairs count.
+
+    The second counts the pair of the vertex with itself, twice. It is added to the first, rather than subtracted.
+    """
     a, b = demand.T
     all_a, all_b = (np.bincount(label, one)[label] for one in (a, b))
     found = np.bincount(arc_tails(graph), edges, minlength=graph.n) + 2 * a * b

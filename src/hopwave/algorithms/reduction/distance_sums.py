@@ -45,9 +45,10 @@ def sums(
     alone: bool = True,
     reduce: bool = True,
 ) -> tuple[Swept, Reduction | None]:
-    """What sweep(job) finds, by fewer searches where that is less work, and what was removed.
+    """What sweep(job) finds, by fewer searches if that is less work, and what was removed.
 
-    Only what `what` names is there then. alone: not by workers elsewhere; reduce: whether the caller wants this.
+    After fewer searches, only the sums that `what` names are there. `alone`: this process searches, no workers
+    elsewhere; `reduce`: whether the caller allows fewer searches.
     """
     may = flag("reduce", reduce) and may_pay(engine, graph, job)
     if may and (not job.weighted or as_whole(graph) is not None):

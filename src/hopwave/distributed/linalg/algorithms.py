@@ -41,21 +41,12 @@ def bfs(A: DistributedMatrix, source: int) -> DistributedVector:
     DistributedVector
         Hops, int32; no entry where there is no path.
 
-    Raises
-    ------
-    LinalgError
-        If an argument has a value that it cannot have.
-    GraphError
-        If ranks give different arguments.
-
     See Also
     --------
     hopwave.distributed.bfs, hopwave.linalg.bfs
 
     Examples
     --------
-    >>> import hopwave as hw
-    >>> from hopwave.distributed import linalg as da
     >>> da.bfs(da.DistributedMatrix.from_matrix(hw.generate.star(4)), 1).gather().values.tolist()
     [1, 0, 2, 2]
     """
@@ -91,10 +82,6 @@ def pagerank(A: DistributedMatrix, alpha: float = 0.85, tol: float = 1e-6, max_i
 
     Raises
     ------
-    LinalgError
-        If an argument has a value that it cannot have.
-    GraphError
-        If ranks give different arguments.
     ConvergenceError
         If `max_iter` rounds are not enough.
 
@@ -104,7 +91,6 @@ def pagerank(A: DistributedMatrix, alpha: float = 0.85, tol: float = 1e-6, max_i
 
     Examples
     --------
-    >>> from hopwave.distributed import linalg as da
     >>> A = da.DistributedMatrix.from_entries([0, 1, 2], [2, 2, 0])
     >>> da.pagerank(A).gather().values.round(3).tolist()
     [0.464, 0.05, 0.486]
@@ -153,10 +139,8 @@ def sssp(A: DistributedMatrix, source: int) -> DistributedVector:
 
     Raises
     ------
-    LinalgError
-        If an argument has a value that it cannot have.
     GraphError
-        If ranks give different arguments, or a length is negative.
+        A length is negative.
 
     See Also
     --------
@@ -164,7 +148,6 @@ def sssp(A: DistributedMatrix, source: int) -> DistributedVector:
 
     Examples
     --------
-    >>> from hopwave.distributed import linalg as da
     >>> A = da.DistributedMatrix.from_entries([0, 0, 1], [1, 2, 2], [1.0, 5.0, 2.0], n=4)
     >>> da.sssp(A, 0).gather().values.tolist()
     [0.0, 1.0, 3.0, inf]

@@ -40,8 +40,6 @@ class Block(NamedTuple):
 class DistributedMatrix:
     """A square sparse matrix over the ranks of a job; all ranks make it together.
 
-    >>> from hopwave import distributed
-    >>> from hopwave.distributed import linalg as da
     >>> A = da.DistributedMatrix.from_graph(distributed.kronecker(5))
     >>> A.n, A.has_values
     (32, False)
@@ -65,7 +63,6 @@ class DistributedMatrix:
     def from_graph(cls, G: DistributedGraph) -> DistributedMatrix:
         """The adjacency matrix of a distributed graph, a pattern; it shares the graph's arrays.
 
-        >>> from hopwave import distributed
         >>> DistributedMatrix.from_graph(distributed.kronecker(4)).n
         16
         """
@@ -85,7 +82,6 @@ class DistributedMatrix:
     ) -> DistributedMatrix:
         """Split a Matrix, Graph or SciPy matrix that rank 0 gives; the others give it too, or None.
 
-        >>> import hopwave as hw
         >>> DistributedMatrix.from_matrix(hw.linalg.Matrix.from_dense([[0, 2.5], [0, 0]])).has_values
         True
         """

@@ -64,21 +64,12 @@ def vxm(
     DistributedVector
         `out`, or a new vector.
 
-    Raises
-    ------
-    LinalgError
-        If an argument has a value that it cannot have.
-    GraphError
-        If ranks give different arguments.
-
     See Also
     --------
     mxv, hopwave.linalg.vxm
 
     Examples
     --------
-    >>> import hopwave as hw
-    >>> from hopwave.distributed import linalg as da
     >>> A = da.DistributedMatrix.from_matrix(hw.generate.path(3))
     >>> da.vxm(A.vector([0], 1.0), A, hw.linalg.semiring.plus_first).gather().to_dict()
     {1: 1.0}
@@ -120,21 +111,12 @@ def mxv(
     DistributedVector
         `out`, or a new vector.
 
-    Raises
-    ------
-    LinalgError
-        If an argument has a value that it cannot have.
-    GraphError
-        If ranks give different arguments.
-
     See Also
     --------
     vxm, hopwave.linalg.mxv
 
     Examples
     --------
-    >>> import hopwave as hw
-    >>> from hopwave.distributed import linalg as da
     >>> A = da.DistributedMatrix.from_entries([0, 0], [1, 2], [5.0, 7.0], n=3)
     >>> da.mxv(A, A.full(1.0)).gather().to_dict()
     {0: 12.0}
@@ -157,19 +139,12 @@ def reduce(x: DistributedVector, add: Any = monoid.plus) -> Any:
     -------
     number
 
-    Raises
-    ------
-    LinalgError
-        If `add` is not a monoid.
-
     See Also
     --------
     hopwave.linalg.reduce
 
     Examples
     --------
-    >>> import hopwave as hw
-    >>> from hopwave.distributed import linalg as da
     >>> da.reduce(da.DistributedMatrix.from_matrix(hw.generate.path(3)).full(2))
     6
     """

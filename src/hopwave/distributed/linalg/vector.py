@@ -20,8 +20,6 @@ class DistributedVector:
     This rank's places are those from `first` on. `own` may be changed by every operation of `hopwave.linalg`, which
     needs no exchange. `like` makes another vector over the same places.
 
-    >>> import hopwave as hw
-    >>> from hopwave.distributed import linalg as da
     >>> A = da.DistributedMatrix.from_matrix(hw.generate.path(4))
     >>> A.vector([2], 7).gather().to_dict()
     {2: 7}

@@ -25,15 +25,7 @@ from hopwave.engines.cpu.search import loop, state
 from hopwave.engines.cpu.search.own_rule import address_of
 from hopwave.engines.cpu.search.steps import EARLY_EXIT, KEEPS_OPEN, OPERAND_VISITED, ROWS_ALL
 from hopwave.graph import Graph
-from hopwave.planning.jobs import (
-    Accumulation,
-    BetweennessJob,
-    FoundBySearch,
-    Integers,
-    PathSampling,
-    SampleJob,
-    SearchJob,
-)
+from hopwave.planning import jobs
 from hopwave.planning.many_sources import Balls, CutSweep, CutSwept, HyperBallJob, PathSums, Poll, Sweep, Swept
 from hopwave.planning.plan import Plan, Pull
 from hopwave.planning.trace import Level
@@ -44,7 +36,7 @@ NO_LIMIT = np.iinfo(np.int32).max
 class Search:
     """A search under way: its arrays, and how far it is."""
 
-    def __init__(self, loaded: CpuGraph, sources: tuple[int, ...], question: SearchJob, threads: int) -> None:
+    def __init__(self, loaded: CpuGraph, sources: tuple[int, ...], question: jobs.SearchJob, threads: int) -> None:
         self.loaded = loaded
         self.question = question
         self.sources = np.array(sources, np.int64)
@@ -68,8 +60,8 @@ class Engine:
     def load(self, graph: Graph, plan: Plan | None) -> CpuGraph:
         return graph._prepared.find(CpuGraph) or graph._prepared.keep(CpuGraph(graph))
 
-    def why_not(self, plan: Plan, job: SearchJob | BetweennessJob) -> str | None:
-        if isinstance(job, SearchJob):
+    def why_not(self, plan: Plan, job: jobs.SearchJob | jobs.BetweennessJob) -> str | None:
+        if isinstance(job, jobs.SearchJob):
             return plan.why_not(job)
         if plan.regime == "batch":
             return f"plan {plan.name!r} shares reads among GPU threads; on the CPU use 'hopwave-block' or plan='auto'"
@@ -81,7 +73,7 @@ class Engine:
         return ("thread mappings", "queue making")
 
     def direct_search(
-        self, graph: Graph, question: SearchJob, plan: Plan, named: bool, threads: int | None = None
+        self, graph: Graph, question: jobs.SearchJob, plan: Plan, named: bool, threads: int | None = None
     ) -> engines.DirectSearch | None:
         if named:
             return None
@@ -96,7 +88,7 @@ class Engine:
         return SmallSearch(graph, question, threads)
 
     def start(
-        self, loaded: CpuGraph, sources: tuple[int, ...], question: SearchJob, threads: int | None = None
+        self, loaded: CpuGraph, sources: tuple[int, ...], question: jobs.SearchJob, threads: int | None = None
     ) -> Search:
         return Search(loaded, sources, question, thread_count(threads))
 
@@ -160,10 +152,12 @@ class Engine:
         exponent[W.queue[: here[state.QUEUE_END]]] += np.repeat(segments[:, 2], lengths)
         return ScaledCounts.plain(mantissa, exponent)
 
-    def regime(self, graph: Graph, job: BetweennessJob, plan: Plan) -> None:
+    def regime(self, graph: Graph, job: jobs.BetweennessJob, plan: Plan) -> None:
         return None
 
-    def accumulation(self, graph: Graph, job: BetweennessJob, plan: Plan, threads: int | None = None) -> Accumulation:
+    def accumulation(
+        self, graph: Graph, job: jobs.BetweennessJob, plan: Plan, threads: int | None = None
+    ) -> jobs.Accumulation:
         loaded = self.load(graph, plan)
         if job.weighted:
             from hopwave.engines.cpu.betweenness.weighted import WeightedAccumulation
@@ -178,7 +172,7 @@ class Engine:
         return self._by_workers(loaded, job, plan, threads)
 
     @staticmethod
-    def _by_workers(loaded: CpuGraph, job: BetweennessJob, plan: Plan, threads: int | None) -> Accumulation:
+    def _by_workers(loaded: CpuGraph, job: jobs.BetweennessJob, plan: Plan, threads: int | None) -> jobs.Accumulation:
         from hopwave.engines.cpu.betweenness.by_degree import RenumberedAccumulation, RenumberedGraph
         from hopwave.engines.cpu.betweenness.run import Accumulation
 
@@ -198,7 +192,7 @@ class Engine:
         renumbered = prepared.find(RenumberedGraph) or prepared.keep(RenumberedGraph(loaded.graph))
         return RenumberedAccumulation(renumbered, job, plan, threads)
 
-    def path_sampling(self, graph: Graph, job: SampleJob, threads: int | None = None) -> PathSampling:
+    def path_sampling(self, graph: Graph, job: jobs.SampleJob, threads: int | None = None) -> jobs.PathSampling:
         if job.weighted:
             from hopwave.engines.cpu.betweenness.sampled_weighted_paths import WeightedPathSampling
 
@@ -222,7 +216,7 @@ class Engine:
 
         return cut_sweep(self.load(graph, None), job, poll, threads)
 
-    def reach_bounds(self, graph: Graph) -> tuple[Integers, Integers]:
+    def reach_bounds(self, graph: Graph) -> tuple[jobs.Integers, jobs.Integers]:
         from hopwave.engines.cpu.many.cut import reach_bounds
 
         return reach_bounds(self.load(graph, None))
@@ -233,7 +227,7 @@ class Engine:
         return own_component_labels(graph, strong)
 
     def blocks(
-        self, graph: Graph, parent: Integers, depth: npt.NDArray[np.int32], threads: int | None = None
+        self, graph: Graph, parent: jobs.Integers, depth: npt.NDArray[np.int32], threads: int | None = None
     ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
         from hopwave.engines.cpu.blocks import blocks
 
@@ -259,7 +253,7 @@ class Engine:
 
         return hyperball(self.load(graph, None), job, poll, threads)
 
-    def fetch(self, search: Search) -> FoundBySearch:
+    def fetch(self, search: Search) -> jobs.FoundBySearch:
         W, here = search.W, search.here
         # The last level looked for more and found none, unless a limit stopped the search before.
         depth = int(here[state.DEPTH]) - (not here[state.NF] and here[state.DEPTH] > 0)

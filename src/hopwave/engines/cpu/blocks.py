@@ -25,7 +25,9 @@ NONE = np.int64(-1)
 
 
 def blocks(loaded, parent, depth, threads):
-    """The block of each vertex (−1: of none but as a head), numbered by lowest vertices, and the head of each block.
+    """The block that each vertex is a member of (−1: it is at most a head), and the head of each block.
+
+    Blocks are numbered by their lowest members.
 
     `parent` and `depth` are those of a breadth-first search from one vertex of every component that has edges; a root
     is its own parent, and a vertex that was not reached has depth −1.

@@ -67,7 +67,7 @@ class Count(Listener):
         self.all, self.done, self.depth = called(function), set(), 0
 
     def on_start(self, event):
-        """A function begins to be compiled, perhaps while another one is that calls it."""
+        """The compiling of a function begins, perhaps in the middle of that of its caller."""
         self.depth += 1
         self._tell()
 

@@ -34,7 +34,7 @@ from hopwave.graph.csr import COMPILED_FROM, COMPILED_FROM_IF_LOADED, by_scipy
 from hopwave.system import parts
 
 # Shares of arrays that are filled, measured.
-ENTRIES_AT_ONCE, ENTRIES_ON_MESHES = 1.0, 0.05  # entries per vertex of a search that uses its entries again
+ENTRIES_AT_ONCE, ENTRIES_ON_MESHES = 1.0, 0.05  # entries per vertex, where a search uses entries again
 BLOCKS_FILLED = 0.5  # of the bins that Δ-stepping begins with; on meshes, hardly any
 PUSHED_FROM_A_HUB = 0.25  # of the arcs to the next level, in a graph with hubs: the others are pulled
 SORTED_ARCS = 0.5  # of the room for them, in a graph with hubs
@@ -42,8 +42,8 @@ SORTED_ARCS = 0.5  # of the room for them, in a graph with hubs
 EXTENDED = 44  # of a worker whose path counts along weights have exponents of their own (Numba's arrays)
 # Bytes per arc.
 SORTED_BY_SCIPY, SORTED_BY_NUMPY, TURNED = (15, 6), (37, 44), 5  # measured; sorted: undirected, directed
-TRANSPOSED_BY_SCIPY, WITH_WEIGHTS = 10, 32  # one per value or 8 of its place, twice; heads, twice
-BOTH_WAYS, SCALED = 20, 8  # for each arc's reverse, sorted; sums of all sources, scaled
+TRANSPOSED_BY_SCIPY, WITH_WEIGHTS = 10, 32  # two arrays of values, or of their places; two of heads
+BOTH_WAYS, SCALED = 20, 8  # to sort the reverse of each arc; to scale the sums
 
 LENGTHS_AS_HOPS = 13  # bytes per entry: whether it is finite, what is put there, the hops
 GIVEN_VALUES = 9  # bytes per vertex and column: the number, and whether there is one

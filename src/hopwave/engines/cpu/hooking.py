@@ -47,7 +47,7 @@ class Forest(NamedTuple):
     parent: Any
     label: Any  # the answer, twice
     copy: Any
-    roots: Any  # of every block: how many; then the number of the first
+    roots: Any  # per block of vertices: the number of roots in it, later the number of its first root
 
 
 @njit(**INNER)
@@ -101,7 +101,7 @@ def link_block(indptr, indices, parent, begin, end):
 
 @njit(**INNER)
 def finish_block(indptr, indices, parent, largest, begin, end):
-    """Without a largest tree, also the first arc, which may lead to a higher vertex."""
+    """Link vertices [begin, end) by all their arcs, except those of the largest tree (-1: none is known)."""
     noinline()
     for v in range(begin, end):
         j, last = np.uint64(indptr[v]), np.uint64(indptr[v + U1])
@@ -161,7 +161,7 @@ def together(A, W, board, kind, which, threads):
 
 @njit(**INNER)
 def largest_tree(parent):
-    """The root that most of some vertices have; they are spread evenly."""
+    """The root that most vertices of a sample have, which is spread evenly."""
     n, some = parent.size, min(SAMPLE, parent.size)
     roots = np.empty(SAMPLE, np.uint32)
     for i in range(some):

@@ -224,7 +224,7 @@ def _prefetching(to_write):
 
 
 prefetch = _prefetching(0)  # request the cache line of array[index] without waiting for it
-prefetch_to_write = _prefetching(1)  # the same, and take it from the other cores
+prefetch_to_write = _prefetching(1)  # the same, and make this core its only owner
 
 
 @intrinsic

@@ -41,7 +41,7 @@ CHUNKS_PER_THREAD_OF_PUSH = 8  # at least, of a pushed level
 NOTING_DEGREE = 16  # mean degree from which on threads that push together note new vertices before they claim them
 MIN_VERTICES_PER_CHUNK = 256  # where a vertex costs one store
 MAX_WORDS_PER_CHUNK = 256  # of 64 vertices, pulled
-CHUNKS_PER_REGION = 4  # at least: what a thread has not begun when others are done, they take over
+CHUNKS_PER_REGION = 4  # at least: threads that are done take over chunks that others have not begun
 MAX_VERTICES_PER_PUSH, ARCS_PER_PUSH = 2048, 4096  # few vertices where they are hubs, many where they are not
 MIN_ARCS_PER_PUSH = 512  # below, taking a chunk costs as much as pushing it
 MIN_VERTICES_PER_GATHER, MAX_VERTICES_PER_GATHER = 16, 512  # whose rows are read whole
@@ -274,14 +274,14 @@ def batch_width(sources, workers, together):
 # ------------------------------------------------------------------ shortest paths
 
 ROUND_WORKERS, ROUND_DEGREE, ROUND_HUB = 4, 8.0, 64  # where the k nearest are found in rounds
-ROUND_ARCS = {True: 1 << 19, False: 1 << 22}  # times k: the fewest of such rounds, along lengths and by hops
+ROUND_ARCS = {True: 1 << 19, False: 1 << 22}  # least k × arcs for such rounds: along lengths, by hops
 ARCS_PER_PATH_THREAD = 1 << 17  # of a graph with lengths, per thread of a search for shortest paths
 ENTRIES_PER_VERTEX = 1  # that the first pool of blocks has room for; it grows where that is too few
 BLOCKS_PER_WORKER = 2048  # at least: each may have one open block per bin
 LENGTHS_LOOKED_AT = 4096  # to choose the width of buckets
 CHAIN_DEGREE = 3  # below this mean degree most vertices lie inside a chain, which is then followed without a bin
 REGULAR_DEGREE = 10.0  # mean degree above which buckets are wider in graphs without hubs
-BUCKET_WIDTH, BUCKET_POWER = 40.0, 2.4  # Δ in median lengths, over the mean degree to that power; flat around both
+BUCKET_WIDTH, BUCKET_POWER = 40.0, 2.4  # Δ = WIDTH · median length / mean degree ^ POWER; both may differ without harm
 
 
 def bucket_width(typical, degree, irregular=True):
@@ -315,7 +315,7 @@ def path_threads(arcs):
 
 
 def round_workers(threads, arcs, k, weighted, mean_degree, greatest_degree):
-    """How many workers find the k nearest in rounds (facility_rounds.py); 0 if one core is sooner done by one search.
+    """How many workers find the k nearest in rounds (facility_rounds.py); 0 if one search on one core is faster.
 
     They settle a vertex about three times as often; from a vertex of many arcs, a round may reach all others. On roads
     of 240 thousand and 860 thousand arcs, 16 workers took 1.0 to 0.5 and 0.8 to 0.2 of one core's time along lengths
@@ -350,8 +350,8 @@ def first_blocks(vertices, sources, workers):
 # ------------------------------------------------------------------ power iterations
 
 ARCS_TO_ACCELERATE = 1 << 17  # of an undirected graph; smaller ones are ranked round for round as NetworkX does
-PRECISE = 0.01  # changes in all from which on, downwards, a run begins with ranks nearer to the end than NetworkX's
-FIRST_BOUND, WIDEN = 0.35, 1.25  # of eigenvalues, before any is estimated there; estimates grow by that factor
+PRECISE = 0.01  # if Σ |change| must be below this, a run begins with better ranks than NetworkX does
+FIRST_BOUND, WIDEN = 0.35, 1.25  # the first bound of the eigenvalues; estimates are widened by that factor
 WORK_PER_BLOCK, MOST_BLOCKS = 1 << 12, 1 << 11  # arcs and vertices of a block of rows
 
 

@@ -41,8 +41,10 @@ def paged(size: int, whole: int | None = None) -> int:
 
 
 def filled(part: float, whole: float) -> int:
-    """The first `part` bytes of an array of NumPy's of `whole` bytes. For large ones NumPy asks the system for pages of
-    2 MB. They begin anywhere in the array, so that the last one holds half a page more, on average.
+    """The memory that is held once the first `part` bytes of one of NumPy's arrays of `whole` bytes are written.
+
+    For a large array NumPy asks the system for pages of 2 MB, and a page is held as a whole. Where in the array a page
+    begins is chance, so the last one adds half a page on average.
 
     >>> filled(1000, 1 << 20), filled(3 << 20, 8 << 20), filled(7 << 20, (7 << 20) + 100)
     (1000, 4194304, 7340132)

@@ -10,7 +10,7 @@ from hopwave.engines.cpu.components import close_components
 from hopwave.engines.cpu.intrinsics import COMPILED, INNER
 from hopwave.system.numba_cache import njit
 
-BARRED, HEAD = 1, 2  # no path visits this vertex; none leads from the source to it by one arc
+BARRED, HEAD = 1, 2  # marks: no path may visit this vertex; no path may begin with the arc from the source to it
 strong_components = close_components  # counts components as they close, rows in the order given
 
 
@@ -115,9 +115,9 @@ def close_blocks(indptr, indices, tails, heads, ends, points):
 
 @njit(**COMPILED)
 def peel(indptr, indices, left, order):
-    """Kahn (1962): list vertices whose arcs in all come from listed ones, first found first; return how many.
+    """Kahn (1962): list vertices all of whose predecessors are listed, first found first; return how many.
 
-    left counts the arcs in that come from others.
+    left counts every vertex's arcs from vertices that are not listed yet.
     """
     tail = 0
     for v in range(len(left)):
@@ -150,7 +150,8 @@ def is_closed(closed, source, u, v):
 def pair(indptr, indices, in_indptr, in_indices, source, target, before, after, closed):
     """Search from both ends, the smaller frontier first, one level at a time; return where they meet, or −1.
 
-    before and after hold the neighbour towards source and target; −1 where not seen, and each end itself.
+    before[v] is v's neighbour towards the source, after[v] towards the target; −1 if v was not seen from there. An end
+    has itself.
     """
     n = len(indptr) - 1
     forward, backward = np.empty(n, np.int32), np.empty(n, np.int32)

@@ -112,7 +112,8 @@ def close_offer(team):
 @njit(**INNER)
 def await_offer(team, last):
     """Wait a moment for an offer other than `last`. Returns it, and the caller is then counted in READERS; or -1, and
-    it is no longer counted in PRESENT. Nobody leaves between a leader's count and its offer: it would not be missed.
+    it is no longer counted in PRESENT. Nobody leaves between a leader's count and its offer: the count would be
+    wrong.
     """
     idle, clock = np.int64(0), np.zeros(2, np.int64)
     until = nanoseconds(clock) + LINGER
@@ -225,7 +226,7 @@ def lead(count, function, part, kind):
         function(*part, team, count, 0)
     finally:
         if team is not None:
-            team[EXPECTED] = 0  # had no offer been made: helpers would stay for it
+            team[EXPECTED] = 0  # if no offer was made, helpers would otherwise wait for it
             idle.append(team)
 
 

@@ -1,4 +1,4 @@
-"""Workers: threads that take batches of a long run off a counter until none is left. crew.py has the other way."""
+"""Workers: threads that take batches of a long run off a counter until none is left. crew.py helps short calls."""
 
 import numpy as np
 from numba import typeof
@@ -19,6 +19,8 @@ CLOSED = 33  # not 0: the caller waits for those inside alone, and nobody else m
 INSIDE = 48  # workers that have come in and not left
 LEFT = 49  # workers that have left
 CONTROL_CELLS = 64  # the next free cell
+# A few instructions: with sixteen threads, to give Python's lock away and take it again would last far longer.
+AT_ONCE = COMPILED | {"nogil": False}
 
 
 def new_control(cells=CONTROL_CELLS):
@@ -92,7 +94,7 @@ class _Run:
             self.over.set()
 
 
-@njit(**COMPILED)
+@njit(**AT_ONCE)
 def come_in(control):
     """Whether a worker still may: then the caller waits for it."""
     ordered_add(control, INSIDE, 1)
@@ -102,7 +104,7 @@ def come_in(control):
     return False
 
 
-@njit(**COMPILED)
+@njit(**AT_ONCE)
 def leave(control):
     """How many have left, this worker included."""
     left = ordered_add(control, LEFT, 1) + 1

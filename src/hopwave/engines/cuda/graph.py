@@ -211,9 +211,11 @@ class Loaded:
     in_neighbours = property(lambda self: self._columns[1])
     numbering = property(lambda self: self.on_device.numbering)
 
-    @property
+    @cached_property
     def packed(self):
         """The packed rows, if the graph has them and the plan's kernels read them; else None."""
+        if self.on_device.compressed is None:
+            return None
         own = self.plan.task == "betweenness" and self.plan.loop == "device" and self.plan.regime != "batch"
         one_launch = self.plan.loop == "device" and isinstance(self.plan.rule, Growing)
         return self.on_device.compressed if (one_launch or own) and self.device.cooperative else None
@@ -231,7 +233,7 @@ class Loaded:
 
     @cached_property
     def reads_columns_alone(self):
-        """Whether no step follows out-arcs (TurboBFS, section III: one format). Their number per vertex is counted."""
+        """Whether no step follows out-arcs (TurboBFS, section III: one format). Only out-degrees are then needed."""
         plain = self.plan.order == "any" and self.plan.loop == "host"
         return plain and all(step.direction == "pull" or step.mapping == "edge" for step in self.plan.steps)
 

@@ -87,6 +87,7 @@ TABLE: tuple[tuple[str, str, *tuple[list[str] | tuple[str, ...], ...]], ...] = (
     ("shortest_paths/predecessors.cuh", "choose walk_back", ROWS, ("unsigned int", *FLOATS)),
     ("shortest_paths/search.cuh", "search", ROWS, ("unsigned int, unsigned int",)),
     ("shortest_paths/search.cuh", "search", ROWS, FLOATS, ("unsigned long long",)),
+    ("shortest_paths/spurs.cuh", "find_spurs", INT),
     ("steps/all_rows.cuh", "all_rows mask_rows", ROWS, BOTH),
     ("steps/compacted.cuh", "pull_compacted", ROWS),
     ("steps/double_scan.cuh", "prefix_sum", ROWS),

@@ -231,6 +231,22 @@ class AlongWeightsPolicy:
 ALONG_WEIGHTS = AlongWeightsPolicy()
 
 
+@dataclass(frozen=True)
+class SpurPolicy:
+    """Searches for spurs of the k shortest paths (kernels/shortest_paths/spurs.cuh)."""
+
+    least: int = 256  # searches at a time from which they run on the GPU
+    fewest: int = 256  # of which at least so many have room at the same time
+    at_once: int = 4096  # most searches at the same time
+    piece: int = 1 << 16  # most searches in one launch: Ctrl-C waits for its end
+    total_bytes: int = 1 << 30  # most bytes of their arrays
+    steps: int = 16  # steps of the bound between near and far distances, from the least length to the greatest
+    lists: int = 4  # SPUR_LISTS in the kernel
+
+
+SPURS = SpurPolicy()
+
+
 def one_by_one(n: int, m: int) -> bool:
     """Whether searches along weights run one after another, each on the whole GPU: many arcs, and a high mean degree.
 

@@ -1,8 +1,8 @@
 """Host memory to which kernels report, also after their call was interrupted or its result dropped.
 
 Kernels that are queued write to it later. CuPy's own pool would hand it out again at once, as the buffer of an upload
-for example, whose bytes would change before they are sent. So it comes from a pool of its own, and whoever gets it next
-waits for all that the GPU has to do: the stream that may still write to it can be a caller's, who has ended it.
+for example, whose bytes would change before they are sent. So it comes from a pool of its own, and its next user first
+waits for everything that the GPU has to do. It cannot wait for one stream: that may have been a caller's, and be gone.
 """
 
 import cupy

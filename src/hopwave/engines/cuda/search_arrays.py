@@ -120,3 +120,12 @@ def path_arrays(n, m, whole, split, capacity):
         | declare(np.uint32, whole=n if whole else 0)
         | declare(REPORT, report=())
     )
+
+
+def spur_arrays(n, searches):
+    """The arrays of warps that search for spurs (shortest_paths/spurs.py)."""
+    return (
+        declare(np.float64, fill=np.inf, distance=(searches, n))
+        | declare(np.uint32, fill=0, near_stamp=(searches, n), far_stamp=(searches, n), rounds=searches)
+        | declare(np.int32, lists=(searches, policy.SPURS.lists, n))
+    )

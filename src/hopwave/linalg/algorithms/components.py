@@ -38,18 +38,12 @@ def connected_components(A: Any, *, device: str = "auto") -> Vector:
     Vector
         One vertex id per vertex.
 
-    Raises
-    ------
-    LinalgError
-        If `A` is not square, or an argument has a value that it cannot have.
-
     See Also
     --------
     hopwave.connected_components
 
     Examples
     --------
-    >>> from hopwave import linalg as la
     >>> la.algorithms.connected_components(la.Matrix.from_edges([4, 1], [2, 3], shape=5)).values.tolist()
     [0, 1, 2, 1, 2]
     """

@@ -42,18 +42,12 @@ def core_numbers(A: Any, directed: bool | None = None, *, device: str = "auto") 
     Vector
         One core number per vertex.
 
-    Raises
-    ------
-    LinalgError
-        If `A` is not square, or an argument has a value that it cannot have.
-
     See Also
     --------
     hopwave.core_numbers
 
     Examples
     --------
-    >>> from hopwave import linalg as la
     >>> A = la.Matrix.from_edges([0, 1, 2, 2], [1, 2, 0, 3], shape=4)
     >>> la.algorithms.core_numbers(A).values.tolist()
     [2, 2, 2, 1]

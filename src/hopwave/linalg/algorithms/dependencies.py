@@ -54,19 +54,12 @@ def betweenness(A: Any, sources: Iterable[int] | None = None, batch: int = 32, *
     Vector
         One sum per vertex, float64.
 
-    Raises
-    ------
-    LinalgError
-        If `A` is not square, or an argument has a value that it cannot have.
-
     See Also
     --------
     hopwave.betweenness_centrality
 
     Examples
     --------
-    >>> from hopwave import linalg as la
-    >>> import hopwave as hw
     >>> la.algorithms.betweenness(hw.generate.path(4)).values.tolist()
     [0.0, 4.0, 4.0, 0.0]
     """

@@ -36,8 +36,6 @@ def eigenvector_centrality(
 
     Raises
     ------
-    LinalgError
-        If `A` is not square, or an argument has a value that it cannot have.
     ConvergenceError
         If `max_iter` rounds are not enough.
 
@@ -47,8 +45,6 @@ def eigenvector_centrality(
 
     Examples
     --------
-    >>> from hopwave import linalg as la
-    >>> import hopwave as hw
     >>> la.algorithms.eigenvector_centrality(hw.generate.path(4)).values.round(2).tolist()
     [0.37, 0.6, 0.6, 0.37]
     """

@@ -36,18 +36,12 @@ def bfs(A: Any, source: int, *, device: str = "auto") -> Vector:
     Vector
         Hops, int32; no entry where there is no path.
 
-    Raises
-    ------
-    LinalgError
-        If `A` is not square, or an argument has a value that it cannot have.
-
     See Also
     --------
     hopwave.bfs, hopwave.linalg.waves
 
     Examples
     --------
-    >>> import hopwave as hw
     >>> hw.linalg.bfs(hw.generate.grid(3, 3), 0).to_dense().tolist()
     [0, 1, 2, 1, 2, 3, 2, 3, 4]
     """

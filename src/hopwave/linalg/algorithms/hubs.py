@@ -65,8 +65,6 @@ def hits(
 
     Raises
     ------
-    LinalgError
-        If `A` is not square, or an argument has a value that it cannot have.
     ConvergenceError
         If `max_iter` rounds are not enough.
 
@@ -76,7 +74,6 @@ def hits(
 
     Examples
     --------
-    >>> from hopwave import linalg as la
     >>> h, a = la.algorithms.hits(la.Matrix.from_edges([0, 1, 1], [2, 2, 3], shape=4))
     >>> h.values.round(3).tolist(), a.values.round(3).tolist()
     ([0.382, 0.618, 0.0, 0.0], [0.0, 0.0, 0.618, 0.382])

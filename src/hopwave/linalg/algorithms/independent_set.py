@@ -45,19 +45,12 @@ def maximal_independent_set(A: Any, seed: Any = None, *, device: str = "auto") -
     Vector
         True at the vertices of the set.
 
-    Raises
-    ------
-    LinalgError
-        If `A` is not square, or an argument has a value that it cannot have.
-
     See Also
     --------
     hopwave.maximal_independent_set
 
     Examples
     --------
-    >>> from hopwave import linalg as la
-    >>> import hopwave as hw
     >>> la.algorithms.maximal_independent_set(hw.generate.star(5), seed=2).indices.tolist()
     [1, 2, 3, 4]
     """

@@ -20,7 +20,7 @@ from hopwave.errors import ConvergenceError, GraphError
 from hopwave.linalg.algorithms import power
 from hopwave.planning.jobs import PowerJob
 
-FAR = 1e6  # times b: centralities that change so much grow without end
+FAR = 1e6  # times b: centralities that change by more than this in a round grow without end
 
 
 def katz_centrality(
@@ -56,8 +56,6 @@ def katz_centrality(
 
     Raises
     ------
-    LinalgError
-        If `A` is not square, or an argument has a value that it cannot have.
     ConvergenceError
         If `max_iter` rounds are not enough.
 
@@ -67,8 +65,6 @@ def katz_centrality(
 
     Examples
     --------
-    >>> from hopwave import linalg as la
-    >>> import hopwave as hw
     >>> la.algorithms.katz_centrality(hw.generate.path(4), 0.6).values.round(2).tolist()
     [0.37, 0.6, 0.6, 0.37]
     """

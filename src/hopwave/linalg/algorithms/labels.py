@@ -50,11 +50,6 @@ def label_propagation(A: Any, seed: Any = None, max_rounds: int = 100, *, device
     pair of Vector and bool
         Labels, and whether they settled.
 
-    Raises
-    ------
-    LinalgError
-        If `A` is not square, or an argument has a value that it cannot have.
-
     See Also
     --------
     hopwave.label_propagation
@@ -62,7 +57,6 @@ def label_propagation(A: Any, seed: Any = None, max_rounds: int = 100, *, device
     Examples
     --------
     >>> import numpy as np
-    >>> from hopwave import linalg as la
     >>> A = la.Matrix.from_dense(np.kron(np.eye(2), np.ones((4, 4))))
     >>> f, settled = la.algorithms.label_propagation(A, seed=1)
     >>> len(set(f.values[:4].tolist())), len(set(f.values[4:].tolist())), settled

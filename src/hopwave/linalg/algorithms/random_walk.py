@@ -76,8 +76,6 @@ def pagerank(
 
     Raises
     ------
-    LinalgError
-        If `A` is not square, or an argument has a value that it cannot have.
     ConvergenceError
         If `max_iter` rounds are not enough.
 
@@ -87,7 +85,6 @@ def pagerank(
 
     Examples
     --------
-    >>> from hopwave import linalg as la
     >>> la.algorithms.pagerank(la.Matrix.from_edges([0, 1, 2], [2, 2, 0], shape=3)).values.round(3).tolist()
     [0.464, 0.05, 0.486]
     """

@@ -59,18 +59,12 @@ def sssp(A: Any, source: int | Sequence[int], *, device: str = "auto") -> Vector
     Vector
         One distance per vertex, infinite where there is no path.
 
-    Raises
-    ------
-    LinalgError
-        If `A` is not square, or an argument has a value that it cannot have.
-
     See Also
     --------
     delta_stepping, hopwave.sssp
 
     Examples
     --------
-    >>> from hopwave import linalg as la
     >>> A = la.Matrix.from_edges([0, 0, 1], [1, 2, 2], [1.0, 5.0, 2.0], shape=4)
     >>> la.algorithms.sssp(A, 0).to_dense().tolist()
     [0.0, 1.0, 3.0, inf]
@@ -103,18 +97,12 @@ def delta_stepping(A: Any, source: int | Sequence[int], delta: float | None = No
     Vector
         One distance per vertex, infinite where there is no path.
 
-    Raises
-    ------
-    LinalgError
-        If `A` is not square, or an argument has a value that it cannot have.
-
     See Also
     --------
     sssp, hopwave.sssp
 
     Examples
     --------
-    >>> from hopwave import linalg as la
     >>> A = la.Matrix.from_edges([0, 0, 1], [1, 2, 2], [1.0, 5.0, 2.0], shape=4)
     >>> la.algorithms.delta_stepping(A, 0, delta=2.0).to_dense().tolist()
     [0.0, 1.0, 3.0, inf]

@@ -39,23 +39,12 @@ def triangle_count(A: Any, *, device: str = "auto") -> int:
     device : {"auto", "cpu", "cuda"}, optional
         Where it runs; by default where `A` is.
 
-    Returns
-    -------
-    int
-
-    Raises
-    ------
-    LinalgError
-        If `A` is not square, or an argument has a value that it cannot have.
-
     See Also
     --------
     triangles, hopwave.triangle_count
 
     Examples
     --------
-    >>> from hopwave import linalg as la
-    >>> import hopwave as hw
     >>> la.algorithms.triangle_count(hw.generate.complete(5))
     10
     """
@@ -82,19 +71,12 @@ def triangles(A: Any, *, device: str = "auto") -> Vector:
     Vector
         One number per vertex.
 
-    Raises
-    ------
-    LinalgError
-        If `A` is not square, or an argument has a value that it cannot have.
-
     See Also
     --------
     triangle_count, hopwave.triangles
 
     Examples
     --------
-    >>> from hopwave import linalg as la
-    >>> import hopwave as hw
     >>> la.algorithms.triangles(hw.generate.complete(4)).values.tolist()
     [3, 3, 3, 3]
     """
@@ -127,11 +109,6 @@ def triangle_list(A: Any, *, device: str = "auto") -> Any:
     array of shape (triangles, 3)
         The vertices of a triangle ascend, and so do the rows. On a GPU it is CuPy's.
 
-    Raises
-    ------
-    LinalgError
-        If `A` is not square, or an argument has a value that it cannot have.
-
     See Also
     --------
     triangle_count, triangles
@@ -143,8 +120,6 @@ def triangle_list(A: Any, *, device: str = "auto") -> Any:
 
     Examples
     --------
-    >>> from hopwave import linalg as la
-    >>> import hopwave as hw
     >>> la.algorithms.triangle_list(hw.generate.complete(4)).tolist()
     [[0, 1, 2], [0, 1, 3], [0, 2, 3], [1, 2, 3]]
     """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import islice, pairwise
 
 import networkx as nx
@@ -11,8 +12,15 @@ from test_cuda_paths import KINDS, large, random_graph, right, with_lengths
 
 import hopwave as hw
 from graphs import TRAPS
+from hopwave.engines.cuda import policy
 
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("gpu")]
+
+
+@pytest.fixture(autouse=True)
+def all_spurs_on_the_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few as they are, and five at a time: a warp takes several, one after another."""
+    monkeypatch.setattr(policy, "SPURS", replace(policy.SPURS, least=1, fewest=1, at_once=5, piece=30))
 
 
 def check(graph: hw.Graph, source: int, target: int, k: int) -> None:
@@ -56,7 +64,7 @@ def test_lengths_on_which_searches_go_wrong(kind: str, directed: bool) -> None:
 
 
 @pytest.mark.parametrize("name", ["directed", "grid", "kronecker"])
-def test_columns_of_the_gpu(name: str) -> None:
+def test_the_graph_stays_on_the_gpu(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     graph = large()[name]
     source = int(np.argmax(graph.degrees))
     d = right(graph, [source])
@@ -66,5 +74,17 @@ def test_columns_of_the_gpu(name: str) -> None:
         cupy.asarray(edges.source), cupy.asarray(edges.target), graph.n, graph.directed,
         weights=cupy.asarray(edges.weights),
     )  # fmt: skip
-    found = hw.k_shortest_paths(there, source, target, 20, device="cuda")
-    assert found == hw.k_shortest_paths(graph, source, target, 20, device="cpu")
+    right_ones = hw.k_shortest_paths(graph, source, target, 20, device="cpu")
+    assert hw.k_shortest_paths(there, source, target, 20, device="cuda") == right_ones
+    assert there._host is None  # nothing but what is left of the graph is copied to the host
+    monkeypatch.setattr(policy, "SPURS", policy.SpurPolicy(least=2))
+    assert hw.k_shortest_paths(there, source, target, 20, device="cuda") == right_ones
+
+
+@pytest.mark.parametrize("bad", [-1.0, np.inf])
+def test_lengths_that_cannot_be_used_are_named(bad: float) -> None:
+    cupy = pytest.importorskip("cupy")
+    weights = cupy.asarray([1.0, bad, 2.0])
+    there = hw.Graph.from_edges(cupy.asarray([0, 1, 2]), cupy.asarray([1, 2, 3]), 4, directed=True, weights=weights)
+    with pytest.raises(hw.GraphError, match=r"(?s)1.*2.*(negative|infinite)"):
+        hw.k_shortest_paths(there, 0, 3, 2, device="cuda")

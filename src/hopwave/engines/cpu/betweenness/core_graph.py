@@ -49,7 +49,10 @@ class Chains(NamedTuple):
 
 
 def core_vertices(graph: Any, label: Any, copies: Any = None) -> Any:
-    """One bool per vertex; `label`: of components. What stands for several vertices, or is joined to such, is core."""
+    """One bool per vertex: vertices of degree 2 are not core, unless they, or a neighbour, stand for several vertices.
+
+    `label`: the component of each vertex. In a component that would have no core, two neighbours are chosen.
+    """
     core = np.diff(graph.indptr) != 2
     if copies is not None:
         core |= copies > 1
@@ -154,7 +157,7 @@ def grow_batches(indptr, heads, most):
     end = 0
     for v in order:
         b, stack[0] = batch[v], v
-        top = 1 if b >= 0 else 0  # −1: it has its place
+        top = 1 if b >= 0 else 0  # −1: it is placed already
         while top > 0:
             top -= 1
             u = stack[top]
@@ -229,7 +232,7 @@ def chain_scores(C, through, sums, starts, ends, vertex, edge):
     placed = 0
     for c in range(through.size):
         size = C.size[2 * c]
-        by = np.zeros((2, size + 1))  # on each edge, counted from x: of the vertices behind it by x, before it by y
+        by = np.zeros((2, size + 1))  # what passes each edge of the chain, counted from x: towards x, and towards y
         for side in range(2):
             begin, out, inn = C.begin[2 * c + side], 0.0, 0.0
             own = np.empty(size)

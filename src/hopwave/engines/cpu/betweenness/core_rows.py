@@ -216,7 +216,7 @@ def straight(C, p, distance, paths, starts, ends):
 
 @njit(**COMPILED)
 def stay_inside(C, chains, between, starts, ends):
-    """`straight` for each of the chains that is seen from its end x; `between`: distance and paths of all chains."""
+    """Pairs within one chain: `straight`, once per chain. `between`: the distance and the paths between its ends."""
     for p in chains:
         if p & 1 == 0:
             straight(C, p, between[p >> 1, 0], between[p >> 1, 1], starts, ends)

@@ -61,8 +61,8 @@ U16, U32, U48 = np.uint64(16), np.uint64(32), np.uint64(48)
 SOURCES = np.uint64((1 << AT_ONCE) - 1)
 FEW = 4  # sources whose flows are added up one by one
 
-# Cells of control: sources that are done; chunks of vertices that were taken to put their numbers side by side, and
-# that are so; chunks of rows that were taken, and those that are added up.
+# Cells of control: sources that are done; chunks of vertices whose numbers are being put side by side, taken and done;
+# chunks of rows whose flows are being added up, taken and done.
 SOLVED, TURNING, TURNED, TAKEN, ADDED = range(READY, READY + 80, 16)
 CELLS = READY + 80
 
@@ -97,8 +97,10 @@ def keep_levels(own, count, paths, depth):
 
 @njit(**INNER)
 def keep_extended(A, own, shared, source, paths, shares, depth, exponent):
-    """The same with σ = mantissa · 2^exponent; a share lacks the factor 2^-exponent. Returns Σ of all flows and what it
-    must be."""
+    """As keep_levels, with σ = mantissa · 2^exponent; also keeps shares, without their factor 2^-exponent.
+
+    Returns Σ of all flows and what it must be.
+    """
     noinline()
     indptr, indices, queue, targets = A.indptr, A.indices, own.queue, shared.targets
     n, demand = own.sigma.size, own.demand[0]

@@ -24,7 +24,7 @@ class Accumulation:
         n, m = loaded.n, loaded.m
         width = m if job.edges else n * (2 if job.squares else 1)
         self.job, self._loaded, self._n = job, loaded, n
-        self._copies = np.empty(0) if job.copies is None else job.copies
+        self._copies = state.ALL_ALIKE if job.copies is None else job.copies
         self.size = policy.block_size(job.planned_sources, flows=job.edges and not job.weighted and not loaded.flat)
         self.blocks = -(-len(job.sources) // self.size)
         self.total = np.zeros(width)

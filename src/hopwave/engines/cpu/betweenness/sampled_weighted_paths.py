@@ -139,7 +139,7 @@ class WeightedPathSampling(PathSampling):
         return rows_with_lengths(loaded, self.job.cutoff)
 
     def _hop_limit(self):
-        return np.int64(0)  # the rows have the cutoff
+        return np.int64(0)  # not used: the cutoff is a length, and is with the rows
 
     def _bytes_per_worker(self):
         return bytes_of_state(self._n, len(self._graph.indices), False) + 12 * self._n

@@ -32,6 +32,7 @@ WorkerState = namedtuple("WorkerState", "sigma gathered queue starts successors 
 # copies, where every vertex stands for itself alone.
 # certificate: two numbers per source (algorithms/brandes.certify).
 SharedState = namedtuple("SharedState", "sources targets origins copies scores total certificate control rule limits")
+ALL_ALIKE = np.empty(0)  # targets, origins or copies that all count 1
 
 
 @njit(**INNER)
@@ -62,8 +63,8 @@ def multiply(sigma, queue, begin, end, copies):
 
 def demand_of(job):
     """What targets and sources count, as workers read it: see SharedState."""
-    targets = np.empty(0) if job.targets is None else job.targets.astype(np.float64)
-    return targets, np.empty(0) if job.origins is None else job.origins[job.sources]
+    targets = ALL_ALIKE if job.targets is None else job.targets.astype(np.float64)
+    return targets, ALL_ALIKE if job.origins is None else job.origins[job.sources]
 
 
 def worker_arrays(n, m):

@@ -202,7 +202,7 @@ class Algebra(Passes, linalg.Algebra):
         arguments = (matrix, vector, mask, (mark, total, queue), (bounds, counts))
         share(kernel, arguments, parts, work, threads, chunk=1)
         count = sum(counts.tolist())
-        if count * policy.DENSE_FROM > n:  # the marks are that vector's places already
+        if count * policy.DENSE_FROM > n:  # then the result is dense, and the marks say where it has values
             present = mark.view(np.bool_)
             values = total if carries else present if dtype == np.bool_ else present.astype(dtype)
             return Vector.dense(values, present, count), jobs.Touched(int(work))

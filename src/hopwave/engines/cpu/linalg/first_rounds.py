@@ -19,7 +19,7 @@ def expected_seconds(arcs, rounds):
 
 
 class FirstRounds:
-    """`power.together` of one thread. Ranks and arcs are those that it is made with."""
+    """`power.together` on one thread. It is made for the ranks and the arcs of one run."""
 
     def __init__(self, A, W):
         degrees = np.diff(A.indptr).astype(np.int64)

@@ -16,7 +16,7 @@ from hopwave.engines.cpu.intrinsics import COMPILED, INNER, noinline, uncounted
 from hopwave.engines.cpu.views import new_array, unsigned_rows
 from hopwave.system.numba_cache import njit
 
-OUT, BACK, TAKE_OUT, SCALE = range(4)  # jobs: h = A x; y = Aᵀ h; y without what Q has of it; y of length 1
+OUT, BACK, TAKE_OUT, SCALE = range(4)  # jobs: h = A x; y = Aᵀ h; y made orthogonal to Q; y of length 1
 BLOCK = 1024
 U2, U3 = np.uint64(2), np.uint64(3)
 
@@ -36,8 +36,8 @@ class Vectors(NamedTuple):
     Q: Any  # vectors of length 1; the last is x
     h: Any
     y: Any  # the next vector of Q
-    before: Any  # what Q has of y, taken out of it first
-    after: Any  # what Q has of y then, of every block
+    before: Any  # Q y, whose part is taken out of y first
+    after: Any  # Q y after that, of every block
     squares: Any  # Σ y² of every block
     length: Any  # of y, one number
 
@@ -123,7 +123,7 @@ def together(A, W, board, kind, threads):
 
 @njit(**INNER)
 def lead(A, W, board, found, threads):
-    """All jobs of a step; found[0] and found[1]: what Q had of y, and had still."""
+    """All jobs of a step; found[0] and found[1]: the products of Q and y, before and after the first pass."""
     noinline()
     together(A, W, board, np.int64(OUT), threads)
     together(A, W, board, np.int64(BACK), threads)

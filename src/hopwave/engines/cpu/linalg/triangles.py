@@ -85,7 +85,7 @@ def walk_rows(indptr, indices, begin, end):
                     break
                 prefetch(indices, indptr[indices[place]])
         first, last = np.uint64(indptr[i]), np.uint64(indptr[i + U1])
-        place = first + U1  # with its first neighbour, a vertex has none before in common
+        place = first + U1  # no triangle has the first neighbour as j: no neighbour comes before it
         while place < last and np.uint64(indices[place]) < i:
             j = indices[place]
             p, q, stop = first, np.uint64(indptr[j]), np.uint64(indptr[np.uint64(j) + U1])

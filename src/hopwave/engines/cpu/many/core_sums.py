@@ -32,13 +32,17 @@ Parts = namedtuple("Parts", "begin end weight height at tree depth above place f
 Shared = namedtuple("Shared", "rows row items inverse total outside sums control")
 Own = namedtuple("Own", "distance")
 
-# Sums in any order: of distances they are exact. Slices, and sums of the rows' own kind, let vectors do them.
+# Sums of distances are exact in any order, so they may be added in vector registers. Slices, and sums of the type of
+# the rows, let the compiler do so.
 SUMMED = INNER | {"fastmath": {"reassoc", "nnan", "nsz"}}
 
 
 @njit(**SUMMED)
 def add_distances(ra, near, rb, far, weight, height, begin, end, total):
-    """`total` + Σ d, and the greatest d, from a vertex to all of a range and their trees (Σ: without depths)."""
+    """`total` + Σ d, and the greatest d, from a vertex to a range of vertices and their trees.
+
+    Σ takes every vertex of a tree as if it were at the root: depths are added elsewhere.
+    """
     noinline()
     ra, rb, weight, height = ra[begin:end], rb[begin:end], weight[begin:end], height[begin:end]
     greatest = ra.dtype.type(0)
@@ -51,7 +55,7 @@ def add_distances(ra, near, rb, far, weight, height, begin, end, total):
 
 @njit(**SUMMED)
 def add_in_chain(here, at, around, weight, height, begin, end):
-    """The same to vertices of the same chain."""
+    """Σ d and the greatest d, as `add_distances`, to vertices of one's own chain."""
     noinline()
     total, greatest, at, weight, height = 0.0, 0.0, at[begin:end], weight[begin:end], height[begin:end]
     for y in range(at.size):
@@ -136,7 +140,7 @@ def inside_inverse(P, begin, end, u, distance):
 
 @njit(**INNER)
 def fill(P, shared, own, x, ra, near, rb, far, first, last, around):
-    """All sums of x and, of Σ 1/d, of its tree. first, last: the vertices of its chain, or itself."""
+    """All sums of x; for Σ 1/d, those of its tree's vertices too. first, last: the vertices of its chain, or x."""
     noinline()
     low, high, tree = P.begin[x], P.end[x], P.tree
     if not shared.inverse:

@@ -124,10 +124,11 @@ def take_searches(A, own, shared):
 
 @njit(**COMPILED)
 def reach_along(indptr, indices, label, order, giant, low, high):
-    """Between how many vertices every strong component reaches; label counts components in reverse topological order.
+    """The least and the greatest number of vertices that each strong component may reach.
 
-    `order` lists the vertices by component. What the largest, `giant`, reaches is known exactly, r vertices. A
-    component that reaches it reaches these, itself, and at most the sum of what its successors reach beside them.
+    `label` counts components in reverse topological order, `order` lists the vertices by component. What the largest,
+    `giant`, reaches is known exactly: r vertices. A component that reaches `giant` reaches these r, its own vertices,
+    and at most the sum of what its successors reach beside the r.
     """
     n, count = label.size, low.size
     size, extra = np.zeros(count, np.int64), np.zeros(count, np.int64)

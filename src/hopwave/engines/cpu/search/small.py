@@ -58,10 +58,10 @@ class SmallSearch:
 class FirstSearches(SmallSearch):
     """Searches on a machine that has never compiled the loop of a large search, which takes some ten seconds.
 
-    `push_all` is compiled in one. So it does the searches of a process until the loop is there. Who makes more than
-    policy.FIRST_SEARCHES of them, or searches for longer than policy.FIRST_SECONDS in all, gains by the loop: another
-    thread then compiles it, and no search waits. A graph that would take as long by itself has it compiled at once.
-    Returns None where the loop is to search.
+    `push_all` is compiled in one second, so it does the searches of a process until the loop is there. A process that
+    makes more than policy.FIRST_SEARCHES of them, or searches for longer than policy.FIRST_SECONDS in all, gains by the
+    loop: another thread then compiles it, and no search waits. For a graph that would take as long in one search, the
+    loop is compiled at once. Returns None where the loop is to search.
     """
 
     _lock = threading.Lock()
@@ -90,7 +90,7 @@ class FirstSearches(SmallSearch):
             return before > 0 >= min(FirstSearches.left, FirstSearches.seconds_left)
 
     def _compile(self, sources):
-        """A search by the loop, on a thread that a process waits for: it must not end inside of a compiler."""
+        """Search by the loop, to compile it, on a thread that an ending process waits for: compilers must finish."""
         try:
             self._search(sources)
         except Exception:  # the next search meets it too, and raises it

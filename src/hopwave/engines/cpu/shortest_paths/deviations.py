@@ -1,11 +1,14 @@
-"""What Yen's algorithm searches for: paths over given vertices, and spurs, which avoid some vertices and arcs.
+"""What Yen's algorithm searches for: spurs, which leave a path at one of its vertices, and the paths they make.
 
-A search for a spur is led by what is left from each vertex without anything barred (A*; Hart, Nilsson and Raphael,
-1968): it looks at little beside the path. What is left was added up from the other end, and may be off in its last
-bits. So a vertex may be settled again, and the search ends when nothing that waits is below `slack` times the length
-found; that is 1 where sums are whole numbers. Of equals, the last offered is settled first: it is nearest to the
-target.
+The part of the path before that vertex is the spur's root. A spur does not return to its root, and some arcs are
+forbidden as its first. A search for it is guided by each vertex's distance to the target in the whole graph (A*; Hart,
+Nilsson and Raphael, 1968), so it looks at little beside the path. These distances were added up from the other end, and
+may be off in their last bits. So a vertex may be settled again, and the search ends when no waiting vertex is below
+`slack` times the length found; slack is 1 if sums are whole numbers. Of equals, the last offered is settled first: it
+is nearest to the target.
 """
+
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,15 +19,17 @@ from hopwave.engines.cpu.shortest_paths.dijkstra import drop_first
 from hopwave.engines.cpu.shortest_paths.nearest_of import are_whole, push
 from hopwave.system.numba_cache import njit
 
+PIECE = 4096  # searches in one compiled call: Ctrl-C waits for its end
+
 
 @njit(**COMPILED)
-def search(A, start, length, target, barred, first, rest, most, slack, work):
+def search(A, start, length, target, place, at, first, rest, most, slack, work):
     """From `start`, whose distance is `length`, to the target; returns the distance there, infinite if there is none.
 
-    barred: vertices not to visit; first: heads to which no arc from `start` may lead; rest: a lower bound on what is
-    left from each vertex, infinite where the target cannot be reached; most: the greatest length. d is infinite before
-    and after; parent leads back from the target, and final has the distances of that path's vertices. Returns −1 if
-    the heap is too small: then nothing is found.
+    place: each vertex's place on the path that the spur leaves, n for other vertices; places before `at` are the root.
+    first: heads to which no arc from `start` may lead. rest: a lower bound of each vertex's distance to the target,
+    infinite if there is no way. most: the greatest length. d is infinite before and after; parent leads back from the
+    target, and final has the distances of that path's vertices. Returns −1 if the heap is too small.
     """
     d, final, parent, touched, keys, times, vertices = work
     count, size, time = 1, U1, 0
@@ -46,7 +51,7 @@ def search(A, start, length, target, barred, first, rest, most, slack, work):
         for j in range(begin, end):
             v = A.indices[j]
             offer = here + A.lengths[j]
-            if offer >= d[v] or barred[v] or offer + rest[v] > most:
+            if offer >= d[v] or place[v] < at or offer + rest[v] > most:
                 continue
             if u == start:
                 closed = False
@@ -70,68 +75,192 @@ def search(A, start, length, target, barred, first, rest, most, slack, work):
     return found
 
 
+class Paths(NamedTuple):
+    """Paths one after another: their vertices, the distances of these, and where each path begins."""
+
+    vertices: Any
+    so_far: Any
+    begins: Any
+
+
+class Spurs(NamedTuple):
+    """Per spur: the path that it leaves, at which of its vertices, and the spur before it from the same root, or −1.
+
+    Its first arc is another than that of the path that it leaves, and than those of the paths that earlier spurs of its
+    root leave.
+    """
+
+    path: Any
+    at: Any
+    before: Any
+
+
 @njit(**COMPILED)
-def search_each(A, path, so_far, branch, closed, ends, target, barred, rest, most, slack, work, found):
-    """The lengths of the spurs from every vertex of a path, from number `branch` on; returns how many, fewer if the
-    heap is too small. closed: heads to which no arc from that vertex may lead, those of one vertex after another."""
-    done = found.size
-    for i in range(branch):
-        barred[path[i]] = True
+def mark(paths, path, place, off):
+    """Set the places of a path's vertices; or n again."""
+    begin = paths.begins[path]
+    for j in range(begin, paths.begins[path + 1]):
+        place[paths.vertices[j]] = np.int32(place.size if off else j - begin)
+
+
+@njit(**COMPILED)
+def search_spur(A, paths, known, spur, target, rest, most, slack, place, heads, work):
+    """The length of a spur (path, at, before), as `search`. Its path is marked; spurs before it have their paths."""
+    path, at, before = spur
+    count, begin = 0, paths.begins[path]
+    start = begin + at
+    while True:
+        if begin + at + 1 < paths.begins[path + 1]:
+            heads[count] = paths.vertices[begin + at + 1]
+            count += 1
+        if before < 0:
+            break
+        path, before = known.path[before], known.before[before]
+        begin = paths.begins[path]
+    first = heads[:count]
+    return search(
+        A, np.uint64(paths.vertices[start]), paths.so_far[start], target, place, at, first, rest, most, slack, work
+    )
+
+
+@njit(**COMPILED)
+def find_lengths(A, paths, known, spurs, target, rest, most, slack, place, heads, work, found):
+    """Find the lengths of spurs. Returns of how many: fewer if the heap is too small."""
+    marked, done = np.int64(-1), found.size
     for i in range(found.size):
-        start = path[branch + i]
-        first = closed[ends[i] : ends[i + 1]]
-        found[i] = search(A, np.uint64(start), so_far[branch + i], target, barred, first, rest, most, slack, work)
-        barred[start] = True
+        spur = spurs.path[i], spurs.at[i], spurs.before[i]
+        if spur[0] != marked:
+            if marked >= 0:
+                mark(paths, marked, place, True)
+            marked = spur[0]
+            mark(paths, marked, place, False)
+        found[i] = search_spur(A, paths, known, spur, target, rest, most, slack, place, heads, work)
         if found[i] < 0.0:
             done = i
             break
-    for i in range(path.size):
-        barred[path[i]] = False
+    if marked >= 0:
+        mark(paths, marked, place, True)
     return done
 
 
-class Spurs:
-    """Searches on one graph, one after another; `rest` and `slack` as `search` has them."""
+@njit(**COMPILED)
+def find_paths(A, paths, count, known, lengths, some, target, rest, slack, place, heads, work):
+    """Write the paths of some known spurs behind the first `count`; returns how many, fewer if there is too little
+    room."""
+    final, parent = work[1], work[2]
+    for i in range(some.size):
+        path, at, before = known.path[some[i]], known.at[some[i]], known.before[some[i]]
+        begin, end = paths.begins[path], paths.begins[count + i]
+        if end + at + place.size > paths.vertices.size:
+            return i
+        most = lengths[some[i]] * slack
+        mark(paths, path, place, False)
+        found = search_spur(A, paths, known, (path, at, before), target, rest, most, slack, place, heads, work)
+        mark(paths, path, place, True)
+        if found < 0.0:
+            return i
+        for j in range(at + 1):
+            paths.vertices[end + j], paths.so_far[end + j] = paths.vertices[begin + j], paths.so_far[begin + j]
+        start, size, v = np.int64(paths.vertices[begin + at]), at + 1, np.int64(target)
+        while v != start:
+            v = np.int64(parent[v])
+            size += 1
+        paths.begins[count + i + 1] = end + size
+        v = np.int64(target)
+        while v != start:
+            size -= 1
+            paths.vertices[end + size], paths.so_far[end + size] = np.uint32(v), final[v]
+            v = np.int64(parent[v])
+    return some.size
 
-    def __init__(self, arcs, rest, slack):
+
+class Deviations:
+    """Spurs with their lengths, and the paths of some of them; `rest` and `slack` as `search` has them.
+
+    Path 0 is the source alone, and spur 0 leaves it by any arc: its path is a shortest one. `elsewhere`: another way to
+    find the lengths of many spurs (engines/cuda/shortest_paths/spurs.py).
+    """
+
+    def __init__(self, arcs, rest, slack, source, target, most, elsewhere=None):
         n, m = len(arcs.indptr) - 1, len(arcs.indices)
-        self.arcs, self.rest, self.barred = arcs, rest, np.zeros(n, np.bool_)
+        self.arcs, self.rest, self.target = arcs, rest, target
         self.slack = 1.0 if are_whole(arcs.lengths) else slack
-        self.final, self.parent = np.empty(n), np.empty(n, np.int32)
-        self.vertex_arrays = np.full(n, np.inf), self.final, self.parent, np.empty(n, np.uint32)
+        self.vertex_arrays = np.full(n, np.inf), np.empty(n), np.empty(n, np.int32), np.empty(n, np.uint32)
         self.heap = np.empty(m + 1), np.empty(m + 1, np.int64), np.empty(m + 1, np.uint32)
+        self.place, self.heads = np.full(n, n, np.int32), np.empty(n, np.uint32)
+        self.count, self.paths = 1, Paths(np.full(2 * n, source, np.uint32), np.zeros(2 * n), np.array([0, 1]))
+        self.spurs, self.lengths, self.path_of = Spurs(*np.empty((3, 0), np.int64)), np.empty(0), np.empty(0, np.int64)
+        self.elsewhere = elsewhere and elsewhere(arcs, rest, self.slack, target)
+        self._add(Spurs(*np.array([[0], [0], [-1]])), most)
 
-    def lengths(self, path, so_far, branch, closed, target, most):
-        """The lengths of the spurs from every vertex of a path, from number `branch` on; infinite if there is none of
-        at most that length. so_far: distances of the path's vertices; closed: for each spur the heads not to go to."""
-        path, so_far = np.array(path, np.uint32), np.array(so_far)
-        ends = np.cumsum([0, *map(len, closed)])
-        heads = np.array([head for heads in closed for head in heads], np.uint32)
-        found, done = np.empty(len(closed)), 0
-        with compiling(search_each):
-            while True:
-                done += search_each(
-                    self.arcs, path, so_far, branch + done, heads, ends[done:], target, self.barred, self.rest, most,
-                    self.slack, (*self.vertex_arrays, *self.heap), found[done:],
+    def leave(self, some, most):
+        """Find the paths of some spurs; returns the numbers of the spurs that leave these and are at most this long."""
+        first = self.count
+        self.find_paths(some)
+        at = self.spurs.at[some]
+        sizes = np.diff(self.paths.begins[first : self.count + 1]) - 1 - at
+        path, begins = np.repeat(np.arange(first, self.count), sizes), np.cumsum(sizes) - sizes
+        before = np.full(len(path), -1)
+        before[begins] = some
+        return self._add(Spurs(path, np.arange(len(path)) - np.repeat(begins - at, sizes), before), most)
+
+    def _add(self, spurs, most):
+        """Keep those of at most this length; returns their numbers."""
+        found = self.find_lengths(spurs, most)
+        kept, known = np.flatnonzero(found < np.inf), len(self.lengths)
+        parts = zip(self.spurs, spurs, strict=True)
+        self.spurs = Spurs(*(np.concatenate([old, new[kept]]) for old, new in parts))
+        self.lengths = np.concatenate([self.lengths, found[kept]])
+        self.path_of = np.concatenate([self.path_of, np.zeros(len(kept), np.int64)])
+        return np.arange(known, len(self.lengths))
+
+    def find_lengths(self, spurs, most):
+        """The lengths of spurs that leave known paths; infinite for those that would be longer than `most`."""
+        if self.elsewhere is not None and self.elsewhere.are_worth_it(len(spurs.path)):
+            return self.elsewhere.lengths(self.paths, self.spurs, spurs, most)
+        found, done = np.empty(len(spurs.path)), 0
+        with compiling(find_lengths):
+            while done < len(found):
+                some, end = Spurs(*(part[done : done + PIECE] for part in spurs)), min(done + PIECE, len(found))
+                done += find_lengths(
+                    self.arcs, self.paths, self.spurs, some, self.target, self.rest, most, self.slack, self.place,
+                    self.heads, (*self.vertex_arrays, *self.heap), found[done:end],
                 )  # fmt: skip
-                if done == len(closed):
-                    return found.tolist()
-                self.heap = tuple(np.resize(part, 2 * part.size) for part in self.heap)
+                if done < end:
+                    self.heap = _twice(self.heap)
+        return found
 
-    def path(self, path, so_far, branch, heads, target, length):
-        """(distances, path) of one of these spurs, from its vertex on, given its length."""
-        self.lengths(path[: branch + 1], so_far, branch, [heads], target, length * self.slack)
-        found = [target]
-        while found[-1] != path[branch]:
-            found.append(int(self.parent[found[-1]]))
-        found.reverse()
-        return self.final[found].tolist(), found
+    def find_paths(self, some):
+        """Find the paths of some spurs that have none yet."""
+        done, last = 0, self.count + len(some)
+        self.paths = self.paths._replace(begins=np.resize(self.paths.begins, last + 1))
+        with compiling(find_paths):
+            while done < len(some):
+                end = min(done + PIECE, len(some))
+                done += find_paths(
+                    self.arcs, self.paths, self.count + done, self.spurs, self.lengths, some[done:end], self.target,
+                    self.rest, self.slack, self.place, self.heads, (*self.vertex_arrays, *self.heap),
+                )  # fmt: skip
+                if done < end:
+                    self.heap, self.paths = _twice(self.heap), Paths(*_twice(self.paths[:2]), self.paths.begins)
+        self.path_of[some] = np.arange(self.count, last)
+        self.count = last
+
+    def path(self, spur):
+        """The vertices of a path that was found."""
+        number = self.path_of[spur]
+        return self.paths.vertices[self.paths.begins[number] : self.paths.begins[number + 1]]
+
+
+def _twice(arrays):
+    """The arrays with room for as much again."""
+    return tuple(np.concatenate([array, np.empty_like(array)]) for array in arrays)
 
 
 @njit(**COMPILED)
 def next_on_trees(A, d, end):
-    """For every vertex the next one on a way to the end of a search that found d, along these arcs; −1 where only arcs
-    of length 0 lead on."""
+    """For every vertex the next one on a shortest path to where the search of the distances d began; −1 if only arcs of
+    length 0 lead on."""
     found = np.full(d.size, -1, np.int32)
     for u in range(d.size):
         for j in range(np.uint64(A.indptr[u]), np.uint64(A.indptr[u + 1])):

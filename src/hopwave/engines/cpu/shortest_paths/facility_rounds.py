@@ -4,11 +4,12 @@
     done       whether a vertex had k of them when the round began
     labels     what a worker found in this round: vertices, numbers of facilities, distances
 
-Through a vertex that is done, only its own k nearest go on: so the searches stay small where rows are short, as on
-roads. Sums of other than whole numbers are rounded, and two facilities that differ in the last bits at a vertex may be
-equally far from the next: there, those go on that are not farther than the k-th by more than `slack`. A search begins
-anew in every round, and only what lies beyond the radius before is new. Who is done is known before a round, and rows
-are filled between searches, each by one worker: answers do not depend on threads.
+A search goes on through a vertex that is done only if its facility is among the vertex's k nearest: so searches stay
+small where rows are short, as on roads. Sums of fractions are rounded, and two facilities that differ in the last bits
+at a vertex may be equally far from the next. There a search goes on unless its facility is farther than the k-th by
+more than `slack`. A search begins anew in every round, and only what lies beyond the radius before is new. Which
+vertices are done is known before a round, and rows are filled between searches, each by one worker: answers do not
+depend on threads.
 """
 
 from __future__ import annotations

@@ -2,11 +2,11 @@
 
     d, found   for every vertex its k nearest so far, by distance and then by number: distances, numbers of facilities
 
-A vertex passes on only its k nearest: whoever comes by it has these k at least as near. Sums of other than whole
-numbers are rounded, and two facilities that differ in the last bits at a vertex may be equally far from the next: so a
-vertex keeps SPARE more that are hardly farther than its k-th. Where arcs have lengths, a heap
-of (distance, number, vertex), nearest first, then lowest number, says who is next; hops go level by level. The one
-nearest along lengths is read off the distances of a search on all cores, if no arc joins two that are equally far.
+A vertex passes on only its k nearest. Others are not needed: to a vertex behind it, these k are at least as near. Sums
+of fractions are rounded, and two facilities that differ in the last bits at a vertex may be equally far from the next:
+so a vertex keeps SPARE more that are hardly farther than its k-th. Where arcs have lengths, a heap of (distance,
+number, vertex), nearest first, then lowest number, says which is next; hops go level by level. For k = 1 along lengths,
+the facility follows from the distances of a search on all cores, if no arc joins two vertices that are equally far.
 """
 
 import numpy as np
@@ -22,7 +22,7 @@ from hopwave.system.threads import each
 
 NONE = np.iinfo(np.int32).max  # the number of no facility
 ROUNDING = 2.0**-40  # by how much distances may differ that are the same in the end
-SPARE = 2  # more than two beside the k-th have not been seen
+SPARE = 2  # no vertex was seen with more than two others as near as its k-th up to rounding
 
 
 def are_whole(lengths):

@@ -24,9 +24,11 @@ from hopwave.prepared import Structure
 
 def why_not(plan, job):
     """Why this plan cannot run this job, or None."""
-    if job.has_demand and plan.regime == "wide":
+    if not job.has_demand:
+        return None
+    if plan.regime == "wide":
         return f"plan {plan.name!r} counts every pair once on a GPU; use 'auto' or 'hopwave-block'"
-    if job.has_demand and job.endpoints and job.deterministic:
+    if job.endpoints and job.deterministic:
         return "the ends of paths that count differently are added up by atomics on a GPU; use device='cpu'"
     return None
 
@@ -57,18 +59,14 @@ def choose(loaded, job):
     """The regime for a job, and why. Regimes differ in the last bits, so deterministic=True ignores free memory."""
     n, m, k = loaded.n, loaded.m, len(job.sources)
     few = k <= regimes.MAX_WIDE_SOURCES  # the free memory does not matter then, so it is not asked for
-    if (
-        few
-        and not job.has_demand
-        and not regimes.is_small(n, m)
-        and loaded.graph._prepared.record(Structure).depth is None
-    ):
+    demand = job.has_demand
+    if few and not demand and not regimes.is_small(n, m) and loaded.graph._prepared.record(Structure).depth is None:
         begin(loaded, job, "wide")  # while the probe's kernels are compiled
     budget = machine().memory if job.deterministic or few else memory_budget(job)
     name, why = regimes.choose(n, m, k, probed_depth(loaded), budget)
-    if loaded.packed and name == "batch":
+    if name == "batch" and loaded.packed:
         name, why = "wide", "batches do not read compressed rows"
-    return ("block", "pairs count differently") if name == "wide" and job.has_demand else (name, why)
+    return ("block", "pairs count differently") if name == "wide" and demand else (name, why)
 
 
 def renumbered_if_worth(loaded, job, depth):

@@ -24,7 +24,7 @@ def steps(A, Q, k):
     blocks = min(-(-n // BLOCK), BLOCKS * cupy.cuda.Device().attributes["MultiProcessorCount"])
     ends = range(k, min(k + AHEAD, len(Q) - 1))
     sums, arrived = cupy.empty((PASSES, MOST * blocks), np.float64), cupy.zeros(len(ends), np.uint32)
-    found = cupy.empty((len(ends), MOST + 1), np.float64)  # of each step what Q had of y, and the length of the rest
+    found = cupy.empty((len(ends), MOST + 1), np.float64)  # per step: Q y, and the length of the rest
     for step, end in enumerate(ends):
         y = _there_and_back(Q[end], A)
         if y is None:

@@ -45,7 +45,6 @@ def probed_depth(loaded):
 def depth_on_host(rows, source):
     """The greatest number of hops from a vertex along these rows, by SciPy.
 
-    >>> import hopwave as hw
     >>> depth_on_host(hw.generate.path(5), 1)
     3
     """

@@ -35,7 +35,6 @@ SCALING = record("one_launch/path_counts.cuh", "ScalingState", "u64 greatest[2]"
 def why_not(plan, question):
     """Why this loop cannot run the plan, or None.
 
-    >>> import hopwave as hw
     >>> from hopwave.planning.jobs import SearchJob
     >>> why_not(hw.plan("hopwave"), SearchJob()) is None
     True

@@ -1,15 +1,18 @@
 // Betweenness by the core of a graph, one warp or block per core vertex. engines/cpu/betweenness/core_rows.py has the
 // method, the names and the arithmetic; here many rows are in flight at once.
 //
-//   forward    distances from e, then path counts wave by wave: a vertex is in the first wave after all those before it
-//   demand     T: what goes from e to each core vertex, of all pairs that leave for the core at e
+// A row is about one core vertex, e: all pairs whose paths enter the core there.
+//
+//   forward    distances from e, then path counts wave by wave: a vertex's wave comes after those of its predecessors
+//   demand     T: how much these pairs send from e to each core vertex
 //   backward   the waves in reverse: scores of core vertices, flows through core arcs
 //
-// Rows add to common sums by atomics, as whole numbers: high counts units of a sum's largest value / 2^60, and low
-// 2^-30 of a unit. So the order does not matter, and every run gives the same bits.
+// Rows add to common sums by atomics. A sum is two whole numbers: `high` counts units of 2^-60 of the largest possible
+// sum, `low` counts 2^-30 of such a unit. So the order does not matter, and every run gives the same bits.
 //
 // Encodings
-//   T          demand; on the way back (T + δ) / σ; on the way out, marks of the search, then arcs still waited for
+//   T          forward: first the marks of the search, then how many arcs a vertex still waits for; then the demand;
+//              backward: (T + δ) / σ
 //   begins     begins[0]: number of waves; begins[k]: where wave k ends in the queue
 #pragma once
 #include "common/threads.cuh"
@@ -42,22 +45,22 @@ struct Core {
   const double *sent, *taken, *own_sent, *own_taken;
   const int *table, *table_begin, *table_shift;
   const double *demand_out, *demand_in;
-  const int *needed, *place;  // vertices of the rows of this batch, its members first; and the row of each of them
+  const int *needed, *place;  // the vertices that have a row in this batch, its members first; and the row of each
   int *d;                     // per row and core vertex
   double *s, *T;
   int *queue, *begins;                    // begins: one more per row
   Sum *V, *flow, *first, *single, *into;  // sums
-  Sum *inner;       // per block, and core vertex: its part of T that passes the vertex, for inner vertices
+  Sum *inner;       // per block and core vertex: the part of T that goes on from there to inner vertices of chains
   double *between;  // per chain: distance and path count between its ends
   int *status;      // 1: some path count outgrew float64
   i64 vertices, rows, members;
-  double pairs, targets, origins;  // units per 1: of what pairs count, targets alone, sources alone
+  double pairs, targets, origins;  // units of a sum per 1: of demand of pairs, of targets alone, of sources alone
   i64 delta;                       // the width of a bucket of distances
 };
 
 __device__ __forceinline__ i64 row_of_warp() { return (i64)blockIdx.x * ROW_WARPS + block_warp(); }
 
-// Distances from e: the nearest bucket is relaxed until nothing changes, all that is farther waits in a list.
+// Distances from e. The nearest bucket is relaxed until nothing changes; vertices beyond it wait in a list.
 __device__ inline void find_distances(const Core &C, int e, int low, int high, int *d, int *near, int *next, int *far,
                                       int *marks, int *tails) {
   constexpr int NEAR = 1, WAITS = 2;  // marks: a vertex is at most once in each list
@@ -185,13 +188,13 @@ __device__ __forceinline__ int nearer(const Core &C, int p, int h) {
   return found;
 }
 
-// 2 × how many inner vertices of p leave at its beginning for z, and 1 more if one leaves by both ends.
+// 2 × how many inner vertices of p have their shortest paths to z by p's beginning, and 1 more if one has by both ends.
 __device__ __forceinline__ int code_of(const Core &C, int p, int z, const int *d, const int *there) {
   const int h = C.length[p] + there[z] - d[z], found = nearer(C, p, h);
   return 2 * found + (C.twice[C.begin[p] + found] == h);
 }
 
-// What one inner source sends to an end of another chain: paths, the share of them that leaves at e, their length.
+// The shortest paths of one inner source to an end of another chain: how many, the share by e, their length.
 struct Route {
   double paths, share;
   int length;
@@ -207,7 +210,7 @@ __device__ __forceinline__ Route route_to(int z, int i, int code, int nearby, in
   return {there_s[z], 0.0, farther + there_d[z]};
 }
 
-// All that leaves at e to inner vertices of chain c. Returns what passes e.
+// The pairs of this row whose targets are inner vertices of chain c. Returns how much of their demand passes e.
 __device__ inline double to_chain(const Core &C, int e, int c, const int *d, const double *s, Sum *inner) {
   const int q = 2 * c, x = C.end[q], y = C.end[q + 1], length = C.length[q];
   const int begin_x = C.begin[q], begin_y = C.begin[q + 1] + C.size[q];
@@ -223,7 +226,7 @@ __device__ inline double to_chain(const Core &C, int e, int c, const int *d, con
     const int least = min(code_x, code_y) >> 1, most = (max(code_x, code_y) + 1) >> 1;
     demand += C.sent[C.begin[p] + least];
     add_to(C.first + C.begin[p] + least, whole, C.targets);
-    for (int i = least; i < most; ++i) {  // one by one
+    for (int i = least; i < most; ++i) {  // these have different routes to x and y
       const int at = C.begin[p] + i, nearby = C.twice[at] >> 1, farther = C.length[p] - nearby;
       const Route by_x = route_to(x, i, code_x, nearby, farther, d, s, there_d, there_s);
       const Route by_y = route_to(y, i, code_y, nearby, farther, d, s, there_d, there_s);
@@ -274,7 +277,7 @@ __device__ inline double to_chain(const Core &C, int e, int c, const int *d, con
   return passes;
 }
 
-// Pairs of inner vertices of p that go around by both ends, and leave at e. Returns what passes e.
+// Pairs of inner vertices of p whose paths leave p at e and come back at its other end. Returns how much passes e.
 __device__ inline double go_around(const Core &C, int p, const int *d, const double *s, Sum *inner) {
   const int begin = C.begin[p], size = C.size[p], f = C.end[p ^ 1], other = C.begin[p ^ 1];
   const int *const twice = C.twice + begin;
@@ -287,7 +290,7 @@ __device__ inline double go_around(const Core &C, int p, const int *d, const dou
     const int rest = other + size - low;
     const double alone = C.own_sent[begin + i];
     double amount;
-    if (low < size && twice[low] == farther) {  // one vertex is as near around as straight
+    if (low < size && twice[low] == farther) {  // to this vertex both ways are equally long
       amount = C.own_taken[begin + low] * share + C.taken[rest - 1];
       add_to(C.into + rest - 1, alone * (1.0 - share), C.origins);
       add_to(C.into + rest, alone * share, C.origins);
@@ -321,7 +324,7 @@ __global__ void __launch_bounds__(BLOCK) core_demand(Core C) {
     __syncthreads();
     for (int z = low + threadIdx.x; z < high; z += blockDim.x) {
       const double amount = C.demand_in[z];
-      double through = 0.0, leave = 0.0;  // to inner vertices by z; from inner vertices to z itself
+      double through = 0.0, leave = 0.0;  // demand of inner vertices behind z; of z itself from inner vertices
       for (int slot = C.at[e]; slot < C.at[e + 1]; ++slot) {
         const int p = C.chains[slot], begin = C.begin[p];
         const i64 there = C.place[C.end[p ^ 1]] * C.vertices;

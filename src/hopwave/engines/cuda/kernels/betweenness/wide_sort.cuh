@@ -28,7 +28,7 @@ struct __align__(16) Piece {
   u32 index, pieces, first;
 };
 
-// What blocks share. Everything is zero between launches, except where the search ended.
+// What blocks share. Everything but `depth` and `found` is zero between launches.
 struct Shared {
   int depth;  // the level at which the search ended, and how many vertices it found
   u32 found;

@@ -24,7 +24,7 @@ __global__ void add_reverse(const Offset *offsets, const int *neighbours, int n,
   });
 }
 
-// Counts, in the rows of some vertices, the arcs to others of them; numbers[v] is the place of v among them, or -1.
+// Counts the arcs between chosen vertices, in the row of each; numbers[v] is v's place among the chosen, or -1.
 template <class Offset>
 __global__ void count_inside(const Offset *offsets, const int *neighbours, const int *vertices, u64 count,
                              const int *numbers, u32 *degrees) {

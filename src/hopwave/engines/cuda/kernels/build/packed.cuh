@@ -59,9 +59,9 @@ __global__ void pack_groups(const int *values, i64 count, i64 first, i64 groups,
   }
 }
 
-// The arcs of some rows by id, of which v = `from` is the first and whose neighbours begin at arc `begin`, as keys: the
-// row's number above the neighbour's number. Rows whose numbers are not in [first, last) are left out; places[number]
-// is where a row begins among all rows by number. One warp per row.
+// Writes the arcs of rows [from, to), given by id, as keys: the row's number above the neighbour's number. Leaves out
+// rows whose numbers are not in [first, last). `neighbours` begin at arc `begin` of the graph; places[number] is where
+// a row begins if rows are in the order of their numbers. One warp per row.
 template <class Offset>
 __global__ void number_keys(const Offset *offsets, const int *neighbours, i64 from, i64 to, i64 begin,
                             const int *numbers, const i64 *places, i64 first, i64 last, u64 *keys) {

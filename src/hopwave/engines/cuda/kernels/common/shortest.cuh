@@ -190,7 +190,7 @@ struct PathThreads {
     search(source, [] { return false; });
   }
 
-  // As above, but ends early once over(), asked whenever all distances within the bound are final, is true.
+  // As above, but ends early if over() is true. It is asked whenever all distances within the bound are final.
   template <class Over>
   __device__ __forceinline__ void search(int source, Over over) {
     ++round, ++pile;

@@ -1,6 +1,8 @@
-// Biconnected blocks: what engines/cpu/blocks.py does with all arcs. Its trees are those of components/hooking.cuh.
+// Biconnected blocks: the steps of engines/cpu/blocks.py that read all arcs. Vertices are joined as in
+// components/hooking.cuh.
 //
-//   parent   of every vertex, in the tree of a breadth-first search       first   numbers: a subtree is a range of them
+//   parent   of every vertex, in the tree of a breadth-first search
+//   first    a number for every vertex, so that those of a subtree are consecutive
 #pragma once
 #include "components/hooking.cuh"
 

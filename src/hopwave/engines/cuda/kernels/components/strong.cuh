@@ -26,7 +26,7 @@ struct Rounds {
   u32 *counts, *arrived;
 };
 
-// The rows of open vertices, by rows or by columns.
+// The arcs between open vertices of one group: out-arcs if made of rows, in-arcs if made of columns.
 template <class Offset>
 struct OpenArcs {
   const Offset *offsets;
@@ -183,7 +183,7 @@ __global__ void regroup(int n, const int *part, const u64 *colour, int *group, u
   if (lane() == 0 && mine) atomicAdd(count, mine);
 }
 
-// From components named by any vertex to the lowest: lowest[c] first, then every vertex's parent.
+// Components are named by one of their vertices; these two kernels name them by the lowest instead. The first finds it.
 template <class Offset>
 __global__ void find_lowest(int n, const int *part, int *lowest) {
   for (u64 v = thread_number(); v < n; v += thread_count()) atomicMin(lowest + part[v], (int)v);

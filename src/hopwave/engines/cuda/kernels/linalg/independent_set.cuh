@@ -30,7 +30,7 @@ __device__ inline bool some_neighbour(const Offset *offsets, const int *neighbou
   return false;
 }
 
-// A candidate wins if no neighbour has a higher rank; a loop has not.
+// A candidate wins if no neighbour has a higher rank. Over a loop it meets its own rank, which is not higher.
 template <class Offset>
 __global__ void choose(const Offset *offsets, const int *neighbours, const int *candidates, u64 count, const i64 *rank,
                        u8 *state) {

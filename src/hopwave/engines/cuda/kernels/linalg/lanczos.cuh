@@ -1,9 +1,10 @@
-// Takes out of y what orthogonal vectors of length 1 have of it, and scales the rest
+// Makes y orthogonal to vectors that are orthogonal themselves and of length 1, and divides it by its own length
 // (hopwave/linalg/algorithms/hubs.py).
 //
-// Three passes over y with a barrier after each. A pass subtracts the parts that the pass before it found, and adds up
-// those that y then has; the last one adds up the squares of y instead. Each block writes its sums, and every block
-// adds up all of them in their order, so that the result has the same bits in every run.
+// Three passes over y with a barrier after each. The first finds the products of y with the vectors. The second
+// subtracts these parts and finds the products that remain, by rounding. The third subtracts those too, and finds the
+// length. Each block writes its sums, and every block adds up all of them in their order, so that the result has the
+// same bits in every run.
 #pragma once
 #include "common/barrier.cuh"
 
@@ -18,9 +19,9 @@ __device__ __forceinline__ double sum_of_blocks(const double *sums, int i) {
   return warp_sum(sum);
 }
 
-//   Q        `count` rows of n numbers         sums     3 · LANCZOS_MOST numbers per block
-//   q        y without its parts, of length 1  found    LANCZOS_MOST parts, which the first pass found; the length
-//   arrived  of the barrier, 0
+//   Q        the vectors, `count` rows of n    sums     3 · LANCZOS_MOST numbers per block
+//   q        the result                        found    LANCZOS_MOST products, of the first pass; then the length
+//   arrived  the barrier's counter, 0 before
 template <class Offset>
 __global__ void __launch_bounds__(BLOCK)
     orthogonal(const double *Q, i64 n, i64 count, double *y, double *sums, double *found, double *q, u32 *arrived) {

@@ -1,5 +1,5 @@
-// Core numbers by peeling, in one cooperative launch (Dasari, Desh and Zubair, ParK, 2014; without rounds inside a core
-// as Kabir and Madduri, PKC, 2017).
+// Core numbers by peeling, in one cooperative launch (Dasari, Desh and Zubair, ParK, 2014). Vertices of one core number
+// are removed without rounds (Kabir and Madduri, PKC, 2017).
 //
 //   left       the neighbours that a vertex has left; at the end, its core number
 //   list       pieces of the rows of vertices that were removed, EMPTY where none is written yet

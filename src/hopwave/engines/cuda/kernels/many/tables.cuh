@@ -5,8 +5,8 @@
 
 namespace hopwave::many {
 
-// Sources in turn, each searched by one block or team. `after(item)` is called by all its threads after the search, and
-// leaves every distance infinite; `over()` ends a search early, with the same answer for all threads.
+// Takes sources in turn, each by one block or team. All its threads call `after(item)` after the search, which must set
+// every distance back to infinite. `over()` says whether a search may end early, the same to all threads.
 template <class Threads, class Over, class After>
 __device__ __forceinline__ void each_source(Threads &threads, const int *sources, u32 *ticket, i64 count, Over over,
                                             After after) {
@@ -28,8 +28,8 @@ struct Chosen {
   i64 count, width;
 };
 
-// TEAM: launched cooperatively. A search ends when no target is beyond the bound. The first warp keeps the place of the
-// first target that is, and moves it on.
+// TEAM: launched cooperatively. A search ends when all targets are within the bound, where distances are final. The
+// first warp goes through the targets, and waits at the first one that is not: `settled`.
 template <class Offset, bool TEAM>
 __global__ void __launch_bounds__(1024) search_targets(WeightedGraph<Offset> G, PathState S, Chosen R) {
   __shared__ PathBoard own;
@@ -61,7 +61,7 @@ constexpr int SUMS_AT_ONCE = 4;  // sums that a thread keeps; more take further 
 struct Values {
   const int *sources;
   u32 *ticket;
-  const double *columns, *limits;  // per column: n values; ascending
+  const double *columns, *limits;  // n values per column; limits ascend
   double *sums;                    // per source, column and limit
   void *parts;                     // per block: its part of some sums
   double scale, least;             // of the decay

@@ -18,8 +18,8 @@
 //   queue   all put the frontier from the bitmaps into the queue                     knows the number of long lists
 //   cut     all cut long lists into chunks                                           knows the number of chunks
 //   push    all take one level                                                       adds up the level
-//   pull    all take one level, and of long rows only the beginning                  adds it up, if no row has more
-//   rest    all look through what those rows have left                               adds up the level
+//   pull    all take one level, but only the beginnings of long rows                 adds it up, if no rests are left
+//   rest    all search the rests of those rows                                       adds up the level
 //
 // Start is first; then each level is team, push (after queue and cut, where needed) or pull (then rest, where needed).
 //

@@ -48,9 +48,9 @@ struct Pulling {
     return hit;
   }
 
-  // Each lane searches in_neighbours[e, end) of its vertex, alone at first. Then long rows are cut into pieces for the
-  // whole grid: where vertices are numbered by degree, those of a warp are all long. The warp searches the other rows.
-  // Returns the neighbour found, or -1.
+  // Each lane searches in_neighbours[e, end) of its vertex, alone at first. Then it cuts a long row into pieces for the
+  // whole grid, since one warp may have many long rows: all 32, if vertices are numbered by degree. The warp searches
+  // the other rows. Returns the neighbour found, or -1.
   template <int N>
   __device__ __forceinline__ int look(int v, i64 e, i64 end, LevelSums *sums) {
     int hit = -1;

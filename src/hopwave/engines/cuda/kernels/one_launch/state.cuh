@@ -129,7 +129,7 @@ struct Work {
   Counters *counters;
   i64 *trace;
   i64 trace_rows;
-  i64 chunk, long_row;  // arcs from which a list is long; in-arcs from which the grid searches what a row has left
+  i64 chunk, long_row;  // arcs from which a list is long; arcs of a row's rest from which the whole grid searches it
   // Most arcs of a level for one block (alone), for a team of `team` blocks (few), and for all blocks as a team (share,
   // per block).
   i64 alone, few, share, team;

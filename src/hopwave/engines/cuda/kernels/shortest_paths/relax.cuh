@@ -25,7 +25,7 @@ struct Relaxing {
   u32 vertices;
   u64 arcs;
 
-  static constexpr i64 MOST_ARCS = 1 << 20;  // most arcs that a row counts for when the arcs of rows are added up
+  static constexpr i64 MOST_ARCS = 1 << 20;  // a longer row counts as this many when arcs are added up
 
   // ---- queues. Whole warps call these; bit i of `who` is lane i.
 

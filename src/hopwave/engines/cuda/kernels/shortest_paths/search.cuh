@@ -7,8 +7,8 @@
 //             with those that it finds itself, for some rounds with barriers only inside the block.
 //   split     the near queue is empty: the threshold moves on. Entries of the pile below it become the near queue;
 //             outdated ones are dropped.
-//   rebuild   a buffer was full, so entries were lost: every vertex that the current bucket may still have to pass on
-//             is queued again. This only repeats work.
+//   rebuild   a buffer was full, so entries were lost: all vertices of the current bucket and beyond it are queued
+//             again. This only repeats work.
 //
 // The first block takes small phases alone while the others wait. The order of relaxations does not change the result:
 // rounded sums are monotone in their terms, so the least distance of a vertex also gives the least to its neighbours.

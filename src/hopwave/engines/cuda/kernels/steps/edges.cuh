@@ -8,7 +8,7 @@
 namespace hopwave::steps {
 
 // ft(column) ⊕= f(row) for every row in the frontier. Arcs are in column order. With ANY the product is the row itself,
-// and any writer is right. With PLUS it is the sum of path counts; a warp's arcs of one column first add up theirs.
+// and any writer is right. With PLUS it is the sum of path counts; a warp first adds up its arcs of one column.
 template <class Offset, bool counting>
 __global__ void scatter(const int *rows, const int *columns, u64 arcs, int depth, const int *distance,
                         const double *sigma, int *product, double *sums, const u64 *before, u64 *counters) {

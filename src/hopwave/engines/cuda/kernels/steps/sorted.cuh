@@ -7,9 +7,9 @@
 
 namespace hopwave::steps {
 
-// Lines 6-10: writes every neighbour with its value. A structure-only product carries no values, so the predecessor is
-// written here, where any writer is right. A key-value product carries A(u, v) times the source: the value with ANY;
-// with PLUS the value is the source's path count. `values` is null if the matrix has none, which are then 1.
+// Lines 6-10: writes every neighbour v as a key. In a structure-only product keys have no values; the predecessor is
+// then written here, where any writer is right. In a key-value product the value of a key is A(u, v) · u, for the
+// reduction to choose from (ANY) or to look up path counts with (PLUS). `values` is null if all A(u, v) are 1.
 template <class Offset>
 __device__ inline void gather_values(const Offset *offsets, const int *neighbours, const int *values, const int *queue,
                                      const i64 *sums, u64 lists, u64 arcs, const int *distance, int *keys, int *sources,
@@ -25,8 +25,8 @@ __device__ inline void gather_values(const Offset *offsets, const int *neighbour
   report(mine, counters);
 }
 
-// Equal keys lie side by side: each is the vertex found, and the sum over them is its path count, or with ANY one of
-// their values. The mask is applied to the result. `sources` is null for keys without values.
+// Equal keys lie side by side, and are one vertex found. With PLUS the sum over them is its path count, with ANY one of
+// their values is its predecessor. The mask is applied to the result. `sources` is null for keys without values.
 template <class Offset>
 __device__ inline void reduce_keys(const Offset *offsets, const int *keys, const int *sources, u64 arcs, int depth,
                                    u32 *visited, int *distance, int *parent, double *sigma, int *next, u64 *counters) {
@@ -35,7 +35,7 @@ __device__ inline void reduce_keys(const Offset *offsets, const int *keys, const
   for (u64 i = thread_number(); i < padded; i += thread_count()) {
     const int v = i < arcs ? keys[i] : -1;
     const int d = v >= 0 ? status(distance, v) : 0;
-    const bool unmasked = v >= 0 && (d < 0 || d == depth + 1);  // or found by its first key
+    const bool unmasked = v >= 0 && (d < 0 || d == depth + 1);  // the second: found by an equal key
     if (sigma) {
       double sum = unmasked ? sigma[sources[i]] : 0.0;
       for (int step = 1; step < WARP; step *= 2) {
