@@ -29,6 +29,7 @@ FUZZERS = {  # name → module and function; a module is imported when it runs: 
     "columns": "columns:inputs",
     "graphs": "answers:inputs",
     "roads": "answers:roads",
+    "facilities": "facilities:inputs",
     "graphs on cuda": "answers:on_cuda",
     "compressed rows on cuda": "packed_rows:on_cuda",
     "reductions": "reductions:inputs",
