@@ -6,6 +6,7 @@ import inspect
 import os
 import sys
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -249,13 +250,42 @@ def test_rows_are_compressed_or_stay_on_the_host_if_they_do_not_fit(monkeypatch:
     monkeypatch.setattr(choice, "MIN_ARCS_TO_ASK", 1)
     assert choice.why_not_on_gpu(graph, packed=True) is None
     assert "may use" in str(choice.why_not_on_gpu(graph))
+    monkeypatch.setattr(choice, "MIN_ARCS_FOR_GPU", 1)
+    assert hw.estimate_memory(graph, "bfs").rows == "compressed"
+    assert hw.estimate_memory(graph, "bfs", path_counts=True).device == "cpu"
+
+
+def test_compressed_rows_are_known_to_the_estimate_and_left_alone_by_auto(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A graph whose rows a GPU has compressed: what does not read them so computes on the CPU."""
+    graph = hw.generate.kronecker(10, 64)
+    monkeypatch.setattr(choice, "has_gpu", lambda: True)
+    monkeypatch.setattr(choice, "free_on_gpu", lambda: 10**10)
+    monkeypatch.setattr("hopwave.engines.cuda.betweenness.run.machine", lambda: None, raising=False)
+    for least in ("ARCS", "SEARCHED_ARCS", "BETWEENNESS_ARCS"):
+        monkeypatch.setattr(choice, f"MIN_{least}_FOR_GPU", 1)
+
+    class CudaGraph:
+        compressed = SimpleNamespace(host_bytes=0)
+
+    monkeypatch.setitem(sys.modules, "hopwave.engines.cuda.graph", SimpleNamespace(CudaGraph=CudaGraph))
+    plain = hw.estimate_memory(graph, "bfs")
+    graph._prepared.keep(CudaGraph())
+    packed = hw.estimate_memory(graph, "bfs")
+    assert (plain.rows, packed.rows) == ("plain", "compressed") and packed.host_bytes == 0
+    CudaGraph.compressed.host_bytes = 1000
+    bus = hw.estimate_memory(graph, "bfs")
+    assert bus.rows == "across the bus" and (bus.host_bytes, bus.bytes) == (1000, packed.bytes - 1000)
+    for packed_too, expected in ((True, "cuda"), (False, "cpu")):
+        work = choice.search_work(graph, packed=packed_too)
+        assert choice.choose_device(work, "auto", graph, None) == expected
+        assert choice.choose_device(work, "cuda", graph, None) == "cuda"  # a GPU that is named answers, or refuses
 
 
 def test_the_estimate_is_of_the_device_that_the_call_takes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Betweenness and one search along weights are worth a GPU sooner than other work on the same graph."""
     graph = hw.Graph.from_edges([0, 1, 2], [1, 2, 3], weights=[1.0, 2.0, 3.0])
     monkeypatch.setattr(choice, "has_gpu", lambda: True)
-    monkeypatch.setattr("hopwave.api.memory_estimate._estimated", lambda ask, shape, device, offsets, beside: device)
+    monkeypatch.setattr("hopwave.api.memory_estimate._estimated", lambda ask, shape, device, graph, beside: device)
     monkeypatch.setattr(choice, "MIN_BETWEENNESS_ARCS_FOR_GPU", 1)
     assert hw.estimate_memory(graph, "betweenness_centrality", weights=False) == "cuda"
     assert hw.estimate_memory(graph, "closeness_centrality", weights=False) == "cpu"

@@ -82,13 +82,13 @@ def choose_device(work: Work, device: str, graph: Graph, threads: int | None) ->
     """The name of the engine for some work.
 
     "auto" is a GPU if there is one and the work is worth the upload, else the CPU. threads= selects the CPU. A graph
-    that a GPU cannot hold is left to the CPU, or refused if the caller names the GPU.
+    that a GPU cannot hold, or holds compressed for other work, is left to the CPU; or refused, if the GPU is named.
     """
     check_thread_count(threads)
     if not isinstance(device, str) or device != "auto":
         return _with_room(device, graph, work.packed)
     worth = threads is None and work.arcs >= work.least and has_gpu() and why_not_on_gpu(graph, work.packed) is None
-    return "cuda" if worth else "cpu"
+    return "cuda" if worth and (work.packed or compressed_rows(graph) is None) else "cpu"
 
 
 def choose_engine(
@@ -137,8 +137,19 @@ def free_on_gpu() -> int:
 
 def is_on_gpu(graph: Graph) -> bool:
     """Whether the graph lives on a GPU, or an earlier call has uploaded it."""
-    uploaded: Any = sys.modules.get("hopwave.engines.cuda.graph")
-    return graph.device == "cuda" or (uploaded is not None and graph._prepared.find(uploaded.CudaGraph) is not None)
+    return graph.device == "cuda" or _uploaded(graph) is not None
+
+
+def compressed_rows(graph: Graph) -> Any:
+    """The graph's rows if a GPU keeps them compressed, else None."""
+    found = _uploaded(graph)
+    return None if found is None else found.compressed
+
+
+def _uploaded(graph: Graph) -> Any:
+    """The graph's arrays on a GPU, if there are any."""
+    loaded: Any = sys.modules.get("hopwave.engines.cuda.graph")
+    return None if loaded is None else graph._prepared.find(loaded.CudaGraph)
 
 
 def _with_room(device: str, graph: Graph, packed: bool) -> str:
@@ -267,9 +278,13 @@ def choose_betweenness_plan(
     return chosen, why
 
 
-def product_device(graph: Graph, device: str) -> str:
-    """Where an algorithm made of products runs: where the graph is, unless a device is named."""
-    return "cuda" if isinstance(device, str) and device == "auto" and graph.device == "cuda" else device
+def product_device(graph: Graph, device: str, packed: bool = False) -> str:
+    """Where an algorithm made of products runs: where the graph is, unless a device is named.
+
+    packed: whether it reads compressed rows.
+    """
+    there = graph.device == "cuda" and (packed or compressed_rows(graph) is None)
+    return "cuda" if isinstance(device, str) and device == "auto" and there else device
 
 
 # ------------------------------------------------------------------ results

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from hopwave.algorithms import components as _components
 from hopwave.algorithms import distances as _distances
 from hopwave.api.arguments import as_graph
-from hopwave.api.choice import engine_for
+from hopwave.api.choice import compressed_rows, engine_for, why_not_on_gpu
 from hopwave.api.search import bfs
 from hopwave.arrays import on_host
 from hopwave.engines import Operation
@@ -264,8 +264,10 @@ def bipartite_sides(G: Any, device: str = "auto") -> npt.NDArray[np.int8]:
 
 
 def _runs_on_gpu(graph: Graph, device: str) -> bool:
-    """Whether a GPU looks for the sides: it numbers two nodes for every vertex with 31 bits."""
-    return engine_for("components", device, graph, None).name == "cuda" and graph.n < 1 << 30
+    """Whether a GPU looks for the sides: it numbers two nodes for every vertex with 31 bits, and reads plain rows."""
+    if engine_for("components", device, graph, None).name != "cuda" or graph.n >= 1 << 30:
+        return False
+    return why_not_on_gpu(graph) is None and compressed_rows(graph) is None
 
 
 def _sides(graph: Graph, device: str) -> npt.NDArray[np.int8] | tuple[int, int]:

@@ -89,7 +89,8 @@ def pagerank(
     >>> hw.pagerank(web).scores.round(3).tolist()
     [0.445, 0.038, 0.48, 0.038]
     """
-    graph, A, device = _ranked(G, weights, "rank", device)
+    adaptive = flag("adaptive", adaptive)
+    graph, A, device = _ranked(G, weights, "rank", device, packed=not adaptive)
     with _explained(A, device):
         found = algorithms.pagerank(
             A,
@@ -99,7 +100,7 @@ def pagerank(
             per_vertex(graph, nstart, "nstart"),
             tol,
             max_iter,
-            adaptive=flag("adaptive", adaptive),
+            adaptive=adaptive,
             device=device,
         )
     return vertex_scores("pagerank", found, graph)
@@ -296,7 +297,7 @@ def hits(
     >>> hubs.scores.round(3).tolist(), authorities.top(1)[0][0]
     ([0.382, 0.618, 0.0, 0.0], 2)
     """
-    graph, A, device = _ranked(G, weights, "centrality", device)
+    graph, A, device = _ranked(G, weights, "centrality", device, packed=False)
     start = per_vertex(graph, nstart, "nstart")
     normalized = flag("normalized", normalized)
     with _explained(A, device):
@@ -304,10 +305,13 @@ def hits(
     return HubsAndAuthorities(vertex_scores("hub", hubs, graph), vertex_scores("authority", authorities, graph))
 
 
-def _ranked(G: Any, weights: Any, what: str, device: str) -> tuple[Graph, Matrix, str]:
-    """The graph, its matrix, and where to compute; raises a GraphError for weights that cannot be added up."""
+def _ranked(G: Any, weights: Any, what: str, device: str, packed: bool = True) -> tuple[Graph, Matrix, str]:
+    """The graph, its matrix, and where to compute; raises a GraphError for weights that cannot be added up.
+
+    packed: whether the rounds read compressed rows; they do not where there are weights.
+    """
     graph, A = weighted(G, weights, parallel="sum")
-    device = product_device(graph, device)
+    device = product_device(graph, device, packed and not A.has_values)
     with _explained(A, device):
         A = square(_as_kept(graph, A, device), device, weights=True)
         check_weights(A, what, finite=True, called=graph.label)

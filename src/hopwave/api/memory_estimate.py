@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from hopwave.algorithms.many_sources import together
 from hopwave.algorithms.reduction.distance_sums import What
@@ -159,10 +158,11 @@ def estimate_memory(
     drawn = sample_size(graph, k, sources, 0.1)
     ids = vertex_ids(graph, sources)
     count = 1 if name in ONE_SOURCE else drawn or len(ids)
+    packed = name in ON_PACKED_ROWS and not weighted and not path_counts
     if isinstance(device, str) and device == "auto":
-        work = choice.search_work(graph, count, weighted and name != "sssp")
+        work = choice.search_work(graph, count, weighted and name != "sssp", packed=packed)
         if name in BETWEENNESS:
-            work = choice.betweenness_work(graph, count)
+            work = choice.betweenness_work(graph, count, packed=packed)
         device = choice.choose_device(work, "auto", graph, threads)
     ask = Ask(
         name, count, weighted, predecessors, path_counts, _are_whole(graph) if weighted else True,
@@ -199,7 +199,7 @@ def estimate_memory(
         shape = replace(shape, entries=entries, ties=ties, reached=reached)
         if name in BETWEENNESS and graph.m <= ARCS_FOLLOWED and _may_outgrow_float64(shape):
             shape = replace(shape, path_bits=max((_path_bits(graph, int(s)) for s in looked_at), default=0.0))
-    return _estimated(ask, shape, device, graph.indptr, beside)
+    return _estimated(ask, shape, device, graph if packed else None, beside)
 
 
 def _weighted(G: Any, name: str, weights: Any) -> tuple[Graph, bool]:
@@ -336,13 +336,9 @@ def _told(
 
 
 def _estimated(
-    ask: Ask,
-    shape: Shape,
-    device: str,
-    offsets: npt.NDArray[Any] | None = None,
-    beside: Mapping[str, int] | None = None,
+    ask: Ask, shape: Shape, device: str, graph: Graph | None = None, beside: Mapping[str, int] | None = None
 ) -> MemoryEstimate:
-    """offsets: of the graph's rows, which a GPU compresses if they do not fit otherwise; beside: what else is held."""
+    """graph: one whose rows a GPU has compressed, or will if they do not fit otherwise; beside: what else is held."""
     if not isinstance(device, str) or device not in ("cpu", "cuda"):
         raise GraphError(f"device={device!r} is not known here; use 'auto', 'cpu' or 'cuda'")
     model = importlib.import_module(f"hopwave.engines.{device}.footprint")
@@ -354,18 +350,18 @@ def _estimated(
     else:
         rows = "plain"
         run = model.footprint(shape, ask, machine, free)
-        if offsets is not None and _reads_packed_rows(ask):
+        if graph is not None:
             room = (machine or model.regimes.Machine()).memory if free is None else free
+            kept = choice.compressed_rows(graph)
             fits = model.footprint(shape, Ask("bfs"), machine, free).peak <= room  # what decides, whatever is asked
-            found = None if fits else model.in_fewer_bits(shape, ask, room, offsets)
+            room = room if kept is None else 1 << 62
+            found = None if fits and kept is None else model.in_fewer_bits(shape, ask, room, graph.indptr)
             if found is not None:
                 run, rows = model.footprint(found[0], ask, machine, free), "compressed"
-                if found[1] is not None:
-                    rows, on_host = "across the bus", run.at_peak.get("compressed rows", 0) - found[1]
-                    run.at_peak["compressed rows"], run.peak = found[1], run.peak - on_host
+                on_host = 0 if found[1] is None else run.at_peak.get("compressed rows", 0) - found[1]
+                on_host = on_host if kept is None else kept.host_bytes
+            if on_host:
+                rows = "across the bus"
+                run.at_peak["compressed rows"] -= on_host
+                run.peak -= on_host
     return _told(ask, device, run, free, rows, on_host)
-
-
-def _reads_packed_rows(ask: Ask) -> bool:
-    """Whether a GPU may compress the rows for this question."""
-    return ask.what in ON_PACKED_ROWS and not ask.weighted and not ask.path_counts

@@ -17,7 +17,7 @@ from hopwave.algebra.matrix import Matrix
 from hopwave.algorithms import shortest_paths as _paths
 from hopwave.algorithms.shortest_paths import MethodName
 from hopwave.api.arguments import check_distance, listed_vertices, source_ids
-from hopwave.api.choice import choose_device, search_work
+from hopwave.api.choice import choose_device, product_device, search_work
 from hopwave.api.weights import weighted
 from hopwave.arrays import Deferred
 from hopwave.checks.numbers import is_whole
@@ -269,7 +269,7 @@ def _device(G: Any, graph: Graph, A: Matrix, method: str, device: str, threads: 
         return "cpu" if method == "dijkstra" else "cuda"
     if isinstance(G, Matrix):
         return "cpu" if threads is not None else A.device
-    if method == "auto" and graph.device == "cuda" and threads is None:
+    if method == "auto" and threads is None and product_device(graph, device) == "cuda":
         return "cuda"
     return choose_device(search_work(graph), device, graph, threads) if method == "auto" else "cpu"
 

@@ -21,8 +21,8 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave.api.arguments import as_graph, check_hops, source_ids
-from hopwave.api.choice import is_on_gpu
-from hopwave.arrays import on_gpu
+from hopwave.api.choice import compressed_rows, is_on_gpu
+from hopwave.arrays import on_gpu, on_host
 from hopwave.checks.numbers import whole_numbers
 from hopwave.checks.options import one_of
 from hopwave.display import html
@@ -218,7 +218,7 @@ def _obeys(graph: Graph, sources: list[int], distances: Any, predecessors: Any, 
     False also if no distances are given, or if NumPy is done sooner. It only counts what is wrong; what that is, the
     rules below say.
     """
-    there = is_on_gpu(graph)
+    there = is_on_gpu(graph) and compressed_rows(graph) is None
     if distances is None or not graph.n or not (there or is_compiled_faster(graph.m)):
         return False
     levels, tree = (None if array is None else _int32(array, graph.n) for array in (distances, predecessors))
@@ -226,9 +226,8 @@ def _obeys(graph: Graph, sources: list[int], distances: Any, predecessors: Any, 
         return False
     if there:
         from hopwave.engines.cuda.arcs import obeys
-    elif on_gpu(levels) or on_gpu(tree):
-        return False
     else:
+        levels, tree = on_host(levels), on_host(tree)
         from hopwave.engines.cpu.levels import obeys
     return bool(obeys(graph, levels, tree, sources, limit))
 

@@ -64,8 +64,9 @@ class Graph(GraphConstructors):
     def to(self, device: Literal["cpu", "cuda"], *, compressed: bool = False, memory_limit: int | None = None) -> Graph:
         """The same graph on another device: "cuda" uploads it, and answers are CuPy arrays; "cpu" brings it back.
 
-        compressed: the GPU keeps the rows in fewer bits (see docs/gpu.md). Searches read them so. memory_limit: bytes
-        of compressed rows in the GPU's memory; the others stay in the host's, and the GPU reads them across the bus.
+        compressed: the GPU keeps the rows in fewer bits (see docs/gpu.md). Searches read them so; what cannot computes
+        on the CPU if device="auto". Weights stay on the host. memory_limit: bytes of compressed rows in the GPU's
+        memory; the others stay in the host's, and the GPU reads them across the bus.
 
         >>> Graph.from_edges([0], [1]).to("cpu").device
         'cpu'

@@ -6,12 +6,12 @@ import numpy as np
 from hopwave.engines.cuda import policy
 from hopwave.engines.cuda.errors import explained
 from hopwave.engines.cuda.graph import uploaded
-from hopwave.engines.cuda.launch import BLOCK, TILE, WARP, together
+from hopwave.engines.cuda.launch import BLOCK, TILE, WARP, kernels, together
 from hopwave.engines.cuda.row_lengths import long_rows
 from hopwave.planning.catalogue import CATALOGUE
 from hopwave.planning.jobs import SearchJob
 
-HEADER = "components/hooking.cuh"
+HEADER, LOWEST = "components/hooking.cuh", "components/strong.cuh"
 together(
     HEADER, "plant", "hook_first", "hook_rest", "flatten", "sample_roots", "count_roots", "scan_roots", "number_roots",
     "write_labels", "hook_sides_first", "hook_sides", "write_sides", "look_within",
@@ -38,8 +38,9 @@ def components(on_device):
         np.uint64(len(longest)), np.uint64(long), parent,
     )  # fmt: skip
     launch(HEADER, "flatten", n, vertices, parent)
-    found = labels(launch, parent).get()
-    return found if packed is None else packed.numbering.ordered(found)
+    if packed is None:
+        return labels(launch, parent).get()
+    return labels_by_lowest(kernels("int"), parent[packed.numbering.numbers]).get()
 
 
 def shows_odd_cycle(engine, graph):
@@ -92,6 +93,14 @@ def most_frequent(launch, parent):
     launch(HEADER, "sample_roots", count, np.uint64(n), parent, np.uint64(count), roots)
     found, votes = np.unique(roots.get(), return_counts=True)
     return int(found[np.argmax(votes)])
+
+
+def labels_by_lowest(launch, part):
+    """labels of parts that are named by any number below n; overwrites `part`."""
+    n, lowest = len(part), cupy.full(len(part), len(part), np.int32)
+    launch(LOWEST, "find_lowest", n, np.int32(n), part, lowest)
+    launch(LOWEST, "name_by_lowest", n, np.int32(n), lowest, part)
+    return labels(launch, part)
 
 
 def labels(launch, parent):

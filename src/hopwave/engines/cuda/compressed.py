@@ -54,9 +54,7 @@ class CompressedRows:
                 given = offsets, some, *map(np.int64, (v, w, here)), self.numbering.numbers, places
                 given += np.int64(first), np.int64(last), keys
                 kernels()(HEADER, "number_keys", WARP * (w - v), *given, shape=offset_type(offsets))
-            keys.sort()
-            for some in range(0, len(keys), policy.SORTED_ARCS):
-                packed.add(keys[some : some + policy.SORTED_ARCS].view(np.int32)[::2])  # the lower halves
+            packed.add_keys(keys)
         return places.view(np.uint64), packed.finish()
 
     def turned(self):

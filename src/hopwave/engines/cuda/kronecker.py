@@ -160,9 +160,7 @@ class Rows:
             keys, filled = cupy.empty(end - begin, np.uint64), build.zeros(1, np.uint64)
             rows = np.int64(first), np.int64(last)
             _launch("draw_keys", self.edges, self._recipe, np.int64(self.edges), numbers, *rows, keys, filled)
-            keys.sort()
-            for some in range(0, len(keys), policy.SORTED_ARCS):
-                self.packed.add(keys[some : some + policy.SORTED_ARCS].view(np.int32)[::2])  # the lower halves
+            self.packed.add_keys(keys)
         self.neighbours = self.packed.finish().heads
         self.offsets = self.offsets.view(np.uint64)
 

@@ -44,14 +44,6 @@ class ByDegree:
 
     # ---------------------------------------------------------------- answers by number, on the host
 
-    def ordered(self, labels):
-        """The labels of all vertices by id, of labels by number; ordered by the lowest id that has each."""
-        labels = labels[self.numbers.get()]
-        _, first, label = np.unique(labels, return_index=True, return_inverse=True)
-        order = np.empty(len(first), np.int32)
-        order[np.argsort(first)] = np.arange(len(first), dtype=np.int32)
-        return order[label]
-
     def job(self, job):
         """A job for many sources with their numbers instead of ids; `swept` leaves out pairs that go downwards."""
         sources = self.numbers[cupy.asarray(job.sources)].get().astype(job.sources.dtype)

@@ -8,6 +8,7 @@ numbered by degree, go to the GPU's memory as long as `limit` allows.
 import cupy
 import numpy as np
 
+from hopwave.engines.cuda import policy
 from hopwave.engines.cuda.launch import BLOCK, WARP, kernels
 from hopwave.engines.cuda.records import record
 
@@ -49,6 +50,12 @@ class PackedRows:
         whole = len(values) // BLOCK_ARCS * BLOCK_ARCS
         self._pack(values[:whole])
         self._carried = values[whole:].copy()
+
+    def add_keys(self, keys):
+        """Sort keys of 64 bits, and pack their lower halves."""
+        keys.sort()
+        for some in range(0, len(keys), policy.SORTED_ARCS):
+            self.add(keys[some : some + policy.SORTED_ARCS].view(np.int32)[::2])
 
     def finish(self):
         """Pack the last block. Returns itself."""

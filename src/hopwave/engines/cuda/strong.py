@@ -8,7 +8,7 @@ import numpy as np
 
 from hopwave.engines.cuda import nvrtc
 from hopwave.engines.cuda.buffers import allocate
-from hopwave.engines.cuda.components import labels
+from hopwave.engines.cuda.components import labels_by_lowest
 from hopwave.engines.cuda.launch import BLOCK, NULL, expression
 from hopwave.engines.cuda.records import filled, record
 from hopwave.engines.ledger import declare
@@ -94,10 +94,7 @@ class Strong:
 
     def numbers(self):
         """The number of every vertex's component, by the lowest vertices."""
-        lowest = cupy.full(self.n, self.n, np.int32)
-        self.launch("find_lowest", self.n, self.vertices, self.part, lowest)
-        self.launch("name_by_lowest", self.n, self.vertices, lowest, self.part)
-        return labels(self.device.launch, self.part)
+        return labels_by_lowest(self.device.launch, self.part)
 
 
 def components(on_device):

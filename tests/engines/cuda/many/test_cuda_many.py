@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import hopwave as hw
+import mixed
 from graphs import TRAPS
 from hopwave import EngineError, Graph, GraphError, engines, generate
 from hopwave.engines.cuda import policy
@@ -155,7 +156,7 @@ def test_a_long_row_is_looked_through_to_its_end(monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize("name", TRAPS)
 def test_weak_components(name: str) -> None:
-    graph = Graph(TRAPS[name]().indptr, TRAPS[name]().indices, directed=TRAPS[name]().directed)
+    graph = mixed.fresh(TRAPS[name]())
     found = hw.weakly_connected_components(graph, device="cuda").labels
     graph._prepared.drop(Structure)
     assert np.array_equal(found, hw.weakly_connected_components(graph, device="cpu").labels)
@@ -164,17 +165,17 @@ def test_weak_components(name: str) -> None:
 def test_components_of_many_parts() -> None:
     rng = np.random.default_rng(1)
     graph = Graph.from_edges(rng.integers(0, 100_000, 60_000), rng.integers(0, 100_000, 60_000), n=100_000)
-    found = hw.connected_components(graph, device="cuda").labels
-    graph._prepared.drop(Structure)
-    assert np.array_equal(found, hw.connected_components(graph, device="cpu").labels)
+    right = hw.connected_components(mixed.fresh(graph), device="cpu").labels
+    for there in (graph, graph.to("cuda", compressed=True)):
+        assert np.array_equal(hw.connected_components(there, device="cuda").labels, right)
 
 
 def test_one_path_and_all() -> None:
     graph = generate.grid(6, 5)
-    path = hw.shortest_path(graph, 0, 29, device="cuda")
-    assert len(path) == len(hw.shortest_path(graph, 0, 29, device="cpu")) and path[0] == 0 and path[-1] == 29
-    both = [sorted(hw.all_shortest_paths(graph, 0, 29, device=device)) for device in ("cuda", "cpu")]
-    assert both[0] == both[1] and path in both[0]
+    right = sorted(hw.all_shortest_paths(graph, 0, 29, device="cpu"))
+    for there in (graph, graph.to("cuda", compressed=True)):
+        assert hw.shortest_path(there, 0, 29, device="cuda") in right
+        assert sorted(hw.all_shortest_paths(there, 0, 29, device="cuda")) == right
     with pytest.raises(GraphError, match="no path"):
         hw.shortest_path(Graph.from_edges([0], [1], n=3), 0, 2, device="cuda")
 
@@ -217,31 +218,37 @@ QUESTIONS: dict[str, Callable[..., Any]] = {
     "name", ["delaunay", "two-components", "kronecker-directed", "cycle-odd-directed", "binary-tree"]
 )
 def test_questions_have_the_same_answers_or_errors(name: str, question: str) -> None:
-    def call(device: str) -> Any:
-        graph = TRAPS[name]()
-        fresh = Graph(graph.indptr, graph.indices, directed=graph.directed)
+    from hopwave.engines.cuda.compressed import compress
+
+    def call(device: str, packed: bool = False) -> Any:
+        graph = mixed.fresh(TRAPS[name]())
+        if packed:
+            compress(graph)
         try:
-            return np.asarray(QUESTIONS[question](fresh, device))
+            return np.asarray(QUESTIONS[question](graph, device))
         except GraphError as error:
             return str(error)
 
-    found, right = call("cuda"), call("cpu")
-    assert type(found) is type(right)
-    assert np.array_equal(found, right), (found, right)
+    right = call("cpu")
+    for found in (call("cuda"), call("cuda", packed=True)):
+        assert type(found) is type(right)
+        assert np.array_equal(found, right), (found, right)
 
 
 def test_pairs_within() -> None:
     graph = TRAPS["delaunay"]()
-    found, right = (hw.pairs_within(graph, 2, device=device) for device in ("cuda", "cpu"))
-    as_sets = [set(zip(*(column.tolist() for column in some), strict=True)) for some in (found, right)]
-    assert as_sets[0] == as_sets[1] and len(found[0]) == len(right[0])
+    right = hw.pairs_within(graph, 2, device="cpu")
+    for there in (graph, graph.to("cuda", compressed=True)):
+        found = hw.pairs_within(there, 2, device="cuda")
+        as_sets = [set(zip(*(column.tolist() for column in some), strict=True)) for some in (found, right)]
+        assert as_sets[0] == as_sets[1] and len(found[0]) == len(right[0])
 
 
 @pytest.mark.parametrize("call", [hw.closeness_centrality, hw.connected_components, hw.distance_histogram])
 def test_a_graph_without_vertices(call: Callable[..., Any]) -> None:
-    assert str(call(Graph.from_edges([], [], n=0), device="cuda")) == str(
-        call(Graph.from_edges([], [], n=0), device="cpu")
-    )
+    graph = Graph.from_edges([], [], n=0)
+    for there in (graph, graph.to("cuda", compressed=True)):
+        assert str(call(there, device="cuda")) == str(call(graph, device="cpu"))
 
 
 SERVED = (
@@ -325,6 +332,7 @@ def test_an_interrupted_run_stops_and_the_next_is_whole() -> None:
         raise KeyboardInterrupt
 
     job = Sweep(np.tile(np.arange(graph.n, dtype=np.int64), 4), "sums")
-    with pytest.raises(KeyboardInterrupt):
-        engines.engine("cuda").sweep(graph, job, poll, None)
-    assert swept("cuda", graph, [0, 1], "sums").reached.tolist() == [4000, 4000]
+    for there in (graph, graph.to("cuda", compressed=True)):
+        with pytest.raises(KeyboardInterrupt):
+            engines.engine("cuda").sweep(there, job, poll, None)
+        assert swept("cuda", there, [0, 1], "sums").reached.tolist() == [4000, 4000]

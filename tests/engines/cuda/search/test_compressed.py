@@ -7,18 +7,23 @@ from typing import Any
 
 import numpy as np
 import pytest
+from test_search import SEARCHES, expect, expect_trace, expected, questions, ready
 
 import hopwave as hw
+import mixed
 import oracle
 from graphs import TRAPS
 from hopwave import EngineError, GraphError
 from hopwave.api import choice
-from hopwave.api.validate import validate
+from hopwave.planning.jobs import SearchJob
+from hopwave.planning.plan import Plan
+from together import in_one_test
 
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not choice.has_gpu(), reason="no GPU")]
 
 BLOCK_ARCS = 1 << 21
 PLACES = {"on the GPU": None, "across the bus": 0}
+SAID = r"rows are compressed on the GPU.* use device='cpu'"
 
 
 @pytest.mark.parametrize("limit", [None, 0, 3 << 20], ids=["GPU", "host", "both"])
@@ -58,16 +63,26 @@ def compressed(graph: hw.Graph, place: str) -> hw.Graph:
 
 
 @pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize("trap", TRAPS)
-def test_searches_of_packed_rows(trap: str, place: str) -> None:
-    graph = TRAPS[trap]()
-    packed = compressed(graph, place)
-    for source in sorted({0, graph.n // 2, graph.n - 1}):
-        right = np.array(oracle.distances(graph, source))
-        for predecessors in (False, True):
-            found = hw.bfs(packed, source, predecessors=predecessors, device="cuda")
-            np.testing.assert_array_equal(found.distances.get(), right)
-        assert validate(graph, source, right, found.predecessors.get()).failures == ()
+@pytest.mark.parametrize("plan", SEARCHES, ids=str)
+@in_one_test("trap", TRAPS)
+def test_searches_of_packed_rows(trap: str, plan: Plan, place: str) -> None:
+    """Every plan: those of one launch read packed rows, and the others say that they do not."""
+    from hopwave.engines.cuda.compressed import compress
+
+    ready("cuda", plan, SearchJob())
+    graph = mixed.fresh(TRAPS[trap]())
+    compress(graph, PLACES[place])
+    if plan.loop == "host":
+        with pytest.raises(EngineError, match=SAID):
+            hw.bfs(graph, 0, plan=plan, device="cuda")
+        return
+    for sources, options in questions(graph):
+        right = expected(trap, tuple(sources), **options)[0]
+        found = hw.bfs(graph, sources, plan=plan, device="cuda", trace=True, **options)
+        expect(found, graph, sources, right, **options)
+        expect_trace(found, graph, **options)
+        bare = hw.bfs(graph, sources, plan=plan, predecessors=False, device="cuda", **options)
+        np.testing.assert_array_equal(bare.distances, right)
 
 
 @pytest.mark.parametrize("place", ["plain", *PLACES])
@@ -82,17 +97,6 @@ def test_rows_side_by_side_that_are_long_and_search_in_vain(place: str) -> None:
     np.testing.assert_array_equal(found.distances.get(), oracle.distances(graph, 0))
     pull = found.trace[1]
     assert pull.direction == "pull" and pull.found == 2000 and pull.checked >= 64 * 600
-
-
-@pytest.mark.parametrize("place", PLACES)
-def test_several_sources_limits_and_traces(place: str) -> None:
-    graph = hw.generate.kronecker(12, 16, seed=3)
-    packed = compressed(graph, place)
-    sources = [0, 17, 4000]
-    right = hw.bfs(graph, sources, device="cpu", depth_limit=3)
-    found = hw.bfs(packed, sources, depth_limit=3, trace=True, device="cuda")
-    np.testing.assert_array_equal(found.distances.get(), right.distances)
-    assert found.reached == right.reached and len(found.trace) == right.depth
 
 
 MANY: dict[str, Callable[[hw.Graph, str], Any]] = {
@@ -233,17 +237,17 @@ def test_the_cpu_still_searches_it() -> None:
 @pytest.mark.parametrize(
     "ask",
     [
-        lambda G: hw.bfs(G, 0, plan="merrill", device="cuda"),
         lambda G: hw.bfs(G, 0, path_counts=True, device="cuda"),
         lambda G: hw.betweenness_centrality(G, plan="hopwave-batch", device="cuda"),
         lambda G: hw.edge_betweenness_centrality(G, device="cuda"),
         lambda G: hw.strongly_connected_components(G, device="cuda"),
-        lambda G: hw.is_bipartite(hw.generate.grid(9, 9).to("cuda", compressed=True), device="cuda"),
+        lambda G: hw.betweenness_centrality(G, plan="turbobc-sccsc", device="cuda"),
+        lambda G: hw.betweenness_centrality(G, epsilon=0.1, method="paths", seed=1, device="cuda"),
     ],
-    ids=["another plan", "path counts", "another regime", "edges", "strong components", "sides"],
+    ids=["path counts", "another regime", "edges", "strong components", "TurboBC", "sampled paths"],
 )
 def test_what_does_not_run_on_packed_rows_says_so(ask: Any) -> None:
-    with pytest.raises(EngineError, match=r"rows are compressed on the GPU.* use device='cpu'"):
+    with pytest.raises(EngineError, match=SAID):
         ask(hw.generate.kronecker(8, seed=3, directed=True).to("cuda", compressed=True))
 
 
