@@ -34,7 +34,7 @@ GROUPS: tuple[tuple[str, dict[str, str], str], ...] = (
         "number_connected_components is_connected weakly_connected_components number_weakly_connected_components "
         "is_weakly_connected number_strongly_connected_components is_strongly_connected attracting_components "
         "number_attracting_components is_attracting_component is_semiconnected is_biconnected bridges has_bridges "
-        "color is_bipartite sets core_number",
+        "is_bipartite sets core_number",
     ),
     ("Unweighted; the attributes are copied from the graph itself.", {}, "ego_graph"),
     (
@@ -131,10 +131,11 @@ GROUPS: tuple[tuple[str, dict[str, str], str], ...] = (
         {},
         "biconnected_component_edges biconnected_components articulation_points",
     ),
+    ("In the order of the nodes.", {}, "color"),
     ("Of all vertices, in graphs without parallel edges.", {}, "triangles"),
     ("Unweighted, of all vertices, in graphs without parallel edges.", {}, "clustering average_clustering"),
     ("Undirected graphs without parallel edges.", {}, "transitivity"),
-    ("Of all vertices, in undirected graphs.", {}, "square_clustering"),
+    ("Of all vertices, in undirected graphs; 0 is an int.", {}, "square_clustering"),
     (
         "Graphs without parallel edges, where the graph has been converted before.",
         {},

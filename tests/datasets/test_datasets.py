@@ -55,6 +55,7 @@ class Site:
     cuts: list[int] = field(default_factory=list)  # bytes after which each of the next responses breaks off
     ranges: bool = True
     obeys_if_range: bool = True
+    unasked: bool = False  # 206 to every request
     asked: list[str | None] = field(default_factory=list)
     url: str = ""
 
@@ -74,9 +75,9 @@ def handler(site: Site) -> type[BaseHTTPRequestHandler]:
             if first >= len(data):
                 self.send_error(416)
                 return
-            self.send_response(206 if first else 200)
+            self.send_response(206 if first or site.unasked else 200)
             self.send_header("Content-Length", str(len(data) - first))
-            if first:
+            if first or site.unasked:
                 self.send_header("Content-Range", f"bytes {first}-{len(data) - 1}/{len(data)}")
             if site.tag:
                 self.send_header("ETag", site.tag)
@@ -256,6 +257,13 @@ def test_without_a_mark_of_the_version_nothing_is_continued(site: Site) -> None:
 def test_a_server_without_ranges_starts_again(site: Site) -> None:
     site.cuts, site.ranges = [1000], False
     assert datasets.fetch(NAME).m == 6000 and len(site.asked) == 2
+
+
+def test_a_part_that_nobody_asked_for_is_not_taken(site: Site, tmp_path: Path) -> None:
+    site.unasked = True
+    with pytest.raises(hw.DownloadError, match="was cut 4 times"):
+        datasets.fetch(NAME)
+    assert site.asked == [None] * 4 and not files(tmp_path)
 
 
 def test_a_file_that_became_shorter_is_downloaded_again(site: Site) -> None:

@@ -190,6 +190,7 @@ def strip(length: int, inner: int) -> hw.Graph:
     return hw.Graph.from_edges(tails, heads, n=2 * length + inner)
 
 
+@pytest.mark.slow
 def test_too_many_paths_for_the_core(tmp_path: Path) -> None:
     """A strip of squares, closed to a ring of many shortest paths: the blocks are searched with scaled counts."""
     G, sources = strip(1500, 60_000), np.arange(1100)

@@ -53,5 +53,6 @@ def asked_again(*questions: str) -> dict[str, str]:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.slow
 def test_what_is_asked_often_loads_nothing_the_second_time() -> None:
     assert asked_again(*OFTEN) == dict.fromkeys(OFTEN, "]")

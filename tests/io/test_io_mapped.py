@@ -110,6 +110,7 @@ except MemoryError:
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads what a process uses from /proc")
+@pytest.mark.slow
 def test_a_graph_of_twice_the_memory_allowed(tmp_path: Path) -> None:
     """A limit on private memory of half the graph: what is mapped is not private, a copy would be."""
     rng, n = np.random.default_rng(5), 1 << 14

@@ -282,3 +282,17 @@ def test_a_third_word_of_an_edge_list_is_not_dropped_silently(tmp_path: Path) ->
     hw.read(path, weights=False)  # what is left out is no end
     path.write_text("1 2 {}\n2 3 {}\n")  # which NetworkX writes where there are no attributes
     assert hw.read(path).m == 4
+
+
+@pytest.mark.parametrize("text", ["Source,Target,Type\n1,2,Directed\n", "u,v,oneway\n1,2,False\n2,3,True\n"])
+def test_a_column_that_says_directed_is_not_dropped_silently(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(text)
+    with pytest.warns(
+        hw.IgnoredColumnWarning, match="was not read, so that the graph is undirected; give directed=True"
+    ):
+        assert not hw.read(path, weights=False).directed
+    assert hw.read(path, directed=True, weights=False).directed
+    assert not hw.read(path, directed=False, weights=False).directed
+    path.write_text("Source,Target,Type\n1,2,Undirected\n")
+    assert not hw.read(path).directed

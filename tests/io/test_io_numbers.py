@@ -85,6 +85,7 @@ def test_numbers_that_float64_holds_are_read(tmp_path: Path, name: str, text: st
     assert weights is not None and {repr(weight) for weight in weights.tolist()} == {repr(float(text))}
 
 
+@pytest.mark.slow
 def test_large_files_are_held_to_the_same(tmp_path: Path) -> None:
     rows = "0,1,2\n" * 300_000  # enough for the compiled scanner
     (tmp_path / "g.csv").write_text(f"source,target,weight\n{rows}2,3,9007199254740993\n")

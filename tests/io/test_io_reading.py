@@ -303,7 +303,7 @@ def test_a_row_with_one_cell_is_not_a_vertex(file, text):
     assert hio.read(file("g.csv", text[:-1] + ",\n" if "," in text else "0,1\n2,\n")).n == 3
 
 
-@pytest.mark.parametrize("rows", [1, 250_000], ids=["small", "large"])
+@pytest.mark.parametrize("rows", [1, pytest.param(250_000, marks=pytest.mark.slow)], ids=["small", "large"])
 @pytest.mark.parametrize(
     ("text", "options"),
     [
@@ -320,7 +320,7 @@ def test_a_weight_without_a_second_end_is_no_vertex(file, text, options, rows):
     assert hio.read(file("g.csv", text.replace("678", "")), **options).n == (2 if "OSL" in text else 3)
 
 
-@pytest.mark.parametrize("rows", [1, 300_000], ids=["small", "large"])
+@pytest.mark.parametrize("rows", [1, pytest.param(300_000, marks=pytest.mark.slow)], ids=["small", "large"])
 @pytest.mark.parametrize("row", ["1001,01003", "01001,1003", "01001,", "1001\t01003", "1001 01003", "0,00"])
 def test_a_zero_before_an_id_is_not_lost(file, row, rows):
     mark = row.strip("0123456789") or ","

@@ -43,6 +43,20 @@ LAST_BITS = 2.0**-48  # the same for a score, which is computed in fewer steps
 PIVOTS = 16  # searches at most for what is certain
 
 
+class Sample(NamedTuple):
+    """What to draw and where to search from it; the risk and the kind of the intervals."""
+
+    engine: Engine
+    graph: Graph
+    k: int
+    seed: Any
+    delta: float
+    interval: str
+    progress: Progress
+    threads: int | None
+    weighted: bool
+
+
 class Estimated(NamedTuple):
     """Estimates with an interval for each, and their standard errors (NaN if there was less than two draws)."""
 
@@ -88,22 +102,12 @@ def interval_of(
 
 
 @ignoring("divide", "invalid")  # the derivative of 1 / μ
-def closeness(
-    engine: Engine,
-    graph: Graph,
-    k: int,
-    seed: Any,
-    delta: float,
-    interval: str,
-    wf_improved: bool,
-    progress: Progress,
-    threads: Any,
-    weighted: bool = False,
-) -> Estimated:
+def closeness(sample: Sample, wf_improved: bool) -> Estimated:
     """Scores. μ(v) is the mean distance to v from the r − 1 other vertices of its component.
 
     If distances may be 0, μ may be arbitrarily small, and an interval may have no upper end.
     """
+    engine, graph, k, seed, delta, interval, progress, threads, weighted = sample
     if graph.directed and not connected(engine, graph):
         raise GraphError(
             "distances that may be infinite cannot be estimated, and this graph is not strongly connected; "
@@ -219,18 +223,9 @@ def mean_gap(others: Any, own: Any, both: bool) -> Any:
     return (above + (at * own - sums[at] if both else 0.0)) / len(ordered)
 
 
-def harmonic(
-    engine: Engine,
-    graph: Graph,
-    k: int,
-    seed: Any,
-    delta: float,
-    interval: str,
-    progress: Progress,
-    threads: Any,
-    weighted: bool = False,
-) -> Estimated:
+def harmonic(sample: Sample) -> Estimated:
     """Scores: n − 1 times the mean of X_s = 1/d(s, v)."""
+    engine, graph, k, seed, delta, interval, progress, threads, weighted = sample
     n = graph.n
     shift, scale, greatest, apart = reciprocal_bits(k), 0, np.ones(n), True
     if weighted:  # choose the scale so that w(d) = 2^scale / d is at most 1
@@ -277,18 +272,9 @@ def reciprocal_bits(k: int) -> int:
     return BITS - k.bit_length()
 
 
-def path_length(
-    engine: Engine,
-    graph: Graph,
-    k: int,
-    seed: Any,
-    delta: float,
-    interval: str,
-    progress: Progress,
-    threads: Any,
-    weighted: bool = False,
-) -> Estimated:
+def path_length(sample: Sample) -> Estimated:
     """The mean of X_s = Σ_t d(s, t) / (n − 1) over all s: one value."""
+    engine, graph, k, seed, delta, interval, progress, threads, weighted = sample
     check_connected(engine, graph, "average shortest path length")
     n = graph.n
     sources = draw(n, k, seed)

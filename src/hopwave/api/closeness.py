@@ -121,16 +121,14 @@ def closeness_centrality(
     drawn = sample_size(graph, k, sources, delta, interval)
     ids = vertex_ids(graph, sources)
     engine = distance_engine(weighted, device, graph, threads, drawn or len(ids), executor)
+    sample = _estimates.Sample(engine, graph, drawn or 0, seed, delta, interval, progress, threads, weighted)
     if drawn is not None:
-        estimate = _estimates.closeness(
-            engine, graph, drawn, seed, delta, interval, wf_improved, progress, threads, weighted
-        )
-        return _sampled("closeness", estimate, ids, graph, engine, interval, delta)
+        return _sampled("closeness", _estimates.closeness(sample, wf_improved), ids, sample)
     job, alone = Sweep(ids, "sums", weighted=weighted), executor is None
     found, about = sums(engine, graph.reversed(), job, "total", "closeness", progress, threads, alone, reduce)
     scores = _distances.closeness(found.reached, found.total, graph.n, wf_improved)
     if k is not None:
-        return _sampled("closeness", _exact(scores), ids, graph, engine, interval, delta)
+        return _sampled("closeness", _exact(scores), ids, sample)
     return _scores("closeness", scores, ids, graph, engine, top, about)
 
 
@@ -192,9 +190,9 @@ def harmonic_centrality(
     chosen = None if among is None else np.unique(vertex_ids(graph, among))
     searches = drawn or len(ids if chosen is None else chosen)
     engine = distance_engine(weighted, device, graph, threads, searches, executor)
+    sample = _estimates.Sample(engine, graph, drawn or 0, seed, delta, interval, progress, threads, weighted)
     if drawn is not None:
-        estimate = _estimates.harmonic(engine, graph, drawn, seed, delta, interval, progress, threads, weighted)
-        return _sampled("harmonic", estimate, ids, graph, engine, interval, delta)
+        return _sampled("harmonic", _estimates.harmonic(sample), ids, sample)
     if chosen is not None:
         shift = 0 if weighted else _estimates.reciprocal_bits(len(chosen))
         job = Sweep(chosen, "columns", weight="inverse", shift=shift, weighted=weighted)
@@ -205,7 +203,7 @@ def harmonic_centrality(
         engine, graph.reversed(), job, "inverse", "harmonic centrality", progress, threads, alone, reduce
     )
     if k is not None:
-        return _sampled("harmonic", _exact(found.inverse), ids, graph, engine, interval, delta)
+        return _sampled("harmonic", _exact(found.inverse), ids, sample)
     return _scores("harmonic", found.inverse, ids, graph, engine, top, about)
 
 
@@ -289,19 +287,12 @@ def _exact(scores: Any) -> _estimates.Estimated:
 
 
 @ignoring("invalid")  # an interval may have no upper end
-def _sampled(
-    name: str,
-    found: _estimates.Estimated,
-    ids: Integers,
-    graph: Graph,
-    engine: Engine,
-    interval: str,
-    delta: float,
-) -> VertexScores:
+def _sampled(name: str, found: _estimates.Estimated, ids: Integers, sample: _estimates.Sample) -> VertexScores:
     bounds = np.maximum(found.high - found.value, found.value - found.low)
     arrays = (found.value, bounds, found.low, found.high, found.standard_error)
-    scores, bounds, low, high, errors = (to_input_device(graph, engine, array) for array in arrays)
-    return VertexScores(name, scores, ids, graph, bounds, None, low, high, errors, interval, delta)
+    scores, bounds, low, high, errors = (to_input_device(sample.graph, sample.engine, array) for array in arrays)
+    about = sample.interval, sample.delta
+    return VertexScores(name, scores, ids, sample.graph, bounds, None, low, high, errors, *about)
 
 
 def _scores(

@@ -86,8 +86,8 @@ def average_shortest_path_length(
     engine = distance_engine(weighted, device, graph, threads, drawn or n, executor)
     _distances.check_connected(engine, graph, "average shortest path length")
     if drawn is not None:
-        found = _estimates.path_length(engine, graph, drawn, seed, delta, interval, progress, threads, weighted)
-        value, low, high, error = (float(part[0]) for part in found)
+        sample = _estimates.Sample(engine, graph, drawn, seed, delta, interval, progress, threads, weighted)
+        value, low, high, error = (float(part[0]) for part in _estimates.path_length(sample))
         return Estimate(value, low, high, error, drawn, delta, interval)
     total = _total(engine, graph, "average path length", progress, threads, weighted)
     mean = total / (n * (n - 1)) if n > 1 else 0.0

@@ -242,6 +242,7 @@ def reworded(message: str, format_flag: str, option_flag: str, without: str = "-
     >>> reworded("rename it, or pass format='npz'", "--from", "-r")
     "rename it, or give --from 'npz'"
     """
+    message = message.replace("directed=True or directed=False", "--directed or --undirected")
     message = message.replace("weights=False", without).replace("give n= ", f"give {option_flag} n=… ")
     message = message.replace("combine='min', 'max', 'sum' or 'first'", "--combine min, max, sum or first")
     message = re.sub(r"\b(pass )?format=(?=(.?))", lambda m: _flag(m, format_flag), message)

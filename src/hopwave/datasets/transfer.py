@@ -84,7 +84,7 @@ def _receive(url: str, part: Path, most: int, meter: Meter) -> bool:
         mark, total = _mark(answer), _length(answer)
         if answer.status == 206:
             first, whole = _range(answer)
-            if first != have or mark != note["mark"] or whole != note.get("total"):
+            if not have or first != have or mark != note["mark"] or whole != note.get("total"):
                 forget(part)
                 return False
             total = whole

@@ -8,6 +8,7 @@ import re
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from hopwave.errors import IgnoredColumnWarning, warn
 from hopwave.io.edge_columns import PAIRS, Column, choose, is_index, warn_of_guess
 from hopwave.io.format import Request, warn_ignored
 from hopwave.io.numbers import NUMERIC
@@ -16,6 +17,9 @@ from hopwave.io.source import BYTE_ORDER_MARK, LONE_RETURN, Source
 DELIMITERS = ",;\t| "
 MARK = BYTE_ORDER_MARK.decode()
 POINTED = re.compile(r"\s*+-?\d++\.0*+\s*+", re.ASCII)  # a whole number as pandas writes it beside an empty cell: 1.0
+# What titles and cells say that an edge has a direction.
+_YES = ("true", "yes", "1", "-1")
+_DIRECTED: dict[str, tuple[str, ...]] = {"type": ("directed",), "directed": _YES, "oneway": _YES}
 DECIMAL_COMMA = re.compile(r"[+-]?\d++,\d++", re.ASCII)
 
 
@@ -67,6 +71,8 @@ def layout_of(source: Source, request: Request, wanted: Wanted) -> Layout:
     ends, weight, _ = chosen
     if header and chosen.guessed:
         warn_of_guess(source, titles, [_kind(_filled(rows[1:], i)) for i in range(len(titles))], chosen)
+    if header and request.directed is None:
+        _warn_of_direction(source, rows)
     if request.weights and weight is None:
         _warn_of_numbers(source, rows, header, ends)
     names = wanted.names
@@ -115,6 +121,19 @@ def _titles_after_hash(
                 i + 1,
             )
     return []
+
+
+def _warn_of_direction(source: Source, rows: list[list[str]]) -> None:
+    """Warn of a column that says which edges are directed, as Gephi's Type and OpenStreetMap's oneway do."""
+    for column, title in enumerate(rows[0]):
+        told = _DIRECTED.get(title.strip().lower(), ())
+        cell = next((cell.strip() for cell in _filled(rows[1:], column) if cell.strip().lower() in told), None)
+        if cell is not None:
+            warn(
+                f"{source.path}: column {title!r} has {cell!r} and was not read, so that the graph is undirected; give "
+                "directed=True or directed=False",
+                IgnoredColumnWarning,
+            )
 
 
 def _warn_of_numbers(source: Source, rows: list[list[str]], header: bool, ends: tuple[int, int]) -> None:

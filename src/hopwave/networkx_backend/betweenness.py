@@ -9,6 +9,7 @@ vertex that is no target: NetworkX divides the dependency there by the number of
 
 from __future__ import annotations
 
+import math
 import random
 from collections import Counter
 from typing import Any, Unpack
@@ -213,6 +214,8 @@ def percolation_centrality(
     **place: Unpack[PlaceAndPlan],
 ) -> Scores:
     """Betweenness whose sources count as much as they are percolated."""
+    if not all(node in states for node in G):
+        raise NotImplementedError("states lacks a node; NetworkX finds out only if a path begins or passes there")
     share = 1 / (len(G) - 2)  # of two vertices, NetworkX raises the same error
     graph, weighted = countable(G, weight)
     own = np.array([states[node] for node in G], np.float64)
@@ -235,7 +238,7 @@ def newman_betweenness_centrality(
     G: NetworkXGraph, v: Any = None, cutoff: Any = None, normalized: bool = True, weight: Any = None
 ) -> Any:
     """Load centrality: like betweenness, but each vertex splits its load evenly among its predecessors."""
-    limit = int(min(max_levels(cutoff), len(G)))
+    limit = math.ceil(min(max_levels(cutoff), len(G)))  # NetworkX ends the level that passes the cutoff
     scores = hw.load_centrality(G.graph, limit, bool(normalized), progress=False).scores
     if v is None:
         return G.by_node(scores)

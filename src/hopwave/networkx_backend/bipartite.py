@@ -32,7 +32,7 @@ def colours(G: NetworkXGraph) -> Colours | None:
     return None if (source == colour[graph.indices]).any() else colour
 
 
-@serves(threshold=TWO_SIDES)
+@serves(threshold=TWO_SIDES, notes="In the order of the nodes.")
 def color(G: NetworkXGraph) -> dict[Any, int]:
     """A colour, 1 or 0, for every vertex."""
     found = colours(G)

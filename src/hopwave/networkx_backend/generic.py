@@ -105,7 +105,7 @@ def _into(G: NetworkXGraph, target: Any, weight: Any) -> weighted.Search:
 
 def _predecessors(G: NetworkXGraph, source: Any, weight: Any, method: Any) -> dict[Any, list[Any]]:
     """All predecessors on shortest paths from the source, in hops or along an edge attribute."""
-    if weight is None:
+    if weight is None or method == "unweighted":
         hops: dict[Any, list[Any]] = unweighted.predecessor(G, source)
         return hops
     check_method(method)

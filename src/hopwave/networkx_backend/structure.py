@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import networkx as nx
@@ -65,7 +66,7 @@ def undirected_of_all(arguments: Arguments) -> str | None:
     return "hopwave does not count squares of arcs" if arguments["G"].is_directed() else None
 
 
-@serves(can_run=undirected_of_all, threshold=SQUARES, notes="Of all vertices, in undirected graphs.")
+@serves(can_run=undirected_of_all, threshold=SQUARES, notes="Of all vertices, in undirected graphs; 0 is an int.")
 def square_clustering(G: NetworkXGraph, nodes: Any = None) -> dict[Any, Any]:
     """Squares / possible squares at each vertex; 0 if none is possible."""
     found = hw.square_clustering(G.graph).scores.tolist()
@@ -89,22 +90,27 @@ def of_edges(arguments: Arguments) -> str | None:
     return "hopwave counts parallel edges once" if arguments["G"].is_multigraph() else named_weights(arguments)
 
 
+def shares(G: NetworkXGraph, ask: Callable[[hw.Graph], hw.VertexScores]) -> dict[Any, float]:
+    """Degrees over n − 1, by node; of a single node NetworkX has the int 1."""
+    return G.by_node(ask(G.graph).scores) if len(G) > 1 else dict.fromkeys(G.nodes, 1)
+
+
 @serves(can_run=of_edges, threshold=DEGREES, notes=SIMPLE)
 def degree_centrality(G: NetworkXGraph) -> dict[Any, float]:
     """Degrees over n − 1."""
-    return G.by_node(hw.degree_centrality(G.graph).scores)
+    return shares(G, hw.degree_centrality)
 
 
 @serves(can_run=of_edges, threshold=DEGREES, notes=SIMPLE)
 def in_degree_centrality(G: NetworkXGraph) -> dict[Any, float]:
     """In-degrees over n − 1."""
-    return G.by_node(hw.in_degree_centrality(G.graph).scores)
+    return shares(G, hw.in_degree_centrality)
 
 
 @serves(can_run=of_edges, threshold=DEGREES, notes=SIMPLE)
 def out_degree_centrality(G: NetworkXGraph) -> dict[Any, float]:
     """Out-degrees over n − 1."""
-    return G.by_node(hw.out_degree_centrality(G.graph).scores)
+    return shares(G, hw.out_degree_centrality)
 
 
 @serves(can_run=of_edges, threshold=DEGREES, notes=SIMPLE)

@@ -84,6 +84,13 @@ class SearchResult(Deferring, drawing.Plotted, Keyed):
         names = np.asarray(vertex_names(self.graph))[reached].tolist()
         return dict(zip(names, on_host(self.distances)[reached].tolist(), strict=True))
 
+    def to_pandas(self) -> pd.DataFrame:
+        """A DataFrame with one row per vertex: distance, and predecessor and path count if the search has them.
+
+        Predecessors are labels if the graph has labels; a vertex that was not reached then has None.
+        """
+        return by_vertex(self.graph, self._columns())
+
 
 @dataclass(frozen=True, eq=False, init=False)
 class BFSResult(SearchResult):
@@ -166,13 +173,6 @@ class BFSResult(SearchResult):
     @property
     def _has_path(self) -> npt.NDArray[np.bool_]:
         return on_host(self.distances) >= 0
-
-    def to_pandas(self) -> pd.DataFrame:
-        """A DataFrame with one row per vertex: distance, and predecessor and path count if they were requested.
-
-        Predecessors are labels if the graph has labels; a vertex that was not reached then has None.
-        """
-        return by_vertex(self.graph, self._columns())
 
     def _columns(self) -> dict[str, Any]:
         columns: dict[str, Any] = {"distance": on_host(self.distances)}

@@ -20,10 +20,9 @@ from hopwave.graph.row_operations import kept, row_of_each
 from hopwave.planning.plan import PlanUsed
 from hopwave.planning.trace import BucketTrace
 from hopwave.results.search import SearchResult
-from hopwave.results.tables import by_vertex, first_names, named
+from hopwave.results.tables import first_names, named
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
 
 
@@ -111,13 +110,6 @@ class ShortestPaths(SearchResult):
         predecessors[tight.indices[fewest][::-1]] = tails[fewest][::-1]  # the last stays: tails ascend
         predecessors[list(self.sources)] = self.sources
         return np.where(self._has_path, predecessors, np.int32(-1))
-
-    def to_pandas(self) -> pd.DataFrame:
-        """A DataFrame with one row per vertex: its distance, and the vertex before it.
-
-        Predecessors are labels if the graph has labels; a vertex without a path then has None.
-        """
-        return by_vertex(self.graph, self._columns())
 
     def _columns(self) -> dict[str, Any]:
         return {

@@ -1,9 +1,11 @@
 """The GPU's faults, one at a time: an allocation, a launch or a compilation that fails at one moment of a call.
 
-    python tests/engines/cuda/cuda_faults.py [--seconds 60] [--share 0/4] [--first 9] [--events 0/8] [--record FILE]
+    python tests/engines/cuda/cuda_faults.py [--public] [--seconds 60] [--share 0/4] [--first 9] [--events 0/8]
+        [--record FILE]
 
-lets every event of every question fail once, and adds a row to FILE. --share 0/4 takes every fourth question, --first 9
-those from number 9 on, --events 0/8 every eighth event. The tests (test_cuda_faults.py) take some of them.
+lets every event of every question fail once, and adds a row to FILE. --public asks every public function that takes
+device=, --share 0/4 takes every fourth question, --first 9 those from number 9 on, --events 0/8 every eighth event. The
+tests (test_cuda_faults.py) take some of them.
 """
 
 from __future__ import annotations
@@ -17,12 +19,54 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+import numpy as np
+
 import hopwave as hw
 import mixed
+import public_calls
+from hopwave.arrays import on_host
 from mixed import Events
 from recorded import record
 
-G = mixed.graph()
+GRAPH = mixed.graph()
+GRAPHS: dict[str, hw.Graph] = {}  # of public functions
+
+
+def public(share: int, shares: int) -> Iterator[str]:
+    """Add public functions that take device= and run on a GPU to the questions: every `shares`-th; returns their names.
+
+    The first calls compile: a process takes its share before them.
+    """
+    import faults
+
+    calls = [(title, function) for title, function in public_calls.functions() if title.startswith("hopwave.")]
+    for title, function in [one for one in calls if "device" in public_calls.options(one[1])][share::shares]:
+        if title.count(".") > 1:  # linalg, whose arguments are no graphs
+            continue
+
+        def ask(G: hw.Graph, device: str, title: str = title, function: Callable[..., Any] = function) -> Any:
+            given = public_calls.required(function) | faults.MORE.get(title, {})
+            seed = {"seed": 1} if "seed" in public_calls.options(function) else {}
+            return numbers(function(**given | {"G": G}, **seed, device=device))
+
+        G = faults.graph_of(function)
+        try:
+            ask(G, "cuda")
+        except hw.HopwaveError as error:  # a GPU does not offer it
+            print(f"{title}: {str(error)[:100]}")
+            continue
+        GRAPHS[title], mixed.QUESTIONS[title] = G, ask
+        yield title
+
+
+def numbers(found: Any) -> Any:
+    """All numbers of an answer, in one array."""
+    if isinstance(found, list | tuple) or hasattr(found, "__next__"):
+        return np.concatenate([np.zeros(0), *map(numbers, found)])
+    for name in ("scores", "distances", "labels", "sums", "counts", "hubs", "indices", "count", "bytes", "closeness"):
+        if hasattr(found, name):
+            return numbers(on_host(getattr(found, name)))
+    return np.ravel(np.asarray(on_host(found), np.float64))
 
 
 @contextmanager
@@ -130,7 +174,8 @@ def troubles(
 
     After each fault the call raises one of our errors, or gives the right answer another way; the next call is right.
     """
-    right, found, tried = mixed.answer(name, G, "cpu"), [], 0
+    G, found, tried = GRAPHS.get(name, GRAPH), [], 0
+    right = mixed.answer(name, G, "cuda" if name in GRAPHS else "cpu")
     mixed.answer(name, mixed.fresh(G), "cuda")  # so that all kernels are on the disk
     events.begin(0)
     assert mixed.agree(mixed.answer(name, mixed.fresh(G), "cuda"), right)
@@ -163,6 +208,7 @@ def main() -> int:
     """Try every event of every question, until the time is over."""
     parser = argparse.ArgumentParser(description="Let everything on the GPU fail once.")
     parser.add_argument("--seconds", type=float, default=600.0)
+    parser.add_argument("--public", action="store_true", help="every public function")
     parser.add_argument("--share", default="0/1", help="which of how many shares of the questions")
     parser.add_argument("--first", type=int, default=0, help="leave out the questions before this one")
     parser.add_argument("--events", default="0/1", help="which of how many shares of the events of each question")
@@ -170,8 +216,10 @@ def main() -> int:
     given = parser.parse_args()
     share, shares = map(int, given.share.split("/"))
     part, parts = map(int, given.events.split("/"))
-    every = [(name, kind) for name in mixed.QUESTIONS for kind in KINDS]
-    cases = [case for number, case in enumerate(every) if number % shares == share and number >= given.first]
+    names = list(public(share, shares)) if given.public else list(mixed.QUESTIONS)
+    every = [(name, kind) for name in names for kind in KINDS]
+    mine = range(len(every)) if given.public else range(share, len(every), shares)
+    cases = [every[number] for number in mine if number >= given.first]
     began, tried, wrong, whole = time.monotonic(), 0, [], 0
     deadline = began + given.seconds
     for name, kind in cases:

@@ -282,6 +282,7 @@ def test_scaled_addition(gap: int) -> None:
             assert (sums[0], powers[0] - 7) == exact
 
 
+@pytest.mark.slow
 def test_paths_through_a_group_where_a_level_is_too_wide() -> None:
     """The share of paths that touch a group, for path counts that one scale per level cannot hold."""
     graph, meeting = ladder(3000)
