@@ -2,8 +2,9 @@
 
     python -m benchmarks.cpu.reduction [--graphs NAME …] [--seconds 20] [--device cuda] [--note "what else ran"]
 
-Whole: some sources, times how many there are. Reduced: the whole run, or what is done after some seconds, divided by
-its share. Both take turns, and the faster of two rounds counts. Lengths are hops, and whole numbers from 1 to 255.
+Whole: some sources, times how many there are. Reduced: the whole run, or some seconds of it, from the end of a batch
+to that of another. Both take turns, and the faster of two rounds counts. Lengths are hops, and whole numbers from 1 to
+255.
 --device: all sources of the whole graph are also run there, vertices and edges, and every score is compared.
 """
 
@@ -38,18 +39,27 @@ class Enough(Exception):
 
 
 def reduced(graph: hw.Graph, weighted: bool, seconds: float) -> tuple[float, float, Any]:
-    """Seconds of the reduced run, the share of it that was made, and its result if it is whole."""
+    """Seconds of the reduced run, the share of it that was made, and its result if it is whole.
+
+    A part of a run is timed between two ends of batches: what comes before the first is done once, and others are under
+    way at both.
+    """
     began = time.perf_counter()
+    marks = [(0, began)]
 
     def watch(done: int, of: int) -> None:
-        if done < of and done and time.perf_counter() - began > seconds:
+        if done > marks[-1][0]:
+            marks.append((done, time.perf_counter()))
+        if done < of and len(marks) > 3 and time.perf_counter() - began > seconds:
             raise Enough(done / of)
 
     try:
         result = hw.betweenness_centrality(graph, weights=weighted, device="cpu", progress=watch)
         return time.perf_counter() - began, 1.0, result
     except Enough as enough:
-        return (time.perf_counter() - began) / enough.share, enough.share, None
+        (first, then), (last, now) = marks[1], marks[-1]
+        each = (now - then) / (last - first)
+        return max(then - began - first * each, 0.0) + last / enough.share * each, enough.share, None
 
 
 def whole(graph: hw.Graph, weighted: bool, sources: Any, **options: Any) -> float:

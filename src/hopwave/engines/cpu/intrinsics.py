@@ -1,6 +1,6 @@
 """What Numba lacks: atomics, bit counting, prefetching, a clock and ways to yield a core, as LLVM instructions.
 
-All of Numba's internals that hopwave depends on are in this file and in numba_cache.py.
+All of Numba's internals that hopwave depends on are in this file, lanes.py, team.py and numba_cache.py.
 """
 
 import platform
@@ -86,7 +86,7 @@ INNER = COMPILED | {
 MACHINE = platform.machine().lower()
 
 
-def _pointer(context, builder, array_type, array, index_type, index):
+def address_of(context, builder, array_type, array, index_type, index):
     """The address of array[index]; for a table, the address of that row."""
     array = context.make_array(array_type)(context, builder, array)
     index = context.cast(builder, index, index_type, types.intp if index_type.signed else types.uintp)
@@ -128,7 +128,7 @@ def _read_modify_write(operation, ordering):
 
         def build(context, builder, signature, arguments):
             kinds = signature.args
-            place = _pointer(context, builder, kinds[0], arguments[0], kinds[1], arguments[1])
+            place = address_of(context, builder, kinds[0], arguments[0], kinds[1], arguments[1])
             value = context.cast(builder, arguments[2], kinds[2], kinds[0].dtype)
             return builder.atomic_rmw(operation, place, value, ordering)
 
@@ -150,7 +150,7 @@ def compare_and_swap(typing, array, index, old, new):
 
     def build(context, builder, signature, arguments):
         kinds = signature.args
-        place = _pointer(context, builder, kinds[0], arguments[0], kinds[1], arguments[1])
+        place = address_of(context, builder, kinds[0], arguments[0], kinds[1], arguments[1])
         old, new = (context.cast(builder, arguments[i], kinds[i], kinds[0].dtype) for i in (2, 3))
         return builder.extract_value(builder.cmpxchg(place, old, new, "monotonic", "monotonic"), 1)
 
@@ -167,7 +167,7 @@ def atomic_least(typing, array, index, value):
 
     def build(context, builder, signature, arguments):
         kinds, word = signature.args, ir.IntType(64)
-        place = _pointer(context, builder, kinds[0], arguments[0], kinds[1], arguments[1])
+        place = address_of(context, builder, kinds[0], arguments[0], kinds[1], arguments[1])
         value = builder.bitcast(context.cast(builder, arguments[2], kinds[2], types.float64), word)
         before = builder.atomic_rmw("umin", builder.bitcast(place, word.as_pointer()), value, "monotonic")
         return builder.bitcast(before, ir.DoubleType())
@@ -182,7 +182,7 @@ def ordered_load(typing, array, index):
 
     def build(context, builder, signature, arguments):
         kinds = signature.args
-        place = _pointer(context, builder, kinds[0], arguments[0], kinds[1], arguments[1])
+        place = address_of(context, builder, kinds[0], arguments[0], kinds[1], arguments[1])
         return builder.load_atomic(place, "seq_cst", kinds[0].dtype.bitwidth // 8)
 
     return signature, build
@@ -195,7 +195,7 @@ def ordered_store(typing, array, index, value):
 
     def build(context, builder, signature, arguments):
         kinds = signature.args
-        place = _pointer(context, builder, kinds[0], arguments[0], kinds[1], arguments[1])
+        place = address_of(context, builder, kinds[0], arguments[0], kinds[1], arguments[1])
         value = context.cast(builder, arguments[2], kinds[2], kinds[0].dtype)
         builder.store_atomic(value, place, "seq_cst", kinds[0].dtype.bitwidth // 8)
         return context.get_dummy_value()
@@ -210,7 +210,7 @@ def _prefetching(to_write):
 
         def build(context, builder, signature, arguments):
             kinds = signature.args
-            place = _pointer(context, builder, kinds[0], arguments[0], kinds[1], arguments[1])
+            place = address_of(context, builder, kinds[0], arguments[0], kinds[1], arguments[1])
             place = builder.bitcast(place, ir.IntType(8).as_pointer())
             word = ir.IntType(32)
             kind = ir.FunctionType(ir.VoidType(), [place.type, word, word, word])

@@ -22,13 +22,15 @@ from hopwave.system.numba_cache import njit
 
 NEVER = np.int32(2**31 - 1)  # more than any distance
 
-# The core as workers read it. Arcs have lengths and counts: how many edges and chains are that short; shift: 2^shift is
-# at most the shortest. first_vertex, first_chain: of each component, and `component` of each core vertex. at, chains:
-# the chains p that begin at a vertex. first, needed: batches of core vertices, and the rows that they read.
+# The core as workers read it. Arcs have lengths and counts: how many edges and chains are that short, times what the
+# head stands for (counts_back: the tail); shift: 2^shift is at most the shortest. near: neighbours are no
+# farther apart. first_vertex, first_chain: of each component, and `component` of each core vertex. at, chains: the
+# chains p that begin at a vertex. first, needed: batches of core vertices, and the rows that they read.
 Core = namedtuple(
     "Core",
-    "indptr heads lengths counts shift component first_vertex first_chain at chains end begin size length twice sent "
-    "taken own_sent own_taken table table_begin table_shift demand_out demand_in first needed needed_begin",
+    "indptr heads lengths counts counts_back shift near component first_vertex first_chain at chains end begin size "
+    "length twice sent taken own_sent own_taken table table_begin table_shift demand_out demand_in first needed "
+    "needed_begin",
 )
 
 
@@ -187,6 +189,8 @@ def needed_rows(first, at, chains, end):
                 mark[f] = batch
                 needed[used] = f
                 used += 1
+        others = begins[batch] + first[batch + 1] - first[batch]
+        needed[others:used] = np.sort(needed[others:used])  # neighbours are side by side
         begins[batch + 1] = used
     return needed[:used], begins
 

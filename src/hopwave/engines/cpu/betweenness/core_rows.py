@@ -16,74 +16,8 @@ import numpy as np
 from hopwave.engines.cpu.intrinsics import COMPILED, INNER, noinline
 from hopwave.system.numba_cache import njit
 
-FAR = np.int32(2**31 - 1)
 TOO_MANY = 2.0**1000
 TOGETHER = 16  # chains at e whose codes are kept at a time
-
-
-@njit(**INNER)
-def forward(C, e, low, high, d, s, order, begins, tight, buckets, following, vertices):
-    """Distances and path counts from e, the vertices in order, and the places of the arcs on shortest paths (tight).
-
-    Buckets by distance (Dial), no wider than the shortest arc: whatever is in one bucket is final. A vertex that is
-    settled adds up the paths of those before it. Returns the greatest path count.
-    """
-    noinline()
-    indptr, heads, lengths, counts, shift = C.indptr, C.heads, C.lengths, C.counts, C.shift[0]
-    for v in range(low, high):
-        d[v], s[v] = FAR, 0.0
-    mask, entries, waiting, settled, here, most, used = buckets.size - 1, 1, 1, 0, 0, 1.0, 0
-    d[e] = 0
-    vertices[0], following[0], buckets[0] = e, -1, 0
-    while waiting > 0:
-        entry = buckets[here & mask]
-        if entry < 0:
-            here += 1
-            continue
-        buckets[here & mask] = following[entry]
-        waiting -= 1
-        v = vertices[entry]
-        if s[v] != 0.0:
-            continue
-        reached, paths = np.int64(d[v]), 1.0 if v == e else 0.0
-        order[settled], begins[settled] = v, used
-        settled += 1
-        for j in range(indptr[v], indptr[v + 1]):
-            w, length, there = heads[j], np.int64(lengths[j]), np.int64(d[heads[j]])
-            if reached + length < there:
-                d[w] = reached + length
-                slot = ((reached + length) >> shift) & mask
-                vertices[entries], following[entries] = w, buckets[slot]
-                buckets[slot] = entries
-                entries += 1
-                waiting += 1
-            elif there + length == reached:
-                paths += s[w] * counts[j]
-                tight[used] = j
-                used += 1
-        s[v] = paths
-        most = max(most, paths)
-    begins[settled] = used
-    return most
-
-
-@njit(**INNER)
-def backward(C, settled, s, order, begins, tight, T, delta, V, flow):
-    """Dependencies from the farthest vertex to the first one; they are added to V, the flows of arcs to flow."""
-    noinline()
-    heads, counts = C.heads, C.counts
-    for i in range(settled - 1, 0, -1):
-        w = order[i]
-        share = (T[w] + delta[w]) / s[w]
-        V[w] += delta[w]
-        delta[w] = 0.0
-        for k in range(begins[i], begins[i + 1]):
-            j = tight[k]
-            v = heads[j]
-            part = s[v] * counts[j] * share
-            delta[v] += part
-            flow[j] += part
-    delta[order[0]] = 0.0
 
 
 @njit(**INNER)
