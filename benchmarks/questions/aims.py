@@ -145,7 +145,7 @@ AIMS = [
     Aim("strongly_connected_components", None, 5, Graphs.strong),
     Aim("triangle_count, kron 21 edge factor 44", None, 150, asked(hw.triangle_count, "large")),
     Aim("PageRank to 1e-6 in all, kron 21", None, 4, asked(hw.pagerank, "large", tol=lambda g: 1e-6 / g.large.n)),
-    Aim("eigenvector, delaunay 18, to 1e-4", 30, None, asked(hw.eigenvector_centrality, "mesh", tol=1e-4, max_iter=999)),
+    Aim("eigenvector, delaunay 18, to 1e-4", 30, None, asked(hw.eigenvector_centrality, "mesh", tol=1e-4, max_iter=99)),
     Aim("eccentricity of all, moscow-roads", None, 3000, asked(hw.eccentricity, "moscow")),
     Aim(
         "closeness by hops per source of 8,192, luxembourg (µs)", None, 8,
