@@ -29,6 +29,7 @@ from benchmarks import setting
 from benchmarks.gpu import values as gpu_values
 from benchmarks.mpi import scaling_page
 from benchmarks.papers import authors_page, exhibits_page, turbo_kernels_page
+from benchmarks.questions import aims
 from benchmarks.questions import page as questions_page
 from benchmarks.sanitize import page as sanitize_page
 
@@ -44,6 +45,7 @@ VALUES: dict[str, Callable[[list[Record]], Record]] = {
     "gpu-search": gpu_values.search,
     "gpu-turbo-kernels": turbo_kernels_page.values,
     "questions": questions_page.values,
+    "questions-aims": aims.values,
     "sanitizer": sanitize_page.values,
     "scaling": scaling_page.values,
 }

@@ -1,6 +1,6 @@
 """Closeness of all vertices, diameter and mean distance on the CPU, compared in one run with igraph and NetworkX.
 
-    python -m benchmarks.cpu.many [--data ../shared/data] [--whole]
+    python -m benchmarks.cpu.many [--data ../shared/data] [--whole] [--name cpu-many-16]
 
 Answers are compared before anything is published. The other libraries' time is a sum over sources: it is measured on
 some sources and extrapolated, unless `--whole` lets igraph compute everything (some minutes). email-Enron is read from
@@ -99,13 +99,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--whole", action="store_true", help="let igraph compute everything instead of a sample")
+    parser.add_argument("--name", default="cpu-many", help="of the page")
     options = parser.parse_args()
     graphs = real_graphs(["email-Enron"], options.data) or {"kronecker 13": generate.kronecker(13, 16, seed=1)}
     hw.closeness_centrality(hw.generate.kronecker(9), progress=False)  # compile
     rows = []
     for name, graph in graphs.items():
         rows += [closeness(name, graph, options.whole), *extents(name, graph, options.whole)]
-    publish("cpu-many", "Questions about all distances, on the CPU", rows, NOTE)
+    publish(options.name, "Questions about all distances, on the CPU", rows, NOTE)
 
 
 if __name__ == "__main__":

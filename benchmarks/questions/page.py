@@ -44,7 +44,7 @@ def row(graph: str, question: str, lines: list[Record]) -> Record:
     by_kind = {line["kind"]: line for line in same}
     one, together, gpu = (by_kind.get(kind, {}) for kind in ("one", "all", "gpu"))
     peers = [line for line in same if line["kind"] == "peer" and "ms" in line]
-    peer = min(peers, key=lambda line: line["ms"] / line["beside"], default=None)
+    peer = min(peers, key=lambda line: line["ms"], default=None)
     found: Record = {
         "question": question + (f" ({together['words']})" if together.get("words") else ""),
         "one": one.get("one"),
@@ -52,7 +52,7 @@ def row(graph: str, question: str, lines: list[Record]) -> Record:
         "times": one["one"] / together["all"] if "one" in one and "all" in together else None,
         "gpu": gpu.get("gpu"),
         "peer": peer and peer["peer"],
-        "ahead": peer and peer["ms"] / peer["beside"],
+        "ahead": peer["ms"] / together["all"] if peer and "all" in together else None,
         "floor": floor(together) if together else None,
     }
     about = {"cores": together, "gpu": gpu, "peer": together}

@@ -1,42 +1,47 @@
-"""Peers that answer a question: igraph, SciPy and NetworkX, which are installed with the tests.
+"""Peers that answer a question: igraph, SciPy and NetworkX, which are installed with the tests, and NetworKit.
 
 Each entry prepares what the peer needs, outside the time, and returns the call. NetworkX is asked where neither of the
-others answers, and about small graphs alone. Left out are questions whose answer igraph keeps with the graph: whether
-it is acyclic or connected.
+others answers, and about small graphs alone. NetworKit has threads, and is asked on all cores (THREADED); it need not
+be installed. Left out are questions whose answer igraph keeps with the graph: whether it is acyclic or connected.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 import igraph
 import networkx as nx
+import numpy as np
 import scipy
 import scipy.sparse.csgraph as csgraph
 
 from benchmarks.questions.calls import Case
+from benchmarks.setting import hw
 
 Prepare = Callable[[Case], Callable[[], Any]]
 
 
 def versions() -> dict[str, str]:
-    return {"igraph": igraph.__version__, "scipy": scipy.__version__, "networkx": nx.__version__}
+    found = {"igraph": igraph.__version__, "scipy": scipy.__version__, "networkx": nx.__version__}
+    return found | ({"networkit": import_module("networkit").__version__} if find_spec("networkit") else {})
 
 
-def converted(case: Case, graph: str) -> Any:
-    """The graph as igraph's, made once."""
-    kept = vars(case).setdefault("as_igraph", {})
-    if graph not in kept:
-        kept[graph] = getattr(case, graph).to_igraph()
-    return kept[graph]
+def converted(case: Case, graph: str, convert: Callable[[hw.Graph], Any]) -> Any:
+    """The graph as a peer's, made once."""
+    kept = vars(case).setdefault("converted", {})
+    if (graph, convert) not in kept:
+        kept[graph, convert] = convert(getattr(case, graph))
+    return kept[graph, convert]
 
 
 def by_igraph(method: str, *arguments: Any, graph: str = "large", **keywords: Any) -> Prepare:
     """A method of igraph's Graph; arguments that are functions are called with the case."""
 
     def prepare(case: Case) -> Callable[[], Any]:
-        g = converted(case, graph)
+        g = converted(case, graph, hw.Graph.to_igraph)
         given = [one(case) if callable(one) else one for one in arguments]
         named = {name: one(case) if callable(one) else one for name, one in keywords.items()}
         return lambda: getattr(g, method)(*given, **named)
@@ -67,6 +72,29 @@ def by_networkx(function: str, graph: str = "small", *arguments: Any) -> Prepare
             return list(answer) if hasattr(answer, "__next__") else answer
 
         return ask
+
+    return prepare
+
+
+def to_networkit(graph: hw.Graph) -> Any:
+    edges = graph.edges()
+    lengths = np.ones(len(edges.source)) if edges.weights is None else edges.weights.astype(np.float64)
+    make = import_module("networkit").GraphFromCoo
+    triples = (lengths, (edges.source.astype(np.int64), edges.target.astype(np.int64)))
+    made = make(triples, n=graph.n, weighted=edges.weights is not None, directed=graph.directed)
+    made.removeSelfLoops()  # cores and clustering refuse them
+    return made
+
+
+def by_networkit(algorithm: str, *arguments: Any, graph: str = "large") -> Prepare:
+    """A class of NetworKit, run to its end."""
+
+    def prepare(case: Case) -> Callable[[], Any]:
+        module, _, name = algorithm.partition(".")
+        make = getattr(getattr(import_module("networkit"), module), name)
+        g = converted(case, graph, to_networkit)
+        given = [one(case) if callable(one) else one for one in arguments]
+        return lambda: make(g, *given).run()
 
     return prepare
 
@@ -161,4 +189,27 @@ ANSWERS: dict[str, dict[str, Prepare]] = {
     },
     "topological_order": {"igraph": by_igraph("topological_sorting", graph="one_way")},
     "transitivity": {"igraph": by_igraph("transitivity_undirected")},
+}
+THREADED: dict[str, dict[str, Prepare]] = {
+    question: {"NetworKit": prepare}
+    for question, prepare in {
+        "betweenness_centrality": by_networkit("centrality.EstimateBetweenness", 64, False, True),
+        "bfs": by_networkit("distance.BFS", first, False),
+        "bfs_many": by_networkit("distance.SPSP", lambda case: case.sources),
+        "biconnected_components": by_networkit("components.BiconnectedComponents"),
+        "clustering": by_networkit("centrality.LocalClusteringCoefficient", True),
+        "connected_components": by_networkit("components.ParallelConnectedComponents", False),
+        "core_numbers": by_networkit("centrality.CoreDecomposition"),
+        "diameter": by_networkit("distance.Diameter", graph="middle"),
+        "distance_blocks": by_networkit("distance.APSP", graph="small"),
+        "eigenvector_centrality": by_networkit("centrality.EigenvectorCentrality", 1e-4),
+        "katz_centrality": by_networkit("centrality.KatzCentrality", 1e-4),
+        "label_propagation": by_networkit("community.PLP"),
+        "pagerank": by_networkit("centrality.PageRank", 0.85, 1e-6),
+        "shortest_path": by_networkit("distance.BidirectionalBFS", first, second),
+        "shortest_path, weights": by_networkit("distance.BidirectionalDijkstra", first, second, graph="weighted"),
+        "sssp": by_networkit("distance.Dijkstra", first, False, graph="weighted"),
+        "sssp_many": by_networkit("distance.SPSP", sixteen, graph="weighted"),
+        "strongly_connected_components": by_networkit("components.StronglyConnectedComponents", graph="one_way"),
+    }.items()
 }

@@ -1,10 +1,11 @@
-"""Measure every public question: python -m benchmarks.questions.run here FOLDER [SECONDS] | peers FILE | page FILE …
+"""Measure every public question: python -m benchmarks.questions.run here FOLDER [SECONDS] | peers … | page FILE …
 
 `here` asks on one core, on all cores and on the GPU of this machine: code is compiled first by `hopwave warmup`, and
 graphs are made once. Then one process has all cores for itself; at last questions go to several processes with one core
-each, while another asks the GPU. `peers` asks peers that are installed here beside hopwave. Each writes one JSON line
-per question and graph as it goes; `page` puts such files together into benchmarks/results/questions. Times are the best
-of up to five calls after up to three that load code and prepare. All cores must give the answer of one core, and a GPU
+each, while another asks the GPU. `peers` (arguments as `here`) asks peers that are installed: NetworKit on all cores,
+then the others, which have one thread, in several processes. Each writes one JSON line per question and graph as it
+goes; `page` puts such files together into benchmarks/results/questions. Times are the best of up to five calls after up
+to three that load code and prepare (a peer's: of up to five). All cores must give the answer of one core, and a GPU
 that of the CPU, or the row says so. A profile is of one more call.
 """
 
@@ -31,20 +32,20 @@ from benchmarks.questions.calls import ARGUMENTS, GRAPHS, METHODS, Case, call, q
 from benchmarks.setting import hw
 
 BEFORE, ROUNDS, SECONDS = 2, 5, 0.12
-LONGEST = {"one": 8, "all": 5, "gpu": 8, "peer": 20}  # seconds that one question may take altogether
+LONGEST = {"one": 8, "all": 5, "gpu": 8, "peer": 25, "threaded": 10}  # seconds that one question may take altogether
 FOR_THE_GPU = 3  # cores that processes of one core leave to it
 LINES = 3  # of a profile
-PEERS_SCALE = 15  # of the large graph: one of their calls takes seconds
+PART = [sys.executable, "-m", "benchmarks.questions.run", "part"]
 
 
 class TooLong(KeyboardInterrupt):
     """The question took its time: the call ends as by Ctrl-C."""
 
 
-def best(ask: Callable[[], Any]) -> tuple[float, float, Any]:
+def best(ask: Callable[[], Any], before: int = BEFORE) -> tuple[float, float, Any]:
     """Milliseconds of the best call, the cores that were busy in it, and the answer; calls before load and prepare."""
     began = time.perf_counter()
-    for _ in range(BEFORE):
+    for _ in range(before):
         touch(ask())
         if time.perf_counter() - began > 2 * SECONDS:
             break
@@ -174,44 +175,55 @@ def here(folder: Path, seconds: float = 100) -> None:
         print(case.name, case.large, case.middle, case.small, flush=True)
     warm.wait()
     print(f"prepared after {time.perf_counter() - began:.0f} s", flush=True)
-    command = [sys.executable, "-m", "benchmarks.questions.run", "part"]
     given = str(folder), str(seconds)
-    subprocess.run([*command, "all", *given], env=without, check=False)
+    subprocess.run([*PART, "all", *given], env=without, check=False)
     print(f"all cores after {time.perf_counter() - began:.0f} s", flush=True)
-    cores = sorted(os.sched_getaffinity(0))
-    alone = cores[FOR_THE_GPU:] or cores[:1]
-    running = [
-        subprocess.Popen([*command, "one", *given, str(i), str(len(alone)), str(core)], env=without)
-        for i, core in enumerate(alone)
-    ]
-    for process in (*running, subprocess.Popen([*command, "gpu", *given])):
+    for process in (*on_one_core("one", *given), subprocess.Popen([*PART, "gpu", *given])):
         process.wait()
     print(f"one core and the GPU after {time.perf_counter() - began:.0f} s", flush=True)
+
+
+def peers(folder: Path, seconds: float = 100) -> None:
+    """Peers with threads by themselves, then those without, beside each other."""
+    folder.mkdir(exist_ok=True)
+    given = str(folder), str(seconds)
+    subprocess.run([*PART, "threaded", *given], check=False)
+    for process in on_one_core("peer", *given):
+        process.wait()
+
+
+def on_one_core(kind: str, *given: str) -> list[subprocess.Popen[bytes]]:
+    """Processes of one core each that share the questions."""
+    cores = sorted(os.sched_getaffinity(0))
+    alone = cores[FOR_THE_GPU:] or cores[:1]
+    without = os.environ | {"CUDA_VISIBLE_DEVICES": ""}
+    return [
+        subprocess.Popen([*PART, kind, *given, str(i), str(len(alone)), str(core)], env=without)
+        for i, core in enumerate(alone)
+    ]
 
 
 def part(kind: str, folder: str, seconds: str, share: str = "0", of: str = "1", core: str = "") -> None:
     """One process of `here`."""
     if core:
         os.sched_setaffinity(0, {int(core)})  # hopwave then takes one thread
-    measure(kind, Path(folder), float(seconds), int(share), int(of))
+    ask = ask_peers if kind in ("peer", "threaded") else measure
+    ask(kind, Path(folder), float(seconds), int(share), int(of))
 
 
-def beside_peers(file: Path) -> None:
-    """Peers that are installed here, each beside hopwave in turn on the same graph."""
+def ask_peers(kind: str, folder: Path, seconds: float, share: int = 0, of: int = 1) -> None:
+    """Every `of`-th question, of peers that have threads or of those that have one."""
     from benchmarks.questions import peers  # imports what a machine for measurements need not have
 
-    where = setting.machine() | peers.versions()
-    with file.open("a", encoding="utf-8") as lines:
-        for question, name, case in asked(scale=PEERS_SCALE):
-            for peer, prepare in peers.ANSWERS.get(question, {}).items():
+    until, where = time.monotonic() + seconds, setting.machine() | peers.versions()
+    answers = peers.THREADED if kind == "threaded" else peers.ANSWERS
+    with (folder / f"{kind}{share}.jsonl").open("w", encoding="utf-8") as lines:
+        for number, (question, name, case) in enumerate(asked(folder)):
+            for peer, prepare in answers.get(question, {}).items() if number % of == share else ():
                 row = {"question": question, "graph": name, "kind": "peer", "peer": peer, "where": where}
-
-                def both(q: str = question, c: Case = case, p: Any = prepare) -> dict[str, Any]:
-                    theirs, ours = p(c), call(q, c, "cpu")
-                    assert ours is not None
-                    return {"beside": best(ours)[0], "ms": best(theirs)[0]}
-
-                write(lines, row | limited(LONGEST["peer"], both))
+                left = min(LONGEST[kind], until - time.monotonic())
+                if left > 0:
+                    write(lines, row | limited(left, lambda c=case, p=prepare: {"ms": best(p(c), before=0)[0]}))
 
 
 def read(files: list[Path]) -> list[dict[str, Any]]:
@@ -224,12 +236,10 @@ def main() -> None:
     warnings.simplefilter("ignore", hw.IgnoredWeightsWarning)
     if what == "page":
         pages.write("questions", found=read([Path(file) for file in given]))
-    elif what == "peers":
-        beside_peers(Path(given[0]))
     elif what == "part":
         part(*given)
     else:
-        here(Path(given[0]), *map(float, given[1:]))
+        (peers if what == "peers" else here)(Path(given[0]), *map(float, given[1:]))
 
 
 if __name__ == "__main__":

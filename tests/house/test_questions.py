@@ -34,12 +34,12 @@ def test_rows_that_need_a_reason_have_one() -> None:
 def test_what_needs_a_reason() -> None:
     where = {"question": "none", "graph": "kron"}
     one, every, gpu = ({**where, "kind": kind, kind: ms} for kind, ms in (("one", 8.0), ("all", 4.0), ("gpu", 5.0)))
-    peer = {**where, "kind": "peer", "peer": "igraph", "ms": 1.0, "beside": 2.0}
+    peer = {**where, "kind": "peer", "peer": "igraph", "ms": 2.0}
     assert page.wanting(page.row("kron", "none", [one, every, gpu, peer])) == ["cores", "gpu", "peer"]
     assert len(page.without_reason([one, every, gpu, peer])) == 1
     measured = page.row("kron", "none", [one, every | {"busy": 1.0, "profile": ["90% work"]}])
     assert measured["reason"] == "1.0 cores busy; 90% work"
-    fine = [one | {"one": 40.0}, every, gpu | {"gpu": 4.0}, peer | {"ms": 3.0}]
+    fine = [one | {"one": 40.0}, every, gpu | {"gpu": 4.0}, peer | {"ms": 6.0}]
     assert page.wanting(page.row("kron", "none", fine)) == []
     wrong = page.row("kron", "none", [one | {"digest": 1.0}, every | {"digest": 2.0}])
     assert "one core gives another answer" in wrong["reason"]

@@ -165,29 +165,33 @@ def nearest_of(
     """(distances, numbers of the facilities) along arcs from the facilities: one row of k per vertex, nearest first."""
     from hopwave.engines.cpu import policy
     from hopwave.engines.cpu.crew import thread_count
-    from hopwave.engines.cpu.shortest_paths import dijkstra
     from hopwave.engines.cpu.shortest_paths import nearest_of as compiled
     from hopwave.engines.cpu.shortest_paths.facility_rounds import nearest_in_rounds
-
-    def arcs(g: Graph) -> Any:
-        return dijkstra.arcs((g.indptr, g.indices), np.asarray(g.weights, np.float64) if weighted else np.empty(0))
 
     k, asked, numbers = min(k, len(facilities)), k, None
     graph = graph if weighted else graph.without_weights()
     if k == 1:  # on all cores
         way = choose(graph, "auto", None, "cpu", None, False)
         d = distances(Matrix.from_graph(graph), ShortestPathsJob(tuple(facilities.tolist()), limit), way).distances
-        numbers = compiled.nearest_by_distances(arcs(graph.reversed()), facilities, d)
+        numbers = compiled.nearest_by_distances(_arcs(graph.reversed(), weighted), facilities, d)
         d = d[:, None]
     if numbers is None:
         degrees = graph.m / graph.n, int(graph.degrees.max())
         if workers := policy.round_workers(thread_count(None), graph.m, k, weighted, *degrees):
-            d, numbers = nearest_in_rounds(arcs(graph), facilities, k, limit, workers)
+            d, numbers = nearest_in_rounds(_arcs(graph, weighted), facilities, k, limit, workers)
         else:
-            d, numbers = compiled.nearest_of(arcs(graph), facilities, k, limit)
+            d, numbers = compiled.nearest_of(_arcs(graph, weighted), facilities, k, limit)
     missing = ((0, 0), (0, asked - k))  # there are fewer facilities than k
     numbers = np.where(numbers == compiled.NONE, -1, numbers)
     return np.pad(d, missing, constant_values=np.inf), np.pad(numbers, missing, constant_values=-1)
+
+
+def _arcs(graph: Graph, weighted: bool) -> Any:
+    """The arcs as kernels of the CPU read them; lengths, as float64, are kept with the graph."""
+    from hopwave.engines.cpu import Engine
+    from hopwave.engines.cpu.shortest_paths.dijkstra import arcs
+
+    return arcs((graph.indptr, graph.indices), Engine().load(graph, None).lengths if weighted else np.empty(0))
 
 
 def paths_of_pairs(
@@ -195,13 +199,10 @@ def paths_of_pairs(
 ) -> list[list[int] | None]:
     """The ids of one shortest path of each pair, by searches from both ends on the CPU; None if a pair has none."""
     from hopwave.engines.cpu.crew import thread_count
-    from hopwave.engines.cpu.shortest_paths import between, dijkstra
+    from hopwave.engines.cpu.shortest_paths import between
 
     back, (n, m) = graph.reversed(), (graph.n, graph.m)
-    out, into = (
-        dijkstra.arcs((g.indptr, g.indices), np.asarray(g.weights, np.float64) if weighted else np.empty(0))
-        for g in (graph, back)
-    )
+    out, into = (_arcs(g, weighted) for g in (graph, back))
     workers = max(1, min(thread_count(threads), len(pairs)))
     found: list[list[int] | None] = [None] * len(pairs)
 

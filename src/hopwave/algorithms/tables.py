@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from hopwave.algorithms import many_sources as _many
 from hopwave.algorithms.checkpoint import Checkpoint, File, key_of
+from hopwave.arrays import module_of, on_gpu, on_host
 from hopwave.engines import Engine
 from hopwave.errors import ExecutorError, FormatError
 from hopwave.graph import Graph
@@ -64,10 +65,11 @@ class Table:
         """The rows from number begin to end, with the columns of the targets."""
         job = self.sweep(begin, end, "rows")
         found = _many.sweep(self.engine, self.graph, job, "searches", progress, self.threads).rows
+        xp = module_of(found)
         if not self.weighted and self.dtype.kind == "f":
-            return np.where(found < 0, np.inf, found).astype(self.dtype)
+            found = xp.where(found < 0, np.inf, found)
         if self.weighted and self.dtype.kind == "i":  # hops, by searches along arcs of length 1
-            return np.where(np.isfinite(found), found, -1).astype(self.dtype)
+            found = xp.where(xp.isfinite(found), found, -1)
         return found.astype(self.dtype, copy=False)
 
     def entries(self, begin: int, end: int) -> tuple[Integers, Integers, npt.NDArray[Any]]:
@@ -101,7 +103,10 @@ def dense(table: Table, progress: Progress) -> npt.NDArray[Any]:
     answer = np.empty((k, table.width), table.dtype)
     with _many.polled("searches", k, progress) as poll:
         for begin, end in _spans(k, table.rows_at_once):
-            answer[begin:end] = table.rows(begin, end, False)
+            rows = table.rows(begin, end, False)
+            if not begin and on_gpu(rows):  # the table stays where the graph is
+                answer = module_of(rows).empty(answer.shape, answer.dtype)
+            answer[begin:end] = rows
             poll(end)
     return answer
 
@@ -194,7 +199,7 @@ def _record(table: Table) -> np.dtype[Any]:
 
 def _append(stream: IO[bytes], table: Table, begin: int, end: int, suffix: str) -> None:
     if suffix == ".npy":
-        stream.write(np.ascontiguousarray(table.rows(begin, end, False)).data)
+        stream.write(np.ascontiguousarray(on_host(table.rows(begin, end, False))).data)
         return
     parts = table.entries(begin, end)
     if suffix == ".csv":

@@ -229,7 +229,7 @@ def isochrone(
     if max(bounds) == math.inf:
         raise GraphError("limits=None has no end; give a distance, or several")
     found = sssp(graph, source, weights=weighted, limit=max(bounds), device=device)
-    lengths = np.asarray(on_host(graph.weights), np.float64) if weighted else np.ones(graph.m)
+    lengths = np.asarray(on_host(graph.weights), np.float64) if weighted else np.broadcast_to(1.0, graph.m)
     return Isochrone(np.asarray(on_host(found.distances)), bounds, lengths, graph)
 
 

@@ -125,22 +125,31 @@ def _check_lengths(graph: Graph) -> None:
     """Raise a GraphError if an arc is shorter than 0 or infinitely long, or sums of distances could exceed float64."""
     if graph._prepared.find(CheckedLengths) is not None:
         return
-    lengths: Any = graph._rows_somewhere.values  # a graph that is only on the GPU stays there
-    least, greatest = (float(lengths.min()), float(lengths.max())) if graph.m else (0.0, 0.0)
+    least, greatest = _ends(graph) if graph.m else (0.0, 0.0)
     if least < 0:
-        arc = arc_in_words(graph, int(lengths.argmin()), graph.label)
+        arc = arc_in_words(graph, int(np.argmin(np.asarray(graph.weights))), graph.label)
         raise GraphError(
             f"weight {least:g} {arc} is negative; distances need weights of at least 0: correct it, or count hops with "
             "weights=False"
         )
     if np.isinf(greatest):
-        arc = arc_in_words(graph, int(lengths.argmax()), graph.label)
+        arc = arc_in_words(graph, int(np.argmax(np.asarray(graph.weights))), graph.label)
         raise GraphError(f"the weight {arc} is infinite; leave out an arc that no path can take")
     if np.isinf(greatest * graph.n * graph.n):
         raise GraphError(
             f"weight {greatest:g} is so great that sums of distances may exceed float64; divide all weights by a number"
         )
     graph._prepared.keep(CheckedLengths())
+
+
+def _ends(graph: Graph) -> tuple[float, float]:
+    """(least, greatest) weight. A graph that is only on the GPU stays there."""
+    if graph._host is None and graph.order == "ascending":
+        from hopwave.linalg.algorithms.operands import extremes
+
+        return extremes(Matrix.from_graph(graph))
+    lengths = np.asarray(graph.weights)
+    return float(lengths.min()), float(lengths.max())
 
 
 def _chosen_values(matrix: Matrix, weights: Any) -> Matrix:

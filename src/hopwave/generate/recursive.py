@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,7 @@ from hopwave.errors import GraphError
 from hopwave.generate import counter
 from hopwave.generate.parameters import LARGEST_N, check_memory, check_seed, check_whole
 from hopwave.graph import Graph, construct
-from hopwave.graph.csr import is_compiled_faster
+from hopwave.graph.csr import builders, is_compiled_faster
 
 Edges = tuple[npt.NDArray[Any], npt.NDArray[Any]]
 
@@ -72,15 +71,15 @@ def kronecker(
         )
     check_memory(draws)
     seed, permute, directed = check_seed(seed), flag("permute", permute), flag("directed", directed)
-    usual = permute and np.array_equal(np.ravel(initiator), GRAPH500)
-    if (
-        usual and construct.choose_builder("auto", "cpu", draws) == "cuda"
-    ):  # the same edges, drawn where they are sorted
-        src, dst = drawers["cuda"]()(scale, seed, 0, draws, np.int32)
-        parts = construct.from_edges(src, dst, n, directed, None, None, "merge", None, "auto")
-        return Graph._from_parts(replace(parts, home="cpu"), directed)
-    src, dst = kronecker_edges(scale, edge_factor, seed, 0, draws, initiator, permute)
-    return Graph.from_edges(src, dst, n=n, directed=directed)
+    place = construct.choose_builder("auto", "cpu", draws)
+    if place == "cuda" and permute and np.array_equal(np.ravel(initiator), GRAPH500):
+        src, dst = drawers["cuda"]()(scale, seed, 0, draws, np.int32)  # the same edges, drawn where they are sorted
+    else:
+        src, dst = kronecker_edges(scale, edge_factor, seed, 0, draws, initiator, permute)
+    builder = builders[place]()
+    ends = builder.column(src, "src"), builder.column(dst, "dst")
+    rows = builder.rows_of(*ends, n, symmetric=not directed, merge=True)
+    return Graph._from_parts(construct.GraphParts(rows, None, place, "cpu"), directed)
 
 
 def rmat(

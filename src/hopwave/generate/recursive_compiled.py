@@ -13,8 +13,9 @@ from hopwave.system.numba_cache import njit
 from hopwave.system.threads import each
 
 BLOCK = 1 << 16  # edges that a thread draws at a time
+GROUP = 256  # of these, those that go down together
 WEYL, FIRST, SECOND = (np.uint64(x) for x in (counter.WEYL, counter.FIRST, counter.SECOND))
-U1, U2 = np.uint64(1), np.uint64(2)
+U0, U1, U63 = np.uint64(0), np.uint64(1), np.uint64(63)
 
 
 def draw_edges(
@@ -59,25 +60,34 @@ def scrambled(word: Any, turns: Any, scale: Any) -> Any:
 
 def draw(scale: Any, begin: Any, first: Any, draw_bits: Any, borders: Any, turns: Any, src: Any, dst: Any) -> None:
     """Two levels per word: the row bit says whether a draw is past the middle border, the column bit is the parity of
-    the borders that it is past."""
+    the borders that it is past.
+
+    Some edges go down together, word after word, so that a machine with wide registers draws several at a time; border
+    - 1 - draw wraps around, and so has its top bit set, exactly if the draw is past the border.
+    """
     words, high, low = (scale + U1) >> U1, np.uint64(64) - draw_bits, (U1 << draw_bits) - U1
-    below, middle, above = borders[0], borders[1], borders[2]
-    for i in range(src.size):
-        z = begin + ((first + np.uint64(i)) * words + U1) * WEYL
-        row = column = np.uint64(0)
-        for level in range(np.uint64(0), scale, U2):
-            bits = _mixed(z)
-            z += WEYL
-            drawn = bits >> high
-            over = np.uint64(drawn >= middle)
-            row = (row << U1) | over
-            column = (column << U1) | (over ^ np.uint64(drawn >= below) ^ np.uint64(drawn >= above))
-            if level + U1 < scale:
+    below, middle, above = borders[0] - U1, borders[1] - U1, borders[2] - U1
+    rows, columns = np.empty(GROUP, np.uint64), np.empty(GROUP, np.uint64)
+    for group in range(0, src.size, GROUP):
+        count = min(GROUP, src.size - group)
+        rows[:] = U0
+        columns[:] = U0
+        for word in range(words):
+            z = begin + ((first + np.uint64(group)) * words + U1 + word) * WEYL
+            for i in range(count):
+                bits = _mixed(z + np.uint64(i) * (words * WEYL))
+                drawn = bits >> high
+                over = (middle - drawn) >> U63
+                row = (rows[i] << U1) | over
+                column = (columns[i] << U1) | (over ^ ((below - drawn) >> U63) ^ ((above - drawn) >> U63))
                 drawn = bits & low
-                over = np.uint64(drawn >= middle)
-                row = (row << U1) | over
-                column = (column << U1) | (over ^ np.uint64(drawn >= below) ^ np.uint64(drawn >= above))
-        src[i], dst[i] = _scrambled(row, turns, scale), _scrambled(column, turns, scale)
+                over = (middle - drawn) >> U63
+                rows[i] = (row << U1) | over
+                columns[i] = (column << U1) | (over ^ ((below - drawn) >> U63) ^ ((above - drawn) >> U63))
+        unused = scale & U1  # the last word may have a level too many
+        for i in range(count):
+            src[group + i] = _scrambled(rows[i] >> unused, turns, scale)
+            dst[group + i] = _scrambled(columns[i] >> unused, turns, scale)
 
 
 _compile = njit(nogil=True, cache=True, boundscheck=False)

@@ -13,11 +13,12 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave.system.numba_cache import njit
-from hopwave.system.parts import PARTS_PER_THREAD, in_parts, thread_count
+from hopwave.system.parts import PARTS_PER_THREAD, thread_count
 from hopwave.system.threads import each
 
 ARCS_PER_PLACE = 2  # places are as many as vertices for each thread: at most twice as many as there are arcs
 
+U1 = np.uint64(1)
 Part = tuple[int, tuple[int, int]]
 
 
@@ -71,7 +72,7 @@ def without_directions(
         return None
     parts, places = _counted(indptr, indices, threads)
     into = np.zeros(n + 1, np.int64)
-    in_parts(lambda counts, out: counts.sum(axis=1, out=out), places.T, into[1:])
+    each(threads, _columns(places, threads), lambda some: _sum_up(places, *some, into[1:]))
     np.cumsum(into, out=into)
     _place(places, into, threads)
     tails = np.empty(len(indices), np.int32)
@@ -104,8 +105,12 @@ def _counted(indptr: Any, indices: Any, threads: int) -> tuple[list[Part], npt.N
 
 def _place(places: npt.NDArray[Any], begins: npt.NDArray[Any], threads: int) -> None:
     """Turn counts of arcs into places: where each part writes its first arc into v, the first part at begins[v]."""
-    columns = pairwise(np.linspace(0, places.shape[1], threads + 1).astype(np.int64).tolist())
-    each(threads, columns, lambda some: _add_before(begins, *some, places))
+    each(threads, _columns(places, threads), lambda some: _add_before(begins, *some, places))
+
+
+def _columns(places: npt.NDArray[Any], threads: int) -> list[tuple[int, int]]:
+    """A stretch of the vertices for every thread."""
+    return list(pairwise(np.linspace(0, places.shape[1], threads + 1).astype(np.int64).tolist()))
 
 
 def count_heads(indptr: Any, indices: Any, low: int, high: int, counts: Any) -> None:
@@ -113,6 +118,13 @@ def count_heads(indptr: Any, indices: Any, low: int, high: int, counts: Any) -> 
     counts[:] = 0
     for j in range(indptr[low], indptr[high]):
         counts[indices[j]] += 1
+
+
+def sum_up(places: Any, low: int, high: int, into: Any) -> None:
+    """into[v] = the arcs of all parts into v, from 0, for the vertices [low, high)."""
+    for part in range(len(places)):
+        for v in range(low, high):
+            into[v] += places[part, v]
 
 
 def add_before(begins: Any, low: int, high: int, places: Any) -> None:
@@ -162,32 +174,35 @@ def unite(indptr: Any, indices: Any, into: Any, tails: Any, low: int, high: int,
 
     Which of the two is lower is chance, so nothing branches on it: a step writes a number, and goes on if it is new.
     """
-    place = indptr[low] + into[low]
+    i, j = np.uint64(indptr[low]), np.uint64(into[low])
+    place = i + j
     for v in range(low, high):
-        i, j, last = indptr[v], into[v], -1
-        begin = place
-        while i < indptr[v + 1] and j < into[v + 1]:
+        begin, last = place, np.int32(-1)
+        end, other_end = np.uint64(indptr[v + 1]), np.uint64(into[v + 1])
+        while i < end and j < other_end:
             a, b = indices[i], tails[j]
             w = min(a, b)
-            i += a <= b
-            j += b <= a
+            i += np.uint64(a <= b)
+            j += np.uint64(b <= a)
             both[place] = w
-            place += w != last
+            place += np.uint64(w != last)
             last = w
-        while i < indptr[v + 1]:
-            both[place] = indices[i]
-            place += indices[i] != last
-            last = indices[i]
-            i += 1
-        while j < into[v + 1]:
-            both[place] = tails[j]
-            place += tails[j] != last
-            last = tails[j]
-            j += 1
+        while i < end:
+            w = indices[i]
+            i += U1
+            both[place] = w
+            place += np.uint64(w != last)
+            last = w
+        while j < other_end:
+            w = tails[j]
+            j += U1
+            both[place] = w
+            place += np.uint64(w != last)
+            last = w
         ends[v + 1] = place - begin
 
 
 _compile = njit(nogil=True, cache=True, boundscheck=False)
-_count_heads, _add_before = _compile(count_heads), _compile(add_before)
+_count_heads, _sum_up, _add_before = _compile(count_heads), _compile(sum_up), _compile(add_before)
 _turn, _add_both = _compile(turn), _compile(add_both)
 _write_tails, _unite = _compile(write_tails), _compile(unite)

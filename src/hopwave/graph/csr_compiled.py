@@ -3,8 +3,8 @@
 Three passes over memory, each shared by all threads:
 
 1. count: how many arcs go into each bucket, a bucket being a range of consecutive source vertices;
-2. deal: every arc goes to its bucket as one 64-bit key, source in the high half, target in the low half; the threads'
-   shares of a bucket lie in the order of the input, so equal arcs keep their order;
+2. deal: every arc goes to its bucket as one 64-bit key, its place among the bucket's rows above its target; the
+   threads' shares of a bucket lie in the order of the input, so equal arcs keep their order;
 3. sort: one thread per bucket sorts its keys, digit by digit from the lowest (a bucket fits the cache), and writes the
    targets that are kept over the front of its own keys.
 
@@ -31,7 +31,6 @@ from hopwave.system.threads import each
 MOST_BUCKETS = 2048
 ARCS_PER_BUCKET = 1 << 16
 DIGIT_BITS = 11
-LOW = np.uint64(0xFFFFFFFF)
 U32 = np.uint64(32)
 
 KEEP, MERGE, SAME, MIN, MAX, SUM, FIRST = range(7)  # what becomes of repeated arcs
@@ -75,16 +74,20 @@ def sorted_rows(
     starts = np.concatenate([[0], np.cumsum(counts.sum(axis=0))])
     keys = np.empty(int(starts[-1]), np.uint64)
     dealt = np.empty(len(keys) if weights is not None else 0, values.dtype)
-    each(threads, range(len(parts)), lambda t: _deal(u, v, values, *parts[t], symmetric, shift, places[t], keys, dealt))
+    target_bits = max(1, max(n - 1, 0).bit_length())
+
+    def deal(t: int) -> None:
+        _deal(u, v, values, *parts[t], symmetric, shift, target_bits, places[t], keys, dealt)
+
+    each(threads, range(len(parts)), deal)
     degrees, kept = np.zeros(n, np.int64), np.zeros(buckets, np.int64)
     conflicts = np.full(buckets, -1, np.int64)
     largest = np.argsort(starts[:-1] - starts[1:], kind="stable")  # the largest buckets first: an even end
-    target_bits = max(1, max(n - 1, 0).bit_length())
 
     def sort(b: int) -> None:
         part, rows = slice(starts[b], starts[b + 1]), slice(b << shift, min(n, (b + 1) << shift))
         own = dealt[part] if weights is not None else dealt
-        kept[b], conflicts[b] = _sort_bucket(keys[part], own, b << shift, target_bits, shift, degrees[rows], rule)
+        kept[b], conflicts[b] = _sort_bucket(keys[part], own, target_bits, shift, degrees[rows], rule)
 
     each(threads, largest.tolist(), sort)
     indptr = np.zeros(n + 1, np.int64 if kept.sum() > np.iinfo(np.int32).max else np.int32)
@@ -204,28 +207,29 @@ def count(u: Any, v: Any, begin: int, end: int, symmetric: bool, shift: int, cou
 
 
 def deal(
-    u: Any, v: Any, w: Any, begin: int, end: int, symmetric: bool, shift: int, places: Any, keys: Any, dealt: Any
-) -> None:
+    u: Any, v: Any, w: Any, begin: int, end: int, symmetric: bool, shift: int, target_bits: int, places: Any, keys: Any,
+    dealt: Any,
+) -> None:  # fmt: skip
     """Each arc of the edges [begin, end) to the next place of its bucket, its weight beside it."""
-    weighted = dealt.size > 0
+    weighted, bits, rows = dealt.size > 0, np.uint64(target_bits), np.uint64((1 << shift) - 1)
     for i in range(begin, end):
         a, b = np.uint64(u[i]), np.uint64(v[i])
         bucket = u[i] >> shift
         place = places[bucket]
-        keys[place] = (a << U32) | b
+        keys[place] = (a & rows) << bits | b
         places[bucket] = place + 1
         if weighted:
             dealt[place] = w[i]
         if symmetric and a != b:
             bucket = v[i] >> shift
             place = places[bucket]
-            keys[place] = (b << U32) | a
+            keys[place] = (b & rows) << bits | a
             places[bucket] = place + 1
             if weighted:
                 dealt[place] = w[i]
 
 
-def sort_bucket(keys: Any, values: Any, first: int, target_bits: int, row_bits: int, degrees: Any, rule: int) -> Any:
+def sort_bucket(keys: Any, values: Any, target_bits: int, row_bits: int, degrees: Any, rule: int) -> Any:
     """Sort a bucket by (source, target), keep what the rule keeps, count the rows; returns how many, and a conflict.
 
     Radix sort from the lowest digit, equal keys staying in order; digits that are the same in all keys are skipped.
@@ -234,9 +238,7 @@ def sort_bucket(keys: Any, values: Any, first: int, target_bits: int, row_bits: 
     weighted = values.size > 0
     mask = np.uint64((1 << DIGIT_BITS) - 1)
     low = np.uint64((1 << target_bits) - 1)
-    base, bits = np.uint64(first), np.uint64(target_bits)
-    for i in range(m):  # source and target next to each other: fewer digits
-        keys[i] = (((keys[i] >> U32) - base) << bits) | (keys[i] & LOW)
+    bits = np.uint64(target_bits)
     passes = (target_bits + row_bits + DIGIT_BITS - 1) // DIGIT_BITS
     a, b = keys, np.empty(m, np.uint64)
     x = values

@@ -148,15 +148,19 @@ def sweep(run: Ledger, shape: Shape, ask: Ask) -> None:
     if not shape.directed:
         run.take("labels", 4 * n)
     workers = max(1, min(thread_count(ask.threads), k // policy.SOURCES_PER_WORKER if ask.together else k))
-    if k * (n + m) <= policy.SMALL_JOB:
+    alone, arrays = k * (n + m) <= policy.SMALL_JOB, hops.worker_arrays(n, keep, ask.together)
+    shared = ask.together and not alone and policy.side_by_side(shape.depth, k, thread_count(ask.threads))
+    if shared:
+        arrays = hops.side_by_side.arrays(n, keep)
+    if alone or shared:
         workers = 1
-    if ask.together and irregular(shape) and k >= policy.SOURCES_BEFORE_ARRANGING:
+    if ask.together and not shared and irregular(shape) and k >= policy.SOURCES_BEFORE_ARRANGING:
         run.passing("arranging by degree", 12 * m)
         run.take("rows by degree", shape.rows + 4 * n)
     if ask.together and k > policy.batch_width(k, workers, together=True):
         run.take("order of neighbourhoods", 8 * n)
     run.take("table of distances", hops.table_array(n, k, keep).nbytes)
-    run.take("workers", workers * resident(hops.worker_arrays(n, keep, ask.together), histogram=shape.depth / (n + 1)))
+    run.take("workers", workers * resident(arrays, histogram=shape.depth / (n + 1)))
     if keep == "sums":
         run.take("histogram", 8 * n)
     if ask.what == "sssp_many":  # hops become lengths (api/many.py)

@@ -94,6 +94,9 @@ MAX_SOURCES_PER_BLOCK = 32  # of betweenness, where there are many sources
 SOURCES_OF_FLOWS = 16  # whose flows through edges are added up together
 MIN_BLOCKS = 256  # into which they are divided before blocks grow, so that workers end together
 SOURCES_PER_WORKER = 4  # at least, of searches that share their steps: four take a fifth of what 64 take
+SHALLOW = 12  # levels of searches that are pulled, so that each looks at all vertices that are not yet found
+THREADS_SIDE_BY_SIDE = 8  # at least, and sources
+SOURCES_PER_SHARE = 32  # per thread: 1,000 on 16 took 72 ms so, and 65 with batches of their own; 256 took 16 and 37
 BATCHES_PER_WORKER = 8  # from which on every batch has 64 sources
 COMPILED_FUNCTIONS_KEPT = 64  # loops compiled for users' functions
 THIN_DEGREES = {4: 5.0, 2: 12.0}  # mean degrees, by up to how many workers; see one_core_is_faster
@@ -255,6 +258,16 @@ def pulls_of(plan, loaded, edges=False):
     if len(plan.steps) == 1:
         return PULL_ALWAYS if plan.steps[0].direction == "pull" else PULL_NEVER
     return PULL_NEVER if loaded.flat or edges else PULL_BY_RULE
+
+
+def side_by_side(depth, sources, threads):
+    """Whether all threads work on each batch of 64 searches together, instead of a batch for each: that many levels and
+    sources.
+
+    >>> side_by_side(7, 64, 16), side_by_side(400, 64, 16), side_by_side(7, 4096, 16)
+    (True, False, False)
+    """
+    return 0 < depth <= SHALLOW and threads >= THREADS_SIDE_BY_SIDE <= sources < SOURCES_PER_SHARE * threads
 
 
 def batch_width(sources, workers, together):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -59,10 +60,17 @@ def test_sums_are_the_cpus(name: str, decay: Any) -> None:
         assert decay is not None or (found == expected).all()
 
 
-def test_a_table_stays_on_the_gpu() -> None:
+def test_a_table_stays_on_the_gpu(tmp_path: Path) -> None:
     import cupy
 
     graph = lengths("grid", "fractions")
     found = hw.distance_table(graph.to("cuda"), [0, 5], [7, 9], device="cuda").values
     assert isinstance(found, cupy.ndarray)
     assert (found.get() == hw.distance_table(graph, [0, 5], [7, 9], device="cpu").values).all()
+    file = hw.distance_table(graph.to("cuda"), [0, 5], weights=False, device="cuda", out=tmp_path / "hops.npy")
+    for dtype in ("hops", "float32"):
+        asked: Any = {"sources": [0, 5], "weights": False, "dtype": dtype}
+        found = hw.distance_table(graph.to("cuda"), **asked, device="cuda").values
+        assert isinstance(found, cupy.ndarray)
+        assert (found.get() == hw.distance_table(graph, **asked, device="cpu").values).all()
+        assert (np.load(file) == found.get()).all()

@@ -45,6 +45,7 @@ from hopwave.engines.cpu.intrinsics import (
     ordered_load,
     ordered_store,
     pause,
+    prefetch,
     trailing_zeros,
     uncounted,
 )
@@ -57,6 +58,7 @@ from hopwave.system.numba_cache import njit
 AT_ONCE = policy.SOURCES_OF_FLOWS
 ROWS_PER_CHUNK = 512
 
+WIDTH, LINE, AHEAD = np.uint64(AT_ONCE), np.uint64(8), np.uint64(8)  # numbers of a vertex, and of a line; arcs
 U16, U32, U48 = np.uint64(16), np.uint64(32), np.uint64(48)
 SOURCES = np.uint64((1 << AT_ONCE) - 1)
 FEW = 4  # sources whose flows are added up one by one
@@ -75,7 +77,7 @@ SharedState = namedtuple("SharedState", "sources targets origins copies kept tot
 def kept_arrays(n):
     """The arrays of Kept. Pages of exponents that nobody writes to cost nothing."""
     return (
-        declare(np.float64, huge=True, paths=(AT_ONCE, n), shares=(AT_ONCE, n), beside=(n, AT_ONCE))
+        declare(np.float64, huge=True, paths=(AT_ONCE, n), shares=(AT_ONCE, n), beside=n * AT_ONCE)
         | declare(np.int32, huge=True, depth=(AT_ONCE, n))
         | declare(np.uint64, huge=True, classes=n)
         | declare(np.int32, exponent=(AT_ONCE, n))
@@ -158,7 +160,7 @@ def put_beside(kept, sources, low, high):
         for v in range(low, high):
             level = kept.depth[s, v]
             if level >= 0:
-                kept.beside[v, s] = kept.shares[s, v]
+                kept.beside[v * AT_ONCE + s] = kept.shares[s, v]
                 kept.classes[v] |= U1 << np.uint64((level & 3) * AT_ONCE + s)
 
 
@@ -167,11 +169,13 @@ def add_flows(A, kept, total, directed, low, high):
     """The flows of all sources, through the arcs of the rows [low, high).
 
     Of two neighbours, levels differ by one at most, so that levels modulo 4 tell which leads further; in a directed
-    graph an arc may also lead back by more, and the levels themselves are compared.
+    graph an arc may also lead back by more, and the levels themselves are compared. Shares are fetched some arcs ahead:
+    how many are used is chance, and a wrong guess of the processor ends what it would have fetched by itself.
     """
     noinline()
     indptr, indices, beside, classes = A.indptr, A.indices, kept.beside, kept.classes
     sigma, depth = np.empty(AT_ONCE), np.empty(AT_ONCE, np.int32)
+    last = np.uint64(max(indices.size, 1) - 1)
     for u in range(np.uint64(low), np.uint64(high)):
         here = classes[u]
         if here == U0:
@@ -179,7 +183,9 @@ def add_flows(A, kept, total, directed, low, high):
         for s in range(AT_ONCE):
             sigma[s], depth[s] = kept.paths[s, u], kept.depth[s, u]
         for j in range(np.uint64(indptr[u]), np.uint64(indptr[u + U1])):
-            v = np.uint64(indices[j])
+            v, later = np.uint64(indices[j]), np.uint64(indices[min(j + AHEAD, last)]) * WIDTH
+            prefetch(beside, later)
+            prefetch(beside, later + LINE)
             there = classes[v]
             both = here & ((there >> U16) | (there << U48))
             both |= both >> U32
@@ -189,7 +195,7 @@ def add_flows(A, kept, total, directed, low, high):
                 s = trailing_zeros(both)
                 both &= both - U1
                 if not directed or kept.depth[s, v] == depth[s] + 1:
-                    flow += sigma[s] * beside[v, s]
+                    flow += sigma[s] * beside[v * WIDTH + s]
             total[j] += flow
 
 

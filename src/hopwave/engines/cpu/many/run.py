@@ -12,8 +12,8 @@ import numpy as np
 
 from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.compile_notice import compiling
-from hopwave.engines.cpu.crew import thread_count
-from hopwave.engines.cpu.many import kernels
+from hopwave.engines.cpu.crew import lead, new_board, thread_count
+from hopwave.engines.cpu.many import kernels, side_by_side
 from hopwave.engines.cpu.views import allocate, allocated
 from hopwave.engines.cpu.workers import new_control, run_workers
 from hopwave.engines.host_memory import check_memory, workers_that_fit
@@ -32,6 +32,8 @@ def sweep(loaded, job, poll, threads):
     together = job.together and job.keep != "pairs"
     workers = max(1, min(thread_count(threads), k // policy.SOURCES_PER_WORKER if together else k))
     alone = k * (n + loaded.m) <= policy.SMALL_JOB
+    if together and not alone and policy.side_by_side(job.depth, k, thread_count(threads)):
+        return _side_by_side(loaded, job, poll, thread_count(threads))
     workers = 1 if alone else _fitting(workers, n, k, job, together)
     width = policy.batch_width(k, workers, together)
     arranged = together and loaded.irregular and k >= policy.SOURCES_BEFORE_ARRANGING
@@ -46,6 +48,31 @@ def sweep(loaded, job, poll, threads):
                 run_workers(kernels.take_batches, A, states, shared, poll, alone)
     searched = ("searches", together, states[0].depth.size)
     loaded.leave(searched, states, len(states) * sum(array.nbytes for array in states[0][: -len(SUMS)]))
+    return _swept(shared, states)
+
+
+def _side_by_side(loaded, job, poll, threads):
+    """The same, batch after batch, all threads on each."""
+    n, k = loaded.n, len(job.sources)
+    check_memory(table_array(n, k, job.keep).nbytes, f"a table of {k:,} × {n:,} distances")
+    A = loaded.adjacency("any", searches=k)
+    shared = _shared_state(loaded, job, kernels.LANES, True)
+    kind = "side by side", job.keep
+    own = loaded.spare(kind) or side_by_side.State(**allocate(side_by_side.arrays(n, job.keep)))
+    own = own._replace(**allocate({name: side_by_side.arrays(n, job.keep)[name] for name in SUMS}))
+    with compiling(side_by_side.search):
+        for first in range(0, k, kernels.LANES):
+            board, count = new_board(), min(kernels.LANES, k - first)
+            given = A, own, shared, first, count, side_by_side.MOST_PUSHED, board
+            lead(threads - 1, board, side_by_side.search, given)
+            if poll(first + count):
+                break
+    loaded.leave(kind, own, sum(array.nbytes for array in own[: -len(SUMS)]))
+    return _swept(shared, [own])
+
+
+def _swept(shared, states):
+    """What the searches found."""
     return Swept(
         reached=shared.sums[:, kernels.REACHED],
         total=shared.sums[:, kernels.TOTAL],

@@ -5,6 +5,7 @@ import numpy as np
 
 from hopwave.engines.cuda import policy
 from hopwave.engines.cuda.buffers import allocate, free_memory
+from hopwave.engines.cuda.errors import explained
 from hopwave.engines.cuda.launch import WARP, kernels
 from hopwave.engines.cuda.records import filled, record
 from hopwave.engines.cuda.search_arrays import spur_arrays
@@ -36,7 +37,11 @@ class Spurs:
         return fits and count >= policy.SPURS.least
 
     def lengths(self, paths, known, spurs, most):
-        """Of spurs that leave known paths; infinite if there is none of at most this length."""
+        """The lengths of spurs that leave known paths; infinite for those that would be longer than `most`."""
+        with explained("searching for paths", remedy="ask for fewer paths"):
+            return self._lengths(paths, known, spurs, most)
+
+    def _lengths(self, paths, known, spurs, most):
         if not self.given:
             whole = {"offsets": self.arcs.indptr, "neighbours": self.arcs.indices}
             self.given = {name: cupy.asarray(part.astype(np.int32)) for name, part in whole.items()}
