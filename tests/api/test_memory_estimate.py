@@ -21,7 +21,7 @@ from hopwave.engines.cuda import footprint as on_cuda
 from hopwave.engines.ledger import Ask, Ledger, Shape
 
 MESH = Shape(10**6, 4 * 10**6, False, depth=2000, greatest=4)
-ASKED = ("bfs", "components", "sssp_many, every arc 1, 8 sources", "edge betweenness, 8 sources")
+ASKED = ("bfs", "components", "pagerank", "sssp_many, every arc 1, 8 sources", "edge betweenness, 8 sources")
 
 
 @pytest.mark.slow

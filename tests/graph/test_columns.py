@@ -295,3 +295,9 @@ def test_a_number_and_its_text_are_not_two_vertices(number: Any) -> None:
     with pytest.raises(GraphError, match=r"1(\.0)? and '1' are both vertices"):
         Graph.from_edges(np.array([number, 2]), np.array(["1", "x"]))
     assert Graph.from_edges([number, 2], ["1a", "x"]).n == 4
+
+
+def test_a_number_of_which_python_writes_no_text() -> None:
+    """Beyond 4,300 digits str() raises a ValueError."""
+    huge = 10**5000
+    assert Graph.from_edges([huge, "x"], ["x", "1"]).index(huge) == 0

@@ -80,6 +80,20 @@ def check_other_arguments() -> None:
     assert hd.betweenness_centrality(GRID, k=3, seed=1).sources == 3
 
 
+def check_sets_of_names() -> None:
+    """Each process has another order of texts in a set: the same set is agreed on, and shared out in one order."""
+    u, v = (np.array([f"place {i}" for i in ids], object) for ids in GRID.to_edges())
+    G = Graph.from_edges(u, v)
+    names, odd = ({f"place {i}" for i in range(begin, 20)} for begin in (3, 4))
+    expected = hw.betweenness_centrality(G, sources=sorted(names), device="cpu").scores
+    for given in (names, frozenset(names)):
+        assert hd.betweenness_centrality(G, sources=given).scores == pytest.approx(expected)
+    parts = hd.spread(G)
+    assert hd.bfs(parts, names).reached == G.n
+    if WORLD.size > 1:
+        refused(hd.bfs, {"G": parts, "source": names}, "source", odd)
+
+
 def check_other_calls() -> None:
     if WORLD.size == 1:
         return

@@ -77,7 +77,8 @@ def undirected(graph: Graph, what: str) -> Graph:
 
 
 def source_ids(graph: Named, source: Any, name: str = "sources") -> tuple[int, ...]:
-    """The ids of one vertex, or of several in the order given, without repeats.
+    """The ids of one vertex, or of several in the order given, without repeats; of a set, in ascending order, since
+    every process has another order of texts in a set.
 
     `name` is the argument's name, for error messages.
     """
@@ -95,7 +96,8 @@ def source_ids(graph: Named, source: Any, name: str = "sources") -> tuple[int, .
         source = listed_vertices(graph, source).tolist()
         ids = tuple(dict.fromkeys(source))
     else:
-        ids = tuple(dict.fromkeys(graph.index(one) for one in source))
+        found = dict.fromkeys(graph.index(one) for one in source)
+        ids = tuple(sorted(found) if isinstance(source, set | frozenset) else found)
     if not ids:
         remedy = (
             "a search needs at least one vertex to start from" if name == "sources" else f"leave out {name}= for all"

@@ -280,14 +280,24 @@ def factorize(
     for label in number:
         if is_missing(label):
             raise GraphError(f"{label!r} is not the label of a vertex; drop the rows that miss an end")
-        if (
-            texts and is_real(type(label)) and (text := str(label).removesuffix(".0")) in texts
-        ):  # of two types of columns
+        if texts and is_real(type(label)) and (text := _text(label)) in texts:  # of two types of columns
             raise GraphError(
                 f"{plain(label)!r} and {text!r} are both vertices, a number and a text; make all of them text with "
                 "astype(str), or all of them numbers"
             )
     return codes[0::2], codes[1::2], object_array(list(number))
+
+
+def _text(number: Any) -> str | None:
+    """A number as a text column has it; None if it has so many digits that Python writes no text of it.
+
+    >>> _text(2.0), _text(10**5000)
+    ('2', None)
+    """
+    try:
+        return str(number).removesuffix(".0")
+    except ValueError:
+        return None
 
 
 def plain(label: Any) -> Any:

@@ -326,15 +326,15 @@ def shortest_paths(run: Ledger, shape: Shape, ask: Ask) -> None:
 
 
 def power(run: Ledger, shape: Shape, ask: Ask) -> None:
-    """PageRank by rounds."""
-    n = shape.n
+    """PageRank by rounds (linalg/power.py)."""
+    n, m, values = shape.n, shape.m, 8 * shape.m * ask.weighted
     if shape.directed and not shape.transposed:
-        run.take("arcs by head", shape.rows + (8 * shape.m if ask.weighted else 0))
-        run.passing("turning the matrix", TURNED * shape.m)
-    run.take("sums of weights", 17 * n)
-    run.take("factors and ranks", 8 * n * (5 if shape.directed or ask.weighted else 4))
+        run.take("arcs by head", shape.rows + values)
+        run.passing("turning the matrix", TURNED * m)
+    run.take("sums of weights", 9 * n)
+    run.take("factors and ranks", paged(16 * n) + paged(8 * n) + 8 * n * (2 if shape.directed or ask.weighted else 1))
     if irregular(shape) and n > policy.CACHED_VERTICES:
-        run.take("arcs in the order of degrees", shape.rows + 4 * n + (8 * shape.m if ask.weighted else 0))
+        run.take("arcs in the order of degrees", shape.offset * (n + 1) + paged(4 * m) + paged(values) + 4 * n)
         run.passing("sorting by degree", 24 * n)
 
 

@@ -282,7 +282,7 @@ def power_iteration(A, job):
     part = arcs, W, crew.new_board(), float(job.factor), float(job.enough), int(job.max_iter)
     seconds = first_rounds.expected_seconds(arcs, job.max_iter)
     if FirstWork.granted(take_rounds_alone if threads == 1 else take_rounds, seconds):
-        leading(first_rounds.FirstRounds(arcs, W))(*part, 1)
+        leading(first_rounds.FirstRounds(arcs))(*part, 1)
     elif threads == 1:
         with compiling(take_rounds_alone):
             take_rounds_alone(*part)
@@ -335,9 +335,13 @@ def _by_degree(part, degrees):
     given = np.empty(0) if part.values is None else part.values.astype(np.float64, copy=False)
     indices, values = new_array(len(part.indices), np.uint32), new_array(len(given), np.float64)
     if FirstWork.granted(renumber, 3 * len(indices) * first_rounds.SECONDS_PER_ARC):
-        places = np.repeat(part.indptr[:-1][order] - indptr[:-1], np.diff(indptr)) + np.arange(len(indices))
-        indices[:] = rank[part.indices[places]]
-        values[:] = given[places] if len(given) else given
+        for begin in range(0, n, first_rounds.AT_ONCE):
+            shift = part.indptr[:-1][order[begin : begin + first_rounds.AT_ONCE]].astype(np.int64)
+            shift -= indptr[begin : begin + len(shift)]
+            for low, high, rows in first_rounds.pieces(indptr, begin, begin + len(shift)):
+                places = shift[rows] + np.arange(low, high)
+                indices[low:high] = rank[part.indices[places]]
+                values[low:high] = given[places] if len(given) else given
     else:
         rows = (*unsigned_rows(part), read_only(given))
         made = unsigned(indptr), indices, values
