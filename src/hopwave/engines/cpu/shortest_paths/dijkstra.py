@@ -7,6 +7,7 @@ time its distance became shorter; all but the last are stale and skipped.
 
 import math
 from heapq import heappop, heappush
+from itertools import repeat
 
 import numpy as np
 
@@ -102,33 +103,39 @@ def search(indptr, indices, lengths, sources, wanted, stop, limit, d, parent, or
 
 
 def first_search(arcs, sources, limit, wanted=(), stop=(-1, -1)):
-    """Like `search`, by Python: (order, d, parent), for a first search, which would wait for the compiler instead."""
-    indptr, indices, lengths = (array.tolist() for array in arcs)
-    n, lengths = len(indptr) - 1, lengths or [1.0] * len(indices)
-    d, parent, order = [math.inf] * n, [-1] * n, []
+    """Like `search`, by Python: (order, d, parent), for a first search, which would wait for the compiler instead.
+
+    A row becomes a list when its vertex is settled: lists of all arcs would take ten times the graph's memory.
+    """
+    indptr, indices, lengths = map(memoryview, arcs)
+    n, ones = len(indptr) - 1, repeat(1.0)
+    found = np.full(n, np.inf), np.full(n, -1, np.int32), np.empty(n, np.int32)
+    d, parent, order = map(memoryview, found)
     heap = [(0.0, time, int(s)) for time, s in enumerate(sources)]
-    time, last, ahead = len(heap), math.inf, stop[0]
+    time, last, ahead, settled = len(heap), math.inf, stop[0], 0
     for _, _, s in heap:
         d[s], parent[s] = 0.0, s
     while heap and heap[0][0] <= last:
         du, _, u = heappop(heap)
         if du > d[u]:
             continue
-        order.append(u)
+        order[settled] = u
+        settled += 1
         if ahead > 0 and wanted[u]:
             ahead -= 1
             last = du if ahead == 0 else last
-        if len(order) == stop[1]:
+        if settled == stop[1]:
             last = du
-        for j in range(indptr[u], indptr[u + 1]):
-            v, offer = indices[j], du + lengths[j]
+        row = slice(indptr[u], indptr[u + 1])
+        for v, length in zip(indices[row].tolist(), lengths[row].tolist() if len(lengths) else ones, strict=False):
+            offer = du + length
             if offer < d[v] and offer <= limit:
                 d[v], parent[v] = offer, u
                 heappush(heap, (offer, time, v))
                 time += 1
                 if ahead == 1 and wanted[v]:
                     limit = offer
-    return np.array(order, np.int32), np.array(d), np.array(parent, np.int32)
+    return found[2][:settled], *found[:2]
 
 
 def arcs(rows, lengths):
