@@ -11,7 +11,7 @@ from typing import Any, Literal, ParamSpec, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from hopwave.errors import EngineError, HopwaveError, LinalgError, amount
+from hopwave.errors import EngineError, HopwaveError, LinalgError, amount, explain_gpu
 
 Array = Any  # of NumPy or CuPy
 Given = ParamSpec("Given")
@@ -188,7 +188,11 @@ class Deferring:
         waiting = self.__dict__.get("_deferred", {})
         deferred = waiting.get(name)
         if deferred is not None:
-            self.__dict__[name] = deferred.fetch()
+            try:
+                self.__dict__[name] = deferred.fetch()
+            except Exception as error:
+                explain_gpu(error, f"fetching {name}")
+                raise
             waiting.pop(name, None)  # after the fetch, because another thread may read it meanwhile
         if name not in self.__dict__:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")

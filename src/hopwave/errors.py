@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
+from importlib import import_module
 
 
 def amount(size: float) -> str:
@@ -168,3 +169,16 @@ def too_large(what: str, needed: float, usable: float, remedy: str, least: str =
     """
     part = f" for {least}" if least else ""
     return EngineError(f"{what} needs {amount(needed)}{part} and may use {amount(usable)}; {remedy}")
+
+
+def explain_gpu(error: Exception, doing: str) -> None:
+    """Raise an EngineError with a remedy if an error is CUDA's or CuPy's; return if it is any other.
+
+    >>> explain_gpu(KeyError("a"), "in bfs")
+    """
+    sorts = "hopwave.engines.cuda.launch" in sys.modules and isinstance(error, MemoryError)  # of CuPy raise Python's
+    if sorts or type(error).__module__.startswith(("cupy", "hopwave.engines.cuda.")):
+        cuda = import_module("hopwave.engines.cuda.errors")
+        reason = cuda.translated(error, doing, remedy=cuda.OTHERS_LESS)
+        if reason is not None:
+            raise EngineError(reason) from error

@@ -21,6 +21,11 @@ def gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(choice, "has_gpu", lambda: True)
 
 
+def on_gpu(**sizes: int) -> Any:
+    """A graph that is on the GPU already, so that it need not fit, with plain rows."""
+    return SimpleNamespace(device="cuda", _prepared=SimpleNamespace(find=lambda kind: None), **sizes)
+
+
 @pytest.mark.usefixtures("gpu")
 @pytest.mark.parametrize(
     ("arcs", "searches", "device"),
@@ -34,7 +39,7 @@ def gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_auto_takes_the_gpu_for_large_work(arcs: int, searches: int, device: str) -> None:
-    graph: Any = SimpleNamespace(m=arcs, device="cuda")  # already on the GPU: it need not fit
+    graph = on_gpu(m=arcs)
     work = choice.search_work(graph, searches)
     assert choice.choose_device(work, "auto", graph, None) == device
     assert choice.choose_device(work, "auto", graph, 2) == "cpu"
@@ -52,7 +57,7 @@ def test_auto_takes_the_gpu_for_large_work(arcs: int, searches: int, device: str
     ],
 )
 def test_along_weights_auto_takes_the_gpu_for_many_searches(arcs: int, searches: int, device: str) -> None:
-    graph: Any = SimpleNamespace(m=arcs, device="cuda")  # already on the GPU: it need not fit
+    graph = on_gpu(m=arcs)
     assert choice.distance_engine(True, "auto", graph, None, searches).name == device
     assert choice.distance_engine(True, "auto", graph, 2, searches).name == "cpu"
     assert choice.distance_engine(True, "cuda", graph, None, searches).name == "cuda"
@@ -60,7 +65,7 @@ def test_along_weights_auto_takes_the_gpu_for_many_searches(arcs: int, searches:
 
 def test_without_a_gpu_auto_takes_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(choice, "has_gpu", lambda: False)
-    graph: Any = SimpleNamespace(m=1 << 30, device="cuda")
+    graph = on_gpu(m=1 << 30)
     assert choice.choose_device(choice.search_work(graph, 1 << 20), "auto", graph, None) == "cpu"
 
 
@@ -74,7 +79,7 @@ def cuda_without_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("gpu", "cuda_without_a_gpu")
 def test_operations_that_a_gpu_lacks_run_on_the_cpu() -> None:
-    large: Any = SimpleNamespace(m=1 << 30, n=1 << 20, directed=True, device="cuda")
+    large = on_gpu(m=1 << 30, n=1 << 20, directed=True)
     assert choice.engine_for("sweep", "auto", large, None).name == "cuda"
     assert choice.engine_for("components", "auto", large, None).name == "cuda"
     assert choice.engine_for("strong_components", "auto", large, None).name == "cuda"
@@ -86,7 +91,7 @@ def test_operations_that_a_gpu_lacks_run_on_the_cpu() -> None:
 @pytest.mark.usefixtures("gpu", "cuda_without_a_gpu")
 def test_a_gpu_that_cannot_launch_cooperatively_declines(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engines.engine("cuda"), "_cooperative", lambda: False)
-    large: Any = SimpleNamespace(m=1 << 30, n=1 << 20, directed=False, device="cuda")
+    large = on_gpu(m=1 << 30, n=1 << 20, directed=False)
     assert choice.engine_for("sweep", "auto", large, None).name == "cpu"
     with pytest.raises(EngineError, match="cannot launch cooperatively"):
         choice.engine_for("sweep", "cuda", large, None)

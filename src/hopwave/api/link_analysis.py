@@ -6,7 +6,6 @@ They use the graph's own weights when it has them. Each function checks its argu
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from hopwave.algebra.matrix import Matrix
@@ -91,18 +90,17 @@ def pagerank(
     """
     adaptive = flag("adaptive", adaptive)
     graph, A, device = _ranked(G, weights, "rank", device, packed=not adaptive)
-    with _explained(A, device):
-        found = algorithms.pagerank(
-            A,
-            alpha,
-            per_vertex(graph, personalization, "personalization"),
-            per_vertex(graph, dangling, "dangling"),
-            per_vertex(graph, nstart, "nstart"),
-            tol,
-            max_iter,
-            adaptive=adaptive,
-            device=device,
-        )
+    found = algorithms.pagerank(
+        A,
+        alpha,
+        per_vertex(graph, personalization, "personalization"),
+        per_vertex(graph, dangling, "dangling"),
+        per_vertex(graph, nstart, "nstart"),
+        tol,
+        max_iter,
+        adaptive=adaptive,
+        device=device,
+    )
     return vertex_scores("pagerank", found, graph)
 
 
@@ -162,8 +160,7 @@ def eigenvector_centrality(
     """
     graph, A, device = _ranked(G, weights, "centrality", device)
     start = per_vertex(graph, nstart, "nstart")
-    with _explained(A, device):
-        found = algorithms.eigenvector_centrality(A, max_iter, tol, start, device=device)
+    found = algorithms.eigenvector_centrality(A, max_iter, tol, start, device=device)
     return vertex_scores("eigenvector centrality", found, graph)
 
 
@@ -231,8 +228,7 @@ def katz_centrality(
     own = beta if is_number(beta) else per_vertex(graph, beta, "beta")
     normalized = flag("normalized", normalized)
     start = per_vertex(graph, nstart, "nstart")
-    with _explained(A, device):
-        found = algorithms.katz_centrality(A, alpha, own, max_iter, tol, start, normalized, device=device)
+    found = algorithms.katz_centrality(A, alpha, own, max_iter, tol, start, normalized, device=device)
     return vertex_scores("katz centrality", found, graph)
 
 
@@ -300,8 +296,7 @@ def hits(
     graph, A, device = _ranked(G, weights, "centrality", device, packed=False)
     start = per_vertex(graph, nstart, "nstart")
     normalized = flag("normalized", normalized)
-    with _explained(A, device):
-        hubs, authorities = algorithms.hits(A, max_iter, tol, start, normalized, device=device)
+    hubs, authorities = algorithms.hits(A, max_iter, tol, start, normalized, device=device)
     return HubsAndAuthorities(vertex_scores("hub", hubs, graph), vertex_scores("authority", authorities, graph))
 
 
@@ -312,9 +307,8 @@ def _ranked(G: Any, weights: Any, what: str, device: str, packed: bool = True) -
     """
     graph, A = weighted(G, weights, parallel="sum")
     device = product_device(graph, device, packed and not A.has_values)
-    with _explained(A, device):
-        A = square(_as_kept(graph, A, device), device, weights=True)
-        check_weights(A, what, finite=True, called=graph.label)
+    A = square(_as_kept(graph, A, device), device, weights=True)
+    check_weights(A, what, finite=True, called=graph.label)
     return graph, A, device
 
 
@@ -325,14 +319,4 @@ def _as_kept(graph: Graph, A: Matrix, device: str) -> Matrix:
     from hopwave.engines.cuda.linalg.packed_matrix import matrix_of
 
     found: Matrix = matrix_of(graph, A)
-    return found
-
-
-def _explained(A: Matrix, device: str) -> AbstractContextManager[Any]:
-    """A context that turns CUDA errors into EngineErrors, if rounds run on a GPU: they call CuPy directly."""
-    if A.device != "cuda" and not (isinstance(device, str) and device == "cuda"):
-        return nullcontext()
-    from hopwave.engines.cuda.errors import explained
-
-    found: AbstractContextManager[Any] = explained("computing ranks")
     return found

@@ -1,4 +1,4 @@
-"""Keywords that a function does not have: the error says which of its arguments was meant."""
+"""What every public function does with errors: it suggests keywords, and explains those of a GPU."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from difflib import get_close_matches
 from functools import wraps
 from typing import Any, TypeVar
 
+from hopwave.errors import explain_gpu
+
 Kind = TypeVar("Kind", bound=type)
 OTHER_NAMES = {"damping": "alpha", "damping_factor": "alpha"}  # an argument's names elsewhere
 
@@ -16,7 +18,8 @@ OTHER_NAMES = {"damping": "alpha", "damping_factor": "alpha"}  # an argument's n
 def suggesting(function: Callable[..., Any], method: bool = False) -> Callable[..., Any]:
     """The function; a call with a keyword that it does not have raises a TypeError that suggests one.
 
-    The error names a `method` by the class for which it was called, which may have inherited it.
+    The error names a `method` by the class for which it was called, which may have inherited it. An error of CUDA or
+    CuPy becomes an EngineError.
 
     >>> suggesting(lambda depth_limit=None: 0)(depthlimit=2)
     Traceback (most recent call last):
@@ -36,6 +39,9 @@ def suggesting(function: Callable[..., Any], method: bool = False) -> Callable[.
                 check_keywords(name, options, known)
             if str(error).startswith(f"{function.__qualname__}() "):  # Python's own, of too few or too many arguments
                 error.args = (name + str(error).removeprefix(function.__qualname__),)
+            raise
+        except Exception as error:
+            explain_gpu(error, f"in {function.__name__}")
             raise
 
     return call

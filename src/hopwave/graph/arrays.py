@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave.arrays import module_of, on_gpu
+from hopwave.checks.keywords import offers
 from hopwave.display import html
 from hopwave.errors import GraphError
 from hopwave.graph.columns import constructor_of
@@ -26,6 +27,7 @@ Order = Literal["ascending", "degree"]
 Home = Literal["cpu", "cuda"]
 
 
+@offers
 class GraphArrays(Named):
     """The arrays of a graph, and everything about it that needs no other graph."""
 

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import inspect
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 import hopwave as hw
-from hopwave import EngineError
+from hopwave import EngineError, datasets, generate
 from hopwave import linalg as la
+from hopwave.arrays import Deferred
+from hopwave.checks.keywords import suggesting
 from hopwave.engines.cuda import errors
+from hopwave.results.scores import VertexScores
+from public_calls import functions, options, required
 
 
 @pytest.mark.parametrize("forked", [True, False])
@@ -23,18 +29,94 @@ def test_a_forked_process_is_told_so(forked: bool, monkeypatch: pytest.MonkeyPat
     assert "initialization error" in said.replace("cudaErrorInitializationError", "initialization error")
 
 
-def test_memory_that_a_sort_of_cupy_does_not_get(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def cupy(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """CuPy, on a GPU with 1 of 1024 MiB free."""
+    module = pytest.importorskip("cupy")
+    monkeypatch.setattr(module.cuda.runtime, "memGetInfo", lambda: (1 << 20, 1 << 30))
+    monkeypatch.setattr(module, "get_default_memory_pool", lambda: SimpleNamespace(free_all_blocks=lambda: None))
+    return module
+
+
+@pytest.mark.usefixtures("cupy")
+def test_memory_that_a_sort_of_cupy_does_not_get() -> None:
     """CuPy's sort raises Python's MemoryError, not CuPy's own error."""
-    cupy = pytest.importorskip("cupy")
-    monkeypatch.setattr(cupy.cuda.runtime, "memGetInfo", lambda: (1 << 20, 1 << 30))
-    monkeypatch.setattr(cupy, "get_default_memory_pool", lambda: SimpleNamespace(free_all_blocks=lambda: None))
     said = errors.translated(MemoryError("std::bad_alloc"), "uploading the graph")
     assert said.startswith("the GPU ran out of memory uploading the graph (std::bad_alloc; 1 of 1024 MiB are free)")
     assert errors.translated(MemoryError("Unable to allocate 8 GiB"), "uploading the graph") is None
 
 
-def test_matrices_and_vectors_that_do_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:
-    cupy = pytest.importorskip("cupy")
+def test_every_public_function_explains_errors_of_a_gpu() -> None:
+    """Linear algebra and what is around it call CuPy outside of the engine too."""
+    made = suggesting(len).__code__
+    public = {
+        f"{where.__name__}.{name}": getattr(where, name)
+        for where, names in (
+            *((module, module.__all__) for module in (hw, la, la.algorithms, generate, datasets)),
+            (hw.Graph, [name for name in dir(hw.Graph) if not name.startswith("_")]),
+        )
+        for name in names
+        if inspect.isfunction(getattr(where, name)) or inspect.ismethod(getattr(where, name))
+    }
+    others = {name for name, one in public.items() if getattr(one, "__func__", one).__code__ is not made}
+    assert others == {"Graph.index", "Graph.label"}, "they read labels, which are on the host"
+
+
+def test_memory_that_runs_out_outside_of_the_engine(cupy: Any) -> None:
+    class Full:
+        """A graph or matrix of a GPU without memory for anything that is computed from it."""
+
+        def __getattr__(self, name: str) -> Any:
+            raise cupy.cuda.memory.OutOfMemoryError(1 << 40, 1 << 30, 0)
+
+    algorithms = [(name, getattr(la.algorithms, name)) for name in la.algorithms.__all__]
+    asked = [one for _, one in (*functions(), *algorithms) if next(iter(options(one)), "") in ("G", "A")]
+    assert {hw.clustering, hw.core_numbers, hw.label_propagation, la.algorithms.label_propagation} < set(asked)
+    for function in asked:
+        given = required(function) | {next(iter(options(function))): Full()}
+        with pytest.raises(EngineError, match=r"the GPU ran out of memory in \w+ \(.*; free arrays of your own, "):
+            function(**given)
+
+
+@pytest.mark.parametrize("error", ["memory", "launch", "sort", "compiler"])
+def test_a_result_that_cannot_be_fetched(error: str, cupy: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reading it again succeeds."""
+    from hopwave.engines.cuda import launch, nvrtc
+
+    monkeypatch.setattr(cupy.cuda.runtime, "deviceSynchronize", lambda: None)
+    assert launch.BLOCK, "the engine is loaded"
+    faults = [
+        {
+            "memory": lambda: cupy.cuda.memory.OutOfMemoryError(1 << 40, 1 << 30, 0),
+            "launch": lambda: cupy.cuda.runtime.CUDARuntimeError(701),
+            "sort": lambda: MemoryError("std::bad_alloc"),
+            "compiler": lambda: nvrtc.CompilingFailed("linalg/labels.cuh for sm_90"),
+        }[error]()
+    ]
+
+    def fetch() -> Any:
+        if faults:
+            raise faults.pop()
+        return [0.5]
+
+    scores: Any = VertexScores("core numbers", Deferred(fetch), [0], generate.path(1))  # type: ignore[arg-type]
+    with pytest.raises(EngineError, match=r"fetching scores \(.*; .* use device='cpu'"):
+        _ = scores.scores
+    assert scores.scores == [0.5]
+
+
+def test_other_errors_stay_as_they_are() -> None:
+    for error in (KeyError("a"), MemoryError("Unable to allocate 8 GiB"), hw.GraphError("no")):
+
+        def fails(error: Exception = error) -> None:
+            raise error
+
+        with pytest.raises(type(error)) as caught:
+            suggesting(fails)()
+        assert caught.value is error and error.__cause__ is None
+
+
+def test_matrices_and_vectors_that_do_not_fit(cupy: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 
     def full(*_: object) -> None:
         raise cupy.cuda.memory.OutOfMemoryError(1 << 40, 1 << 30, 0)

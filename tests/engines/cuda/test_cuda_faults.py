@@ -26,6 +26,24 @@ def test_a_fault_is_told_and_the_next_call_is_right(kind: str, name: str) -> Non
     assert not found
 
 
+@pytest.mark.parametrize(
+    "name", ["average_clustering", "clustering", "core_numbers", "k_core", "label_propagation", "transitivity"]
+)
+@pytest.mark.parametrize("kind", cuda_faults.KINDS)
+def test_a_fault_between_calls_of_the_engine_is_told(kind: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """These call CuPy themselves too, and label propagation launches kernels of its own rounds: each event fails."""
+    function, seed = getattr(hw, name), {"seed": 1} if name == "label_propagation" else {}
+
+    def ask(G: hw.Graph, device: str) -> Any:
+        return cuda_faults.numbers(function(G, **seed, device=device))
+
+    monkeypatch.setitem(mixed.QUESTIONS, name, ask)
+    monkeypatch.setitem(cuda_faults.GRAPHS, name, mixed.undirected())
+    with cuda_faults.KINDS[kind]() as events:
+        tried, found = cuda_faults.troubles(name, events, lambda number: True)
+    assert tried and not found
+
+
 @pytest.mark.parametrize("limit", [None, 0], ids=["on the GPU", "across the bus"])
 def test_memory_that_runs_out_while_rows_are_compressed(limit: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each allocation fails once, pinned ones too: the graph stays as it was, and all memory is given back."""

@@ -1,5 +1,6 @@
 """Graph algorithms in the language of linear algebra: one short file each, close to its paper."""
 
+from hopwave.checks.keywords import offer
 from hopwave.linalg.algorithms.components import connected_components
 from hopwave.linalg.algorithms.core import core_numbers
 from hopwave.linalg.algorithms.dependencies import betweenness
@@ -30,3 +31,5 @@ __all__ = [
     "triangle_list",
     "triangles",
 ]
+
+offer(globals(), __all__)
