@@ -168,6 +168,17 @@ def write_tails(indptr: Any, indices: Any, low: int, high: int, places: Any, tai
             places[v] += 1
 
 
+def write_rest(row: Any, i: Any, end: Any, both: Any, place: Any, last: Any) -> Any:
+    """What is left of one of two rows, row[i:end], behind what was written; returns the place and the last number."""
+    while i < end:
+        w = row[i]
+        i += U1
+        both[place] = w
+        place += np.uint64(w != last)
+        last = w
+    return place, last
+
+
 def unite(indptr: Any, indices: Any, into: Any, tails: Any, low: int, high: int, ends: Any, both: Any) -> None:
     """What the rows [low, high) of both have, in ascending order, each once, one row behind the other; ends[v + 1]: how
     many these are.
@@ -187,22 +198,13 @@ def unite(indptr: Any, indices: Any, into: Any, tails: Any, low: int, high: int,
             both[place] = w
             place += np.uint64(w != last)
             last = w
-        while i < end:
-            w = indices[i]
-            i += U1
-            both[place] = w
-            place += np.uint64(w != last)
-            last = w
-        while j < other_end:
-            w = tails[j]
-            j += U1
-            both[place] = w
-            place += np.uint64(w != last)
-            last = w
+        place, last = _write_rest(indices, i, end, both, place, last)
+        place, last = _write_rest(tails, j, other_end, both, place, last)
+        i, j = end, other_end
         ends[v + 1] = place - begin
 
 
 _compile = njit(nogil=True, cache=True, boundscheck=False)
 _count_heads, _sum_up, _add_before = _compile(count_heads), _compile(sum_up), _compile(add_before)
 _turn, _add_both = _compile(turn), _compile(add_both)
-_write_tails, _unite = _compile(write_tails), _compile(unite)
+_write_tails, _write_rest, _unite = _compile(write_tails), _compile(write_rest), _compile(unite)

@@ -289,7 +289,7 @@ def factorize(
 
 
 def _text(number: Any) -> str | None:
-    """A number as a text column has it; None if it has so many digits that Python writes no text of it.
+    """A number as a text column has it; None if it has more digits than Python turns into text.
 
     >>> _text(2.0), _text(10**5000)
     ('2', None)

@@ -236,7 +236,7 @@ class SpurPolicy:
     """Searches for spurs of the k shortest paths (kernels/shortest_paths/spurs.cuh)."""
 
     least: int = 256  # searches at a time from which they run on the GPU
-    fewest: int = 256  # of which at least so many have room at the same time
+    fewest: int = 256  # searches that must have room at the same time, else all run on the CPU
     at_once: int = 4096  # most searches at the same time
     piece: int = 1 << 16  # most searches in one launch: Ctrl-C waits for its end
     total_bytes: int = 1 << 30  # most bytes of their arrays

@@ -32,7 +32,7 @@ class Spurs:
         self.at_once = min(policy.SPURS.at_once, room)
 
     def are_worth_it(self, count):
-        """Whether so many searches at a time are faster here than on one core."""
+        """Whether `count` searches at a time are faster here than on one core."""
         fits = self.at_once >= policy.SPURS.fewest and len(self.arcs.indices) < 1 << 31
         return fits and count >= policy.SPURS.least
 
