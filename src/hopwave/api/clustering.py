@@ -250,5 +250,5 @@ def _labels_by_vertex(graph: Graph, communities: Mapping[Any, Any]) -> npt.NDArr
         label[graph.index(vertex)] = numbers.setdefault(community, len(numbers))
     if (label < 0).any():
         vertex = graph.label(int(label.argmin()))
-        raise GraphError(f"communities has none for vertex {vertex!r}; in a partition every vertex is in one")
+        raise GraphError(f"communities has none for vertex {vertex!r}; give it one: a partition has all vertices")
     return label
