@@ -339,7 +339,7 @@ def power(run: Ledger, shape: Shape, ask: Ask) -> None:
         run.take("arcs by head", shape.rows + values)
         run.passing("turning the matrix", TURNED * m)
     run.take("sums of weights", 9 * n)
-    run.take("factors and ranks", paged(16 * n) + paged(8 * n) + 8 * n * (2 if shape.directed or ask.weighted else 1))
+    run.take("factors and ranks", paged(16 * n) + paged(8 * n) + 8 * n * (shape.directed or ask.weighted))
     if irregular(shape) and n > policy.CACHED_VERTICES:
         run.take("arcs in the order of degrees", shape.offset * (n + 1) + paged(4 * m) + paged(values) + 4 * n)
         run.passing("sorting by degree", 24 * n)

@@ -103,7 +103,7 @@ def delta_stepping(A, job, delta, threads, trace):
     n, m, given, sources = A.shape[0], len(arcs.indices), delta, job.sources
     workers = min(thread_count(threads), policy.path_threads(m), policy.MAX_TEAM + 1)
     delta = min(max(policy.shared_width(width_of(A), workers) if delta is None else delta, NARROWEST), WIDEST)
-    free = given is None and not trace and len(sources) == 1 and A.rows.values is not None
+    free = given is None and not trace and len(sources) == 1 and A.rows.values is not None and m > 0
     if free and policy.one_core_is_faster(m / n, workers):
         return on_one_core(A, job), delta, [], True
     plain = given is None and threads is None and not trace and not job.targets
