@@ -20,6 +20,7 @@ import numpy as np
 from hopwave.engines.cpu.integers import ONE
 from hopwave.engines.cpu.intrinsics import COMPILED, INNER, atomic_add, noinline, ordered_load
 from hopwave.engines.cpu.path_counts import add_scaled, two_to
+from hopwave.engines.cpu.splitmix import WEYL, mix
 from hopwave.engines.cpu.workers import FINISHED, NEXT_BATCH, STOP
 from hopwave.system.numba_cache import njit
 
@@ -46,25 +47,22 @@ HERE_CELLS = 6
 ARCS, INNER_VERTICES, UNCONNECTED, RECOUNTED, WRONG = range(5)
 SUM_CELLS = 5
 
-WEYL, FIRST, SECOND = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
-U30, U27, U31, U11 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(11)
+U11 = np.uint64(11)
 
 
 # ------------------------------------------------------------------ random numbers
 
 
 @njit(**INNER)
-def mix(z):
-    """SplitMix64's finaliser."""
-    z = (z ^ (z >> U30)) * FIRST
-    z = (z ^ (z >> U27)) * SECOND
-    return z ^ (z >> U31)
-
-
-@njit(**INNER)
 def fraction(key, number):
     """Random number `number` of the pair with that key, uniform in [0, 1)."""
     return np.float64(mix(key + np.uint64(number + 1) * WEYL) >> U11) * 2.0**-53
+
+
+@njit(**INNER)
+def key_of(start, number):
+    """The key of a pair."""
+    return mix(start + np.uint64(number + 1) * WEYL)
 
 
 @njit(**INNER)
@@ -362,5 +360,5 @@ def take_pairs(graph, own, shared):
             break
         until = min(first + PAIRS_PER_BATCH, shared.last)
         for i in range(first, until):
-            sample(graph, own, mix(shared.start + np.uint64(i + 1) * WEYL), n, shared.cutoff)
+            sample(graph, own, key_of(shared.start, i), n, shared.cutoff)
         atomic_add(control, FINISHED, until - first)
