@@ -17,7 +17,7 @@ import numpy as np
 from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.betweenness import state
 from hopwave.engines.cpu.betweenness.backward import backward
-from hopwave.engines.cpu.betweenness.extended import count_outward
+from hopwave.engines.cpu.betweenness.extended import extended_source
 from hopwave.engines.cpu.betweenness.forward import forward
 from hopwave.engines.cpu.betweenness.run import Accumulation
 from hopwave.engines.cpu.betweenness.source import forget
@@ -86,33 +86,6 @@ def keep_levels(own, count, paths, depth):
 
 
 @njit(**INNER)
-def keep_extended(A, own, shared, source, paths, shares, depth, exponent):
-    """As keep_levels, with σ = mantissa · 2^exponent; also keeps shares, without their factor 2^-exponent.
-
-    Returns Σ of all flows and what it must be.
-    """
-    noinline()
-    indptr, indices, queue, targets = A.indptr, A.indices, own.queue, shared.targets
-    n, demand = own.sigma.size, own.demand[0]
-    level, delta, power = np.full(n, -1, np.int64), np.zeros(n), np.zeros(n, np.int64)
-    tail = count_outward(A, queue, source, shared.limits[state.CUTOFF], shared.copies, level, paths, power)
-    found, due = 0.0, 0.0
-    for i in range(tail - 1, -1, -1):
-        u = queue[i]
-        for j in range(np.int64(indptr[u]), np.int64(indptr[u + ONE])):
-            v = indices[j]
-            if level[v] == level[u] + 1:
-                delta[u] += paths[u] * shares[v] * two_to(min(0, power[u] - power[v]))
-        weight = state.counts(demand, targets, u)
-        shares[u] = (weight + delta[u]) / paths[u] * state.copies_of(shared.copies, u)
-        found += delta[u]
-        due += level[u] * weight
-    for v in range(n):
-        depth[v], exponent[v] = level[v], power[v]
-    return found, due
-
-
-@njit(**INNER)
 def solve(A, own, shared, number, row):
     """One source: what is kept of it, and both sides of its certificate. row: n numbers that nobody reads."""
     kept, place, source = shared.kept, number % AT_ONCE, shared.sources[number]
@@ -124,18 +97,18 @@ def solve(A, own, shared, number, row):
         forget(own.sigma, own.queue, own.levels[1 - count, state.BEGINS])
         atomic_add(shared.control, state.EXTENDED, 1)
         kept.extended[place] = 1
-        paths[:] = 0.0
-        found, due = keep_extended(A, own, shared, source, paths, shares, depth, kept.exponent[place])
-        shared.certificate[number, 0], shared.certificate[number, 1] = found, due
-        return
-    keep_levels(own, count, paths, depth)
-    found, due = backward(A, own, shared, count, row, row[:0])
+        exponent = kept.exponent[place]
+        found, due = extended_source(A, own, shared, source, row, row[:0], depth, paths, exponent, shares)
+    else:
+        keep_levels(own, count, paths, depth)
+        found, due = backward(A, own, shared, count, row, row[:0])
+        for i in range(1, own.levels[count, state.BEGINS]):
+            shares[own.queue[i]] = -own.sigma[own.queue[i]]
+        forget(own.sigma, own.queue, own.levels[count, state.BEGINS])
     ends = 0.0  # what every vertex passes on for itself
-    for i in range(1, own.levels[count, state.BEGINS]):
-        v = own.queue[i]
-        shares[v] = -own.sigma[v]
-        ends += state.counts(own.demand[0], shared.targets, v)
-    forget(own.sigma, own.queue, own.levels[count, state.BEGINS])
+    for v in range(depth.size):
+        if depth[v] > 0:
+            ends += state.counts(own.demand[0], shared.targets, v)
     shared.certificate[number, 0], shared.certificate[number, 1] = found + ends, due + ends
 
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from hopwave.engines.cpu.integers import ONE
 from hopwave.engines.cpu.intrinsics import COMPILED, INNER, atomic_add, noinline, ordered_load
-from hopwave.engines.cpu.path_counts import add_scaled, two_to
+from hopwave.engines.cpu.path_counts import recount, two_to
 from hopwave.engines.cpu.splitmix import WEYL, mix
 from hopwave.engines.cpu.workers import FINISHED, NEXT_BATCH, STOP
 from hopwave.system.numba_cache import njit
@@ -116,22 +116,6 @@ def bits_of(sigma, queue, begin, end):
     for i in range(begin, end):
         greatest = max(greatest, sigma[queue[i]])
     return np.int64(np.ceil(np.log2(greatest))) if greatest < np.inf else np.int64(2000)
-
-
-@njit(**INNER)
-def recount(indptr, indices, level, sigma, exponent, queue, end, step):
-    """σ of one side once more, as mantissa (in sigma) and exponent. queue[:end] is in the order of levels."""
-    noinline()
-    sigma[queue[0]], exponent[queue[0]] = 0.5, 1
-    for i in range(1, end):
-        v = queue[i]
-        nearer = level[v] - step
-        total, power = 0.0, np.int64(0)
-        for j in range(np.int64(indptr[v]), np.int64(indptr[v + ONE])):
-            u = indices[j]
-            if level[u] == nearer:
-                total, power = add_scaled(total, power, sigma[u], exponent[u])
-        sigma[v], exponent[v] = total, power
 
 
 @njit(**INNER)
