@@ -152,8 +152,8 @@ def take_rounds(A, W, board, threads, team_cells, helpers, me):
 class Labels:
     """See planning.jobs.LabelRounds."""
 
-    def __init__(self, part, order):
-        n, m = len(part.indptr) - 1, len(part.indices)
+    def __init__(self, A, order):
+        part, n, m = A.rows, A.shape[0], A.nnz
         self.f = np.arange(n, dtype=np.int32)
         self._threads = min(crew.crew_size(m, None), policy.MAX_TEAM + 1)
         self._arcs = unsigned_rows(part)

@@ -153,8 +153,8 @@ def take_step(A, W, board, found, threads, team_cells, helpers, me):
     team.close_offer(team_cells, helpers, board)
 
 
-def step(A, Q, k):
-    """See hopwave.engines.Algebra.lanczos."""
+def steps(A, Q, k):
+    """See hopwave.engines.Shortcuts.lanczos: one step at a time."""
     n, m, blocks = Q.shape[1], len(A.rows.indices), -(-Q.shape[1] // BLOCK)
     threads = min(crew.crew_size(m + (k + 1) * n, None), policy.MAX_TEAM + 1)
     arcs = Arcs(*unsigned_rows(A.rows), *unsigned_rows(A.columns))
@@ -166,4 +166,4 @@ def step(A, Q, k):
     with compiling(take_step):
         part = arcs, W, crew.new_board(), found, threads
         team.lead(threads - 1, take_step, part, arcs.indptr.itemsize)
-    return found[0], float(length[0])
+    return [(found[0], float(length[0]))]
