@@ -79,11 +79,11 @@ def width_of(A):
     """The width of buckets for a matrix, from some of its lengths; kept with it."""
     kept = A.prepared.record(PreparedPaths).width
     if A.turned not in kept:
-        arcs = bucket_arcs(A)
-        some = arcs.lengths[:: max(1, len(arcs.lengths) // policy.LENGTHS_LOOKED_AT)]
+        m, values = len(A.rows.indices), ALL_ONE if A.rows.values is None else A.rows.values
+        some = values[:: max(1, len(values) // policy.LENGTHS_LOOKED_AT)]
         some = some[some > 0]
         typical = float(np.median(some)) if len(some) else 1.0
-        kept[A.turned] = policy.bucket_width(typical, len(arcs.indices) / max(1, len(arcs.indptr) - 1), has_hubs(A))
+        kept[A.turned] = policy.bucket_width(typical, m / max(1, A.shape[0]), has_hubs(A))
     return kept[A.turned]
 
 
@@ -99,8 +99,7 @@ def has_hubs(A):
 def delta_stepping(A, job, delta, threads, trace):
     """Distances of a ShortestPathsJob; Δ; if traced one row per bucket, as loop.TRACE_COLUMNS says; whether it was
     Dijkstra's algorithm on one core instead."""
-    arcs, kept = bucket_arcs(A), A.prepared.record(PreparedPaths)
-    n, m, given, sources = A.shape[0], len(arcs.indices), delta, job.sources
+    n, m, given, sources = A.shape[0], len(A.rows.indices), delta, job.sources
     workers = min(thread_count(threads), policy.path_threads(m), policy.MAX_TEAM + 1)
     delta = min(max(policy.shared_width(width_of(A), workers) if delta is None else delta, NARROWEST), WIDEST)
     free = given is None and not trace and len(sources) == 1 and A.rows.values is not None and m > 0
@@ -109,7 +108,7 @@ def delta_stepping(A, job, delta, threads, trace):
     plain = given is None and threads is None and not trace and not job.targets
     if plain and FirstWork.granted(loop.take_part, (n + m) * policy.SECONDS_PER_PYTHON_ARC):
         return first_search(arcs_of(A), sources, job.limit)[1], delta, [], True
-    blocks = policy.first_blocks(n, len(sources), workers)
+    arcs, kept, blocks = bucket_arcs(A), A.prepared.record(PreparedPaths), policy.first_blocks(n, len(sources), workers)
     try:
         pool = kept.pools.pop()
     except IndexError:  # the first run, or another thread has it
