@@ -27,7 +27,7 @@ ROWS_PER_CHUNK = 256
 REGISTERS_PER_ENTRY = 16  # that a thread unites in the time of one entry of a sparse product
 
 
-def hyperball(loaded, job, poll, threads):
+def hyperball(loaded, job, poll, threads=None):
     """One run of a HyperBallJob: sizes of balls, and sums of distances into every vertex."""
     n, registers = loaded.n, 1 << job.precision
     check_memory(n * (2 * registers + 34), f"counters of {registers} bytes", "give a smaller precision=")
