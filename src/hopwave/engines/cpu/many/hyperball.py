@@ -40,7 +40,7 @@ def hyperball(loaded, job, poll, threads=None):
     work = loaded.m * registers // REGISTERS_PER_ENTRY
     with compiling(unite_rows):
         while True:
-            given = A.in_indptr, A.in_indices, now, later, changed, fresh, size, total, inverse
+            given = A.in_indptr, A.in_indices, (now, later), (changed, fresh), (size, total, inverse)
             board = share(unite_rows, (*given, len(around), tables, scale), n, work, threads, ROWS_PER_CHUNK)
             if board[FOUND] == 0:
                 return Balls(np.array(around), size, total, inverse)
@@ -85,14 +85,13 @@ def unbiased(size, registers):
 
 
 @njit(**COMPILED)
-def unite_rows(
-    indptr, indices, now, later, changed, fresh, size, total, inverse, step, tables, scale, end, chunk, board
-):
+def unite_rows(indptr, indices, counters, marks, sums, step, tables, scale, end, chunk, board):
     """One step: unite the counters of all rows; board[FOUND] counts those that grew.
 
     A row reads the neighbours that changed in the step before. Where neither it nor they did, both arrays hold its
     counter already.
     """
+    (now, later), (changed, fresh), (size, total, inverse) = counters, marks, sums
     powers, empty = tables  # 2^-r; what registers that are 0 add to z
     registers = now.shape[1]
     united = np.empty(registers, np.uint8)
