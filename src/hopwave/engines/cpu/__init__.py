@@ -57,6 +57,7 @@ def _of_loaded(module: str, name: str) -> Any:
     def method(self: Engine, graph: Graph, *arguments: Any) -> Any:
         return function(self, self.load(graph, None), *arguments)
 
+    vars(method).update(vars(function))
     return method
 
 
