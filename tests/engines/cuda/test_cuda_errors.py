@@ -6,6 +6,7 @@ import inspect
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 import hopwave as hw
@@ -160,7 +161,7 @@ def test_properties_and_quick_methods_that_compute(cupy: Any, monkeypatch: pytes
     for compute in (
         *(lambda: dense.nnz, dense.decide, lambda: dense.indices, lambda: dense.values, dense.entries, dense.listed),
         *(lambda: dense[1], listed.entries, listed.arrays, lambda: dense.to("cpu"), lambda: A.columns, A.is_ascending),
-        *(lambda: A.to("cpu"), lambda: G.number_of_edges, lambda: G.indptr, lambda: G.indices, lambda: repr(G)),
+        *(lambda: A.to("cpu"), lambda: G.number_of_edges, lambda: repr(G)),
     ):
-        with pytest.raises(EngineError, match=r"the GPU ran out of memory \w+ \w+ .*; free arrays of your own, "):
-            compute()
+        with pytest.raises(EngineError, match=r"the GPU (ran out of memory|was lost) \w+ \w+ .*; .*device='cpu'"):
+            compute()  # lost: without a GPU, CuPy's other functions fail
