@@ -139,9 +139,7 @@ class _Run:
         here, board, pool = self.here, self.board, self.pool
         here[loop.TRACED] = 0
         W = loop.Run(self.d, pool, self.rows, self.F, here, self.numbers, self.targets)
-        team.lead(
-            len(self.rows) - 1, loop.take_part, (arcs, W, board, sources, self.buffer), arcs.indptr.itemsize
-        )
+        team.lead(len(self.rows) - 1, loop.take_part, (arcs, W, board, sources, self.buffer), arcs.indptr.itemsize)
         self.trace += self.buffer[: here[loop.TRACED]].tolist()
         self.board = new_board()  # helpers were sent away by the old one
         self.board[POOL_NEXT] = min(board[POOL_NEXT], len(pool.link))
