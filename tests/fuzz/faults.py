@@ -31,6 +31,7 @@ import sys
 import tempfile
 import threading
 import time
+import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -76,6 +77,7 @@ class Steps:
     def __init__(self, kind: str, fails: int = 0, error: int = errno.ENOSPC) -> None:
         self.kind, self.fails, self.errno, self.count = kind, fails, error, 0
         self.raised: BaseException | None = None
+        self.where: list[str] = []
 
     def __enter__(self) -> Steps:
         if self.kind == "memory":
@@ -106,6 +108,7 @@ class Steps:
         self.count += 1
         if self.count == self.fails:
             self.raised = self._fault()
+            self.where = [f"{Path(one.filename).name}:{one.lineno}" for one in traceback.extract_stack(limit=12)[:-2]]
             raise self.raised
 
     def _fault(self) -> BaseException:
@@ -236,7 +239,7 @@ class Faults:
             elif not self.same(found, right):
                 raise Difference(f"{where}: a wrong answer")
             elif kind == "interrupt" and not self._ignored:
-                raise Difference(f"{where}: Ctrl-C was ignored")
+                raise Difference(f"{where}: Ctrl-C was ignored at {' > '.join(steps.where)}")
             raised = steps.raised = None  # their frames hold files
             settle()
             self._compare(before, old, where, name)

@@ -192,6 +192,7 @@ def main() -> int:
             whole += time.monotonic() < deadline
             for one in found:
                 print(f"{name}, {kind} {one}", flush=True)
+        print(f"{name}: {tried:,} faults so far, {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
     row = record(given.record, "faults on cuda", tried, wrong, began, "cuda", whole=whole, of=asked)
     print(f"{tried:,} faults in {whole} of {asked} calls and kinds, {wrong} wrong, {row['minutes']} minutes")
     return int(bool(wrong))
