@@ -147,6 +147,14 @@ class IgnoredColumnWarning(UserWarning):
     """
 
 
+class LostDirectionWarning(UserWarning):
+    """A file was written that cannot say whether its graph is directed, and is read as the other kind by default.
+
+    >>> issubclass(hw.LostDirectionWarning, UserWarning)
+    True
+    """
+
+
 class IgnoredWeightsWarning(UserWarning):
     """A graph has weights, and a centrality counts its hops, because `weights=` was not given.
 
