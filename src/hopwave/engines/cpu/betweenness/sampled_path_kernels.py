@@ -18,8 +18,9 @@ from collections import namedtuple
 import numpy as np
 
 from hopwave.engines.cpu.integers import ONE
-from hopwave.engines.cpu.intrinsics import COMPILED, INNER, atomic_add, noinline, ordered_load
-from hopwave.engines.cpu.path_counts import add_scaled, two_to
+from hopwave.engines.cpu.intrinsics import COMPILED, INNER, atomic_add, noinline, ordered_load, uncounted
+from hopwave.engines.cpu.path_counts import recount, two_to
+from hopwave.engines.cpu.splitmix import WEYL, mix
 from hopwave.engines.cpu.workers import FINISHED, NEXT_BATCH, STOP
 from hopwave.system.numba_cache import njit
 
@@ -46,25 +47,22 @@ HERE_CELLS = 6
 ARCS, INNER_VERTICES, UNCONNECTED, RECOUNTED, WRONG = range(5)
 SUM_CELLS = 5
 
-WEYL, FIRST, SECOND = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
-U30, U27, U31, U11 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(11)
+U11 = np.uint64(11)
 
 
 # ------------------------------------------------------------------ random numbers
 
 
 @njit(**INNER)
-def mix(z):
-    """SplitMix64's finaliser."""
-    z = (z ^ (z >> U30)) * FIRST
-    z = (z ^ (z >> U27)) * SECOND
-    return z ^ (z >> U31)
-
-
-@njit(**INNER)
 def fraction(key, number):
     """Random number `number` of the pair with that key, uniform in [0, 1)."""
     return np.float64(mix(key + np.uint64(number + 1) * WEYL) >> U11) * 2.0**-53
+
+
+@njit(**INNER)
+def key_of(start, number):
+    """The key of a pair."""
+    return mix(start + np.uint64(number + 1) * WEYL)
 
 
 @njit(**INNER)
@@ -121,25 +119,12 @@ def bits_of(sigma, queue, begin, end):
 
 
 @njit(**INNER)
-def recount(indptr, indices, level, sigma, exponent, queue, end, step):
-    """σ of one side once more, as mantissa (in sigma) and exponent. queue[:end] is in the order of levels."""
-    noinline()
-    sigma[queue[0]], exponent[queue[0]] = 0.5, 1
-    for i in range(1, end):
-        v = queue[i]
-        nearer = level[v] - step
-        total, power = 0.0, np.int64(0)
-        for j in range(np.int64(indptr[v]), np.int64(indptr[v + ONE])):
-            u = indices[j]
-            if level[u] == nearer:
-                total, power = add_scaled(total, power, sigma[u], exponent[u])
-        sigma[v], exponent[v] = total, power
-
-
-@njit(**INNER)
-def weigh_again(indptr, indices, level, sigma, exponent, before, queue, begin, end, step):
+def weigh_again(graph, own, side):
     """The sums of `expand` after a recount, over 2^top. Returns the total and top."""
     noinline()
+    indptr, indices, queue, level = graph.indptr[side], graph.indices[side], own.queues[side], own.level
+    sigma, exponent, before, step = own.sigma, own.exponent, own.before, 1 - 2 * side
+    begin, end = own.here[side, BEGIN], own.here[side, END]
     top, total = np.int64(-(2**62)), 0.0
     for again in range(2):
         for i in range(begin, end):
@@ -160,9 +145,12 @@ def weigh_again(indptr, indices, level, sigma, exponent, before, queue, begin, e
 
 
 @njit(**INNER)
-def across(indptr, indices, level, sigma, exponent, before, queue, begin, end, step, wide, top, chosen):
+def across(graph, own, side, wide, top, chosen):
     """The arc (u, v) between the sides at which the running sum of weights passes `chosen`."""
     noinline()
+    indptr, indices, queue, level = graph.indptr[side], graph.indices[side], own.queues[side], own.level
+    sigma, exponent, before, step = own.sigma, own.exponent, own.before, 1 - 2 * side
+    begin, end = own.here[side, BEGIN], own.here[side, END]
     low, high = 0, end - begin - 1
     while low < high:
         middle = (low + high) // 2
@@ -214,8 +202,8 @@ def arcs_between(indptr, indices, u, v):
 
 
 @njit(**INNER)
-def walk(back, along_back, on, along, ascending, own, queue, tail, place, step, wide, key, number):
-    """From path[place] to the root of its side, each vertex one place before (step 1) or after (-1) the last.
+def walk(graph, own, side, place, wide, key, number):
+    """From path[place] to the root of its side, each vertex one place before the last, or after it on side 1.
 
     Each step goes to a predecessor in proportion to its σ; the σ of all must add up to that of the vertex. Predecessors
     are found in the list of the vertex; if that is long, in the lists of the nearer level, where there are few.
@@ -223,6 +211,8 @@ def walk(back, along_back, on, along, ascending, own, queue, tail, place, step, 
     """
     noinline()
     level, sigma, exponent, path = own.level, own.sigma, own.exponent, own.path
+    on, along, queue, tail = graph.indptr[side], graph.indices[side], own.queues[side], own.here[side, TAIL]
+    back, along_back, step = graph.indptr[1 - side], graph.indices[1 - side], np.int32(1 - 2 * side)
     v = path[place]
     while level[v] != step:
         nearer = level[v] - step
@@ -230,7 +220,7 @@ def walk(back, along_back, on, along, ascending, own, queue, tail, place, step, 
         number += 1
         begin, end = 0, 0
         first, last = np.int64(back[v]), np.int64(back[v + ONE])
-        if nearer != step and ascending and last - first > LONG:
+        if nearer != step and graph.ascending and last - first > LONG:
             begin = place_of(level, queue, tail, step, nearer * step)
             end = place_of(level, queue, tail, step, nearer * step + 1)
         if nearer == step:
@@ -284,27 +274,17 @@ def count(indptr, indices, ascending, path, first, last, counts):
 def draw(graph, own, side, total, wide, key):
     """Draw a path across the level of that side which met, count its inner vertices, and check it."""
     noinline()
-    level, sigma, exponent, before, path, here = own.level, own.sigma, own.exponent, own.before, own.path, own.here
-    indptr, indices, queue, top = graph.indptr[side], graph.indices[side], own.queues[side], np.int64(0)
-    begin, end, step = here[side, BEGIN], here[side, END], np.int32(1 - 2 * side)
+    path, here, top = own.path, own.here, np.int64(0)
     if wide:
         for i in range(2):
             way, along = graph.indptr[1 - i], graph.indices[1 - i]
-            recount(way, along, level, sigma, exponent, own.queues[i], here[i, END], np.int32(1 - 2 * i))
-        total, top = weigh_again(indptr, indices, level, sigma, exponent, before, queue, begin, end, step)
-    chosen = fraction(key, 2) * total
-    u, v = across(indptr, indices, level, sigma, exponent, before, queue, begin, end, step, wide, top, chosen)
+            recount(way, along, own.level, own.sigma, own.exponent, own.queues[i], here[i, END], np.int32(1 - 2 * i))
+        total, top = weigh_again(graph, own, side)
+    u, v = across(graph, own, side, wide, top, fraction(key, 2) * total)
     place, distance = here[0, DEPTH], here[0, DEPTH] + here[1, DEPTH] + 1
     path[place + side], path[place + 1 - side] = u, v
-    first, last = place, place + 1
-    for i in range(2):
-        back, along_back, on, along = graph.indptr[1 - i], graph.indices[1 - i], graph.indptr[i], graph.indices[i]
-        step, number = np.int32(1 - 2 * i), 3 + i * place
-        found = walk(
-            back, along_back, on, along, graph.ascending, own, own.queues[i], here[i, TAIL], place + i, step, wide, key,
-            number,
-        )  # fmt: skip
-        first, last = (found, last) if i == 0 else (first, found)
+    first = walk(graph, own, np.int64(0), place, wide, key, np.int64(3))
+    last = walk(graph, own, np.int64(1), place + 1, wide, key, 3 + place)
     right = first == 0 and last == distance and path[0] == own.queues[0][0] and path[last] == own.queues[1][0]
     if right:
         right = count(graph.indptr[0], graph.indices[0], graph.ascending, path, first, last, own.counts)
@@ -355,6 +335,7 @@ def sample(graph, own, key, n, cutoff):
 @njit(**COMPILED)
 def take_pairs(graph, own, shared):
     """A worker: batch after batch of pairs until none is left."""
+    graph, own = uncounted(graph), uncounted(own)
     n, control = own.level.size, shared.control
     while ordered_load(control, STOP) == 0:
         first = atomic_add(control, NEXT_BATCH, PAIRS_PER_BATCH)
@@ -362,5 +343,5 @@ def take_pairs(graph, own, shared):
             break
         until = min(first + PAIRS_PER_BATCH, shared.last)
         for i in range(first, until):
-            sample(graph, own, mix(shared.start + np.uint64(i + 1) * WEYL), n, shared.cutoff)
+            sample(graph, own, key_of(shared.start, i), n, shared.cutoff)
         atomic_add(control, FINISHED, until - first)

@@ -13,6 +13,8 @@ import numpy as np
 from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import lead, new_board, thread_count
+from hopwave.engines.cpu.integers import ONE
+from hopwave.engines.cpu.intrinsics import COMPILED
 from hopwave.engines.cpu.many import kernels, side_by_side
 from hopwave.engines.cpu.views import allocate, allocated
 from hopwave.engines.cpu.workers import new_control, run_workers
@@ -20,6 +22,7 @@ from hopwave.engines.host_memory import check_memory, workers_that_fit
 from hopwave.engines.ledger import Array, declare, total
 from hopwave.planning.many_sources import Swept
 from hopwave.prepared import Structure
+from hopwave.system.numba_cache import njit
 
 KEEP = {"sums": kernels.SUMS, "columns": kernels.SUMS | kernels.COLUMNS, "rows": kernels.ROWS, "pairs": kernels.PAIRS}
 NO_LIMIT = np.iinfo(np.int32).max
@@ -43,7 +46,7 @@ def sweep(loaded, job, poll, threads):
     with compiling(kernels.take_batches):
         run_workers(kernels.take_batches, A, states, shared, poll, alone)
         if job.keep == "pairs":
-            shared = _with_room_for_pairs(shared)
+            shared = with_room_for_pairs(shared, shared.sums[:, kernels.REACHED], np.int32)
             if shared.pair_vertex.size:
                 run_workers(kernels.take_batches, A, states, shared, poll, alone)
     searched = ("searches", together, states[0].depth.size)
@@ -81,7 +84,7 @@ def _swept(shared, states):
         histogram=sum(state.histogram for state in states),
         columns=sum(state.columns for state in states),
         rows=shared.rows,
-        pairs=(shared.pair_vertex, shared.pair_depth),
+        pairs=(shared.pair_vertex, shared.pair_distance),
     )
 
 
@@ -119,24 +122,19 @@ def _shared_state(loaded, job, width, together):
         rows=loaded.table(k, np.int32) if job.keep == "rows" else allocated(table_array(n, k, job.keep)),
         starts=np.zeros(k if job.keep == "pairs" else 0, np.int64),
         pair_vertex=np.empty(0, np.int32),
-        pair_depth=np.empty(0, np.int32),
+        pair_distance=np.empty(0, np.int32),
         control=new_control(),
         limits=limits,
     )
 
 
-def _with_room_for_pairs(shared):
+def with_room_for_pairs(shared, counts, dtype):
     """The shared state for a second run that writes the pairs, with room for those that a first run counted."""
-    counts = shared.sums[:, kernels.REACHED]
     ends = np.cumsum(counts)
     total = int(ends[-1]) if len(ends) else 0
-    check_memory(8 * total, f"{total:,} pairs")
-    return shared._replace(
-        starts=ends - counts,
-        pair_vertex=np.empty(total, np.int32),
-        pair_depth=np.empty(total, np.int32),
-        control=new_control(),
-    )
+    check_memory((4 + np.dtype(dtype).itemsize) * total, f"{total:,} pairs")
+    room = {"pair_vertex": np.empty(total, np.int32), "pair_distance": np.empty(total, dtype)}
+    return shared._replace(starts=ends - counts, control=new_control(), **room)
 
 
 def worker_arrays(n, keep, together):
@@ -198,9 +196,7 @@ class NeighbourhoodRank:
 
 
 def neighbourhood_rank(loaded):
-    """The place of each vertex in the order of neighbourhoods (many/source_order.py), kept with the graph."""
-    from hopwave.engines.cpu.many.source_order import neighbourhoods
-
+    """The place of each vertex in the order of neighbourhoods, kept with the graph."""
     kept = loaded.graph._prepared.find(NeighbourhoodRank)
     if kept is None:
         A = loaded.adjacency("any")
@@ -210,3 +206,50 @@ def neighbourhood_rank(loaded):
         rank[order] = np.arange(loaded.n)
         kept = loaded.graph._prepared.keep(NeighbourhoodRank(rank))
     return kept.rank
+
+
+@njit(**COMPILED)
+def neighbourhoods(indptr, indices, order):
+    """Fill order with all vertices: every 64 are grown around their first by breadth-first search, next to the last 64.
+
+    Sources that lie close together are active for the same vertices at almost the same time, which is what makes 64
+    searches at once cheap where levels are many.
+    """
+    n = order.size
+    state = np.zeros(n, np.uint8)  # 1: waiting, next to a placed vertex; 2: placed
+    waiting = np.empty(n, np.uint32)
+    first, last, lowest, placed = 0, 0, 0, 0
+    while placed < n:
+        group = placed
+        stop = min(group + kernels.LANES, n)
+        head = group
+        while placed < stop:
+            if head == placed:  # nothing to grow from: take the next that waits, else any
+                while first < last and state[waiting[first]] == 2:
+                    first += 1
+                if first < last:
+                    v = waiting[first]
+                else:
+                    while state[lowest] == 2:
+                        lowest += 1
+                    v = np.uint32(lowest)
+                state[v] = 2
+                order[placed] = v
+                placed += 1
+                continue
+            u = order[head]
+            head += 1
+            for j in range(np.int64(indptr[u]), np.int64(indptr[u + ONE])):
+                w = indices[j]
+                if state[w] != 2 and placed < stop:
+                    state[w] = 2
+                    order[placed] = w
+                    placed += 1
+        for i in range(group, placed):
+            u = order[i]
+            for j in range(np.int64(indptr[u]), np.int64(indptr[u + ONE])):
+                w = indices[j]
+                if state[w] == 0:
+                    state[w] = 1
+                    waiting[last] = w
+                    last += 1

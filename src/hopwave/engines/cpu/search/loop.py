@@ -22,13 +22,13 @@ from hopwave.engines.cpu.path_counts import LARGEST, rescale_level
 from hopwave.engines.cpu.policy import CHUNK_SIZES, LARGE_SHARE, MANY_MARKS, SMALL_LEVEL
 from hopwave.engines.cpu.search import frontier, state, steps
 from hopwave.engines.cpu.search.push import push_alone
-from hopwave.engines.cpu.team import ADDRESS, assistance, close_offer, lend, open_offer
+from hopwave.engines.cpu.team import assistance, close_offer, lend, open_offer, regions
 from hopwave.system.numba_cache import njit
 
 ZERO = np.int64(0)  # not Python's 0, of which Numba would compile a version of its own
 
 push_chunk, pull_chunk, gather_chunk, copy_chunk, region_chunk = (njit(**INNER)(function) for function in CHUNK_SIZES)
-assist = assistance(steps.work)
+by_regions, assist = regions(steps.work), assistance(steps.work)  # a job over words of 64 vertices; a helper's part
 
 
 @njit(**INNER)
@@ -36,15 +36,6 @@ def together(A, W, board, kind, begin, end, size, depth, flags, which):
     """Post a job over [begin, end), work on it, and wait for the helpers."""
     noinline()
     crew.open_job(board, kind, begin, end, size, depth, flags, which)
-    steps.work(A, W, board, ZERO)
-    crew.close_job(board)
-
-
-@njit(**INNER)
-def by_regions(A, W, board, kind, size, depth, flags, which, threads):
-    """Post a job over all words of 64 vertices, in which each thread has a region of its own; work on it, and wait."""
-    noinline()
-    crew.open_regions(board, kind, W.visited.size, size, depth, flags, which, threads)
     steps.work(A, W, board, ZERO)
     crew.close_job(board)
 
@@ -79,9 +70,9 @@ def mark_level(A, W, board, begin, end, marked, in_bitmap, depth, flags, which, 
     A depth of -1: they are written already.
     """
     noinline()
-    n = W.parent.size
+    n, words = W.parent.size, W.visited.size
     if marked < 0 and end - begin > max(begin, MANY_MARKS if threads > 1 else n // LARGE_SHARE):
-        by_regions(A, W, board, steps.MARK_UP, pull_chunk(W.visited.size, threads), depth, flags, which, threads)
+        by_regions(A, W, board, steps.MARK_UP, words, pull_chunk(words, threads), depth, flags, which, threads)
         return depth >= 0
     if marked < 0:
         # Vertices without in-arcs are never found, so they count as visited, unless a step looks for visited vertices.
@@ -96,7 +87,8 @@ def mark_level(A, W, board, begin, end, marked, in_bitmap, depth, flags, which, 
 def pull_level(A, W, board, kind, depth, flags, which, early, early_arcs, threads):
     """Level `depth` from bitmaps[which] into the row beside it, where what was found early is added."""
     noinline()
-    by_regions(A, W, board, kind, pull_chunk(W.visited.size, threads), depth, flags, which, threads)
+    words = W.visited.size
+    by_regions(A, W, board, kind, words, pull_chunk(words, threads), depth, flags, which, threads)
     new = W.bitmaps[1 - which]
     if flags & steps.OPERAND_VISITED:
         frontier.merge_words(W.visited, new)
@@ -109,7 +101,7 @@ def pull_level(A, W, board, kind, depth, flags, which, early, early_arcs, thread
 
 
 @njit(**INNER)
-def lead(A, W, board, here, sources, plan, rule, limits, trace, clock):
+def lead(A, W, board, here, sources, plan, rule, limits, trace):
     """The leader's part. nf, mf, mu, nf0, mf0 and last are what a rule looks at (planning/rules.py).
 
     A pushed level is not a function of its own: a call that passes records takes longer than a small level.
@@ -120,7 +112,8 @@ def lead(A, W, board, here, sources, plan, rule, limits, trace, clock):
     segments, sigma, n, words = W.segments, W.sigma, W.parent.size, W.visited.size
     m, counting = np.int64(indptr[n]), sigma.size > 0
     fill_now, own_rule = limits[state.READS_DISTANCES] != 0 or counting, limits[state.OWN_RULE]
-    by_regions(A, W, board, steps.INIT, region_chunk(words, threads), ZERO, np.int64(fill_now), ZERO, threads)
+    size = region_chunk(words, threads)
+    by_regions(A, W, board, steps.INIT, words, size, ZERO, np.int64(fill_now), ZERO, threads)
     mf, without_in_arcs = visit_sources(A, W, sources)
     findable = limits[state.WITH_IN_ARCS] + without_in_arcs
     depth, nf, reached = ZERO, sources.size, sources.size
@@ -132,7 +125,7 @@ def lead(A, W, board, here, sources, plan, rule, limits, trace, clock):
     segments[0, 0], segments[0, 1], segments[0, 2] = 0, 0, 0
     count, traced = np.int64(1), ZERO  # segments, and rows of the trace
     while nf != 0 and reached != findable and depth < limit and not overflowed:
-        began = nanoseconds(clock) if trace.size else ZERO
+        began = nanoseconds() if trace.size else ZERO
         if own_rule:
             choice = call_address(own_rule, (n, m, nf, mf, mu, nf0, mf0, last))
             if choice < 0:  # it failed
@@ -179,7 +172,7 @@ def lead(A, W, board, here, sources, plan, rule, limits, trace, clock):
         if trace.size:
             row = trace[traced]
             row[0], row[1], row[2], row[3], row[4], row[5] = depth + 1, choice, nf, mf, mu, found.new
-            row[6], row[7], row[8] = found.checked, found.early, nanoseconds(clock) - began
+            row[6], row[7], row[8] = found.checked, found.early, nanoseconds() - began
             traced += 1
         nf0, mf0, last, nf, mf = nf, mf, choice, found.nf, found.mf
         early, early_arcs = found.early, found.early_arcs
@@ -191,21 +184,19 @@ def lead(A, W, board, here, sources, plan, rule, limits, trace, clock):
             if first < stop:
                 together(A, W, board, steps.FILL, first, stop, copy_chunk(stop - first, threads), ZERO, count, ZERO)
     if reached < n:
-        by_regions(A, W, board, steps.MARK_UNREACHED, region_chunk(words, threads), ZERO, ZERO, ZERO, threads)
+        size = region_chunk(words, threads)
+        by_regions(A, W, board, steps.MARK_UNREACHED, words, size, ZERO, ZERO, ZERO, threads)
     here[state.DEPTH], here[state.NF], here[state.REACHED], here[state.SEGMENTS] = depth, nf, reached, count
     here[state.QUEUE_END], here[state.OVERFLOWED], here[state.TRACED] = end, overflowed, traced
 
 
 @njit(**COMPILED)
-def take_part(A, W, board, here, sources, plan, rule, limits, trace, clock, team, helpers, me):
+def take_part(A, W, board, here, sources, plan, rule, limits, trace, team, helpers, me):
     """One thread's part: number 0 leads a search, others help in one after another. One function, so compiled once."""
     if me != 0:
         assist(team, A, W, board)
         return
-    if helpers:
-        lend(team, ADDRESS, (A, W, board))
-        open_offer(team, helpers)
-    lead(uncounted(A), uncounted(W), board, here, sources, plan, rule, limits, trace, clock)
-    crew.dismiss(board)
-    if helpers:
-        close_offer(team)
+    lend(team, (A, W, board))
+    open_offer(team, helpers)
+    lead(uncounted(A), uncounted(W), board, here, sources, plan, rule, limits, trace)
+    close_offer(team, helpers, board)
