@@ -161,7 +161,7 @@ class _Run:
         self.beyond = np.array([min(beyond, BEYOND[kind])], kind)
         self.answer = new_array(n, np.float64) if kind != np.float64 else self.d if beyond < np.inf else np.empty(0)
         self.rows = np.zeros((workers, bins.ROW_CELLS), np.uint64)
-        self.here, self.clock = np.zeros(loop.HERE_CELLS, np.int64), np.zeros(2, np.int64)
+        self.here = np.zeros(loop.HERE_CELLS, np.int64)
         self.buffer = np.empty((TRACE_ROWS if trace else 0, loop.TRACE_COLUMNS), np.int64)
         self.board = new_board()
         self.board[POOL_NEXT] = 1
@@ -172,7 +172,7 @@ class _Run:
         here[loop.TRACED] = 0
         W = loop.Run(self.d, self.beyond, self.answer, pool, self.rows, self.F, here, self.numbers, self.targets)
         kind = arcs.indptr.itemsize, self.d.itemsize
-        team.lead(len(self.rows) - 1, loop.take_part, (arcs, W, board, sources, self.buffer, self.clock), kind)
+        team.lead(len(self.rows) - 1, loop.take_part, (arcs, W, board, sources, self.buffer), kind)
         self.trace += self.buffer[: here[loop.TRACED]].tolist()
         self.board = new_board()  # helpers were sent away by the old one
         self.board[POOL_NEXT] = min(board[POOL_NEXT], len(pool.link))
