@@ -125,7 +125,7 @@ class Engine:
         levels = min(search.loaded.n, limits[0]) + 1 if trace else 0
         buffer = np.empty((levels, state.TRACE_COLUMNS), np.int64)  # rows that no level needs cost nothing
         cells = np.array(limits, np.int64)
-        part = A, W, new_board(), here, search.sources, steps, rule, cells, buffer, np.zeros(2, np.int64)
+        part = A, W, new_board(), here, search.sources, steps, rule, cells, buffer
         helpers, offsets = search.threads - 1, (A.indptr.itemsize, A.in_indptr.itemsize)
         with compiling(loop.take_part), address_of(plan.rule) as cells[state.OWN_RULE]:
             team.lead(helpers, loop.take_part, part, offsets)
