@@ -1,6 +1,6 @@
 """Every score of exact betweenness by reduction beside the run without it, on every graph of the data folder.
 
-    python -m benchmarks.cpu.reduction_scores [--data ../shared/data] [--graphs NAME …] [--most 1e9] [--chains]
+    python -m benchmarks.cpu.reduction_scores [--graphs NAME …] [--most 1e9] [--part 0] [--chains] [--note "…"]
         [--reduced cpu] [--whole cpu] [--lengths hops "1 to 4" eighths] [--scores betweenness edge_betweenness]
 
 Graphs are undirected and without loops. All sources, or as many drawn ones that sources × arcs is --most: demand of a
@@ -14,13 +14,12 @@ from __future__ import annotations
 
 import argparse
 import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from benchmarks.cpu.reduction import apart
-from benchmarks.setting import DATA, RESULTS, gpu, hw, publish, real_graphs, timed
+from benchmarks.setting import RESULTS, command_line, files, gpu, hw, publish, real_graphs, timed
 from hopwave.algorithms import reduction
 from hopwave.algorithms.reduction import chains
 
@@ -77,26 +76,17 @@ def compared(name: str, graph: hw.Graph, kind: str, what: str, given: argparse.N
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=DATA)
-    parser.add_argument("--graphs", nargs="+")
-    parser.add_argument("--most", type=float, default=1e9)
-    parser.add_argument("--part", type=int)
-    parser.add_argument("--chains", action="store_true")
-    parser.add_argument("--lengths", nargs="+", default=list(LENGTHS), choices=list(LENGTHS))
-    parser.add_argument("--scores", nargs="+", default=["betweenness", "edge_betweenness"])
-    parser.add_argument("--reduced", default="cpu", choices=("cpu", "cuda"))
-    parser.add_argument("--whole", default="cpu", choices=("cpu", "cuda"))
-    parser.add_argument("--note", default="", help="a sentence for the page, such as what else the machine did")
-    given = parser.parse_args()
+    given = command_line(
+        __doc__, graphs=[str], most=1e9, part=0, chains=False, reduced="cpu", whole="cpu", note="",
+        lengths=list(LENGTHS), scores=["betweenness", "edge_betweenness"],
+    )  # fmt: skip
     reduction.LEAST_SOURCES, reduction.LEAST_GAIN = 0, 0.0
     reduction.LEAST_WORK, reduction.LEAST_LOW = {"cpu": 0, "cuda": 0}, {"cpu": 0.0, "cuda": 0.0}
     if given.chains:
         chains.LEAST_GAIN = 0.0
-    names = given.graphs or sorted(file.name.removesuffix(".mtx.gz") for file in given.data.glob("*.mtx.gz"))
     rows = []
-    for name in names:
-        for graph in real_graphs([name], given.data, directed=False, weights=False).values():
+    for name in given.graphs or files():
+        for graph in real_graphs([name], directed=False, weights=False).values():
             title, asked = name, graph.remove_self_loops()
             if given.part and name in ROADS:
                 title, asked = f"{name}, {given.part:,} vertices of it", part_of(graph, given.part)
