@@ -67,6 +67,7 @@ if TYPE_CHECKING:  # each of these is imported when it is first used, by the fun
         IgnoredColumnWarning,
         IgnoredWeightsWarning,
         LinalgError,
+        LostDirectionWarning,
         PlanError,
         SparseIdsWarning,
     )
@@ -131,6 +132,7 @@ __all__ = [
     "Isochrone",
     "Level",
     "LinalgError",
+    "LostDirectionWarning",
     "MemoryEstimate",
     "NearestOf",
     "PlanError",
