@@ -9,6 +9,7 @@ import platform
 import sys
 import time
 from collections.abc import Callable, Iterable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -142,6 +143,17 @@ def tell(row: dict[str, Any]) -> dict[str, Any]:
     """Print a row that is done."""
     print(row, flush=True)
     return row
+
+
+def plotting() -> Any:
+    """pyplot, for files; None, with a printed line, if matplotlib is not installed."""
+    try:
+        import matplotlib
+    except ImportError:
+        print("matplotlib is not installed: no picture")
+        return None
+    matplotlib.use("Agg")
+    return import_module("matplotlib.pyplot")
 
 
 def gpu(device: str = "cuda") -> dict[str, Any]:
