@@ -128,3 +128,7 @@ def test_networkx_gives_the_same_in_the_same_order(seed: int, kind: Any) -> None
         for name in FUNCTIONS:
             function = getattr(nx, name)
             assert outcome(function, graph) == outcome(function, graph, backend="hopwave"), name
+    if kind is nx.MultiGraph:
+        expected = set(map(frozenset, nx.bridges(graph)))
+        assert set(map(frozenset, hw.bridges(graph))) == expected
+        assert len(hw.biconnected_components(graph).bridges) == len(expected)

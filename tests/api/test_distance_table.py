@@ -213,5 +213,8 @@ def test_what_cannot_be_used(options: dict[str, Any], reason: str) -> None:
     table = hw.distance_table(ROADS, ["a"], ["b"], sparse=True)
     with pytest.raises(GraphError, match="'b' is no source"):
         table["b", "a"]
+    for pair in ("ab", "a", ("a",), 3):
+        with pytest.raises(GraphError, match=r"is not a pair; give table\[source, target\]"):
+            table[pair]  # type: ignore[index]
     with pytest.raises(GraphError, match="a sparse table is no array"):
         np.asarray(table)

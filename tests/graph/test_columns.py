@@ -257,6 +257,9 @@ def test_labels_are_in_the_order_of_the_vertices_or_refused() -> None:
             make(pd.Series(names))
     with pytest.raises(GraphError, match="is a set, whose order says nothing"):
         right.relabel({"x", "y", "z"})
+    with pytest.raises(GraphError, match=r"src=.* is a set, whose order says nothing"):
+        Graph.from_edges({(0, 1), (1, 2)}, weights=[1.0, 2.0])
+    assert Graph.from_edges({(0, 1), (1, 2)}).number_of_edges == 2
 
 
 def test_columns_of_pandas_whose_rows_may_not_belong_together_are_refused() -> None:

@@ -151,6 +151,14 @@ def test_what_is_no_arrow_stream() -> None:
         Graph.from_arrow(arrow_tables()["table"])
 
 
+def test_ends_in_the_index_of_a_table_are_named() -> None:
+    """As in the edges of OSMnx, whose index is u, v, key."""
+    pd = pytest.importorskip("pandas")
+    table = pd.DataFrame({"u": [1, 2], "v": [2, 0], "key": 0, "km": [3.0, 4.0]}).set_index(["u", "v", "key"])
+    with pytest.raises(GraphError, match=r"'u' is in the table's index, and not a column; give table.reset_index\(\)"):
+        Graph.from_pandas(table, "u", "v", "km")
+
+
 def test_tables_of_polars() -> None:
     pytest.importorskip("polars")
     search = hw.bfs(NAMED, "ann").to_polars()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from hopwave.checks.options import one_of
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.graph.columns import CONSTRUCTORS
+from hopwave.graph.construct import networkx_columns
 from hopwave.graph.csr import LARGEST_VERTEX_COUNT
 from hopwave.graph.naming import Named, check_not_table
 from hopwave.planning.jobs import Integers
@@ -20,17 +21,19 @@ from hopwave.planning.jobs import Integers
 # ------------------------------------------------------------------ graphs
 
 
-def as_graph(G: Any) -> Graph:
+def as_graph(G: Any, repeats: Literal["merge", "keep"] = "merge") -> Graph:
     """G itself if it is a Graph; a SciPy matrix or a NetworkX graph is converted, without its weights.
 
-    For questions about hops, which ignore weights; `api.weights.weighted` is for questions that use them.
+    For questions about hops, which ignore weights; `api.weights.weighted` is for questions that use them. `repeats`
+    keeps the parallel edges of a NetworkX multigraph, where they count.
     """
     if isinstance(G, Graph):
         return G
     if hasattr(G, "tocsr"):
         return Graph.from_scipy(G, weights=False)
     if is_networkx(G):
-        return Graph.from_networkx(G, weight=None)
+        source, target, _, labels, n = networkx_columns(G, None)
+        return Graph.from_edges(source, target, n, G.is_directed(), labels=labels, repeats=repeats)
     library = type(G).__module__.partition(".")[0].removeprefix("_")
     if library in CONSTRUCTORS:
         raise GraphError(f"{library}'s {type(G).__name__} must be converted once, first; give {CONSTRUCTORS[library]}")

@@ -47,7 +47,7 @@ def biconnected_components(G: Any, device: str = "auto", *, threads: int | None 
 
 
 def _blocks(G: Any, device: str, threads: int | None, asked: str) -> Blocks:
-    graph = as_graph(G)
+    graph = as_graph(G, repeats="keep")
     if graph.directed:
         raise GraphError(f"a directed graph has no {asked}; call G.to_undirected() first")
     engine = engine_for("blocks", device, graph, threads)

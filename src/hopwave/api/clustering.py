@@ -83,10 +83,11 @@ def average_clustering(G: Any, count_zeros: bool = True, *, weights: Any = None,
     0.5706
     """
     scores = clustering(G, weights=weights, device=device).scores
+    remedy = "count_zeros=True" if len(scores) else "a graph with one"
     if not flag("count_zeros", count_zeros):
         scores = scores[scores > 0]
     if not len(scores):
-        raise GraphError("no vertex is there to take the mean over; give a graph with one, or count_zeros=True")
+        raise GraphError(f"no vertex is there to take the mean over; give {remedy}")
     return float(scores.mean())
 
 

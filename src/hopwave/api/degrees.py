@@ -37,7 +37,7 @@ def degree_centrality(G: Any) -> VertexScores:
     >>> hw.degree_centrality(hw.generate.star(5)).scores.tolist()
     [1.0, 0.25, 0.25, 0.25, 0.25]
     """
-    graph = as_graph(G)
+    graph = as_graph(G, repeats="keep")
     if graph.directed:
         return _share("degree", graph, graph.degrees.astype(np.int64) + graph.in_degrees)
     return _share("degree", graph, _components.degrees_with_loops(graph))
@@ -60,7 +60,7 @@ def in_degree_centrality(G: Any) -> VertexScores:
     >>> hw.in_degree_centrality(hw.generate.path(3, directed=True)).scores.tolist()
     [0.0, 0.5, 0.5]
     """
-    graph = _directed(as_graph(G))
+    graph = _directed(as_graph(G, repeats="keep"))
     return _share("in-degree", graph, graph.in_degrees)
 
 
@@ -81,7 +81,7 @@ def out_degree_centrality(G: Any) -> VertexScores:
     >>> hw.out_degree_centrality(hw.generate.path(3, directed=True)).scores.tolist()
     [0.5, 0.5, 0.0]
     """
-    graph = _directed(as_graph(G))
+    graph = _directed(as_graph(G, repeats="keep"))
     return _share("out-degree", graph, graph.degrees)
 
 

@@ -12,7 +12,7 @@ from hopwave.checks.keywords import check_keywords, offers
 from hopwave.checks.options import flag, flag_or_none
 from hopwave.errors import GraphError, IgnoredColumnWarning, warn
 from hopwave.graph import construct
-from hopwave.graph.columns import constructor_of, is_numeric, says_direction, warn_of_direction
+from hopwave.graph.columns import check_order, constructor_of, is_numeric, says_direction, warn_of_direction
 from hopwave.graph.csr import Combine, Rows
 from hopwave.graph.edges import GraphEdges
 from hopwave.system.optional import optional
@@ -85,6 +85,8 @@ class GraphConstructors(GraphEdges):
         """
         directed = flag("directed", directed)
         if dst is None:
+            if weights is not None:
+                check_order(src, "src")
             src, dst = construct.ends_of_pairs(src)
         parts = construct.from_edges(src, dst, n, directed, weights, combine, repeats, labels, device)
         return cls._from_parts(parts, directed)
@@ -216,6 +218,8 @@ class GraphConstructors(GraphEdges):
         named = (source, target) if weight is None or weight is False else (source, target, weight)
         for name in named:
             if name not in columns:
+                if name in getattr(getattr(table, "index", None), "names", ()):
+                    raise GraphError(f"{name!r} is in the table's index, and not a column; give table.reset_index()")
                 found = ", ".join(map(repr, columns)) or "none"
                 raise GraphError(
                     f"the table has no column {name!r}; name the ends of an edge with source= and target=, and its "

@@ -46,6 +46,8 @@ class DistanceTable:
 
     def __getitem__(self, pair: tuple[Any, Any]) -> Any:
         """The distance of a pair (source, target), by labels or ids; infinite, or −1 hops, if there is no path."""
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            raise GraphError(f"{pair!r} is not a pair; give table[source, target], or a whole row by to_pandas().loc")
         places = []
         for vertices, vertex, what in zip((self.sources, self.targets), pair, ("source", "target"), strict=True):
             found = np.flatnonzero(vertices == self.graph.index(vertex))
