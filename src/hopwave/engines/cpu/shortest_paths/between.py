@@ -73,6 +73,9 @@ def search(out, back, source, target, S, path):
             v = A.indices[j]
             length = here + (A.lengths[j] if A.lengths.size else 1.0)
             if length < S.d[end, v]:
+                left = S.d[1 - end, v] if S.settled[1 - end, v] else S.keys[1 - end, 0]
+                if length + left > met * slack:
+                    continue  # the other end is too far away: no shortest path leads over v
                 count[end] = offer(S, end, count[end], size[end], time, u, v, length)
                 size[end] += U1
                 time += U1
