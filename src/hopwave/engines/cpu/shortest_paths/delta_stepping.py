@@ -15,6 +15,7 @@ from hopwave.engines.cpu import policy, team
 from hopwave.engines.cpu.compile_notice import FirstWork, compiling
 from hopwave.engines.cpu.crew import POOL_NEXT, new_board, thread_count
 from hopwave.engines.cpu.many import weighted
+from hopwave.engines.cpu.short_arcs import ShortArcs
 from hopwave.engines.cpu.shortest_paths import bins, loop, one_core
 from hopwave.engines.cpu.shortest_paths.dijkstra import dijkstra, first_search
 from hopwave.engines.cpu.views import allocate, new_array, read_only, unsigned_rows
@@ -101,7 +102,7 @@ def on_one_core(A, job):
     kept, plain = A.prepared.record(PreparedPaths), arcs_of(A)
     if A.turned not in kept.arcs_for_one:
         buckets = policy.length_buckets(plain.lengths.min(), plain.lengths.max())
-        kept.arcs_for_one[A.turned] = weighted.Arcs(*plain, *buckets)
+        kept.arcs_for_one[A.turned] = weighted.Arcs(*plain, *buckets, ShortArcs(*plain), weighted.ENDLESS)
     n, m, (source,), targets = A.shape[0], len(plain.indices), job.sources, np.array(job.targets, np.uint32)
     if job.targets and not kept.arcs_for_one[A.turned].in_any_order:
         return dijkstra(plain, job.sources, job.limit, job.targets, None)[1]
