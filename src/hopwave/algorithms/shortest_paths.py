@@ -198,11 +198,15 @@ def paths_of_pairs(
     graph: Graph, weighted: bool, pairs: list[tuple[int, int]], threads: int | None
 ) -> list[list[int] | None]:
     """The ids of one shortest path of each pair, by searches from both ends on the CPU; None if a pair has none."""
+    from hopwave.engines.cpu import Engine
     from hopwave.engines.cpu.crew import thread_count
     from hopwave.engines.cpu.shortest_paths import between
 
-    back, (n, m) = graph.reversed(), (graph.n, graph.m)
-    out, into = (_arcs(g, weighted) for g in (graph, back))
+    n, m = graph.n, graph.m
+    out, into = (
+        between.side(Engine().load(g, None), _arcs(g, weighted), len(pairs), threads)
+        for g in (graph, graph.reversed())
+    )
     workers = max(1, min(thread_count(threads), len(pairs)))
     found: list[list[int] | None] = [None] * len(pairs)
 

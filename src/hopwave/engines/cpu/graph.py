@@ -43,7 +43,7 @@ class CpuGraph:
         self._answers = {4: [], 8: []}  # by the size of an entry
         self._tables, self._table_size = [], 0
         self._spare = {}
-        self._short = None
+        self._short, self.pairs = None, 0  # pairs whose shortest paths were asked for
         degrees = graph.degrees
         self.irregular = self.m > 0 and int(degrees.max()) > policy.IRREGULAR * self.m / self.n
         self.flat = not self.irregular and self.m <= policy.FLAT_DEGREE * self.n
