@@ -204,8 +204,7 @@ def paths_of_pairs(
 
     n, m = graph.n, graph.m
     out, into = (
-        between.side(Engine().load(g, None), _arcs(g, weighted), len(pairs), threads)
-        for g in (graph, graph.reversed())
+        between.side(Engine().load(g, None), _arcs(g, weighted), len(pairs), threads) for g in (graph, graph.reversed())
     )
     workers = max(1, min(thread_count(threads), len(pairs)))
     found: list[list[int] | None] = [None] * len(pairs)

@@ -48,7 +48,15 @@ def hyperball(loaded, job, poll, threads):
     with compiling(unite_rows):
         while True:
             counters = now, later, now.view(np.uint64), changed, fresh
-            given = (A.in_indptr, A.in_indices), counters, (*kept, size, total, inverse), len(around), unit, empty, scale
+            given = (
+                (A.in_indptr, A.in_indices),
+                counters,
+                (*kept, size, total, inverse),
+                len(around),
+                unit,
+                empty,
+                scale,
+            )
             board = share(unite_rows, given, n, work, threads, ROWS_PER_CHUNK)
             if board[FOUND] == 0:
                 return Balls(np.array(around), size, total, inverse)

@@ -3,9 +3,9 @@
     d        distances, infinite everywhere before and after a search, unless they are a row of the answer
     order    the vertices in the order in which they were settled: nearest bucket first (many/waiting.py)
 
-In graphs of many arcs, vertices are settled by short arcs first (short_arcs.py), in rounds of Δ, the length of long ones.
-At the end of a round, its vertices push along their long arcs; or, where fewer arcs lead to all vertices that are left,
-each of these pulls from its settled neighbours. Kron 18: a search looks at a fifth of the arcs.
+In graphs of many arcs, vertices are settled by short arcs first (short_arcs.py), in rounds of Δ, which long ones have
+at least. After a round, its vertices push along their long arcs; or, where fewer arcs lead to all vertices that are
+left, each of these pulls from its settled neighbours. On kron 17, a search looks at a quarter of the arcs.
 
 With targets, a search ends when it has settled all that its source can reach, and a row has their distances alone.
 Sums over the targets of a source are taken in that order, and what rounding loses is carried along (Knuth's exact sum
@@ -146,10 +146,10 @@ def settle(A, d, own, source, limit, wanted, ahead):
 
 @njit(**INNER)
 def follow_long(A, d, own, limit, followed, count, boundary, entries, free, filled, left):
-    """The arcs that are not short, of the vertices from number `followed` on that were settled: all before the boundary.
+    """The long arcs of the vertices that were settled last: order[followed:count], all nearer than the boundary.
 
-    `left` is how many arcs all vertices have that were not settled before. Returns what changed: the numbers of entries
-    and of filled buckets, the first free entry, and `left`.
+    left: how many arcs the vertices have that were not settled before them. Returns the number of entries, the first
+    free one, the number of filled buckets, and `left` without the arcs of these vertices.
     """
     noinline()
     indptr, indices, lengths, order, near = A.indptr, A.indices, A.lengths, own.order, np.float64(boundary)

@@ -49,8 +49,9 @@ def new_state(n, m):
 def side(loaded, arcs, pairs, threads):
     """The arcs of a graph for searches, with the short ones apart once enough pairs were asked for."""
     loaded.pairs += pairs
-    rows, split = ShortArcs(*arcs), policy.short_arcs_first(
-        loaded.n, arcs.lengths.size, False, loaded.pairs, loaded.graph.is_mapped
+    rows, split = (
+        ShortArcs(*arcs),
+        policy.short_arcs_first(loaded.n, arcs.lengths.size, False, loaded.pairs, loaded.graph.is_mapped),
     )
     short, delta = loaded.short_arcs(threads) if split else (rows, np.inf)
     return Side(rows, short, delta / 2)
