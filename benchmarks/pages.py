@@ -61,6 +61,11 @@ def lines(name: str, folder: Path = RESULTS) -> list[Record]:
     return [json.loads(line) for line in (folder / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()]
 
 
+def earlier(name: str) -> list[Record]:
+    """The lines that earlier runs have left for this page; none without the file."""
+    return lines(name, setting.RESULTS) if (setting.RESULTS / f"{name}.jsonl").exists() else []
+
+
 def write(name: str, folder: Path = RESULTS, found: list[Record] | None = None) -> None:
     """Write a page from its .jsonl file, into which `found` is written first if it is given."""
     if found is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import platform
@@ -43,11 +44,41 @@ GRAPHS: dict[str, Callable[[], hw.Graph]] = {
 }
 
 
-def real_graphs(names: Iterable[str], folder: Path = DATA, **options: Any) -> dict[str, hw.Graph]:
-    """The named graphs that the folder has; prints a line for each missing one."""
+def command_line(
+    about: str | None, words: dict[str, list[str]] | None = None, /, **defaults: Any
+) -> argparse.Namespace:
+    """What the command line says: an option `--name` for every default, of its type, and `words` without a name.
+
+    False is a flag. A list or tuple takes several values. A type stands for None, and a list of one for no values.
+    """
+    parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name, default in (words or {}).items():
+        parser.add_argument(name, nargs="*", default=default)
+    for name, default in defaults.items():
+        option = f"--{name.replace('_', '-')}"
+        if default is False:
+            parser.add_argument(option, action="store_true")
+        elif callable(default):
+            parser.add_argument(option, type=default)
+        elif isinstance(default, list | tuple):
+            kind = default[0] if default else str
+            given = {"type": kind, "default": []} if callable(kind) else {"type": type(kind), "default": default}
+            parser.add_argument(option, nargs="*", **given)
+        else:
+            parser.add_argument(option, type=type(default), default=default)
+    return parser.parse_args()
+
+
+def files() -> list[str]:
+    """The names of all real graphs that are there."""
+    return sorted(file.name.removesuffix(".mtx.gz") for file in DATA.glob("*.mtx.gz"))
+
+
+def real_graphs(names: Iterable[str], **options: Any) -> dict[str, hw.Graph]:
+    """The named graphs that are there; prints a line for each missing one."""
     found = {}
     for name in names:
-        file = Path(folder) / f"{name}.mtx.gz"
+        file = DATA / f"{name}.mtx.gz"
         if QUICK:
             print(f"{LEFT_OUT}{name}, as every real graph in a quick run", flush=True)
         elif file.exists():
@@ -61,6 +92,19 @@ def giant_sources(graph: hw.Graph, count: int, seed: int = 7) -> list[int]:
     """Vertices drawn from those that the vertex of highest degree reaches."""
     reached = np.flatnonzero(hw.bfs(graph, int(np.argmax(graph.degrees))).distances >= 0)
     return np.random.default_rng(seed).choice(reached, count).tolist()
+
+
+WEIGHTS: dict[str, Callable[[Any, int], Any]] = {
+    "1 to 255": lambda rng, m: rng.integers(1, 256, m).astype(np.float64),
+    "fractions": lambda rng, m: 1e-3 + rng.random(m),
+}
+
+
+def with_weights(graph: hw.Graph, kind: str = "1 to 255", seed: int = 5) -> hw.Graph:
+    """The graph with a random weight on every edge, the same in every run."""
+    source, target = graph.to_edges()
+    drawn = WEIGHTS[kind](np.random.default_rng(seed), len(source))
+    return hw.Graph.from_edges(source, target, graph.n, graph.directed, weights=drawn)
 
 
 def machine() -> dict[str, Any]:
@@ -88,6 +132,19 @@ def timed(call: Callable[[], Any], rounds: int = 3) -> tuple[float, Any]:
         result = call()
         best = min(best, time.perf_counter() - began)
     return best, result
+
+
+def agree(what: str, ours: Any, theirs: Any, within: float = 1e-9) -> None:
+    """End the run if a number differs from a peer's by more than that part of the largest."""
+    right = np.asarray(theirs, np.float64)
+    difference = np.abs(np.asarray(ours, np.float64) - right).max() / (np.abs(right).max() or 1.0)
+    if not difference <= within:
+        raise SystemExit(f"{what}: hopwave and its peer differ by {difference:g}")
+
+
+def tell(row: dict[str, Any]) -> dict[str, Any]:
+    """Print a row that is done."""
+    return tell(row)
 
 
 def gpu(device: str = "cuda") -> dict[str, Any]:

@@ -8,7 +8,6 @@ all rounds counts. Answers are compared first.
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import json
 import os
@@ -21,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.setting import ROOT, hw, publish, timed
+from benchmarks.setting import ROOT, command_line, hw, publish, timed
 from hopwave.system.shipped_code import BASELINES
 
 
@@ -57,12 +56,7 @@ def start(settings: dict[str, str], folder: Path, scale: int, repetitions: int) 
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--scale", type=int, default=17)
-    parser.add_argument("--threads", default="1")
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--measure", type=int, help=argparse.SUPPRESS)
-    given = parser.parse_args()
+    given = command_line(__doc__, scale=17, threads="1", rounds=3, measure=int)
     if given.measure:
         print(json.dumps(measure(given.scale, given.measure)))
         return

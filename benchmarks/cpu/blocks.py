@@ -1,6 +1,6 @@
 """Biconnected components of every data graph, compared in one run with igraph and NetworKit.
 
-    python -m benchmarks.cpu.blocks [--data ../shared/data] [--scale 20] [--note "…"]
+    python -m benchmarks.cpu.blocks [--scale 20] [--note "…"]
 
 Every graph of the folder as an undirected one without loops, and a Kronecker graph of that scale (0: none). The others
 get the graph before the clock starts. A time is the best of three calls, each on a graph of which nothing is prepared.
@@ -9,23 +9,20 @@ The numbers of components are compared before anything is published.
 
 from __future__ import annotations
 
-import argparse
 import gc
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks.setting import DATA, hw, publish, real_graphs, timed
+from benchmarks.setting import command_line, files, hw, publish, real_graphs, tell, timed
 
 
 def by_igraph(graph: hw.Graph) -> tuple[float, int] | None:
     """Seconds, and how many components; igraph's own list of them is made too."""
     try:
-        import igraph
-    except ImportError:
+        other = graph.to_igraph()
+    except hw.EngineError:
         return None
-    other = igraph.Graph(n=graph.n, edges=np.stack(graph.to_edges(), 1))
     seconds, found = timed(other.biconnected_components)
     return seconds, len(found)
 
@@ -70,18 +67,12 @@ def measured(name: str, graph: hw.Graph) -> dict[str, Any]:
             raise SystemExit(f"{name}: {peer} has {theirs[1]} components, not {found.count}")
         row[f"{peer} ms"] = theirs and 1e3 * theirs[0]
         row[f"times {peer}"] = theirs and theirs[0] / best
-    print(row, flush=True)
-    return row
+    return tell(row)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=DATA)
-    parser.add_argument("--scale", type=int, default=20)
-    parser.add_argument("--note", default="", help="a sentence for the page, such as what else the machine did")
-    given = parser.parse_args()
-    names = sorted(file.name.removesuffix(".mtx.gz") for file in given.data.glob("*.mtx.gz"))
-    graphs = real_graphs(names, given.data, directed=False, weights=False)
+    given = command_line(__doc__, scale=20, note="")
+    graphs = real_graphs(files(), directed=False, weights=False)
     rows = [measured(name, graph.remove_self_loops()) for name, graph in graphs.items()]
     if given.scale:
         rows.append(measured(f"kron{given.scale}", hw.generate.kronecker(given.scale, 16, seed=1)))

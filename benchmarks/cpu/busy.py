@@ -5,13 +5,12 @@ python -m benchmarks.cpu.busy [graph …]
 
 from __future__ import annotations
 
-import argparse
 import multiprocessing
 import statistics
 import time
 from typing import Any
 
-from benchmarks.setting import GRAPHS, giant_sources, hw, publish
+from benchmarks.setting import GRAPHS, command_line, giant_sources, hw, publish, tell
 
 NAMES = ["smallworld", "delaunay18", "grid1000", "kron18", "kron20"]
 
@@ -31,9 +30,7 @@ def median_ms(graph: hw.Graph, sources: list[int]) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("graphs", nargs="*", default=NAMES)
-    names = parser.parse_args().graphs
+    names = command_line(__doc__, {"graphs": NAMES}).graphs
     rows: list[dict[str, Any]] = []
     for name in names:
         graph = GRAPHS[name]()
@@ -46,8 +43,7 @@ def main() -> None:
         busy = median_ms(graph, sources)
         other.terminate()
         other.join()
-        rows.append({"graph": name, "quiet ms": quiet, "one core busy ms": busy, "slower": busy / quiet})
-        print(rows[-1], flush=True)
+        rows.append(tell({"graph": name, "quiet ms": quiet, "one core busy ms": busy, "slower": busy / quiet}))
     publish("cpu-busy", "Searches with one core kept busy by another process", rows)
 
 

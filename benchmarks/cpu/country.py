@@ -8,13 +8,11 @@ MDS, Brandes & Pich 2007). It is a drawing of distances, not a map.
 
 from __future__ import annotations
 
-import argparse
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks.setting import ROOT, hw, real_graphs
+from benchmarks.setting import ROOT, command_line, hw, real_graphs
 
 PIVOTS = 200
 
@@ -28,10 +26,7 @@ def places(graph: hw.Graph) -> Any:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--graph", default="luxembourg_osm")
-    parser.add_argument("--to", type=Path, default=ROOT / "docs" / "luxembourg.png")
-    given = parser.parse_args()
+    given = command_line(__doc__, graph="luxembourg_osm", to=ROOT / "docs" / "luxembourg.png")
     import matplotlib
 
     matplotlib.use("Agg")

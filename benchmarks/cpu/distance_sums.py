@@ -8,7 +8,6 @@ counts. Lengths are hops, and whole numbers from 1 to 255. Scores of runs that w
 
 from __future__ import annotations
 
-import argparse
 import time
 from typing import Any
 
@@ -16,7 +15,7 @@ import numpy as np
 
 from benchmarks.cpu.reduction import Enough
 from benchmarks.cpu.sssp import with_lengths
-from benchmarks.setting import gpu, hw, publish, real_graphs
+from benchmarks.setting import command_line, gpu, hw, publish, real_graphs, tell
 
 GRAPHS = (
     "luxembourg_osm", "moscow-roads", "osm-netherlands-cities", "PGPgiantcompo", "p2p-Gnutella31", "email-Enron",
@@ -59,19 +58,19 @@ def measured(name: str, graph: hw.Graph, weighted: bool, what: str, seconds: flo
     if whole is not None and result is not None:
         right = np.asarray(whole.scores)
         row["apart"] = float((np.abs(np.asarray(result.scores) - right) / np.maximum(right, 1e-300)).max())
-    print(row, flush=True)
-    return row
+    return tell(row)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--graphs", nargs="+", default=list(GRAPHS))
-    parser.add_argument("--seconds", type=float, default=4)
-    parser.add_argument("--scores", nargs="+", default=["closeness", "harmonic"])
-    parser.add_argument("--lengths", nargs="+", default=["hops", "weights"])
-    parser.add_argument("--device", default="cpu")
-    parser.add_argument("--note", default="")
-    given = parser.parse_args()
+    given = command_line(
+        __doc__,
+        graphs=list(GRAPHS),
+        seconds=4.0,
+        scores=["closeness", "harmonic"],
+        lengths=["hops", "weights"],
+        device="cpu",
+        note="",
+    )
     rows = []
     for name, graph in real_graphs(given.graphs, directed=False, weights=False).items():
         for weighted in (one == "weights" for one in given.lengths):

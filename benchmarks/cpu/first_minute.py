@@ -22,7 +22,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from benchmarks.setting import ROOT, gpu, publish
+from benchmarks.setting import ROOT, command_line, gpu, publish
 
 SCRIPT = """
 import time
@@ -116,13 +116,7 @@ def measured(given: argparse.Namespace, package: str) -> list[dict[str, Any]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("calls", nargs="*", default=list(CALLS))
-    parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"))
-    parser.add_argument("--wheel", type=Path)
-    parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument("--kept-runs", type=int, default=3)
-    given = parser.parse_args()
+    given = command_line(__doc__, {"calls": list(CALLS)}, device="cpu", wheel=Path, runs=3, kept_runs=3)
     more = {"load": f"{os.getloadavg()[0]:.1f}", "runs": given.runs}
     if given.wheel:
         more |= {"wheel": given.wheel.name, "MB": round(given.wheel.stat().st_size / 1e6, 2)}

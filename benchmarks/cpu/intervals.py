@@ -8,14 +8,13 @@ Five kinds of graphs, closeness, harmonic centrality and the mean distance, guar
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 import hopwave as hw
-from benchmarks.setting import publish
+from benchmarks.setting import command_line, publish
 from hopwave import generate
 
 DELTA = 0.1
@@ -66,9 +65,7 @@ def measured(name: str, graph: hw.Graph, runs: int) -> Iterator[dict[str, Any]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runs", type=int, default=1000)
-    runs = parser.parse_args().runs
+    runs = command_line(__doc__, runs=1000).runs
     rows = []
     for name, graph in graphs():
         for row in measured(name, graph, runs):

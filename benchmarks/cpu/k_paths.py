@@ -11,7 +11,6 @@ after a call that compiles; the others' medians are over the pairs that they fin
 
 from __future__ import annotations
 
-import argparse
 import multiprocessing
 import time
 from collections.abc import Callable
@@ -21,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.cpu.tables import with_lengths
-from benchmarks.setting import giant_sources, gpu, hw, publish, timed
+from benchmarks.setting import command_line, giant_sources, gpu, hw, publish, timed
 
 Ask = Callable[[int, int], list[float]]
 
@@ -46,10 +45,7 @@ def by_networkx(graph: hw.Graph, k: int) -> Ask:
 
 def by_igraph(graph: hw.Graph, k: int) -> Ask:
     """The same."""
-    import igraph
-
-    edges = graph.edges()
-    other, weights = igraph.Graph(n=graph.n, edges=np.stack([edges.source, edges.target], 1)), edges.weights
+    other, weights = graph.to_igraph(), graph.edges().weights
     return lambda s, t: [
         float(weights[path].sum())
         for path in other.get_k_shortest_paths(s, t, k=k, weights=weights.tolist(), output="epath")
@@ -121,14 +117,7 @@ def measured(scales: list[int], k: int, pairs: int, limit: float, device: str) -
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--scales", type=int, nargs="+", default=[12, 20])
-    parser.add_argument("--limit", type=float, default=120, help="seconds for all of the others together")
-    parser.add_argument("--paths", type=int, default=128)
-    parser.add_argument("--pairs", type=int, default=3)
-    parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"), help="cuda: a GPU beside the CPU")
-    parser.add_argument("--note", default="", help="a sentence for the page, such as what else the machine did")
-    options = parser.parse_args()
+    options = command_line(__doc__, scales=[12, 20], limit=120.0, paths=128, pairs=3, device="cpu", note="")
     rows = measured(options.scales, options.paths, options.pairs, options.limit, options.device)
     note = f"{options.note} Median over {options.pairs} pairs, or those that ended in time: the others ran at once, a "
     note += (

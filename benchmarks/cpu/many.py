@@ -1,6 +1,6 @@
 """Closeness of all vertices, diameter and mean distance on the CPU, compared in one run with igraph and NetworkX.
 
-    python -m benchmarks.cpu.many [--data ../shared/data] [--whole] [--name cpu-many-16]
+    python -m benchmarks.cpu.many [--whole] [--name cpu-many-16]
 
 Answers are compared before anything is published. The other libraries' time is a sum over sources: it is measured on
 some sources and extrapolated, unless `--whole` lets igraph compute everything (some minutes). email-Enron is read from
@@ -9,48 +9,32 @@ HOPWAVE_DATA, or from shared/data beside the repository; without it, a Kronecker
 
 from __future__ import annotations
 
-import argparse
 import time
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks.setting import DATA, generate, hw, publish, real_graphs, timed
+from benchmarks.setting import agree, command_line, generate, hw, publish, real_graphs, tell, timed
 
 SAMPLE = 12  # sources on which NetworkX is timed
 IGRAPH_SAMPLE = 400
 NOTE = "NetworkX's times, and igraph's without `--whole`, are extrapolated from a sample of sources."
 
 
-def agree(what: str, ours: Any, theirs: Any) -> None:
-    if not np.allclose(ours, theirs, rtol=1e-9, atol=1e-12, equal_nan=True):
-        raise SystemExit(f"{what}: hopwave and its peer disagree")
-
-
-def giant(graph: hw.Graph) -> hw.Graph:
-    """The largest component, undirected."""
-    if graph.directed:
-        graph = hw.Graph.from_edges(*graph.to_edges(), n=graph.n)
-    inside = hw.connected_components(graph).largest()
-    return hw.Graph.from_scipy(graph.to_scipy()[inside][:, inside])
-
-
 def row(what: str, ours: float, igraphs: float | None, networkxs: float) -> dict[str, Any]:
-    found = {
-        "what": what,
-        "hopwave s": ours,
-        "igraph s": igraphs,
-        "NetworkX s": networkxs,
-        "times faster than igraph": None if igraphs is None else igraphs / ours,
-        "times faster than NetworkX": networkxs / ours,
-    }
-    print(found, flush=True)
-    return found
+    return tell(
+        {
+            "what": what,
+            "hopwave s": ours,
+            "igraph s": igraphs,
+            "NetworkX s": networkxs,
+            "times faster than igraph": None if igraphs is None else igraphs / ours,
+            "times faster than NetworkX": networkxs / ours,
+        }
+    )
 
 
 def closeness(name: str, graph: hw.Graph, whole: bool) -> dict[str, Any]:
-    import igraph
     import networkx as nx
 
     g = graph.to_networkx()
@@ -60,7 +44,7 @@ def closeness(name: str, graph: hw.Graph, whole: bool) -> dict[str, Any]:
     slow = (time.perf_counter() - began) / SAMPLE * graph.n
     ours, scores = timed(lambda: hw.closeness_centrality(graph, progress=False).scores)
     agree(name, scores[some], theirs)
-    other = igraph.Graph(n=graph.n, edges=np.stack(graph.to_edges(), 1), directed=False)
+    other = graph.to_igraph()
     asked = list(range(graph.n)) if whole else np.random.default_rng(2).integers(0, graph.n, IGRAPH_SAMPLE).tolist()
     peer, values = timed(lambda: other.closeness(asked, normalized=True), 1)
     agree(name, hw.closeness_centrality(graph, asked, wf_improved=False, progress=False).scores, np.nan_to_num(values))
@@ -68,10 +52,9 @@ def closeness(name: str, graph: hw.Graph, whole: bool) -> dict[str, Any]:
 
 
 def extents(name: str, graph: hw.Graph, whole: bool) -> list[dict[str, Any]]:
-    import igraph
     import networkx as nx
 
-    graph = giant(graph)
+    graph = graph.to_undirected().largest_component().relabel(None)
     g = graph.to_networkx()
     some = np.random.default_rng(1).integers(0, graph.n, SAMPLE).tolist()
     began = time.perf_counter()
@@ -80,7 +63,7 @@ def extents(name: str, graph: hw.Graph, whole: bool) -> list[dict[str, Any]]:
     agree(name, hw.eccentricity(graph, some).scores, [max(one.values()) for one in lengths])
     pairs = hw.distance_histogram(graph, some)
     agree(name, pairs.mean(), np.mean([d for one in lengths for d in one.values() if d]))
-    other = igraph.Graph(n=graph.n, edges=np.stack(graph.to_edges(), 1), directed=False)
+    other = graph.to_igraph()
     rows = []
     for what, ask, peer in (
         ("diameter", hw.diameter, lambda: other.diameter(directed=False)),
@@ -96,12 +79,8 @@ def extents(name: str, graph: hw.Graph, whole: bool) -> list[dict[str, Any]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=DATA)
-    parser.add_argument("--whole", action="store_true", help="let igraph compute everything instead of a sample")
-    parser.add_argument("--name", default="cpu-many", help="of the page")
-    options = parser.parse_args()
-    graphs = real_graphs(["email-Enron"], options.data) or {"kronecker 13": generate.kronecker(13, 16, seed=1)}
+    options = command_line(__doc__, whole=False, name="cpu-many")
+    graphs = real_graphs(["email-Enron"]) or {"kronecker 13": generate.kronecker(13, 16, seed=1)}
     hw.closeness_centrality(hw.generate.kronecker(9), progress=False)  # compile
     rows = []
     for name, graph in graphs.items():

@@ -10,14 +10,13 @@ to that of another. Both take turns, and the faster of two rounds counts. Length
 
 from __future__ import annotations
 
-import argparse
 import time
 from typing import Any
 
 import numpy as np
 
 from benchmarks.cpu.sssp import with_lengths
-from benchmarks.setting import gpu, hw, publish, real_graphs
+from benchmarks.setting import command_line, gpu, hw, publish, real_graphs, tell
 
 GRAPHS = (
     "luxembourg_osm", "moscow-roads", "osm-netherlands-cities", "PGPgiantcompo", "p2p-Gnutella31", "email-Enron",
@@ -109,19 +108,13 @@ def measured(name: str, graph: hw.Graph, weighted: bool, count: int, seconds: fl
         ]
         both = np.array([apart(result, other), apart(*edges)]).max(axis=0)
         row["of largest"], row["of itself"] = both.tolist()
-    print(row, flush=True)
-    return row
+    return tell(row)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--graphs", nargs="+", default=list(GRAPHS))
-    parser.add_argument("--sources", type=int, default=2000)
-    parser.add_argument("--seconds", type=float, default=20)
-    parser.add_argument("--lengths", nargs="+", default=["hops", "weights"])
-    parser.add_argument("--device")
-    parser.add_argument("--note", default="")
-    given = parser.parse_args()
+    given = command_line(
+        __doc__, graphs=list(GRAPHS), sources=2000, seconds=20.0, lengths=["hops", "weights"], device=str, note=""
+    )
     rows = []
     for name, graph in real_graphs(given.graphs, directed=False).items():
         for weighted in (one == "weights" for one in given.lengths):

@@ -1,6 +1,6 @@
 """Every score of exact betweenness by reduction beside the run without it, on data graphs and on parts of roads.
 
-    python -m benchmarks.cpu.reduction_scores [--data ../shared/data] [--most 1e9] [--part 15000] [--note "…"]
+    python -m benchmarks.cpu.reduction_scores [--most 1e9] [--part 15000] [--note "…"]
 
 Graphs of which sources × arcs are at most --most, as undirected ones. Of larger road graphs, the --part vertices that
 are nearest to one of them: what is a chain there stays one. Lengths are hops, whole numbers from 1 to 4 (many ties),
@@ -9,14 +9,12 @@ and eighths, whose sums are exact too.
 
 from __future__ import annotations
 
-import argparse
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from benchmarks.cpu.reduction import apart
-from benchmarks.setting import DATA, hw, publish, real_graphs, timed
+from benchmarks.setting import command_line, files, hw, publish, real_graphs, timed
 
 ROADS = ("luxembourg_osm", "moscow-roads", "osm-netherlands-cities")
 LENGTHS: dict[str, Any] = {
@@ -63,15 +61,9 @@ def compared(name: str, graph: hw.Graph, kind: str, what: str) -> dict[str, Any]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=DATA)
-    parser.add_argument("--most", type=float, default=1e9)
-    parser.add_argument("--part", type=int, default=15_000)
-    parser.add_argument("--note", default="", help="a sentence for the page, such as what else the machine did")
-    given = parser.parse_args()
-    names = sorted(file.name.removesuffix(".mtx.gz") for file in given.data.glob("*.mtx.gz"))
+    given = command_line(__doc__, most=1e9, part=15_000, note="")
     rows = []
-    for name, graph in real_graphs(names, given.data, directed=False, weights=False).items():
+    for name, graph in real_graphs(files(), directed=False, weights=False).items():
         asked = part_of(graph, given.part) if name in ROADS else graph.remove_self_loops()
         if asked.n * asked.m > given.most:
             continue

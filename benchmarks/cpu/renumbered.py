@@ -8,13 +8,12 @@ the time per source; its cost is a separate column.
 
 from __future__ import annotations
 
-import argparse
 import time
 from typing import Any
 
 import numpy as np
 
-from benchmarks.setting import GRAPHS, giant_sources, hw, publish
+from benchmarks.setting import GRAPHS, command_line, giant_sources, hw, publish
 from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.betweenness import by_degree
 
@@ -41,10 +40,7 @@ def measure(name: str, count: int) -> dict[str, Any]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("graphs", nargs="*", default=["kron18", "rmat18-directed", "kron20"])
-    parser.add_argument("--sources", type=int, default=32)
-    options = parser.parse_args()
+    options = command_line(__doc__, {"graphs": ["kron18", "rmat18-directed", "kron20"]}, sources=32)
     hw.betweenness_centrality(hw.generate.star(40_000), k=32, device="cpu", progress=False)  # compile
     rows = [measure(name, options.sources) for name in options.graphs]
     publish("cpu-ranked", "Betweenness on the CPU, vertices renumbered by degree", rows)

@@ -12,7 +12,6 @@ least of the rounds. Exact scores are kept in the temporary folder for the next 
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import subprocess
@@ -26,7 +25,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy import stats
 
-from benchmarks.setting import DATA, LEFT_OUT, generate, hw, publish
+from benchmarks.setting import DATA, LEFT_OUT, command_line, generate, hw, publish, tell
 from hopwave.algorithms.betweenness_sampling.costs import sources_needed
 from hopwave.algorithms.betweenness_sampling.path_schedule import Goal
 
@@ -52,10 +51,10 @@ print(json.dumps({"samples": run.getNumberOfIterations(), "seconds": took, "used
 """.replace("DELTA", str(DELTA))
 
 
-def graphs(data: Path) -> dict[str, Callable[[], hw.Graph]]:
+def graphs() -> dict[str, Callable[[], hw.Graph]]:
     """The graphs of the comparison, read or made when needed."""
     files = ("PGPgiantcompo", "wiki-Vote", "luxembourg_osm", "email-Enron")
-    return {name: lambda name=name: hw.read(data / f"{name}.mtx.gz", progress=False) for name in files} | {
+    return {name: lambda name=name: hw.read(DATA / f"{name}.mtx.gz", progress=False) for name in files} | {
         "kron18": lambda: generate.kronecker(18, 16, seed=1)
     }
 
@@ -139,13 +138,13 @@ def rows_of(name: str, graph: hw.Graph, epsilon: float, networkit: str | None, r
     return rows
 
 
-def compare(data: Path, networkit: str | None, names: list[str] | None, rounds: int, note: str) -> None:
+def compare(networkit: str | None, names: list[str] | None, rounds: int, note: str) -> None:
     rows = []
-    for name, make in graphs(data).items():
+    for name, make in graphs().items():
         if names and name not in names:
             continue
-        if name != "kron18" and not (data / f"{name}.mtx.gz").exists():
-            print(f"{LEFT_OUT}{name}; it is not in {data}: 'hopwave fetch {name}' downloads it", flush=True)
+        if name != "kron18" and not (DATA / f"{name}.mtx.gz").exists():
+            print(f"{LEFT_OUT}{name}; it is not in {DATA}: 'hopwave fetch {name}' downloads it", flush=True)
             continue
         graph = make()
         for epsilon in (0.05,) if name in DEEP else (0.02, 0.005):
@@ -164,10 +163,10 @@ def compare(data: Path, networkit: str | None, names: list[str] | None, rounds: 
     )
 
 
-def tested_graphs(data: Path) -> dict[str, Callable[[], hw.Graph]]:
+def tested_graphs() -> dict[str, Callable[[], hw.Graph]]:
     """Graphs that are small enough for hundreds of runs."""
-    tested = {name: graphs(data)[name] for name in ("PGPgiantcompo", "email-Enron", "wiki-Vote")}
-    tested["ego-Facebook"] = lambda: hw.read(data / "ego-Facebook.mtx.gz", progress=False)
+    tested = {name: graphs()[name] for name in ("PGPgiantcompo", "email-Enron", "wiki-Vote")}
+    tested["ego-Facebook"] = lambda: hw.read(DATA / "ego-Facebook.mtx.gz", progress=False)
     tested["kron10-directed"] = lambda: generate.kronecker(10, 8, seed=1, directed=True)
     tested["grid40"] = lambda: generate.grid(40, 40)
     tested["les-miserables, weighted"] = lambda: hw.datasets.load("les-miserables")
@@ -176,14 +175,13 @@ def tested_graphs(data: Path) -> dict[str, Callable[[], hw.Graph]]:
     return tested
 
 
-def promise(data: Path, runs: int, note: str) -> None:
+def promise(runs: int, note: str) -> None:
     """How many of `runs` seeded runs have a score outside its bound, and how much too wide the bounds are."""
     rows = []
     for epsilon in (0.02, 0.005):
-        for name, make in tested_graphs(data).items():
+        for name, make in tested_graphs().items():
             graph = make()
-            rows.append(kept(name, graph, exact_scores(name, graph), epsilon, runs))
-            print(rows[-1], flush=True)
+            rows.append(tell(kept(name, graph, exact_scores(name, graph), epsilon, runs)))
     publish(
         "cpu-paths-promise",
         "Sampled paths: how often a score is farther off than promised",
@@ -194,9 +192,9 @@ def promise(data: Path, runs: int, note: str) -> None:
     )
 
 
-def bounds_of_k(data: Path, runs: int, note: str) -> None:
+def bounds_of_k(runs: int, note: str) -> None:
     """How wide the bounds from k sources are, compared with the real error."""
-    tested = tested_graphs(data)
+    tested = tested_graphs()
     rows = []
     names = ("ego-Facebook", "wiki-Vote", "kron10-directed", "grid40", "kron8-directed, weighted", "grid20, weighted")
     for name in ("PGPgiantcompo", *names):
@@ -262,21 +260,13 @@ def kept(name: str, graph: hw.Graph, exact: Any, epsilon: float, runs: int) -> d
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=DATA, help="the folder with the real graphs")
-    parser.add_argument("--networkit", help="a Python that has NetworKit")
-    parser.add_argument("--promise", type=int, metavar="RUNS")
-    parser.add_argument("--k-bounds", type=int, metavar="RUNS")
-    parser.add_argument("--graphs", nargs="*", help="only these")
-    parser.add_argument("--rounds", type=int, default=2, help="calls of each, in turns")
-    parser.add_argument("--note", default="", help="what else was running, for the page")
-    options = parser.parse_args()
+    options = command_line(__doc__, networkit=str, promise=int, k_bounds=int, graphs=(), rounds=2, note="")
     if options.promise:
-        promise(options.data, options.promise, options.note)
+        promise(options.promise, options.note)
     elif options.k_bounds:
-        bounds_of_k(options.data, options.k_bounds, options.note)
+        bounds_of_k(options.k_bounds, options.note)
     else:
-        compare(options.data, options.networkit, options.graphs, options.rounds, options.note)
+        compare(options.networkit, options.graphs, options.rounds, options.note)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ thread, bit for bit. Writes a table and, if matplotlib is installed, a picture.
 
 from __future__ import annotations
 
-import argparse
 import statistics
 import time
 from pathlib import Path
@@ -16,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.setting import GRAPHS, RESULTS, giant_sources, hw, publish
+from benchmarks.setting import GRAPHS, RESULTS, command_line, giant_sources, hw, publish
 
 NAMES = ["kron20", "uniform20", "delaunay20"]
 
@@ -84,10 +83,7 @@ def draw(rows: list[dict[str, Any]], path: Path) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--threads", type=int, nargs="*", default=[1, 2, 4, 8, 16])
-    parser.add_argument("--graphs", nargs="*", default=NAMES)
-    options = parser.parse_args()
+    options = command_line(__doc__, threads=[1, 2, 4, 8, 16], graphs=NAMES)
     rows = [row for name in options.graphs for row in measure(name, options.threads)]
     publish("cpu-scaling", "Threads: searches and betweenness on the CPU", rows)
     draw(rows, RESULTS / "cpu-scaling.png")

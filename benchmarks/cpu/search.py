@@ -10,7 +10,6 @@ push or pull itself.
 
 from __future__ import annotations
 
-import argparse
 import statistics
 import time
 from collections.abc import Callable
@@ -19,7 +18,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse.csgraph import breadth_first_order
 
-from benchmarks.setting import GRAPHS, LEFT_OUT, giant_sources, hw, publish
+from benchmarks.setting import GRAPHS, LEFT_OUT, command_line, giant_sources, hw, publish, tell
 
 SLOW = 400_000_000  # arcs × sources beyond which the slow libraries get fewer sources
 
@@ -45,10 +44,7 @@ def graphblas_search(graph: hw.Graph) -> Callable[[int], int]:
 
 
 def igraph_search(graph: hw.Graph) -> Callable[[int], int]:
-    import igraph
-
-    source, target = graph.to_edges()
-    g = igraph.Graph(n=graph.n, edges=np.stack([source, target], 1), directed=graph.directed)
+    g = graph.to_igraph()
     return lambda s: len(g.bfs(s, mode="out")[0])
 
 
@@ -61,7 +57,7 @@ def peers(graph: hw.Graph) -> dict[str, Callable[[int], int]]:
     for name, make in (("igraph", igraph_search), ("python-graphblas", graphblas_search)):
         try:
             found[name] = make(graph)
-        except ImportError:
+        except (ImportError, hw.EngineError):
             print(f"{LEFT_OUT}{name}; it is not installed", flush=True)
     return found
 
@@ -91,16 +87,12 @@ def measure(name: str, count: int) -> dict[str, Any]:
     row: dict[str, Any] = {"graph": name, "n": graph.n, "arcs": graph.m}
     row |= {f"{library} ms": value for library, value in ms.items()}
     row |= {f"× {library}": ms[library] / ms["hopwave"] for library in ms if library != "hopwave"}
-    print(row, flush=True)
-    return row
+    return tell(row)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     standard = [name for name in GRAPHS if name != "delaunay20"]
-    parser.add_argument("graphs", nargs="*", default=standard)
-    parser.add_argument("--sources", type=int, default=16)
-    options = parser.parse_args()
+    options = command_line(__doc__, {"graphs": standard}, sources=16)
     rows = [measure(name, options.sources) for name in options.graphs]
     publish("cpu-search", "Searches on the CPU: median ms per source, and how many times faster hopwave is", rows)
 

@@ -16,7 +16,6 @@ one thread in each.
 
 from __future__ import annotations
 
-import argparse
 import math
 import multiprocessing
 import os
@@ -28,7 +27,7 @@ from typing import Any
 import networkx as nx
 
 from benchmarks.peers.networkx_backend import register
-from benchmarks.setting import hw, publish
+from benchmarks.setting import command_line, hw, publish, tell
 
 SLOW = 0.04  # seconds of a NetworkX call from which larger graphs are left out
 ROUNDS, ENOUGH = 40, 0.2  # rounds of a call, or until this many seconds have passed
@@ -202,8 +201,7 @@ def networkx_rows(only: list[str]) -> Iterator[dict[str, Any]]:
                 if row["NetworkX µs"] > SLOW * 1e6:
                     slow.add(name)
                 row = {"call": name, "graph": graph, "arcs": sum(map(len, H._adj.values())), **row}
-                print(row, flush=True)
-                yield row
+                yield tell(row)
 
 
 def one_row(name: str, call: Call, G: nx.Graph, s: Any, t: Any) -> dict[str, Any]:
@@ -304,8 +302,7 @@ def igraph_rows() -> Iterator[dict[str, Any]]:
         found = in_turn([mine] if other is None else [mine, other])
         per = 34 if "per search" in name else 1
         row = {"call": name, "graph": "karate", "hopwave µs": found[0] / per, "igraph µs": found[1] if other else None}
-        print(row, flush=True)
-        yield row
+        yield tell(row)
 
 
 def in_turn(calls: list[Callable[[], Any]], times: int = 20, rounds: int = 200) -> list[Any]:
@@ -322,11 +319,7 @@ def in_turn(calls: list[Callable[[], Any]], times: int = 20, rounds: int = 200) 
 
 def main() -> None:
     """Measure and publish."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", nargs="*", default=[], help="functions of the NetworkX backend; nothing is published")
-    parser.add_argument("--part", choices=["karate", "networkx", "both"], default="both")
-    parser.add_argument("--processes", type=int, default=1, help="in which functions are measured side by side")
-    arguments = parser.parse_args()
+    arguments = command_line(__doc__, only=[], part="both", processes=1)
     register()
     nx.config.warnings_to_ignore.add("cache")
     if arguments.only:

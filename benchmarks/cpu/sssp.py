@@ -1,6 +1,6 @@
 """Shortest paths with lengths on the CPU, compared in one run with SciPy and igraph.
 
-    python -m benchmarks.cpu.sssp [graph …] [--sources 5] [--data ../shared/data]
+    python -m benchmarks.cpu.sssp [graph …] [--sources 5]
 
 Every library gets the same graph, the same lengths (1 to 255, drawn per edge) and the same sources, in turns, and
 returns distances. All three compute all distances: SciPy's Dijkstra on one core, igraph's too. Before anything is
@@ -10,19 +10,17 @@ machine it is at most the number of cores that this benchmark uses.
 
 from __future__ import annotations
 
-import argparse
 import os
 import statistics
-import time
 from collections.abc import Callable
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import dijkstra
 
-from benchmarks.setting import DATA, GRAPHS, giant_sources, hw, publish, real_graphs
+from benchmarks.setting import GRAPHS, command_line, giant_sources, hw, publish, real_graphs, tell, timed, with_weights
 
 ROUNDS = 5
 NAMES = ("luxembourg_osm", "grid1000", "delaunay18", "smallworld", "kron18")
@@ -37,23 +35,17 @@ BUSY = " The machine was busy: other programs had most of its cores, so that a s
 
 def with_lengths(graph: hw.Graph) -> hw.Graph:
     """The graph with a length from 1 to 255 for every edge."""
-    source, target = graph.to_edges()[:2]
-    lengths = np.random.default_rng(1).integers(1, 256, len(source)).astype(np.float64)
-    return hw.Graph.from_edges(source, target, graph.n, graph.directed, weights=lengths, combine="min")
+    return with_weights(graph, seed=1)
 
 
-def load(name: str, data: Path) -> hw.Graph | None:
+def load(name: str) -> hw.Graph | None:
     """A generated or a real graph; None, with a printed line, if the file is missing."""
-    return GRAPHS[name]() if name in GRAPHS else real_graphs([name], data, weights=False).get(name)
+    return GRAPHS[name]() if name in GRAPHS else real_graphs([name], weights=False).get(name)
 
 
 def igraph_distances(graph: hw.Graph) -> Callable[[int], Any]:
-    import igraph
-
-    edges = graph.edges()
-    ends = np.stack([edges.source, edges.target], 1)
-    g = igraph.Graph(n=graph.n, edges=ends, directed=graph.directed)
-    lengths = np.asarray(edges.weights).tolist()
+    g = graph.to_igraph()
+    lengths = g.es["weight"]
     return lambda s: g.distances([s], weights=lengths)
 
 
@@ -85,29 +77,19 @@ def measure(name: str, graph: hw.Graph, count: int) -> dict[str, Any]:
     times: dict[str, list[float]] = {who: [] for who in run}
     for source in sources:
         for who, ask in run.items():
-            best = float("inf")
-            for _ in range(ROUNDS if who != "igraph" else 1):
-                began = time.perf_counter()
-                ask(source)
-                best = min(best, time.perf_counter() - began)
-            times[who].append(best * 1e3)
+            times[who].append(1e3 * timed(partial(ask, source), 1 if who == "igraph" else ROUNDS)[0])
     middle = {who: statistics.median(taken) for who, taken in times.items()}
     row = {"graph": name, "arcs": graph.m, **{f"{who} ms": taken for who, taken in middle.items()}}
     row |= {f"times faster than {who}": middle[who] / middle["hopwave"] for who in ("SciPy", "igraph")}
-    print(row, flush=True)
-    return row
+    return tell(row)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("graphs", nargs="*", default=NAMES)
-    parser.add_argument("--sources", type=int, default=5)
-    parser.add_argument("--data", type=Path, default=DATA)
-    options = parser.parse_args()
+    options = command_line(__doc__, {"graphs": NAMES}, sources=5)
     before = os.getloadavg()[0]
     rows = []
     for name in options.graphs:
-        if (graph := load(name, options.data)) is not None:
+        if (graph := load(name)) is not None:
             rows.append(measure(name, with_lengths(graph), options.sources))
     if not rows:
         raise SystemExit("none of the graphs is there; nothing was measured")

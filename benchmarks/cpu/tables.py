@@ -14,17 +14,15 @@ Distances are compared with SciPy's to the last bit, and sums with those over th
 
 from __future__ import annotations
 
-import argparse
 import multiprocessing
 import os
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks.setting import DATA, gpu, hw, publish, real_graphs, timed
+from benchmarks.setting import command_line, gpu, hw, publish, real_graphs, timed
 
 CORES = len(os.sched_getaffinity(0))
 ALL, TWO = f"{CORES} cores s", "2 threads s *"
@@ -201,16 +199,8 @@ def measured(name: str, graph: hw.Graph, size: int, device: str, reached_from: i
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=DATA)
-    parser.add_argument("--size", type=int, default=1000)
-    parser.add_argument("--reach", type=int, default=10_000, help="vertices whose sums are timed on the CPU")
-    parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"), help="cuda: a GPU beside the CPU")
-    parser.add_argument("--pandana", type=float, default=0.0, help="the most seconds of pandana; 0: not measured")
-    parser.add_argument("--name", default="tables", help="the page of benchmarks/results")
-    parser.add_argument("--note", default="", help="a sentence for the page, such as what else the machine did")
-    options = parser.parse_args()
-    graphs = real_graphs(("luxembourg_osm", "osm-netherlands-cities"), options.data, weights=False)
+    options = command_line(__doc__, size=1000, reach=10_000, device="cpu", pandana=0.0, name="tables", note="")
+    graphs = real_graphs(("luxembourg_osm", "osm-netherlands-cities"), weights=False)
     if not graphs:
         graphs = {"grid": hw.generate.grid(60, 60)}
     rows = [

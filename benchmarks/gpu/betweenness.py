@@ -1,6 +1,6 @@
 """Betweenness on one GPU: milliseconds for one source, per source of 64, seconds of exact runs, agreement with the CPU.
 
-    PYTHONPATH=src python -m benchmarks.gpu.betweenness [--data FOLDER] [--parts single,sampled,exact,agree]
+    PYTHONPATH=src python -m benchmarks.gpu.betweenness [--parts single,sampled,exact,agree]
                                                         [--graphs a,b] [--kept FOLDER]
 
 Everything is compared score by score before it is timed: with the CPU engine, single sources with the batch regime. A
@@ -13,8 +13,6 @@ read from the folder --kept, and written there if missing.
 
 from __future__ import annotations
 
-import argparse
-import json
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -24,10 +22,10 @@ import cupy
 import numpy as np
 
 from benchmarks import pages
-from benchmarks.gpu.graphs import kronecker, kronecker_on_gpu, mycielskian, sources_of, uniform
+from benchmarks.gpu.graphs import kronecker, kronecker_ends, made_on_gpu, mycielskian, sources_of, uniform
 from benchmarks.gpu.search import head
 from benchmarks.gpu.values import ALL, PARTS, SOURCES
-from benchmarks.setting import RESULTS, generate, hw, timed
+from benchmarks.setting import DATA, RESULTS, command_line, files, generate, hw, timed
 from hopwave import Graph
 
 CHECKED = 4
@@ -56,8 +54,8 @@ EXACT: dict[str, float | None] = {
 }  # fmt: skip
 
 
-def graph_of(name: str, data: Path) -> Graph:
-    for path in (data / f"{name}.npz", data / f"{name}.mtx.gz"):
+def graph_of(name: str) -> Graph:
+    for path in (DATA / f"{name}.npz", DATA / f"{name}.mtx.gz"):
         if path.exists():
             return hw.read(path)
     return MADE[name]()
@@ -106,7 +104,7 @@ def sampled(name: str, graph: Graph, kept: Path | None) -> dict[str, Any]:
 def single(name: str) -> dict[str, Any]:
     """One source per call, with the graph on the GPU: the median of seven calls, and the mean over sources."""
     scale, edge_factor, earlier_ms = SINGLE[name]
-    graph = kronecker_on_gpu(scale, edge_factor)
+    graph = made_on_gpu(*kronecker_ends(scale, edge_factor))
     distances = hw.bfs(graph, int(np.argmax(graph.degrees)), device="cuda", predecessors=False).distances
     inside = cupy.flatnonzero(distances >= 0)
     sources = inside[cupy.asarray(np.random.default_rng(7).integers(0, len(inside), CHECKED))].tolist()
@@ -170,50 +168,41 @@ def agree(name: str, graph: Graph, kept: Path | None) -> dict[str, Any]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
-    parser.add_argument("--parts", default="single,sampled,exact,agree")
-    parser.add_argument("--graphs", default="", help="only these")
-    parser.add_argument("--kept", type=Path, help="folder of the CPU engine's scores of whole graphs")
-    parser.add_argument("--out", type=Path, default=RESULTS)
-    given = parser.parse_args()
-    found = earlier(given.out, given.parts.split(","))
+    given = command_line(__doc__, parts="single,sampled,exact,agree", graphs="", kept=Path)
+    found = earlier(given.parts.split(","))
     for part in given.parts.split(","):
-        names = {"single": list(SINGLE), "sampled": list(BEFORE), "exact": list(EXACT)}.get(part) or [
-            path.name.removesuffix(".mtx.gz") for path in sorted(given.data.glob("*.mtx.gz"))
-        ]
+        names = {"single": list(SINGLE), "sampled": list(BEFORE), "exact": list(EXACT)}.get(part) or files()
         for name in names:
             if given.graphs and name not in given.graphs.split(","):
                 continue
             if part == "single":
                 row = single(name)
             else:
-                graph = graph_of(name, given.data)
+                graph = graph_of(name)
                 row = {"sampled": sampled, "exact": exact, "agree": agree}[part](name, graph, given.kept)
                 graph._prepared.clear()
             found[part].append(row)
             print(" ".join(f"{key}={value:.4g}" if isinstance(value, float) else f"{key}={value}"
                            for key, value in row.items()), flush=True)  # fmt: skip
             cupy.get_default_memory_pool().free_all_blocks()
-            write(given.out, found)
+            write(found)
 
 
-def earlier(folder: Path, parts: list[str]) -> dict[str, list[dict[str, Any]]]:
+def earlier(parts: list[str]) -> dict[str, list[dict[str, Any]]]:
     """Rows of an earlier run, except those of the named parts, which are measured again."""
     found: dict[str, list[dict[str, Any]]] = {part: [] for part in PARTS}
-    path = folder / "gpu-betweenness.jsonl"
-    for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
-        row = {key: value for key, value in json.loads(line).items() if key not in head()}
+    for line in pages.earlier("gpu-betweenness"):
+        row = {key: value for key, value in line.items() if key not in head()}
         part = row.pop("part")
         if part not in parts:
             found[part].append(row)
     return found
 
 
-def write(folder: Path, found: dict[str, list[dict[str, Any]]]) -> None:
+def write(found: dict[str, list[dict[str, Any]]]) -> None:
     about = head()
     lines = [about | {"part": part} | row for part, rows in found.items() for row in rows]
-    pages.write("gpu-betweenness", folder, lines)
+    pages.write("gpu-betweenness", RESULTS, lines)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ for compiled kernels. `--large` adds betweenness from one source at scales 24 an
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import subprocess
@@ -22,8 +21,8 @@ import cupy
 import numpy as np
 
 import hopwave as hw
-from benchmarks.gpu.graphs import kronecker, kronecker_ends
-from benchmarks.setting import gpu, publish, real_graphs
+from benchmarks.gpu.graphs import MADE, SPIN, kronecker_ends
+from benchmarks.setting import command_line, gpu, publish, real_graphs
 
 # The most that a call should cost, in ms, or in s for first uses.
 AIMS = {
@@ -66,12 +65,6 @@ def wall(call: Callable[[int], Any], sources: list[int]) -> float:
     return float(np.median(times))
 
 
-SPIN = cupy.RawKernel(
-    'extern "C" __global__ void spin(long long ticks) { for (long long t = clock64(); clock64() - t < ticks;); }',
-    "spin",
-)
-
-
 def device(call: Callable[[int], Any], sources: list[int]) -> float:
     """Median milliseconds between two events; the GPU is kept busy until the call has queued its work."""
     times = []
@@ -79,7 +72,7 @@ def device(call: Callable[[int], Any], sources: list[int]) -> float:
         best = np.inf
         for _ in range(5):
             begin, end = cupy.cuda.Event(), cupy.cuda.Event()
-            SPIN((1,), (1,), (np.int64(400_000),))
+            SPIN((1,), (1,), (np.int64(200_000),))
             begin.record()
             call(s)
             end.record()
@@ -199,14 +192,11 @@ def first_uses() -> Iterator[dict[str, Any]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="kron 18 and first uses alone")
-    parser.add_argument("--large", action="store_true")
-    given = parser.parse_args()
+    given = command_line(__doc__, quick=False, large=False)
     rows = []
-    graphs = {"kron18": kronecker(18, 43)}
+    graphs = {"kron18": MADE["kron18"]()}
     if not given.quick:
-        graphs |= {"kron21": kronecker(21, 44), **real_graphs(["email-Enron"])}
+        graphs |= {"kron21": MADE["kron21"](), **real_graphs(["email-Enron"])}
     for name, graph in graphs.items():
         rows += searches(name, graph)
         if name != "email-Enron":

@@ -1,16 +1,28 @@
-"""Graphs drawn and built on the GPU, where the host would take minutes."""
+"""Graphs drawn and built on the GPU, where the host would take minutes, and the GPU's clock."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import cupy
 import numpy as np
 
 import hopwave as hw
+from benchmarks.setting import GRAPHS
 from hopwave import Graph
 from hopwave.papers.graphs import mycielskian_ends
 
+# Keeps the GPU busy for some nanoseconds, until Python has queued what is timed.
+SPIN = cupy.RawKernel(
+    r"""extern "C" __global__ void spin(long long ns) {
+      long long begin, now;
+      asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(begin));
+      do asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+      while (now - begin < ns);
+    }""",
+    "spin",
+)
 Ends = tuple[int, Any, Any]  # vertices, and the two ends of every edge
 
 
@@ -82,9 +94,37 @@ def mycielskian(k: int) -> Graph:
     return made(*mycielskian_ends(k))
 
 
+MADE: dict[str, Callable[[], Graph]] = {
+    "kron18": lambda: kronecker(18, 43),
+    "kron21": lambda: kronecker(21, 44),
+    "kron24": lambda: kronecker(24, 16),
+    "uniform20": lambda: uniform(1 << 20, 16 << 20),
+    "grid1000": GRAPHS["grid1000"],
+    "delaunay20": GRAPHS["delaunay20"],
+}
+
+
 def sources_of(graph: Graph, count: int) -> list[int]:
     """Sources in the largest component, found from the vertex of highest degree."""
     reached = hw.bfs(graph, int(np.argmax(graph.degrees)), device="cpu", predecessors=False).distances >= 0
     random = np.random.default_rng(7)
     inside = np.flatnonzero(reached & (graph.degrees > 0))
     return [int(s) for s in random.choice(inside, min(count, len(inside)), replace=False)]
+
+
+def milliseconds(search: Callable[[int], Any], sources: list[int]) -> list[float]:
+    """For every source the median of 5, between two events. search: puts the search from one source into the stream."""
+    medians = []
+    for source in sources:
+        times = []
+        for repeat in range(6):
+            events = cupy.cuda.Event(), cupy.cuda.Event()
+            SPIN((1,), (1,), (np.int64(150_000),))  # otherwise the GPU would wait for Python after the first event
+            events[0].record()
+            search(source)
+            events[1].record()
+            events[1].synchronize()
+            if repeat:
+                times.append(cupy.cuda.get_elapsed_time(*events))
+        medians.append(float(np.median(times)))
+    return medians

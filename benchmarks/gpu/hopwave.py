@@ -1,6 +1,6 @@
 """hopwave's own plan on one GPU: check it on traps and on the graphs of the table, then time it.
 
-PYTHONPATH=src:. python -m benchmarks.gpu.hopwave [--check] [--time NAMES] [--data FOLDER] [--json FILE] [--publish]
+PYTHONPATH=src:. python -m benchmarks.gpu.hopwave [--check] [--time NAMES] [--json FILE] [--publish]
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ import cupy as cp
 import numpy as np
 
 import hopwave as hw
-from benchmarks.gpu.graphs import arc_keys, kronecker_ends, uniform_ends
+from benchmarks.gpu.graphs import arc_keys, kronecker_ends, milliseconds, uniform_ends
 from benchmarks.gpu.hopwave_check import LEVELS, Loaded, check, check_paths, check_traps, load
+from benchmarks.setting import DATA
 from hopwave.engines.cuda.policy import LevelSplit
 from hopwave.engines.cuda.search.workspace import Workspace, trace_table
 from hopwave.papers.graphs import mycielskian_ends
@@ -29,15 +30,6 @@ TARGETS = {
     "delaunay20": 1.2, "grid1000": 3.0, "luxembourg_osm": 1.5, "osm-netherlands-cities": 1.5,
 }  # fmt: skip
 
-SPIN = cp.RawKernel(
-    r"""extern "C" __global__ void spin(long long ns) {
-      long long begin, now;
-      asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(begin));
-      do asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-      while (now - begin < ns);
-    }""",
-    "spin",
-)
 NAMES = ("depth", "choice", "nf", "mf", "mu", "found", "checked", "blocks")
 
 
@@ -61,10 +53,10 @@ def undirected(n, source, target):
     return Loaded(offsets.astype(np.int32) if len(neighbours) < 1 << 31 else offsets, neighbours)
 
 
-def graphs(data):
+def graphs():
     """The graphs of the table; each is made when called."""
     return {
-        "email-Enron": lambda: load(hw.read(data / "email-Enron.mtx.gz")),
+        "email-Enron": lambda: load(hw.read(DATA / "email-Enron.mtx.gz")),
         "kron18": lambda: undirected(*kronecker_ends(18, 43)),
         "kron21": lambda: undirected(*kronecker_ends(21, 44)),
         "rmat22": lambda: undirected(*kronecker_ends(22, 64)),
@@ -72,8 +64,8 @@ def graphs(data):
         "mycielskian17": lambda: undirected(*mycielskian_ends(17)),
         "delaunay20": lambda: load(hw.generate.delaunay(1 << 20)),
         "grid1000": lambda: load(hw.generate.grid(1000, 1000, missing=0.03)),
-        "luxembourg_osm": lambda: load(hw.read(data / "luxembourg_osm.mtx.gz")),
-        "osm-netherlands-cities": lambda: load(hw.read(data / "osm-netherlands-cities.mtx.gz")),
+        "luxembourg_osm": lambda: load(hw.read(DATA / "luxembourg_osm.mtx.gz")),
+        "osm-netherlands-cities": lambda: load(hw.read(DATA / "osm-netherlands-cities.mtx.gz")),
         "kron26": lambda: undirected(*kronecker_ends(26, 16)),
     }
 
@@ -94,23 +86,12 @@ def giant_sources(loaded, count=16, seed=7):
     return draw.choice(members, min(count, len(members)), replace=False).astype(int).tolist()
 
 
-def milliseconds(W, sources, parents, plan):
-    """Median over sources of the median of 5, and each source's median."""
+def searched(W, sources, parents, plan):
+    """Milliseconds: the median over sources of the median of 5, and each source's median."""
     distance = cp.empty(W.n, np.int32)
     parent = cp.empty(W.n, np.int32) if parents else None
-    question, medians = SearchJob(parents), []
-    for s in sources:
-        ids, times = cp.asarray(np.array([s], np.int32)), []
-        for repeat in range(6):
-            events = cp.cuda.Event(), cp.cuda.Event()
-            SPIN((1,), (1,), (np.int64(150_000),))  # otherwise the GPU would wait for Python after the first event
-            events[0].record()
-            W.launch(distance, parent, ids, question, plan)
-            events[1].record()
-            events[1].synchronize()
-            if repeat:
-                times.append(cp.cuda.get_elapsed_time(*events))
-        medians.append(float(np.median(times)))
+    ids = {s: cp.asarray(np.array([s], np.int32)) for s in sources}
+    medians = milliseconds(lambda s: W.launch(distance, parent, ids[s], SearchJob(parents), plan), sources)
     return float(np.median(medians)), medians
 
 
@@ -147,8 +128,8 @@ def measure(name, make, splits, rules, options, report, show_trace):
 
 def times(name, W, sources, plan):
     """Milliseconds and levels of searches from these sources."""
-    fast, all_fast = milliseconds(W, sources, False, plan)
-    full, _ = milliseconds(W, sources, True, plan)
+    fast, all_fast = searched(W, sources, False, plan)
+    full, _ = searched(W, sources, True, plan)
     all_levels = [levels_of(W, s, plan) for s in sources]
     return {
         "levels": int(np.median(all_levels)), "ms": fast, "with parents": full, "target": TARGETS.get(name),
@@ -181,7 +162,6 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="check every trap")
     parser.add_argument("--time", nargs="*", help="graphs to time; all of the table when none is named")
-    parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="folder of the .mtx.gz files")
     parser.add_argument("--json", type=Path, help="append one JSON line per row here")
     parser.add_argument("--option", action="append", default=[], help="for the compiler")
     parser.add_argument("--sizes", nargs="*", default=[""], help="fields of LevelSplit, such as alone=512,share=512")
@@ -194,7 +174,7 @@ def main():
         check_traps(options)
         check_paths()
     if given.time is not None:
-        table = graphs(given.data)
+        table = graphs()
         rules = [Growing(alpha, 18) for alpha in given.alpha]
         for name in given.time or list(TARGETS):
             pairs = [[pair.split("=") for pair in text.split(",") if pair] for text in given.sizes]

@@ -1,6 +1,6 @@
 """Searches from many sources on one GPU, compared with the CPU engine on the same machine.
 
-    python -m benchmarks.gpu.many [--data ../shared/data] [--graphs email-Enron,luxembourg_osm]
+    python -m benchmarks.gpu.many [--graphs email-Enron,luxembourg_osm]
 
 Measures closeness of every vertex, or of as many sources as the table says, and weak components. Answers are compared
 before they are timed: for all sources if the CPU engine takes seconds, else for some. A time is the whole call with the
@@ -10,17 +10,11 @@ new machine also CuPy's compilation.
 
 from __future__ import annotations
 
-import argparse
-import os
-import time
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks.peers.networkx_backend import gpu
-from benchmarks.setting import ROOT, hw, publish, timed
+from benchmarks.setting import DATA, GRAPHS, command_line, gpu, hw, publish, tell, timed
 from hopwave.prepared import Structure
 
 # graph: sources for the GPU (None: all), sources for the CPU
@@ -36,10 +30,7 @@ NOTE = (
     "Both give the same bits. Where nothing has been compiled yet, which happens once per machine, the first call "
     "takes seconds longer."
 )
-MADE: dict[str, tuple[Callable[[], hw.Graph], int | None, int | None]] = {
-    "kron18": (lambda: hw.generate.kronecker(18, 16, seed=1), 4096, 1024),
-    "grid1000": (lambda: hw.generate.grid(1000, 1000, missing=0.03, seed=1), 1024, 64),
-}
+MADE: dict[str, tuple[int, int]] = {"kron18": (4096, 1024), "grid1000": (1024, 64)}
 
 
 def row(name: str, graph: hw.Graph, many: int | None, few: int | None) -> dict[str, Any]:
@@ -51,9 +42,7 @@ def row(name: str, graph: hw.Graph, many: int | None, few: int | None) -> dict[s
         return hw.closeness_centrality(graph, of, device=device, progress=False).scores
 
     hw.closeness_centrality(hw.generate.kronecker(9), device="cpu", progress=False)  # compile
-    began = time.perf_counter()
-    right = closeness("cpu", some)
-    cpu = time.perf_counter() - began
+    cpu, right = timed(lambda: closeness("cpu", some), 1)
     first, scores = timed(lambda: closeness("cuda", sources), 1)
     seconds, scores = timed(lambda: closeness("cuda", sources), 3 if first < 3 else 1)
     same = scores[some] if sources is None and some is not None else scores[: len(right)]
@@ -77,8 +66,7 @@ def row(name: str, graph: hw.Graph, many: int | None, few: int | None) -> dict[s
         "components GPU ms": parts * 1e3,
         "components CPU ms": cpu_parts * 1e3,
     }
-    print(found, flush=True)
-    return found
+    return tell(found)
 
 
 def labelled(graph: hw.Graph, device: str) -> Any:
@@ -87,19 +75,15 @@ def labelled(graph: hw.Graph, device: str) -> Any:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=os.environ.get("HOPWAVE_DATA", ROOT.parent / "shared" / "data"))
-    parser.add_argument("--graphs", default=",".join((*REAL, *MADE)))
-    options = parser.parse_args()
+    options = command_line(__doc__, graphs=",".join((*REAL, *MADE)))
     rows = []
     hw.closeness_centrality(hw.generate.kronecker(9), device="cuda", progress=False)  # compile, for few and many
     hw.closeness_centrality(hw.generate.kronecker(9), range(9), device="cuda", progress=False)
     for name in options.graphs.split(","):
         if name in REAL:
-            rows.append(row(name, hw.read(Path(options.data) / f"{name}.mtx.gz", progress=False), *REAL[name]))
+            rows.append(row(name, hw.read(DATA / f"{name}.mtx.gz", progress=False), *REAL[name]))
         else:
-            make, many, few = MADE[name]
-            rows.append(row(name, make(), many, few))
+            rows.append(row(name, GRAPHS[name](), *MADE[name]))
     title = "Closeness from many sources: one GPU compared with the CPU engine on all cores"
     publish("gpu-many", title, rows, NOTE, gpu())
 

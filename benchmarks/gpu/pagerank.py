@@ -1,6 +1,6 @@
 """PageRank and other power iterations on one GPU: wall time of the public call, all rounds in one launch.
 
-    python -m benchmarks.gpu.pagerank [--data ../shared/data] [--made folder] [graph …]
+    python -m benchmarks.gpu.pagerank [--made folder] [graph …]
 
 Ranks are computed until the sum of a round's changes is below 1e-6 (tol=1e-6/n). They are checked before they are
 timed: SciPy computes one more round from them, and must find a smaller change; on small graphs they are also compared
@@ -11,9 +11,6 @@ write 4 bytes per arc and 32 per vertex at 4.3 TB/s. `--made` keeps generated gr
 
 from __future__ import annotations
 
-import argparse
-import os
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,7 +18,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from benchmarks.setting import ROOT, gpu, hw, publish
+from benchmarks.gpu.graphs import MADE
+from benchmarks.setting import DATA, command_line, gpu, hw, publish, tell, timed
 from hopwave.engines.cuda.linalg import power
 
 CHANGE = 1e-6  # sum of a round's changes
@@ -30,30 +28,17 @@ BANDWIDTH = 4.3e12  # bytes per second, as copied on an H200
 WEIGHTED = 1 << 24  # most arcs for which weights are drawn: for more, the host takes seconds
 FEW = 50_000  # most vertices for which NetworkX is asked too
 REAL = ("email-Enron", "luxembourg_osm", "cnr-2000")
+DEFAULT = (*REAL[:2], "kron18", "kron21", "grid1000", "delaunay20")
 NOTE = (
     "With NetworkX's rule (tol=1e-6) rounds end when all changes together are below n · 1e-6, which large graphs reach "
     "after a round or two. Weights are 1 to 255, the same both ways; ranks personalised to one vertex."
 )
 
 
-def kronecker(scale: int, edge_factor: int) -> hw.Graph:
-    from benchmarks.gpu.graphs import kronecker
-
-    return kronecker(scale, edge_factor)
-
-
-MADE: dict[str, Callable[[], hw.Graph]] = {
-    "kron18": lambda: kronecker(18, 43),
-    "kron21": lambda: kronecker(21, 44),
-    "grid1000": lambda: hw.generate.grid(1000, 1000, missing=0.03, seed=1),
-    "delaunay20": lambda: hw.generate.delaunay(1 << 20, seed=1),
-}
-
-
-def graph_named(name: str, data: Path, made: Path | None) -> hw.Graph:
+def graph_named(name: str, made: Path | None) -> hw.Graph:
     """A real graph from its file, or a generated one, from its file if it is kept."""
     if name in REAL:
-        return hw.read(data / f"{name}.mtx.gz", progress=False)
+        return hw.read(DATA / f"{name}.mtx.gz", progress=False)
     kept = None if made is None else made / f"{name}.npz"
     if kept is not None and kept.exists():
         return hw.read(kept, progress=False)
@@ -99,19 +84,12 @@ class Rounds:
 
 
 def milliseconds(call: Callable[[], Any], rounds: int = 9) -> float:
-    times = []
-    for _ in range(rounds):
-        began = time.perf_counter()
-        call()
-        times.append(time.perf_counter() - began)
-    return float(np.median(times)) * 1e3
+    return float(np.median([timed(call, 1)[0] for _ in range(rounds)])) * 1e3
 
 
 def row(name: str, graph: hw.Graph, rounds: Rounds) -> dict[str, Any]:
     tol = CHANGE / graph.n
-    began = time.perf_counter()
-    found = hw.pagerank(graph, tol=tol, device="cuda")
-    first = (time.perf_counter() - began) * 1e3
+    first, found = timed(lambda: hw.pagerank(graph, tol=tol, device="cuda"), 1)
     made = rounds.last
     left = change_by_scipy(graph, found.scores)
     if not left < CHANGE:
@@ -131,7 +109,7 @@ def row(name: str, graph: hw.Graph, rounds: Rounds) -> dict[str, Any]:
     line: dict[str, Any] = {
         "graph": f"{name} ({graph.n:,} vertices, {graph.m:,} arcs)",
         "rounds": made,
-        "first call ms": first,
+        "first call ms": first * 1e3,
         "PageRank ms": took,
         "µs per round": took * 1e3 / made,
         "floor of a round µs": floor,
@@ -151,20 +129,15 @@ def row(name: str, graph: hw.Graph, rounds: Rounds) -> dict[str, Any]:
         if not change_by_scipy(graph, ranks, weighted.weights) < CHANGE:
             raise SystemExit(f"{name}: the weighted ranks are wrong")
         line["weighted ms"] = milliseconds(lambda: hw.pagerank(weighted, tol=tol, device="cuda", max_iter=500), 5)
-    print(line, flush=True)
-    return line
+    return tell(line)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("graphs", nargs="*", default=[*REAL[:2], *MADE])
-    parser.add_argument("--data", type=Path, default=os.environ.get("HOPWAVE_DATA", ROOT.parent / "shared" / "data"))
-    parser.add_argument("--made", type=Path)
-    options = parser.parse_args()
+    options = command_line(__doc__, {"graphs": list(DEFAULT)}, made=Path)
     rounds = Rounds()
     hw.pagerank(hw.generate.kronecker(9), device="cuda")  # compile
     hw.pagerank(hw.generate.kronecker(9).with_weights(np.ones(hw.generate.kronecker(9).m)), device="cuda")
-    rows = [row(name, graph_named(name, Path(options.data), options.made), rounds) for name in options.graphs]
+    rows = [row(name, graph_named(name, options.made), rounds) for name in options.graphs]
     publish("gpu-ranks", "PageRank in one launch on one GPU", rows, NOTE, gpu())
 
 

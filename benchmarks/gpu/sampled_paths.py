@@ -1,6 +1,6 @@
 """Betweenness from sampled paths on one GPU, on the CPU of the same machine, and from sampled sources.
 
-    python -m benchmarks.gpu.sampled_paths [--data ../shared/data] [graph …]
+    python -m benchmarks.gpu.sampled_paths [graph …]
 
 The paths of the first pairs are compared with the CPU engine's before anything is timed: all counts must be equal. A
 time is the whole call of `betweenness_centrality(epsilon=…, delta=0.1, seed=1)`, including the pilot and all checks,
@@ -10,16 +10,14 @@ are predicted to take at most two seconds. The last run has method="auto".
 
 from __future__ import annotations
 
-import argparse
-import os
 import time
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from benchmarks.setting import LEFT_OUT, ROOT, gpu, hw, publish
+from benchmarks.gpu.graphs import MADE
+from benchmarks.setting import command_line, gpu, hw, publish, real_graphs, tell
 from hopwave import engines
 from hopwave.algorithms.betweenness_sampling import costs
 from hopwave.algorithms.betweenness_sampling.path_schedule import Goal
@@ -34,24 +32,6 @@ NOTE = (
 )
 
 
-def kronecker(scale: int, edge_factor: int) -> hw.Graph:
-    from benchmarks.gpu.graphs import kronecker
-
-    return kronecker(scale, edge_factor)
-
-
-def uniform() -> hw.Graph:
-    from benchmarks.gpu.graphs import uniform
-
-    return uniform(1 << 20, 16 << 20)
-
-
-MADE: dict[str, Callable[[], hw.Graph]] = {
-    "kron18": lambda: kronecker(18, 43),
-    "kron21": lambda: kronecker(21, 44),
-    "uniform20": uniform,
-    "kron24": lambda: kronecker(24, 16),
-}
 ASKED: dict[str, list[dict[str, Any]]] = {
     "email-Enron": [{"epsilon": 0.005}],
     "luxembourg_osm": [{"epsilon": 0.01}],
@@ -110,24 +90,17 @@ def rows_of(name: str, graph: hw.Graph) -> Iterator[dict[str, Any]]:
             "highest score": highest,
             "undecided": None if found.undecided is None else len(found.undecided),
         }
-        print(line, flush=True)
-        yield line
+        yield tell(line)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("graphs", nargs="*", default=list(ASKED))
-    parser.add_argument("--data", type=Path, default=os.environ.get("HOPWAVE_DATA", ROOT.parent / "shared" / "data"))
-    options = parser.parse_args()
+    options = command_line(__doc__, {"graphs": list(ASKED)})
     rows = []
     try:
         for name in options.graphs:
-            file = Path(options.data) / f"{name}.mtx.gz"
-            if name in REAL and not file.exists():
-                print(f"{LEFT_OUT}{name}; {file} is not there: 'hopwave fetch {name} {file}' downloads it", flush=True)
-                continue
-            for line in rows_of(name, hw.read(file, progress=False) if name in REAL else MADE[name]()):
-                rows.append(line)
+            graph = real_graphs([name]).get(name) if name in REAL else MADE[name]()
+            if graph is not None:
+                rows += rows_of(name, graph)
     finally:  # after Ctrl-C, publish what is measured
         title = "Betweenness from sampled paths: one GPU, the CPU engine on all cores, and sampled sources"
         if rows:

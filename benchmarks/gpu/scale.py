@@ -12,8 +12,6 @@ questions of both kinds of rows, answers compared. Rows are appended to what the
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
 import time
 from functools import partial
@@ -24,9 +22,9 @@ import cupy as cp
 import numpy as np
 
 from benchmarks import pages
-from benchmarks.gpu.hopwave import SPIN
+from benchmarks.gpu.graphs import milliseconds
 from benchmarks.gpu.search import head
-from benchmarks.setting import RESULTS, hw
+from benchmarks.setting import RESULTS, command_line, hw, tell
 from hopwave.arrays import on_host
 from hopwave.engines.cuda.graph import uploaded
 from hopwave.engines.cuda.kronecker import Rows
@@ -50,24 +48,6 @@ def build(scale: int, edge_factor: int, kind: str) -> tuple[Any, float]:
 
 
 TIMED = 8  # most sources whose searches are timed; all are validated
-
-
-def milliseconds(search: Any, sources: list[int]) -> list[float]:
-    """For every source the median of 5. search: puts the search from one source into the stream."""
-    medians = []
-    for source in sources:
-        times = []
-        for repeat in range(6):
-            events = cp.cuda.Event(), cp.cuda.Event()
-            SPIN((1,), (1,), (np.int64(150_000),))  # otherwise the GPU would wait for Python after the first event
-            events[0].record()
-            search(source)
-            events[1].record()
-            events[1].synchronize()
-            if repeat:
-                times.append(cp.cuda.get_elapsed_time(*events))
-        medians.append(float(np.median(times)))
-    return medians
 
 
 def drawn(loaded: Any, count: int) -> list[int]:
@@ -127,8 +107,7 @@ def page_row(
         "Graph500 GTEPS": 1e-6 / float(np.mean([2 * each / one for each, one in zip(both, arcs, strict=False)])),
         "searches verified": len(arcs),
     }
-    print(row, flush=True)
-    return row
+    return tell(row)
 
 
 def on_cpu(scale: int, edge_factor: int, count: int) -> dict[str, Any]:
@@ -215,21 +194,13 @@ def compression(path: Path) -> dict[str, Any]:
         "search ms": milliseconds(lambda s: hw.bfs(plain, s, device="cuda"), [source])[0],
         "compressed search ms": milliseconds(lambda s: hw.bfs(packed, s, device="cuda"), [source])[0],
     } | questions(plain, packed, source)
-    print(row, flush=True)
-    return row
+    return tell(row)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--scale", type=int, nargs="*", default=[26, 28, 29])
-    parser.add_argument("--edge-factor", type=int, default=16)
-    parser.add_argument("--sources", type=int, default=8)
-    parser.add_argument("--graphs", type=Path, nargs="*", default=[], help="files whose rows are compressed")
-    parser.add_argument("--rows", choices=ROWS, nargs="*", default=["plain"])
-    given = parser.parse_args()
-    before = RESULTS / "gpu-scale.jsonl"
-    kept = [json.loads(line) for line in before.read_text(encoding="utf-8").splitlines()] if before.exists() else []
-    for path in given.graphs:
+    given = command_line(__doc__, scale=[26, 28, 29], edge_factor=16, sources=8, graphs=[], rows=["plain"])
+    kept = pages.earlier("gpu-scale")
+    for path in map(Path, given.graphs):
         row = head() | compression(path)
         kept = [one for one in kept if one.get("graph") != row["graph"]] + [row]
         pages.write("gpu-scale", RESULTS, kept)

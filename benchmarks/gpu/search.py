@@ -1,6 +1,6 @@
 """Every search plan on many graphs, on one GPU: milliseconds, GTEPS, levels, bytes.
 
-    PYTHONPATH=src python -m benchmarks.gpu.search [--data FOLDER] [--sources 16] [--plans a,b] [--graphs x,y] [--go-on]
+    PYTHONPATH=src python -m benchmarks.gpu.search [--sources 16] [--plans a,b] [--graphs x,y] [--go-on]
 
 Every search that is timed is checked against the CPU engine's. A time is the GPU's, between two events around a whole
 search: with its reset and Python's launches, without the copy of the answer to the host. It is the median over sources
@@ -12,13 +12,10 @@ and the time in each kind of step (XBFS's Figures 10 and 13-15). --go-on keeps t
 
 from __future__ import annotations
 
-import argparse
-import json
 import platform
 import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import cupy
@@ -27,7 +24,7 @@ import numpy as np
 import hopwave as hw
 from benchmarks import pages
 from benchmarks.gpu.graphs import kronecker, sources_of, uniform
-from benchmarks.setting import gpu
+from benchmarks.setting import RESULTS, command_line, files, gpu, real_graphs
 from hopwave import Graph, engines, generate
 from hopwave.arrays import Deferred
 from hopwave.engines.cuda.graph import CudaGraph
@@ -104,36 +101,23 @@ def head() -> dict[str, Any]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
-    parser.add_argument("--sources", type=int, default=16)
-    parser.add_argument("--seconds", type=float, default=10.0, help="stop timing a plan after that many")
-    parser.add_argument("--plans", default="")
-    parser.add_argument("--graphs", default="")
-    parser.add_argument("--go-on", action="store_true", help="keep the lines of other graphs and plans")
-    parser.add_argument("--out", type=Path, default=Path(__file__).parents[1] / "results")
-    given = parser.parse_args()
+    given = command_line(__doc__, sources=16, seconds=10.0, plans="", graphs="", go_on=False)
     plans = [
         p for p in CATALOGUE.values() if p.task == "search" and (not given.plans or p.name in given.plans.split(","))
     ]
-    files = sorted(path.name.removesuffix(".mtx.gz") for path in given.data.glob("*.mtx.gz"))
-    every = [name for name in (*files, *GENERATED) if name not in LONG]
+    every = [name for name in (*files(), *GENERATED) if name not in LONG]
     wanted = given.graphs.split(",") if given.graphs else every
     engine = engines.engine("cuda")
-    given.out.mkdir(parents=True, exist_ok=True)
-    kept = given.out / "gpu-search.jsonl"
-    before = list(map(json.loads, kept.read_text().splitlines())) if given.go_on else []
+    before = pages.earlier("gpu-search") if given.go_on else []
     lines: dict[tuple[str, str], dict[str, Any]] = {(one["graph"], one["plan"]): one for one in before}
     for name in wanted:
-        path = given.data / f"{name}.mtx.gz"
-        if name not in GENERATED and not path.exists():
-            print(f"{name}: {path} does not exist; left out", file=sys.stderr)
+        graph = GENERATED[name]() if name in GENERATED else real_graphs([name]).get(name)
+        if graph is None:
             continue
-        graph = GENERATED[name]() if name in GENERATED else hw.read(path)
         about = head()
         for row in measure(engine, name, graph, plans, given.sources, given.seconds):
             lines[name, row["plan"]] = about | row
-        pages.write("gpu-search", given.out, list(lines.values()))
+        pages.write("gpu-search", RESULTS, list(lines.values()))
     return 0 if lines and all(line.get("verified") for line in lines.values()) else 1
 
 

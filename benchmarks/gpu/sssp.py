@@ -1,6 +1,6 @@
 """Shortest paths on one GPU, one search per launch, compared with SciPy's Dijkstra on one core.
 
-    python -m benchmarks.gpu.sssp [graph …] [--data ../shared/data] [--rounds 7] [--keep folder] [--prepare]
+    python -m benchmarks.gpu.sssp [graph …] [--rounds 7] [--keep folder] [--prepare]
 
 Every edge has a length from 1 to 255, drawn by a hash of its ends. The source is the vertex of highest degree. Before
 anything is timed, distances are compared with SciPy's exactly; on kron21, where SciPy takes minutes, every arc is
@@ -12,9 +12,7 @@ does nothing else.
 
 from __future__ import annotations
 
-import argparse
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,18 +22,12 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import dijkstra
 
-from benchmarks.gpu import graphs as gpu_graphs
-from benchmarks.setting import DATA, GRAPHS, gpu, hw, publish, real_graphs, timed
+from benchmarks.gpu.graphs import MADE
+from benchmarks.setting import command_line, gpu, hw, publish, real_graphs, tell, timed
 from hopwave.engines.cuda.shortest_paths import search as paths
 from hopwave.planning.jobs import ShortestPathsJob
 
 AIMS = {"email-Enron": 0.3, "kron18": 1.5, "kron21": 8.0, "luxembourg_osm": 2.5, "grid1000": 8.0, "delaunay20": 4.0}
-MADE: dict[str, Callable[[], hw.Graph]] = {
-    "kron18": lambda: gpu_graphs.kronecker(18, 43),
-    "kron21": lambda: gpu_graphs.kronecker(21, 44),
-    "grid1000": GRAPHS["grid1000"],
-    "delaunay20": GRAPHS["delaunay20"],
-}
 MOST_ARCS_FOR_SCIPY = 1 << 25
 NOTE = (
     "ms are wall times of the public call. Rounds are those that the first block took part in; µs per round is the "
@@ -66,14 +58,14 @@ def with_lengths(graph: hw.Graph) -> hw.Graph:
     return graph.with_weights(lengths.get())
 
 
-def made(name: str, data: Path, keep: Path | None) -> Case | None:
+def made(name: str, keep: Path | None) -> Case | None:
     """The named graph and its right distances, from the folder if they are there; None if its file is missing."""
     kept = None if keep is None else keep / f"{name}.npz"
     if kept is not None and kept.exists():
         with np.load(kept) as file:
             graph = hw.Graph(file["indptr"], file["indices"], weights=file["weights"], directed=False)
             return Case(graph, int(file["source"]), file["right"], float(file["seconds"]))
-    plain = MADE[name]() if name in MADE else real_graphs([name], data, weights=False).get(name)
+    plain = MADE[name]() if name in MADE else real_graphs([name], weights=False).get(name)
     if plain is None:
         return None
     graph = with_lengths(plain)
@@ -141,21 +133,14 @@ def measure(name: str, case: Case, rounds: int) -> dict[str, Any]:
         "followed": sum(bucket.arcs for bucket in buckets) / max(1, graph.m),
         "verified": "SciPy" if seconds is not None else "every arc",
     }
-    print(row, flush=True)
-    return row
+    return tell(row)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("graphs", nargs="*", default=list(AIMS))
-    parser.add_argument("--data", type=Path, default=DATA)
-    parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--keep", type=Path)
-    parser.add_argument("--prepare", action="store_true")
-    options = parser.parse_args()
+    options = command_line(__doc__, {"graphs": list(AIMS)}, rounds=7, keep=Path, prepare=False)
     rows = []
     for name in options.graphs:
-        case = made(name, options.data, options.keep)
+        case = made(name, options.keep)
         if case is not None and not options.prepare:
             rows.append(measure(name, case, options.rounds))
             del case

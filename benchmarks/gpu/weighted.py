@@ -1,6 +1,6 @@
 """Betweenness and closeness along weights on one GPU, compared with the CPU engine on the same machine.
 
-    python -m benchmarks.gpu.weighted [--data ../shared/data] [--graphs luxembourg_osm,email-Enron]
+    python -m benchmarks.gpu.weighted [--graphs luxembourg_osm,email-Enron]
 
 Weights are whole numbers from 1 to 255, or fractions, the same in every run. Scores are compared with the CPU engine's
 before they are timed: a relative difference of more than 1e-9 ends the run. A time is the whole call with the graph
@@ -10,22 +10,15 @@ includes the upload, and on a new machine also CuPy's compilation.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks.setting import DATA, gpu, hw, publish, real_graphs, timed
+from benchmarks.setting import WEIGHTS, command_line, gpu, hw, publish, real_graphs, tell, timed, with_weights
 
 TOLERANCE = 1e-9
 SOURCES = 256
-KINDS: dict[str, Callable[[Any, int], Any]] = {
-    "1 to 255": lambda rng, m: rng.integers(1, 256, m).astype(np.float64),
-    "fractions": lambda rng, m: 1e-3 + rng.random(m),
-}
-SearchJob = Callable[[hw.Graph, str], Any]
 
 
 def sampled(graph: hw.Graph, device: str) -> Any:
@@ -45,7 +38,7 @@ def closeness(graph: hw.Graph, device: str) -> Any:
     return hw.closeness_centrality(graph, some, weights=True, device=device, progress=False).scores
 
 
-QUESTIONS: dict[str, SearchJob] = {
+QUESTIONS: dict[str, Callable[[hw.Graph, str], Any]] = {
     f"betweenness, {SOURCES} sources": sampled,
     f"edge betweenness, {SOURCES} sources": edges,
     "betweenness, exact": exact,
@@ -57,12 +50,6 @@ NOTE = (
     f"The last column is the greatest relative difference of a score from the CPU engine's; {TOLERANCE:g} is allowed. "
     "In the very first call of a question CuPy also compiles its kernels, which happens once per machine."
 )
-
-
-def with_weights(graph: hw.Graph, kind: str) -> hw.Graph:
-    source, target = graph.to_edges()
-    drawn = KINDS[kind](np.random.default_rng(5), len(source))
-    return hw.Graph.from_edges(source, target, graph.n, graph.directed, weights=drawn)
 
 
 def row(name: str, graph: hw.Graph, kind: str, question: str) -> dict[str, Any]:
@@ -85,21 +72,17 @@ def row(name: str, graph: hw.Graph, kind: str, question: str) -> dict[str, Any]:
         "times faster": cpu / seconds,
         "difference": float(apart.max()),
     }
-    print(made, flush=True)
-    return made
+    return tell(made)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=DATA)
-    parser.add_argument("--graphs", default=",".join(GRAPHS))
-    options = parser.parse_args()
-    small = with_weights(hw.generate.kronecker(9), "1 to 255")
+    options = command_line(__doc__, graphs=",".join(GRAPHS))
+    small = with_weights(hw.generate.kronecker(9))
     for ask in QUESTIONS.values():
         ask(small, "cpu")  # compile
     rows = []
-    for name, graph in real_graphs(options.graphs.split(","), options.data).items():
-        for kind in KINDS:
+    for name, graph in real_graphs(options.graphs.split(",")).items():
+        for kind in WEIGHTS:
             weighted = with_weights(graph, kind)
             for question in GRAPHS[name] if kind == "1 to 255" else SOME[:1]:
                 rows.append(row(name, weighted, kind, question))

@@ -11,7 +11,6 @@ the finished graph: of CuPy's pool on a GPU, of the resident process on a CPU (b
 
 from __future__ import annotations
 
-import argparse
 import json
 import subprocess
 import sys
@@ -24,7 +23,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from benchmarks.setting import gpu, hw, publish, timed
+from benchmarks.setting import command_line, gpu, hw, publish, timed
 from hopwave import Graph
 from hopwave.generate import kronecker_edges
 
@@ -191,13 +190,7 @@ def restored(graph: Graph, part: list[Any]) -> list[Any]:
 
 def main() -> None:
     """Read the options, print or publish the table."""
-    parser = argparse.ArgumentParser(description="edges into a graph")
-    parser.add_argument("--scale", type=int, default=21)
-    parser.add_argument("--edge-factor", type=int, default=44)
-    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
-    parser.add_argument("--publish", action="store_true")
-    parser.add_argument("--alone", help=argparse.SUPPRESS)
-    options = parser.parse_args()
+    options = command_line(__doc__, scale=21, edge_factor=44, device="cpu", publish=False, alone=str)
     if options.alone:
         print(json.dumps(alone(options.alone, options.scale, options.edge_factor)))
         return

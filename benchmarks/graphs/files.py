@@ -10,7 +10,6 @@ file too; it returns a list of entries, while hopwave also sorts them into rows.
 
 from __future__ import annotations
 
-import argparse
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ from typing import Any
 import numpy as np
 import scipy.io
 
-from benchmarks.setting import hw, publish, timed
+from benchmarks.setting import command_line, hw, publish, tell, timed
 
 EXTENSIONS = {
     "npz": "npz",
@@ -35,13 +34,7 @@ WEIGHTED = {"gapbs": "wel", "gapbs serialised": "wsg"}
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("formats", nargs="*", default=list(EXTENSIONS))
-    parser.add_argument("--scale", type=int, default=21)
-    parser.add_argument("--edge-factor", type=int, default=16)
-    parser.add_argument("--rounds", type=int, default=2)
-    parser.add_argument("--weighted", action="store_true")
-    given = parser.parse_args()
+    given = command_line(__doc__, {"formats": list(EXTENSIONS)}, scale=21, edge_factor=16, rounds=2, weighted=False)
     graph = hw.generate.kronecker(given.scale, given.edge_factor, seed=1).remove_self_loops()  # METIS refuses them
     if given.weighted:
         u, v = graph.to_edges()
@@ -58,17 +51,14 @@ def main() -> None:
                 print(f"left out: {name}; {error}", flush=True)
                 continue
             size = file.stat().st_size / 1e6
-            rows.append({"format": name, "MB": size, "write, s": written, "read, s": read})
-            print(rows[-1], flush=True)
+            rows.append(tell({"format": name, "MB": size, "write, s": written, "read, s": read}))
             if name == "npz" and "mmap" in hw.read.__doc__:
                 mapped, found = timed(lambda file=file: hw.read(file, progress=False, mmap=True), given.rounds)
                 assert found == graph
-                rows.append({"format": "npz, mapped", "MB": size, "write, s": None, "read, s": mapped})
-                print(rows[-1], flush=True)
+                rows.append(tell({"format": "npz, mapped", "MB": size, "write, s": None, "read, s": mapped}))
             if name == "matrix-market":
                 theirs, _ = timed(lambda file=file: scipy.io.mmread(file, spmatrix=False), given.rounds)
-                rows.append({"format": "matrix-market, SciPy", "MB": size, "write, s": None, "read, s": theirs})
-                print(rows[-1], flush=True)
+                rows.append(tell({"format": "matrix-market, SciPy", "MB": size, "write, s": None, "read, s": theirs}))
             file.unlink()
     kind = "weighted" if given.weighted else "unweighted"
     publish(

@@ -9,7 +9,6 @@ CuPy's pool then holds is shown too.
 
 from __future__ import annotations
 
-import argparse
 import ctypes
 import gc
 import json
@@ -26,7 +25,7 @@ import numpy as np
 import scipy.sparse  # noqa: F401  before estimates and calls: until it is loaded, NumPy sorts small graphs
 
 from benchmarks import setting
-from benchmarks.setting import hw
+from benchmarks.setting import command_line, hw
 
 GRAPHS: dict[str, Callable[[], Any]] = {
     "kron17": lambda: hw.generate.kronecker(17, 16, seed=1),
@@ -224,13 +223,7 @@ def estimated(graph: Any, what: str, options: dict[str, Any], device: str) -> in
 
 def main() -> None:
     """Measure, print, and publish if asked."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"))
-    parser.add_argument("--graphs", default="")
-    parser.add_argument("--only", default="")
-    parser.add_argument("--publish", action="store_true")
-    parser.add_argument("--one")
-    given = parser.parse_args()
+    given = command_line(__doc__, device="cpu", graphs="", only="", publish=False, one=str)
     if given.one:
         from numba.core.event import install_recorder
 

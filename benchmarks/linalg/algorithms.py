@@ -1,6 +1,6 @@
 """PageRank, shortest paths and triangles by hopwave.linalg, compared in one run with python-graphblas (SuiteSparse).
 
-    python -m benchmarks.linalg.algorithms [--data ../shared/data] [--graphs a,b] [--rounds 5] [--threads 2]
+    python -m benchmarks.linalg.algorithms [--graphs a,b] [--rounds 5] [--threads 2]
 
 Uses every graph of the folder with over 300,000 arcs, or a Kronecker graph if the folder has none. Answers are compared
 before anything is timed. Both libraries get finished matrices (for PageRank with their transpose). What an algorithm
@@ -13,16 +13,14 @@ of both libraries alternate, and the best of each is reported.
 
 from __future__ import annotations
 
-import argparse
 import os
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks.setting import DATA, LEFT_OUT, QUICK, generate, hw, publish, real_graphs
+from benchmarks.setting import DATA, LEFT_OUT, QUICK, command_line, files, generate, hw, publish, real_graphs, tell
 from hopwave import linalg as la
 
 LEAST_ARCS = 300_000
@@ -75,8 +73,7 @@ def row(what: str, name: str, graph: hw.Graph, found: tuple[float, float, str]) 
         "times": theirs / mine,
         "its method": method,
     }
-    print(line, flush=True)
-    return line
+    return tell(line)
 
 
 def agree(what: str, right: bool) -> None:
@@ -147,23 +144,17 @@ def triangles(name: str, graph: hw.Graph, rounds: int) -> list[dict[str, Any]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=DATA)
-    parser.add_argument("--graphs", help="names of files, without .mtx.gz, separated by commas")
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
-    options = parser.parse_args()
+    options = command_line(__doc__, graphs=str, rounds=5, threads=len(os.sched_getaffinity(0)))
     from benchmarks.linalg import graphblas_peer as peer
 
     os.environ["HOPWAVE_NUM_THREADS"] = str(options.threads)
     peer.threads(options.threads)
-    files = sorted(Path(options.data).glob("*.mtx.gz"))
-    wanted = options.graphs.split(",") if options.graphs else [file.name.removesuffix(".mtx.gz") for file in files]
+    wanted = options.graphs.split(",") if options.graphs else files()
     if not wanted:
-        print(f"{LEFT_OUT}every real graph; {options.data} has none: set HOPWAVE_DATA to a folder of .mtx.gz files")
+        print(f"{LEFT_OUT}every real graph; {DATA} has none: set HOPWAVE_DATA to a folder of .mtx.gz files")
     rows = []
     for name in wanted if wanted and not QUICK else [STAND_IN]:
-        graph = generate.kronecker(14, 32, seed=1) if name == STAND_IN else real_graphs([name], options.data).get(name)
+        graph = generate.kronecker(14, 32, seed=1) if name == STAND_IN else real_graphs([name]).get(name)
         if graph is not None and graph.m > LEAST_ARCS:
             rows += [line for ask in (ranks, paths, triangles) for line in ask(name, graph, options.rounds)]
     rows.sort(key=lambda line: str(line["what"]))

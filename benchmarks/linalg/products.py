@@ -14,7 +14,6 @@ cost ~ entries^p that fits best. In Table 1 it is 0 for the unmasked product by 
 
 from __future__ import annotations
 
-import argparse
 import statistics
 import time
 from collections.abc import Callable
@@ -23,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.setting import RESULTS, generate, gpu, hw, publish
+from benchmarks.setting import RESULTS, command_line, generate, gpu, hw, publish
 from hopwave.arrays import module_of
 
 la = hw.linalg
@@ -122,12 +121,7 @@ def draw(rows: list[dict[str, Any]], title: str, path: Path) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
-    parser.add_argument("--scale", type=int, default=18)
-    parser.add_argument("--edge-factor", type=int, default=16)
-    parser.add_argument("--repeats", type=int, default=9)
-    options = parser.parse_args()
+    options = command_line(__doc__, device="cpu", scale=18, edge_factor=16, repeats=9)
     G = graph_of(options.device, options.scale, options.edge_factor)
     right = plain(G, options.device)
     A = la.Matrix.from_graph(G).to(options.device)

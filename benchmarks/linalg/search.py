@@ -10,7 +10,6 @@ source counts (on a GPU, the best of ten).
 
 from __future__ import annotations
 
-import argparse
 import statistics
 import time
 from collections.abc import Callable
@@ -19,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.cpu.search import graphblas_search
-from benchmarks.setting import GRAPHS, giant_sources, gpu, hw, publish
+from benchmarks.setting import GRAPHS, command_line, giant_sources, gpu, hw, publish, tell
 from hopwave import linalg as la
 
 EACH = {"cpu": 3, "cuda": 10}
@@ -96,16 +95,11 @@ def measure(name: str, device: str, count: int) -> dict[str, Any]:
     row |= {f"{way} ms": statistics.median(times) * 1e3 for way, times in best.items()}
     row["linalg / dedicated"] = row["linalg.bfs ms"] / row["hw.bfs ms"]
     row["worst source"] = max(a / b for a, b in zip(best["linalg.bfs"], best["hw.bfs"], strict=True))
-    print(row, flush=True)
-    return row
+    return tell(row)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("graphs", nargs="*", help=f"by default {', '.join(ON_CPU)}; on a GPU {', '.join(ON_GPU)}")
-    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
-    parser.add_argument("--sources", type=int, default=16)
-    options = parser.parse_args()
+    options = command_line(__doc__, {"graphs": ()}, device="cpu", sources=16)
     graphs = options.graphs or (ON_GPU if options.device == "cuda" else ON_CPU)
     rows = [measure(name, options.device, options.sources) for name in graphs]
     name = "linalg-search" if options.device == "cpu" else "linalg-search-cuda"

@@ -5,11 +5,10 @@ PYTHONPATH=src python -m benchmarks.mpi.graph500 [--scale 26 28] [--roots 64] [-
 
 from __future__ import annotations
 
-import argparse
 import time
 from typing import Any
 
-from benchmarks.setting import gpu, publish
+from benchmarks.setting import command_line, gpu, publish, tell
 from hopwave import graph500
 
 
@@ -36,19 +35,11 @@ def measure(scale: int, device: str, roots: int, seed: int, sssp: bool) -> dict[
     if sssp:
         row["SSSP median ms"] = values["sssp_median_time"] * 1e3
         row["SSSP GTEPS, harmonic mean"] = values["sssp_harmonic_mean_TEPS"] / 1e9
-    print(row, flush=True)
-    return row
+    return tell(row)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--scale", type=int, nargs="*", default=[26, 28])
-    parser.add_argument("--roots", type=int, default=64)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--device", default="cuda")
-    parser.add_argument("--sssp", action="store_true", help="also shortest paths, from the same roots")
-    parser.add_argument("--name", default="graph500")
-    given = parser.parse_args()
+    given = command_line(__doc__, scale=[26, 28], roots=64, seed=1, device="cuda", sssp=False, name="graph500")
     rows = [measure(scale, given.device, given.roots, given.seed, given.sssp) for scale in given.scale]
     note = (
         "TEPS are the input edges of the component divided by the time from the launch to its end, measured on the "

@@ -12,7 +12,6 @@ of the newest run, so that each number of ranks can be a separate run.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import re
@@ -24,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.setting import RESULTS, ROOT, publish
+from benchmarks.setting import RESULTS, ROOT, command_line, publish
 
 RANKS = (1, 2, 4)
 RESULT = re.compile(r"\{.*\}")  # the JSON that rank 0 prints; mpiexec may add other lines, and colours on the same line
@@ -130,20 +129,21 @@ def rows(title: str, kind: str, jobs: list[tuple[int, dict[str, Any]]], found: d
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--ranks", type=int, nargs="+", default=RANKS, help="1, 2 or 4; 4 also as a grid")
-    parser.add_argument("--strong", type=int, default=20)
-    parser.add_argument("--weak", type=int, default=18)
-    parser.add_argument("--gpu", type=int, default=0)
-    parser.add_argument("--weak-gpu", type=int, default=0)
-    parser.add_argument("--name", default="ranks")
-    parser.add_argument("--threads", type=int, default=4)
-    parser.add_argument("--roots", type=int, default=16)
-    parser.add_argument("--plan", default="auto", help="a search plan, such as hiragushi-hybrid")
-    parser.add_argument("--title", default="Searches over ranks of one machine")
-    parser.add_argument("--go-on", action="store_true", help="keep the rows of the newest run")
-    parser.add_argument("--job", type=json.loads, default=None)
-    given = parser.parse_args()
+    given = command_line(
+        __doc__,
+        ranks=RANKS,
+        strong=20,
+        weak=18,
+        gpu=0,
+        weak_gpu=0,
+        name="ranks",
+        threads=4,
+        roots=16,
+        plan="auto",
+        title="Searches over ranks of one machine",
+        go_on=False,
+        job=json.loads,
+    )
     if given.job is not None:
         work(given.job)
         return

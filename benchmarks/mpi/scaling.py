@@ -10,7 +10,6 @@ Each adds lines to scaling.jsonl; lines of the same machine and kind are replace
 
 from __future__ import annotations
 
-import argparse
 import json
 import time
 from statistics import median
@@ -21,7 +20,7 @@ import numpy as np
 from benchmarks.mpi.ranks import run_job
 from benchmarks.mpi.simulated import Search
 from benchmarks.pages import write
-from benchmarks.setting import RESULTS, gpu, machine
+from benchmarks.setting import RESULTS, command_line, gpu, machine
 
 Record = dict[str, Any]
 NAME = "scaling"
@@ -139,14 +138,9 @@ def kind(line: Record) -> tuple[Any, ...]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--measure", choices=("cpu", "cuda"))
-    parser.add_argument("--scales", type=int, nargs="+", default=[16, 18, 20])
-    parser.add_argument("--ranks", type=int, nargs="+")
-    parser.add_argument("--simulate", type=int, metavar="SCALE")
-    parser.add_argument("--roots", type=int, default=ROOTS, help="sources of a simulation")
-    parser.add_argument("--job", type=json.loads)
-    given = parser.parse_args()
+    given = command_line(
+        __doc__, measure=str, scales=[16, 18, 20], ranks=[int], simulate=int, roots=ROOTS, job=json.loads
+    )
     if given.job is not None:
         work(given.job)
         return

@@ -1,6 +1,6 @@
 """The papers' plans on one GPU, beside the authors' own programs.
 
-    PYTHONPATH=src python -m benchmarks.papers.authors [--data FOLDER] [--sources 64] [--seconds 1] [--graphs a,b]
+    PYTHONPATH=src python -m benchmarks.papers.authors [--sources 64] [--seconds 1] [--graphs a,b]
         [--go-on]
 
 Each source's search is a call of hw.bfs, timed by the host's clock, with the answers left on the GPU; the time inside
@@ -13,10 +13,8 @@ keeps the lines of other graphs.
 from __future__ import annotations
 
 import argparse
-import json
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import cupy
@@ -26,7 +24,7 @@ from benchmarks import pages
 from benchmarks.gpu.graphs import kronecker_ends, made_on_gpu, uniform_ends
 from benchmarks.gpu.search import head
 from benchmarks.papers import authors_page
-from benchmarks.setting import RESULTS, generate, hw
+from benchmarks.setting import DATA, RESULTS, command_line, generate, hw
 from hopwave import Graph
 from hopwave.engines.cuda.graph import CudaGraph
 from hopwave.papers.graphs import mycielskian_ends
@@ -97,23 +95,14 @@ def measured(name: str, graph: Graph, plans: list[str], given: argparse.Namespac
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
-    parser.add_argument("--graphs", default="")
-    parser.add_argument("--sources", type=int, default=64)
-    parser.add_argument("--seconds", type=float, default=1.0, help="stop timing a plan after that many")
-    parser.add_argument("--go-on", action="store_true", help="keep the lines of other graphs")
-    parser.add_argument("--out", type=Path, default=RESULTS)
-    given = parser.parse_args()
+    given = command_line(__doc__, graphs="", sources=64, seconds=1.0, go_on=False)
     plans, graphs = authors_page.PLANS, list(authors_page.AUTHORS)
-    given.out.mkdir(parents=True, exist_ok=True)
-    kept = given.out / "gpu-authors.jsonl"
-    before = kept.read_text().splitlines() if given.go_on and kept.exists() else []
-    records: dict[str, Any] = {one["name"]: one for one in map(json.loads, before)}
+    before = pages.earlier("gpu-authors") if given.go_on else []
+    records: dict[str, Any] = {one["name"]: one for one in before}
     for name in given.graphs.split(",") if given.graphs else graphs:
-        files = [file for end in ("npz", "mtx.gz") if (file := given.data / f"{name}.{end}").exists()]
+        files = [file for end in ("npz", "mtx.gz") if (file := DATA / f"{name}.{end}").exists()]
         if name not in MADE and not files:
-            print(f"{name}: {given.data / name}.mtx.gz does not exist; left out")
+            print(f"{name}: {DATA / name}.mtx.gz does not exist; left out")
             continue
         clock = time.perf_counter()
         graph = hw.read(files[0], progress=False) if files else MADE[name]()
@@ -123,7 +112,7 @@ def main() -> None:
         shown = " ".join(f"{plan} {line[plan]['ms']:.3f}/{line[plan]['ms in levels']:.3f}" for plan in plans)
         print(f"{name} ({time.perf_counter() - clock:.1f} s) {shown}", flush=True)
         lines = [records[one] for one in graphs if one in records]
-        pages.write("gpu-authors", given.out, lines)
+        pages.write("gpu-authors", RESULTS, lines)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,6 @@
 """Time and loads of every kernel of TurboBFS and TurboBC, counted by Nsight Compute.
 
     PYTHONPATH=src:. python -m benchmarks.papers.turbo_kernels [--graphs a,b+c] [--only "TurboBC veCSC"] [--go-on]
-        [--out FOLDER]
 
 Tests three statements of the papers: products take up to 90% of the time; products of whole numbers are up to 2.7 times
 faster than those of floats; veCSC's kernels load more than the memory's bandwidth. The program starts itself under ncu,
@@ -11,7 +10,6 @@ gpu-turbo-kernels.jsonl, a line per run, and its page (turbo_kernels_page.py).
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import shutil
@@ -25,7 +23,7 @@ from typing import Any
 
 from benchmarks import pages
 from benchmarks.papers.turbo_kernels_page import BEGINS, METRICS, by_run, launches
-from benchmarks.setting import RESULTS, hw
+from benchmarks.setting import RESULTS, command_line, hw
 
 GRAPHS = ["mycielskian17", "kron18", "mycielskian15", "mycielskian16", "mycielskian18", "smallworld", "kron20"]
 SEARCHES = {"td-sccooc": "scCOOC", "td-sccsc": "scCSC", "td-vecsc": "veCSC", "bu-sc": "bu-sc", "bu-ve": "bu-ve"}
@@ -127,23 +125,14 @@ def named(one: dict[str, Any]) -> tuple[str, str, str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--graphs", default=",".join(GRAPHS))
-    parser.add_argument("--out", type=Path, default=RESULTS)
-    parser.add_argument("--only", default="", help="algorithms whose names have this in them")
-    parser.add_argument("--go-on", action="store_true", help="keep the lines of other graphs and algorithms")
-    parser.add_argument("--runs", type=Path, help="be the program under ncu, and list the runs here")
-    given = parser.parse_args()
+    given = command_line(__doc__, graphs=",".join(GRAPHS), only="", go_on=False, runs=Path)
     if given.runs:
         work(given.graphs.split("+"), given.only, given.runs)
         return
     ncu = shutil.which("ncu", path=os.environ.get("PATH", "") + ":/usr/local/cuda/bin")
     if ncu is None:
         raise SystemExit("there is no ncu; it comes with the CUDA toolkit")
-    given.out.mkdir(parents=True, exist_ok=True)
-    kept = given.out / "gpu-turbo-kernels.jsonl"
-    before = kept.read_text(encoding="utf-8").splitlines() if given.go_on and kept.exists() else []
-    lines: list[dict[str, Any]] = [json.loads(line) for line in before]
+    lines = pages.earlier("gpu-turbo-kernels") if given.go_on else []
     for names in given.graphs.split(","):
         with tempfile.TemporaryDirectory() as folder:
             began = time.perf_counter()
@@ -153,7 +142,7 @@ def main() -> None:
             continue
         again = {named(one) for one in found}
         lines = [one for one in lines if named(one) not in again] + found
-        pages.write("gpu-turbo-kernels", given.out, lines)
+        pages.write("gpu-turbo-kernels", RESULTS, lines)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """NetworkX with and without hopwave, in one run: the same calls, including the conversion.
 
-    python -m benchmarks.peers.networkx_backend [--device cpu] [--sample 100] [--data ../shared/data]
+    python -m benchmarks.peers.networkx_backend [--device cpu] [--sample 100]
 
 Every timed call of hopwave starts with an empty cache, so its time includes the conversion (and, on a GPU, the upload),
 but not the compilation of kernels. Calls that would take NetworkX hours (one search from every vertex) are timed on a
@@ -11,18 +11,15 @@ NetworkX's on the vertices that it was timed on and, on a GPU, with those of the
 
 from __future__ import annotations
 
-import argparse
 import random
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint
-from pathlib import Path
 from typing import Any
 
 import networkx as nx
 
-from benchmarks.setting import DATA, generate, gpu, hw, publish, real_graphs
+from benchmarks.setting import agree, command_line, generate, gpu, hw, publish, real_graphs, tell, timed
 
 ROUNDS = 5
 
@@ -38,18 +35,12 @@ def register() -> None:
         known._dispatchable.__call__ = known._dispatchable._call_if_any_backends_installed
 
 
-def timed(call: Callable[[], Any]) -> tuple[float, Any]:
-    began = time.perf_counter()
-    result = call()
-    return time.perf_counter() - began, result
-
-
 def fresh(G: nx.Graph, call: Callable[[], Any]) -> tuple[float, Any]:
     """The best of several rounds, each on a graph that has not been converted."""
     best, result = float("inf"), None
     for _ in range(ROUNDS):
         G.__networkx_cache__.clear()
-        seconds, result = timed(call)
+        seconds, result = timed(call, 1)
         best = min(best, seconds)
     return best, result
 
@@ -57,11 +48,8 @@ def fresh(G: nx.Graph, call: Callable[[], Any]) -> tuple[float, Any]:
 def check(what: str, mine: Any, theirs: Any) -> None:
     """Exit unless the values are equal up to the last bits, on every vertex in theirs."""
     if isinstance(theirs, dict):
-        wrong = max(abs(mine[v] - theirs[v]) / max(1.0, abs(theirs[v])) for v in theirs)
-    else:
-        wrong = abs(mine - theirs) / max(1.0, abs(theirs))
-    if not wrong < 1e-9:
-        raise SystemExit(f"{what}: hopwave and NetworkX disagree by {wrong:g}")
+        mine, theirs = [mine[v] for v in theirs], list(theirs.values())
+    agree(what, mine, theirs)
 
 
 @dataclass
@@ -95,8 +83,7 @@ class Bench:
             if right is not None:
                 check(f"{call} on {name}", result, right)
             found |= {"NetworkX s": seconds, "NetworkX": how, "times faster": seconds / mine}
-        print(found, flush=True)
-        return found
+        return tell(found)
 
     def betweenness(self, name: str, G: nx.Graph) -> list[dict[str, Any]]:
         """With k=100; no row if this device has no betweenness."""
@@ -106,14 +93,14 @@ class Bench:
             print(f"betweenness is left out: {error}")
             return []
         k = 100 if self.device == "cpu" else min(100, self.sample)
-        seconds, right = timed(lambda: nx.betweenness_centrality(G, k=k, seed=1, backend="networkx"))
+        seconds, right = timed(lambda: nx.betweenness_centrality(G, k=k, seed=1, backend="networkx"), 1)
         theirs = seconds * 100 / k, right if k == 100 else None, "timed whole" if k == 100 else f"k={k}, scaled to 100"
         return [self.row(nx.betweenness_centrality, name, G, theirs, k=100, seed=1)]
 
     def scaled(self, G: nx.Graph, call: Callable[[list[Any]], Any]) -> tuple[float, Any, str]:
         """NetworkX's time on a sample of vertices, scaled to all; its result; and how it was timed."""
         some = random.Random(1).sample(list(G), self.sample)
-        seconds, result = timed(lambda: call(some))
+        seconds, result = timed(lambda: call(some), 1)
         return seconds * len(G) / self.sample, result, f"timed on {self.sample} vertices, scaled to all"
 
     def centralities(self, name: str, G: nx.Graph) -> list[dict[str, Any]]:
@@ -139,22 +126,18 @@ class Bench:
             self.row(nx.wiener_index, name, G, (total[0], None, total[2])),
         ]
         if self.device == "cpu":  # takes NetworkX about twenty seconds
-            seconds, right = timed(lambda: nx.diameter(G, usebounds=True, backend="networkx"))
+            seconds, right = timed(lambda: nx.diameter(G, usebounds=True, backend="networkx"), 1)
             rows.insert(2, self.row(nx.diameter, name, G, (seconds, right, "timed whole"), usebounds=True))
         return rows
 
 
 def main() -> None:
     """Measure and publish."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--device", default="cpu")
-    parser.add_argument("--sample", type=int, default=100)
-    parser.add_argument("--data", type=Path, default=DATA)
-    arguments = parser.parse_args()
+    arguments = command_line(__doc__, device="cpu", sample=100)
     register()
     nx.config.warnings_to_ignore.add("cache")
     bench = Bench(arguments.device, arguments.sample)
-    graphs = real_graphs(("cit-HepPh", "email-Enron"), arguments.data) or {"kronecker 11": generate.kronecker(11)}
+    graphs = real_graphs(("cit-HepPh", "email-Enron")) or {"kronecker 11": generate.kronecker(11)}
     rows = []
     for name, graph in graphs.items():
         G = graph.to_networkx()

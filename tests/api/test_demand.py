@@ -126,11 +126,11 @@ def test_the_bounds_of_a_sample_hold() -> None:
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"source_weights": [1.0]}, "1 numbers"),
+        ({"source_weights": [1.0]}, r"shape \(1,\)"),
         ({"target_weights": -np.ones(3)}, "finite numbers from 0"),
-        ({"target_weights": {1: np.nan}}, "finite numbers from 0"),
+        ({"target_weights": {1: np.nan}}, "not a number"),
         ({"source_weights": {9: 1.0}}, "9"),
-        ({"source_weights": "all"}, "are not numbers"),
+        ({"source_weights": "all"}, "numbers in vertex order"),
         ({"source_weights": np.ones(3), "epsilon": 0.1}, "leave out epsilon"),
         ({"source_weights": {1: 1.0}, "sources": [0]}, "source_weights= is 0 for all of sources=.*leave out sources="),
         ({"target_weights": {1: 1.0}, "targets": [0, 2]}, "target_weights= is 0 for all of targets="),

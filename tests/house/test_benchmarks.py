@@ -193,9 +193,12 @@ def test_a_quick_run_writes_elsewhere(monkeypatch: pytest.MonkeyPatch, tmp_path:
         runner.main(["no-such-benchmark"])
 
 
-def test_real_graphs_that_are_missing_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_real_graphs_that_are_missing_are_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(setting, "DATA", tmp_path)
     hw.write(tmp_path / "here.mtx.gz", hw.generate.path(3))
-    found = setting.real_graphs(["here", "email-Enron"], tmp_path)
+    found = setting.real_graphs(["here", "email-Enron"])
     assert list(found) == ["here"] and found["here"].n == 3
     line = capsys.readouterr().out.strip()
     assert line.startswith(f"{setting.LEFT_OUT}email-Enron; ") and f"hopwave fetch email-Enron {tmp_path}" in line

@@ -56,17 +56,8 @@ class Vector:
     """
 
     __slots__ = (
-        "_ascending",
-        "_borrowed",
-        "_count",
-        "_indices",
-        "_present",
-        "_values",
-        "before",
-        "n",
-        "rule",
-        "was_dense",
-    )
+        "_ascending", "_borrowed", "_count", "_indices", "_present", "_values", "before", "n", "rule", "was_dense",
+    )  # fmt: skip
     n: int
     rule: Shares
     before: int  # entries when the rule last chose
@@ -317,13 +308,17 @@ class Vector:
         self._borrowed = other._borrowed
         return self
 
+    def _with(self, values: Array, move: Callable[[Array], Array]) -> Vector:
+        """A vector with other values at the same places; `move` copies the array that says where these are."""
+        if self._present is None:
+            twin = Vector.sparse(self.n, move(self._indices), values, ascending=self._ascending)
+        else:
+            twin = Vector.dense(values, move(self._present), self._count)
+        return twin.follow(self)
+
     def copy(self) -> Vector:
         """An independent copy."""
-        if self._present is None:
-            twin = Vector.sparse(self.n, self._indices.copy(), self._values.copy(), ascending=self._ascending)
-        else:
-            twin = Vector.dense(self._values.copy(), self._present.copy(), self._count)
-        return twin.follow(self)
+        return self._with(self._values.copy(), _copied)
 
     def astype(self, dtype: npt.DTypeLike) -> Vector:
         """A copy with values of that type.
@@ -332,29 +327,19 @@ class Vector:
         >>> u.astype("float64")[1], u.astype("int64") is u
         (2.0, False)
         """
-        kind = checked_dtype(dtype)
-        if kind == self.dtype:
-            return self.copy()
-        if self._present is None:
-            twin = Vector.sparse(self.n, self._indices.copy(), self._values.astype(kind), ascending=self._ascending)
-        else:
-            values = self._values
-            if values.dtype.kind == "f" and kind.kind != "f":  # arbitrary values at missing places may not fit the type
-                values = module_of(values).where(self._present, values, values.dtype.type(0))
-            twin = Vector.dense(values.astype(kind), self._present.copy(), self._count)
-        return twin.follow(self)
+        kind, values = checked_dtype(dtype), self._values
+        if self._present is not None and values.dtype.kind == "f" and kind.kind != "f":
+            # Arbitrary values at missing places may not fit the type.
+            values = module_of(values).where(self._present, values, values.dtype.type(0))
+        return self._with(values.astype(kind), _copied)
 
     def to(self, device: str) -> Vector:
         """The vector on "cpu" or "cuda"; itself if it is there already."""
         home = home_of(device)
         if home == self.device:
             return self
-        move = _mover(home)
-        if self._present is None:
-            twin = Vector.sparse(self.n, move(self._indices), move(self._values), ascending=self._ascending)
-        else:
-            twin = Vector.dense(move(self._values), move(self._present), self._count)
-        return twin.follow(self)
+        move = _fetched if home == "cpu" else uploaded
+        return self._with(move(self._values), move)
 
     def __len__(self) -> int:
         return self.n
@@ -370,10 +355,12 @@ def checked_length(n: Any) -> int:
     return int(n)
 
 
-def _mover(device: str) -> Any:
-    if device == "cpu":
-        return lambda array: array.get()
-    return uploaded
+def _copied(array: Array) -> Array:
+    return array.copy()
+
+
+def _fetched(array: Array) -> Array:
+    return array.get()
 
 
 def _nearest(dtype: np.dtype[Any]) -> np.dtype[Any]:

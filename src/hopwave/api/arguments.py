@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from hopwave.algorithms.draws import check_sample
-from hopwave.arrays import on_gpu, on_host
-from hopwave.checks.numbers import is_number, is_real, is_whole
+from hopwave.checks.numbers import is_number, is_whole
 from hopwave.checks.options import one_of
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.graph.columns import CONSTRUCTORS
 from hopwave.graph.csr import LARGEST_VERTEX_COUNT
-from hopwave.graph.naming import Named, by_index, check_not_table
+from hopwave.graph.naming import Named, check_not_table
 from hopwave.planning.jobs import Integers
 
 # ------------------------------------------------------------------ graphs
@@ -166,33 +164,6 @@ def check_distance(name: str, value: Any, weighted: bool, otherwise: str = ", or
     if not is_number(value) or value < 0:
         raise GraphError(f"{name}={value!r} is not a length; give a number from 0{otherwise}")
     return float(value)
-
-
-def not_negative(graph: Graph, name: str, values: Any) -> npt.NDArray[np.float64]:
-    """One number from 0 per vertex: an array in the order of the vertices, or by vertex from a mapping or pandas, the
-    others being 0.
-    """
-    values = by_index(graph, values, name)
-    if isinstance(values, Mapping):
-        found = np.zeros(graph.n)
-        for vertex, value in values.items():
-            if not is_real(type(value)):
-                raise GraphError(f"{name}[{vertex!r}] is {value!r}, which is not a number; give one, or leave it out")
-            found[graph.index(vertex)] = value
-    else:
-        try:
-            found = np.array(on_host(values) if on_gpu(values) else values, np.float64)
-        except (TypeError, ValueError):
-            raise GraphError(f"{name}={values!r:.60} are not numbers; give one per vertex, or a dictionary") from None
-    if found.shape != (graph.n,):
-        given = f"{len(found):,} numbers" if found.ndim == 1 else f"an array of shape {found.shape}"
-        raise GraphError(f"{name}= has {given}, and the graph {graph.n:,} vertices; give one number per vertex")
-    wrong = np.flatnonzero(~((found >= 0) & np.isfinite(found)))
-    if len(wrong):
-        raise GraphError(
-            f"{name}= is {found[wrong[0]]} for vertex {graph.label(int(wrong[0]))!r}; give finite numbers from 0"
-        )
-    return found
 
 
 # ------------------------------------------------------------------ samples

@@ -20,12 +20,12 @@ from hopwave.algorithms.betweenness_sampling.source_bounds import deferred_bound
 from hopwave.algorithms.brandes import Certificate, SourceRun
 from hopwave.algorithms.checkpoint import File
 from hopwave.algorithms.reduction import ReducedJob, Reduction, reduced, why_whole
-from hopwave.api.arguments import not_negative, order_of_nodes
+from hopwave.api.arguments import order_of_nodes
 from hopwave.api.betweenness_epsilon import within_epsilon
 from hopwave.api.betweenness_request import Precision, Request, Runs, check_request
 from hopwave.api.blocks import biconnected_components
 from hopwave.api.choice import to_input_device
-from hopwave.api.weights import as_lengths
+from hopwave.api.weights import as_lengths, not_negative
 from hopwave.arrays import Deferred, on_gpu, on_host, uploaded
 from hopwave.graph.arrays import arc_tails
 from hopwave.planning.jobs import BetweennessJob, Progress
@@ -291,7 +291,7 @@ def percolation_centrality(
     [0.0, 0.8333, 0.6667, 0.0]
     """
     graph, weighted = as_lengths(G, weights)
-    states = np.ones(graph.n) if states is None else not_negative(graph, "states", states)
+    states = np.ones(graph.n) if states is None else not_negative(graph, states, "states")
     request = check_request(graph, Precision(source_weights=states), True, weighted=weighted, checkpoint=checkpoint)
     found = score_vertices(request, Runs(graph, device, "auto", threads, executor), progress, checkpoint)
     others = states.sum() - states  # the score is normalised by (n - 1) (n - 2) so far

@@ -19,8 +19,9 @@ from hopwave.algorithms.betweenness_sampling.paths import PathRun
 from hopwave.algorithms.brandes import SourceRun
 from hopwave.algorithms.checkpoint import File
 from hopwave.algorithms.draws import draw_sources, python_generator
-from hopwave.api.arguments import check_distance, check_probability, check_risk, not_negative, source_ids
+from hopwave.api.arguments import check_distance, check_probability, check_risk, source_ids
 from hopwave.api.choice import betweenness_engine, choose_betweenness_plan, path_engine
+from hopwave.api.weights import not_negative
 from hopwave.arrays import Array
 from hopwave.checks.numbers import check_bytes, is_whole
 from hopwave.checks.options import flag, one_of
@@ -223,7 +224,7 @@ def _demand(graph: Graph, end: str, weights: Any, chosen: Any) -> tuple[Any, flo
     """
     if weights is None:
         return None, 1.0
-    found = not_negative(graph, f"{end}_weights", weights)
+    found = not_negative(graph, weights, f"{end}_weights")
     if chosen is not None and not found[chosen].any():
         raise GraphError(
             f"{end}_weights= is 0 for all of {end}s=, so that no pair counts; give one of them a number above 0, or "

@@ -49,22 +49,11 @@ def average_shortest_path_length(
         Makes the sample repeatable.
     delta : float, optional
         The risk that the exact mean lies outside the interval of an estimate.
-    device : {"auto", "cpu", "cuda"}, optional
-        Where to compute. "auto" is a GPU if there is one and the work is worth it, else the CPU.
-    progress : bool or callable, optional
-        None shows a progress bar on a terminal after two seconds, True at once, False never. A function is called with
-        (sources done, all sources).
-    weights : bool, array or str, optional
-        The lengths of the arcs: True for the graph's own weights, one number per stored arc in the order of
-        `G.indices`, or the name of an edge attribute of a NetworkX graph. By default distances count hops.
-    threads : int, optional
-        Threads of the CPU engine; by default HOPWAVE_NUM_THREADS, else every core.
     interval : {"guaranteed", "normal"}, optional
         The interval of an estimate. "guaranteed": it has the exact mean with probability 1 − delta, on any graph.
         "normal": with a probability of about 1 − delta, from the standard error; narrower, and measured, not proved.
-    executor : concurrent.futures.Executor, optional
-        Its workers compute instead of this process, on their CPUs, or on their GPUs with device="cuda": see
-        docs/executors.md. The result is the same, bit for bit. Leave out `threads`.
+    device, progress, weights, threads, executor
+        As for `closeness_centrality`.
 
     Returns
     -------
@@ -111,7 +100,7 @@ def wiener_index(
         A graph with at least one vertex.
         Weights are ignored unless `weights=` says otherwise.
     device, progress, weights, threads, executor
-        As for `average_shortest_path_length`.
+        As for `closeness_centrality`.
 
     Returns
     -------
@@ -164,7 +153,7 @@ def global_efficiency(
         The graph.
         Weights are ignored unless `weights=` says otherwise.
     device, progress, weights, threads, executor
-        As for `average_shortest_path_length`.
+        As for `closeness_centrality`.
 
     Returns
     -------
@@ -200,7 +189,7 @@ def local_efficiency(G: Any, device: str = "auto", progress: Progress = None, *,
     device : {"auto", "cpu"}, optional
         Where to compute. A GPU does not offer this.
     progress, threads
-        As for `average_shortest_path_length`.
+        As for `closeness_centrality`.
 
     Returns
     -------
@@ -250,7 +239,7 @@ def distance_histogram(
     delta : float, optional
         The bounds of a sample hold for all distances together with probability 1 − delta.
     device, progress, threads, executor
-        As for `average_shortest_path_length`.
+        As for `closeness_centrality`.
 
     Returns
     -------

@@ -41,19 +41,8 @@ def eccentricity(
         Weights are ignored unless `weights=` says otherwise.
     vertices : list of vertices, optional
         Whose eccentricity to compute; by default that of all vertices.
-    device : {"auto", "cpu", "cuda"}, optional
-        Where to compute. "auto" is a GPU if there is one and the work is worth it, else the CPU.
-    progress : bool or callable, optional
-        None shows a progress bar on a terminal after two seconds, True at once, False never. A function is called with
-        (sources done, all sources).
-    weights : bool, array or str, optional
-        The lengths of the arcs: True for the graph's own weights, one number per stored arc in the order of
-        `G.indices`, or the name of an edge attribute of a NetworkX graph. By default distances count hops.
-    threads : int, optional
-        Threads of the CPU engine; by default HOPWAVE_NUM_THREADS, else every core.
-    executor : concurrent.futures.Executor, optional
-        Its workers compute instead of this process, on their CPUs, or on their GPUs with device="cuda": see
-        docs/executors.md. The result is the same, bit for bit. Leave out `threads`.
+    device, progress, weights, threads, executor
+        As for `closeness_centrality`.
     reduce : bool, optional
         Leave out trees and chains, as `closeness_centrality` does, if that is less work and if bounds leave many
         vertices to search from (Notes). The result is the same.
@@ -124,7 +113,7 @@ def diameter(
         A connected graph with at least one vertex. A directed graph must be strongly connected.
         Weights are ignored unless `weights=` says otherwise.
     device, progress, weights, threads, executor
-        As for `eccentricity`.
+        As for `closeness_centrality`.
 
     Returns
     -------
@@ -162,7 +151,7 @@ def radius(
         A connected graph with at least one vertex. A directed graph must be strongly connected.
         Weights are ignored unless `weights=` says otherwise.
     device, progress, weights, threads, executor
-        As for `eccentricity`.
+        As for `closeness_centrality`.
 
     Returns
     -------
@@ -200,7 +189,7 @@ def center(
         A connected graph with at least one vertex. A directed graph must be strongly connected.
         Weights are ignored unless `weights=` says otherwise.
     device, progress, weights, threads, executor
-        As for `eccentricity`.
+        As for `closeness_centrality`.
 
     Returns
     -------
@@ -237,7 +226,7 @@ def periphery(
         A connected graph with at least one vertex. A directed graph must be strongly connected.
         Weights are ignored unless `weights=` says otherwise.
     device, progress, weights, threads, executor
-        As for `eccentricity`.
+        As for `closeness_centrality`.
 
     Returns
     -------

@@ -121,8 +121,6 @@ def eigenvector_centrality(
         The graph, as for `pagerank`; the weights of parallel edges are added up. For arcs out of a vertex instead of
         arcs into it, give `G.reverse()`.
         Weights are followed; `weights=False` leaves them out.
-    max_iter : int, optional
-        The greatest number of rounds.
     tol : float, optional
         Stop when a round changes the centralities by less than n · tol in total.
     nstart : mapping or array, optional
@@ -131,8 +129,8 @@ def eigenvector_centrality(
     weights : bool, array or str, optional
         As for `pagerank`: None for the graph's own, if it has any; False for none. (NetworkX's `weight=None` ignores
         them.)
-    device : {"auto", "cpu", "cuda"}, optional
-        Where to compute. "auto" is where the graph is.
+    max_iter, device
+        As for `pagerank`.
 
     Returns
     -------
@@ -190,8 +188,6 @@ def katz_centrality(
     beta : float, mapping or array, optional
         The centrality that a vertex has without any walks: one number for all, or one per vertex (in a mapping, 0 for
         vertices it does not name).
-    max_iter : int, optional
-        The greatest number of rounds.
     tol : float, optional
         Stop when a round changes the centralities by less than n · tol in total.
     nstart : mapping or array, optional
@@ -201,8 +197,8 @@ def katz_centrality(
     weights : bool, array or str, optional
         As for `pagerank`: None for the graph's own, if it has any; False for none. (NetworkX's `weight=None` ignores
         them.)
-    device : {"auto", "cpu", "cuda"}, optional
-        Where to compute. "auto" is where the graph is.
+    max_iter, device
+        As for `pagerank`.
 
     Returns
     -------
@@ -249,8 +245,6 @@ def hits(
     G : Graph, SciPy sparse matrix, linalg.Matrix or NetworkX graph
         The graph, as for `pagerank`; the weights of parallel edges are added up.
         Weights are followed; `weights=False` leaves them out.
-    max_iter : int, optional
-        The greatest number of rounds.
     tol : float, optional
         Stop when a round changes the authorities (a vector of length 1) by less than this in total.
     nstart : mapping or array, optional
@@ -261,8 +255,8 @@ def hits(
         sum of its authorities, each times the weight of the arc.
     weights : bool, array or str, optional
         As for `pagerank`: None for the graph's own, if it has any; False for none.
-    device : {"auto", "cpu", "cuda"}, optional
-        Where to compute. "auto" is where the graph is.
+    max_iter, device
+        As for `pagerank`.
 
     Returns
     -------

@@ -49,6 +49,7 @@ OPTIONS = {
     "from_edges": ("weights", "directed"),
 }
 WHAT = tuple(OPTIONS)
+DEFAULTS = {"path_counts": False, "predecessors": True, "directed": False, "reduce": True}  # of others: None
 ONE_SOURCE = ("bfs", "sssp")
 ON_PACKED_ROWS = (
     "bfs", "bfs_many", "closeness_centrality", "harmonic_centrality", "connected_components",
@@ -139,17 +140,11 @@ def estimate_memory(
     check_thread_count(threads)
     if not isinstance(plan, str):
         raise GraphError(f"plan={plan!r} is not the name of a plan; give one, or leave plan= out")
-    given = {
-        "source": source, "sources": sources, "targets": targets, "values": values, "limit": limit, "k": k,
-        "weights": weights, "threads": threads,
-        "memory_limit": memory_limit, "plan": None if plan == "auto" else plan, "path_counts": path_counts or None,
-        "predecessors": None if predecessors else False, "directed": directed or None,
-        "reduce": None if reduce else False,
-    }  # fmt: skip
-    for option, value in given.items():
-        if value is not None and option not in OPTIONS[name]:
-            known = ", ".join(f"{one}=" for one in OPTIONS[name]) or "none"
-            raise GraphError(f"{name} has no {option}={value!r}; leave it out (an estimate of it takes: {known})")
+    _check_options(
+        name, source=source, sources=sources, targets=targets, values=values, limit=limit, k=k, weights=weights,
+        threads=threads, memory_limit=memory_limit, plan=None if plan == "auto" else plan, path_counts=path_counts,
+        predecessors=predecessors, directed=directed, reduce=reduce,
+    )  # fmt: skip
     if name == "from_edges":
         return _building(G, device, weights, directed)
     graph, weighted = _weighted(G, name, weights)
@@ -185,21 +180,35 @@ def estimate_memory(
     longest = math.inf
     if name == "distance_table":
         columns = None if targets is None else len(np.unique(vertex_ids(graph, targets)))
-        ask = replace(ask, targets=columns)
         by_lengths = columns is not None and not ask.together
-        ask = replace(ask, at_once=rows_at_once(columns if by_lengths and columns else graph.n, by_lengths, device))
+        at_once = rows_at_once(columns if by_lengths and columns else graph.n, by_lengths, device)
+        ask = replace(ask, targets=columns, at_once=at_once)
     if name == "accessibility":
         limits = limits_of("limit", limit)
         longest, summed = max(limits), with_counts(columns_of(graph, values)[1])[0]
         ask = replace(ask, values=len(summed), limits=len(limits))
     if weighted and device == "cpu" and name not in WITHOUT_A_SEARCH and graph.m and not graph.directed:
-        looked_at = ids[:: max(1, len(ids) // SOURCES_LOOKED_AT)][:SOURCES_LOOKED_AT]
-        offers = np.array([(0.0, 0.0, 0.0), *(_offers(graph, int(s), longest) for s in looked_at)])
-        entries, ties, reached = offers.max(axis=0).tolist()
-        shape = replace(shape, entries=entries, ties=ties, reached=reached)
-        if name in BETWEENNESS and graph.m <= ARCS_FOLLOWED and _may_outgrow_float64(shape):
-            shape = replace(shape, path_bits=max((_path_bits(graph, int(s)) for s in looked_at), default=0.0))
+        shape = _along_weights(graph, shape, ids, longest, counted=name in BETWEENNESS)
     return _estimated(ask, shape, device, graph if packed else None, beside)
+
+
+def _check_options(name: str, **given: Any) -> None:
+    """Raise a GraphError for an argument, other than its default, that an estimate of this question does not take."""
+    for option, value in given.items():
+        if value is not DEFAULTS.get(option) and option not in OPTIONS[name]:
+            known = ", ".join(f"{one}=" for one in OPTIONS[name]) or "none"
+            raise GraphError(f"{name} has no {option}={value!r}; leave it out (an estimate of it takes: {known})")
+
+
+def _along_weights(graph: Graph, shape: Shape, ids: Any, longest: float, counted: bool) -> Shape:
+    """The shape with what searches along weights do, looked at from a few sources; `counted`: paths are counted."""
+    looked_at = ids[:: max(1, len(ids) // SOURCES_LOOKED_AT)][:SOURCES_LOOKED_AT]
+    offers = np.array([(0.0, 0.0, 0.0), *(_offers(graph, int(s), longest) for s in looked_at)])
+    entries, ties, reached = offers.max(axis=0).tolist()
+    shape = replace(shape, entries=entries, ties=ties, reached=reached)
+    if counted and graph.m <= ARCS_FOLLOWED and _may_outgrow_float64(shape):
+        shape = replace(shape, path_bits=max((_path_bits(graph, int(s)) for s in looked_at), default=0.0))
+    return shape
 
 
 def _weighted(G: Any, name: str, weights: Any) -> tuple[Graph, bool]:

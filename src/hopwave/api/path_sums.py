@@ -34,11 +34,8 @@ def stress_centrality(
     device : {"auto", "cpu", "reference"}, optional
         Where to compute. A GPU does not offer this. "reference" counts in whole numbers of any size and rounds once,
         for small graphs.
-    progress : bool or callable, optional
-        None shows a progress bar on a terminal after two seconds, True at once, False never. A function is called with
-        (sources done, all sources).
-    threads : int, optional
-        Threads of the CPU engine; by default HOPWAVE_NUM_THREADS, else every core.
+    progress, threads
+        As for `closeness_centrality`.
 
     Returns
     -------
@@ -95,7 +92,7 @@ def load_centrality(
     device : {"auto", "cpu", "reference"}, optional
         Where to compute. A GPU does not offer this. "reference" computes with fractions, for small graphs.
     progress, threads
-        As for `stress_centrality`.
+        As for `closeness_centrality`.
 
     Returns
     -------

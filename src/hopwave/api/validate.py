@@ -156,9 +156,7 @@ def validate(
     starts = list(source_ids(graph, sources))
     distances, predecessors = by_index(graph, distances, "distances"), by_index(graph, predecessors, "predecessors")
     if _obeys(graph, starts, distances, predecessors, depth_limit):
-        silent = () if predecessors is not None else ("roots", "links")
-        rules = enumerate(RULES, start=1)
-        return Validation(tuple(Verdict(number, name, None if name in silent else True) for number, name in rules))
+        return _validation({}, predecessors is not None)
     is_source = np.zeros(graph.n, dtype=bool)
     is_source[starts] = True
     failures: dict[str, list[str]] = {name: [] for name in RULES}
@@ -166,6 +164,8 @@ def validate(
     tree = None if predecessors is None else _per_vertex(predecessors, graph.n, "predecessors")
     if tree is not None:
         tree_levels = _judge_tree(tree, is_source, failures)
+        if levels is None and _obeys(graph, starts, tree_levels, tree, depth_limit):
+            return _validation({}, True)
         levels = tree_levels if levels is None else levels
     assert levels is not None
     if distances is not None:
@@ -178,18 +178,17 @@ def validate(
             levels,
         )
     _judge_arcs(graph, levels, tree, is_source, depth_limit, failures)
-    silent = ("roots", "links") if tree is None else ()
-    return Validation(
-        tuple(
-            Verdict(
-                number,
-                name,
-                None if name in silent else not failures[name],
-                tuple(f"rule {number} ({name}): {sentence}" for sentence in failures[name]),
-            )
-            for number, name in enumerate(RULES, start=1)
-        )
-    )
+    return _validation(failures, tree is not None)
+
+
+def _validation(failures: dict[str, list[str]], has_tree: bool) -> Validation:
+    """The verdicts for these failures by rule. Without a tree, rules 1 and 5 have nothing to check."""
+    verdicts = []
+    for number, name in enumerate(RULES, start=1):
+        sentences = tuple(f"rule {number} ({name}): {sentence}" for sentence in failures.get(name, ()))
+        passed = not sentences if has_tree or name not in ("roots", "links") else None
+        verdicts.append(Verdict(number, name, passed, sentences))
+    return Validation(tuple(verdicts))
 
 
 def check(
@@ -233,9 +232,13 @@ def _obeys(graph: Graph, sources: list[int], distances: Any, predecessors: Any, 
 
 
 def _int32(values: Any, n: int) -> Any:
-    """An array of n int32 as it is, of NumPy or CuPy; None for anything else."""
+    """An array of n whole numbers, of NumPy or CuPy, as int32; None for anything else, and for numbers out of range."""
     fits = (isinstance(values, np.ndarray) and not np.ma.isMaskedArray(values)) or on_gpu(values)
-    return values if fits and values.dtype == np.int32 and values.shape == (n,) and values.flags.c_contiguous else None
+    if not fits or values.dtype not in (np.int32, np.int64) or values.shape != (n,) or not values.flags.c_contiguous:
+        return None
+    if values.dtype == np.int32:
+        return values
+    return values.astype(np.int32) if values.min() >= -(2**30) and values.max() <= 2**30 else None
 
 
 def _judge_tree(tree: Array, is_source: Array, failures: dict[str, list[str]]) -> Array:
@@ -298,7 +301,7 @@ def _judge_arcs(
     """Rules 3, 4 and 5 (without a tree: rule 2), which need one pass over all arcs."""
     skipping, leaving = _Arcs(), _Arcs()
     found = is_source.copy()  # with a tree: the link to the predecessor is an arc; else: a neighbour is one level above
-    for tail, head in () if _all_arcs_fit(graph, levels, tree, limit, found) else _arcs(graph):
+    for tail, head in _arcs(graph):
         from_level, to_level = levels[tail], levels[head]
         reached = from_level >= 0
         skipping.note(tail, head, reached & (to_level > from_level + 1))
@@ -324,19 +327,6 @@ def _judge_arcs(
     else:
         unlinked = ~found & (tree >= 0) & (tree < graph.n) & (tree != np.arange(graph.n))
         _note(failures["links"], unlinked, "vertex {v} has predecessor {a}, but there is no arc {a} → {v}", tree)
-
-
-def _all_arcs_fit(graph: Graph, levels: Array, tree: Array | None, limit: int | None, found: Array) -> bool:
-    """Compiled code's answer, with `found` set; False if an arc breaks a rule, or if NumPy is done sooner."""
-    if not is_compiled_faster(graph.m) or not all(_is_int32(array) for array in (levels, tree) if array is not None):
-        return False
-    from hopwave.engines.cpu.levels import all_arcs_fit
-
-    return bool(all_arcs_fit(graph, levels, tree, limit, found))
-
-
-def _is_int32(numbers: Array) -> bool:
-    return bool(abs(numbers.min()) <= 2**30 and abs(numbers.max()) <= 2**30)
 
 
 @dataclass

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from hopwave.algebra.matrix import Matrix
 from hopwave.algebra.operators import DTYPES
 from hopwave.api.arguments import as_graph, is_networkx
-from hopwave.arrays import as_array, masked_place
+from hopwave.arrays import as_array, masked_place, on_gpu, on_host
 from hopwave.checks.numbers import is_number
 from hopwave.errors import GraphError, IgnoredWeightsWarning, warn
 from hopwave.graph import Graph
@@ -228,7 +228,7 @@ def per_vertex(graph: Graph, given: Any, what: str) -> npt.NDArray[np.float64] |
     """One number per vertex, from an array, or by vertex from a mapping or pandas (0 for vertices it does not name)."""
     if given is None:
         return None
-    given = by_index(graph, given, what)
+    given = by_index(graph, on_host(given) if on_gpu(given) else given, what)
     if isinstance(given, Mapping):
         found = np.zeros(graph.n)
         for vertex, value in given.items():
@@ -244,3 +244,14 @@ def per_vertex(graph: Graph, given: Any, what: str) -> npt.NDArray[np.float64] |
             f"{what} has shape {array.shape}, type {array.dtype}; give a mapping, or {graph.n} numbers in vertex order"
         )
     return array.astype(np.float64)
+
+
+def not_negative(graph: Graph, given: Any, what: str) -> npt.NDArray[np.float64]:
+    """One finite number from 0 per vertex, read as `per_vertex` does."""
+    found = per_vertex(graph, given, what)
+    assert found is not None
+    wrong = np.flatnonzero(~((found >= 0) & np.isfinite(found)))
+    if len(wrong):
+        vertex = graph.label(int(wrong[0]))
+        raise GraphError(f"{what}= is {found[wrong[0]]} for vertex {vertex!r}; give finite numbers from 0")
+    return found

@@ -1,7 +1,10 @@
-"""Methods that raise the reason why an engine does not have them. An engine overrides those it has."""
+"""Methods of engines: those that raise the reason why an engine does not have them, which others override, and those
+that are functions of a module.
+"""
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 from hopwave.engines import Operation, Shortcut
@@ -15,6 +18,15 @@ def _absent(operation: Operation | Shortcut) -> Any:
         raise EngineError(self.why_not_operation(operation, *graph))
 
     return refuse
+
+
+def found_in(module: str, name: str) -> Any:
+    """A method that is a function of a module, which is imported when it is first called."""
+
+    def method(_: Any, *arguments: Any) -> Any:
+        return getattr(import_module(module), name)(*arguments)
+
+    return method
 
 
 class NoOperations:

@@ -24,26 +24,18 @@ from hopwave.planning.plan import Plan
 
 @dataclass(frozen=True)
 class Call:
-    """A method of the worker's engine and its arguments; the graph comes first if `of_graph`."""
+    """A method of the worker's engine and its arguments. The graph is put among them at this place, if at any."""
 
     method: str
     arguments: tuple[Any, ...]
-    of_graph: bool
+    graph_at: int | None = None
 
     def run(self, engine: engines.Engine, graph: Graph, threads: int | None) -> Any:
         """What the method returns."""
-        return getattr(engine, self.method)(*((graph,) if self.of_graph else ()), *self.arguments)
-
-
-@dataclass(frozen=True)
-class WhyNotOperation:
-    """Asks whether the worker's engine has an operation."""
-
-    operation: engines.Operation
-
-    def run(self, engine: engines.Engine, graph: Graph, threads: int | None) -> str | None:
-        """None, or why not."""
-        return engine.why_not_operation(self.operation, graph)
+        given = list(self.arguments)
+        if self.graph_at is not None:
+            given.insert(self.graph_at, graph)
+        return getattr(engine, self.method)(*given)
 
 
 @dataclass(frozen=True)
@@ -95,19 +87,19 @@ class RemoteEngine:
         )
 
     def why_not(self, plan: Plan, job: SearchJob | BetweennessJob) -> str | None:
-        reason: str | None = self._ask(self._graph, Call("why_not", (plan, job), False))
+        reason: str | None = self._ask(self._graph, Call("why_not", (plan, job)))
         return reason
 
     def without(self, plan: Plan) -> tuple[str, ...]:
-        choices: tuple[str, ...] = self._ask(self._graph, Call("without", (plan,), False))
+        choices: tuple[str, ...] = self._ask(self._graph, Call("without", (plan,)))
         return choices
 
     def why_not_operation(self, operation: engines.Operation, graph: Graph) -> str | None:
-        reason: str | None = self._ask(graph, WhyNotOperation(operation))
+        reason: str | None = self._ask(graph, Call("why_not_operation", (operation,), 1))
         return reason
 
     def regime(self, graph: Graph, job: BetweennessJob, plan: Plan) -> tuple[str, str] | None:
-        found: tuple[str, str] | None = self._ask(graph, Call("regime", (job, plan), True))
+        found: tuple[str, str] | None = self._ask(graph, Call("regime", (job, plan), 0))
         return found
 
     def accumulation(self, graph: Graph, job: BetweennessJob, plan: Plan, threads: int | None = None) -> Accumulation:
@@ -122,9 +114,9 @@ class RemoteEngine:
         return swept
 
     def reach_bounds(self, graph: Graph) -> tuple[Integers, Integers]:
-        bounds: tuple[Integers, Integers] = self._ask(graph, Call("reach_bounds", (), True))
+        bounds: tuple[Integers, Integers] = self._ask(graph, Call("reach_bounds", (), 0))
         return bounds
 
     def components(self, graph: Graph, strong: bool) -> npt.NDArray[np.int32]:
-        numbers: npt.NDArray[np.int32] = self._ask(graph, Call("components", (strong,), True))
+        numbers: npt.NDArray[np.int32] = self._ask(graph, Call("components", (strong,), 0))
         return numbers

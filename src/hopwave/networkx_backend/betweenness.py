@@ -1,10 +1,14 @@
-"""Betweenness and load (networkx.algorithms.centrality: betweenness, betweenness_subset, load; bipartite.centrality).
+"""Betweenness and load (networkx.algorithms.centrality: betweenness, betweenness_subset, load, group; bipartite).
 
 Along an edge attribute, NetworkX adds up path counts in the order in which it settles vertices. That is right unless
 adding an edge does not change a length (it is 0, or too small compared to it); such calls are left to NetworkX.
 
 `edge_betweenness_centrality_subset` follows the definition. NetworkX's own values differ from it if paths meet at a
 vertex that is no target: NetworkX divides the dependency there by the number of predecessors, not by their path counts.
+
+`group_betweenness_centrality` does so, too. Before NetworkX 3.7, its own values differ for some groups of three and
+more, and in directed graphs that are not strongly connected, where it counts paths back that do not exist. With
+endpoints, NetworkX 3.7 scales by all vertices.
 """
 
 from __future__ import annotations
@@ -14,12 +18,13 @@ import random
 from collections import Counter
 from typing import Any, Unpack
 
+import networkx as nx
 import numpy as np
 
 import hopwave as hw
 from hopwave.graph import Graph
 from hopwave.networkx_backend.convert import NetworkXGraph
-from hopwave.networkx_backend.dispatch import PlaceAndPlan, named_weights, serves, unweighted
+from hopwave.networkx_backend.dispatch import SINCE_3_7, PlaceAndPlan, named_weights, serves, unweighted
 from hopwave.networkx_backend.networkx_order import max_levels
 from hopwave.networkx_backend.notes import BRANDES, CERTIFIED, CHECKED
 from hopwave.networkx_backend.thresholds import Arguments
@@ -263,3 +268,34 @@ def _most(n: int, m: int) -> float:
     """The greatest betweenness of one of n vertices on one side, with m on the other (Borgatti and Halgin)."""
     s, t = divmod(n - 1, m)
     return (m**2 * (s + 1) ** 2 + m * (s + 1) * (2 * t - s - 1) - t * (2 * s - t + 3)) / 2.0
+
+
+@serves(
+    can_run=unweighted,
+    notes="Unweighted. By the definition, where NetworkX's own values before 3.7 differ from it: for some groups of "
+    "three and more, and in directed graphs that are not strongly connected.",
+)
+def group_betweenness_centrality(
+    G: NetworkXGraph, C: Any, normalized: bool = True, weight: Any = None, endpoints: bool = False
+) -> Any:
+    """How many shortest paths lead through a vertex of the group: one number, or one per group of a list."""
+    several = not any(member in G for member in C)
+    groups = [set(group) for group in (C if several else [C])]
+    lost = {node for group in groups for node in group if node not in G}
+    if lost:
+        raise nx.NodeNotFound(f"The node(s) {lost} are in C but not in G.")
+    if SINCE_3_7 and len(G) == 0:
+        raise nx.NetworkXPointlessConcept("Connectivity is undefined for the null graph.")
+    scores = []
+    for group in groups:
+        members = [G.number[node] for node in group]
+        score = 0.0  # of an empty group
+        if members:
+            score = hw.group_betweenness_centrality(G.graph, members, False, bool(endpoints), progress=False)
+        if normalized:
+            rest = len(G) if endpoints and SINCE_3_7 else len(G) - len(group)
+            pairs = rest * (rest - 1)
+            score *= 1 if G.directed else 2
+            score = score / pairs if SINCE_3_7 else score * (1 / pairs)
+        scores.append(score)
+    return scores if several else scores[0]

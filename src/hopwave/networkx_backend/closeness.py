@@ -1,4 +1,6 @@
-"""Closeness and related measures (networkx.algorithms.centrality: closeness, harmonic, group, reaching; bipartite)."""
+"""Closeness and related measures (networkx.algorithms.centrality: closeness, harmonic, group, reaching; bipartite), and
+efficiency, the mean of 1 / hops (networkx.algorithms.efficiency_measures).
+"""
 
 from __future__ import annotations
 
@@ -7,12 +9,14 @@ from typing import Any, Unpack
 import networkx as nx
 import numpy as np
 
+import hopwave as hw
 from hopwave.networkx_backend.convert import NetworkXGraph
 from hopwave.networkx_backend.dispatch import Place, named_weights, serves, unweighted
+from hopwave.networkx_backend.generic import shortest_path_length
 from hopwave.networkx_backend.hops import blocks, chosen, measured, sums
 from hopwave.networkx_backend.networkx_order import search
-from hopwave.networkx_backend.notes import HOPS, LENGTHS
-from hopwave.networkx_backend.thresholds import MEANS, Arguments, of_one_or_all
+from hopwave.networkx_backend.notes import CONVERTED_BEFORE, HOPS, LENGTHS
+from hopwave.networkx_backend.thresholds import MEANS, PAIR, Arguments, of_one_or_all
 
 Scores = dict[Any, float]
 
@@ -133,3 +137,32 @@ def check_size(G: NetworkXGraph) -> None:
         raise nx.NetworkXError("local_reaching_centrality of a single node with self-loop not well-defined")
     if edges <= 0:
         raise nx.NetworkXError("Size of G must be positive")
+
+
+# ------------------------------------------------------------------ efficiency
+
+
+@serves(threshold=PAIR, notes=CONVERTED_BEFORE)
+def efficiency(G: NetworkXGraph, u: Any, v: Any) -> float:
+    """1 / hops between two vertices; 0 if there is no path."""
+    try:
+        return float(1 / shortest_path_length(G, u, v))
+    except nx.NetworkXNoPath:
+        return 0
+
+
+@serves(notes=HOPS)
+def global_efficiency(G: NetworkXGraph, **place: Unpack[Place]) -> float:
+    """The mean efficiency of all pairs."""
+    pairs = len(G) * (len(G) - 1)
+    if pairs == 0:
+        return 0
+    return float(sums(measured(G, None), **place).inverse.sum()) / pairs
+
+
+@serves(notes=HOPS)
+def local_efficiency(G: NetworkXGraph, **place: Unpack[Place]) -> float:
+    """The mean over all vertices of the global efficiency among their neighbours."""
+    if len(G) == 0:
+        raise ZeroDivisionError("division by zero")
+    return float(hw.local_efficiency(G.graph, progress=False, **place))

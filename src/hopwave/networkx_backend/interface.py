@@ -11,8 +11,8 @@ from hopwave.networkx_backend import convert, dispatch
 
 # Importing a family registers its functions by dispatch.serves. The order is that of NetworkX's reference.
 FAMILIES = (
-    "traversal", "dag", "ego", "unweighted", "generic", "weighted", "simple_paths", "distance_measures", "betweenness",
-    "group", "closeness", "efficiency_measures", "components", "blocks", "bipartite", "structure", "link_analysis",
+    "traversal", "unweighted", "generic", "weighted", "simple_paths", "distance_measures", "betweenness",
+    "closeness", "components", "blocks", "bipartite", "structure", "link_analysis",
 )  # fmt: skip
 for family in FAMILIES:
     import_module(f"hopwave.networkx_backend.{family}")

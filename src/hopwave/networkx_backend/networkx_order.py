@@ -77,20 +77,10 @@ def _arcs(rows: Rows, lengths: npt.NDArray[np.float64]) -> Any:
 
 def pair(out_rows: Rows, in_rows: Rows, source: int, target: int, closed: Closed = OPEN) -> list[int] | None:
     """The shortest path that NetworkX's search from both ends finds first, or None."""
-    if source == target:
-        return [source]
-    n = len(out_rows[0]) - 1
-    before, after = np.full(n, -1, np.int32), np.full(n, -1, np.int32)
-    meeting = compiled().pair(*out_rows, *in_rows, source, target, before, after, closed)
-    if meeting < 0:
-        return None
-    path = [int(meeting)]
-    while path[-1] != source:
-        path.append(int(before[path[-1]]))
-    path.reverse()
-    while path[-1] != target:
-        path.append(int(after[path[-1]]))
-    return path
+    from hopwave.engines.cpu.bidirectional import path_between
+
+    found: list[int] | None = path_between(out_rows, in_rows, source, target, closed, by_vertices=True)
+    return found
 
 
 def strong_components(rows: Rows) -> tuple[Ids, int]:

@@ -1,4 +1,8 @@
-"""Breadth-first traversal, edges in NetworkX's order (networkx.algorithms.traversal)."""
+"""Breadth-first traversal, edges in NetworkX's order, and what follows from it (networkx.algorithms: traversal, dag;
+networkx.generators.ego).
+
+`topological_sort` is left to NetworkX, which raises an error where the graph changes between two vertices of the order.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +15,12 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from hopwave.networkx_backend.convert import NetworkXGraph, Rows
-from hopwave.networkx_backend.dispatch import SINCE_3_7, serves, unsorted
+import hopwave as hw
+from hopwave.networkx_backend.convert import NetworkXGraph, Rows, convert_to_nx
+from hopwave.networkx_backend.dispatch import SINCE_3_7, serves, unsorted, unweighted
 from hopwave.networkx_backend.networkx_order import Search, search
 from hopwave.networkx_backend.notes import ORDER
-from hopwave.networkx_backend.thresholds import FOUND_BY_SEARCH, LAYERS, LISTED_EDGES, NEAR
+from hopwave.networkx_backend.thresholds import FOUND_BY_SEARCH, LAYERS, LISTED_EDGES, NEAR, NEAR_GRAPH, ONE_SEARCH
 
 DEPRECATED = (  # the warning of NetworkX 3.7
     "\n\nbfs_predecessors is deprecated and will be removed in NetworkX 3.9\n"
@@ -144,3 +149,43 @@ def descendants_at_distance(G: NetworkXGraph, source: Any, distance: Any) -> set
     limit = distance if isinstance(distance, int | float) else float("inf")
     found = search(G.out_rows, [G.number[source]], limit)
     return set(G.names(found.order[found.level == distance]))
+
+
+# ------------------------------------------------------------------ descendants, ancestors, cycles
+
+
+@serves(threshold=FOUND_BY_SEARCH)
+def descendants(G: NetworkXGraph, source: Any) -> set[Any]:
+    """Every vertex that the source reaches, except itself."""
+    return set(G.names(tree(G, source).order[1:]))
+
+
+@serves(threshold=FOUND_BY_SEARCH)
+def ancestors(G: NetworkXGraph, source: Any) -> set[Any]:
+    """Every vertex that reaches the source, except itself."""
+    return set(G.names(tree(G, source, reverse=True).order[1:]))
+
+
+@serves(threshold=ONE_SEARCH)
+def is_directed_acyclic_graph(G: NetworkXGraph) -> bool:
+    """Whether the graph is directed and has no cycle."""
+    return hw.is_directed_acyclic_graph(G.graph)
+
+
+# ------------------------------------------------------------------ the neighbourhood of a vertex
+
+
+@serves(can_run=unweighted, threshold=NEAR_GRAPH, notes="Unweighted; the attributes are copied from the graph itself.")
+def ego_graph(
+    G: NetworkXGraph, n: Any, radius: Any = 1, center: bool = True, undirected: bool = False, distance: Any = None
+) -> nx.Graph:
+    """The subgraph of the vertices within `radius` hops of n, as a NetworkX graph with its attributes."""
+    if n not in G:
+        raise nx.NodeNotFound(f"Source {n} is not in G")
+    rows = (G.both_ways.indptr, G.both_ways.indices) if undirected and G.directed else G.out_rows
+    near = search(rows, [G.number[n]], float("inf") if radius is None else radius)
+    original = convert_to_nx(G) if G.original is None else G.original
+    H = original.subgraph(G.names(near.order)).copy()
+    if not center:
+        H.remove_node(n)
+    return H

@@ -117,13 +117,9 @@ def over_ranks(mpiexec: str, count: int, device: str, layout: str, scale: int, r
     if not found["valid"]:
         raise WrongAnswer(f"a search over {count} ranks breaks Graph500's rules; please report this")
     share, ms = found.get("waiting_share") or 0.0, 1e3 * found["bfs_median_time"]
-    return {
-        "GTEPS": found["bfs_harmonic_mean_TEPS"] / 1e9,
-        "computing ms": ms * (1 - share),
-        "exchanging ms": ms * share,
-        "roots": roots,
-        "bar": f"{count} on {device}{', 2D' if layout == '2d' else ''}",
-    }
+    bar = f"{count} on {device}{', 2D' if layout == '2d' else ''}"
+    times = {"computing ms": ms * (1 - share), "exchanging ms": ms * share}
+    return {"GTEPS": found["bfs_harmonic_mean_TEPS"] / 1e9, **times, "roots": roots, "bar": bar}
 
 
 def machine(lab: Lab) -> list[Row]:
@@ -145,13 +141,9 @@ def averages(lab: Lab) -> list[Row]:
     """The abstract's two numbers."""
     gains = {row["graph"]: row["gain"] for row in lab.measured("searches") if "gain" in row}
     best = max(gains, key=lambda name: gains[name], default="")
+    remark = f"on {best}, inside the levels"
     return [
-        {
-            "claim": "× Merrill's, up to",
-            "paper": 29,
-            "ours": gains.get(best),
-            "remark": f"on {best}, inside the levels",
-        },
+        {"claim": "× Merrill's, up to", "paper": 29, "ours": gains.get(best), "remark": remark},
         {"claim": "GTEPS on 1,024 GPUs", "paper": 117.546, "ours": None, "remark": "needs a cluster of GPUs"},
     ]
 
@@ -164,73 +156,44 @@ PAPER = Paper(
     {"searches": searches, "ranks": ranks, "machine": machine, "averages": averages},
     (
         Exhibit("Abstract", "What the paper promises", "averages", ("claim", "ours", "paper", "remark")),
-        Exhibit(
-            "Figures 1–3",
-            "Listings of the search, of both steps and of the bottom-up kernel",
-            note="Nothing to measure: docs/papers.md names our code for each.",
-        ),
+        Exhibit("Figures 1–3", "Listings of the search, of both steps and of the bottom-up kernel",
+                note="Nothing to measure: docs/papers.md names our code for each."),
         Exhibit("Table 1", "Benchmark graphs", "searches", ("graph", "kind", "n", "m", "from")),
-        Exhibit(
-            "Figure 4(a)",
-            "Traversal performance beside Merrill's",
-            "searches",
-            ("graph", "sources", "Merrill ms", "hybrid ms", "Merrill GTEPS", "hybrid GTEPS", "gain", "from"),
-            None,
-            (Drawing("bars", "graph", ("hybrid GTEPS", "Merrill GTEPS"), "GTEPS"),),
-            note=(
-                "Median over the sources of building a tree with parents. The bars of the paper are a picture "
+        Exhibit("Figure 4(a)", "Traversal performance beside Merrill's", "searches",
+                ("graph", "sources", "Merrill ms", "hybrid ms", "Merrill GTEPS", "hybrid GTEPS", "gain", "from"), None,
+                (Drawing("bars", "graph", ("hybrid GTEPS", "Merrill GTEPS"), "GTEPS"),),
+                note="Median over the sources of building a tree with parents. The bars of the paper are a picture "
                 "that is not in its text; it states a gain of up to 29. Merrill's is our rendering of its "
-                "description."
-            ),
-        ),
-        Exhibit(
-            "Figure 4(b)",
-            "Share of the time in top-down and bottom-up levels",
-            "searches",
-            ("graph", "top-down %", "bottom-up %", "from"),
-            None,
-            (Drawing("stacked", "graph", ("top-down %", "bottom-up %"), "% of the time"),),
-        ),
+                "description."),
+        Exhibit("Figure 4(b)", "Share of the time in top-down and bottom-up levels", "searches",
+                ("graph", "top-down %", "bottom-up %", "from"), None,
+                (Drawing("stacked", "graph", ("top-down %", "bottom-up %"), "% of the time"),)),
         Exhibit("Table 2", "Specifications of HA-PACS, and of this machine", "machine", ("", "ours", "paper")),
-        Exhibit(
-            "Figure 5(a)",
-            "Overall performance over ranks",
-            "ranks",
-            ("ranks on", "ranks", "scale", "roots", "GTEPS", "from"),
-            None,
-            (Drawing("lines", "ranks", ("GTEPS",), "GTEPS", (True, True), "ranks on"),),
-            note=(
-                "As many vertices per rank for any number of ranks, as in the paper, where each has 2^21. All "
-                "ranks are on one machine, and those on a GPU share it: this shows that they agree and what "
-                "exchanges cost, not a speed-up. No rank is bound to a core. Open MPI would bind each of one or two, "
-                "and its threads take turns then: beside an H200, with 2^19 vertices per rank and four threads, one "
-                "rank took 21.5 ms bound and 11.3 free, two 33.7 and 21.2; four, which it does not bind, took 20.3. "
-                "What two ranks have to do and one has not is the rest: exchanges (1.8 ms of waiting, and 0.15 ms of "
-                "the host for each), bitmaps (1.3 ms to list all visited vertices, only to see that a bitmap is "
-                "shorter: they are counted now), and parents (2.6 ms to look up in whose range a slot is; 0.9 ms since "
-                "ranges begin at whole words). Four ranks add nothing to that. Two-dimensional parts send half the "
-                "bitmaps in pulls (0.98 MB for 1.84 on four GPU ranks, scale 21), in more exchanges, and take longer "
-                "where ranks share a machine (72 ms for 49)."
-            ),
-        ),
-        Exhibit(
-            "Figure 5(b)",
-            "Time of computing and of communication",
-            "ranks",
-            ("ranks on", "ranks", "computing ms", "exchanging ms", "from"),
-            None,
-            (Drawing("stacked", "bar", ("computing ms", "exchanging ms"), "ms per search"),),
-            note=(
-                "Computing is all but waiting in exchanges. On a GPU it is the host's work between launches: of a "
+        Exhibit("Figure 5(a)", "Overall performance over ranks", "ranks",
+                ("ranks on", "ranks", "scale", "roots", "GTEPS", "from"), None,
+                (Drawing("lines", "ranks", ("GTEPS",), "GTEPS", (True, True), "ranks on"),),
+                note="As many vertices per rank for any number of ranks, as in the paper, where each has 2^21. All "
+                "ranks are on one machine, and those on a GPU share it: this shows that they agree and what exchanges "
+                "cost, not a speed-up. No rank is bound to a core. Open MPI would bind each of one or two, and its "
+                "threads take turns then: beside an H200, with 2^19 vertices per rank and four threads, one rank took "
+                "21.5 ms bound and 11.3 free, two 33.7 and 21.2; four, which it does not bind, took 20.3. What two "
+                "ranks have to do and one has not is the rest: exchanges (1.8 ms of waiting, and 0.15 ms of the host "
+                "for each), bitmaps (1.3 ms to list all visited vertices, only to see that a bitmap is shorter: they "
+                "are counted now), and parents (2.6 ms to look up in whose range a slot is; 0.9 ms since ranges begin "
+                "at whole words). Four ranks add nothing to that. Two-dimensional parts send half the bitmaps in pulls "
+                "(0.98 MB for 1.84 on four GPU ranks, scale 21), in more exchanges, and take longer where ranks share "
+                "a machine (72 ms for 49)."),
+        Exhibit("Figure 5(b)", "Time of computing and of communication", "ranks",
+                ("ranks on", "ranks", "computing ms", "exchanging ms", "from"), None,
+                (Drawing("stacked", "bar", ("computing ms", "exchanging ms"), "ms per search"),),
+                note="Computing is all but waiting in exchanges. On a GPU it is the host's work between launches: of a "
                 "search of scale 21 by one rank on an H200, a level takes 1.1 to 1.9 ms, be its frontier a handful of "
                 "vertices or most of them, whichever plan is taken. From 2^18 to 2^24 vertices a search grows from 9.3 "
                 "to 11.9 ms. In a profile of the host no call stands out: the copy of the answers takes an eighth, "
-                "every other call a sixteenth at most. So the same search took 9.5, 11.3 and 15.5 ms in three "
-                "visits to the machine: that is the speed of its host, not of the kernels."
-            ),
-        ),
+                "every other call a sixteenth at most. So the same search took 9.5, 11.3 and 15.5 ms in three visits "
+                "to the machine: that is the speed of its host, not of the kernels."),
     ),
-    "Sources are drawn from the largest component. Times are those inside the levels of a search that also stores"
-    " parents, by the GPU's clock on a GPU; both plans search from each source in turn, and every distance is "
-    "compared with hopwave's own search.",
-)
+    "Sources are drawn from the largest component. Times are those inside the levels of a search that also stores "
+    "parents, by the GPU's clock on a GPU; both plans search from each source in turn, and every distance is compared "
+    "with hopwave's own search.",
+)  # fmt: skip

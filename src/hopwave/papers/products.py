@@ -21,13 +21,8 @@ from hopwave.papers.records import Row
 la = hw.linalg
 SHARES = (1 / 4096, 1 / 256, 1 / 64, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 1)
 THEN = "by columns, then mask"
-PRODUCTS = {
-    "by rows": 0,
-    "by rows, masked": 1,
-    "by columns": 1,
-    "by columns, masked": 1,
-    THEN: 1,
-}  # Table 1's exponents
+# Table 1's exponents
+PRODUCTS = {"by rows": 0, "by rows, masked": 1, "by columns": 1, "by columns, masked": 1, THEN: 1}
 RING = la.semiring.plus_second
 
 
@@ -95,16 +90,8 @@ def costs(lab: Lab) -> list[Row]:
     formulas = ("O(dM)", "O(d nnz(m))", "O(d nnz(f) log nnz(f))", "O(d nnz(f) log nnz(f))", "O(d nnz(f) log nnz(f))")
     part = lab.measured("products")[len(SHARES) // 2 :]
     rows: list[Row] = []
-    for (product, power), formula in zip(PRODUCTS.items(), formulas, strict=True):
-        if not part:
-            continue
+    for (product, power), formula in zip(PRODUCTS.items(), formulas, strict=True) if part else ():
         logs = np.log([row["entries"] for row in part]), np.log([row[f"{product} ms"] for row in part])
-        rows.append(
-            {
-                "product": product,
-                "paper: expected cost": formula,
-                "paper: exponent": power,
-                "exponent": float(np.polyfit(*logs, 1)[0]),
-            }
-        )
+        stated = {"paper: expected cost": formula, "paper: exponent": power}
+        rows.append({"product": product, **stated, "exponent": float(np.polyfit(*logs, 1)[0])})
     return rows

@@ -224,11 +224,9 @@ def arrays(lab: Lab) -> list[Row]:
     return [
         {"program": "gunrock, by the paper", "words": "9n + 2m"},
         {"program": "TurboBC, by the paper", "words": "7n + m"},
-        {
-            "program": "here",
-            "words": "11n + m: four of the seven arrays are float64, since float32 cannot be certified",
-        },
-    ]
+        {"program": "here",
+         "words": "11n + m: four of the seven arrays are float64, since float32 cannot be certified"},
+    ]  # fmt: skip
 
 
 COLUMNS = ("graph", "kind", "n", "m", "degree", "paper: degree", "d", "paper: d", "scf", "paper: scf", "ms", "best",
@@ -241,98 +239,42 @@ NCU = "Needs a profiler of the GPU, Nsight Compute: benchmarks/papers/turbo_kern
 
 PAPER = Paper(
     "turbobc",
-    (
-        "TurboBC: A Memory Efficient and Scalable GPU Based Betweenness Centrality Algorithm in the Language of"
-        " Linear Algebra"
-    ),
+    "TurboBC: A Memory Efficient and Scalable GPU Based Betweenness Centrality Algorithm in the Language of Linear "
+    "Algebra",
     "O. Artiles and F. Saeed, ICPP Workshops 2021",
     "NVIDIA Titan Xp; sequential and ligra on 22 Xeon Gold 6152",
     {"exact": exact, "single": single, "averages": averages, "arrays": arrays},
     (
-        Exhibit(
-            "Abstract", "What the paper promises", "averages", ("claim", "ours", "paper", "paper's tables", "remark")
-        ),
-        Exhibit(
-            "Figures 1 and 2",
-            "Formats of an example, and the pipeline of kernels",
-            note="Pictures that are not in the paper's text; docs/papers.md names our code and its tests.",
-        ),
-        Exhibit(
-            "Figure 3",
-            "Memory beside the size of the arrays, mycielski group",
-            "single",
-            ("graph", *MEMORY, "from"),
-            ("table", "3"),
-            (Drawing("lines", "7n + m, MB", ("vecsc MB", "9n + 2m, MB"), "MB", (True, True)),),
-            GPU_ONLY,
-        ),
+        Exhibit("Abstract", "What the paper promises", "averages",
+                ("claim", "ours", "paper", "paper's tables", "remark")),
+        Exhibit("Figures 1 and 2", "Formats of an example, and the pipeline of kernels",
+                note="Pictures that are not in the paper's text; docs/papers.md names our code and its tests."),
+        Exhibit("Figure 3", "Memory beside the size of the arrays, mycielski group", "single",
+                ("graph", *MEMORY, "from"), ("table", "3"),
+                (Drawing("lines", "7n + m, MB", ("vecsc MB", "9n + 2m, MB"), "MB", (True, True)),), GPU_ONLY),
         Exhibit("Figure 4", "Data flow: arrays and their words", "arrays", ("program", "words")),
-        *(
-            Exhibit(f"Table {number}", caption, "single", COLUMNS, ("table", number))
-            for number, caption in (
-                ("1", "Regular graphs on which the paper's fastest is scCSC"),
-                ("2", "Regular graphs on which it is scCOOC"),
-                ("3", "Irregular graphs, veCSC"),
-            )
-        ),
-        Exhibit(
-            "Figure 5(a)",
-            "Memory beside n + m",
-            "single",
-            ("graph", "n + m", *MEMORY, "from"),
-            ("table", "3"),
-            (Drawing("lines", "n + m", MEMORY, "MB", (True, True)),),
-            GPU_ONLY + " gunrock's 9n + 2m is the paper's count, not a measurement.",
-        ),
+        *(Exhibit(f"Table {number}", caption, "single", COLUMNS, ("table", number))
+          for number, caption in (("1", "Regular graphs on which the paper's fastest is scCSC"),
+                                  ("2", "Regular graphs on which it is scCOOC"), ("3", "Irregular graphs, veCSC"))),
+        Exhibit("Figure 5(a)", "Memory beside n + m", "single", ("graph", "n + m", *MEMORY, "from"), ("table", "3"),
+                (Drawing("lines", "n + m", MEMORY, "MB", (True, True)),),
+                GPU_ONLY + " gunrock's 9n + 2m is the paper's count, not a measurement."),
         Exhibit("Figures 5(b) and 5(c)", "Global load throughput, and MTEPS over it", note=NCU),
         Exhibit("Table 4", "Big graphs", "single", COLUMNS, ("table", "4")),
-        Exhibit(
-            "Figure 6",
-            "Speed-up over the sequential algorithm, and MTEPS, on the big graphs",
-            "single",
-            ("graph", "(sequential)x", "paper: (sequential)x", "MTEPS", "paper: MTEPS", "from"),
-            ("table", "4"),
-            (
-                Drawing("bars", "graph", ("(sequential)x", "paper: (sequential)x"), "times faster"),
-                Drawing("bars", "graph", ("MTEPS", "paper: MTEPS"), "MTEPS", (False, True)),
-            ),
-        ),
-        Exhibit(
-            "Table 5",
-            "Exact betweenness of all vertices",
-            "exact",
-            (
-                "graph",
-                "d",
-                "paper: d",
-                "n·m, millions",
-                "paper: n·m, millions",
-                "s",
-                "how",
-                "best",
-                "paper: s",
-                "MTEPS",
-                "paper: MTEPS",
-                "(sequential)x",
-                "paper: (sequential)x",
-                "hopwave's own plan, s",
-                "from",
-            ),
-        ),
-        Exhibit(
-            "Figure 7",
-            "Speed-up and MTEPS of the exact computation",
-            "exact",
-            ("graph", "(sequential)x", "MTEPS", "from"),
-            None,
-            (
-                Drawing("bars", "graph", ("(sequential)x", "paper: (sequential)x"), "times faster"),
-                Drawing("bars", "graph", ("MTEPS", "paper: MTEPS"), "MTEPS", (False, True)),
-            ),
-        ),
+        Exhibit("Figure 6", "Speed-up over the sequential algorithm, and MTEPS, on the big graphs", "single",
+                ("graph", "(sequential)x", "paper: (sequential)x", "MTEPS", "paper: MTEPS", "from"), ("table", "4"),
+                (Drawing("bars", "graph", ("(sequential)x", "paper: (sequential)x"), "times faster"),
+                 Drawing("bars", "graph", ("MTEPS", "paper: MTEPS"), "MTEPS", (False, True)))),
+        Exhibit("Table 5", "Exact betweenness of all vertices", "exact",
+                ("graph", "d", "paper: d", "n·m, millions", "paper: n·m, millions", "s", "how", "best", "paper: s",
+                 "MTEPS", "paper: MTEPS", "(sequential)x", "paper: (sequential)x", "hopwave's own plan, s", "from")),
+        Exhibit("Figure 7", "Speed-up and MTEPS of the exact computation", "exact",
+                ("graph", "(sequential)x", "MTEPS", "from"), None,
+                (Drawing("bars", "graph", ("(sequential)x", "paper: (sequential)x"), "times faster"),
+                 Drawing("bars", "graph", ("MTEPS", "paper: MTEPS"), "MTEPS", (False, True)))),
     ),
-    "From vertex 0, or where that reaches less than 1% of the vertices from that of highest degree; milliseconds "
-    "per source are the mean of the trials; MTEPS are m/t for one source and mn/t for all. Before it was "
-    "timed, every algorithm's sums were compared with those of the sequential algorithm (one thread, CSC), or "
-    "where that would take too long with our own certified run.",
-)
+    "From vertex 0, or where that reaches less than 1% of the vertices from that of highest degree; milliseconds per "
+    "source are the mean of the trials; MTEPS are m/t for one source and mn/t for all. Before it was timed, every "
+    "algorithm's sums were compared with those of the sequential algorithm (one thread, CSC), or where that would take "
+    "too long with our own certified run.",
+)  # fmt: skip

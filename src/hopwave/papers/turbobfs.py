@@ -169,15 +169,8 @@ def example(lab: Lab) -> list[Row]:
         new, all_found = (
             np.where(mask, counts, 0).astype(int) for mask in (distance == level, (distance >= 0) & (distance <= level))
         )
-        rows.append(
-            {
-                "d": level,
-                "f": " ".join(map(str, new)),
-                "paper: f": f,
-                "σ": " ".join(map(str, all_found)),
-                "paper: σ": sigma,
-            }
-        )
+        ours = {"f": " ".join(map(str, new)), "σ": " ".join(map(str, all_found))}
+        rows.append({"d": level, **ours, "paper: f": f, "paper: σ": sigma})
     return rows
 
 
@@ -238,74 +231,36 @@ PAPER = Paper(
     "TurboBFS: GPU Based Breadth-First Search (BFS) Algorithms in the Language of Linear Algebra",
     "O. Artiles and F. Saeed, IPDPSW 2021",
     "NVIDIA Titan Xp; SuiteSparse:GraphBLAS on 22 Xeon Gold 6152",
-    {
-        "formats": formats,
-        "searches": searches,
-        "histograms": histograms,
-        "example": example,
-        "fastest": fastest,
-        "averages": averages,
-    },
+    {"formats": formats, "searches": searches, "histograms": histograms, "example": example, "fastest": fastest,
+     "averages": averages},
     (
-        Exhibit(
-            "Abstract", "What the paper promises", "averages", ("claim", "ours", "paper", "paper's tables", "remark")
-        ),
-        Exhibit(
-            "Figure 1",
-            "COOC and CSC formats of the example",
-            "formats",
-            ("array", "values"),
-            note=(
-                "The picture is not in the paper's text; Figure 3's vectors determine the arcs, but for whether"
-                " 5 is reached from 1 or from 4."
-            ),
-        ),
-        Exhibit(
-            "Figure 2",
-            "Relative histograms of the degrees of a regular and an irregular graph",
-            "histograms",
-            drawings=(
-                Drawing("lines", "degree from", ("share of vertices",), "share of vertices", (True, True), "graph"),
-            ),
-            note="The paper draws delaunay_n23 and mycielskian19. Bins without vertices are left out.",
-            listed=False,
-        ),
-        Exhibit(
-            "Figure 3",
-            "The search of the example, from root 2",
-            "example",
-            ("d", "f", "paper: f", "σ", "paper: σ"),
-            note="The paper prints 0 for vertex 5 in row f of depth 2, where its f_t and σ have 1.",
-        ),
+        Exhibit("Abstract", "What the paper promises", "averages",
+                ("claim", "ours", "paper", "paper's tables", "remark")),
+        Exhibit("Figure 1", "COOC and CSC formats of the example", "formats", ("array", "values"),
+                note="The picture is not in the paper's text; Figure 3's vectors determine the arcs, but for whether 5 "
+                "is reached from 1 or from 4."),
+        Exhibit("Figure 2", "Relative histograms of the degrees of a regular and an irregular graph", "histograms",
+
+                drawings=(Drawing("lines", "degree from", ("share of vertices",), "share of vertices", (True, True),
+                                  "graph"),),
+                note="The paper draws delaunay_n23 and mycielskian19. Bins without vertices are left out.",
+                listed=False),
+        Exhibit("Figure 3", "The search of the example, from root 2", "example",
+                ("d", "f", "paper: f", "σ", "paper: σ"),
+                note="The paper prints 0 for vertex 5 in row f of depth 2, where its f_t and σ have 1."),
         Exhibit("Table I", "Regular graphs", "searches", COLUMNS, ("table", "I")),
         Exhibit("Table II", "Irregular graphs", "searches", COLUMNS, ("table", "II")),
-        Exhibit(
-            "Sections IV-A, IV-B",
-            "The fastest algorithm, share of the graphs",
-            "fastest",
-            ("table", "algorithm", "% of graphs", "paper: % of graphs"),
-        ),
+        Exhibit("Sections IV-A, IV-B", "The fastest algorithm, share of the graphs", "fastest",
+                ("table", "algorithm", "% of graphs", "paper: % of graphs")),
         Exhibit("Table III", "Big graphs", "searches", COLUMNS, ("table", "III")),
-        Exhibit(
-            "Figure 4",
-            "Speed-up over SuiteSparse:GraphBLAS on the big graphs",
-            "searches",
-            ("graph", "(GBLAS)x", "paper: (GBLAS)x", "from"),
-            ("table", "III"),
-            (BIG,),
-        ),
-        Exhibit(
-            "Figure 5",
-            "MTEPS on the big graphs",
-            "searches",
-            ("graph", "MTEPS", "paper: MTEPS", "from"),
-            ("table", "III"),
-            (Drawing("bars", "graph", ("MTEPS", "paper: MTEPS"), "MTEPS", (False, True)),),
-        ),
+        Exhibit("Figure 4", "Speed-up over SuiteSparse:GraphBLAS on the big graphs", "searches",
+                ("graph", "(GBLAS)x", "paper: (GBLAS)x", "from"), ("table", "III"), (BIG,)),
+        Exhibit("Figure 5", "MTEPS on the big graphs", "searches", ("graph", "MTEPS", "paper: MTEPS", "from"),
+                ("table", "III"), (Drawing("bars", "graph", ("MTEPS", "paper: MTEPS"), "MTEPS", (False, True)),)),
     ),
-    "From vertex 0, or where that reaches less than 1% of the vertices from that of highest degree; the mean of "
-    "the trials; MTEPS are arcs over the time of a whole call of the fastest algorithm; d counts the last, "
-    "empty level. The top-down algorithms count paths, as in the paper. Before it was timed, every answer was "
-    "checked by array operations: no arc leads down more than one level, each vertex has an arc from the level "
-    "before, and its path count is the sum over these.",
-)
+    "From vertex 0, or where that reaches less than 1% of the vertices from that of highest degree; the mean of the "
+    "trials; MTEPS are arcs over the time of a whole call of the fastest algorithm; d counts the last, empty level. "
+    "The top-down algorithms count paths, as in the paper. Before it was timed, every answer was checked by array "
+    "operations: no arc leads down more than one level, each vertex has an arc from the level before, and its path "
+    "count is the sum over these.",
+)  # fmt: skip

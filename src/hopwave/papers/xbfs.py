@@ -235,157 +235,64 @@ PAPER = Paper(
     "NVIDIA Quadro P6000; Ligra on 24 Xeon Platinum 8175M",
     {"queues": queues, "searches": searches, "points": points, "means": means, "averages": averages},
     (
-        Exhibit(
-            "Abstract", "What the paper promises", "averages", ("claim", "ours", "paper", "paper's tables", "remark")
-        ),
-        Exhibit(
-            "Text",
-            "Means that sections 4 to 6 state",
-            "means",
-            ("figure", "what", "ours", "paper", "remark"),
-            note=(
-                "Figure 14's 1.4, 1.6 and 1.6 are 'speedup increases over baseline with adaptive frontier queue"
-                " generation': whether of whole searches or of bottom-up levels the paper does not say; Figure "
-                "14 has both."
-            ),
-        ),
-        Exhibit(
-            "Figures 1–4",
-            "What is chosen at run time; the toy graph; the work of one level; queues of the toy graph",
-            note=NOT_DRAWN,
-        ),
-        Exhibit(
-            "Table 1",
-            "Graphs",
-            "searches",
-            ("graph", "n", "m", "from"),
-            note="Each edge is stored in both directions, as in section 2.3.",
-        ),
-        Exhibit(
-            "Figure 5",
-            "Queues by atomic operations over prefix sums",
-            "queues",
-            ("millions", "share", "atomic ms", "double scan ms", "CuPy ms", "gain", "from"),
-            None,
-            (Drawing("lines", "millions", ("gain",), "times faster", (True, False), "series"),),
-            note=(
-                "The paper's means: 5.2 on K80, 4.1 on P6000, 2.5 on Titan Xp, 1.7 on V100. The gain is over "
-                "the faster of the two prefix sums. In the atomic queue every warp takes its places from one counter: "
-                "on an H200 that wins on small arrays and loses on large ones."
-            ),
-        ),
-        Exhibit(
-            "Figures 6–8",
-            "Double scan, the adaptive flow chart, and asynchronous traversal of the toy graph",
-            note=NOT_DRAWN,
-        ),
-        Exhibit(
-            "Figure 9",
-            "Degree and real work of each vertex in the first bottom-up level",
-            "points",
-            ("graph", "degree", "arcs read"),
-            None,
-            (Drawing("points", "degree", ("arcs read",), "arcs read", (True, True), "graph"),),
-            "A sample of 300 vertices per graph.",
-            listed=False,
-        ),
-        Exhibit(
-            "Figure 10",
-            "Vertices of the next level found ahead",
-            "searches",
-            ("graph", "found ahead %", "Lemma 3 %", "from"),
-            None,
-            _bars(("found ahead %", "Lemma 3 %"), "% of the next level"),
-            note=(
-                "Of the second bottom-up level's vertices, those that the first one marks. Lemma 3 takes rows one by "
-                "one. An H200 runs 270,336 threads at once, a P6000 61,440: where the queue is not much longer, few "
-                "rows see what another has just found, and the share is below the lemma's."
-            ),
-        ),
-        Exhibit(
-            "Table 2",
-            "Milliseconds beside other programs",
-            "searches",
-            (
-                "graph",
-                "sources",
-                "XBFS ms",
-                "paper: XBFS",
-                "Enterprise ms",
-                "paper: Enterprise",
-                "paper: Tigr",
-                "paper: Gunrock",
-                "paper: Ligra",
-                "from",
-            ),
-            note="Enterprise is our rendering of what XBFS says of it. Tigr, Gunrock and Ligra are other programs.",
-        ),
-        Exhibit(
-            "Figure 11",
-            "Gains over the baseline, one contribution after another",
-            "searches",
-            ("graph", *GAINS, "from"),
-            None,
-            _bars(GAINS, "times faster than Enterprise"),
-            note=(
-                "Ad: the way to make a queue is chosen at each level. WB: rows of bottom-up are fetched by warps, not "
-                "dealt out by degree. XBFS: with looking ahead. To scan all statuses costs an H200 little beside a "
-                "launch, so that all three gain less than in the paper."
-            ),
-        ),
-        *(
-            Exhibit(
-                f"Figure 12({part})",
-                f"Time in top-down and bottom-up: {what}",
-                "searches",
-                ("graph", f"top-down % ({short})", f"bottom-up % ({short})"),
-                None,
-                _bars((f"top-down % ({short})", f"bottom-up % ({short})"), "% of the time", form="stacked"),
-            )
-            for part, what, short in (
-                ("a", "baseline", "baseline"),
-                ("b", "after adaptive queues", "after Ad"),
-                ("c", "XBFS", "XBFS"),
-            )
-        ),
-        Exhibit(
-            "Figure 13",
-            "What each way to make a queue contributes",
-            "searches",
-            ("graph", *SAVED),
-            None,
-            _bars(SAVED, "% of the time saved", form="stacked"),
-            note="Of the time that adaptive queues save; a way that costs time counts as 0.",
-        ),
-        Exhibit(
-            "Figure 14",
-            "Ways to balance bottom-up, over the baseline with adaptive queues",
-            "searches",
-            ("graph", *BALANCED, *PULLS),
-            None,
-            (*_bars(BALANCED, "times faster, whole searches"), *_bars(PULLS, "times faster, bottom-up levels")),
-        ),
-        Exhibit(
-            "Figure 15",
-            "Edge checks of synchronous and asynchronous bottom-up",
-            "searches",
-            ("graph", *CHECKS, "fewer checks %"),
-            None,
-            _bars(CHECKS, "arcs checked", log=True),
-        ),
-        Exhibit(
-            "Figure 16",
-            "XBFS on different GPUs",
-            "searches",
-            ("graph", "XBFS ms", "from"),
-            None,
-            _bars(("XBFS ms",), "ms", log=True),
-            note=(
-                "One machine: this one. The paper has 1.8, 2.3 and 4.1 times K80's speed for P6000, Titan Xp and V100."
-            ),
-        ),
+        Exhibit("Abstract", "What the paper promises", "averages",
+                ("claim", "ours", "paper", "paper's tables", "remark")),
+        Exhibit("Text", "Means that sections 4 to 6 state", "means", ("figure", "what", "ours", "paper", "remark"),
+                note="Figure 14's 1.4, 1.6 and 1.6 are 'speedup increases over baseline with adaptive frontier queue "
+                "generation': whether of whole searches or of bottom-up levels the paper does not say; Figure 14 has "
+                "both."),
+        Exhibit("Figures 1–4",
+                "What is chosen at run time; the toy graph; the work of one level; queues of the toy graph",
+                note=NOT_DRAWN),
+        Exhibit("Table 1", "Graphs", "searches", ("graph", "n", "m", "from"),
+                note="Each edge is stored in both directions, as in section 2.3."),
+        Exhibit("Figure 5", "Queues by atomic operations over prefix sums", "queues",
+                ("millions", "share", "atomic ms", "double scan ms", "CuPy ms", "gain", "from"), None,
+                (Drawing("lines", "millions", ("gain",), "times faster", (True, False), "series"),),
+                note="The paper's means: 5.2 on K80, 4.1 on P6000, 2.5 on Titan Xp, 1.7 on V100. The gain is over the "
+                "faster of the two prefix sums. In the atomic queue every warp takes its places from one counter: on "
+                "an H200 that wins on small arrays and loses on large ones."),
+        Exhibit("Figures 6–8", "Double scan, the adaptive flow chart, and asynchronous traversal of the toy graph",
+                note=NOT_DRAWN),
+        Exhibit("Figure 9", "Degree and real work of each vertex in the first bottom-up level", "points",
+                ("graph", "degree", "arcs read"), None,
+                (Drawing("points", "degree", ("arcs read",), "arcs read", (True, True), "graph"),),
+                "A sample of 300 vertices per graph.", listed=False),
+        Exhibit("Figure 10", "Vertices of the next level found ahead", "searches",
+                ("graph", "found ahead %", "Lemma 3 %", "from"), None,
+                _bars(("found ahead %", "Lemma 3 %"), "% of the next level"),
+                note="Of the second bottom-up level's vertices, those that the first one marks. Lemma 3 takes rows one "
+                "by one. An H200 runs 270,336 threads at once, a P6000 61,440: where the queue is not much longer, few "
+                "rows see what another has just found, and the share is below the lemma's."),
+        Exhibit("Table 2", "Milliseconds beside other programs", "searches",
+                ("graph", "sources", "XBFS ms", "paper: XBFS", "Enterprise ms", "paper: Enterprise", "paper: Tigr",
+                 "paper: Gunrock", "paper: Ligra", "from"),
+                note="Enterprise is our rendering of what XBFS says of it. Tigr, Gunrock and Ligra are other programs."
+                ),
+        Exhibit("Figure 11", "Gains over the baseline, one contribution after another", "searches",
+                ("graph", *GAINS, "from"), None, _bars(GAINS, "times faster than Enterprise"),
+                note="Ad: the way to make a queue is chosen at each level. WB: rows of bottom-up are fetched by warps, "
+                "not dealt out by degree. XBFS: with looking ahead. To scan all statuses costs an H200 little beside a "
+                "launch, so that all three gain less than in the paper."),
+        *(Exhibit(f"Figure 12({part})", f"Time in top-down and bottom-up: {what}", "searches",
+                  ("graph", f"top-down % ({short})", f"bottom-up % ({short})"), None,
+                  _bars((f"top-down % ({short})", f"bottom-up % ({short})"), "% of the time", form="stacked"))
+          for part, what, short in (("a", "baseline", "baseline"), ("b", "after adaptive queues", "after Ad"),
+                                    ("c", "XBFS", "XBFS"))),
+        Exhibit("Figure 13", "What each way to make a queue contributes", "searches", ("graph", *SAVED), None,
+                _bars(SAVED, "% of the time saved", form="stacked"),
+                note="Of the time that adaptive queues save; a way that costs time counts as 0."),
+        Exhibit("Figure 14", "Ways to balance bottom-up, over the baseline with adaptive queues", "searches",
+                ("graph", *BALANCED, *PULLS), None,
+                (*_bars(BALANCED, "times faster, whole searches"), *_bars(PULLS, "times faster, bottom-up levels"))),
+        Exhibit("Figure 15", "Edge checks of synchronous and asynchronous bottom-up", "searches",
+                ("graph", *CHECKS, "fewer checks %"), None, _bars(CHECKS, "arcs checked", log=True)),
+        Exhibit("Figure 16", "XBFS on different GPUs", "searches", ("graph", "XBFS ms", "from"), None,
+                _bars(("XBFS ms",), "ms", log=True),
+                note="One machine: this one. The paper has 1.8, 2.3 and 4.1 times K80's speed for P6000, Titan Xp and "
+                "V100."),
     ),
-    "Median over up to 16 sources of the largest component, of the time inside the levels, by the GPU's clock on "
-    "a GPU; all ways search from each source in turn, and every distance is compared with hopwave's own search. A"
-    " CPU has one way to make a queue, so most figures need a GPU.",
-)
+    "Median over up to 16 sources of the largest component, of the time inside the levels, by the GPU's clock on a "
+    "GPU; all ways search from each source in turn, and every distance is compared with hopwave's own search. A CPU "
+    "has one way to make a queue, so most figures need a GPU.",
+)  # fmt: skip

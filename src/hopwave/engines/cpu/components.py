@@ -9,7 +9,7 @@ from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.hooking import weak_components
 from hopwave.engines.cpu.integers import ONE
 from hopwave.engines.cpu.intrinsics import COMPILED
-from hopwave.engines.cpu.views import unsigned
+from hopwave.engines.cpu.views import unsigned_rows
 from hopwave.system.numba_cache import njit
 
 
@@ -19,7 +19,7 @@ def components(graph, strong):
         return weak_components(graph)
     label = np.empty(graph.n, np.int32)
     with compiling(tarjan):
-        tarjan(unsigned(graph.indptr), unsigned(graph.indices), label)
+        tarjan(*unsigned_rows(graph), label)
     return label, label.copy()
 
 

@@ -7,12 +7,12 @@ from functools import cached_property
 
 import numpy as np
 
-from hopwave.engines.cpu import policy
+from hopwave.engines.cpu import policy, views
 from hopwave.engines.cpu.integers import ONE
 from hopwave.engines.cpu.intrinsics import COMPILED
 from hopwave.engines.cpu.search.state import Adjacency, Workspace, workspace_arrays
 from hopwave.engines.cpu.short_arcs import short_arcs
-from hopwave.engines.cpu.views import allocate, allocated, array_in, memory_for, offsets, read_only, unsigned
+from hopwave.engines.cpu.views import read_only, unsigned
 from hopwave.system.numba_cache import njit
 
 
@@ -77,7 +77,7 @@ class CpuGraph:
     @cached_property
     def rows(self):
         """Offsets and indices of the out-arcs, in the graph's own order."""
-        return unsigned(self.graph.indptr), unsigned(self.graph.indices)
+        return views.unsigned_rows(self.graph)
 
     @cached_property
     def lengths(self):
@@ -99,8 +99,8 @@ class CpuGraph:
     def _prepare(self, kind):
         graph = self.graph.arranged() if kind == "arranged" else self.graph
         hub = read_only(np.empty(0, np.uint32))
-        indptr, in_indices = offsets(graph.indptr), unsigned(graph.in_indices)
-        in_indptr = offsets(graph.in_indptr) if graph.in_indptr is not graph.indptr else indptr
+        indptr, in_indices = views.offsets(graph.indptr), unsigned(graph.in_indices)
+        in_indptr = views.offsets(graph.in_indptr) if graph.in_indptr is not graph.indptr else indptr
         if kind == "plain":  # load its machine code now: the second search may need it, and should not wait
             find_hubs(in_indptr[:1], in_indices[:0], np.empty(0, np.int64), np.empty(0, np.uint32))
         else:
@@ -123,10 +123,10 @@ class CpuGraph:
     def workspace(self, threads, counting):
         """A workspace that no other search uses, with fresh arrays for the answer."""
         with self._lock:
-            kept = self._workspaces.pop() if self._workspaces else allocate(workspace_arrays(self.n, threads))
+            kept = self._workspaces.pop() if self._workspaces else views.allocate(workspace_arrays(self.n, threads))
             parent, distance = self._answer(np.int32), self._answer(np.int32)
         if len(kept["buffers"]) < threads:
-            kept["buffers"] = allocated(workspace_arrays(self.n, threads)["buffers"])
+            kept["buffers"] = views.allocated(workspace_arrays(self.n, threads)["buffers"])
         yield Workspace(parent=parent, distance=distance, sigma=np.zeros(self.n if counting else 0), **kept)
         with self._lock:
             self._workspaces.append(kept)
@@ -157,12 +157,12 @@ class CpuGraph:
             if size != self._table_size:
                 self._tables, self._table_size = [], size
             most = min(policy.TABLES_KEPT, policy.BYTES_LEFT // max(1, size))
-            return array_in(unkept(self._tables, size, most), count, dtype).reshape(rows, self.n)
+            return views.array_in(unkept(self._tables, size, most), count, dtype).reshape(rows, self.n)
 
     def _answer(self, dtype):
         """An array that the caller may keep."""
         size = np.dtype(dtype).itemsize
-        return array_in(unkept(self._answers[size], size * self.n, policy.ANSWERS_KEPT), self.n, dtype)
+        return views.array_in(unkept(self._answers[size], size * self.n, policy.ANSWERS_KEPT), self.n, dtype)
 
 
 def unkept(kept, size, most):
@@ -174,7 +174,7 @@ def unkept(kept, size, most):
     for memory in kept:
         if sys.getrefcount(memory) == UNSHARED:
             return memory
-    memory = memory_for(size)
+    memory = views.memory_for(size)
     if len(kept) < most:
         kept.append(memory)
     return memory

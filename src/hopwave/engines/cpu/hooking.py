@@ -25,20 +25,15 @@ from hopwave.engines.cpu import crew, policy, team
 from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.integers import U1
 from hopwave.engines.cpu.intrinsics import COMPILED, INNER, compare_and_swap, noinline, prefetch, uncounted
-from hopwave.engines.cpu.views import new_array, unsigned
+from hopwave.engines.cpu.views import new_array, unsigned_rows
 from hopwave.system.numba_cache import njit
 
-HOOK, LINK, FINISH, COUNT, NUMBER, LABEL = range(6)
+# NumPy's integers, not Python's: of those Numba compiles one version of a function for every value.
+HOOK, LINK, FINISH, COUNT, NUMBER, LABEL = (np.int64(kind) for kind in range(6))
+ZERO, ONE_EACH = np.int64(0), np.int64(1)
 SAMPLE = 128  # vertices by which the largest tree is guessed
 BLOCK, BLOCKS = 4096, 64  # vertices of a block, at least, and blocks, at most: a chain passes through each
 AHEAD = np.uint64(8)  # vertices whose parents are fetched into the cache
-
-
-class Rows(NamedTuple):
-    """The arcs of the graph."""
-
-    indptr: Any
-    indices: Any
 
 
 class Forest(NamedTuple):
@@ -150,13 +145,13 @@ def work(A, W, board, me):
                     label[v] = W.copy[v] = label[parent[v]]
 
 
+by_regions, assist = team.regions(work), team.assistance(work)
+
+
 @njit(**INNER)
 def together(A, W, board, kind, which, threads):
-    """Post a job over all blocks, work on it, and wait for the helpers."""
-    noinline()
-    crew.open_regions(board, kind, W.roots.size, 1, 0, 0, which, threads)
-    work(A, W, board, np.int64(0))
-    crew.close_job(board)
+    """A job over all blocks."""
+    by_regions(A, W, board, kind, W.roots.size, ONE_EACH, ZERO, ZERO, which, threads)
 
 
 @njit(**INNER)
@@ -179,18 +174,15 @@ def largest_tree(parent):
 @njit(**INNER)
 def lead(A, W, board, undirected, threads):
     """The leader's part."""
-    together(A, W, board, HOOK, 0, threads)
-    together(A, W, board, LINK, 0, threads)
+    together(A, W, board, HOOK, ZERO, threads)
+    together(A, W, board, LINK, ZERO, threads)
     together(A, W, board, FINISH, largest_tree(W.parent) if undirected else np.int64(-1), threads)
-    together(A, W, board, COUNT, 0, threads)
+    together(A, W, board, COUNT, ZERO, threads)
     number = 0
     for block in range(W.roots.size):
         number, W.roots[block] = number + W.roots[block], number
-    together(A, W, board, NUMBER, 0, threads)
-    together(A, W, board, LABEL, 0, threads)
-
-
-assist = team.assistance(work)
+    together(A, W, board, NUMBER, ZERO, threads)
+    together(A, W, board, LABEL, ZERO, threads)
 
 
 @njit(**COMPILED)
@@ -199,13 +191,10 @@ def hook(A, W, board, undirected, threads, team_cells, helpers, me):
     if me != 0:
         assist(team_cells, A, W, board)
         return
-    if helpers:
-        team.lend(team_cells, team.ADDRESS, (A, W, board))
-        team.open_offer(team_cells, helpers)
+    team.lend(team_cells, (A, W, board))
+    team.open_offer(team_cells, helpers)
     lead(uncounted(A), uncounted(W), board, undirected, threads)
-    crew.dismiss(board)
-    if helpers:
-        team.close_offer(team_cells)
+    team.close_offer(team_cells, helpers, board)
 
 
 def weak_components(graph):
@@ -213,7 +202,7 @@ def weak_components(graph):
     n = graph.n
     if n == 0:
         return np.zeros(0, np.int32), np.zeros(0, np.int32)
-    A = Rows(unsigned(graph.indptr), unsigned(graph.indices))
+    A = unsigned_rows(graph)
     label, copy = new_array(n, np.int32), new_array(n, np.int32)
     W = Forest(new_array(n, np.uint32), label, copy, np.empty(max(1, min(n // BLOCK, BLOCKS)), np.int64))
     threads = min(crew.crew_size(n + graph.m, None), policy.MAX_TEAM + 1)

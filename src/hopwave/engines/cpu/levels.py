@@ -33,16 +33,6 @@ def look_at_arcs(indptr, indices, levels, tree, limit, found, end, size, board):
     ordered_add(board, FOUND, wrong)
 
 
-def all_arcs_fit(graph, levels, tree, limit, found):
-    """Whether no arc skips a level or leaves what was reached; sets found, one byte per vertex (see look_at_arcs)."""
-    levels, tree = levels.astype(np.int32, copy=False), np.empty(0, np.int32) if tree is None else tree
-    most = np.iinfo(np.int64).max if limit is None else limit
-    arrays = (read_only(array) for array in (levels, tree.astype(np.int32, copy=False)))
-    given = *unsigned_rows(graph), *arrays, most, found.view(np.uint8)
-    with compiling(look_at_arcs):
-        return share(look_at_arcs, given, graph.n, graph.m, None)[FOUND] == 0
-
-
 @njit(**COMPILED)
 def judge_vertices(levels, tree, is_source, limit, found):
     """How many vertices have a level or a predecessor that they cannot have; found[v] = 1 if v needs no arc.
@@ -66,11 +56,12 @@ def judge_vertices(levels, tree, is_source, limit, found):
 
 def obeys(graph, levels, tree, sources, limit):
     """Whether levels, and predecessors if they are given, obey the rules of a search. All are int32; sources: ids."""
-    is_source, found = np.zeros(graph.n, np.bool_), np.empty(graph.n, np.bool_)
+    is_source, found = np.zeros(graph.n, np.bool_), np.empty(graph.n, np.uint8)
     is_source[sources] = True
-    tree = np.empty(0, np.int32) if tree is None else tree
-    given = read_only(levels), read_only(tree), is_source, np.iinfo(np.int64).max if limit is None else limit, found
-    with compiling(judge_vertices):
-        if judge_vertices(*given):
+    levels, tree = read_only(levels), read_only(np.empty(0, np.int32) if tree is None else tree)
+    limit = np.iinfo(np.int64).max if limit is None else limit
+    with compiling(look_at_arcs):
+        if judge_vertices(levels, tree, is_source, limit, found):
             return False
-    return all_arcs_fit(graph, levels, tree, limit, found) and bool(found.all())
+        board = share(look_at_arcs, (*unsigned_rows(graph), levels, tree, limit, found), graph.n, graph.m, None)
+    return board[FOUND] == 0 and bool(found.all())

@@ -66,19 +66,29 @@ def add_scaled(mantissa, exponent, more, power):
     return total, exponent
 
 
-@njit(**COMPILED)
-def count_extended(A, order, distance, mantissa, exponent):
-    """σ as mantissa · 2^exponent per vertex, for levels that are too wide for one scale. order: by distance."""
-    in_indptr, in_indices = A.in_indptr, A.in_indices
-    for i in range(order.size):
-        v = order[i]
-        depth = distance[v]
-        if depth == 0:
+@njit(**INNER)
+def recount(indptr, indices, level, mantissa, exponent, queue, end, step):
+    """σ of queue[:end] as mantissa · 2^exponent; the queue is in the order of levels, each `step` after the one before.
+
+    The rows are those of arcs into a vertex, or of arcs out of it for a search against them.
+    """
+    noinline()
+    first = level[queue[0]]
+    for i in range(end):
+        v = queue[i]
+        if level[v] == first:
             mantissa[v], exponent[v] = 0.5, 1
             continue
-        total, power = 0.0, np.int64(0)
-        for j in range(np.int64(in_indptr[v]), np.int64(in_indptr[v + ONE])):
-            u = in_indices[j]
-            if distance[u] == depth - 1:
+        nearer, total, power = level[v] - step, 0.0, np.int64(0)
+        for j in range(np.int64(indptr[v]), np.int64(indptr[v + ONE])):
+            u = indices[j]
+            if level[u] == nearer:
                 total, power = add_scaled(total, power, mantissa[u], exponent[u])
         mantissa[v], exponent[v] = total, power
+
+
+@njit(**COMPILED)
+def count_extended(A, order, distance, mantissa, exponent):
+    """`recount` of a search, for levels that are too wide for one scale. order: by distance."""
+    if order.size:
+        recount(A.in_indptr, A.in_indices, distance, mantissa, exponent, order, order.size, 1)

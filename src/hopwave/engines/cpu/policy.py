@@ -19,9 +19,7 @@ LARGE_SHARE = 16  # one thread makes that pass if the frontier has at least n / 
 SMALL_BUCKET = 256  # entries of a bucket of shortest paths below which the leader passes them on alone
 HUBS_AT_ONCE = 64  # blocks of a bucket up to which hubs in it are dealt out one by one
 HUB_ARCS = 64  # per entry, on average, from which on they are hubs
-FUSED_BLOCKS = (
-    8  # of 64 entries in the current bucket: a thread that found no more goes on with them, without a new job
-)
+FUSED_BLOCKS = 8  # of 64 entries in the current bucket: a thread that found no more goes on with them by itself
 SMALL_GRAPH = 1 << 13  # vertices and arcs up to which one thread, pushing, is done before a shared search has begun
 FIRST_SEARCHES, FIRST_SECONDS = 8, 1.0  # plain searches, or sources, before the fast loop is compiled in ten seconds
 SECONDS_PER_PYTHON_ARC = 2e-6  # about, of a search along weights without compiled code

@@ -7,9 +7,9 @@ them; helpers copy the arguments from there, and no Python runs.
 
     lead(count, function, part, kind)     # the leader calls function(*part, team, count, 0); helpers are 1 and above
 
-In the function the leader calls `lend(team, ADDRESS, (A, W, board))`, `open_offer`, and at its end `close_offer`. A
-helper calls what `assistance` returns: for every offer it claims a number and borrows the arguments. The leader waits
-only while somebody copies them, and for those inside a job.
+In the function the leader calls `lend(team, (A, W, board))`, `open_offer`, and at its end `close_offer`. A helper calls
+what `assistance` returns: for every offer it claims a number and borrows the arguments. The leader waits only while
+somebody copies them, and for those inside a job. A leader without helpers makes no offer.
 """
 
 import atexit
@@ -22,9 +22,10 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from hopwave.engines.cpu.crew import join_job, leave_job
+from hopwave.engines.cpu.crew import close_job, dismiss, join_job, leave_job, open_regions
 from hopwave.engines.cpu.intrinsics import (
     INNER,
+    address_of,
     atomic_or,
     nanoseconds,
     noinline,
@@ -52,15 +53,13 @@ TEAM_CELLS = 64
 
 
 @intrinsic
-def lend(typing, team, cell, arguments):
-    """Write the address of a copy of the arguments into a cell. The copy lives until the calling function returns."""
-    signature = types.void(team, cell, arguments)
+def lend(typing, team, arguments):
+    """Write the address of a copy of the arguments to ADDRESS. The copy lives until the calling function returns."""
+    signature = types.void(team, arguments)
 
     def build(context, builder, signature, values):
-        copy = cgutils.alloca_once_value(builder, values[2])
-        array = context.make_array(signature.args[0])(context, builder, values[0])
-        index = context.cast(builder, values[1], signature.args[1], types.intp)
-        place = cgutils.get_item_pointer(context, builder, signature.args[0], array, [index], wraparound=False)
+        copy = cgutils.alloca_once_value(builder, values[1])
+        place = _address(context, builder, signature, values)
         builder.store(builder.ptrtoint(copy, ir.IntType(64)), place)
         return context.get_dummy_value()
 
@@ -68,18 +67,16 @@ def lend(typing, team, cell, arguments):
 
 
 @intrinsic
-def borrow(typing, team, cell, like):
-    """The arguments whose address is in a cell; they have the type of `like`, a tuple.
+def borrow(typing, team, like):
+    """The arguments whose address is at ADDRESS; they have the type of `like`, a tuple.
 
     Of arrays inside records no references are counted (intrinsics.uncounted). Whoever borrows must use them inside a
     job alone, where the leader waits for it. Arrays beside the records, such as the board, are held as usual.
     """
-    signature = like(team, cell, like)
+    signature = like(team, like)
 
     def build(context, builder, signature, values):
-        array = context.make_array(signature.args[0])(context, builder, values[0])
-        index = context.cast(builder, values[1], signature.args[1], types.intp)
-        place = cgutils.get_item_pointer(context, builder, signature.args[0], array, [index], wraparound=False)
+        place = _address(context, builder, signature, values)
         kind = context.get_value_type(signature.return_type)
         taken = builder.load(builder.inttoptr(builder.load(place), kind.as_pointer()))
         for i, part in enumerate(signature.return_type):
@@ -92,21 +89,30 @@ def borrow(typing, team, cell, like):
     return signature, build
 
 
+def _address(context, builder, signature, values):
+    """Where the address of the arguments is."""
+    cell = context.get_constant(types.intp, ADDRESS)
+    return address_of(context, builder, signature.args[0], values[0], types.intp, cell)
+
+
 @njit(**INNER)
 def open_offer(team, helpers):
     """Let that many helpers borrow the arguments that were lent."""
-    team[WANTED] = helpers
-    team[CLAIMED] = 0
-    ordered_store(team, OFFER, team[OFFER] + 1)
-    ordered_store(team, EXPECTED, 0)
+    if helpers:
+        team[WANTED] = helpers
+        team[CLAIMED] = 0
+        ordered_store(team, OFFER, team[OFFER] + 1)
+        ordered_store(team, EXPECTED, 0)
 
 
 @njit(**INNER)
-def close_offer(team):
-    """End the offer, and wait for those who are copying the arguments."""
-    ordered_store(team, OFFER, team[OFFER] + 1)
-    while ordered_load(team, READERS) != 0:
-        pause()
+def close_offer(team, helpers, board):
+    """No job will follow on the board. End the offer, and wait for those who are copying the arguments."""
+    dismiss(board)
+    if helpers:
+        ordered_store(team, OFFER, team[OFFER] + 1)
+        while ordered_load(team, READERS) != 0:
+            pause()
 
 
 @njit(**INNER)
@@ -158,7 +164,7 @@ def assistance(work):
     def work_for_leader(team, me, A, W, board):
         """Jobs until the leader sends all away. A, W and board tell only the types."""
         noinline()
-        A, W, board = borrow(team, ADDRESS, (A, W, board))
+        A, W, board = borrow(team, (A, W, board))
         ordered_add(team, READERS, -1)
         joined = np.int64(0)
         while True:
@@ -182,6 +188,19 @@ def assistance(work):
                 work_for_leader(team, number, A, W, board)
 
     return assist
+
+
+def regions(work):
+    """A compiled function that posts a job over [0, end) in regions, works on it, and waits for the helpers."""
+
+    @njit(**INNER)
+    def by_regions(A, W, board, kind, end, size, depth, flags, which, threads):
+        noinline()
+        open_regions(board, kind, end, size, depth, flags, which, threads)
+        work(A, W, board, np.int64(0))
+        close_job(board)
+
+    return by_regions
 
 
 # ------------------------------------------------------------------ from Python

@@ -6,8 +6,11 @@ Large ones begin at a huge page of the system, where it has such pages. A search
 with pages of 4 kB the processor must look up where each of them is: a quarter of the time on a grid of a million.
 """
 
+from collections import namedtuple
+
 import numpy as np
 
+Rows = namedtuple("Rows", "indptr indices")  # compressed rows as kernels read them
 UNSIGNED = {1: np.uint8, 4: np.uint32, 8: np.uint64}
 
 
@@ -27,7 +30,7 @@ def unsigned(array):
 
 def unsigned_rows(part):
     """The offsets and indices of compressed rows."""
-    return unsigned(part.indptr), unsigned(part.indices)
+    return Rows(unsigned(part.indptr), unsigned(part.indices))
 
 
 HUGE_PAGE = 1 << 21

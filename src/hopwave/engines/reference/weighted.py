@@ -1,39 +1,23 @@
-"""Distances along weights from many sources, the plain way: Dijkstra's algorithm with Python's heap, sums by `fsum`."""
+"""Distances along weights from many sources, the plain way: one search per source, sums by `fsum`."""
 
 from __future__ import annotations
 
-import heapq
 import math
 from typing import Any
 
 import numpy as np
 
+from hopwave.engines.reference.betweenness import arcs_of, lengths
 from hopwave.graph import Graph
 from hopwave.planning.jobs import Floats
 from hopwave.planning.many_sources import Poll, Sweep, Swept
 from hopwave.planning.valued import Valued
 
 
-def search(graph: Graph, lengths: Floats, source: int, limit: float) -> dict[int, float]:
-    """The distance of every vertex within the limit, nearest first."""
-    found: dict[int, float] = {}
-    waiting = [(0.0, source)]
-    while waiting:
-        d, u = heapq.heappop(waiting)
-        if u in found:
-            continue
-        found[u] = d
-        for j in range(int(graph.indptr[u]), int(graph.indptr[u + 1])):
-            v, offer = int(graph.indices[j]), d + float(lengths[j])
-            if v not in found and offer <= limit:
-                heapq.heappush(waiting, (offer, v))
-    return found
-
-
 def sweep(graph: Graph, job: Sweep, poll: Poll) -> Swept:
     """All searches of the job, and what is kept of them (see `Sweep`)."""
     n, k = graph.n, len(job.sources)
-    lengths = np.asarray(graph.weights, np.float64)
+    out = arcs_of(graph, weighted=True)
     limit = math.inf if job.limit is None else float(job.limit)
     reached, (total, inverse, farthest) = np.zeros(k, np.int64), np.zeros((3, k))
     rows = np.full((k if job.keep == "rows" else 0, n), np.inf)
@@ -43,7 +27,7 @@ def sweep(graph: Graph, job: Sweep, poll: Poll) -> Swept:
     targets: list[int] = []
     distances: list[float] = []
     for i, source in enumerate(job.sources.tolist()):
-        found = search(graph, lengths, source, limit)
+        found = lengths(out, source, limit)
         total[i], farthest[i] = math.fsum(found.values()), max(found.values())
         inverse[i], reached[i] = math.fsum(1 / d for d in found.values() if d > 0), len(found)
         if job.keep == "rows":

@@ -28,10 +28,8 @@ def connected_components(A: Any, *, device: str = "auto") -> Vector:
 
     Parameters
     ----------
-    A : Matrix, Graph, or SciPy or CuPy sparse matrix
-        The graph: an entry (i, j) is an arc from i to j.
-    device : {"auto", "cpu", "cuda"}, optional
-        Where it runs; by default where `A` is.
+    A, device
+        As for `bfs`.
 
     Returns
     -------

@@ -30,12 +30,10 @@ def core_numbers(A: Any, directed: bool | None = None, *, device: str = "auto") 
 
     Parameters
     ----------
-    A : Matrix, Graph, or SciPy or CuPy sparse matrix
-        The graph: an entry (i, j) is an arc from i to j.
     directed : bool, optional
         Whether an arc in and an arc out count as two neighbours.
-    device : {"auto", "cpu", "cuda"}, optional
-        Where it runs; by default where `A` is.
+    A, device
+        As for `bfs`.
 
     Returns
     -------

@@ -40,14 +40,12 @@ def betweenness(A: Any, sources: Iterable[int] | None = None, batch: int = 32, *
 
     Parameters
     ----------
-    A : Matrix, Graph, or SciPy or CuPy sparse matrix
-        The graph: an entry (i, j) is an arc from i to j.
     sources : iterable of int, optional
         Where paths start; by default every vertex.
     batch : int, optional
         How many sources go together.
-    device : {"auto", "cpu", "cuda"}, optional
-        Where it runs; by default where `A` is.
+    A, device
+        As for `bfs`.
 
     Returns
     -------

@@ -33,12 +33,10 @@ def maximal_independent_set(A: Any, seed: Any = None, *, device: str = "auto") -
 
     Parameters
     ----------
-    A : Matrix, Graph, or SciPy or CuPy sparse matrix
-        The graph: an entry (i, j) is an arc from i to j.
     seed : int or Generator, optional
         The same seed gives the same answer.
-    device : {"auto", "cpu", "cuda"}, optional
-        Where it runs; by default where `A` is.
+    A, device
+        As for `bfs`.
 
     Returns
     -------

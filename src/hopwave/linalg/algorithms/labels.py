@@ -36,14 +36,12 @@ def label_propagation(A: Any, seed: Any = None, max_rounds: int = 100, *, device
 
     Parameters
     ----------
-    A : Matrix, Graph, or SciPy or CuPy sparse matrix
-        The graph: an entry (i, j) is an arc from i to j.
     seed : int or Generator, optional
         The same seed gives the same answer.
     max_rounds : int, optional
         The most rounds.
-    device : {"auto", "cpu", "cuda"}, optional
-        Where it runs; by default where `A` is.
+    A, device
+        As for `bfs`.
 
     Returns
     -------

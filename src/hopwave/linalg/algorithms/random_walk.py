@@ -54,8 +54,6 @@ def pagerank(
 
     Parameters
     ----------
-    A : Matrix, Graph, or SciPy or CuPy sparse matrix
-        The graph: an entry (i, j) is an arc from i to j.
     alpha : float, optional
         The share of rank that follows arcs.
     personalization, dangling, nstart : array of n numbers, optional
@@ -66,8 +64,8 @@ def pagerank(
         The most rounds.
     adaptive : bool, optional
         Do not compute ranks again that have settled.
-    device : {"auto", "cpu", "cuda"}, optional
-        Where it runs; by default where `A` is.
+    A, device
+        As for `bfs`.
 
     Returns
     -------

@@ -47,12 +47,10 @@ def sssp(A: Any, source: int | Sequence[int], *, device: str = "auto") -> Vector
 
     Parameters
     ----------
-    A : Matrix, Graph, or SciPy or CuPy sparse matrix
-        The graph: an entry (i, j) is an arc from i to j.
     source : int or list of int
         Where paths start; of several sources, the nearest counts.
-    device : {"auto", "cpu", "cuda"}, optional
-        Where it runs; by default where `A` is.
+    A, device
+        As for `bfs`.
 
     Returns
     -------

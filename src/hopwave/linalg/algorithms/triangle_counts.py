@@ -34,10 +34,8 @@ def triangle_count(A: Any, *, device: str = "auto") -> int:
 
     Parameters
     ----------
-    A : Matrix, Graph, or SciPy or CuPy sparse matrix
-        The graph: an entry (i, j) is an arc from i to j.
-    device : {"auto", "cpu", "cuda"}, optional
-        Where it runs; by default where `A` is.
+    A, device
+        As for `bfs`.
 
     See Also
     --------
@@ -64,7 +62,7 @@ def triangles(A: Any, *, device: str = "auto") -> Vector:
     Parameters
     ----------
     A, device
-        As for `triangle_count`.
+        As for `bfs`.
 
     Returns
     -------
@@ -102,7 +100,7 @@ def triangle_list(A: Any, *, device: str = "auto") -> Any:
     Parameters
     ----------
     A, device
-        As for `triangle_count`.
+        As for `bfs`.
 
     Returns
     -------

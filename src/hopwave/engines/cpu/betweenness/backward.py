@@ -6,17 +6,7 @@ Shares are kept with a minus sign. An arc leads at most one level further, and o
 
 import numpy as np
 
-from hopwave.engines.cpu.betweenness.state import (
-    ARCS,
-    BEGINS,
-    CACHED,
-    EDGES,
-    ENDPOINTS,
-    IS_PULLED,
-    SHIFT,
-    counts,
-    multiply,
-)
+from hopwave.engines.cpu.betweenness import state
 from hopwave.engines.cpu.integers import ONE, U1, U4, U8, U16
 from hopwave.engines.cpu.intrinsics import INNER, noinline, prefetch, prefetch_to_write
 from hopwave.system.numba_cache import njit
@@ -40,7 +30,7 @@ def back_by_successors(own, begin, end, row, squares, extra, demand, targets, ca
             gathered -= sigma[successors[p]]
         paths = sigma[u]
         delta = paths * gathered
-        weight = counts(demand, targets, u)
+        weight = state.counts(demand, targets, u)
         sigma[u] = -((weight + delta) / paths)
         row[u] += delta + extra * weight
         if squares.size:
@@ -66,41 +56,17 @@ def back_by_arcs(A, own, begin, end, row, demand, targets):
             row[j] += paths * flow
             gathered += flow
         total += paths * gathered
-        weight = counts(demand, targets, u)
+        weight = state.counts(demand, targets, u)
         sigma[u] = -((weight + paths * gathered) / paths)
     return total
 
 
 @njit(**INNER)
-def back_by_arcs_of_rows(A, own, begin, end, row, demand, targets):
-    """Like back_by_arcs, for a level that was pulled and has recorded no successors: whole rows are read."""
-    noinline()
-    indptr, indices, sigma, gathered, queue = A.indptr, A.indices, own.sigma, own.gathered, own.queue
-    total = 0.0
-    begin, end = np.uint64(begin), np.uint64(end)
-    for i in range(begin, end):
-        u = queue[i]
-        paths, sum_ = sigma[u], 0.0
-        for j in range(np.uint64(indptr[u]), np.uint64(indptr[u + ONE])):
-            share = sigma[indices[j]]
-            if share < 0.0:
-                row[j] -= paths * share
-                sum_ -= share
-        gathered[u] = sum_
-    for i in range(begin, end):  # only now: no vertex may take another of its level for a successor
-        u = queue[i]
-        delta = sigma[u] * gathered[u]
-        weight = counts(demand, targets, u)
-        sigma[u] = -((weight + delta) / sigma[u])
-        total += delta
-    return total
-
-
-@njit(**INNER)
-def back_by_rows(A, own, begin, end, stop, gather, row, squares, extra, demand, targets):
+def back_by_rows(A, own, begin, end, stop, gather, edges, row, squares, extra, demand, targets):
     """δ of a level that was pulled, queue[begin:end]. Its successors are among the level behind it, queue[end:stop].
 
-    gather: whether vertices gather from their successors; else successors scatter to them. Returns Σ δ.
+    gather: whether vertices gather from their successors; else successors scatter to them. edges: row takes the flow
+    through each arc, and vertices must gather. Returns Σ δ.
     """
     noinline()
     sigma, gathered, queue = own.sigma, own.gathered, own.queue
@@ -113,10 +79,13 @@ def back_by_rows(A, own, begin, end, stop, gather, row, squares, extra, demand, 
                 prefetch(indptr, queue[i + U16])
                 prefetch(indices, indptr[queue[i + U8]])
             u = queue[i]
-            sum_ = 0.0
+            paths, sum_ = sigma[u], 0.0
             for j in range(np.uint64(indptr[u]), np.uint64(indptr[u + ONE])):
                 share = sigma[indices[j]]
-                sum_ -= share if share < 0.0 else 0.0
+                flow = share if share < 0.0 else 0.0
+                sum_ -= flow
+                if edges:
+                    row[j] -= paths * flow
             gathered[u] = sum_
     else:
         in_indptr, in_indices = A.in_indptr, A.in_indices
@@ -130,15 +99,16 @@ def back_by_rows(A, own, begin, end, stop, gather, row, squares, extra, demand, 
             share = sigma[v]
             for j in range(np.uint64(in_indptr[v]), np.uint64(in_indptr[v + ONE])):
                 gathered[in_indices[j]] -= share  # also of other levels, which set it anew before they read it
-    for i in range(begin, end):
+    for i in range(begin, end):  # only now: no vertex may take another of its level for a successor
         u = queue[i]
         delta = sigma[u] * gathered[u]
-        weight = counts(demand, targets, u)
+        weight = state.counts(demand, targets, u)
         sigma[u] = -((weight + delta) / sigma[u])
-        row[u] += delta + extra * weight
+        total += delta
+        if not edges:
+            row[u] += delta + extra * weight
         if squares.size:
             squares[u] += delta * delta
-        total += delta
     return total
 
 
@@ -149,7 +119,7 @@ def last_level(own, begin, end, row, extra, demand, targets):
     sigma, queue = own.sigma, own.queue
     for i in range(begin, end):
         u = queue[i]
-        weight = counts(demand, targets, u)
+        weight = state.counts(demand, targets, u)
         sigma[u] = -(weight / sigma[u])
         if extra != 0.0:
             row[u] += extra * weight
@@ -162,12 +132,12 @@ def backward(A, own, shared, count, row, squares):
     Returns Σ δ, and what it must be: Σ (d - 1) over the targets.
     """
     sigma, queue, levels, targets = own.sigma, own.queue, own.levels, shared.targets
-    edges, extra = shared.limits[EDGES] != 0, np.float64(shared.limits[ENDPOINTS])
-    cached = shared.limits[CACHED] != 0
+    edges, extra = shared.limits[state.EDGES] != 0, np.float64(shared.limits[state.ENDPOINTS])
+    cached = shared.limits[state.CACHED] != 0
     demand = own.demand[0]
     found, due, counted = 0.0, 0.0, 0.0
     for level in range(count - 1, -1, -1):
-        begin, end = levels[level, BEGINS], levels[level + 1, BEGINS]
+        begin, end = levels[level, state.BEGINS], levels[level + 1, state.BEGINS]
         reached = demand * np.float64(end - begin)
         if targets.size:
             reached = 0.0
@@ -176,26 +146,21 @@ def backward(A, own, shared, count, row, squares):
         if level:
             due += (level if edges else level - 1) * reached
             counted += reached
-        if edges:
-            if level == count - 1:
-                last_level(own, begin, end, row, 0.0, demand, targets)
-            elif levels[level, IS_PULLED]:
-                found += back_by_arcs_of_rows(A, own, begin, end, row, demand, targets)
-            else:
-                found += back_by_arcs(A, own, begin, end, row, demand, targets)
-        elif level == 0:
+        if level == 0 and not edges:
             row[queue[0]] += extra * counted  # the source is an end of every path
         elif level == count - 1:
-            last_level(own, begin, end, row, extra, demand, targets)
-        elif levels[level, IS_PULLED]:
-            stop, gather = levels[level + 2, BEGINS], levels[level, ARCS] <= levels[level + 1, ARCS]
-            found += back_by_rows(A, own, begin, end, stop, gather, row, squares, extra, demand, targets)
+            last_level(own, begin, end, row, 0.0 if edges else extra, demand, targets)
+        elif levels[level, state.IS_PULLED]:
+            stop, fewer = levels[level + 2, state.BEGINS], levels[level, state.ARCS] <= levels[level + 1, state.ARCS]
+            found += back_by_rows(A, own, begin, end, stop, edges or fewer, edges, row, squares, extra, demand, targets)
+        elif edges:
+            found += back_by_arcs(A, own, begin, end, row, demand, targets)
         else:
             found += back_by_successors(own, begin, end, row, squares, extra, demand, targets, cached)
         if shared.copies.size:
-            multiply(sigma, queue, begin, end, shared.copies)
-        if levels[level, SHIFT]:  # this level was scaled: the one before must see it in its own scale
-            factor = 2.0 ** np.float64(-levels[level, SHIFT])
+            state.multiply(sigma, queue, begin, end, shared.copies)
+        if levels[level, state.SHIFT]:  # this level was scaled: the one before must see it in its own scale
+            factor = 2.0 ** np.float64(-levels[level, state.SHIFT])
             for i in range(begin, end):
                 sigma[queue[i]] *= factor
     return found, due

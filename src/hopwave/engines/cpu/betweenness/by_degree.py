@@ -48,11 +48,9 @@ class RenumberedAccumulation:
         turned = {name: values[renumbered.order] for name, values in given.items() if values is not None}
         inner = replace(job, sources=renumbered.rank[job.sources].astype(np.int64), **turned)
         self._run = Accumulation(renumbered.loaded, inner, plan, threads)
-        self._old = (
-            np.concatenate([renumbered.order, renumbered.order + renumbered.loaded.n])
-            if job.squares
-            else renumbered.order
-        )
+        self._old = order = renumbered.order
+        if job.squares:
+            self._old = np.concatenate([order, order + renumbered.loaded.n])
         self.total = np.zeros_like(self._run.total)
         self.blocks, self.size, self.certificate = self._run.blocks, self._run.size, self._run.certificate
 

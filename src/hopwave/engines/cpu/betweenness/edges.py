@@ -15,24 +15,12 @@ from collections import namedtuple
 import numpy as np
 
 from hopwave.engines.cpu import policy
+from hopwave.engines.cpu.betweenness import state
 from hopwave.engines.cpu.betweenness.backward import backward
-from hopwave.engines.cpu.betweenness.extended import count_outward
+from hopwave.engines.cpu.betweenness.extended import extended_source
 from hopwave.engines.cpu.betweenness.forward import forward
 from hopwave.engines.cpu.betweenness.run import Accumulation
 from hopwave.engines.cpu.betweenness.source import forget
-from hopwave.engines.cpu.betweenness.state import (
-    BEGINS,
-    BLOCKS,
-    CUTOFF,
-    DIRECTED,
-    EDGES,
-    EXTENDED,
-    PULLS,
-    READY,
-    aim,
-    copies_of,
-    counts,
-)
 from hopwave.engines.cpu.crew import thread_count
 from hopwave.engines.cpu.integers import ONE, U0, U1
 from hopwave.engines.cpu.intrinsics import (
@@ -65,8 +53,8 @@ FEW = 4  # sources whose flows are added up one by one
 
 # Cells of control: sources that are done; chunks of vertices whose numbers are being put side by side, taken and done;
 # chunks of rows whose flows are being added up, taken and done.
-SOLVED, TURNING, TURNED, TAKEN, ADDED = range(READY, READY + 80, 16)
-CELLS = READY + 80
+SOLVED, TURNING, TURNED, TAKEN, ADDED = range(state.READY, state.READY + 80, 16)
+CELLS = state.READY + 80
 
 # What is kept of each source: σ̂ and shares (mantissas where counts are extended), levels, exponents, whether extended;
 # and of each vertex its shares, and by its level modulo 4 the sources that reach it: 16 bits for each of the four.
@@ -91,37 +79,10 @@ def keep_levels(own, count, paths, depth):
     noinline()
     depth[:] = -1
     for level in range(count):
-        for i in range(own.levels[level, BEGINS], own.levels[level + 1, BEGINS]):
+        for i in range(own.levels[level, state.BEGINS], own.levels[level + 1, state.BEGINS]):
             v = own.queue[i]
             depth[v] = level
             paths[v] = own.sigma[v]
-
-
-@njit(**INNER)
-def keep_extended(A, own, shared, source, paths, shares, depth, exponent):
-    """As keep_levels, with σ = mantissa · 2^exponent; also keeps shares, without their factor 2^-exponent.
-
-    Returns Σ of all flows and what it must be.
-    """
-    noinline()
-    indptr, indices, queue, targets = A.indptr, A.indices, own.queue, shared.targets
-    n, demand = own.sigma.size, own.demand[0]
-    level, delta, power = np.full(n, -1, np.int64), np.zeros(n), np.zeros(n, np.int64)
-    tail = count_outward(A, queue, source, shared.limits[CUTOFF], shared.copies, level, paths, power)
-    found, due = 0.0, 0.0
-    for i in range(tail - 1, -1, -1):
-        u = queue[i]
-        for j in range(np.int64(indptr[u]), np.int64(indptr[u + ONE])):
-            v = indices[j]
-            if level[v] == level[u] + 1:
-                delta[u] += paths[u] * shares[v] * two_to(min(0, power[u] - power[v]))
-        weight = counts(demand, targets, u)
-        shares[u] = (weight + delta[u]) / paths[u] * copies_of(shared.copies, u)
-        found += delta[u]
-        due += level[u] * weight
-    for v in range(n):
-        depth[v], exponent[v] = level[v], power[v]
-    return found, due
 
 
 @njit(**INNER)
@@ -130,24 +91,24 @@ def solve(A, own, shared, number, row):
     kept, place, source = shared.kept, number % AT_ONCE, shared.sources[number]
     paths, shares, depth = kept.paths[place], kept.shares[place], kept.depth[place]
     kept.extended[place] = 0
-    aim(own, shared, number)
+    state.aim(own, shared, number)
     count = forward(A, own, shared, source)
     if count < 0:
-        forget(own.sigma, own.queue, own.levels[1 - count, BEGINS])
-        atomic_add(shared.control, EXTENDED, 1)
+        forget(own.sigma, own.queue, own.levels[1 - count, state.BEGINS])
+        atomic_add(shared.control, state.EXTENDED, 1)
         kept.extended[place] = 1
-        paths[:] = 0.0
-        found, due = keep_extended(A, own, shared, source, paths, shares, depth, kept.exponent[place])
-        shared.certificate[number, 0], shared.certificate[number, 1] = found, due
-        return
-    keep_levels(own, count, paths, depth)
-    found, due = backward(A, own, shared, count, row, row[:0])
+        exponent = kept.exponent[place]
+        found, due = extended_source(A, own, shared, source, row, row[:0], depth, paths, exponent, shares)
+    else:
+        keep_levels(own, count, paths, depth)
+        found, due = backward(A, own, shared, count, row, row[:0])
+        for i in range(1, own.levels[count, state.BEGINS]):
+            shares[own.queue[i]] = -own.sigma[own.queue[i]]
+        forget(own.sigma, own.queue, own.levels[count, state.BEGINS])
     ends = 0.0  # what every vertex passes on for itself
-    for i in range(1, own.levels[count, BEGINS]):
-        v = own.queue[i]
-        shares[v] = -own.sigma[v]
-        ends += counts(own.demand[0], shared.targets, v)
-    forget(own.sigma, own.queue, own.levels[count, BEGINS])
+    for v in range(depth.size):
+        if depth[v] > 0:
+            ends += state.counts(own.demand[0], shared.targets, v)
     shared.certificate[number, 0], shared.certificate[number, 1] = found + ends, due + ends
 
 
@@ -255,10 +216,11 @@ def add_block(A, shared, block):
         if compare_and_swap(control, TAKEN, chunk, chunk + 1):
             any_taken = True
             low = (chunk - block * chunks) * ROWS_PER_CHUNK
+            high = min(low + ROWS_PER_CHUNK, n)
             if together:
-                add_flows(A, shared.kept, shared.total, shared.limits[DIRECTED] != 0, low, min(low + ROWS_PER_CHUNK, n))
+                add_flows(A, shared.kept, shared.total, shared.limits[state.DIRECTED] != 0, low, high)
             else:
-                add_flows_one_by_one(A, shared.kept, sources, shared.total, low, min(low + ROWS_PER_CHUNK, n))
+                add_flows_one_by_one(A, shared.kept, sources, shared.total, low, high)
             if ordered_add(control, ADDED, 1) + 1 == (block + 1) * chunks:
                 ordered_store(control, TURNING, (block + 1) * chunks)  # also where none was
                 ordered_store(control, TURNED, (block + 1) * chunks)
@@ -275,7 +237,7 @@ def take_edge_sources(A, own, shared):
     forget(own.sigma, own.queue, n)
     while True:
         number = sources if ordered_load(control, STOP) != 0 else atomic_add(control, NEXT_BATCH, 1)
-        last = number // AT_ONCE if number < sources else shared.limits[BLOCKS]
+        last = number // AT_ONCE if number < sources else shared.limits[state.BLOCKS]
         while ordered_load(control, FINISHED) < last:
             block = ordered_load(control, FINISHED)
             if not add_block(A, shared, block):
@@ -298,10 +260,10 @@ class EdgeAccumulation(Accumulation):
     def __init__(self, loaded, job, plan, threads):
         super().__init__(loaded, job, plan, threads)
         self.workers = max(1, min(thread_count(threads), len(job.sources)))
-        self._limits[EDGES] = 0  # one source is searched from as for vertices
-        self._limits[PULLS] = policy.pulls_of(plan, loaded)
-        self._limits[BLOCKS] = self.blocks
-        self._limits[DIRECTED] = loaded.graph.directed
+        self._limits[state.EDGES] = 0  # one source is searched from as for vertices
+        self._limits[state.PULLS] = policy.pulls_of(plan, loaded)
+        self._limits[state.BLOCKS] = self.blocks
+        self._limits[state.DIRECTED] = loaded.graph.directed
 
     def advance(self, first, poll):
         """See the base class."""

@@ -39,40 +39,40 @@ def count_outward(A, queue, source, cutoff, copies, depth, mantissa, exponent):
 
 
 @njit(**INNER)
-def extended_source(A, own, shared, source, row, squares):
+def extended_source(A, own, shared, source, row, squares, depth, mantissa, exponent, shares):
     """source.one_source with σ as mantissa · 2^exponent per vertex: slower, and right however much a level spans.
 
-    Only ratios σ(v)/σ(w) ≤ 1 of neighbours are ever formed, so that δ itself needs no exponent.
+    A share is (t + δ) / mantissa: a predecessor takes its own mantissa times that, times 2 to the power of what their
+    exponents differ by, which is at most 0, so that δ itself needs no exponent. The last four arrays are filled here.
     """
     noinline()
     indptr, indices, queue, targets, copies = A.indptr, A.indices, own.queue, shared.targets, shared.copies
-    n, demand = own.sigma.size, own.demand[0]
-    depth, delta = np.full(n, -1, np.int64), np.zeros(n)
-    mantissa, exponent = np.zeros(n), np.zeros(n, np.int64)
+    depth[:] = -1
+    mantissa[:] = 0.0
     tail = count_outward(A, queue, source, shared.limits[CUTOFF], copies, depth, mantissa, exponent)
-    edges, extra = shared.limits[EDGES] != 0, np.float64(shared.limits[ENDPOINTS])
+    demand, edges, extra = own.demand[0], shared.limits[EDGES] != 0, np.float64(shared.limits[ENDPOINTS])
     found, due, counted = 0.0, 0.0, 0.0
     for i in range(tail - 1, -1, -1):
         u = queue[i]
+        delta = 0.0
         for j in range(np.int64(indptr[u]), np.int64(indptr[u + ONE])):
             v = indices[j]
             if depth[v] == depth[u] + 1:
-                weight = counts(demand, targets, v)
-                ratio = mantissa[u] / mantissa[v] * two_to(min(0, exponent[u] - exponent[v])) * copies_of(copies, v)
-                share = ratio * (weight + delta[v])
-                delta[u] += share
+                flow = mantissa[u] * shares[v] * two_to(min(0, np.int64(exponent[u]) - np.int64(exponent[v])))
+                delta += flow
                 if edges:
-                    row[j] += share
-                    found += share
+                    row[j] += flow
+                    found += flow
         weight = counts(demand, targets, u)
+        shares[u] = (weight + delta) / mantissa[u] * copies_of(copies, u)
         if i > 0:
             due += (depth[u] if edges else depth[u] - 1) * weight
             counted += weight
             if not edges:
-                found += delta[u]
-                row[u] += delta[u] + extra * weight
+                found += delta
+                row[u] += delta + extra * weight
                 if squares.size:
-                    squares[u] += delta[u] * delta[u]
+                    squares[u] += delta * delta
         elif not edges:
             row[u] += extra * counted
     return found, due

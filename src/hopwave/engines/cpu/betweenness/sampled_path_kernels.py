@@ -19,7 +19,8 @@ import numpy as np
 
 from hopwave.engines.cpu.integers import ONE
 from hopwave.engines.cpu.intrinsics import COMPILED, INNER, atomic_add, noinline, ordered_load
-from hopwave.engines.cpu.path_counts import add_scaled, two_to
+from hopwave.engines.cpu.path_counts import recount, two_to
+from hopwave.engines.cpu.splitmix import WEYL, mix
 from hopwave.engines.cpu.workers import FINISHED, NEXT_BATCH, STOP
 from hopwave.system.numba_cache import njit
 
@@ -46,25 +47,22 @@ HERE_CELLS = 6
 ARCS, INNER_VERTICES, UNCONNECTED, RECOUNTED, WRONG = range(5)
 SUM_CELLS = 5
 
-WEYL, FIRST, SECOND = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
-U30, U27, U31, U11 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(11)
+U11 = np.uint64(11)
 
 
 # ------------------------------------------------------------------ random numbers
 
 
 @njit(**INNER)
-def mix(z):
-    """SplitMix64's finaliser."""
-    z = (z ^ (z >> U30)) * FIRST
-    z = (z ^ (z >> U27)) * SECOND
-    return z ^ (z >> U31)
-
-
-@njit(**INNER)
 def fraction(key, number):
     """Random number `number` of the pair with that key, uniform in [0, 1)."""
     return np.float64(mix(key + np.uint64(number + 1) * WEYL) >> U11) * 2.0**-53
+
+
+@njit(**INNER)
+def key_of(start, number):
+    """The key of a pair."""
+    return mix(start + np.uint64(number + 1) * WEYL)
 
 
 @njit(**INNER)
@@ -118,22 +116,6 @@ def bits_of(sigma, queue, begin, end):
     for i in range(begin, end):
         greatest = max(greatest, sigma[queue[i]])
     return np.int64(np.ceil(np.log2(greatest))) if greatest < np.inf else np.int64(2000)
-
-
-@njit(**INNER)
-def recount(indptr, indices, level, sigma, exponent, queue, end, step):
-    """σ of one side once more, as mantissa (in sigma) and exponent. queue[:end] is in the order of levels."""
-    noinline()
-    sigma[queue[0]], exponent[queue[0]] = 0.5, 1
-    for i in range(1, end):
-        v = queue[i]
-        nearer = level[v] - step
-        total, power = 0.0, np.int64(0)
-        for j in range(np.int64(indptr[v]), np.int64(indptr[v + ONE])):
-            u = indices[j]
-            if level[u] == nearer:
-                total, power = add_scaled(total, power, sigma[u], exponent[u])
-        sigma[v], exponent[v] = total, power
 
 
 @njit(**INNER)
@@ -362,5 +344,5 @@ def take_pairs(graph, own, shared):
             break
         until = min(first + PAIRS_PER_BATCH, shared.last)
         for i in range(first, until):
-            sample(graph, own, mix(shared.start + np.uint64(i + 1) * WEYL), n, shared.cutoff)
+            sample(graph, own, key_of(shared.start, i), n, shared.cutoff)
         atomic_add(control, FINISHED, until - first)

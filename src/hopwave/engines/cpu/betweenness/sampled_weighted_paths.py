@@ -118,9 +118,7 @@ def take_weighted_pairs(A, own, shared):
             break
         until = min(first + sampled_path_kernels.PAIRS_PER_BATCH, shared.last)
         for i in range(first, until):
-            if not sample(
-                A, own, shared, sampled_path_kernels.mix(shared.start + np.uint64(i + 1) * sampled_path_kernels.WEYL)
-            ):
+            if not sample(A, own, shared, sampled_path_kernels.key_of(shared.start, i)):
                 return
         atomic_add(control, FINISHED, until - first)
 

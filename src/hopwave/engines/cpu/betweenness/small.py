@@ -16,9 +16,8 @@ from hopwave.engines.cpu.path_counts import EXACT_BITS, LARGEST, rescale_level
 from hopwave.system.numba_cache import njit
 
 NO_CUTOFF = np.iinfo(np.int32).max
-UNVISITED = np.int32(
-    2**31 - 1
-)  # of a vertex that is not visited, above every depth: "is a successor" is then one comparison
+# Of a vertex that is not visited, above every depth: "is a successor" is then one comparison.
+UNVISITED = np.int32(2**31 - 1)
 
 
 class SmallAccumulation:

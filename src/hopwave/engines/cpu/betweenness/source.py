@@ -1,5 +1,7 @@
 """Betweenness from one source, compiled (Brandes; TurboBC, Algorithm 1), and a worker that takes block after block."""
 
+import numpy as np
+
 from hopwave.engines.cpu.betweenness.backward import backward
 from hopwave.engines.cpu.betweenness.extended import extended_source
 from hopwave.engines.cpu.betweenness.forward import forward
@@ -40,7 +42,9 @@ def one_source(A, own, shared, number, row, squares):
     if count < 0:
         forget(own.sigma, own.queue, own.levels[1 - count, BEGINS])
         atomic_add(shared.control, EXTENDED, 1)
-        return extended_source(A, own, shared, source, row, squares)
+        n = own.sigma.size
+        depth, exponent = np.empty(n, np.int32), np.empty(n, np.int32)
+        return extended_source(A, own, shared, source, row, squares, depth, np.empty(n), exponent, np.empty(n))
     found, due = backward(A, own, shared, count, row, squares)
     forget(own.sigma, own.queue, own.levels[count, BEGINS])
     return found, due

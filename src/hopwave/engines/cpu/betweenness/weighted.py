@@ -20,7 +20,7 @@ from hopwave.engines.cpu.betweenness.weighted_extended import extended_source, r
 from hopwave.engines.cpu.integers import U0, U1
 from hopwave.engines.cpu.intrinsics import COMPILED, INNER, atomic_add, noinline
 from hopwave.engines.cpu.path_counts import LARGEST
-from hopwave.engines.cpu.views import unsigned
+from hopwave.engines.cpu.views import unsigned_rows
 from hopwave.engines.undefined_counts import uncountable
 from hopwave.system.numba_cache import njit
 
@@ -112,8 +112,7 @@ def rows_with_lengths(loaded, cutoff, copies=NO_COPIES):
     graph, lengths, farthest = loaded.graph, loaded.lengths, np.finfo(np.float64).max
     cutoff = farthest if cutoff is None else min(float(cutoff), farthest)
     per_length, final = policy.length_buckets(*loaded.length_range)
-    rows = unsigned(graph.indptr), unsigned(graph.indices)
-    return dijkstra.Lengths(*rows, lengths, cutoff, per_length, final, loaded.scattered, copies)
+    return dijkstra.Lengths(*unsigned_rows(graph), lengths, cutoff, per_length, final, loaded.scattered, copies)
 
 
 def check_cycle(graph, control):

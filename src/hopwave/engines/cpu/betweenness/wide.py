@@ -34,10 +34,8 @@ class WideAccumulation:
         n = loaded.n
         self.loaded, self.job, self.plan = loaded, job, plan
         self.blocks, self.size, self.extended = len(job.sources), 1, 0
-        threads, worth = (
-            thread_count(threads),
-            n // policy.VERTICES_PER_THREAD + loaded.m // policy.ARCS_PER_WIDE_THREAD,
-        )
+        threads = thread_count(threads)
+        worth = n // policy.VERTICES_PER_THREAD + loaded.m // policy.ARCS_PER_WIDE_THREAD
         together = plan.regime == "wide" or job.memory_limit is not None
         self.teams = 1 if together else policy.sources_at_once(loaded.flat, self.blocks, threads)
         self.workers = max(1, min(threads // self.teams, worth, policy.MAX_TEAM + 1))

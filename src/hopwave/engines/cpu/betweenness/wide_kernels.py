@@ -28,7 +28,7 @@ from hopwave.engines.cpu.search.frontier import choose
 from hopwave.engines.cpu.search.loop import pull_chunk, push_chunk, region_chunk
 from hopwave.engines.cpu.search.state import BUFFER
 from hopwave.engines.cpu.search.steps import mark_up
-from hopwave.engines.cpu.team import ADDRESS, assistance, close_offer, lend, open_offer
+from hopwave.engines.cpu.team import assistance, close_offer, lend, open_offer, regions
 from hopwave.system.numba_cache import njit
 
 # Cells of limits. PULLS: policy.pulls_of. BUCKET_BITS: arcs are sorted into buckets of 2^BUCKET_BITS vertices.
@@ -77,13 +77,7 @@ def work(A, W, board, me):
                 wide_levels.forget(W.parent, W.sigma, A.unvisited, np.uint64(begin) << U6, last)
 
 
-@njit(**INNER)
-def divided(A, W, board, kind, end, size, level, flags, threads):
-    """Post a job over [0, end), words or buckets, work on it, and wait. Each thread begins with a part of its own."""
-    noinline()
-    crew.open_regions(board, kind, end, size, level, flags, ZERO, threads)
-    work(A, W, board, ZERO)
-    crew.close_job(board)
+divided, assist = regions(work), assistance(work)  # a job over words or buckets; a helper's part
 
 
 @njit(**INNER)
@@ -95,7 +89,7 @@ def by_level(A, W, board, kind, level, flags, arcs, threads):
     if (end - begin) * LARGE_SHARE >= n and not pushes:
         words = np.int64(W.visited.size)
         size = min(WORDS_COLLECTED, region_chunk(words, threads))
-        divided(A, W, board, kind, words, size, level, flags | wide_levels.BY_WORDS, threads)
+        divided(A, W, board, kind, words, size, level, flags | wide_levels.BY_WORDS, ZERO, threads)
         return
     size = push_chunk(end - begin, arcs, threads)
     if end - begin <= size:  # nothing to share
@@ -120,10 +114,10 @@ def by_sorted_arcs(A, W, board, from_level, level, flags, limits):
         return False
     flags |= limits[BUCKET_BITS] << wide_levels.FLAG_BITS
     board[crew.TAIL] = 0
-    divided(A, W, board, SORT, buckets, ONE_EACH, from_level, flags, threads)
+    divided(A, W, board, SORT, buckets, ONE_EACH, from_level, flags, ZERO, threads)
     if board[crew.FOUND]:
         return False
-    divided(A, W, board, ADD_SORTED, buckets, ONE_EACH, level, flags, threads)
+    divided(A, W, board, ADD_SORTED, buckets, ONE_EACH, level, flags, ZERO, threads)
     return True
 
 
@@ -150,17 +144,13 @@ def way_out(A, W, board, source, limits, rule):
     queue, levels, sums = W.queue, W.levels, W.sums
     n, words, threads, bits = W.parent.size, np.int64(W.visited.size), limits[THREADS], limits[DEGREE_BITS]
     m = np.int64(A.indptr[n])
-    divided(A, W, board, INIT, words, region_chunk(words, threads), ZERO, ZERO, threads)
+    divided(A, W, board, INIT, words, region_chunk(words, threads), ZERO, ZERO, ZERO, threads)
     sums[:, :] = 0.0
     nf, mf = np.int64(1), -np.int64(W.parent[source]) - 1
     W.parent[source], W.sigma[0, source], queue[0] = 0, 1.0, np.uint32(source)
     v = np.uint64(source)
-    (
-        levels[0, wide_levels.BEGINS],
-        levels[1, wide_levels.BEGINS],
-        levels[0, wide_levels.SHIFT],
-        levels[0, wide_levels.ARCS],
-    ) = 0, 1, 0, mf
+    levels[0, wide_levels.BEGINS], levels[1, wide_levels.BEGINS] = 0, 1
+    levels[0, wide_levels.SHIFT], levels[0, wide_levels.ARCS] = 0, mf
     mu, nf0, mf0, last, bound, marked, counted = m - mf, ZERO, ZERO, np.int64(-1), ZERO, ZERO, ZERO
     findable = limits[FINDABLE] + np.int64((A.closed[v >> U6] >> (v & U63)) & U1)
     count = np.int64(1)  # of levels
@@ -178,21 +168,13 @@ def way_out(A, W, board, source, limits, rule):
                 counted, bound = level, settle(W, level, bound, bits)
             size = pull_chunk(words, threads)
             if marked != end:
-                divided(A, W, board, MARK, words, size, ZERO, ZERO, threads)
+                divided(A, W, board, MARK, words, size, ZERO, ZERO, ZERO, threads)
             board[crew.TAIL] = end
-            divided(A, W, board, PULL, words, size, count, ZERO, threads)
+            divided(A, W, board, PULL, words, size, count, ZERO, ZERO, threads)
         else:
             board[crew.TAIL] = end
-            by_level(
-                A,
-                W,
-                board,
-                OUT,
-                level,
-                wide_levels.PUSHES | wide_levels.COUNTS if is_new else wide_levels.PUSHES,
-                mf,
-                threads,
-            )
+            flags = wide_levels.PUSHES | wide_levels.COUNTS if is_new else wide_levels.PUSHES
+            by_level(A, W, board, OUT, level, flags, mf, threads)
             if is_new:
                 counted, bound = level, settle(W, level, bound, bits)
         tail, edges = board[crew.TAIL], board[crew.EDGES]
@@ -201,11 +183,8 @@ def way_out(A, W, board, source, limits, rule):
             return ZERO
         if nf == 0:
             return count
-        levels[count, wide_levels.SHIFT], levels[count, wide_levels.ARCS], levels[count + 1, wide_levels.BEGINS] = (
-            0,
-            mf,
-            tail,
-        )
+        levels[count, wide_levels.SHIFT], levels[count, wide_levels.ARCS] = 0, mf
+        levels[count + 1, wide_levels.BEGINS] = tail
         if choice:
             marked, counted, bound = tail, count, settle(W, count, bound, bits)
             if bound < 0:
@@ -242,9 +221,6 @@ def commit(total, row, done):
     done[DONE] += 1
 
 
-assist = assistance(work)
-
-
 @njit(**INNER)
 def lead(A, W, board, source, limits, rule, certificate, done):
     """The leader's part: out from the source, back, and both sides of the certificate."""
@@ -271,10 +247,7 @@ def take_part(A, W, board, source, limits, rule, certificate, done, team, helper
     if me != 0:
         assist(team, A, W, board)
         return
-    if helpers:
-        lend(team, ADDRESS, (A, W, board))
-        open_offer(team, helpers)
+    lend(team, (A, W, board))
+    open_offer(team, helpers)
     lead(uncounted(A), uncounted(W), board, source, limits, rule, certificate, done)
-    crew.dismiss(board)
-    if helpers:
-        close_offer(team)
+    close_offer(team, helpers, board)

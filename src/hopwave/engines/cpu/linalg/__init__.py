@@ -15,11 +15,11 @@ from hopwave.algebra.matrix import Matrix
 from hopwave.algebra.operators import BinaryOp, UnaryOp, constants_of
 from hopwave.algebra.vector import Vector
 from hopwave.arrays import Array
+from hopwave.engines.absent import found_in
 from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.crew import CHECKED, FOUND, crew_size, share
 from hopwave.engines.cpu.graph import find_hubs
 from hopwave.engines.cpu.linalg import vector_kernels as kernels
-from hopwave.engines.cpu.linalg.passes import Passes
 from hopwave.engines.cpu.linalg.specialise import callable_from_compiled, compiled
 from hopwave.engines.cpu.views import read_only, unsigned, unsigned_rows
 from hopwave.engines.reference import linalg
@@ -91,7 +91,7 @@ def is_exact(product: jobs.Product) -> bool:
     return add.any_term or (add.op.built_in and (product.dtype.kind != "f" or add.name in ("min", "max")))
 
 
-class Algebra(Passes, linalg.Algebra):
+class Algebra(linalg.Algebra):
     """See hopwave.engines.Algebra."""
 
     name = "cpu"
@@ -237,19 +237,13 @@ class Algebra(Passes, linalg.Algebra):
                 return mark, queue
         return np.zeros(n, np.uint8), np.empty(n, np.uint32)
 
-    def multiply(
-        self,
-        A: Matrix,
-        B: Matrix,
-        product: jobs.Product,
-        mask: Rows | None,
-        complement: bool,
-        by: jobs.Direction,
-        threads: int | None,
-    ) -> tuple[Rows, jobs.Touched]:
-        from hopwave.engines.cpu.linalg.matrix import multiply
-
-        return multiply(A, B, product, mask, complement, by, threads)
+    multiply = found_in(f"{__name__}.matrix", "multiply")
+    count_triangles = found_in(f"{__name__}.triangles", "count_triangles")
+    triangles = found_in(f"{__name__}.triangles_each", "triangles_each")
+    core_numbers = found_in(f"{__name__}.cores", "core_numbers")
+    label_propagation = found_in(f"{__name__}.labels", "Labels")
+    independent_set = found_in(f"{__name__}.independent_set", "independent_set")
+    lanczos = found_in(f"{__name__}.lanczos", "steps")
 
     def by_place(self, part: Rows, where: Place, diagonal: int) -> Rows:
         if where not in ("tril", "triu"):
@@ -257,11 +251,6 @@ class Algebra(Passes, linalg.Algebra):
         from hopwave.engines.cpu.linalg.tril import triangle
 
         return triangle(part, where == "tril", diagonal)
-
-    def count_triangles(self, part: Rows, most: int) -> int | None:
-        from hopwave.engines.cpu.linalg.triangles import count_triangles
-
-        return count_triangles(part, most)
 
     def dijkstra(self, A: Matrix, search: jobs.ShortestPathsJob) -> jobs.Settled:
         from hopwave.engines.cpu.shortest_paths.delta_stepping import arcs_of

@@ -119,12 +119,11 @@ def peel_cores(rows, columns, left, core, rest, stacks, board, me):
             k = max(k, least)
 
 
-def core_numbers(part, columns):
-    """The core number of every row, int64. Loops do not count; `columns` is None if rows alone are neighbours."""
-    n = len(part.indptr) - 1
-    nothing = np.zeros(0, part.indptr.dtype), np.zeros(0, np.int32)
-    rows = unsigned_rows(part)
-    turned = unsigned_rows(part._replace(indptr=nothing[0], indices=nothing[1]) if columns is None else columns)
+def core_numbers(A, both):
+    """The core number of every row, int64. Loops do not count. both: whether arcs in and out are neighbours."""
+    part, n = A.rows, A.shape[0]
+    nothing = part._replace(indptr=np.zeros(0, part.indptr.dtype), indices=np.zeros(0, np.int32))
+    rows, turned = unsigned_rows(part), unsigned_rows(A.columns if both else nothing)
     threads = crew.crew_size(len(part.indices), None)
     left, core = np.zeros(n, np.int32), np.full(n, -1, np.int32)
     rest, stacks = np.arange(n, dtype=np.uint32), np.empty((threads, n), np.uint32)

@@ -1,4 +1,4 @@
-"""Power iterations on the CPU, compiled: eigenvector and Katz centrality; one pass over the arcs per round."""
+"""Eigenvector centrality on the CPU, compiled; one pass over the arcs per round."""
 
 import numpy as np
 
@@ -14,8 +14,8 @@ BLOCK = 1024  # rows whose squares are added up together: the same rows however 
 
 
 @njit(**COMPILED)
-def spread(indptr, indices, values, x, factor, base, normed, y, squares, end, size, board):
-    """y = factor · x A + base, or x (A + I) if normed; Σ y² of every block of rows. Rows are the arcs into a vertex."""
+def spread(indptr, indices, values, x, y, squares, end, size, board):
+    """y = x (A + I); Σ y² of every block of rows. Rows are the arcs into a vertex."""
     while True:
         block = atomic_add(board, NEXT_CHUNK, 1)
         if block * BLOCK >= end:
@@ -26,7 +26,7 @@ def spread(indptr, indices, values, x, factor, base, normed, y, squares, end, si
             total = 0.0
             for j in range(np.uint64(indptr[v]), np.uint64(indptr[v + ONE])):
                 total += x[indices[j]] * values[j] if values.size else x[indices[j]]
-            total = x[v] + total if normed else factor * total + base[v if base.size > 1 else np.uint32(0)]
+            total += x[v]
             y[v] = total
             sum_of_squares += total * total
         squares[block] = sum_of_squares
@@ -43,21 +43,17 @@ def settle(x, y, divisor):
 
 
 def power_iteration(A, job):
-    """See hopwave.engines.Algebra.power_iteration."""
-    if job.totals is not None:
-        return None
+    """See hopwave.engines.Shortcuts.power_iteration; `job` is normed."""
     part, n = A.columns, A.shape[0]
     values = np.empty(0) if part.values is None else part.values.astype(np.float64, copy=False)
     x, y, squares = np.empty(n), np.empty(n), np.empty(-(-n // BLOCK))
     x[:] = job.start
-    base = np.atleast_1d(np.asarray(job.base, np.float64))
     rounds, change = 0, 0.0
     while rounds < job.max_iter and change < np.inf:  # stop if x grows without end
-        arguments = (*unsigned_rows(part), values, x, job.factor, base, job.normed, y, squares)
+        arguments = (*unsigned_rows(part), values, x, y, squares)
         with compiling(spread):
             share(spread, arguments, n, len(part.indices), None)
-        length = float(np.sqrt(squares.sum())) if job.normed else 1.0
-        rounds, change = rounds + 1, settle(x, y, length)
+        rounds, change = rounds + 1, settle(x, y, float(np.sqrt(squares.sum())))
         x, y = y, x
         if change < job.enough:
             break

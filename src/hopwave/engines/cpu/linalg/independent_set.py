@@ -51,9 +51,9 @@ def leave(indptr, indices, candidates, rank, state, end, size, board):
                     break
 
 
-def independent_set(part, seed):
+def independent_set(A, seed):
     """Which vertices are in the set, bool. Every round draws priorities for the candidates that are left."""
-    n, arcs = len(part.indptr) - 1, len(part.indices)
+    part, n, arcs = A.rows, A.shape[0], A.nnz
     candidates, rank, state = np.arange(n, dtype=np.int32), np.full(n, -1, np.int64), np.zeros(n, np.uint8)
     while len(candidates):
         # There are no ties: the highest of all wins, so that every round has a winner.

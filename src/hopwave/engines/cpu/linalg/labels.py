@@ -13,23 +13,15 @@ from hopwave.engines.cpu import crew, policy, team
 from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.integers import ONE, U1, U63
 from hopwave.engines.cpu.intrinsics import COMPILED, INNER, noinline, ordered_add, uncounted
+from hopwave.engines.cpu.splitmix import WEYL, mix
 from hopwave.engines.cpu.views import unsigned_rows
-from hopwave.generate.counter import FIRST, SECOND, WEYL, start
+from hopwave.generate.counter import start
 from hopwave.system.numba_cache import njit
 
 LOOK, MOVE = range(2)  # jobs
 ROUNDS, SETTLED, ARCS = range(3)  # the cells of `now`: rounds made, whether no vertex would move, arcs looked at
 MOST_ARCS, ROUNDS_AT_ONCE = 1 << 28, 64  # looked at, and made, in one call: Ctrl-C is heard between two
 STREAM = "labels"  # of coins, as in linalg/algorithms/labels.py
-WEYL_, FIRST_, SECOND_ = np.uint64(WEYL), np.uint64(FIRST), np.uint64(SECOND)
-U27, U30, U31 = np.uint64(27), np.uint64(30), np.uint64(31)
-
-
-class Arcs(NamedTuple):
-    """The arcs of every vertex."""
-
-    indptr: Any
-    indices: Any
 
 
 class Labelling(NamedTuple):
@@ -100,10 +92,7 @@ def move(A, W, begin, end, first):
         v = np.uint32(v)
         if W.best[v] < 0 or W.best[v] == W.f[v]:
             continue
-        z = first + (np.uint64(v) + U1) * WEYL_
-        z = (z ^ (z >> U30)) * FIRST_
-        z = (z ^ (z >> U27)) * SECOND_
-        if (z ^ (z >> U31)) >> U63:
+        if mix(first + (np.uint64(v) + U1) * WEYL) >> U63:
             W.f[v] = W.best[v]
             for j in range(np.uint64(A.indptr[v]), np.uint64(A.indptr[v + ONE])):
                 W.stale[A.indices[j]] = 1
@@ -127,34 +116,25 @@ def work(A, W, board, me):
     ordered_add(board, crew.EDGES, arcs)
 
 
-@njit(**INNER)
-def together(A, W, board, kind, threads):
-    noinline()
-    n = np.int64(W.f.size)
-    size = max(np.int64(64), min(np.int64(1024), n // (32 * threads)))
-    crew.open_regions(board, kind, n, size, 0, 0, 0, threads)
-    work(A, W, board, np.int64(0))
-    crew.close_job(board)
+by_regions, assist = team.regions(work), team.assistance(work)
 
 
 @njit(**INNER)
 def lead(A, W, board, threads):
     """Rounds until the labels are settled, no coins are left, or Ctrl-C should be heard."""
     noinline()
-    now = W.now
+    now, n = W.now, np.int64(W.f.size)
+    size = max(np.int64(64), min(np.int64(1024), n // (32 * threads)))
     while True:
-        together(A, W, board, np.int64(LOOK), threads)
+        by_regions(A, W, board, np.int64(LOOK), n, size, 0, 0, 0, threads)
         now[ARCS] += board[crew.EDGES]
         now[SETTLED] = board[crew.FOUND] == 0
         if now[SETTLED] or now[ROUNDS] == W.starts.size:
             return
-        together(A, W, board, np.int64(MOVE), threads)
+        by_regions(A, W, board, np.int64(MOVE), n, size, 0, 0, 0, threads)
         now[ROUNDS] += 1
         if now[ARCS] > MOST_ARCS and now[ROUNDS] < W.starts.size:
             return
-
-
-assist = team.assistance(work)
 
 
 @njit(**COMPILED)
@@ -163,23 +143,20 @@ def take_rounds(A, W, board, threads, team_cells, helpers, me):
     if me != 0:
         assist(team_cells, A, W, board)
         return
-    if helpers:
-        team.lend(team_cells, team.ADDRESS, (A, W, board))
-        team.open_offer(team_cells, helpers)
+    team.lend(team_cells, (A, W, board))
+    team.open_offer(team_cells, helpers)
     lead(uncounted(A), uncounted(W), board, threads)
-    crew.dismiss(board)
-    if helpers:
-        team.close_offer(team_cells)
+    team.close_offer(team_cells, helpers, board)
 
 
 class Labels:
     """See planning.jobs.LabelRounds."""
 
-    def __init__(self, part, order):
-        n, m = len(part.indptr) - 1, len(part.indices)
+    def __init__(self, A, order):
+        part, n, m = A.rows, A.shape[0], A.nnz
         self.f = np.arange(n, dtype=np.int32)
         self._threads = min(crew.crew_size(m, None), policy.MAX_TEAM + 1)
-        self._arcs = Arcs(*unsigned_rows(part))
+        self._arcs = unsigned_rows(part)
         scratch = np.zeros((self._threads, 2, n), np.int32)
         self._arrays = self.f, order.astype(np.int32), np.ones(n, np.uint8), self.f.copy(), scratch
 

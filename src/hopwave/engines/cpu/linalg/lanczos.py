@@ -113,12 +113,12 @@ def work(A, W, board, me):
                     W.y[j] /= W.length[0]
 
 
+by_regions, assist = team.regions(work), team.assistance(work)
+
+
 @njit(**INNER)
 def together(A, W, board, kind, threads):
-    noinline()
-    crew.open_regions(board, kind, np.int64(W.squares.size), 1, 0, 0, 0, threads)
-    work(A, W, board, np.int64(0))
-    crew.close_job(board)
+    by_regions(A, W, board, kind, np.int64(W.squares.size), 1, 0, 0, 0, threads)
 
 
 @njit(**INNER)
@@ -141,26 +141,20 @@ def lead(A, W, board, found, threads):
         together(A, W, board, np.int64(SCALE), threads)
 
 
-assist = team.assistance(work)
-
-
 @njit(**COMPILED)
 def take_step(A, W, board, found, threads, team_cells, helpers, me):
     """One thread's part: number 0 leads, others help."""
     if me != 0:
         assist(team_cells, A, W, board)
         return
-    if helpers:
-        team.lend(team_cells, team.ADDRESS, (A, W, board))
-        team.open_offer(team_cells, helpers)
+    team.lend(team_cells, (A, W, board))
+    team.open_offer(team_cells, helpers)
     lead(uncounted(A), uncounted(W), board, found, threads)
-    crew.dismiss(board)
-    if helpers:
-        team.close_offer(team_cells)
+    team.close_offer(team_cells, helpers, board)
 
 
-def step(A, Q, k):
-    """See hopwave.engines.Algebra.lanczos."""
+def steps(A, Q, k):
+    """See hopwave.engines.Shortcuts.lanczos: one step at a time."""
     n, m, blocks = Q.shape[1], len(A.rows.indices), -(-Q.shape[1] // BLOCK)
     threads = min(crew.crew_size(m + (k + 1) * n, None), policy.MAX_TEAM + 1)
     arcs = Arcs(*unsigned_rows(A.rows), *unsigned_rows(A.columns))
@@ -172,4 +166,4 @@ def step(A, Q, k):
     with compiling(take_step):
         part = arcs, W, crew.new_board(), found, threads
         team.lead(threads - 1, take_step, part, arcs.indptr.itemsize)
-    return found[0], float(length[0])
+    return [(found[0], float(length[0]))]

@@ -223,13 +223,10 @@ def take_rounds(A, W, board, factor, enough, rounds, threads, team_cells, helper
     if me != 0:
         assist(team_cells, A, W, board)
         return
-    if helpers:
-        team.lend(team_cells, team.ADDRESS, (A, W, board))
-        team.open_offer(team_cells, helpers)
+    team.lend(team_cells, (A, W, board))
+    team.open_offer(team_cells, helpers)
     lead(uncounted(A), uncounted(W), board, factor, enough, rounds, threads)
-    crew.dismiss(board)
-    if helpers:
-        team.close_offer(team_cells)
+    team.close_offer(team_cells, helpers, board)
 
 
 @njit(**COMPILED)
@@ -250,7 +247,7 @@ class PreparedRounds:
 
 def power_iteration(A, job):
     """See hopwave.engines.Shortcuts.power_iteration."""
-    if job.normed or (job.totals is None and abs(job.factor) < SMALLEST):
+    if job.totals is None and abs(job.factor) < SMALLEST:
         return None
     kept, n = A.prepared.record(PreparedRounds), A.shape[0]
     key = A.turned, job.totals is not None

@@ -31,13 +31,6 @@ AHEAD = np.uint64(4)  # vertices ahead whose neighbours' rows are fetched into t
 FAR = np.uint64(4096)  # vertices between two that share no cache line
 
 
-class Pattern(NamedTuple):
-    """The rows of a symmetric pattern, ascending."""
-
-    indptr: Any
-    indices: Any
-
-
 class Counting(NamedTuple):
     """The arrays of one run."""
 
@@ -220,13 +213,10 @@ def count(A, W, board, kind, most, threads, found, cells, helpers, me):
     if me != 0:
         assist(cells, A, W, board)
         return
-    if helpers:
-        team.lend(cells, team.ADDRESS, (A, W, board))
-        team.open_offer(cells, helpers)
+    team.lend(cells, (A, W, board))
+    team.open_offer(cells, helpers)
     found[0] = lead(uncounted(A), uncounted(W), board, kind, most, threads)
-    crew.dismiss(board)
-    if helpers:
-        team.close_offer(cells)
+    team.close_offer(cells, helpers, board)
 
 
 def count_triangles(part, most):
@@ -234,7 +224,7 @@ def count_triangles(part, most):
     n, m = len(part.indptr) - 1, len(part.indices)
     kind = WALK if m <= policy.SHORT_ROWS * n else LONG
     threads = min(crew.crew_size(m, None), policy.MAX_TEAM + 1)
-    A, found = Pattern(*unsigned_rows(part)), np.zeros(1, np.int64)
+    A, found = unsigned_rows(part), np.zeros(1, np.int64)
     words = 0 if kind == WALK else n // 64 + 1
     W = Counting(new_array(n if kind == LONG else 0, np.uint32), np.zeros((threads, words), np.uint64))
     with compiling(count):

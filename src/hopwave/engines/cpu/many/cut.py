@@ -36,7 +36,7 @@ def cut_sweep(loaded, job, poll, threads):
     )
     states = [kernels.WorkerState(np.full(n, -1, np.int32), np.empty(n, np.uint32)) for _ in range(workers)]
     with compiling(kernels.take_searches):
-        run_workers(kernels.take_searches, kernels.Rows(*loaded.rows), states, shared, poll, alone)
+        run_workers(kernels.take_searches, loaded.rows, states, shared, poll, alone)
     sums = shared.sums
     return CutSwept(
         reached=sums[:, kernels.REACHED],

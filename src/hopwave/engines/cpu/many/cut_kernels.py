@@ -22,7 +22,6 @@ from hopwave.system.numba_cache import njit
 CHECK = 128  # arcs between two looks at the bound
 CLOSENESS, WASSERMAN_FAUST, HARMONIC = range(3)  # the score: (r − 1) / Σ d; times (r − 1) / (n − 1); Σ 1/d
 
-Rows = namedtuple("Rows", "indptr indices")
 WorkerState = namedtuple("WorkerState", "depth queue")
 # low, high: of every vertex, how many it reaches. sums: reached, Σ d, arcs looked at, and whether it is whole.
 # back: arcs of a vertex other than the source that lead back for certain: 1 in an undirected graph.

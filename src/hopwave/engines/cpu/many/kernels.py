@@ -41,7 +41,7 @@ WorkerState = namedtuple("WorkerState", "seen front fresh active found depth lan
 # What all workers share. sources: in the order of their batches; places: the row of the answer that each one fills;
 # reach: how many vertices it can reach at most; starts: where its pairs begin.
 SharedState = namedtuple(
-    "SharedState", "sources places reach sums inverse rows starts pair_vertex pair_depth control limits"
+    "SharedState", "sources places reach sums inverse rows starts pair_vertex pair_distance control limits"
 )
 
 # Cells of limits. PULL_SHARE and PUSH_COST: see policy.py.
@@ -338,7 +338,7 @@ def single_search(A, own, shared, number):
 def fill_pairs(queue, begin, end, shared, source, level, pair):
     """Append a level's vertices to the pairs so far, or only count them while the arrays for them are empty."""
     noinline()
-    vertices, depths, upwards = shared.pair_vertex, shared.pair_depth, shared.limits[UPWARDS]
+    vertices, depths, upwards = shared.pair_vertex, shared.pair_distance, shared.limits[UPWARDS]
     for i in range(begin, end):
         v = queue[i]
         if upwards and np.int64(v) < source:

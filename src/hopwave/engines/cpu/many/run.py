@@ -43,7 +43,7 @@ def sweep(loaded, job, poll, threads):
     with compiling(kernels.take_batches):
         run_workers(kernels.take_batches, A, states, shared, poll, alone)
         if job.keep == "pairs":
-            shared = _with_room_for_pairs(shared)
+            shared = with_room_for_pairs(shared, shared.sums[:, kernels.REACHED], np.int32)
             if shared.pair_vertex.size:
                 run_workers(kernels.take_batches, A, states, shared, poll, alone)
     searched = ("searches", together, states[0].depth.size)
@@ -81,7 +81,7 @@ def _swept(shared, states):
         histogram=sum(state.histogram for state in states),
         columns=sum(state.columns for state in states),
         rows=shared.rows,
-        pairs=(shared.pair_vertex, shared.pair_depth),
+        pairs=(shared.pair_vertex, shared.pair_distance),
     )
 
 
@@ -119,24 +119,19 @@ def _shared_state(loaded, job, width, together):
         rows=loaded.table(k, np.int32) if job.keep == "rows" else allocated(table_array(n, k, job.keep)),
         starts=np.zeros(k if job.keep == "pairs" else 0, np.int64),
         pair_vertex=np.empty(0, np.int32),
-        pair_depth=np.empty(0, np.int32),
+        pair_distance=np.empty(0, np.int32),
         control=new_control(),
         limits=limits,
     )
 
 
-def _with_room_for_pairs(shared):
+def with_room_for_pairs(shared, counts, dtype):
     """The shared state for a second run that writes the pairs, with room for those that a first run counted."""
-    counts = shared.sums[:, kernels.REACHED]
     ends = np.cumsum(counts)
     total = int(ends[-1]) if len(ends) else 0
-    check_memory(8 * total, f"{total:,} pairs")
-    return shared._replace(
-        starts=ends - counts,
-        pair_vertex=np.empty(total, np.int32),
-        pair_depth=np.empty(total, np.int32),
-        control=new_control(),
-    )
+    check_memory((4 + np.dtype(dtype).itemsize) * total, f"{total:,} pairs")
+    room = {"pair_vertex": np.empty(total, np.int32), "pair_distance": np.empty(total, dtype)}
+    return shared._replace(starts=ends - counts, control=new_control(), **room)
 
 
 def worker_arrays(n, keep, together):

@@ -18,7 +18,7 @@ from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import thread_count
 from hopwave.engines.cpu.intrinsics import COMPILED, INNER, atomic_add, ordered_load
-from hopwave.engines.cpu.many.run import component_labels
+from hopwave.engines.cpu.many.run import component_labels, with_room_for_pairs
 from hopwave.engines.cpu.many.settling import ENDLESS, Arcs, settle
 from hopwave.engines.cpu.many.values import add_values, new_values, plus
 from hopwave.engines.cpu.many.waiting import new_waiting, waiting_arrays
@@ -39,7 +39,7 @@ WorkerState = namedtuple("WorkerState", "d order waiting sums lost")
 # vertices are targets, and how many of them each source may reach.
 SharedState = namedtuple(
     "SharedState",
-    "sources reached total farthest inverse rows starts pair_vertex pair_length control keep upwards limit targets "
+    "sources reached total farthest inverse rows starts pair_vertex pair_distance control keep upwards limit targets "
     "wanted ahead valued",
 )
 
@@ -73,7 +73,7 @@ def fill_pairs(d, order, count, shared, number):
             continue
         if vertices.size:
             vertices[pair] = np.int32(v)
-            shared.pair_length[pair] = d[v]
+            shared.pair_distance[pair] = d[v]
         pair += 1
     shared.reached[number] = pair - shared.starts[number]
 
@@ -187,7 +187,7 @@ def _run(loaded, sources, job, poll, threads):
         rows=allocated(table),
         starts=np.zeros(k if keep & PAIRS else 0, np.int64),
         pair_vertex=np.empty(0, np.int32),
-        pair_length=np.empty(0),
+        pair_distance=np.empty(0),
         control=new_control(),
         keep=keep,
         upwards=job.upwards,
@@ -202,7 +202,7 @@ def _run(loaded, sources, job, poll, threads):
     with compiling(take_sources):
         run_workers(take_sources, A, states, shared, poll)
         if keep & PAIRS:
-            shared = _with_room_for_pairs(shared)
+            shared = with_room_for_pairs(shared, shared.reached, np.float64)
             if shared.pair_vertex.size:
                 run_workers(take_sources, A, states, shared, poll)
     return shared
@@ -229,19 +229,6 @@ def _aims(graph, sources, targets):
     return made
 
 
-def _with_room_for_pairs(shared):
-    """The shared state for a second run that writes the pairs, with room for those that a first run counted."""
-    ends = np.cumsum(shared.reached)
-    total = int(ends[-1]) if len(ends) else 0
-    check_memory(12 * total, f"{total:,} pairs")
-    return shared._replace(
-        starts=ends - shared.reached,
-        pair_vertex=np.empty(total, np.int32),
-        pair_length=np.empty(total),
-        control=new_control(),
-    )
-
-
 def _swept(runs, columns, rows):
     reached, total, farthest, inverse = (
         np.concatenate([getattr(run, name) for run in runs]) for name in ("reached", "total", "farthest", "inverse")
@@ -254,5 +241,5 @@ def _swept(runs, columns, rows):
         histogram=np.zeros(0, np.int64),
         columns=columns,
         rows=rows,
-        pairs=(runs[0].pair_vertex, runs[0].pair_length),
+        pairs=(runs[0].pair_vertex, runs[0].pair_distance),
     )

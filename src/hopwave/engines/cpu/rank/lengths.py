@@ -8,11 +8,11 @@ import numpy as np
 
 from hopwave.engines.cpu.integers import U0, U1, U6, U63
 from hopwave.engines.cpu.intrinsics import COMPILED, INNER
+from hopwave.engines.cpu.splitmix import WEYL, mix
 from hopwave.system.numba_cache import njit
 
 NEVER = np.int64(1 << 62)  # the distance of what was not reached
-WEYL, FIRST, SECOND = (np.uint64(x) for x in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB))
-U27, U30, U31, U40 = (np.uint64(x) for x in (27, 30, 31, 40))
+U40 = np.uint64(40)
 
 
 @njit(**INNER)
@@ -35,10 +35,7 @@ def draw_rows(offsets, neighbours, rows, columns, n, start, lengths):
         u = id_of(row, rows[0], rows[1])
         for j in range(offsets[row], offsets[row + 1]):
             v = id_of(np.int64(neighbours[j]), columns[0], columns[1])
-            z = (min(u, v) * n + max(u, v)) * WEYL + start + WEYL
-            z = (z ^ (z >> U30)) * FIRST
-            z = (z ^ (z >> U27)) * SECOND
-            lengths[j] = ((z ^ (z >> U31)) >> U40) + U1
+            lengths[j] = (mix((min(u, v) * n + max(u, v)) * WEYL + start + WEYL) >> U40) + U1
 
 
 @njit(**COMPILED)

@@ -35,12 +35,6 @@ def copy_words(words, pattern):
 
 
 @njit(**INNER)
-def clear_words(words):
-    for w in range(words.size):
-        words[w] = U0
-
-
-@njit(**INNER)
 def set_bits(words, queue, begin, end):
     noinline()
     for i in range(np.uint64(begin), np.uint64(end)):
@@ -73,7 +67,7 @@ def merge_words(words, more):
 def mark_frontier(visited, front, queue, marked, begin, end):
     """Bitmaps of what is visited and of the frontier queue[begin:end]; queue[:marked] is in the former already."""
     noinline()
-    clear_words(front)
+    front[:] = U0
     set_bits(front, queue, begin, end)
     set_bits(visited, queue, marked, begin)
     merge_words(visited, front)

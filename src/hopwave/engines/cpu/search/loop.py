@@ -22,13 +22,13 @@ from hopwave.engines.cpu.path_counts import LARGEST, rescale_level
 from hopwave.engines.cpu.policy import CHUNK_SIZES, LARGE_SHARE, MANY_MARKS, SMALL_LEVEL
 from hopwave.engines.cpu.search import frontier, state, steps
 from hopwave.engines.cpu.search.push import push_alone
-from hopwave.engines.cpu.team import ADDRESS, assistance, close_offer, lend, open_offer
+from hopwave.engines.cpu.team import assistance, close_offer, lend, open_offer, regions
 from hopwave.system.numba_cache import njit
 
 ZERO = np.int64(0)  # not Python's 0, of which Numba would compile a version of its own
 
 push_chunk, pull_chunk, gather_chunk, copy_chunk, region_chunk = (njit(**INNER)(function) for function in CHUNK_SIZES)
-assist = assistance(steps.work)
+by_regions, assist = regions(steps.work), assistance(steps.work)  # a job over words of 64 vertices; a helper's part
 
 
 @njit(**INNER)
@@ -36,15 +36,6 @@ def together(A, W, board, kind, begin, end, size, depth, flags, which):
     """Post a job over [begin, end), work on it, and wait for the helpers."""
     noinline()
     crew.open_job(board, kind, begin, end, size, depth, flags, which)
-    steps.work(A, W, board, ZERO)
-    crew.close_job(board)
-
-
-@njit(**INNER)
-def by_regions(A, W, board, kind, size, depth, flags, which, threads):
-    """Post a job over all words of 64 vertices, in which each thread has a region of its own; work on it, and wait."""
-    noinline()
-    crew.open_regions(board, kind, W.visited.size, size, depth, flags, which, threads)
     steps.work(A, W, board, ZERO)
     crew.close_job(board)
 
@@ -79,9 +70,9 @@ def mark_level(A, W, board, begin, end, marked, in_bitmap, depth, flags, which, 
     A depth of -1: they are written already.
     """
     noinline()
-    n = W.parent.size
+    n, words = W.parent.size, W.visited.size
     if marked < 0 and end - begin > max(begin, MANY_MARKS if threads > 1 else n // LARGE_SHARE):
-        by_regions(A, W, board, steps.MARK_UP, pull_chunk(W.visited.size, threads), depth, flags, which, threads)
+        by_regions(A, W, board, steps.MARK_UP, words, pull_chunk(words, threads), depth, flags, which, threads)
         return depth >= 0
     if marked < 0:
         # Vertices without in-arcs are never found, so they count as visited, unless a step looks for visited vertices.
@@ -96,7 +87,8 @@ def mark_level(A, W, board, begin, end, marked, in_bitmap, depth, flags, which, 
 def pull_level(A, W, board, kind, depth, flags, which, early, early_arcs, threads):
     """Level `depth` from bitmaps[which] into the row beside it, where what was found early is added."""
     noinline()
-    by_regions(A, W, board, kind, pull_chunk(W.visited.size, threads), depth, flags, which, threads)
+    words = W.visited.size
+    by_regions(A, W, board, kind, words, pull_chunk(words, threads), depth, flags, which, threads)
     new = W.bitmaps[1 - which]
     if flags & steps.OPERAND_VISITED:
         frontier.merge_words(W.visited, new)
@@ -120,7 +112,8 @@ def lead(A, W, board, here, sources, plan, rule, limits, trace, clock):
     segments, sigma, n, words = W.segments, W.sigma, W.parent.size, W.visited.size
     m, counting = np.int64(indptr[n]), sigma.size > 0
     fill_now, own_rule = limits[state.READS_DISTANCES] != 0 or counting, limits[state.OWN_RULE]
-    by_regions(A, W, board, steps.INIT, region_chunk(words, threads), ZERO, np.int64(fill_now), ZERO, threads)
+    size = region_chunk(words, threads)
+    by_regions(A, W, board, steps.INIT, words, size, ZERO, np.int64(fill_now), ZERO, threads)
     mf, without_in_arcs = visit_sources(A, W, sources)
     findable = limits[state.WITH_IN_ARCS] + without_in_arcs
     depth, nf, reached = ZERO, sources.size, sources.size
@@ -191,7 +184,8 @@ def lead(A, W, board, here, sources, plan, rule, limits, trace, clock):
             if first < stop:
                 together(A, W, board, steps.FILL, first, stop, copy_chunk(stop - first, threads), ZERO, count, ZERO)
     if reached < n:
-        by_regions(A, W, board, steps.MARK_UNREACHED, region_chunk(words, threads), ZERO, ZERO, ZERO, threads)
+        size = region_chunk(words, threads)
+        by_regions(A, W, board, steps.MARK_UNREACHED, words, size, ZERO, ZERO, ZERO, threads)
     here[state.DEPTH], here[state.NF], here[state.REACHED], here[state.SEGMENTS] = depth, nf, reached, count
     here[state.QUEUE_END], here[state.OVERFLOWED], here[state.TRACED] = end, overflowed, traced
 
@@ -202,10 +196,7 @@ def take_part(A, W, board, here, sources, plan, rule, limits, trace, clock, team
     if me != 0:
         assist(team, A, W, board)
         return
-    if helpers:
-        lend(team, ADDRESS, (A, W, board))
-        open_offer(team, helpers)
+    lend(team, (A, W, board))
+    open_offer(team, helpers)
     lead(uncounted(A), uncounted(W), board, here, sources, plan, rule, limits, trace, clock)
-    crew.dismiss(board)
-    if helpers:
-        close_offer(team)
+    close_offer(team, helpers, board)

@@ -14,7 +14,7 @@ from hopwave.engines.cpu.compile_notice import compiling, is_compiled
 from hopwave.engines.cpu.crew import check_threads
 from hopwave.engines.cpu.integers import ONE, U1
 from hopwave.engines.cpu.intrinsics import COMPILED
-from hopwave.engines.cpu.views import unsigned
+from hopwave.engines.cpu.views import unsigned, unsigned_rows
 from hopwave.system.numba_cache import njit
 from hopwave.system.threads import beside
 
@@ -29,7 +29,7 @@ class SmallSearch:
 
     def __init__(self, graph, question, threads):
         self._n = graph.n
-        self._rows = unsigned(graph.indptr), unsigned(graph.indices)
+        self._rows = unsigned_rows(graph)
         self._columns = (unsigned(graph.in_indptr), unsigned(graph.in_indices)) if question.path_counts else None
         self._predecessors = question.predecessors
         check_threads(threads)

@@ -15,8 +15,8 @@ import numpy as np
 from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.integers import ONE, U0, U1
 from hopwave.engines.cpu.intrinsics import COMPILED
-from hopwave.engines.cpu.shortest_paths.dijkstra import drop_first
-from hopwave.engines.cpu.shortest_paths.nearest_of import are_whole, push
+from hopwave.engines.cpu.shortest_paths.dijkstra import add, drop_first
+from hopwave.engines.cpu.shortest_paths.nearest_of import are_whole
 from hopwave.system.numba_cache import njit
 
 PIECE = 4096  # searches in one compiled call: Ctrl-C waits for its end
@@ -67,7 +67,7 @@ def search(A, start, length, target, place, at, first, rest, most, slack, work):
                 found = offer
                 continue
             time -= 1
-            push(keys, times, vertices, size, offer + rest[v], time, v)
+            add(keys, times, vertices, size, offer + rest[v], time, v)
             size += U1
     for i in range(count):
         final[touched[i]] = d[touched[i]]

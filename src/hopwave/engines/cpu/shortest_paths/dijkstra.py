@@ -12,6 +12,7 @@ from itertools import repeat
 import numpy as np
 
 from hopwave.engines.cpu import policy
+from hopwave.engines.cpu.bidirectional import path_over
 from hopwave.engines.cpu.compile_notice import FirstWork, compiling
 from hopwave.engines.cpu.integers import ONE, U0, U1
 from hopwave.engines.cpu.intrinsics import COMPILED, INNER
@@ -29,7 +30,7 @@ def add(keys, times, vertices, size, d, time, v):
     place = size
     while place > U0:
         parent = (place - U1) >> U2
-        if keys[parent] <= d:  # it was offered earlier
+        if keys[parent] < d or (keys[parent] == d and times[parent] <= time):
             break
         keys[place], times[place], vertices[place] = keys[parent], times[parent], vertices[parent]
         place = parent
@@ -223,10 +224,4 @@ def path_from_both_ends(out, back, source, target, closed):
     if middle < 0:
         return None
     before[:, middle] = left, right
-    path = [int(middle)]
-    while path[-1] != source:
-        path.append(int(before[0, path[-1]]))
-    path.reverse()
-    while path[-1] != target:
-        path.append(int(before[1, path[-1]]))
-    return path, float(length)
+    return path_over(middle, *before, source, target), float(length)

@@ -372,10 +372,7 @@ def take_part(A, W, board, sources, trace, clock, cells, helpers, me):
     if me != 0:
         assist(cells, A, W, board)
         return
-    if helpers:
-        team.lend(cells, team.ADDRESS, (A, W, board))
-        team.open_offer(cells, helpers)
+    team.lend(cells, (A, W, board))
+    team.open_offer(cells, helpers)
     lead(uncounted(A), uncounted(W), board, sources, trace, clock)
-    crew.dismiss(board)
-    if helpers:
-        team.close_offer(cells)
+    team.close_offer(cells, helpers, board)

@@ -16,7 +16,7 @@ from hopwave.engines.cpu.crew import thread_count
 from hopwave.engines.cpu.integers import ONE, U0, U1
 from hopwave.engines.cpu.intrinsics import COMPILED, INNER
 from hopwave.engines.cpu.policy import path_threads
-from hopwave.engines.cpu.shortest_paths.dijkstra import drop_first
+from hopwave.engines.cpu.shortest_paths.dijkstra import add, drop_first
 from hopwave.system.numba_cache import njit
 from hopwave.system.threads import each
 
@@ -83,19 +83,6 @@ def by_levels(indptr, indices, facilities, limit, d, found, queue, following, wa
             waits[queue[place]] = False
 
 
-@njit(**INNER)
-def push(keys, numbers, vertices, size, d, number, v):
-    """Put an entry into the four-ary heap, which has that size."""
-    place = size
-    while place > U0:
-        parent = (place - U1) >> np.uint64(2)
-        if keys[parent] < d or (keys[parent] == d and numbers[parent] <= number):
-            break
-        keys[place], numbers[place], vertices[place] = keys[parent], numbers[parent], vertices[parent]
-        place = parent
-    keys[place], numbers[place], vertices[place] = d, number, v
-
-
 @njit(**COMPILED)
 def by_heap(indptr, indices, lengths, limit, k, slack, d, found, size, keys, numbers, vertices):
     """Go on with a heap of that size until it is empty, or has no room for the next row: returns its size."""
@@ -121,7 +108,7 @@ def by_heap(indptr, indices, lengths, limit, k, slack, d, found, size, keys, num
             if offer > d[v, k - 1] * slack:
                 continue
             if is_new(d, found, v, offer, number):
-                push(keys, numbers, vertices, size, offer, number, v)
+                add(keys, numbers, vertices, size, offer, number, v)
                 size += U1
     return size
 
