@@ -30,6 +30,7 @@ State = namedtuple("State", "d parent settled touched keys times vertices")
 LONG = np.uint32(1 << 31)  # marks a vertex that waits for its long arcs
 # The arcs from one end on: all, the short ones, and half the length from which an arc is long (infinite: none is).
 Side = namedtuple("Side", "all short half")
+BYTES_PER_VERTEX = 2 * (8 + 4 + 1 + 4 + 20)  # of a State, with an entry of each vertex
 ROUNDING = 8 * 2.0**-53  # per arc of a path, both halves and the bound together
 
 
@@ -103,9 +104,10 @@ def search(out, back, source, target, S, path):
             v = rows.indices[j]
             length = here + (rows.lengths[j] if rows.lengths.size else 1.0)
             if length < S.d[end, v]:
-                left = S.d[1 - end, v] if S.settled[1 - end, v] else S.keys[1 - end, 0]
-                if length + left > met * slack:
-                    continue  # the other end is too far away: no shortest path leads over v
+                if met < np.inf:
+                    left = S.d[1 - end, v] if S.settled[1 - end, v] else S.keys[1 - end, 0]
+                    if length + left > met * slack:
+                        continue  # the other end is too far away: no shortest path leads over v
                 count[end] = offer(S, end, count[end], size[end], time, u, v, length)
                 size[end] += U1
                 time += U1
