@@ -104,7 +104,7 @@ GROUPS = (
         "Errors and warnings",
         "Everything that hopwave raises is a HopwaveError.",
         "HopwaveError GraphError FormatError PlanError EngineError ExecutorError ConvergenceError LinalgError "
-        "DownloadError IgnoredColumnWarning IgnoredWeightsWarning SparseIdsWarning",
+        "DownloadError IgnoredColumnWarning IgnoredWeightsWarning LostDirectionWarning SparseIdsWarning",
     ),
     _group(
         "generate",

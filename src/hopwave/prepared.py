@@ -1,4 +1,4 @@
-"""Records that are computed once for a graph, a matrix or a product and kept with it: at most one of each class.
+"""Records that are computed once for a graph, a matrix or a product and kept with it: one of each class, or by key.
 
 Engines keep their own records here (uploaded arrays, hub lists, workspaces). The owner need not know their classes; a
 record is looked up by its class, so its type is known.
@@ -6,6 +6,7 @@ record is looked up by its class, so its type is known.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -29,7 +30,7 @@ class Prepared:
     __slots__ = ("_records",)
 
     def __init__(self) -> None:
-        self._records: dict[type, Any] = {}
+        self._records: dict[Any, Any] = {}  # by class, or by key
 
     def find(self, kind: type[Record]) -> Record | None:
         """The record of that class, or None."""
@@ -44,6 +45,15 @@ class Prepared:
         """The record of that class; made by calling the class without arguments when first needed."""
         found = self._records.get(kind)
         return self.keep(kind()) if found is None else found
+
+    def made(self, key: Hashable, make: Callable[[], Record]) -> Record:
+        """The record under a key, such as a class and whether a matrix is transposed; made when first needed.
+
+        >>> Prepared().made(("squares", 3), lambda: [0, 1, 4])
+        [0, 1, 4]
+        """
+        found: Record | None = self._records.get(key)
+        return self._records.setdefault(key, make()) if found is None else found
 
     def drop(self, kind: type) -> None:
         """Forget the record of that class, if there is one."""

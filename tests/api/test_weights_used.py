@@ -116,7 +116,7 @@ def test_distances_are_dijkstras_for_every_way_in(way: str, directed: bool) -> N
 @pytest.mark.parametrize("name", ["roads.mtx", "roads.gr", "roads.csv"])
 def test_distances_are_dijkstras_for_files(name: str, directed: bool, tmp_path: Path) -> None:
     graph = columns(list)(directed)
-    hw.write(tmp_path / name, graph)
+    hw.write(tmp_path / name, graph, directed=directed)
     again = hw.read(tmp_path / name, directed=directed, n=N)
     assert again.is_weighted
     assert np.array_equal(hw.sssp(again, 0).distances, expected(directed))

@@ -137,7 +137,7 @@ def test_convert_notes_a_direction_that_the_file_cannot_hold(
     run: Run, square: Path, name: str, kind: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["convert", str(square), name, f"--{kind}"]) == 0
-    assert f"cannot say that a graph is {kind}; read the file with --{kind}" in capsys.readouterr().err
+    assert f"cannot say that a graph is {kind}; read it with --{kind}\n" in capsys.readouterr().err
     run("convert", square, name, "--undirected" if kind == "directed" else "--directed")  # nothing on stderr
 
 

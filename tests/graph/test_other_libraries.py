@@ -191,3 +191,71 @@ def test_graph_of_something_names_the_constructor() -> None:
         with pytest.raises(GraphError) as caught:
             Graph(thing)  # type: ignore[arg-type]
         assert constructor in str(caught.value)
+
+
+# ---------------------------------------------------------------- what tables and columns may hold
+
+
+def test_a_column_that_says_directed_is_not_dropped_silently() -> None:
+    pa, pl, pd = pytest.importorskip("pyarrow"), pytest.importorskip("polars"), pytest.importorskip("pandas")
+    columns: dict[str, Any] = {"source": ["a", "b"], "target": ["b", "c"], "Type": ["Undirected", "Directed"]}
+    ways: list[Any] = [
+        lambda **more: Graph.from_pandas(pd.DataFrame(columns), **more),
+        lambda **more: Graph.from_pandas(pl.DataFrame(columns), **more),
+        lambda **more: Graph.from_arrow(pa.table(columns), **more),
+        lambda **more: Graph.from_arrow(pa.table(columns | {"Type": pa.array(columns["Type"]).dictionary_encode()})),
+        lambda **more: Graph.from_arrow(pa.table({"source": ["a", "b"], "target": ["b", "c"], "oneway": [None, True]})),
+    ]
+    for way in ways:
+        with pytest.warns(hw.IgnoredColumnWarning, match="so that the graph is undirected; give directed=True"):
+            assert not way().directed
+    for way in ways[:3]:
+        assert way(directed=True).directed and not way(directed=False).directed
+    columns["Type"] = ["Undirected", "friend"]
+    assert not any(way().directed for way in ways[:3])
+
+
+def test_a_table_without_rows_yet_names_the_remedy() -> None:
+    lazy = pytest.importorskip("polars").LazyFrame({"source": [0], "target": [1]})
+    with pytest.raises(GraphError, match=r"a LazyFrame has no rows yet; give what its collect\(\) returns"):
+        Graph.from_pandas(lazy)
+    assert Graph.from_pandas(lazy.collect()).m == 2
+
+
+def test_arrow_arrays_and_scalars_name_vertices() -> None:
+    pa = pytest.importorskip("pyarrow")
+    assert hw.bfs_many(generate.path(3), pa.array([0, 2])).tolist() == [[0, 1, 2], [2, 1, 0]]
+    assert hw.bfs(generate.path(3), pa.scalar(2)).distances.tolist() == [2, 1, 0]
+    assert hw.bfs(NAMED, pa.chunked_array([["ann"], ["bob"]]))["dan"] == 1
+    for wrong in (pa.array(["zoe"]), pa.array([None, "ann"])):
+        with pytest.raises(GraphError, match=r"is not a vertex of this graph; its vertices have labels such as 'ann'"):
+            hw.bfs(NAMED, wrong)
+
+
+@pytest.mark.parametrize("kind", ["M8[D]", "M8[s]", "M8[ns]"])
+def test_dates_are_ends_of_edges(kind: str) -> None:
+    pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    ends = [np.array(days, kind) for days in (["2026-01-01", "2026-01-02"], ["2026-01-02", "2026-01-05"])]
+    for of in (lambda column: column, list, *((pd.Series, pl.Series) if kind == "M8[ns]" else ())):
+        graph = Graph.from_edges(*map(of, ends))  # type: ignore[arg-type]
+        assert hw.bfs(graph, ends[0][0])[ends[1][1]] == 2, "found by the same date"
+    with pytest.raises(GraphError, match=r"NaT.* is not the label of a vertex; drop the rows that miss an end"):
+        Graph.from_edges(np.array(["2026-01-01", "NaT"], kind), ends[1])
+    assert Graph.from_edges(np.array([1, 2], "m8[h]"), np.array([2, 3], "m8[h]")).n == 3
+
+
+def test_bytes_beside_the_same_text_are_refused() -> None:
+    with pytest.raises(GraphError, match=r"b'a' and 'a' are both vertices, bytes and a text; .*decode"):
+        Graph.from_edges([b"a", "b"], ["b", "a"])
+    assert Graph.from_edges([b"a", b"\xff"], ["b", "c"]).n == 4
+    assert Graph.from_edges(np.array([b"a", b"b"]), np.array([b"b", b"c"])).n == 3
+
+
+def test_weights_in_a_column_of_objects_are_not_dropped_silently() -> None:
+    pd = pytest.importorskip("pandas")
+    for title, values in (("km", [Decimal("1.5"), None]), ("km", [1, 2.5]), ("Weight", ["1.5", "2"])):
+        table = pd.DataFrame({"source": [0, 1], "target": [1, 2], title: pd.Series(values, dtype=object)})
+        with pytest.warns(hw.IgnoredColumnWarning, match=f"column '{title}' may be weights and was not read"):
+            assert not Graph.from_pandas(table).is_weighted
+    table = pd.DataFrame({"source": [0, 1], "target": [1, 2], "collect": ["a", None]})  # a title is no method
+    assert Graph.from_pandas(table).n == 3

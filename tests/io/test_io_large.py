@@ -102,7 +102,7 @@ def test_processes_share_a_mapped_graph(tmp_path: Path) -> None:
 def printed(graph: Graph, name: str, folder: Path, patch: pytest.MonkeyPatch, compiled_from: int) -> bytes:
     patch.setattr(formats, "PRINTED_FROM", compiled_from)
     patch.setattr(metis, "PRINTED_FROM", compiled_from)
-    hw.write(folder / name, graph)
+    hw.write(folder / name, graph, directed=graph.directed)
     return (folder / name).read_bytes()
 
 
@@ -141,7 +141,7 @@ def test_an_array_read_in_parts_is_checked_as_a_whole(
 ) -> None:
     monkeypatch.setattr(npz, "_PART_BYTES", 64)
     graph, file = hw.generate.grid(9, 9), tmp_path / "g.npz"
-    hw.write(file, graph)
+    hw.write(file, graph, directed=graph.directed)
     assert hw.read(file) == graph
     data = bytearray(file.read_bytes())
     begin = data.index(graph.indices.tobytes())
@@ -161,7 +161,7 @@ def test_metis_lists_in_order_are_taken_as_rows(
         pytest.skip("there are no weights")
     ring = hw.Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 0], weights=[5, 6, 7, 8] if weighted else None)
     file = tmp_path / "g.graph"
-    hw.write(file, ring)
+    hw.write(file, ring, directed=ring.directed)
     first = b"2 5 4 8" if weighted else b"2 4"
     other = {"order": b"4 8 2 5", "one side": b"2 5 3 8", "loop": b"1 5 4 8", "another weight": b"2 5 4 9"}
     if fault != "none":

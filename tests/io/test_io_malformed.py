@@ -345,7 +345,7 @@ def test_damage_of_any_kind_is_a_format_error_or_another_graph(extension, tmp_pa
     rng = np.random.default_rng(int.from_bytes(extension.encode(), "big") % 2**32)
     path = tmp_path / f"g{extension}"
     graph = Graph.from_edges([0, 1, 2, 2, 5], [1, 2, 3, 0, 4], weights=[3, 1, 4, 1, 5])
-    hio.write(path, graph, weights=by_name(path).holds_weights)
+    hio.write(path, graph, weights=by_name(path).holds_weights, directed=graph.directed)
     good = path.read_bytes()
     refused = 0
     for _ in range(60):

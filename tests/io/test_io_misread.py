@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
+from scipy.sparse import csr_array
 
 import hopwave as hw
 from hopwave import FormatError, Graph
@@ -296,3 +298,121 @@ def test_a_column_that_says_directed_is_not_dropped_silently(text: str, tmp_path
     assert not hw.read(path, directed=False, weights=False).directed
     path.write_text("Source,Target,Type\n1,2,Undirected\n")
     assert not hw.read(path).directed
+
+
+MATRIX = "0,1,5\n1,0,2\n5,2,0\n"
+LABELLED = ",ann,bob,cyd\nann,0,1,5\nbob,1,0,2\ncyd,5,2,0\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [MATRIX, MATRIX.rstrip(), f"a,b,c\n{MATRIX}", f"0,1,2\n{MATRIX}", LABELLED, LABELLED.replace(",", ";"),
+     "0,1,0,0\n0,0,1,0\n0,0,0,1\n1,0,0,0\n",
+     "\n".join(",".join("01"[i * j % 3 == 1] for i in range(70)) for j in range(70)),
+     "1,.5,.5,0\n.5,1,0,0\n.5,0,1,0\n0,0,0,1\n"],
+)  # fmt: skip
+def test_an_adjacency_matrix_is_not_read_as_edges(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(text)
+    with pytest.raises(FormatError, match=r"look like an adjacency matrix; expected a list of edges: .*from_scipy"):
+        hw.read(path)
+    hw.read(path, source=0, target=1, weights=False, names=True)
+    bare = tmp_path / "a.txt"  # as numpy.savetxt writes it
+    bare.write_text(text.replace(",", " "))
+    if text[0] in "01":
+        with pytest.raises(FormatError, match="look like an adjacency matrix"):
+            hw.read(bare)
+
+
+def test_what_the_message_about_matrices_says_works(tmp_path: Path) -> None:
+    right = Graph.from_edges(["ann", "ann", "bob"], ["bob", "cyd", "cyd"], weights=[1, 5, 2])
+    (tmp_path / "a.csv").write_text(MATRIX)
+    matrix = np.loadtxt(tmp_path / "a.csv", delimiter=",")
+    assert Graph.from_scipy(csr_array(matrix)) == right.relabel(None)
+    (tmp_path / "b.csv").write_text(LABELLED)
+    table = pd.read_csv(tmp_path / "b.csv", index_col=0)
+    assert Graph.from_scipy(csr_array(table)).relabel(list(table)) == right
+
+
+@pytest.mark.parametrize(
+    "text", ["1,2,3\n2,3,1\n3,1,2\n", "0,1,2\n1,2,0\n2,0,1\n", "0,1,7,1\n1,2,8,1\n2,3,9,1\n3,0,6,1\n"]
+)
+def test_few_edges_with_weights_are_no_matrix(text: str, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text(text)
+    (tmp_path / "a.txt").write_text(text.replace(",", " "))
+    for name in ("a.csv", "a.txt"):
+        with pytest.warns(hw.IgnoredColumnWarning, match="column 3 may be weights"):
+            assert hw.read(tmp_path / name).number_of_edges in (3, 4)
+        assert hw.read(tmp_path / name, weight=2).is_weighted
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("0 1\n1 2 3\n", "column 3 may be weights"),
+        ("0 1 2 3\n1 2\n", "lines have 2 to 4 words"),
+        ("a b\nb c d\n", "the third"),
+    ],
+)
+def test_words_behind_a_later_edge_are_not_dropped_silently(text: str, told: str, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text(text)
+    with pytest.warns(hw.IgnoredColumnWarning, match=told):
+        hw.read(tmp_path / "a.txt")
+
+
+def test_a_column_of_parquet_that_says_directed_is_not_dropped_silently(tmp_path: Path) -> None:
+    path, told = tmp_path / "a.parquet", "was not read, so that the graph is undirected; give directed=True"
+    for column in (["Undirected", "Directed"], [None, "directed"]):
+        pd.DataFrame({"Source": [1, 2], "Target": [2, 3], "Type": column}).to_parquet(path)
+        with pytest.warns(hw.IgnoredColumnWarning, match=told):
+            assert not hw.read(path).directed
+        assert hw.read(path, directed=True).directed
+    pd.DataFrame({"u": [1, 2], "v": [2, 3], "oneway": [False, True]}).to_parquet(path)
+    with pytest.warns(hw.IgnoredColumnWarning, match=told):
+        hw.read(path)
+    pd.DataFrame({"u": [1, 2], "v": [2, 3], "oneway": [False, False]}).to_parquet(path)
+    assert not hw.read(path).directed
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "told"),
+    [("a.txt", "a, b\nb, c\n", "format='table' reads"), ("b.txt", "1;2\n2;3\n", "format='table' reads"),
+     ("c.txt", '"a" "b"\n"b" "c"\n', "format='table' reads"), ("d.txt", "1.0e+00 2.0e+00\n", "names=True to keep them"),
+     ("e.txt", "a b\nb null\n", "'null' may be a missing end"),
+     ("f.csv", "source,target\na,b\nNaN,c\n", "'NaN' may be a"),
+     ("g.txt", "version https://git-lfs.github.com/spec/v1\noid sha256:ab\nsize 12\n", "a pointer of Git LFS"),
+     ("h.txt", "<!DOCTYPE html>\n<p>not found\n", "a page of HTML"),
+     ("i.csv", "Id,Label\n1,ann\n", "a list of vertices has"),
+     ("j.csv", "source,target\n1.2E+11,2\n", "has a point or an exponent")],
+)  # fmt: skip
+def test_what_is_no_list_of_edges_is_refused_and_not_read_as_one(
+    name: str, text: str, told: str, tmp_path: Path
+) -> None:
+    path = tmp_path / name
+    path.write_text(text)
+    with pytest.raises(FormatError, match=re.escape(told)):
+        hw.read(path)
+
+
+def test_what_those_refusals_name_works(tmp_path: Path) -> None:
+    def labels(name: str, text: str, **options: Any) -> list[Any] | None:
+        (tmp_path / name).write_text(text)
+        found = hw.read(tmp_path / name, **options).labels
+        return None if found is None else found.tolist()
+
+    assert labels("a.txt", "a, b\nb, c\n", format="table", header=False) == ["a", "b", "c"]
+    assert labels("a.txt", '"New York" b\nb c\n', format="table", header=False) == ["New York", "b", "c"]
+    assert labels("a.txt", "a b\nb null\n", names=True) == ["a", "b", "null"]
+    assert labels("a.csv", "source,target\na,b\nNA,b\n", names=True) == ["a", "b", "NA"]
+    assert labels("a.csv", 'source,target\na,b\n"NA",b\nNAN,b\n') == ["a", "b", "NA", "NAN"]
+    assert labels("a.csv", "Id,Label\n1,ann\n", source="Id", target="Label") == ["1", "ann"]
+
+
+def test_excel_names_its_delimiter_and_writes_blanks_that_do_not_break(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(
+        "\ufeffsep=;\r\nsource;target;weight\r\nann;bob;3\r\nann\xa0;cyd;4\r\n", encoding="utf-8", newline=""
+    )
+    assert hw.read(path) == Graph.from_edges(["ann", "ann"], ["bob", "cyd"], weights=[3, 4])
+    path.write_text("sep=,\n1,2\n2,3\n")
+    assert hw.read(path).number_of_edges == 2

@@ -125,7 +125,7 @@ def test_negative_zero_keeps_its_sign(tmp_path: Path, suffix: str) -> None:
     graph = hw.Graph.from_edges([0, 1], [1, 2], directed=True, weights=[-0.0, 5.0])
     path: Any = tmp_path / f"g{suffix}"
     try:
-        hw.write(path, graph)
+        hw.write(path, graph, directed=graph.directed)
     except FormatError:
         assert suffix in (".gr", ".wel", ".wsg"), "these store integers"
         return

@@ -377,7 +377,7 @@ def test_large_files_read_like_small_ones(extension, tmp_path, monkeypatch):
     rng = np.random.default_rng(8)
     u, v = rng.integers(0, 60_000, (2, 120_000))
     graph = Graph.from_edges(u[u != v], v[u != v], n=60_000)
-    hio.write(tmp_path / f"g{extension}", graph)
+    hio.write(tmp_path / f"g{extension}", graph, directed=graph.directed)
     monkeypatch.setattr(source, "BLOCK", edge_lines.MIN_BYTES_FOR_SCANNER)
     fast = hio.read(tmp_path / f"g{extension}", directed=False)
     assert fast == graph

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import warnings
 from itertools import combinations
 
 import numpy as np
@@ -13,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hopwave.io as hio
-from hopwave.errors import FormatError
+from hopwave.errors import FormatError, GraphError, LostDirectionWarning
 from hopwave.graph import Graph
 from hopwave.io.vertices import compact
 
@@ -47,16 +48,36 @@ REFUSED = {
     "gapbs-el": {"isolated vertices", "isolated, directed", "no edges", "empty", "empty, directed"},
     "graph500": {"isolated vertices", "isolated, directed", "no edges", "empty", "empty, directed"},
 }
-SILENT_ABOUT_DIRECTION = {"table", "gapbs-el", "graph500"}
 ONLY_WITH_WEIGHTS = {"gapbs-wel", "gapbs-wsg"}  # tests/io/test_io_weights.py tests these with weights
 FORMATS = {known.name: known for known in hio.formats() if known.name not in ONLY_WITH_WEIGHTS}
 
 
 def there_and_back(path, graph, **options):
-    hio.write(path, graph, **options)
     known = next(known for known in hio.formats() if path.name.removesuffix(".gz").endswith(known.extensions))
-    directed = graph.directed if known.name in SILENT_ABOUT_DIRECTION else None
+    directed = graph.directed if known.assumes is not None else None
+    hio.write(path, graph, directed=directed, **options)
     return hio.read(path, directed=directed)
+
+
+@pytest.mark.parametrize("name", [known.name for known in hio.formats()])
+def test_a_direction_that_the_file_cannot_hold_is_not_lost_silently(name, tmp_path):
+    """It is read back as it was, or refused, or a warning says what to read it with, unless `directed=` does."""
+    known = next(known for known in hio.formats() if known.name == name)
+    path, weights = tmp_path / f"graph{known.extensions[0]}", known.holds_weights
+    for graph in (Graph.from_edges([0, 1], [1, 2], directed=directed, weights=[2, 3]) for directed in (True, False)):
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            try:
+                hio.write(path, graph, weights=weights)
+            except FormatError:
+                continue
+        assert (hio.read(path).directed != graph.directed) == bool(told)
+        for warning in told:
+            assert warning.category is LostDirectionWarning
+            assert f"read it with directed={graph.directed}" in str(warning.message)
+        hio.write(path, graph, weights=weights, directed=graph.directed)
+    with pytest.raises(GraphError, match="directed=True is not what the graph is"):
+        hio.write(path, Graph.from_edges([0], [1]), directed=True)
 
 
 @pytest.mark.parametrize("packed", ["", ".gz"], ids=["plain", "gz"])
@@ -129,7 +150,7 @@ def test_formats_without_labels_refuse_them_unless_told_to_drop(name, tmp_path):
     path = tmp_path / f"graph{FORMATS[name].extensions[0]}"
     with pytest.raises(FormatError, match=r"cannot store labels.*labels=False"):
         hio.write(path, NAMED["names"])
-    hio.write(path, NAMED["names"], labels=False)
+    hio.write(path, NAMED["names"], directed=False, labels=False)
     plain = hio.read(path, directed=False)
     assert plain.labels is None and plain.m == NAMED["names"].m
 
@@ -159,7 +180,7 @@ def test_a_table_keeps_awkward_names(name, tmp_path):
 
 def test_isolated_vertices_are_dropped_only_when_told(tmp_path):
     for name in ("graph.el", "graph.graph500"):
-        hio.write(tmp_path / name, GRAPHS["isolated vertices"], isolated=False)
+        hio.write(tmp_path / name, GRAPHS["isolated vertices"], directed=False, isolated=False)
         assert hio.read(tmp_path / name, directed=False).n == 5
         assert hio.read(tmp_path / name, directed=False, n=7) == GRAPHS["isolated vertices"]
 
@@ -180,7 +201,7 @@ def test_graph500_edges_are_never_read_as_the_other_kind(directed, packed, tmp_p
     for count in range(4 if packed else 3, len(pairs) + 1, 4 if packed else 3):
         for edges in combinations(pairs, count):
             graph = Graph.from_edges(edges, n=3, directed=directed)
-            hio.write(tmp_path / "g.graph500", graph, packed=packed, isolated=False)
+            hio.write(tmp_path / "g.graph500", graph, directed=directed, packed=packed, isolated=False)
             assert hio.read(tmp_path / "g.graph500", directed=directed, n=3) == graph
 
 

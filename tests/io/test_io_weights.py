@@ -30,7 +30,7 @@ RANGE = {".gr": (0, 2**53), ".metis": (1, 2**31 - 1), ".wel": (-(2**31), 2**31 -
 
 
 def there_and_back(path: Any, graph: Graph, **options: Any) -> Graph:
-    hio.write(path, graph)
+    hio.write(path, graph, directed=graph.directed)
     silent = path.name[path.name.index(".") :].removesuffix(".gz") in SILENT_ABOUT_DIRECTION
     return hio.read(path, directed=graph.directed if silent else None, **options)
 
@@ -87,8 +87,8 @@ def test_formats_without_weights_refuse_them_unless_told_to_drop(known, tmp_path
     graph = Graph.from_edges([0, 1], [1, 2], weights=[1, 2])
     path = tmp_path / f"g{known.extensions[0]}"
     with pytest.raises(FormatError, match=r"cannot store weights; use \.mtx, .* weights=False"):
-        hio.write(path, graph)
-    hio.write(path, graph, weights=False)
+        hio.write(path, graph, directed=graph.directed)
+    hio.write(path, graph, weights=False, directed=graph.directed)
     assert hio.read(path, directed=False) == graph.without_weights()
 
 
@@ -145,7 +145,7 @@ def test_repeated_edges(name, combine, kept, tmp_path):
 def test_serialised_graphs_are_combined_too(tmp_path):
     graph = Graph.from_edges([0, 1], [1, 0], directed=True, weights=[5, 3])
     for name in ("g.npz", "g.wsg"):
-        hio.write(tmp_path / name, graph)
+        hio.write(tmp_path / name, graph, directed=graph.directed)
         with pytest.raises(FormatError, match="combine='min'"):
             hio.read(tmp_path / name, directed=False)
         assert hio.read(tmp_path / name, directed=False, combine="sum").weights.tolist() == [8, 8]
@@ -158,7 +158,7 @@ def test_serialised_graphs_are_combined_too(tmp_path):
 def test_an_edge_listed_at_both_ends_is_no_repeat(tmp_path):
     graph = Graph.from_edges([0, 1], [1, 2], weights=[2, 3])
     for name in ("g.metis", "g.gr", "g.wsg", "g.npz"):
-        hio.write(tmp_path / name, graph)
+        hio.write(tmp_path / name, graph, directed=graph.directed)
         assert hio.read(tmp_path / name, combine="sum") == graph, name
 
 
@@ -269,7 +269,7 @@ def test_gapbs_as_it_keeps_graphs(tmp_path):
     assert hio.read(tmp_path / "g.wsg") == graph
     hio.write(tmp_path / "h.wsg", graph)
     assert (tmp_path / "h.wsg").read_bytes() == content
-    hio.write(tmp_path / "h.wel", graph)
+    hio.write(tmp_path / "h.wel", graph, directed=graph.directed)
     assert (tmp_path / "h.wel").read_text() == "0 1 7\n"
 
 
@@ -315,7 +315,7 @@ def test_large_files_read_like_small_ones(extension, tmp_path, monkeypatch):
     weights = rng.random(len(u)) if extension in ANY_WEIGHTS else rng.integers(1, 2**31, len(u))
     keep = u != v
     graph = Graph.from_edges(u[keep], v[keep], weights=weights[keep], combine="first")
-    hio.write(tmp_path / f"g{extension}", graph)
+    hio.write(tmp_path / f"g{extension}", graph, directed=graph.directed)
     monkeypatch.setattr(source, "BLOCK", edge_lines.MIN_BYTES_FOR_SCANNER)
     assert hio.read(tmp_path / f"g{extension}", directed=False) == graph
 

@@ -82,7 +82,7 @@ def check_names() -> None:
     graph = hw.Graph.from_edges(["ann", "bob", "dan"], ["bob", "cat", "cat"], directed=True)
     for name in ("names.csv", "names.txt", "names.txt.gz", "names.gml", "names.graphml", "names.net", "names.npz"):
         if WORLD.rank == 0:
-            hw.write(FOLDER / name, graph)
+            hw.write(FOLDER / name, graph, directed=True)
         WORLD.barrier()
         parts = hd.read(FOLDER / name, directed=True)
         assert parts.labels is not None and parts.labels.tolist() == graph.labels.tolist(), name

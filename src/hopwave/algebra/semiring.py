@@ -31,13 +31,9 @@ class Semiring:
 
     @classmethod
     def define(
-        cls,
-        name: str,
-        add: Monoid | Callable[[Any, Any], Any],
-        multiply: BinaryOp | Callable[[Any, Any], Any],
-        identity: Any = None,
-        terminal: Any = None,
-    ) -> Semiring:
+        cls, name: str, add: Monoid | Callable[[Any, Any], Any], multiply: BinaryOp | Callable[[Any, Any], Any],
+        identity: Any = None, terminal: Any = None,
+    ) -> Semiring:  # fmt: skip
         """⊕ and ⊗ from Python functions of two numbers, or from operators that exist already.
 
         ⊕ must be associative and commutative, with the neutral element `identity`; by default that of the built-in

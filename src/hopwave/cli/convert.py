@@ -40,9 +40,6 @@ def convert(
         )
     with Meter(f"writing {out.name}", None, None):
         files.save(out, graph, to_format, write_options, drop_labels)
-    kind = "directed" if graph.directed else "undirected"
-    if chosen.directedness.startswith("not in the file; ") and not chosen.directedness.endswith(f" {kind}"):
-        terminal.note(f"{chosen.title} cannot say that a graph is {kind}; read the file with --{kind}")
     if out == files.STREAM:
         return
     if as_json:

@@ -18,7 +18,7 @@ from typing import Annotated, Any
 import typer
 
 from hopwave.cli import terminal
-from hopwave.errors import FormatError, IgnoredColumnWarning, SparseIdsWarning
+from hopwave.errors import FormatError, IgnoredColumnWarning, LostDirectionWarning, SparseIdsWarning
 from hopwave.graph import Graph
 from hopwave.io import read, write
 from hopwave.io.detect import by_content, by_name, by_title, unknown
@@ -211,16 +211,22 @@ def save(
     if drop_labels:
         given["labels"] = False
     try:
-        if out == STREAM:
-            with tempfile.TemporaryDirectory() as folder:  # readers of the output get a whole file, or none of it
-                write(Path(folder, "stdout"), graph, format, **given)
-                sys.stdout.buffer.write(Path(folder, "stdout").read_bytes())
-        else:
-            write(out, graph, format, **given)
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always", LostDirectionWarning)
+            if out == STREAM:
+                with tempfile.TemporaryDirectory() as folder:  # readers of the output get a whole file, or none of it
+                    place = Path(folder, "stdout")
+                    write(place, graph, format, **given)
+                    sys.stdout.buffer.write(place.read_bytes())
+            else:
+                write(place := out, graph, format, **given)
     except FormatError as error:
         raise FormatError(reworded(str(error), flag, "--write-option")) from error
     except TypeError as error:
         raise _usage(error, given, "--write-option") from error
+    for warning in told:
+        message = str(warning.message).removeprefix(f"{place}: ").partition(", and give ")[0]
+        terminal.note(reworded(message, flag, "--write-option"))
 
 
 def target(out: Path, format: str | None, flag: str = "--to") -> FileFormat:
@@ -242,7 +248,7 @@ def reworded(message: str, format_flag: str, option_flag: str, without: str = "-
     >>> reworded("rename it, or pass format='npz'", "--from", "-r")
     "rename it, or give --from 'npz'"
     """
-    message = message.replace("directed=True or directed=False", "--directed or --undirected")
+    message = re.sub(r"\bdirected=(True|False)", lambda m: "--directed" if m[1] == "True" else "--undirected", message)
     message = message.replace("weights=False", without).replace("give n= ", f"give {option_flag} n=… ")
     message = message.replace("combine='min', 'max', 'sum' or 'first'", "--combine min, max, sum or first")
     message = re.sub(r"\b(pass )?format=(?=(.?))", lambda m: _flag(m, format_flag), message)

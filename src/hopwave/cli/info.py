@@ -103,10 +103,19 @@ def described(graph: Graph) -> dict[str, str]:
         "degree": f"mean {stats.mean_degree:.2f}, deviation {stats.std_degree:.2f}, maximum {stats.max_degree:,}",
         "shape": f"{stats.shape}: the maximum is {times:.3g} times the mean, and the busiest 1 % of the vertices have "
         f"{100 * stats.busiest_share:.2g} % of the arcs",
-        "isolated vertices": f"{stats.isolated:,}",
+        "isolated vertices": f"{stats.isolated:,}" + (", vertex 0: do ids begin at 1?" if begins_at_1(graph) else ""),
         "self-loops": f"{stats.self_loops:,}",
         "scale-free metric": f"{stats.scf:,.1f}; TurboBC's group: {group} {IRREGULAR_DEGREE:.0f})",
     }
+
+
+def begins_at_1(graph: Graph) -> bool:
+    """Whether vertex 0 alone has no edge, as where ids count from 1: it is no vertex of the data, then.
+
+    >>> begins_at_1(hw.Graph.from_edges([1, 2], [2, 3])), begins_at_1(hw.generate.path(3))
+    (True, False)
+    """
+    return graph.labels is None and graph.stats().isolated == 1 and not graph.degrees[0] and not graph.in_degrees[0]
 
 
 def graph_arrays(graph: Graph) -> list[Any]:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from hopwave.arrays import ignoring, is_on_gpu, masked_place
 from hopwave.checks.numbers import is_real, shown
-from hopwave.errors import GraphError
+from hopwave.errors import GraphError, IgnoredColumnWarning, warn
 from hopwave.graph import reshape
 from hopwave.graph.csr import builders, rows_of
 from hopwave.system.parts import parted
@@ -280,23 +280,29 @@ def factorize(
     for label in number:
         if is_missing(label):
             raise GraphError(f"{label!r} is not the label of a vertex; drop the rows that miss an end")
-        if texts and is_real(type(label)) and (text := _text(label)) in texts:  # of two types of columns
+        if texts and not isinstance(label, str) and (text := _text(label)) in texts:  # of two types of columns
+            kind, remedy = ("a number", "astype(str), or all of them numbers") if is_real(type(label)) else _BYTES
             raise GraphError(
-                f"{plain(label)!r} and {text!r} are both vertices, a number and a text; make all of them text with "
-                "astype(str), or all of them numbers"
+                f"{plain(label)!r} and {text!r} are both vertices, {kind} and a text; make all of them text with "
+                f"{remedy}"
             )
     return codes[0::2], codes[1::2], object_array(list(number))
 
 
-def _text(number: Any) -> str | None:
-    """A number as a text column has it; None if it has more digits than Python turns into text.
+_BYTES = "bytes", "label.decode()"
 
-    >>> _text(2.0), _text(10**5000)
-    ('2', None)
+
+def _text(label: Any) -> str | None:
+    """A number or bytes as a text column has them; None for other labels, and where there is no such text.
+
+    >>> _text(2.0), _text(b"ann"), _text(10**5000)
+    ('2', 'ann', None)
     """
     try:
-        return str(number).removesuffix(".0")
-    except ValueError:
+        if isinstance(label, bytes):
+            return label.decode()
+        return str(label).removesuffix(".0") if is_real(type(label)) else None
+    except ValueError:  # more digits than Python turns into text, or no UTF-8
         return None
 
 
@@ -327,7 +333,39 @@ def is_numeric(column: Any) -> bool:
         return bool(kind.is_numeric())
     if kind is None:  # Arrow
         return str(getattr(column, "type", "")).startswith(("int", "uint", "float", "double", "halffloat", "decimal"))
+    if getattr(kind, "kind", "") == "O":
+        some = [value for value in map(plain, column[:50]) if not is_missing(value)]
+        return bool(some) and all(is_real(type(value)) or isinstance(value, Decimal) for value in some)
     return getattr(kind, "kind", "") in tuple("iuf")
+
+
+# What titles and cells of a table say that an edge has a direction, as Gephi's Type and OpenStreetMap's oneway do.
+_YES = ("true", "yes", "1", "-1")
+DIRECTIONS: dict[str, tuple[str, ...]] = {"type": ("directed",), "directed": _YES, "oneway": _YES}
+
+
+def says_direction(title: Any) -> bool:
+    """Whether a column may say which edges are directed.
+
+    >>> says_direction("Type"), says_direction("km"), says_direction(7)
+    (True, False, False)
+    """
+    return str(title).strip().lower() in DIRECTIONS
+
+
+def warn_of_direction(title: Any, values: Any, place: str = "") -> None:
+    """Warn of a column, not read, that says that edges are directed. `place` begins the message."""
+    told = DIRECTIONS[str(title).strip().lower()]
+    values = values.to_pandas() if index_of(values) is not None and hasattr(values, "to_pandas") else values  # cuDF
+    values = values.unique() if hasattr(values, "unique") else values
+    values = values.to_pylist() if hasattr(values, "to_pylist") else values  # Arrow
+    found = next((value for value in map(plain, values) if str(value).strip().lower() in told), None)
+    if found is not None:
+        warn(
+            f"{place}column {title!r} has {found!r} and was not read, so that the graph is undirected; give "
+            "directed=True or directed=False",
+            IgnoredColumnWarning,
+        )
 
 
 def is_missing(label: Any) -> bool:

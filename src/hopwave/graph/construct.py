@@ -56,7 +56,7 @@ def from_edges(
         src, dst = columns.as_column(src, "src"), columns.as_column(dst, "dst")
         if len(src) != len(dst):
             raise GraphError(f"src has {len(src)} entries and dst {len(dst)}; an edge needs one of each")
-        if len(src) and (src.dtype.kind in "OSU" or dst.dtype.kind in "OSU"):
+        if len(src) and (src.dtype.kind in "OSUmM" or dst.dtype.kind in "OSUmM"):
             if labels is not None:
                 raise GraphError("labels= names integer ids, but these edges are labels already; drop labels=")
             src, dst, labels = columns.factorize(src, dst)

@@ -12,7 +12,7 @@ from hopwave.checks.keywords import check_keywords, offers
 from hopwave.checks.options import flag, flag_or_none
 from hopwave.errors import GraphError, IgnoredColumnWarning, warn
 from hopwave.graph import construct
-from hopwave.graph.columns import constructor_of, is_numeric
+from hopwave.graph.columns import constructor_of, is_numeric, says_direction, warn_of_direction
 from hopwave.graph.csr import Combine, Rows
 from hopwave.graph.edges import GraphEdges
 from hopwave.system.optional import optional
@@ -163,13 +163,14 @@ class GraphConstructors(GraphEdges):
         source: Any = "source",
         target: Any = "target",
         weight: Any = None,
-        directed: bool = False,
+        directed: bool | None = None,
         **options: Any,
     ) -> Self:
         """The graph of a table with one edge per row: pandas, polars, cuDF, or anything with named columns.
 
         `source`, `target` and `weight` name the columns; the other options are those of `from_edges`. Without `weight`,
         a column of numbers that is neither end is left out with a warning; `weight=False` leaves it out without one.
+        Without `directed` the graph is undirected, with a warning if a column (Gephi's Type, oneway) says otherwise.
 
         >>> import pandas as pd
         >>> df = pd.DataFrame({"a": [0, 1], "b": [1, 2], "km": [3.5, 1.0]})
@@ -177,6 +178,9 @@ class GraphConstructors(GraphEdges):
         np.float64(3.5)
         """
         check_keywords("Graph.from_pandas", options, _TABLE_OPTIONS)
+        for way in ("toPandas", "collect", "compute"):  # of Spark, polars, Dask
+            if hasattr(type(df), way):  # not a column of that name
+                raise GraphError(f"a {type(df).__name__} has no rows yet; give what its {way}() returns")
         return cls._from_table(df, list(getattr(df, "columns", ())), source, target, weight, directed, options)
 
     @classmethod
@@ -186,7 +190,7 @@ class GraphConstructors(GraphEdges):
         source: str = "source",
         target: str = "target",
         weight: str | None = None,
-        directed: bool = False,
+        directed: bool | None = None,
         **options: Any,
     ) -> Self:
         """The graph of an Arrow stream with one edge per row: of pyarrow, DuckDB, polars, or any with Arrow's protocol.
@@ -206,8 +210,9 @@ class GraphConstructors(GraphEdges):
 
     @classmethod
     def _from_table(
-        cls, table: Any, columns: list[Any], source: Any, target: Any, weight: Any, directed: bool, options: Any
+        cls, table: Any, columns: list[Any], source: Any, target: Any, weight: Any, directed: bool | None, options: Any
     ) -> Self:
+        directed = flag_or_none("directed", directed)
         named = (source, target) if weight is None or weight is False else (source, target, weight)
         for name in named:
             if name not in columns:
@@ -216,15 +221,19 @@ class GraphConstructors(GraphEdges):
                     f"the table has no column {name!r}; name the ends of an edge with source= and target=, and its "
                     f"weight with weight=: the columns are {found}"
                 )
-        left_out = (name for name in columns if weight is None and name not in named and is_numeric(table[name]))
+        others = [name for name in columns if weight is None and name not in named]
+        left_out = (name for name in others if is_numeric(table[name]) or str(name).strip().lower() == "weight")
         if (name := next(left_out, None)) is not None:
             warn(
                 f"column {name!r} may be weights and was not read, because nothing says that it is; give "
                 f"weight={name!r} to read it, or weight=False to leave it out",
                 IgnoredColumnWarning,
             )
+        for name in columns if directed is None else ():
+            if name not in named and says_direction(name):
+                warn_of_direction(name, table[name])
         weights = table[weight] if len(named) == 3 else None
-        return cls.from_edges(table[source], table[target], directed=directed, weights=weights, **options)
+        return cls.from_edges(table[source], table[target], directed=bool(directed), weights=weights, **options)
 
     @classmethod
     def from_edge_index(

@@ -37,6 +37,8 @@ class Named:
                 return int(vertex)
         elif _hashable(vertex) and (found := self._numbers.get(plain(vertex))) is not None:
             return found
+        if hasattr(vertex, "as_py"):  # of Arrow
+            return self.index(vertex.as_py())
         message = f"{shown(int(vertex) if is_whole(vertex) else vertex)} is not a vertex of this graph; {self._reach()}"
         if self.labels is not None and is_whole(vertex) and 0 <= vertex < self.n:
             message += f": for the one at position {int(vertex)}, give G.label({int(vertex)})"

@@ -35,19 +35,10 @@ class Machine(Kernel, Protocol):
 
 
 def run(
-    scale: int,
-    edge_factor: int = 16,
-    device: str = "auto",
-    roots: int = ROOTS,
-    seed: int = 1,
-    *,
-    layout: str = "1d",
-    threads: int | None = None,
-    ranks: bool = False,
-    sssp: bool = False,
-    plan: str | Plan = "auto",
+    scale: int, edge_factor: int = 16, device: str = "auto", roots: int = ROOTS, seed: int = 1, *, layout: str = "1d",
+    threads: int | None = None, ranks: bool = False, sssp: bool = False, plan: str | Plan = "auto",
     progress: Callable[[int, Searched], None] | None = None,
-) -> Outcome:
+) -> Outcome:  # fmt: skip
     """Run the Graph500 benchmark.
 
     Parameters
@@ -131,15 +122,9 @@ def run(
 
 
 def _machine(
-    scale: int,
-    edge_factor: int,
-    device: str,
-    seed: int,
-    layout: str,
-    threads: int | None,
-    ranks: bool,
+    scale: int, edge_factor: int, device: str, seed: int, layout: str, threads: int | None, ranks: bool,
     plan: str | Plan,
-) -> Machine:
+) -> Machine:  # fmt: skip
     on_gpu = ranks or plan == "auto" or str(plan) == "hopwave-gpu"
     if device == "auto":
         device = "cuda" if on_gpu and threads is None and choice.has_gpu() else "cpu"

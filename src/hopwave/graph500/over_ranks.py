@@ -23,15 +23,9 @@ class OverRanks:
     generation_seconds: float | None = None
 
     def __init__(
-        self,
-        scale: int,
-        edge_factor: int,
-        device: str,
-        seed: int,
-        layout: str,
-        threads: int | None,
+        self, scale: int, edge_factor: int, device: str, seed: int, layout: str, threads: int | None,
         plan: str | Plan = "auto",
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.world = world()
         self.plan, _ = choose_plan(plan)
         warm = kronecker(4, edge_factor, seed, device=device, threads=threads, layout=layout)  # compiles everything
@@ -46,13 +40,9 @@ class OverRanks:
         self.world.barrier()
         self.construction_seconds = time.perf_counter() - began
         self.about: dict[str, Any] = {
-            "device": device,
-            "ranks": self.world.size,
-            "layout": layout,
-            "plan": self.plan.name,
-            "transport": self.graph.wire.name,
-            "bytes_per_rank": max(self.world.allgather(self.graph.bytes)),
-        }
+            "device": device, "ranks": self.world.size, "layout": layout, "plan": self.plan.name,
+            "transport": self.graph.wire.name, "bytes_per_rank": max(self.world.allgather(self.graph.bytes)),
+        }  # fmt: skip
         if device == "cpu":
             self.about["threads"] = self.graph.part.threads
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from hopwave.checks.numbers import is_whole
 from hopwave.checks.options import flag, flag_or_none
-from hopwave.errors import FormatError, GraphError
+from hopwave.errors import FormatError, GraphError, LostDirectionWarning, warn
 from hopwave.graph import Graph
 from hopwave.graph.construct import check_combine
 from hopwave.graph.csr import LARGEST_VERTEX_COUNT, Combine
@@ -124,6 +124,7 @@ def write(
     path: str | os.PathLike[str],
     graph: Graph,
     format: str | None = None,
+    directed: bool | None = None,
     *,
     labels: bool = True,
     weights: bool = True,
@@ -139,6 +140,9 @@ def write(
         The graph.
     format : str, optional
         The format's name, if the extension is not a known one.
+    directed : bool, optional
+        What the graph is. Give it where the format cannot say it, as CSV and edge lists of GAPBS and Graph500, and read
+        the file with the same; without it, a `LostDirectionWarning` says so if the file would be read as another kind.
     labels : bool, optional
         False drops them; otherwise a format that cannot store labels raises FormatError for a labelled graph.
     weights : bool, optional
@@ -163,7 +167,9 @@ def write(
     """
     if not isinstance(graph, Graph):
         raise TypeError(f"write(path, graph) takes a hopwave Graph, not {type(graph).__name__}; path comes first")
-    labels, weights = flag("labels", labels), flag("weights", weights)
+    labels, weights, directed = flag("labels", labels), flag("weights", weights), flag_or_none("directed", directed)
+    if directed not in (None, graph.directed):
+        raise GraphError(f"directed={directed} is not what the graph is; leave it out, or convert the graph first")
     place = _path(path)
     chosen = by_title(format) if format is not None else by_name(place)
     if chosen is None:
@@ -193,6 +199,13 @@ def write(
             raise FormatError("a link that leads back to itself; give the name of a file", place) from None
     with replacing(place, packed=place.name.lower().endswith(".gz")) as stream:
         chosen.write(Target(place, stream), graph, **options)
+    if directed is None and chosen.assumes not in (None, graph.directed):
+        kind = "directed" if graph.directed else "undirected"
+        warn(
+            f"{place}: {chosen.title} cannot say that a graph is {kind}; read it with directed={graph.directed}, and "
+            "give the same to write",
+            LostDirectionWarning,
+        )
 
 
 def _path(given: Any) -> Path:

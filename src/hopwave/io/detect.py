@@ -41,6 +41,12 @@ FORMATS = (
     gml.FORMAT,
     pajek.FORMAT,
 )
+# What comes instead of a file, and may be read as an edge list of words: how it begins, what it is, what to do.
+NO_GRAPHS = (
+    (b"version https://git-lfs", "a pointer of Git LFS, not the file itself", "git lfs pull fetches it"),
+    (b"<!doctype html", "a page of HTML", "download the file again"),
+    (b"<html", "a page of HTML", "download the file again"),
+)
 # Possessive patterns (*+): what follows an empty line or a comment is looked at once, however many of them there are.
 # Comments, then the problem line.
 _DIMACS = re.compile(rb"(?:c[^\n]*+\n|[^\S\n]*+\n)*+p[ \t]++(sp|edge|col)[ \t]")
@@ -101,7 +107,11 @@ def by_content(start: bytes) -> Format | None:
 
 def detect(source: Source) -> Format:
     """The format to read a file in. A name that contradicts the content is an error: hopwave does not guess."""
-    named, marked = by_name(source.path), by_content(source.start())
+    start = source.start()
+    for mark, found, remedy in NO_GRAPHS:
+        if start.removeprefix(BYTE_ORDER_MARK).lstrip()[: len(mark)].lower() == mark:
+            raise source.fail(f"is {found}; expected a graph: {remedy}", 1)
+    named, marked = by_name(source.path), by_content(start)
     if named is None and marked is None:
         raise unknown(source.path)
     if marked is None or named is None:

@@ -7,7 +7,7 @@ from itertools import product
 from typing import NamedTuple, TypeAlias
 
 from hopwave.errors import IgnoredColumnWarning, warn
-from hopwave.io.format import Request
+from hopwave.io.format import IDS, Request
 from hopwave.io.source import Source
 
 Column: TypeAlias = str | int | None
@@ -59,6 +59,13 @@ def choose(
     guessed = known is None and (first is None or second is None)
     usual = known or _first_free(source, names, (first, second, weight), line)
     ends = usual[0] if first is None else first, usual[1] if second is None else second
+    if first is None and second is None and folded[ends[0]] in IDS and folded[ends[1]] in ("label", "name"):
+        a, b = (names[end] for end in ends)
+        raise source.fail(
+            f"columns {a!r} and {b!r}, as a list of vertices has; expected edges: read the file of the edges, or give "
+            f"source={a!r} and target={b!r} if they are the ends of an edge",
+            line,
+        )
     if weight is None and request.weights:
         found = [folded.index(name) for name in WEIGHTS if name in folded and folded.index(name) not in ends]
         weight = found[0] if found else None

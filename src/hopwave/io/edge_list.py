@@ -21,8 +21,8 @@ from hopwave.io.format import Format, Request, Target, warn_ignored, weight_cell
 from hopwave.io.lines import LARGEST_NUMBER, Grammar, read_edges, shown
 from hopwave.io.numbers import NUMERIC, Problem
 from hopwave.io.source import LONE_RETURN, Source
-from hopwave.io.table_layout import is_header
-from hopwave.io.vertices import Numbering, compact, listed_first, plain_labels
+from hopwave.io.table_layout import SAMPLE, check_no_matrix, is_header, is_number
+from hopwave.io.vertices import Numbering, check_missing, compact, listed_first, plain_labels
 
 _NODES = re.compile(rb"nodes:?\s*(\d{1,40})", re.IGNORECASE)
 # KONECT's words for networks whose third column is a weight (or a rating); in the others it is a count or nothing.
@@ -55,26 +55,23 @@ def read(source: Source, request: Request, *, names: bool | None = None, weight:
         raise TypeError(f"weight={weight!r} is not a column after the two ids; give 2 for the third column")
     with source.text() as stream:
         header = read_header(source, stream)
+    rows = _first_rows(source, header)
     if not header.names:
-        _check_titles(source, header)
-    if names is None:
-        ends = header.first_row.split()[:2]
-        looks_like_number = [end.lstrip(b"-").isdigit() for end in ends]
-        names = header.names or (bool(ends) and not all(looks_like_number))
+        _check_titles(source, header, rows)
     column = (weight or (2 if header.weighted else 0)) if request.weights else 0
-    cells = header.first_row.split()
-    if not column and header.weighted is None and len(cells) > 2:
-        third = cells[2].decode("utf-8", "replace")
-        if NUMERIC.fullmatch(third):
-            warn_ignored(source, {2: f"{third}, …"} if request.weights else {})
-        elif third != "{}" and (names or request.weights):  # {}: an edge without attributes, by NetworkX
-            warn(
-                f"{source.path}: the first two words of a line were read as the ends of an edge, and not the third "
-                f"({third[:40]}, …); give format='table' to choose columns, such as source=0 and target=2",
-                IgnoredColumnWarning,
-            )
+    if rows and request.weights and not column and header.weighted is None:
+        check_no_matrix(source, rows, header.row, "weights=False")
+    guessed = False
+    if names is None:
+        ends = header.first_row.decode("utf-8", "replace").split()[:2]
+        names = header.names or (bool(ends) and not all(map(is_number, ends)))
+        guessed = names and not header.names
+        if guessed:
+            _check_names(source, header, rows, ends)
+    if not column and header.weighted is None:
+        _warn_of_words(source, request, rows, names)
     if names:
-        return _read_names(source, request, header, column)
+        return _read_names(source, request, header, column, guessed)
     return _read_integers(source, request, header, column)
 
 
@@ -109,10 +106,56 @@ def read_header(source: Source, stream: IO[bytes]) -> _Header:
     return header
 
 
-def _check_titles(source: Source, header: _Header) -> None:
+def _first_rows(source: Source, header: _Header) -> list[list[str]]:
+    """The words of the first lines, those of the first edge at least, which may stand behind long comments."""
+    start = source.start()
+    whole = start if len(start) < 1 << 16 else start[: start.rfind(b"\n") + 1]
+    lines = whole.decode("utf-8-sig", "replace").split("\n")[header.row - 1 :][:SAMPLE]
+    rows = [line.split() for line in lines if line.lstrip()[:1] not in ("", "#", "%") and "\r" not in line.strip()]
+    return rows or [words for words in [header.first_row.decode("utf-8", "replace").split()] if words]
+
+
+def _warn_of_words(source: Source, request: Request, rows: list[list[str]], names: bool) -> None:
+    """Warn of what stands behind the two ends of an edge, and is not read."""
+    widths = set(map(len, rows))
+    third = next((row[2] for row in rows if len(row) > 2), "{}")  # an edge without attributes, by NetworkX
+    if third == "{}" or not (names or request.weights):
+        return
+    if len(widths) > 1 and max(widths) > 3:
+        warn(
+            f"{source.path}: lines have {min(widths)} to {max(widths)} words, and the first two were read as the ends "
+            "of an edge; networkx.read_adjlist reads lists of neighbours, weights=False leaves the other words out",
+            IgnoredColumnWarning,
+        )
+    elif NUMERIC.fullmatch(third):
+        warn_ignored(source, {2: f"{third}, …"} if request.weights else {})
+    else:
+        warn(
+            f"{source.path}: the first two words of a line were read as the ends of an edge, and not the third "
+            f"({third[:40]}, …); give format='table' to choose columns, such as source=0 and target=2",
+            IgnoredColumnWarning,
+        )
+
+
+def _check_names(source: Source, header: _Header, rows: list[list[str]], ends: list[str]) -> None:
+    """Names that are numbers with a point, or have commas or quotes around them, are another format's."""
+    line = shown(header.first_row)
+    if all(map(NUMERIC.fullmatch, ends)):
+        raise source.fail(
+            f"found {line}, numbers with a point or an exponent; expected whole numbers, or names=True to keep them "
+            "as names: numpy.savetxt writes them with fmt='%d'",
+            header.row,
+        )
+    if all(row[0][-1] in ",;" or row[0][0] == '"' or (len(row) == 1 and re.search("[,;|]", row[0])) for row in rows):
+        raise source.fail(
+            f"found {line}; expected two ids with blanks between them: format='table' reads quotes, and commas between "
+            "cells (names=True keeps them in names)",
+            header.row,
+        )
+
+
+def _check_titles(source: Source, header: _Header, rows: list[list[str]]) -> None:
     """Titles above the columns are refused: read as an edge, they would add two vertices and make names of all ids."""
-    lines = source.start().decode("utf-8-sig", "replace").split("\n")[header.row - 1 :][:50]
-    rows = [line.split() for line in lines if line.strip() and line.lstrip()[0] not in "#%"]
     if rows and is_header(rows):
         raise source.fail(
             f"found {shown(header.first_row)}, which looks like titles; expected an edge: format='table' reads titles, "
@@ -155,7 +198,8 @@ def _read_integers(source: Source, request: Request, header: _Header, column: in
     return request.graph(source, u, v, n, directed=directed, labels=labels, weights=weights)
 
 
-def _read_names(source: Source, request: Request, header: _Header, column: int) -> Graph:
+def _read_names(source: Source, request: Request, header: _Header, column: int, guessed: bool) -> Graph:
+    """Edges between names; `guessed`: neither the caller nor the file says that they are."""
     numbers = Numbering()
     for name in header.listed:
         numbers[_text(source, name, header.line)]
@@ -165,8 +209,14 @@ def _read_names(source: Source, request: Request, header: _Header, column: int) 
     for number, fields in _rows(source):
         if len(fields) < 2:
             raise source.fail(f"found {shown(b' '.join(fields))}; expected two vertices", number)
-        u.append(numbers[_text(source, fields[0], number)])
-        v.append(numbers[_text(source, fields[1], number)])
+        ends = [_text(source, field, number) for field in fields[:2]]
+        if guessed:
+            try:
+                check_missing(*ends)
+            except ValueError as error:
+                raise source.fail(str(error), number) from None
+        u.append(numbers[ends[0]])
+        v.append(numbers[ends[1]])
         if column:
             try:
                 w.append(grammar.value(fields[column] if column < len(fields) else b""))
@@ -176,10 +226,10 @@ def _read_names(source: Source, request: Request, header: _Header, column: int) 
         raise source.fail(f"{len(u):,} edges; expected the {header.edges:,} of the comment 'Edges:'", max(number, 1))
     if header.nodes is not None and len(numbers) > header.nodes:
         raise source.fail(f"{len(numbers):,} different vertices; expected {header.nodes:,}, see 'Nodes:'", header.line)
-    ends = np.array(u, np.int64), np.array(v, np.int64)
+    columns = np.array(u, np.int64), np.array(v, np.int64)
     weights = np.array(w) if column else None
     return request.graph(
-        source, *ends, len(numbers), directed=header.directed, labels=numbers.labels(), weights=weights
+        source, *columns, len(numbers), directed=header.directed, labels=numbers.labels(), weights=weights
     )
 
 

@@ -197,6 +197,17 @@ class Format:
     holds_parallel: bool = False  # arcs that stand more than once: the file says whether it keeps them
     content_decides: bool = False  # other formats use these extensions too: trust the content, not the name
 
+    @property
+    def assumes(self) -> bool | None:
+        """Whether graphs are read as directed ones where neither the file nor the caller says it; None if files say it.
+
+        >>> import hopwave.io
+        >>> [known.assumes for known in hopwave.io.formats() if known.name in ("npz", "table", "gapbs-el")]
+        [False, None, True]
+        """
+        found = self.directedness.partition("not in the file; ")[2]
+        return found == "directed" if found else None
+
     def read_options(self) -> tuple[str, ...]:
         """The names of the options that `read` takes for this format only."""
         return _own_options(self.read)

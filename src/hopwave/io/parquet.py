@@ -10,7 +10,7 @@ import numpy as np
 
 from hopwave.errors import EngineError
 from hopwave.graph import Graph
-from hopwave.graph.columns import factorize
+from hopwave.graph.columns import factorize, says_direction, warn_of_direction
 from hopwave.graph.csr import LARGEST_VERTEX_COUNT
 from hopwave.io.edge_columns import Column, choose, is_index, warn_of_guess
 from hopwave.io.format import Format, Request, Target, warn_ignored
@@ -19,6 +19,7 @@ from hopwave.io.vertices import compact, plain_labels
 
 MAGIC = b"PAR1"
 _KEY = b"hopwave"
+LOOKED_AT = 1 << 16  # rows of a column that may say which edges are directed
 
 
 def _pyarrow() -> Any:
@@ -55,6 +56,10 @@ def read(
             (first, second), third, guessed = columns
             if guessed:
                 warn_of_guess(file, names, [_kind(column.type) for column in parquet.schema_arrow], columns)
+            for place, name in enumerate(names if request.directed is None else ()):
+                if place not in (first, second) and says_direction(name):
+                    some = next(parquet.iter_batches(LOOKED_AT, columns=[name]), None)
+                    warn_of_direction(name, () if some is None else some.column(0), f"{file.path}: ")
             if request.weights and third is None:
                 _warn_of_numbers(file, parquet.schema_arrow, (names[first], names[second]))
             chosen = [first, second, *(() if third is None else (third,))]

@@ -22,7 +22,7 @@ from hopwave.io.lines import LARGEST_NUMBER, Grammar, read_edges
 from hopwave.io.numbers import NUMERIC, Problem, float_of
 from hopwave.io.source import BYTE_ORDER_MARK, Source
 from hopwave.io.table_layout import DECIMAL_COMMA, DELIMITERS, POINTED, Layout, Wanted, is_number, layout_of, trimmed
-from hopwave.io.vertices import Numbering, compact, listed_first, plain_labels
+from hopwave.io.vertices import Numbering, check_missing, compact, listed_first, plain_labels
 
 
 def read(
@@ -96,12 +96,14 @@ def _read_carefully(source: Source, request: Request, layout: Layout) -> Graph:
     v: list[int] = []
     w: list[float] = []
     number: Callable[[str], int] = numbers.__getitem__ if layout.names else _plain if layout.plain else _integer
-    for line, row in _rows(source, layout):
+    for line, row, quoted in _rows(source, layout):
         try:
             _check_width(row, layout)
             first, second = row[layout.first], row[layout.second]
             if not first.strip():
                 raise ValueError("an empty cell; expected a vertex")
+            if layout.names and layout.plain and not quoted:
+                check_missing(first, second)
             u.append(number(first))
             if not second.strip():
                 _check_lone(row, layout)
@@ -171,8 +173,8 @@ def _integer(cell: str) -> int:
     text = cell.strip()
     if POINTED.fullmatch(text):
         raise ValueError(
-            f"vertex {text[:40]} has a point, as pandas writes ids beside an empty cell; expected whole numbers: "
-            "astype('Int64') before to_csv, or names=True to keep it as a name"
+            f"vertex {text[:40]} has a point or an exponent, as pandas writes ids beside an empty cell, and Excel long "
+            "ones; expected whole numbers: astype('Int64') before to_csv, or names=True to keep it as a name"
         )
     if not is_number(text):
         raise ValueError(
@@ -185,8 +187,8 @@ def _integer(cell: str) -> int:
     return int(text)
 
 
-def _rows(source: Source, layout: Layout) -> Iterator[tuple[int, list[str]]]:
-    """For every row except blank ones and the header: the line where it ends, and its cells."""
+def _rows(source: Source, layout: Layout) -> Iterator[tuple[int, list[str], bool]]:
+    """For every row except blank ones and the header: the line where it ends, its cells, and whether it has quotes."""
 
     line = ""  # the last one that was read: the whole row, if it has no quotes
 
@@ -220,7 +222,7 @@ def _rows(source: Source, layout: Layout) -> Iterator[tuple[int, list[str]]]:
             if header:
                 header = False
                 continue
-            yield reader.line_num, trimmed(row, line)
+            yield reader.line_num, trimmed(row, line), '"' in line
     except csv.Error as error:
         raise source.fail(f"{error}; expected a closing quote and then a delimiter", max(reader.line_num, 1)) from None
 

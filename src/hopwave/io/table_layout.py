@@ -8,18 +8,18 @@ import re
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from hopwave.errors import IgnoredColumnWarning, warn
+from hopwave.graph.columns import says_direction, warn_of_direction
 from hopwave.io.edge_columns import PAIRS, Column, choose, is_index, warn_of_guess
 from hopwave.io.format import Request, warn_ignored
 from hopwave.io.numbers import NUMERIC
 from hopwave.io.source import BYTE_ORDER_MARK, LONE_RETURN, Source
 
 DELIMITERS = ",;\t| "
+SAMPLE = 50  # rows that are looked at
 MARK = BYTE_ORDER_MARK.decode()
-POINTED = re.compile(r"\s*+-?\d++\.0*+\s*+", re.ASCII)  # a whole number as pandas writes it beside an empty cell: 1.0
-# What titles and cells say that an edge has a direction.
-_YES = ("true", "yes", "1", "-1")
-_DIRECTED: dict[str, tuple[str, ...]] = {"type": ("directed",), "directed": _YES, "oneway": _YES}
+# An id as pandas writes it beside an empty cell, 1.0, or Excel if it is long, 1.2E+11.
+POINTED = re.compile(r"\s*+-?\d++(?:\.0*+|(?:\.\d*+)?[eE][+-]?\d++)\s*+", re.ASCII)
+SEPARATOR = re.compile("sep=.", re.IGNORECASE)  # Excel's first line, which names the delimiter
 DECIMAL_COMMA = re.compile(r"[+-]?\d++,\d++", re.ASCII)
 
 
@@ -68,11 +68,14 @@ def layout_of(source: Source, request: Request, wanted: Wanted) -> Layout:
         header = by_name or _has_header(source, rows, line)
     titles = rows[0] if header else [str(i) for i in range(len(rows[0]))]
     chosen = choose(source, request, titles, (wanted.first, wanted.second, wanted.weight), line)
+    if (wanted.first, wanted.second, wanted.weight) == (None, None, None) and chosen.guessed:
+        check_no_matrix(source, rows, line, "source=0 and target=1")
     ends, weight, _ = chosen
     if header and chosen.guessed:
         warn_of_guess(source, titles, [_kind(_filled(rows[1:], i)) for i in range(len(titles))], chosen)
-    if header and request.directed is None:
-        _warn_of_direction(source, rows)
+    for column, title in enumerate(titles if request.directed is None else ()):
+        if column not in ends and says_direction(title):
+            warn_of_direction(title, _filled(rows[1:], column), f"{source.path}: ")
     if request.weights and weight is None:
         _warn_of_numbers(source, rows, header, ends)
     names = wanted.names
@@ -88,7 +91,7 @@ def _opening(source: Source) -> tuple[list[str], str]:
     lines = list(io.StringIO(_first_lines(source), newline="\n"))
     for before, line in enumerate(lines):
         bare = line.removeprefix(MARK).strip()
-        if bare and bare[0] != "#":
+        if bare and bare[0] != "#" and (before or not SEPARATOR.fullmatch(bare)):
             return lines[:before], "".join(lines[before:]).removeprefix(MARK)
         if "\r" in line.rstrip("\r\n"):
             raise source.fail(LONE_RETURN, before + 1)
@@ -106,7 +109,7 @@ def _titles_after_hash(
     A comment like `#a,b` that has no known titles may as well be an edge, and is refused.
     """
     named = {column for column in (wanted.first, wanted.second, wanted.weight) if isinstance(column, str)}
-    numbers = [i for i, line in enumerate(opening) if line.strip()]
+    numbers = [i for i, line in enumerate(opening) if line.removeprefix(MARK).strip().startswith("#")]
     for i in numbers:
         text = opening[i].removeprefix(MARK).strip(" \r\n").removeprefix("#")
         cells = _sample(text.strip(" "), delimiter)[0][0]
@@ -121,19 +124,6 @@ def _titles_after_hash(
                 i + 1,
             )
     return []
-
-
-def _warn_of_direction(source: Source, rows: list[list[str]]) -> None:
-    """Warn of a column that says which edges are directed, as Gephi's Type and OpenStreetMap's oneway do."""
-    for column, title in enumerate(rows[0]):
-        told = _DIRECTED.get(title.strip().lower(), ())
-        cell = next((cell.strip() for cell in _filled(rows[1:], column) if cell.strip().lower() in told), None)
-        if cell is not None:
-            warn(
-                f"{source.path}: column {title!r} has {cell!r} and was not read, so that the graph is undirected; give "
-                "directed=True or directed=False",
-                IgnoredColumnWarning,
-            )
 
 
 def _warn_of_numbers(source: Source, rows: list[list[str]], header: bool, ends: tuple[int, int]) -> None:
@@ -165,7 +155,8 @@ def _first_lines(source: Source) -> str:
     if not raw.strip():
         raise source.fail("empty; expected rows with the two ends of an edge", 1)
     if b"\0" in raw:
-        raise source.fail("a NUL byte in the text; expected a table", raw[: raw.index(b"\0")].count(b"\n") + 1)
+        problem = "a NUL byte in the text; expected a table: save it as UTF-8"
+        raise source.fail(problem, raw[: raw.index(b"\0")].count(b"\n") + 1)
     whole = raw if len(raw) < 1 << 16 or b"\n" not in raw else raw[: raw.rindex(b"\n") + 1]
     return whole.decode("utf-8-sig", "replace")
 
@@ -201,6 +192,51 @@ def is_header(rows: list[list[str]]) -> bool | None:
     return False if len(first) < 2 else None  # one cell is an error, and `choose` says which
 
 
+def check_no_matrix(source: Source, rows: list[list[str]], line: int, otherwise: str) -> None:
+    """Refuse an adjacency matrix, with or without the names of its vertices: its rows are no edges.
+
+    `otherwise` is what to give if the first two columns are the ends of edges.
+    """
+    titles, below = rows[0], rows[1:]
+    names = [row[0] for row in below][: len(titles) - 1]
+    named = len(titles) > 2 and names == titles[1:][: len(below)] and not NUMERIC.fullmatch(titles[0])
+    if named and are_numbers([row[1:] for row in below]) and len(below[0]) == len(titles):
+        made = "table = pandas.read_csv(…, index_col=0) and Graph.from_scipy(csr_array(table)).relabel(list(table))"
+    elif is_square(rows) or is_square(below):
+        made = "Graph.from_scipy(csr_array(numpy.loadtxt(…)))"
+    else:
+        return
+    raise source.fail(
+        f"{len(titles)} columns that look like an adjacency matrix; expected a list of edges: {made}, with "
+        f"scipy.sparse.csr_array, reads a matrix; give {otherwise} if the first two columns are the ends of an edge",
+        line,
+    )
+
+
+def is_square(rows: list[list[str]]) -> bool:
+    """Whether the first rows of a file may be a matrix: as many as columns, the diagonal constant, and symmetric or 0.
+
+    Of as many columns as a sample has rows, or more, all rows are not needed: no list of edges has so many.
+
+    >>> is_square([["0", "1", "5"], ["1", "0", "2"], ["5", "2", "0"]])
+    True
+    >>> is_square([["1", "2", "3"], ["2", "3", "1"], ["3", "1", "2"]])  # edges of a triangle, with weights
+    False
+    """
+    size = len(rows[0]) if rows else 0
+    if size < 3 or not are_numbers(rows) or size >= SAMPLE:
+        return size >= SAMPLE and are_numbers(rows)
+    values = [[float(cell) for cell in row] for row in rows]
+    if len(rows) != size or any(values[i][i] != values[0][0] for i in range(size)):
+        return False
+    return values == [list(column) for column in zip(*values, strict=True)] or (size > 3 and values[0][0] == 0)
+
+
+def are_numbers(rows: list[list[str]]) -> bool:
+    """Whether all cells are numbers, in rows of the same length."""
+    return len(set(map(len, rows))) == 1 and all(NUMERIC.fullmatch(cell) for row in rows for cell in row)
+
+
 def _guess_delimiter(text: str) -> str:
     """The first delimiter that splits all rows into the same number of cells; else the commonest in the first line.
 
@@ -231,7 +267,7 @@ def _sample(text: str, delimiter: str) -> tuple[list[list[str]], list[str]]:
                 rows.append(trimmed(row, lines[begin]))
                 starts.append(lines[begin].lstrip()[:1])
             begin = reader.line_num
-            if len(rows) == 50:
+            if len(rows) == SAMPLE:
                 break
     except csv.Error:  # the careful reader reports it, with its line
         pass
@@ -244,7 +280,7 @@ def trimmed(row: list[str], line: str) -> list[str]:
     >>> trimmed(["a ", "b"], "a , b"), trimmed(["a ", "b"], '"a ", b')
     (['a', 'b'], ['a ', 'b'])
     """
-    return row if '"' in line else [cell.strip(" ") for cell in row]
+    return row if '"' in line else [cell.strip(" \xa0") for cell in row]  # of Excel, a blank that does not break
 
 
 def is_number(cell: str) -> bool:

@@ -59,6 +59,24 @@ def compact(
     return numbers[: len(u)], numbers[len(u) : len(u) + len(v)], len(labels), labels
 
 
+# How other programs write that there is nothing, exactly: NAN is an airport.
+MISSING = {"NaN", "nan", "null", "NULL", "None", "NA", "N/A", "#N/A", "<NA>"}
+
+
+def check_missing(*ends: str) -> None:
+    """Refuse an end that other programs write for a missing one: all edges that miss an end would meet there.
+
+    >>> check_missing("Oslo", "NaN")
+    Traceback (most recent call last):
+    ValueError: 'NaN' may be a missing end; expected a vertex: drop the row, or give names=True if it is a name
+    """
+    for end in ends:
+        if end in MISSING:
+            raise ValueError(
+                f"{end!r} may be a missing end; expected a vertex: drop the row, or give names=True if it is a name"
+            )
+
+
 class Numbering:
     """Numbers for names, in the order of first appearance.
 

@@ -30,34 +30,9 @@ from hopwave.linalg.placing import assign, extract
 from hopwave.linalg.products import mxm, mxv, vxm
 
 __all__ = [
-    "CONVERT",
-    "BinaryOp",
-    "Explanation",
-    "LinalgError",
-    "Matrix",
-    "Monoid",
-    "Semiring",
-    "Shares",
-    "UnaryOp",
-    "Vector",
-    "Waves",
-    "algorithms",
-    "apply",
-    "assign",
-    "bfs",
-    "binary",
-    "ewise_add",
-    "ewise_mult",
-    "extract",
-    "monoid",
-    "mxm",
-    "mxv",
-    "reduce",
-    "select",
-    "semiring",
-    "unary",
-    "vxm",
-    "waves",
-]
+    "CONVERT", "BinaryOp", "Explanation", "LinalgError", "Matrix", "Monoid", "Semiring", "Shares", "UnaryOp", "Vector",
+    "Waves", "algorithms", "apply", "assign", "bfs", "binary", "ewise_add", "ewise_mult", "extract", "monoid", "mxm",
+    "mxv", "reduce", "select", "semiring", "unary", "vxm", "waves",
+]  # fmt: skip
 
 offer(globals(), __all__)

@@ -22,14 +22,9 @@ RIGHT_PLACES: dict[str, Term] = {"firsti": "zero", "firstj": "inner", "secondi":
 
 
 def arithmetic(
-    ring: Semiring,
-    A: Matrix,
-    x: np.dtype[Any],
-    flip: bool,
-    dtype: npt.DTypeLike | None,
-    early_exit: bool,
+    ring: Semiring, A: Matrix, x: np.dtype[Any], flip: bool, dtype: npt.DTypeLike | None, early_exit: bool,
     structure_only: bool,
-) -> Product:
+) -> Product:  # fmt: skip
     """The semiring as engines read it: what a term is, the type of sums, and which shortcuts are legal."""
     given: Any = ring
     if not isinstance(given, Semiring):
@@ -41,15 +36,9 @@ def arithmetic(
 
 @lru_cache(maxsize=1024)  # equal arithmetic gives the same record, with which engines keep compiled kernels
 def _arithmetic(
-    ring: Semiring,
-    a: np.dtype[Any],
-    has_values: bool,
-    x: np.dtype[Any],
-    flip: bool,
-    dtype: np.dtype[Any] | None,
-    early_exit: bool,
-    structure_only: bool,
-) -> Product:
+    ring: Semiring, a: np.dtype[Any], has_values: bool, x: np.dtype[Any], flip: bool, dtype: np.dtype[Any] | None,
+    early_exit: bool, structure_only: bool,
+) -> Product:  # fmt: skip
     multiply, add = ring.multiply, ring.add
     if multiply.position:
         term = (RIGHT_PLACES if flip else LEFT_PLACES)[multiply.position]

@@ -22,18 +22,9 @@ from hopwave.linalg.masking import Writing, allowed_places, let_through, write, 
 
 @compiling
 def ewise_add(
-    u: Any,
-    v: Any,
-    op: Any = binary.plus,
-    *,
-    out: Any = None,
-    mask: Any = None,
-    complement: bool = False,
-    structural: bool = False,
-    accum: Any = None,
-    replace: bool = False,
-    device: str = "auto",
-) -> Any:
+    u: Any, v: Any, op: Any = binary.plus, *, out: Any = None, mask: Any = None, complement: bool = False,
+    structural: bool = False, accum: Any = None, replace: bool = False, device: str = "auto",
+) -> Any:  # fmt: skip
     """out⟨mask⟩ ⊙= u ∪ v: op where both have a value; elsewhere the value that exists. Two vectors or two matrices.
 
     Parameters
@@ -64,18 +55,9 @@ def ewise_add(
 
 @compiling
 def ewise_mult(
-    u: Any,
-    v: Any,
-    op: Any = binary.times,
-    *,
-    out: Any = None,
-    mask: Any = None,
-    complement: bool = False,
-    structural: bool = False,
-    accum: Any = None,
-    replace: bool = False,
-    device: str = "auto",
-) -> Any:
+    u: Any, v: Any, op: Any = binary.times, *, out: Any = None, mask: Any = None, complement: bool = False,
+    structural: bool = False, accum: Any = None, replace: bool = False, device: str = "auto",
+) -> Any:  # fmt: skip
     """out⟨mask⟩ ⊙= u ∩ v: op where both have a value, nothing elsewhere. Two vectors or two matrices.
 
     Parameters
@@ -163,20 +145,10 @@ def _two_matrices(A: Matrix, B: Matrix, op: BinaryOp, either: bool, how: Writing
 
 @compiling
 def apply(
-    u: Any,
-    op: UnaryOp | BinaryOp | Callable[[Any], Any],
-    *,
-    left: Any = None,
-    right: Any = None,
-    out: Any = None,
-    mask: Any = None,
-    complement: bool = False,
-    structural: bool = False,
-    accum: Any = None,
-    replace: bool = False,
-    dtype: npt.DTypeLike | None = None,
-    device: str = "auto",
-) -> Any:
+    u: Any, op: UnaryOp | BinaryOp | Callable[[Any], Any], *, left: Any = None, right: Any = None, out: Any = None,
+    mask: Any = None, complement: bool = False, structural: bool = False, accum: Any = None, replace: bool = False,
+    dtype: npt.DTypeLike | None = None, device: str = "auto",
+) -> Any:  # fmt: skip
     """out⟨mask⟩ ⊙= op(u), value by value. left= or right= gives the other operand of a binary operator.
 
     Parameters
@@ -266,18 +238,9 @@ def _mapped(u: Vector, function: Any) -> Vector:
 
 @compiling
 def select(
-    u: Any,
-    predicate: str | BinaryOp | Callable[[Any], Any],
-    thunk: Any = None,
-    *,
-    out: Any = None,
-    mask: Any = None,
-    complement: bool = False,
-    structural: bool = False,
-    accum: Any = None,
-    replace: bool = False,
-    device: str = "auto",
-) -> Any:
+    u: Any, predicate: str | BinaryOp | Callable[[Any], Any], thunk: Any = None, *, out: Any = None, mask: Any = None,
+    complement: bool = False, structural: bool = False, accum: Any = None, replace: bool = False, device: str = "auto",
+) -> Any:  # fmt: skip
     """out⟨mask⟩ ⊙= the entries of u that pass a test.
 
     The test is by value (an operator with a thunk, or a function), or for a matrix by place ("tril", "triu", "diag",

@@ -73,18 +73,9 @@ def explained(done: VectorProduct, why: str) -> Explanation:
     d = done.A.nnz / max(rows if done.pull else inner, 1)
     expected = d * ((rows if count is None else count) if done.pull else done.nnz)
     return Explanation(
-        operation=done.operation,
-        semiring=done.ring.name,
-        engine=done.engine.name,
-        direction="pull" if done.pull else "push",
-        product=("by rows" if done.pull else "by columns") + (", masked" if allowed is not None else ""),
-        why=why,
-        nnz_x=done.nnz,
-        nnz_mask=count,
-        expected=round(expected),
-        touched=done.touched.count(),
-        early_exit=done.product.early_exit and done.pull,
-        operand_reuse=done.reused,
-        structure_only=done.product.structure_only,
-        notes=tuple(done.touched.notes),
-    )
+        done.operation, done.ring.name, done.engine.name, direction="pull" if done.pull else "push",
+        product=("by rows" if done.pull else "by columns") + (", masked" if allowed is not None else ""), why=why,
+        nnz_x=done.nnz, nnz_mask=count, expected=round(expected), touched=done.touched.count(),
+        early_exit=done.product.early_exit and done.pull, operand_reuse=done.reused,
+        structure_only=done.product.structure_only, notes=tuple(done.touched.notes),
+    )  # fmt: skip

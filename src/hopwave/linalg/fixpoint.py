@@ -64,17 +64,10 @@ class Waves(NamedTuple):
 
 @compiling
 def waves(
-    x: Any,
-    A: Any,
-    semiring: Semiring = any_pair,
-    *,
-    depth_limit: int | None = None,
-    dtype: npt.DTypeLike | None = None,
-    direction: Direction = "auto",
-    explain: bool = False,
-    device: str = "auto",
+    x: Any, A: Any, semiring: Semiring = any_pair, *, depth_limit: int | None = None,
+    dtype: npt.DTypeLike | None = None, direction: Direction = "auto", explain: bool = False, device: str = "auto",
     threads: int | None = None,
-) -> Any:
+) -> Any:  # fmt: skip
     """Repeat f⟨¬v⟩ = f ⊕.⊗ A and v⟨f⟩ = f, from f = x, until f is empty; returns levels and values.
 
     Every place gets its value once, when it is first reached; x's own places keep x's values, with level 0.
@@ -158,16 +151,9 @@ def carries(product: Product) -> bool:
 
 
 def _one_by_one(
-    x: Vector,
-    A: Matrix,
-    ring: Semiring,
-    product: Product,
-    depth_limit: int | None,
-    direction: Direction,
-    explain: bool,
-    engine: Algebra,
-    threads: int | None,
-) -> Any:
+    x: Vector, A: Matrix, ring: Semiring, product: Product, depth_limit: int | None, direction: Direction,
+    explain: bool, engine: Algebra, threads: int | None,
+) -> Any:  # fmt: skip
     """The loop at the top of this file. A is given transposed, because engines expect the result's places as rows.
 
     `fill` and the engine replace `assign` and `vxm`, because checking their keywords takes as long as a small level.
@@ -238,22 +224,12 @@ def _traced(
     for _, choice, nf, mf, mu, _, touched, blocks, _ in trace:
         pull = choice == 1
         missing -= nf
-        explanations.append(
-            Explanation(
-                operation="vxm",
-                semiring=ring.name,
-                engine=engine.name,
-                direction="pull" if pull else "push",
-                product="by rows, masked" if pull else "by columns, masked",
-                why="as asked" if direction != "auto" else f"{mf:,} entries in f's rows, {mu:,} in what is not reached",
-                nnz_x=nf,
-                nnz_mask=missing,
-                expected=round(d * (missing if pull else nf)),
-                touched=touched,
-                early_exit=pull,
-                operand_reuse=pull,
-                structure_only=product.structure_only,
-                notes=(f"all in one launch; this one by {blocks} of its blocks", *sums),
-            )
-        )
+        explanations.append(Explanation(
+            "vxm", ring.name, engine.name, direction="pull" if pull else "push",
+            product="by rows, masked" if pull else "by columns, masked",
+            why="as asked" if direction != "auto" else f"{mf:,} entries in f's rows, {mu:,} in what is not reached",
+            nnz_x=nf, nnz_mask=missing, expected=round(d * (missing if pull else nf)), touched=touched,
+            early_exit=pull, operand_reuse=pull, structure_only=product.structure_only,
+            notes=(f"all in one launch; this one by {blocks} of its blocks", *sums),
+        ))  # fmt: skip
     return explanations

@@ -22,17 +22,9 @@ from hopwave.planning.jobs import Allowed
 
 
 def assign(
-    w: Vector,
-    value: Any,
-    indices: Any = None,
-    *,
-    mask: Any = None,
-    complement: bool = False,
-    structural: bool = False,
-    accum: Any = None,
-    replace: bool = False,
-    device: str = "auto",
-) -> Vector:
+    w: Vector, value: Any, indices: Any = None, *, mask: Any = None, complement: bool = False,
+    structural: bool = False, accum: Any = None, replace: bool = False, device: str = "auto",
+) -> Vector:  # fmt: skip
     """w⟨mask⟩(indices) ⊙= value: a number for all of these places, or a vector with one entry for each. Returns w.
 
     Without `indices`, all places. If an index appears twice, the last value counts; with accum, all values do.
@@ -170,18 +162,9 @@ def _accumulate(op: BinaryOp, values: Any, present: Any, places: Any, new: Any, 
 
 
 def extract(
-    u: Any,
-    indices: Any = None,
-    columns: Any = None,
-    *,
-    out: Any = None,
-    mask: Any = None,
-    complement: bool = False,
-    structural: bool = False,
-    accum: Any = None,
-    replace: bool = False,
-    device: str = "auto",
-) -> Any:
+    u: Any, indices: Any = None, columns: Any = None, *, out: Any = None, mask: Any = None, complement: bool = False,
+    structural: bool = False, accum: Any = None, replace: bool = False, device: str = "auto",
+) -> Any:  # fmt: skip
     """out⟨mask⟩ ⊙= u(indices). Of a matrix: the rows `indices` and the columns `columns`, none of them repeated.
 
     Parameters

@@ -48,25 +48,12 @@ class Options(NamedTuple):
 
 @compiling
 def mxv(
-    A: Any,
-    x: Any,
-    semiring: Semiring = semiring.plus_times,
-    *,
-    out: Vector | None = None,
-    mask: Any = None,
-    complement: bool = False,
-    structural: bool = False,
-    accum: Any = None,
-    replace: bool = False,
-    dtype: npt.DTypeLike | None = None,
-    direction: Direction = "auto",
-    early_exit: bool = True,
-    operand_reuse: bool = False,
-    structure_only: bool = True,
-    explain: bool = False,
-    device: str = "auto",
+    A: Any, x: Any, semiring: Semiring = semiring.plus_times, *, out: Vector | None = None, mask: Any = None,
+    complement: bool = False, structural: bool = False, accum: Any = None, replace: bool = False,
+    dtype: npt.DTypeLike | None = None, direction: Direction = "auto", early_exit: bool = True,
+    operand_reuse: bool = False, structure_only: bool = True, explain: bool = False, device: str = "auto",
     threads: int | None = None,
-) -> Any:
+) -> Any:  # fmt: skip
     """out⟨mask⟩ ⊙= A ⊕.⊗ x: matrix times vector.
 
     Parameters
@@ -128,25 +115,12 @@ def mxv(
 
 @compiling
 def vxm(
-    x: Any,
-    A: Any,
-    semiring: Semiring = semiring.plus_times,
-    *,
-    out: Vector | None = None,
-    mask: Any = None,
-    complement: bool = False,
-    structural: bool = False,
-    accum: Any = None,
-    replace: bool = False,
-    dtype: npt.DTypeLike | None = None,
-    direction: Direction = "auto",
-    early_exit: bool = True,
-    operand_reuse: bool = False,
-    structure_only: bool = True,
-    explain: bool = False,
-    device: str = "auto",
+    x: Any, A: Any, semiring: Semiring = semiring.plus_times, *, out: Vector | None = None, mask: Any = None,
+    complement: bool = False, structural: bool = False, accum: Any = None, replace: bool = False,
+    dtype: npt.DTypeLike | None = None, direction: Direction = "auto", early_exit: bool = True,
+    operand_reuse: bool = False, structure_only: bool = True, explain: bool = False, device: str = "auto",
     threads: int | None = None,
-) -> Any:
+) -> Any:  # fmt: skip
     """out⟨mask⟩ ⊙= x ⊕.⊗ A: a row vector times a matrix, so that values follow the arcs. Keywords as for `mxv`.
 
     Parameters
@@ -263,24 +237,11 @@ def check_reuse(ring: Semiring, how: Writing, rows: int, inner: int) -> None:
 
 @compiling
 def mxm(
-    A: Any,
-    B: Any,
-    semiring: Semiring = semiring.plus_times,
-    *,
-    out: Matrix | None = None,
-    mask: Any = None,
-    complement: bool = False,
-    structural: bool = False,
-    accum: Any = None,
-    replace: bool = False,
-    dtype: npt.DTypeLike | None = None,
-    direction: Direction = "auto",
-    early_exit: bool = True,
-    structure_only: bool = True,
-    explain: bool = False,
-    device: str = "auto",
-    threads: int | None = None,
-) -> Any:
+    A: Any, B: Any, semiring: Semiring = semiring.plus_times, *, out: Matrix | None = None, mask: Any = None,
+    complement: bool = False, structural: bool = False, accum: Any = None, replace: bool = False,
+    dtype: npt.DTypeLike | None = None, direction: Direction = "auto", early_exit: bool = True,
+    structure_only: bool = True, explain: bool = False, device: str = "auto", threads: int | None = None,
+) -> Any:  # fmt: skip
     """out⟨mask⟩ ⊙= A ⊕.⊗ B: matrix times matrix. Keywords as for `mxv`; out is not changed, the result is returned.
 
     "push" scatters rows of B into an accumulator (Gustavson), looking up the mask; "pull" computes one dot product for
@@ -343,18 +304,10 @@ def mxm(
     d = right.nnz / max(right.shape[0], 1)
     ran = touched.notes[0]
     return result, Explanation(
-        operation="mxm",
-        semiring=semiring.name,
-        engine=engine.name,
-        direction=ran,
+        "mxm", semiring.name, engine.name, direction=ran,
         product=("by dot products" if ran == "pull" else "by rows of B") + (", masked" if let is not None else ""),
-        why="as asked" if direction != "auto" else "less work",
-        nnz_x=left.nnz,
-        nnz_mask=count,
-        expected=round(d * (2 * (count or 0) if ran == "pull" else left.nnz)),
-        touched=touched.count(),
-        early_exit=product.early_exit,
-        operand_reuse=False,
-        structure_only=product.structure_only,
+        why="as asked" if direction != "auto" else "less work", nnz_x=left.nnz, nnz_mask=count,
+        expected=round(d * (2 * (count or 0) if ran == "pull" else left.nnz)), touched=touched.count(),
+        early_exit=product.early_exit, operand_reuse=False, structure_only=product.structure_only,
         notes=tuple(touched.notes[1:]),
-    )
+    )  # fmt: skip

@@ -253,15 +253,8 @@ def chains(n: int, m: int, directed: bool, xp: Any = np) -> Made:
 
 
 KINDS: dict[str, Callable[[int, int, bool, Any], Made]] = {
-    "social": recursive,
-    "web": recursive,
-    "mesh": triangulation,
-    "road": roads,
-    "matrix": partial(local, far=0.001),
-    "goods": partial(local, far=0.02),
-    "hub": one_hub,
-    "chains": chains,
-    "geometric": geometric,
-}
+    "social": recursive, "web": recursive, "mesh": triangulation, "road": roads, "matrix": partial(local, far=0.001),
+    "goods": partial(local, far=0.02), "hub": one_hub, "chains": chains, "geometric": geometric,
+}  # fmt: skip
 HOST_ONLY = {"mesh", "geometric"}  # made by SciPy
 MOST = {"hub": 10_000_000, "chains": 50_000_000}  # arcs: where one thread reads a hub's rows, or levels are many

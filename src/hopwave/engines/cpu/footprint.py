@@ -25,10 +25,9 @@ from hopwave.engines.cpu.many import weighted as lengths
 from hopwave.engines.cpu.many.values import value_arrays
 from hopwave.engines.cpu.many.waiting import waiting_arrays
 from hopwave.engines.cpu.path_counts import LARGEST
-from hopwave.engines.cpu.resident import paged, resident
 from hopwave.engines.cpu.search.state import workspace_arrays
 from hopwave.engines.cpu.shortest_paths.bins import pool_arrays
-from hopwave.engines.cpu.views import ASKED_FOR, WORTH_ONE
+from hopwave.engines.cpu.views import ASKED_FOR, WORTH_ONE, paged, resident
 from hopwave.engines.ledger import Ask, Ledger, Shape, total
 from hopwave.graph.csr import COMPILED_FROM, COMPILED_FROM_IF_LOADED, by_scipy
 from hopwave.system import parts

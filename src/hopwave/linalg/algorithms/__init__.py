@@ -15,21 +15,9 @@ from hopwave.linalg.algorithms.shortest_paths import delta_stepping, sssp
 from hopwave.linalg.algorithms.triangle_counts import triangle_count, triangle_list, triangles
 
 __all__ = [
-    "betweenness",
-    "bfs",
-    "connected_components",
-    "core_numbers",
-    "delta_stepping",
-    "eigenvector_centrality",
-    "hits",
-    "katz_centrality",
-    "label_propagation",
-    "maximal_independent_set",
-    "pagerank",
-    "sssp",
-    "triangle_count",
-    "triangle_list",
-    "triangles",
-]
+    "betweenness", "bfs", "connected_components", "core_numbers", "delta_stepping", "eigenvector_centrality", "hits",
+    "katz_centrality", "label_propagation", "maximal_independent_set", "pagerank", "sssp", "triangle_count",
+    "triangle_list", "triangles",
+]  # fmt: skip
 
 offer(globals(), __all__)

@@ -35,14 +35,9 @@ FINEST = 1e-14  # changes below FINEST · √n are float64 rounding, so no small
 
 
 def hits(
-    A: Any,
-    max_iter: int = 100,
-    tol: float = 1e-8,
-    nstart: Any = None,
-    normalized: bool = True,
-    *,
+    A: Any, max_iter: int = 100, tol: float = 1e-8, nstart: Any = None, normalized: bool = True, *,
     device: str = "auto",
-) -> tuple[Vector, Vector]:
+) -> tuple[Vector, Vector]:  # fmt: skip
     """Hubs and authorities. Each add up to 1; with normalized=False, Σ a² = 1 and h = A a.
 
     All are 0 if there are no arcs, or if all weights are 0. `nstart`: the first a, an array of n weights.

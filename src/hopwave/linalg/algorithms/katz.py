@@ -24,16 +24,9 @@ FAR = 1e6  # times b: centralities that change by more than this in a round grow
 
 
 def katz_centrality(
-    A: Any,
-    alpha: float = 0.1,
-    beta: Any = 1.0,
-    max_iter: int = 1000,
-    tol: float = 1e-6,
-    nstart: Any = None,
-    normalized: bool = True,
-    *,
-    device: str = "auto",
-) -> Vector:
+    A: Any, alpha: float = 0.1, beta: Any = 1.0, max_iter: int = 1000, tol: float = 1e-6, nstart: Any = None,
+    normalized: bool = True, *, device: str = "auto",
+) -> Vector:  # fmt: skip
     """The centrality of every vertex. `beta`: b, one number or n numbers. `nstart`: the first x, n numbers.
 
     Parameters

@@ -16,7 +16,7 @@ before the last one does, and a settled rank need not be computed again: a mask 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from hopwave.algebra.matrix import Matrix
@@ -39,17 +39,9 @@ Step = Callable[..., Vector]  # takes the ranks, and a mask or None
 
 
 def pagerank(
-    A: Any,
-    alpha: float = 0.85,
-    personalization: Any = None,
-    dangling: Any = None,
-    nstart: Any = None,
-    tol: float = 1e-6,
-    max_iter: int = 100,
-    *,
-    adaptive: bool = False,
-    device: str = "auto",
-) -> Vector:
+    A: Any, alpha: float = 0.85, personalization: Any = None, dangling: Any = None, nstart: Any = None,
+    tol: float = 1e-6, max_iter: int = 100, *, adaptive: bool = False, device: str = "auto",
+) -> Vector:  # fmt: skip
     """The rank of every vertex. `personalization`, `dangling`, `nstart`: p, q and the first x, arrays of n weights.
 
     Parameters
@@ -181,19 +173,9 @@ def totals(A: Matrix) -> Array:
     return module_of(A.rows.indptr).diff(A.rows.indptr).astype("float64")
 
 
-@dataclass
-class OutWeights:
-    """Kept with a matrix: the sum of every vertex's weights (key False); for the transpose (key True)."""
-
-    sums: dict[bool, Vector] = field(default_factory=dict)
-
-
 def out_weights(A: Matrix) -> Vector:
     """The sum of every vertex's weights, absent at dead ends; kept with the matrix."""
-    kept = A.prepared.record(OutWeights).sums
-    if A.turned not in kept:
-        kept[A.turned] = _out_weights(A)
-    return kept[A.turned]
+    return A.prepared.made((out_weights, A.turned), lambda: _out_weights(A))
 
 
 def _out_weights(A: Matrix) -> Vector:

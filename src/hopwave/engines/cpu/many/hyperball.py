@@ -32,7 +32,7 @@ BYTE = np.uint64(255)  # the bits of a register
 REGISTERS_PER_ENTRY = 16  # that a thread unites in the time of one entry of a sparse product
 
 
-def hyperball(loaded, job, poll, threads):
+def hyperball(loaded, job, poll, threads=None):
     """One run of a HyperBallJob: sizes of balls, and sums of distances into every vertex."""
     n, registers = loaded.n, 1 << job.precision
     check_memory(n * (2 * registers + 46), f"counters of {registers} bytes", "give a smaller precision=")
@@ -47,16 +47,8 @@ def hyperball(loaded, job, poll, threads):
     work = loaded.m * registers // REGISTERS_PER_ENTRY
     with compiling(unite_rows):
         while True:
-            counters = now, later, now.view(np.uint64), changed, fresh
-            given = (
-                (A.in_indptr, A.in_indices),
-                counters,
-                (*kept, size, total, inverse),
-                len(around),
-                unit,
-                empty,
-                scale,
-            )
+            counters, sums = (now, later, now.view(np.uint64), changed, fresh), (*kept, size, total, inverse)
+            given = (A.in_indptr, A.in_indices), counters, sums, len(around), unit, empty, scale
             board = share(unite_rows, given, n, work, threads, ROWS_PER_CHUNK)
             if board[FOUND] == 0:
                 return Balls(np.array(around), size, total, inverse)

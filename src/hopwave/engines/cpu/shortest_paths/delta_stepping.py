@@ -130,7 +130,7 @@ class _Run:
         self.pool, self.d, self.trace, self.numbers = pool, new_array(n, np.float64), [], np.array(numbers, float)
         self.F, self.targets = np.empty(len(pool.link), np.uint32), np.array(targets, np.uint32)
         self.rows = np.zeros((workers, bins.ROW_CELLS), np.uint64)
-        self.here, self.clock = np.zeros(loop.HERE_CELLS, np.int64), np.zeros(2, np.int64)
+        self.here = np.zeros(loop.HERE_CELLS, np.int64)
         self.buffer = np.empty((TRACE_ROWS if trace else 0, loop.TRACE_COLUMNS), np.int64)
         self.board = new_board()
         self.board[POOL_NEXT] = 1
@@ -140,9 +140,7 @@ class _Run:
         here, board, pool = self.here, self.board, self.pool
         here[loop.TRACED] = 0
         W = loop.Run(self.d, pool, self.rows, self.F, here, self.numbers, self.targets)
-        team.lead(
-            len(self.rows) - 1, loop.take_part, (arcs, W, board, sources, self.buffer, self.clock), arcs.indptr.itemsize
-        )
+        team.lead(len(self.rows) - 1, loop.take_part, (arcs, W, board, sources, self.buffer), arcs.indptr.itemsize)
         self.trace += self.buffer[: here[loop.TRACED]].tolist()
         self.board = new_board()  # helpers were sent away by the old one
         self.board[POOL_NEXT] = min(board[POOL_NEXT], len(pool.link))

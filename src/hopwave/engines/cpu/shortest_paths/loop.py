@@ -266,14 +266,14 @@ def collect_left(pool, rows, board, F, here):
 
 
 @njit(**INNER)
-def note(rows, here, trace, clock):
+def note(rows, here, trace):
     """A bucket is done: its row of the trace."""
     vertices, arcs = U0, U0
     for w in range(rows.shape[0]):
         vertices += rows[w, bins.VERTICES]
         arcs += rows[w, bins.ARCS]
     if here[ROUNDS]:
-        now = nanoseconds(clock)
+        now = nanoseconds()
         row = trace[here[TRACED]]
         row[0], row[1], row[2] = here[NOW], here[ROUNDS], np.int64(vertices) - here[BEFORE_VERTICES]
         row[3], row[4] = np.int64(arcs) - here[BEFORE_ARCS], now - here[BEGAN]
@@ -294,7 +294,7 @@ def all_settled(d, here, targets, now, per_length):
 
 
 @njit(**INNER)
-def next_job(A, d, pool, rows, board, F, here, per_length, limit, hubs, targets, trace, clock):
+def next_job(A, d, pool, rows, board, F, here, per_length, limit, hubs, targets, trace):
     """What the leader does between jobs. Returns whether it posted one: not if the run is over or must stop."""
     noinline()
     threads = rows.shape[0]
@@ -312,7 +312,7 @@ def next_job(A, d, pool, rows, board, F, here, per_length, limit, hubs, targets,
                 if here[TRACED] == trace.shape[0]:
                     here[PHASE] = STOPPED  # Python takes the rows and calls again
                     return False
-                note(rows, here, trace, clock)
+                note(rows, here, trace)
             if level == np.uint64(bins.LEVELS) or all_settled(d, here, targets, now, per_length):
                 here[PHASE] = OVER
                 return False
@@ -345,20 +345,20 @@ def begin(pool, row, board, per_length, sources, d):
 
 
 @njit(**INNER)
-def lead(A, W, board, sources, trace, clock):
+def lead(A, W, board, sources, trace):
     """The leader's part: jobs until all is done, or the trace is full, or the pool is empty."""
     noinline()
     d, pool, rows, F, here, per_length, limit = W.d, W.pool, W.rows, W.F, W.here, W.numbers[0], W.numbers[1]
     hubs = W.numbers[2] > 0.0
     if trace.size and here[BEGAN] == 0:
-        here[BEGAN] = nanoseconds(clock)
+        here[BEGAN] = nanoseconds()
     if here[PHASE] == BEFORE:
         crew.open_job(board, FILL, 0, d.size, FILLED, 0, 0, 0)
         work(A, W, board, np.int64(0))
         crew.close_job(board)
         begin(pool, rows[0], board, per_length, sources, d)
     here[PHASE] = BETWEEN
-    while next_job(A, d, pool, rows, board, F, here, per_length, limit, hubs, W.targets, trace, clock):
+    while next_job(A, d, pool, rows, board, F, here, per_length, limit, hubs, W.targets, trace):
         work(A, W, board, np.int64(0))
         crew.close_job(board)
 
@@ -367,12 +367,12 @@ assist = team.assistance(work)
 
 
 @njit(**COMPILED)
-def take_part(A, W, board, sources, trace, clock, cells, helpers, me):
+def take_part(A, W, board, sources, trace, cells, helpers, me):
     """One thread's part in a run: worker 0 leads, the others help."""
     if me != 0:
         assist(cells, A, W, board)
         return
     team.lend(cells, (A, W, board))
     team.open_offer(cells, helpers)
-    lead(uncounted(A), uncounted(W), board, sources, trace, clock)
+    lead(uncounted(A), uncounted(W), board, sources, trace)
     team.close_offer(cells, helpers, board)

@@ -20,8 +20,10 @@ def steps(A, Q, k):
     """See hopwave.engines.Shortcuts.lanczos: AHEAD steps, as far as there is room in Q."""
     if A.has_values or len(Q) > MOST + 1:
         return None
-    n = Q.shape[1]
     kernel, fit = nvrtc.cooperative(HEADER, expression(HEADER, "orthogonal", offset_type(A.rows.indptr)), BLOCK)
+    if not fit:
+        return None
+    n = Q.shape[1]
     blocks = min(-(-n // BLOCK), fit)
     ends = range(k, min(k + AHEAD, len(Q) - 1))
     sums, arrived = cupy.empty((PASSES, MOST * blocks), np.float64), cupy.zeros(len(ends), np.uint32)
