@@ -9,6 +9,7 @@ import platform
 import sys
 import time
 from collections.abc import Callable, Iterable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -141,6 +142,17 @@ def agree(what: str, ours: Any, theirs: Any, within: float = 1e-9) -> None:
 def tell(row: dict[str, Any]) -> dict[str, Any]:
     """Print a row that is done."""
     return tell(row)
+
+
+def plotting() -> Any:
+    """pyplot, for files; None, with a printed line, if matplotlib is not installed."""
+    try:
+        import matplotlib
+    except ImportError:
+        print("matplotlib is not installed: no picture")
+        return None
+    matplotlib.use("Agg")
+    return import_module("matplotlib.pyplot")
 
 
 def gpu(device: str = "cuda") -> dict[str, Any]:

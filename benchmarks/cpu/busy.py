@@ -8,9 +8,10 @@ from __future__ import annotations
 import multiprocessing
 import statistics
 import time
+from functools import partial
 from typing import Any
 
-from benchmarks.setting import GRAPHS, command_line, giant_sources, hw, publish, tell
+from benchmarks.setting import GRAPHS, command_line, giant_sources, hw, publish, tell, timed
 
 NAMES = ["smallworld", "delaunay18", "grid1000", "kron18", "kron20"]
 
@@ -21,12 +22,7 @@ def burn() -> None:
 
 
 def median_ms(graph: hw.Graph, sources: list[int]) -> float:
-    times = []
-    for source in sources:
-        began = time.perf_counter()
-        hw.bfs(graph, source)
-        times.append(time.perf_counter() - began)
-    return statistics.median(times) * 1e3
+    return statistics.median(timed(partial(hw.bfs, graph, source), 1)[0] for source in sources) * 1e3
 
 
 def main() -> None:

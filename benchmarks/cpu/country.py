@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.setting import ROOT, command_line, hw, real_graphs
+from benchmarks.setting import ROOT, command_line, hw, plotting, real_graphs
 
 PIVOTS = 200
 
@@ -27,10 +27,7 @@ def places(graph: hw.Graph) -> Any:
 
 def main() -> None:
     given = command_line(__doc__, graph="luxembourg_osm", to=ROOT / "docs" / "luxembourg.png")
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
+    pyplot = plotting()
     from matplotlib.collections import LineCollection
     from matplotlib.colors import PowerNorm
 

@@ -14,18 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.setting import (
-    WEIGHTS,
-    agree,
-    command_line,
-    generate,
-    hw,
-    publish,
-    real_graphs,
-    tell,
-    timed,
-    with_weights,
-)
+from benchmarks.setting import WEIGHTS, agree, command_line, hw, publish, real_graphs, tell, timed, with_weights
 from hopwave.algorithms import distances
 
 SAMPLE = 32  # vertices whose closeness is computed
@@ -87,7 +76,7 @@ def measured(name: str, graph: hw.Graph, kind: str) -> dict[str, Any]:
 def main() -> None:
     options = command_line(__doc__, note="")
     graphs = real_graphs(("luxembourg_osm", "delaunay_n16", "email-Enron"), weights=False)
-    graphs["kronecker 14"] = generate.kronecker(14, 16, seed=1)
+    graphs["kronecker 14"] = hw.generate.kronecker(14, 16, seed=1)
     rows = []
     for name, graph in graphs.items():
         plain = graph.to_undirected().remove_self_loops().largest_component().relabel(None)

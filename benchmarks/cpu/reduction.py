@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.cpu.sssp import with_lengths
-from benchmarks.setting import command_line, gpu, hw, publish, real_graphs, tell
+from benchmarks.setting import command_line, gpu, hw, publish, real_graphs, tell, timed
 
 GRAPHS = (
     "luxembourg_osm", "moscow-roads", "osm-netherlands-cities", "PGPgiantcompo", "p2p-Gnutella31", "email-Enron",
@@ -63,9 +63,8 @@ def reduced(graph: hw.Graph, weighted: bool, seconds: float) -> tuple[float, flo
 
 def whole(graph: hw.Graph, weighted: bool, sources: Any, **options: Any) -> float:
     """Seconds of the run over these sources."""
-    began = time.perf_counter()
-    hw.betweenness_centrality(graph, sources=sources, weights=weighted, device="cpu", progress=False, **options)
-    return time.perf_counter() - began
+    given = {"sources": sources, "weights": weighted, "device": "cpu", "progress": False, **options}
+    return timed(lambda: hw.betweenness_centrality(graph, **given), 1)[0]
 
 
 def apart(found: Any, right: Any) -> tuple[float, float]:
@@ -98,10 +97,8 @@ def measured(name: str, graph: hw.Graph, weighted: bool, count: int, seconds: fl
     }
     row |= {"whole s": slow, "reduced s": fast, "share": share, "times": slow / fast}
     if device and result and graph.n * graph.m <= COMPARED:
-        began = time.perf_counter()
-        other = hw.betweenness_centrality(graph, weights=weighted, device=device, reduce=False, progress=False)
-        took = time.perf_counter() - began
-        row[f"{device} s"] = took
+        plain = {"weights": weighted, "device": device, "reduce": False, "progress": False}
+        row[f"{device} s"], other = timed(lambda: hw.betweenness_centrality(graph, **plain), 1)
         edges = [
             hw.edge_betweenness_centrality(graph, weights=weighted, device=where, reduce=where == "cpu", progress=False)
             for where in ("cpu", device)

@@ -8,12 +8,11 @@ the time per source; its cost is a separate column.
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import numpy as np
 
-from benchmarks.setting import GRAPHS, command_line, giant_sources, hw, publish
+from benchmarks.setting import GRAPHS, command_line, giant_sources, hw, publish, timed
 from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.betweenness import by_degree
 
@@ -24,13 +23,11 @@ def measure(name: str, count: int) -> dict[str, Any]:
 
     def run(ranked: bool) -> tuple[Any, float]:
         policy.worth_renumbering = worth if ranked else lambda loaded, job: False
-        began = time.perf_counter()
-        scores = hw.betweenness_centrality(graph, sources=sources, device="cpu", progress=False).scores
-        return scores, (time.perf_counter() - began) / count
+        given = {"sources": sources, "device": "cpu", "progress": False}
+        seconds, found = timed(lambda: hw.betweenness_centrality(graph, **given), 1)
+        return found.scores, seconds / count
 
-    began = time.perf_counter()
-    by_degree.RenumberedGraph(graph)
-    renumbering = time.perf_counter() - began
+    renumbering, _ = timed(lambda: by_degree.RenumberedGraph(graph), 1)
     plain, ranked = run(False)[0], run(True)[0]
     np.testing.assert_allclose(ranked, plain, rtol=1e-9)
     times = [(run(False)[1], run(True)[1]) for _ in range(3)]

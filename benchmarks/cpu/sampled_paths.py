@@ -121,9 +121,7 @@ def fastest(tries: list[dict[str, Any]]) -> dict[str, Any]:
 
 def rows_of(name: str, graph: hw.Graph, epsilon: float, networkit: str | None, rounds: int) -> list[dict[str, Any]]:
     exact = exact_scores(name, graph)
-    calls: dict[str, Callable[[], dict[str, Any]]] = {
-        "paths": lambda: sampled(name, graph, epsilon, exact, "paths"),
-    }
+    calls: dict[str, Callable[[], dict[str, Any]]] = {"paths": lambda: sampled(name, graph, epsilon, exact, "paths")}
     if networkit and not graph.directed:
         calls["networkit"] = lambda: kadabra(name, graph, epsilon, exact, networkit)
     sampled(name, graph, 0.2, exact, "paths")  # compiles

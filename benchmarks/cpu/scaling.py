@@ -9,13 +9,13 @@ thread, bit for bit. Writes a table and, if matplotlib is installed, a picture.
 from __future__ import annotations
 
 import statistics
-import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks.setting import GRAPHS, RESULTS, command_line, giant_sources, hw, publish
+from benchmarks.setting import GRAPHS, RESULTS, command_line, giant_sources, hw, plotting, publish, timed
 
 NAMES = ["kron20", "uniform20", "delaunay20"]
 
@@ -30,16 +30,10 @@ def measure(name: str, counts: list[int]) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     first: Any = None
     for threads in counts:
-        times = []
-        for source in sources * 2:
-            began = time.perf_counter()
-            hw.bfs(graph, source, threads=threads)
-            times.append(time.perf_counter() - began)
-        best = float("inf")
-        for _ in range(1 if threads == 1 else 2):
-            began = time.perf_counter()
-            scores = hw.betweenness_centrality(graph, k=64, seed=1, threads=threads, progress=False).scores
-            best = min(best, time.perf_counter() - began)
+        times = [timed(partial(hw.bfs, graph, source, threads=threads), 1)[0] for source in sources * 2]
+        run = partial(hw.betweenness_centrality, graph, k=64, seed=1, threads=threads, progress=False)
+        best, result = timed(run, 1 if threads == 1 else 2)
+        scores = result.scores
         first = scores if first is None else first
         if not np.array_equal(first, scores):
             raise SystemExit(f"{name}: {threads} threads change the scores")
@@ -58,13 +52,7 @@ def measure(name: str, counts: list[int]) -> list[dict[str, Any]]:
 
 
 def draw(rows: list[dict[str, Any]], path: Path) -> None:
-    try:
-        import matplotlib
-
-        matplotlib.use("Agg")
-        from matplotlib import pyplot
-    except ImportError:
-        print("matplotlib is not installed: no picture")
+    if (pyplot := plotting()) is None:
         return
     figure, axes = pyplot.subplots(1, 2, figsize=(9, 4), sharey=True, layout="constrained")
     for axis, what in zip(axes, ("search", "betweenness"), strict=True):

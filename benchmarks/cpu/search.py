@@ -11,14 +11,14 @@ push or pull itself.
 from __future__ import annotations
 
 import statistics
-import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy.sparse.csgraph import breadth_first_order
 
-from benchmarks.setting import GRAPHS, LEFT_OUT, command_line, giant_sources, hw, publish, tell
+from benchmarks.setting import GRAPHS, LEFT_OUT, command_line, giant_sources, hw, publish, tell, timed
 
 SLOW = 400_000_000  # arcs × sources beyond which the slow libraries get fewer sources
 
@@ -80,9 +80,7 @@ def measure(name: str, count: int) -> dict[str, Any]:
             if library in ("igraph", "python-graphblas") and graph.m * i > SLOW:
                 continue
             search(source)  # so that each library starts with warm caches
-            began = time.perf_counter()
-            search(source)
-            times[library].append(time.perf_counter() - began)
+            times[library].append(timed(partial(search, source), 1)[0])
     ms = {library: statistics.median(taken) * 1e3 for library, taken in times.items()}
     row: dict[str, Any] = {"graph": name, "n": graph.n, "arcs": graph.m}
     row |= {f"{library} ms": value for library, value in ms.items()}

@@ -15,18 +15,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from benchmarks.setting import (
-    GRAPHS,
-    agree,
-    command_line,
-    generate,
-    giant_sources,
-    hw,
-    publish,
-    tell,
-    timed,
-    with_weights,
-)
+from benchmarks.setting import GRAPHS, agree, command_line, giant_sources, hw, publish, tell, timed, with_weights
 
 ROUNDS = "hopwave: the best of three runs (processor time: of two); igraph and NetworkX: one run."
 REASON = (
@@ -39,13 +28,13 @@ REASON = (
 
 # name: how to make the graph, sources for hopwave and igraph (None: all), sources for NetworkX
 CASES: dict[str, tuple[Callable[[], hw.Graph], int | None, int]] = {
-    "Barabási–Albert 2000": (lambda: generate.barabasi_albert(2000, 5, seed=1), None, 16),
-    "Delaunay 2^12": (lambda: generate.delaunay(1 << 12, seed=1), 512, 16),
-    "grid 64 x 64": (lambda: generate.grid(64, 64), 512, 16),
-    "kronecker 14": (lambda: generate.kronecker(14, 16, seed=1), 64, 2),
+    "Barabási–Albert 2000": (lambda: hw.generate.barabasi_albert(2000, 5, seed=1), None, 16),
+    "Delaunay 2^12": (lambda: hw.generate.delaunay(1 << 12, seed=1), 512, 16),
+    "grid 64 x 64": (lambda: hw.generate.grid(64, 64), 512, 16),
+    "kronecker 14": (lambda: hw.generate.kronecker(14, 16, seed=1), 64, 2),
     "smallworld 100,000": (GRAPHS["smallworld"], 8, 1),
     "Delaunay 2^18": (GRAPHS["delaunay18"], 8, 1),
-    "kronecker 16": (lambda: generate.kronecker(16, 16, seed=1), 16, 1),
+    "kronecker 16": (lambda: hw.generate.kronecker(16, 16, seed=1), 16, 1),
 }
 
 

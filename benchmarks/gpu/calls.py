@@ -13,7 +13,6 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -21,8 +20,8 @@ import cupy
 import numpy as np
 
 import hopwave as hw
-from benchmarks.gpu.graphs import MADE, SPIN, kronecker_ends
-from benchmarks.setting import command_line, gpu, publish, real_graphs
+from benchmarks.gpu.graphs import MADE, SPIN, kronecker_ends, sources_of
+from benchmarks.setting import command_line, gpu, publish, real_graphs, timed
 
 # The most that a call should cost, in ms, or in s for first uses.
 AIMS = {
@@ -50,36 +49,34 @@ NOTE = (
 )
 
 
+def median_of_best(once: Callable[[int], float], sources: list[int]) -> float:
+    """The median over sources of the best of 5."""
+    return float(np.median([min(once(s) for _ in range(5)) for s in sources]))
+
+
 def wall(call: Callable[[int], Any], sources: list[int]) -> float:
-    """The median over sources of the best of 5, in ms."""
-    times = []
-    for s in sources:
-        best = np.inf
-        for _ in range(5):
-            cupy.cuda.Device().synchronize()
-            began = time.perf_counter()
-            call(s)
-            cupy.cuda.Device().synchronize()
-            best = min(best, time.perf_counter() - began)
-        times.append(best * 1e3)
-    return float(np.median(times))
+    """Milliseconds by the host's clock."""
+
+    def once(s: int) -> float:
+        cupy.cuda.Device().synchronize()
+        return 1e3 * timed(lambda: (call(s), cupy.cuda.Device().synchronize()), 1)[0]
+
+    return median_of_best(once, sources)
 
 
 def device(call: Callable[[int], Any], sources: list[int]) -> float:
-    """Median milliseconds between two events; the GPU is kept busy until the call has queued its work."""
-    times = []
-    for s in sources:
-        best = np.inf
-        for _ in range(5):
-            begin, end = cupy.cuda.Event(), cupy.cuda.Event()
-            SPIN((1,), (1,), (np.int64(200_000),))
-            begin.record()
-            call(s)
-            end.record()
-            end.synchronize()
-            best = min(best, cupy.cuda.get_elapsed_time(begin, end))
-        times.append(best)
-    return float(np.median(times))
+    """Milliseconds between two events; the GPU is kept busy until the call has queued its work."""
+
+    def once(s: int) -> float:
+        begin, end = cupy.cuda.Event(), cupy.cuda.Event()
+        SPIN((1,), (1,), (np.int64(200_000),))
+        begin.record()
+        call(s)
+        end.record()
+        end.synchronize()
+        return float(cupy.cuda.get_elapsed_time(begin, end))
+
+    return median_of_best(once, sources)
 
 
 def row(question: str, graph: str, milliseconds: float, at_work: float | None = None) -> dict[str, Any]:
@@ -87,13 +84,6 @@ def row(question: str, graph: str, milliseconds: float, at_work: float | None = 
     found = {"call": question, "graph": graph, "wall": milliseconds, "device": at_work, "aim": aim}
     print(json.dumps(found), flush=True)
     return found
-
-
-def reached_by_a_hub(graph: hw.Graph, count: int) -> list[int]:
-    """Vertices drawn from those that the vertex of highest degree reaches."""
-    hub = int(cupy.argmax(cupy.asarray(graph.degrees)))
-    found = cupy.asnumpy(hw.bfs(graph, hub, device="cuda").distances)
-    return [int(s) for s in np.random.default_rng(7).choice(np.flatnonzero(found >= 0), count)]
 
 
 def dependencies(graph: hw.Graph, s: int) -> Any:
@@ -116,7 +106,7 @@ def dependencies(graph: hw.Graph, s: int) -> Any:
 
 def searches(name: str, graph: hw.Graph) -> Iterator[dict[str, Any]]:
     """One graph: searches with the answer on the device, many in a row, and with distances on the host."""
-    sources = reached_by_a_hub(graph, 16)
+    sources = sources_of(graph, 16)
     there = graph.to("cuda")
     depths = {}
     for s in sources[:3]:
@@ -145,7 +135,7 @@ def searches(name: str, graph: hw.Graph) -> Iterator[dict[str, Any]]:
 
 def betweenness(name: str, graph: hw.Graph, count: int = 16, check: bool = True) -> dict[str, Any]:
     """Betweenness from one source, by the plan that is chosen for it."""
-    sources = reached_by_a_hub(graph, count)
+    sources = sources_of(graph, count)
     there = graph.to("cuda")
 
     def call(s: int) -> Any:

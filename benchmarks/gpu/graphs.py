@@ -106,10 +106,9 @@ MADE: dict[str, Callable[[], Graph]] = {
 
 def sources_of(graph: Graph, count: int) -> list[int]:
     """Sources in the largest component, found from the vertex of highest degree."""
-    reached = hw.bfs(graph, int(np.argmax(graph.degrees)), device="cpu", predecessors=False).distances >= 0
-    random = np.random.default_rng(7)
-    inside = np.flatnonzero(reached & (graph.degrees > 0))
-    return [int(s) for s in random.choice(inside, min(count, len(inside)), replace=False)]
+    found = hw.bfs(graph, int(np.argmax(graph.degrees)), device="cuda", predecessors=False).distances
+    inside = np.flatnonzero((cupy.asnumpy(found) >= 0) & (graph.degrees > 0))
+    return [int(s) for s in np.random.default_rng(7).choice(inside, count, replace=len(inside) < count)]
 
 
 def milliseconds(search: Callable[[int], Any], sources: list[int]) -> list[float]:

@@ -10,12 +10,12 @@ are predicted to take at most two seconds. The last run has method="auto".
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
+from benchmarks import setting
 from benchmarks.gpu.graphs import MADE
 from benchmarks.setting import command_line, gpu, hw, publish, real_graphs, tell
 from hopwave import engines
@@ -49,9 +49,7 @@ def compared(name: str, graph: hw.Graph) -> tuple[int, float]:
         warm = engines.engine(device).path_sampling(graph, SampleJob(5))
         warm.advance(64, lambda done: False)
         run = runs[device] = engines.engine(device).path_sampling(graph, SampleJob(1))
-        began = time.perf_counter()
-        run.advance(COMPARED, lambda done: False)
-        seconds[device] = time.perf_counter() - began
+        seconds[device], _ = setting.timed(lambda run=run: run.advance(COMPARED, lambda done: False), 1)
     mine, right = runs["cuda"], runs["cpu"]
     if not np.array_equal(mine.counts, right.counts) or not np.array_equal(mine.sums, right.sums):
         raise SystemExit(f"{name}: the GPU's paths are not the CPU's")
@@ -59,10 +57,8 @@ def compared(name: str, graph: hw.Graph) -> tuple[int, float]:
 
 
 def timed(graph: hw.Graph, method: str, asked: dict[str, Any]) -> tuple[float, Any]:
-    began = time.perf_counter()
     options: dict[str, Any] = {"delta": 0.1, "seed": 1, "device": "cuda", "progress": False}
-    found = hw.betweenness_centrality(graph, method=method, **options, **asked)
-    return time.perf_counter() - began, found
+    return setting.timed(lambda: hw.betweenness_centrality(graph, method=method, **options, **asked), 1)
 
 
 def rows_of(name: str, graph: hw.Graph) -> Iterator[dict[str, Any]]:

@@ -24,7 +24,7 @@ import numpy as np
 from benchmarks import pages
 from benchmarks.gpu.graphs import milliseconds
 from benchmarks.gpu.search import head
-from benchmarks.setting import RESULTS, command_line, hw, tell
+from benchmarks.setting import RESULTS, command_line, hw, tell, timed
 from hopwave.arrays import on_host
 from hopwave.engines.cuda.graph import uploaded
 from hopwave.engines.cuda.kronecker import Rows
@@ -126,13 +126,10 @@ def on_cpu(scale: int, edge_factor: int, count: int) -> dict[str, Any]:
     for source, number in zip(sources, numbers, strict=True):
         searches.launch(distance, None, (source,), SearchJob(False), plan)
         for parents in (False, True):
-            runs = []
-            for _ in range(3):
-                began = time.perf_counter()
-                found = hw.bfs(graph, number, predecessors=parents, device="cpu").distances
-                runs.append(1e3 * (time.perf_counter() - began))
-            times[parents].append(min(runs))
-        if not np.array_equal(found, distance[loaded.ids].get()):
+            search = partial(hw.bfs, graph, number, predecessors=parents, device="cpu")
+            seconds, result = timed(lambda search=search: search().distances, 3)
+            times[parents].append(1e3 * seconds)
+        if not np.array_equal(result, distance[loaded.ids].get()):
             raise SystemExit(f"scale {scale}, source {source}: the CPU's distances are not the GPU's")
         arcs.append(2 * loaded.edges_within(distance >= 0))
     name, held = f"CPU engine, {len(os.sched_getaffinity(0))} cores", graph.indptr.nbytes + graph.indices.nbytes

@@ -20,16 +20,9 @@ import scipy.io
 from benchmarks.setting import command_line, hw, publish, tell, timed
 
 EXTENSIONS = {
-    "npz": "npz",
-    "csv": "csv",
-    "matrix-market": "mtx",
-    "snap": "txt",
-    "parquet": "parquet",
-    "gapbs": "el",
-    "gapbs serialised": "sg",
-    "dimacs": "gr",
-    "metis": "graph",
-}
+    "npz": "npz", "csv": "csv", "matrix-market": "mtx", "snap": "txt", "parquet": "parquet", "gapbs": "el",
+    "gapbs serialised": "sg", "dimacs": "gr", "metis": "graph",
+}  # fmt: skip
 WEIGHTED = {"gapbs": "wel", "gapbs serialised": "wsg"}
 
 

@@ -14,13 +14,12 @@ of both libraries alternate, and the best of each is reported.
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from benchmarks.setting import DATA, LEFT_OUT, QUICK, command_line, files, generate, hw, publish, real_graphs, tell
+from benchmarks.setting import DATA, LEFT_OUT, QUICK, command_line, files, hw, publish, real_graphs, tell, timed
 from hopwave import linalg as la
 
 LEAST_ARCS = 300_000
@@ -34,9 +33,7 @@ NOTE = (
 
 
 def clocked(call: Callable[[], Any]) -> float:
-    began = time.perf_counter()
-    call()
-    return time.perf_counter() - began
+    return timed(call, 1)[0]
 
 
 def quickest(calls: dict[str, Callable[[], Any]]) -> str:
@@ -154,7 +151,7 @@ def main() -> None:
         print(f"{LEFT_OUT}every real graph; {DATA} has none: set HOPWAVE_DATA to a folder of .mtx.gz files")
     rows = []
     for name in wanted if wanted and not QUICK else [STAND_IN]:
-        graph = generate.kronecker(14, 32, seed=1) if name == STAND_IN else real_graphs([name]).get(name)
+        graph = hw.generate.kronecker(14, 32, seed=1) if name == STAND_IN else real_graphs([name]).get(name)
         if graph is not None and graph.m > LEAST_ARCS:
             rows += [line for ask in (ranks, paths, triangles) for line in ask(name, graph, options.rounds)]
     rows.sort(key=lambda line: str(line["what"]))

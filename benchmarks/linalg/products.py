@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.setting import RESULTS, command_line, generate, gpu, hw, publish
+from benchmarks.setting import RESULTS, command_line, generate, gpu, hw, plotting, publish
 from hopwave.arrays import module_of
 
 la = hw.linalg
@@ -100,13 +100,7 @@ def exponent(rows: list[dict[str, Any]], column: str) -> float:
 
 
 def draw(rows: list[dict[str, Any]], title: str, path: Path) -> None:
-    try:
-        import matplotlib
-
-        matplotlib.use("Agg")
-        from matplotlib import pyplot
-    except ImportError:
-        print("matplotlib is not installed: no picture")
+    if (pyplot := plotting()) is None:
         return
     figure, axes = pyplot.subplots(1, 2, figsize=(10, 4), layout="constrained")
     for axis, unit, label in zip(axes, ("ms", "touched"), ("milliseconds", "entries touched"), strict=True):

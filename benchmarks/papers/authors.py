@@ -21,7 +21,7 @@ import cupy
 import numpy as np
 
 from benchmarks import pages
-from benchmarks.gpu.graphs import kronecker_ends, made_on_gpu, uniform_ends
+from benchmarks.gpu.graphs import kronecker_ends, made_on_gpu, sources_of, uniform_ends
 from benchmarks.gpu.search import head
 from benchmarks.papers import authors_page
 from benchmarks.setting import DATA, RESULTS, command_line, generate, hw
@@ -43,14 +43,6 @@ MADE: dict[str, Callable[[], Graph]] = {
     "grid1000": lambda: generate.grid(1000, 1000, missing=0.03, seed=0),
     "delaunay20": lambda: generate.delaunay(1 << 20, seed=1),
 }
-
-
-def sources_of(graph: Graph, count: int) -> list[int]:
-    """Vertices with a neighbour, drawn from those that the vertex of highest degree reaches."""
-    hub = int(cupy.diff(CudaGraph(graph).rows[0]).argmax())
-    reached = cupy.asarray(hw.bfs(graph, hub, device="cuda", predecessors=False).distances).get() >= 0
-    inside = np.flatnonzero(reached)
-    return [int(s) for s in np.random.default_rng(7).choice(inside, count, replace=len(inside) < count)]
 
 
 def measured(name: str, graph: Graph, plans: list[str], given: argparse.Namespace) -> dict[str, Any]:

@@ -69,7 +69,7 @@ class Graphs:
 
     @cached_property
     def luxembourg(self) -> hw.Graph:
-        return setting.real_graphs(["luxembourg_osm"], setting.DATA)["luxembourg_osm"]
+        return setting.real_graphs(["luxembourg_osm"])["luxembourg_osm"]
 
     @cached_property
     def luxembourg_lengths(self) -> hw.Graph:
@@ -77,7 +77,7 @@ class Graphs:
 
     @cached_property
     def moscow(self) -> hw.Graph:
-        return setting.real_graphs(["moscow-roads"], setting.DATA)["moscow-roads"].largest_component().relabel(None)
+        return setting.real_graphs(["moscow-roads"])["moscow-roads"].largest_component().relabel(None)
 
     @cached_property
     def half(self) -> Any:

@@ -121,7 +121,7 @@ def newest_run(file: Path, lines: list[dict[str, Any]]) -> Run:
     """The last line if it holds all rows; else every line is one row or a few."""
     last, name = lines[-1], file.stem
     page = file.with_suffix(".md")
-    title = last.get("title") or facts.TITLES.get(name) or name
+    title = last.get("title") or name
     if "title" not in last and page.exists():
         title = page.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
     where = last.get("where") or {key: last[key] for key in (*MACHINE, "machine", "cores") if key in last}

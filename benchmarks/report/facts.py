@@ -15,10 +15,6 @@ from benchmarks.before import BEST_SEARCH
 from hopwave.papers.turbobfs import TABLE_I, TABLE_II
 from hopwave.planning.catalogue import CATALOGUE
 
-TITLES = {  # of files without a page
-    "building": "Edges into a graph, beside SciPy",
-    "reading": "Reading a Matrix Market file, beside SciPy",
-}
 FIRST = ("cpu-search", "gpu-hopwave", "gpu-search", "cpu-betweenness", "gpu-betweenness", "graph500")
 PARTS = {"single": "one source", "sampled": "64 sources", "exact": "all sources", "agree": "beside the CPU"}
 PARAMETERS = {  # numbers that belong to the label of a row
@@ -29,19 +25,8 @@ NO_MEASUREMENTS = {"fuzz", "sanitizer"}  # they record what was tried, and wheth
 NOT_IN_LABELS = {  # text about how numbers were made
     *("part", "table", "method", "peer", "NetworkX", "its method", "verified", "options", "rule", "sizes", "transport"),
     "remark",  # shown below the chart
-    *(
-        "degree",
-        "degree max/mean/std",
-        "searches valid",
-        "first search",
-        "certificate",
-        "name",
-        "benchmark",
-        "version",
-        "python",
-        "machine",
-    ),
-    *("hopwave", "scipy", "error", "device"),
+    *("degree", "degree max/mean/std", "searches valid", "first search", "certificate", "name", "benchmark"),
+    *("version", "python", "machine", "hopwave", "scipy", "error", "device"),
 }
 ASSUMED = {  # columns without a unit in their name
     "gpu-calls": (("wall", "device", "aim"), "ms"),
@@ -50,7 +35,7 @@ ASSUMED = {  # columns without a unit in their name
     "ranks-h200": (("the same without parents",), "KB"),
 }
 SAME_UNIT = {  # other names of the same unit
-    ("gpu-betweenness", "best before, ms"): "ms per source",
+    ("gpu-betweenness", "best before, ms"): "ms per source"
 }
 PROGRAMS = {  # words of a column's name → who made the number
     "scipy": "SciPy",

@@ -38,10 +38,8 @@ from benchmarks.sanitize.workers import Pool, claim, is_prepared, launched_by, m
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = Path(os.environ.get("HOPWAVE_RESULTS", ROOT / "benchmarks" / "results"))
-PLAIN_ALLOCATOR = (
-    "memcheck",
-    "initcheck",
-)  # every array is a separate allocation: a pool would hide reads past its end
+# For these, every array is a separate allocation: a pool would hide reads past its end.
+PLAIN_ALLOCATOR = ("memcheck", "initcheck")
 MULTIPROCESSORS = 8
 ERROR = re.compile(r"^=+ +(?:Error: |Warning: |Invalid |Barrier error|Uninitialized |Program hit|Race reported)")
 PART = re.compile(r"^== (.+), (\d+) bits$")  # the line that a worker writes when it begins a part

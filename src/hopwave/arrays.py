@@ -11,7 +11,7 @@ from typing import Any, Literal, ParamSpec, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from hopwave.errors import EngineError, HopwaveError, LinalgError, amount, explain_gpu
+from hopwave.errors import EngineError, HopwaveError, LinalgError, amount, explain_gpu, explaining
 
 Array = Any  # of NumPy or CuPy
 Given = ParamSpec("Given")
@@ -116,6 +116,7 @@ def checked_places(given: Any, name: str, xp: Any = np) -> Array:
     return places
 
 
+@explaining("uploading an array")
 def uploaded(array: npt.NDArray[Any]) -> Array:
     """A copy of an array on the GPU. Raises an EngineError if the GPU has too little memory."""
     import cupy
@@ -127,6 +128,13 @@ def uploaded(array: npt.NDArray[Any]) -> Array:
             f"the GPU ran out of memory for an array of {amount(array.nbytes)} ({error}); free arrays of your own, or "
             "use device='cpu'"
         ) from error
+
+
+@explaining("fetching an array")
+def fetched(array: Array) -> npt.NDArray[Any]:
+    """A copy of a GPU's array in the host's memory."""
+    found: npt.NDArray[Any] = array.get()
+    return found
 
 
 def is_on_gpu(values: Any) -> bool:

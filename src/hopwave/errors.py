@@ -8,7 +8,13 @@ from __future__ import annotations
 import os
 import sys
 import warnings
+from collections.abc import Callable
+from functools import wraps
 from importlib import import_module
+from typing import ParamSpec, TypeVar
+
+Given = ParamSpec("Given")
+Answer = TypeVar("Answer")
 
 
 def amount(size: float) -> str:
@@ -190,3 +196,26 @@ def explain_gpu(error: Exception, doing: str) -> None:
         reason = cuda.translated(error, doing, remedy=cuda.OTHERS_LESS)
         if reason is not None:
             raise EngineError(reason) from error
+
+
+def explaining(doing: str) -> Callable[[Callable[Given, Answer]], Callable[Given, Answer]]:
+    """A decorator: errors of CUDA and CuPy inside of the function become EngineErrors.
+
+    For what is no public function (`checks.keywords` has those), such as the part of a property that computes.
+
+    >>> explaining("counting")(len)([5, 6])
+    2
+    """
+
+    def decorate(function: Callable[Given, Answer]) -> Callable[Given, Answer]:
+        @wraps(function)
+        def called(*given: Given.args, **more: Given.kwargs) -> Answer:
+            try:
+                return function(*given, **more)
+            except Exception as error:
+                explain_gpu(error, doing)
+                raise
+
+        return called
+
+    return decorate

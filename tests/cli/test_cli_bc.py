@@ -18,7 +18,7 @@ import pytest
 from calls import PNG, Answer, Fail, Run, environment
 
 import hopwave as hw
-from hopwave.cli import bc, main
+from hopwave.cli import main, terminal
 from hopwave.io import write
 
 
@@ -76,7 +76,7 @@ def test_the_score_of_the_only_source_is_unknown(run: Run, answer: Answer, named
 
 
 def test_numbers_for_a_table() -> None:
-    assert [bc.shown(x) for x in (0.0, 0.5, 999.96, 123456.78)] == ["0", "0.5", "999.96", "123,456.8"]
+    assert [terminal.score(x) for x in (0.0, 0.5, 999.96, 123456.78)] == ["0", "0.5", "999.96", "123,456.8"]
 
 
 # -------------------------------------------------------------------- options

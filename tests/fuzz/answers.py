@@ -2,11 +2,12 @@
 
 Every question that fits a graph is asked about it, with arguments drawn at random.
 
-    cases              graphs, and how answers are compared
-    hop_questions      about hops and components
-    score_questions    about betweenness, closeness and distances
-    weight_questions   along weights, and ranks
-    road_questions     tables, facilities, isochrones and ranked paths
+    cases                graphs, and how answers are compared
+    hop_questions        about hops and components
+    score_questions      about betweenness, closeness and distances
+    weight_questions     along weights, and ranks
+    road_questions       tables, facilities, isochrones and ranked paths
+    structure_questions  clusters, cores, communities, order and groups
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import Any
 import hop_questions
 import road_questions
 import score_questions
+import structure_questions
 import weight_questions
 from cases import Case
 from difference import Attempt, Difference
@@ -89,6 +91,12 @@ def roads(draw: random.Random, folder: Path) -> Iterator[Attempt]:
     return inputs(draw, folder, ROADS)
 
 
+def structure(draw: random.Random, folder: Path) -> Iterator[Attempt]:
+    """Questions about clusters, cores, communities, order and groups."""
+    return inputs(draw, folder, structure_questions.QUESTIONS)
+
+
 def on_cuda(draw: random.Random, folder: Path) -> Iterator[Attempt]:
     """All questions on a GPU, but those that need igraph."""
-    return inputs(draw, folder, [one for one in (*QUESTIONS, *ROADS) if one not in OF_IGRAPH], "cuda")
+    every = (*QUESTIONS, *ROADS, *structure_questions.QUESTIONS)
+    return inputs(draw, folder, [one for one in every if one not in OF_IGRAPH], "cuda")

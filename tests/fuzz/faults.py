@@ -1,7 +1,7 @@
 """Faults at every step of every public function: memory that runs out, a disk that fails, Ctrl-C.
 
-    python tests/fuzz/faults.py [--only NAME ...] [--kind KIND ...] [--share 0/4] [--most N] [--minutes M]
-        [--record FILE]
+    python tests/fuzz/faults.py [--device cuda] [--only NAME ...] [--kind KIND ...] [--share 0/4] [--most N]
+        [--minutes M] [--record FILE]
 
 A call is repeated, and its first, second, third … step fails, until it ends without a fault; --most N takes N steps of
 each call, at even distances. What a step is, Python's own profiler says, which sees the calls of C functions:
@@ -12,7 +12,8 @@ each call, at even distances. What a step is, Python's own profiler says, which 
 
 After each fault: the error is hopwave's or the fault itself, and says something; no file, thread, handler or lock is
 left; an old file is the old one or the new one; and the same call, on the same graph and in another thread, is right.
-Functions are found by the names in __all__; one whose arguments are not known fails the test.
+Functions are found by the names in __all__; one whose arguments are not known fails the test. With --device cuda, all
+that runs on a GPU; faults of the GPU itself are those of tests/engines/cuda/cuda_faults.py.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import errno
 import faulthandler
 import gc
 import math
+import operator
 import os
 import random
 import signal
@@ -29,6 +31,7 @@ import sys
 import tempfile
 import threading
 import time
+import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -41,12 +44,10 @@ import interrupts
 import numpy as np
 from difference import Attempt, Difference
 
+import every_call
 import hopwave as hw
-import mixed
-import public_calls
+from every_call import Call, Fresh, plain
 from hopwave import generate
-from hopwave import linalg as la
-from hopwave.arrays import on_host
 from hopwave.engines.cpu.crew import thread_count
 from hopwave.system import threads
 from recorded import record
@@ -76,6 +77,7 @@ class Steps:
     def __init__(self, kind: str, fails: int = 0, error: int = errno.ENOSPC) -> None:
         self.kind, self.fails, self.errno, self.count = kind, fails, error, 0
         self.raised: BaseException | None = None
+        self.where: list[str] = []
 
     def __enter__(self) -> Steps:
         if self.kind == "memory":
@@ -106,6 +108,7 @@ class Steps:
         self.count += 1
         if self.count == self.fails:
             self.raised = self._fault()
+            self.where = [f"{Path(one.filename).name}:{one.lineno}" for one in traceback.extract_stack(limit=12)[:-2]]
             raise self.raised
 
     def _fault(self) -> BaseException:
@@ -127,51 +130,6 @@ def _reads_or_writes(called: Any) -> bool:
 
 
 # ---------------------------------------------------------------- the calls
-
-
-Call = Callable[[], Any]
-Fresh = Callable[[], Call]  # a call whose graphs have nothing prepared
-
-
-def graph_of(function: Callable[..., Any]) -> hw.Graph:
-    """A graph for which the function has an answer, with nothing prepared."""
-    name = function.__name__
-    if name == "topological_order":
-        u, v = generate.uniform_edges(300, 4, seed=1)
-        return hw.Graph.from_edges(np.minimum(u, v)[u != v], np.maximum(u, v)[u != v], n=300, directed=True)
-    if "strong" in name or "weak" in name or "degree" in name or name == "condensation":
-        return hw.Graph.from_edges(*generate.uniform_edges(300, 4, seed=1), n=300, directed=True)
-    return generate.grid(15, 20) if name == "bipartite_sides" else generate.delaunay(300, seed=1)
-
-
-# What some functions need besides: an argument of several that may be left out, or a number that fits the graph.
-MORE: dict[str, dict[str, Any]] = {
-    "hopwave.eigenvector_centrality": {"max_iter": 1000},
-    "hopwave.modularity": {"communities": [range(150), range(150, 300)]},
-    "hopwave.nearest": {"k": 9},
-    "hopwave.validate": {"distances": np.zeros(300, np.int32)},
-    "hopwave.linalg.select": {"predicate": la.binary.gt, "thunk": 2.0},
-    "hopwave.generate.smallworld": {"n": 50, "k": 4},
-    "Graph.from_edges": {"src": [0, 1], "dst": [1, 2]},
-}
-
-
-def public(folder: Path) -> dict[str, Fresh]:
-    """One call of every public function; raises KeyError for one with unknown arguments."""
-
-    def fresh(title: str, function: Callable[..., Any]) -> Call:
-        given = public_calls.required(function) | MORE.get(title, {})
-        for name in {"G", "graph", "g"} & given.keys():
-            given[name] = graph_of(function)
-        for name in {"A", "B"} & given.keys():
-            given[name] = la.Matrix.from_graph(generate.delaunay(60, seed=1))
-        for name in {"x", "u", "v", "w"} & given.keys():
-            given[name] = la.Vector.from_entries(np.arange(0, 60, 3), np.arange(0, 60, 3) % 5 + 1.0, 60)
-        if "seed" in public_calls.options(function):
-            given["seed"] = 1
-        return partial(function, **given)
-
-    return {name: partial(fresh, name, function) for name, function in public_calls.functions()}
 
 
 def files(folder: Path) -> dict[str, Fresh]:
@@ -219,38 +177,9 @@ def files(folder: Path) -> dict[str, Fresh]:
     return found
 
 
-def calls(folder: Path) -> dict[str, Fresh]:
+def calls(folder: Path, device: str = "cpu") -> dict[str, Fresh]:
     """Every call by name."""
-    G = mixed.graph()
-    asked = {
-        name: partial(lambda name: partial(mixed.QUESTIONS[name], mixed.fresh(G), "cpu"), name)
-        for name in mixed.QUESTIONS
-    }
-    return public(folder) | files(folder) | asked
-
-
-def plain(found: Any) -> Any:
-    """An answer as something that can be compared to the last bit."""
-    if isinstance(found, bytes):
-        return found
-    if isinstance(found, np.ndarray):
-        return found.dtype.str, found.shape, found.tobytes()
-    if isinstance(found, hw.Graph):
-        return plain((found.indptr, found.indices, found.weights, found.directed))
-    if isinstance(found, la.Vector):
-        return plain((found.indices, found.values))
-    if isinstance(found, la.Matrix):
-        return plain((found.rows.indptr, found.rows.indices, found.stored_values()))
-    if isinstance(found, hw.MemoryEstimate):
-        return found.bytes, found.parts  # the free memory changes
-    if isinstance(found, dict):
-        return plain(list(found.items()))
-    if isinstance(found, tuple | list) or hasattr(found, "__next__"):
-        return [plain(one) for one in found]
-    for name in ("scores", "distances", "labels", "counts", "hubs", "sizes", "pairs", "name"):
-        if hasattr(found, name):
-            return plain(on_host(getattr(found, name)))
-    return repr(found)
+    return every_call.calls(device) | (files(folder) if device == "cpu" else {})
 
 
 # ---------------------------------------------------------------- a fault
@@ -259,12 +188,13 @@ def plain(found: Any) -> Any:
 class Faults:
     """All calls with their right answers, and the state in which the process must be after each fault."""
 
-    def __init__(self, folder: Path, only: list[str] | None = None) -> None:
+    def __init__(self, folder: Path, only: list[str] | None = None, device: str = "cpu") -> None:
         self.folder = folder / "files"
         self.folder.mkdir()
         tempfile.tempdir = str(folder / "temporary")
         Path(tempfile.tempdir).mkdir()
-        named = calls(self.folder)
+        named = calls(self.folder, device)
+        self.same = every_call.close if device == "cuda" else operator.eq
         self.calls = {name: named[name] for name in only or named}
         self.right: dict[str, Any] = {}
         self.tried = 0
@@ -276,7 +206,7 @@ class Faults:
         """The right answer of a call, which compiles what it needs."""
         if name not in self.right:
             self.right[name] = plain(self.calls[name]()())
-            if plain(self.calls[name]()()) != self.right[name]:
+            if not self.same(plain(self.calls[name]()()), self.right[name]):
                 raise Difference(f"{name}: two calls give two answers")
         return self.right[name]
 
@@ -306,10 +236,10 @@ class Faults:
             self.tried += 1
             if raised is not None:
                 self._look_at(raised, kind, where)
-            elif found != right:
+            elif not self.same(found, right):
                 raise Difference(f"{where}: a wrong answer")
             elif kind == "interrupt" and not self._ignored:
-                raise Difference(f"{where}: Ctrl-C was ignored")
+                raise Difference(f"{where}: Ctrl-C was ignored at {' > '.join(steps.where)}")
             raised = steps.raised = None  # their frames hold files
             settle()
             self._compare(before, old, where, name)
@@ -317,7 +247,7 @@ class Faults:
             worker = threading.Thread(target=lambda: again.append(answer(call)))
             worker.start()
             worker.join()
-            if again[0] != right:
+            if not self.same(again[0], right):
                 raise Difference(f"{where}: the next call gave {str(again[0])[:300]}")
         return True
 
@@ -434,6 +364,7 @@ def places(count: int, most: float) -> list[int]:
 def main() -> int:
     """Cause the faults, print what was wrong and record the row."""
     parser = argparse.ArgumentParser(description="Let every step of every function fail once.")
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     parser.add_argument("--only", nargs="+", help="names of calls")
     parser.add_argument("--kind", nargs="+", choices=KINDS, default=KINDS)
     parser.add_argument("--share", default="0/1", help="which of how many shares of the calls")
@@ -447,8 +378,14 @@ def main() -> int:
     share, shares = map(int, given.share.split("/"))
     began, wrong, whole, asked = time.monotonic(), 0, 0, 0
     with tempfile.TemporaryDirectory() as folder:
-        faults = Faults(Path(folder), given.only)
+        faults = Faults(Path(folder), given.only, given.device)
         for name in list(faults.calls)[share::shares]:
+            if given.device == "cuda":
+                try:
+                    faults.known(name)
+                except hw.HopwaveError as error:  # a GPU, or compressed rows, do not offer it
+                    print(f"{name}: {str(error)[:100]}")
+                    continue
             for kind in given.kind:
                 asked += 1
                 for fails in places(faults.count(name, kind), given.most):
@@ -461,7 +398,8 @@ def main() -> int:
                         print(error, flush=True)
                 else:
                     whole += 1
-    row = record(given.record, "faults on cpu", faults.tried, wrong, began, whole=whole, of=asked)
+    title = "faults on cpu" if given.device == "cpu" else "faults of the host on cuda"
+    row = record(given.record, title, faults.tried, wrong, began, given.device, whole=whole, of=asked)
     print(f"{faults.tried:,} faults in {row['minutes']} minutes, {whole} of {asked} calls and kinds, {wrong} wrong")
     return 1 if wrong else 0
 

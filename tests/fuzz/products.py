@@ -1,24 +1,32 @@
 """Fuzzing of linalg: every semiring over every pair of types, with masks, accumulators and replacement.
 
-Results are compared with python-graphblas (SuiteSparse). Values are small multiples of a half, so that the order of
-additions does not matter but a conversion to whole numbers does. If ⊕ is "any", all terms of a place are equal, or only
-the places are compared, since any term may be kept. Arithmetic on two bools is left out: 1 + 1 is 2 in hopwave and 1 in
-SuiteSparse.
+Results are compared with python-graphblas (SuiteSparse), those of a GPU with the reference engine. Values are small
+multiples of a half, so that the order of additions does not matter but a conversion to whole numbers does. If ⊕ is
+"any", all terms of a place are equal, or only the places are compared, since any term may be kept. Arithmetic on two
+bools is left out: 1 + 1 is 2 in hopwave and 1 in SuiteSparse.
 """
 
 from __future__ import annotations
 
+import os
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-import graphblas as gb
 import numpy as np
 from difference import Attempt, Difference
 from scipy.sparse import csr_array
 
 from hopwave import linalg as la
+
+try:
+    import graphblas as gb
+except ImportError:  # on machines with a GPU
+    gb = None
+else:
+    gb.ss.config["jit_c_control"] = "off"  # else SuiteSparse starts a C compiler for every new combination of types
 
 # What the tests of linalg compile for the CPU engine anyway; the reference engine compiles nothing and gets all.
 COMPILED = (("plus_times", "float64"), ("min_plus", "int64"), ("or_and", "bool"), ("any_pair", "bool"))
@@ -31,8 +39,7 @@ OPERATORS = ("plus", "minus", "times", "min", "max", "first", "second", "eq", "n
 LOGICAL = ("or_and", "lxor_land")
 DIRECTIONS = ("auto", "push", "pull")
 KINDS = ("mxv", "vxm", "mxm")
-
-gb.ss.config["jit_c_control"] = "off"  # else SuiteSparse starts a C compiler for every new combination of types
+OFF = ("-G",)  # NVRTC's option for no optimisation
 
 
 # ---------------------------------------------------------------- operands
@@ -91,12 +98,12 @@ def entries(own: Any) -> tuple[list[Any], list[Any]]:
 class Writing:
     """Mask, accumulator and replacement, drawn once for both libraries."""
 
-    def __init__(self, draw: random.Random, size: Any, dtype: str) -> None:
+    def __init__(self, draw: random.Random, size: Any, dtype: str, accums: Sequence[str] = ACCUMULATORS) -> None:
         make: Any = vector if isinstance(size, int) else matrix
         self.mask = make(draw, size, draw.choice(("bool", "int32"))) if draw.random() < 0.7 else None
         self.complement, self.structural = draw.random() < 0.5, draw.random() < 0.5
         self.out = make(draw, size, dtype) if draw.random() < 0.6 else None
-        self.accum = draw.choice((None, *ACCUMULATORS)) if self.out is not None else None
+        self.accum = draw.choice((None, *accums)) if self.out is not None else None
         self.replace = self.out is not None and self.mask is not None and draw.random() < 0.5
 
     def mine(self) -> dict[str, Any]:
@@ -153,29 +160,31 @@ def numbers(own: la.Vector | la.Matrix, counted: bool) -> Any:
 def try_product(draw: random.Random, name: str, dtype: str, other: str, device: str, kind: str | None = None) -> int:
     """Try one product of a matrix with a vector or a matrix."""
     rows, inner, columns = (draw.randint(1, 7) for _ in range(3))
-    any_term = name.startswith("any_")
+    any_term, gpu = name.startswith("any_"), device == "cuda"
     kind = kind or draw.choice(KINDS)
-    semiring, their = la.semiring[name], their_semiring(name)
     counted = name not in LOGICAL
     A = matrix(draw, (rows, inner), dtype, any_term)
-    result = "int64" if name.endswith(PLACES) else draw.choice(ALL_TYPES)
-    options: dict[str, Any] = {"device": device, "direction": draw.choice(DIRECTIONS)}
-    if kind == "mxv":
-        x = vector(draw, inner, other, any_term)
-        how = Writing(draw, rows, result)
-        mine, product = la.mxv(A, x, semiring, **how.mine(), **options), numbers(A, counted) @ numbers(x, counted)
-    elif kind == "vxm":
-        x = vector(draw, rows, other, any_term)
-        how = Writing(draw, inner, result)
-        mine, product = la.vxm(x, A, semiring, **how.mine(), **options), numbers(x, counted) @ numbers(A, counted)
-    else:
+    types, accums = (("float64",), ("plus",)) if gpu else (ALL_TYPES, ACCUMULATORS)  # each compiles kernels
+    result = "int64" if name.endswith(PLACES) else draw.choice(types)
+    options: dict[str, Any] = {"semiring": la.semiring[name], "direction": draw.choice(DIRECTIONS)}
+    x: Any
+    if kind == "mxm":
         x = matrix(draw, (inner, columns), other, any_term)
-        how = Writing(draw, (rows, columns), result)
+        how = Writing(draw, (rows, columns), result, accums)
         if how.mask is None or how.complement:
             options["direction"] = "auto"  # a pull computes only the places of a mask
-        mine, product = la.mxm(A, x, semiring, **how.mine(), **options), numbers(A, counted) @ numbers(x, counted)
-    about = f"{kind} {name} {dtype} {other} {options} A={A.shape} {entries(A)} x={entries(x)} {how}"
-    compare(mine, how.into(their(product)), about, only_places=any_term and name.endswith(PLACES))
+    else:
+        x = vector(draw, inner if kind == "mxv" else rows, other, any_term)
+        how = Writing(draw, rows if kind == "mxv" else inner, result, accums)
+    left, right = (x, A) if kind == "vxm" else (A, x)
+    product = partial(getattr(la, kind), left, right, **options)
+    mine = product(**how.mine(), device=device)
+    if gpu:
+        mine, due = mine.to("cpu"), product(**how.mine(), device="reference")
+    else:
+        due = how.into(their_semiring(name)(numbers(left, counted) @ numbers(right, counted)))
+    about = f"{kind} {name} {dtype} {other} {options} {device} A={A.shape} {entries(A)} x={entries(x)} {how}"
+    compare(mine, due, about, only_places=any_term and name.endswith(PLACES))
     return 1
 
 
@@ -280,3 +289,34 @@ def on_cpu(draw: random.Random, folder: Path) -> Iterator[Attempt]:
         for case in covering(draw):
             for kind in KINDS:
                 yield lambda case=case, kind=kind: try_product(draw, *case, "cpu", kind)
+
+
+def unoptimised(folder: Path) -> None:
+    """Compile the kernels of products without optimisation, all of a header at once: 900 rings take hours else."""
+    from hopwave.engines.cuda import nvrtc
+    from hopwave.engines.cuda.linalg.compiled import instances
+
+    os.environ["HOPWAVE_CACHE"] = str(folder)  # users' calls must not find them
+    compiled = nvrtc._compile
+    known = set(instances("int"))
+
+    @cache
+    def of_ring(header: str, arch: str, text: str) -> Any:
+        return compiled(header, arch, sorted(name for where, name in known if where == header), OFF, text)
+
+    def made(header: str, arch: str, names: Sequence[str], more: Sequence[str], text: str) -> Any:
+        if (header, *names) not in known:
+            return compiled(header, arch, names, (*more, *OFF), text)
+        code, symbols = of_ring(header, arch, text)
+        return code, {name: symbols[name] for name in names}
+
+    nvrtc._compile = made
+
+
+def on_cuda(draw: random.Random, folder: Path, share: slice = slice(None)) -> Iterator[Attempt]:
+    """Products on a GPU over every semiring and pair of types, or over a share of them."""
+    unoptimised(folder)
+    while True:
+        for case in covering(random.Random(7))[share]:
+            for kind in KINDS:
+                yield lambda case=case, kind=kind: try_product(draw, *case, "cuda", kind)

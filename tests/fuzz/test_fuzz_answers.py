@@ -25,6 +25,13 @@ def test_graphs_beside_networkx_igraph_scipy_and_fractions(tmp_path: Path) -> No
     assert tried(answers.inputs(random.Random(1), tmp_path), 4 * len(answers.QUESTIONS)) > 100
 
 
+def test_clusters_communities_and_groups_beside_networkx(tmp_path: Path) -> None:
+    pytest.importorskip("igraph")
+    import answers
+
+    assert tried(answers.structure(random.Random(1), tmp_path), 60) > 100
+
+
 def test_linalg_beside_graphblas(tmp_path: Path) -> None:
     pytest.importorskip("graphblas")
     import products

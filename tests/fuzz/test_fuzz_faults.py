@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from difference import Difference
 
+import every_call
 import hopwave as hw
 import public_calls
 from hopwave.arrays import ignoring
@@ -95,13 +96,13 @@ def known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[faults.Fa
     return faults.Faults(tmp_path)
 
 
-def test_a_function_that_is_not_known_is_noticed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_function_that_is_not_known_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     def function(unheard_of: int) -> None:
         """Does nothing."""
 
     monkeypatch.setattr(public_calls, "functions", lambda: iter([("function", function)]))
     with pytest.raises(KeyError, match="unheard_of"):
-        faults.public(tmp_path)["function"]()
+        every_call.public()["function"]()
 
 
 def test_what_a_fault_leaves_behind_is_noticed(known: faults.Faults, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from hopwave.algebra.operators import checked_dtype, one_value, refuse_masked
-from hopwave.arrays import Array, checked_places, home_of, module_of, on_gpu, uploaded
+from hopwave.arrays import Array, checked_places, fetched, home_of, module_of, on_gpu, uploaded
+from hopwave.checks.keywords import offers
 from hopwave.checks.numbers import is_whole
 from hopwave.checks.options import flag
-from hopwave.errors import GraphError, LinalgError
+from hopwave.errors import GraphError, LinalgError, explaining
 from hopwave.graph import Graph
 from hopwave.graph.csr import LARGEST_VERTEX_COUNT, Rows, is_ascending, offset_type
 from hopwave.graph.row_operations import check_sparse, transposed
@@ -37,6 +39,7 @@ class _Store:
         self.prepared = Prepared()
 
 
+@partial(offers, quick=("from_rows", "is_ascending", "checked", "to"))
 class Matrix:
     """An immutable sparse matrix of bool, int32, int64, float32 or float64, or a pattern: places without values.
 
@@ -239,7 +242,7 @@ class Matrix:
         found = store.rows or store.columns
         if found is None:  # only on the GPU so far
             there = self._known()
-            found = Rows(*(None if array is None else array.get() for array in there))
+            found = Rows(*(None if array is None else fetched(array) for array in there))
             store.columns = found if store.uploaded is not None and store.uploaded.columns is there else None
             store.rows = found
         return found
@@ -258,10 +261,10 @@ class Matrix:
         self._any()
         if columns:
             if store.columns is None:
-                store.columns = transposed(self._any(), store.shape)
+                store.columns = _transposed(self._any(), store.shape)
             return store.columns
         if store.rows is None:
-            store.rows = transposed(self._any(), store.shape[::-1])
+            store.rows = _transposed(self._any(), store.shape[::-1])
         return store.rows
 
     # ---------------------------------------------------------------- others
@@ -321,7 +324,7 @@ class Matrix:
         if home == self.device:
             return self
         if home == "cpu":
-            part = Rows(*(None if array is None else array.get() for array in self.rows))
+            part = Rows(*(None if array is None else fetched(array) for array in self.rows))
             return Matrix.from_rows(part, self.shape)
         store = self._store
         if store.uploaded is None:
@@ -338,7 +341,7 @@ class Matrix:
         store = self._store
         if store.ascending is None:
             part = self._any()
-            store.ascending = bool(is_ascending(part.indptr, part.indices))
+            store.ascending = _is_ascending(part.indptr, part.indices)
         return store.ascending
 
     def checked(self) -> Matrix:
@@ -353,6 +356,10 @@ class Matrix:
     def __repr__(self) -> str:
         kind = self.dtype if self.has_values else "pattern"
         return f"Matrix({self.shape[0]} × {self.shape[1]}, nnz={self.nnz}, {kind})"
+
+
+_transposed = explaining("transposing a matrix")(transposed)
+_is_ascending = explaining("looking through a matrix")(is_ascending)
 
 
 def _fitting(values: Array) -> Array:

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from hopwave.algebra.operators import checked_dtype, one_value, refuse_masked
-from hopwave.arrays import Array, all_true, as_array, checked_places, home_of, module_of, on_gpu, uploaded
+from hopwave.arrays import Array, all_true, as_array, checked_places, fetched, home_of, module_of, on_gpu, uploaded
+from hopwave.checks.keywords import offers
 from hopwave.checks.numbers import is_whole
-from hopwave.errors import LinalgError
+from hopwave.errors import LinalgError, explaining
 from hopwave.graph.csr import LARGEST_VERTEX_COUNT
 
 Format = Literal["sparse", "dense"]
+# Methods that every product calls: what they compute explains errors of a GPU, and the call costs nothing.
+QUICK = (
+    "sparse", "dense", "count_if_known", "entries", "listed", "arrays", "decide", "follow", "replace", "to",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -41,6 +47,7 @@ class Shares:
 CONVERT = Shares(rising=0.01, falling=0.01)
 
 
+@partial(offers, quick=QUICK)
 class Vector:
     """n places, some with a value. A place without a value is missing, not zero.
 
@@ -185,9 +192,13 @@ class Vector:
     def nnz(self) -> int:
         """How many places have a value."""
         if not isinstance(self._count, int):
-            present = self._present
-            self._count = int(module_of(present).count_nonzero(present)) if self._count is None else self._count()
+            self._count = self._counted()
         return self._count
+
+    @explaining("counting entries")
+    def _counted(self) -> int:
+        assert not isinstance(self._count, int)
+        return int(module_of(self._present).count_nonzero(self._present)) if self._count is None else self._count()
 
     def count_if_known(self) -> int | None:
         """`nnz` if that needs no work and no waiting, else None."""
@@ -226,13 +237,17 @@ class Vector:
 
     def entries(self) -> tuple[Array, Array]:
         """Places, ascending, and their values; the vector's own arrays if it is sparse."""
+        ready = self._present is None and self._ascending
+        return (self._indices, self._values) if ready else self._sorted_entries()
+
+    @explaining("listing entries")
+    def _sorted_entries(self) -> tuple[Array, Array]:
         if self._present is not None:
             xp = module_of(self._present)
             places = xp.flatnonzero(self._present).astype(xp.int32)
             return places, self._values[places]
-        if not self._ascending:
-            order = module_of(self._indices).argsort(self._indices)
-            self._set_sparse(self._indices[order], self._values[order], ascending=True)
+        order = module_of(self._indices).argsort(self._indices)
+        self._set_sparse(self._indices[order], self._values[order], ascending=True)
         return self._indices, self._values
 
     def listed(self) -> tuple[Array, Array]:
@@ -241,8 +256,10 @@ class Vector:
 
     def arrays(self) -> tuple[Array, Array]:
         """n values and n bits; the vector's own arrays if it is dense. Values without a bit are arbitrary."""
-        if self._present is not None:
-            return self._values, self._present
+        return (self._values, self._present) if self._present is not None else self._spread()
+
+    @explaining("spreading entries")
+    def _spread(self) -> tuple[Array, Array]:
         xp = module_of(self._values)
         values, present = xp.zeros(self.n, self._values.dtype), xp.zeros(self.n, xp.bool_)
         values[self._indices] = self._values
@@ -263,6 +280,7 @@ class Vector:
         places, values = self.entries()
         return dict(zip(places.tolist(), values.tolist(), strict=True))
 
+    @explaining("reading an entry")
     def __getitem__(self, place: int) -> Any:
         if not is_whole(place) or not 0 <= place < self.n:
             raise LinalgError(f"{place!r} is not a place of this vector; its places are 0 to {self.n - 1}")
@@ -338,7 +356,7 @@ class Vector:
         home = home_of(device)
         if home == self.device:
             return self
-        move = _fetched if home == "cpu" else uploaded
+        move = fetched if home == "cpu" else uploaded
         return self._with(move(self._values), move)
 
     def __len__(self) -> int:
@@ -357,10 +375,6 @@ def checked_length(n: Any) -> int:
 
 def _copied(array: Array) -> Array:
     return array.copy()
-
-
-def _fetched(array: Array) -> Array:
-    return array.get()
 
 
 def _nearest(dtype: np.dtype[Any]) -> np.dtype[Any]:

@@ -27,7 +27,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave.algorithms import mean_intervals
-from hopwave.algorithms.distances import check_connected, connected, counting_hops
+from hopwave.algorithms.distances import connected, counting_hops
 from hopwave.algorithms.draws import numpy_generator
 from hopwave.algorithms.many_sources import block_rows, sweep
 from hopwave.arrays import ignoring, module_of, on_host
@@ -273,9 +273,8 @@ def reciprocal_bits(k: int) -> int:
 
 
 def path_length(sample: Sample) -> Estimated:
-    """The mean of X_s = Σ_t d(s, t) / (n − 1) over all s: one value."""
+    """The mean of X_s = Σ_t d(s, t) / (n − 1) over all s, in a connected graph: one value."""
     engine, graph, k, seed, delta, interval, progress, threads, weighted = sample
-    check_connected(engine, graph, "average shortest path length")
     n = graph.n
     sources = draw(n, k, seed)
     job = Sweep(sources, "sums", weighted=weighted)

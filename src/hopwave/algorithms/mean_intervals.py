@@ -102,12 +102,12 @@ def _upper(m: Floats, v: Floats, k: float, N: Floats, risk: float) -> Floats:
     for begin, end in pairwise(BINS.tolist()):
         here = np.flatnonzero((outer > begin) & (m < end))
         if len(here):
-            last = _last_allowed(m[here], v[here], np.minimum(outer[here], end), begin, end, k, needed)
+            last = _last_allowed(m[here], v[here], np.minimum(outer[here], end), begin, end, needed)
             found[here] = np.where(last >= begin, last, found[here])
     return found
 
 
-def _last_allowed(m: Floats, v: Floats, end: Floats, begin: float, ends: float, k: float, needed: float) -> Floats:
+def _last_allowed(m: Floats, v: Floats, end: Floats, begin: float, ends: float, needed: float) -> Floats:
     """The last p up to `end` that the bets of a bin do not exclude; less than `begin` if they exclude the whole bin."""
     room, middle = 1 - begin, (begin + ends) / 2  # X − p is at most `room`
     gap, last = end - m, end

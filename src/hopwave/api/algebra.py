@@ -88,11 +88,6 @@ def core_numbers(G: Any, *, device: str = "auto") -> VertexScores:
     device
         As for `triangles`.
 
-    Returns
-    -------
-    VertexScores
-        One number per vertex.
-
     See Also
     --------
     triangles, hopwave.linalg.algorithms.core_numbers

@@ -183,12 +183,7 @@ def engine_for(
 
 
 def distance_engine(
-    weighted: bool,
-    device: str,
-    graph: Graph,
-    threads: int | None,
-    searches: int = 1,
-    executor: Executor | None = None,
+    weighted: bool, device: str, graph: Graph, threads: int | None, searches: int = 1, executor: Executor | None = None
 ) -> engines.Engine:
     """The engine for that many searches: along weights, or counting hops."""
     return engine_for("weighted_sweep" if weighted else "sweep", device, graph, threads, searches, executor)

@@ -165,11 +165,6 @@ def harmonic_centrality(
     among : list of vertices, optional
         Only sum over these vertices (NetworkX's `sources`).
 
-    Returns
-    -------
-    VertexScores
-        One score per vertex.
-
     See Also
     --------
     closeness_centrality : one over the mean distance.
@@ -268,13 +263,7 @@ def check_top(top: Any, executor: Executor | None, interval: Any = "guaranteed",
 
 
 def _highest(
-    name: str,
-    score: CentralityScore,
-    graph: Graph,
-    top: int,
-    device: str,
-    progress: Progress,
-    threads: int | None,
+    name: str, score: CentralityScore, graph: Graph, top: int, device: str, progress: Progress, threads: int | None
 ) -> VertexScores:
     engine = engine_for("cut_sweep", device, graph, threads, 0)
     found = _top.highest(engine, graph.reversed(), int(top), score, f"highest {name}", progress, threads)

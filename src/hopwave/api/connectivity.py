@@ -58,11 +58,6 @@ def weakly_connected_components(G: Any, device: str = "auto") -> Components:
     device
         As for `connected_components`.
 
-    Returns
-    -------
-    Components
-        `labels`, the number of the component of every vertex; `count` and `sizes`.
-
     See Also
     --------
     connected_components, is_weakly_connected
@@ -84,11 +79,6 @@ def strongly_connected_components(G: Any, device: str = "auto") -> Components:
         The graph. Weights are ignored.
     device
         As for `connected_components`.
-
-    Returns
-    -------
-    Components
-        `labels`, the number of the component of every vertex; `count` and `sizes`.
 
     See Also
     --------

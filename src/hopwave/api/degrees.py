@@ -51,11 +51,6 @@ def in_degree_centrality(G: Any) -> VertexScores:
     G : Graph, SciPy sparse matrix or NetworkX graph
         A directed graph. Weights are ignored.
 
-    Returns
-    -------
-    VertexScores
-        One score per vertex, the same as NetworkX's.
-
     See Also
     --------
     degree_centrality, out_degree_centrality
@@ -76,11 +71,6 @@ def out_degree_centrality(G: Any) -> VertexScores:
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
         A directed graph. Weights are ignored.
-
-    Returns
-    -------
-    VertexScores
-        One score per vertex, the same as NetworkX's.
 
     See Also
     --------

@@ -105,13 +105,7 @@ def pagerank(
 
 
 def eigenvector_centrality(
-    G: Any,
-    max_iter: int = 100,
-    tol: float = 1e-6,
-    nstart: Any = None,
-    weights: Any = None,
-    *,
-    device: str = "auto",
+    G: Any, max_iter: int = 100, tol: float = 1e-6, nstart: Any = None, weights: Any = None, *, device: str = "auto"
 ) -> VertexScores:
     """Eigenvector centrality: proportional to the sum over the vertices with arcs to it, as in NetworkX 3.6.1.
 
@@ -199,11 +193,6 @@ def katz_centrality(
         them.)
     max_iter, device
         As for `pagerank`.
-
-    Returns
-    -------
-    VertexScores
-        One number per vertex.
 
     Raises
     ------

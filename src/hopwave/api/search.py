@@ -201,13 +201,7 @@ class Searchers(dict[Any, Searcher]):
 
 
 def _searcher(
-    graph: Graph,
-    predecessors: bool,
-    path_counts: bool,
-    plan: str | Plan,
-    device: str,
-    threads: int | None,
-    trace: bool,
+    graph: Graph, predecessors: bool, path_counts: bool, plan: str | Plan, device: str, threads: int | None, trace: bool
 ) -> Searcher:
     """The searcher for these choices: the one kept with the graph, or a new one."""
     kept = graph._prepared.record(Searchers)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from difflib import get_close_matches
 from functools import wraps
 from typing import Any, TypeVar
@@ -87,10 +87,10 @@ def offer(package: dict[str, Any], names: Iterable[str]) -> None:
     package.update({name: offered(package[name]) for name in names})
 
 
-def offers(kind: Kind) -> Kind:
-    """Decorates a class whose public methods suggest keywords."""
+def offers(kind: Kind, quick: Collection[str] = ()) -> Kind:
+    """Decorates a class whose public methods suggest keywords; but for `quick` ones, which every product calls."""
     for name, value in list(vars(kind).items()):
-        if name.startswith("_"):
+        if name.startswith("_") or name in quick:
             continue
         if isinstance(value, classmethod):
             setattr(kind, name, classmethod(suggesting(value.__func__, method=True)))

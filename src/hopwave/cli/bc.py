@@ -201,31 +201,10 @@ def heading(result: Result) -> str:
 
 def top_table(result: Result, top: int) -> Table:
     """The highest scores with bars, and with their bounds if they are estimated."""
-    sampled = result.bounds is not None
     kind = "vertex" if isinstance(result, BetweennessResult) else "edge"
-    titles = ["", kind, "betweenness", *(["±"] if sampled else []), ""]
-    made = terminal.table(f"Highest betweenness, {drawn(result)}", *titles, numbers=(0, 2, 3) if sampled else (0, 2))
-    best = highest(result, top)
-    most = max((score for _, score, _ in best if not math.isnan(score)), default=0.0) or 1.0
-    names = [name_of(result, key) for key, _, _ in best]
-    width = terminal.bar_width(40 + max(map(len, names), default=0))
-    for place, (name, (_, score, bound)) in enumerate(zip(names, best, strict=True), start=1):
-        row: list[Any] = [str(place), name, shown(score)]
-        if bound is not None:
-            row.append(shown(bound))
-        made.add_row(*row, terminal.bar(0.0 if math.isnan(score) else score / most, width))
-    return made
-
-
-def shown(score: float) -> str:
-    """A score for a table.
-
-    >>> shown(0.56998905), shown(1234567.5), shown(3e-7), shown(math.nan)
-    ('0.56999', '1,234,567.5', '3e-07', 'unknown')
-    """
-    if math.isnan(score):
-        return "unknown"
-    return f"{score:,.1f}" if score >= 1000 else f"{score:.5g}"
+    heads = [kind, "betweenness", *(["±"] if result.bounds is not None else [])]
+    rows = [(name_of(result, key), *numbers[: len(heads) - 1]) for key, *numbers in highest(result, top)]
+    return terminal.ranking(f"Highest betweenness, {drawn(result)}", heads, rows, 40)
 
 
 def summary(result: Result, wall: float, weighted: bool) -> Table:

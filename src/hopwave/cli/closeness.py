@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,10 +17,31 @@ from hopwave.cli.pagerank import best_scores, score_table
 from hopwave.results.scores import VertexScores
 
 
+@dataclass(frozen=True)
+class Sample:
+    """All scores exactly, or estimated from a sample."""
+
+    k: Annotated[
+        int | None,
+        typer.Option("--k", "-k", help="Estimate all scores from this many sources, with the ends of their intervals."),
+    ] = None
+    seed: Annotated[int | None, typer.Option(help="Seed of the sample: the same seed gives the same sample.")] = None
+    delta: Annotated[float, typer.Option(help="The risk of the intervals of a sample.")] = 0.1
+    interval: Annotated[
+        str,
+        typer.Option(
+            help="guaranteed: all exact scores lie in their intervals together, except with risk delta. "
+            "normal: each does, about; far narrower.",
+            autocompletion=options.begin_so("guaranteed", "normal"),
+        ),
+    ] = "guaranteed"
+
+
 def closeness(
     file: File,
     reading: ReadingWeights,
     to: options.DrawnHighest,
+    *,
     harmonic: Annotated[
         bool, typer.Option("--harmonic", help="Harmonic centrality, the sum of 1/distance, instead of closeness.")
     ] = False,
@@ -30,20 +51,7 @@ def closeness(
     weights: Annotated[
         bool, typer.Option("--weights", help="Distances along the weights of the file instead of hops.")
     ] = False,
-    k: Annotated[
-        int | None,
-        typer.Option("--k", "-k", help="Estimate all scores from this many sources, with the ends of their intervals."),
-    ] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed of the sample: the same seed gives the same sample.")] = None,
-    delta: Annotated[float, typer.Option(help="The risk of the intervals of a sample.")] = 0.1,
-    interval: Annotated[
-        str,
-        typer.Option(
-            help="guaranteed: all exact scores lie in their intervals together, except with risk delta. "
-            "normal: each does, about; far narrower.",
-            autocompletion=options.begin_so("guaranteed", "normal"),
-        ),
-    ] = "guaranteed",
+    sample: Sample,
     device: options.Device = "auto",
     threads: options.Threads = None,
     every: Annotated[
@@ -63,18 +71,9 @@ def closeness(
     graph = load(file, reading, weights=weights)
     ask = hw.harmonic_centrality if harmonic else hw.closeness_centrality
     began = time.perf_counter()
-    result = ask(
-        graph.reversed() if outwards else graph,
-        weights=weights,
-        top=None if every or k is not None else top,
-        k=k,
-        seed=seed,
-        delta=delta,
-        interval=interval,
-        device=device,
-        threads=threads,
-        reduce=reduce,
-    )
+    highest = None if every or sample.k is not None else top
+    given: dict[str, Any] = {"weights": weights, "top": highest, "device": device, "threads": threads, "reduce": reduce}
+    result = ask(graph.reversed() if outwards else graph, **given, **vars(sample))
     wall = time.perf_counter() - began
     if to.out is not None:
         columns.write(to.out, columns.of(result))
@@ -83,9 +82,7 @@ def closeness(
             terminal.note(f"{only}; --all computes and writes all")
     if to.plot is not None:
         draw(result, top, to.plot)
-    every_one = str(result.reduction or f"all {graph.n:,} whole")
-    searches = str(result.searches or (every_one if k is None else f"from {min(k, graph.n):,} sources"))
-    lines = {"distances": counted(weights), "searches": searches, **sure(result), "time": f"{wall:,.2f} s"}
+    lines = {"distances": counted(weights), **how(result, sample.k), "time": f"{wall:,.2f} s"}
     made = result.searches
     record = {
         "score": result.name,
@@ -93,8 +90,8 @@ def closeness(
         "weights": weights,
         "searches": made and {"whole": made.whole, "cut_off": made.cut_off, "skipped": made.skipped},
         "reduction": result.reduction and asdict(result.reduction),
-        "k": k,
-        "seed": seed,
+        "k": sample.k,
+        "seed": sample.seed,
         "interval": result.interval,
         "delta": result.delta,
         "top": in_json(result, top),
@@ -104,9 +101,12 @@ def closeness(
     output.tell(file, graph, to, record, [table, terminal.facts("", lines)])
 
 
-def sure(result: VertexScores) -> dict[str, str]:
-    """How far the scores of a sample may be off, as a line of the summary."""
-    return {} if result.bounds is None else {"scores": result._about()[0]}
+def how(result: VertexScores, k: int | None) -> dict[str, str]:
+    """Lines of the summary: how many searches were made and, after a sample, how far scores may be off."""
+    n = result.graph.n
+    every_one = str(result.reduction or f"all {n:,} whole")
+    searches = str(result.searches or (every_one if k is None else f"from {min(k, n):,} sources"))
+    return {"searches": searches} | ({} if result.bounds is None else {"scores": result._about()[0]})
 
 
 def in_json(result: VertexScores, top: int) -> list[dict[str, Any]]:

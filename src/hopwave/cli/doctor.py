@@ -49,8 +49,9 @@ def doctor(as_json: options.Json = False) -> None:
     about = {"hopwave": hw.__version__, "python": platform.python_version(), "system": platform.platform()}
     versions = {name: _version((name,)) or "missing" for name in REQUIRED}
     found, libraries = devices(), optional()
-    kept, kernels, unfit = numba_cache.where_kept(), _kernels(found), mpi.mismatch()
-    room = _room(found)
+    kept, unfit = numba_cache.where_kept(), mpi.mismatch()
+    usable = any(device.kind == "cuda" and device.available for device in found)
+    kernels, room = (_kernels(), _room()) if usable else (None, None)
     outcomes = []
     with Meter("testing", selftest.total(), None) as meter:
         for outcome in selftest.run():
@@ -117,10 +118,8 @@ class Kernels:
         return f"{self.kept} of {self.all} compiled in {self.folder}{missing}"
 
 
-def _kernels(found: tuple[Device, ...]) -> Kernels | None:
-    """The kernels compiled for the GPU; None without a usable GPU."""
-    if not any(device.kind == "cuda" and device.available for device in found):
-        return None
+def _kernels() -> Kernels:
+    """The kernels compiled for the GPU."""
     from hopwave.engines.cuda import kernel_files, nvrtc
     from hopwave.engines.cuda.instances import all_instances
 
@@ -143,10 +142,8 @@ class Room:
         )
 
 
-def _room(found: tuple[Device, ...]) -> Room | None:
-    """What the GPU's free memory holds; None without a usable GPU."""
-    if not any(device.kind == "cuda" and device.available for device in found):
-        return None
+def _room() -> Room:
+    """What the GPU's free memory holds."""
     from hopwave.engines.cuda.buffers import free_memory
     from hopwave.engines.cuda.kronecker import MOST_SCALE, bytes_needed
 

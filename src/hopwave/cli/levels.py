@@ -12,6 +12,7 @@ from rich.text import Text
 from hopwave.cli import terminal
 from hopwave.graph import Graph
 from hopwave.results.search import BFSResult
+from hopwave.results.shortest_paths import ShortestPaths
 
 MOST_ROWS = 40  # more levels (a road network has a thousand) are shown in groups of equal size
 
@@ -91,11 +92,11 @@ def level_table(heading: str, levels: list[Row], every: bool = False) -> Table:
     return made
 
 
-def title(graph: Graph, result: BFSResult) -> str:
+def title(graph: Graph, result: BFSResult | ShortestPaths, what: str = "Search") -> str:
     """The sources of the search, as a heading."""
     names = [str(graph.label(start)) for start in result.sources[:3]]
     more = f" and {len(result.sources) - 3} more" if len(result.sources) > 3 else ""
-    return f"Search from {', '.join(names)}{more}"
+    return f"{what} from {', '.join(names)}{more}"
 
 
 def reach(graph: Graph, result: BFSResult) -> str:

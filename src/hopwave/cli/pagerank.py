@@ -11,7 +11,6 @@ from rich.table import Table
 
 import hopwave as hw
 from hopwave.cli import columns, options, output, terminal
-from hopwave.cli.bc import shown
 from hopwave.cli.bfs import vertex
 from hopwave.cli.files import File, ReadingLengths, load
 from hopwave.results.scores import VertexScores
@@ -64,14 +63,8 @@ def pagerank(
 def score_table(title: str, column: str, result: VertexScores, top: int) -> Table:
     """The highest scores with bars; after a sample with the ends of their intervals."""
     ends = [] if result.low is None else ["from", "to"]
-    made = terminal.table(title, "", "vertex", column, *ends, "", numbers=(0, 2, 3, 4) if ends else (0, 2))
-    best = best_scores(result, top)
-    most = max((row[1] for row in best), default=0.0) or 1.0
-    names = [terminal.printable(str(row[0])) for row in best]
-    width = terminal.bar_width((60 if ends else 40) + max(map(len, names), default=0))
-    for place, (name, (_, score, *interval)) in enumerate(zip(names, best, strict=True), start=1):
-        made.add_row(str(place), name, shown(score), *map(shown, interval), terminal.bar(score / most, width))
-    return made
+    rows = [(terminal.printable(str(vertex)), *numbers) for vertex, *numbers in best_scores(result, top)]
+    return terminal.ranking(title, ["vertex", column, *ends], rows, 60 if ends else 40)
 
 
 def best_scores(result: VertexScores, top: int) -> list[tuple[Any, ...]]:

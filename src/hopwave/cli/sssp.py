@@ -14,6 +14,7 @@ import hopwave as hw
 from hopwave.cli import columns, options, output, terminal
 from hopwave.cli.bfs import busiest, vertex
 from hopwave.cli.files import File, ReadingLengths, load
+from hopwave.cli.levels import title
 from hopwave.results.shortest_paths import ShortestPaths
 from hopwave.system.progress import Meter
 
@@ -84,29 +85,18 @@ def path(result: ShortestPaths, end: Any) -> dict[str, Any]:
     """The path to a vertex and its length; both None if there is no path."""
     length = float(result.distances[result.graph.index(end)])
     reached = math.isfinite(length)
-    return {
-        "target": end,
-        "length": length if reached else None,
-        "path": result.path_to(end) if reached else None,
-    }
+    return {"target": end, "length": length if reached else None, "path": result.path_to(end) if reached else None}
 
 
 def distance_table(result: ShortestPaths) -> Table:
     """The number of vertices in each range of distances; the ranges have equal length."""
     d = result.distances[np.isfinite(result.distances)]
     counts, ends = np.histogram(d, bins=min(ROWS, max(1, len(np.unique(d[:10_000])))))
-    made = terminal.table(heading(result), "distance", "vertices", "", numbers=(0, 1))
+    made = terminal.table(title(result.graph, result, "Shortest paths"), "distance", "vertices", "", numbers=(0, 1))
     width, most = terminal.bar_width(30), int(counts.max(initial=1))
     for count, low, high in zip(counts.tolist(), ends[:-1].tolist(), ends[1:].tolist(), strict=True):
         made.add_row(f"{low:,.6g} – {high:,.6g}", f"{count:,}", terminal.bar(count / most, width))
     return made
-
-
-def heading(result: ShortestPaths) -> str:
-    """The sources, as a heading."""
-    names = [str(result.graph.label(start)) for start in result.sources[:3]]
-    more = f" and {len(result.sources) - 3} more" if len(result.sources) > 3 else ""
-    return f"Shortest paths from {', '.join(names)}{more}"
 
 
 def summary(result: ShortestPaths, wall: float) -> Any:

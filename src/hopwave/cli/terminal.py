@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import math
 import re
 import sys
 import unicodedata
@@ -183,6 +184,31 @@ def bar(share: float, width: int = 40, style: str = "cyan") -> Text:
         return Text("#" * -(-eighths // 8), style=style)
     whole, part = divmod(eighths, 8)
     return Text("█" * whole + (_EIGHTHS[part] if part else ""), style=style)
+
+
+def ranking(title: str, heads: Sequence[str], rows: Sequence[tuple[Any, ...]], taken: int) -> Table:
+    """The highest scores with bars: rows of a name, a score and further numbers, below `heads`.
+
+    `taken`: the characters of a line without the names and the bars.
+    """
+    made = table(title, "", *heads, "", numbers=(0, *range(2, 1 + len(heads))))
+    most = max((row[1] for row in rows if not math.isnan(row[1])), default=0.0) or 1.0
+    width = bar_width(taken + max((len(row[0]) for row in rows), default=0))
+    for place, (name, *numbers) in enumerate(rows, start=1):
+        share = 0.0 if math.isnan(numbers[0]) else numbers[0] / most
+        made.add_row(str(place), name, *map(score, numbers), bar(share, width))
+    return made
+
+
+def score(value: float) -> str:
+    """A score for a table.
+
+    >>> score(0.56998905), score(1234567.5), score(3e-7), score(math.nan)
+    ('0.56999', '1,234,567.5', '3e-07', 'unknown')
+    """
+    if math.isnan(value):
+        return "unknown"
+    return f"{value:,.1f}" if value >= 1000 else f"{value:.5g}"
 
 
 def bar_width(taken: int) -> int:

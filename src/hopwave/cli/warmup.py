@@ -7,7 +7,6 @@ public function, so that none is left out.
 from __future__ import annotations
 
 import inspect
-import os
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -23,6 +22,7 @@ import typer
 
 import hopwave as hw
 from hopwave.cli import options, terminal
+from hopwave.cli.gap_trials import threads_of
 from hopwave.engines import engine
 from hopwave.errors import HopwaveError
 from hopwave.graph import Graph
@@ -61,11 +61,6 @@ def betweenness() -> None:
     hw.betweenness_centrality(hw.generate.star(40_000), k=32, device="cpu")
 
 
-def edge_betweenness() -> None:
-    """Betweenness of edges, of a graph with hubs."""
-    hw.edge_betweenness_centrality(hw.generate.kronecker(9), device="cpu")
-
-
 def reduced_betweenness() -> None:
     """Betweenness of a graph that is reduced: with chains, branches and blocks."""
     hw.betweenness_centrality(hw.generate.cycle(1000), device="cpu")
@@ -76,11 +71,6 @@ def weighted_betweenness() -> None:
     """Betweenness along weights."""
     graph = hw.generate.grid(8, 8)
     hw.betweenness_centrality(graph, weights=np.ones(graph.m), device="cpu")
-
-
-def sampled_betweenness() -> None:
-    """Betweenness from sampled paths."""
-    hw.betweenness_centrality(hw.generate.grid(8, 8), epsilon=0.2, method="paths", device="cpu")
 
 
 def wide() -> None:
@@ -127,7 +117,8 @@ def shortest_paths() -> None:
     """Shortest paths with lengths: by buckets on several threads and on one thread, and by a heap."""
     graph = hw.generate.grid(8, 8)
     roads = graph.with_weights(np.ones(graph.m))
-    hw.sssp(roads, 0, delta=1.0, device="cpu")
+    for length in (1.0, 0.5):  # whole ones are added up as integers
+        hw.sssp(graph.with_weights(np.full(graph.m, length)), 0, delta=1.0, device="cpu")
     hw.sssp(roads, 0, method="delta-stepping", device="cpu")
     hw.nearest(roads, 0, 3)
 
@@ -221,7 +212,7 @@ def every_function(share: int = 0, of: int = 1) -> None:
                 list(found) if inspect.isgenerator(found) else None
 
 
-PARTS: dict[str, Callable[..., None]] = {  # the longest first
+PARTS: dict[str, Callable[..., object]] = {  # the longest first
     "betweenness, all threads on one source": wide,
     "search": search,
     "betweenness, reduced": reduced_betweenness,
@@ -232,10 +223,12 @@ PARTS: dict[str, Callable[..., None]] = {  # the longest first
     "components, triangles, cores": structure,
     "shortest paths with lengths": shortest_paths,
     "ranks": ranks,
-    "betweenness of edges": edge_betweenness,
+    "betweenness of edges": lambda: hw.edge_betweenness_centrality(hw.generate.kronecker(9), device="cpu"),  # with hubs
     "distances": distances,
     "betweenness along weights": weighted_betweenness,
-    "betweenness from sampled paths": sampled_betweenness,
+    "betweenness from sampled paths": lambda: hw.betweenness_centrality(
+        hw.generate.grid(8, 8), epsilon=0.2, method="paths", device="cpu"
+    ),
     "path counts": paths,
 }
 LAST = "every other function"  # finds what the others have compiled
@@ -311,15 +304,9 @@ def use_part(name: str, *share: int) -> Part:
 
     FirstWork.seconds = 0.0  # what a machine does that has compiled nothing yet
     began = time.perf_counter()
-    before = os.environ.get("HOPWAVE_NUM_THREADS")
-    os.environ["HOPWAVE_NUM_THREADS"] = "2"  # an image that is built on one core may run on many
-    try:
-        with install_recorder("numba:compile") as record:  # empty if all code came from disk
-            (PARTS | {LAST: every_function})[name](*share)
-    finally:
-        os.environ.pop("HOPWAVE_NUM_THREADS")
-        if before is not None:
-            os.environ["HOPWAVE_NUM_THREADS"] = before
+    # Two threads: an image that is built on one core may run on many. The record is empty if all code came from disk.
+    with threads_of(2), install_recorder("numba:compile") as record:
+        (PARTS | {LAST: every_function})[name](*share)
     return Part(name, time.perf_counter() - began, bool(record.buffer))
 
 

@@ -88,11 +88,7 @@ def fetch(
 
 
 def download(
-    name: str,
-    *,
-    url: str | None = None,
-    cache: str | os.PathLike[str] | None = None,
-    progress: bool | None = None,
+    name: str, *, url: str | None = None, cache: str | os.PathLike[str] | None = None, progress: bool | None = None
 ) -> Path:
     """The file of a graph of the collection, downloaded if it is not cached yet. The arguments are those of `fetch`.
 

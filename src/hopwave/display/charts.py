@@ -90,7 +90,7 @@ def bars(
     lows = [value for values in series.values() for value in values if value]
     axis = Axis.of([*tops, min(lows, default=0.0) / 2], log)  # on a logarithmic axis, the least bar has a height too
     below = 22 + min(120.0, 4.7 * max(map(len, names), default=0)) if _slanted(names) else 22
-    parts, floor = _frame(axis, unit, below), HEIGHT + TOP
+    parts, floor = _frame(axis, unit), HEIGHT + TOP
     wide = (WIDTH - LEFT) / max(len(names), 1)
     thick = 0.8 * wide / (1 if stacked else len(series))
     for place, name in enumerate(names):
@@ -125,7 +125,7 @@ def lines(
     }
     across = Axis.of([a for points in usable.values() for a, _ in points], log[0])
     up = Axis.of([b for points in usable.values() for _, b in points], log[1])
-    parts, floor, long = _frame(up, y, 40), HEIGHT + TOP, WIDTH - LEFT
+    parts, floor, long = _frame(up, y), HEIGHT + TOP, WIDTH - LEFT
     for tick in _few({a for points in usable.values() for a, _ in points}, across) or across.ticks():
         at = LEFT + long * across.place(tick) / 100
         parts.append(f'<line x1="{at:.1f}" x2="{at:.1f}" y1="{TOP}" y2="{floor}" class="grid"/>')
@@ -171,7 +171,7 @@ def _name_below(name: str, x: float, y: float, slanted: bool) -> str:
     return f'<text x="{x:.1f}" y="{y}"{turned}>{escape(name)}</text>'
 
 
-def _frame(axis: Axis, unit: str, below: float) -> list[str]:
+def _frame(axis: Axis, unit: str) -> list[str]:
     """The vertical axis: a line and a number at each tick, and the unit beside it."""
     floor = HEIGHT + TOP
     parts = [

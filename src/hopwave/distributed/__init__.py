@@ -21,20 +21,9 @@ from hopwave.distributed.layout import Layout
 from hopwave.distributed.ranks import World, world
 
 __all__ = [
-    "DistributedBFSResult",
-    "DistributedBetweennessResult",
-    "DistributedGraph",
-    "Layout",
-    "World",
-    "betweenness_centrality",
-    "bfs",
-    "edge_betweenness_centrality",
-    "from_edges",
-    "kronecker",
-    "read",
-    "spread",
-    "uniform",
-    "world",
-]
+    "DistributedBFSResult", "DistributedBetweennessResult", "DistributedGraph", "Layout", "World",
+    "betweenness_centrality", "bfs", "edge_betweenness_centrality", "from_edges", "kronecker", "read", "spread",
+    "uniform", "world",
+]  # fmt: skip
 
 offer(globals(), __all__)

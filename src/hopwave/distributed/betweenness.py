@@ -35,6 +35,7 @@ from hopwave.graph.csr import LARGEST_VERTEX_COUNT
 from hopwave.results.betweenness import EdgeBetweennessResult
 from hopwave.system.progress import Meter
 
+ONLY_WHOLE = ("epsilon", "targets", "source_weights", "target_weights")  # need a graph that every rank has whole
 BYTES_PER_VERTEX, BYTES_PER_ARC = 80, 8  # on a rank with the whole graph: rows, and one worker's state
 
 
@@ -124,13 +125,10 @@ def betweenness_centrality(
     """
     joined = world()
     sources, targets = (list(some) if isinstance(some, Iterator) else some for some in (sources, targets))
-    demand = {"source_weights": source_weights, "target_weights": target_weights}
-    about = {"k": k, "sources": sources, "normalized": bool(normalized), "endpoints": bool(endpoints), "seed": seed}
-    about |= {"targets": targets, **demand}
-    about |= {"cutoff": cutoff, "split": split, "device": device, "weights": weights}
-    about |= {"epsilon": epsilon, "delta": delta, "method": method, "top": top}
-    joined.agree("betweenness_centrality", G=_compared(G), **about)
-    precision = Precision(k, sources, targets, seed, epsilon, delta, method, top, **demand)
+    precision = Precision(k, sources, targets, seed, epsilon, delta, method, top, source_weights, target_weights)
+    about = {"normalized": bool(normalized), "endpoints": bool(endpoints), "cutoff": cutoff, "weights": weights}
+    joined.agree("betweenness_centrality", G=_compared(G), **precision._asdict(), **about, split=split, device=device)
+    only_whole = [name for name in ONLY_WHOLE if getattr(precision, name) is not None]
 
     def check() -> None:
         if split not in ("auto", "sources", "graph"):
@@ -138,13 +136,11 @@ def betweenness_centrality(
         check_bytes("memory_limit", memory_limit)
         precision.check(endpoints)
         _check_seed(joined, seed, k is not None or epsilon is not None)
-        needs_all = [("epsilon", epsilon, ", or k="), ("targets", targets, "")]
-        for name, given, instead in [*needs_all, *((name, given, "") for name, given in demand.items())]:
-            if given is not None and split == "graph":
-                raise GraphError(
-                    f"{name}= needs a graph that every rank has whole, and split='graph' leaves it in parts; "
-                    f"use split='sources'{instead}"
-                )
+        if split == "graph" and only_whole:
+            raise GraphError(
+                f"{only_whole[0]}= needs a graph that every rank has whole, and split='graph' leaves it in parts; "
+                f"use split='sources'{', or k=' if only_whole[0] == 'epsilon' else ''}"
+            )
         if split == "graph" and (threads is not None or device == "cuda"):
             raise GraphError(
                 "split='graph' computes with one CPU thread per rank; leave out threads= and device=, or use "
@@ -161,8 +157,7 @@ def betweenness_centrality(
     if not distributed and split == "graph":
         raise GraphError("split='graph' needs a DistributedGraph; make one with hopwave.distributed.spread")
     if distributed and split == "auto":
-        whole_only = any(one is not None for one in (epsilon, targets, *demand.values()))
-        split = "sources" if whole_only or fits(G, memory_limit) else "graph"
+        split = "sources" if only_whole or fits(G, memory_limit) else "graph"
     if split == "graph":
         return _in_parts(G, precision, bool(normalized), bool(endpoints), cutoff, progress)
     request = check_request(
@@ -230,12 +225,11 @@ def edge_betweenness_centrality(
     joined = world()
     sources, targets = (list(some) if isinstance(some, Iterator) else some for some in (sources, targets))
     demand = {"source_weights": source_weights, "target_weights": target_weights}
-    about = {"k": k, "sources": sources, "targets": targets, "normalized": bool(normalized), "seed": seed}
-    about |= {"cutoff": cutoff, "device": device, "weights": weights, "delta": delta, **demand}
-    joined.agree("edge_betweenness_centrality", G=_compared(G), **about)
+    precision = Precision(k, sources, targets, seed, delta=delta, **demand)
+    about = {"normalized": bool(normalized), "cutoff": cutoff, "device": device, "weights": weights}
+    joined.agree("edge_betweenness_centrality", G=_compared(G), **precision._asdict(), **about)
 
     def check() -> Request:
-        precision = Precision(k, sources, targets, seed, delta=delta, **demand)
         precision.check()
         _check_seed(joined, seed, k is not None)
         if isinstance(G, DistributedGraph):

@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from hopwave.arrays import module_of
+
 Shape = tuple[int, int, int]
 
 EMPTY: Shape = (0, 0, 0)
@@ -51,6 +53,20 @@ def value_bytes(shape: Shape) -> int:
     32
     """
     return _round(shape[0] * shape[2])
+
+
+def as_rows(values: Any) -> Any:
+    """Values of any type as rows of bytes, as packets hold them."""
+    return module_of(values).ascontiguousarray(values).view(np.uint8).reshape(len(values), values.dtype.itemsize)
+
+
+def as_values(rows: Any, dtype: np.dtype[Any]) -> Any:
+    """The values in rows of bytes.
+
+    >>> as_values(as_rows(np.array([1.5, 2.5])), np.dtype(float)).tolist()
+    [1.5, 2.5]
+    """
+    return module_of(rows).ascontiguousarray(rows).reshape(-1).view(dtype)
 
 
 def pack(xp: Any, positions: Any, values: Any | None, length: int, compress: bool = True) -> tuple[Shape, Any]:

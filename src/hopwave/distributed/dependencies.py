@@ -140,20 +140,20 @@ class Dependencies:
             met |= codec.bitmap(np, slots, far.group.size)
         if far.comm is None:
             return slots, values["mantissa"].copy(), values["exponent"].astype(np.int64)
-        sent = send_to_owners(self.wire, far, self.cells, slots, lambda some: _as_bytes(values[some]))
+        sent = send_to_owners(self.wire, far, self.cells, slots, lambda some: codec.as_rows(values[some]))
         sums, powers = np.zeros(self.cells), np.zeros(self.cells, np.int32)
         _add(slots[sent.own] - far.first, values[sent.own], sums, powers)
         for _, positions, rows_of_bytes in sent.receive():
-            _add(positions, _from_bytes(rows_of_bytes), sums, powers)
+            _add(positions, codec.as_values(rows_of_bytes, VALUE), sums, powers)
         reached = np.flatnonzero(sums)
         return reached, sums[reached], powers[reached].astype(np.int64)
 
     def _level_of(self, near: Side, own: Any, mantissas: Any, exponents: Any) -> tuple[Any, Any, Any]:
         """The cells of a level and their numbers, from all ranks of a side, as slots."""
         order = np.argsort(own)
-        values = _as_bytes(_values(mantissas[order], exponents[order]))
+        values = codec.as_rows(_values(mantissas[order], exponents[order]))
         slots, rows = allgather_slots(self.wire, near, self.cells, own[order], values)
-        numbers = _from_bytes(rows)
+        numbers = codec.as_values(rows, VALUE)
         return slots, numbers["mantissa"].copy(), numbers["exponent"].astype(np.int64)
 
 
@@ -169,14 +169,6 @@ def _values(mantissas: Any, exponents: Any) -> Any:
     values = np.empty(len(mantissas), VALUE)
     values["mantissa"], values["exponent"] = mantissas, exponents
     return values
-
-
-def _as_bytes(values: Any) -> Any:
-    return values.view(np.uint8).reshape(len(values), VALUE.itemsize)
-
-
-def _from_bytes(rows: Any) -> Any:
-    return np.ascontiguousarray(rows).view(VALUE).ravel()
 
 
 def _add(positions: Any, values: Any, sums: Any, powers: Any) -> None:

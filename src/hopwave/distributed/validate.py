@@ -36,7 +36,8 @@ def validate(graph: DistributedGraph, sources: tuple[int, ...], distances: Any, 
     graph.world.agree("validate", G=graph.named, sources=sources)
     xp, part = graph.part.xp, graph.part
     levels, parents = xp.asarray(distances), xp.asarray(predecessors).astype(np.int64)
-    failures = _check_vertices(graph, sources, levels, parents)
+    is_source = xp.isin(xp.arange(graph.own) + graph.first, xp.asarray(np.array(sources, np.int64)))
+    failures = _check_vertices(graph, is_source, levels, parents)
     tails, heads = graph.pull_tails, graph.pull_heads
     deepest = max(graph.world.allgather(int(levels.max()) if graph.own else 0))
     kind = np.int8 if deepest < 1 << 7 else np.int16 if deepest < 1 << 15 else np.int32
@@ -50,18 +51,19 @@ def validate(graph: DistributedGraph, sources: tuple[int, ...], distances: Any, 
         if count:
             u, v = (int(side.group.ids(np.array([slot]))[0]) for side, slot in ((tails, tail), (heads, row)))
             failures[rule].append((count, SENTENCES[rule].format(u=u, v=v)))
-    _check_links(graph, sources, parents, linked, failures)
+    linked = reduce_to_owners(graph, graph.pull_heads, linked, greatest=True)
+    unlinked = (parents >= 0) & ~is_source & (linked == 0)  # rule 5: some rank of the row holds the arc
+    _note(xp, failures["links"], unlinked, "vertex {v} has a predecessor without an arc to it", graph.first)
     return _verdict(graph, failures)
 
 
 Failures = dict[str, list[tuple[int, str]]]
 
 
-def _check_vertices(graph: DistributedGraph, sources: tuple[int, ...], levels: Any, parents: Any) -> Failures:
+def _check_vertices(graph: DistributedGraph, is_source: Any, levels: Any, parents: Any) -> Failures:
     """The checks that need no arcs: roots, and whether the same vertices have distances and predecessors."""
     xp = graph.part.xp
     ids = xp.arange(graph.own) + graph.first
-    is_source = xp.isin(ids, xp.asarray(np.array(sources, np.int64)))
     failures: Failures = {name: [] for name in RULES}
     for rule, bad, sentence in (
         ("roots", is_source & (parents != ids), "source {v} is not its own predecessor"),
@@ -74,18 +76,6 @@ def _check_vertices(graph: DistributedGraph, sources: tuple[int, ...], levels: A
     ):
         _note(xp, failures[rule], bad, sentence, graph.first)
     return failures
-
-
-def _check_links(
-    graph: DistributedGraph, sources: tuple[int, ...], parents: Any, linked: Any, failures: Failures
-) -> None:
-    """Rule 5: for each vertex with a predecessor, some rank of the row holds the arc between them."""
-    xp = graph.part.xp
-    linked = reduce_to_owners(graph, graph.pull_heads, linked, greatest=True)
-    ids = xp.arange(graph.own) + graph.first
-    is_source = xp.isin(ids, xp.asarray(np.array(sources, np.int64)))
-    bad = (parents >= 0) & ~is_source & (linked == 0)
-    _note(xp, failures["links"], bad, "vertex {v} has a predecessor without an arc to it", graph.first)
 
 
 def _note(xp: Any, sentences: list[tuple[int, str]], bad: Any, sentence: str, first: int) -> None:

@@ -26,6 +26,7 @@ def found_in(module: str, name: str) -> Any:
     def method(_: Any, *arguments: Any) -> Any:
         return getattr(import_module(module), name)(*arguments)
 
+    vars(method)["home"] = module, name  # a test compares the arguments
     return method
 
 

@@ -7,19 +7,24 @@ from __future__ import annotations
 
 from concurrent.futures import Executor
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from hopwave import engines
 from hopwave.errors import EngineError
 from hopwave.executors.deal import Deal
 from hopwave.executors.worker import Block, SweepBlock
 from hopwave.graph import Graph
-from hopwave.planning.jobs import PATH_SUMS, Accumulation, BetweennessJob, Integers, PathSampling, SampleJob, SearchJob
+from hopwave.planning.jobs import PATH_SUMS, Accumulation, BetweennessJob, PathSampling, SampleJob
 from hopwave.planning.many_sources import Poll, Sweep, Swept
 from hopwave.planning.plan import Plan
+
+# Methods of an engine that one worker answers, and the place of the graph among their arguments.
+ASKED: dict[str, int | None] = {
+    "why_not": None, "without": None, "why_not_operation": 1, "regime": 0, "reach_bounds": 0, "components": 0,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -78,29 +83,21 @@ class RemoteEngine:
         deal = Deal(self._executor, graph, self.name, lambda number: block, 0, 1)
         return next(found[1] for found in deal if found is not None)
 
+    def _call(self, name: str, *positional: Any, **named: Any) -> Any:
+        arguments = (*positional, *named.values())
+        if (at := ASKED[name]) is None:
+            return self._ask(self._graph, Call(name, arguments))
+        return self._ask(arguments[at], Call(name, arguments[:at] + arguments[at + 1 :], at))
+
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
+        if name in ASKED:
+            return partial(self._call, name)
         raise EngineError(
             f"device={self.name!r} cannot run in this process, and an executor's workers do not compute {name!r}; use "
             "device='cpu'"
         )
-
-    def why_not(self, plan: Plan, job: SearchJob | BetweennessJob) -> str | None:
-        reason: str | None = self._ask(self._graph, Call("why_not", (plan, job)))
-        return reason
-
-    def without(self, plan: Plan) -> tuple[str, ...]:
-        choices: tuple[str, ...] = self._ask(self._graph, Call("without", (plan,)))
-        return choices
-
-    def why_not_operation(self, operation: engines.Operation, graph: Graph) -> str | None:
-        reason: str | None = self._ask(graph, Call("why_not_operation", (operation,), 1))
-        return reason
-
-    def regime(self, graph: Graph, job: BetweennessJob, plan: Plan) -> tuple[str, str] | None:
-        found: tuple[str, str] | None = self._ask(graph, Call("regime", (job, plan), 0))
-        return found
 
     def accumulation(self, graph: Graph, job: BetweennessJob, plan: Plan, threads: int | None = None) -> Accumulation:
         size, blocks, width = self._ask(graph, PlanRun(job, plan))
@@ -112,11 +109,3 @@ class RemoteEngine:
     def sweep(self, graph: Graph, job: Sweep, poll: Poll, threads: int | None = None) -> Swept:
         swept: Swept = self._ask(graph, SweepBlock(job))
         return swept
-
-    def reach_bounds(self, graph: Graph) -> tuple[Integers, Integers]:
-        bounds: tuple[Integers, Integers] = self._ask(graph, Call("reach_bounds", (), 0))
-        return bounds
-
-    def components(self, graph: Graph, strong: bool) -> npt.NDArray[np.int32]:
-        numbers: npt.NDArray[np.int32] = self._ask(graph, Call("components", (strong,), 0))
-        return numbers

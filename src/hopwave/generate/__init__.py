@@ -16,43 +16,15 @@ from hopwave.generate.recursive import kronecker, kronecker_edges, rmat
 from hopwave.generate.shapes import complete, cycle, diamonds, grid, mycielskian, path, star
 
 __all__ = [
-    "Generator",
-    "Parameter",
-    "barabasi_albert",
-    "complete",
-    "cycle",
-    "delaunay",
-    "diamonds",
-    "generators",
-    "geometric",
-    "grid",
-    "kronecker",
-    "kronecker_edges",
-    "mycielskian",
-    "path",
-    "rmat",
-    "smallworld",
-    "star",
-    "uniform",
+    "Generator", "Parameter", "barabasi_albert", "complete", "cycle", "delaunay", "diamonds", "generators", "geometric",
+    "grid", "kronecker", "kronecker_edges", "mycielskian", "path", "rmat", "smallworld", "star", "uniform",
     "uniform_edges",
-]
+]  # fmt: skip
 
 _FUNCTIONS = (
-    kronecker,
-    rmat,
-    uniform,
-    smallworld,
-    barabasi_albert,
-    mycielskian,
-    delaunay,
-    geometric,
-    grid,
-    star,
-    path,
-    cycle,
-    complete,
-    diamonds,
-)
+    kronecker, rmat, uniform, smallworld, barabasi_albert, mycielskian, delaunay, geometric, grid, star, path, cycle,
+    complete, diamonds,
+)  # fmt: skip
 
 
 def generators() -> dict[str, Generator]:

@@ -27,10 +27,8 @@ def uniform(n: int, edge_factor: int = 16, seed: int = 1, directed: bool = False
         The number of vertices.
     edge_factor : int, optional
         How many edges to draw per vertex. Repeated edges are merged.
-    seed : int, optional
-        The same seed gives the same graph.
-    directed : bool, optional
-        Whether the graph is directed.
+    seed, directed
+        As for `kronecker`.
 
     See Also
     --------
@@ -61,11 +59,6 @@ def uniform_edges(n: int, edge_factor: int = 16, seed: int = 1, first: int = 0, 
         The first edge.
     count : int, optional
         How many edges; by default all that follow.
-
-    Returns
-    -------
-    pair of arrays
-        Sources and targets.
 
     See Also
     --------

@@ -126,11 +126,6 @@ def kronecker_edges(
     count : int, optional
         How many edges; by default all that follow.
 
-    Returns
-    -------
-    pair of arrays
-        Sources and targets.
-
     See Also
     --------
     kronecker : the whole graph.

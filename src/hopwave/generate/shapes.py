@@ -60,10 +60,8 @@ def cycle(n: int, directed: bool = False) -> Graph:
 
     Parameters
     ----------
-    n : int
-        The number of vertices.
-    directed : bool, optional
-        Whether the graph is directed.
+    n, directed
+        As for `path`.
 
     See Also
     --------

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from hopwave.arrays import module_of, on_gpu
 from hopwave.checks.keywords import offers
 from hopwave.display import html
-from hopwave.errors import GraphError
+from hopwave.errors import GraphError, explaining
 from hopwave.graph.columns import constructor_of
 from hopwave.graph.csr import Rows, builders, transposed
 from hopwave.graph.mapped import as_places, from_places, is_mapped
@@ -112,6 +112,7 @@ class GraphArrays(Named):
         """
         return self._m if self._directed else (self._m + self._loops()) // 2
 
+    @explaining("counting edges")
     def _loops(self) -> int:
         """How many stored arcs are self-loops, counted where the rows are, some rows at a time."""
         rows = self._rows_somewhere

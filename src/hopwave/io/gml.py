@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import io
 import math
 import re
 from collections.abc import Iterator
@@ -29,44 +28,34 @@ _ESCAPED = re.compile('[^ -~]|[&"]')
 
 def _tokens(source: Source) -> Iterator[tuple[str, str, int]]:
     """The kind, the text and the line of every token; texts have lost their quotes and entities."""
-    number = 0
     begun: list[str] = []  # a text that goes on over several lines
     start = 0
-    with source.text() as stream:
-        for block in source.blocks(stream):
-            for raw in io.BytesIO(block):
-                number += 1
-                try:
-                    line = raw.decode().rstrip("\r\n")
-                except UnicodeDecodeError:
-                    raise source.fail("bytes that are not UTF-8 text; expected GML: save it as UTF-8", number) from None
-                at = 0
-                if begun:
-                    at = line.find('"') + 1
-                    begun.append(line[: at - 1] if at else line)
-                    if not at:
-                        continue
-                    yield "text", _unescaped(source, "\n".join(begun), start), start
-                    begun = []
-                end = len(line.rstrip())
-                while at < end:
-                    found = _TOKEN.match(line, at, end)
-                    if found is None:
-                        raise source.fail(
-                            f"found {line[at : at + 40].strip()!r}; expected a key, a number, a text or a bracket",
-                            number,
-                        )
-                    kind = str(found.lastgroup)
-                    at = found.end()
-                    if kind == "open":
-                        begun, start = [line[at:]], number
-                        break
-                    if kind == "text":
-                        yield kind, _unescaped(source, found["text"][1:-1], number), number
-                    elif kind != "comment":
-                        yield kind, found[kind], number
-                    elif "\r" in found[kind]:
-                        raise source.fail(LONE_RETURN, number)
+    for number, text in source.lines("GML"):
+        line, at = text.rstrip("\r\n"), 0
+        if begun:
+            at = line.find('"') + 1
+            begun.append(line[: at - 1] if at else line)
+            if not at:
+                continue
+            yield "text", _unescaped(source, "\n".join(begun), start), start
+            begun = []
+        end = len(line.rstrip())
+        while at < end:
+            found = _TOKEN.match(line, at, end)
+            if found is None:
+                what = line[at : at + 40].strip()
+                raise source.fail(f"found {what!r}; expected a key, a number, a text or a bracket", number)
+            kind = str(found.lastgroup)
+            at = found.end()
+            if kind == "open":
+                begun, start = [line[at:]], number
+                break
+            if kind == "text":
+                yield kind, _unescaped(source, found["text"][1:-1], number), number
+            elif kind != "comment":
+                yield kind, found[kind], number
+            elif "\r" in found[kind]:
+                raise source.fail(LONE_RETURN, number)
     if begun:
         raise source.fail("a text without a closing quote; expected one", start)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -17,6 +16,7 @@ from hopwave.io.source import LONE_RETURN, Source
 _NAMES_MARK = "% ids: text"  # our comment where labels that look like numbers are names
 _VERTEX = re.compile(r'\s*(\d{1,18})(?:\s+(?:"([^"]*)"|([^\s"]\S*))(?=\s|$)|\s*$)', re.ASCII)
 MAX_UNLABELLED = 1_000_000  # vertices that get their number as a label: more would fill the memory from a small file
+ASCII_BLANKS = " \t\n\r\v\f"  # `str.strip` also takes other characters for blanks, such as U+00A0
 _SECTIONS = ("*vertices", "*arcs", "*edges", "*arcslist", "*edgeslist", "*matrix")
 
 
@@ -37,23 +37,14 @@ class _Network:
 
 def _lines(source: Source) -> Iterator[tuple[int, str]]:
     """The number and the text of every line that is not blank; comments keep only our mark."""
-    number = 0
-    with source.text() as stream:
-        for block in source.blocks(stream):
-            for raw in io.BytesIO(block):
-                number += 1
-                try:
-                    text = raw.strip().decode()
-                except UnicodeDecodeError:
-                    raise source.fail(
-                        "bytes that are not UTF-8 text; expected Pajek: save it as UTF-8", number
-                    ) from None
-                if "\0" in text:
-                    raise source.fail("a NUL byte in the text; expected Pajek", number)
-                if "\r" in text:
-                    raise source.fail(LONE_RETURN, number)
-                if text and not text.startswith("/*"):
-                    yield number, text
+    for number, line in source.lines("Pajek"):
+        text = line.strip(ASCII_BLANKS)
+        if "\0" in text:
+            raise source.fail("a NUL byte in the text; expected Pajek", number)
+        if "\r" in text:
+            raise source.fail(LONE_RETURN, number)
+        if text and not text.startswith("/*"):
+            yield number, text
 
 
 def read(source: Source, request: Request, *, names: bool | None = None) -> Graph:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import io
 import stat
 import zlib
 from collections.abc import Iterator
@@ -148,6 +149,16 @@ class Source:
             if self.packed:  # only a damaged gzip stream needs this count, and decompressing takes far longer
                 line += data.count(b"\n")
             yield data
+
+    def lines(self, format: str) -> Iterator[tuple[int, str]]:
+        """The number and the text of every line of a file in this format, which is UTF-8."""
+        with self.text() as stream:
+            for number, raw in enumerate((raw for block in self.blocks(stream) for raw in io.BytesIO(block)), start=1):
+                try:
+                    yield number, raw.decode()
+                except UnicodeDecodeError:
+                    problem = f"bytes that are not UTF-8 text; expected {format}: save it as UTF-8"
+                    raise self.fail(problem, number) from None
 
     def _rest_of_line(self, stream: IO[bytes], line: int) -> Iterator[bytes]:
         """Up to the newline, or the end of the file, in pieces."""

@@ -10,6 +10,7 @@ import networkx as nx
 import numpy as np
 
 import hopwave as hw
+from hopwave.algorithms.distances import closeness
 from hopwave.networkx_backend.convert import NetworkXGraph
 from hopwave.networkx_backend.dispatch import Place, named_weights, serves, unweighted
 from hopwave.networkx_backend.generic import shortest_path_length
@@ -28,31 +29,19 @@ def without_paths(arguments: Arguments) -> str | None:
 
 @serves(can_run=named_weights, threshold=of_one_or_all("u"), notes=LENGTHS)
 def closeness_centrality(
-    G: NetworkXGraph,
-    u: Any = None,
-    distance: Any = None,
-    wf_improved: bool = True,
-    **place: Unpack[Place],
+    G: NetworkXGraph, u: Any = None, distance: Any = None, wf_improved: bool = True, **place: Unpack[Place]
 ) -> Any:
     """For each vertex, 1 / (mean distance from the vertices that reach it)."""
     if u is not None and u not in G:
         raise nx.NodeNotFound(f"Source {u} is not in G" if distance is None else f"Node {u} not found in graph")
     found = sums(measured(G, distance).reversed(), None if u is None else [G.number[u]], only="total", **place)
-    others = found.reached - 1.0
-    scores = np.zeros(len(others))
-    np.divide(others, found.total, out=scores, where=found.total > 0)
-    if wf_improved and len(G) > 1:
-        scores *= others / (len(G) - 1)
+    scores = closeness(found.reached, found.total, len(G), bool(wf_improved))
     return G.by_node(scores) if u is None else float(scores[0])
 
 
 @serves(can_run=named_weights, notes=LENGTHS)
 def harmonic_centrality(
-    G: NetworkXGraph,
-    nbunch: Any = None,
-    distance: Any = None,
-    sources: Any = None,
-    **place: Unpack[Place],
+    G: NetworkXGraph, nbunch: Any = None, distance: Any = None, sources: Any = None, **place: Unpack[Place]
 ) -> Scores:
     """For each vertex, the sum of 1 / distance over the sources that reach it."""
     # NetworkX makes a set, too, and returns nodes in the order of this set.

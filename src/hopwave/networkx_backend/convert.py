@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, repeat
 from typing import Any
@@ -24,6 +25,7 @@ from hopwave.planning.jobs import Integers
 Rows = tuple[npt.NDArray[Any], npt.NDArray[np.int32]]
 
 
+@dataclass(eq=False, repr=False)
 class NetworkXGraph:
     """A converted NetworkX graph of any of the four kinds, without the keys of parallel edges.
 
@@ -37,35 +39,22 @@ class NetworkXGraph:
 
     __networkx_backend__ = "hopwave"
 
-    def __init__(
-        self,
-        nodes: list[Any],
-        out_rows: Rows,
-        in_rows: Rows,
-        *,
-        directed: bool,
-        multiplicity: npt.NDArray[np.int64] | None,
-        kind: str,
-        attributes: dict[Any, Any],
-        original: Any,
-        lengths: dict[Any, Lengths],
-        attributed: Any = None,
-        is_view: bool = False,
-    ) -> None:
+    nodes: list[Any]
+    out_rows: Rows
+    in_rows: Rows
+    directed: bool
+    multiplicity: npt.NDArray[np.int64] | None  # parallel edges per arc of out_rows; None if not a multigraph
+    kind: str
+    attributes: dict[Any, Any]
+    original: Any  # the NetworkX graph itself, if a function must copy attributes from it
+    lengths: dict[Any, Lengths]  # by edge attribute, in the order of out_rows
+    attributed: Any = None  # (weak reference to the graph that has the attributes, their defaults)
+    is_view: bool = False
+
+    def __post_init__(self) -> None:
         self.__networkx_cache__: dict[str, Any] = {}
-        self.nodes = nodes
-        self.out_rows = out_rows
-        self.in_rows = in_rows
-        for array in (*out_rows, *in_rows):  # read-only like a Graph's arrays, so that one compiled kernel fits both
+        for array in (*self.out_rows, *self.in_rows):  # read-only, as a Graph's: one compiled kernel fits both
             array.setflags(write=False)
-        self.directed = directed
-        self.multiplicity = multiplicity  # parallel edges per arc of out_rows; None if not a multigraph
-        self.kind = kind
-        self.attributes = attributes
-        self.original = original  # the NetworkX graph itself, if a function must copy attributes from it
-        self.lengths = lengths  # by edge attribute, in the order of out_rows
-        self._attributed = attributed  # (weak reference to the graph that has the attributes, their defaults)
-        self._is_view = is_view
         self._lengths_into: dict[Any, Lengths] = {}
         self._weighted: dict[Any, Graph] = {}
 
@@ -140,7 +129,7 @@ class NetworkXGraph:
 
         They are read at every call: NetworkX caches this graph, and does not notice `G[u][v]["weight"] = 3`.
         """
-        reference, missing = self._attributed or (lambda: None, {})
+        reference, missing = self.attributed or (lambda: None, {})
         source = self.original if self.original is not None else reference()
         if source is not None:
             found = read_lengths(source._adj, self.nodes, attribute, missing.get(attribute, 1), self.is_multigraph())
@@ -175,7 +164,7 @@ class NetworkXGraph:
         if attribute not in self._weighted:
             order = np.argsort(_keys(*self.out_rows)[0])  # the order of `graph`
             rows = GraphRows(self.graph.indptr, self.graph.indices, lengths.values[order])
-            if self._is_view and not self.directed and not is_symmetric(rows):
+            if self.is_view and not self.directed and not is_symmetric(rows):
                 raise NotImplementedError(
                     f"the edge attribute {attribute!r} of this view of a directed graph differs by direction"
                 )

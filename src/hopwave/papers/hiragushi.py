@@ -14,8 +14,9 @@ from statistics import median
 import numpy as np
 
 import hopwave as hw
+from hopwave.arrays import on_host
 from hopwave.graph import Graph
-from hopwave.papers.lab import Lab, WrongAnswer, on_host
+from hopwave.papers.lab import Lab, WrongAnswer
 from hopwave.papers.records import Case, Drawing, Exhibit, Paper, Row, left_out, table
 from hopwave.papers.searching import in_turn, ms_of, searcher, verified
 

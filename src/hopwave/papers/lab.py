@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import hopwave as hw
-from hopwave.arrays import ScaledCounts, module_of
+from hopwave.arrays import ScaledCounts, module_of, on_host
 from hopwave.errors import EngineError, HopwaveError
 from hopwave.graph import Graph
 from hopwave.papers.graphs import Limits, Shelf
@@ -166,11 +166,6 @@ class Lab:
         inside = np.flatnonzero((on_host(found) >= 0) & (degrees > 0))
         drawn = np.random.default_rng(7).choice(inside, count, replace=len(inside) < count)
         return [int(one) for one in drawn]
-
-
-def on_host(array: Any) -> Any:
-    """The array in host memory."""
-    return array.get() if hasattr(array, "get") else np.asarray(array)
 
 
 def root_of(lab: Lab, graph: Graph) -> int:

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 import hopwave as hw
-from hopwave.arrays import module_of
+from hopwave.arrays import module_of, on_host
 from hopwave.graph import Graph
 from hopwave.papers import peers
-from hopwave.papers.lab import Lab, on_host, rows_of
+from hopwave.papers.lab import Lab, rows_of
 from hopwave.papers.products import PRODUCTS, costs, products
 from hopwave.papers.records import Case, Drawing, Exhibit, Paper, Row, numbers, table
 from hopwave.papers.searching import in_turn, ms_of, searcher, verified

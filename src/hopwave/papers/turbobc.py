@@ -12,10 +12,11 @@ import numpy as np
 
 import hopwave as hw
 from hopwave import engines
+from hopwave.arrays import on_host
 from hopwave.errors import EngineError
 from hopwave.graph import Graph
 from hopwave.papers import peers
-from hopwave.papers.lab import Lab, WrongAnswer, degree_of, on_host, root_of, rows_of
+from hopwave.papers.lab import Lab, WrongAnswer, degree_of, root_of, rows_of
 from hopwave.papers.records import Case, Drawing, Exhibit, Paper, Row, numbers, table
 from hopwave.papers.sequential import dependencies
 from hopwave.planning.catalogue import CATALOGUE

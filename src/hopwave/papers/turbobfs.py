@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 import hopwave as hw
-from hopwave.arrays import module_of
+from hopwave.arrays import module_of, on_host
 from hopwave.graph import Graph
 from hopwave.papers import peers
-from hopwave.papers.lab import Lab, WrongAnswer, check_search, degree_of, log2_of, on_host, root_of
+from hopwave.papers.lab import Lab, WrongAnswer, check_search, degree_of, log2_of, root_of
 from hopwave.papers.records import Case, Drawing, Exhibit, Paper, Row, numbers, table
 from hopwave.planning.jobs import SearchJob
 

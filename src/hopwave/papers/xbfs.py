@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 import hopwave as hw
-from hopwave.arrays import Deferred, module_of
+from hopwave.arrays import Deferred, module_of, on_host
 from hopwave.graph import Graph
 from hopwave.papers import peers, xbfs_counts
-from hopwave.papers.lab import Lab, on_host, rows_of
+from hopwave.papers.lab import Lab, rows_of
 from hopwave.papers.records import Case, Drawing, Exhibit, Paper, Row, numbers, table
 from hopwave.papers.searching import Levels, Search, in_turn, median_ms, ms_of, searcher, verified
 from hopwave.papers.xbfs_queues import queues

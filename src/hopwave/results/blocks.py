@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Blocks(Parts, Tabled):
     """The biconnected components of a graph: two edges are in one of them if a cycle contains both.
 
@@ -120,6 +120,3 @@ class Blocks(Parts, Tabled):
     def _names(self) -> dict[str, npt.NDArray[Any]]:
         vertex = np.concatenate([np.zeros(0, np.int64), *self.members()])
         return {"vertex": np.asarray(vertex_names(self.graph))[vertex]}
-
-    def __repr__(self) -> str:
-        return f"Blocks(count={self.count:,}, largest={int(self.sizes.max(initial=0)):,})"

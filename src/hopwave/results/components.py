@@ -54,12 +54,15 @@ class Parts(ABC):
     def __len__(self) -> int:
         return len(self.sizes)
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(count={len(self):,}, largest={int(self.sizes.max(initial=0)):,})"
+
     def __iter__(self) -> Iterator[set[Any]]:
         """Those of `sets()`."""
         return iter(self.sets())
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Components(Parts, Tabled):
     """The components of a graph. They are numbered in the order of their lowest vertices.
 
@@ -119,9 +122,6 @@ class Components(Parts, Tabled):
     def _columns(self) -> dict[str, Any]:
         return {self._kind: self.labels}
 
-    def __repr__(self) -> str:
-        return f"Components(count={self.count:,}, largest={int(self.sizes.max(initial=0)):,})"
-
 
 @dataclass(frozen=True, eq=False)
 class Communities(Components):
@@ -150,5 +150,4 @@ class Communities(Components):
     _kind = "community"
 
     def __repr__(self) -> str:
-        state = "" if self.settled else ", not settled"
-        return f"Communities(count={self.count:,}, largest={int(self.sizes.max(initial=0)):,}{state})"
+        return super().__repr__() if self.settled else f"{super().__repr__()[:-1]}, not settled)"

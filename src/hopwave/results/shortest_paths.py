@@ -115,10 +115,7 @@ class ShortestPaths(SearchResult):
         return np.where(self._has_path, predecessors, np.int32(-1))
 
     def _columns(self) -> dict[str, Any]:
-        return {
-            "distance": on_host(self.distances),
-            "predecessor": named(self.graph, on_host(self.predecessors)),
-        }
+        return {"distance": on_host(self.distances), "predecessor": named(self.graph, on_host(self.predecessors))}
 
     def _draw(self, axes: Axes) -> None:
         near = on_host(self.distances[np.isfinite(self.distances)])

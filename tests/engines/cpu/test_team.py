@@ -56,6 +56,22 @@ def test_helpers_leave_when_no_search_follows():
     assert not any(cells[team.PRESENT] or cells[team.READERS] for cells in team._teams.all)
 
 
+def test_a_waiting_helper_holds_no_memory_of_pythons():
+    """It gives it back after the call. If `tracemalloc` ends at that moment, Python before 3.13.2 crashes (gh-128679):
+    threads in a loop of PyMem_RawMalloc and PyMem_RawFree, by ctypes alone, crash 3.11.7, 3.12.1 and 3.13.0.
+    """
+
+    @njit(nogil=True)
+    def wait(cells):
+        return team.await_offer(cells, 0)
+
+    cells = np.zeros(team.TEAM_CELLS, np.int64)
+    cells[team.LEAVE] = 1
+    assert wait(cells) == -1
+    (code,) = wait.inspect_llvm().values()
+    assert "NRT_MemInfo_alloc" not in code and "NRT_Allocate" not in code
+
+
 def test_arguments_for_waiting_helpers_are_empty_and_of_the_same_types():
     A = graph_arrays = hw.engines.engine("cpu").load(RING, None).adjacency("any")
     empty = team._empty((A, np.zeros((2, 3)), 5))

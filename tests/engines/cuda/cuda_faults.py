@@ -1,16 +1,16 @@
 """The GPU's faults, one at a time: an allocation, a launch or a compilation that fails at one moment of a call.
 
-    python tests/engines/cuda/cuda_faults.py [--public] [--seconds 60] [--share 0/4] [--first 9] [--events 0/8]
+    python tests/engines/cuda/cuda_faults.py [--seconds 60] [--only NAME ...] [--share 0/4] [--events 0/8]
         [--record FILE]
 
-lets every event of every question fail once, and adds a row to FILE. --public asks every public function that takes
-device=, --share 0/4 takes every fourth question, --first 9 those from number 9 on, --events 0/8 every eighth event. The
-tests (test_cuda_faults.py) take some of them.
+lets every event of every call (tests/every_call.py) fail once, and adds a row to FILE. --share 0/4 takes every fourth
+call, --events 0/8 every eighth event. The tests (test_cuda_faults.py) take some of them.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -19,54 +19,11 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-import numpy as np
-
+import every_call
 import hopwave as hw
-import mixed
-import public_calls
-from hopwave.arrays import on_host
+from every_call import Fresh, close, plain
 from mixed import Events
 from recorded import record
-
-GRAPH = mixed.graph()
-GRAPHS: dict[str, hw.Graph] = {}  # of public functions
-
-
-def public(share: int, shares: int) -> Iterator[str]:
-    """Add public functions that take device= and run on a GPU to the questions: every `shares`-th; returns their names.
-
-    The first calls compile: a process takes its share before them.
-    """
-    import faults
-
-    calls = [(title, function) for title, function in public_calls.functions() if title.startswith("hopwave.")]
-    for title, function in [one for one in calls if "device" in public_calls.options(one[1])][share::shares]:
-        if title.count(".") > 1:  # linalg, whose arguments are no graphs
-            continue
-
-        def ask(G: hw.Graph, device: str, title: str = title, function: Callable[..., Any] = function) -> Any:
-            given = public_calls.required(function) | faults.MORE.get(title, {})
-            seed = {"seed": 1} if "seed" in public_calls.options(function) else {}
-            return numbers(function(**given | {"G": G}, **seed, device=device))
-
-        G = faults.graph_of(function)
-        try:
-            ask(G, "cuda")
-        except hw.HopwaveError as error:  # a GPU does not offer it
-            print(f"{title}: {str(error)[:100]}")
-            continue
-        GRAPHS[title], mixed.QUESTIONS[title] = G, ask
-        yield title
-
-
-def numbers(found: Any) -> Any:
-    """All numbers of an answer, in one array."""
-    if isinstance(found, list | tuple) or hasattr(found, "__next__"):
-        return np.concatenate([np.zeros(0), *map(numbers, found)])
-    for name in ("scores", "distances", "labels", "sums", "counts", "hubs", "indices", "count", "bytes", "closeness"):
-        if hasattr(found, name):
-            return numbers(on_host(getattr(found, name)))
-    return np.ravel(np.asarray(on_host(found), np.float64))
 
 
 @contextmanager
@@ -168,71 +125,76 @@ KINDS: dict[str, Callable[[], AbstractContextManager[Events]]] = {
 
 
 def troubles(
-    name: str, events: Events, wanted: Callable[[int], bool], deadline: float = 1e300
+    fresh: Fresh, events: Events, wanted: Callable[[int], bool], deadline: float = math.inf
 ) -> tuple[int, list[str]]:
-    """Cause a fault at each wanted event of a question: returns how many there were, and what went wrong after them.
+    """Cause a fault at each wanted event of a call: returns how many there were, and what went wrong after them.
 
     After each fault the call raises one of our errors, or gives the right answer another way; the next call is right.
     """
-    G, found, tried = GRAPHS.get(name, GRAPH), [], 0
-    right = mixed.answer(name, G, "cuda" if name in GRAPHS else "cpu")
-    mixed.answer(name, mixed.fresh(G), "cuda")  # so that all kernels are on the disk
+    found, tried = [], 0
+    right = plain(fresh()())  # so that all kernels are on the disk
+    call = fresh()
     events.begin(0)
-    assert mixed.agree(mixed.answer(name, mixed.fresh(G), "cuda"), right)
+    if not close(plain(call()), right):
+        found.append("two calls give two answers")
     count = events.count
     for fails in filter(wanted, range(1, count + 1)):
         if time.monotonic() > deadline:
             break
         tried += 1
-        graph = mixed.fresh(G)
+        call, where = fresh(), f"{fails} of {count}"
         events.begin(fails)
         try:
-            if not mixed.agree(mixed.answer(name, graph, "cuda"), right):
-                found.append(f"{fails} of {count}: a wrong answer")
+            if not close(plain(call()), right):
+                found.append(f"{where}: a wrong answer")
         except hw.HopwaveError as error:
             if "; " not in str(error):
-                found.append(f"{fails} of {count}: no remedy in {error}")
+                found.append(f"{where}: no remedy in {error}")
         except BaseException as error:
-            found.append(f"{fails} of {count}: {error!r}")
+            found.append(f"{where}: {error!r}")
         events.begin(0)
-        for again in (graph, mixed.fresh(G)):
+        for again in (call, fresh()):
             try:
-                if not mixed.agree(mixed.answer(name, again, "cuda"), right):
-                    found.append(f"{fails} of {count}: then a wrong answer")
+                if not close(plain(again()), right):
+                    found.append(f"{where}: then a wrong answer")
             except BaseException as error:
-                found.append(f"{fails} of {count}: then {error!r}")
+                found.append(f"{where}: then {error!r}")
     return tried, found
 
 
 def main() -> int:
-    """Try every event of every question, until the time is over."""
+    """Try every event of every call, until the time is over."""
     parser = argparse.ArgumentParser(description="Let everything on the GPU fail once.")
     parser.add_argument("--seconds", type=float, default=600.0)
-    parser.add_argument("--public", action="store_true", help="every public function")
-    parser.add_argument("--share", default="0/1", help="which of how many shares of the questions")
-    parser.add_argument("--first", type=int, default=0, help="leave out the questions before this one")
-    parser.add_argument("--events", default="0/1", help="which of how many shares of the events of each question")
+    parser.add_argument("--only", nargs="+", help="names of calls")
+    parser.add_argument("--share", default="0/1", help="which of how many shares of the calls")
+    parser.add_argument("--events", default="0/1", help="which of how many shares of the events of each call")
     parser.add_argument("--record", type=Path, help="a file of rows, to which this run is added")
     given = parser.parse_args()
     share, shares = map(int, given.share.split("/"))
     part, parts = map(int, given.events.split("/"))
-    names = list(public(share, shares)) if given.public else list(mixed.QUESTIONS)
-    every = [(name, kind) for name in names for kind in KINDS]
-    mine = range(len(every)) if given.public else range(share, len(every), shares)
-    cases = [every[number] for number in mine if number >= given.first]
-    began, tried, wrong, whole = time.monotonic(), 0, [], 0
+    named = every_call.calls("cuda")
+    began, tried, wrong, whole, asked = time.monotonic(), 0, 0, 0, 0
     deadline = began + given.seconds
-    for name, kind in cases:
-        if time.monotonic() > deadline:
-            break
-        with KINDS[kind]() as events:
-            some, found = troubles(name, events, lambda number: number % parts == part, deadline)
-        tried, wrong = tried + some, wrong + [f"{name}, {kind} {one}" for one in found]
-        whole += time.monotonic() < deadline
-    minutes, asked = round((time.monotonic() - began) / 60, 2), len(cases)
-    print("\n".join(wrong))
-    print(f"{tried:,} faults in {whole} of {asked} questions and kinds, {len(wrong)} wrong, {minutes} minutes")
-    record(given.record, "faults on cuda", tried, len(wrong), began, "cuda", whole=whole, of=asked)
+    for name in list(given.only or named)[share::shares]:
+        try:
+            named[name]()()
+        except hw.HopwaveError as error:  # a GPU, or compressed rows, do not offer it
+            print(f"{name}: {str(error)[:100]}")
+            continue
+        for kind in KINDS:
+            asked += 1
+            if time.monotonic() > deadline:
+                continue
+            with KINDS[kind]() as events:
+                some, found = troubles(named[name], events, lambda number: number % parts == part, deadline)
+            tried, wrong = tried + some, wrong + len(found)
+            whole += time.monotonic() < deadline
+            for one in found:
+                print(f"{name}, {kind} {one}", flush=True)
+        print(f"{name}: {tried:,} faults so far, {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
+    row = record(given.record, "faults on cuda", tried, wrong, began, "cuda", whole=whole, of=asked)
+    print(f"{tried:,} faults in {whole} of {asked} calls and kinds, {wrong} wrong, {row['minutes']} minutes")
     return int(bool(wrong))
 
 

@@ -6,6 +6,7 @@ import inspect
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 import hopwave as hw
@@ -14,6 +15,7 @@ from hopwave import linalg as la
 from hopwave.arrays import Deferred
 from hopwave.checks.keywords import suggesting
 from hopwave.engines.cuda import errors
+from hopwave.graph.csr import Rows
 from hopwave.results.scores import VertexScores
 from public_calls import functions, options, required
 
@@ -49,17 +51,23 @@ def test_memory_that_a_sort_of_cupy_does_not_get() -> None:
 def test_every_public_function_explains_errors_of_a_gpu() -> None:
     """Linear algebra and what is around it call CuPy outside of the engine too."""
     made = suggesting(len).__code__
+    quick = {  # their parts that compute have their own test below
+        *("Matrix.from_rows", "Matrix.is_ascending", "Matrix.checked", "Matrix.to", "Vector.sparse", "Vector.dense"),
+        *("Vector.count_if_known", "Vector.entries", "Vector.listed", "Vector.arrays", "Vector.decide"),
+        *("Vector.follow", "Vector.replace", "Vector.to"),
+    }
     public = {
         f"{where.__name__}.{name}": getattr(where, name)
         for where, names in (
             *((module, module.__all__) for module in (hw, la, la.algorithms, generate, datasets)),
-            (hw.Graph, [name for name in dir(hw.Graph) if not name.startswith("_")]),
+            *((kind, [name for name in dir(kind) if name[0] != "_"]) for kind in (hw.Graph, la.Matrix, la.Vector)),
         )
         for name in names
         if inspect.isfunction(getattr(where, name)) or inspect.ismethod(getattr(where, name))
     }
     others = {name for name, one in public.items() if getattr(one, "__func__", one).__code__ is not made}
-    assert others == {"Graph.index", "Graph.label"}, "they read labels, which are on the host"
+    assert others - quick == {"Graph.index", "Graph.label"}, "they read labels, which are on the host"
+    assert quick < others
 
 
 def test_memory_that_runs_out_outside_of_the_engine(cupy: Any) -> None:
@@ -125,3 +133,35 @@ def test_matrices_and_vectors_that_do_not_fit(cupy: Any, monkeypatch: pytest.Mon
     for operand in (la.Matrix.from_graph(hw.generate.path(9)), la.Vector.full(9, 1.0)):
         with pytest.raises(EngineError, match=r"out of memory for an array of .* bytes .*; free arrays of your own"):
             operand.to("cuda")
+
+
+def test_properties_and_quick_methods_that_compute(cupy: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every product calls these methods, so only what they compute explains errors, and not the call."""
+
+    class There:
+        """An array of a GPU without memory for anything that is computed from it."""
+
+        dtype = np.dtype(np.int32)
+        __cuda_array_interface__ = property(lambda self: self.full())
+        get = __getitem__ = __eq__ = property(lambda self: self.full())  # type: ignore[assignment]
+
+        def full(self, *_: object, **__: object) -> Any:
+            raise cupy.cuda.memory.OutOfMemoryError(1 << 40, 1 << 30, 0)
+
+        def __len__(self) -> int:
+            return 3
+
+    there: Any = There()
+    for name in ("count_nonzero", "flatnonzero", "argsort", "zeros", "repeat", "searchsorted"):
+        monkeypatch.setattr(cupy, name, there.full)
+    dense, listed = la.Vector.dense(there, there), la.Vector.sparse(3, there, there, ascending=False)
+    rows = Rows(there, there, None)
+    A, G = la.Matrix.from_rows(rows, (2, 2)), hw.Graph.__new__(hw.Graph)
+    G._set(None, rows, False, None, "cuda")
+    for compute in (
+        *(lambda: dense.nnz, dense.decide, lambda: dense.indices, lambda: dense.values, dense.entries, dense.listed),
+        *(lambda: dense[1], listed.entries, listed.arrays, lambda: dense.to("cpu"), lambda: A.columns, A.is_ascending),
+        *(lambda: A.to("cpu"), lambda: G.number_of_edges, lambda: repr(G)),
+    ):
+        with pytest.raises(EngineError, match=r"the GPU (ran out of memory|was lost) \w+ \w+ .*; .*device='cpu'"):
+            compute()  # lost: without a GPU, CuPy's other functions fail

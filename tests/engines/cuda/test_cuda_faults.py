@@ -9,6 +9,7 @@ import cuda_faults
 import numpy as np
 import pytest
 
+import every_call
 import hopwave as hw
 import mixed
 
@@ -22,7 +23,9 @@ SOME = 11
 @pytest.mark.parametrize("kind", cuda_faults.KINDS)
 def test_a_fault_is_told_and_the_next_call_is_right(kind: str, name: str) -> None:
     with cuda_faults.KINDS[kind]() as events:
-        _, found = cuda_faults.troubles(name, events, lambda number: number <= EVERY or number % SOME == 0)
+        _, found = cuda_faults.troubles(
+            every_call.others("cuda")[name], events, lambda number: number <= EVERY or number % SOME == 0
+        )
     assert not found
 
 
@@ -30,18 +33,22 @@ def test_a_fault_is_told_and_the_next_call_is_right(kind: str, name: str) -> Non
     "name", ["average_clustering", "clustering", "core_numbers", "k_core", "label_propagation", "transitivity"]
 )
 @pytest.mark.parametrize("kind", cuda_faults.KINDS)
-def test_a_fault_between_calls_of_the_engine_is_told(kind: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fault_between_calls_of_the_engine_is_told(kind: str, name: str) -> None:
     """These call CuPy themselves too, and label propagation launches kernels of its own rounds: each event fails."""
-    function, seed = getattr(hw, name), {"seed": 1} if name == "label_propagation" else {}
-
-    def ask(G: hw.Graph, device: str) -> Any:
-        return cuda_faults.numbers(function(G, **seed, device=device))
-
-    monkeypatch.setitem(mixed.QUESTIONS, name, ask)
-    monkeypatch.setitem(cuda_faults.GRAPHS, name, mixed.undirected())
     with cuda_faults.KINDS[kind]() as events:
-        tried, found = cuda_faults.troubles(name, events, lambda number: True)
+        tried, found = cuda_faults.troubles(every_call.public("cuda")[f"hopwave.{name}"], events, lambda number: True)
     assert tried and not found
+
+
+def test_an_allocation_that_fails_in_a_method_is_told() -> None:
+    """Every method and property of a graph, a matrix and a vector that lie on the GPU."""
+    tried = 0
+    with cuda_faults.allocations() as events:
+        for name, fresh in every_call.methods("cuda").items():
+            some, found = cuda_faults.troubles(fresh, events, lambda number: True)
+            assert not found, name
+            tried += some
+    assert tried > 100
 
 
 @pytest.mark.parametrize("limit", [None, 0], ids=["on the GPU", "across the bus"])

@@ -212,6 +212,13 @@ def test_hubs_and_authorities() -> None:
             np.testing.assert_allclose(cuda.authorities.scores, cpu.authorities.scores, atol=1e-7)
 
 
+def test_hubs_of_more_vertices_than_threads() -> None:
+    """Blocks meet at a barrier: there are no more of them than the GPU holds at once."""
+    graph = generate.kronecker(17, 4, seed=1)
+    cuda, cpu = (hw.hits(graph, device=place) for place in ("cuda", "cpu"))
+    np.testing.assert_allclose(cuda.hubs.scores, cpu.hubs.scores, atol=1e-7)
+
+
 @pytest.mark.parametrize("directed", [False, True])
 def test_deep_graphs_have_a_block_per_source(directed: bool) -> None:
     """Tables, sums and histograms of searches with more levels than policy.SWEEP.each_deep, bit for bit."""

@@ -19,7 +19,7 @@ import oracle
 from graphs import TRAPS, graphs
 from hopwave import EngineError, Graph, engines, generate
 from hopwave.arrays import on_host
-from hopwave.engines.cpu.many.source_order import neighbourhoods
+from hopwave.engines.cpu.many.run import neighbourhoods
 from hopwave.engines.cpu.policy import batch_width
 from hopwave.planning.many_sources import Sweep, Swept
 from together import in_one_test

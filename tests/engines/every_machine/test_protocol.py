@@ -63,7 +63,11 @@ def test_every_engine_has_every_method(name: str, module: str, kind: str) -> Non
         defined = getattr(found, method)
         if defined in (getattr(NoOperations, method, None), getattr(NoShortcuts, method, None)):
             continue
-        assert list(inspect.signature(defined).parameters) == list(inspect.signature(declared).parameters), method
+        given = list(inspect.signature(defined).parameters)
+        if home := vars(defined).get("home"):  # a function elsewhere, which may take the loaded graph
+            taken = inspect.signature(getattr(import_module(home[0]), home[1])).parameters
+            given = ["self", *("graph" if argument == "loaded" else argument for argument in taken)]
+        assert given == list(inspect.signature(declared).parameters), method
 
 
 def test_every_operation_is_called_below() -> None:

@@ -15,7 +15,7 @@ from hopwave.algebra.semiring import semiring
 from hopwave.algebra.vector import Shares, Vector
 from hopwave.checks.numbers import is_number, is_whole
 from hopwave.distributed.linalg.matrix import DistributedMatrix
-from hopwave.distributed.linalg.products import product, reduce
+from hopwave.distributed.linalg.products import agree, product, reduce
 from hopwave.distributed.linalg.vector import DistributedVector
 from hopwave.errors import GraphError, LinalgError
 from hopwave.linalg.algorithms.operands import check_lengths, check_weights
@@ -50,7 +50,7 @@ def bfs(A: DistributedMatrix, source: int) -> DistributedVector:
     >>> da.bfs(da.DistributedMatrix.from_matrix(hw.generate.star(4)), 1).gather().values.tolist()
     [1, 0, 2, 2]
     """
-    _agree("bfs", A, source=source)
+    agree("bfs", A, source=source)
     f, v, depth = A.vector([_place(A, source)], True), A.vector(dtype="int32", values=0), 0
     while f.nnz:
         assign(v.own, depth, mask=f.own, structural=True)
@@ -95,7 +95,7 @@ def pagerank(A: DistributedMatrix, alpha: float = 0.85, tol: float = 1e-6, max_i
     >>> da.pagerank(A).gather().values.round(3).tolist()
     [0.464, 0.05, 0.486]
     """
-    _agree("pagerank", A, alpha=alpha, tol=tol, max_iter=max_iter)
+    agree("pagerank", A, alpha=alpha, tol=tol, max_iter=max_iter)
     check_rounds(tol, max_iter)
     if not is_number(alpha) or not 0 <= alpha <= 1:
         raise GraphError(f"alpha={alpha!r} is no probability; give a number from 0 to 1")
@@ -152,7 +152,7 @@ def sssp(A: DistributedMatrix, source: int) -> DistributedVector:
     >>> da.sssp(A, 0).gather().values.tolist()
     [0.0, 1.0, 3.0, inf]
     """
-    _agree("sssp", A, source=source)
+    agree("sssp", A, source=source)
     _check(A, check_lengths)
     f, d = A.vector([_place(A, source)], 0.0), A.full(math.inf)
     f.rule = Shares(rising=0.3, falling=0.2)  # as for one process
@@ -162,12 +162,6 @@ def sssp(A: DistributedMatrix, source: int) -> DistributedVector:
         f = f.like(select(t.own, binary.lt, d.own))
         assign(d.own, f.own, accum=binary.min)
     return d
-
-
-def _agree(call: str, A: Any, **arguments: Any) -> None:
-    if not isinstance(A, DistributedMatrix):
-        raise LinalgError(f"{A!r:.60} is not a DistributedMatrix; for a matrix of one process use hopwave.linalg")
-    A.world.agree(call, A=A.named, **arguments)
 
 
 def _check(A: DistributedMatrix, check: Callable[[Matrix], None]) -> None:

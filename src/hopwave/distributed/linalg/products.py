@@ -12,6 +12,7 @@ from hopwave.algebra.semiring import Semiring, semiring
 from hopwave.algebra.vector import Vector
 from hopwave.arrays import module_of
 from hopwave.checks.options import one_of
+from hopwave.distributed import codec
 from hopwave.distributed.linalg.matrix import DistributedMatrix
 from hopwave.distributed.linalg.vector import DistributedVector
 from hopwave.distributed.sides import Side, allgather_slots, send_to_owners
@@ -74,8 +75,8 @@ def vxm(
     >>> da.vxm(A.vector([0], 1.0), A, hw.linalg.semiring.plus_first).gather().to_dict()
     {1: 1.0}
     """
-    _agree("vxm", A, semiring, direction, complement, structural, replace)
     how = out, mask, complement, structural, accum, replace
+    agree("vxm", A, semiring=str(semiring), direction=direction, flags=(complement, structural, replace))
     return product(A, x, semiring, True, how, dtype, direction)
 
 
@@ -121,8 +122,8 @@ def mxv(
     >>> da.mxv(A, A.full(1.0)).gather().to_dict()
     {0: 12.0}
     """
-    _agree("mxv", A, semiring, direction, complement, structural, replace)
     how = out, mask, complement, structural, accum, replace
+    agree("mxv", A, semiring=str(semiring), direction=direction, flags=(complement, structural, replace))
     return product(A, x, semiring, False, how, dtype, direction)
 
 
@@ -155,11 +156,11 @@ def reduce(x: DistributedVector, add: Any = monoid.plus) -> Any:
     return reduce_own(Vector.from_dense(np.array(found)), add) if found else mine
 
 
-def _agree(call: str, A: Any, ring: Any, direction: Any, *flags: Any) -> None:
+def agree(call: str, A: Any, **arguments: Any) -> None:
     """Refuse a matrix of one process, and ranks that do not agree."""
     if not isinstance(A, DistributedMatrix):
         raise LinalgError(f"{A!r:.60} is not a DistributedMatrix; for a matrix of one process use linalg.{call}")
-    A.world.agree(call, A=A.named, semiring=str(ring), direction=direction, flags=flags)
+    A.world.agree(call, A=A.named, **arguments)
 
 
 def product(
@@ -215,18 +216,18 @@ def _gathered(A: DistributedMatrix, side: Side, own: Vector) -> Vector:
     if side.comm is None:
         return padded(own, side)
     places, values = own.entries()
-    slots, rows = allgather_slots(A.wire, side, own.n, places, _as_bytes(values))
-    return Vector.sparse(side.group.size, slots.astype(np.int32), _as_values(rows, values.dtype))
+    slots, rows = allgather_slots(A.wire, side, own.n, places, codec.as_rows(values))
+    return Vector.sparse(side.group.size, slots.astype(np.int32), codec.as_values(rows, values.dtype))
 
 
 def _added_up(A: DistributedMatrix, side: Side, t: Vector, add: Monoid) -> Vector:
     """Own places of a sum over the ranks of a side, in the order of ranks: each sends the owners what it has."""
     slots, values = t.entries()
-    sent = send_to_owners(A.wire, side, A.own, slots, lambda some: _as_bytes(values[some]))
+    sent = send_to_owners(A.wire, side, A.own, slots, lambda some: codec.as_rows(values[some]))
     own = slots[sent.own] - side.first
     pieces = {side.group.ranks[side.index]: Vector.sparse(A.own, own.astype(np.int32), values[sent.own])}
     for rank, positions, rows in sent.receive():
-        pieces[rank] = Vector.sparse(A.own, positions.astype(np.int32), _as_values(rows, values.dtype))
+        pieces[rank] = Vector.sparse(A.own, positions.astype(np.int32), codec.as_values(rows, values.dtype))
     total, *others = (pieces[rank] for rank in sorted(pieces))
     for other in others:
         total = elementwise.ewise_add(total, other, add.op)
@@ -245,14 +246,3 @@ def _as_ids(t: Vector, ring: Semiring, matrix: Any, x: Vector, flip: bool, inner
     places, values = t.entries()
     ids = (inner if term == "inner" else outer).group.ids(values)
     return Vector.sparse(t.n, places, ids.astype(values.dtype))
-
-
-def _as_bytes(values: Any) -> Any:
-    """Values as rows of bytes, as packets hold them."""
-    xp = module_of(values)
-    return xp.ascontiguousarray(values).view(np.uint8).reshape(len(values), values.dtype.itemsize)
-
-
-def _as_values(rows: Any, dtype: np.dtype[Any]) -> Any:
-    """The values in rows of bytes."""
-    return module_of(rows).ascontiguousarray(rows).reshape(-1).view(dtype)

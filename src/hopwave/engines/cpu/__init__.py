@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from hopwave import engines
 from hopwave.arrays import ScaledCounts
+from hopwave.engines.absent import found_in
 from hopwave.engines.cpu import path_counts, policy, team
 from hopwave.engines.cpu.betweenness.small import FirstAccumulation, SmallAccumulation
 from hopwave.engines.cpu.compile_notice import compiling
@@ -26,7 +27,7 @@ from hopwave.engines.cpu.search.own_rule import address_of
 from hopwave.engines.cpu.search.steps import EARLY_EXIT, KEEPS_OPEN, OPERAND_VISITED, ROWS_ALL
 from hopwave.graph import Graph
 from hopwave.planning import jobs
-from hopwave.planning.many_sources import Balls, CutSweep, CutSwept, HyperBallJob, PathSums, Poll, Sweep, Swept
+from hopwave.planning.many_sources import Poll, Sweep, Swept
 from hopwave.planning.plan import Plan, Pull
 from hopwave.planning.trace import Level
 
@@ -47,6 +48,17 @@ class Search:
         self.A: Any = None
         self.counts: npt.NDArray[np.float64] | ScaledCounts | None = None
         self.rows: list[list[int]] = []  # the trace
+
+
+def _of_loaded(module: str, name: str) -> Any:
+    """A method that is a function of a module of this package, called with the loaded graph in place of the graph."""
+    function = found_in(f"{__name__}.{module}", name)
+
+    def method(self: Engine, graph: Graph, *arguments: Any) -> Any:
+        return function(self, self.load(graph, None), *arguments)
+
+    vars(method).update(vars(function))
+    return method
 
 
 class Engine:
@@ -125,7 +137,7 @@ class Engine:
         levels = min(search.loaded.n, limits[0]) + 1 if trace else 0
         buffer = np.empty((levels, state.TRACE_COLUMNS), np.int64)  # rows that no level needs cost nothing
         cells = np.array(limits, np.int64)
-        part = A, W, new_board(), here, search.sources, steps, rule, cells, buffer, np.zeros(2, np.int64)
+        part = A, W, new_board(), here, search.sources, steps, rule, cells, buffer
         helpers, offsets = search.threads - 1, (A.indptr.itemsize, A.in_indptr.itemsize)
         with compiling(loop.take_part), address_of(plan.rule) as cells[state.OWN_RULE]:
             team.lead(helpers, loop.take_part, part, offsets)
@@ -211,47 +223,18 @@ class Engine:
             from hopwave.engines.cpu.many.run import sweep
         return job.chosen(sweep(self.load(graph, None), job, poll, threads))
 
-    def cut_sweep(self, graph: Graph, job: CutSweep, poll: Poll, threads: int | None = None) -> CutSwept:
-        from hopwave.engines.cpu.many.cut import cut_sweep
-
-        return cut_sweep(self.load(graph, None), job, poll, threads)
-
-    def reach_bounds(self, graph: Graph) -> tuple[jobs.Integers, jobs.Integers]:
-        from hopwave.engines.cpu.many.cut import reach_bounds
-
-        return reach_bounds(self.load(graph, None))
-
     def components(self, graph: Graph, strong: bool) -> npt.NDArray[np.int32]:
         from hopwave.engines.cpu.many.run import own_component_labels
 
         return own_component_labels(graph, strong)
 
-    def blocks(
-        self, graph: Graph, parent: jobs.Integers, depth: npt.NDArray[np.int32], threads: int | None = None
-    ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-        from hopwave.engines.cpu.blocks import blocks
-
-        return blocks(self.load(graph, None), parent, depth, threads)
-
-    def shortest_path(self, graph: Graph, source: int, target: int) -> list[int] | None:
-        from hopwave.engines.cpu.bidirectional import shortest_path
-
-        return shortest_path(self.load(graph, None), source, target)
-
-    def local_efficiencies(self, graph: Graph, poll: Poll, threads: int | None = None) -> npt.NDArray[np.float64]:
-        from hopwave.engines.cpu.many.local_efficiency import local_efficiencies
-
-        return local_efficiencies(self.load(graph, None), poll, threads)
-
-    def path_sums(self, graph: Graph, job: PathSums, poll: Poll, threads: int | None = None) -> npt.NDArray[np.float64]:
-        from hopwave.engines.cpu.betweenness.path_sums import path_sums
-
-        return path_sums(self.load(graph, None), job, poll, threads)
-
-    def hyperball(self, graph: Graph, job: HyperBallJob, poll: Poll, threads: int | None = None) -> Balls:
-        from hopwave.engines.cpu.many.hyperball import hyperball
-
-        return hyperball(self.load(graph, None), job, poll, threads)
+    cut_sweep = _of_loaded("many.cut", "cut_sweep")
+    reach_bounds = _of_loaded("many.cut", "reach_bounds")
+    blocks = _of_loaded("blocks", "blocks")
+    shortest_path = _of_loaded("bidirectional", "shortest_path")
+    local_efficiencies = _of_loaded("many.local_efficiency", "local_efficiencies")
+    path_sums = _of_loaded("betweenness.path_sums", "path_sums")
+    hyperball = _of_loaded("many.hyperball", "hyperball")
 
     def fetch(self, search: Search) -> jobs.FoundBySearch:
         W, here = search.W, search.here

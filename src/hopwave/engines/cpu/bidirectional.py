@@ -50,7 +50,9 @@ def expand(indptr, indices, mine, theirs, queue, begin, end, source, closed):
         u = queue[i]
         for j in range(np.int64(indptr[u]), np.int64(indptr[u + ONE])):
             v = indices[j]
-            if mine[v] < 0 and not (shut and is_closed(closed, source, np.int64(u), np.int64(v))):
+            if mine[v] < 0:
+                if shut and is_closed(closed, source, np.int64(u), np.int64(v)):
+                    continue
                 mine[v] = np.int32(u)
                 if theirs[v] >= 0:
                     return tail, arcs, np.int64(v)

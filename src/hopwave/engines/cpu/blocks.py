@@ -24,7 +24,7 @@ SAMPLED_ARCS = 2  # of every vertex, joined before the largest set is guessed (a
 NONE = np.int64(-1)
 
 
-def blocks(loaded, parent, depth, threads):
+def blocks(loaded, parent, depth, threads=None):
     """The block that each vertex is a member of (−1: it is at most a head), and the head of each block.
 
     Blocks are numbered by their lowest members.

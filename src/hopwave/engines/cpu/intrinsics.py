@@ -159,18 +159,20 @@ def compare_and_swap(typing, array, index, old, new):
 
 @intrinsic
 def atomic_least(typing, array, index, value):
-    """array[index] = min(array[index], value) for float64 of at least 0; returns what was there before.
+    """array[index] = min(array[index], value) for unsigned integers, or floats of at least 0; returns what was there
+    before.
 
-    Such numbers are in the same order as their bits read as unsigned integers.
+    Such floats are in the same order as their bits read as unsigned integers.
     """
-    signature = types.float64(array, index, value)
+    signature = array.dtype(array, index, value)
 
     def build(context, builder, signature, arguments):
-        kinds, word = signature.args, ir.IntType(64)
+        kinds, kind = signature.args, signature.return_type
         place = address_of(context, builder, kinds[0], arguments[0], kinds[1], arguments[1])
-        value = builder.bitcast(context.cast(builder, arguments[2], kinds[2], types.float64), word)
+        word, plain = ir.IntType(kind.bitwidth), context.get_value_type(kind)
+        value = builder.bitcast(context.cast(builder, arguments[2], kinds[2], kind), word)
         before = builder.atomic_rmw("umin", builder.bitcast(place, word.as_pointer()), value, "monotonic")
-        return builder.bitcast(before, ir.DoubleType())
+        return builder.bitcast(before, plain)
 
     return signature, build
 
@@ -294,7 +296,8 @@ def count_ones(typing, word):
 if sys.platform == "win32":
     _switch_to_thread = types.ExternalFunction("SwitchToThread", types.int32())
     _sleep = types.ExternalFunction("Sleep", types.void(types.uint32))
-    _performance_counter = types.ExternalFunction("QueryPerformanceCounter", types.int32(types.CPointer(types.int64)))
+    CLOCK, WHICH = "QueryPerformanceCounter", ()
+    TICKS = 100, 0  # nanoseconds of what it writes: its counter ticks at 10 MHz
 
     @njit(**INNER)
     def pause():
@@ -306,17 +309,11 @@ if sys.platform == "win32":
         """Sleep for the shortest time that frees the core."""
         _sleep(np.uint32(1))
 
-    @njit(**INNER)
-    def nanoseconds(scratch):
-        """A monotonic clock; scratch is two int64 of the caller's. (The counter ticks at 10 MHz.)"""
-        _performance_counter(scratch.ctypes)
-        return scratch[0] * 100
-
 else:
     _sched_yield = types.ExternalFunction("sched_yield", types.int32())
     _usleep = types.ExternalFunction("usleep", types.int32(types.uint32))
-    _clock_gettime = types.ExternalFunction("clock_gettime", types.int32(types.int32, types.CPointer(types.int64)))
-    MONOTONIC = 6 if sys.platform == "darwin" else 1
+    CLOCK, WHICH = "clock_gettime", (6 if sys.platform == "darwin" else 1,)  # the monotonic one
+    TICKS = 1_000_000_000, 1  # nanoseconds of what it writes: seconds and nanoseconds
 
     @njit(**INNER)
     def pause():
@@ -328,8 +325,23 @@ else:
         """Sleep for the shortest time that frees the core."""
         _usleep(np.uint32(50))
 
-    @njit(**INNER)
-    def nanoseconds(scratch):
-        """A monotonic clock; scratch is two int64 of the caller's."""
-        _clock_gettime(MONOTONIC, scratch.ctypes)
-        return scratch[0] * 1_000_000_000 + scratch[1]
+
+@intrinsic
+def nanoseconds(typing):
+    """A monotonic clock.
+
+    It writes to the stack: an array would be memory of Python's, and threads that give such back after a call crash
+    Python before 3.13.2 if the caller ends `tracemalloc` at that moment (gh-128679).
+    """
+
+    def build(context, builder, signature, arguments):
+        word, number = ir.IntType(64), ir.IntType(32)
+        written = cgutils.alloca_once(builder, ir.ArrayType(word, 2))
+        first, second = (cgutils.gep_inbounds(builder, written, 0, i) for i in range(2))
+        kind = ir.FunctionType(number, [number] * len(WHICH) + [word.as_pointer()])
+        ask = cgutils.get_or_insert_function(builder.module, kind, CLOCK)
+        builder.call(ask, [*map(number, WHICH), first])
+        parts = [builder.mul(builder.load(part), word(unit)) for part, unit in zip((first, second), TICKS, strict=True)]
+        return builder.add(*parts)
+
+    return types.int64(), build

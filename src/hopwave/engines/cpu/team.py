@@ -121,8 +121,7 @@ def await_offer(team, last):
     it is no longer counted in PRESENT. Nobody leaves between a leader's count and its offer: the count would be
     wrong.
     """
-    idle, clock = np.int64(0), np.zeros(2, np.int64)
-    until = nanoseconds(clock) + LINGER
+    idle, until = np.int64(0), nanoseconds() + LINGER
     while ordered_load(team, LEAVE) == 0:
         offer = ordered_load(team, OFFER)
         if offer & 1 and offer != last:
@@ -135,7 +134,7 @@ def await_offer(team, last):
             relax()
             continue
         pause()
-        if nanoseconds(clock) > until:
+        if nanoseconds() > until:
             ordered_add(team, PRESENT, -1)
             if ordered_load(team, EXPECTED) == 0:
                 return np.int64(-1)

@@ -10,7 +10,7 @@ from itertools import pairwise
 import cupy
 import numpy as np
 
-from hopwave.arrays import is_on_gpu
+from hopwave.arrays import fetched, is_on_gpu
 from hopwave.checks.numbers import whole_numbers
 from hopwave.engines.cuda import buffers, nvrtc, policy
 from hopwave.engines.cuda.launch import BLOCK, NULL, TILE, WARP, expression, kernels, offset_type
@@ -70,7 +70,7 @@ def uploaded(array):
 
 def to_host(array):
     """A copy in host memory."""
-    return cupy.asnumpy(array)
+    return fetched(array)
 
 
 def extent(*columns):

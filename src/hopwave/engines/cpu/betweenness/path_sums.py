@@ -30,7 +30,7 @@ WorkerState = namedtuple("WorkerState", "level order parent sigma tau source")
 SharedState = namedtuple("SharedState", "parts kind limit member ends degree_bits control")
 
 
-def path_sums(loaded, job, poll, threads):
+def path_sums(loaded, job, poll, threads=None):
     """Sums of a PathSums job: per vertex, over all sources; for a group, per source, over its targets."""
     n = loaded.n
     A = loaded.adjacency("any")

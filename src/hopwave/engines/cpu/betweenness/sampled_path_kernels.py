@@ -18,7 +18,7 @@ from collections import namedtuple
 import numpy as np
 
 from hopwave.engines.cpu.integers import ONE
-from hopwave.engines.cpu.intrinsics import COMPILED, INNER, atomic_add, noinline, ordered_load
+from hopwave.engines.cpu.intrinsics import COMPILED, INNER, atomic_add, noinline, ordered_load, uncounted
 from hopwave.engines.cpu.path_counts import recount, two_to
 from hopwave.engines.cpu.splitmix import WEYL, mix
 from hopwave.engines.cpu.workers import FINISHED, NEXT_BATCH, STOP
@@ -119,9 +119,12 @@ def bits_of(sigma, queue, begin, end):
 
 
 @njit(**INNER)
-def weigh_again(indptr, indices, level, sigma, exponent, before, queue, begin, end, step):
+def weigh_again(graph, own, side):
     """The sums of `expand` after a recount, over 2^top. Returns the total and top."""
     noinline()
+    indptr, indices, queue, level = graph.indptr[side], graph.indices[side], own.queues[side], own.level
+    sigma, exponent, before, step = own.sigma, own.exponent, own.before, 1 - 2 * side
+    begin, end = own.here[side, BEGIN], own.here[side, END]
     top, total = np.int64(-(2**62)), 0.0
     for again in range(2):
         for i in range(begin, end):
@@ -142,9 +145,12 @@ def weigh_again(indptr, indices, level, sigma, exponent, before, queue, begin, e
 
 
 @njit(**INNER)
-def across(indptr, indices, level, sigma, exponent, before, queue, begin, end, step, wide, top, chosen):
+def across(graph, own, side, wide, top, chosen):
     """The arc (u, v) between the sides at which the running sum of weights passes `chosen`."""
     noinline()
+    indptr, indices, queue, level = graph.indptr[side], graph.indices[side], own.queues[side], own.level
+    sigma, exponent, before, step = own.sigma, own.exponent, own.before, 1 - 2 * side
+    begin, end = own.here[side, BEGIN], own.here[side, END]
     low, high = 0, end - begin - 1
     while low < high:
         middle = (low + high) // 2
@@ -196,8 +202,8 @@ def arcs_between(indptr, indices, u, v):
 
 
 @njit(**INNER)
-def walk(back, along_back, on, along, ascending, own, queue, tail, place, step, wide, key, number):
-    """From path[place] to the root of its side, each vertex one place before (step 1) or after (-1) the last.
+def walk(graph, own, side, place, wide, key, number):
+    """From path[place] to the root of its side, each vertex one place before the last, or after it on side 1.
 
     Each step goes to a predecessor in proportion to its σ; the σ of all must add up to that of the vertex. Predecessors
     are found in the list of the vertex; if that is long, in the lists of the nearer level, where there are few.
@@ -205,6 +211,8 @@ def walk(back, along_back, on, along, ascending, own, queue, tail, place, step, 
     """
     noinline()
     level, sigma, exponent, path = own.level, own.sigma, own.exponent, own.path
+    on, along, queue, tail = graph.indptr[side], graph.indices[side], own.queues[side], own.here[side, TAIL]
+    back, along_back, step = graph.indptr[1 - side], graph.indices[1 - side], np.int32(1 - 2 * side)
     v = path[place]
     while level[v] != step:
         nearer = level[v] - step
@@ -212,7 +220,7 @@ def walk(back, along_back, on, along, ascending, own, queue, tail, place, step, 
         number += 1
         begin, end = 0, 0
         first, last = np.int64(back[v]), np.int64(back[v + ONE])
-        if nearer != step and ascending and last - first > LONG:
+        if nearer != step and graph.ascending and last - first > LONG:
             begin = place_of(level, queue, tail, step, nearer * step)
             end = place_of(level, queue, tail, step, nearer * step + 1)
         if nearer == step:
@@ -266,27 +274,17 @@ def count(indptr, indices, ascending, path, first, last, counts):
 def draw(graph, own, side, total, wide, key):
     """Draw a path across the level of that side which met, count its inner vertices, and check it."""
     noinline()
-    level, sigma, exponent, before, path, here = own.level, own.sigma, own.exponent, own.before, own.path, own.here
-    indptr, indices, queue, top = graph.indptr[side], graph.indices[side], own.queues[side], np.int64(0)
-    begin, end, step = here[side, BEGIN], here[side, END], np.int32(1 - 2 * side)
+    path, here, top = own.path, own.here, np.int64(0)
     if wide:
         for i in range(2):
             way, along = graph.indptr[1 - i], graph.indices[1 - i]
-            recount(way, along, level, sigma, exponent, own.queues[i], here[i, END], np.int32(1 - 2 * i))
-        total, top = weigh_again(indptr, indices, level, sigma, exponent, before, queue, begin, end, step)
-    chosen = fraction(key, 2) * total
-    u, v = across(indptr, indices, level, sigma, exponent, before, queue, begin, end, step, wide, top, chosen)
+            recount(way, along, own.level, own.sigma, own.exponent, own.queues[i], here[i, END], np.int32(1 - 2 * i))
+        total, top = weigh_again(graph, own, side)
+    u, v = across(graph, own, side, wide, top, fraction(key, 2) * total)
     place, distance = here[0, DEPTH], here[0, DEPTH] + here[1, DEPTH] + 1
     path[place + side], path[place + 1 - side] = u, v
-    first, last = place, place + 1
-    for i in range(2):
-        back, along_back, on, along = graph.indptr[1 - i], graph.indices[1 - i], graph.indptr[i], graph.indices[i]
-        step, number = np.int32(1 - 2 * i), 3 + i * place
-        found = walk(
-            back, along_back, on, along, graph.ascending, own, own.queues[i], here[i, TAIL], place + i, step, wide, key,
-            number,
-        )  # fmt: skip
-        first, last = (found, last) if i == 0 else (first, found)
+    first = walk(graph, own, np.int64(0), place, wide, key, np.int64(3))
+    last = walk(graph, own, np.int64(1), place + 1, wide, key, 3 + place)
     right = first == 0 and last == distance and path[0] == own.queues[0][0] and path[last] == own.queues[1][0]
     if right:
         right = count(graph.indptr[0], graph.indices[0], graph.ascending, path, first, last, own.counts)
@@ -337,6 +335,7 @@ def sample(graph, own, key, n, cutoff):
 @njit(**COMPILED)
 def take_pairs(graph, own, shared):
     """A worker: batch after batch of pairs until none is left."""
+    graph, own = uncounted(graph), uncounted(own)
     n, control = own.level.size, shared.control
     while ordered_load(control, STOP) == 0:
         first = atomic_add(control, NEXT_BATCH, PAIRS_PER_BATCH)

@@ -18,7 +18,7 @@ SCORES = {
 BYTES_PER_VERTEX = 8  # of one worker's arrays
 
 
-def cut_sweep(loaded, job, poll, threads):
+def cut_sweep(loaded, job, poll, threads=None):
     """The searches of a job (jobs.CutSweep)."""
     n, k = loaded.n, len(job.sources)
     alone = k * (n + loaded.m) <= policy.SMALL_JOB

@@ -27,7 +27,7 @@ ROWS_PER_CHUNK = 256
 REGISTERS_PER_ENTRY = 16  # that a thread unites in the time of one entry of a sparse product
 
 
-def hyperball(loaded, job, poll, threads):
+def hyperball(loaded, job, poll, threads=None):
     """One run of a HyperBallJob: sizes of balls, and sums of distances into every vertex."""
     n, registers = loaded.n, 1 << job.precision
     check_memory(n * (2 * registers + 34), f"counters of {registers} bytes", "give a smaller precision=")
@@ -40,7 +40,7 @@ def hyperball(loaded, job, poll, threads):
     work = loaded.m * registers // REGISTERS_PER_ENTRY
     with compiling(unite_rows):
         while True:
-            given = A.in_indptr, A.in_indices, now, later, changed, fresh, size, total, inverse
+            given = A.in_indptr, A.in_indices, (now, later), (changed, fresh), (size, total, inverse)
             board = share(unite_rows, (*given, len(around), tables, scale), n, work, threads, ROWS_PER_CHUNK)
             if board[FOUND] == 0:
                 return Balls(np.array(around), size, total, inverse)
@@ -85,14 +85,13 @@ def unbiased(size, registers):
 
 
 @njit(**COMPILED)
-def unite_rows(
-    indptr, indices, now, later, changed, fresh, size, total, inverse, step, tables, scale, end, chunk, board
-):
+def unite_rows(indptr, indices, counters, marks, sums, step, tables, scale, end, chunk, board):
     """One step: unite the counters of all rows; board[FOUND] counts those that grew.
 
     A row reads the neighbours that changed in the step before. Where neither it nor they did, both arrays hold its
     counter already.
     """
+    (now, later), (changed, fresh), (size, total, inverse) = counters, marks, sums
     powers, empty = tables  # 2^-r; what registers that are 0 add to z
     registers = now.shape[1]
     united = np.empty(registers, np.uint8)

@@ -17,7 +17,7 @@ WorkerState = namedtuple("WorkerState", "place")  # of a vertex among the neighb
 SharedState = namedtuple("SharedState", "efficiency control chunk")
 
 
-def local_efficiencies(loaded, poll, threads):
+def local_efficiencies(loaded, poll, threads=None):
     """The efficiency of the graph that each vertex's out-neighbours induce, float64."""
     A, chunk = loaded.adjacency("any"), policy.VERTICES_PER_EFFICIENCY_CHUNK
     workers = max(1, min(thread_count(threads), loaded.n // (4 * chunk)))

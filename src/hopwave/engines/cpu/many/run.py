@@ -13,6 +13,8 @@ import numpy as np
 from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import lead, new_board, thread_count
+from hopwave.engines.cpu.integers import ONE
+from hopwave.engines.cpu.intrinsics import COMPILED
 from hopwave.engines.cpu.many import kernels, side_by_side
 from hopwave.engines.cpu.views import allocate, allocated
 from hopwave.engines.cpu.workers import new_control, run_workers
@@ -20,6 +22,7 @@ from hopwave.engines.host_memory import check_memory, workers_that_fit
 from hopwave.engines.ledger import Array, declare, total
 from hopwave.planning.many_sources import Swept
 from hopwave.prepared import Structure
+from hopwave.system.numba_cache import njit
 
 KEEP = {"sums": kernels.SUMS, "columns": kernels.SUMS | kernels.COLUMNS, "rows": kernels.ROWS, "pairs": kernels.PAIRS}
 NO_LIMIT = np.iinfo(np.int32).max
@@ -193,9 +196,7 @@ class NeighbourhoodRank:
 
 
 def neighbourhood_rank(loaded):
-    """The place of each vertex in the order of neighbourhoods (many/source_order.py), kept with the graph."""
-    from hopwave.engines.cpu.many.source_order import neighbourhoods
-
+    """The place of each vertex in the order of neighbourhoods, kept with the graph."""
     kept = loaded.graph._prepared.find(NeighbourhoodRank)
     if kept is None:
         A = loaded.adjacency("any")
@@ -205,3 +206,50 @@ def neighbourhood_rank(loaded):
         rank[order] = np.arange(loaded.n)
         kept = loaded.graph._prepared.keep(NeighbourhoodRank(rank))
     return kept.rank
+
+
+@njit(**COMPILED)
+def neighbourhoods(indptr, indices, order):
+    """Fill order with all vertices: every 64 are grown around their first by breadth-first search, next to the last 64.
+
+    Sources that lie close together are active for the same vertices at almost the same time, which is what makes 64
+    searches at once cheap where levels are many.
+    """
+    n = order.size
+    state = np.zeros(n, np.uint8)  # 1: waiting, next to a placed vertex; 2: placed
+    waiting = np.empty(n, np.uint32)
+    first, last, lowest, placed = 0, 0, 0, 0
+    while placed < n:
+        group = placed
+        stop = min(group + kernels.LANES, n)
+        head = group
+        while placed < stop:
+            if head == placed:  # nothing to grow from: take the next that waits, else any
+                while first < last and state[waiting[first]] == 2:
+                    first += 1
+                if first < last:
+                    v = waiting[first]
+                else:
+                    while state[lowest] == 2:
+                        lowest += 1
+                    v = np.uint32(lowest)
+                state[v] = 2
+                order[placed] = v
+                placed += 1
+                continue
+            u = order[head]
+            head += 1
+            for j in range(np.int64(indptr[u]), np.int64(indptr[u + ONE])):
+                w = indices[j]
+                if state[w] != 2 and placed < stop:
+                    state[w] = 2
+                    order[placed] = w
+                    placed += 1
+        for i in range(group, placed):
+            u = order[i]
+            for j in range(np.int64(indptr[u]), np.int64(indptr[u + ONE])):
+                w = indices[j]
+                if state[w] == 0:
+                    state[w] = 1
+                    waiting[last] = w
+                    last += 1

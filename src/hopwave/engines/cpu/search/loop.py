@@ -101,7 +101,7 @@ def pull_level(A, W, board, kind, depth, flags, which, early, early_arcs, thread
 
 
 @njit(**INNER)
-def lead(A, W, board, here, sources, plan, rule, limits, trace, clock):
+def lead(A, W, board, here, sources, plan, rule, limits, trace):
     """The leader's part. nf, mf, mu, nf0, mf0 and last are what a rule looks at (planning/rules.py).
 
     A pushed level is not a function of its own: a call that passes records takes longer than a small level.
@@ -125,7 +125,7 @@ def lead(A, W, board, here, sources, plan, rule, limits, trace, clock):
     segments[0, 0], segments[0, 1], segments[0, 2] = 0, 0, 0
     count, traced = np.int64(1), ZERO  # segments, and rows of the trace
     while nf != 0 and reached != findable and depth < limit and not overflowed:
-        began = nanoseconds(clock) if trace.size else ZERO
+        began = nanoseconds() if trace.size else ZERO
         if own_rule:
             choice = call_address(own_rule, (n, m, nf, mf, mu, nf0, mf0, last))
             if choice < 0:  # it failed
@@ -172,7 +172,7 @@ def lead(A, W, board, here, sources, plan, rule, limits, trace, clock):
         if trace.size:
             row = trace[traced]
             row[0], row[1], row[2], row[3], row[4], row[5] = depth + 1, choice, nf, mf, mu, found.new
-            row[6], row[7], row[8] = found.checked, found.early, nanoseconds(clock) - began
+            row[6], row[7], row[8] = found.checked, found.early, nanoseconds() - began
             traced += 1
         nf0, mf0, last, nf, mf = nf, mf, choice, found.nf, found.mf
         early, early_arcs = found.early, found.early_arcs
@@ -191,12 +191,12 @@ def lead(A, W, board, here, sources, plan, rule, limits, trace, clock):
 
 
 @njit(**COMPILED)
-def take_part(A, W, board, here, sources, plan, rule, limits, trace, clock, team, helpers, me):
+def take_part(A, W, board, here, sources, plan, rule, limits, trace, team, helpers, me):
     """One thread's part: number 0 leads a search, others help in one after another. One function, so compiled once."""
     if me != 0:
         assist(team, A, W, board)
         return
     lend(team, (A, W, board))
     open_offer(team, helpers)
-    lead(uncounted(A), uncounted(W), board, here, sources, plan, rule, limits, trace, clock)
+    lead(uncounted(A), uncounted(W), board, here, sources, plan, rule, limits, trace)
     close_offer(team, helpers, board)

@@ -6,12 +6,12 @@ A step is two launches where the arcs lead both ways (both products are one), el
 import cupy
 import numpy as np
 
-from hopwave.engines.cuda.launch import BLOCK, kernels, offset_type
+from hopwave.engines.cuda import nvrtc
+from hopwave.engines.cuda.launch import BLOCK, expression, offset_type
 from hopwave.engines.cuda.linalg.power import product
 
 HEADER = "linalg/lanczos.cuh"
 MOST = 20  # LANCZOS_MOST in the kernels: vectors of Q
-BLOCKS = 2  # per multiprocessor
 PASSES = 3
 AHEAD = 4  # steps without a wait: those that were not needed cost less than waits
 
@@ -20,8 +20,11 @@ def steps(A, Q, k):
     """See hopwave.engines.Shortcuts.lanczos: AHEAD steps, as far as there is room in Q."""
     if A.has_values or len(Q) > MOST + 1:
         return None
-    launch, n = kernels(offset_type(A.rows.indptr)), Q.shape[1]
-    blocks = min(-(-n // BLOCK), BLOCKS * cupy.cuda.Device().attributes["MultiProcessorCount"])
+    kernel, fit = nvrtc.cooperative(HEADER, expression(HEADER, "orthogonal", offset_type(A.rows.indptr)), BLOCK)
+    if not fit:
+        return None
+    n = Q.shape[1]
+    blocks = min(-(-n // BLOCK), fit)
     ends = range(k, min(k + AHEAD, len(Q) - 1))
     sums, arrived = cupy.empty((PASSES, MOST * blocks), np.float64), cupy.zeros(len(ends), np.uint32)
     found = cupy.empty((len(ends), MOST + 1), np.float64)  # per step: Q y, and the length of the rest
@@ -29,8 +32,8 @@ def steps(A, Q, k):
         y = _there_and_back(Q[end], A)
         if y is None:
             return None
-        given = Q, n, end + 1, y, sums, found[step], Q[end + 1], arrived[step:]
-        launch.exactly(HEADER, "orthogonal", "", (blocks,), BLOCK, given, cooperative=True)
+        given = Q, np.int64(n), np.int64(end + 1), y, sums, found[step], Q[end + 1], arrived[step:]
+        kernel((blocks,), (BLOCK,), given)
     host = found.get()
     return [(row[: end + 1], float(row[MOST])) for end, row in zip(ends, host, strict=True)]
 
