@@ -117,7 +117,8 @@ def shortest_paths() -> None:
     """Shortest paths with lengths: by buckets on several threads and on one thread, and by a heap."""
     graph = hw.generate.grid(8, 8)
     roads = graph.with_weights(np.ones(graph.m))
-    hw.sssp(roads, 0, delta=1.0, device="cpu")
+    for length in (1.0, 0.5):  # whole ones are added up as integers
+        hw.sssp(graph.with_weights(np.full(graph.m, length)), 0, delta=1.0, device="cpu")
     hw.sssp(roads, 0, method="delta-stepping", device="cpu")
     hw.nearest(roads, 0, 3)
 

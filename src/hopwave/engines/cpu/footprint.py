@@ -11,6 +11,8 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+import numpy as np
+
 from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.betweenness.dijkstra import predecessor_arrays
 from hopwave.engines.cpu.betweenness.dijkstra import vertex_arrays as betweenness_arrays
@@ -316,9 +318,14 @@ def shortest_paths(run: Ledger, shape: Shape, ask: Ask) -> None:
     run.take("distances", 8 * n)
     if ask.weighted and policy.one_core_is_faster(m / max(1, n), workers):
         run.take("search", waiting(shape, ENTRIES_ON_MESHES if flat(shape) else ENTRIES_AT_ONCE))
-    elif not flat(shape):
-        blocks = policy.first_blocks(n, ask.sources, workers)
-        run.take("bins", resident(pool_arrays(blocks), vertex=BLOCKS_FILLED, distance=BLOCKS_FILLED))
+    else:
+        if ask.whole_lengths:
+            run.take("lengths and distances of 32 bits", 4 * (m * ask.weighted + n))
+        if not flat(shape):
+            pool = pool_arrays(
+                policy.first_blocks(n, ask.sources, workers), np.uint32 if ask.whole_lengths else np.float64
+            )
+            run.take("bins", resident(pool, vertex=BLOCKS_FILLED, distance=BLOCKS_FILLED))
     if ask.predecessors:  # computed when they are first read
         run.passing("looking for predecessors", 17 * m)
         run.take("predecessors", 4 * n)
@@ -331,7 +338,7 @@ def power(run: Ledger, shape: Shape, ask: Ask) -> None:
         run.take("arcs by head", shape.rows + values)
         run.passing("turning the matrix", TURNED * m)
     run.take("sums of weights", 9 * n)
-    run.take("factors and ranks", paged(16 * n) + paged(8 * n) + 8 * n * (2 if shape.directed or ask.weighted else 1))
+    run.take("factors and ranks", paged(16 * n) + paged(8 * n) + 8 * n * (shape.directed or ask.weighted))
     if irregular(shape) and n > policy.CACHED_VERTICES:
         run.take("arcs in the order of degrees", shape.offset * (n + 1) + paged(4 * m) + paged(values) + 4 * n)
         run.passing("sorting by degree", 24 * n)

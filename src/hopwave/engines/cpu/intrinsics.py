@@ -159,18 +159,20 @@ def compare_and_swap(typing, array, index, old, new):
 
 @intrinsic
 def atomic_least(typing, array, index, value):
-    """array[index] = min(array[index], value) for float64 of at least 0; returns what was there before.
+    """array[index] = min(array[index], value) for unsigned integers, or floats of at least 0; returns what was there
+    before.
 
-    Such numbers are in the same order as their bits read as unsigned integers.
+    Such floats are in the same order as their bits read as unsigned integers.
     """
-    signature = types.float64(array, index, value)
+    signature = array.dtype(array, index, value)
 
     def build(context, builder, signature, arguments):
-        kinds, word = signature.args, ir.IntType(64)
+        kinds, kind = signature.args, signature.return_type
         place = address_of(context, builder, kinds[0], arguments[0], kinds[1], arguments[1])
-        value = builder.bitcast(context.cast(builder, arguments[2], kinds[2], types.float64), word)
+        word, plain = ir.IntType(kind.bitwidth), context.get_value_type(kind)
+        value = builder.bitcast(context.cast(builder, arguments[2], kinds[2], kind), word)
         before = builder.atomic_rmw("umin", builder.bitcast(place, word.as_pointer()), value, "monotonic")
-        return builder.bitcast(before, ir.DoubleType())
+        return builder.bitcast(before, plain)
 
     return signature, build
 

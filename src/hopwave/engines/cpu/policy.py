@@ -97,7 +97,7 @@ THREADS_SIDE_BY_SIDE = 8  # at least, and sources
 SOURCES_PER_SHARE = 32  # per thread: 1,000 on 16 took 72 ms so, and 65 with batches of their own; 256 took 16 and 37
 BATCHES_PER_WORKER = 8  # from which on every batch has 64 sources
 COMPILED_FUNCTIONS_KEPT = 64  # loops compiled for users' functions
-THIN_DEGREES = {4: 5.0, 2: 12.0}  # mean degrees, by up to how many workers; see one_core_is_faster
+FEW_WORKERS, THIN_DEGREE = 4, 3.0  # up to how many workers, and which mean degree; see one_core_is_faster
 LENGTH_BUCKETS = 1 << 12  # in which vertices wait for Dijkstra's algorithm; a core's first cache holds their heads
 WIDER = 1 + 2.0**-8  # a weight is that many buckets wide, so that rounding never leaves both its ends in one
 
@@ -343,14 +343,14 @@ def round_workers(threads, arcs, k, weighted, mean_degree, greatest_degree):
 def one_core_is_faster(mean_degree, workers):
     """Whether one core that follows no arc twice finds shortest paths sooner than that many workers.
 
-    Beside two workers it took a third of their time on roads (mean degree 2), 0.7 of it on a grid (4), 1.0 to 1.4 on a
-    Delaunay mesh (6) and 1.8 on kron 18. Since it walks chains and fetches rows ahead, it takes 0.4, 0.7, 0.6 and 0.9
-    of what it took, and 0.75 on a small world (10). More workers were not measured.
+    Beside two workers it took a third of their time on roads (mean degree 2), and takes 0.4 of that since it walks
+    chains and fetches rows ahead. Two and four x86 cores are faster elsewhere: 49 and 35 ms beside 58 on a grid (4), 17
+    and 12 beside 24 on a Delaunay mesh (6), 10 and 6 beside 20 on a small world (10).
 
-    >>> one_core_is_faster(2.1, 4), one_core_is_faster(6.0, 4), one_core_is_faster(6.0, 2), one_core_is_faster(60.0, 1)
-    (True, False, True, True)
+    >>> one_core_is_faster(2.1, 4), one_core_is_faster(2.1, 8), one_core_is_faster(4.0, 2), one_core_is_faster(60.0, 1)
+    (True, False, False, True)
     """
-    return workers == 1 or any(workers <= few and mean_degree < thin for few, thin in THIN_DEGREES.items())
+    return workers == 1 or (workers <= FEW_WORKERS and mean_degree < THIN_DEGREE)
 
 
 def first_blocks(vertices, sources, workers):
@@ -416,7 +416,8 @@ def copy_chunk(vertices, threads):
 def worth_sorting(arcs, fewer, vertices):
     """Whether it is faster to sort the arcs of one level (`fewer` of them) than to gather along those of its neighbour.
 
-    Measured: gather 2 ns per arc, sort 10 ns per arc, one pass over all vertices 1 ns per vertex.
+    Measured: gather 2 ns per arc, sort 10 ns per arc, one pass over all vertices 1 ns per vertex. Without sorting, one
+    source of kron 18 takes 1.2 times as long on 16 threads.
 
     >>> worth_sorting(6_700_000, 272_000, 1 << 18), worth_sorting(3_700_000, 3_900_000, 1 << 18)
     (True, False)

@@ -41,9 +41,10 @@ class FirstRounds:
         for begin in range(0, len(A.indptr) - 1 if self.part.size else 0, AT_ONCE):
             end = min(begin + AT_ONCE, len(A.indptr) - 1)
             first, degrees = A.indptr[begin:end].astype(np.int64), np.diff(A.indptr[begin : end + 1]).astype(np.int64)
-            for low, high, rows in pieces(A.indptr, begin, end):  # four arcs at a time, then those that are left
+            for low, high, rows in pieces(A.indptr, begin, end):  # four at once, two, one
                 place = np.arange(low, high) - first[rows]
-                self.part[low:high] = np.where(place < (degrees & ~3)[rows], place & 3, 0)
+                alone = np.where(degrees & 3 == 1, degrees - 1, -1)
+                self.part[low:high] = np.where(place == alone[rows], 2, place & 3)
 
     def __call__(self, A, W, board, kind, which, threads):
         """The job over all blocks. Returns the sums over all of them: block after block, each from its first row on."""
@@ -59,24 +60,23 @@ class FirstRounds:
 
     def _rows(self, A, W, kind, which, rows):
         """The job over some rows. Returns the change of each, and what is lost there."""
-        w, scale, inverse, lost = W.w[which, rows], W.now[SCALE], A.inverse[rows], W.now[LOST]
+        w, scale, lost = W.w[which, rows], W.now[SCALE], W.now[LOST]
         v = A.order[rows] if A.order.size else rows
         base, dead, start = (array[v] if array.size > 1 else array for array in (W.base, W.dead, W.start))
         total = A.totals[rows] if A.totals.size else np.diff(A.indptr[rows.start : rows.stop + 1]).astype(np.float64)
         ends, none = total == 0.0, np.zeros(len(w))
+        share = scale / np.where(ends, 1.0, total)
         if kind == BEGIN:
             x = start + W.now[SLOPE] * total
-            w[:] = np.where(ends, x, x * scale * inverse)
+            w[:] = np.where(ends, x, x * share)
             return none, np.where(ends, x, 0.0)
         before = np.where(ends, w, w * total * (1.0 / scale))
         if kind == END:
             W.x[v] = before
             return none, none
-        y = self._sums(A, W.w[which], rows, base)
-        if lost != 0.0:
-            y += lost * dead
+        y = self._sums(A, W.w[which], rows, base + lost * dead)
         changes, out, momentum = abs(y - before), W.w[1 - which, rows], W.now[MOMENTUM]
-        y = np.where(ends, y, y * (scale * inverse))
+        y = np.where(ends, y, y * share)
         out[:] = y if momentum == 1.0 else momentum * (y - out) + out
         return changes, np.where(ends, out, 0.0)
 

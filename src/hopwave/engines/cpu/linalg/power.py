@@ -62,7 +62,7 @@ U2, U3 = np.uint64(2), np.uint64(3)
 def begin_block(A, W, block):
     """Ranks become what arcs carry."""
     noinline()
-    indptr, totals, inverse, start = A.indptr, A.totals, A.inverse, W.start
+    indptr, totals, start = A.indptr, A.totals, W.start
     scale, first, lost, plain, varies = W.now[SCALE], W.w[0], 0.0, totals.size == 0, start.size > 1
     order, in_order, slope = A.order, A.order.size == 0, W.now[SLOPE]
     for i in range(np.uint64(A.bounds[block]), np.uint64(A.bounds[block + 1])):
@@ -72,26 +72,31 @@ def begin_block(A, W, block):
             first[i] = x
             lost += x
         else:
-            first[i] = x * scale * inverse[i]
+            first[i] = x * (scale / total)
     W.sums[block, 1] = lost
 
 
 @njit(**INNER)
 def round_block(A, W, which, block):
-    """The next ranks of a block's rows. Sums along rows are four partial sums: an addition takes longer than a load."""
+    """The next ranks of a block's rows. Sums along rows are four partial sums: an addition takes longer than a load.
+
+    Rows are short: every question per row counts, and the last three terms are no loop, which LLVM would unroll.
+    """
     noinline()
-    indptr, indices, values, totals, inverse = A.indptr, A.indices, A.values, A.totals, A.inverse
-    w, out, base, dead = W.w[which], W.w[1 - which], W.base, W.dead
+    indptr, indices, values, totals = A.indptr, A.indices, A.values, A.totals
+    w, out, base, dead, order = W.w[which], W.w[1 - which], W.base, W.dead, A.order
     scale, lost, momentum = W.now[SCALE], W.now[LOST], W.now[MOMENTUM]
-    back, weighs, plain, varies = 1.0 / scale, values.size > 0, totals.size == 0, base.size > 1
-    order, in_order, change, left = A.order, A.order.size == 0, 0.0, 0.0
+    back, weighs, plain, varies = 1.0 / scale, values.size > 0, totals.size == 0, base.size > 1 or dead.size > 1
+    even, change, left = base[U0] + lost * dead[U0], 0.0, 0.0
     low, high = np.uint64(A.bounds[block]), np.uint64(A.bounds[block + 1])
     j = np.uint64(indptr[low])
     for i in range(low, high):
         end = np.uint64(indptr[i + U1])
         total = np.float64(end - j) if plain else totals[i]
-        v = i if in_order else np.uint64(order[i])
-        a, b, c, d = base[v] if varies else base[U0], 0.0, 0.0, 0.0
+        a, b, c, d = even, 0.0, 0.0, 0.0
+        if varies:
+            v = np.uint64(order[i]) if order.size else i
+            a = base[v if base.size > 1 else U0] + lost * dead[v if dead.size > 1 else U0]
         if weighs:
             while j < end:
                 a += values[j] * w[indices[j]]
@@ -103,17 +108,19 @@ def round_block(A, W, which, block):
                 c += w[indices[j + U2]]
                 d += w[indices[j + U3]]
                 j += U4
-            while j < end:
+            if j + U1 < end:
                 a += w[indices[j]]
+                b += w[indices[j + U1]]
+                j += U2
+            if j < end:
+                c += w[indices[j]]
                 j += U1
         y = (a + b) + (c + d)
-        if lost != 0.0:
-            y += lost * (dead[v] if dead.size > 1 else dead[U0])
         if total == 0.0:
             change += abs(y - w[i])
         else:
             change += abs(y - w[i] * total * back)
-            y *= scale * inverse[i]
+            y *= scale / total
         if momentum != 1.0:
             y = momentum * (y - out[i]) + out[i]
         out[i] = y
@@ -259,7 +266,7 @@ def power_iteration(A, job):
     scale = job.factor
     if abs(scale) < SMALLEST:  # no arc carries anything: as if there were none
         ones, scale = read_only(np.ones(n)), 1.0
-        arcs = arcs._replace(indptr=read_only(np.zeros_like(arcs.indptr)), totals=ones, inverse=ones)
+        arcs = arcs._replace(indptr=read_only(np.zeros_like(arcs.indptr)), totals=ones)
     try:
         w = kept.spare.pop()
     except IndexError:  # the first run, or another thread has it
@@ -310,14 +317,13 @@ def _prepared(A, total, sums):
         order, part = _by_degree(part, degrees)
         total = total[order]
     values = np.empty(0) if part.values is None else part.values.astype(np.float64, copy=False)
-    inverse = np.divide(1.0, total, out=np.ones(n), where=total > 0)
     if sums and part.values is None and undirected:
         total = np.empty(0)
     work = part.indptr + np.arange(n + 1)
     blocks = policy.blocks_of_rows(int(work[-1]), n)
     bounds = np.searchsorted(work, np.arange(1, blocks) * (int(work[-1]) // blocks))
     bounds = np.concatenate(([0], bounds, [n])).astype(np.int64)
-    arrays = (read_only(array) for array in (values, total, inverse, bounds, order))
+    arrays = (read_only(array) for array in (values, total, bounds, order))
     return Arcs(*unsigned_rows(part), *arrays)
 
 

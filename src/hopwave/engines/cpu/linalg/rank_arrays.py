@@ -15,7 +15,6 @@ class Arcs(NamedTuple):
     indices: Any
     values: Any
     totals: Any  # the sum of every vertex's weights; empty if that is the length of its row
-    inverse: Any  # 1 / total, and 1 at dead ends
     bounds: Any  # where blocks of rows begin
     order: Any  # the vertex of every row; empty if rows are in the order of vertices
 

@@ -44,7 +44,7 @@ BLOCKS_AT_ONCE = 16  # that a worker takes off the pool
 
 
 class Arcs(NamedTuple):
-    """A graph's rows, and the lengths of its arcs; no lengths where all are 1."""
+    """A graph's rows, and the lengths of its arcs: float64, or uint32 as loop.py says; one number if all are equal."""
 
     indptr: Any
     indices: Any
@@ -61,18 +61,18 @@ class Pool(NamedTuple):
     distance: Any
 
 
-def pool_arrays(blocks):
-    """The arrays of a Pool of that many blocks."""
+def pool_arrays(blocks, distances=np.float64):
+    """The arrays of a Pool of that many blocks, for distances of that type."""
     return (
         declare(np.uint32, link=blocks, vertex=64 * blocks)
         | declare(np.uint8, begin=blocks, end=blocks)
-        | declare(np.float64, distance=64 * blocks)
+        | declare(distances, distance=64 * blocks)
     )
 
 
-def new_pool(blocks, old=None):
+def new_pool(blocks, distances, old=None):
     """A pool of that many blocks, with the entries of a smaller one."""
-    made = Pool(**allocate(pool_arrays(blocks)))
+    made = Pool(**allocate(pool_arrays(blocks, distances)))
     if old is not None:
         for array, before in zip(made, old, strict=True):
             array[: before.size] = before

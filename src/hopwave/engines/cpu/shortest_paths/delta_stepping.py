@@ -19,9 +19,10 @@ from hopwave.engines.cpu.shortest_paths import bins, loop, one_core
 from hopwave.engines.cpu.shortest_paths.dijkstra import dijkstra, first_search
 from hopwave.engines.cpu.views import allocate, new_array, read_only, unsigned_rows
 
-TRACE_ROWS = 4096
+TRACE_ROWS, AT_ONCE = 4096, 1 << 16  # lengths at once, which stay in a cache
 NARROWEST, WIDEST = 1e-300, 1e300  # buckets; so that neither Δ nor 1/Δ is infinite
-NO_LENGTHS = read_only(np.empty(0))
+NO_LENGTHS, ALL_ONE = read_only(np.empty(0)), read_only(np.ones(1, np.uint32))
+BEYOND = {np.dtype(np.float64): np.inf, np.dtype(np.uint32): 2**32 - 1}  # all distances, by their type
 
 
 @dataclass
@@ -29,6 +30,7 @@ class PreparedPaths:
     """Kept with a matrix: for it and its transpose, the arcs as kernels read them and Δ; arrays between two runs."""
 
     arcs: dict[bool, Any] = field(default_factory=dict)
+    bucket_arcs: dict[bool, Any] = field(default_factory=dict)
     hubs: dict[bool, bool] = field(default_factory=dict)
     arcs_for_one: dict[bool, weighted.Arcs] = field(default_factory=dict)
     width: dict[bool, float] = field(default_factory=dict)
@@ -46,15 +48,42 @@ def arcs_of(A):
     return kept[A.turned]
 
 
+def bucket_arcs(A):
+    """The rows of a matrix with lengths as Δ-stepping reads them (loop.py), kept with it."""
+    kept = A.prepared.record(PreparedPaths).bucket_arcs
+    if A.turned not in kept:
+        values = A.rows.values
+        whole = ALL_ONE if values is None else whole_lengths(values, A.shape[0])
+        kept[A.turned] = arcs_of(A) if whole is None else bins.Arcs(*unsigned_rows(A.rows), read_only(whole))
+    return kept[A.turned]
+
+
+def whole_lengths(values, n):
+    """The lengths as uint32; None if one is not whole, or a path through n vertices may be as long as 2³².
+
+    >>> whole_lengths(np.array([3.0, 1.0]), 9).tolist(), whole_lengths(np.array([2.5]), 9), whole_lengths([2.0**31], 9)
+    ([3, 1], None, None)
+    """
+    made = new_array(len(values), np.uint32)
+    for begin in range(0, len(values), AT_ONCE):
+        some, copy = values[begin : begin + AT_ONCE], made[begin : begin + AT_ONCE]
+        if not float(np.max(some)) * n < BEYOND[made.dtype]:
+            return None
+        copy[:] = some
+        if not np.array_equal(copy, some):
+            return None
+    return made
+
+
 def width_of(A):
     """The width of buckets for a matrix, from some of its lengths; kept with it."""
     kept = A.prepared.record(PreparedPaths).width
     if A.turned not in kept:
-        arcs = arcs_of(A)
-        some = arcs.lengths[:: max(1, len(arcs.lengths) // policy.LENGTHS_LOOKED_AT)]
+        m, values = len(A.rows.indices), ALL_ONE if A.rows.values is None else A.rows.values
+        some = values[:: max(1, len(values) // policy.LENGTHS_LOOKED_AT)]
         some = some[some > 0]
         typical = float(np.median(some)) if len(some) else 1.0
-        kept[A.turned] = policy.bucket_width(typical, len(arcs.indices) / max(1, len(arcs.indptr) - 1), has_hubs(A))
+        kept[A.turned] = policy.bucket_width(typical, m / max(1, A.shape[0]), has_hubs(A))
     return kept[A.turned]
 
 
@@ -70,30 +99,29 @@ def has_hubs(A):
 def delta_stepping(A, job, delta, threads, trace):
     """Distances of a ShortestPathsJob; Δ; if traced one row per bucket, as loop.TRACE_COLUMNS says; whether it was
     Dijkstra's algorithm on one core instead."""
-    arcs, kept = arcs_of(A), A.prepared.record(PreparedPaths)
-    n, m, given, sources = A.shape[0], len(arcs.indices), delta, job.sources
+    n, m, given, sources = A.shape[0], len(A.rows.indices), delta, job.sources
     workers = min(thread_count(threads), policy.path_threads(m), policy.MAX_TEAM + 1)
     delta = min(max(policy.shared_width(width_of(A), workers) if delta is None else delta, NARROWEST), WIDEST)
-    free = given is None and not trace and len(sources) == 1 and len(arcs.lengths) > 0
+    free = given is None and not trace and len(sources) == 1 and A.rows.values is not None and m > 0
     if free and policy.one_core_is_faster(m / n, workers):
         return on_one_core(A, job), delta, [], True
     plain = given is None and threads is None and not trace and not job.targets
     if plain and FirstWork.granted(loop.take_part, (n + m) * policy.SECONDS_PER_PYTHON_ARC):
-        return first_search(arcs, sources, job.limit)[1], delta, [], True
-    blocks = policy.first_blocks(n, len(sources), workers)
+        return first_search(arcs_of(A), sources, job.limit)[1], delta, [], True
+    arcs, kept, blocks = bucket_arcs(A), A.prepared.record(PreparedPaths), policy.first_blocks(n, len(sources), workers)
     try:
         pool = kept.pools.pop()
     except IndexError:  # the first run, or another thread has it
         pool = None
     if pool is None or len(pool.link) < blocks:
-        pool = bins.new_pool(blocks)
-    run = _Run(pool, n, workers, trace, (1 / delta, job.limit, has_hubs(A)), job.targets)
+        pool = bins.new_pool(blocks, arcs.lengths.dtype)
+    run = _Run(pool, n, workers, trace, (1 / delta, has_hubs(A)), job)
     start = np.asarray(sources, np.uint32)
     with compiling(loop.take_part):
         while run.here[loop.PHASE] != loop.OVER:
             run.go_on(arcs, start)
     kept.pools[:] = [run.pool]  # one is enough, however many threads search this graph at once
-    return run.d, delta, run.trace, False
+    return run.answer if len(run.answer) else run.d, delta, run.trace, False
 
 
 def on_one_core(A, job):
@@ -125,9 +153,13 @@ def on_one_core(A, job):
 class _Run:
     """The arrays of one run."""
 
-    def __init__(self, pool, n, workers, trace, numbers, targets):
-        self.pool, self.d, self.trace, self.numbers = pool, new_array(n, np.float64), [], np.array(numbers, float)
-        self.F, self.targets = np.empty(len(pool.link), np.uint32), np.array(targets, np.uint32)
+    def __init__(self, pool, n, workers, trace, numbers, job):
+        kind = pool.distance.dtype
+        self.pool, self.d, self.trace, self.numbers = pool, new_array(n, kind), [], np.array(numbers, float)
+        self.F, self.targets = np.empty(len(pool.link), np.uint32), np.array(job.targets, np.uint32)
+        beyond = np.nextafter(job.limit, np.inf) if kind == np.float64 else np.floor(job.limit) + 1
+        self.beyond = np.array([min(beyond, BEYOND[kind])], kind)
+        self.answer = new_array(n, np.float64) if kind != np.float64 else self.d if beyond < np.inf else np.empty(0)
         self.rows = np.zeros((workers, bins.ROW_CELLS), np.uint64)
         self.here = np.zeros(loop.HERE_CELLS, np.int64)
         self.buffer = np.empty((TRACE_ROWS if trace else 0, loop.TRACE_COLUMNS), np.int64)
@@ -138,12 +170,13 @@ class _Run:
         """Until all is done, or the trace is full, or the pool is empty."""
         here, board, pool = self.here, self.board, self.pool
         here[loop.TRACED] = 0
-        W = loop.Run(self.d, pool, self.rows, self.F, here, self.numbers, self.targets)
-        team.lead(len(self.rows) - 1, loop.take_part, (arcs, W, board, sources, self.buffer), arcs.indptr.itemsize)
+        W = loop.Run(self.d, self.beyond, self.answer, pool, self.rows, self.F, here, self.numbers, self.targets)
+        kind = arcs.indptr.itemsize, self.d.itemsize
+        team.lead(len(self.rows) - 1, loop.take_part, (arcs, W, board, sources, self.buffer), kind)
         self.trace += self.buffer[: here[loop.TRACED]].tolist()
         self.board = new_board()  # helpers were sent away by the old one
         self.board[POOL_NEXT] = min(board[POOL_NEXT], len(pool.link))
         if here[loop.PHASE] == loop.STOPPED and here[loop.BLOCKS]:
-            self.pool = bins.new_pool(2 * len(pool.link), pool)
+            self.pool = bins.new_pool(2 * len(pool.link), self.d.dtype, pool)
             F, self.F = self.F, np.empty(len(self.pool.link), np.uint32)
             self.F[: len(F)] = F

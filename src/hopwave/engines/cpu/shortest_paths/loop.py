@@ -7,16 +7,20 @@ the current bucket itself (bucket fusion): Zhang et al., Optimizing ordered grap
 One thread leads (crew.py). Between two jobs it runs `next_job`, which takes the blocks of the next bin off all workers,
 passes on those that are too few to share, and posts the others as a job:
 
-    FILL     before the first bucket: every distance is infinite
+    FILL     before the first bucket: every distance is beyond all
     RELAX    pass on the distances of the current bucket's vertices along their arcs
     SPREAD   put the entries of a bin that stands for many buckets into finer bins
+    FINISH   after the last bucket: distances become float64, infinite where they are beyond all
+
+Distances are uint32 where all lengths are whole and no path reaches 2³²: half of the bytes. Sums are exact then, and
+the answer is that of float64.
 
 The order in which arcs are relaxed does not change a bit of the result. A distance is the least, over all paths, of the
 lengths added up one after the other from the source; rounded addition is monotone, so whoever passes on the least
 distance of a vertex also offers the least to its neighbours, and all of them are passed on in the end. Dijkstra's
 algorithm computes the same minimum.
 
-    A   offsets, indices and lengths (none where all are 1)      W   the arrays of this run, with
+    A   offsets, indices and lengths (bins.Arcs)                 W   the arrays of this run, with
     F   the blocks that are next                                 d      the distances found so far
                                                                  rows   one row per worker (bins.py)
 """
@@ -44,7 +48,7 @@ from hopwave.engines.cpu.shortest_paths import bins
 from hopwave.system.numba_cache import njit
 
 U2 = np.uint64(2)
-RELAX, SPREAD, FILL = 1, 2, 3
+RELAX, SPREAD, FILL, FINISH = 1, 2, 3, 4
 FILLED = 1 << 14  # distances that a thread takes at a time
 AHEAD = np.uint64(4)  # entries ahead whose rows are fetched into the cache
 
@@ -58,16 +62,18 @@ class Run(NamedTuple):
     """The arrays of one run."""
 
     d: Any
+    beyond: Any  # one number: the distance of what is not reached, or is beyond the limit
+    answer: Any  # the distances as float64; none where d has them already
     pool: Any
     rows: Any
     F: Any
     here: Any
-    numbers: Any  # buckets per length, the greatest distance, and whether the graph has hubs
+    numbers: Any  # buckets per length, and whether the graph has hubs
     targets: Any  # the search ends after the bucket of the last of them; none: it has no such end
 
 
 @njit(**INNER)
-def pass_on(A, d, pool, row, board, kind, now, per_length, limit, shared, b):
+def pass_on(A, d, pool, row, board, kind, now, per_length, shared, b):
     """Relax or spread the entries of a block. Returns whether there were enough free blocks; if not, some are left.
 
     A neighbour in the middle of a chain whose new distance is in this bucket need not wait in a bin: it is next. No
@@ -76,7 +82,7 @@ def pass_on(A, d, pool, row, board, kind, now, per_length, limit, shared, b):
     noinline()
     indptr, indices, lengths = A.indptr, A.indices, A.lengths
     vertex, distance = pool.vertex, pool.distance
-    chains, weighs = indices.size < CHAIN_DEGREE * indptr.size, lengths.size > 0
+    chains, weighs = indices.size < CHAIN_DEGREE * indptr.size, lengths.size > 1
     first, last = (b << U6) + np.uint64(pool.begin[b]), (b << U6) + np.uint64(pool.end[b])
     for i in range(first, last):
         if i + AHEAD < last:
@@ -99,14 +105,14 @@ def pass_on(A, d, pool, row, board, kind, now, per_length, limit, shared, b):
             bins.push(pool, row, now, per_length, u, du)
             continue
         while True:  # along a chain
-            follow, length = u, -1.0
+            follow, length, followed = u, du, False
             begin, end = np.uint64(indptr[u]), np.uint64(indptr[u + ONE])
             row[bins.VERTICES] += U1
             row[bins.ARCS] += end - begin
             for j in range(begin, end):
                 v = indices[j]
-                offer = du + (lengths[j] if weighs else 1.0)
-                if offer >= d[v] or offer > limit:
+                offer = du + lengths[j if weighs else U0]
+                if offer >= d[v]:
                     continue
                 if shared:
                     if offer >= atomic_least(d, v, offer):
@@ -114,8 +120,8 @@ def pass_on(A, d, pool, row, board, kind, now, per_length, limit, shared, b):
                 else:
                     d[v] = offer
                 k = np.uint64(np.int64(min(offer * per_length, bins.FARTHEST)))
-                if chains and length < 0.0 and k == now and np.uint64(indptr[v + ONE]) - np.uint64(indptr[v]) <= U2:
-                    follow, length = v, offer
+                if chains and not followed and k == now and np.uint64(indptr[v + ONE]) - np.uint64(indptr[v]) <= U2:
+                    follow, length, followed = v, offer, True
                     continue
                 bin, differ = k & U63, k ^ now
                 if differ > U63:
@@ -131,9 +137,9 @@ def pass_on(A, d, pool, row, board, kind, now, per_length, limit, shared, b):
                 vertex[at] = v
                 distance[at] = offer
                 row[bin] = at + U1
-            u, du = follow, length
-            if du < 0.0:
+            if not followed:
                 break
+            u, du = follow, length
             if row[bins.FREE_COUNT] <= U2:  # too few for another vertex of the chain, but one is there
                 bins.push(pool, row, now, per_length, u, du)
                 break
@@ -141,11 +147,11 @@ def pass_on(A, d, pool, row, board, kind, now, per_length, limit, shared, b):
 
 
 @njit(**INNER)
-def pass_on_chain(A, d, pool, row, board, kind, now, per_length, limit, shared, b):
+def pass_on_chain(A, d, pool, row, board, kind, now, per_length, shared, b):
     """`pass_on` for every block of a chain. Finished blocks are free afterwards; the others become LEFT."""
     while b != U0:
         after = np.uint64(pool.link[b])
-        if not pass_on(A, d, pool, row, board, kind, now, per_length, limit, shared, b):
+        if not pass_on(A, d, pool, row, board, kind, now, per_length, shared, b):
             row[bins.LEFT] = b
             return
         bins.release(pool, row, b)
@@ -163,38 +169,40 @@ def is_short(pool, b, most):
 
 
 @njit(**INNER)
-def fill(d, board):
-    """One worker's part in the first job."""
+def over_vertices(d, beyond, answer, board, kind):
+    """One worker's part in the first job or the last."""
     while True:
         begin, stop = crew.next_chunk(board)
         if begin >= d.size:
             return
-        d[begin:stop] = np.inf
+        if kind == FILL:
+            d[begin:stop] = beyond
+        else:
+            for v in range(begin, stop):
+                answer[v] = d[v] if d[v] < beyond else np.inf
 
 
 @njit(**INNER)
 def work(A, W, board, me):
     """One worker's part in a job."""
     noinline()
-    d, pool, row, F, now, per_length, limit = (
-        W.d, W.pool, W.rows[me], W.F, np.uint64(W.here[NOW]), W.numbers[0], W.numbers[1]
-    )  # fmt: skip
+    d, pool, row, F, now, per_length = W.d, W.pool, W.rows[me], W.F, np.uint64(W.here[NOW]), W.numbers[0]
     kind, end = board[crew.JOB_KIND], board[crew.JOB_END]
-    if kind == FILL:
-        fill(d, board)
+    if kind >= FILL:
+        over_vertices(d, W.beyond[0], W.answer, board, kind)
         return
     while row[bins.LEFT] == U0:
         i = atomic_add(board, crew.NEXT_CHUNK, 1)
         if i >= end:
             break
         pool.link[F[i]] = np.uint32(0)
-        pass_on_chain(A, d, pool, row, board, kind, now, per_length, limit, True, np.uint64(F[i]))
+        pass_on_chain(A, d, pool, row, board, kind, now, per_length, True, np.uint64(F[i]))
     while kind == RELAX and row[bins.LEFT] == U0 and (row[bins.MASKS] >> (now & U63)) & U1:
         # Bucket fusion: a few vertices of this bucket that this worker found are not worth another job.
         if not is_short(pool, row[bins.BINS + (now & U63)], FUSED_BLOCKS):
             break
         chain = bins.take_bin(pool, row, U0, now & U63)
-        pass_on_chain(A, d, pool, row, board, kind, now, per_length, limit, True, chain)
+        pass_on_chain(A, d, pool, row, board, kind, now, per_length, True, chain)
 
 
 @njit(**INNER)
@@ -294,7 +302,7 @@ def all_settled(d, here, targets, now, per_length):
 
 
 @njit(**INNER)
-def next_job(A, d, pool, rows, board, F, here, per_length, limit, hubs, targets, trace):
+def next_job(A, d, pool, rows, board, F, here, per_length, hubs, targets, trace):
     """What the leader does between jobs. Returns whether it posted one: not if the run is over or must stop."""
     noinline()
     threads = rows.shape[0]
@@ -332,35 +340,43 @@ def next_job(A, d, pool, rows, board, F, here, per_length, limit, hubs, targets,
             b = np.uint64(F[board[crew.NEXT_CHUNK]])
             board[crew.NEXT_CHUNK] += 1
             pool.link[b] = np.uint32(0)
-            pass_on_chain(A, d, pool, row, board, kind, now, per_length, limit, False, b)
+            pass_on_chain(A, d, pool, row, board, kind, now, per_length, False, b)
 
 
 @njit(**INNER)
 def begin(pool, row, board, per_length, sources, d):
     """Put the sources into their bin. The pool must have room for them."""
     for s in sources:
-        d[s] = 0.0
+        d[s] = 0
         bins.reserve(pool, row, board, U1)
-        bins.push(pool, row, U0, per_length, s, 0.0)
+        bins.push(pool, row, U0, per_length, s, d[s])
+
+
+@njit(**INNER)
+def whole_pass(A, W, board, kind):
+    """A job over all vertices."""
+    noinline()
+    crew.open_job(board, kind, 0, W.d.size, FILLED, 0, 0, 0)
+    work(A, W, board, np.int64(0))
+    crew.close_job(board)
 
 
 @njit(**INNER)
 def lead(A, W, board, sources, trace):
     """The leader's part: jobs until all is done, or the trace is full, or the pool is empty."""
     noinline()
-    d, pool, rows, F, here, per_length, limit = W.d, W.pool, W.rows, W.F, W.here, W.numbers[0], W.numbers[1]
-    hubs = W.numbers[2] > 0.0
+    d, pool, rows, F, here, per_length, hubs = W.d, W.pool, W.rows, W.F, W.here, W.numbers[0], W.numbers[1] > 0.0
     if trace.size and here[BEGAN] == 0:
         here[BEGAN] = nanoseconds()
     if here[PHASE] == BEFORE:
-        crew.open_job(board, FILL, 0, d.size, FILLED, 0, 0, 0)
-        work(A, W, board, np.int64(0))
-        crew.close_job(board)
+        whole_pass(A, W, board, np.int64(FILL))
         begin(pool, rows[0], board, per_length, sources, d)
     here[PHASE] = BETWEEN
-    while next_job(A, d, pool, rows, board, F, here, per_length, limit, hubs, W.targets, trace):
+    while next_job(A, d, pool, rows, board, F, here, per_length, hubs, W.targets, trace):
         work(A, W, board, np.int64(0))
         crew.close_job(board)
+    if here[PHASE] == OVER and W.answer.size:
+        whole_pass(A, W, board, np.int64(FINISH))
 
 
 assist = team.assistance(work)
