@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cached_property, partial
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -144,7 +145,7 @@ def methods(device: str) -> dict[str, Fresh]:
     for title, (make, kind) in makers.items():
         for name in dir(kind):
             static = inspect.getattr_static(kind, name)
-            if name.startswith("_") or name == "prepared":
+            if name.startswith("_") or name == "prepared" or (name == "to_igraph" and find_spec("igraph") is None):
                 continue
             if isinstance(static, property | cached_property):
                 found[f"{title}.{name}"] = partial(lambda make, name: partial(getattr, make(), name), make, name)
