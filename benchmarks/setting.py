@@ -141,7 +141,8 @@ def agree(what: str, ours: Any, theirs: Any, within: float = 1e-9) -> None:
 
 def tell(row: dict[str, Any]) -> dict[str, Any]:
     """Print a row that is done."""
-    return tell(row)
+    print(row, flush=True)
+    return row
 
 
 def plotting() -> Any:

@@ -16,7 +16,7 @@ from hopwave.algorithms import reduction
 from hopwave.algorithms.reduction import chains, twins
 from hopwave.algorithms.reduction.lengths import as_whole
 from hopwave.arrays import on_host
-from hopwave.engines.cpu.betweenness import core_lanes
+from hopwave.engines.cpu.betweenness import core_lanes, core_run
 
 
 @pytest.mark.parametrize("first", range(0, 120, 40))
@@ -118,6 +118,21 @@ def test_a_run_over_the_core(tmp_path: Path) -> None:
     seen: list[int] = []
     hw.betweenness_centrality(G, device="cpu", progress=lambda done, of: seen.append(of))
     assert set(seen) == {alone.reduction.vertices}
+
+
+def test_pairs_that_count_once_count_as_much(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Several batches of the core; where sources are a part of the vertices, each pair counts by itself."""
+    G = subdivided(hw.generate.uniform(300, 3), 5)
+    once, some, rest = (
+        hw.edge_betweenness_centrality(G, device="cpu", normalized=False, sources=sources)
+        for sources in (None, np.arange(1500), np.arange(1500, G.n))
+    )
+    for found in (once, some, rest):
+        assert found.reduction is not None and found.reduction.chains and found.reduction.vertices > 256
+    assert np.allclose(once.scores, some.scores + rest.scores, rtol=1e-12, atol=0)
+    monkeypatch.setattr(core_run.CoreRun, "halves", False)
+    each = hw.edge_betweenness_centrality(G, device="cpu", normalized=False)
+    assert np.allclose(once.scores, each.scores, rtol=1e-12, atol=0)
 
 
 @pytest.mark.slow

@@ -66,7 +66,7 @@ def add_up(
     `share`: makes a run of the same batches, which others may compute.
     """
     run.prepare()
-    saved = None if file is None else Checkpoint(file, key_of(graph, job.weighted, demand, job.copies, "core"))
+    saved = None if file is None else Checkpoint(file, key_of(graph, job.weighted, demand, job.copies, "core by pairs"))
     rows = BetweennessJob(np.arange(run.K), endpoints=True)  # its sums have no total to compare
     try:
         shared = share(graph, job, run)

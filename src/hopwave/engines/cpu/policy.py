@@ -416,7 +416,8 @@ def copy_chunk(vertices, threads):
 def worth_sorting(arcs, fewer, vertices):
     """Whether it is faster to sort the arcs of one level (`fewer` of them) than to gather along those of its neighbour.
 
-    Measured: gather 2 ns per arc, sort 10 ns per arc, one pass over all vertices 1 ns per vertex.
+    Measured: gather 2 ns per arc, sort 10 ns per arc, one pass over all vertices 1 ns per vertex. Without sorting, one
+    source of kron 18 takes 1.2 times as long on 16 threads.
 
     >>> worth_sorting(6_700_000, 272_000, 1 << 18), worth_sorting(3_700_000, 3_900_000, 1 << 18)
     (True, False)

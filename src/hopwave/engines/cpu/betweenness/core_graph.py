@@ -21,16 +21,18 @@ from hopwave.engines.cpu.intrinsics import COMPILED
 from hopwave.system.numba_cache import njit
 
 NEVER = np.int32(2**31 - 1)  # more than any distance
+LOOKED_AT = 64  # vertices around a batch: more of them make long batches, and take time
 
 # The core as workers read it. Arcs have lengths and counts: how many edges and chains are that short, times what the
 # head stands for (counts_back: the tail); shift: 2^shift is at most the shortest. near: neighbours are no
-# farther apart. first_vertex, first_chain: of each component, and `component` of each core vertex. at, chains: the
+# farther apart. half: whether pairs count once; entered: the first chain that a core vertex sends to; stride: see
+# core_run.py. first_vertex, first_chain: of each component, and `component` of each core vertex. at, chains: the
 # chains p that begin at a vertex. first, needed: batches of core vertices, and the rows that they read.
 Core = namedtuple(
     "Core",
-    "indptr heads lengths counts counts_back shift near component first_vertex first_chain at chains end begin size "
-    "length twice sent taken own_sent own_taken table table_begin table_shift demand_out demand_in first needed "
-    "needed_begin",
+    "indptr heads lengths counts counts_back shift near half stride entered component first_vertex first_chain at "
+    "chains end begin size length twice sent taken own_sent own_taken table table_begin table_shift demand_out "
+    "demand_in first needed needed_begin",
 )
 
 
@@ -122,35 +124,56 @@ def walk_chains(indptr, indices, lengths, core):
     )  # fmt: skip
 
 
+def chained_arcs(indptr: Any, heads: Any, ends: Any) -> Any:
+    """Of each arc of a core graph, whether a chain is between its ends; `ends`: the two of each chain."""
+    K = len(indptr) - 1
+    arcs, found = np.repeat(np.arange(K), np.diff(indptr)) * K + heads, np.zeros(len(heads), np.bool_)
+    for x, y in (ends.T, ends.T[::-1]):
+        found[np.searchsorted(arcs, x * K + y)] = True
+    return found
+
+
 @njit(**COMPILED)
-def grow_batches(indptr, heads, most):
+def grow_batches(indptr, heads, chained, most):
     """Core vertices in batches of neighbours: vertices in order, and where batches begin.
 
+    A batch needs the rows of all ends of its chains. So it grows by the vertex around it that asks for the fewest new
+    rows, of those that wait longest. `chained`: see chained_arcs.
     In a batch, vertices are in the order of a depth-first search: half of the arcs then lead into the same 32 bytes.
     """
     n = indptr.size - 1
     order, taken, begins = np.empty(n, np.int64), np.zeros(n, np.bool_), [0]
-    end, following, at = 0, 0, 0
-    while end < n:
-        if at == end:  # nothing is left around: go on anywhere
+    waiting, waits, row = np.empty(n, np.int64), np.full(n, -1, np.int64), np.full(n, -1, np.int64)
+    following, count, looked_at = 0, 0, LOOKED_AT if most < n else 1  # a single batch has all rows anyway
+    for end in range(n):
+        b = len(begins)
+        if count == 0:  # nothing is left around: go on anywhere
             while taken[following]:
                 following += 1
-            taken[following] = True
-            order[end] = following
-            end += 1
-        v = order[at]
-        at += 1
+            waiting[0], waits[following], count = following, b, 1
+        best, fewest = 0, n
+        for i in range(min(count, looked_at)):
+            v = waiting[i]
+            new = -1 if row[v] == b else 0
+            for j in range(indptr[v], indptr[v + 1]):
+                new += chained[j] and row[heads[j]] != b
+            if new < fewest:
+                best, fewest = i, new
+        v = waiting[best]
+        count -= 1
+        for i in range(best, count):
+            waiting[i] = waiting[i + 1]
+        order[end], taken[v], row[v] = v, True, b
         for j in range(indptr[v], indptr[v + 1]):
             w = heads[j]
-            if not taken[w] and end - begins[-1] < most:
-                taken[w] = True
-                order[end] = w
-                end += 1
-        if end - begins[-1] >= most:
-            begins.append(end)
-            at = end
-    if begins[-1] != n:
-        begins.append(n)
+            if chained[j]:
+                row[w] = b
+            if not taken[w] and waits[w] != b:
+                waiting[count], waits[w] = w, b
+                count += 1
+        if end + 1 - begins[-1] == most or end + 1 == n:
+            begins.append(end + 1)
+            count = 0
     batch, stack, found = np.empty(n, np.int64), np.empty(heads.size + n, np.int64), np.empty(n, np.int64)
     for b in range(len(begins) - 1):
         batch[order[begins[b] : begins[b + 1]]] = b

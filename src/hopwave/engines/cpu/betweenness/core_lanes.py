@@ -17,14 +17,25 @@ A sum is made of a vertex's arcs in their order, and made again as a whole: it d
 import numpy as np
 
 from hopwave.engines.cpu.intrinsics import INNER, noinline, prefetch, trailing_zeros
-from hopwave.engines.cpu.lanes import LANES, add_tight, is_tight, move, shorten, sum_tight
+from hopwave.engines.cpu.lanes import (
+    LANES,
+    add_tight,
+    any_lane,
+    mark_tight,
+    no_lane,
+    put,
+    row_of,
+    shorten,
+    sum_tight,
+    where_zero,
+)
 from hopwave.system.numba_cache import njit
 
 FAR = np.int32(2**30)  # more than any distance; and a length can be added to it
 AHEAD = 12  # turns: the rows of whoever has its turn then are requested now
 TURNS = 4  # for every vertex, on average
-ZERO, ONE, ALL = np.uint64(0), np.uint64(1), np.uint64(2**64 - 1)
-NEAR = 16  # mean lengths of arcs: sources farther from the first are no neighbours of it
+ONE, ALL = np.uint64(1), np.uint64(2**64 - 1)
+NEAR = 32  # mean lengths of arcs: sources farther from the first are no neighbours of it
 
 
 @njit(**INNER)
@@ -74,6 +85,12 @@ def all_bits(bits, size):
 
 
 @njit(**INNER)
+def had_turn(bits, place):
+    """−1 if no turn is left at this place, else 0."""
+    return -np.int64(~(bits[place >> 6] >> np.uint64(place & 63)) & ONE)
+
+
+@njit(**INNER)
 def find_distances(C, sources, low, high, order, at, bits, d):
     """Distances from all sources; whether the turns were enough."""
     noinline()
@@ -101,9 +118,10 @@ def find_distances(C, sources, low, high, order, at, bits, d):
         turns -= 1
         if turns < 0:
             return False
+        here_d = row_of(d, v)
         for j in range(indptr[v], indptr[v + 1]):
             w = np.int64(heads[j])
-            less, place = shorten(d, v, w, lengths[j]), np.int64(at[w])
+            less, place = shorten(here_d, d, w, lengths[j]), np.int64(at[w])
             bits[place >> 6] |= np.uint64(less) << np.uint64(place & 63)  # without branches, which nobody could predict
             here = min(here, place >> 6 if less else here)
     return True
@@ -111,11 +129,11 @@ def find_distances(C, sources, low, high, order, at, bits, d):
 
 @njit(**INNER)
 def count_paths(C, low, high, order, at, bits, d, s):
-    """Path counts of all sources; whether the turns were enough. The last row of s is for sums that are made."""
+    """Path counts of all sources; whether the turns were enough."""
     noinline()
     indptr, heads, lengths, counts, turns = C.indptr, C.heads, C.lengths, C.counts, TURNS * (high - low)
     s[low:high] = 0.0
-    words, here, spare, last = (high - low + 63) >> 6, 0, s.shape[0] - 1, high - low - 1
+    words, here, last = (high - low + 63) >> 6, 0, high - low - 1
     all_bits(bits, high - low)
     while here < words:
         word = bits[here]
@@ -133,20 +151,19 @@ def count_paths(C, low, high, order, at, bits, d, s):
         turns -= 1
         if turns < 0:
             return False
-        for lane in range(LANES):
-            s[spare, lane] = 1.0 if d[v, lane] == 0 else 0.0
-        late = ZERO
+        d_v, late = row_of(d, v), no_lane()
+        total = where_zero(d_v)
         for j in range(indptr[v], indptr[v + 1]):
             w = np.int64(heads[j])
-            add_tight(d, w, v, lengths[j], s, w, counts[j], spare)
-            place = np.int64(at[w])
-            late |= ~(bits[place >> 6] >> np.uint64(place & 63)) & np.uint64(is_tight(d, v, w, lengths[j]))
-        if move(s, spare, s, v) and late & ONE:  # for some vertex after v, which has had its turn
+            d_w, place = row_of(d, w), np.int64(at[w])
+            total = add_tight(total, row_of(s, w), counts[j], d_w, lengths[j], d_v)
+            late = mark_tight(late, had_turn(bits, place), d_v, lengths[j], d_w)
+        if put(s, v, total) and any_lane(late):  # for some vertex after v, which has had its turn
             for j in range(indptr[v], indptr[v + 1]):
                 w = np.int64(heads[j])
                 place = np.int64(at[w])
                 bit = ONE << np.uint64(place & 63)
-                if bits[place >> 6] & bit == 0 and is_tight(d, v, w, lengths[j]):
+                if any_lane(mark_tight(no_lane(), had_turn(bits, place), d_v, lengths[j], row_of(d, w))):
                     bits[place >> 6] |= bit
                     here = min(here, place >> 6)
     return True
@@ -161,7 +178,7 @@ def go_back(C, low, high, order, at, bits, d, start, x):
     noinline()
     indptr, heads, lengths, counts, turns = C.indptr, C.heads, C.lengths, C.counts_back, TURNS * (high - low)
     x[low:high] = 0.0
-    words, here, spare, last, left = (high - low + 63) >> 6, 0, x.shape[0] - 1, high - low - 1, False
+    words, here, last, left = (high - low + 63) >> 6, 0, high - low - 1, False
     all_bits(bits, high - low)
     while here < words or left:
         if here == words:
@@ -180,19 +197,18 @@ def go_back(C, low, high, order, at, bits, d, start, x):
         prefetch(lengths, indptr[then])
         prefetch(counts, indptr[then])
         turns -= 1
-        move(start, v, x, spare)
-        late = ZERO
+        d_v, total, late = row_of(d, v), row_of(start, v), no_lane()
         for j in range(indptr[v], indptr[v + 1]):
             w = np.int64(heads[j])
-            add_tight(d, v, w, lengths[j], x, w, counts[j], spare)
-            place = last - np.int64(at[w])
-            late |= ~(bits[place >> 6] >> np.uint64(place & 63)) & np.uint64(is_tight(d, w, v, lengths[j]))
-        if move(x, spare, x, v) and late & ONE:
+            d_w, place = row_of(d, w), last - np.int64(at[w])
+            total = add_tight(total, row_of(x, w), counts[j], d_v, lengths[j], d_w)
+            late = mark_tight(late, had_turn(bits, place), d_w, lengths[j], d_v)
+        if put(x, v, total) and any_lane(late):
             for j in range(indptr[v], indptr[v + 1]):
                 w = np.int64(heads[j])
                 place = last - np.int64(at[w])
                 bit = ONE << np.uint64(place & 63)
-                if bits[place >> 6] & bit == 0 and is_tight(d, w, v, lengths[j]):
+                if any_lane(mark_tight(no_lane(), had_turn(bits, place), row_of(d, w), lengths[j], d_v)):
                     bits[place >> 6] |= bit
                     if turns > 0:
                         here = min(here, place >> 6)
@@ -205,10 +221,10 @@ def add_flows(C, e, lanes, low, high, d, s, x, V, flow):
     noinline()
     indptr, heads, lengths, counts = C.indptr, C.heads, C.lengths, C.counts_back
     for v in range(low, high):
-        total = 0.0
+        total, d_v, s_v = 0.0, row_of(d, v), row_of(s, v)
         for j in range(indptr[v], indptr[v + 1]):
             w = np.int64(heads[j])
-            part = sum_tight(d, v, w, lengths[j], s, x) * counts[j]
+            part = sum_tight(s_v, row_of(x, w), d_v, lengths[j], row_of(d, w)) * counts[j]
             flow[j] += part
             if e <= v < e + lanes:  # without what begins there
                 part = 0.0

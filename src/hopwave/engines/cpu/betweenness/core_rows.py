@@ -24,12 +24,15 @@ TOGETHER = 16  # chains at e whose codes are kept at a time
 def to_core(C, e, p, k, many, low, high, de, se, df, sf, T, first, codes):
     """Inner sources of chain p that leave at e, to core vertices, and its codes. Returns what passes e."""
     noinline()
+    begin_z, nearest = low, np.int64(-1)
+    if C.half[0]:
+        begin_z = nearest = min(C.end[p], C.end[p ^ 1])  # which sends to the chain itself
     begin, length = C.begin[p], np.int64(C.length[p])
     twice, sent, own, B = C.twice, C.sent, C.own_sent, C.demand_in
     table, table_begin, shift = C.table, C.table_begin[p], C.table_shift[p]
     passes = 0.0
-    for z in range(low, high):
-        amount = B[z]
+    for z in range(begin_z, high):
+        amount = B[z] if z != nearest else 0.0
         h = length + df[z] - de[z]
         found = np.int64(table[table_begin + (h >> shift)])
         while twice[begin + found] < h:
@@ -52,12 +55,14 @@ def to_core(C, e, p, k, many, low, high, de, se, df, sf, T, first, codes):
 
 
 @njit(**INNER)
-def to_chains(C, demand_of_e, slots, low, chains, de, se, rows_d, rows_s, place, codes, T, first, single, into):
+def to_chains(C, e, demand_of_e, slots, low, chains, de, se, rows_d, rows_s, place, codes, T, first, single, into):
     """All that leaves at e, from e itself and from the chains of some slots, to inner vertices of every other chain.
 
     Sources for which both ends of a chain are nearer by e go together, all others one by one. Returns what passes e.
+    If pairs count once, a chain sends to those after it, and e to those whose ends are not before it.
     """
     noinline()
+    half, entered = C.half[0], C.entered[e]
     begin_slot, end_slot = slots
     many, passes = end_slot - begin_slot, 0.0
     chains_at, begins, sent, ends, taken, sizes = C.chains, C.begin, C.sent, C.end, C.taken, C.size
@@ -70,7 +75,7 @@ def to_chains(C, demand_of_e, slots, low, chains, de, se, rows_d, rows_s, place,
         whole, demand = taken[begin_x + sizes[q]], 0.0
         for k in range(many):
             p = chains_at[begin_slot + k]
-            if p >> 1 == c:
+            if p >> 1 == c or (half and p >> 1 > c):
                 continue
             code_x, code_y = codes[(x - low) * many + k], codes[(y - low) * many + k]
             least, most = min(code_x, code_y) >> 1, (max(code_x, code_y) + 1) >> 1
@@ -118,7 +123,7 @@ def to_chains(C, demand_of_e, slots, low, chains, de, se, rows_d, rows_s, place,
                 single[at] += by_x + by_y
                 passes += alone * (by_x + by_y)
         passes += demand * whole
-        demand += demand_of_e
+        demand += demand_of_e if c >= entered else 0.0
         h = length + np.int64(de[y]) - de[x]
         found = np.int64(table[cells + (h >> shift)])
         while twice[begin_x + found] < h:

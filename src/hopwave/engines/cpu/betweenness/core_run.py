@@ -5,6 +5,7 @@ batch also computes the rows of the ends around it.
 """
 
 from collections import namedtuple
+from math import gcd
 
 import numpy as np
 
@@ -80,7 +81,8 @@ def take_batches(C, own, shared):
         V, flow, first = sums[:V_end], sums[V_end:flow_end], sums[flow_end:first_end]
         single, into = sums[first_end:single_end], sums[single_end:into_end]
         starts, ends = sums[into_end:starts_end], sums[starts_end:]
-        begin, stop, members = C.needed_begin[batch], C.needed_begin[batch + 1], C.first[batch + 1] - C.first[batch]
+        some = (batch * C.stride[0]) % (C.first.size - 1)
+        begin, stop, members = C.needed_begin[some], C.needed_begin[some + 1], C.first[some + 1] - C.first[some]
         for i in range(begin, stop):
             place[C.needed[i]] = i - begin
         row = 0
@@ -95,11 +97,14 @@ def take_batches(C, own, shared):
             e = C.needed[begin + i]
             component = C.component[e]
             low, high = C.first_vertex[component], C.first_vertex[component + 1]
+            slot, last = C.at[e], C.at[e + 1]
             chains = C.first_chain[component], C.first_chain[component + 1]
             d, s, demand, passes = own.distances[i], own.paths[i], C.demand_out[e], 0.0
             for z in range(low, high):
                 T[lane, z], inner[z] = demand * C.demand_in[z], 0.0
-            slot, last = C.at[e], C.at[e + 1]
+            if C.half[0]:
+                T[lane, low:e] = 0.0
+                chains = C.entered[e] if slot == last else min(C.entered[e], (C.chains[slot] >> 1) + 1), chains[1]
             while True:
                 upto = min(slot + rows.TOGETHER, last)
                 for k in range(upto - slot):
@@ -107,11 +112,12 @@ def take_batches(C, own, shared):
                     f = place[C.end[p ^ 1]]
                     there = own.distances[f], own.paths[f]
                     passes += rows.to_core(C, e, p, k, upto - slot, low, high, d, s, *there, T[lane], first, codes)
-                    passes += rows.around(C, p, d, s, inner, single, into)
+                    if p & 1 == 0 or not C.half[0]:
+                        passes += rows.around(C, p, d, s, inner, single, into)
                     if p & 1 == 0:
                         rows.straight(C, p, d[C.end[p ^ 1]], s[C.end[p ^ 1]], starts, ends)
                 passes += rows.to_chains(
-                    C, demand, (slot, upto), low, chains, d, s, own.distances, own.paths, place, codes, inner, first,
+                    C, e, demand, (slot, upto), low, chains, d, s, own.distances, own.paths, place, codes, inner, first,
                     single, into,
                 )  # fmt: skip
                 demand, slot = 0.0, upto
@@ -134,6 +140,14 @@ def take_batches(C, own, shared):
         finish_block(shared, batch)
 
 
+def _stride(blocks):
+    """Batches are taken in such steps: if pairs count once, the last ones have least to do, and progress would lie."""
+    stride = max(1, int(0.618 * blocks))
+    while gcd(stride, blocks) != 1:
+        stride += 1
+    return stride
+
+
 def run_of(graph, job, threads):
     """A prepared CoreRun of a reduced job."""
     run = CoreRun(graph, np.stack([job.origins, job.targets], axis=1), job.weighted, threads, job.copies)
@@ -144,6 +158,8 @@ def run_of(graph, job, threads):
 class CoreRun:
     """See planning.jobs.Accumulation. The graph's components are blocks; lengths are whole numbers, demand has two
     columns, `copies` as in jobs.BetweennessJob. `scores` makes scores of all vertices and arcs of the sums."""
+
+    halves = True  # pairs count once, and twice what they count, if every vertex sends what it takes
 
     def __init__(self, graph, demand, weighted, threads, copies=None):
         self.label = label = engines.engine("cpu").components(graph, False)
@@ -190,14 +206,19 @@ class CoreRun:
         return self.K, self.arcs // 2, self.chains
 
     def batch_size(self):
-        """Core vertices of a batch."""
-        return max(8, min(128, BYTES_OF_ROWS // (12 * max(self.K, 1))))
+        """Core vertices of a batch: whole groups of lanes."""
+        return max(8, min(128, BYTES_OF_ROWS // (12 * max(self.K, 1)) // 8 * 8 + 8))
 
     def prepare(self, size=None):
         """The arrays of the run; only now, as they are not needed to know how much work it is. `size`: of batches."""
         found, graph, K, C = self._found, self._graph, self.K, self.chains
         self.size = size or self.batch_size()
-        order, first = cores.arrays_of(cores.grow_batches, self._rough[0], self._rough[1], self.size)
+        number = np.full(graph.n, -1, np.int64)
+        number[self._kept] = np.arange(K)
+        rough = self._rough[:2]
+        order, first = cores.arrays_of(
+            cores.grow_batches, *rough, cores.chained_arcs(*rough, number[found.ends]), self.size
+        )
         self.core = kept = self._kept[order]
         indptr, heads, lengths, self._counts, self._pairs = self._arcs(kept)
         counts = back = self._counts
@@ -205,7 +226,6 @@ class CoreRun:
             copies = self._copies[kept]
             counts, back = self._counts * copies[heads], self._counts * np.repeat(copies, np.diff(indptr))
         near = np.array([lanes.NEAR * lengths.mean() if len(lengths) else 0.0])
-        number = np.full(graph.n, -1, np.int64)
         number[kept] = np.arange(K)
         by_end = np.argsort(number[found.ends].min(axis=1), kind="stable")  # neighbours in the core are near here too
         size, length, ends = found.size[by_end], found.length[by_end], number[found.ends[by_end]].reshape(-1)
@@ -219,11 +239,16 @@ class CoreRun:
         labels, first_vertex = np.unique(self.label[kept], return_index=True)  # ascending: batches keep components
         component = np.searchsorted(labels, self.label[kept])
         first_chain = np.searchsorted(component[ends[::2]], np.arange(len(labels) + 1))
+        self._half = self.halves and np.array_equal(*self._demand.T)
+        least, entered = ends.reshape(-1, 2).min(axis=1), first_chain[component]
+        if self._half:
+            entered = np.searchsorted(least, np.arange(K))
         at = np.concatenate([[0], np.cumsum(np.bincount(ends, minlength=K))])
         chains = np.argsort(ends, kind="stable")
         demand = np.ascontiguousarray(self._demand[kept].T)
         self._C = cores.Core(
             indptr, heads.astype(np.int32), lengths.astype(np.int32), counts, back, np.array([self._shift]), near,
+            np.array([self._half]), np.array([_stride(len(first) - 1)]), entered,
             component, np.append(first_vertex, K), first_chain, at, chains, ends, begins[:-1], np.repeat(size, 2),
             np.repeat(length, 2), *cores.arrays_of(cores.fill_chains, size, begins, length, found.distance[inner],
             self._demand[self._inner]), *demand, first, *cores.arrays_of(cores.needed_rows, first, at, chains, ends),
@@ -277,7 +302,7 @@ class CoreRun:
             declare(np.int32, distances=(R, K), orders=(M, K), at=(M, K), codes=codes, d=(K, L), near=K)
             | declare(np.int32, following=entries, vertices=entries)
             | declare(np.int32, fill=-1, buckets=self.buckets)
-            | declare(np.float64, paths=(R, K), s=(K + 1, L), start=(K, L), x=(K + 1, L), most=1)
+            | declare(np.float64, paths=(R, K), s=(K, L), start=(K, L), x=(K, L), most=1)
             | declare(np.float64, fill=0, T=(L, K), inner=K)
             | declare(np.int64, fill=0, place=K, lanes=M, sources=L)
             | declare(np.uint64, fill=0, bits=(K + 63) // 64)
@@ -286,7 +311,10 @@ class CoreRun:
     @property
     def sums(self):
         """What `scores` reads, one part after another."""
-        return self.total
+        if not self._half:
+            return self.total
+        inside = self._parts[-2]
+        return np.concatenate([2 * self.total[:inside], self.total[inside:]])
 
     def scores(self):
         """(scores of vertices, scores of arcs: that of an edge is at one of its two arcs, the other has 0)."""

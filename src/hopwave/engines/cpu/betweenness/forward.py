@@ -53,7 +53,8 @@ def push_counting(A, own, begin, end, used, arcs):
 def push_counting_cached(A, own, begin, end, used, arcs):
     """`push_counting` for graphs that fit into a cache, where a mispredicted branch costs more than a useless store.
 
-    Every neighbour is stored, and the ends of queue and successors move on only if it belongs there.
+    Every neighbour is stored, and the ends of queue and successors move on only if it belongs there. With branches, 256
+    sources of 5,000 vertices (preferential attachment) take 1.3 times as long.
     """
     noinline()
     indptr, indices, sigma = A.indptr, A.indices, own.sigma

@@ -42,7 +42,8 @@ class CoreSums:
         x, y = (np.concatenate([number[found.edges[:, k]], number[found.ends[:, k]]]) for k in (0, 1))
         indptr, heads, *_ = cores.arcs_of(len(kept), x, y, np.concatenate([found.edges[:, 2], found.length]))
         size = max(8, min(4096, BYTES_OF_ROWS // ((8 if weighted else 4) * max(1, graph.n))))
-        order, self._first = cores.arrays_of(cores.grow_batches, indptr, heads, size)
+        chained = cores.chained_arcs(indptr, heads, number[found.ends])
+        order, self._first = cores.arrays_of(cores.grow_batches, indptr, heads, chained, size)
         kept = kept[order]
         number[kept] = np.arange(len(kept))  # core vertices in the order of their batches
         self.searched, self.chains = len(kept), len(found.size)

@@ -66,12 +66,10 @@ def whole_lengths(values, n):
     """
     made = new_array(len(values), np.uint32)
     for begin in range(0, len(values), AT_ONCE):
-        some, copy = values[begin : begin + AT_ONCE], made[begin : begin + AT_ONCE]
-        if not float(np.max(some)) * n < BEYOND[made.dtype]:
+        some = values[begin : begin + AT_ONCE]
+        if not float(np.max(some)) * n < BEYOND[made.dtype] or (np.floor(some) != some).any():
             return None
-        copy[:] = some
-        if not np.array_equal(copy, some):
-            return None
+        made[begin : begin + AT_ONCE] = some
     return made
 
 

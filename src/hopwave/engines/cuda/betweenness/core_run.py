@@ -40,6 +40,7 @@ CORE = record(
 class CoreRun(core_run.CoreRun):
     """As on the CPU, with other batches. `total` holds whole numbers, two per sum, and then `starts` and `ends`."""
 
+    halves = False  # each pair counts by itself
     _done = 0
     done = property(lambda self: self._done)
 
