@@ -26,7 +26,7 @@ class OnCuda:
         import cupy
 
         from hopwave.engines.cuda.kronecker import Rows, must_pack
-        from hopwave.engines.cuda.search.numbered import NumberedWorkspace
+        from hopwave.engines.cuda.search.workspace import NumberedWorkspace
 
         self.cp, self.plan = cupy, CATALOGUE["hopwave-gpu"]
         self.drawn = scale, edge_factor, seed
@@ -50,7 +50,7 @@ class OnCuda:
             self.about["rows"] = f"compressed, {8 * self.graph.bytes / self.graph.m:.1f} bits per arc"
 
     def _warm_up(self, graph: Any) -> None:
-        from hopwave.engines.cuda.search.numbered import NumberedWorkspace
+        from hopwave.engines.cuda.search.workspace import NumberedWorkspace
 
         graph.check()
         distance, parent = (self.cp.empty(graph.vertices, np.int32) for _ in range(2))

@@ -27,10 +27,9 @@ class Kernels:
         key = verb, listed
         found = self.found.get(key)
         if found is None:
-            shape = f"{RING}, {self.offset}" + ("" if listed is None else f", {truth(listed)}")
-            found = self.found[key] = tuple(
-                kernels().get(HEADERS[verb], name, shape, self.text) for name in (verb, f"{verb}_pieces")
-            )
+            shapes = (f"{RING}, {self.offset}, {pieces}" for pieces in ("false", "true"))
+            more = "" if listed is None else f", {truth(listed)}"
+            found = self.found[key] = tuple(kernels().get(HEADERS[verb], verb, s + more, self.text) for s in shapes)
         return found
 
 
@@ -68,9 +67,9 @@ def operands(here, product, part, values):
 def instances(offset):
     """Header and name of every kernel for one ring and one type of offsets, for the compile test."""
     for verb, header in HEADERS.items():
-        for name in (verb, f"{verb}_pieces"):
+        for pieces in ("false", "true"):
             for listed in ("true", "false") if verb == "pull" else ("",):
-                yield header, expression(header, name, RING, offset, listed)
+                yield header, expression(header, verb, RING, offset, pieces, listed)
     yield "linalg/pull.cuh", expression("linalg/pull.cuh", "segments", RING)
 
 

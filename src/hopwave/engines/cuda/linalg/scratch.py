@@ -142,6 +142,10 @@ class Cuts:
         ledger = scratch.take("ledger", 4 * self.rows + 2 * self.pieces, np.int32)
         return ledger, np.int32(self.rows), np.int32(self.pieces)
 
+    def partial(self, scratch):
+        """Kernel argument: room for the sum of every piece."""
+        return scratch.take("partial", 8 * self.pieces, np.uint8) if self.rows else NULL
+
     def grid(self, scratch):
         """Blocks for the pieces: one warp per piece, at most as many as the GPU holds."""
         return (min(-(-self.pieces // (BLOCK // WARP)), scratch.blocks),)
