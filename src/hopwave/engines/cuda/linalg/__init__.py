@@ -156,16 +156,9 @@ class Algebra(NoShortcuts):
 
     @explained
     def waves(
-        self,
-        A: Matrix,
-        x: Vector,
-        product: jobs.Product,
-        places: jobs.Product,
-        depth_limit: int | None,
-        alpha: float,
-        beta: float,
-        trace: bool,
-    ) -> engines.FoundByWaves | None:
+        self, A: Matrix, x: Vector, product: jobs.Product, places: jobs.Product, depth_limit: int | None, alpha: float,
+        beta: float, trace: bool,
+    ) -> engines.FoundByWaves | None:  # fmt: skip
         from hopwave.engines.cuda.linalg.waves import waves
 
         if x.format == "dense":  # kernels read a list
@@ -218,15 +211,9 @@ class Algebra(NoShortcuts):
 
     @explained
     def multiply(
-        self,
-        A: Matrix,
-        B: Matrix,
-        product: jobs.Product,
-        mask: Rows | None,
-        complement: bool,
-        by: jobs.Direction,
+        self, A: Matrix, B: Matrix, product: jobs.Product, mask: Rows | None, complement: bool, by: jobs.Direction,
         threads: int | None,
-    ) -> tuple[Rows, jobs.Touched]:
+    ) -> tuple[Rows, jobs.Touched]:  # fmt: skip
         from hopwave.engines.cuda.linalg.matrix import dots, expanded
 
         if mask is not None and not complement and by != "push":

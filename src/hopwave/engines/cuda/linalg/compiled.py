@@ -1,10 +1,5 @@
 """The kernels of one product: templates of kernels/linalg/*.cuh, compiled for its arithmetic when first used."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass, field
-from typing import Any
-
 import numpy as np
 
 from hopwave.engines.cuda.launch import NULL, expression, kernels, truth
@@ -33,22 +28,11 @@ class Kernels:
         return found
 
 
-@dataclass
-class ProductKernels:
-    """Kept with a product: its kernels by device and types."""
-
-    kernels: dict[tuple[Any, ...], Kernels] = field(default_factory=dict)
-
-
 def kernels_of(here, product, part, x):
     """The kernels of a product, kept with its record, which `linalg.arithmetic` reuses."""
     a = None if part.values is None else part.values.dtype
-    kept = product.prepared.record(ProductKernels).kernels
-    key = here.device, part.indptr.dtype.char, None if a is None else a.char, x.char
-    found = kept.get(key)
-    if found is None:
-        found = kept[key] = Kernels(product, part.indptr.dtype, a, x)
-    return found
+    key = Kernels, here.device, part.indptr.dtype.char, None if a is None else a.char, x.char
+    return product.prepared.made(key, lambda: Kernels(product, part.indptr.dtype, a, x))
 
 
 def operands(here, product, part, values):

@@ -3,10 +3,7 @@
 Every thread has its own scratch space for every stream, so kernels that run at the same time share nothing in it.
 """
 
-from __future__ import annotations
-
 import threading
-from dataclasses import dataclass, field
 
 import cupy
 import numpy as np
@@ -151,18 +148,6 @@ class Cuts:
         return (min(-(-self.pieces // (BLOCK // WARP)), scratch.blocks),)
 
 
-@dataclass
-class MatrixCuts:
-    """Kept with a matrix: the cuts of its rows under False, of its columns under True."""
-
-    cuts: dict[bool, Cuts] = field(default_factory=dict)
-
-
 def cuts_of(A, part, columns):
     """The cuts of A's rows or of its columns; `part` are these rows or columns."""
-    kept = A.prepared.record(MatrixCuts).cuts
-    key = A.turned != columns
-    found = kept.get(key)
-    if found is None:
-        found = kept[key] = Cuts(cupy.diff(part.indptr))
-    return found
+    return A.prepared.made((Cuts, A.turned != columns), lambda: Cuts(cupy.diff(part.indptr)))
