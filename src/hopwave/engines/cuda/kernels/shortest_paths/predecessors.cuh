@@ -5,7 +5,6 @@
 // So they are only taken for vertices without any other tight arc, in rounds: a vertex takes the lowest u that had its
 // own predecessor before the round began. The result is the same in every run, and is a tree.
 #pragma once
-#include "common/arcs.cuh"
 #include "shortest_paths/state.cuh"
 
 namespace hopwave::shortest_paths {
@@ -17,6 +16,17 @@ constexpr int LATER = 0x7fffffff;
 constexpr i64 INFINITY_BITS = 0x7ff0000000000000ll;
 __device__ __forceinline__ bool has_path(double d) { return d < __longlong_as_double(INFINITY_BITS); }
 
+// Returns the row of an arc: the last row in [low, high) that begins at the arc or before it.
+template <class Offset>
+__device__ __forceinline__ int row_of(const Offset *offsets, int low, int high, i64 arc) {
+  while (high - low > 1) {
+    const int middle = low + (high - low) / 2;
+    if ((i64)__ldg(offsets + middle) <= arc) low = middle;
+    else high = middle;
+  }
+  return low;
+}
+
 // Calls visit(u, v, d(u), d(u) plus length) for every arc u → v of a vertex that has a path.
 template <class Offset, class Length, class Visit>
 __device__ __forceinline__ void every_arc(const Offset *offsets, const int *neighbours, const Length *lengths, i64 n,
@@ -25,9 +35,9 @@ __device__ __forceinline__ void every_arc(const Offset *offsets, const int *neig
   const i64 warp = signed_thread_number() / WARP, warps = signed_thread_count() / WARP;
   for (i64 begin = warp * STRETCH; begin < m; begin += warps * STRETCH) {
     const i64 end = min(begin + STRETCH, m);
-    const int low = row_of_arc(offsets, 0, (int)n, begin), high = row_of_arc(offsets, low, (int)n, end - 1) + 1;
+    const int low = row_of(offsets, 0, (int)n, begin), high = row_of(offsets, low, (int)n, end - 1) + 1;
     for (i64 arc = begin + lane(); arc < end; arc += WARP) {
-      const int u = row_of_arc(offsets, low, high, arc), v = __ldg(neighbours + arc);
+      const int u = row_of(offsets, low, high, arc), v = __ldg(neighbours + arc);
       const double from = __ldg(d + u);
       if (has_path(from)) visit(u, v, from, from + (lengths ? __ldg(lengths + arc) : 1));
     }
