@@ -202,3 +202,14 @@ def test_real_graphs_that_are_missing_are_named(
     assert list(found) == ["here"] and found["here"].n == 3
     line = capsys.readouterr().out.strip()
     assert line.startswith(f"{setting.LEFT_OUT}email-Enron; ") and f"hopwave fetch email-Enron {tmp_path}" in line
+
+
+def test_a_row_is_printed_and_options_have_the_types_of_their_defaults(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert setting.tell({"a": 1}) == {"a": 1} and capsys.readouterr().out == "{'a': 1}\n"
+    monkeypatch.setattr("sys.argv", ["name", "kron", "--sources", "3", "--scales", "4", "5", "--whole", "--limit", "2"])
+    given = setting.command_line("", {"graphs": ["grid"]}, sources=1, scales=[1], whole=False, limit=float, note="")
+    assert vars(given) == {
+        "graphs": ["kron"], "sources": 3, "scales": [4, 5], "whole": True, "limit": 2.0, "note": "",
+    }  # fmt: skip
