@@ -86,9 +86,6 @@ class Started:
 
 def measured(scales: list[int], k: int, pairs: int, limit: float, device: str) -> list[dict[str, Any]]:
     """A row per graph: the median time of each library."""
-    from hopwave.engines.cpu.compile_notice import FirstWork
-
-    FirstWork.seconds = 0.0  # no search before its code is compiled
     rows, asked, started = [], [], []
     for scale in scales:
         graph = with_lengths(hw.generate.kronecker(scale, 16, seed=1))

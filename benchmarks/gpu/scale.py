@@ -28,7 +28,7 @@ from benchmarks.setting import RESULTS, command_line, hw, tell, timed
 from hopwave.arrays import on_host
 from hopwave.engines.cuda.graph import uploaded
 from hopwave.engines.cuda.kronecker import Rows
-from hopwave.engines.cuda.search.numbered import NumberedWorkspace
+from hopwave.engines.cuda.search.workspace import NumberedWorkspace
 from hopwave.graph500.on_cuda import broken_rules
 from hopwave.planning.jobs import SearchJob
 from hopwave.prepared import Structure

@@ -71,7 +71,7 @@ def test_ties_are_those_of_the_sources_asked_for() -> None:
                     break
                 entries, ties = entries + (offer < nearest), ties + (offer == nearest)
                 nearest = min(nearest, offer)
-        said = _offers(graph, source)[:2]
+        said = _offers(graph, source)[::2]
         assert said == pytest.approx((entries / graph.n, ties / graph.m), rel=0.2), source
 
 
@@ -305,9 +305,30 @@ def test_vertices_that_are_offered_shorter_ways_are_entered_again() -> None:
         np.concatenate([np.zeros(199, int), arms[:-1]]), np.concatenate([arms, arms[1:]]), weights=ways
     )
     assert _offers(ring, 0)[0] == pytest.approx(2.0, abs=0.05)
-    asked: dict[str, Any] = {"what": "closeness_centrality", "sources": [0], "weights": True, "device": "cpu"}
+    asked: dict[str, Any] = {"what": "betweenness_centrality", "sources": [0], "weights": True, "device": "cpu"}
     said = [hw.estimate_memory(graph, **asked) for graph in (star, ring)]
     assert said[1].parts["workers"] > said[0].parts["workers"]
+
+
+@pytest.mark.parametrize("kind", ["grid", "kronecker"])
+def test_entries_that_wait_at_a_time_are_those_of_the_engine(kind: str) -> None:
+    """Searches use entries again: of a grid a small share waits at a time, of a graph with hubs most vertices."""
+    from hopwave.api.memory_estimate import _offers
+    from hopwave.engines.cpu.many import waiting, weighted
+    from hopwave.engines.cpu.policy import length_buckets
+    from hopwave.engines.cpu.views import allocate, unsigned_rows
+
+    graph = hw.generate.grid(90, 90) if kind == "grid" else hw.generate.kronecker(12, 8, seed=1)
+    graph = measured.fresh(graph, {"weights": True})
+    lengths = np.asarray(graph.weights)
+    own = weighted.WorkerState(waiting=waiting.new_waiting(graph.m), **allocate(weighted.vertex_arrays(graph.n, True)))
+    own.waiting.key[:] = np.nan
+    arcs = weighted.Arcs(*unsigned_rows(graph), lengths, *length_buckets(lengths.min(), lengths.max()))
+    source = int(np.argmax(graph.degrees))
+    weighted.search(arcs, np.full(graph.n, np.inf), own, np.uint32(source), np.inf)
+    used = int(np.count_nonzero(~np.isnan(own.waiting.key)))
+    assert _offers(graph, source)[1] * graph.n == pytest.approx(used, rel=0.4, abs=0.03 * graph.n)  # of a sample
+    assert (used < 0.1 * graph.n) == (kind == "grid")
 
 
 def test_a_limit_leaves_as_many_workers_as_the_engine_starts() -> None:

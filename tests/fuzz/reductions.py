@@ -137,6 +137,9 @@ def options_of(rng: Generator, n: int) -> dict[str, Any]:
     for name in ("sources", "targets"):
         if rng.integers(4) == 0:
             options[name] = rng.choice(n, max(1, n // 2), replace=False)
+    for side in ("source", "target"):
+        if f"{side}_weights" in options:  # without any, no pair counts, which is refused
+            options[f"{side}_weights"][options.get(f"{side}s", [0])[0]] += 0.1
     return options
 
 

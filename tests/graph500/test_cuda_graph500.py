@@ -73,7 +73,7 @@ def test_searches_of_numbered_vertices_answer_by_id(scale: int, edge_factor: int
     import cupy
 
     from hopwave.engines.cuda.kronecker import Rows
-    from hopwave.engines.cuda.search.numbered import NumberedWorkspace
+    from hopwave.engines.cuda.search.workspace import NumberedWorkspace
     from hopwave.graph500.on_cuda import broken_rules
     from hopwave.planning.jobs import SearchJob
 

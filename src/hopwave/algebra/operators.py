@@ -293,7 +293,6 @@ class Named:
         return list(self._items)
 
 
-LEAST, MOST = "y if y < x or y != y else x", "y if y > x or y != y else x"
 binary: Named = Named(
     "binary operator",
     _op("plus", lambda x, y: x + y, "x + y", "add", "x + y"),
@@ -301,8 +300,20 @@ binary: Named = Named(
     _op("times", lambda x, y: x * y, "x * y", "multiply", "x * y"),
     _op("div", lambda x, y: x / y, "x / y", "true_divide", "x / y"),
     # NaN wins, as in NumPy: a comparison with it is false
-    _op("min", lambda x, y: y if y < x or y != y else x, LEAST, "minimum", "(y < x || y != y) ? y : x"),
-    _op("max", lambda x, y: y if y > x or y != y else x, MOST, "maximum", "(y > x || y != y) ? y : x"),
+    _op(
+        "min",
+        lambda x, y: y if y < x or y != y else x,
+        "y if y < x or y != y else x",
+        "minimum",
+        "(y < x || y != y) ? y : x",
+    ),
+    _op(
+        "max",
+        lambda x, y: y if y > x or y != y else x,
+        "y if y > x or y != y else x",
+        "maximum",
+        "(y > x || y != y) ? y : x",
+    ),
     _op("first", lambda x, y: x, "x", None, "x", "x"),
     _op("second", lambda x, y: y, "y", None, "y", "y"),
     _op("any", lambda x, y: x, "x", None, "x", "x"),

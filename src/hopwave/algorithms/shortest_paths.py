@@ -198,18 +198,25 @@ def paths_of_pairs(
     graph: Graph, weighted: bool, pairs: list[tuple[int, int]], threads: int | None
 ) -> list[list[int] | None]:
     """The ids of one shortest path of each pair, by searches from both ends on the CPU; None if a pair has none."""
+    from hopwave.engines.cpu import Engine
     from hopwave.engines.cpu.crew import thread_count
     from hopwave.engines.cpu.shortest_paths import between
 
-    back, (n, m) = graph.reversed(), (graph.n, graph.m)
-    out, into = (_arcs(g, weighted) for g in (graph, back))
+    def side(g: Graph) -> Any:
+        return between.side(Engine().load(g, None), _arcs(g, weighted), len(pairs), threads)
+
+    loaded, out = Engine().load(graph, None), side(graph)
+    into = side(graph.reversed()) if graph.directed else out
     workers = max(1, min(thread_count(threads), len(pairs)))
     found: list[list[int] | None] = [None] * len(pairs)
 
     def some(first: int) -> None:
-        state, room = between.new_state(n, m), np.empty(n, np.int32)
+        kind = ("paths between", first)
+        state = loaded.spare(kind) or between.new_state(graph.n, graph.m)
+        room = np.empty(graph.n, np.int32)
         for i in range(first, len(pairs), workers):
             found[i] = between.shortest_path(out, into, *pairs[i], state, room)
+        loaded.leave(kind, state, between.BYTES_PER_VERTEX * graph.n)
 
     if workers == 1:
         some(0)

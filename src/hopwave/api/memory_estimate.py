@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from hopwave.algorithms.many_sources import together
+from hopwave.algorithms.many_sources import DEEP_SCATTERED, FEW_SOURCES, together
 from hopwave.algorithms.reduction.distance_sums import What
 from hopwave.algorithms.tables import rows_at_once
 from hopwave.api import choice, memory_reduced
@@ -176,7 +176,8 @@ def estimate_memory(
     if reduce and name in SUMS and device == "cpu" and drawn is None:
         beside = memory_reduced.of_distances(graph, ids, SUMS[name], weighted, threads)
     shape = _shape(graph, path_counts or name not in WITHOUT_A_SEARCH)
-    ask = replace(ask, together=together(graph.n, shape.depth, count), named=sources is not None)
+    probed = count >= FEW_SOURCES and graph.n > DEEP_SCATTERED
+    ask = replace(ask, together=together(graph.n, shape.depth, count), probed=probed, named=sources is not None)
     longest = math.inf
     if name == "distance_table":
         columns = None if targets is None else len(np.unique(vertex_ids(graph, targets)))
@@ -203,9 +204,9 @@ def _check_options(name: str, **given: Any) -> None:
 def _along_weights(graph: Graph, shape: Shape, ids: Any, longest: float, counted: bool) -> Shape:
     """The shape with what searches along weights do, looked at from a few sources; `counted`: paths are counted."""
     looked_at = ids[:: max(1, len(ids) // SOURCES_LOOKED_AT)][:SOURCES_LOOKED_AT]
-    offers = np.array([(0.0, 0.0, 0.0), *(_offers(graph, int(s), longest) for s in looked_at)])
-    entries, ties, reached = offers.max(axis=0).tolist()
-    shape = replace(shape, entries=entries, ties=ties, reached=reached)
+    offers = np.array([np.zeros(4), *(_offers(graph, int(s), longest) for s in looked_at)])
+    entries, waiting, ties, reached = offers.max(axis=0).tolist()
+    shape = replace(shape, entries=entries, waiting=waiting, ties=ties, reached=reached)
     if counted and graph.m <= ARCS_FOLLOWED and _may_outgrow_float64(shape):
         shape = replace(shape, path_bits=max((_path_bits(graph, int(s)) for s in looked_at), default=0.0))
     return shape
@@ -267,17 +268,20 @@ def _searched(graph: Graph) -> tuple[int, float]:
     return int(found.depth), float(np.mean(distances[heads] == distances[tails] + 1))
 
 
-def _offers(graph: Graph, source: int, limit: float = math.inf) -> tuple[float, float, float]:
-    """(entries per vertex, ties per arc, share of the vertices that is reached) of a search along weights.
+def _offers(graph: Graph, source: int, limit: float = math.inf) -> tuple[float, float, float, float]:
+    """(entries per vertex, those that wait at a time, ties per arc, share of the vertices that is reached) of a search
+    along weights.
 
     A vertex gets offers from its neighbours in the order in which these are settled. It is entered once for each offer
-    that is shorter than all before; a tie is an offer equal to the shortest before. Estimated from the heads of some
-    arcs: most ties are at vertices of high degree, of which a sample of vertices has too few.
+    that is shorter than all before, and the entry waits until the search is as far away as the offer; a tie is an offer
+    equal to the shortest before. Estimated from the heads of some arcs: most ties are at vertices of high degree, of
+    which a sample of vertices has too few.
     """
     lengths = np.asarray(graph.weights)
     far: Any = np.asarray(sssp(graph, graph.label(source), limit=limit, device="cpu").distances)
     some, times = np.unique(graph.indices[:: max(1, graph.m // ARCS_FOR_OFFERS)], return_counts=True)
     entered = ties = 0.0
+    moments = [(0.0, 0.0)]  # how far away the search is, and by how much what waits then grows
     for v, seen in zip(some.tolist(), (times / times.sum()).tolist(), strict=True):
         row = slice(graph.indptr[v], graph.indptr[v + 1])
         before = far[graph.indices[row]]
@@ -286,9 +290,13 @@ def _offers(graph: Graph, source: int, limit: float = math.inf) -> tuple[float, 
         if not len(offers) or not np.isfinite(far[v]):
             continue
         shortest, of_one_arc = np.minimum.accumulate(offers), seen / len(before)
-        entered += of_one_arc * (1 + np.count_nonzero(np.diff(shortest)))
+        new = np.append(True, np.diff(shortest) < 0)
+        entered += of_one_arc * np.count_nonzero(new)
         ties += of_one_arc * np.count_nonzero(offers[1:] == shortest[:-1])
-    return entered * graph.m / graph.n, ties, float(np.isfinite(far).mean())
+        moments += [(begin, of_one_arc) for begin in before[settled][new].tolist()]
+        moments += [(end, -of_one_arc) for end in offers[new].tolist()]
+    waiting = float(np.cumsum([change for _, change in sorted(moments)]).max())
+    return entered * graph.m / graph.n, waiting * graph.m / graph.n, ties, float(np.isfinite(far).mean())
 
 
 def _may_outgrow_float64(shape: Shape) -> bool:

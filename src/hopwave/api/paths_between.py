@@ -115,10 +115,8 @@ def shortest_paths(
         Weights are followed; `weights=False` leaves them out.
     pairs : list of (source, target)
         Ids, or labels if the graph has labels.
-    weights : bool, array or str, optional
-        The lengths of the arcs, as for `sssp`: by default the graph's own weights. False counts hops.
-    threads : int, optional
-        Threads of the CPU; by default HOPWAVE_NUM_THREADS, else every core.
+    weights, threads
+        As for `sssp`.
 
     Returns
     -------
@@ -157,12 +155,10 @@ def k_shortest_paths(
     G : Graph, SciPy sparse matrix or NetworkX graph
         The graph.
         Weights are followed; `weights=False` leaves them out.
-    source, target : vertex
-        An id, or a label if the graph has labels.
+    source, target, weights
+        As for `shortest_path`.
     k : int
         How many paths to find.
-    weights : bool, array or str, optional
-        The lengths of the arcs, as for `sssp`: by default the graph's own weights. False counts hops.
     device : {"auto", "cpu", "cuda"}, optional
         Where the two searches of the whole graph run, as for `sssp`, and those for many spurs at a time.
 

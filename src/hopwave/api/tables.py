@@ -50,8 +50,6 @@ def distance_table(
         The rows; by default all vertices.
     targets : list of vertices, optional
         The columns; by default all vertices. A search along weights ends when it has settled them.
-    weights : bool, array or str, optional
-        The lengths of the arcs, as for `sssp`: by default the graph's own weights. False counts hops.
     limit : float, optional
         The greatest distance. Targets farther away count as not reached; one at exactly that distance is reached.
     direction : {"out", "in"}, optional
@@ -68,7 +66,7 @@ def distance_table(
     checkpoint : path, optional
         With `out`: a file that knows how far the table is, written every minute and on Ctrl-C. The same call goes on
         from there; at the end, the file is removed.
-    device, progress, threads, executor
+    weights, device, progress, threads, executor
         As for `sssp_many`.
 
     Returns

@@ -100,6 +100,7 @@ class Ask:
     threads: int | None = None
     memory_limit: int | None = None
     together: bool = False  # whether searches from several sources share their steps
+    probed: bool = False  # whether a search finds the depth beforehand
     named: bool = True  # whether the caller named the sources
     targets: int | None = None  # columns of a table; None: all vertices
     at_once: int = 1  # rows of a table of hops that are computed at a time
@@ -114,7 +115,8 @@ class Shape:
     `depth`: levels of a search from its hub. `tree`: the share of its arcs that lead one level further in that search.
     `greatest`: the longest row. `transposed`: whether its arcs are there by head already. `near`: the share of its arcs
     between near numbers. `entries`: how often a search along weights enters a vertex, which is when it is offered a
-    shorter way. `ties`: the share of arcs that then offer one as short. `path_bits`: log2 of the most
+    shorter way. `waiting`: how many such entries wait at a time, per vertex; 0 if that is not known. `ties`: the share
+    of arcs that then offer one as short. `path_bits`: log2 of the most
     shortest paths along weights to a vertex. `packed`: bits of an arc if a GPU keeps the rows compressed, else 0.
     `reached`: the share of the vertices that a search within the limit comes to.
     """
@@ -129,6 +131,7 @@ class Shape:
     transposed: bool = False
     near: float = 1.0
     entries: float = 1.25  # measured
+    waiting: float = 0.0
     ties: float = 0.18  # measured
     path_bits: float = 0.0
     packed: float = 0.0

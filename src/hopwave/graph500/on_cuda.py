@@ -26,14 +26,13 @@ class OnCuda:
         import cupy
 
         from hopwave.engines.cuda.kronecker import Rows, must_pack
-        from hopwave.engines.cuda.search.numbered import NumberedWorkspace
+        from hopwave.engines.cuda.search.workspace import NumberedWorkspace
 
         self.cp, self.plan = cupy, CATALOGUE["hopwave-gpu"]
         self.drawn = scale, edge_factor, seed
         compressed = must_pack(scale, edge_factor) if compressed is None else compressed
-        self._warm_up(
-            Rows(4, edge_factor, seed, compressed=compressed)
-        )  # compiles everything, so that it is not part of any timed kernel
+        # Compiles everything, so that it is not part of any timed kernel.
+        self._warm_up(Rows(4, edge_factor, seed, compressed=compressed))
         began = time.perf_counter()
         self.graph: Any = Rows(scale, edge_factor, seed, compressed=compressed, memory_limit=memory_limit)
         self.searches = NumberedWorkspace(self.graph)
@@ -50,7 +49,7 @@ class OnCuda:
             self.about["rows"] = f"compressed, {8 * self.graph.bytes / self.graph.m:.1f} bits per arc"
 
     def _warm_up(self, graph: Any) -> None:
-        from hopwave.engines.cuda.search.numbered import NumberedWorkspace
+        from hopwave.engines.cuda.search.workspace import NumberedWorkspace
 
         graph.check()
         distance, parent = (self.cp.empty(graph.vertices, np.int32) for _ in range(2))
@@ -120,13 +119,8 @@ def broken_rules(graph: Any, distance: Any, parent: Any, root: int) -> tuple[str
     deepest = int(distance.max())
     kind = np.int8 if deepest < 1 << 7 else np.int16 if deepest < 1 << 15 else np.int32
     wrong, linked = graph.check_answer(distance.astype(kind), parent)
-    found = {
-        "roots": int(int(parent[root]) != root),
-        "levels": wrong[2],
-        "edges": wrong[0],
-        "span": wrong[1],
-        "links": 0,
-    }
+    edges, span, levels = wrong
+    found = {"roots": int(int(parent[root]) != root), "levels": levels, "edges": edges, "span": span, "links": 0}
     for first in range(0, graph.vertices, CHECKED):
         some = slice(first, min(graph.vertices, first + CHECKED))
         ids = cp.arange(some.start, some.stop, dtype=np.int32)

@@ -115,13 +115,17 @@ def _launch(search: Any, name: str, blocks: int, *arguments: Any, shape: str = "
     search.launch(HEADER, name, blocks, *arguments, shape=shape, blocks=blocks, text=KERNELS)
 
 
+def segments_of(n: int, most: int) -> tuple[int, int, int]:
+    """Segments of n statuses, one per thread of at most `most` blocks; vertices of each; blocks."""
+    length = -(-n // (32 * min(-(-n // 32), BLOCK * most))) * 32
+    segments = -(-n // length)
+    return segments, length, -(-segments // BLOCK)
+
+
 def strided_queue(search: Any, queue: Any, depth: int, bottom_up: bool) -> None:
     """A queue of level depth + 1, or of unvisited vertices, by prefix sums over segments of one thread each."""
     n = search.n
-    segments = min(-(-n // 32), BLOCK * search.on_device.device.blocks)
-    length = -(-n // (32 * segments)) * 32
-    segments = -(-n // length)
-    blocks = -(-segments // BLOCK)
+    segments, length, blocks = segments_of(n, search.on_device.device.blocks)
     places, sums = search.work.take("places", segments, np.uint32), search.work.take("block sums", blocks, np.int64)
     arguments = (
         search.loaded.offsets, search.distance, np.uint64(n), np.int32(depth), np.uint64(segments),

@@ -38,51 +38,46 @@ def queues(lab: Lab) -> list[Row]:
 
 
 def times(every: Iterable[int]) -> Iterator[Row]:
-    """A row for each number of vertices and share of them in the queue: milliseconds of each way to make the queue."""
+    """A row for each number of vertices and share of them in the queue."""
+    for millions in every:
+        for share in SHARES:
+            yield {"millions": millions, "share": share, **ways(millions << 20, share)}
+
+
+def ways(n: int, share: float) -> dict[str, float]:
+    """Milliseconds of each way to make a queue of a share of n vertices."""
     import cupy
 
     from hopwave.engines.cuda.launch import BLOCK, kernels
-    from hopwave.papers.enterprise import HEADER
+    from hopwave.papers.enterprise import HEADER, segments_of
 
     launch = kernels("int")
-    for millions in every:
-        n = millions << 20
-        for share in SHARES:
-            status = (cupy.random.default_rng(1).random(n, dtype=cupy.float32) < share).astype(cupy.int32) - 1
-            right = int((status == 0).sum())
-            queue, tail = cupy.empty(n, cupy.int32), cupy.zeros(1, cupy.uint64)
-            segments = min(-(-n // 32), BLOCK * launch.blocks)
-            length = -(-n // (32 * segments)) * 32
-            segments = -(-n // length)
-            blocks = -(-segments // BLOCK)
-            places, sums = cupy.empty(segments, cupy.uint32), cupy.empty(blocks, cupy.int64)
-            # waits() selects unvisited vertices, so the same status arrays are used with -1 and 0 exchanged
-            sizes = np.uint64(n), np.int32(5), np.uint64(segments), np.uint64(length), places, sums, queue
-            other = -1 - status
+    status = (cupy.random.default_rng(1).random(n, dtype=cupy.float32) < share).astype(cupy.int32) - 1
+    right = cupy.flatnonzero(status == 0)
+    queue, tail = cupy.empty(n, cupy.int32), cupy.zeros(1, cupy.uint64)
+    segments, length, blocks = segments_of(n, launch.blocks)
+    places, sums = cupy.empty(segments, cupy.uint32), cupy.empty(blocks, cupy.int64)
+    # waits() selects unvisited vertices, so the same status arrays are used with -1 and 0 exchanged
+    other = -1 - status
+    sizes = np.uint64(n), np.int32(5), np.uint64(segments), np.uint64(length), places, sums, queue
 
-            def atomic(n: int = n, status: Any = status, queue: Any = queue, tail: Any = tail) -> None:
-                tail.data.memset_async(0, 8)
-                kernel = launch.get(HEADER, "atomic_queue", "", ATOMIC)
-                kernel((launch.grid(n),), (BLOCK,), (status, np.uint64(n), np.int32(0), queue, tail))
+    def atomic() -> None:
+        tail.data.memset_async(0, 8)
+        kernel = launch.get(HEADER, "atomic_queue", "", ATOMIC)
+        kernel((launch.grid(n),), (BLOCK,), (status, np.uint64(n), np.int32(0), queue, tail))
 
-            def double_scan(
-                n: int = n, other: Any = other, sizes: Any = sizes, blocks: int = blocks, sums: Any = sums
-            ) -> None:
-                launch(HEADER, "scan_segments", n, other, *sizes, shape="1", blocks=blocks)
-                launch(HEADER, "prefix_sum", blocks, sums, np.uint64(blocks), blocks=1)
-                launch(HEADER, "scan_segments", n, other, *sizes, shape="2", blocks=blocks)
+    def double_scan() -> None:
+        launch(HEADER, "scan_segments", n, other, *sizes, shape="1", blocks=blocks)
+        launch(HEADER, "prefix_sum", blocks, sums, np.uint64(blocks), blocks=1)
+        launch(HEADER, "scan_segments", n, other, *sizes, shape="2", blocks=blocks)
 
-            def by_cupy(status: Any = status) -> Any:
-                return cupy.flatnonzero(status == 0)
-
-            row: Row = {"millions": millions, "share": share, "atomic": best(atomic)}
-            if int(tail[0]) != right:
-                raise WrongAnswer("the atomic queue is wrong; please report this")
-            row["double scan"] = best(double_scan)
-            if not bool((queue[:right] == cupy.flatnonzero(status == 0)).all()):
-                raise WrongAnswer("the double scan's queue is wrong; please report this")
-            row["CuPy"] = best(by_cupy)
-            yield row
+    found = {"atomic": best(atomic)}
+    if int(tail[0]) != len(right):
+        raise WrongAnswer("the atomic queue is wrong; please report this")
+    found["double scan"] = best(double_scan)
+    if not bool((queue[: len(right)] == right).all()):
+        raise WrongAnswer("the double scan's queue is wrong; please report this")
+    return found | {"CuPy": best(lambda: cupy.flatnonzero(status == 0))}
 
 
 def best(call: Callable[[], Any], rounds: int = 5) -> float:

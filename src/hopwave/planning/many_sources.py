@@ -77,6 +77,17 @@ class Swept:
     pairs: tuple[npt.NDArray[np.int32], npt.NDArray[Any]]  # targets, and their distances as int32 or float64
     values: Floats = field(default_factory=lambda: np.zeros((0, 0, 0)))  # sources × columns × limits
 
+    @classmethod
+    def of(cls, k: int, weighted: bool, **found: Any) -> Swept:
+        """What was found from k sources; zeros, or nothing, where nothing is given."""
+        number, distance = (np.float64, np.float64) if weighted else (np.int64, np.int32)
+        empty: dict[str, Any] = {
+            "reached": np.zeros(k, np.int64), "total": np.zeros(k, number), "farthest": np.zeros(k, number),
+            "inverse": np.zeros(k), "histogram": np.zeros(0, np.int64), "columns": np.zeros((0, 3), number),
+            "rows": np.empty((0, 0), distance), "pairs": (np.empty(0, np.int32), np.empty(0, distance)),
+        }  # fmt: skip
+        return cls(**empty | found)
+
 
 CentralityScore = Literal["closeness", "wasserman_faust", "harmonic"]
 

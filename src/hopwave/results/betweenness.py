@@ -89,22 +89,10 @@ class EdgeBetweennessResult(Scores):
         One score per stored arc, in the order of `Graph.indices`.
     edges : pair of arrays of int32
         The two ends of every arc, in the same order.
-    certificate : Certificate
-        How accurate the arithmetic is.
-    sources : int
-        How many searches were made.
-    plan : PlanUsed
-        Which plan ran and why. Compares equal to its name.
-    engine : str
-        "cuda" or "cpu".
+    certificate, sources, plan, engine, graph, delta, reduction
+        As of a `BetweennessResult`.
     bounds : array of float64, or None
         After a sample (`k=`): how far the score of each arc may be off. Else None.
-    graph : Graph
-        The graph.
-    delta : float or None
-        After a sample: all bounds hold together with probability 1 − delta.
-    reduction : Reduction or None
-        What was left to search, if blocks were solved one by one (`reduce=`), else None.
 
     Examples
     --------

@@ -104,9 +104,12 @@ class ShortestPaths(SearchResult):
         d, length = self.distances, 1 if part.values is None else part.values
         tight = kept(part, d[row_of_each(part, np)] + length == d[part.indices], np)
         on_paths = Graph.from_csr(tight.indptr, tight.indices, directed=True, check=False)
-        hops, tails = bfs.hops(engines.engine("cpu"), on_paths, self.sources), row_of_each(tight, np)
+        hops = bfs.hops(engines.engine("cpu"), on_paths, self.sources)
+        on_paths._prepared.clear()  # which refers to the graph: arrays in a circle stay until Python looks for circles
+        del on_paths
+        tails = row_of_each(tight, np)
         fewest = hops[tails] + 1 == hops[tight.indices]
-        predecessors = np.full(on_paths.n, -1, np.int32)
+        predecessors = np.full(len(hops), -1, np.int32)
         predecessors[tight.indices[fewest][::-1]] = tails[fewest][::-1]  # the last stays: tails ascend
         predecessors[list(self.sources)] = self.sources
         return np.where(self._has_path, predecessors, np.int32(-1))

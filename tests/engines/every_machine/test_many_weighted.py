@@ -18,6 +18,7 @@ from graphs import TRAPS, graphs
 from hopwave import EngineError, Graph, engines, generate
 from hopwave.algorithms.distances import rounding
 from hopwave.engines import host_memory
+from hopwave.engines.cpu import policy
 from hopwave.planning.many_sources import Sweep, Swept
 from together import in_one_test
 
@@ -82,6 +83,23 @@ def test_traps(kind: str, name: str) -> None:
     graph = weighted(TRAPS[name](), kind)
     sources = np.arange(graph.n)
     check("cpu", graph, sources, table(graph, sources))
+
+
+@kinds
+@pytest.mark.parametrize("share", [0.1, 0.6])
+def test_short_arcs_first(kind: str, share: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in graphs of many arcs: with and without pulls, up to a limit, and up to some targets."""
+    monkeypatch.setattr(policy, "short_arcs_first", lambda n, m, directed, *_: not directed and m > 0)
+    monkeypatch.setattr(policy, "SHORT_SHARE", share)
+    few = np.array([3, 5, 6])
+    for make in (*(TRAPS[name] for name in SMALL[::3]), lambda: generate.kronecker(7), lambda: generate.grid(9, 9)):
+        graph = weighted(make(), kind)
+        sources = np.arange(0, graph.n, 3)
+        d = table(graph, sources)
+        check("cpu", graph, sources, d)
+        check("cpu", graph, sources, table(graph, sources, 0.7), 0.7, threads=2)
+        if graph.n > 6:
+            assert np.array_equal(run("cpu", graph, sources, "rows", targets=few).rows, d[:, few])
 
 
 @kinds

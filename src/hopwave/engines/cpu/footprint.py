@@ -35,10 +35,10 @@ from hopwave.graph.csr import COMPILED_FROM, COMPILED_FROM_IF_LOADED, by_scipy
 from hopwave.system import parts
 
 # Shares of arrays that are filled, measured.
-ENTRIES_AT_ONCE, ENTRIES_ON_MESHES = 1.0, 0.05  # entries per vertex, where a search uses entries again
+ENTRIES_AT_ONCE, ENTRIES_ON_MESHES = 1.0, 0.05  # entries per vertex, where a search uses entries again, if not known
 BLOCKS_FILLED = 0.5  # of the bins that Δ-stepping begins with; on meshes, hardly any
 PUSHED_FROM_A_HUB = 0.25  # of the arcs to the next level, in a graph with hubs: the others are pulled
-SORTED_ARCS = 0.5  # of the room for them, in a graph with hubs
+SORTED_ARCS = 0.5  # of the room for them; on meshes, none
 # Bytes per vertex, measured.
 EXTENDED = 44  # of a worker whose path counts along weights have exponents of their own (Numba's arrays)
 # Bytes per arc.
@@ -147,7 +147,9 @@ def sweep(run: Ledger, shape: Shape, ask: Ask) -> None:
         return
     prepare(run, shape)
     if not shape.directed:
-        run.take("labels", 4 * n)
+        run.take("labels", paged(4 * n))
+    if ask.together or keep == "rows":  # else the search that finds the depth leaves its arrays to a worker
+        probe(run, shape, ask)
     workers = max(1, min(thread_count(ask.threads), k // policy.SOURCES_PER_WORKER if ask.together else k))
     alone, arrays = k * (n + m) <= policy.SMALL_JOB, hops.worker_arrays(n, keep, ask.together)
     shared = ask.together and not alone and policy.side_by_side(shape.depth, k, thread_count(ask.threads))
@@ -170,6 +172,13 @@ def sweep(run: Ledger, shape: Shape, ask: Ask) -> None:
         run.passing("distances as lengths", 9 * n * k)
 
 
+def probe(run: Ledger, shape: Shape, ask: Ask) -> None:
+    """What the search that finds the depth leaves to later ones (algorithms/many_sources.probed_depth)."""
+    arrays = hops.worker_arrays(shape.n, "sums", together=False)
+    left = {name: array for name, array in arrays.items() if name not in hops.SUMS}
+    run.take("the search that finds the depth", resident(left) if ask.probed else 0)
+
+
 def sweep_weighted(run: Ledger, shape: Shape, ask: Ask) -> None:
     """One search by Dijkstra's algorithm per source and worker."""
     n, k, table, whole = shape.n, ask.sources, ask.what in TABLES, ask.targets is None
@@ -179,10 +188,12 @@ def sweep_weighted(run: Ledger, shape: Shape, ask: Ask) -> None:
     if ask.targets is not None:
         components(run, shape, ask)
         run.drop("labels, twice", "sizes of components")
-        run.take("labels", 4 * n)
+        run.take("labels", paged(4 * n))
         run.take("targets", total(lengths.aim_arrays(n, k, ask.targets)))
+    if policy.short_arcs_first(n, shape.m, shape.directed, k):
+        run.take("short arcs", shape.offset * (n + 1) + int(12 * policy.SHORT_SHARE * shape.m))
     own = resident(lengths.vertex_arrays(n, table and whole, ask.values * ask.limits), order=shape.reached)
-    run.take("workers", max(1, min(thread_count(ask.threads), k)) * (own + waiting(shape, shape.entries)))
+    run.take("workers", max(1, min(thread_count(ask.threads), k)) * (own + waiting(shape, at_once(shape))))
 
 
 def table(run: Ledger, shape: Shape, ask: Ask) -> None:
@@ -198,6 +209,7 @@ def table(run: Ledger, shape: Shape, ask: Ask) -> None:
         run.passing("columns of targets", 4 * rows * width)
         return
     prepare(run, shape, "prepared to find the depth")
+    probe(run, shape, ask)
     run.take("lengths", 8 * shape.m)
     sweep_weighted(run, shape, replace(ask, sources=rows))
     run.drop("workers")
@@ -220,6 +232,11 @@ def waiting(shape: Shape, entries: float) -> int:
     """What waits in a search along weights, with that many entries per vertex. The heap stays small."""
     share = entries * shape.n / max(1, shape.m)
     return resident(waiting_arrays(shape.m), vertex=share, key=share, following=share, keys=0, items=0)
+
+
+def at_once(shape: Shape) -> float:
+    """Entries per vertex that wait at a time, in searches that use entries again."""
+    return shape.waiting or (ENTRIES_ON_MESHES if flat(shape) else ENTRIES_AT_ONCE)
 
 
 # ---------------------------------------------------------------- betweenness
@@ -270,10 +287,10 @@ def wide(run: Ledger, shape: Shape, ask: Ask, threads: int, limited: bool) -> No
     n = shape.n
     together = ask.plan == "hopwave-wide" or limited
     teams = 1 if together else policy.sources_at_once(flat(shape), ask.sources, threads)
-    sorted_arcs = SORTED_ARCS if irregular(shape) else 0
+    sorted_arcs = 0 if flat(shape) else SORTED_ARCS
     shares = {"getters": sorted_arcs, "values": sorted_arcs, "runs": sorted_arcs, "levels": shape.depth / max(1, n)}
     run.take("teams", teams * resident(wide_arrays(n, shape.m, teams, threads // teams, limited), **shares))
-    run.take("sums", 8 * n)
+    run.take("sums", 8 * n if limited else paged(8 * n))
     run.take("scores", 8 * n)
     if counts_outgrow_float64(shape):
         run.take("sums of sources counted again", paged(8 * n))
@@ -317,7 +334,7 @@ def shortest_paths(run: Ledger, shape: Shape, ask: Ask) -> None:
     workers = min(thread_count(ask.threads), policy.path_threads(m))
     run.take("distances", 8 * n)
     if ask.weighted and policy.one_core_is_faster(m / max(1, n), workers):
-        run.take("search", waiting(shape, ENTRIES_ON_MESHES if flat(shape) else ENTRIES_AT_ONCE))
+        run.take("search", waiting(shape, at_once(shape)))
     else:
         if ask.whole_lengths:
             run.take("lengths and distances of 32 bits", 4 * (m * ask.weighted + n))

@@ -11,6 +11,7 @@ from hopwave.engines.cpu import policy, views
 from hopwave.engines.cpu.integers import ONE
 from hopwave.engines.cpu.intrinsics import COMPILED
 from hopwave.engines.cpu.search.state import Adjacency, Workspace, workspace_arrays
+from hopwave.engines.cpu.short_arcs import short_arcs
 from hopwave.engines.cpu.views import read_only, unsigned
 from hopwave.system.numba_cache import njit
 
@@ -42,6 +43,7 @@ class CpuGraph:
         self._answers = {4: [], 8: []}  # by the size of an entry
         self._tables, self._table_size = [], 0
         self._spare = {}
+        self._short, self.pairs = None, 0  # pairs whose shortest paths were asked for
         degrees = graph.degrees
         self.irregular = self.m > 0 and int(degrees.max()) > policy.IRREGULAR * self.m / self.n
         self.flat = not self.irregular and self.m <= policy.FLAT_DEGREE * self.n
@@ -87,6 +89,12 @@ class CpuGraph:
     def length_range(self):
         """The least and the greatest weight; infinite and 0 if there are none."""
         return float(self.lengths.min(initial=np.inf)), float(self.lengths.max(initial=0.0))
+
+    def short_arcs(self, threads):
+        """The rows without their long arcs, and the length from which an arc is long; kept with the graph."""
+        if self._short is None:
+            self._short = short_arcs(*self.rows, self.lengths, threads)
+        return self._short
 
     def _prepare(self, kind):
         graph = self.graph.arranged() if kind == "arranged" else self.graph

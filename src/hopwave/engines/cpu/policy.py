@@ -99,6 +99,8 @@ BATCHES_PER_WORKER = 8  # from which on every batch has 64 sources
 COMPILED_FUNCTIONS_KEPT = 64  # loops compiled for users' functions
 FEW_WORKERS, THIN_DEGREE = 4, 3.0  # up to how many workers, and which mean degree; see one_core_is_faster
 LENGTH_BUCKETS = 1 << 12  # in which vertices wait for Dijkstra's algorithm; a core's first cache holds their heads
+SHORT_SHARE = 1 / 8  # of the arcs, which searches along weights follow first; see short_arcs.py
+SPLIT_DEGREE, SOURCES_BEFORE_SPLITTING = 16, 4  # mean degree and searches from which on that pays
 WIDER = 1 + 2.0**-8  # a weight is that many buckets wide, so that rounding never leaves both its ends in one
 
 
@@ -115,6 +117,18 @@ def length_buckets(least, greatest):
     if least > tiny and greatest * WIDER <= (LENGTH_BUCKETS - 2) * least:
         return WIDER / least, True
     return (LENGTH_BUCKETS - 2) / greatest if greatest > tiny else 1.0, False
+
+
+def short_arcs_first(n, m, directed, sources, mapped=False):
+    """Whether searches along weights take a copy of the short arcs, an eighth of all, before the long ones.
+
+    Vertices pull along long arcs, by the rows of the arcs out of them: in a directed graph these lead elsewhere. A
+    graph mapped from a file may have no memory for a copy.
+
+    >>> short_arcs_first(100, 1600, False, 4), short_arcs_first(100, 1600, False, 3)
+    (True, False)
+    """
+    return m >= SPLIT_DEGREE * n and sources >= SOURCES_BEFORE_SPLITTING and not directed and not mapped
 
 
 def block_size(sources, flows=False):

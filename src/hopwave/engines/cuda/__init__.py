@@ -30,6 +30,20 @@ from hopwave.prepared import Structure
 from hopwave.system.optional import install
 
 LEAST_CAPABILITY = 70  # Volta: threads of a warp may diverge, and warp operations name the threads that take part
+NO_CUTTING = (
+    "does not cut searches off for top=: it takes all searches of a batch to their end", ", or leave out top="
+)  # fmt: skip
+# Operation → why there is none on a GPU, and what to do instead.
+WITHOUT: dict[str, tuple[str, str]] = {
+    "local_efficiencies": ("has no local efficiency: the graph around one vertex is too little work for a GPU", ""),
+    "path_sums": ("has no sums of paths (stress, load, groups): their recurrences have no kernels",
+                  ", or betweenness_centrality, which runs on a GPU"),
+    "hyperball": ("has no HyperBall: the unions of its counters have no kernel",
+                  ", or closeness_centrality(k=...), which runs on a GPU"),
+    "cut_sweep": NO_CUTTING, "reach_bounds": NO_CUTTING,
+    "weighted_path_sampling": ("draws paths by hops only: along weights, a search that ends at one vertex is too "
+                               "little work for a GPU", ", or method='sources'"),
+}  # fmt: skip
 
 
 class Engine(NoOperations):
@@ -116,14 +130,14 @@ class Engine(NoOperations):
         levels = self._one_launch(search, plan, trace)
         if levels is not None:
             return levels
-        from hopwave.engines.cuda.search import ahead, duplicates, steps
+        from hopwave.engines.cuda.search import ahead, by_level, steps
 
         with explained("computing levels", search.loaded.graph):
             if ahead.possible(plan):
                 return list(ahead.run(search, plan, trace))
             search.timed = trace
             levels = by_levels(steps, search, search.loaded.n, search.loaded.m, plan, trace)
-            return list(duplicates.recounted(search, levels)) if search.duplicates else levels
+            return list(by_level.recounted(search, levels)) if search.duplicates else levels
 
     def advance(self, search: Any, step: Step, choice: int) -> Level:
         """Run one level of a search."""
@@ -179,31 +193,9 @@ class Engine(NoOperations):
         return Deferred(lambda: to_host(array))  # copied when it is first read
 
     def why_not_operation(self, operation: engines.Operation, graph: Graph) -> str | None:
-        if operation == "local_efficiencies":
-            return (
-                "device='cuda' has no local efficiency: the graph around one vertex is too little work for a GPU; "
-                "use device='cpu' or 'auto'"
-            )
-        if operation == "path_sums":
-            return (
-                "device='cuda' has no sums of paths (stress, load, groups): their recurrences have no kernels; use "
-                "device='cpu' or 'auto', or betweenness_centrality, which runs on a GPU"
-            )
-        if operation == "hyperball":
-            return (
-                "device='cuda' has no HyperBall: the unions of its counters have no kernel; use "
-                "device='cpu' or 'auto', or closeness_centrality(k=...), which runs on a GPU"
-            )
-        if operation in ("cut_sweep", "reach_bounds"):
-            return (
-                "device='cuda' does not cut searches off for top=: it takes all searches of a batch to their end; "
-                "use device='cpu' or 'auto', or leave out top="
-            )
-        if operation == "weighted_path_sampling":
-            return (
-                "device='cuda' draws paths by hops only: along weights, a search that ends at one vertex is too little "
-                "work for a GPU; use device='cpu' or 'auto', or method='sources'"
-            )
+        if operation in WITHOUT:
+            what, instead = WITHOUT[operation]
+            return f"device='cuda' {what}; use device='cpu' or 'auto'{instead}"
         if operation == "strong_components" and graph.directed and not self._cooperative():
             return "this GPU cannot launch cooperatively, which strong components need; use device='cpu'"
         if operation == "sweep" and not self._cooperative():

@@ -311,18 +311,8 @@ def building(run: Ledger, shape: Shape, ask: Ask, machine: regimes.Machine, free
 
 
 QUESTIONS = {
-    "bfs": search,
-    "bfs_many": sweep,
-    "sssp_many": sweep,
-    "closeness_centrality": sweep,
-    "harmonic_centrality": sweep,
-    "betweenness_centrality": betweenness,
-    "edge_betweenness_centrality": betweenness,
-    "distance_table": table,
-    "accessibility": values,
-    "sssp": shortest_paths,
-    "pagerank": power,
-    "connected_components": components,
-    "weakly_connected_components": components,
-    "from_edges": building,
-}
+    "bfs": search, "bfs_many": sweep, "sssp_many": sweep, "closeness_centrality": sweep, "harmonic_centrality": sweep,
+    "betweenness_centrality": betweenness, "edge_betweenness_centrality": betweenness, "distance_table": table,
+    "accessibility": values, "sssp": shortest_paths, "pagerank": power, "connected_components": components,
+    "weakly_connected_components": components, "from_edges": building,
+}  # fmt: skip

@@ -18,6 +18,7 @@ ROWS = "int", "long long"  # the types of row offsets
 PACKED_ROWS = (*ROWS, "unsigned long long")  # those, and that of packed rows
 INT = ("int",)
 BOTH = "false", "true"
+WIDTHS = "1", "32"  # threads per column
 FLOATS = "float", "double"
 COUNTS = "unsigned", "double"  # the types of path counts
 SLOTS = "unsigned int", "unsigned long long"  # the types of places in a rank's part
@@ -35,9 +36,9 @@ TABLE: tuple[tuple[str, str, *tuple[list[str] | tuple[str, ...], ...]], ...] = (
     ("betweenness/renumber.cuh", "count_near find_farthest morton_keys ranks_and_lengths row_lengths", ROWS),
     ("betweenness/renumber.cuh", "move_rows old_places to_new_order to_old_order", ROWS),
     ("betweenness/sampled_paths.cuh", "sample_paths", ROWS),
-    ("betweenness/turbobc.cuh", "forward_arcs forward_columns forward_warps discover spread collect", ROWS, COUNTS),
-    ("betweenness/turbobc.cuh", "flows_arcs flows_columns flows_warps", ROWS, COUNTS),
-    ("betweenness/turbobc.cuh", "backward_columns backward_warps", ROWS, BOTH),
+    ("betweenness/turbobc.cuh", "forward_arcs discover spread collect flows_arcs", ROWS, COUNTS),
+    ("betweenness/turbobc.cuh", "forward_columns flows_columns", ROWS, COUNTS, WIDTHS),
+    ("betweenness/turbobc.cuh", "backward_columns", ROWS, BOTH, WIDTHS),
     ("betweenness/turbobc.cuh", "backward_arcs scores add_row", ROWS),
     ("betweenness/weighted.cuh", "sources_weighted", ROWS, ("double, false", "double, true", f"{EXTENDED}, false")),
     ("betweenness/wide.cuh", "one_source", PACKED_ROWS),

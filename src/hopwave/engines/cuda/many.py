@@ -222,20 +222,14 @@ class Run:
         sums = np.zeros((4, len(self.job.sources)), np.int64)
         if self.sums.size:
             sums[:, self.places] = self.sums.get()
-        pairs = np.empty(0, np.int32), np.empty(0, np.int32)
+        more = {} if rows is None else {"rows": rows}
         if self.found:
             sums[0] = self._pairs_per_source()
-            pairs = self._unpacked()
-        return Swept(
-            reached=sums[0],
-            total=sums[1],
-            farthest=sums[2],
-            inverse=sums[3].view(np.float64),
-            histogram=self.histogram.get(),
-            columns=self.columns.get(),
-            rows=np.empty((0, 0), np.int32) if rows is None else rows,
-            pairs=pairs,
-        )
+            more["pairs"] = self._unpacked()
+        return Swept.of(
+            len(self.job.sources), weighted=False, reached=sums[0], total=sums[1], farthest=sums[2],
+            inverse=sums[3].view(np.float64), histogram=self.histogram.get(), columns=self.columns.get(), **more,
+        )  # fmt: skip
 
     def _pairs_per_source(self):
         k, shift = len(self.job.sources), np.uint64(self.vertex_bits + self.depth_bits)

@@ -72,18 +72,8 @@ def sweep(loaded, job, poll):
             answer = table if follows else to_host(table)
         cupy.cuda.get_current_stream().synchronize()
         poll(last)
-    return _swept(sums.get(), histogram.get(), answer, k)
-
-
-def _swept(sums, histogram, table, k):
-    sums = sums if sums.size else np.zeros((4, k), np.int64)
-    return Swept(
-        reached=sums[0],
-        total=sums[1],
-        farthest=sums[2],
-        inverse=sums[3].view(np.float64),
-        histogram=histogram,
-        columns=np.zeros((0, 3), np.int64),
-        rows=np.empty((0, 0), np.int32) if table is None else table,
-        pairs=(np.empty(0, np.int32), np.empty(0, np.int32)),
-    )
+    if job.keep == "rows":
+        return Swept.of(k, weighted=False, rows=answer, histogram=histogram.get())
+    reached, total, farthest, inverse = sums.get()
+    found = {"reached": reached, "total": total, "farthest": farthest, "inverse": inverse.view(np.float64)}
+    return Swept.of(k, weighted=False, histogram=histogram.get(), **found)

@@ -4,24 +4,18 @@ Nothing but the columns of the targets, or the sums, leaves the GPU. Distances h
 piece of the sources is copied to the host, the next is searched.
 """
 
-from dataclasses import replace
-
 import cupy
 import numpy as np
 
 from hopwave.engines.cuda import policy
-from hopwave.engines.cuda.along_weights import Searches, arcs_of
-from hopwave.engines.cuda.betweenness import regimes
-from hopwave.engines.cuda.betweenness.run import machine
+from hopwave.engines.cuda.along_weights import Searches
 from hopwave.engines.cuda.buffers import Pieces, free_memory
 from hopwave.engines.cuda.host_copies import pinned
-from hopwave.engines.cuda.launch import kernels, offset_type, truth
+from hopwave.engines.cuda.many_weighted import WeightedRun
 from hopwave.engines.cuda.records import filled, record
-from hopwave.engines.cuda.search.distances import probed_depth
 from hopwave.engines.cuda.search_arrays import length_arrays
 from hopwave.engines.host_memory import check_memory
 from hopwave.engines.ledger import total
-from hopwave.errors import EngineError, amount
 from hopwave.planning.many_sources import Swept
 from hopwave.system.threads import each
 
@@ -55,12 +49,14 @@ def sweep(loaded, job, poll):
     return run.swept()
 
 
-class Run:
+class Run(WeightedRun):
     """A job and its results so far: `at_once` sources per launch, of which `searches` run at the same time."""
 
+    header = HEADER
+
     def __init__(self, loaded, job):
-        self.loaded, self.job, self.kernels = loaded, job, kernels()
-        self.arcs, self.copies = arcs_of(loaded), cupy.cuda.Stream(non_blocking=True)
+        super().__init__(loaded, job)
+        self.copies = cupy.cuda.Stream(non_blocking=True)
         self.staging = None  # pinned memory for a piece
         k = len(job.sources)
         if job.valued is None:
@@ -73,23 +69,14 @@ class Run:
             self.columns, self.limits = cupy.asarray(job.valued.columns), cupy.asarray(job.valued.limits)
             self.width = (len(self.columns), len(self.limits))
         self.found = (cupy if follows else np).empty((k, *self.width), np.float64)
-        here = replace(machine(), shared=0, threads=self.kernels.resident_threads(HEADER, self.kernel, self._flags(1)))
-        sources = max(1, job.planned_sources)
-        self.shape = regimes.block_shape(loaded.n, loaded.m, sources, probed_depth(loaded), here)
+        self.shape = self.shape_of_blocks()
         self.searches, self.at_once = self._fit(free_memory())
-
-    def _flags(self, team):
-        return f"{offset_type(self.loaded.offsets)}, {truth(team > 1)}"
 
     def _fit(self, budget):
         """How many searches fit at the same time, and how many sources into one launch; two pieces are under way."""
         k, row = max(1, len(self.job.sources)), 8 * max(1, int(np.prod(self.width)))
         state = total(length_arrays(self.loaded.n, 1, True))
-        if state + row > budget // 2:
-            raise EngineError(
-                f"a search along weights needs {amount(state + row)} on this graph, and {amount(budget // 2)} of the "
-                "GPU's memory are free for it; free arrays of your own, or use device='cpu'"
-            )
+        self.require(state + row, budget // 2)
         return policy.table_fit(k, self.shape.blocks, state, row, budget)
 
     def launch(self, begin, end, searches):
@@ -108,10 +95,7 @@ class Run:
                 VALUES, columns=self.columns, limits=self.limits, sums=piece, parts=parts, scale=decay.scale,
                 least=decay.least, limit_count=self.width[1], decay=decay.kind, **shared,
             )  # fmt: skip
-        self.kernels.exactly(
-            HEADER, self.kernel, self._flags(team), (searches * team,), self.shape.threads,
-            (self.arcs.graph, state.state, wanted), cooperative=team > 1,
-        )  # fmt: skip
+        self.launch_searches(searches, state, wanted)
         return piece, cupy.cuda.get_current_stream().record()
 
     def fetch(self, begin, end, piece, there):
@@ -133,10 +117,5 @@ class Run:
 
     def swept(self):
         """The result: one row per source in the job's order."""
-        k, nothing = len(self.job.sources), np.zeros(0)
-        values = self.job.valued is not None
-        return Swept(
-            reached=np.zeros(k, np.int64), total=np.zeros(k), farthest=np.zeros(k), inverse=np.zeros(k),
-            histogram=np.zeros(0, np.int64), columns=np.zeros((0, 3)), rows=np.empty((0, 0)) if values else self.found,
-            pairs=(np.empty(0, np.int32), nothing), values=self.found if values else np.zeros((0, 0, 0)),
-        )  # fmt: skip
+        kept = "rows" if self.job.valued is None else "values"
+        return Swept.of(len(self.job.sources), weighted=True, **{kept: self.found})

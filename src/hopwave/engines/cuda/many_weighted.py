@@ -70,12 +70,7 @@ def one_by_one(graph, follows, job, poll):
             table.get(out=answer[first : first + size])
         else:
             answer = table if copies is None else copies.finished()
-    nothing = np.zeros(k)
-    return Swept(
-        reached=nothing.astype(np.int64), total=nothing, farthest=nothing, inverse=nothing,
-        histogram=np.zeros(0, np.int64), columns=np.zeros((0, 3)), rows=answer,
-        pairs=(np.empty(0, np.int32), np.empty(0)),
-    )  # fmt: skip
+    return Swept.of(k, weighted=True, rows=answer)
 
 
 def _filled(A, sources, limit, table):
@@ -99,11 +94,47 @@ def _filled(A, sources, limit, table):
         yield first + len(some)
 
 
-class Run:
+class WeightedRun:
+    """Searches of a job along weights by a kernel of a header, one block or team of blocks for each."""
+
+    header, kernel = HEADER, "search_lengths"
+
+    def __init__(self, loaded, job):
+        self.loaded, self.job, self.kernels, self.arcs = loaded, job, kernels(), arcs_of(loaded)
+
+    def _flags(self, team):
+        return f"{offset_type(self.loaded.offsets)}, {truth(team > 1)}"
+
+    def shape_of_blocks(self):
+        """How the blocks of a search are launched."""
+        loaded, sources = self.loaded, max(1, self.job.planned_sources)
+        threads = self.kernels.resident_threads(self.header, self.kernel, self._flags(1))
+        here = replace(machine(), shared=0, threads=threads)
+        return regimes.block_shape(loaded.n, loaded.m, sources, probed_depth(loaded), here)
+
+    @staticmethod
+    def require(needed, budget):
+        """Raise EngineError unless one search and its results fit."""
+        if needed > budget:
+            raise EngineError(
+                f"a search along weights needs {amount(needed)} on this graph, and {amount(budget)} of the GPU's "
+                "memory are free for it; free arrays of your own, or use device='cpu'"
+            )
+
+    def launch_searches(self, searches, state, results):
+        """Launch this many searches at the same time."""
+        team = self.shape.team
+        self.kernels.exactly(
+            self.header, self.kernel, self._flags(team), (searches * team,), self.shape.threads,
+            (self.arcs.graph, state.state, results), cooperative=team > 1,
+        )  # fmt: skip
+
+
+class Run(WeightedRun):
     """A job and its results so far: `at_once` sources per launch, of which `searches` run at the same time."""
 
     def __init__(self, loaded, job):
-        self.loaded, self.job, self.kernels = loaded, job, kernels()
+        super().__init__(loaded, job)
         n, k = loaded.n, len(job.sources)
         self.table, self.summed = job.keep != "sums", job.keep in ("sums", "columns")
         self.sums = np.zeros((3, k))  # Σ d, Σ 1/d, the greatest d
@@ -111,11 +142,7 @@ class Run:
         self.columns, self.of_block = cupy.zeros((2, n if job.keep == "columns" else 0, 3), np.float64)
         self.pairs = []
         self.rows = self._new_rows()
-        self.arcs = arcs_of(loaded)
-        here = replace(
-            machine(), shared=0, threads=self.kernels.resident_threads(HEADER, "search_lengths", self._flags(1))
-        )
-        self.shape = regimes.block_shape(n, loaded.m, max(1, job.planned_sources), probed_depth(loaded), here)
+        self.shape = self.shape_of_blocks()
         self.searches, self.at_once = self._fit(free_memory())
 
     def _new_rows(self):
@@ -132,11 +159,7 @@ class Run:
         """How many searches fit at the same time, and how many sources into one launch."""
         n, k = self.loaded.n, max(1, len(self.job.sources))
         state, row = total(length_arrays(n, 1, not self.table)), 8 * n if self.table else 0
-        if state + row > budget:
-            raise EngineError(
-                f"a search along weights needs {amount(state + row)} on this graph, and {amount(budget)} of the GPU's "
-                "memory are free; free arrays of your own, or use device='cpu'"
-            )
+        self.require(state + row, budget)
         searches = min(self.shape.blocks, k, budget // (state + row))
         most = policy.ALONG_WEIGHTS.rounds * self.shape.blocks
         if self.table:
@@ -144,9 +167,6 @@ class Run:
                 most, policy.ALONG_WEIGHTS.table_bytes // max(1, row), (budget - searches * state) // max(1, row)
             )
         return searches, max(1, min(k, max(searches, most)))
-
-    def _flags(self, team):
-        return f"{offset_type(self.loaded.offsets)}, {truth(team > 1)}"
 
     def piece(self, begin, end, searches):
         """Search from sources begin to end, and keep the wanted results."""
@@ -162,10 +182,7 @@ class Run:
             total=sums[0], inverse=sums[1], farthest=sums[2],
             parts=(parts := cupy.empty((searches * team, PARTS), np.float64)), count=count,
         )  # fmt: skip
-        self.kernels.exactly(
-            HEADER, "search_lengths", self._flags(team), (searches * team,), self.shape.threads,
-            (self.arcs.graph, state.state, found), cooperative=team > 1,
-        )  # fmt: skip
+        self.launch_searches(searches, state, found)
         if self.summed:
             self.reached[begin:end], self.sums[:, begin:end] = reached.get(), sums.get()
         self._keep(begin, end, sources, rows)
@@ -207,14 +224,11 @@ class Run:
 
     def swept(self):
         """The result: one entry per source in the job's order, or one per vertex."""
-        vertices, lengths = zip(*self.pairs, strict=True) if self.pairs else ((), ())
-        return Swept(
-            reached=self.reached,
-            total=self.sums[0],
-            farthest=self.sums[2],
-            inverse=self.sums[1],
-            histogram=np.zeros(0, np.int64),
-            columns=self.columns.get() if self.columns.size else np.zeros((0, 3)),
-            rows=self.rows,
-            pairs=(np.concatenate([np.empty(0, np.int32), *vertices]), np.concatenate([np.empty(0), *lengths])),
-        )
+        total, inverse, farthest = self.sums
+        more = {"columns": self.columns.get()} if self.columns.size else {}
+        if self.pairs:
+            more["pairs"] = tuple(np.concatenate(parts) for parts in zip(*self.pairs, strict=True))
+        return Swept.of(
+            len(self.reached), weighted=True, reached=self.reached, total=total, farthest=farthest, inverse=inverse,
+            rows=self.rows, **more,
+        )  # fmt: skip

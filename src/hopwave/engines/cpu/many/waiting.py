@@ -76,6 +76,28 @@ def put(first, marks, vertex, key, following, entry, u, distance, bucket):
 
 
 @njit(**INNER)
+def put_back(first, marks, entry, bucket):
+    """Undo take_bucket."""
+    place = bucket & LAST
+    marks[place >> U6] |= U1 << (place & U63)
+    first[place] = entry
+
+
+@njit(**INNER)
+def put_new(waiting, entries, free, u, distance, bucket):
+    """Put a vertex into a bucket, as an entry of the free ones or a new one; `entries` were made. Returns both, and
+    what `put` does."""
+    following = waiting.following
+    if free == NONE:
+        entries += U1
+        entry = entries
+    else:
+        entry, free = free, np.uint64(following[free])
+    added = put(waiting.first, waiting.marks, waiting.vertex, waiting.key, following, entry, u, distance, bucket)
+    return entries, free, added
+
+
+@njit(**INNER)
 def enter(keys, items, size, key, item):
     """Add an entry to a heap of that size."""
     keys[size + FOUR] = np.inf

@@ -17,11 +17,12 @@ import numpy as np
 from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import thread_count
-from hopwave.engines.cpu.integers import ONE, U0, U1
-from hopwave.engines.cpu.intrinsics import COMPILED, INNER, atomic_add, noinline, ordered_load
+from hopwave.engines.cpu.intrinsics import COMPILED, INNER, atomic_add, ordered_load
 from hopwave.engines.cpu.many.run import component_labels, with_room_for_pairs
+from hopwave.engines.cpu.many.settling import ENDLESS, Arcs, settle
 from hopwave.engines.cpu.many.values import add_values, new_values, plus
-from hopwave.engines.cpu.many.waiting import NONE, enter, new_waiting, put, remove_root, take_bucket, waiting_arrays
+from hopwave.engines.cpu.many.waiting import new_waiting, waiting_arrays
+from hopwave.engines.cpu.short_arcs import ShortArcs
 from hopwave.engines.cpu.views import allocate, allocated, unsigned_rows
 from hopwave.engines.cpu.workers import FINISHED, NEXT_BATCH, STOP, new_control, run_workers
 from hopwave.engines.host_memory import check_memory, workers_that_fit
@@ -32,8 +33,6 @@ from hopwave.system.numba_cache import njit
 SUMS, ROWS, PAIRS, CHOSEN, VALUES = 1, 2, 4, 8, 16  # CHOSEN: rows of the targets alone
 KEEP = {"sums": SUMS, "columns": SUMS | ROWS, "rows": ROWS, "pairs": PAIRS, "values": VALUES}
 
-# per_length: buckets per unit of length; in_any_order: whether the vertices of a bucket may be settled in any order.
-Arcs = namedtuple("Arcs", "indptr indices lengths per_length in_any_order")
 # One worker's arrays; d is empty where distances are written to the rows of the answer.
 WorkerState = namedtuple("WorkerState", "d order waiting sums lost")
 # What all workers share. starts: where the pairs of each source begin; limit: the greatest length; wanted, ahead: which
@@ -46,97 +45,6 @@ SharedState = namedtuple(
 
 
 # ------------------------------------------------------------------ compiled
-
-
-@njit(**INNER)
-def settle(A, d, own, source, limit, wanted, ahead):
-    """Fill d with the distances up to the limit, and order with the vertices there. Returns how many they are.
-
-    The search ends when it has settled `ahead` vertices that are wanted; −1: it has no such end.
-    """
-    noinline()
-    indptr, indices, lengths, per_length = A.indptr, A.indices, A.lengths, A.per_length
-    first, marks, vertex, key = own.waiting.first, own.waiting.marks, own.waiting.vertex, own.waiting.key
-    following, keys, items, order = own.waiting.following, own.waiting.keys, own.waiting.items, own.order
-    d[source] = 0.0
-    vertex[U1], key[U1], following[U1] = source, 0.0, NONE
-    entry, entries, filled, bucket, free = U1, U1, U0, U0, NONE
-    size, count = U0, 0
-    while True:
-        if entry == NONE and size == U0:
-            if filled == U0:
-                break
-            bucket, entry = take_bucket(first, marks, bucket)
-            filled -= U1
-        if entry != NONE:
-            u, here = vertex[entry], key[entry]
-            after = np.uint64(following[entry])
-            following[entry], free = free, entry  # used again: few entries stay in a core's cache
-            entry = after
-            if here != d[u]:
-                continue  # it became nearer since, and was settled before
-            if not A.in_any_order:
-                enter(keys, items, size, here, u)
-                size += U1
-                continue
-        else:
-            u, here = items[U0], keys[U0]
-            size -= U1
-            remove_root(keys, items, size)
-            if here != d[u]:
-                continue
-        order[count] = u
-        count += 1
-        if ahead >= 0 and wanted[u]:
-            ahead -= 1
-            if ahead == 0:
-                forget(d, own.waiting, entry, bucket, filled, size)
-                break
-        for j in range(np.uint64(indptr[u]), np.uint64(indptr[u + ONE])):
-            v = indices[j]
-            offer = here + lengths[j]
-            if offer < d[v] and offer <= limit:
-                d[v] = offer
-                into = np.uint64(offer * per_length)
-                if into == bucket:
-                    enter(keys, items, size, offer, v)
-                    size += U1
-                    continue
-                if free == NONE:
-                    entries += U1
-                    place = entries
-                else:
-                    place, free = free, np.uint64(following[free])
-                filled += put(first, marks, vertex, key, following, place, v, offer, into)
-    return count
-
-
-@njit(**INNER)
-def forget(d, waiting, entry, bucket, filled, size):
-    """Empty what waits, and make the distances of its vertices infinite again: a search has ended early.
-
-    Vertices that are settled keep theirs: entries of them that still wait are of greater distances.
-    """
-    vertex, key, keys, items = waiting.vertex, waiting.key, waiting.keys, waiting.items
-    while True:
-        while entry != NONE:
-            if key[entry] == d[vertex[entry]]:
-                d[vertex[entry]] = np.inf
-            entry = np.uint64(waiting.following[entry])
-        if filled == U0:
-            break
-        bucket, entry = take_bucket(waiting.first, waiting.marks, bucket)
-        filled -= U1
-    for i in range(size):
-        if keys[i] == d[items[i]]:
-            d[items[i]] = np.inf
-        keys[i] = np.inf
-
-
-@njit(**COMPILED)
-def search(A, d, own, source, limit):
-    """One search, for callers in Python (shortest_paths/delta_stepping.py)."""
-    return settle(A, d, own, source, limit, d, -1)
 
 
 @njit(**INNER)
@@ -290,7 +198,7 @@ def _run(loaded, sources, job, poll, threads):
     states = [WorkerState(waiting=new_waiting(loaded.m), **allocate(own)) for _ in range(workers)]
     per_length, in_any_order = policy.length_buckets(*loaded.length_range)
     in_any_order = in_any_order and not keep & PAIRS  # which are listed nearest first
-    A = Arcs(*unsigned_rows(loaded.graph), loaded.lengths, per_length, in_any_order)
+    A = _arcs(loaded, k, threads, per_length, in_any_order)
     with compiling(take_sources):
         run_workers(take_sources, A, states, shared, poll)
         if keep & PAIRS:
@@ -298,6 +206,17 @@ def _run(loaded, sources, job, poll, threads):
             if shared.pair_vertex.size:
                 run_workers(take_sources, A, states, shared, poll)
     return shared
+
+
+def _arcs(loaded, k, threads, per_length, in_any_order):
+    """The arcs for k searches, with the short ones apart if that pays."""
+    rows = ShortArcs(*unsigned_rows(loaded.graph), loaded.lengths)
+    short, span = rows, ENDLESS
+    if policy.short_arcs_first(loaded.n, loaded.m, loaded.graph.directed, k, loaded.graph.is_mapped):
+        apart, delta = loaded.short_arcs(threads)
+        if delta * per_length >= 2.0:
+            short, span = apart, np.uint64(int(delta * per_length) - 1)  # one bucket less: products are rounded
+    return Arcs(*rows, per_length, in_any_order, short, span)
 
 
 def _aims(graph, sources, targets):

@@ -6,20 +6,31 @@
 The sum of two halves is rounded otherwise than a path's length from the source on. So the search from the source goes
 on after both have met: over vertices that the other has settled, and only where d[0] + d[1] is within the bound. What
 it finds at the target is the length that Dijkstra's algorithm finds, to the last bit.
+
+A vertex that is settled follows its short arcs (short_arcs.py), and waits once more for its long ones, until Δ/2 later:
+most searches have met by then. When the distances of both searches add up to the length of a path, each of its arcs of
+length Δ or more between the two was followed from one end at least. So where the search from the source must still look
+at long arcs, d[0] + d[1] is within the bound.
 """
 
 from collections import namedtuple
 
 import numpy as np
 
+from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.integers import ONE, U0, U1
 from hopwave.engines.cpu.intrinsics import COMPILED, INNER
+from hopwave.engines.cpu.short_arcs import ShortArcs
 from hopwave.engines.cpu.shortest_paths.dijkstra import add, drop_first
 from hopwave.system.numba_cache import njit
 
 # Arrays of two rows, one per end. touched: the vertices whose distances must be infinite again before the next search.
 State = namedtuple("State", "d parent settled touched keys times vertices")
+LONG = np.uint32(1 << 31)  # marks a vertex that waits for its long arcs
+# The arcs from one end on: all, the short ones, and half the length from which an arc is long (infinite: none is).
+Side = namedtuple("Side", "all short half")
+BYTES_PER_VERTEX = 2 * (8 + 4 + 1 + 4 + 20)  # of a State, with an entry of each vertex
 ROUNDING = 8 * 2.0**-53  # per arc of a path, both halves and the bound together
 
 
@@ -30,10 +41,21 @@ def new_state(n, m):
         parent=np.empty((2, n), np.int32),
         settled=np.zeros((2, n), np.bool_),
         touched=np.empty((2, n), np.uint32),
-        keys=np.empty((2, m + 1)),
-        times=np.empty((2, m + 1), np.uint64),
-        vertices=np.empty((2, m + 1), np.uint32),
+        keys=np.empty((2, n + m + 1)),
+        times=np.empty((2, n + m + 1), np.uint64),
+        vertices=np.empty((2, n + m + 1), np.uint32),
     )
+
+
+def side(loaded, arcs, pairs, threads):
+    """The arcs of a graph for searches, with the short ones apart once enough pairs were asked for."""
+    loaded.pairs += pairs
+    rows, split = (
+        ShortArcs(*arcs),
+        policy.short_arcs_first(loaded.n, arcs.lengths.size, False, loaded.pairs, loaded.graph.is_mapped),
+    )
+    short, delta = loaded.short_arcs(threads) if split else (rows, np.inf)
+    return Side(rows, short, delta / 2)
 
 
 @njit(**INNER)
@@ -65,19 +87,32 @@ def search(out, back, source, target, S, path):
         size[end] -= U1
         if size[end] > U0:
             drop_first(S.keys[end], S.times[end], S.vertices[end], size[end])
-        if here > S.d[end, u]:
-            continue
-        S.settled[end, u] = True
         A = out if end == 0 else back
-        for j in range(np.uint64(A.indptr[u]), np.uint64(A.indptr[u + ONE])):
-            v = A.indices[j]
-            length = here + (A.lengths[j] if A.lengths.size else 1.0)
+        rows = A.short
+        if u & LONG:
+            u &= ~LONG
+            here, rows = S.d[end, u], A.all
+        elif S.settled[end, u]:
+            continue
+        else:
+            S.settled[end, u] = True
+            if here + 2 * A.half <= met * slack and A.half < np.inf:
+                add(S.keys[end], S.times[end], S.vertices[end], size[end], here + A.half, time, u | LONG)
+                size[end] += U1
+                time += U1
+        for j in range(np.uint64(rows.indptr[u]), np.uint64(rows.indptr[u + ONE])):
+            v = rows.indices[j]
+            length = here + (rows.lengths[j] if rows.lengths.size else 1.0)
             if length < S.d[end, v]:
+                if met < np.inf:
+                    left = S.d[1 - end, v] if S.settled[1 - end, v] else S.keys[1 - end, 0]
+                    if length + left > met * slack:
+                        continue  # the other end is too far away: no shortest path leads over v
                 count[end] = offer(S, end, count[end], size[end], time, u, v, length)
                 size[end] += U1
                 time += U1
                 met = min(met, length + S.d[1 - end, v])
-    bound = met * slack
+    bound, rows = met * slack, out.all
     while size[0] > U0 and met < np.inf:
         u, here = S.vertices[0, 0], S.keys[0, 0]
         if here > bound or here >= S.d[0, target]:
@@ -85,11 +120,13 @@ def search(out, back, source, target, S, path):
         size[0] -= U1
         if size[0] > U0:
             drop_first(S.keys[0], S.times[0], S.vertices[0], size[0])
-        if here > S.d[0, u] or not S.settled[1, u] or here + S.d[1, u] > bound:
+        waited = u & LONG != 0
+        u &= ~LONG
+        if S.d[0, u] + S.d[1, u] > bound or (not waited and (here > S.d[0, u] or not S.settled[1, u])):
             continue
-        for j in range(np.uint64(out.indptr[u]), np.uint64(out.indptr[u + ONE])):
-            v = out.indices[j]
-            length = here + (out.lengths[j] if out.lengths.size else 1.0)
+        for j in range(np.uint64(rows.indptr[u]), np.uint64(rows.indptr[u + ONE])):
+            v = rows.indices[j]
+            length = S.d[0, u] + (rows.lengths[j] if rows.lengths.size else 1.0)
             if length < S.d[0, v] and S.settled[1, v]:
                 count[0] = offer(S, 0, count[0], size[0], time, u, v, length)
                 size[0] += U1

@@ -1,7 +1,7 @@
 """Δ-stepping on the CPU: what is prepared, and the run (loop.py).
 
 Where one core is faster than all, buckets are as narrow as the shortest arc, or hold a heap, and no arc is followed
-twice: that is Dijkstra's algorithm (one_core.py; many/weighted.py with the heap). The distances are the same.
+twice: that is Dijkstra's algorithm (one_core.py; many/settling.py with the heap). The distances are the same.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ import numpy as np
 from hopwave.engines.cpu import policy, team
 from hopwave.engines.cpu.compile_notice import FirstWork, compiling
 from hopwave.engines.cpu.crew import POOL_NEXT, new_board, thread_count
-from hopwave.engines.cpu.many import weighted
+from hopwave.engines.cpu.many import settling, weighted
+from hopwave.engines.cpu.short_arcs import ShortArcs
 from hopwave.engines.cpu.shortest_paths import bins, loop, one_core
 from hopwave.engines.cpu.shortest_paths.dijkstra import dijkstra, first_search
 from hopwave.engines.cpu.views import allocate, new_array, read_only, unsigned_rows
@@ -32,7 +33,7 @@ class PreparedPaths:
     arcs: dict[bool, Any] = field(default_factory=dict)
     bucket_arcs: dict[bool, Any] = field(default_factory=dict)
     hubs: dict[bool, bool] = field(default_factory=dict)
-    arcs_for_one: dict[bool, weighted.Arcs] = field(default_factory=dict)
+    arcs_for_one: dict[bool, settling.Arcs] = field(default_factory=dict)
     width: dict[bool, float] = field(default_factory=dict)
     pools: list[Any] = field(default_factory=list)
     states: list[weighted.WorkerState] = field(default_factory=list)
@@ -127,11 +128,11 @@ def on_one_core(A, job):
     kept, plain = A.prepared.record(PreparedPaths), arcs_of(A)
     if A.turned not in kept.arcs_for_one:
         buckets = policy.length_buckets(plain.lengths.min(), plain.lengths.max())
-        kept.arcs_for_one[A.turned] = weighted.Arcs(*plain, *buckets)
+        kept.arcs_for_one[A.turned] = settling.Arcs(*plain, *buckets, ShortArcs(*plain), settling.ENDLESS)
     n, m, (source,), targets = A.shape[0], len(plain.indices), job.sources, np.array(job.targets, np.uint32)
     if job.targets and not kept.arcs_for_one[A.turned].in_any_order:
         return dijkstra(plain, job.sources, job.limit, job.targets, None)[1]
-    search = one_core.search if kept.arcs_for_one[A.turned].in_any_order else weighted.search
+    search = one_core.search if kept.arcs_for_one[A.turned].in_any_order else settling.search
     if not job.targets and FirstWork.granted(search, (n + m) * policy.SECONDS_PER_PYTHON_ARC):
         return first_search(plain, job.sources, job.limit)[1]
     try:

@@ -14,8 +14,8 @@ import numpy as np
 
 from hopwave.engines.cpu.integers import ONE, U0, U1
 from hopwave.engines.cpu.intrinsics import COMPILED, INNER, prefetch
+from hopwave.engines.cpu.many.settling import forget
 from hopwave.engines.cpu.many.waiting import LAST, NONE, put, take_bucket
-from hopwave.engines.cpu.many.weighted import forget
 from hopwave.engines.cpu.policy import CHAIN_DEGREE
 from hopwave.system.numba_cache import njit
 
@@ -52,7 +52,7 @@ def walk(A, d, bucket, limit, before, v, offer):
 
 @njit(**COMPILED)
 def search(A, d, waiting, source, limit, targets):
-    """Fill d, infinite before, with the distances up to the limit. A is many.weighted.Arcs, in any order.
+    """Fill d, infinite before, with the distances up to the limit. A is many.settling.Arcs, in any order.
 
     With targets, the search ends after the bucket of the last of them.
     """

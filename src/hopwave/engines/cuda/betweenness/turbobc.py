@@ -32,6 +32,7 @@ HEADER = "betweenness/turbobc.cuh"
 ORDER_WORDS = 6  # words per arc to bring scores of edges from the order of the matrix into that of the graph
 ARCS_OF_A_THREAD = 4  # PRODUCT_IN_FLIGHT of kernels/common/products.cuh
 COUNTS = {"unsigned": np.uint32, "double": np.float64}  # the type of path counts: the paper's, and the wider one
+WIDTHS = {"arcs": ("arcs", ""), "columns": ("columns", ", 1"), "warps": ("columns", f", {WARP}")}  # threads per column
 RUN_STATE = record(HEADER, "RunState", "u64 done deepest overflowed due ends ticket", "f64 found")
 FLOWS = record(HEADER, "Flows<unsigned>", "i32 n source", "u64 finished", "ptr S targets sigma delta factors bc run")
 PER_SOURCE = RUN_STATE.fields["deepest"][1]  # from this byte on, the state is cleared for every source
@@ -223,11 +224,12 @@ class Pipeline:
         cells = run.arena.view(dtype)
         self.f, self.ft = cells[:n], cells[n : 2 * n]
         self.delta, self.delta_ut, self.delta_u = run.arena[:n], run.arena[n : 2 * n], run.arena[2 * n :]
-        directed = truth(run.on_device.directed)
-        self._forward = run.kernel(f"forward_{run.product}", kind)
-        self._backward = run.kernel(f"backward_{run.product}", "" if run.product == "arcs" else directed)
+        form, width = WIDTHS[run.product]
+        directed = truth(run.on_device.directed) + width if width else ""
+        self._forward = run.kernel(f"forward_{form}", kind + width)
+        self._backward = run.kernel(f"backward_{form}", directed)
         self._discover, self._spread, self._collect = (run.kernel(x, kind) for x in ("discover", "spread", "collect"))
-        self._scores = run.kernel(f"flows_{run.product}", kind) if run.job.edges else run.kernel("scores")
+        self._scores = run.kernel(f"flows_{form}", kind + width) if run.job.edges else run.kernel("scores")
         threads = {"arcs": -(-run.m // ARCS_OF_A_THREAD), "columns": n, "warps": WARP * n}[run.product]
         self._threads = (BLOCK,)
         self._vertices = (-(-n // BLOCK),)

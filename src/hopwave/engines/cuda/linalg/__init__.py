@@ -19,7 +19,7 @@ from hopwave.algebra.matrix import Matrix
 from hopwave.algebra.operators import BinaryOp, Monoid, UnaryOp
 from hopwave.algebra.vector import Vector
 from hopwave.arrays import Array, all_true
-from hopwave.engines.absent import NoShortcuts
+from hopwave.engines.absent import NoShortcuts, found_in
 from hopwave.engines.cuda import Engine
 from hopwave.engines.cuda.errors import FEWER_ROWS, translated
 from hopwave.engines.cuda.launch import BLOCK, NULL
@@ -92,18 +92,13 @@ class Algebra(NoShortcuts):
         cuts = cuts_of(A, part, columns=False)
         pending = Pending(here)
         group = here.group(count)
-        ledger = cuts.arguments(here)
-        first(
-            (here.spread(count, group),), (BLOCK,),
-            (*matrix, rows, bits, complement, np.uint64(count), np.int32(group), out, found, places, *ledger,
-             here.progress, pending.address),
+        given = (
+            *matrix, rows, bits, complement, np.uint64(count), np.int32(group), out, found, places,
+            *cuts.arguments(here), cuts.partial(here), here.progress, pending.address,
         )  # fmt: skip
+        first((here.spread(count, group),), (BLOCK,), given)
         if cuts.rows:
-            partial = here.take("partial", 8 * cuts.pieces, np.uint8)
-            second(
-                cuts.grid(here), (BLOCK,),
-                (*matrix, out, found, places, *ledger, partial, here.progress, pending.address),
-            )  # fmt: skip
+            second(cuts.grid(here), (BLOCK,), given)
         touched = jobs.Touched(pending.touched)
         if listed:
             size = pending.found()
@@ -138,18 +133,15 @@ class Algebra(NoShortcuts):
         cuts = cuts_of(A, part, columns=True)
         pending = Pending(here)
         group = here.group(count)
-        ledger = cuts.arguments(here)
-        arguments = (
+        given = (
             part.indptr, part.indices, a, places, b, bits, complement, marks, np.uint32(stamp), totals, queue,
-            NULL if sums is None else sums, here.progress,
+            NULL if sums is None else sums, np.uint64(count), np.int32(group), *cuts.arguments(here), here.progress,
+            pending.address,
         )  # fmt: skip
-        first(
-            (here.spread(count, group),), (BLOCK,),
-            (*arguments, np.uint64(count), np.int32(group), *ledger, pending.address),
-        )  # fmt: skip
+        first((here.spread(count, group),), (BLOCK,), given)
         size, _, pieces = pending.wait()  # the length of the list is needed anyway
         if pieces:
-            second(cuts.grid(here), (BLOCK,), (*arguments, *ledger, pending.address))
+            second(cuts.grid(here), (BLOCK,), given)
             pending.again()
             size = pending.found()
         queue = queue[:size]
@@ -164,16 +156,9 @@ class Algebra(NoShortcuts):
 
     @explained
     def waves(
-        self,
-        A: Matrix,
-        x: Vector,
-        product: jobs.Product,
-        places: jobs.Product,
-        depth_limit: int | None,
-        alpha: float,
-        beta: float,
-        trace: bool,
-    ) -> engines.FoundByWaves | None:
+        self, A: Matrix, x: Vector, product: jobs.Product, places: jobs.Product, depth_limit: int | None, alpha: float,
+        beta: float, trace: bool,
+    ) -> engines.FoundByWaves | None:  # fmt: skip
         from hopwave.engines.cuda.linalg.waves import waves
 
         if x.format == "dense":  # kernels read a list
@@ -201,17 +186,11 @@ class Algebra(NoShortcuts):
             distances, tuple(buckets), lambda: predecessors(self), to_host, lambda target: path(self, target)
         )
 
-    @explained
-    def power_iteration(self, A: Matrix, job: jobs.PowerJob) -> jobs.PowerEnd | None:
-        from hopwave.engines.cuda.linalg.power import iterate
-
-        return iterate(A, job)
-
-    @explained
-    def lanczos(self, A: Matrix, Q: Array, k: int) -> list[tuple[Array, float]] | None:
-        from hopwave.engines.cuda.linalg.lanczos import steps
-
-        return steps(A, Q, k)
+    power_iteration = explained(found_in(f"{__name__}.power", "iterate"))
+    lanczos = explained(found_in(f"{__name__}.lanczos", "steps"))
+    core_numbers = explained(found_in(f"{__name__}.cores", "core_numbers"))
+    label_propagation = explained(found_in(f"{__name__}.labels", "Labels"))
+    independent_set = explained(found_in(f"{__name__}.independent_set", "independent_set"))
 
     @explained
     def count_triangles(self, part: Rows, most: int) -> int | None:
@@ -225,24 +204,6 @@ class Algebra(NoShortcuts):
 
         return counted(part, each=True)
 
-    @explained
-    def core_numbers(self, A: Matrix, both: bool) -> Array:
-        from hopwave.engines.cuda.linalg.cores import core_numbers
-
-        return core_numbers(A, both)
-
-    @explained
-    def label_propagation(self, A: Matrix, order: Array) -> jobs.LabelRounds:
-        from hopwave.engines.cuda.linalg.labels import Labels
-
-        return Labels(A, order)
-
-    @explained
-    def independent_set(self, A: Matrix, seed: int) -> Array:
-        from hopwave.engines.cuda.linalg.independent_set import independent_set
-
-        return independent_set(A, seed)
-
     def _nothing(self, n: int, dtype: np.dtype[Any]) -> Vector:
         return Vector.sparse(n, cupy.empty(0, np.int32), cupy.empty(0, dtype))
 
@@ -250,15 +211,9 @@ class Algebra(NoShortcuts):
 
     @explained
     def multiply(
-        self,
-        A: Matrix,
-        B: Matrix,
-        product: jobs.Product,
-        mask: Rows | None,
-        complement: bool,
-        by: jobs.Direction,
+        self, A: Matrix, B: Matrix, product: jobs.Product, mask: Rows | None, complement: bool, by: jobs.Direction,
         threads: int | None,
-    ) -> tuple[Rows, jobs.Touched]:
+    ) -> tuple[Rows, jobs.Touched]:  # fmt: skip
         from hopwave.engines.cuda.linalg.matrix import dots, expanded
 
         if mask is not None and not complement and by != "push":

@@ -1,10 +1,5 @@
 """The kernels of one product: templates of kernels/linalg/*.cuh, compiled for its arithmetic when first used."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass, field
-from typing import Any
-
 import numpy as np
 
 from hopwave.engines.cuda.launch import NULL, expression, kernels, truth
@@ -27,29 +22,17 @@ class Kernels:
         key = verb, listed
         found = self.found.get(key)
         if found is None:
-            shape = f"{RING}, {self.offset}" + ("" if listed is None else f", {truth(listed)}")
-            found = self.found[key] = tuple(
-                kernels().get(HEADERS[verb], name, shape, self.text) for name in (verb, f"{verb}_pieces")
-            )
+            shapes = (f"{RING}, {self.offset}, {pieces}" for pieces in ("false", "true"))
+            more = "" if listed is None else f", {truth(listed)}"
+            found = self.found[key] = tuple(kernels().get(HEADERS[verb], verb, s + more, self.text) for s in shapes)
         return found
-
-
-@dataclass
-class ProductKernels:
-    """Kept with a product: its kernels by device and types."""
-
-    kernels: dict[tuple[Any, ...], Kernels] = field(default_factory=dict)
 
 
 def kernels_of(here, product, part, x):
     """The kernels of a product, kept with its record, which `linalg.arithmetic` reuses."""
     a = None if part.values is None else part.values.dtype
-    kept = product.prepared.record(ProductKernels).kernels
-    key = here.device, part.indptr.dtype.char, None if a is None else a.char, x.char
-    found = kept.get(key)
-    if found is None:
-        found = kept[key] = Kernels(product, part.indptr.dtype, a, x)
-    return found
+    key = Kernels, here.device, part.indptr.dtype.char, None if a is None else a.char, x.char
+    return product.prepared.made(key, lambda: Kernels(product, part.indptr.dtype, a, x))
 
 
 def operands(here, product, part, values):
@@ -68,9 +51,9 @@ def operands(here, product, part, values):
 def instances(offset):
     """Header and name of every kernel for one ring and one type of offsets, for the compile test."""
     for verb, header in HEADERS.items():
-        for name in (verb, f"{verb}_pieces"):
+        for pieces in ("false", "true"):
             for listed in ("true", "false") if verb == "pull" else ("",):
-                yield header, expression(header, name, RING, offset, listed)
+                yield header, expression(header, verb, RING, offset, pieces, listed)
     yield "linalg/pull.cuh", expression("linalg/pull.cuh", "segments", RING)
 
 

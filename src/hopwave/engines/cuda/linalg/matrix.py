@@ -32,18 +32,14 @@ def dots(A, B, product, mask):
         first, second = _kernels(here, product, left, right).get("dots")
         a, x = _values(here, product, left, right)
         both = left.indptr, left.indices, a, right.indptr, right.indices, x
-        group, ledger, pending = here.group(count), cuts.arguments(here), Pending(here)
-        first(
-            (here.spread(count, group),), (BLOCK,),
-            (rows, mask.indices, np.uint64(count), np.int32(group), *both, sums, found, *ledger, here.progress,
-             pending.address),
+        group, pending = here.group(count), Pending(here)
+        given = (
+            rows, mask.indices, np.uint64(count), np.int32(group), *both, sums, found, *cuts.arguments(here),
+            cuts.partial(here), here.progress, pending.address,
         )  # fmt: skip
+        first((here.spread(count, group),), (BLOCK,), given)
         if cuts.rows:
-            partial = here.take("partial", 8 * cuts.pieces, np.uint8)
-            second(
-                cuts.grid(here), (BLOCK,),
-                (rows, mask.indices, *both, sums, found, *ledger, partial, here.progress, pending.address),
-            )  # fmt: skip
+            second(cuts.grid(here), (BLOCK,), given)
         touched = pending.touched
     before = cupy.concatenate([cupy.zeros(1, np.int64), cupy.cumsum(found, dtype=np.int64)])
     indptr = before[mask.indptr].astype(mask.indptr.dtype)
@@ -98,17 +94,15 @@ def _expand(product, left, right, columns, starts, begin, end, counts):
     kernels = _kernels(here, product, left, right)
     first, second = kernels.get("expand")
     a, x = _values(here, product, left, right)
-    arguments = (
+    group, pending = here.group(count), Pending(here)
+    given = (
         rows, left.indices[begin:end], a[begin:end] if isinstance(a, cupy.ndarray) else a, right.indptr, right.indices,
-        x, starts - starts[0], np.int64(columns), keys, terms,
+        x, starts - starts[0], np.int64(columns), keys, terms, np.uint64(count), np.int32(group),
+        *cuts.arguments(here), here.progress, pending.address,
     )  # fmt: skip
-    group, ledger, pending = here.group(count), cuts.arguments(here), Pending(here)
-    first(
-        (here.spread(count, group),), (BLOCK,),
-        (*arguments, np.uint64(count), np.int32(group), *ledger, here.progress, pending.address),
-    )  # fmt: skip
+    first((here.spread(count, group),), (BLOCK,), given)
     if cuts.rows:
-        second(cuts.grid(here), (BLOCK,), (*arguments, *ledger, here.progress, pending.address))
+        second(cuts.grid(here), (BLOCK,), given)
     order = cupy.argsort(keys, kind="stable").astype(np.int64, copy=False)
     keys = keys[order]
     heads = cupy.flatnonzero(cupy.concatenate([cupy.ones(1, np.bool_), keys[1:] != keys[:-1]]))

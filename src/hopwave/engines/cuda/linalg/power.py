@@ -9,8 +9,6 @@ numbered by their distance from one vertex. Packed rows are numbered by length a
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
-from typing import Any
 
 import cupy
 import numpy as np
@@ -283,25 +281,16 @@ def pieces_of(lengths, piece):
     return np.repeat(np.arange(len(lengths), dtype=np.int32), pieces), first
 
 
-@dataclass
-class DealtMatrix:
-    """Kept with a matrix: its columns as tiles under False, its transpose's under True."""
-
-    dealt: dict[bool, Any] = field(default_factory=dict)
-
-
 def dealt_columns(A, job):
     """The tiles of A's columns, kept with A; the first job's kernel is compiled while they are made."""
-    kept = A.prepared.record(DealtMatrix).dealt
-    found = kept.get(A.turned)
-    if found is None:
+
+    def made():
         packed = packed_rows(A)
         if packed is None:
-            found = Dealt(A.columns, A.nnz, job)
-        else:
-            found = Dealt(Rows(packed.in_offsets, packed.in_neighbours, None), A.nnz, job, packed.numbering.ids)
-        kept[A.turned] = found
-    return found
+            return Dealt(A.columns, A.nnz, job)
+        return Dealt(Rows(packed.in_offsets, packed.in_neighbours, None), A.nnz, job, packed.numbering.ids)
+
+    return A.prepared.made((Dealt, A.turned), made)
 
 
 def packed_rows(A):

@@ -3,10 +3,7 @@
 Every thread has its own scratch space for every stream, so kernels that run at the same time share nothing in it.
 """
 
-from __future__ import annotations
-
 import threading
-from dataclasses import dataclass, field
 
 import cupy
 import numpy as np
@@ -142,23 +139,15 @@ class Cuts:
         ledger = scratch.take("ledger", 4 * self.rows + 2 * self.pieces, np.int32)
         return ledger, np.int32(self.rows), np.int32(self.pieces)
 
+    def partial(self, scratch):
+        """Kernel argument: room for the sum of every piece."""
+        return scratch.take("partial", 8 * self.pieces, np.uint8) if self.rows else NULL
+
     def grid(self, scratch):
         """Blocks for the pieces: one warp per piece, at most as many as the GPU holds."""
         return (min(-(-self.pieces // (BLOCK // WARP)), scratch.blocks),)
 
 
-@dataclass
-class MatrixCuts:
-    """Kept with a matrix: the cuts of its rows under False, of its columns under True."""
-
-    cuts: dict[bool, Cuts] = field(default_factory=dict)
-
-
 def cuts_of(A, part, columns):
     """The cuts of A's rows or of its columns; `part` are these rows or columns."""
-    kept = A.prepared.record(MatrixCuts).cuts
-    key = A.turned != columns
-    found = kept.get(key)
-    if found is None:
-        found = kept[key] = Cuts(cupy.diff(part.indptr))
-    return found
+    return A.prepared.made((Cuts, A.turned != columns), lambda: Cuts(cupy.diff(part.indptr)))

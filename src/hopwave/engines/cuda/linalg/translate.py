@@ -17,24 +17,9 @@ from hopwave.errors import EngineError
 MOST_PATHS = 64
 KINDS = "bif"  # bool, integer, floating point
 FLOATING = (
-    *("sqrt", "cbrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "erf", "erfc", "fabs", "fmod", "hypot"),
-    *(
-        "sin",
-        "cos",
-        "tan",
-        "asin",
-        "acos",
-        "atan",
-        "sinh",
-        "cosh",
-        "tanh",
-        "asinh",
-        "acosh",
-        "atanh",
-        "atan2",
-        "copysign",
-    ),
-)
+    "sqrt", "cbrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "erf", "erfc", "fabs", "fmod", "hypot",
+    "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "atan2", "copysign",
+)  # fmt: skip
 TESTS = ("isnan", "isinf", "isfinite")
 
 

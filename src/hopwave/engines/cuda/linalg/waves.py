@@ -5,11 +5,6 @@ What a matrix needs beside its entries is made once and kept with it: each row's
 rows have no entries. Each call then makes one or two launches, and does not wait for the GPU.
 """
 
-from __future__ import annotations
-
-from dataclasses import dataclass, field
-from typing import Any
-
 import cupy
 import numpy as np
 
@@ -50,7 +45,7 @@ def waves(A, x, product, places, depth_limit, alpha, beta, trace):
     """
     if not A.shape[0]:
         return None
-    prepared = prepared_for(A)
+    prepared = A.prepared.made((Prepared, A.turned), lambda: Prepared(A))
     at_once = product.add.any_term and product.structure_only
     search = product if at_once else places
     kernel = kernel_of(HEADER, "waves", search, prepared, None)
@@ -147,42 +142,16 @@ class Prepared:
         return found
 
 
-@dataclass
-class PreparedMatrix:
-    """Kept with a matrix: its Prepared under False, its transpose's under True."""
-
-    prepared: dict[bool, Prepared] = field(default_factory=dict)
-
-
-def prepared_for(A):
-    """What the kernels need in addition to A's entries, kept with A."""
-    kept = A.prepared.record(PreparedMatrix).prepared
-    found = kept.get(A.turned)
-    if found is None:
-        found = kept[A.turned] = Prepared(A)
-    return found
-
-
-@dataclass
-class CooperativeKernels:
-    """Kept with a product: its cooperative kernels by name, device and types; None for one that cannot be launched."""
-
-    kernels: dict[tuple[Any, ...], Any] = field(default_factory=dict)
-
-
 def kernel_of(header, name, product, prepared, values):
     """The kernel for this arithmetic and these matrix values, if any; None if it cannot be launched."""
-    kept = product.prepared.record(CooperativeKernels).kernels
+
+    def made():
+        text = ring_text(product, PATTERN if values is None else values.dtype, product.dtype, values is None)
+        kernel, fit = nvrtc.cooperative(header, expression(header, name, RING, prepared.offset), BLOCK, text)
+        return kernel if fit else None
+
     key = name, cupy.cuda.runtime.getDevice(), prepared.offset, None if values is None else values.dtype.char
-    if key not in kept:
-        kept[key] = None
-        if prepared.blocks:
-            a = PATTERN if values is None else values.dtype
-            text = ring_text(product, a, product.dtype, values is None)
-            instance = expression(header, name, RING, prepared.offset)
-            kernel, fit = nvrtc.cooperative(header, instance, BLOCK, text)
-            kept[key] = kernel if fit else None
-    return kept[key]
+    return product.prepared.made(key, made) if prepared.blocks else None
 
 
 class Arena(LevelBuffers):

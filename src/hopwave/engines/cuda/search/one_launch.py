@@ -13,12 +13,12 @@ from hopwave.engines.cuda.launch import expression, kernels, truth
 from hopwave.engines.cuda.policy import LevelSplit
 from hopwave.engines.cuda.records import filled, record
 from hopwave.engines.cuda.search import by_level
-from hopwave.engines.cuda.search.numbered import NumberedWorkspace
 from hopwave.engines.cuda.search.workspace import (
     BLOCK,
     HEADER,
     TRACE_ROWS,
     NoCooperativeLaunch,
+    NumberedWorkspace,
     Workspace,
     trace_table,
 )

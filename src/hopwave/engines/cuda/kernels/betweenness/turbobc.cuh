@@ -50,8 +50,10 @@ __device__ inline Count frontier(const Count *f, int u, int source) {
   return u == source ? Count(1) : f[u];
 }
 
-// Returns `sum` plus Σ value(u) over a column's rows u; computed by one thread, or by a warp with the result in every
-// lane.
+// Columns are taken by WIDTH threads each: 1 (scCSC), or a whole WARP (veCSC).
+//
+// Returns `sum` plus Σ value(u) over a column's rows u, in every lane. Shuffles add up the lanes' sums, without shared
+// memory.
 template <int WIDTH, class Offset, class Sum, class Value>
 __device__ inline Sum column_sum(const int *rows, Offset begin, Offset end, Sum sum, Value value) {
   gather<WIDTH>(rows, begin, end, Always(), value, [&](int, decltype(value(0)) term) { sum += term; });
@@ -75,30 +77,18 @@ __global__ void forward_arcs(const int *rows, const int *columns, u64 arcs, int 
   });
 }
 
-// One thread per column: scCSC. The mask is part of the product.
-template <class Offset, class Count>
+// The mask is part of the product.
+template <class Offset, class Count, int WIDTH>
 __global__ void forward_columns(const Offset *offsets, const int *rows, int n, int source, const Count *f, Count *ft,
                                 Count *sigma, RunState *run) {
-  const u64 v = thread_number();
+  const u64 v = thread_number() / WIDTH;
+  const bool first = WIDTH == 1 || lane() == 0;
   if (v >= n) return;
-  if (v == source) sigma[v] = 1;
+  if (v == source && first) sigma[v] = 1;
   if (v == source || sigma[v] != 0) return;
-  const auto sum =
-      column_sum<1>(rows, offsets[v], offsets[v + 1], sum_of(Count()), [&](int u) { return frontier(f, u, source); });
-  if (sum > 0) ft[v] = counted(sum, run);
-}
-
-// One warp per column: veCSC. Shuffles add up the lanes' sums, without shared memory.
-template <class Offset, class Count>
-__global__ void forward_warps(const Offset *offsets, const int *rows, int n, int source, const Count *f, Count *ft,
-                              Count *sigma, RunState *run) {
-  const u64 v = thread_number() / WARP;
-  if (v >= n) return;
-  if (v == source && lane() == 0) sigma[v] = 1;
-  if (v == source || sigma[v] != 0) return;
-  const auto sum = column_sum<WARP>(rows, offsets[v], offsets[v + 1], sum_of(Count()),
-                                    [&](int u) { return frontier(f, u, source); });
-  if (lane() == 0 && sum > 0) ft[v] = counted(sum, run);
+  const auto sum = column_sum<WIDTH>(rows, offsets[v], offsets[v + 1], sum_of(Count()),
+                                     [&](int u) { return frontier(f, u, source); });
+  if (first && sum > 0) ft[v] = counted(sum, run);
 }
 
 // f ← ft at vertices not yet discovered; sigma ← sigma + f; S ← depth (lines 20-27). ft is left empty for the next
@@ -142,34 +132,20 @@ __global__ void backward_arcs(const int *rows, const int *columns, u64 arcs, con
 
 // A column holds the arcs into its vertex, and the way back follows them to their rows. In an undirected graph the same
 // arcs lead out, so the column's own entry can be gathered.
-template <class Offset, bool directed>
+template <class Offset, bool directed, int WIDTH>
 __global__ void backward_columns(const Offset *offsets, const int *rows, int n, const double *delta_u,
                                  double *delta_ut) {
-  const u64 v = thread_number();
+  const u64 v = thread_number() / WIDTH;
+  const int first = WIDTH == 1 ? 0 : (int)lane();
   if (v >= n) return;
   const Offset end = offsets[v + 1];
   if (directed) {
     const double share = delta_u[v];
     if (share > 0)
-      for (Offset arc = offsets[v]; arc < end; ++arc) atomicAdd(&delta_ut[rows[arc]], share);
+      for (Offset arc = offsets[v] + first; arc < end; arc += WIDTH) atomicAdd(&delta_ut[rows[arc]], share);
   } else {
-    const double sum = column_sum<1>(rows, offsets[v], end, 0.0, [&](int u) { return delta_u[u]; });
-    if (sum > 0) delta_ut[v] = sum;
-  }
-}
-
-template <class Offset, bool directed>
-__global__ void backward_warps(const Offset *offsets, const int *rows, int n, const double *delta_u, double *delta_ut) {
-  const u64 v = thread_number() / WARP;
-  if (v >= n) return;
-  const Offset end = offsets[v + 1];
-  if (directed) {
-    const double share = delta_u[v];
-    if (share > 0)
-      for (Offset arc = offsets[v] + lane(); arc < end; arc += WARP) atomicAdd(&delta_ut[rows[arc]], share);
-  } else {
-    const double sum = column_sum<WARP>(rows, offsets[v], end, 0.0, [&](int u) { return delta_u[u]; });
-    if (lane() == 0 && sum > 0) delta_ut[v] = sum;
+    const double sum = column_sum<WIDTH>(rows, offsets[v], end, 0.0, [&](int u) { return delta_u[u]; });
+    if (first == 0 && sum > 0) delta_ut[v] = sum;
   }
 }
 
@@ -269,24 +245,13 @@ __global__ void flows_arcs(const int *rows, const int *columns, u64 arcs, Flows<
   flows.finish(found);
 }
 
-template <class Offset, class Count>
+template <class Offset, class Count, int WIDTH>
 __global__ void flows_columns(const Offset *offsets, const int *rows, int n, Flows<Count> flows) {
   double found = 0.0;
-  for (u64 v = thread_number(); v < n; v += thread_count()) {
+  for (u64 v = thread_number() / WIDTH; v < n; v += thread_count() / WIDTH) {
     const double share = flows.share((int)v);
     if (share == 0.0) continue;
-    for (Offset arc = offsets[v]; arc < offsets[v + 1]; ++arc) found += flows.add((u64)arc, rows[arc], (int)v, share);
-  }
-  flows.finish(found);
-}
-
-template <class Offset, class Count>
-__global__ void flows_warps(const Offset *offsets, const int *rows, int n, Flows<Count> flows) {
-  double found = 0.0;
-  for (u64 v = thread_number() / WARP; v < n; v += thread_count() / WARP) {
-    const double share = flows.share((int)v);
-    if (share == 0.0) continue;
-    for (Offset arc = offsets[v] + (int)lane(); arc < offsets[v + 1]; arc += WARP)
+    for (Offset arc = offsets[v] + (WIDTH == 1 ? 0 : (int)lane()); arc < offsets[v + 1]; arc += WIDTH)
       found += flows.add((u64)arc, rows[arc], (int)v, share);
   }
   flows.finish(found);

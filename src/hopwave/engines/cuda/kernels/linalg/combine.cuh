@@ -36,34 +36,15 @@ __device__ inline void exchange(Word *word, int shift, Sum t) {
 }
 
 template <class T>
-struct Adds {
-  static constexpr bool native = false;
-};
-template <>
-struct Adds<int> {
-  static constexpr bool native = true;
-  __device__ static void add(int *target, int t) { atomicAdd(target, t); }
-};
-template <>
-struct Adds<i64> {
-  static constexpr bool native = true;
-  __device__ static void add(i64 *target, i64 t) { atomicAdd((u64 *)target, (u64)t); }
-};
-template <>
-struct Adds<float> {
-  static constexpr bool native = true;
-  __device__ static void add(float *target, float t) { atomicAdd(target, t); }
-};
-template <>
-struct Adds<double> {
-  static constexpr bool native = true;
-  __device__ static void add(double *target, double t) { atomicAdd(target, t); }
-};
+__device__ inline void add_to(T *target, T t) {
+  atomicAdd(target, t);
+}
+__device__ inline void add_to(i64 *target, i64 t) { atomicAdd((u64 *)target, (u64)t); }
 
 template <class Ring, class Sum>
 __device__ inline void combine(Sum *target, Sum t) {
-  if constexpr (Ring::adds && Adds<Sum>::native) {
-    Adds<Sum>::add(target, t);
+  if constexpr (Ring::adds && sizeof(Sum) >= 4) {  // the GPU has no atomic sum of bytes
+    add_to(target, t);
   } else if constexpr (sizeof(Sum) == 8) {
     exchange<Ring>((u64 *)target, 0, t);
   } else if constexpr (sizeof(Sum) == 4) {

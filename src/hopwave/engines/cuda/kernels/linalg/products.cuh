@@ -296,6 +296,14 @@ __device__ inline void sum_pieces(const Source &source, const Sums<Ring, listed>
   finish(found, touched, progress, host, true);
 }
 
+// The sum of every wanted row; in the second launch, of the rows that were cut in the first.
+template <class Ring, class Offset, bool pieces, bool listed, class Source>
+__device__ inline void sums_of(const Source &source, const Wanted &wanted, const Sums<Ring, listed> &sums,
+                               const Ledger &ledger, typename Ring::Sum *partial, Progress *progress, u64 *host) {
+  if constexpr (pieces) sum_pieces<Ring, Offset, listed>(source, sums, ledger, partial, progress, host);
+  else sum_rows<Ring, Offset, listed>(source, wanted, sums, ledger, progress, host);
+}
+
 // Calls source.visit(row, entry) for every entry of `count` lists; long lists are cut.
 template <class Offset, class Source>
 __device__ inline void visit_lists(const Source &source, u64 count, int group, const Ledger &ledger, Progress *progress,
@@ -334,6 +342,13 @@ __device__ inline void visit_pieces(const Source &source, const Ledger &ledger, 
     for (Offset entry = begin + lane(); entry < end; entry += WARP) source.visit(row, entry);
   }
   finish(0, 0, progress, host, true);
+}
+
+template <class Offset, bool pieces, class Source>
+__device__ inline void visit_all(const Source &source, u64 count, int group, const Ledger &ledger, Progress *progress,
+                                 u64 *host) {
+  if constexpr (pieces) visit_pieces<Offset>(source, ledger, progress, host);
+  else visit_lists<Offset>(source, count, group, ledger, progress, host);
 }
 
 }  // namespace hopwave::linalg

@@ -42,25 +42,16 @@ struct RowSource {
   }
 };
 
-template <class Ring, class Offset, bool listed>
+// pieces: the second launch, which computes the pieces of rows that were cut; so for all kernels here and in push.cuh.
+template <class Ring, class Offset, bool pieces, bool listed>
 __global__ void __launch_bounds__(BLOCK)
     pull(const Offset *indptr, const int *indices, const typename Ring::A *a, const typename Ring::X *x,
          const bool *present, const int *rows, const bool *bits, bool complement, u64 count, int group,
          typename Ring::Sum *values, bool *found, int *list, int *ledger, int cut_rows, int cut_pieces,
-         Progress *progress, u64 *host) {
-  sum_rows<Ring, Offset, listed>(RowSource<Ring, Offset>{indptr, indices, a, x, present},
-                                 Wanted{rows, bits, complement, count, group}, Sums<Ring, listed>{values, found, list},
-                                 Ledger(ledger, cut_rows, cut_pieces), progress, host);
-}
-
-template <class Ring, class Offset, bool listed>
-__global__ void __launch_bounds__(BLOCK)
-    pull_pieces(const Offset *indptr, const int *indices, const typename Ring::A *a, const typename Ring::X *x,
-                const bool *present, typename Ring::Sum *values, bool *found, int *list, int *ledger, int cut_rows,
-                int cut_pieces, typename Ring::Sum *partial, Progress *progress, u64 *host) {
-  sum_pieces<Ring, Offset, listed>(RowSource<Ring, Offset>{indptr, indices, a, x, present},
-                                   Sums<Ring, listed>{values, found, list}, Ledger(ledger, cut_rows, cut_pieces),
-                                   partial, progress, host);
+         typename Ring::Sum *partial, Progress *progress, u64 *host) {
+  sums_of<Ring, Offset, pieces, listed>(
+      RowSource<Ring, Offset>{indptr, indices, a, x, present}, Wanted{rows, bits, complement, count, group},
+      Sums<Ring, listed>{values, found, list}, Ledger(ledger, cut_rows, cut_pieces), partial, progress, host);
 }
 
 // The terms of one entry (i, j) of a mask: row i of A times column j of B. Each entry of the shorter one is looked up
@@ -111,27 +102,16 @@ struct DotSource {
   }
 };
 
-template <class Ring, class Offset>
+template <class Ring, class Offset, bool pieces>
 __global__ void __launch_bounds__(BLOCK)
     dots(const int *mask_rows, const int *mask_columns, u64 count, int group, const Offset *left_indptr,
          const int *left_indices, const typename Ring::A *a, const Offset *right_indptr, const int *right_indices,
          const typename Ring::X *x, typename Ring::Sum *values, bool *found, int *ledger, int cut_rows, int cut_pieces,
-         Progress *progress, u64 *host) {
-  sum_rows<Ring, Offset, false>(
+         typename Ring::Sum *partial, Progress *progress, u64 *host) {
+  sums_of<Ring, Offset, pieces, false>(
       DotSource<Ring, Offset>{mask_rows, mask_columns, left_indptr, left_indices, a, right_indptr, right_indices, x},
       Wanted{nullptr, nullptr, false, count, group}, Sums<Ring, false>{values, found, nullptr},
-      Ledger(ledger, cut_rows, cut_pieces), progress, host);
-}
-
-template <class Ring, class Offset>
-__global__ void __launch_bounds__(BLOCK)
-    dots_pieces(const int *mask_rows, const int *mask_columns, const Offset *left_indptr, const int *left_indices,
-                const typename Ring::A *a, const Offset *right_indptr, const int *right_indices,
-                const typename Ring::X *x, typename Ring::Sum *values, bool *found, int *ledger, int cut_rows,
-                int cut_pieces, typename Ring::Sum *partial, Progress *progress, u64 *host) {
-  sum_pieces<Ring, Offset, false>(
-      DotSource<Ring, Offset>{mask_rows, mask_columns, left_indptr, left_indices, a, right_indptr, right_indices, x},
-      Sums<Ring, false>{values, found, nullptr}, Ledger(ledger, cut_rows, cut_pieces), partial, progress, host);
+      Ledger(ledger, cut_rows, cut_pieces), partial, progress, host);
 }
 
 // Adds up terms that a sort has put side by side, one segment per sum (push-pull, section 6.2).

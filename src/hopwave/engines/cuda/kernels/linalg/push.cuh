@@ -70,26 +70,15 @@ struct ColumnSource {
   }
 };
 
-template <class Ring, class Offset>
+template <class Ring, class Offset, bool pieces>
 __global__ void __launch_bounds__(BLOCK)
     push(const Offset *indptr, const int *indices, const typename Ring::A *a, const int *places,
          const typename Ring::X *x, const bool *bits, bool complement, u32 *marks, u32 stamp,
-         typename Ring::Sum *totals, int *list, typename Ring::Sum *values, Progress *progress, u64 count, int group,
-         int *ledger, int cut_rows, int cut_pieces, u64 *host) {
+         typename Ring::Sum *totals, int *list, typename Ring::Sum *values, u64 count, int group, int *ledger,
+         int cut_rows, int cut_pieces, Progress *progress, u64 *host) {
   const ColumnSource<Ring, Offset> source{indptr, indices, a,      places, x,      bits,    complement,
                                           marks,  stamp,   totals, list,   values, progress};
-  visit_lists<Offset>(source, count, group, Ledger(ledger, cut_rows, cut_pieces), progress, host);
-}
-
-template <class Ring, class Offset>
-__global__ void __launch_bounds__(BLOCK)
-    push_pieces(const Offset *indptr, const int *indices, const typename Ring::A *a, const int *places,
-                const typename Ring::X *x, const bool *bits, bool complement, u32 *marks, u32 stamp,
-                typename Ring::Sum *totals, int *list, typename Ring::Sum *values, Progress *progress, int *ledger,
-                int cut_rows, int cut_pieces, u64 *host) {
-  const ColumnSource<Ring, Offset> source{indptr, indices, a,      places, x,      bits,    complement,
-                                          marks,  stamp,   totals, list,   values, progress};
-  visit_pieces<Offset>(source, Ledger(ledger, cut_rows, cut_pieces), progress, host);
+  visit_all<Offset, pieces>(source, count, group, Ledger(ledger, cut_rows, cut_pieces), progress, host);
 }
 
 // All terms of A · B: entry (i, k) of A times every entry (k, j) of B. Each term gets its own place, and the number of
@@ -130,7 +119,7 @@ struct ExpandSource {
   }
 };
 
-template <class Ring, class Offset>
+template <class Ring, class Offset, bool pieces>
 __global__ void __launch_bounds__(BLOCK)
     expand(const int *left_rows, const int *left_indices, const typename Ring::A *a, const Offset *right_indptr,
            const int *right_indices, const typename Ring::X *x, const i64 *starts, i64 columns, i64 *keys,
@@ -138,17 +127,7 @@ __global__ void __launch_bounds__(BLOCK)
            Progress *progress, u64 *host) {
   const ExpandSource<Ring, Offset> source{left_rows, left_indices, a,       right_indptr, right_indices,
                                           x,         starts,       columns, keys,         terms};
-  visit_lists<Offset>(source, count, group, Ledger(ledger, cut_rows, cut_pieces), progress, host);
-}
-
-template <class Ring, class Offset>
-__global__ void __launch_bounds__(BLOCK)
-    expand_pieces(const int *left_rows, const int *left_indices, const typename Ring::A *a, const Offset *right_indptr,
-                  const int *right_indices, const typename Ring::X *x, const i64 *starts, i64 columns, i64 *keys,
-                  typename Ring::Sum *terms, int *ledger, int cut_rows, int cut_pieces, Progress *progress, u64 *host) {
-  const ExpandSource<Ring, Offset> source{left_rows, left_indices, a,       right_indptr, right_indices,
-                                          x,         starts,       columns, keys,         terms};
-  visit_pieces<Offset>(source, Ledger(ledger, cut_rows, cut_pieces), progress, host);
+  visit_all<Offset, pieces>(source, count, group, Ledger(ledger, cut_rows, cut_pieces), progress, host);
 }
 
 }  // namespace hopwave::linalg

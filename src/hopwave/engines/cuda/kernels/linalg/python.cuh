@@ -5,17 +5,7 @@
 namespace hopwave::linalg {
 
 template <class T>
-struct IsFloating {
-  static constexpr bool value = false;
-};
-template <>
-struct IsFloating<float> {
-  static constexpr bool value = true;
-};
-template <>
-struct IsFloating<double> {
-  static constexpr bool value = true;
-};
+constexpr bool is_floating = (T)0.5 != 0;
 
 __device__ inline double double_of(long long bits) {
   double value;
@@ -39,7 +29,7 @@ __device__ inline double quotient(X x, Y y) {
 // Python, gives 0.
 template <class X, class Y>
 __device__ inline auto floor_quotient(X x, Y y) -> decltype(x / y) {
-  if constexpr (IsFloating<decltype(x / y)>::value) {
+  if constexpr (is_floating<decltype(x / y)>) {
     return floor(x / y);
   } else {
     if (y == 0) return 0;
@@ -50,7 +40,7 @@ __device__ inline auto floor_quotient(X x, Y y) -> decltype(x / y) {
 
 template <class X, class Y>
 __device__ inline auto modulo(X x, Y y) -> decltype(x / y) {
-  if constexpr (IsFloating<decltype(x / y)>::value) {
+  if constexpr (is_floating<decltype(x / y)>) {
     const auto rest = fmod((double)x, (double)y);
     return rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest;
   } else {
@@ -60,7 +50,7 @@ __device__ inline auto modulo(X x, Y y) -> decltype(x / y) {
 
 template <class X, class Y>
 __device__ inline auto power(X x, Y y) -> decltype(x * y) {
-  if constexpr (IsFloating<decltype(x * y)>::value) {
+  if constexpr (is_floating<decltype(x * y)>) {
     return pow((double)x, (double)y);
   } else {
     decltype(x * y) result = 1, factor = x;

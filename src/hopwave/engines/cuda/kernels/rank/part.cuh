@@ -6,7 +6,8 @@
 // 64 slots; a warp works on half a word at a time, so that no two warps write to the same half.
 #pragma once
 #include "common/rows.cuh"
-#include "steps/gather.cuh"
+#include "steps/compacted.cuh"
+#include "steps/two_phase.cuh"
 
 namespace hopwave::rank {
 
@@ -17,23 +18,10 @@ namespace hopwave::rank {
 template <class Slot>
 __global__ void expand(const i64 *offsets, const Slot *heads, const i64 *frontier, u64 rows, Slot *targets,
                        Slot *sources, u64 *gathered) {
-  __shared__ u64 first;
-  const steps::QueueShare share(rows);
-  for (u64 tile = share.begin; tile < share.end; tile += BLOCK) {
-    const u64 i = steps::QueueShare::mine(tile);
-    i64 tail = 0, begin = 0, end = 0;
-    if (i < share.end) tail = frontier[i], begin = offsets[tail], end = offsets[tail + 1];
-    u64 total;
-    const u64 before = block_scan((u64)(end - begin), total);
-    if (threadIdx.x == 0) first = atomicAdd(gathered, total);
-    __syncthreads();
-    steps::gather_tile<steps::Mapping::twc>((Slot)tail, begin, end, first + before - (u64)begin,
-                                            [&](Slot from, i64 arc, u64 place) {
-                                              targets[place] = heads[arc];
-                                              sources[place] = from;
-                                            });
-    __syncthreads();
-  }
+  steps::expand_lists<Slot>(offsets, frontier, rows, gathered, [&](Slot from, i64 arc, u64 place) {
+    targets[place] = heads[arc];
+    sources[place] = from;
+  });
 }
 
 constexpr int HISTORY = 1024;  // heads that a block remembers
@@ -62,47 +50,28 @@ __global__ void contract(const Slot *targets, const Slot *sources, u64 arcs, u64
   }
 }
 
-constexpr int PACKED = 4 * BLOCK;  // rows that a block packs at a time
-
 // Figure 3, as steps/compacted.cuh: open rows of one segment, which begins at slot `first`, are packed in shared
 // memory, and updates are gathered from there. A thread owns half a word of `closed`, and alone reads and writes it.
 // `front` is what a row looks for: the frontier, or all visited vertices, of the ranks that hold the tails.
 template <class Slot>
 __global__ void pull_compacted(const i64 *__restrict__ offsets, const Slot *__restrict__ tails, i64 first, u64 halves,
                                u32 *closed, const u64 *__restrict__ front, Slot *parents, u64 *sums) {
-  __shared__ u32 scratch[PACKED];
   u64 found = 0, checked = 0;
   for (u64 tile = (u64)blockIdx.x * BLOCK; tile < halves; tile += (u64)gridDim.x * BLOCK) {
     const u64 half = tile + threadIdx.x;
     const u32 before = half < halves ? closed[half] : ~0u;
-    u32 open = ~before, count, modified = 0;
-    u32 place = block_scan((u32)__popc(open), count);
-    for (u32 done = 0; done < count; done += PACKED) {
-      const u32 begin = place;
-      for (; open && place < done + PACKED; ++place) {
-        const int bit = 31 - __clz((int)open);
-        scratch[place - done] = 32 * threadIdx.x + bit;  // the row, counted from the tile's first
-        open ^= 1u << bit;
+    const u32 modified = steps::compacted(~before, [&](u32 number) {
+      const i64 row = (i64)(32 * tile + number), end = offsets[first + row + 1];
+      for (i64 e = offsets[first + row]; e < end; ++e) {
+        const Slot tail = tails[e];
+        checked += 1;
+        if (!(__ldg(&front[tail >> 6]) >> (tail & 63) & 1)) continue;
+        parents[row] = tail;
+        found += 1;
+        return true;
       }
-      __syncthreads();
-      const u32 packed = min(count - done, (u32)PACKED);
-      for (u32 i = threadIdx.x; i < packed; i += BLOCK) {
-        const i64 row = (i64)(32 * tile + scratch[i]), end = offsets[first + row + 1];
-        scratch[i] = 0;
-        for (i64 e = offsets[first + row]; e < end; ++e) {
-          const Slot tail = tails[e];
-          checked += 1;
-          if (!(__ldg(&front[tail >> 6]) >> (tail & 63) & 1)) continue;
-          scratch[i] = 1u << (row % 32);
-          parents[row] = tail;
-          found += 1;
-          break;
-        }
-      }
-      __syncthreads();
-      for (u32 i = begin; i < place; ++i) modified |= scratch[i - done];
-      __syncthreads();
-    }
+      return false;
+    });
     if (modified) closed[half] = before | modified;
   }
   found = warp_sum(found), checked = warp_sum(checked);
@@ -117,13 +86,7 @@ __device__ __forceinline__ bool is_set(const u64 *bits, u64 slot) { return bits[
 
 // Returns the row of arc e, among `rows` rows laid end to end; `ends` are the running sums of their lengths.
 __device__ __forceinline__ i64 row_of(i64 e, const i64 *ends, i64 rows) {
-  i64 low = 0, high = rows - 1;
-  while (low < high) {
-    const i64 middle = (low + high) / 2;
-    if (ends[middle] > e) high = middle;
-    else low = middle + 1;
-  }
-  return low;
+  return (i64)steps::first_above(ends, 0, rows, e);
 }
 
 // One thread per arc of the frontier. A head that was not sent before is claimed in `sent` and written to `found`, with

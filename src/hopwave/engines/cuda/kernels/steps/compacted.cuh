@@ -9,10 +9,34 @@ namespace hopwave::steps {
 constexpr int PACKED = 4 * BLOCK;  // vertices that a block packs at a time
 
 // A thread owns one word of 32 vertices. In rounds of at most PACKED vertices, the threads of a block
-//   1. write the unvisited vertices of their own words side by side into scratch;
-//   2. take any vertices from scratch, look for a visited neighbour, and write the vertex's bit to its place in scratch
+//   1. write the open vertices of their own words side by side into scratch;
+//   2. take any vertices from scratch, look for a neighbour, and write the vertex's bit to its place in scratch
 //      (section 3.4, "Reducing the use of shared memory");
 //   3. collect the bits of their own words.
+// `open`: the bits of this thread's word. look(number) says whether a vertex is found; number: 32 times a thread of the
+// block, and the bit of its word. Returns the bits found in this thread's word. The whole block calls this.
+template <class Look>
+__device__ inline u32 compacted(u32 open, Look look) {
+  __shared__ u32 scratch[PACKED];
+  u32 count, found = 0;
+  u32 place = block_scan((u32)__popc(open), count);
+  for (u32 done = 0; done < count; done += PACKED) {
+    const u32 begin = place;
+    for (; open && place < done + PACKED; ++place) {
+      const int bit = 31 - __clz((int)open);
+      scratch[place - done] = 32 * threadIdx.x + bit;
+      open ^= 1u << bit;
+    }
+    __syncthreads();
+    const u32 packed = min(count - done, (u32)PACKED);
+    for (u32 i = threadIdx.x; i < packed; i += BLOCK) scratch[i] = look(scratch[i]) ? 1u << (scratch[i] % 32) : 0;
+    __syncthreads();
+    for (u32 i = begin; i < place; ++i) found |= scratch[i - done];
+    __syncthreads();
+  }
+  return found;
+}
+
 // This kernel does not write `visited`, so it may be read through the read-only cache (the paper's texture cache).
 // `closed` leaves out the vertices that no arc leads to.
 template <class Offset>
@@ -20,44 +44,25 @@ __global__ void pull_compacted(const Offset *__restrict__ in_offsets, const int 
                                const Offset *__restrict__ offsets, u64 words, int depth,
                                const u32 *__restrict__ visited, const u32 *__restrict__ closed, u32 *next,
                                int *distance, int *parent, u64 *counters) {
-  __shared__ int scratch[PACKED];
   Tally mine;
   for (u64 tile = (u64)blockIdx.x * BLOCK; tile < words; tile += (u64)gridDim.x * BLOCK) {
     const u64 w = tile + threadIdx.x;
-    u32 unvisited = w < words ? ~(visited[w] | closed[w]) : 0;
-    u32 count;
-    u32 place = block_scan((u32)__popc(unvisited), count);
-    u32 modified = 0;
-    for (u32 done = 0; done < count; done += PACKED) {
-      const u32 begin = place;
-      for (; unvisited && place < done + PACKED; ++place) {
-        const int bit = 31 - __clz((int)unvisited);
-        scratch[place - done] = (int)(32 * w + bit);
-        unvisited ^= 1u << bit;
+    const u32 found = compacted(w < words ? ~(visited[w] | closed[w]) : 0, [&](u32 number) {
+      const int v = (int)(32 * tile + number);
+      const Offset end = in_offsets[v + 1];
+      for (Offset arc = in_offsets[v]; arc < end; ++arc) {
+        const int u = in_neighbours[arc];
+        mine.checked += 1;
+        if (!(__ldg(&visited[u / 32]) >> (u % 32) & 1)) continue;
+        distance[v] = depth + 1;
+        if (parent) parent[v] = u;
+        mine.found += 1;
+        mine.edges += degree(offsets, v);
+        return true;
       }
-      __syncthreads();
-      const u32 packed = min(count - done, (u32)PACKED);
-      for (u32 i = threadIdx.x; i < packed; i += BLOCK) {
-        const int v = scratch[i];
-        const Offset end = in_offsets[v + 1];
-        scratch[i] = 0;
-        for (Offset arc = in_offsets[v]; arc < end; ++arc) {
-          const int u = in_neighbours[arc];
-          mine.checked += 1;
-          if (!(__ldg(&visited[u / 32]) >> (u % 32) & 1)) continue;
-          scratch[i] = 1 << (v % 32);
-          distance[v] = depth + 1;
-          if (parent) parent[v] = u;
-          mine.found += 1;
-          mine.edges += degree(offsets, v);
-          break;
-        }
-      }
-      __syncthreads();
-      for (u32 i = begin; i < place; ++i) modified |= (u32)scratch[i - done];
-      __syncthreads();
-    }
-    if (w < words) next[w] = modified;
+      return false;
+    });
+    if (w < words) next[w] = found;
   }
   report(mine, counters);
 }

@@ -1,6 +1,7 @@
 // The column product of push-pull (Algorithm 3): scan, gather all neighbours, radix sort (radix.cuh), segmented reduce,
 // mask.
 #pragma once
+#include "common/products.cuh"
 #include "steps/gather.cuh"
 #include "steps/radix.cuh"
 #include "steps/report.cuh"
@@ -37,14 +38,9 @@ __device__ inline void reduce_keys(const Offset *offsets, const int *keys, const
     const int d = v >= 0 ? status(distance, v) : 0;
     const bool unmasked = v >= 0 && (d < 0 || d == depth + 1);  // the second: found by an equal key
     if (sigma) {
-      double sum = unmasked ? sigma[sources[i]] : 0.0;
-      for (int step = 1; step < WARP; step *= 2) {
-        const double other = __shfl_up_sync(ALL_LANES, sum, step);
-        const int its = __shfl_up_sync(ALL_LANES, v, step);
-        if (lane() >= step && its == v) sum += other;
-      }
-      const int after = __shfl_down_sync(ALL_LANES, v, 1);
-      if (unmasked && (lane() == WARP - 1 || after != v)) atomicAdd(&sigma[v], sum);
+      bool last;
+      const double sum = run_sum(v, unmasked ? sigma[sources[i]] : 0.0, last);
+      if (unmasked && last) atomicAdd(&sigma[v], sum);
     }
     int value = unmasked && sources ? sources[i] : -1;
     if (sources && !sigma) {  // the greatest of the values of equal keys, at the first lane that has the key

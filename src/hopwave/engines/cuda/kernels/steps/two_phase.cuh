@@ -6,30 +6,38 @@
 
 namespace hopwave::steps {
 
-// Lists are gathered by a block, a warp or a scan, by length. One atomic operation per tile reserves its places in the
-// list of arcs.
-template <class Offset>
-__global__ void expand(const Offset *offsets, const int *neighbours, const int *queue, u64 length, int *targets,
-                       int *sources, u64 *counters) {
+// Calls write(u, arc, place) for every arc of the lists of a queue, with its place in the list of arcs. Lists are
+// gathered by a block, a warp or a scan, by length. One atomic operation per tile reserves its places. Returns how many
+// arcs this thread's own lists have.
+template <class Source, class Offset, class Item, class Write>
+__device__ inline u64 expand_lists(const Offset *offsets, const Item *queue, u64 length, u64 *gathered, Write write) {
   __shared__ u64 first;
-  Tally mine;
+  u64 mine = 0;
   const QueueShare share(length);
   for (u64 tile = share.begin; tile < share.end; tile += BLOCK) {
     const u64 i = QueueShare::mine(tile);
-    int u = -1;
+    Item u = 0;
     Offset begin = 0, end = 0;
     if (i < share.end) u = queue[i], begin = offsets[u], end = offsets[u + 1];
+    mine += (u64)(end - begin);
     u64 total;
     const u64 before = block_scan((u64)(end - begin), total);
-    if (threadIdx.x == 0) first = atomicAdd(&counters[GATHERED], total);
+    if (threadIdx.x == 0) first = atomicAdd(gathered, total);
     __syncthreads();
-    mine.checked += (u64)(end - begin);
-    gather_tile<Mapping::twc>(u, begin, end, first + before - (u64)begin, [&](int from, Offset arc, u64 slot) {
-      targets[slot] = neighbours[arc];
-      if (sources) sources[slot] = from;
-    });
+    gather_tile<Mapping::twc>((Source)u, begin, end, first + before - (u64)begin, write);
     __syncthreads();
   }
+  return mine;
+}
+
+template <class Offset>
+__global__ void expand(const Offset *offsets, const int *neighbours, const int *queue, u64 length, int *targets,
+                       int *sources, u64 *counters) {
+  Tally mine;
+  mine.checked = expand_lists<int>(offsets, queue, length, &counters[GATHERED], [&](int from, Offset arc, u64 slot) {
+    targets[slot] = neighbours[arc];
+    if (sources) sources[slot] = from;
+  });
   report(mine, counters);
 }
 
