@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cached_property, partial
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -112,15 +113,19 @@ def methods(device: str) -> dict[str, Fresh]:
 
         return cupy.asarray(array)
 
+    tails, heads, given_lengths, numbers, thirds = map(
+        there, (u, v, lengths, np.arange(300.0), np.arange(300) % 3 == 0)
+    )
+    places, ones = there(np.arange(9)), there(np.ones(9))
+
     def graph() -> hw.Graph:
-        given = there(lengths)
-        return hw.Graph.from_edges(there(u), there(v), n=300, directed=True, weights=given, combine="min")
+        return hw.Graph.from_edges(tails, heads, n=300, directed=True, weights=given_lengths, combine="min")
 
     def matrix() -> la.Matrix:
         return la.Matrix.from_graph(graph()).to(device)
 
     def dense() -> la.Vector:
-        return la.Vector.from_dense(there(np.arange(300.0)), there(np.arange(300) % 3 == 0))
+        return la.Vector.from_dense(numbers, thirds)
 
     G, x = graph(), vector(300)
     given: dict[str, dict[str, Any]] = {
@@ -140,7 +145,7 @@ def methods(device: str) -> dict[str, Fresh]:
     for title, (make, kind) in makers.items():
         for name in dir(kind):
             static = inspect.getattr_static(kind, name)
-            if name.startswith("_") or name == "prepared":
+            if name.startswith("_") or name == "prepared" or (name == "to_igraph" and find_spec("igraph") is None):
                 continue
             if isinstance(static, property | cached_property):
                 found[f"{title}.{name}"] = partial(lambda make, name: partial(getattr, make(), name), make, name)
@@ -162,7 +167,7 @@ def methods(device: str) -> dict[str, Fresh]:
         "Matrix.from_edges": partial(la.Matrix.from_edges, u, v, lengths),
         "Matrix.from_dense": partial(la.Matrix.from_dense, np.eye(30)),
         "Matrix.to": lambda: la.Matrix.from_dense(np.eye(30)).to(device),
-        "Vector.from_entries": lambda: la.Vector.from_entries(there(np.arange(9)), there(np.ones(9)), 20),
+        "Vector.from_entries": partial(la.Vector.from_entries, places, ones, 20),
         "Vector.from_dense": dense,
         "Vector.full": partial(la.Vector.full, 9, 2.0, device=device),
         "Vector[]": lambda: (vector(300).to(device)[3], dense()[3]),

@@ -380,12 +380,13 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         faults = Faults(Path(folder), given.only, given.device)
         for name in list(faults.calls)[share::shares]:
-            if given.device == "cuda":
-                try:
-                    faults.known(name)
-                except hw.HopwaveError as error:  # a GPU, or compressed rows, do not offer it
-                    print(f"{name}: {str(error)[:100]}")
-                    continue
+            try:
+                faults.known(name)
+            except hw.HopwaveError as error:  # a GPU or compressed rows do not offer it, or another library is missing
+                if given.device == "cpu" and "is not installed" not in str(error):
+                    raise
+                print(f"{name}: {str(error)[:100]}")
+                continue
             for kind in given.kind:
                 asked += 1
                 for fails in places(faults.count(name, kind), given.most):

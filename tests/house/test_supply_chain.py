@@ -104,8 +104,9 @@ def test_an_operator_is_its_text() -> None:
     ]
     assert len(pairs) == 19
     for function, text in pairs:
-        assert isinstance(function, ast.Lambda) and isinstance(text, ast.Constant)
-        assert ast.unparse(function.body) == ast.unparse(ast.parse(str(text.value), mode="eval").body)
+        assert isinstance(function, ast.Lambda) and isinstance(text, ast.Constant | ast.Name)
+        written = text.value if isinstance(text, ast.Constant) else getattr(operators, text.id)
+        assert ast.unparse(function.body) == ast.unparse(ast.parse(str(written), mode="eval").body)
 
 
 # ---------------------------------------------------------------- caches

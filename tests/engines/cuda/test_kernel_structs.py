@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import re
+import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache
@@ -18,6 +19,7 @@ from test_kernels import HEADERS, OFFSETS, WHY_NOT, compiles
 
 from hopwave.engines import cuda
 from hopwave.engines.cuda import nvrtc, records
+from mixed import Events
 
 
 @cache
@@ -208,3 +210,23 @@ def test_what_a_kernel_tells_the_host_fits() -> None:
     text = (nvrtc.KERNELS / "linalg/products.cuh").read_text()
     told = max(int(place) for place in re.findall(r"host\[(\d)\]", text))
     assert 8 * (told + 1) <= scratch.SLOT
+
+
+def test_ctrl_c_while_a_record_is_passed_to_a_kernel_is_not_lost() -> None:
+    """CuPy asks NumPy for the address, and NumPy drops what its description of the fields raises."""
+    passed = pytest.importorskip("cupy.cuda.function").CNumpyArray
+    made, events = records.filled(np.dtype([("offsets", np.uint64), ("n", np.int64)]), n=3), Events(KeyboardInterrupt)
+
+    def steps(fails: int) -> int:
+        events.begin(fails)
+        sys.setprofile(lambda frame, event, called: events() if event in ("call", "c_return") else None)
+        try:
+            passed(made)
+        finally:
+            sys.setprofile(None)
+        return events.count - 1  # the last one is the end of the profile
+
+    for fails in range(1, steps(0) + 1):
+        with pytest.raises(KeyboardInterrupt):
+            steps(fails)
+    assert made.copy()["n"] == 3

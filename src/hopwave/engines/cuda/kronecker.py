@@ -16,7 +16,7 @@ from hopwave.engines.cuda.launch import NULL, WARP, kernels
 from hopwave.engines.cuda.numbering import ByDegree
 from hopwave.engines.cuda.packed import PackedRows
 from hopwave.engines.cuda.rank import part
-from hopwave.engines.cuda.records import record
+from hopwave.engines.cuda.records import filled, record
 from hopwave.errors import EngineError
 from hopwave.generate import counter
 from hopwave.generate.recursive import GRAPH500, cell_borders
@@ -39,7 +39,7 @@ BUILDING = 48, 24  # peak while building: bytes per vertex, bytes per arc of one
 
 def recipe(scale, seed):
     """The kernels' struct Recipe for a scale and a seed."""
-    made = np.zeros(1, RECIPE)
+    made = filled(RECIPE)
     mask = (1 << max(scale, 1)) - 1
     made["start"] = counter.start(seed, "kronecker")
     made["multiply"] = [(counter.start(seed, f"multiply {turn}") | 1) & mask for turn in range(ROUNDS)]

@@ -54,9 +54,20 @@ def _field(kind, name):
     return (name, kind, int(length[:-1])) if length else (name, kind)
 
 
+class Record(np.ndarray):
+    """A record as CuPy passes it to a kernel: it asks for this property, and takes the address.
+
+    NumPy's own describes every field in Python code, and drops whatever is raised there: a Ctrl-C would be lost.
+    """
+
+    @property
+    def __array_interface__(self):
+        return {"data": (self.ctypes.data, False)}
+
+
 def filled(dtype, **values):
     """One record with these values, as a kernel argument. An array becomes its address, None a null pointer."""
-    made = np.zeros(1, dtype)
+    made = np.zeros(1, dtype).view(Record)
     fill(made, **values)
     return made
 
