@@ -57,7 +57,7 @@ def test_helpers_leave_when_no_search_follows():
 
 
 def test_a_waiting_helper_holds_no_memory_of_pythons():
-    """It gives it back after the call. If `tracemalloc` ends at that moment, Python before 3.13.2 crashes (gh-128679):
+    """It gives it back after the call. If `tracemalloc` ends at that moment, older Pythons crash (cpython#128679):
     threads in a loop of PyMem_RawMalloc and PyMem_RawFree, by ctypes alone, crash 3.11.7, 3.12.1 and 3.13.0.
     """
 

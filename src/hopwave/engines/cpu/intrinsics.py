@@ -331,7 +331,7 @@ def nanoseconds(typing):
     """A monotonic clock.
 
     It writes to the stack: an array would be memory of Python's, and threads that give such back after a call crash
-    Python before 3.13.2 if the caller ends `tracemalloc` at that moment (gh-128679).
+    older Pythons if the caller ends `tracemalloc` at that moment (python/cpython#128679).
     """
 
     def build(context, builder, signature, arguments):

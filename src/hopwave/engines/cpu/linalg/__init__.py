@@ -24,6 +24,7 @@ from hopwave.engines.cpu.linalg.specialise import callable_from_compiled, compil
 from hopwave.engines.cpu.views import read_only, unsigned, unsigned_rows
 from hopwave.engines.reference import linalg
 from hopwave.graph.csr import Rows
+from hopwave.graph.row_operations import Place
 from hopwave.planning import jobs
 from hopwave.planning.trace import Bucket
 from hopwave.system.numba_cache import njit
@@ -243,6 +244,13 @@ class Algebra(linalg.Algebra):
     label_propagation = found_in(f"{__name__}.labels", "Labels")
     independent_set = found_in(f"{__name__}.independent_set", "independent_set")
     lanczos = found_in(f"{__name__}.lanczos", "steps")
+
+    def by_place(self, part: Rows, where: Place, diagonal: int) -> Rows:
+        if where not in ("tril", "triu"):
+            return super().by_place(part, where, diagonal)
+        from hopwave.engines.cpu.linalg.tril import triangle
+
+        return triangle(part, where == "tril", diagonal)
 
     def dijkstra(self, A: Matrix, search: jobs.ShortestPathsJob) -> jobs.Settled:
         from hopwave.engines.cpu.shortest_paths.delta_stepping import arcs_of

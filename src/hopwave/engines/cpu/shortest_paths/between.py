@@ -104,7 +104,7 @@ def search(out, back, source, target, S, path):
             v = rows.indices[j]
             length = here + (rows.lengths[j] if rows.lengths.size else 1.0)
             if length < S.d[end, v]:
-                if met < np.inf:
+                if met < np.inf and rows.lengths.size:  # by hops it costs more than it saves
                     left = S.d[1 - end, v] if S.settled[1 - end, v] else S.keys[1 - end, 0]
                     if length + left > met * slack:
                         continue  # the other end is too far away: no shortest path leads over v
