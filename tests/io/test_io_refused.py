@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
+import networkx as nx
 import pytest
 
 import hopwave.io as hio
@@ -65,6 +66,8 @@ def test_unknown_formats_and_options_are_refused(tmp_path):
         hio.write(tmp_path / "h.mtx", Graph.from_edges([0], [1]), isolated=False)
     with pytest.raises(TypeError, match="path comes first"):
         hio.write(Graph.from_edges([0], [1]), tmp_path / "h.mtx")
+    with pytest.raises(TypeError, match=r"not networkx.*; path comes first, then a graph: Graph\.from_networkx\(g\)"):
+        hio.write(tmp_path / "h.mtx", nx.path_graph(3))
 
 
 @pytest.mark.parametrize("n", [1, -1, 2.0, True, 2**31])

@@ -7,6 +7,7 @@ weights   float32 or float64; an integer that is none of these numbers is refuse
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from decimal import Decimal
 from typing import Any
@@ -257,7 +258,8 @@ def label_column(labels: Any) -> npt.NDArray[Any] | None:
     except (TypeError, ValueError) as error:
         raise GraphError(f"a label cannot be hashed ({error}); use strings, numbers or tuples") from None
     if array.ndim != 1 or different != len(array):
-        raise GraphError("two vertices have the same label; labels must differ")
+        again = next((label for label, count in Counter(array.tolist()).items() if count > 1), None)
+        raise GraphError(f"two vertices have the same label, {again!r}; labels must differ")
     if array.dtype.kind in "fcO" and any(map(is_missing, array.tolist())):
         raise GraphError("a label is None or NaN, which names no vertex; give every vertex a name")
     array.setflags(write=False)

@@ -11,6 +11,7 @@ from hopwave.checks.numbers import is_whole
 from hopwave.checks.options import flag, flag_or_none
 from hopwave.errors import FormatError, GraphError, LostDirectionWarning, warn
 from hopwave.graph import Graph
+from hopwave.graph.columns import constructor_of
 from hopwave.graph.construct import check_combine
 from hopwave.graph.csr import LARGEST_VERTEX_COUNT, Combine
 from hopwave.io.detect import FORMATS, by_name, by_title, detect, unknown
@@ -166,7 +167,10 @@ def write(
     hopwave.errors.FormatError: web.metis: a directed graph; METIS stores undirected ones: write .mtx or .npz instead
     """
     if not isinstance(graph, Graph):
-        raise TypeError(f"write(path, graph) takes a hopwave Graph, not {type(graph).__name__}; path comes first")
+        raise TypeError(
+            f"write(path, graph) takes a hopwave Graph, not {type(graph).__module__}.{type(graph).__name__}; "
+            f"path comes first, then a graph: {constructor_of(graph)}"
+        )
     labels, weights, directed = flag("labels", labels), flag("weights", weights), flag_or_none("directed", directed)
     if directed not in (None, graph.directed):
         raise GraphError(f"directed={directed} is not what the graph is; leave it out, or convert the graph first")
