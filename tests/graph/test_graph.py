@@ -313,12 +313,21 @@ def test_scipy_stored_zeros_are_arcs() -> None:
         ),
         (sp.coo_array(np.array([0, 1])), r"an adjacency matrix is square, this one is \(2,\)"),
         (sp.csr_array(np.array([[0, np.nan], [0, 0]])), "the matrix holds NaN; drop or replace those entries"),
-        (np.eye(2), "from_scipy takes a SciPy sparse matrix, not ndarray; use from_edges"),
+        (np.eye(2), r"from_scipy takes a SciPy sparse matrix, not ndarray; give scipy.sparse.csr_array\(A\)"),
     ],
 )
 def test_refused_scipy(A: Any, message: str) -> None:
     with pytest.raises(GraphError, match=message):
         Graph.from_scipy(A)
+
+
+def test_a_graph_of_another_library_names_its_constructor() -> None:
+    igraph = pytest.importorskip("igraph")
+    with pytest.raises(GraphError, match=r"from_networkx takes a NetworkX graph, .*; give Graph.from_igraph\(g\)"):
+        Graph.from_networkx(igraph.Graph([(0, 1)]))
+    for make in (Graph.from_igraph, Graph.from_scipy):
+        with pytest.raises(GraphError, match=r"takes .*; give Graph.from_networkx\(g\)"):
+            make(nx.path_graph(3))
 
 
 # ---------------------------------------------------------------- from_networkx

@@ -134,7 +134,8 @@ def from_scipy(A: Any, directed: bool | None, weights: bool | None, combine: str
     import scipy.sparse as sp
 
     if not sp.issparse(A):
-        raise GraphError(f"from_scipy takes a SciPy sparse matrix, not {type(A).__name__}; use from_edges")
+        remedy = "scipy.sparse.csr_array(A)" if getattr(A, "ndim", 0) == 2 else columns.constructor_of(A)
+        raise GraphError(f"from_scipy takes a SciPy sparse matrix, not {type(A).__name__}; give {remedy}")
     if A.ndim != 2 or A.shape[0] != A.shape[1]:
         raise GraphError(f"an adjacency matrix is square, this one is {A.shape}; give one row and column per vertex")
     if A.dtype.kind == "c":

@@ -148,7 +148,7 @@ class GraphConstructors(GraphEdges):
         ['a', 'b', 'c']
         """
         if not (hasattr(g, "is_directed") and hasattr(g, "edges")):
-            raise GraphError(f"from_networkx takes a NetworkX graph, not {type(g).__name__}; use from_edges")
+            raise GraphError(f"from_networkx takes a NetworkX graph, not {type(g).__name__}; give {constructor_of(g)}")
         construct.check_attribute_name(weight, combine)
         source, target, weights, labels, n = construct.networkx_columns(g, weight)
         if weights is None and len(source):
@@ -268,7 +268,7 @@ class GraphConstructors(GraphEdges):
         Graph(3 vertices, 2 edges, undirected)
         """
         if not (hasattr(g, "get_edgelist") and hasattr(g, "vs")):
-            raise GraphError(f"from_igraph takes an igraph Graph, not {type(g).__name__}; use from_edges")
+            raise GraphError(f"from_igraph takes an igraph Graph, not {type(g).__name__}; give {constructor_of(g)}")
         construct.check_attribute_name(weight, combine)
         ends = np.array(g.get_edgelist(), np.int64).reshape(-1, 2)
         weights = g.es[weight] if weight is not None and weight in g.es.attributes() else None
