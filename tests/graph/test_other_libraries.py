@@ -265,5 +265,18 @@ def test_weights_in_a_column_of_objects_are_not_dropped_silently() -> None:
         table = pd.DataFrame({"source": [0, 1], "target": [1, 2], title: pd.Series(values, dtype=object)})
         with pytest.warns(hw.IgnoredColumnWarning, match=f"column '{title}' may be weights and was not read"):
             assert not Graph.from_pandas(table).is_weighted
+    table = pd.DataFrame({"source": [0, 1], "target": [1, 2], "length": [2.5, 1.0], "time": [3, 4]})
+    with pytest.warns(hw.IgnoredColumnWarning, match="column 'length' or 'time' may be weights"):
+        assert not Graph.from_pandas(table).is_weighted
     table = pd.DataFrame({"source": [0, 1], "target": [1, 2], "collect": ["a", None]})  # a title is no method
     assert Graph.from_pandas(table).n == 3
+
+
+def test_what_is_no_table_of_two_ends_is_refused() -> None:
+    pd = pytest.importorskip("pandas")
+    with pytest.raises(GraphError, match="column 'u' is given as both ends of an edge; give two columns"):
+        Graph.from_pandas(pd.DataFrame({"u": [0, 1], "v": [1, 2]}), "u", "u", False)
+    for table in ({"u": [0], "v": [1]}, np.zeros((2, 2))):
+        told = rf"{type(table).__name__} is no table; give a DataFrame, or Graph.from_edges\(src, dst\)"
+        with pytest.raises(GraphError, match=told):
+            Graph.from_pandas(table, "u", "v")

@@ -272,6 +272,19 @@ def test_weights_that_were_chosen_among_several_columns_are_told(file):
     assert hio.read(path, weight="Length").weights.tolist() == [30.0, 30.0]
     assert not hio.read(path, weights=False).is_weighted
     assert hio.read(file("h.csv", "u,v,length,weight\n1,2,30,4\n")).weights.tolist() == [4.0, 4.0]  # it is called so
+    path = file("i.csv", "u,v,length,Travel_Time,time\n1,2,30,4,12:30\n")
+    with pytest.warns(IgnoredColumnWarning, match=r"'length' was read .* not 'Travel_Time'; give weight='length'"):
+        assert hio.read(path).weights.tolist() == [30.0, 30.0]
+    assert hio.read(path, weight="Travel_Time").weights.tolist() == [4.0, 4.0]
+    assert hio.read(file("j.csv", "u,v,length,time\n1,2,30,12:30\n")).is_weighted  # a time of day is no weight
+
+
+def test_times_beside_lengths_of_parquet_are_told(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    parquet.write_table(pa.table({"u": [1], "v": [2], "length": [30.0], "time": [4]}), tmp_path / "g.parquet")
+    with pytest.warns(IgnoredColumnWarning, match=r"'length' was read .* not 'time'; give .* or weight='time'"):
+        assert hio.read(tmp_path / "g.parquet").weights.tolist() == [30.0, 30.0]
 
 
 def test_quoted_numbers_are_names_unless_asked(file):

@@ -183,7 +183,9 @@ class GraphConstructors(GraphEdges):
         for way in ("toPandas", "collect", "compute"):  # of Spark, polars, Dask
             if hasattr(type(df), way):  # not a column of that name
                 raise GraphError(f"a {type(df).__name__} has no rows yet; give what its {way}() returns")
-        return cls._from_table(df, list(getattr(df, "columns", ())), source, target, weight, directed, options)
+        if not hasattr(df, "columns"):
+            raise GraphError(f"{type(df).__name__} is no table; give a DataFrame, or {constructor_of(df)}")
+        return cls._from_table(df, list(df.columns), source, target, weight, directed, options)
 
     @classmethod
     def from_arrow(
@@ -216,6 +218,8 @@ class GraphConstructors(GraphEdges):
     ) -> Self:
         directed = flag_or_none("directed", directed)
         named = (source, target) if weight is None or weight is False else (source, target, weight)
+        if source == target:
+            raise GraphError(f"column {source!r} is given as both ends of an edge; give two columns")
         for name in named:
             if name not in columns:
                 if name in getattr(getattr(table, "index", None), "names", ()):
@@ -226,11 +230,11 @@ class GraphConstructors(GraphEdges):
                     f"weight with weight=: the columns are {found}"
                 )
         others = [name for name in columns if weight is None and name not in named]
-        left_out = (name for name in others if is_numeric(table[name]) or str(name).strip().lower() == "weight")
-        if (name := next(left_out, None)) is not None:
+        left_out = [name for name in others if is_numeric(table[name]) or str(name).strip().lower() == "weight"]
+        if left_out:
             warn(
-                f"column {name!r} may be weights and was not read, because nothing says that it is; give "
-                f"weight={name!r} to read it, or weight=False to leave it out",
+                f"column {' or '.join(map(repr, left_out))} may be weights and was not read, because nothing says that "
+                f"it is; give weight={left_out[0]!r} to read it, or weight=False to leave it out",
                 IgnoredColumnWarning,
             )
         for name in columns if directed is None else ():

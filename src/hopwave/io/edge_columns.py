@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import product
 from typing import NamedTuple, TypeAlias
 
@@ -25,6 +25,7 @@ PAIRS = (
 )  # fmt: skip
 HALVES = {"source", "src", "origin", "orig", "from", "target", "dst", "dest", "destination", "to"}  # an end, if alone
 WEIGHTS = ("weight", "weights", "w", "value", "cost", "length", "distance")  # names of a column of weights
+TIMES = ("time", "travel_time", "duration")  # not read without weight=, but named beside weights that were read
 
 
 class Chosen(NamedTuple):
@@ -36,11 +37,17 @@ class Chosen(NamedTuple):
 
 
 def choose(
-    source: Source, request: Request, names: Sequence[str], wanted: tuple[Column, Column, Column], line: int | None
+    source: Source,
+    request: Request,
+    names: Sequence[str],
+    wanted: tuple[Column, Column, Column],
+    line: int | None,
+    is_number: Callable[[int], bool],
 ) -> Chosen:
     """The columns of the two ends and of the weights: those given, else those with a known name.
 
     Without known names, the ends are the first two columns that are neither the weights nor an index without a title.
+    `is_number` says whether the column at a place has numbers.
     """
     if len(names) < 2:
         raise source.fail(
@@ -69,8 +76,10 @@ def choose(
     if weight is None and request.weights:
         found = [folded.index(name) for name in WEIGHTS if name in folded and folded.index(name) not in ends]
         weight = found[0] if found else None
-        if len(found) > 1 and not folded[found[0]].startswith("weight"):
-            _warn_of_weights(source, [names[place] for place in found])
+        times = (folded.index(name) for name in TIMES if name in folded)
+        others = [*found[1:], *(place for place in times if place not in ends and is_number(place))]
+        if found and others and not folded[found[0]].startswith("weight"):
+            _warn_of_weights(source, [names[place] for place in (found[0], *others)])
     for place, given in zip((*ends, weight), wanted, strict=True):
         if place is not None and given is None and not guessed:
             _check_single(source, names, names[place], line)

@@ -52,7 +52,10 @@ def read(
             texts = [name for name in names if _is_text(parquet.schema_arrow.field(name).type)]
             if texts:
                 parquet = pyarrow.parquet.ParquetFile(content, memory_map=not file.packed, read_dictionary=texts)
-            columns = choose(file, request, names, (source, target, weight), line=None)
+            columns = choose(
+                file, request, names, (source, target, weight), line=None,
+                is_number=lambda place: _is_number(parquet.schema_arrow.field(place).type),
+            )  # fmt: skip
             (first, second), third, guessed = columns
             if guessed:
                 warn_of_guess(file, names, [_kind(column.type) for column in parquet.schema_arrow], columns)

@@ -67,7 +67,11 @@ def layout_of(source: Source, request: Request, wanted: Wanted) -> Layout:
         by_name = any(isinstance(column, str) for column in (wanted.first, wanted.second, wanted.weight))
         header = by_name or _has_header(source, rows, line)
     titles = rows[0] if header else [str(i) for i in range(len(rows[0]))]
-    chosen = choose(source, request, titles, (wanted.first, wanted.second, wanted.weight), line)
+    below = rows[1:] if header else rows
+    chosen = choose(
+        source, request, titles, (wanted.first, wanted.second, wanted.weight), line,
+        is_number=lambda place: _are_numbers(_filled(below, place)),
+    )  # fmt: skip
     if (wanted.first, wanted.second, wanted.weight) == (None, None, None) and chosen.guessed:
         check_no_matrix(source, rows, line, "source=0 and target=1")
     ends, weight, _ = chosen
@@ -131,10 +135,13 @@ def _warn_of_numbers(source: Source, rows: list[list[str]], header: bool, ends: 
     found: dict[int | str, str] = {}
     for column, title in enumerate(rows[0]):
         cells = _filled(rows[1:] if header else rows, column)
-        numbers = cells and all(NUMERIC.fullmatch(cell) or DECIMAL_COMMA.fullmatch(cell) for cell in cells)
-        if column not in ends and numbers and not (header and is_index(title)):
+        if column not in ends and _are_numbers(cells) and not (header and is_index(title)):
             found[title if header and rows[0].count(title) == 1 else column] = f"{cells[0].strip()}, …"
     warn_ignored(source, found)
+
+
+def _are_numbers(cells: list[str]) -> bool:
+    return bool(cells) and all(NUMERIC.fullmatch(cell) or DECIMAL_COMMA.fullmatch(cell) for cell in cells)
 
 
 def _kind(cells: list[str]) -> str:
