@@ -196,6 +196,8 @@ def test_a_map_has_one_dot_per_source() -> None:
         (lambda: hw.accessibility(ROADS, decay=("gaussian", 0)), "needs numbers above 0"),
         (lambda: hw.accessibility(ROADS, decay=("gaussian", 1, 1)), "a number too many"),
         (lambda: hw.accessibility(ROADS, decay=lambda d: d[:1]), "must return one number for each"),
+        (lambda: hw.accessibility(ROADS, decay=lambda d: math.exp(-d)), "decay= failed for an array .*numpy.vectorize"),
+        (lambda: hw.accessibility(ROADS, decay=lambda d: 1 if d < 5 else 0), "ambiguous.*must take them all at once"),
         (lambda: hw.accessibility(ROADS, decay=lambda d: d - np.inf), "a share must be finite"),
         (lambda: hw.accessibility(ROADS, [1.0, 2.0]), "values has shape"),
         (lambda: hw.accessibility(ROADS, np.empty((4, 0))), "values has no columns"),

@@ -110,6 +110,19 @@ def test_a_source_that_is_not_a_vertex(source: Any) -> None:
         hw.bfs(PATH, source)
 
 
+def test_a_mask_is_no_list_of_vertices() -> None:
+    """Also where 0 and 1 are labels, which False and True equal."""
+    mask = np.array([False, True, False, True])
+    with pytest.raises(GraphError, match=r"False_? is not a vertex .*; for a mask, give np.flatnonzero\(mask\)"):
+        hw.bfs(PATH, mask)
+    labelled = Graph.from_edges([0, 1, 2], [1, 2, 3], labels=[3, 1, 0, 2])
+    for given in (mask, mask.tolist()):
+        for call in (hw.bfs, Graph.subgraph):
+            with pytest.raises(GraphError, match=r"False_? is not a vertex .*; for a mask, give G.labels\[mask\]"):
+                call(labelled, given)
+    assert Graph.from_edges([0], [1], labels=[False, True]).index(True) == 1
+
+
 def test_a_label_that_is_not_a_vertex() -> None:
     with pytest.raises(GraphError, match="'dan' is not a vertex of this graph; its vertices have labels such as 'ann'"):
         hw.bfs(NAMED, "dan")

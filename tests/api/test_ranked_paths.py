@@ -7,6 +7,7 @@ from typing import Any
 
 import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -113,6 +114,7 @@ def test_what_cannot_be_used() -> None:
         (lambda: hw.k_shortest_paths(two, 0, 2, 1), "there is no path"),
         (lambda: hw.k_shortest_paths(two, 0, 1, 0), "k=0 is not a number of paths"),
         (lambda: hw.shortest_paths(two, [0, 1]), "is not a pair of vertices"),
+        (lambda: hw.shortest_paths(two, pd.DataFrame({"a": [0], "b": [1]})), "a DataFrame is not .*to_numpy"),
         (lambda: hw.k_shortest_paths(two, 0, 1, 1, device="reference"), "run on the CPU or a GPU"),
         (lambda: hw.shortest_paths(two, [(0, 9)]), "9"),
     ):

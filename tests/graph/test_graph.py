@@ -215,7 +215,7 @@ REFUSED: dict[str, tuple[Any, dict[str, Any], str]] = {
     "n as text": ((["a"], ["b"]), {"n": "x"}, "n='x' does not fit the 2 different labels"),
     "labels twice": ((["a"], ["b"]), {"labels": ["x", "y"]}, "these edges are labels already; drop labels="),
     "same labels": (([0], [1]), {"labels": ["x", "x"]}, "two vertices have the same label, 'x'; labels"),
-    "few labels": (([0], [2]), {"labels": ["x", "y"]}, "vertex id 2 is too large|2 labels do not name 3 vertices"),
+    "few labels": (([0], [2]), {"labels": ["x", "y"]}, "2 labels do not name 3 vertices; give exactly one"),
     "many labels": (([0], [1]), {"n": 2, "labels": list("xyz")}, "3 labels do not name 2 vertices; give exactly one"),
     "labels of lists": (([0], [1]), {"labels": [[1], [2]]}, "a label cannot be hashed .*; use strings, numbers"),
     "labels of shape 0": (([0], [1]), {"n": 2, "labels": np.array("x")}, "is not a list of names; give exactly one"),
@@ -319,6 +319,12 @@ def test_scipy_stored_zeros_are_arcs() -> None:
 def test_refused_scipy(A: Any, message: str) -> None:
     with pytest.raises(GraphError, match=message):
         Graph.from_scipy(A)
+
+
+def test_a_graph_of_nothing_names_the_constructors() -> None:
+    for options in ({}, {"directed": True}):
+        with pytest.raises(GraphError, match=r"Graph\(\) has no edges, .*from_edges.*from_networkx.*read"):
+            Graph(**options)
 
 
 def test_a_graph_of_another_library_names_its_constructor() -> None:

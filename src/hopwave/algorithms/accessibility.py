@@ -57,7 +57,13 @@ def value_sums(
 
 def faded(fade: Fade, d: Floats) -> Floats:
     """f of some distances, by the caller's function; raises a GraphError unless it gives one finite number for each."""
-    shares: Any = np.asarray(fade(d))
+    try:
+        shares: Any = np.asarray(fade(d))
+    except (TypeError, ValueError) as error:  # what math.exp(d) and `if d < 5` raise
+        raise GraphError(
+            f"decay= failed for an array of {len(d)} distances ({error}); it must take them all at once: compile it "
+            "with numba.vectorize, wrap it in numpy.vectorize, or use NumPy's functions"
+        ) from error
     if shares.shape != d.shape or shares.dtype.kind not in "fiub":
         raise GraphError(
             f"decay= returned {shares.dtype} of shape {shares.shape} for {len(d)} distances; it must return one number "

@@ -136,6 +136,8 @@ def shortest_paths(
     """
     graph, has_lengths = own_lengths(G, weights)
     check_thread_count(threads)
+    if hasattr(pairs, "columns"):  # a table, which lists its titles or its columns
+        raise GraphError(f"a {type(pairs).__name__} is not a list of pairs; give table[[source, target]].to_numpy()")
     ids = []
     for pair in pairs:
         if not isinstance(pair, Iterable) or isinstance(pair, str) or len(two := list(pair)) != 2:

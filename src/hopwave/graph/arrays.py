@@ -44,7 +44,7 @@ class GraphArrays(Named):
 
     def __init__(
         self,
-        indptr: npt.NDArray[Any],
+        indptr: npt.NDArray[Any] | None = None,
         indices: npt.NDArray[np.int32] | None = None,
         *,
         directed: bool | None = None,
@@ -54,6 +54,11 @@ class GraphArrays(Named):
         transpose: Rows | None = None,
     ) -> None:
         """Trusts its arguments; callers use `from_edges`, `from_csr`, `from_scipy` or `from_networkx`."""
+        if indptr is None:
+            raise GraphError(
+                "Graph() has no edges, and a graph does not change; give Graph.from_edges([(0, 1), (1, 2)]), "
+                "Graph.from_networkx(g), hopwave.read(path) or another constructor"
+            )
         if indices is None or directed is None:
             raise GraphError(f"Graph() takes the arrays of a graph's rows; give {constructor_of(indptr)}")
         self._set(Rows(indptr, indices, weights), None, directed, labels, "cpu", order, transpose)

@@ -76,6 +76,8 @@ def from_edges(
         source, target, names = compacted(builder, source, target, greatest)
         count = len(names)
         greatest = count - 1
+    if n is None and names is not None and greatest >= len(names):
+        fitting(names, greatest + 1)  # says how many are missing
     count = vertex_count(count, least, greatest)
     labels_kept = fitting(names, count)
     try:

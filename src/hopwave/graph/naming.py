@@ -12,6 +12,8 @@ from hopwave.checks.numbers import is_number, is_whole, shown
 from hopwave.errors import GraphError
 from hopwave.graph.columns import index_of, is_numbered, plain
 
+_BOOLS = (bool, np.bool_)
+
 
 class Named:
     """A graph's names: from a vertex to its position in the graph's arrays, and back."""
@@ -35,13 +37,19 @@ class Named:
         if self.labels is None:
             if is_whole(vertex) and 0 <= vertex < self.n:
                 return int(vertex)
-        elif _hashable(vertex) and (found := self._numbers.get(plain(vertex))) is not None:
+        elif (
+            _hashable(vertex)
+            and (found := self._numbers.get(plain(vertex))) is not None
+            and (not isinstance(vertex, _BOOLS) or isinstance(self.labels[found], _BOOLS))  # True equals 1
+        ):
             return found
         if hasattr(vertex, "as_py"):  # of Arrow
             return self.index(vertex.as_py())
         message = f"{shown(int(vertex) if is_whole(vertex) else vertex)} is not a vertex of this graph; {self._reach()}"
         if self.labels is not None and is_whole(vertex) and 0 <= vertex < self.n:
             message += f": for the one at position {int(vertex)}, give G.label({int(vertex)})"
+        if isinstance(vertex, _BOOLS):
+            message += f"; for a mask, give {'np.flatnonzero(mask)' if self.labels is None else 'G.labels[mask]'}"
         raise GraphError(message)
 
     def _reach(self) -> str:
