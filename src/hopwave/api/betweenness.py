@@ -234,6 +234,9 @@ def edge_betweenness_centrality(
     With `targets` the result follows the definition. NetworkX's `edge_betweenness_centrality_subset` differs from it
     for paths that lead through vertices that are not targets.
 
+    Parallel edges of a NetworkX multigraph are merged and have one score, which NetworkX divides among their keys. A
+    graph of `from_edges(..., repeats="keep")` has a score for each of them, by (source, target, key).
+
     Examples
     --------
     >>> hw.edge_betweenness_centrality(hw.generate.path(4), normalized=False).to_dict()
