@@ -314,8 +314,9 @@ def test_vertices_that_are_offered_shorter_ways_are_entered_again() -> None:
 def test_entries_that_wait_at_a_time_are_those_of_the_engine(kind: str) -> None:
     """Searches use entries again: of a grid a small share waits at a time, of a graph with hubs most vertices."""
     from hopwave.api.memory_estimate import _offers
-    from hopwave.engines.cpu.many import waiting, weighted
+    from hopwave.engines.cpu.many import settling, waiting, weighted
     from hopwave.engines.cpu.policy import length_buckets
+    from hopwave.engines.cpu.short_arcs import ShortArcs
     from hopwave.engines.cpu.views import allocate, unsigned_rows
 
     graph = hw.generate.grid(90, 90) if kind == "grid" else hw.generate.kronecker(12, 8, seed=1)
@@ -323,9 +324,10 @@ def test_entries_that_wait_at_a_time_are_those_of_the_engine(kind: str) -> None:
     lengths = np.asarray(graph.weights)
     own = weighted.WorkerState(waiting=waiting.new_waiting(graph.m), **allocate(weighted.vertex_arrays(graph.n, True)))
     own.waiting.key[:] = np.nan
-    arcs = weighted.Arcs(*unsigned_rows(graph), lengths, *length_buckets(lengths.min(), lengths.max()))
+    rows = ShortArcs(*unsigned_rows(graph), lengths)
+    arcs = settling.Arcs(*rows, *length_buckets(lengths.min(), lengths.max()), rows, settling.ENDLESS)
     source = int(np.argmax(graph.degrees))
-    weighted.search(arcs, np.full(graph.n, np.inf), own, np.uint32(source), np.inf)
+    settling.search(arcs, np.full(graph.n, np.inf), own, np.uint32(source), np.inf)
     used = int(np.count_nonzero(~np.isnan(own.waiting.key)))
     assert _offers(graph, source)[1] * graph.n == pytest.approx(used, rel=0.4, abs=0.03 * graph.n)  # of a sample
     assert (used < 0.1 * graph.n) == (kind == "grid")

@@ -157,7 +157,7 @@ def test_after_a_warmup_nothing_is_compiled(tmp_path: Path, monkeypatch: pytest.
         hw.hits(weighted)
         hw.sssp(weighted, 0, method="delta-stepping")
     for name in ("g.mtx", "g.txt", "g.csv", "g.el", "g.gr", "g.graph"):
-        hw.write(name, large)
+        hw.write(name, large, directed=False)
         assert Path(name).stat().st_size > lines.MIN_BYTES_FOR_SCANNER
         hw.read(name)
     sorted_rows(*(ends.astype(np.int32) for ends in large.to_edges()), large.n, symmetric=False)

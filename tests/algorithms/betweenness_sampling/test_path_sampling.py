@@ -230,25 +230,22 @@ def test_a_wrong_path_raises(damage: str) -> None:
 
 
 @njit(**COMPILED)
-def walk_back(rows: Any, own: Any, queue: Any) -> Any:  # compiled kernels cannot be called from Python
-    back, along = rows
-    return sampled_path_kernels.walk(
-        back, along, back, along, True, own, queue, 9, 4, np.int32(1), False, np.uint64(5), 3
-    )
+def walk_back(graph: Any, own: Any) -> Any:  # compiled kernels cannot be called from Python
+    return sampled_path_kernels.walk(graph, own, np.int64(0), 4, False, np.uint64(5), 3)
 
 
 def test_a_wrong_count_is_noticed() -> None:
     """On a walk back through a 3 × 3 grid, the counts of predecessors must add up."""
     graph = generate.grid(3, 3)
     run, search = engines.engine("cpu").path_sampling(graph, SampleJob(1)), hw.bfs(graph, 0, path_counts=True)
-    own, rows = run._worker_state(), (run._graph.indptr[0], run._graph.indices[0])
+    own = run._worker_state()
     own.level[:], own.sigma[:] = search.distances + 1, search.path_counts
-    queue = np.argsort(search.distances, kind="stable").astype(np.uint32)
-    own.path[4] = 8
+    own.queues[0][:9] = np.argsort(search.distances, kind="stable")
+    own.here[0, sampled_path_kernels.TAIL], own.path[4] = 9, 8
 
-    assert walk_back(rows, own, queue) == 0 and own.path[0] == 0
+    assert walk_back(run._graph, own) == 0 and own.path[0] == 0
     own.sigma[5] += 1
-    assert walk_back(rows, own, queue) == -1
+    assert walk_back(run._graph, own) == -1
 
 
 # ------------------------------------------------------------------ top, methods, arguments
