@@ -266,7 +266,7 @@ def test_weights_in_a_column_of_objects_are_not_dropped_silently() -> None:
         with pytest.warns(hw.IgnoredColumnWarning, match=f"column '{title}' may be weights and was not read"):
             assert not Graph.from_pandas(table).is_weighted
     table = pd.DataFrame({"source": [0, 1], "target": [1, 2], "length": [2.5, 1.0], "time": [3, 4]})
-    with pytest.warns(hw.IgnoredColumnWarning, match="column 'length' or 'time' may be weights"):
+    with pytest.warns(hw.IgnoredColumnWarning, match="'length' or 'time' may be .* or weight='time' to read"):
         assert not Graph.from_pandas(table).is_weighted
     table = pd.DataFrame({"source": [0, 1], "target": [1, 2], "collect": ["a", None]})  # a title is no method
     assert Graph.from_pandas(table).n == 3

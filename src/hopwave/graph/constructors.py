@@ -234,7 +234,8 @@ class GraphConstructors(GraphEdges):
         if left_out:
             warn(
                 f"column {' or '.join(map(repr, left_out))} may be weights and was not read, because nothing says that "
-                f"it is; give weight={left_out[0]!r} to read it, or weight=False to leave it out",
+                f"it is; give {' or '.join(f'weight={name!r}' for name in left_out)} to read it, or weight=False "
+                "to leave it out",
                 IgnoredColumnWarning,
             )
         for name in columns if directed is None else ():
