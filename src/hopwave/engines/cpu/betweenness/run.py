@@ -1,5 +1,7 @@
 """Sums of dependencies on the CPU: workers take blocks of sources; results are added up in the order of the blocks."""
 
+from functools import lru_cache
+
 import numpy as np
 
 from hopwave.engines.cpu import policy
@@ -63,6 +65,7 @@ class Accumulation:
         return NO_CUTOFF if self.job.cutoff is None else min(self.job.cutoff, NO_CUTOFF)
 
     @staticmethod
+    @lru_cache(maxsize=64)  # a call on a small graph takes no longer than the list of its arrays
     def bytes_per_worker(n, m, width, edges):
         """A worker's arrays and two rows of scores; `levels` does not count, since few of its rows are written."""
         arrays = state.worker_arrays(n, m)
