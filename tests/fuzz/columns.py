@@ -135,7 +135,9 @@ def try_labels(draw: random.Random) -> int:
     if any(map(is_missing, u + v)):
         raise Difference(f"{given}: a missing label names a vertex")
     # Without labels, whole floats are ids, and an id is found as an integer.
-    ends = [tuple(G.index(int(end) if G.labels is None else end) for end in edge) for edge in zip(u, v, strict=True)]
+    # True is the vertex 1 where both are ends, and by the name 1 alone: a list of True and False is taken for a mask.
+    plain = [[int(end) if G.labels is None or isinstance(end, bool | np.bool_) else end for end in x] for x in (u, v)]
+    ends = [tuple(map(G.index, edge)) for edge in zip(*plain, strict=True)]
     if {(int(a), int(b)) for a, b in zip(*G.to_edges(), strict=True)} != set(ends):
         raise Difference(f"{given}: other edges")
     named = {position for pair in ends for position in pair}

@@ -3,8 +3,8 @@
     python tests/engines/cpu/soak.py COUNT [--device cuda] [--record FILE]
 
 Half of the calls use one graph, the others new graphs. After a tenth of the calls everything is compiled and every
-buffer has its size; from then on memory may grow by 16 MiB, and the number of threads must not grow. Every answer is
-compared.
+buffer has its size; from then on memory may grow by 16 MiB, and threads by two: on a busy machine a call may begin
+before the helpers of the last one sleep again. Every answer is compared.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from pathlib import Path
 import mixed
 from recorded import record
 
+ALLOWED_THREADS = 2
 ALLOWED_GROWTH = 16 << 20
 
 
@@ -68,7 +69,7 @@ def main() -> int:
         f"{given.count:,} calls on {given.device} in {minutes} minutes, {wrong} wrong; memory grew by "
         f"{grown[0] / 2**20:.1f} MiB, the GPU's by {grown[1] / 2**20:.1f} MiB, threads by {grown[2]}"
     )
-    failed = bool(wrong or grown[0] > ALLOWED_GROWTH or grown[1] > 1 << 20 or grown[2] > 0)
+    failed = bool(wrong or grown[0] > ALLOWED_GROWTH or grown[1] > 1 << 20 or grown[2] > ALLOWED_THREADS)
     record(
         given.record, f"soak on {given.device}", given.count, wrong, began, given.device,
         grown_bytes=grown[0], grown_bytes_of_the_gpu=grown[1], grown_threads=grown[2],
