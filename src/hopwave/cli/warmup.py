@@ -121,7 +121,7 @@ def shortest_paths() -> None:
         hw.sssp(graph.with_weights(np.full(graph.m, length)), 0, delta=1.0, device="cpu")
     hw.sssp(roads, 0, method="delta-stepping", device="cpu")
     hw.nearest(roads, 0, 3)
-    many = hw.generate.kronecker(6, 32)  # so many arcs that short ones are followed first
+    many = hw.generate.kronecker(6, 32)  # its short arcs are followed first
     hw.sssp_many(many.with_weights(np.ones(many.m)), range(4), device="cpu")
 
 

@@ -139,7 +139,7 @@ def unpack(xp: Any, shape: Shape, data: Any, length: int) -> tuple[Any, Any]:
 
 
 def to_bytes(xp: Any, values: Any, compress: bool = True) -> Any:
-    """Numbers ≥ 0 as rows of bytes; the greatest number decides how many bytes a row has."""
+    """Numbers ≥ 0 as rows of bytes; a row is as wide as the greatest of them needs."""
     if len(values) == 0:
         return xp.empty((0, 1), np.uint8)
     return to_bytes_of(values, max(1, -(-int(values.max()).bit_length() // 8)) if compress else PLAIN)

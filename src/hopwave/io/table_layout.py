@@ -223,7 +223,7 @@ def check_no_matrix(source: Source, rows: list[list[str]], line: int, otherwise:
 def is_square(rows: list[list[str]]) -> bool:
     """Whether the first rows of a file may be a matrix: as many as columns, the diagonal constant, and symmetric or 0.
 
-    Of as many columns as a sample has rows, or more, all rows are not needed: no list of edges has so many.
+    A table of as many columns as the sample has rows, or more, is no list of edges: other rows are not needed.
 
     >>> is_square([["0", "1", "5"], ["1", "0", "2"], ["5", "2", "0"]])
     True
