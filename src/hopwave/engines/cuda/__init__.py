@@ -204,9 +204,9 @@ class Engine(NoOperations):
 
     @staticmethod
     def _cooperative() -> bool:
-        import cupy
+        from hopwave.engines.cuda.launch import kernels
 
-        return bool(cupy.cuda.Device().attributes["CooperativeLaunch"])
+        return bool(kernels().attributes["CooperativeLaunch"])
 
     def sweep(self, graph: Graph, job: Sweep, poll: Poll, threads: int | None = None) -> Swept:
         _refuse_threads(threads)

@@ -83,6 +83,7 @@ class Kernels:
     def __init__(self, offset=""):
         self.offset = offset
         self.blocks = Device().blocks
+        self.attributes = cupy.cuda.Device().attributes  # which CuPy copies each time it is asked
         self._found = {}
 
     def get(self, header, name, shape="", text=""):
@@ -140,10 +141,9 @@ class Kernels:
 
     def resident_threads(self, header, name, shape=""):
         """How many threads of this kernel a multiprocessor has registers for."""
-        attributes = cupy.cuda.Device().attributes
         registers = -(-self.configurable(header, name, shape).registers // 8) * 8  # allocated by eights
-        most = attributes["MaxRegistersPerMultiprocessor"] // max(1, registers)
-        return min(attributes["MaxThreadsPerMultiProcessor"], most // WARP * WARP)
+        most = self.attributes["MaxRegistersPerMultiprocessor"] // max(1, registers)
+        return min(self.attributes["MaxThreadsPerMultiProcessor"], most // WARP * WARP)
 
 
 @cache

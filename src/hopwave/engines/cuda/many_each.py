@@ -6,7 +6,7 @@ import numpy as np
 from hopwave.engines.cuda import nvrtc, policy
 from hopwave.engines.cuda.buffers import allocate, free_memory
 from hopwave.engines.cuda.host_copies import to_host
-from hopwave.engines.cuda.launch import PLAIN_SHARED, expression, offset_type
+from hopwave.engines.cuda.launch import PLAIN_SHARED, expression, kernels, offset_type
 from hopwave.engines.cuda.records import filled, record
 from hopwave.engines.cuda.search_arrays import each_arrays
 from hopwave.engines.host_memory import check_memory
@@ -27,7 +27,7 @@ def possible(graph, job):
 
 def _machine():
     """Multiprocessors, threads that one holds, and bytes of shared memory that a block may have."""
-    attributes = cupy.cuda.Device().attributes
+    attributes = kernels().attributes
     names = "MultiProcessorCount", "MaxThreadsPerMultiProcessor", "MaxSharedMemoryPerBlockOptin"
     return tuple(attributes[name] for name in names)
 

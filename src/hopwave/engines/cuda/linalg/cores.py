@@ -5,7 +5,7 @@ import numpy as np
 
 from hopwave.engines.cuda import nvrtc
 from hopwave.engines.cuda.buffers import allocate
-from hopwave.engines.cuda.launch import BLOCK, NULL, expression, offset_type
+from hopwave.engines.cuda.launch import BLOCK, NULL, expression, kernels, offset_type
 from hopwave.engines.cuda.records import record
 from hopwave.engines.ledger import declare
 from hopwave.errors import EngineError
@@ -36,7 +36,7 @@ def core_numbers(A, both):
     at["least"] = np.iinfo(np.uint32).max
     at = cupy.asarray(at.view(np.uint8))
     into = (NULL, NULL) if columns is None else columns[:2]
-    blocks = min(fit, PER_MULTIPROCESSOR * cupy.cuda.Device().attributes["MultiProcessorCount"])
+    blocks = min(fit, PER_MULTIPROCESSOR * kernels().attributes["MultiProcessorCount"])
     kernel(
         (blocks,), (BLOCK,),
         (*rows[:2], *into, np.int32(n), np.uint64(entries), arrays["left"], arrays["list"], at, arrays["core"]),

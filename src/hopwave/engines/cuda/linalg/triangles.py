@@ -26,10 +26,10 @@ def counted(part, each):
     heads = cupy.empty(len(neighbours) // 2, np.int32)  # every edge but loops is stored twice
     launch(HEADER, "write_up", WARP * n, offsets, neighbours, np.uint64(n), up, heads)
     long, most = counts[:2].tolist()
-    multiprocessors, optin = _limits()
+    multiprocessors = launch.attributes["MultiProcessorCount"]
     size, shape = 8 if each else 4, truth(each)  # bytes per slot: a vertex, and how often it was found
     room = 1 << max(1, 2 * most - 1).bit_length()
-    if long and size * room > optin:
+    if long and size * room > launch.attributes["MaxSharedMemoryPerBlockOptin"]:
         return None
     arrays = found, total
     if n:
@@ -44,9 +44,3 @@ def counted(part, each):
             (up, heads, longs, np.uint32(long), np.uint32(room), *arrays), size * room,
         )  # fmt: skip
     return found if each else int(total.get()[0])
-
-
-def _limits():
-    """Multiprocessors, and bytes of shared memory that a block may have."""
-    attributes = cupy.cuda.Device().attributes
-    return attributes["MultiProcessorCount"], attributes["MaxSharedMemoryPerBlockOptin"]

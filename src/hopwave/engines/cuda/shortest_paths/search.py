@@ -73,7 +73,7 @@ class Arcs:
     def kernel(self, header, name, *more):
         """A cooperative kernel; raises EngineError if this GPU cannot run one."""
         kernel, fit = nvrtc.cooperative(header, expression(header, name, self.offset, self.length, *more), BLOCK)
-        blocks = cupy.cuda.Device().attributes["MultiProcessorCount"]
+        blocks = kernels().attributes["MultiProcessorCount"]
         if not fit:
             raise EngineError("this GPU cannot launch cooperatively; use method='delta-stepping', or device='cpu'")
         return kernel, blocks
