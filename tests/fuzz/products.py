@@ -182,11 +182,12 @@ def drawn(
 
 
 def try_product(draw: random.Random, name: str, dtype: str, other: str, device: str, kind: str | None = None) -> int:
-    """Try one product of a matrix with a vector or a matrix; on a GPU, which compiles it, one that has terms."""
-    kind, gpu = kind or draw.choice(KINDS), device == "cuda"
+    """Try one product of a matrix with a vector or a matrix; if its kind is given, one that has terms."""
+    gpu, needs_terms = device == "cuda", kind is not None
+    kind = kind or draw.choice(KINDS)
     multiply = getattr(la, kind)
     left, right, options, how = drawn(draw, name, dtype, other, gpu, kind)
-    while gpu and not multiply(left, right, la.semiring.any_pair, **how.where(), device="reference").nnz:
+    while needs_terms and not multiply(left, right, la.semiring.any_pair, **how.where(), device="reference").nnz:
         left, right, options, how = drawn(draw, name, dtype, other, gpu, kind)
     mine = multiply(left, right, **options, **how.mine(), device=device)
     if gpu:
