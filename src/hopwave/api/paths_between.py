@@ -138,9 +138,11 @@ def shortest_paths(
     check_thread_count(threads)
     if hasattr(pairs, "columns"):  # a table, which lists its titles or its columns
         raise GraphError(f"a {type(pairs).__name__} is not a list of pairs; give table[[source, target]].to_numpy()")
+    if not isinstance(pairs, Iterable) or getattr(pairs, "ndim", 1) == 0:
+        raise GraphError(f"{pairs!r} is not a list of pairs; give [(source, target), ...]")
     ids = []
     for pair in pairs:
-        if not isinstance(pair, Iterable) or isinstance(pair, str) or len(two := list(pair)) != 2:
+        if not isinstance(pair, Iterable) or isinstance(pair, str | bytes) or len(two := list(pair)) != 2:
             raise GraphError(f"{pair!r} is not a pair of vertices; give (source, target)")
         ids.append((graph.index(two[0]), graph.index(two[1])))
     found = _shortest.paths_of_pairs(graph, has_lengths, ids, threads)
