@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
@@ -43,6 +44,31 @@ def allocations() -> Iterator[Events]:
         yield events
     finally:
         cupy.cuda.set_allocator(pool.malloc)
+
+
+@contextmanager
+def pinned() -> Iterator[Events]:
+    """Every allocation of pinned memory is an event; what earlier calls have left is not used again."""
+    import cupy
+
+    from hopwave.engines.cuda import reports
+
+    events = Events(lambda: cupy.cuda.runtime.CUDARuntimeError(2))  # out of memory
+
+    def counted(allocate: Callable[[int], Any]) -> Callable[[int], Any]:
+        return lambda size: (events(), allocate(size))[1]
+
+    def begin(fails: int) -> None:
+        events.count, events.fails = 0, fails
+        reports._waiting.clear()
+
+    events.begin = begin  # type: ignore[method-assign]
+    with (
+        patch.object(reports, "_pool", SimpleNamespace(malloc=counted(reports._pool.malloc))),
+        patch.object(cupy.cuda, "alloc_pinned_memory", counted(cupy.cuda.alloc_pinned_memory)),
+        patch.object(cupy.cuda, "PinnedMemory", counted(cupy.cuda.PinnedMemory)),
+    ):
+        yield events
 
 
 class CountedFunction:
@@ -74,28 +100,39 @@ class CountedDriver:
         return launch
 
 
+def forget_kernels() -> None:
+    """Drop every loaded kernel, those that products and their scratch space keep as well."""
+    from hopwave.engines.cuda import launch
+    from hopwave.engines.cuda.linalg import scratch
+    from hopwave.linalg import arithmetic
+
+    launch.forget()
+    scratch.forget()
+    arithmetic._arithmetic.cache_clear()
+
+
 @contextmanager
 def launches() -> Iterator[Events]:
     """Every launch of one of hopwave's kernels is an event."""
     from cupy_backends.cuda.api import driver
 
-    from hopwave.engines.cuda import launch, nvrtc, prepared_launch
+    from hopwave.engines.cuda import nvrtc, prepared_launch
 
     events = Events(lambda: driver.CUDADriverError(701))  # too many resources requested for launch
     kernel = nvrtc.kernel
-    launch.forget()
+    forget_kernels()
     with (
         patch.object(nvrtc, "kernel", lambda *given, **more: CountedFunction(kernel(*given, **more), events)),
         patch.object(prepared_launch, "driver", CountedDriver(prepared_launch.driver, events)),
     ):
         yield events
-    launch.forget()
+    forget_kernels()
 
 
 @contextmanager
 def compilations() -> Iterator[Events]:
     """Every kernel instance that a call needs is an event: loading it from disk counts as compiling it."""
-    from hopwave.engines.cuda import launch, nvrtc
+    from hopwave.engines.cuda import nvrtc
 
     events = Events(lambda: nvrtc.CompilingFailed("steps/push.cuh for sm_90: NVRTC_ERROR_OUT_OF_MEMORY"))
     made = nvrtc.Building._made
@@ -109,16 +146,17 @@ def compilations() -> Iterator[Events]:
     def begin(fails: int) -> None:
         events.count, events.fails = 0, fails
         nvrtc.building = Counted()
-        launch.forget()
+        forget_kernels()
 
     events.begin = begin  # type: ignore[method-assign]
     with patch.object(nvrtc, "building", nvrtc.building):
         yield events
-    launch.forget()
+    forget_kernels()
 
 
 KINDS: dict[str, Callable[[], AbstractContextManager[Events]]] = {
     "allocations": allocations,
+    "pinned": pinned,
     "launches": launches,
     "compilations": compilations,
 }

@@ -23,10 +23,10 @@ SOME = 11
 @pytest.mark.parametrize("kind", cuda_faults.KINDS)
 def test_a_fault_is_told_and_the_next_call_is_right(kind: str, name: str) -> None:
     with cuda_faults.KINDS[kind]() as events:
-        _, found = cuda_faults.troubles(
+        tried, found = cuda_faults.troubles(
             every_call.others("cuda")[name], events, lambda number: number <= EVERY or number % SOME == 0
         )
-    assert not found
+    assert (tried or kind == "pinned") and not found
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def test_a_fault_between_calls_of_the_engine_is_told(kind: str, name: str) -> No
     """These call CuPy themselves too, and label propagation launches kernels of its own rounds: each event fails."""
     with cuda_faults.KINDS[kind]() as events:
         tried, found = cuda_faults.troubles(every_call.public("cuda")[f"hopwave.{name}"], events, lambda number: True)
-    assert tried and not found
+    assert (tried or kind == "pinned") and not found
 
 
 def test_an_allocation_that_fails_in_a_method_is_told() -> None:
