@@ -110,7 +110,7 @@ def checked_places(given: Any, name: str, xp: Any = np) -> Array:
     """A caller's places as one array of whole numbers; raises a LinalgError for anything else."""
     if (place := masked_place(given)) is not None:
         raise LinalgError(f"{name}[{place}] is masked; leave such places out")
-    places = xp.asarray(given)
+    places = as_array(given, name, LinalgError, xp)
     if places.ndim != 1 or (len(places) and places.dtype.kind not in "iu"):
         raise LinalgError(f"{name} has type {places.dtype}, shape {places.shape}; give a list of whole numbers")
     return places

@@ -32,6 +32,7 @@ import numpy as np
 from difference import Attempt, Difference
 from scipy import stats
 
+import every_call
 import hopwave as hw
 import mixed
 import oracle
@@ -186,7 +187,7 @@ def options(draw: random.Random, folder: Path) -> Iterator[Attempt]:
     """Random values for random options of random functions: an answer or hopwave's error, never another program's."""
     known = [
         (name, function, option)
-        for name, function in public_calls.functions()
+        for name, function in every_call.functions()
         for option in public_calls.options(function).values()
         if option.kind not in (option.VAR_KEYWORD, option.VAR_POSITIONAL) and option.name not in LEFT_ALONE
     ]

@@ -226,6 +226,56 @@ def test_a_matrix_is_not_assigned_to() -> None:
         la.assign(A, 1.0, [0])  # type: ignore[arg-type]
 
 
+RAGGED = [[1], [1, 2]]
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: la.Vector.from_entries(RAGGED, 1.0, 4), "indices has lists of different lengths"),
+        (lambda: la.Vector.from_entries([0, 1], RAGGED, 4), "values has lists of different lengths"),
+        (lambda: la.Vector.from_dense([1.0, 2.0], RAGGED), "present has lists of different lengths"),
+        (lambda: la.Vector.full(3, RAGGED), "is not one number; for"),
+        (lambda: la.Matrix.from_edges([0, 1], [0, 1], RAGGED), "values has lists of different lengths"),
+        (lambda: la.Matrix.from_dense(RAGGED), "values has lists of different lengths"),
+        (lambda: la.assign(la.Vector(4), RAGGED), "different lengths"),
+        (lambda: la.algorithms.sssp(A, RAGGED), "source has lists of different lengths"),
+        (lambda: la.algorithms.bfs(A, RAGGED), "indices has lists of different lengths"),
+        (lambda: la.algorithms.betweenness(A, 1.5), "1.5 is not a list of vertices; for"),
+        (lambda: la.algorithms.betweenness(A, batch="x"), "batch='x' is no number of sources; give"),
+        (lambda: la.algorithms.hits(A, normalized="no"), "normalized='no' is neither True nor False; give"),
+        (lambda: la.algorithms.katz_centrality(A, normalized=7), "normalized=7 is neither True nor False; give"),
+        (lambda: la.algorithms.pagerank(A, adaptive=[]), "is neither True nor False; give"),
+        (lambda: la.algorithms.pagerank(A, personalization=10**400), "is not made of numbers"),
+        (lambda: la.algorithms.core_numbers(A, directed=2.5), "directed=2.5 is neither True, False nor None; give"),
+        (lambda: la.algorithms.label_propagation(A, max_rounds=1.5), "is not a number of rounds; give"),
+        (lambda: la.select(A, la.binary.gt, "x"), "thunk='x' is not a number; give one, or a Vector"),
+        (lambda: la.select(la.Vector.full(2, 1.0), la.binary.gt, [1, 2]), "is not a number; give one, or a Vector"),
+        (lambda: la.select(A, la.binary.gt, la.Vector(2)), "compared with one number; give"),
+        (lambda: la.select(A, "tril", 0.5), "thunk=0.5 is not the number of a diagonal; give"),
+        (lambda: la.apply(A, la.binary.plus, right=[1, 2, 3, 4]), "is not a number of 64 bits; give"),
+    ],
+)
+def test_what_is_no_number_or_list_is_refused(call: Any, said: str) -> None:
+    """NumPy's own errors once, or taken for something else: a list beside the entries, every value as True."""
+    with pytest.raises(hw.HopwaveError, match=said):
+        call()
+
+
+def test_numbers_beyond_64_bits() -> None:
+    assert la.select(A, "tril", 10**30).nnz == 4 and la.select(A, "triu", 10**30).nnz == 0
+    assert la.select(A, "tril", -(10**30)).nnz == 0 and la.select(A, "triu", -(10**30)).nnz == 4
+    G = hw.generate.grid(2, 2)
+    assert hw.pagerank(G, max_iter=10**30).scores.tolist() == hw.pagerank(G).scores.tolist()
+    assert hw.betweenness_centrality(G, epsilon=5e-324).scores.tolist() == pytest.approx([1 / 6] * 4)
+    with pytest.raises(hw.EngineError, match=r"a table of .* facilities for each vertex .*; give a smaller k"):
+        hw.nearest_of(G, [0], k=2**63)
+    with pytest.raises(hw.GraphError, match="limits=masked"):
+        hw.isochrone(G, 0, limits=np.ma.masked)
+    with pytest.raises(hw.GraphError, match="no list of pairs"):
+        hw.Graph.from_edges(np.array(5))
+
+
 def test_an_axis_is_0_or_1() -> None:
     for axis in (5, -1, True, "rows"):
         with pytest.raises(la.LinalgError, match=r"axis=.* is not known"):

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave.algebra.operators import checked_dtype, one_value, refuse_masked
-from hopwave.arrays import Array, checked_places, fetched, home_of, module_of, on_gpu, uploaded
+from hopwave.arrays import Array, as_array, checked_places, fetched, home_of, module_of, on_gpu, uploaded
 from hopwave.checks.keywords import offers
 from hopwave.checks.numbers import is_whole
 from hopwave.checks.options import flag
@@ -145,7 +145,7 @@ class Matrix:
             raise LinalgError(f"shape={shape!r} is not a shape; give (rows, columns), one number for both, or None")
         if max(shape) > LARGEST_VERTEX_COUNT:
             raise LinalgError(f"a matrix of shape {shape}; 32-bit indices reach up to {LARGEST_VERTEX_COUNT}")
-        given = None if values is None else np.asarray(values)
+        given = None if values is None else as_array(values, "values", LinalgError)
         if given is not None and given.shape not in ((), (1,), i.shape):
             raise LinalgError(
                 f"values has shape {given.shape}; give one for each of the {len(i)} entries, or one number"
@@ -167,10 +167,10 @@ class Matrix:
         2
         """
         refuse_masked(values=values, present=present)
-        table = np.asarray(values)
+        table = as_array(values, "values", LinalgError)
         if table.ndim != 2:
             raise LinalgError(f"values has {table.ndim} dimensions; a matrix has two")
-        bits = table != 0 if present is None else np.asarray(present, np.bool_)
+        bits = table != 0 if present is None else as_array(present, "present", LinalgError).astype(np.bool_)
         if bits.shape != table.shape:
             raise LinalgError(f"present has shape {bits.shape}, values {table.shape}; give one bit per value")
         i, j = np.nonzero(bits)

@@ -90,7 +90,7 @@ class Vector:
         refuse_masked(indices=indices, values=values)
         places = checked_places(indices, "indices", xp)
         n = checked_length(n)
-        found = xp.asarray(values)
+        found = as_array(values, "values", LinalgError, xp)
         found = found.astype(checked_dtype(dtype if dtype is not None else _nearest(found.dtype)), copy=False)
         if found.ndim == 0:
             found = xp.full(len(places), found)
@@ -131,7 +131,7 @@ class Vector:
             found = cls.dense(array, all_true(len(array), xp), len(array))
             found._borrowed = True
             return found
-        bits = xp.ascontiguousarray(present, xp.bool_)
+        bits = xp.ascontiguousarray(as_array(present, "present", LinalgError, xp), xp.bool_)
         if bits.shape != array.shape:
             raise LinalgError(f"present has shape {bits.shape}, values {array.shape}; give one bit per value")
         found = cls.dense(array, bits)
@@ -145,7 +145,7 @@ class Vector:
         >>> Vector.full(3, 0.5).values.tolist()
         [0.5, 0.5, 0.5]
         """
-        if np.ndim(value):
+        if isinstance(value, list | tuple) or np.ndim(value):
             raise LinalgError(f"value={value!r} is not one number; for different ones use from_dense")
         refuse_masked(value=value)
         kind = checked_dtype(dtype if dtype is not None else _nearest(np.asarray(value).dtype))

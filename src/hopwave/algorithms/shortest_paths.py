@@ -167,7 +167,9 @@ def nearest_of(
     from hopwave.engines.cpu.crew import thread_count
     from hopwave.engines.cpu.shortest_paths import nearest_of as compiled
     from hopwave.engines.cpu.shortest_paths.facility_rounds import nearest_in_rounds
+    from hopwave.engines.host_memory import check_memory
 
+    check_memory(16 * graph.n * k, f"a table of {k:,} facilities for each vertex", "give a smaller k")
     k, asked, numbers = min(k, len(facilities)), k, None
     graph = graph if weighted else graph.without_weights()
     if k == 1:  # on all cores

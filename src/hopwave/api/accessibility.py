@@ -237,7 +237,7 @@ def limits_of(name: str, given: Any, repeats: bool = False) -> tuple[float, ...]
     """The limits in the order given; infinite if there is none. Repeats are refused where each has a column."""
     if given is None:
         return (math.inf,)
-    several = isinstance(given, Iterable) and not isinstance(given, str)
+    several = isinstance(given, Iterable) and not isinstance(given, str) and getattr(given, "ndim", 1) != 0
     found = [check_distance(name, one, True, otherwise="") for one in (given if several else [given])]
     if not found:
         raise GraphError(f"{name}=[] has no distance; give at least one, or leave it out")

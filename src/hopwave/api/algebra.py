@@ -207,8 +207,6 @@ def label_propagation(G: Any, seed: Any = None, max_rounds: int = 100, *, device
     >>> hw.label_propagation(two, seed=1).sets()
     [{0, 1, 2}, {3, 4, 5}]
     """
-    if not is_whole(max_rounds) or max_rounds < 0:
-        raise GraphError(f"max_rounds={max_rounds!r} is not a number of rounds; give a whole number from 0")
     graph = undirected(_pattern(G), "label propagation")
     found, settled = algorithms.label_propagation(graph, seed, max_rounds, device=product_device(graph, device))
     return Communities(_by_lowest_vertex(found.arrays()[0]), graph, settled)

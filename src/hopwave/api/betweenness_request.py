@@ -138,7 +138,7 @@ class Request(NamedTuple):
         """The goal for p(v), the share of all pairs' paths through a vertex: score = p · n / (n − 2)."""
         n, precision = self.graph.n, self.precision
         assert precision.epsilon is not None
-        return Goal(precision.epsilon * (n - 2) / n, precision.delta, precision.top)
+        return Goal(max(precision.epsilon * (n - 2) / n, 1e-300), precision.delta, precision.top)
 
     @property
     def unit(self) -> float:

@@ -11,7 +11,8 @@ import numpy.typing as npt
 from hopwave.algebra.matrix import Matrix, as_matrix
 from hopwave.algebra.operators import BinaryOp, Monoid, UnaryOp, binary, checked_dtype
 from hopwave.algebra.vector import Vector, as_vector
-from hopwave.arrays import ignoring, module_of, on_gpu
+from hopwave.arrays import as_array, ignoring, module_of, on_gpu
+from hopwave.checks.numbers import is_whole
 from hopwave.engines import Algebra
 from hopwave.errors import LinalgError
 from hopwave.graph.row_operations import PLACES, is_in, kept, keys_of, union
@@ -211,8 +212,8 @@ def apply(
 @ignoring("over")
 def _in_type(value: Any, dtype: np.dtype[Any]) -> Any:
     """The bound operand, converted to the type of the values if it fits, so that it does not widen the result."""
-    bound = value if on_gpu(value) else np.asarray(value)
-    if bound.dtype.kind not in "biuf":
+    bound = value if on_gpu(value) else as_array(value, "the operand", LinalgError)
+    if bound.ndim or bound.dtype.kind not in "biuf":
         raise LinalgError(f"{value!r} is not a number of 64 bits; give left= or right= as one")
     if bound.dtype.kind != dtype.kind and dtype.kind != "f":
         return bound
@@ -295,10 +296,15 @@ def select(
 
 
 def _select_entries(A: Matrix, predicate: Any, thunk: Any, how: Writing, engine: Algebra) -> Matrix:
+    if isinstance(thunk, Vector):
+        raise LinalgError("the entries of a matrix are compared with one number; give the thunk as one")
     if not isinstance(predicate, str):
         rows = kept(A.rows, _passing(engine, predicate, thunk, A.stored_values()), engine.xp)
     elif predicate in PLACES:
-        rows = engine.by_place(A.rows, predicate, 0 if thunk is None else int(thunk))
+        diagonal = 0 if thunk is None else thunk
+        if not is_whole(diagonal):
+            raise LinalgError(f"thunk={thunk!r} is not the number of a diagonal; give a whole number")
+        rows = engine.by_place(A.rows, predicate, max(-A.shape[0], min(int(diagonal), A.shape[1])))
     else:
         raise LinalgError(f"{predicate!r} is not known; use {', '.join(PLACES)}, an operator or a function")
     if how.mask is None and how.out is None:
@@ -317,7 +323,10 @@ def _passing(engine: Algebra, predicate: Any, thunk: Any, values: Any, places: A
             passed = there.copy()
             passed[there] = engine.binary(predicate)(values[there], others[places[there]]).astype(bool)
             return passed
-        return engine.binary(predicate)(values, engine.xp.asarray(thunk)).astype(bool)
+        bound = thunk if on_gpu(thunk) else as_array(thunk, "thunk", LinalgError)
+        if bound.ndim or bound.dtype.kind not in "biuf":
+            raise LinalgError(f"thunk={thunk!r} is not a number; give one, or a Vector")
+        return engine.binary(predicate)(values, engine.xp.asarray(bound)).astype(bool)
     if thunk is not None:
         raise LinalgError(f"a test of one value compares it with nothing else; leave out thunk={thunk!r}")
     if not isinstance(predicate, UnaryOp):

@@ -66,7 +66,7 @@ def assign(
     if w.device != ("cuda" if engine.name == "cuda" else "cpu"):
         w.replace(w.to(engine.name))
     allowed = allowed_places(how, w.n, engine)
-    scalar = not isinstance(value, Vector) and np.ndim(value) == 0
+    scalar = not isinstance(value, Vector | list | tuple) and np.ndim(value) == 0
     if scalar and not on_gpu(value):
         _check_number(value, w.dtype)
     if scalar and indices is None and how.accum is None and not how.replace and allowed is not None:

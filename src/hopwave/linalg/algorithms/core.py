@@ -13,6 +13,7 @@ from typing import Any
 from hopwave.algebra.operators import binary, monoid, unary
 from hopwave.algebra.semiring import semiring
 from hopwave.algebra.vector import Vector
+from hopwave.checks.options import flag_or_none
 from hopwave.engines import algebra
 from hopwave.linalg.algorithms.operands import is_symmetric, loopless, square, without_repeats
 from hopwave.linalg.elementwise import apply, ewise_add, ewise_mult, select
@@ -52,7 +53,8 @@ def core_numbers(A: Any, directed: bool | None = None, *, device: str = "auto") 
     """
     A = square(A, device)
     A = A.pattern() if A.has_values else A
-    both = not is_symmetric(A) if directed is None else directed
+    both = flag_or_none("directed", directed)
+    both = not is_symmetric(A) if both is None else both
     engine = algebra(A.device)
     if engine.why_not_operation("core_numbers") is None:
         return Vector.from_dense(engine.core_numbers(without_repeats(A), both))

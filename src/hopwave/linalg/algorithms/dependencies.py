@@ -22,6 +22,7 @@ from hopwave.algebra.matrix import Matrix
 from hopwave.algebra.operators import binary, monoid, unary
 from hopwave.algebra.semiring import semiring
 from hopwave.algebra.vector import Vector
+from hopwave.checks.numbers import is_whole
 from hopwave.errors import GraphError
 from hopwave.linalg.algorithms.operands import place, square
 from hopwave.linalg.elementwise import apply, ewise_add, ewise_mult
@@ -61,10 +62,12 @@ def betweenness(A: Any, sources: Iterable[int] | None = None, batch: int = 32, *
     >>> la.algorithms.betweenness(hw.generate.path(4)).values.tolist()
     [0.0, 4.0, 4.0, 0.0]
     """
-    if batch < 1:
-        raise GraphError(f"batch={batch} is no number of sources; give a whole number from 1")
+    if not is_whole(batch) or batch < 1:
+        raise GraphError(f"batch={batch!r} is no number of sources; give a whole number from 1")
     A = square(A, device)
     n = A.shape[0]
+    if sources is not None and (not isinstance(sources, Iterable) or getattr(sources, "ndim", 1) == 0):
+        raise GraphError(f"{sources!r} is not a list of vertices; for a single one give [{sources!r}]")
     all_of_them = np.array(range(n) if sources is None else [place(A, s) for s in sources], np.int64)
     total = Vector.full(n, 0.0, device=A.device)
     for some in (all_of_them[i : i + batch] for i in range(0, len(all_of_them), batch)):

@@ -74,7 +74,7 @@ def hits(
     ([0.382, 0.618, 0.0, 0.0], [0.0, 0.0, 0.618, 0.382])
     """
     A = power.weighted_square(A, device)
-    power.check_rounds(tol, max_iter)
+    power.check_rounds(tol, max_iter, normalized=normalized)
     n = A.shape[0]
     if n == 0:
         return Vector(0), Vector(0)

@@ -62,7 +62,7 @@ def katz_centrality(
     [0.37, 0.6, 0.6, 0.37]
     """
     A = power.weighted_square(A, device)
-    power.check_rounds(tol, max_iter)
+    power.check_rounds(tol, max_iter, normalized=normalized)
     if not is_number(alpha) or not math.isfinite(alpha):
         raise GraphError(f"alpha={alpha!r} is no factor per arc; give a number below 1 / the greatest eigenvalue")
     n = A.shape[0]

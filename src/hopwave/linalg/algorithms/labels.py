@@ -16,6 +16,7 @@ from hopwave.algebra.operators import monoid
 from hopwave.algebra.semiring import semiring
 from hopwave.algebra.vector import Vector
 from hopwave.arrays import module_of
+from hopwave.checks.numbers import is_whole
 from hopwave.engines import algebra
 from hopwave.errors import GraphError
 from hopwave.generate import counter
@@ -60,8 +61,8 @@ def label_propagation(A: Any, seed: Any = None, max_rounds: int = 100, *, device
     >>> len(set(f.values[:4].tolist())), len(set(f.values[4:].tolist())), settled
     (1, 1, True)
     """
-    if max_rounds < 0:
-        raise GraphError(f"max_rounds={max_rounds} is negative; give a number of rounds from 0")
+    if not is_whole(max_rounds) or max_rounds < 0:
+        raise GraphError(f"max_rounds={max_rounds!r} is not a number of rounds; give a whole number from 0")
     A, rng = square(A, device), generator(seed)
     A = (A.pattern() if A.has_values else A).checked()
     engine = algebra(A.device)

@@ -19,6 +19,7 @@ from hopwave.algebra.semiring import semiring
 from hopwave.algebra.vector import Vector
 from hopwave.arrays import Array, ignoring, module_of
 from hopwave.checks.numbers import is_number, is_whole
+from hopwave.checks.options import flag
 from hopwave.engines import algebra
 from hopwave.errors import ConvergenceError, GraphError
 from hopwave.linalg.algorithms.operands import check_weights, extremes, square
@@ -73,8 +74,10 @@ def not_settled(rounds: int, left: float, enough: float, what: str, remedy: str)
     return error
 
 
-def check_rounds(tol: float, max_iter: int) -> None:
-    """Raise a GraphError unless tol is a tolerance and max_iter a number of rounds."""
+def check_rounds(tol: float, max_iter: int, **flags: Any) -> None:
+    """Raise a GraphError unless tol is a tolerance, max_iter a number of rounds, and each flag True or False."""
+    for name, value in flags.items():
+        flag(name, value)
     if not is_number(tol) or tol < 0:
         raise GraphError(f"tol={tol!r} is not a tolerance; give a number from 0")
     if not is_whole(max_iter) or max_iter < 1:
@@ -143,7 +146,7 @@ def floats(given: Any, what: str) -> npt.NDArray[np.float64]:
     """An array of float64; raises a GraphError that names the argument."""
     try:
         return np.asarray(given, np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise GraphError(f"{what}={given!r} is not made of numbers ({error}); give one for each vertex") from None
 
 

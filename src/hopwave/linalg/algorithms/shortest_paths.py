@@ -24,6 +24,7 @@ from hopwave.algebra.matrix import Matrix
 from hopwave.algebra.operators import binary, monoid
 from hopwave.algebra.semiring import semiring
 from hopwave.algebra.vector import Shares, Vector
+from hopwave.arrays import as_array
 from hopwave.checks.numbers import is_number
 from hopwave.errors import GraphError
 from hopwave.linalg.algorithms.operands import check_lengths, extremes, place, square
@@ -164,7 +165,7 @@ def _begin(A: Any, source: int | Sequence[int], device: str) -> tuple[Matrix, Ve
     A = square(A, device, weights=True)
     check_lengths(A)
     d = Vector.full(A.shape[0], math.inf, device=A.device)
-    sources = np.unique([place(A, one) for one in np.atleast_1d(np.asarray(source)).tolist()])
+    sources = np.unique([place(A, one) for one in np.atleast_1d(as_array(source, "source", GraphError)).tolist()])
     f = Vector.from_entries(sources.astype(np.int32), 0.0, A.shape[0]).to(A.device)
     f.rule = CONVERT
     return A, assign(d, f, accum=least), f

@@ -283,7 +283,7 @@ def power_iteration(A, job):
     given = (read_only(np.atleast_1d(np.asarray(array, np.float64))) for array in (start, job.base, job.dead))
     W = Ranks(w, *given, sums, new_array(n, np.float64), now)
     threads = min(crew.crew_size(len(arcs.indices), None), policy.MAX_TEAM + 1)
-    part = arcs, W, crew.new_board(), float(job.factor), float(job.enough), int(job.max_iter)
+    part = arcs, W, crew.new_board(), float(job.factor), float(job.enough), int(min(job.max_iter, 2**63 - 1))
     seconds = first_rounds.expected_seconds(arcs, job.max_iter)
     if FirstWork.granted(take_rounds_alone if threads == 1 else take_rounds, seconds):
         leading(first_rounds.FirstRounds(arcs))(*part, 1)
