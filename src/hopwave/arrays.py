@@ -43,6 +43,11 @@ def ignoring(*kinds: str) -> Callable[[Callable[Given, Answer]], Callable[Given,
     return decorate
 
 
+def seeded(seed: Any) -> np.random.Generator:
+    """NumPy's generator. NumPy ignores overflows while it makes one, and would go on to after a Ctrl-C."""
+    return copy_context().run(np.random.default_rng, seed)
+
+
 def on_gpu(array: Array) -> bool:
     """Whether an array is CuPy's."""
     # Tested on the type, because reading the attribute of an array would build a dict. A failing hasattr takes 0.5 µs.

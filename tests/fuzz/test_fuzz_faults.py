@@ -6,7 +6,8 @@ import errno
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from difference import Difference
 import every_call
 import hopwave as hw
 import public_calls
-from hopwave.arrays import ignoring
+from hopwave.arrays import ignoring, seeded
 
 
 def run(*given: str) -> subprocess.CompletedProcess[str]:
@@ -76,15 +77,18 @@ def test_ctrl_c_while_an_archive_is_opened_or_read(known: faults.Faults) -> None
 @pytest.mark.skipif(
     np.__version__ < "2", reason="NumPy 1 keeps these settings by thread, where a signal can leave them"
 )
-def test_ctrl_c_leaves_the_warnings_of_numpy_as_they_were() -> None:
-    divide = ignoring("divide")(lambda x: 1 / x)
+@pytest.mark.parametrize(
+    "call", [partial(ignoring("divide")(lambda x: 1 / x), np.zeros(1)), partial(seeded, 1)], ids=["ignoring", "seeded"]
+)
+def test_ctrl_c_leaves_the_warnings_of_numpy_as_they_were(call: Callable[[], Any]) -> None:
+    call()  # imports what it needs
     with faults.Steps("interrupt") as steps:
-        divide(np.zeros(1))
+        call()
     assert steps.count > 5
     before = np.geterr()
     for fails in range(1, steps.count):  # the last step is the end of the block
         with pytest.raises(KeyboardInterrupt), faults.Steps("interrupt", fails):
-            divide(np.zeros(1))
+            call()
         assert np.geterr() == before
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from hopwave.arrays import seeded
 from hopwave.checks.numbers import is_whole
 from hopwave.errors import GraphError
 from hopwave.planning.jobs import Floats, Integers
@@ -75,7 +76,7 @@ def numpy_generator(seed: Any) -> np.random.Generator:
     """
     if isinstance(seed, np.random.Generator):
         return seed
-    return np.random.default_rng(None if seed is None else python_generator(seed).getrandbits(64))
+    return seeded(None if seed is None else python_generator(seed).getrandbits(64))
 
 
 def half_width(mean: Floats, square: Floats, k: int, risk: float) -> Floats:

@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave.algorithms.reduction.union import Union, work_of
+from hopwave.arrays import seeded
 from hopwave.graph import Graph
 from hopwave.graph.arrays import arc_tails
 from hopwave.graph.csr import offset_type
@@ -37,14 +38,14 @@ def first_alike(graph: Graph, weighted: bool, kind: Integers | None = None) -> n
     >>> first_alike(Graph.from_edges([0, 1, 2, 0, 3], [1, 2, 3, 3, 4]), False).tolist()  # a square and a tail
     [0, 1, 0, 3, 4]
     """
-    code = np.random.default_rng(1).integers(0, 1 << 63, graph.n, np.uint64)
+    code = seeded(1).integers(0, 1 << 63, graph.n, np.uint64)
     tails, heads, odd = arc_tails(graph), graph.indices, np.ones(1, np.uint64)
     if weighted:
         odd = np.asarray(graph.weights, np.float64).view(np.uint64) * np.uint64(2) + odd
     sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(code[heads] * odd)])
     rows = np.diff(sums[graph.indptr])
     if kind is not None:
-        rows += np.random.default_rng(2).integers(0, 1 << 63, graph.n, np.uint64)[kind]
+        rows += seeded(2).integers(0, 1 << 63, graph.n, np.uint64)[kind]
     order = np.argsort(rows, kind="stable")
     new = np.ones(graph.n, np.bool_)
     new[1:] = rows[order[1:]] != rows[order[:-1]]

@@ -11,7 +11,7 @@ import numpy as np
 
 from hopwave.algebra.matrix import Matrix, as_matrix
 from hopwave.algebra.operators import monoid
-from hopwave.arrays import module_of
+from hopwave.arrays import module_of, seeded
 from hopwave.checks.numbers import is_whole
 from hopwave.engines import algebra
 from hopwave.errors import GraphError, LinalgError
@@ -48,7 +48,7 @@ def square(A: Any, device: str = "auto", weights: bool = False) -> Matrix:
 def generator(seed: Any) -> np.random.Generator:
     """NumPy's generator for a seed; a generator is returned unchanged."""
     try:
-        return np.random.default_rng(seed)
+        return seeded(seed)
     except (TypeError, ValueError):
         raise LinalgError(
             f"seed={seed!r} is not a seed; give a whole number from 0, a NumPy generator, or None"
