@@ -73,9 +73,9 @@ def public(device: str = "cpu", compressed: bool = False) -> dict[str, Fresh]:
             given[name] = graph_of(function)
             if compressed:
                 given[name] = given[name].to(device, compressed=True)
-        size = 9 if title.endswith("algorithms.betweenness") else 60  # 60 would take thousands of allocations
+        many = title.endswith("algorithms.betweenness")  # of a larger graph, thousands of allocations
         for name in {"A", "B"} & given.keys():
-            given[name] = la.Matrix.from_graph(generate.delaunay(size, seed=1)).to(device)
+            given[name] = la.Matrix.from_graph(generate.path(3) if many else generate.delaunay(60, seed=1)).to(device)
         for name in {"x", "u", "v", "w"} & given.keys():
             given[name] = vector(60).to(device)
         if "seed" in options:
