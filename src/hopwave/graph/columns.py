@@ -267,9 +267,16 @@ def label_column(labels: Any) -> npt.NDArray[Any] | None:
 
 
 def factorize(
-    source: npt.NDArray[Any], target: npt.NDArray[Any]
+    source: npt.NDArray[Any],
+    target: npt.NDArray[Any],
+    named: bool = False,
+    titles: tuple[str, str] = ("src", "dst"),
+    remedy: str = "give names=True",
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[Any]]:
-    """Numbers for labels, in the order of first appearance, reading edge by edge."""
+    """Numbers for labels, in the order of first appearance, reading edge by edge.
+
+    Texts for a missing end are refused, unless they are `named`; `titles` and `remedy` are for messages.
+    """
     ends = np.empty(2 * len(source), object)
     for first, column in enumerate((source, target)):
         ends[first::2] = object_array(list(map(plain, column))) if column.dtype.kind in "mM" else column
@@ -280,8 +287,14 @@ def factorize(
         raise GraphError(f"a label cannot be hashed ({error}); use strings, numbers or tuples") from None
     texts = {label for label in number if isinstance(label, str)}
     for label in number:
-        if is_missing(label):
-            raise GraphError(f"{label!r} is not the label of a vertex; drop the rows that miss an end")
+        if is_missing(label) or (not named and isinstance(label, str) and label.strip() in NOTHING):
+            row, end = divmod(int((codes == number[label]).argmax()), 2)
+            raise GraphError(
+                f"{titles[end]}[{row}] is {label!r}, which names no vertex; drop the rows that miss an end"
+                if is_missing(label)
+                else f"{titles[end]}[{row}] is {label!r}, which may be a missing end: drop the rows that miss one, or "
+                f"{remedy} if it is a name"
+            )
         if texts and not isinstance(label, str) and (text := _text(label)) in texts:  # of two types of columns
             kind, remedy = ("a number", "astype(str), or all of them numbers") if is_real(type(label)) else _BYTES
             raise GraphError(
@@ -368,6 +381,10 @@ def warn_of_direction(title: Any, values: Any, place: str = "") -> None:
             "directed=True or directed=False",
             IgnoredColumnWarning,
         )
+
+
+# How other programs write that there is nothing, exactly: NAN is an airport.
+NOTHING = {"", "NaN", "nan", "NaT", "null", "NULL", "None", "NA", "N/A", "#N/A", "<NA>"}
 
 
 def is_missing(label: Any) -> bool:
