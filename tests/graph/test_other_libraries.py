@@ -174,6 +174,13 @@ def test_tables_of_polars() -> None:
     assert hw.connected_components(NAMED).to_polars()["component"].to_list() == [0] * 4
     assert NAMED.edges().to_polars().rows()[0] == ("ann", "bob", 1.0)
     assert hw.distance_histogram(generate.path(3)).to_polars().rows() == [(0, 3), (1, 4), (2, 2)]
+    table = hw.distance_table(NAMED, ["cyd", "ann"], ["bob", "ann", "bob"])
+    assert table.to_polars().rows()[2:5] == [("cyd", "bob", 3.5), ("ann", "bob", 1.0), ("ann", "ann", 0.0)]
+    near = hw.distance_table(NAMED, ["cyd", "ann"], ["bob", "ann"], limit=2, sparse=True)
+    assert near.to_polars().rows() == [("ann", "bob", 1.0), ("ann", "ann", 0.0)]
+    assert near.to_polars().rows() == list(near.to_pandas().itertuples(index=False, name=None))
+    reached = hw.isochrone(NAMED, ["ann"], [1.5, 9.0])
+    assert reached.to_polars(1.5).rows() == list(reached.to_pandas(1.5).itertuples(index=False, name=None)) != []
 
 
 def test_without_polars(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -55,6 +55,13 @@ def index_of(given: Any) -> Any:
     return index if is_table else None
 
 
+def check_not_table(given: Any, what: str) -> None:
+    """Refuse a table where one column is wanted: its titles would be read, not its rows. `what` is wanted."""
+    if hasattr(type(given), "columns") or hasattr(type(given), "column_names"):
+        rest = "" if index_of(given) is None else ", or its index"
+        raise GraphError(f"a {type(given).__name__} is not {what}; give one of its columns{rest}")
+
+
 def is_numbered(index: Any, count: int) -> bool:
     """Whether an index is that of rows which pandas itself has numbered from 0 to count − 1."""
     return [getattr(index, name, None) for name in ("start", "stop", "step")] == [0, count, 1]
@@ -87,6 +94,7 @@ def as_column(
             raise GraphError(f"{name}[{place}] is masked; drop the masked edges first")
         values = values.data
     if not isinstance(values, np.ndarray):
+        check_not_table(values, f"one column ({name})")
         if is_on_gpu(values):
             values = values.get() if hasattr(values, "get") else builders["cuda"]().column(values, name).get()
         elif hasattr(values, "to_pylist"):
@@ -240,6 +248,7 @@ def label_column(labels: Any) -> npt.NDArray[Any] | None:
     """Names of vertices as a column of their own, all different: changing the caller's changes nothing here."""
     if labels is None:
         return None
+    check_not_table(labels, "a list of names")
     if isinstance(labels, str | bytes) or not isinstance(labels, Iterable) or getattr(labels, "ndim", 1) == 0:
         raise GraphError(f"labels={shown(labels)} is not a list of names; give exactly one per vertex")
     check_order(labels, "labels", ", or G.relabel a dictionary of vertices")

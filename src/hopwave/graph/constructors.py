@@ -189,9 +189,10 @@ class GraphConstructors(GraphEdges):
         for way in ("toPandas", "collect", "compute"):  # of Spark, polars, Dask
             if hasattr(type(df), way):  # not a column of that name
                 raise GraphError(f"a {type(df).__name__} has no rows yet; give what its {way}() returns")
-        if not hasattr(df, "columns"):
+        columns = getattr(df, "column_names", None) or getattr(df, "columns", None)  # the first is Arrow's
+        if columns is None:
             raise GraphError(f"{type(df).__name__} is no table; give a DataFrame, or {constructor_of(df)}")
-        return cls._from_table(df, list(df.columns), source, target, weight, directed, options)
+        return cls._from_table(df, list(columns), source, target, weight, directed, options)
 
     @classmethod
     def from_arrow(
