@@ -83,8 +83,11 @@ def source_ids(graph: Named, source: Any, name: str = "sources") -> tuple[int, .
 
     `name` is the argument's name, for error messages.
     """
-    if type(source) is int and graph.labels is None:  # the usual case, first because it is fast
-        return (graph.index(source),)
+    if graph.labels is None:  # the usual cases, first because they are fast
+        if type(source) is int:
+            return (graph.index(source),)
+        if type(source) is list and source:
+            return tuple(dict.fromkeys(graph._positions(source)))
     several = isinstance(source, Iterable) and not isinstance(source, str | bytes)
     if several and graph.labels is not None and _is_label(graph, source):
         several = False  # a tuple may be one vertex's label
@@ -97,7 +100,7 @@ def source_ids(graph: Named, source: Any, name: str = "sources") -> tuple[int, .
         source = listed_vertices(graph, source).tolist()
         ids = tuple(dict.fromkeys(source))
     else:
-        found = dict.fromkeys(graph.index(one) for one in source)
+        found = dict.fromkeys(graph._positions(source))
         ids = tuple(sorted(found) if isinstance(source, set | frozenset) else found)
     if not ids:
         remedy = (
@@ -134,7 +137,7 @@ def listed_vertices(graph: Named, vertices: Iterable[Any]) -> Integers:
                 f"its vertices are the numbers 0 to {graph.n - 1}"
             )
         return vertices.astype(np.int64)
-    return np.fromiter((graph.index(vertex) for vertex in vertices), np.int64)
+    return np.array(graph._positions(vertices), np.int64)
 
 
 # ------------------------------------------------------------------ numbers

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -51,6 +52,18 @@ class Named:
         if isinstance(vertex, _BOOLS):
             message += f"; for a mask, give {'np.flatnonzero(mask)' if self.labels is None else 'G.labels[mask]'}"
         raise GraphError(message)
+
+    def _positions(self, vertices: Iterable[Any]) -> list[int]:
+        """`index` of several vertices."""
+        if (
+            type(vertices) is list
+            and self.labels is None
+            and {*map(type, vertices)} == {int}  # by C code alone: the usual case is fast
+            and min(vertices) >= 0
+            and max(vertices) < self.n
+        ):
+            return vertices
+        return [self.index(vertex) for vertex in vertices]
 
     def _reach(self) -> str:
         """What a vertex may be called, for messages."""

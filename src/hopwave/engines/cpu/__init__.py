@@ -193,7 +193,8 @@ class Engine:
 
             return EdgeAccumulation(loaded, job, plan, threads)
         if not policy.worth_renumbering(loaded, job):
-            if policy.all_on_one_source(loaded, job, plan, thread_count(threads)):
+            threads = thread_count(threads)
+            if policy.all_on_one_source(loaded, job, plan, threads):
                 from hopwave.engines.cpu.betweenness.wide import WideAccumulation
 
                 return WideAccumulation(loaded, job, plan, threads)
