@@ -96,12 +96,6 @@ class Named:
         return True
 
 
-def check_not_table(vertices: Any) -> None:
-    """Refuse a DataFrame as a list of vertices: its titles would be read, not its rows."""
-    if index_of(vertices) is not None and getattr(vertices, "ndim", 1) == 2:
-        raise GraphError("a DataFrame is not a list of vertices; give one of its columns, or its index")
-
-
 def by_index(graph: Named, given: Any, what: str) -> Any:
     """A Series or DataFrame of pandas as its index says: an array in vertex order, or a dictionary by vertex.
 
