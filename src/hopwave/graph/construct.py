@@ -305,7 +305,8 @@ def ends_of_pairs(pairs: Any) -> tuple[Any, Any]:
     """The two columns of a list of pairs, or of an array of two columns."""
     if len(getattr(pairs, "shape", ())) == 2 and pairs.shape[1] == 2 and hasattr(pairs, "dtype"):
         return pairs[:, 0], pairs[:, 1]
-    if isinstance(pairs, Iterable) and not isinstance(pairs, str | bytes | Mapping) and getattr(pairs, "ndim", 1):
+    alone = isinstance(pairs, str | bytes | Mapping) or getattr(pairs, "ndim", 1) == 0
+    if isinstance(pairs, Iterable) and not alone:
         listed = list(pairs)
         if all(isinstance(pair, tuple | list) and len(pair) == 2 for pair in listed):
             return [u for u, _ in listed], [v for _, v in listed]
