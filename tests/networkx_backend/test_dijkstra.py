@@ -34,6 +34,7 @@ PAIR: list[Call] = [
     lambda c: KM | {"source": c.t, "target": c.s},
     lambda c: KM | {"source": c.s, "target": c.s},
     lambda c: KM | {"source": c.s, "target": "nowhere"},
+    lambda c: KM | {"source": c.s, "target": None},
     lambda c: KM | {"source": "nowhere", "target": c.t},
 ]
 ANY_END: list[Call] = [

@@ -197,7 +197,7 @@ def dijkstra_path_length(G: NetworkXGraph, source: Any, target: Any, weight: Any
     if source == target:
         return 0
     run = search(G, [source], weight, target=target)
-    if run.target == -1 or run.distance() is None:
+    if run.target in (None, -1) or run.distance() is None:
         raise nx.NetworkXNoPath(f"Node {target} not reachable from {source}")
     return run.distance()
 

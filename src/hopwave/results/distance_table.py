@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class DistanceTable:
     """Distances from each source to each target. It is an array to NumPy, and reads like one by labels or ids.
 
