@@ -156,7 +156,7 @@ def from_scipy(A: Any, directed: bool | None, weights: bool | None, combine: str
     values = A.data[: A.nnz].copy() if weights else None
     repeated = combine if combine or not weights else "sum"  # as SciPy reads a matrix
     if A.format == "coo":
-        made = from_edges(A.row, A.col, A.shape[0], True, values, repeated, "merge", None, "cpu")
+        made = from_edges(A.row, A.col, A.shape[0], True, values, repeated, "merge", None, False, "cpu")
     else:
         made = from_csr(A.indptr.copy(), A.indices[: A.nnz].copy(), True, values, repeated, None, True)
     if directed is None:
