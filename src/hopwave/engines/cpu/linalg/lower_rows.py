@@ -11,7 +11,7 @@ from collections import namedtuple
 import numpy as np
 
 from hopwave.engines.cpu.integers import U0, U1, U6, U63
-from hopwave.engines.cpu.intrinsics import INNER, count_ones, noinline, prefetch
+from hopwave.engines.cpu.intrinsics import INNER, count_ones, noinline, prefetch, uncounted
 from hopwave.system.numba_cache import njit
 
 AHEAD = np.uint64(2)  # neighbours ahead whose rows are fetched into the cache
@@ -91,7 +91,7 @@ def row_of(begins, core, j):
 def marked_rows(begins, lower, core, bits, begin, end):
     """How many triangles are found at these vertices."""
     noinline()
-    total = U0
+    total, (begins, lower, core, bits) = U0, uncounted((begins, lower, core, bits))
     for i in range(begin, end):
         first, last = np.uint64(begins[i]), np.uint64(begins[i + U1])
         if last - first <= U1:
