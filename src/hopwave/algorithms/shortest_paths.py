@@ -61,8 +61,7 @@ def choose(graph: Graph, method: str, delta: float | None, device: str, threads:
     delta = None if delta is None else float(delta)
     chosen, why = method, "asked for"
     if method == "auto":
-        options = {"delta": delta is not None, "threads": threads is not None, "trace": trace}
-        given = next((name for name, is_given in options.items() if is_given), None)
+        given = "delta" if delta is not None else "threads" if threads is not None else "trace" if trace else None
         buckets = "near-far" if device == "cuda" and threads is None else "delta-stepping"
         chosen, why = (buckets, f"{given}= is given") if given else _fastest(graph, device)
     if chosen == "dijkstra" and device != "cpu":

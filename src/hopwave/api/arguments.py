@@ -84,8 +84,8 @@ def source_ids(graph: Named, source: Any, name: str = "sources") -> tuple[int, .
     `name` is the argument's name, for error messages.
     """
     if graph.labels is None:  # the usual cases, first because they are fast
-        if type(source) is int:
-            return (graph.index(source),)
+        if type(source) is int and 0 <= source < graph.n:
+            return (source,)
         if type(source) is list and source:
             return tuple(dict.fromkeys(graph._positions(source)))
     several = isinstance(source, Iterable) and not isinstance(source, str | bytes)

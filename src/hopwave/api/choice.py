@@ -278,12 +278,14 @@ def to_input_device(graph: Graph, engine: engines.Engine, array: Any) -> Any:
 
     What a GPU computed for a graph of the host is copied when it is first read.
     """
-    if graph.device != "cuda" and on_gpu(array):
-        from hopwave.engines.cuda.host_copies import to_host
-
-        return Deferred(lambda: to_host(array))
-    if array is None or engine.name != "cuda" or graph.device != "cuda":
+    if array is None or engine.name != "cuda":
         return array
-    import cupy
+    if graph.device == "cuda":
+        import cupy
 
-    return cupy.asarray(array)
+        return cupy.asarray(array)
+    if not on_gpu(array):
+        return array
+    from hopwave.engines.cuda.host_copies import to_host
+
+    return Deferred(lambda: to_host(array))

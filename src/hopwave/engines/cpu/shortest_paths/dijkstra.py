@@ -154,7 +154,9 @@ def dijkstra(arcs, sources, limit, targets, most):
     if FirstWork.granted(search, (n + m) * policy.SECONDS_PER_PYTHON_ARC):
         order, d, parent = first_search(arcs, sources, limit, wanted, stop)
     else:
-        d, parent, order = np.full(n, np.inf), np.full(n, -1, np.int32), np.empty(n, np.int32)
+        d, parent, order = np.empty(n), np.empty(n, np.int32), np.empty(n, np.int32)
+        d.fill(np.inf)
+        parent.fill(-1)
         entries = m + len(sources)  # every arc adds at most one
         heap = np.empty(entries), np.empty(entries, np.uint64), np.empty(entries, np.uint32)
         with compiling(search):
