@@ -142,7 +142,7 @@ class Graph(GraphConstructors):
             chosen = np.zeros(self.n, np.bool_)
             chosen[vertices] = True
             return np.flatnonzero(chosen)
-        return np.unique(np.fromiter((self.index(vertex) for vertex in vertices), np.int64))
+        return np.unique(np.array(self._positions(vertices), np.int64))
 
     def _induced(self, ids: npt.NDArray[np.int64]) -> Graph:
         plain = self._labels is None and np.array_equal(ids, np.arange(len(ids)))
