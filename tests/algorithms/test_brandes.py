@@ -21,6 +21,7 @@ from hopwave import EngineError, Graph, GraphError, PlanError, engines, generate
 from hopwave.algorithms.draws import draw_sources, half_width
 from hopwave.algorithms.scaling import scale, scale_subset
 from hopwave.api import choice
+from hopwave.engines import host_memory
 from hopwave.engines.cpu import graph as cpu_graph
 from hopwave.engines.cpu import policy
 from hopwave.engines.cpu import workers as cpu_workers
@@ -277,11 +278,11 @@ def test_as_many_workers_as_fit_into_memory(limit: int, workers: int) -> None:
 
 
 def test_the_memory_of_the_machine_is_not_all_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cpu_workers, "available_memory", lambda: 4 * NEEDS)
+    monkeypatch.setattr(host_memory, "available_memory", lambda: 4 * NEEDS)
     assert cpu_workers.workers_within(None, 8, NEEDS) == 8, "less than every machine has"
-    monkeypatch.setattr(policy, "BYTES_ANYWHERE", 0)
+    monkeypatch.setattr(host_memory, "BYTES_ANYWHERE", 0)
     assert cpu_workers.workers_within(None, 8, NEEDS) == 3
-    monkeypatch.setattr(cpu_workers, "available_memory", lambda: None)
+    monkeypatch.setattr(host_memory, "available_memory", lambda: None)
     assert cpu_workers.workers_within(None, 8, NEEDS) == 8
 
 

@@ -36,16 +36,6 @@ def test_connected_components(graph: Graph) -> None:
     assert len(found.largest()) == found.sizes.max()
 
 
-@given(graph=labelled(directed=True))
-def test_weak_and_strong_components(graph: Graph) -> None:
-    g = graph.to_networkx()
-    weak, strong = hw.weakly_connected_components(graph), hw.strongly_connected_components(graph)
-    assert weak.sets() == list(nx.weakly_connected_components(g))
-    assert as_sets(strong.sets()) == as_sets(nx.strongly_connected_components(g))
-    assert hw.is_weakly_connected(graph) == nx.is_weakly_connected(g)
-    assert hw.is_strongly_connected(graph) == nx.is_strongly_connected(g)
-
-
 @pytest.mark.parametrize("name", TRAPS)
 def test_components_of_traps(name: str) -> None:
     graph = TRAPS[name]()

@@ -103,6 +103,7 @@ def test_errors(ask: Any, kind: type[Exception], message: str) -> None:
 
 
 def test_counters_that_do_not_fit_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hopwave.engines.host_memory.BYTES_ANYWHERE", 0)
     monkeypatch.setattr("hopwave.engines.host_memory.available_memory", lambda: 1 << 16)
     with pytest.raises(EngineError, match="smaller precision="):
         hw.hyperball(WORLD)

@@ -276,9 +276,9 @@ def test_compressed_rows_are_known_to_the_estimate_and_left_alone_by_auto(monkey
     bus = hw.estimate_memory(graph, "bfs")
     assert bus.rows == "across the bus" and (bus.host_bytes, bus.bytes) == (1000, packed.bytes - 1000)
     for packed_too, expected in ((True, "cuda"), (False, "cpu")):
-        work = choice.search_work(graph, packed=packed_too)
-        assert choice.choose_device(work, "auto", graph, None) == expected
-        assert choice.choose_device(work, "cuda", graph, None) == "cuda"  # a GPU that is named answers, or refuses
+        work = choice.search_work(graph)
+        assert choice.choose_device(work, "auto", graph, None, packed_too) == expected
+        assert choice.choose_device(work, "cuda", graph, None, packed_too) == "cuda"  # if named, it answers or refuses
 
 
 def test_the_estimate_is_of_the_device_that_the_call_takes(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -129,6 +129,7 @@ def test_errors(ask: Any, kind: type[Exception], message: str) -> None:
 
 
 def test_sums_that_do_not_fit_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hopwave.engines.host_memory.BYTES_ANYWHERE", 0)
     monkeypatch.setattr("hopwave.engines.host_memory.available_memory", lambda: 1 << 10)
     with pytest.raises(EngineError, match="stress over 100 sources"):
         hw.stress_centrality(generate.path(100))

@@ -108,11 +108,11 @@ def networkx_graph(u: list[Any], v: list[Any], weights: list[Any] | None = None)
     return g
 
 
-ENDS: dict[str, Callable[[list[Any], list[Any]], Graph]] = {
-    "lists": lambda u, v: Graph.from_edges(u, v, directed=True),
-    "objects": lambda u, v: Graph.from_edges(as_objects(u), as_objects(v), directed=True),
-    "pandas": lambda u, v: Graph.from_pandas(
-        pd.DataFrame({"source": pd.Series(u, dtype=object), "target": pd.Series(v, dtype=object)}), directed=True
+ENDS: dict[str, Callable[..., Graph]] = {
+    "lists": lambda u, v, **how: Graph.from_edges(u, v, directed=True, **how),
+    "objects": lambda u, v, **how: Graph.from_edges(as_objects(u), as_objects(v), directed=True, **how),
+    "pandas": lambda u, v, **how: Graph.from_pandas(
+        pd.DataFrame({"source": pd.Series(u, dtype=object), "target": pd.Series(v, dtype=object)}), directed=True, **how
     ),
     "networkx": lambda u, v: Graph.from_networkx(networkx_graph(u, v), weight=None),
 }
@@ -123,16 +123,18 @@ def try_labels(draw: random.Random) -> int:
     way, pool = draw.choice(list(ENDS)), draw.choice(KINDS)
     u, v = (draw.choices(pool, k=draw.randint(1, 5)) for _ in range(2))
     u, v = u[: len(v)], v[: len(u)]
-    given = f"{way}: {u!r:.300} {v!r:.300}"
+    how = {"names": True} if way != "networkx" and draw.random() < 0.5 else {}
+    given = f"{way} {how}: {u!r:.300} {v!r:.300}"
     try:
-        G = ENDS[way](u, v)
+        G = ENDS[way](u, v, **how)
     except HopwaveError:
         return 1
     except ValueError as error:
         if way == "networkx" and str(error) in ("None cannot be a node", "Can't hash generic timedelta64"):
             return 0
         raise Difference(f"{given} raises {error!r}") from error
-    if any(map(is_missing, u + v)):
+    texts = {end.strip() for end in u + v if isinstance(end, str)}
+    if any(map(is_missing, u + v)) or (way != "networkx" and not how and texts & {"", "nan"}):
         raise Difference(f"{given}: a missing label names a vertex")
     # Without labels, whole floats are ids, and an id is found as an integer.
     # True is the vertex 1 where both are ends, and by the name 1 alone: a list of True and False is taken for a mask.

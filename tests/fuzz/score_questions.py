@@ -104,8 +104,12 @@ def of_connected(case: Case) -> int:
 
 
 def efficiency(case: Case) -> int:
-    if case.directed or case.n < 2:
+    if case.n < 2:
         return 0
+    if case.directed:  # NetworkX has no function for these: its formula, on SciPy's distances
+        near = case.hops[np.isfinite(case.hops) & (case.hops > 0)]
+        same(hw.global_efficiency(case.plain, **case.options()), (1 / near).sum() / (case.n * (case.n - 1)))
+        return 1
     same(hw.global_efficiency(case.plain, **case.options()), nx.global_efficiency(case.nx))
     same(hw.local_efficiency(case.plain, **case.options()), nx.local_efficiency(case.nx))
     return 2

@@ -10,6 +10,8 @@ from pathlib import Path
 import networkx as nx
 import pytest
 from difference import Attempt, Difference
+from hypothesis import settings
+from structure_questions import QUESTIONS
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -22,14 +24,16 @@ def test_graphs_beside_networkx_igraph_scipy_and_fractions(tmp_path: Path) -> No
     pytest.importorskip("igraph")
     import answers
 
-    assert tried(answers.inputs(random.Random(1), tmp_path), 4 * len(answers.QUESTIONS)) > 100
+    graphs = settings.default.max_examples
+    assert tried(answers.inputs(random.Random(1), tmp_path), graphs * len(answers.QUESTIONS)) > 25 * graphs
 
 
 def test_clusters_communities_and_groups_beside_networkx(tmp_path: Path) -> None:
     pytest.importorskip("igraph")
     import answers
 
-    assert tried(answers.structure(random.Random(1), tmp_path), 60) > 100
+    graphs = settings.default.max_examples
+    assert tried(answers.structure(random.Random(1), tmp_path), graphs * len(QUESTIONS)) > 20 * graphs
 
 
 def test_linalg_beside_graphblas(tmp_path: Path) -> None:

@@ -8,17 +8,18 @@ import networkx as nx
 import pytest
 import served
 from difference import Difference
+from hypothesis import settings
 
 import hopwave as hw
 
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
+pytestmark = pytest.mark.filterwarnings("ignore")
 
 
 @pytest.mark.parametrize("share", range(4))
 def test_every_function_answers_as_networkx_does(share: int) -> None:
     draw, names = random.Random(share), served.names()[share::4]
     found = dict.fromkeys(names, 0)
-    for _ in range(12):
+    for _ in range(settings.default.max_examples):
         G, about = served.drawn_graph(draw)
         for name in names:
             found[name] += served.try_call(draw, G, about, name)
@@ -31,6 +32,7 @@ FOUND = {  # calls on which the fuzzer found a difference
     "degree_centrality": (nx.path_graph(1), {}),
     "newman_betweenness_centrality": (nx.path_graph(6), {"cutoff": 2.5}),
     "percolation_centrality": (nx.path_graph(2), {"states": {0: 1}}),
+    "dijkstra_path_length": (nx.path_graph(2), {"source": 0, "target": None}),
 }
 
 
@@ -38,7 +40,7 @@ FOUND = {  # calls on which the fuzzer found a difference
 def test_what_was_found(name: str) -> None:
     G, given = FOUND[name]
     found, right = (served.answer(lambda by=by: served.public(name)(G, **given, backend=by)) for by in BOTH)
-    assert served.agree(found, right) or found == ["raises", "NotImplementedError"]
+    assert served.agree(found, right) or found[:2] == ["raises", "NotImplementedError"]
 
 
 def test_a_wrong_answer_is_found(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -291,6 +291,34 @@ def test_the_titles_of_a_table_are_no_vertices() -> None:
     assert hw.bfs(G, table[0]).distances.tolist() == [3, 2, 1, 0, 0]
 
 
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_a_table_is_no_column_and_no_list(library: str) -> None:
+    """Its titles would be read: those of pandas became labels."""
+    kind = {"pandas": "DataFrame", "polars": "DataFrame", "pyarrow": "table"}[library]
+    table = getattr(pytest.importorskip(library), kind)({"a": [0, 1], "b": [1, 2]})
+    pair = hw.generate.path(2)
+    for ask, what in (
+        (lambda: hw.bfs(pair, table), "a list of vertices"),
+        (lambda: hw.distance_table(pair, table), "a list of vertices"),
+        (lambda: pair.subgraph(table), "a list of vertices"),
+        (lambda: pair.relabel(table), "a list of names"),
+        (lambda: Graph.from_edges([0], [1], labels=table), "a list of names"),
+        (lambda: Graph.from_edges(table, table), r"one column \(src\)"),
+        (lambda: Graph.from_edges([0, 1], [1, 2], weights=table), r"one column \(weights\)"),
+    ):
+        with pytest.raises(GraphError, match=rf"^a (DataFrame|Table) is not {what}; give one of its columns"):
+            ask()
+    assert Graph.from_pandas(table, "a", "b") == hw.generate.path(3)
+
+
+def test_a_set_of_vertices_is_listed_in_the_order_of_the_graph() -> None:
+    names = [f"v{i}" for i in range(40)]
+    G = hw.generate.path(40).relabel(names)
+    for vertices in (set(names[20:]), frozenset(names[20:])):
+        assert hw.distance_table(G, vertices, vertices).sources.tolist() == list(range(20, 40))
+        assert hw.bfs_many(G, vertices).argmin(axis=1).tolist() == list(range(20, 40))
+
+
 @pytest.mark.parametrize("number", [1, 1.0, np.int64(1)])
 def test_a_number_and_its_text_are_not_two_vertices(number: Any) -> None:
     with pytest.raises(GraphError, match=r"1(\.0)? and '1' are both vertices, a number and a text"):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -172,6 +174,13 @@ def test_tables_of_polars() -> None:
     assert hw.connected_components(NAMED).to_polars()["component"].to_list() == [0] * 4
     assert NAMED.edges().to_polars().rows()[0] == ("ann", "bob", 1.0)
     assert hw.distance_histogram(generate.path(3)).to_polars().rows() == [(0, 3), (1, 4), (2, 2)]
+    table = hw.distance_table(NAMED, ["cyd", "ann"], ["bob", "ann", "bob"])
+    assert table.to_polars().rows()[2:5] == [("cyd", "bob", 3.5), ("ann", "bob", 1.0), ("ann", "ann", 0.0)]
+    near = hw.distance_table(NAMED, ["cyd", "ann"], ["bob", "ann"], limit=2, sparse=True)
+    assert near.to_polars().rows() == [("ann", "bob", 1.0), ("ann", "ann", 0.0)]
+    assert near.to_polars().rows() == list(near.to_pandas().itertuples(index=False, name=None))
+    reached = hw.isochrone(NAMED, ["ann"], [1.5, 9.0])
+    assert reached.to_polars(1.5).rows() == list(reached.to_pandas(1.5).itertuples(index=False, name=None)) != []
 
 
 def test_without_polars(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -247,9 +256,46 @@ def test_dates_are_ends_of_edges(kind: str) -> None:
     for of in (lambda column: column, list, *((pd.Series, pl.Series) if kind == "M8[ns]" else ())):
         graph = Graph.from_edges(*map(of, ends))  # type: ignore[arg-type]
         assert hw.bfs(graph, ends[0][0])[ends[1][1]] == 2, "found by the same date"
-    with pytest.raises(GraphError, match=r"NaT.* is not the label of a vertex; drop the rows that miss an end"):
+    with pytest.raises(GraphError, match=r"src\[1\] is .*NaT.*, which names no vertex; drop the rows that miss an end"):
         Graph.from_edges(np.array(["2026-01-01", "NaT"], kind), ends[1])
     assert Graph.from_edges(np.array([1, 2], "m8[h]"), np.array([2, 3], "m8[h]")).n == 3
+
+
+@pytest.mark.parametrize("nothing", ["", " ", "nan", "NaN", "None", "NA", "null", "<NA>", "NaT"])
+def test_texts_for_a_missing_end_are_refused(nothing: str, tmp_path: Path) -> None:
+    """At every door of tables: all edges that miss an end would meet there. `names=True` says that it is a name."""
+    pd, pl, pa = (pytest.importorskip(library) for library in ("pandas", "polars", "pyarrow"))
+    table = {"source": ["ann", "bob", nothing], "target": ["bob", "dan", "dan"]}
+    ways: list[tuple[Callable[..., Graph], Any]] = [
+        (Graph.from_pandas, pd.DataFrame(table)),
+        (Graph.from_pandas, pl.DataFrame(table)),
+        (Graph.from_arrow, pa.table(table)),
+        (Graph.from_edges, list(zip(*table.values(), strict=True))),
+    ]
+    for make, given in ways:
+        with pytest.raises(GraphError, match=r"src\[2\] is '.*', which may be a missing end: .* names=True if it is a"):
+            make(given)
+        assert make(given, names=True).labels.tolist() == ["ann", "bob", "dan", nothing]  # type: ignore[union-attr]
+    path = tmp_path / "foreign.parquet"
+    pytest.importorskip("pyarrow.parquet").write_table(pa.table(table), path)
+    with pytest.raises(
+        hw.FormatError, match=r"foreign.parquet: source\[2\] is .* drop the rows .*from_arrow.*names=True"
+    ):
+        hw.read(path)
+    path = tmp_path / "foreign.csv"
+    pl.DataFrame(table).write_csv(path)
+    with pytest.raises(hw.FormatError, match=r"foreign.csv:4: .*expected a vertex: drop the row"):
+        hw.read(path)
+
+
+def test_names_makes_labels_of_numbers() -> None:
+    """As `hw.read` does: in ascending order, and ids from 1 leave no vertex 0 without edges."""
+    for of in (list, np.array, lambda column: np.array(column, float)):
+        graph = Graph.from_edges(of([1, 2, 3]), of([2, 7, 1]), names=True, weights=[1, 2, 3])
+        assert graph.labels.tolist() == [1, 2, 3, 7] and graph.degrees.min() > 0  # type: ignore[union-attr]
+        assert hw.bfs(graph, 3)[7] == 3
+    assert Graph.from_edges([-5, 10**12], [10**12, 0], names=True).labels.tolist() == [-5, 0, 10**12]  # type: ignore[union-attr]
+    assert Graph.from_edges([], [], names=True).n == 0
 
 
 def test_bytes_beside_the_same_text_are_refused() -> None:

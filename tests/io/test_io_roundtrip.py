@@ -166,7 +166,7 @@ def test_labels_of_other_types_are_refused(extension, tmp_path):
 @pytest.mark.parametrize("name", ["two words", "#hash", ""])
 def test_an_edge_list_refuses_names_that_are_no_words(name, tmp_path):
     with pytest.raises(FormatError, match="not a single word"):
-        hio.write(tmp_path / "graph.txt", Graph.from_edges(["x"], [name]))
+        hio.write(tmp_path / "graph.txt", Graph.from_edges(["x"], [name], names=True))
 
 
 @pytest.mark.parametrize(
@@ -274,7 +274,7 @@ names = words.filter(lambda word: word[0] not in "#%" and len(word.encode().spli
     extension=st.sampled_from([".txt", ".csv", ".npz", ".parquet"]),
 )
 def test_any_names(pairs, directed, extension, tmp_path_factory):
-    graph = Graph.from_edges([u for u, _ in pairs], [v for _, v in pairs], directed=directed)
+    graph = Graph.from_edges([u for u, _ in pairs], [v for _, v in pairs], directed=directed, names=True)
     assert there_and_back(tmp_path_factory.mktemp("any") / f"g{extension}", graph) == graph
 
 

@@ -17,17 +17,16 @@ import numpy.typing as npt
 from hopwave import engines
 from hopwave.algebra.operators import monoid
 from hopwave.algorithms.checkpoint import Checkpoint, File, key_of
-from hopwave.arrays import Array, on_gpu, on_host
+from hopwave.arrays import Array, on_gpu
 from hopwave.engines import Engine
 from hopwave.errors import EngineError, ExecutorError
 from hopwave.graph import Graph
 from hopwave.planning.jobs import Accumulation, BetweennessJob, Progress
 from hopwave.planning.plan import Plan, PlanUsed
 from hopwave.system.parts import parted
-from hopwave.system.progress import Meter, say
+from hopwave.system.progress import Meter, quietly, say
 
 TOLERANCE = 1e-9
-MIN_WORK_FOR_METER = 1 << 20  # sources × (n + m); less work is done long before progress would be shown
 
 
 @dataclass(frozen=True)
@@ -79,9 +78,9 @@ class SourceRun:
     ) -> tuple[Array, Certificate]:
         """The sums over the sources of a job, and their certificate; with fetch=False the sums may stay on a device."""
         run = self.engine.accumulation(self.graph, job, self.plan, self.threads)
-        saved, work = None, len(job.sources) * (self.graph.n + self.graph.m)
+        saved = None
         if checkpoint is None:
-            progress = False if progress is None and work < MIN_WORK_FOR_METER else progress
+            progress = quietly(progress, len(job.sources) * (self.graph.n + self.graph.m))
         else:
             what = (job.cutoff, job.endpoints, job.edges, job.squares, self.plan.name, self.engine.name)
             demand = job.targets, job.origins, job.copies
@@ -141,10 +140,9 @@ def sums_of(run: Accumulation) -> Array:
 
 def _sum(values: Array) -> float:
     """Σ values. On a GPU by a kernel of ours: CuPy would first compile one."""
-    if not on_gpu(values) or not len(values):
-        parts = parted(np.add.reduce, on_host(values))
-        return float(parts[0] if len(parts) == 1 else sum(parts))
-    return float(engines.algebra("cuda").reduce(monoid.plus, values, np.dtype(np.float64)))
+    if not on_gpu(values):
+        return float(sum(parted(np.add.reduce, values)))
+    return float(engines.algebra("cuda").reduce(monoid.plus, values, np.dtype(np.float64))) if len(values) else 0.0
 
 
 def _apart(found: float, due: float) -> float:

@@ -23,7 +23,7 @@ from hopwave.graph import Graph
 from hopwave.planning.jobs import Integers, Progress
 from hopwave.planning.many_sources import Poll, Sweep, Swept
 from hopwave.prepared import Structure
-from hopwave.system.progress import Meter
+from hopwave.system.progress import Meter, quietly
 
 BLOCK_BYTES = 1 << 26  # bytes of distances in memory at a time, unless the caller wants all distances
 
@@ -63,14 +63,12 @@ def sweep(
     """Run a job. Searches that count hops share their steps if that is faster. Shows progress as the caller wants."""
     k = len(job.sources)
     shareable = k >= FEW_SOURCES and job.keep != "pairs" and not job.weighted
-    if shareable and graph.n <= DEEP_SCATTERED and engine.name == "cpu":  # (a GPU needs the depth)
-        job = replace(job, together=True)  # no search can be deeper than n levels, so the depth need not be measured
-    elif shareable:
+    if not shareable:
+        job = replace(job, together=False, block=block_rows(graph.n, weighted=True) if job.weighted else None)
+    elif graph.n > DEEP_SCATTERED or engine.name != "cpu":  # else the depth need not be known (a GPU needs it)
         depth = _depth(engine, graph, job, threads)
         job = replace(job, together=together(graph.n, depth, k), depth=depth)
-    else:
-        job = replace(job, together=False, block=block_rows(graph.n, weighted=True) if job.weighted else None)
-    with polled(title, k, progress) as poll:
+    with polled(title, k, quietly(progress, k * (graph.n + graph.m))) as poll:
         return engine.sweep(graph, job, poll, threads)
 
 

@@ -1,6 +1,7 @@
 """Shortest paths along arcs with lengths: the methods, and which of them runs.
 
-All methods find the same distances, bit for bit: the minimum over all paths of the lengths added in path order.
+All methods find the same distances, bit for bit: the minimum over all paths of the lengths added in path order. Callers
+have checked the lengths.
 """
 
 from __future__ import annotations
@@ -18,11 +19,11 @@ from hopwave.algebra.matrix import Matrix
 from hopwave.algorithms.paths_between import simple_paths
 from hopwave.arrays import Array, ignoring, on_host
 from hopwave.checks.numbers import is_number
-from hopwave.checks.options import check_thread_count, one_of
+from hopwave.checks.options import check_thread_count
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.linalg import algorithms
-from hopwave.linalg.algorithms.operands import check_lengths, extremes
+from hopwave.linalg.algorithms.operands import extremes
 from hopwave.planning.catalogue import CATALOGUE
 from hopwave.planning.jobs import Settled, ShortestPathsJob
 from hopwave.planning.plan import PlanUsed
@@ -31,7 +32,7 @@ from hopwave.system.threads import each
 
 MethodName = Literal["auto", "dijkstra", "delta-stepping", "near-far", "bellman-ford"]
 
-METHODS: tuple[str, ...] = get_args(MethodName)[1:]  # each is a plan of the catalogue
+METHODS: tuple[str, ...] = get_args(MethodName)  # each but "auto" is a plan of the catalogue
 ON_ONE_CORE = "dijkstra-buckets"  # the plan that Δ-stepping uses when one core is faster than all cores
 WITH_BUCKETS = ("delta-stepping", "near-far")  # methods whose buckets have a width
 MIN_ARCS_FOR_BUCKETS = 1 << 12  # with fewer arcs, a heap takes less time than preparing buckets
@@ -52,7 +53,6 @@ class Way:
 
 def choose(graph: Graph, method: str, delta: float | None, device: str, threads: int | None, trace: bool) -> Way:
     """The way to search for these arguments; raises a GraphError that names what to use instead."""
-    one_of("method", method, ("auto", *METHODS))
     check_thread_count(threads)
     if delta is not None and method not in ("auto", *WITH_BUCKETS):
         raise GraphError("delta= is the width of Δ-stepping's buckets; leave it out, or use method='delta-stepping'")
@@ -61,8 +61,7 @@ def choose(graph: Graph, method: str, delta: float | None, device: str, threads:
     delta = None if delta is None else float(delta)
     chosen, why = method, "asked for"
     if method == "auto":
-        options = {"delta": delta is not None, "threads": threads is not None, "trace": trace}
-        given = next((name for name, is_given in options.items() if is_given), None)
+        given = "delta" if delta is not None else "threads" if threads is not None else "trace" if trace else None
         buckets = "near-far" if device == "cuda" and threads is None else "delta-stepping"
         chosen, why = (buckets, f"{given}= is given") if given else _fastest(graph, device)
     if chosen == "dijkstra" and device != "cpu":
@@ -109,32 +108,35 @@ class Found(NamedTuple):
 
 def distances(A: Matrix, search: ShortestPathsJob, way: Way) -> Found:
     """Search that way. With targets, what is farther away than all of them is not reached."""
-    found = _searched(A, search, way)
+    ran = PlanUsed(CATALOGUE[way.method], way.why)
+    if way.method == "dijkstra":
+        found = Found(settle(A, search).distances, None, ran)
+    elif way.method == "delta-stepping" and way.device == "cpu":
+        found = _by_buckets(A, search, way, ran)
+    else:
+        found = _elsewhere(A, search, way, ran)
     if search.targets:
         d = found.distances
         d[d > d[list(search.targets)].max()] = math.inf  # in place: on a GPU, predecessors are chosen by these
     return found
 
 
+def _by_buckets(A: Matrix, search: ShortestPathsJob, way: Way, ran: PlanUsed) -> Found:
+    """Δ-stepping on the CPU."""
+    found = engines.algebra("cpu").delta_stepping(A.to("cpu"), search, way.delta, way.trace, way.threads)
+    if found.on_one_core:
+        why = "one core that follows no arc twice is faster here than Δ-stepping, or that is not compiled yet"
+        ran = PlanUsed(CATALOGUE[ON_ONE_CORE], why)
+    return Found(found.distances, BucketTrace(found.buckets) if way.trace else None, ran)
+
+
 @ignoring("over")  # the mean length may overflow to infinity
-def _searched(A: Matrix, search: ShortestPathsJob, way: Way) -> Found:
-    ran = PlanUsed(CATALOGUE[way.method], way.why)
-    if way.method == "dijkstra":
-        return Found(settle(A, search).distances, None, ran)
+def _elsewhere(A: Matrix, search: ShortestPathsJob, way: Way, ran: PlanUsed) -> Found:
+    """On a GPU, or by products."""
     if way.method == "near-far":
-        gpu = engines.algebra("cuda")
-        check_lengths(A)
-        there = gpu.near_far(A.to("cuda"), search, way.delta, way.trace)
+        there = engines.algebra("cuda").near_far(A.to("cuda"), search, way.delta, way.trace)
         buckets = BucketTrace(there.buckets) if way.trace else None
         return Found(there.distances, buckets, ran, there.predecessors, there.to_host)
-    if way.method == "delta-stepping" and way.device == "cpu":
-        matrix = A.to("cpu")
-        check_lengths(matrix)
-        found = engines.algebra("cpu").delta_stepping(matrix, search, way.delta, way.trace, way.threads)
-        if found.on_one_core:
-            why = "one core that follows no arc twice is faster here than Δ-stepping, or that is not compiled yet"
-            ran = PlanUsed(CATALOGUE[ON_ONE_CORE], why)
-        return Found(found.distances, BucketTrace(found.buckets) if way.trace else None, ran)
     if way.method == "bellman-ford":
         vector = algorithms.sssp(A, search.sources, device=way.device)
     else:
@@ -145,9 +147,7 @@ def _searched(A: Matrix, search: ShortestPathsJob, way: Way) -> Found:
 
 def settle(A: Matrix, search: ShortestPathsJob) -> Settled:
     """Dijkstra's algorithm on one core of the CPU; it ends early if the search says so."""
-    matrix = A.to("cpu")
-    check_lengths(matrix)
-    return engines.algebra("cpu").dijkstra(matrix, search)
+    return engines.algebra("cpu").dijkstra(A.to("cpu"), search)
 
 
 def nearest(A: Matrix, search: ShortestPathsJob) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
@@ -227,7 +227,6 @@ def paths_of_pairs(
 
 def one_path_on_gpu(A: Matrix, source: int, target: int) -> list[int] | None:
     """The ids of one shortest path, both ends included; None if there is no path."""
-    check_lengths(A)
     job = ShortestPathsJob((source,), targets=(target,), path_only=True)
     return engines.algebra("cuda").near_far(A.to("cuda"), job, None, False).path(target)
 

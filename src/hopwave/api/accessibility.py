@@ -277,7 +277,7 @@ def columns_of(graph: Graph, given: Any) -> tuple[tuple[Any, ...], Floats]:
     """The names of the columns of values, and the columns themselves; not a number where a vertex has no value."""
     if given is None:
         return ("vertices",), np.ones((1, graph.n))
-    if hasattr(given, "columns") and hasattr(given, "to_numpy"):  # a DataFrame
+    if hasattr(type(given), "columns") and hasattr(given, "to_numpy"):  # a DataFrame
         given = {name: given[name] for name in given.columns}
     if isinstance(given, Mapping) and given and not all(is_real(type(x)) for x in given.values()):
         named: dict[str, Any] = {}

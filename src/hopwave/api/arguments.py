@@ -12,10 +12,10 @@ from hopwave.checks.numbers import is_number, is_whole
 from hopwave.checks.options import one_of
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
-from hopwave.graph.columns import CONSTRUCTORS
+from hopwave.graph.columns import CONSTRUCTORS, check_not_table
 from hopwave.graph.construct import networkx_columns
 from hopwave.graph.csr import LARGEST_VERTEX_COUNT
-from hopwave.graph.naming import Named, check_not_table
+from hopwave.graph.naming import Named
 from hopwave.planning.jobs import Integers
 
 # ------------------------------------------------------------------ graphs
@@ -83,12 +83,15 @@ def source_ids(graph: Named, source: Any, name: str = "sources") -> tuple[int, .
 
     `name` is the argument's name, for error messages.
     """
-    if type(source) is int and graph.labels is None:  # the usual case, first because it is fast
-        return (graph.index(source),)
+    if graph.labels is None:  # the usual cases, first because they are fast
+        if type(source) is int and 0 <= source < graph.n:
+            return (source,)
+        if type(source) is list and source:
+            return tuple(dict.fromkeys(graph._positions(source)))
     several = isinstance(source, Iterable) and not isinstance(source, str | bytes)
     if several and graph.labels is not None and _is_label(graph, source):
         several = False  # a tuple may be one vertex's label
-    check_not_table(source)
+    check_not_table(source, "a list of vertices")
     if isinstance(source, np.ndarray) and source.ndim == 0:
         source, several = source[()], False
     if not several:
@@ -97,7 +100,7 @@ def source_ids(graph: Named, source: Any, name: str = "sources") -> tuple[int, .
         source = listed_vertices(graph, source).tolist()
         ids = tuple(dict.fromkeys(source))
     else:
-        found = dict.fromkeys(graph.index(one) for one in source)
+        found = dict.fromkeys(graph._positions(source))
         ids = tuple(sorted(found) if isinstance(source, set | frozenset) else found)
     if not ids:
         remedy = (
@@ -120,11 +123,11 @@ def vertex_ids(graph: Graph, vertices: Iterable[Any] | None) -> Integers:
 
 
 def listed_vertices(graph: Named, vertices: Iterable[Any]) -> Integers:
-    """The ids of a list of vertices in the order given, with repeats; a single vertex is refused."""
+    """The ids of a list of vertices in the order given, with repeats; of a set, ascending. A single one is refused."""
+    check_not_table(vertices, "a list of vertices")
     is_one = isinstance(vertices, np.ndarray) and not vertices.ndim
     if isinstance(vertices, str | bytes) or is_one or not isinstance(vertices, Iterable):
         raise GraphError(f"{vertices!r} is not a list of vertices; for a single one give [{vertices!r}]")
-    check_not_table(vertices)
     if isinstance(vertices, np.ma.MaskedArray):
         vertices = vertices.tolist(None)  # a masked vertex becomes None, which graph.index refuses
     if isinstance(vertices, np.ndarray) and vertices.dtype.kind in "iu" and vertices.ndim == 1 and graph.labels is None:
@@ -134,7 +137,8 @@ def listed_vertices(graph: Named, vertices: Iterable[Any]) -> Integers:
                 f"its vertices are the numbers 0 to {graph.n - 1}"
             )
         return vertices.astype(np.int64)
-    return np.fromiter((graph.index(vertex) for vertex in vertices), np.int64)
+    ids = np.array(graph._positions(vertices), np.int64)
+    return np.sort(ids) if isinstance(vertices, set | frozenset) else ids
 
 
 # ------------------------------------------------------------------ numbers

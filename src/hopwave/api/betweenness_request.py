@@ -51,10 +51,6 @@ class Precision(NamedTuple):
         """Whether the caller named sources or targets."""
         return self.sources is not None or self.targets is not None
 
-    def draw(self, n: int) -> Integers | None:
-        """The k sources drawn out of n; None if no sample is drawn, or k = n."""
-        return None if self.k is None else draw_sources(n, self.k, self.seed)
-
     def check(self, endpoints: bool = False, checkpoint: File = None) -> None:
         """Raise a GraphError if an argument has a value that it cannot have, or excludes another."""
         check_risk(self.delta)
@@ -168,7 +164,7 @@ def check_request(
     """
     normalized, endpoints = flag("normalized", normalized), flag("endpoints", endpoints)
     precision.check(endpoints, checkpoint)
-    drawn = None if precision.k is None else precision.draw(graph.n)
+    drawn = draw_sources(graph.n, precision.k, precision.seed)
     if drawn is not None and checkpoint is not None and precision.seed is None:
         raise GraphError(
             "k= without seed= draws other sources in every run, so that none can continue from the checkpoint of "

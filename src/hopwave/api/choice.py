@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from concurrent.futures import Executor
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from hopwave import engines
 from hopwave.arrays import Deferred, on_gpu
@@ -44,65 +44,54 @@ def has_gpu() -> bool:
     return True
 
 
-class Work(NamedTuple):
-    """What a call is about to do: `arcs` to follow, of which `least` repay the upload to a GPU.
-
-    The engine must offer the `operation`, if it is given. `packed`: whether compressed rows are enough on a GPU.
-    """
-
-    arcs: int
-    least: int
-    operation: engines.Operation | None = None
-    packed: bool = False
+Work = tuple[int, int]  # arcs that a call follows, and how many of them repay the upload to a GPU
 
 
-def search_work(
-    graph: Graph,
-    searches: int = 1,
-    weighted: bool = False,
-    operation: engines.Operation | None = None,
-    packed: bool = False,
-) -> Work:
+def search_work(graph: Graph, searches: int = 1, weighted: bool = False) -> Work:
     """That many searches, along weights or counting hops; 0 stands for less than a whole search, such as one path.
 
     Along weights, one search keeps few threads of a GPU busy: only many are worth it, however large the graph is.
     """
     least = max(1, min(searches * MIN_ARCS_FOR_GPU, MIN_SEARCHED_ARCS_FOR_GPU))
-    return Work(searches * graph.m, MIN_WEIGHTED_ARCS_FOR_GPU if weighted else least, operation, packed)
+    return searches * graph.m, MIN_WEIGHTED_ARCS_FOR_GPU if weighted else least
 
 
-def betweenness_work(
-    graph: Graph, sources: int, operation: engines.Operation | None = None, packed: bool = False
-) -> Work:
+def betweenness_work(graph: Graph, sources: int) -> Work:
     """A betweenness run over that many sources."""
-    return Work(sources * graph.m, MIN_BETWEENNESS_ARCS_FOR_GPU, operation, packed)
+    return sources * graph.m, MIN_BETWEENNESS_ARCS_FOR_GPU
 
 
-def choose_device(work: Work, device: str, graph: Graph, threads: int | None) -> str:
-    """The name of the engine for some work.
+def choose_device(work: Work, device: str, graph: Graph, threads: int | None, packed: bool = False) -> str:
+    """The name of the engine for some work. `packed`: whether compressed rows are enough on a GPU.
 
     "auto" is a GPU if there is one and the work is worth the upload, else the CPU. threads= selects the CPU. A graph
     that a GPU cannot hold, or holds compressed for other work, is left to the CPU; or refused, if the GPU is named.
     """
     check_thread_count(threads)
     if not isinstance(device, str) or device != "auto":
-        return _with_room(device, graph, work.packed)
-    worth = threads is None and work.arcs >= work.least and has_gpu() and why_not_on_gpu(graph, work.packed) is None
-    return "cuda" if worth and (work.packed or compressed_rows(graph) is None) else "cpu"
+        return _with_room(device, graph, packed)
+    worth = threads is None and work[0] >= work[1] and has_gpu() and why_not_on_gpu(graph, packed) is None
+    return "cuda" if worth and (packed or compressed_rows(graph) is None) else "cpu"
 
 
 def choose_engine(
-    work: Work, device: str, graph: Graph, threads: int | None, executor: Executor | None = None
+    work: Work,
+    device: str,
+    graph: Graph,
+    threads: int | None,
+    executor: Executor | None = None,
+    operation: engines.Operation | None = None,
+    packed: bool = False,
 ) -> engines.Engine:
     """The engine for some work: the one that device= names, or for "auto" the best one that offers the operation.
 
     With an executor, its workers compute on their CPUs, or on their GPUs for device="cuda".
     """
     if executor is None:
-        engine = engines.engine(choose_device(work, device, graph, threads))
+        engine = engines.engine(choose_device(work, device, graph, threads, packed))
     else:
-        engine = _dealt_engine(executor, device, graph, threads, work.packed)
-    reason = None if work.operation is None else engine.why_not_operation(work.operation, graph)
+        engine = _dealt_engine(executor, device, graph, threads, packed)
+    reason = None if operation is None else engine.why_not_operation(operation, graph)
     if reason is None:
         return engine
     if device == "auto" and executor is None:
@@ -178,8 +167,8 @@ def engine_for(
     executor: Executor | None = None,
 ) -> engines.Engine:
     """The engine for an operation that takes that many searches."""
-    work = search_work(graph, searches, operation == "weighted_sweep", operation, operation in ON_PACKED_ROWS)
-    return choose_engine(work, device, graph, threads, executor)
+    work = search_work(graph, searches, operation == "weighted_sweep")
+    return choose_engine(work, device, graph, threads, executor, operation, operation in ON_PACKED_ROWS)
 
 
 def distance_engine(
@@ -201,8 +190,8 @@ def betweenness_engine(
     if not isinstance(plan, str):
         plan = named_plan(plan)
     packed = plan in ("auto", "hopwave-block", "hopwave-wide") and not (job.edges or job.weighted)
-    work = betweenness_work(graph, len(job.sources), packed=packed)
-    engine = choose_engine(work, device, graph, threads, executor)
+    work = betweenness_work(graph, len(job.sources))
+    engine = choose_engine(work, device, graph, threads, executor, packed=packed)
     if engine.name == "cpu" or device != "auto":
         return engine
     if plan == "auto" and job.weighted:
@@ -217,8 +206,7 @@ def path_engine(
 ) -> engines.Engine:
     """The engine that draws random shortest paths."""
     operation: engines.Operation = "weighted_path_sampling" if job.weighted else "path_sampling"
-    work = betweenness_work(graph, len(job.sources), operation)
-    return choose_engine(work, device, graph, threads, executor)
+    return choose_engine(betweenness_work(graph, len(job.sources)), device, graph, threads, executor, operation)
 
 
 # ------------------------------------------------------------------ plans
@@ -290,12 +278,14 @@ def to_input_device(graph: Graph, engine: engines.Engine, array: Any) -> Any:
 
     What a GPU computed for a graph of the host is copied when it is first read.
     """
-    if graph.device != "cuda" and on_gpu(array):
-        from hopwave.engines.cuda.host_copies import to_host
-
-        return Deferred(lambda: to_host(array))
-    if array is None or engine.name != "cuda" or graph.device != "cuda":
+    if array is None or engine.name != "cuda":
         return array
-    import cupy
+    if graph.device == "cuda":
+        import cupy
 
-    return cupy.asarray(array)
+        return cupy.asarray(array)
+    if not on_gpu(array):
+        return array
+    from hopwave.engines.cuda.host_copies import to_host
+
+    return Deferred(lambda: to_host(array))

@@ -155,10 +155,10 @@ def estimate_memory(
     count = 1 if name in ONE_SOURCE else drawn or len(ids)
     packed = name in ON_PACKED_ROWS and not weighted and not path_counts
     if isinstance(device, str) and device == "auto":
-        work = choice.search_work(graph, count, weighted and name != "sssp", packed=packed)
+        work = choice.search_work(graph, count, weighted and name != "sssp")
         if name in BETWEENNESS:
-            work = choice.betweenness_work(graph, count, packed=packed)
-        device = choice.choose_device(work, "auto", graph, threads)
+            work = choice.betweenness_work(graph, count)
+        device = choice.choose_device(work, "auto", graph, threads, packed)
     ask = Ask(
         name, count, weighted, predecessors, path_counts, _are_whole(graph) if weighted else True,
         name == "edge_betweenness_centrality", _plan(name, plan, device), threads, memory_limit,

@@ -155,7 +155,7 @@ class Searcher:
     ) -> None:
         trace = flag("trace", trace)
         packed = str(plan) in ("auto", "hopwave-gpu") and not question.path_counts
-        self._engine = engine = choose_engine(search_work(graph, packed=packed), device, graph, threads)
+        self._engine = engine = choose_engine(search_work(graph), device, graph, threads, packed=packed)
         self._question, self._threads, self._trace = question, threads, trace
         self._plan, why = choose_plan(plan, question, graph, engine)
         self._direct = None if trace else engine.direct_search(graph, question, self._plan, plan != "auto", threads)

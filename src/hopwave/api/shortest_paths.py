@@ -9,13 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 
 from hopwave.algebra.matrix import Matrix
 from hopwave.algorithms import shortest_paths as _paths
-from hopwave.algorithms.shortest_paths import MethodName
+from hopwave.algorithms.shortest_paths import METHODS, MethodName
 from hopwave.api.arguments import check_distance, listed_vertices, source_ids
 from hopwave.api.choice import choose_device, product_device, search_work
 from hopwave.api.weights import weighted
@@ -260,7 +260,7 @@ def _fetched(compute: Callable[[], Any], to_host: Callable[[Any], Any]) -> Any:
 
 def _device(G: Any, graph: Graph, A: Matrix, method: str, device: str, threads: int | None) -> str:
     """Where to search: as device= says, or the best place for the method."""
-    one_of("method", method, get_args(MethodName))
+    one_of("method", method, METHODS)
     if not isinstance(device, str):
         raise EngineError(f"device {device!r} is not known; use 'auto', 'cuda' or 'cpu'")
     if device != "auto":

@@ -37,14 +37,14 @@ def weighted(G: Any, weights: Any, parallel: Parallel) -> tuple[Graph, Matrix]:
     """The graph, and its adjacency matrix with the weights that `weights` stands for."""
     if isinstance(weights, np.bool_):
         weights = bool(weights)
-    if isinstance(G, Matrix) or hasattr(G, "tocsr"):
+    if isinstance(G, Matrix) or (not isinstance(G, Graph) and hasattr(G, "tocsr")):
         matrix = _chosen_values(G if isinstance(G, Matrix) else Matrix.from_scipy(G), weights)
         if matrix.shape[0] != matrix.shape[1]:
             raise GraphError(
                 f"an adjacency matrix is square, this one is {matrix.shape}; give one row and one column per vertex"
             )
         return graph_of(matrix), matrix
-    if is_networkx(G):
+    if not isinstance(G, Graph) and is_networkx(G):
         if weights is None or isinstance(weights, bool | str):
             graph = _from_networkx(G, weights, parallel)
             return graph, Matrix.from_graph(graph)

@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from hopwave.algorithms import brandes, scaling
 from hopwave.algorithms.betweenness_sampling.costs import Method
+from hopwave.algorithms.draws import draw_sources
 from hopwave.api.arguments import as_graph, check_hops, source_ids
 from hopwave.api.betweenness import score_edges, score_vertices
 from hopwave.api.betweenness_request import Precision, Request, check_request
@@ -295,7 +296,7 @@ def _in_parts(
     cutoff: float | None,
     progress: bool | None,
 ) -> DistributedBetweennessResult:
-    drawn, hops = precision.draw(G.n), check_hops("cutoff", cutoff)
+    drawn, hops = draw_sources(G.n, precision.k, precision.seed), check_hops("cutoff", cutoff)
     chosen = drawn if precision.sources is None else np.array(source_ids(G, precision.sources), np.int64)
     count = G.n if chosen is None else len(chosen)
     run = Dependencies(G, hops, endpoints, count)

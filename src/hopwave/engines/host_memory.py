@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from hopwave.errors import too_large
 
+BYTES_ANYWHERE = 1 << 26  # that a run takes without asking the system how much is free, which takes 0.1 ms
+
 
 def available_memory() -> int | None:
     """Bytes that can be used without swapping, or None if the system does not say."""
@@ -19,12 +21,12 @@ FEWER = "take fewer sources at a time, or sums of distances"
 
 def workers_that_fit(workers: int, answer: int, each: int) -> int:
     """As many workers as fit into memory beside the answer: `each` and `answer` are their bytes. At least one."""
-    free = available_memory()
+    free = None if answer + workers * each <= BYTES_ANYWHERE else available_memory()
     return workers if free is None else max(1, min(workers, (free - answer) * 3 // 4 // max(1, each)))
 
 
 def check_memory(size: int, what: str, remedy: str = FEWER) -> None:
     """Raise an error if that many bytes do not fit into three quarters of the free memory."""
-    free = available_memory()
+    free = None if size <= BYTES_ANYWHERE else available_memory()
     if free is not None and size > free * 3 // 4:
         raise too_large(what, size, free * 3 // 4, f"{remedy}, or use a machine with more memory")

@@ -148,7 +148,7 @@ class GraphArrays(Named):
         """Where the graph lives and answers go, "cuda" if it was made of a GPU's arrays or by `to("cuda")`."""
         return self._device
 
-    @property
+    @cached_property
     def is_mapped(self) -> bool:
         """Whether the neighbours stay in a file, as `read(path, mmap=True)` leaves them. No engine then copies them."""
         return self._host is not None and is_mapped(self._host.indices)

@@ -55,6 +55,13 @@ def index_of(given: Any) -> Any:
     return index if is_table else None
 
 
+def check_not_table(given: Any, what: str) -> None:
+    """Refuse a table where one column is wanted: its titles would be read, not its rows. `what` is wanted."""
+    if hasattr(type(given), "columns") or hasattr(type(given), "column_names"):
+        rest = "" if index_of(given) is None else ", or its index"
+        raise GraphError(f"a {type(given).__name__} is not {what}; give one of its columns{rest}")
+
+
 def is_numbered(index: Any, count: int) -> bool:
     """Whether an index is that of rows which pandas itself has numbered from 0 to count − 1."""
     return [getattr(index, name, None) for name in ("start", "stop", "step")] == [0, count, 1]
@@ -87,6 +94,7 @@ def as_column(
             raise GraphError(f"{name}[{place}] is masked; drop the masked edges first")
         values = values.data
     if not isinstance(values, np.ndarray):
+        check_not_table(values, f"one column ({name})")
         if is_on_gpu(values):
             values = values.get() if hasattr(values, "get") else builders["cuda"]().column(values, name).get()
         elif hasattr(values, "to_pylist"):
@@ -240,6 +248,7 @@ def label_column(labels: Any) -> npt.NDArray[Any] | None:
     """Names of vertices as a column of their own, all different: changing the caller's changes nothing here."""
     if labels is None:
         return None
+    check_not_table(labels, "a list of names")
     if isinstance(labels, str | bytes) or not isinstance(labels, Iterable) or getattr(labels, "ndim", 1) == 0:
         raise GraphError(f"labels={shown(labels)} is not a list of names; give exactly one per vertex")
     check_order(labels, "labels", ", or G.relabel a dictionary of vertices")
@@ -267,9 +276,16 @@ def label_column(labels: Any) -> npt.NDArray[Any] | None:
 
 
 def factorize(
-    source: npt.NDArray[Any], target: npt.NDArray[Any]
+    source: npt.NDArray[Any],
+    target: npt.NDArray[Any],
+    named: bool = False,
+    titles: tuple[str, str] = ("src", "dst"),
+    remedy: str = "give names=True",
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[Any]]:
-    """Numbers for labels, in the order of first appearance, reading edge by edge."""
+    """Numbers for labels, in the order of first appearance, reading edge by edge.
+
+    Texts for a missing end are refused, unless they are `named`; `titles` and `remedy` are for messages.
+    """
     ends = np.empty(2 * len(source), object)
     for first, column in enumerate((source, target)):
         ends[first::2] = object_array(list(map(plain, column))) if column.dtype.kind in "mM" else column
@@ -280,8 +296,14 @@ def factorize(
         raise GraphError(f"a label cannot be hashed ({error}); use strings, numbers or tuples") from None
     texts = {label for label in number if isinstance(label, str)}
     for label in number:
-        if is_missing(label):
-            raise GraphError(f"{label!r} is not the label of a vertex; drop the rows that miss an end")
+        if is_missing(label) or (not named and isinstance(label, str) and label.strip() in NOTHING):
+            row, end = divmod(int((codes == number[label]).argmax()), 2)
+            raise GraphError(
+                f"{titles[end]}[{row}] is {label!r}, which names no vertex; drop the rows that miss an end"
+                if is_missing(label)
+                else f"{titles[end]}[{row}] is {label!r}, which may be a missing end: drop the rows that miss one, or "
+                f"{remedy} if it is a name"
+            )
         if texts and not isinstance(label, str) and (text := _text(label)) in texts:  # of two types of columns
             kind, remedy = ("a number", "astype(str), or all of them numbers") if is_real(type(label)) else _BYTES
             raise GraphError(
@@ -368,6 +390,10 @@ def warn_of_direction(title: Any, values: Any, place: str = "") -> None:
             "directed=True or directed=False",
             IgnoredColumnWarning,
         )
+
+
+# How other programs write that there is nothing, exactly: NAN is an airport.
+NOTHING = {"", "NaN", "nan", "NaT", "null", "NULL", "None", "NA", "N/A", "#N/A", "<NA>"}
 
 
 def is_missing(label: Any) -> bool:

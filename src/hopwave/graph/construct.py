@@ -44,10 +44,14 @@ def from_edges(
     combine: str | None,
     repeats: str,
     labels: Any,
+    names: bool,
     device: str,
 ) -> GraphParts:
     """What `Graph.from_edges` makes a graph of."""
     one_of("repeats", repeats, ("merge", "keep"))
+    if names and (n is not None or labels is not None):
+        given = "labels=" if n is None else f"n={n!r}"
+        raise GraphError(f"names=True makes labels of the ends, and {given} is for ids from 0; give one of the two")
     check_combine(combine, weights is not None, repeats)
     check_same_rows(src=src, dst=dst, weights=weights)
     given_on_gpu = is_on_gpu(src) and is_on_gpu(dst)
@@ -59,7 +63,7 @@ def from_edges(
         if len(src) and (src.dtype.kind in "OSUmM" or dst.dtype.kind in "OSUmM"):
             if labels is not None:
                 raise GraphError("labels= names integer ids, but these edges are labels already; drop labels=")
-            src, dst, labels = columns.factorize(src, dst)
+            src, dst, labels = columns.factorize(src, dst, names)
             if n is not None and n != len(labels):
                 raise GraphError(f"n={n!r} does not fit the {len(labels)} different labels in the edges; leave n out")
         src, dst = whole_numbers(src, "src"), whole_numbers(dst, "dst")
@@ -69,17 +73,17 @@ def from_edges(
     if len(source) != len(target):
         raise GraphError(f"src has {len(source)} entries and dst {len(target)}; an edge needs one of each")
     kept = given_weights(builder, place, weights, len(source))
-    names = columns.label_column(labels)
-    count = len(names) if n is None and names is not None else n
+    known = columns.label_column(labels)
+    count = len(known) if n is None and known is not None else n
     least, greatest = builder.extent(source, target)
-    if count is None and least >= 0 and is_sparse(greatest, len(source)):
-        source, target, names = compacted(builder, source, target, greatest)
-        count = len(names)
-        greatest = count - 1
-    if n is None and names is not None and greatest >= len(names):
-        fitting(names, greatest + 1)  # says how many are missing
+    if count is None and (names or (least >= 0 and is_sparse(greatest, len(source)))):
+        source, target, known = compacted(builder, source, target, greatest, names)
+        count = len(known)
+        least, greatest = 0, count - 1
+    if n is None and known is not None and greatest >= len(known):
+        fitting(known, greatest + 1)  # says how many are missing
     count = vertex_count(count, least, greatest)
-    labels_kept = fitting(names, count)
+    labels_kept = fitting(known, count)
     try:
         rows = builder.rows_of(
             source, target, count, symmetric=not directed, merge=repeats == "merge", weights=kept, combine=combine
@@ -156,7 +160,9 @@ def from_scipy(A: Any, directed: bool | None, weights: bool | None, combine: str
     if directed or csr.is_symmetric(made.rows):
         return made.rows, directed
     n = len(made.rows.indptr) - 1
-    edges = from_edges(sources(made.rows), made.rows.indices, n, False, made.rows.values, combine, "merge", None, "cpu")
+    edges = from_edges(
+        sources(made.rows), made.rows.indices, n, False, made.rows.values, combine, "merge", None, False, "cpu"
+    )
     return edges.rows, False
 
 
@@ -314,15 +320,18 @@ def is_sparse(greatest: int, edges: int) -> bool:
     return greatest >= csr.LARGEST_VERTEX_COUNT or greatest >= max(DENSE_IDS, 2 * IDS_PER_END * edges)
 
 
-def compacted(builder: csr.Builder, source: Array, target: Array, greatest: int) -> tuple[Array, Array, Array]:
-    """The ids renumbered 0 … n − 1 in ascending order; the ids themselves become labels, and a warning says so."""
+def compacted(
+    builder: csr.Builder, source: Array, target: Array, greatest: int, named: bool
+) -> tuple[Array, Array, Array]:
+    """The ids renumbered 0 … n − 1 in ascending order; they become labels, and a warning says so unless `named`."""
     u, v = builder.to_host(source).astype(np.int64), builder.to_host(target).astype(np.int64)
     labels = np.unique(np.concatenate([u, v]))
-    warn(
-        f"vertex ids reach {greatest:,} but only {len(labels):,} differ, so they became labels of the vertices "
-        f"0 to {len(labels) - 1:,}; give n= to number all ids from 0 instead",
-        SparseIdsWarning,
-    )
+    if not named:
+        warn(
+            f"vertex ids reach {greatest:,} but only {len(labels):,} differ, so they became labels of the vertices "
+            f"0 to {len(labels) - 1:,}; give names=True if they are, or n= to number all ids from 0 instead",
+            SparseIdsWarning,
+        )
     ends = (np.searchsorted(labels, column).astype(np.int32) for column in (u, v))
     u, v = (builder.column(column, "ids") for column in ends)
     return u, v, labels
@@ -331,7 +340,7 @@ def compacted(builder: csr.Builder, source: Array, target: Array, greatest: int)
 def vertex_count(n: int | None, least: int, greatest: int) -> int:
     """n, checked against the ids that were given, or one more than the greatest of them."""
     if least < 0:
-        raise GraphError(f"vertex id {least} is negative; ids start at 0")
+        raise GraphError(f"vertex id {least} is negative; ids start at 0, unless names=True makes labels of them")
     if n is None:
         n = greatest + 1
     elif not is_whole(n) or n < 0:

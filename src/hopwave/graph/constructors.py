@@ -20,7 +20,7 @@ from hopwave.system.optional import optional
 if TYPE_CHECKING:
     import networkx as nx
 
-_EDGE_OPTIONS = ("n", "directed", "combine", "repeats", "labels", "device")
+_EDGE_OPTIONS = ("n", "directed", "combine", "repeats", "labels", "names", "device")
 _TABLE_OPTIONS = ("source", "target", "weight", *_EDGE_OPTIONS)
 
 
@@ -49,6 +49,7 @@ class GraphConstructors(GraphEdges):
         combine: Combine | None = None,
         repeats: Literal["merge", "keep"] = "merge",
         labels: Sequence[Any] | npt.NDArray[Any] | None = None,
+        names: bool = False,
         device: Literal["auto", "cpu", "cuda"] = "auto",
     ) -> Self:
         """The graph of the edges src[i] → dst[i], from columns of lists, NumPy, CuPy, cuDF, pandas, polars or Arrow.
@@ -72,6 +73,9 @@ class GraphConstructors(GraphEdges):
             "merge" keeps one of repeated edges, "keep" keeps all.
         labels
             Names for integer ids, one per vertex.
+        names
+            Whether every end is a name. Numbers become labels, too: ids that begin at 1 leave no vertex 0 without
+            edges. Texts such as "", "nan" or "NA" are names, where else they are refused as missing ends.
         device
             Where the graph is built and lives. "auto": on the GPU for columns of a GPU, which are never copied to
             the host; columns of the host may be built on a GPU where that is faster, and live on the host.
@@ -83,12 +87,12 @@ class GraphConstructors(GraphEdges):
         >>> hw.Graph.from_edges([0, 1], [1, 0], weights=[3, 2], combine="min").weights.tolist()
         [2.0, 2.0]
         """
-        directed = flag("directed", directed)
+        directed, names = flag("directed", directed), flag("names", names)
         if dst is None:
             if weights is not None:
                 check_order(src, "src")
             src, dst = construct.ends_of_pairs(src)
-        parts = construct.from_edges(src, dst, n, directed, weights, combine, repeats, labels, device)
+        parts = construct.from_edges(src, dst, n, directed, weights, combine, repeats, labels, names, device)
         return cls._from_parts(parts, directed)
 
     @classmethod
@@ -173,6 +177,8 @@ class GraphConstructors(GraphEdges):
         `source`, `target` and `weight` name the columns; the other options are those of `from_edges`. Without `weight`,
         a column of numbers that is neither end is left out with a warning; `weight=False` leaves it out without one.
         Without `directed` the graph is undirected, with a warning if a column (Gephi's Type, oneway) says otherwise.
+        Whole numbers are positions from 0: ids that begin at 1 make a vertex 0 without edges. `names=True` makes labels
+        of them, as `hw.read` does where a file leaves some out.
 
         >>> import pandas as pd
         >>> df = pd.DataFrame({"a": [0, 1], "b": [1, 2], "km": [3.5, 1.0]})
@@ -183,9 +189,10 @@ class GraphConstructors(GraphEdges):
         for way in ("toPandas", "collect", "compute"):  # of Spark, polars, Dask
             if hasattr(type(df), way):  # not a column of that name
                 raise GraphError(f"a {type(df).__name__} has no rows yet; give what its {way}() returns")
-        if not hasattr(df, "columns"):
+        columns = getattr(df, "column_names", None) or getattr(df, "columns", None)  # the first is Arrow's
+        if columns is None:
             raise GraphError(f"{type(df).__name__} is no table; give a DataFrame, or {constructor_of(df)}")
-        return cls._from_table(df, list(df.columns), source, target, weight, directed, options)
+        return cls._from_table(df, list(columns), source, target, weight, directed, options)
 
     @classmethod
     def from_arrow(

@@ -26,10 +26,10 @@ from hopwave.checks.options import flag, one_of
 from hopwave.errors import GraphError
 from hopwave.graph import construct, reshape
 from hopwave.graph.arrays import Order
-from hopwave.graph.columns import label_column, object_array
+from hopwave.graph.columns import check_not_table, label_column, object_array
 from hopwave.graph.constructors import GraphConstructors
 from hopwave.graph.csr import ASK_FROM, Combine, Rows, builders, compressors, is_ascending
-from hopwave.graph.naming import by_index, check_not_table
+from hopwave.graph.naming import by_index
 
 
 @offers
@@ -127,9 +127,9 @@ class Graph(GraphConstructors):
         >>> H.labels.tolist(), list(H.edges())
         ([1, 2, 4], [(1, 2)])
         """
+        check_not_table(vertices, "a list of vertices")
         if isinstance(vertices, str | bytes) or not isinstance(vertices, Iterable) or getattr(vertices, "ndim", 1) == 0:
             raise GraphError(f"{vertices!r} is not a list of vertices; for a single one give [{vertices!r}]")
-        check_not_table(vertices)
         return self._induced(self._ids(vertices))
 
     def _ids(self, vertices: Iterable[Any]) -> npt.NDArray[np.int64]:
@@ -193,6 +193,7 @@ class Graph(GraphConstructors):
         >>> Graph.from_edges([0], [1]).relabel({0: "zero"}).labels.tolist()
         ['zero', 1]
         """
+        check_not_table(labels, "a list of names")
         labels = by_index(self, labels, "labels")
         if isinstance(labels, Mapping):
             for vertex in labels:

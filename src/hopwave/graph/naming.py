@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -52,6 +53,18 @@ class Named:
             message += f"; for a mask, give {'np.flatnonzero(mask)' if self.labels is None else 'G.labels[mask]'}"
         raise GraphError(message)
 
+    def _positions(self, vertices: Iterable[Any]) -> list[int]:
+        """`index` of several vertices."""
+        if (
+            type(vertices) is list
+            and self.labels is None
+            and {*map(type, vertices)} == {int}  # by C code alone: the usual case is fast
+            and min(vertices) >= 0
+            and max(vertices) < self.n
+        ):
+            return vertices
+        return [self.index(vertex) for vertex in vertices]
+
     def _reach(self) -> str:
         """What a vertex may be called, for messages."""
         if self.n == 0:
@@ -81,12 +94,6 @@ class Named:
         except GraphError:
             return False
         return True
-
-
-def check_not_table(vertices: Any) -> None:
-    """Refuse a DataFrame as a list of vertices: its titles would be read, not its rows."""
-    if index_of(vertices) is not None and getattr(vertices, "ndim", 1) == 2:
-        raise GraphError("a DataFrame is not a list of vertices; give one of its columns, or its index")
 
 
 def by_index(graph: Named, given: Any, what: str) -> Any:

@@ -8,7 +8,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from hopwave.errors import EngineError
+from hopwave.errors import EngineError, GraphError
 from hopwave.graph import Graph
 from hopwave.graph.columns import factorize, says_direction, warn_of_direction
 from hopwave.graph.csr import LARGEST_VERTEX_COUNT
@@ -19,6 +19,7 @@ from hopwave.io.vertices import compact, plain_labels
 
 MAGIC = b"PAR1"
 _KEY = b"hopwave"
+_NAMES = "read it by Graph.from_arrow(pyarrow.parquet.read_table(path), …, names=True)"
 LOOKED_AT = 1 << 16  # rows of a column that may say which edges are directed
 
 
@@ -77,7 +78,7 @@ def read(
             raise file.fail(
                 f"not a readable Parquet file ({reason}); expected one: truncated, or another format"
             ) from None
-    return _graph(file, request, ends, weights, notes)
+    return _graph(file, request, ends, (names[first], names[second]), weights, notes)
 
 
 def _notes(file: Source, text: bytes) -> dict[str, Any]:
@@ -154,6 +155,7 @@ def _graph(
     source: Source,
     request: Request,
     ends: list[Any],
+    titles: tuple[str, str],
     weights: np.ndarray[Any, Any] | None,
     notes: dict[str, Any],
 ) -> Graph:
@@ -174,7 +176,10 @@ def _graph(
         names[:] = labels
         return request.graph(source, u, v, len(labels), **said, labels=names, weights=weights)
     if u.dtype.kind == "O" or v.dtype.kind == "O":
-        u, v, names = factorize(u, v)
+        try:
+            u, v, names = factorize(u, v, titles=titles, remedy=_NAMES)
+        except GraphError as error:
+            raise source.fail(str(error)) from None
         return request.graph(source, u, v, len(names), **said, labels=names, weights=weights)
     for column in (u, v):
         if len(column) and column.dtype.kind == "i" and (least := column.min()) < 0:

@@ -101,7 +101,7 @@ def _read_carefully(source: Source, request: Request, layout: Layout) -> Graph:
             _check_width(row, layout)
             first, second = row[layout.first], row[layout.second]
             if not first.strip():
-                raise ValueError("an empty cell; expected a vertex")
+                raise ValueError("an empty cell; expected a vertex: drop the row")
             if layout.names and layout.plain and not quoted:
                 check_missing(first, second)
             u.append(number(first))

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave.graph import Graph
+from hopwave.graph.columns import NOTHING
 from hopwave.graph.csr import COMPILED_FROM
 from hopwave.io.format import Target
 
@@ -59,10 +60,6 @@ def compact(
     return numbers[: len(u)], numbers[len(u) : len(u) + len(v)], len(labels), labels
 
 
-# How other programs write that there is nothing, exactly: NAN is an airport.
-MISSING = {"NaN", "nan", "null", "NULL", "None", "NA", "N/A", "#N/A", "<NA>"}
-
-
 def check_missing(*ends: str) -> None:
     """Refuse an end that other programs write for a missing one: all edges that miss an end would meet there.
 
@@ -71,7 +68,7 @@ def check_missing(*ends: str) -> None:
     ValueError: 'NaN' may be a missing end; expected a vertex: drop the row, or give names=True if it is a name
     """
     for end in ends:
-        if end in MISSING:
+        if end and end in NOTHING:  # a CSV row without a second end is a vertex without edges
             raise ValueError(
                 f"{end!r} may be a missing end; expected a vertex: drop the row, or give names=True if it is a name"
             )

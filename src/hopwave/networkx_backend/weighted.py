@@ -78,10 +78,11 @@ class Search:
         return self.G.names(path[::-1])
 
     def distance(self) -> Any:
-        """The distance of the target; None if it was not settled."""
-        assert self.target is not None
-        d = self.found[1][self.target]
-        return None if math.isinf(d) else self.lengths.numbers(np.array([d]))[0]
+        """The distance of the target; None if it was not settled, or is no node."""
+        d = self.found[1]
+        if self.target is None or self.target < 0 or math.isinf(d[self.target]):
+            return None
+        return self.lengths.numbers(d[[self.target]])[0]
 
     def predecessors(self) -> Paths:
         """For each vertex, all its predecessors on shortest paths, in NetworkX's order."""
@@ -127,7 +128,7 @@ def multi_source_dijkstra(
         return run.distances(), run.paths()
     if target in sources:
         return 0, [target]
-    if run.target == -1 or run.distance() is None:
+    if run.distance() is None:
         raise nx.NetworkXNoPath(f"No path to {target}.")
     return run.distance(), run.path()
 
@@ -197,7 +198,7 @@ def dijkstra_path_length(G: NetworkXGraph, source: Any, target: Any, weight: Any
     if source == target:
         return 0
     run = search(G, [source], weight, target=target)
-    if run.target == -1 or run.distance() is None:
+    if run.distance() is None:
         raise nx.NetworkXNoPath(f"Node {target} not reachable from {source}")
     return run.distance()
 

@@ -17,11 +17,12 @@ from hopwave.graph import Graph
 from hopwave.graph.arrays import vertex_names
 from hopwave.graph.naming import by_index
 from hopwave.planning.jobs import Floats, Integers
-from hopwave.results.tables import Tabled, by_vertex, named
+from hopwave.results.tables import Tabled, by_vertex, named, polars_frame
 from hopwave.system.optional import optional
 
 if TYPE_CHECKING:
     import pandas as pd
+    import polars as pl
     from matplotlib.axes import Axes
 
 
@@ -202,6 +203,10 @@ class Isochrone:
         """A DataFrame with one row per reached arc: tail, head and fraction."""
         made: pd.DataFrame = optional("pandas", "to_pandas").DataFrame(self.arcs(limit)._asdict())
         return made
+
+    def to_polars(self, limit: float | None = None) -> pl.DataFrame:
+        """A polars DataFrame with the columns of `to_pandas`."""
+        return polars_frame(self.arcs(limit)._asdict())
 
     def _known(self, limit: float | None) -> float:
         if limit is None:

@@ -13,15 +13,16 @@ from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.graph.arrays import vertex_names
 from hopwave.planning.jobs import Integers
-from hopwave.results.tables import first_names
+from hopwave.results.tables import Tabled, first_names
 from hopwave.system.optional import optional
 
 if TYPE_CHECKING:
     import pandas as pd
+    import polars as pl
 
 
 @dataclass(frozen=True)
-class DistanceTable:
+class DistanceTable(Tabled):
     """Distances from each source to each target. It is an array to NumPy, and reads like one by labels or ids.
 
     >>> table = hw.distance_table(hw.Graph.from_edges(["a", "b"], ["b", "c"], weights=[1.5, 2.0]), ["a"], ["c", "b"])
@@ -79,15 +80,32 @@ class DistanceTable:
         [1, 2]
         """
         pandas = optional("pandas", "to_pandas")
-        names = np.asarray(vertex_names(self.graph))
-        sources, targets = names[self.sources], names[self.targets]
         if self.is_sparse:
-            pairs = self.values.tocoo()
-            columns = {"source": sources[pairs.row], "target": targets[pairs.col], "distance": pairs.data}
-            long: pd.DataFrame = pandas.DataFrame(columns)
+            long: pd.DataFrame = pandas.DataFrame({**self._names(), **self._columns()})
             return long
-        index = pandas.Index(sources, name="source", tupleize_cols=False)
-        wide: pd.DataFrame = pandas.DataFrame(
-            on_host(self.values), index, pandas.Index(targets, name="target", tupleize_cols=False)
+        names = np.asarray(vertex_names(self.graph))
+        rows, columns = (
+            pandas.Index(names[ids], name=what, tupleize_cols=False)
+            for ids, what in ((self.sources, "source"), (self.targets, "target"))
         )
+        wide: pd.DataFrame = pandas.DataFrame(on_host(self.values), rows, columns)
         return wide
+
+    def to_polars(self) -> pl.DataFrame:
+        """A polars DataFrame with one row per pair: source, target and distance, also where there is no path.
+
+        A sparse table has the pairs that are connected within the limit alone.
+
+        >>> hw.distance_table(hw.generate.path(3), [0], [1, 2]).to_polars().rows()
+        [(0, 1, 1), (0, 2, 2)]
+        """
+        return super().to_polars()
+
+    def _names(self) -> dict[str, npt.NDArray[Any]]:
+        pairs = self.values.tocoo() if self.is_sparse else None
+        rows, columns = np.indices(self.shape).reshape(2, -1) if pairs is None else (pairs.row, pairs.col)
+        names = np.asarray(vertex_names(self.graph))
+        return {"source": names[self.sources[rows]], "target": names[self.targets[columns]]}
+
+    def _columns(self) -> dict[str, npt.NDArray[Any]]:
+        return {"distance": self.values.tocoo().data if self.is_sparse else on_host(self.values).ravel()}

@@ -22,6 +22,7 @@ log = logging.getLogger("hopwave")
 
 PATIENCE = 2.0  # seconds before anything is shown
 SECONDS_PER_LINE = 5.0  # between two lines of a log
+SHORT_WORK = 1 << 20  # vertices and arcs to look at: far below a second
 TICK = 0.25  # seconds between two looks at the work under way
 WAIT_SECONDS = 1.0  # at most, for the thread that prints
 
@@ -39,6 +40,11 @@ def instead(what: str | None) -> None:
     """Let every meter show this in place of a share that does not grow, as while compiling; None ends it."""
     global _instead
     _instead = what
+
+
+def quietly(progress: Any, work: int) -> Any:
+    """What a caller said of progress; False instead of None if the work, sources × (n + m), is done long before."""
+    return False if progress is None and work < SHORT_WORK else progress
 
 
 def _is_wanted() -> bool:

@@ -144,6 +144,7 @@ def test_threads_and_numbers_of_vertices_change_no_bit(kind: str, keep: str) -> 
 
 def test_a_table_that_cannot_be_held_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = weighted(generate.path(1000), "fractions")
+    monkeypatch.setattr(host_memory, "BYTES_ANYWHERE", 0)
     monkeypatch.setattr(host_memory, "available_memory", lambda: 10**7)
     assert run("cpu", graph, np.zeros(900), "rows").rows.shape == (900, 1000)
     with pytest.raises(EngineError, match="table of 1,000 × 1,000 distances need"):

@@ -6,8 +6,6 @@ GPU's concern: here a frontier is a queue when it is pushed and a bitmap when it
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -47,7 +45,6 @@ class Search:
         self.W: Any = None
         self.A: Any = None
         self.counts: npt.NDArray[np.float64] | ScaledCounts | None = None
-        self.rows: list[list[int]] = []  # the trace
 
 
 def _of_loaded(module: str, name: str) -> Any:
@@ -106,21 +103,16 @@ class Engine:
 
     def run(self, search: Search, plan: Plan, trace: bool) -> list[Level]:
         """The whole search in compiled code, including the rule; returns its levels when they are traced."""
-        with self.searched(search, plan, trace):
-            if search.question.path_counts:
+        counting = search.question.path_counts
+        search.A = search.loaded.adjacency(neighbour_order(plan))
+        with search.loaded.workspace(search.threads, counting) as search.W:
+            rows = self._search(search, plan, trace)
+            if counting:
                 search.counts = self._counts(search, plan)
         return [
             Level(depth, choice, str(plan.steps[choice]), nf, mf, mu, found, checked, elapsed * 1e-9, ahead)
-            for depth, choice, nf, mf, mu, found, checked, ahead, elapsed in search.rows
+            for depth, choice, nf, mf, mu, found, checked, ahead, elapsed in rows
         ]
-
-    @contextmanager
-    def searched(self, search: Search, plan: Plan, trace: bool = False) -> Iterator[Any]:
-        """The workspace after the search; another search may use it when the context ends."""
-        search.A = search.loaded.adjacency(neighbour_order(plan))
-        with search.loaded.workspace(search.threads, search.question.path_counts) as search.W:
-            search.rows = self._search(search, plan, trace)
-            yield search.W
 
     def _search(self, search: Search, plan: Plan, trace: bool) -> list[list[int]]:
         A, W, here = search.A, search.W, search.here
@@ -193,7 +185,8 @@ class Engine:
 
             return EdgeAccumulation(loaded, job, plan, threads)
         if not policy.worth_renumbering(loaded, job):
-            if policy.all_on_one_source(loaded, job, plan, thread_count(threads)):
+            threads = thread_count(threads)
+            if policy.all_on_one_source(loaded, job, plan, threads):
                 from hopwave.engines.cpu.betweenness.wide import WideAccumulation
 
                 return WideAccumulation(loaded, job, plan, threads)

@@ -2,7 +2,7 @@
 
 import logging
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from types import ModuleType
 from typing import ClassVar
 
@@ -29,6 +29,7 @@ SECONDS = {
     "meet": 2,
 }
 _begun = set()
+_NOTHING_TO_SAY = nullcontext()
 
 
 def is_compiled(function):
@@ -96,15 +97,18 @@ def called(function):
     return found
 
 
-@contextmanager
 def compiling(function):
-    """Say that compiling takes some seconds, if the function is not compiled yet, and then how far it is.
+    """A context: say that compiling takes some seconds, if the function is not compiled yet, and then how far it is.
     HOPWAVE_PROGRESS=0 silences it."""
-    if function in _begun or is_compiled(function):
+    if function not in _begun and not is_compiled(function):
         _begun.add(function)
-        yield
-        return
+        return _telling(function)
     _begun.add(function)
+    return _NOTHING_TO_SAY
+
+
+@contextmanager
+def _telling(function):
     log.info("compiling %s for this machine", function.__name__)
     say(f"compiling for this machine, once (about {SECONDS.get(function.__name__, 3)} s)")
     count = Count(function)

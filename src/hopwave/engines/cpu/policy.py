@@ -61,7 +61,6 @@ IRREGULAR = 8.0  # greatest degree over mean degree from which pulls gain by arr
 CACHED_VERTICES = 1 << 15  # of a graph whose searches stay in a core's own cache, at most
 SCATTERED = 64  # neighbours whose median distance in numbers is over n / 64 rarely share a cache line
 BYTES_LEFT = 1 << 28  # of workers' arrays, and of tables, that one run leaves to the next, with the graph
-BYTES_ANYWHERE = 1 << 26  # that a run takes without asking the system how much is free, which takes 0.1 ms
 ANSWERS_KEPT = 4  # arrays of distances or predecessors, and of scores, that wait to be used again
 TABLES_KEPT = 2  # tables of distances, of one size and within BYTES_LEFT together
 

@@ -3,9 +3,9 @@
 import numpy as np
 from numba import typeof
 
+from hopwave.engines import host_memory
 from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.intrinsics import COMPILED, atomic_or, nap, ordered_add, ordered_load, ordered_store
-from hopwave.engines.host_memory import available_memory
 from hopwave.errors import EngineError, amount
 from hopwave.system import threads
 from hopwave.system.numba_cache import njit
@@ -30,9 +30,9 @@ def new_control(cells=CONTROL_CELLS):
 
 def workers_within(limit, workers, each, what="betweenness"):
     """As many workers of `each` bytes as there is memory for: up to the limit, or three quarters of what is free."""
-    if limit is None and each * workers <= policy.BYTES_ANYWHERE:
+    if limit is None and each * workers <= host_memory.BYTES_ANYWHERE:
         return max(1, workers)
-    free = available_memory() if limit is None else limit
+    free = host_memory.available_memory() if limit is None else limit
     if free is None:
         return max(1, workers)
     usable = free if limit is not None else free * 3 // 4
@@ -57,7 +57,8 @@ def run_workers(function, A, states, shared, poll, alone=False):
     control, run = shared.control, _Run(function, A, states, shared)
     if not getattr(function, "overloads", True):  # compiled here, where Ctrl-C is heard, and not by the workers
         function.compile(tuple(typeof(given) for given in (A, states[0], shared)))
-    close(new_control())  # so that it is compiled when it is needed: compiling can be interrupted
+    if not close.overloads:
+        close(new_control())  # so that it is compiled when it is needed: compiling can be interrupted
     try:
         running = threads.crew.start(len(states), run.work)
         if running == 0:

@@ -102,9 +102,11 @@ def check_weights(A: Matrix, what: str, finite: bool = False, called: Callable[[
 
 def check_lengths(A: Matrix, called: Callable[[int], Any] = int) -> None:
     """Raise an error for weights that cannot be the lengths of arcs: NaN, less than 0, or infinite."""
+    least, greatest = extremes(A)
+    if least >= 0 and greatest < math.inf:  # neither is NaN
+        return
     check_weights(A, "distance", called=called)
-    if extremes(A)[1] == math.inf:
-        raise GraphError(f"the weight {_arc(A, np.argmax, called)} is infinite; leave out an arc that no path can take")
+    raise GraphError(f"the weight {_arc(A, np.argmax, called)} is infinite; leave out an arc that no path can take")
 
 
 def _arc(A: Matrix, choose: Callable[[Any], Any], called: Callable[[int], Any]) -> str:

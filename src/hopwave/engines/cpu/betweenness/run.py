@@ -43,7 +43,8 @@ class Accumulation:
         self._limits[state.ENDPOINTS] = job.endpoints
         self._limits[state.EDGES] = job.edges
         self._limits[state.SQUARES] = job.squares
-        self._limits[state.DEGREE_BITS] = loaded.degree_bits + (int(self._copies.max(initial=1)) - 1).bit_length()
+        most = 1 if job.copies is None else int(job.copies.max(initial=1))
+        self._limits[state.DEGREE_BITS] = loaded.degree_bits + (most - 1).bit_length()
         self._limits[state.FINDABLE] = loaded.findable
         self._limits[state.PULLS] = policy.pulls_of(plan, loaded, job.edges)
         self._limits[state.CACHED] = n <= policy.CACHED_VERTICES

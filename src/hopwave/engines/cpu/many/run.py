@@ -7,6 +7,7 @@ several workers add to is whole numbers. So batches may be made as suits the mac
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -31,26 +32,26 @@ SUMS = "histogram", "columns"  # the last of a worker's arrays, which begin at 0
 
 def sweep(loaded, job, poll, threads):
     """All searches of the job; poll(sources done) is called now and then. See hopwave.algorithms.many_sources."""
-    n, k = loaded.n, len(job.sources)
+    n, k, threads = loaded.n, len(job.sources), thread_count(threads)
     together = job.together and job.keep != "pairs"
-    workers = max(1, min(thread_count(threads), k // policy.SOURCES_PER_WORKER if together else k))
+    workers = max(1, min(threads, k // policy.SOURCES_PER_WORKER if together else k))
     alone = k * (n + loaded.m) <= policy.SMALL_JOB
-    if together and not alone and policy.side_by_side(job.depth, k, thread_count(threads)):
-        return _side_by_side(loaded, job, poll, thread_count(threads))
+    if together and not alone and policy.side_by_side(job.depth, k, threads):
+        return _side_by_side(loaded, job, poll, threads)
     workers = 1 if alone else _fitting(workers, n, k, job, together)
     width = policy.batch_width(k, workers, together)
     arranged = together and loaded.irregular and k >= policy.SOURCES_BEFORE_ARRANGING
     A = loaded.adjacency("paper" if arranged else "any", searches=k if together else 1)
     shared = _shared_state(loaded, job, width, together)
-    states = _worker_states(loaded, job.keep, together, workers)
+    kind = "searches", together, together or job.keep == "rows"  # states that differ by their sums alone
+    states = _worker_states(loaded, kind, job.keep, together, workers)
     with compiling(kernels.take_batches):
         run_workers(kernels.take_batches, A, states, shared, poll, alone)
         if job.keep == "pairs":
             shared = with_room_for_pairs(shared, shared.sums[:, kernels.REACHED], np.int32)
             if shared.pair_vertex.size:
                 run_workers(kernels.take_batches, A, states, shared, poll, alone)
-    searched = ("searches", together, states[0].depth.size)
-    loaded.leave(searched, states, len(states) * sum(array.nbytes for array in states[0][: -len(SUMS)]))
+    loaded.leave(kind, states, len(states) * sum(array.nbytes for array in states[0][: -len(SUMS)]))
     return _swept(shared, states)
 
 
@@ -88,14 +89,13 @@ def _swept(shared, states):
     )
 
 
-def _worker_states(loaded, keep, together, workers):
+def _worker_states(loaded, kind, keep, together, workers):
     """Arrays for each worker: those that an earlier run left, whose pages exist already, and sums from 0."""
-    declared = worker_arrays(loaded.n, keep, together)
-    sums = {name: declared[name] for name in SUMS}
-    states = loaded.spare(("searches", together, int(np.prod(declared["depth"].shape)))) or []
+    left, sums = loaded.spare(kind) or [], sum_arrays(loaded.n, keep)
+    states = [state._replace(**allocate(sums)) for state in left[:workers]]
     while len(states) < workers:
-        states.append(kernels.WorkerState(**allocate(declared)))
-    return [state._replace(**allocate(sums)) for state in states[:workers]]
+        states.append(kernels.WorkerState(**allocate(worker_arrays(loaded.n, keep, together))))
+    return states
 
 
 def _shared_state(loaded, job, width, together):
@@ -140,13 +140,25 @@ def with_room_for_pairs(shared, counts, dtype):
 def worker_arrays(n, keep, together):
     """The arrays of a WorkerState; untouched pages cost nothing, and of a histogram few are touched."""
     words = n if together else 0
-    sums, columns = n + 1 if keep in ("sums", "columns") else 0, n if keep == "columns" else 0
     return (
         declare(np.uint64, seen=words, front=words, fresh=words)
         | declare(np.uint32, active=n, found=words)
         | declare(np.int32, fill=-1, depth=0 if together or keep == "rows" else n)
-        | declare(np.int64, fill=0, lanes=kernels.LANES, histogram=sums, columns=(columns, 3))
+        | declare(np.int64, fill=0, lanes=kernels.LANES)
+        | sum_arrays(n, keep)
     )
+
+
+@lru_cache(maxsize=64)  # a call on a small graph takes no longer than the list of its arrays
+def bytes_per_worker(n, keep, together):
+    """Of the arrays of a WorkerState."""
+    return total(worker_arrays(n, keep, together))
+
+
+def sum_arrays(n, keep):
+    """The last of these arrays, which begin at 0 in every run."""
+    sums, columns = n + 1 if keep in ("sums", "columns") else 0, n if keep == "columns" else 0
+    return declare(np.int64, fill=0, histogram=sums, columns=(columns, 3))
 
 
 def table_array(n, k, keep):
@@ -158,7 +170,7 @@ def _fitting(workers, n, k, job, together):
     """As many workers as there is memory for, the answer itself counted first."""
     answer = table_array(n, k, job.keep).nbytes
     check_memory(answer, f"a table of {k:,} × {n:,} distances")
-    return workers_that_fit(workers, answer, total(worker_arrays(n, job.keep, together)))
+    return workers_that_fit(workers, answer, bytes_per_worker(n, job.keep, together))
 
 
 def reachable(loaded, sources):
@@ -179,11 +191,11 @@ def component_labels(graph, strong):
 
 def own_component_labels(graph, strong):
     """Component numbers in an array that the caller may keep and change."""
-    from hopwave.engines.cpu.components import components
-
     kept = graph._prepared.record(Structure).components
     if strong in kept:
         return kept[strong].copy()
+    from hopwave.engines.cpu.components import components
+
     kept[strong], own = components(graph, strong)
     return own
 

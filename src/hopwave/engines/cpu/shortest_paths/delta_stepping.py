@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from hopwave.arrays import ignoring
 from hopwave.engines.cpu import policy, team
 from hopwave.engines.cpu.compile_notice import FirstWork, compiling
 from hopwave.engines.cpu.crew import POOL_NEXT, new_board, thread_count
@@ -78,12 +79,17 @@ def width_of(A):
     """The width of buckets for a matrix, from some of its lengths; kept with it."""
     kept = A.prepared.record(PreparedPaths).width
     if A.turned not in kept:
-        m, values = len(A.rows.indices), ALL_ONE if A.rows.values is None else A.rows.values
-        some = values[:: max(1, len(values) // policy.LENGTHS_LOOKED_AT)]
-        some = some[some > 0]
-        typical = float(np.median(some)) if len(some) else 1.0
-        kept[A.turned] = policy.bucket_width(typical, m / max(1, A.shape[0]), has_hubs(A))
+        typical = typical_length(ALL_ONE if A.rows.values is None else A.rows.values)
+        kept[A.turned] = policy.bucket_width(typical, len(A.rows.indices) / max(1, A.shape[0]), has_hubs(A))
     return kept[A.turned]
+
+
+@ignoring("over")  # between two lengths, the median may overflow to infinity
+def typical_length(values):
+    """The median of some of the lengths above 0."""
+    some = values[:: max(1, len(values) // policy.LENGTHS_LOOKED_AT)]
+    some = some[some > 0]
+    return float(np.median(some)) if len(some) else 1.0
 
 
 def has_hubs(A):

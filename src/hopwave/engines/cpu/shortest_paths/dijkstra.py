@@ -148,12 +148,15 @@ def dijkstra(arcs, sources, limit, targets, most):
     """The settled vertices in order, the distances, infinite where none was settled, and the vertex before each."""
     n, m = len(arcs.indptr) - 1, len(arcs.indices)
     wanted = np.zeros(n if targets else 0, np.bool_)
-    wanted[list(targets)] = True
-    stop = np.array([np.count_nonzero(wanted) or -1, -1 if most is None else most], np.int64)
+    if targets:
+        wanted[list(targets)] = True
+    stop = np.array([np.count_nonzero(wanted) if targets else -1, -1 if most is None else most], np.int64)
     if FirstWork.granted(search, (n + m) * policy.SECONDS_PER_PYTHON_ARC):
         order, d, parent = first_search(arcs, sources, limit, wanted, stop)
     else:
-        d, parent, order = np.full(n, np.inf), np.full(n, -1, np.int32), np.empty(n, np.int32)
+        d, parent, order = np.empty(n), np.empty(n, np.int32), np.empty(n, np.int32)
+        d.fill(np.inf)
+        parent.fill(-1)
         entries = m + len(sources)  # every arc adds at most one
         heap = np.empty(entries), np.empty(entries, np.uint64), np.empty(entries, np.uint32)
         with compiling(search):
