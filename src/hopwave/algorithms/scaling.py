@@ -73,20 +73,22 @@ def scale_subset(
         if on_gpu(sums):
             from hopwave.engines.cuda.arcs import scaled
 
-            return scaled(sums, divisor=pairs)
+            found: Floats = scaled(sums, divisor=pairs)
+            return found
         return _overwritten(np.divide, sums, pairs)
     if directed:
         return sums
     return times(sums, 0.5) if on_gpu(sums) else _overwritten(np.multiply, sums, 0.5)
 
 
-def times(sums: Array, factor: float) -> Array:
+def times(sums: Floats, factor: float) -> Floats:
     """sums · factor, where the sums are."""
     if not on_gpu(sums):
         return sums * factor
     from hopwave.engines.cuda.arcs import scaled
 
-    return scaled(sums, factor)
+    found: Floats = scaled(sums, factor)
+    return found
 
 
 def _overwritten(operation: np.ufunc, sums: Floats, number: float) -> Floats:
