@@ -103,6 +103,7 @@ def distances() -> None:
 def structure() -> None:
     """Components, single paths, triangles and cores."""
     graph, arcs, hubs = hw.generate.grid(8, 8), hw.generate.kronecker(6, directed=True), hw.generate.kronecker(9)
+    hw.triangle_count(graph, device="cpu")
     hw.triangle_count(hubs, device="cpu")
     hw.triangles(hubs, device="cpu")
     hw.core_numbers(hubs, device="cpu")

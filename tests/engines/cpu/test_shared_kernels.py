@@ -47,16 +47,21 @@ def test_components_by_all_threads_are_those_of_scipy(name: str) -> None:
     assert again.min(initial=0) >= 0 and hw.weakly_connected_components(graph, device="cpu").count == len(first)
 
 
-@pytest.mark.parametrize("ways", [12, 100, 0])
+@pytest.mark.parametrize(("short", "looks"), [(1 << 30, 24), (0, 1 << 30), (0, 0)], ids=["walked", "marked", "sorted"])
 @every
-def test_triangles_are_counted_alike_in_every_way(name: str, ways: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_triangles_are_counted_alike_in_every_way(
+    name: str, short: int, looks: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     graph = ALL[name]()
     if graph.directed or graph.has_parallel_arcs:
         pytest.skip("triangles of undirected graphs without parallel arcs are counted")
-    monkeypatch.setattr(policy, "SHORT_ROWS", ways)
+    monkeypatch.setattr(policy, "SHORT_ROWS", short)
+    monkeypatch.setattr(policy, "LOOKS_WORTH_SORTING", looks)
     A = matrix(graph)
     A.setdiag(0)
-    assert hw.triangle_count(graph, device="cpu") == round((A @ A).multiply(A).sum() / 6)
+    corners = np.asarray((A @ A).multiply(A).sum(axis=1)).ravel() / 2
+    assert hw.triangle_count(graph, device="cpu") == round(corners.sum() / 3)
+    assert np.array_equal(hw.triangles(graph, device="cpu").scores, corners)
 
 
 @pytest.mark.parametrize("by_degree", [False, True])

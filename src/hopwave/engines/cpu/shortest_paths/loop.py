@@ -41,6 +41,7 @@ from hopwave.engines.cpu.intrinsics import (
     nanoseconds,
     noinline,
     prefetch,
+    prefetch_to_write,
     uncounted,
 )
 from hopwave.engines.cpu.policy import CHAIN_DEGREE, FUSED_BLOCKS, HUB_ARCS, HUBS_AT_ONCE, SMALL_BUCKET
@@ -208,19 +209,33 @@ def work(A, W, board, me):
 @njit(**INNER)
 def collect(pool, rows, F, here, level, digit):
     """Let the next job be over that bin of all workers."""
-    here[BLOCKS] = here[ENTRIES] = 0
+    blocks, cells, bin = 0, rows.reshape(rows.size), (level << U6) + digit
+    for w in range(np.uint64(rows.shape[0])):  # other cores wrote them last: all are asked for before one is read
+        row = w * np.uint64(rows.shape[1])
+        prefetch_to_write(cells, row + bins.MASKS + level)
+        prefetch_to_write(cells, row + bin)
+        prefetch(cells, row + bins.HEADS + bin)
     for w in range(rows.shape[0]):
         b = bins.take_bin(pool, rows[w], level, digit)
-        add_chain(pool, F, here, b)
+        if b != U0:
+            F[blocks] = np.uint32(b)
+            blocks += 1
+    add_chains(pool, F, here, blocks)
 
 
 @njit(**INNER)
-def add_chain(pool, F, here, b):
-    while b != U0:
-        F[here[BLOCKS]] = np.uint32(b)
-        here[BLOCKS] += 1
-        here[ENTRIES] += np.int64(pool.end[b]) - np.int64(pool.begin[b])
-        b = np.uint64(pool.link[b])
+def add_chains(pool, F, here, blocks):
+    """F begins with the first blocks of chains: add the others. All chains advance side by side, since every step along
+    one waits for what another core wrote."""
+    entries, i = 0, 0
+    while i < blocks:
+        b = F[i]
+        entries += np.int64(pool.end[b]) - np.int64(pool.begin[b])
+        if pool.link[b] != np.uint32(0):
+            F[blocks] = pool.link[b]
+            blocks += 1
+        i += 1
+    here[BLOCKS], here[ENTRIES] = blocks, entries
 
 
 @njit(**INNER)
@@ -263,13 +278,16 @@ def collect_left(pool, rows, board, F, here):
         left |= rows[w, bins.LEFT] != U0
     if not left:
         return False
-    here[BLOCKS] = here[ENTRIES] = 0
     for i in range(taken, end):  # nobody took these; moved to the front
         pool.link[F[i]] = np.uint32(0)
-        add_chain(pool, F, here, np.uint64(F[i]))
+        F[i - taken] = F[i]
+    blocks = end - taken
     for w in range(rows.shape[0]):
-        add_chain(pool, F, here, rows[w, bins.LEFT])
+        if rows[w, bins.LEFT] != U0:
+            F[blocks] = np.uint32(rows[w, bins.LEFT])
+            blocks += 1
         rows[w, bins.LEFT] = U0
+    add_chains(pool, F, here, blocks)
     return True
 
 
