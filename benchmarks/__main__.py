@@ -67,8 +67,6 @@ ORDER = (
     Benchmark("cpu.tables", "--size 20"),
     Benchmark("cpu.k_paths", "--scales 8 --paths 16"),
     Benchmark("cpu.sssp", "smallworld --sources 2"),
-    Benchmark("cpu.busy", "smallworld"),
-    Benchmark("cpu.scaling", "--threads 1 2 --graphs smallworld", whole="--threads 1 2"),
     Benchmark("linalg.products", "--scale 13 --repeats 3"),
     Benchmark("linalg.search", "smallworld --sources 4"),
     Benchmark("papers.plans_checked", "--graphs kron12,grid --ranks 2"),

@@ -274,6 +274,7 @@ def test_bad_arguments_of_sssp_are_refused() -> None:
     for limit in (-1, math.nan, "far", True):
         with pytest.raises(GraphError, match=r"limit=.* is not a length; give a number from 0, or None"):
             hw.sssp(graph, 0, limit=limit)  # type: ignore[arg-type]
+    assert hw.sssp(graph, 0, limit=10**400).reached == 3, "a length that float64 does not hold limits nothing"
     with pytest.raises(GraphError, match=r"targets=\[\] has no vertex to search for"):
         hw.sssp(graph, 0, targets=[])
     with pytest.raises(GraphError, match="2 is not a list of vertices"):

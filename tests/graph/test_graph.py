@@ -13,6 +13,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 
+import hopwave as hw
 from graphs import graphs
 from hopwave import Graph, GraphError
 from hopwave.graph import csr
@@ -309,6 +310,23 @@ def test_scipy_stored_zeros_are_arcs() -> None:
     assert rows(graph) == [[1], [2], []]
     A.eliminate_zeros()  # in place
     assert rows(graph) == [[1], [2], []], "the matrix may change later, the graph does not"
+
+
+@pytest.mark.parametrize("form", ["coo", "csr", "csc"])
+def test_entries_that_scipy_stores_twice(form: str) -> None:
+    repeated = sp.coo_array((np.array([100, 27, 100], np.int8), ([0, 1, 0], [1, 0, 1])), shape=(2, 2))
+    A = repeated if form == "coo" else getattr(sp, f"{form}_array")((repeated.data[[0, 2]], [1, 1], [0, 2, 2]), (2, 2))
+    edge = (1, 0) if form == "csc" else (0, 1)
+    for combine, weight in {None: 200.0, "min": 100.0, "sum": 200.0}.items():  # int8 holds no 200
+        graph = Graph.from_scipy(A, True, combine=combine)  # type: ignore[arg-type]
+        assert (*edge, weight) in list(graph.edges()), combine
+    assert Graph.from_scipy(A, True, weights=False).degrees.sum() == graph.m
+    assert hw.sssp(A, edge[0])[edge[1]] == hw.distance_table(A)[edge] == 200.0
+
+
+def test_zeros_that_fill_blocks_are_no_arcs() -> None:
+    A = sp.bsr_array(np.kron(np.eye(2), [[0, 1.0], [2.0, 0]]), blocksize=(2, 2))
+    assert Graph.from_scipy(A).number_of_edges == hw.linalg.Matrix.from_scipy(A).nnz == 4
 
 
 @pytest.mark.parametrize(

@@ -119,7 +119,7 @@ def test_any_graph_is_read_back(pairs, directed, has_weights, single, extension,
 @pytest.mark.parametrize("text", ["[", "]", 'quo"te', "&amp;", "new\nline", " spaces ", "#", "é", ""])
 @pytest.mark.parametrize("extension", [".graphml", ".gml"])
 def test_awkward_names(extension, text, tmp_path):
-    graph = Graph.from_edges([text, "b"], ["b", "c"], weights=[np.inf, -np.inf])
+    graph = Graph.from_edges([text, "b"], ["b", "c"], weights=[np.inf, -np.inf], names=True)
     hio.write(tmp_path / f"g{extension}", graph)
     assert hio.read(tmp_path / f"g{extension}") == graph
 

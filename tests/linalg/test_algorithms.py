@@ -75,11 +75,6 @@ def test_arcs_both_ways_count_twice_in_a_directed_graph() -> None:
     assert hw.core_numbers(la.Matrix.from_graph(graph)).scores.tolist() == [1, 1]  # a matrix has no directions
 
 
-@given(graphs())
-def test_core_numbers_of_random_graphs(graph: hw.Graph) -> None:
-    check_cores(graph)
-
-
 # ------------------------------------------------------------------ triangles
 
 

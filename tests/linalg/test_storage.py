@@ -86,6 +86,22 @@ def test_nothing_is_copied_from_a_graph(directed: bool) -> None:
     assert np.array_equal(la.Matrix.from_graph(G.arranged()).rows.indices, G.indices)
 
 
+def test_what_stands_for_a_missing_value_has_its_type() -> None:
+    whole, truth = la.Vector.from_entries([1], [7], n=2), la.Vector.from_entries([1], True, n=2)
+    assert whole.to_dense(-1.0).tolist() == [-1, 7] and truth.to_dense(1).tolist() == [True, True]
+    for kept, missing in ((whole, 1.5), (truth, -1), (la.Matrix.from_dense([[0, 1]]), 0.5)):
+        with pytest.raises(la.LinalgError, match=rf"missing={missing} is not a number of type"):
+            kept.to_dense(missing)
+
+
+@pytest.mark.parametrize("kind", ["int8", "uint8", "int16"])
+def test_repeats_of_small_integers_are_added_up(kind: str) -> None:
+    value = np.iinfo(kind).max
+    assert la.Matrix.from_edges([0, 0], [1, 1], np.full(2, value, kind), 2).to_dense().max() == 2 * value
+    A = sp.csr_array((np.full(2, value, kind), [1, 1], [0, 2, 2]), shape=(2, 2))
+    assert la.Matrix.from_scipy(A).to_dense().max() == la.Matrix.from_scipy(A.tocoo()).to_dense().max() == 2 * value
+
+
 def test_types_of_results() -> None:
     A, x = la.Matrix.from_dense([[1, 2], [0, 3]]).astype("int32"), la.Vector.from_dense(np.array([1, 1], np.float32))
     names = {"plus_times": "float64", "plus_first": "int32", "any_pair": "bool", "plus_pair": "int64"}

@@ -92,6 +92,27 @@ def test_whole_numbers_as_labels_are_no_ids() -> None:
     assert frame.index.tolist() == [30, 20, 10] and frame["predecessor"].tolist() == [30, 30, 20]
 
 
+def test_vertices_that_a_question_returns_name_vertices() -> None:
+    """Places would name others here: labels are the same numbers in another order."""
+    graph = Graph.from_edges([0, 2, 3], [1, 3, 4], n=6).relabel([3, 4, 0, 1, 2, 5])
+    assert list(graph.subgraph(hw.connected_components(graph).largest())) == [0, 1, 2]
+    chosen = set(hw.maximal_independent_set(graph, seed=1).tolist())
+    assert 5 in chosen and len(chosen & {3, 4}) == 1 and chosen & {0, 1, 2} in ({0, 2}, {1})
+
+
+def test_results_compare_as_themselves() -> None:
+    asked = {
+        "table": lambda: hw.distance_table(NAMED),
+        "accessibility": lambda: hw.accessibility(NAMED),
+        "nearest": lambda: hw.nearest_of(NAMED, ["ann"]),
+        "isochrone": lambda: hw.isochrone(NAMED, "ann", 1),
+        "scores": lambda: hw.closeness_centrality(NAMED),
+    }
+    for name, ask in asked.items():
+        found = ask()
+        assert found != ask() and found in {found}, name
+
+
 def test_without_pandas_one_sentence_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pandas", None)
     trace = hw.bfs(NAMED, "ann", trace=True).trace

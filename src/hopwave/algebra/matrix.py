@@ -16,7 +16,7 @@ from hopwave.checks.options import flag
 from hopwave.errors import GraphError, LinalgError, explaining
 from hopwave.graph import Graph
 from hopwave.graph.csr import LARGEST_VERTEX_COUNT, Rows, is_ascending, offset_type
-from hopwave.graph.row_operations import check_sparse, transposed
+from hopwave.graph.row_operations import check_sparse, transposed, unblocked
 from hopwave.prepared import Prepared
 
 
@@ -90,7 +90,7 @@ class Matrix:
         array = np.asarray(values)
         if array.shape != (G.m,):
             raise LinalgError(f"values has shape {array.shape}; give one for each of the {G.m} stored arcs")
-        return cls(_Store((G.n, G.n), Rows(G.indptr, G.indices, _fitting(array)), None))
+        return cls(_Store((G.n, G.n), Rows(G.indptr, G.indices, array.astype(_kept(array.dtype), copy=False)), None))
 
     @classmethod
     def from_scipy(cls, A: Any, *, check: bool = True) -> Matrix:
@@ -110,8 +110,10 @@ class Matrix:
         try:
             if check:
                 check_sparse(A)
+            if A.dtype != _kept(A.dtype):
+                A = A.astype(_kept(A.dtype))  # before repeats are added up
             if A.format not in ("csr", "csc"):
-                A = A.tocsr()
+                A = unblocked(A)
                 if check:
                     check_sparse(A)
         except GraphError as error:
@@ -122,7 +124,7 @@ class Matrix:
         xp = module_of(A.data)
         entries = A.nnz  # arrays may be longer
         indices, values = (array if len(array) == entries else array[:entries] for array in (A.indices, A.data))
-        part = Rows(A.indptr, indices.astype(xp.int32, copy=False), _fitting(values))
+        part = Rows(A.indptr, indices.astype(xp.int32, copy=False), values)
         shape = (int(A.shape[0]), int(A.shape[1]))
         return cls(_Store(shape, part, None) if A.format == "csr" else _Store(shape, None, part))
 
@@ -146,15 +148,16 @@ class Matrix:
         if max(shape) > LARGEST_VERTEX_COUNT:
             raise LinalgError(f"a matrix of shape {shape}; 32-bit indices reach up to {LARGEST_VERTEX_COUNT}")
         given = None if values is None else np.asarray(values)
+        kind = np.dtype(np.bool_) if given is None else _kept(given.dtype)
         if given is not None and given.shape not in ((), (1,), i.shape):
             raise LinalgError(
                 f"values has shape {given.shape}; give one for each of the {len(i)} entries, or one number"
             )
         from scipy.sparse import coo_array
 
-        data = np.ones(len(i), np.bool_) if given is None else np.broadcast_to(given, i.shape)
+        data = np.broadcast_to(np.ones(1, kind) if given is None else given.astype(kind), i.shape)
         try:
-            found = cls.from_scipy(coo_array((data, (i, j)), shape=shape).tocsr(), check=False)
+            found = cls.from_scipy(coo_array((data, (i, j)), shape=shape), check=False)
         except ValueError as error:
             raise LinalgError(f"these entries make no matrix of shape {shape}: {error}") from None
         return found.pattern() if values is None else found
@@ -175,7 +178,8 @@ class Matrix:
             raise LinalgError(f"present has shape {bits.shape}, values {table.shape}; give one bit per value")
         i, j = np.nonzero(bits)
         indptr = np.concatenate([[0], np.cumsum(np.count_nonzero(bits, axis=1))]).astype(offset_type(len(i)))
-        return cls.from_rows(Rows(indptr, j.astype(np.int32), _fitting(table[bits])), (table.shape[0], table.shape[1]))
+        part = Rows(indptr, j.astype(np.int32), table[bits].astype(_kept(table.dtype)))
+        return cls.from_rows(part, (table.shape[0], table.shape[1]))
 
     # ---------------------------------------------------------------- what it is
 
@@ -362,12 +366,10 @@ _transposed = explaining("transposing a matrix")(transposed)
 _is_ascending = explaining("looking through a matrix")(is_ascending)
 
 
-def _fitting(values: Array) -> Array:
-    """The values in a type that linalg has: small integers become int32; raises a LinalgError for unknown types."""
-    kind = np.dtype(values.dtype)
-    if kind.kind in "iu" and kind.itemsize < 4:
-        kind = np.dtype(np.int32)
-    return values.astype(checked_dtype(kind), copy=False)
+def _kept(dtype: Any) -> np.dtype[Any]:
+    """The type of linalg that keeps such values: small integers become int32; raises a LinalgError for other types."""
+    kind = np.dtype(dtype)
+    return checked_dtype(np.dtype(np.int32) if kind.kind in "iu" and kind.itemsize < 4 else kind)
 
 
 def _matrix_of(G: Graph, weighted: bool) -> Matrix:

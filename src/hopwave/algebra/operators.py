@@ -63,7 +63,7 @@ def one_value(name: str, value: Any, dtype: np.dtype[Any]) -> Any:
     """A single number, converted to that type; raises a LinalgError for anything else."""
     refuse_masked(**{name: value})
     try:
-        if np.ndim(value) == 0:
+        if np.ndim(value) == 0 and (dtype.kind == "f" or dtype.type(value) == value):  # 1.5 is no int, 2 no bool
             return dtype.type(value)
     except (TypeError, ValueError, OverflowError):
         pass

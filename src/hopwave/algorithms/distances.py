@@ -71,11 +71,13 @@ def check_connected(engine: Engine, graph: Graph, what: str) -> None:
         raise GraphError(f"this graph has no vertices, so it has no {what}; give at least one")
     if not connected(engine, graph):
         kind = "strongly connected" if graph.directed else "connected"
+        part = "strong component, G.subgraph(hw.strongly_connected_components(G).largest())"
+        part = part if graph.directed else "component"
         finder = engines.engine("cpu") if graph.directed else counting_hops(engine, graph)
         count = int(finder.components(graph, graph.directed).max()) + 1
         raise GraphError(
             f"{what} is infinite: the graph is not {kind} ({count:,} components); "
-            "take its largest component, or use harmonic centrality or efficiency, which allow infinite distances"
+            f"take its largest {part}, or use harmonic centrality or efficiency, which allow infinite distances"
         )
 
 

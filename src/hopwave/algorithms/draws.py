@@ -35,11 +35,6 @@ def draw_sources(n: int, k: int | None, seed: Any) -> Integers | None:
     return np.array(python_generator(seed).sample(range(n), int(k)), np.int64)
 
 
-def draw_with_replacement(n: int, k: int, generator: np.random.Generator) -> Integers:
-    """k vertices out of n, each drawn uniformly and independently of the others."""
-    return np.asarray(generator.integers(0, n, k), np.int64)
-
-
 class NumpyBits(random.Random):
     """Python's random.Random with the random bits of a NumPy generator, as NetworkX uses such a seed."""
 

@@ -22,6 +22,7 @@ from hopwave.graph import Graph
 from hopwave.linalg import algorithms
 from hopwave.results.components import Communities
 from hopwave.results.scores import VertexScores
+from hopwave.results.tables import named
 
 
 def triangles(G: Any, *, device: str = "auto") -> VertexScores:
@@ -136,7 +137,7 @@ def k_core(G: Any, k: int | None = None, *, device: str = "auto") -> Graph:
     return graph._induced(np.flatnonzero(cores >= (cores.max(initial=0) if k is None else k)))
 
 
-def maximal_independent_set(G: Any, seed: Any = None, *, device: str = "auto") -> npt.NDArray[np.int32]:
+def maximal_independent_set(G: Any, seed: Any = None, *, device: str = "auto") -> npt.NDArray[Any]:
     """A set of vertices of which no two are neighbours, and to which no vertex can be added.
 
     Parameters
@@ -150,8 +151,8 @@ def maximal_independent_set(G: Any, seed: Any = None, *, device: str = "auto") -
 
     Returns
     -------
-    array of int32
-        Ids, ascending.
+    array
+        Their labels, or their ids (int32) if the graph has no labels, in the order of the vertices.
 
     See Also
     --------
@@ -168,7 +169,7 @@ def maximal_independent_set(G: Any, seed: Any = None, *, device: str = "auto") -
     """
     graph = undirected(_pattern(G), "an independent set")
     found = algorithms.maximal_independent_set(graph, seed, device=product_device(graph, device))
-    return np.asarray(found.to("cpu").indices, np.int32)
+    return named(graph, np.asarray(found.to("cpu").indices, np.int32))
 
 
 def label_propagation(G: Any, seed: Any = None, max_rounds: int = 100, *, device: str = "auto") -> Communities:

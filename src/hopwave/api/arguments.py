@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import sys
 from collections.abc import Iterable
 from typing import Any, Literal
 
@@ -170,7 +172,7 @@ def check_distance(name: str, value: Any, weighted: bool, otherwise: str = ", or
         return None
     if not is_number(value) or value < 0:
         raise GraphError(f"{name}={value!r} is not a length; give a number from 0{otherwise}")
-    return float(value)
+    return float(value) if value <= sys.float_info.max else math.inf  # no float64 holds 10**400
 
 
 # ------------------------------------------------------------------ samples

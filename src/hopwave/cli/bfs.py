@@ -73,7 +73,14 @@ def bfs(
         verdict = None
         if check:
             meter.stage("validating")
-            verdict = judge(graph, result, depth_limit, direction)
+            verdict = validate(
+                graph,
+                [graph.label(start) for start in result.sources],
+                result.distances,
+                result.predecessors,
+                depth_limit=depth_limit,
+                direction=direction.value,
+            )
         if to.out is not None:
             meter.stage(f"writing {to.out.name}")
             columns.write(to.out, columns.of(result))
@@ -107,14 +114,6 @@ def busiest(graph: Graph, direction: Direction = Direction.OUT) -> int:
     if not graph.n:
         raise GraphError("the graph has no vertices, so there is no source; use a graph with a vertex")
     return int(np.argmax(graph.in_degrees if direction is Direction.IN else graph.degrees))
-
-
-def judge(graph: Graph, result: BFSResult, depth_limit: int | None, direction: Direction) -> Validation:
-    """Check the result by the five rules of Graph500."""
-    starts = [graph.label(start) for start in result.sources]
-    return validate(
-        graph, starts, result.distances, result.predecessors, depth_limit=depth_limit, direction=direction.value
-    )
 
 
 def summary(graph: Graph, result: BFSResult, verdict: Validation | None) -> Any:

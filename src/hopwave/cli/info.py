@@ -36,7 +36,10 @@ def info(
     """Show a graph's statistics, its weights and its degree distribution."""
     graph = load(file, reading)
     bins = degree_bins(graph.degrees)
-    needed = memory_of(graph) if memory else {}
+    needed = {  # question → device → bytes at the peak
+        name: {device: int(estimate_memory(graph, what, device=device, **given)) for device in DEVICES}
+        for name, (what, given) in (QUESTIONS if memory else {}).items()
+    }
     if as_json:
         distribution = [{"from": low, "to": high, "vertices": count} for low, high, count in bins]
         about = {
@@ -62,18 +65,6 @@ def info(
         name = f"{low:,}" if low == high else f"{low:,}–{high:,}"
         shown.add_row(name, f"{count:,}", f"{100 * count / graph.n:.2f}", terminal.bar(count / most, width))
     terminal.show(shown)
-
-
-def memory_of(graph: Graph) -> dict[str, dict[str, int]]:
-    """Question → device → bytes at the peak.
-
-    >>> memory_of(hw.generate.path(9))["bfs"].keys()
-    dict_keys(['cpu', 'cuda'])
-    """
-    return {
-        name: {device: int(estimate_memory(graph, what, device=device, **given)) for device in DEVICES}
-        for name, (what, given) in QUESTIONS.items()
-    }
 
 
 def degree_bins(degrees: Any) -> list[tuple[int, int, int]]:

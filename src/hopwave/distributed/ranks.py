@@ -24,7 +24,7 @@ from hopwave import errors
 from hopwave.distributed.early_exit import POLL_SECONDS, NeighbourWatch
 from hopwave.errors import EngineError, HopwaveError
 from hopwave.graph.columns import as_column
-from hopwave.system.mpi import by_open_mpi, copies, mismatch
+from hopwave.system.mpi import by_open_mpi, mismatch
 from hopwave.system.optional import install
 
 T = TypeVar("T")
@@ -352,12 +352,3 @@ def joined() -> World | None:
     if world.cache_info().currsize and world().size > 1:
         return world()
     return None
-
-
-def started_by_mpi() -> bool:
-    """Whether the environment shows that a launcher such as mpiexec or srun started this process as one of several.
-
-    >>> isinstance(started_by_mpi(), bool)
-    True
-    """
-    return copies() > 1 or "PMIX_RANK" in os.environ

@@ -16,7 +16,7 @@ from hopwave.errors import EngineError, GraphError, SparseIdsWarning, warn
 from hopwave.graph import columns, csr
 from hopwave.graph.arrays import Home
 from hopwave.graph.reshape import sources
-from hopwave.graph.row_operations import check_sparse
+from hopwave.graph.row_operations import check_sparse, unblocked
 
 # Without n=, ids are vertex numbers if the greatest is below DENSE_IDS, or below IDS_PER_END times the ends of edges.
 DENSE_IDS = 1 << 22
@@ -149,12 +149,16 @@ def from_scipy(A: Any, directed: bool | None, weights: bool | None, combine: str
     if weights is None:
         weights = A.dtype.kind != "b"
     check_sparse(A)
-    A = A.tocsr()
+    A = A if A.format == "coo" else unblocked(A)  # SciPy would add up the repeats of COO in its own type, int8 too
     if A.dtype.kind == "f" and np.isnan(A.data).any():
         raise GraphError("the matrix holds NaN; drop or replace those entries")
     # Arrays may be longer than the entries. Copies, since the matrix may change later and a graph does not.
     values = A.data[: A.nnz].copy() if weights else None
-    made = from_csr(A.indptr.copy(), A.indices[: A.nnz].copy(), True, values, combine, None, True)
+    repeated = combine if combine or not weights else "sum"  # as SciPy reads a matrix
+    if A.format == "coo":
+        made = from_edges(A.row, A.col, A.shape[0], True, values, repeated, "merge", None, False, "cpu")
+    else:
+        made = from_csr(A.indptr.copy(), A.indices[: A.nnz].copy(), True, values, repeated, None, True)
     if directed is None:
         directed = not csr.is_symmetric(made.rows)
     if directed or csr.is_symmetric(made.rows):

@@ -124,11 +124,12 @@ class GraphConstructors(GraphEdges):
     def from_scipy(
         cls, A: Any, directed: bool | None = None, *, weights: bool | None = None, combine: Combine | None = None
     ) -> Self:
-        """The graph of a square SciPy sparse matrix: every stored entry is an arc, explicit zeros too.
+        """The graph of a square SciPy sparse matrix: every stored entry is an arc, explicit zeros too (but of BSR).
 
         The values are the weights, unless they are bool; `weights=False` leaves them out. `directed=None` makes the
         graph undirected when the matrix is symmetric; `directed=False` adds the reverses, and `combine` says which
-        weight is kept where A[u, v] and A[v, u] differ.
+        weight is kept where A[u, v] and A[v, u] differ. An entry that is stored several times counts as SciPy counts
+        it, as their sum; `combine` can say otherwise, such as "min" for parallel roads.
 
         >>> import scipy.sparse as sp
         >>> hw.Graph.from_scipy(sp.eye_array(3, k=1))
@@ -265,8 +266,11 @@ class GraphConstructors(GraphEdges):
         """
         check_keywords("Graph.from_edge_index", options, ("weights", *_EDGE_OPTIONS))
         shape = tuple(getattr(edge_index, "shape", ()))
-        if len(shape) != 2 or shape[0] != 2:
-            raise GraphError(f"edge_index has the shape {shape}, not (2, edges); give a row of sources, one of targets")
+        if len(shape) != 2 or shape[0] != 2:  # a list of two pairs looks like two rows
+            found = f"has the shape {shape}" if hasattr(edge_index, "shape") else f"is a {type(edge_index).__name__}"
+            raise GraphError(
+                f"edge_index {found}, not an array of shape (2, edges); give a row of sources, one of targets"
+            )
         return cls.from_edges(edge_index[0], edge_index[1], n, directed, weights=weights, **options)
 
     @classmethod

@@ -113,6 +113,14 @@ def check_sparse(A: Any) -> None:
             raise GraphError(f"the bsr matrix is damaged ({error}); build it again from its entries") from None
 
 
+def unblocked(A: Any) -> Any:
+    """A sparse matrix as CSR. Zeros of BSR are no entries: they fill its blocks."""
+    made = A.tocsr()
+    if A.format == "bsr":
+        made.eliminate_zeros()
+    return made
+
+
 # ------------------------------------------------------------------ keys
 
 

@@ -141,7 +141,8 @@ class _Reader:
         key = self._needed(self._attributes, "id", "node")
         label: str | None = key
         if self.label is not None:
-            label = self._value if self._value is not None else self._default("node", self.label)
+            declared = self.key_of("node", self.label)
+            label = self._value if self._value is not None or declared is None else declared.default
             if label is None:
                 raise self.source.fail(
                     f"node {key[:40]!r} has no attribute {self.label!r}; expected one in each, or label=None",
@@ -202,10 +203,6 @@ class _Reader:
         """The declaration of an attribute of nodes or of edges."""
         found = [key for key in self.keys.values() if key.name == name and key.domain in (domain, "all")]
         return found[0] if found else None
-
-    def _default(self, domain: str, name: str) -> str | None:
-        key = self.key_of(domain, name)
-        return None if key is None else key.default
 
     def graph(self, names: bool | None) -> Graph:
         """The graph of the whole file."""

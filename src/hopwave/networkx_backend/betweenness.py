@@ -66,11 +66,6 @@ class WrappedGenerator(random.Random):
         return list(self._generator.sample(list(population), k))
 
 
-def as_generator(seed: Any) -> Any:
-    """The seed that NetworkX passes on, as a generator that hopwave takes."""
-    return seed if seed is None or isinstance(seed, random.Random) else WrappedGenerator(seed)
-
-
 def check_sample(n: int, k: Any, endpoints: bool) -> None:
     """Raises NetworkX's own errors for a k that cannot be drawn, or that would mean a division by 0."""
     if k is None or k == n:
@@ -91,7 +86,9 @@ def scores_of(
     graph, weighted = countable(G, weight)
     k = k or None  # a k of 0 that check_sample let pass: all scores are 0 in any case
     by_hopwave = bool(normalized) and k is not None
-    options |= {"k": k, "seed": as_generator(seed), "weights": weighted}
+    if seed is not None and not isinstance(seed, random.Random):
+        seed = WrappedGenerator(seed)
+    options |= {"k": k, "seed": seed, "weights": weighted}
     result = score(graph, normalized=by_hopwave, progress=False, **options, **place)
     if by_hopwave or not normalized:
         return result.scores

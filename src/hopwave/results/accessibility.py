@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @offers
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Accessibility(Tabled):
     """Sums, counts and means of values within each limit: arrays of sources × columns × limits.
 
@@ -113,7 +113,7 @@ class Accessibility(Tabled):
         return places
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class NearestOf(Tabled):
     """The k nearest facilities of every vertex, nearest first, then lowest id: arrays of vertices × k.
 
@@ -159,7 +159,7 @@ class ReachedArcs(NamedTuple):
 
 
 @offers
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Isochrone:
     """What a source reaches within each limit: vertices, and arcs with the fraction that is reached.
 

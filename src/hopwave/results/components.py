@@ -15,7 +15,7 @@ from hopwave.algorithms import components as _components
 from hopwave.display import html
 from hopwave.graph import Graph
 from hopwave.graph.arrays import vertex_names
-from hopwave.results.tables import SHOWN, Tabled, by_vertex
+from hopwave.results.tables import SHOWN, Tabled, by_vertex, named
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -97,18 +97,18 @@ class Components(Parts, Tabled):
         """How many vertices each component has."""
         return np.bincount(self.labels).astype(np.int64) if len(self.labels) else np.zeros(0, np.int64)
 
-    def largest(self) -> npt.NDArray[np.int64]:
-        """The ids of the vertices of the largest component, ascending. Of several that are largest, the first is taken.
+    def largest(self) -> npt.NDArray[Any]:
+        """The vertices of the largest component, as labels or ids, ascending; of several that are largest, the first.
 
-        >>> hw.connected_components(hw.Graph.from_edges([1], [2], n=4)).largest().tolist()
-        [1, 2]
+        >>> D = hw.Graph.from_edges(["a", "b", "c"], ["b", "c", "b"], directed=True)
+        >>> D.subgraph(hw.strongly_connected_components(D).largest())
+        Graph(2 vertices, 2 edges, directed, labelled)
         """
-        if not self.count:
-            return np.zeros(0, np.int64)
-        return np.flatnonzero(self.labels == np.argmax(self.sizes)).astype(np.int64)
+        most = int(self.sizes.argmax()) if self.count else 0
+        return named(self.graph, np.flatnonzero(self.labels == most).astype(np.int64))
 
     def members(self) -> list[npt.NDArray[np.intp]]:
-        """The ids of the vertices of every component, ascending."""
+        """The ids of the vertices of every component, ascending: places in arrays, also where vertices have labels."""
         return _components.members(self.labels)
 
     def to_pandas(self) -> pd.DataFrame:

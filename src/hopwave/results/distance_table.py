@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class DistanceTable(Tabled):
     """Distances from each source to each target. It is an array to NumPy, and reads like one by labels or ids.
 

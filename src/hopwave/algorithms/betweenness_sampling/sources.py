@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from hopwave.algorithms.brandes import TOLERANCE, Certificate, SourceRun
-from hopwave.algorithms.draws import draw_with_replacement, half_width, numpy_generator
+from hopwave.algorithms.draws import half_width, numpy_generator
 from hopwave.algorithms.scaling import scale
 from hopwave.planning.jobs import BetweennessJob, Floats, Progress
 
@@ -33,7 +33,7 @@ def adaptive(
         more = FIRST_SAMPLE if k == 0 else k
         if n <= 2 or k + more >= n:
             break
-        drawn = replace(job, sources=draw_with_replacement(n, more, generator), squares=True)
+        drawn = replace(job, sources=generator.integers(0, n, more), squares=True)  # some may come twice
         total, certificate = run.add_up(drawn, f"betweenness, sample of {k + more:,} sources{so_far}", progress)
         worst = max(worst, certificate.error)
         k += more

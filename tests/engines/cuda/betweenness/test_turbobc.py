@@ -14,7 +14,6 @@ from hopwave import EngineError, Graph, engines, generate
 from hopwave.algorithms import brandes
 from hopwave.planning.catalogue import CATALOGUE
 from hopwave.planning.jobs import BetweennessJob
-from together import in_one_test
 
 PLANS = ["turbobc-sccooc", "turbobc-sccsc", "turbobc-vecsc"]
 every_plan = pytest.mark.parametrize("plan", PLANS)
@@ -74,42 +73,6 @@ def same(found: Any, expected: Any) -> None:
 
 @on_a_gpu
 @every_plan
-@in_one_test("trap", TRAPS)
-def test_traps(gpu: Any, plan: str, trap: str) -> None:
-    """Scores equal the CPU engine's, which test_betweenness.py compares with exact fractions."""
-    graph = TRAPS[trap]()
-    sources = sorted({0, graph.n // 3, graph.n - 1})
-    targets = np.zeros(graph.n, np.bool_)
-    targets[[0, graph.n // 2, graph.n - 1]] = True
-    every_option: list[dict[str, Any]] = [{"targets": targets, "endpoints": True}]
-    if graph.n < 1000:
-        every_option += [{}, {"endpoints": True}, {"cutoff": 2}, {"cutoff": 0, "endpoints": True}, {"squares": True}]
-    for options in every_option:
-        found = finished(gpu, graph, plan, sources, **options)
-        right = finished(engines.engine("cpu"), graph, "hopwave-block", sources, **options)
-        same(found.total, right.total)
-        assert found.certificate[:, 1].tolist() == right.certificate[:, 1].tolist()
-
-
-@on_a_gpu
-@every_plan
-@in_one_test("trap", TRAPS)
-def test_edges(gpu: Any, plan: str, trap: str) -> None:
-    """Flows over arcs, in the order of the graph, equal the CPU engine's, where paths are counted in every type."""
-    graph = TRAPS[trap]()
-    sources = sorted({0, graph.n // 3, graph.n - 1})
-    targets = np.zeros(graph.n, np.bool_)
-    targets[[0, graph.n // 2, graph.n - 1]] = True
-    options: list[dict[str, Any]] = [{}, {"targets": targets}, {"cutoff": 2}, {"cutoff": 0}]
-    for one in options if graph.n < 1000 else options[:1]:
-        found = finished(gpu, graph, plan, sources, edges=True, **one)
-        right = finished(engines.engine("cpu"), graph, "hopwave-block", sources, edges=True, **one)
-        same(found.total, right.total)
-        assert found.certificate[:, 1].tolist() == right.certificate[:, 1].tolist()
-
-
-@on_a_gpu
-@every_plan
 def test_a_pause_changes_no_edge(gpu: Any, plan: str) -> None:
     """Sums go to the host in the graph's order, and back into the matrix's."""
     graph = TRAPS["kronecker-directed"]()
@@ -119,15 +82,6 @@ def test_a_pause_changes_no_edge(gpu: Any, plan: str) -> None:
     while done < broken.blocks:
         done = broken.advance(done, lambda done: True)
     same(broken.total, finished(engines.engine("cpu"), graph, "hopwave-block", job.sources, edges=True).total)
-
-
-@on_a_gpu
-@every_plan
-@pytest.mark.parametrize("directed", [False, True])
-def test_int64_offsets(gpu: Any, plan: str, directed: bool) -> None:
-    narrow = TRAPS["kronecker-directed" if directed else "kronecker"]()
-    wide = Graph(narrow.indptr.astype(np.int64), narrow.indices.copy(), directed=directed)
-    same(finished(gpu, wide, plan, range(9)).total, finished(gpu, narrow, plan, range(9)).total)
 
 
 @on_a_gpu

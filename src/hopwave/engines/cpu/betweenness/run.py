@@ -79,13 +79,13 @@ class Accumulation:
         rows = state.scores_array(len(self.total), self.workers, self.blocks)
         control = new_control(state.READY + rows.shape[0])
         control[NEXT_BATCH] = control[FINISHED] = first
-        self._control = control
+        self._control, kept = control, self._loaded.spare(("scores", *rows.shape))
         shared = state.SharedState(
             sources=self.job.sources,
             targets=self._demand[0],
             origins=self._demand[1],
             copies=self._copies,
-            scores=self._empty_rows(rows),
+            scores=allocated(rows) if kept is None else kept,  # zeros; whoever commits a block sets its row back
             total=self.total,
             certificate=self.certificate,
             control=control,
@@ -111,11 +111,6 @@ class Accumulation:
         if self.reuses and self.done == self.blocks and self.job.memory_limit is None:
             self._leave_states()
             self._leave_scores(shared)
-
-    def _empty_rows(self, rows):
-        """Rows of zeros. Whoever commits a block sets its row back to zeros."""
-        found = self._loaded.spare(("scores", *rows.shape))
-        return allocated(rows) if found is None else found
 
     def _leave_states(self):
         """Leave workers' arrays to another run."""

@@ -61,7 +61,9 @@ class WideAccumulation:
     def advance(self, first, poll):
         self._done[kernels.DONE] = first
         if first < self.blocks and not self._states:
-            self._states = self.loaded.spare(self._kind) or self._new_states()
+            self._states = self.loaded.spare(self._kind) or [
+                WideState(targets=NOTHING, **allocate(self._arrays())) for _ in range(self.teams)
+            ]
         while self.done < self.blocks:
             number = self.done
             if number > first and poll(number):  # at least one source, so that a caller who always pauses advances
@@ -124,9 +126,6 @@ class WideAccumulation:
     def _kind(self):
         """The name under which the arrays of all teams are left to the next run."""
         return "wide", self.teams, self.workers
-
-    def _new_states(self):
-        return [WideState(targets=NOTHING, **allocate(self._arrays())) for _ in range(self.teams)]
 
     def _arrays(self):
         limited = self.job.memory_limit is not None
