@@ -16,9 +16,11 @@ from benchmarks.graphs import memory as measured
 import hopwave as hw
 from hopwave.api import choice
 from hopwave.engines.cpu import footprint as on_cpu
+from hopwave.engines.cpu.graph import CpuGraph
 from hopwave.engines.cpu.views import HUGE_PAGE
 from hopwave.engines.cuda import footprint as on_cuda
 from hopwave.engines.ledger import Ask, Ledger, Shape
+from hopwave.graph.arrays import arc_tails
 
 MESH = Shape(10**6, 4 * 10**6, False, depth=2000, greatest=4)
 ASKED = ("bfs", "components", "pagerank", "sssp_many, every arc 1, 8 sources", "edge betweenness, 8 sources")
@@ -142,6 +144,21 @@ def test_a_table_of_lengths_is_counted_whichever_lengths_they_are() -> None:
             for weights in (None, True)
         )
         assert said.bytes == named.bytes and said.parts["table of distances"] == 8 * len(sources) * graph.n
+
+
+def test_short_arcs_are_those_that_a_search_copies() -> None:
+    """The shortest eighth of different lengths; of seven whole lengths none is below the eighth."""
+    graph = hw.generate.kronecker(12, 16, seed=1)
+    between = np.minimum(arc_tails(graph), graph.indices) * graph.n + np.maximum(arc_tails(graph), graph.indices)
+    found = []
+    for lengths in (1.0 + between % 7, 1.0 + between % 1009 / 1009):
+        roads, sources = graph.with_weights(lengths), list(range(8))
+        said = hw.estimate_memory(roads, "sssp_many", sources=sources, weights=True, device="cpu")
+        hw.sssp_many(roads, sources, weights=True, device="cpu")
+        copied = sum(array.nbytes for array in roads._prepared.find(CpuGraph).short_arcs(1)[0])  # type: ignore[union-attr]
+        assert said.parts["short arcs"] == pytest.approx(copied, rel=0.1)
+        found.append(copied)
+    assert found[1] > 4 * found[0]
 
 
 def test_a_table_has_the_columns_of_its_targets_alone() -> None:

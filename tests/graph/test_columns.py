@@ -332,3 +332,55 @@ def test_a_number_of_which_python_writes_no_text() -> None:
     """Beyond 4,300 digits str() raises a ValueError."""
     huge = 10**5000
     assert Graph.from_edges([huge, "x"], ["x", "1"]).index(huge) == 0
+
+
+class LikeCudf:
+    """A Series of cuDF, as far as hopwave reads it: it has an index, and cannot be iterated over."""
+
+    def __init__(self, values: Any) -> None:
+        self.series = pd.Series(values)
+        self.index = self.series.index
+        self.dtype = self.series.dtype if self.series.dtype.kind in "iuf" else np.dtype(object)
+        self.to_numpy, self.items = self.series.to_numpy, self.series.items
+
+    def __len__(self) -> int:
+        return len(self.series)
+
+    def __iter__(self) -> Any:
+        raise TypeError("Series object is not iterable")
+
+    def __getitem__(self, part: slice) -> LikeCudf:
+        return LikeCudf(self.series[part])
+
+    def to_pandas(self) -> pd.Series[Any]:
+        return self.series
+
+
+def test_columns_that_cannot_be_iterated_over() -> None:
+    """Series of cuDF as ends, beside others in their table, as vertices and as labels."""
+
+    class Table(dict[str, LikeCudf]):
+        columns = property(dict.keys)
+
+    ends = {"u": LikeCudf(["a", "b"]), "v": LikeCudf(["b", "c"])}
+    G = Graph.from_pandas(Table(ends | {"note": LikeCudf(["x", "y"])}), "u", "v")
+    assert G.labels.tolist() == ["a", "b", "c"]  # type: ignore[union-attr]
+    with pytest.warns(hw.IgnoredColumnWarning, match="column 'Type' has 'Directed'"):
+        Graph.from_pandas(Table(ends | {"Type": LikeCudf(["Directed"] * 2)}), "u", "v")
+    assert hw.bfs(G, LikeCudf(["a", "c"])).distances.tolist() == [0, 1, 0]
+    assert hw.distance_table(G, LikeCudf(["c"])).values.tolist() == [[2, 1, 0]]
+    assert G.subgraph(LikeCudf(["a", "b"])).n == 2
+    assert Graph.from_edges([0], [1], labels=LikeCudf(["p", "q"])).labels.tolist() == ["p", "q"]  # type: ignore[union-attr]
+    with pytest.raises(GraphError, match=r"dst\[1\] is 'nan', which may be a missing end"):
+        Graph.from_edges(LikeCudf(["a", "b"]), LikeCudf(["b", "nan"]))
+
+
+@pytest.mark.parametrize("way", ["toPandas", "compute", "collect"])
+def test_a_table_without_rows_yet_is_refused(way: str) -> None:
+    """Of Spark, Dask and polars; also as vertices and as labels."""
+    table = type("Frame", (), {way: lambda self: None, "columns": ["a", "b"]})()
+    with pytest.raises(GraphError, match=rf"a Frame has no rows yet; give what its {way}\(\) returns"):
+        Graph.from_pandas(table, "a", "b")
+    for ask in (lambda: hw.bfs(hw.generate.path(3), table), lambda: Graph.from_edges([0], [1], labels=table)):
+        with pytest.raises(GraphError, match="a Frame is not a list of"):
+            ask()

@@ -324,6 +324,14 @@ def test_entries_that_scipy_stores_twice(form: str) -> None:
     assert hw.sssp(A, edge[0])[edge[1]] == hw.distance_table(A)[edge] == 200.0
 
 
+@pytest.mark.parametrize("weight", [300.0, 1.5, float("inf")])
+def test_integers_of_scipy_hold_the_weights(weight: float) -> None:
+    graph = Graph.from_edges([0], [1], weights=[weight])
+    with pytest.raises(GraphError, match=f"the weight {weight} is no number of type int8"):
+        graph.to_scipy("int8")
+    assert graph.to_scipy("float32").max() == weight
+
+
 def test_zeros_that_fill_blocks_are_no_arcs() -> None:
     A = sp.bsr_array(np.kron(np.eye(2), [[0, 1.0], [2.0, 0]]), blocksize=(2, 2))
     assert Graph.from_scipy(A).number_of_edges == hw.linalg.Matrix.from_scipy(A).nnz == 4

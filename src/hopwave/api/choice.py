@@ -233,14 +233,11 @@ def choose_betweenness_plan(
     plan: str | Plan, job: BetweennessJob, graph: Graph, engine: engines.Engine
 ) -> tuple[Plan, str]:
     """The plan for a betweenness run and why it was chosen; raises a PlanError that names what to use instead."""
-    own = engine.regime(graph, job, CATALOGUE["hopwave-block"]) if plan == "auto" and not job.weighted else None
     if plan == "auto" and job.weighted:
         chosen, why = CATALOGUE[WEIGHTED_PLAN], "weights are the lengths of arcs"
-    elif own is not None:
-        regime, why = own
-        chosen = CATALOGUE[f"hopwave-{regime}"]
     elif plan == "auto":
-        chosen, why = CATALOGUE["hopwave-block"], "one source per worker"
+        regime, why = engine.regime(graph, job, CATALOGUE["hopwave-block"]) or ("block", "one source per worker")
+        chosen = CATALOGUE[f"hopwave-{regime}"]
     else:
         chosen, why = named_plan(plan, "betweenness"), "asked for"
     if chosen.task != "betweenness":

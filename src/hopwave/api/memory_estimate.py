@@ -203,10 +203,13 @@ def _check_options(name: str, **given: Any) -> None:
 
 def _along_weights(graph: Graph, shape: Shape, ids: Any, longest: float, counted: bool) -> Shape:
     """The shape with what searches along weights do, looked at from a few sources; `counted`: paths are counted."""
+    from hopwave.engines.cpu.short_arcs import short_length
+
     looked_at = ids[:: max(1, len(ids) // SOURCES_LOOKED_AT)][:SOURCES_LOOKED_AT]
     offers = np.array([np.zeros(4), *(_offers(graph, int(s), longest) for s in looked_at)])
     entries, waiting, ties, reached = offers.max(axis=0).tolist()
-    shape = replace(shape, entries=entries, waiting=waiting, ties=ties, reached=reached)
+    short = short_length(np.asarray(graph.weights))[1]
+    shape = replace(shape, entries=entries, waiting=waiting, ties=ties, reached=reached, short=short)
     if counted and graph.m <= ARCS_FOLLOWED and _may_outgrow_float64(shape):
         shape = replace(shape, path_bits=max((_path_bits(graph, int(s)) for s in looked_at), default=0.0))
     return shape

@@ -118,7 +118,8 @@ class Shape:
     shorter way. `waiting`: how many such entries wait at a time, per vertex; 0 if that is not known. `ties`: the share
     of arcs that then offer one as short. `path_bits`: log2 of the most
     shortest paths along weights to a vertex. `packed`: bits of an arc if a GPU keeps the rows compressed, else 0.
-    `reached`: the share of the vertices that a search within the limit comes to.
+    `reached`: the share of the vertices that a search within the limit comes to. `short`: the share of the arcs that a
+    search along weights follows first.
     """
 
     n: int
@@ -136,6 +137,7 @@ class Shape:
     path_bits: float = 0.0
     packed: float = 0.0
     reached: float = 1.0
+    short: float = 0.125
 
     @property
     def mean(self) -> float:

@@ -76,7 +76,7 @@ class DealtEngine(_Engine):
 
     def _table_on_gpu(self, graph: Graph, job: Sweep) -> bool:
         """Whether a table of distances belongs on the GPU, because the graph or its reverse came from there."""
-        came_from = graph.device, getattr(graph.__dict__.get("_reversed"), "device", None)
+        came_from = graph.device, getattr(graph._known_reverse(), "device", None)
         return job.keep == "rows" and self.name == "cuda" and "cuda" in came_from
 
     def deal(self, graph: Graph, block: Callable[[int], Block], first: int, count: int) -> Deal:

@@ -121,7 +121,7 @@ _lock = threading.Lock()
 
 def register(graph: Graph) -> tuple[str, bool]:
     """(key, turned). If `turned`, the key is that of the reversed graph, and workers reverse the graph they have."""
-    other: Graph | None = graph.__dict__.get("_reversed")
+    other = graph._known_reverse()
     known = None if other is None else other._prepared.find(GraphKey)
     if other is not None and known is not None and graph._prepared.find(GraphKey) is None:
         _at_home[known.key] = other

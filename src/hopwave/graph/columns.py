@@ -55,6 +55,11 @@ def index_of(given: Any) -> Any:
     return index if is_table else None
 
 
+def iterable(given: Any) -> Any:
+    """A Series or DataFrame of cuDF, which cannot be iterated over, as one of pandas; anything else as it is."""
+    return given.to_pandas() if hasattr(given, "to_pandas") and index_of(given) is not None else given
+
+
 def check_not_table(given: Any, what: str) -> None:
     """Refuse a table where one column is wanted: its titles would be read, not its rows. `what` is wanted."""
     if hasattr(type(given), "columns") or hasattr(type(given), "column_names"):
@@ -249,6 +254,7 @@ def label_column(labels: Any) -> npt.NDArray[Any] | None:
     if labels is None:
         return None
     check_not_table(labels, "a list of names")
+    labels = iterable(labels)
     if isinstance(labels, str | bytes) or not isinstance(labels, Iterable) or getattr(labels, "ndim", 1) == 0:
         raise GraphError(f"labels={shown(labels)} is not a list of names; give exactly one per vertex")
     check_order(labels, "labels", ", or G.relabel a dictionary of vertices")
@@ -358,7 +364,7 @@ def is_numeric(column: Any) -> bool:
     if kind is None:  # Arrow
         return str(getattr(column, "type", "")).startswith(("int", "uint", "float", "double", "halffloat", "decimal"))
     if getattr(kind, "kind", "") == "O":
-        some = [value for value in map(plain, column[:50]) if not is_missing(value)]
+        some = [value for value in map(plain, iterable(column[:50])) if not is_missing(value)]
         return bool(some) and all(is_real(type(value)) or isinstance(value, Decimal) for value in some)
     return getattr(kind, "kind", "") in tuple("iuf")
 
@@ -380,7 +386,7 @@ def says_direction(title: Any) -> bool:
 def warn_of_direction(title: Any, values: Any, place: str = "") -> None:
     """Warn of a column, not read, that says that edges are directed. `place` begins the message."""
     told = DIRECTIONS[str(title).strip().lower()]
-    values = values.to_pandas() if index_of(values) is not None and hasattr(values, "to_pandas") else values  # cuDF
+    values = iterable(values)
     values = values.unique() if hasattr(values, "unique") else values
     values = values.to_pylist() if hasattr(values, "to_pylist") else values  # Arrow
     found = next((value for value in map(plain, values) if str(value).strip().lower() in told), None)

@@ -160,6 +160,8 @@ class GraphEdges(GraphArrays):
     def to_scipy(self, dtype: npt.DTypeLike | None = None) -> csr_array:
         """The adjacency matrix as a SciPy CSR array of the weights, or of ones (bool by default) without weights.
 
+        A type of integers must hold every weight.
+
         >>> hw.Graph.from_edges([0], [1]).to_scipy().toarray().astype(int).tolist()
         [[0, 1], [1, 0]]
         """
@@ -170,7 +172,11 @@ class GraphEdges(GraphArrays):
         if self.weights is None:
             values: npt.NDArray[Any] = np.ones(self.m, np.bool_ if dtype is None else dtype)
         else:
-            values = self.weights.astype(self.weights.dtype if dtype is None else dtype)
+            with np.errstate(invalid="ignore"):  # of infinity
+                values = self.weights.astype(self.weights.dtype if dtype is None else dtype)
+            if values.dtype.kind in "iu" and (values != self.weights).any():
+                wrong = self.weights[values != self.weights][0]
+                raise GraphError(f"the weight {wrong!s} is no number of type {values.dtype}; give a type of floats")
         from scipy.sparse import csr_array
 
         return csr_array((values, self.indices.copy(), self.indptr.copy()), shape=(self.n, self.n))

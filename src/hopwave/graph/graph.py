@@ -13,6 +13,7 @@ names of its vertices in arrays.py, its edges and conversions to the graphs of o
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Literal
@@ -141,7 +142,7 @@ class Graph(GraphConstructors):
             chosen = np.zeros(self.n, np.bool_)
             chosen[vertices] = True
             return np.flatnonzero(chosen)
-        return np.unique(np.fromiter((self.index(vertex) for vertex in vertices), np.int64))
+        return np.unique(np.array(self._positions(vertices), np.int64))
 
     def _induced(self, ids: npt.NDArray[np.int64]) -> Graph:
         plain = self._labels is None and np.array_equal(ids, np.arange(len(ids)))
@@ -230,7 +231,12 @@ class Graph(GraphConstructors):
         >>> Graph.from_edges([0], [1], directed=True).reverse().degrees.tolist()
         [0, 1]
         """
-        return self._reversed if self._directed else self
+        if not self._directed:
+            return self
+        other = self._known_reverse()
+        if other is None:
+            other = self.__dict__["_reversed"] = self._turned()
+        return other
 
     def reversed(self) -> Graph:
         """The same as `reverse`.
@@ -240,13 +246,18 @@ class Graph(GraphConstructors):
         """
         return self.reverse()
 
-    @cached_property
-    def _reversed(self) -> Graph:
+    def _known_reverse(self) -> Graph | None:
+        """The reversed graph, if it was made before: kept with this graph, or the graph that this one reverses."""
+        kept: Graph | weakref.ref[Graph] | None = self.__dict__.get("_reversed")
+        return kept() if isinstance(kept, weakref.ref) else kept
+
+    def _turned(self) -> Graph:
         if self._order == "degree":  # arranged by the in-degrees of this graph, which are not those of the other
             return self._ascending().reverse().arranged()
         columns = self._transposed()
         other = Graph(*columns[:2], weights=columns.values, directed=True, labels=self._labels, transpose=self._rows)
-        other.__dict__["_reversed"] = self
+        # A circle would delay freeing both; but answers about the reverse of a graph of a GPU stay there as well.
+        other.__dict__["_reversed"] = self if self._device == "cuda" else weakref.ref(self)
         return other
 
     @cached_property

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from hopwave.checks.numbers import is_number, is_whole, shown
 from hopwave.errors import GraphError
-from hopwave.graph.columns import index_of, is_numbered, plain
+from hopwave.graph.columns import index_of, is_numbered, iterable, plain
 
 _BOOLS = (bool, np.bool_)
 
@@ -63,7 +63,7 @@ class Named:
             and max(vertices) < self.n
         ):
             return vertices
-        return [self.index(vertex) for vertex in vertices]
+        return [self.index(vertex) for vertex in iterable(vertices)]
 
     def _reach(self) -> str:
         """What a vertex may be called, for messages."""
@@ -102,11 +102,9 @@ def by_index(graph: Named, given: Any, what: str) -> Any:
     It is a dictionary if the index lacks vertices, or if the values are objects. Anything else is given back as it is.
     `what` is its name, for messages.
     """
+    given = iterable(given)
     if (index := index_of(given)) is None:
         return given
-    if hasattr(given, "to_pandas"):  # cuDF, whose index cannot be iterated over
-        given = given.to_pandas()
-        index = given.index
     values, places = given.to_numpy(), _places(graph, index, what)
     times = np.bincount(places, minlength=graph.n)
     if times.max(initial=0) > 1:

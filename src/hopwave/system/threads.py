@@ -183,6 +183,7 @@ class Task(Generic[Result]):
             self._found = work(*arguments)
         except BaseException as error:
             self.error = error
+        del work, arguments  # before the caller goes on, who may drop a graph
         self._over.set()
 
     def done(self) -> bool:

@@ -204,6 +204,19 @@ def test_device_memory_goes_with_the_graph(cupy: Any) -> None:
     assert pool.used_bytes() == before
 
 
+def test_a_reverse_on_the_gpu_outlives_its_graph() -> None:
+    """It reads the arrays of the other, which may not be there yet."""
+    graph = generate.kronecker(10, 8, seed=3, directed=True)
+    expected = hw.bfs(fresh(graph), 0, direction="in", device="cpu").distances
+    hw.bfs(graph, 0, plan="xbfs", device="cuda")
+    other = graph.reverse()
+    hw.pagerank(other, device="cuda")
+    del graph
+    gc.collect()
+    for plan in SEARCHES:
+        assert np.array_equal(hw.bfs(other, 0, plan=plan, device="cuda").distances, expected), plan
+
+
 # ---------------------------------------------------------------- errors, and the call after
 
 

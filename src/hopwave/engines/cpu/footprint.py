@@ -191,7 +191,7 @@ def sweep_weighted(run: Ledger, shape: Shape, ask: Ask) -> None:
         run.take("labels", paged(4 * n))
         run.take("targets", total(lengths.aim_arrays(n, k, ask.targets)))
     if policy.short_arcs_first(n, shape.m, shape.directed, k):
-        run.take("short arcs", shape.offset * (n + 1) + int(12 * policy.SHORT_SHARE * shape.m))
+        run.take("short arcs", shape.offset * (n + 1) + int(12 * (shape.short if ask.weighted else 0) * shape.m))
     own = resident(lengths.vertex_arrays(n, table and whole, ask.values * ask.limits), order=shape.reached)
     run.take("workers", max(1, min(thread_count(ask.threads), k)) * (own + waiting(shape, at_once(shape))))
 

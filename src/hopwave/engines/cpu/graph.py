@@ -2,6 +2,7 @@
 
 import sys
 import threading
+import weakref
 from contextlib import contextmanager
 from functools import cached_property
 
@@ -34,7 +35,7 @@ class CpuGraph:
     """Adjacency arrays (made when first needed) and a stack of workspaces, safe to use from several threads."""
 
     def __init__(self, graph):
-        self.graph = graph
+        self._graph = weakref.ref(graph)  # the graph holds this object: a circle would delay freeing both
         self.n, self.m = graph.n, graph.m
         self.searches = 0
         self._lock = threading.Lock()
@@ -58,6 +59,11 @@ class CpuGraph:
         self._padding, self._closed = (
             read_only(np.packbits(bits, bitorder="little").view(np.uint64)) for bits in (outside, closed)
         )
+
+    @property
+    def graph(self):
+        """The graph itself, which lives as long as anyone asks about it."""
+        return self._graph()
 
     def adjacency(self, order, searches=1):
         """The arrays for the next searches. Hubs and the order of neighbours never change an answer."""

@@ -56,8 +56,9 @@ class CudaGraph:
         self.workspaces = []
         # The graph's own arrays on this device, used without a copy; None if it has none here.
         self.given = None if graph._gpu is None or graph.order != "ascending" else graph._gpu[:2]
-        turned = graph.__dict__.get("_reversed") if graph.directed else None
+        turned = graph._known_reverse() if graph.directed else None
         self.turned = turned._prepared.find(CudaGraph) if turned is not None else None
+        self.reverse = None if self.turned is None else turned  # lives as long as this object reads its arrays
         if self.turned is not None and self.turned.compressed is not None:
             compressed = self.turned.compressed.turned()
         self.compressed = compressed

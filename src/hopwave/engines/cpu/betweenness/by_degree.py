@@ -29,7 +29,8 @@ class RenumberedGraph:
         self.rank[self.order] = np.arange(graph.n, dtype=np.int32)
         rows = self._numbered(graph.degrees, graph.in_indptr, graph.in_indices)
         columns = self._numbered(graph.in_degrees, graph.indptr, graph.indices) if graph.directed else None
-        self.loaded = CpuGraph(Graph(*rows, directed=graph.directed, transpose=columns and Rows(*columns)))
+        self.graph = Graph(*rows, directed=graph.directed, transpose=columns and Rows(*columns))
+        self.loaded = CpuGraph(self.graph)
 
     def _numbered(self, degrees, across, entries):
         """Offsets and indices of rows with these lengths, filled from their transpose."""

@@ -7,63 +7,51 @@ compared at once.
 """
 
 from collections import namedtuple
-from math import isqrt
 
 import numpy as np
 
-from hopwave.engines.cpu import policy
-from hopwave.engines.cpu.compile_notice import compiling
-from hopwave.engines.cpu.crew import FOUND, NEXT_CHUNK, crew_size, share
 from hopwave.engines.cpu.integers import U0, U1, U6, U63
-from hopwave.engines.cpu.intrinsics import COMPILED, INNER, atomic_add, ordered_add, prefetch
-from hopwave.engines.cpu.views import new_array, unsigned_rows
+from hopwave.engines.cpu.intrinsics import INNER, count_ones, noinline, prefetch, uncounted
 from hopwave.system.numba_cache import njit
 
 AHEAD = np.uint64(2)  # neighbours ahead whose rows are fetched into the cache
 
-LowerRows = namedtuple(
-    "LowerRows", "rows order longest"
-)  # rows: (begins, lower, core); order: the vertex of each row, empty if they are in order
+# order, rank: the vertex of each row and the row of each vertex, empty where rows are in order; begins, lower: the rows
+# core: the first of them as bits; marks: a row of bits for each thread, all 0 before and after
+LowerRows = namedtuple("LowerRows", "order rank begins lower core marks")
 
 
-@njit(**COMPILED)
-def count_lower(indptr, indices, order, rank, begins, end, size, board):
-    """begins[i + 1] = how many neighbours come before i; adds up how often their rows would be looked at."""
+@njit(**INNER)
+def measure_rows(indptr, indices, order, rank, begins, begin, end):
+    """begins[i + 1] = how many neighbours come before i; returns how often their rows would be looked at."""
+    noinline()
     looks = U0
-    while True:
-        begin = atomic_add(board, NEXT_CHUNK, size)
-        if begin >= end:
-            break
-        for i in range(np.uint64(begin), np.uint64(min(begin + size, end))):
-            v = np.uint64(order[i]) if order.size else i
-            first, last, found = np.uint64(indptr[v]), np.uint64(indptr[v + U1]), U0
-            for j in range(first, last):
-                found += np.uint64((rank[indices[j]] if rank.size else indices[j]) < i)
-            begins[i + U1] = found
-            looks += found * (last - first - found)
-    ordered_add(board, FOUND, np.int64(looks))
+    for i in range(begin, end):
+        v = np.uint64(order[i]) if order.size else i
+        first, last, found = np.uint64(indptr[v]), np.uint64(indptr[v + U1]), U0
+        for j in range(first, last):
+            found += np.uint64((rank[indices[j]] if rank.size else indices[j]) < i)
+        begins[i + U1] = found
+        looks += found * (last - first - found)
+    return looks
 
 
-@njit(**COMPILED)
-def take_lower(indptr, indices, order, rank, begins, lower, core, end, size, board):
+@njit(**INNER)
+def take_rows(indptr, indices, order, rank, begins, lower, core, begin, end):
     """Write the neighbours before every vertex, by their new numbers, from begins[i] on, and the core's as bits."""
-    inner = np.uint64(core.shape[0])
-    while True:
-        begin = atomic_add(board, NEXT_CHUNK, size)
-        if begin >= end:
-            return
-        for i in range(np.uint64(begin), np.uint64(min(begin + size, end))):
-            v = np.uint64(order[i]) if order.size else i
-            j, place, stop = np.uint64(indptr[v]), np.uint64(begins[i]), np.uint64(begins[i + U1])
-            while place < stop:
-                k = np.uint64(rank[indices[j]] if rank.size else indices[j])
-                lower[place] = np.uint32(k)  # without a branch, which would often be guessed wrong
-                place += np.uint64(k < i)
-                j += U1
-            if i < inner:
-                for place in range(np.uint64(begins[i]), stop):
-                    k = np.uint64(lower[place])
-                    core[i, k >> U6] |= U1 << (k & U63)
+    noinline()
+    for i in range(begin, end):
+        v = np.uint64(order[i]) if order.size else i
+        j, place, stop = np.uint64(indptr[v]), np.uint64(begins[i]), np.uint64(begins[i + U1])
+        while place < stop:
+            k = np.uint64(rank[indices[j]] if rank.size else indices[j])
+            lower[place] = np.uint32(k)  # without a branch, which would often be guessed wrong
+            place += np.uint64(k < i)
+            j += U1
+        if i < np.uint64(core.shape[0]):
+            for place in range(np.uint64(begins[i]), stop):
+                k = np.uint64(lower[place])
+                core[i, k >> U6] |= U1 << (k & U63)
 
 
 @njit(**INNER)
@@ -99,26 +87,28 @@ def row_of(begins, core, j):
     return first, last, words if j < np.uint64(core.shape[0]) and words < last - first else U0
 
 
-def lower_rows(part):
-    """The neighbours before every vertex of a symmetric pattern."""
-    n, m = len(part.indptr) - 1, len(part.indices)
-    rows, begins, order = unsigned_rows(part), np.zeros(n + 1, np.int64), np.empty(0, np.uint32)
-    rank, inner = order, min(n, policy.MOST_OF_CORE, isqrt(policy.BITS_OF_CORE * m))
-    core = np.zeros((inner, inner // 64 + 1), np.uint64)
-    with compiling(take_lower):
-        if share(count_lower, (*rows, order, rank, begins), n, m, None)[FOUND] > policy.LOOKS_WORTH_SORTING * m:
-            shortest_last = 65535 - np.minimum(np.diff(part.indptr), 65535).astype(np.uint16)
-            order = np.argsort(shortest_last, kind="stable").astype(np.uint32)
-            rank = np.empty(n, np.uint32)
-            rank[order] = np.arange(n, dtype=np.uint32)
-            share(count_lower, (*rows, order, rank, begins), n, m, None)
-        longest = int(begins.max())
-        np.cumsum(begins, out=begins)
-        lower = new_array(int(begins[-1]), np.uint32)
-        share(take_lower, (*rows, order, rank, begins, lower, core), n, m, None)
-    return LowerRows((begins, lower, core), order, longest)
-
-
-def new_marks(n, m):
-    """A row of bits for each thread that works on m entries."""
-    return np.zeros((crew_size(m, None), n // 64 + 1), np.uint64)
+@njit(**INNER)
+def marked_rows(begins, lower, core, bits, begin, end):
+    """How many triangles are found at these vertices."""
+    noinline()
+    total, (begins, lower, core, bits) = U0, uncounted((begins, lower, core, bits))
+    for i in range(begin, end):
+        first, last = np.uint64(begins[i]), np.uint64(begins[i + U1])
+        if last - first <= U1:
+            continue
+        mark(begins, lower, bits, first, last)
+        for place in range(first, last):
+            fetch(begins, lower, core, place, last)
+            j = np.uint64(lower[place])
+            p, stop, words = row_of(begins, core, j)
+            if words:
+                found = np.int64(0)
+                for w in range(words):
+                    found += count_ones(core[j, w] & bits[w])
+                total += np.uint64(found)
+            else:
+                for other in range(p, stop):
+                    k = np.uint64(lower[other])
+                    total += (bits[k >> U6] >> (k & U63)) & U1
+        unmark(lower, bits, first, last)
+    return total

@@ -5,26 +5,20 @@ marking those of i as bits (lower_rows.py).
 
 from __future__ import annotations
 
+from math import isqrt
+
 import numpy as np
 
 from hopwave.engines.cpu import crew, policy, team
 from hopwave.engines.cpu.compile_notice import compiling
-from hopwave.engines.cpu.integers import U0, U1, U6, U63
-from hopwave.engines.cpu.intrinsics import (
-    COMPILED,
-    INNER,
-    atomic_add,
-    count_ones,
-    noinline,
-    ordered_add,
-    prefetch,
-    uncounted,
-)
-from hopwave.engines.cpu.linalg.lower_rows import fetch, lower_rows, mark, new_marks, row_of, unmark
+from hopwave.engines.cpu.integers import U0, U1
+from hopwave.engines.cpu.intrinsics import COMPILED, INNER, noinline, ordered_add, prefetch, uncounted
+from hopwave.engines.cpu.linalg.lower_rows import LowerRows, marked_rows, measure_rows, take_rows
 from hopwave.engines.cpu.linalg.vector_kernels import locate
-from hopwave.engines.cpu.views import unsigned_rows
+from hopwave.engines.cpu.views import new_array, unsigned_rows
 from hopwave.system.numba_cache import njit
 
+WALK, MEASURE, TAKE, MARK = range(4)  # jobs
 LONGER = np.uint64(policy.MUCH_LONGER)
 FEW = np.uint64(16)  # entries left of a row from which on they are looked at one by one
 AHEAD = np.uint64(4)  # vertices ahead whose neighbours' rows are fetched into the cache
@@ -94,15 +88,24 @@ def walk_rows(indptr, indices, begin, end):
 
 
 @njit(**INNER)
-def work(A, _, board, me):
-    """One thread's part."""
+def work(A, W, board, me):
+    """One thread's part in a job."""
     noinline()
-    total, n = U0, board[crew.JOB_END]
+    kind, total, n = board[crew.JOB_KIND], U0, board[crew.JOB_END]
+    bits = uncounted(W.marks[me])
     while True:
-        begin, end = crew.next_chunk(board)
-        if begin >= n:
+        first, stop = crew.next_chunk(board)
+        if first >= n:
             break
-        total += walk_rows(A.indptr, A.indices, np.uint64(begin), np.uint64(end))
+        begin, end = np.uint64(first), np.uint64(stop)
+        if kind == WALK:
+            total += walk_rows(A.indptr, A.indices, begin, end)
+        elif kind == MEASURE:
+            total += measure_rows(A.indptr, A.indices, W.order, W.rank, W.begins, begin, end)
+        elif kind == TAKE:
+            take_rows(A.indptr, A.indices, W.order, W.rank, W.begins, W.lower, W.core, begin, end)
+        else:
+            total += marked_rows(W.begins, W.lower, W.core, bits, begin, end)
     ordered_add(board, crew.FOUND, np.int64(total))
 
 
@@ -110,66 +113,59 @@ assist = team.assistance(work)
 
 
 @njit(**COMPILED)
-def walk(A, board, threads, cells, helpers, me):
-    """One thread's part: number 0 leads, others help."""
+def run(A, W, board, kind, size, cells, helpers, me):
+    """One thread's part in a job over all rows: number 0 leads, others help."""
     if me != 0:
-        assist(cells, A, A, board)
+        assist(cells, A, W, board)
         return
-    team.lend(cells, (A, A, board))
+    team.lend(cells, (A, W, board))
     team.open_offer(cells, helpers)
-    n = A.indptr.size - 1
-    size = max(64, min(policy.MAX_ROWS_PER_CHUNK, n // (policy.CHUNKS_PER_THREAD_OF_ROWS * threads)))
-    crew.open_job(board, 0, 0, n, size, 0, 0, 0)
-    work(uncounted(A), A, board, np.int64(0))
+    crew.open_job(board, kind, 0, A.indptr.size - 1, size, 0, 0, 0)
+    work(uncounted(A), uncounted(W), board, np.int64(0))
     crew.close_job(board)
     team.close_offer(cells, helpers, board)
 
 
-@njit(**COMPILED)
-def count_marked(begins, lower, core, marks, end, size, board):
-    """For every vertex i and every neighbour j before it, count the neighbours before j that they have in common.
+def together(kind, A, W):
+    """One job by all threads: the sum of what they found."""
+    n, threads, board = len(A.indptr) - 1, len(W.marks), crew.new_board()
+    size = max(64, min(policy.MAX_ROWS_PER_CHUNK, n // (policy.CHUNKS_PER_THREAD_OF_ROWS * threads)))
+    with compiling(run):
+        team.lead(
+            threads - 1, run, (A, W, board, kind, policy.ROWS_OF_TRIANGLES if kind == MARK else size), A.indptr.itemsize
+        )
+    return int(board[crew.FOUND])
 
-    marks: one row of bits per thread, all 0 before and after.
-    """
-    begins, lower, core = uncounted((begins, lower, core))
-    bits, total = uncounted(marks[atomic_add(board, crew.NEXT_WORKER, 1)]), U0
-    while True:
-        begin = atomic_add(board, crew.NEXT_CHUNK, size)
-        if begin >= end:
-            break
-        for i in range(np.uint64(begin), np.uint64(min(begin + size, end))):
-            first, last = np.uint64(begins[i]), np.uint64(begins[i + U1])
-            if last - first <= U1:
-                continue
-            mark(begins, lower, bits, first, last)
-            for place in range(first, last):
-                fetch(begins, lower, core, place, last)
-                j = np.uint64(lower[place])
-                p, stop, words = row_of(begins, core, j)
-                if words:
-                    found = np.int64(0)
-                    for w in range(words):
-                        found += count_ones(core[j, w] & bits[w])
-                    total += np.uint64(found)
-                else:
-                    for other in range(p, stop):
-                        k = np.uint64(lower[other])
-                        total += (bits[k >> U6] >> (k & U63)) & U1
-            unmark(lower, bits, first, last)
-    ordered_add(board, crew.FOUND, np.int64(total))
+
+def lower_rows(part):
+    """The rows of a symmetric pattern and the neighbours before every vertex."""
+    A, n, m = unsigned_rows(part), len(part.indptr) - 1, len(part.indices)
+    inner = min(n, policy.MOST_OF_CORE, isqrt(policy.BITS_OF_CORE * m))
+    core = np.zeros((inner, inner // 64 + 1), np.uint64)
+    W = unprepared(m, n // 64 + 1)._replace(begins=np.zeros(n + 1, np.int64), core=core)
+    if together(MEASURE, A, W) > policy.LOOKS_WORTH_SORTING * m:
+        shortest_last = 65535 - np.minimum(np.diff(part.indptr), 65535).astype(np.uint16)
+        order, rank = np.argsort(shortest_last, kind="stable").astype(np.uint32), np.empty(n, np.uint32)
+        rank[order] = np.arange(n, dtype=np.uint32)
+        W = W._replace(order=order, rank=rank)
+        together(MEASURE, A, W)
+    np.cumsum(W.begins, out=W.begins)
+    W = W._replace(lower=new_array(int(W.begins[-1]), np.uint32))
+    together(TAKE, A, W)
+    return A, W
+
+
+def unprepared(m, words):
+    """Marks for all threads, and no rows."""
+    threads, none = min(crew.crew_size(m, None), policy.MAX_TEAM + 1), np.empty(0, np.uint32)
+    marks = np.zeros((threads, words), np.uint64)
+    return LowerRows(none, none, np.empty(0, np.int64), none, np.empty((0, 0), np.uint64), marks)
 
 
 def count_triangles(part, _most):
     """How many triangles there are."""
-    n, m = len(part.indptr) - 1, len(part.indices)
+    m = len(part.indices)
     some = part.indices[:: m // SAMPLED + 1]  # neighbours: hubs are found where they matter
     if (part.indptr[some + 1] - part.indptr[some]).sum() > policy.SHORT_ROWS * len(some):
-        L = lower_rows(part)
-        with compiling(count_marked):
-            board = crew.share(count_marked, (*L.rows, new_marks(n, m)), n, m, None, policy.ROWS_OF_TRIANGLES)
-        return int(board[crew.FOUND])
-    threads = min(crew.crew_size(m, None), policy.MAX_TEAM + 1)
-    A, board = unsigned_rows(part), crew.new_board()
-    with compiling(walk):
-        team.lead(threads - 1, walk, (A, board, threads), A.indptr.itemsize)
-    return int(board[crew.FOUND])
+        return together(MARK, *lower_rows(part))
+    return together(WALK, unsigned_rows(part), unprepared(m, 0))

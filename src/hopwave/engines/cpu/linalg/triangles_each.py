@@ -7,10 +7,11 @@ import numpy as np
 
 from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.compile_notice import compiling
-from hopwave.engines.cpu.crew import NEXT_CHUNK, NEXT_WORKER, crew_size, share
+from hopwave.engines.cpu.crew import NEXT_CHUNK, NEXT_WORKER, share
 from hopwave.engines.cpu.integers import U0, U1, U6, U63
 from hopwave.engines.cpu.intrinsics import COMPILED, atomic_add, trailing_zeros, uncounted
-from hopwave.engines.cpu.linalg.lower_rows import fetch, lower_rows, mark, new_marks, row_of, unmark
+from hopwave.engines.cpu.linalg.lower_rows import fetch, mark, row_of, unmark
+from hopwave.engines.cpu.linalg.triangles import lower_rows
 from hopwave.system.numba_cache import njit
 
 
@@ -74,10 +75,12 @@ def add_up(counts, order, found, end, size, board):
 def triangles_each(part):
     """How many triangles each vertex is in, int64."""
     n, m = len(part.indptr) - 1, len(part.indices)
-    found, L, workers = np.empty(n, np.int64), lower_rows(part), crew_size(m, None)
+    found, (_, W) = np.empty(n, np.int64), lower_rows(part)
+    workers, longest = len(W.marks), int(np.diff(W.begins).max(initial=0))
     counts = np.zeros((workers, n), np.uint64)
-    common = np.empty((workers, L.longest + 64), np.uint32)  # one more than the longest row, and no shared cache line
+    common = np.empty((workers, longest + 64), np.uint32)  # one more than the longest row, and no shared cache line
     with compiling(count_corners):
-        share(count_corners, (*L.rows, new_marks(n, m), common, counts), n, m, None, policy.ROWS_OF_TRIANGLES)
-        share(add_up, (counts, L.order, found.view(np.uint64)), n, workers * n, None)
+        rows = W.begins, W.lower, W.core, W.marks
+        share(count_corners, (*rows, common, counts), n, m, workers, policy.ROWS_OF_TRIANGLES)
+        share(add_up, (counts, W.order, found.view(np.uint64)), n, workers * n, workers)
     return found

@@ -17,6 +17,7 @@ from hopwave.engines.cpu.crew import lead, new_board, thread_count
 from hopwave.engines.cpu.integers import ONE
 from hopwave.engines.cpu.intrinsics import COMPILED
 from hopwave.engines.cpu.many import kernels, side_by_side
+from hopwave.engines.cpu.many.side_by_side import sum_arrays
 from hopwave.engines.cpu.views import allocate, allocated
 from hopwave.engines.cpu.workers import new_control, run_workers
 from hopwave.engines.host_memory import check_memory, workers_that_fit
@@ -63,7 +64,7 @@ def _side_by_side(loaded, job, poll, threads):
     shared = _shared_state(loaded, job, kernels.LANES, True)
     kind = "side by side", job.keep
     own = loaded.spare(kind) or side_by_side.State(**allocate(side_by_side.arrays(n, job.keep)))
-    own = own._replace(**allocate({name: side_by_side.arrays(n, job.keep)[name] for name in SUMS}))
+    own = own._replace(**allocate(sum_arrays(n, job.keep)))
     with compiling(side_by_side.search):
         for first in range(0, k, kernels.LANES):
             board, count = new_board(), min(kernels.LANES, k - first)
@@ -153,12 +154,6 @@ def worker_arrays(n, keep, together):
 def bytes_per_worker(n, keep, together):
     """Of the arrays of a WorkerState."""
     return total(worker_arrays(n, keep, together))
-
-
-def sum_arrays(n, keep):
-    """The last of these arrays, which begin at 0 in every run."""
-    sums, columns = n + 1 if keep in ("sums", "columns") else 0, n if keep == "columns" else 0
-    return declare(np.int64, fill=0, histogram=sums, columns=(columns, 3))
 
 
 def table_array(n, k, keep):

@@ -47,11 +47,14 @@ State = namedtuple("State", "seen front fresh planes lanes histogram columns")
 
 def arrays(n, keep):
     """The arrays of a State."""
+    searched = declare(np.uint64, seen=n, front=n, fresh=n, planes=(PLANES if keep == "rows" else 0, n))
+    return searched | declare(np.int64, fill=0, lanes=LANES) | sum_arrays(n, keep)
+
+
+def sum_arrays(n, keep):
+    """The last arrays of every State and WorkerState, which begin at 0 in every run."""
     sums, columns = n + 1 if keep in ("sums", "columns") else 0, n if keep == "columns" else 0
-    planes = PLANES if keep == "rows" else 0
-    return declare(np.uint64, seen=n, front=n, fresh=n, planes=(planes, n)) | declare(
-        np.int64, fill=0, lanes=LANES, histogram=sums, columns=(columns, 3)
-    )
+    return declare(np.int64, fill=0, histogram=sums, columns=(columns, 3))
 
 
 @njit(**INNER)
