@@ -45,8 +45,8 @@ def scale(
         return 1 / (k * (N - 1)) if normalized else N / (k * (1 if directed else 2))
 
     if sampled is None:
-        return sums * factor(N)
-    scaled = sums * factor(len(sampled))
+        return times(sums, factor(N))
+    scaled = times(sums, factor(len(sampled)))
     if not endpoints:
         # A source adds nothing to its own sum, so the sum of a sampled source is over k - 1 sources.
         scaled[sampled] = sums[sampled] * factor(len(sampled) - 1)
@@ -70,10 +70,25 @@ def scale_subset(
         pairs = n * (n - 1) if endpoints else (n - 1) * (n - 2)
         if pairs <= 0:
             return sums
-        return sums / pairs if on_gpu(sums) else _overwritten(np.divide, sums, pairs)
+        if on_gpu(sums):
+            from hopwave.engines.cuda.arcs import scaled
+
+            found: Floats = scaled(sums, divisor=pairs)
+            return found
+        return _overwritten(np.divide, sums, pairs)
     if directed:
         return sums
-    return sums * 0.5 if on_gpu(sums) else _overwritten(np.multiply, sums, 0.5)
+    return times(sums, 0.5) if on_gpu(sums) else _overwritten(np.multiply, sums, 0.5)
+
+
+def times(sums: Floats, factor: float) -> Floats:
+    """sums · factor, where the sums are."""
+    if not on_gpu(sums):
+        return sums * factor
+    from hopwave.engines.cuda.arcs import scaled
+
+    found: Floats = scaled(sums, factor)
+    return found
 
 
 def _overwritten(operation: np.ufunc, sums: Floats, number: float) -> Floats:

@@ -227,7 +227,7 @@ def paths_of_pairs(
 
 def one_path_on_gpu(A: Matrix, source: int, target: int) -> list[int] | None:
     """The ids of one shortest path, both ends included; None if there is no path."""
-    job = ShortestPathsJob((source,), targets=(target,))
+    job = ShortestPathsJob((source,), targets=(target,), path_only=True)
     return engines.algebra("cuda").near_far(A.to("cuda"), job, None, False).path(target)
 
 

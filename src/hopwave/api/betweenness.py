@@ -371,10 +371,7 @@ def score_edges(request: Request, runs: Runs, progress: Progress, checkpoint: Fi
     sums, certificate = (parts or run).add_up(job, "edge betweenness", progress, checkpoint, fetch=False)
     if not graph.directed:
         sums = scaling.of_both_directions(graph, sums)
-    there: Any = to_input_device(graph, run.engine, sums)
-    scores: Any = (
-        Deferred(lambda: request.scores(there.fetch())) if isinstance(there, Deferred) else request.scores(there)
-    )
+    scores: Any = to_input_device(graph, run.engine, request.scores(sums))
     ends: Any = Deferred(
         lambda: tuple(to_input_device(graph, run.engine, end) for end in (arc_tails(graph), graph.indices))
     )

@@ -127,7 +127,7 @@ class Request(NamedTuple):
             sums, graph.n, normalized=self.normalized, directed=graph.directed, endpoints=job.endpoints or job.edges,
             sampled=self.drawn, subset=subset,
         )  # fmt: skip
-        return scores if self.demand == 1.0 else scores * self.demand
+        return scores if self.demand == 1.0 else scaling.times(scores, self.demand)
 
     @property
     def goal(self) -> Goal:

@@ -151,13 +151,15 @@ class ShortestPathsJob:
     """A search for shortest paths along arcs with lengths, from the nearest of some sources, at most `limit` long.
 
     It ends early when it has settled all `targets`, or `most` vertices, and all that are as far away as the last. What
-    is farther than the last target may still have a distance, which is then not final.
+    is farther than the last target may still have a distance, which is then not final. `path_only`: a path to the one
+    target is wanted, and on a GPU no distance is final that it does not need.
     """
 
     sources: tuple[int, ...]
     limit: float = math.inf
     targets: tuple[int, ...] = ()
     most: int | None = None
+    path_only: bool = False
 
 
 class Settled(NamedTuple):

@@ -180,11 +180,19 @@ def test_sides_where_a_search_looks_first() -> None:
         assert hw.is_bipartite(graph, device="cuda") == bipartite
 
 
-def test_triangles_of_vertices_with_many_neighbours_above() -> None:
-    """A table of a whole block: more than half of the slots of a warp's."""
+@pytest.mark.parametrize("partners", [0, 1 << 40])
+def test_triangles_of_vertices_with_many_neighbours_above(partners: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A table of a whole block: more than half of the slots of a warp's; either end of an edge may have the table."""
+    from hopwave.engines.cuda.linalg import triangles
+
+    monkeypatch.setattr(triangles, "PARTNERS", partners)
     graph = generate.complete(700)
     assert hw.triangle_count(graph, device="cuda") == 700 * 699 * 698 // 6
     assert set(hw.triangles(graph, device="cuda").scores.tolist()) == {699 * 698 // 2}
+    for graph in (generate.kronecker(11, 64, seed=1), generate.delaunay(900, seed=1), generate.star(70)):
+        each = hw.triangles(graph, device="cpu").scores
+        assert np.array_equal(hw.triangles(graph, device="cuda").scores, each)
+        assert 3 * hw.triangle_count(graph, device="cuda") == each.sum()
 
 
 @pytest.mark.parametrize("scale", [9, 16])

@@ -5,11 +5,11 @@ import numpy as np
 
 from hopwave.engines.cuda.errors import LESS_MEMORY, explained
 from hopwave.engines.cuda.graph import uploaded
-from hopwave.engines.cuda.launch import NULL, together
+from hopwave.engines.cuda.launch import NULL, kernels, together
 
 HEADER = "build/arcs.cuh"
 together(
-    HEADER, "add_reverse", "count_inside", "write_inside", "judge_vertices", "judge_arcs", "judge_found"
+    HEADER, "add_reverse", "scale_values", "count_inside", "write_inside", "judge_vertices", "judge_arcs", "judge_found"
 )  # fmt: skip
 NO_LIMIT = np.int64(np.iinfo(np.int32).max)
 
@@ -22,6 +22,15 @@ def with_reverse(graph, values):
         arcs = np.int32(on_device.n), np.uint64(on_device.m)
         on_device.launch(HEADER, "add_reverse", on_device.m, *on_device.rows, *arcs, values, sums)
         return sums
+
+
+def scaled(values, factor=1.0, divisor=1.0):
+    """values · factor / divisor, of which one is 1: with the bits of NumPy, and no kernel that CuPy must compile."""
+    with explained("scaling scores", remedy=LESS_MEMORY):
+        found = cupy.empty_like(values)
+        numbers = np.uint64(len(values)), np.float64(factor), np.float64(divisor)
+        kernels("int")(HEADER, "scale_values", len(values), values, *numbers, found)
+        return found
 
 
 def obeys(graph, levels, tree, sources, limit):

@@ -32,7 +32,7 @@ SHORT_PATH = 63  # most vertices of a path that one block walks back; others hav
 
 WORK = record(
     "shortest_paths/state.cuh", "Work<unsigned int>", "ptr dist near[2] far[2] chunks[2] counters trace targets",
-    "i64 trace_rows target_count", "i64 capacity chunk_capacity",
+    "i64 trace_rows target_count goal both_ways", "i64 capacity chunk_capacity",
     "i64 chunk enter alone pile local subrounds arcs share",
 )  # fmt: skip
 
@@ -93,7 +93,7 @@ class Buffers:
         entries, chunks = self.arrays["entries"], self.arrays["chunks"]
         self.counters, self.whole, self.report = (self.arrays[name] for name in ("counters", "whole", "report"))
         self.work = filled(
-            WORK, dist=self.whole, counters=self.counters, capacity=capacity, chunk_capacity=chunks.shape[1],
+            WORK, dist=self.whole, counters=self.counters, goal=-1, capacity=capacity, chunk_capacity=chunks.shape[1],
             **vars(split),
         )  # fmt: skip
         self.work["near"] = [address(queue) for queue in entries[:2]]
@@ -153,12 +153,17 @@ def search(A, job, width, trace, out=None):
 
     `out`: the array to write.
     """
-    arcs = arcs_of(A)
-    return launch(arcs, buffers_of(A, arcs), job, arcs.width if width is None else width, trace, out)
+    arcs, both_ways = arcs_of(A), job.path_only and is_symmetric(A)
+    return launch(arcs, buffers_of(A, arcs), job, arcs.width if width is None else width, trace, out, both_ways)
 
 
-def launch(arcs, buffers, job, width, trace, out=None):
-    """Run search() on these arcs, in these buffers."""
+def is_symmetric(A):
+    """Whether a row has the arcs into its vertex."""
+    return A.columns.indices is A.rows.indices
+
+
+def launch(arcs, buffers, job, width, trace, out=None, both_ways=False):
+    """Run search() on these arcs, in these buffers; both_ways: rows have the arcs into their vertices."""
     distances = cupy.empty(arcs.n, np.float64) if out is None else out
     if not arcs.n:
         return distances, []
@@ -167,9 +172,12 @@ def launch(arcs, buffers, job, width, trace, out=None):
     work = buffers.work.copy()
     if arcs.bits == REAL:
         work["dist"] = address(distances)
-    targets = cupy.asarray(np.array(job.targets, np.int32)) if job.targets else None
-    work["targets"], work["target_count"] = address(targets), len(job.targets)
-    rows, plain = TRACE_ROWS if trace else 0, not trace and targets is None
+    if job.path_only:
+        work["goal"], work["both_ways"] = job.targets[0], both_ways
+    elif job.targets:
+        targets = cupy.asarray(np.array(job.targets, np.int32))
+        work["targets"], work["target_count"] = address(targets), len(targets)
+    rows, plain = TRACE_ROWS if trace else 0, not trace and not job.targets
     while True:
         table = cupy.empty((rows, TRACE_COLUMNS), np.int64) if trace else None
         work["trace"], work["trace_rows"] = address(table), rows
@@ -241,8 +249,8 @@ def predecessors(A, sources, distances):
 
 def path_back(A, source, target, distances):
     """The ids of a shortest path, both ends included, from distances on the GPU; None if there is no path."""
-    into = arcs_of(A if A.columns.indices is A.rows.indices else A.T)
-    path = cupy.zeros(1 + SHORT_PATH, np.int32)
+    into = arcs_of(A if is_symmetric(A) else A.T)
+    path = cupy.empty(1 + SHORT_PATH, np.int32)
     nvrtc.begin(PREDECESSORS, [expression(PREDECESSORS, "choose", into.offset, into.length)])  # a longer path needs it
     kernel = kernels(into.offset).get(PREDECESSORS, "walk_back", into.length)
     given = (into.offsets, into.neighbours, NULL if into.lengths is None else into.lengths, distances)

@@ -24,6 +24,12 @@ __global__ void add_reverse(const Offset *offsets, const int *neighbours, int n,
   });
 }
 
+// scaled[i] = values[i] · factor / divisor; one of both is 1, and changes no bit.
+template <class Offset>
+__global__ void scale_values(const double *values, u64 count, double factor, double divisor, double *scaled) {
+  for (u64 i = thread_number(); i < count; i += thread_count()) scaled[i] = values[i] * factor / divisor;
+}
+
 // Counts the arcs between chosen vertices, in the row of each; numbers[v] is v's place among the chosen, or -1.
 template <class Offset>
 __global__ void count_inside(const Offset *offsets, const int *neighbours, const int *vertices, u64 count,

@@ -17,7 +17,7 @@ struct Relaxing {
   const Length *lengths;
   const Work<Bits> &work;
   Queues &own;
-  Bits limit;  // the greatest distance
+  Bits most;  // in this phase: greater distances are of no use, but for the goal's
   Bits threshold;
   u32 phase, pile;  // entries go to the near queue of the next phase, and onto this pile
   u32 round;        // number of the block's round within the phase
@@ -134,7 +134,7 @@ struct Relaxing {
     }
 #pragma unroll
     for (int k = 0; k < K; k++) {
-      better[k] = offer[k] < before[k] && offer[k] <= limit;
+      better[k] = offer[k] < before[k] && (offer[k] <= most || v[k] == (int)work.goal);
       if (better[k]) before[k] = atomicMin(work.dist + v[k], offer[k]);
     }
 #pragma unroll
@@ -214,8 +214,9 @@ struct Relaxing {
     const Chunk *c = work.chunks[phase % 2] + i;
     const int v = __ldcg(&c->v);
     const i64 begin = __ldcg(&c->begin);
+    const Bits d = (Bits)__ldcg(&c->d);
     const bool mine = lane() == 0;
-    return {(Bits)__ldcg(&c->d), __ldcg(work.dist + v), begin, mine ? (u32)__ldcg(&c->length) : 0,
+    return {d, d <= most ? __ldcg(work.dist + v) : d + 1, begin, mine ? (u32)__ldcg(&c->length) : 0,
             mine && begin == (i64)__ldg(offsets + v)};
   }
 
@@ -234,7 +235,7 @@ struct Relaxing {
         v = own.near_v[half][i], d = own.near_d[half][i];
         begin = (i64)own.near_begin[half][i], degree = (i64)own.near_degree[half][i];
       }
-      now = __ldcg(work.dist + v);  // if this is less than d, the vertex has another entry
+      now = d <= most ? __ldcg(work.dist + v) : d + 1;  // if this is less than d, the vertex has another entry
     }
     if (__any_sync(ALL_LANES, degree >= work.chunk)) {
       const u32 long_rows = __ballot_sync(ALL_LANES, degree >= work.chunk && now == d);

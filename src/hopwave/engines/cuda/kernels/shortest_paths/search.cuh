@@ -43,8 +43,9 @@ struct Search {
   Queues &own;
   Here &here;
   Standing &at;
-  Bits width;
-  u32 target;  // for barrier()
+  Bits width, limit;       // of a bucket; of distances
+  typename M::Value last;  // every path to the goal ends with an arc that is at least so long
+  u32 target;              // for barrier()
 
   // Thread 0 records what a phase has changed.
   __device__ __forceinline__ void advance(const Ended<Bits> &ended) {
@@ -100,8 +101,11 @@ struct Search {
 
   // Whether a bucket has ended, there are targets, and none is beyond it. Distances below the threshold are then final,
   // so that all blocks say the same, also if the first has gone on alone in the meantime. Whole blocks call this.
+  // All other paths to a goal are at least as long as the threshold and its last arc.
   __device__ __forceinline__ bool settled() const {
-    if (!work.target_count || !nothing_near() || here.overflow) return false;
+    if (!nothing_near() || here.overflow) return false;
+    if (work.goal >= 0) return __ldcg(work.dist + work.goal) < M::plus((Bits)at.threshold, last);
+    if (!work.target_count) return false;
     bool all = true;
     for (i64 i = threadIdx.x; all && i < work.target_count; i += THREADS)
       all = (u64)__ldcg(work.dist + work.targets[i]) < at.threshold;
@@ -132,6 +136,7 @@ struct Search {
     const u32 subrounds = alone ? ~0u : share <= work.local ? (u32)work.subrounds : 0;
     R &r = relaxing;
     r.phase = at.phase, r.pile = at.pile, r.threshold = (Bits)at.threshold, r.round = 0, r.local = subrounds > 0;
+    r.most = work.goal < 0 ? limit : M::without(__ldcg(work.dist + work.goal), last);
     r.vertices = 0, r.arcs = 0;
     const Entry<Bits> *list = work.near[at.phase % 2];
     u32 rounds = 0, first = begin, last = end, chunks = here.chunks, found = 0, found_arcs = 0;
@@ -235,6 +240,22 @@ struct Search {
   }
 };
 
+// Returns the least length of the arcs into the goal; 0 if it is not known. The whole block calls this.
+template <class M, class Offset, class Length, class Bits>
+__device__ __forceinline__ typename M::Value last_arc(const Offset *offsets, const Length *lengths,
+                                                      const Work<Bits> &work) {
+  __shared__ typename M::Value of_warp[WARPS];
+  if (work.goal < 0 || !work.both_ways || offsets[work.goal] == offsets[work.goal + 1]) return 0;
+  typename M::Value least = M::load(lengths, (i64)offsets[work.goal]);
+  for (i64 arc = (i64)offsets[work.goal] + threadIdx.x; arc < (i64)offsets[work.goal + 1]; arc += THREADS)
+    least = min(least, M::load(lengths, arc));
+  for (int step = WARP / 2; step; step /= 2) least = min(least, __shfl_xor_sync(ALL_LANES, least, step));
+  if (lane() == 0) of_warp[block_warp()] = least;
+  __syncthreads();
+  for (int i = 0; i < WARPS; i++) least = min(least, of_warp[i]);
+  return least;
+}
+
 // Writes distances from the nearest of `count` sources to `out`, as float64; `out` is work.dist itself if distances are
 // kept as float64.
 template <class Offset, class Length, class Bits>
@@ -254,8 +275,9 @@ __global__ void __launch_bounds__(THREADS)
     counters->near[0] = (u32)count;
     for (int i = 0; i < 3; i++) counters->least[i] = M::NONE;
   }
-  Relaxing<Offset, Length, Bits> relaxing{offsets, neighbours, lengths, work, own, (Bits)limit};
-  Search<Offset, Length, Bits> search{work, relaxing, own, here, standing, (Bits)width, 0};
+  Relaxing<Offset, Length, Bits> relaxing{offsets, neighbours, lengths, work, own};
+  const auto last = last_arc<M>(offsets, lengths, work);
+  Search<Offset, Length, Bits> search{work, relaxing, own, here, standing, (Bits)width, (Bits)limit, last, 0};
   if (threadIdx.x == 0) standing = {}, standing.threshold = M::end(0, (Bits)width), standing.began = nanoseconds();
   search.meet(nullptr, nullptr);
   for (i64 i = signed_thread_number(); i < count; i += signed_thread_count()) {

@@ -29,6 +29,11 @@ struct Measure {  // float or double lengths, float64 sums
   __device__ static Bits end(Bits least, Bits width) {
     return max(min((Bits)__double_as_longlong(__dadd_rn(number(least), number(width))), NONE), min(least + 1, NONE));
   }
+  // Returns a bound of all distances that are d or less when `last` is added to them, also by rounding.
+  __device__ static Bits without(Bits d, Value last) {
+    const double less = __dadd_ru(__dsub_ru(number(d), (double)last), number(d) * 0x1p-52);
+    return (u64)__double_as_longlong(max(less, 0.0));
+  }
 };
 
 template <>
@@ -39,6 +44,7 @@ struct Measure<u32, u32> {  // whole lengths; no array of lengths if all are 1
   __device__ static u32 plus(u32 d, Value length) { return d + length; }
   __device__ static double number(u32 d) { return d == NONE ? __longlong_as_double(0x7ff0000000000000ll) : (double)d; }
   __device__ static u32 end(u32 least, u32 width) { return width < NONE - least ? least + max(width, 1u) : NONE; }
+  __device__ static u32 without(u32 d, Value last) { return d > last ? d - last : 0; }
 };
 
 // An entry as one vector, so that one load or store moves it.
@@ -106,6 +112,8 @@ struct Work {
   i64 *trace;
   const int *targets;  // the search ends after the bucket of the last of them
   i64 trace_rows, target_count;
+  i64 goal;       // if not -1, only a path to this vertex is wanted: distances that it does not need may not be final
+  i64 both_ways;  // whether the goal's row has the arcs into it
   i64 capacity, chunk_capacity;  // of each near queue and far pile; of each list of chunks
   // Policy (engines/cuda/policy.py, PathSplit).
   i64 chunk;      // arcs from which a row is long: it is cut into pieces of this length
