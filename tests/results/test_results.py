@@ -95,7 +95,10 @@ def test_whole_numbers_as_labels_are_no_ids() -> None:
 def test_vertices_that_a_question_returns_name_vertices() -> None:
     """Places would name others here: labels are the same numbers in another order."""
     graph = Graph.from_edges([0, 2, 3], [1, 3, 4], n=6).relabel([3, 4, 0, 1, 2, 5])
-    assert list(graph.subgraph(hw.connected_components(graph).largest())) == [0, 1, 2]
+    found = hw.connected_components(graph)
+    assert list(graph.subgraph(found.largest())) == [0, 1, 2]
+    assert [some.tolist() for some in found.members()] == [[3, 4], [0, 1, 2], [5]]
+    assert [some.tolist() for some in hw.biconnected_components(graph).members()] == [[3, 4], [0, 1], [1, 2]]
     chosen = set(hw.maximal_independent_set(graph, seed=1).tolist())
     assert 5 in chosen and len(chosen & {3, 4}) == 1 and chosen & {0, 1, 2} in ({0, 2}, {1})
 

@@ -97,8 +97,7 @@ class Blocks(Parts, Tabled):
             ends = ends[~np.isin(ends[:, 0] * self.graph.n + ends[:, 1], several)]
         return ends
 
-    def members(self) -> list[npt.NDArray[np.int64]]:
-        """The ids of the vertices of every component, ascending."""
+    def _positions(self) -> list[npt.NDArray[np.int64]]:
         inside = np.flatnonzero(self.label >= 0)
         vertex = np.concatenate([inside, self.head])
         block = np.concatenate([self.label[inside], np.arange(self.count)])
@@ -118,5 +117,5 @@ class Blocks(Parts, Tabled):
         return {"component": np.repeat(np.arange(self.count), self.sizes)}
 
     def _names(self) -> dict[str, npt.NDArray[Any]]:
-        vertex = np.concatenate([np.zeros(0, np.int64), *self.members()])
+        vertex = np.concatenate([np.zeros(0, np.int64), *self._positions()])
         return {"vertex": np.asarray(vertex_names(self.graph))[vertex]}

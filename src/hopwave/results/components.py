@@ -14,7 +14,6 @@ import numpy.typing as npt
 from hopwave.algorithms import components as _components
 from hopwave.display import html
 from hopwave.graph import Graph
-from hopwave.graph.arrays import vertex_names
 from hopwave.results.tables import SHOWN, Tabled, by_vertex, named
 
 if TYPE_CHECKING:
@@ -33,8 +32,17 @@ class Parts(ABC):
         """How many vertices each of them has."""
 
     @abstractmethod
-    def members(self) -> list[Any]:
-        """The ids of the vertices of each of them, ascending."""
+    def _positions(self) -> list[Any]:
+        """The vertices of each of them by their places in arrays, ascending."""
+
+    def members(self) -> list[npt.NDArray[Any]]:
+        """The vertices of each of them, as labels or ids, in the order of the graph.
+
+        >>> [some.tolist() for some in hw.connected_components(hw.Graph.from_edges(["a"], ["b"])).members()]
+        [['a', 'b']]
+        """
+        labels = self.graph.labels
+        return self._positions() if labels is None else [labels[some] for some in self._positions()]
 
     def sets(self) -> list[set[Any]]:
         """The components as sets of labels or ids, as NetworkX returns them.
@@ -43,8 +51,7 @@ class Parts(ABC):
         >>> parts.sets() == list(parts) == [{"a", "b"}]
         True
         """
-        names = np.asarray(vertex_names(self.graph))
-        return [set(names[some].tolist()) for some in self.members()]
+        return [set(some.tolist()) for some in self.members()]
 
     def _repr_html_(self) -> str:
         largest = np.argsort(-self.sizes, kind="stable")[:SHOWN].tolist()
@@ -107,8 +114,7 @@ class Components(Parts, Tabled):
         most = int(self.sizes.argmax()) if self.count else 0
         return named(self.graph, np.flatnonzero(self.labels == most).astype(np.int64))
 
-    def members(self) -> list[npt.NDArray[np.intp]]:
-        """The ids of the vertices of every component, ascending: places in arrays, also where vertices have labels."""
+    def _positions(self) -> list[npt.NDArray[np.intp]]:
         return _components.members(self.labels)
 
     def to_pandas(self) -> pd.DataFrame:
