@@ -271,8 +271,8 @@ class Shortcuts(Protocol):
     def count_entries(self, A: Matrix, x: Vector, enough: int) -> int:
         """How many entries A has in the columns that x names. Counting may stop once there are more than `enough`."""
 
-    def count_triangles(self, part: Rows, most: int) -> int | None:
-        """How many triangles a symmetric pattern has, or None if counting them would read more than `most` entries."""
+    def count_triangles(self, part: Rows) -> int | None:
+        """How many triangles a symmetric pattern has; None if the caller must use products."""
 
     def triangles(self, part: Rows) -> Array | None:
         """How many triangles of a symmetric pattern each vertex is in; None if the caller must use products."""

@@ -80,8 +80,8 @@ def test_goes_on_bit_for_bit(ranked: list[int], tmp_path: Path) -> None:
 
 
 def test_large_graphs_with_hubs_and_many_sources_alone() -> None:
-    star = CpuGraph(hw.Graph.from_edges(np.zeros(40_000, int), np.arange(1, 40_001)))
-    path = CpuGraph(generate.grid(1, 40_000))
+    graphs = hw.Graph.from_edges(np.zeros(40_000, int), np.arange(1, 40_001)), generate.grid(1, 40_000)
+    star, path = map(CpuGraph, graphs)
     many, few = BetweennessJob(np.arange(32)), BetweennessJob(np.arange(31))
     assert policy.worth_renumbering(star, many)
     assert not policy.worth_renumbering(star, few)

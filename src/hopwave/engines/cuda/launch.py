@@ -6,7 +6,7 @@ Kernels go through their items in strides of the grid, so no grid needs more blo
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, cached_property
 
 import cupy
 import numpy as np
@@ -83,8 +83,12 @@ class Kernels:
     def __init__(self, offset=""):
         self.offset = offset
         self.blocks = Device().blocks
-        self.attributes = cupy.cuda.Device().attributes  # which CuPy copies each time it is asked
         self._found = {}
+
+    @cached_property
+    def attributes(self):
+        """What CUDA says of this GPU: CuPy copies it each time that it is asked."""
+        return cupy.cuda.Device().attributes
 
     def get(self, header, name, shape="", text=""):
         """One instance, to be called with grid, block and arguments; `text` as for nvrtc.module."""

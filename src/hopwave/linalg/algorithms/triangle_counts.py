@@ -49,7 +49,7 @@ def triangle_count(A: Any, *, device: str = "auto") -> int:
     A = pattern(square(A, device))
     engine = algebra(A.device)
     if engine.why_not_operation("count_triangles") is None:  # computes the sum without making L and C
-        found = engine.count_triangles(A.rows, WORTH_SORTING * A.nnz)
+        found = engine.count_triangles(A.rows)
         if found is not None:
             return found
     L, _ = lower(A)

@@ -162,7 +162,7 @@ def unprepared(m, words):
     return LowerRows(none, none, np.empty(0, np.int64), none, np.empty((0, 0), np.uint64), marks)
 
 
-def count_triangles(part, _most):
+def count_triangles(part):
     """How many triangles there are."""
     m = len(part.indices)
     some = part.indices[:: m // SAMPLED + 1]  # neighbours: hubs are found where they matter

@@ -193,7 +193,7 @@ class Algebra(NoShortcuts):
     independent_set = explained(found_in(f"{__name__}.independent_set", "independent_set"))
 
     @explained
-    def count_triangles(self, part: Rows, most: int) -> int | None:
+    def count_triangles(self, part: Rows) -> int | None:
         from hopwave.engines.cuda.linalg.triangles import counted
 
         return counted(part, each=False)
