@@ -311,6 +311,12 @@ def test_a_table_is_no_column_and_no_list(library: str) -> None:
     assert Graph.from_pandas(table, "a", "b") == hw.generate.path(3)
 
 
+def test_a_column_may_have_the_name_of_an_attribute() -> None:
+    table = pd.DataFrame({"columns": [0, 1], "column_names": [1, 2], "index": [1.5, 2.5]})
+    graph = Graph.from_pandas(table, "columns", "column_names", "index")
+    assert list(graph.edges()) == [(0, 1, 1.5), (1, 2, 2.5)]
+
+
 def test_a_set_of_vertices_is_listed_in_the_order_of_the_graph() -> None:
     names = [f"v{i}" for i in range(40)]
     G = hw.generate.path(40).relabel(names)

@@ -6,6 +6,7 @@ import gc
 import time
 import weakref
 from collections.abc import Callable, Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ import hopwave as hw
 import mixed
 from hopwave import Graph
 from hopwave import linalg as la
+from hopwave.engines.cpu.search import loop, small
 
 
 @pytest.fixture
@@ -62,6 +64,20 @@ def test_a_graph_is_freed_without_the_collector(make: Callable[[], Graph], quest
     held, arrays = weakref.ref(G), weakref.ref(G.indices.base)
     del G
     assert is_freed(held) and is_freed(arrays)
+
+
+def test_a_graph_is_freed_that_was_searched_before_the_loop_was_compiled(
+    monkeypatch: pytest.MonkeyPatch, no_collector: None
+) -> None:
+    monkeypatch.setattr(small, "is_compiled", lambda function: False)
+    monkeypatch.setattr(loop, "take_part", SimpleNamespace(overloads=()))
+    for name, many in (("left", 9), ("seconds_left", 100.0), ("most_seconds", 1.0)):
+        monkeypatch.setattr(small.FirstSearches, name, many)
+    G = hw.generate.grid(80, 80)  # too large for the short way
+    assert hw.bfs(G, 0, device="cpu").reached == G.n and small.FirstSearches.left == 8
+    held = weakref.ref(G)
+    del G
+    assert is_freed(held)
 
 
 def test_a_matrix_is_freed_without_the_collector(no_collector: None) -> None:

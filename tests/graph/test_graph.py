@@ -332,6 +332,19 @@ def test_integers_of_scipy_hold_the_weights(weight: float) -> None:
     assert graph.to_scipy("float32").max() == weight
 
 
+@pytest.mark.parametrize(("kind", "bits"), [("int64", 63), ("uint64", 64), ("int32", 31), ("int8", 7)])
+def test_the_first_number_that_a_type_of_scipy_does_not_hold(kind: str, bits: int) -> None:
+    """Machines that cut it to the greatest make 2⁶³ − 1 of 2⁶³, which is equal as float64."""
+    with pytest.raises(GraphError, match=f"is no number of type {kind}"):
+        Graph.from_edges([0], [1], weights=[2.0**bits]).to_scipy(kind)
+    assert Graph.from_edges([0], [1], weights=[2.0 ** (bits - 1)]).to_scipy(kind).max() == 2 ** (bits - 1)
+
+
+def test_true_that_scipy_stores_twice_is_true() -> None:
+    A = sp.coo_array((np.array([True, True, False]), ([0, 0, 1], [1, 1, 2])), shape=(3, 3))
+    assert Graph.from_scipy(A, weights=True) == Graph.from_scipy(A.tocsr(), weights=True)
+
+
 def test_zeros_that_fill_blocks_are_no_arcs() -> None:
     A = sp.bsr_array(np.kron(np.eye(2), [[0, 1.0], [2.0, 0]]), blocksize=(2, 2))
     assert Graph.from_scipy(A).number_of_edges == hw.linalg.Matrix.from_scipy(A).nnz == 4

@@ -97,6 +97,7 @@ def test_vertices_that_a_question_returns_name_vertices() -> None:
     graph = Graph.from_edges([0, 2, 3], [1, 3, 4], n=6).relabel([3, 4, 0, 1, 2, 5])
     found = hw.connected_components(graph)
     assert list(graph.subgraph(found.largest())) == [0, 1, 2]
+    assert found.largest().dtype == found.members()[1].dtype == graph.labels.dtype  # type: ignore[union-attr]
     assert [some.tolist() for some in found.members()] == [[3, 4], [0, 1, 2], [5]]
     assert [some.tolist() for some in hw.biconnected_components(graph).members()] == [[3, 4], [0, 1], [1, 2]]
     chosen = set(hw.maximal_independent_set(graph, seed=1).tolist())

@@ -154,7 +154,7 @@ def from_scipy(A: Any, directed: bool | None, weights: bool | None, combine: str
         raise GraphError("the matrix holds NaN; drop or replace those entries")
     # Arrays may be longer than the entries. Copies, since the matrix may change later and a graph does not.
     values = A.data[: A.nnz].copy() if weights else None
-    repeated = combine if combine or not weights else "sum"  # as SciPy reads a matrix
+    repeated = combine if combine or not weights else "max" if A.dtype.kind == "b" else "sum"  # as SciPy reads a matrix
     if A.format == "coo":
         made = from_edges(A.row, A.col, A.shape[0], True, values, repeated, "merge", None, False, "cpu")
     else:
@@ -334,7 +334,7 @@ def compacted(
     if not named:
         warn(
             f"vertex ids reach {greatest:,} but only {len(labels):,} differ, so they became labels of the vertices "
-            f"0 to {len(labels) - 1:,}; give names=True if they are, or n= to number all ids from 0 instead",
+            f"0 to {len(labels) - 1:,}; give names=True if they are names, or n= to number all ids from 0 instead",
             SparseIdsWarning,
         )
     ends = (np.searchsorted(labels, column).astype(np.int32) for column in (u, v))

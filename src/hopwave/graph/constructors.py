@@ -124,7 +124,7 @@ class GraphConstructors(GraphEdges):
     def from_scipy(
         cls, A: Any, directed: bool | None = None, *, weights: bool | None = None, combine: Combine | None = None
     ) -> Self:
-        """The graph of a square SciPy sparse matrix: every stored entry is an arc, explicit zeros too (but of BSR).
+        """The graph of a square SciPy sparse matrix: every stored entry is an arc, also zeros, except those of BSR.
 
         The values are the weights, unless they are bool; `weights=False` leaves them out. `directed=None` makes the
         graph undirected when the matrix is symmetric; `directed=False` adds the reverses, and `combine` says which
@@ -190,7 +190,8 @@ class GraphConstructors(GraphEdges):
         for way in ("toPandas", "collect", "compute"):  # of Spark, polars, Dask
             if hasattr(type(df), way):  # not a column of that name
                 raise GraphError(f"a {type(df).__name__} has no rows yet; give what its {way}() returns")
-        columns = getattr(df, "column_names", None) or getattr(df, "columns", None)  # the first is Arrow's
+        titles = "column_names" if hasattr(type(df), "column_names") else "columns"  # the first is Arrow's
+        columns = getattr(df, titles, None)
         if columns is None:
             raise GraphError(f"{type(df).__name__} is no table; give a DataFrame, or {constructor_of(df)}")
         return cls._from_table(df, list(columns), source, target, weight, directed, options)

@@ -174,9 +174,13 @@ class GraphEdges(GraphArrays):
         else:
             with np.errstate(invalid="ignore"):  # of infinity
                 values = self.weights.astype(self.weights.dtype if dtype is None else dtype)
-            if values.dtype.kind in "iu" and (values != self.weights).any():
-                wrong = self.weights[values != self.weights][0]
-                raise GraphError(f"the weight {wrong!s} is no number of type {values.dtype}; give a type of floats")
+            if values.dtype.kind in "iu":
+                above = float(np.iinfo(values.dtype).max) + 1  # Arm makes 2⁶³ − 1 of 2⁶³: as float64, both are equal
+                wrong = self.weights[(values != self.weights) | (self.weights >= above)]
+                if len(wrong):
+                    raise GraphError(
+                        f"the weight {wrong[0]!s} is no number of type {values.dtype}; give a type of floats"
+                    )
         from scipy.sparse import csr_array
 
         return csr_array((values, self.indices.copy(), self.indptr.copy()), shape=(self.n, self.n))

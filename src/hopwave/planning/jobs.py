@@ -152,7 +152,7 @@ class ShortestPathsJob:
 
     It ends early when it has settled all `targets`, or `most` vertices, and all that are as far away as the last. What
     is farther than the last target may still have a distance, which is then not final. `path_only`: a path to the one
-    target is wanted, and on a GPU no distance is final that it does not need.
+    target is wanted; on a GPU, distances that it does not need are then not final.
     """
 
     sources: tuple[int, ...]

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from hopwave.algorithms import components as _components
 from hopwave.display import html
 from hopwave.graph import Graph
-from hopwave.results.tables import SHOWN, Tabled, by_vertex, named
+from hopwave.results.tables import SHOWN, Tabled, by_vertex
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,8 +41,10 @@ class Parts(ABC):
         >>> [some.tolist() for some in hw.connected_components(hw.Graph.from_edges(["a"], ["b"])).members()]
         [['a', 'b']]
         """
-        labels = self.graph.labels
-        return self._positions() if labels is None else [labels[some] for some in self._positions()]
+        return [self._named(some) for some in self._positions()]
+
+    def _named(self, positions: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        return positions if self.graph.labels is None else self.graph.labels[positions]
 
     def sets(self) -> list[set[Any]]:
         """The components as sets of labels or ids, as NetworkX returns them.
@@ -105,14 +107,14 @@ class Components(Parts, Tabled):
         return np.bincount(self.labels).astype(np.int64) if len(self.labels) else np.zeros(0, np.int64)
 
     def largest(self) -> npt.NDArray[Any]:
-        """The vertices of the largest component, as labels or ids, ascending; of several that are largest, the first.
+        """The vertices of the largest component, as labels or ids, in the order of the graph; of several, the first.
 
         >>> D = hw.Graph.from_edges(["a", "b", "c"], ["b", "c", "b"], directed=True)
         >>> D.subgraph(hw.strongly_connected_components(D).largest())
         Graph(2 vertices, 2 edges, directed, labelled)
         """
         most = int(self.sizes.argmax()) if self.count else 0
-        return named(self.graph, np.flatnonzero(self.labels == most).astype(np.int64))
+        return self._named(np.flatnonzero(self.labels == most).astype(np.int64))
 
     def _positions(self) -> list[npt.NDArray[np.intp]]:
         return _components.members(self.labels)

@@ -6,6 +6,7 @@ GPU's concern: here a frontier is a queue when it is pushed and a bitmap when it
 
 from __future__ import annotations
 
+import weakref
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -89,9 +90,11 @@ class Engine:
         from hopwave.engines.cpu.search.small import SmallSearch, first_searches
 
         if graph.n + graph.m > policy.SMALL_GRAPH:
+            held = weakref.ref(graph)  # the graph keeps what searches it: a circle would delay freeing both
 
             def search(sources: tuple[int, ...]) -> None:
-                self.run(self.start(self.load(graph, plan), sources, question, threads), plan, False)
+                if (there := held()) is not None:
+                    self.run(self.start(self.load(there, plan), sources, question, threads), plan, False)
 
             return first_searches(graph, question, threads, loop.take_part, search)
         return SmallSearch(graph, question, threads)
