@@ -22,7 +22,7 @@ SearchJob = Callable[..., Answer]
 
 
 def graph() -> Graph:
-    """A directed graph with weights, small enough for every question but too large for the short way."""
+    """A directed graph with weights, small enough for every question: searches go the way of small graphs."""
     pattern = hw.generate.kronecker(9, 8, seed=4, directed=True)
     weights = np.random.default_rng(4).integers(1, 9, pattern.m).astype(np.float64)
     return Graph.from_csr(pattern.indptr, pattern.indices, directed=True, weights=weights)
