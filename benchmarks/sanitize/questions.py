@@ -196,16 +196,19 @@ def cores() -> Iterator[str]:
 
 
 def triangles() -> Iterator[str]:
-    """Triangles of all vertices, with tables of warps and of blocks."""
+    """Triangles of all vertices, with tables of warps and of blocks, and with the partners of large graphs."""
+    from hopwave.engines.cuda.linalg import triangles as counting
+
     for where, graph in tiny().items():
         if graph.directed:
             continue
         plain = graph.remove_self_loops().to_scipy(np.int64)
         right = np.asarray((plain @ plain).multiply(plain).sum(axis=1)).ravel() // 2
-        if not same(hw.triangles(graph, device="cuda").scores, right):
-            yield f"triangles of {where}"
-        if 3 * hw.triangle_count(graph, device="cuda") != right.sum():
-            yield f"all triangles of {where}"
+        for least in (counting.PARTNERS, 0):
+            with patch.object(counting, "PARTNERS", least):
+                each, total = hw.triangles(graph, device="cuda").scores, hw.triangle_count(graph, device="cuda")
+            if not same(each, right) or 3 * total != right.sum():
+                yield f"triangles of {where}, with partners from {least} arcs on"
         if graph.n < 300 and not (same(in_blocks(graph, True), right) and 3 * in_blocks(graph, False) == right.sum()):
             yield f"triangles of {where}, in blocks"
 
@@ -225,7 +228,8 @@ def in_blocks(graph: hw.Graph, each: bool) -> Any:
     rows = cupy.asarray(begin), cupy.asarray(dst[up].astype(np.int32))
     kernels(offset_type(begin)).exactly(
         HEADER, "count_long", truth(each), (4,), LONG_THREADS,
-        (*rows, every, np.uint32(graph.n), np.uint32(room), found, total), (8 if each else 4) * room,
+        (*rows, *rows, every, np.uint32(graph.n), np.uint32(room), cupy.zeros(1, np.uint32), found, total),
+        (8 if each else 4) * room,
     )  # fmt: skip
     return found.get() if each else int(total.get()[0])
 
