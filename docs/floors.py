@@ -2,9 +2,9 @@
 
 A *room* is a folder or a module directly below src/hopwave; in `engines`, each machine's folder is a room of its own.
 A *floor* is a row of rooms. A module may import from its own floor and from floors below it, and no chain of imports is
-circular. Every import statement counts: at the top of a module, under TYPE_CHECKING, or inside a function. The source
-is parsed, not run. Two things are not counted: the packages that Python loads on the way to a module, and the engines,
-which `engines.engine` loads by name.
+circular. Every import statement counts: at the top of a module, under TYPE_CHECKING, or inside a function. So does a
+module name in a string, as in `import_module("…")`. The source is parsed, not run. Two things are not counted: the
+packages that Python loads on the way to a module, and the engines, which `engines.engine` loads by name.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from pathlib import Path
 
 PACKAGE = "hopwave"
 SOURCE = Path(__file__).resolve().parents[1] / "src" / PACKAGE
+LOADERS = {"import_module", "find_spec", "__import__", "found_in"}  # functions that take the name of a module
 MACHINES = {folder.name for folder in (SOURCE / "engines").iterdir() if (folder / "__init__.py").exists()}
 
 
@@ -73,7 +74,7 @@ def imports(source: Path = SOURCE) -> list[Import]:
     found = set()
     for importer, file in known.items():
         package = importer if file.name == "__init__.py" else importer.rpartition(".")[0]
-        for name, line in _named(file.read_text(encoding="utf-8"), package):
+        for name, line in _named(file.read_text(encoding="utf-8"), package, importer):
             imported = _longest_known(name, known)
             if imported not in (None, importer):
                 found.add(Import(importer, imported, line))
@@ -81,12 +82,12 @@ def imports(source: Path = SOURCE) -> list[Import]:
 
 
 @cache  # by text: parsing takes nearly all of the time, and several tests ask
-def _named(text: str, package: str) -> tuple[tuple[str, int], ...]:
+def _named(text: str, package: str, module: str) -> tuple[tuple[str, int], ...]:
     """The full name and the line of everything that a module imports."""
-    return tuple(one for node in ast.walk(ast.parse(text)) for one in _imported(node, package))
+    return tuple(one for node in ast.walk(ast.parse(text)) for one in _imported(node, package, module))
 
 
-def _imported(node: ast.AST, package: str) -> Iterator[tuple[str, int]]:
+def _imported(node: ast.AST, package: str, module: str) -> Iterator[tuple[str, int]]:
     """The full names that a statement imports; in `from a import b`, b may be a module or a name inside a."""
     if isinstance(node, ast.Import):
         for alias in node.names:
@@ -98,6 +99,27 @@ def _imported(node: ast.AST, package: str) -> Iterator[tuple[str, int]]:
             base = ".".join([*above, *([base] if base else [])])
         for alias in node.names:
             yield f"{base}.{alias.name}", node.lineno
+    elif isinstance(node, ast.Call) and node.args:
+        called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        if called in LOADERS:
+            yield _beginning(node.args[0], module), node.lineno
+
+
+def _beginning(name: ast.expr, module: str) -> str:
+    """The name of a module in a string; if only its package is constant, that package, unless it is the importer's."""
+    if isinstance(name, ast.Constant):
+        return str(name.value)
+    text = ""
+    for part in name.values if isinstance(name, ast.JoinedStr) else []:
+        value = part.value if isinstance(part, ast.Constant | ast.FormattedValue) else None
+        if isinstance(value, ast.Name) and value.id == "__name__":
+            text += module
+        elif isinstance(value, str):
+            text += value
+        else:
+            package = text.rpartition(".")[0]
+            return "" if f"{module}.".startswith(f"{package}.") else package
+    return text
 
 
 def _longest_known(name: str, known: Iterable[str]) -> str | None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from hopwave import errors
+
 if TYPE_CHECKING:  # each of these is imported when it is first used, by the function below
     from hopwave import datasets, generate, linalg
     from hopwave.algorithms.brandes import Certificate
@@ -101,6 +103,17 @@ else:
         return sorted({*globals(), *__all__})
 
 
+def _gpu_part(name: str) -> object:
+    """A module of the GPU's engine, for rooms below the engines."""
+    import importlib
+
+    from hopwave import engines
+
+    engines.engine("cuda")  # or an EngineError that says what is missing
+    return importlib.import_module(f"hopwave.engines.cuda.{name}")
+
+
+errors.gpu_importers.append(_gpu_part)
 __version__ = "0.1.0"
 __all__ = [
     "Accessibility", "BFSResult", "BetweennessResult", "Blocks", "Bucket", "BucketTrace", "Certificate", "Communities",

@@ -10,8 +10,7 @@ import sys
 import warnings
 from collections.abc import Callable
 from functools import wraps
-from importlib import import_module
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 Given = ParamSpec("Given")
 Answer = TypeVar("Answer")
@@ -185,14 +184,24 @@ def too_large(what: str, needed: float, usable: float, remedy: str, least: str =
     return EngineError(f"{what} needs {amount(needed)}{part} and may use {amount(usable)}; {remedy}")
 
 
+# How to import a module of the GPU's engine. hopwave/__init__.py enters the function, so that rooms below the engines
+# need not import them.
+gpu_importers: list[Callable[[str], Any]] = []
+
+
+def gpu_part(name: str) -> Any:
+    """A module of the GPU's engine; raises an EngineError if this machine has no usable GPU."""
+    return gpu_importers[0](name)
+
+
 def explain_gpu(error: Exception, doing: str) -> None:
-    """Raise an EngineError with a remedy if an error is CUDA's or CuPy's; return if it is any other.
+    """Raise an EngineError with a remedy if CUDA or CuPy raised the error; return otherwise.
 
     >>> explain_gpu(KeyError("a"), "in bfs")
     """
-    sorts = "hopwave.engines.cuda.launch" in sys.modules and isinstance(error, MemoryError)  # of CuPy raise Python's
-    if sorts or type(error).__module__.startswith(("cupy", "hopwave.engines.cuda.")):
-        cuda = import_module("hopwave.engines.cuda.errors")
+    sorting = "cupy" in sys.modules and isinstance(error, MemoryError)  # CuPy's sorts raise Python's MemoryError
+    if sorting or type(error).__module__.startswith(("cupy", "hopwave.engines.cuda.")):
+        cuda = gpu_part("errors")
         reason = cuda.translated(error, doing, remedy=cuda.OTHERS_LESS)
         if reason is not None:
             raise EngineError(reason) from error

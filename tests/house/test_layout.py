@@ -128,6 +128,21 @@ def test_a_circle_of_modules_is_found(planted: Path) -> None:
     assert sentence.startswith(f"{circle} is an import circle;")
 
 
+@pytest.mark.parametrize(
+    ("line", "imported"),
+    [
+        ('import_module("hopwave.api.search")', "hopwave.api.search"),
+        ('importlib.import_module(f"hopwave.api.{name}")', "hopwave.api"),
+        ('found_in(f"{__name__}.cpu.crew", "run")', "hopwave.engines.cpu.crew"),
+    ],
+)
+def test_a_module_name_in_a_string_is_an_import(planted: Path, line: str, imported: str) -> None:
+    with (planted / "engines" / "__init__.py").open("a") as file:
+        file.write(f"{line}\n")
+    assert floors.Import("hopwave.engines", imported, 2) in floors.imports(planted)
+    assert floors.upward(planted) if imported.startswith("hopwave.api") else floors.circles(planted)
+
+
 def test_a_circle_of_rooms_is_found(planted: Path) -> None:
     """No module imports itself indirectly, but each of the two rooms depends on the other."""
     for file, text in {

@@ -32,8 +32,7 @@ from hopwave.algebra.operators import BinaryOp, Monoid, UnaryOp
 from hopwave.algebra.vector import Vector
 from hopwave.arrays import Array
 from hopwave.errors import EngineError
-from hopwave.generate import recursive
-from hopwave.graph import Graph, csr
+from hopwave.graph import Graph
 from hopwave.graph.csr import Rows
 from hopwave.graph.row_operations import Place
 from hopwave.planning import jobs
@@ -356,14 +355,3 @@ def _ready(name: str, module: str, kind: str) -> Any:
     if reason:
         raise EngineError(reason)
     return found
-
-
-@cache
-def _of_gpu(module: str) -> Any:
-    engine("cuda")  # or an EngineError that says what is missing
-    return import_module(f"hopwave.engines.cuda.{module}")
-
-
-csr.builders["cuda"] = lambda: _of_gpu("build")
-csr.compressors["cuda"] = lambda: _of_gpu("compressed")
-recursive.drawers["cuda"] = lambda: _of_gpu("kronecker").edges

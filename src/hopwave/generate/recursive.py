@@ -7,14 +7,14 @@ With the 2 x 2 initiator (A, B, C, D) = (0.57, 0.19, 0.19, 0.05) and 2^scale ver
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from hopwave.checks.options import flag
-from hopwave.errors import GraphError
+from hopwave.errors import GraphError, gpu_part
 from hopwave.generate import counter
 from hopwave.generate.parameters import LARGEST_N, check_memory, check_seed, check_whole
 from hopwave.graph import Graph, construct
@@ -23,9 +23,6 @@ from hopwave.graph.csr import builders, is_compiled_faster
 Edges = tuple[npt.NDArray[Any], npt.NDArray[Any]]
 
 GRAPH500 = (0.57, 0.19, 0.19, 0.05)
-# How to get the function that draws these edges on a device, like kronecker_edges(scale, seed, first, count, type of
-# ids) with the usual initiator. Engines enter theirs here, so that this module need not know them.
-drawers: dict[str, Callable[[], Any]] = {}
 DRAW_BITS = 31  # for one level; two of them fit into one 64-bit word, and 2^31 itself still fits into uint32
 
 
@@ -73,7 +70,7 @@ def kronecker(
     seed, permute, directed = check_seed(seed), flag("permute", permute), flag("directed", directed)
     place = construct.choose_builder("auto", "cpu", draws)
     if place == "cuda" and permute and np.array_equal(np.ravel(initiator), GRAPH500):
-        src, dst = drawers["cuda"]()(scale, seed, 0, draws, np.int32)  # the same edges, drawn where they are sorted
+        src, dst = gpu_part("kronecker").edges(scale, seed, 0, draws, np.int32)  # the same edges, drawn on the GPU
     else:
         src, dst = kronecker_edges(scale, edge_factor, seed, 0, draws, initiator, permute)
     builder = builders[place]()

@@ -256,7 +256,7 @@ def choose_home(device: str, on_gpu: bool) -> Home:
 
 def choose_builder(device: str, home: Home, edges: int) -> Home:
     """Where the rows are made: at home, except that a GPU, if there is one, builds many edges of the host."""
-    if home == "cuda" or device != "auto" or edges < MIN_EDGES_FOR_GPU or "cuda" not in csr.builders:
+    if home == "cuda" or device != "auto" or edges < MIN_EDGES_FOR_GPU:
         return home
     try:
         csr.builders["cuda"]()

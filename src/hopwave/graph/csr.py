@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from importlib import import_module
 from typing import Any, Literal, NamedTuple, Protocol, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from hopwave.arrays import Array
-from hopwave.errors import GraphError
+from hopwave.errors import GraphError, gpu_part
 
 LARGEST_VERTEX_COUNT = 2**31 - 2
 LARGEST_INT32_OFFSET = 2**31 - 1  # with more arcs than this, offsets are int64
@@ -78,26 +77,9 @@ class Builder(Protocol):
         """The rows of these vertices (ascending, each once) and the arcs between them, renumbered 0, 1, 2, …"""
 
 
-class Compressor(Protocol):
-    """Keeps rows in fewer bits with a graph, for what a device computes on them."""
-
-    def compress(self, graph: Any, memory_limit: int | None) -> None:
-        """Do so; memory_limit: bytes of them in the device's own memory."""
-
-    def compress_if_needed(self, graph: Any) -> bool:
-        """Do so if the plain rows do not fit there. Returns whether it did."""
-
-
-def _of_engines() -> Builder:
-    """The builder of the GPU's engine. Engines are imported when one is first needed, and register theirs then."""
-    import_module("hopwave.engines")
-    return builders["cuda"]()
-
-
-# How to get the builder of a device. Engines register theirs here, so that this module need not know them.
-builders: dict[str, Callable[[], Builder]] = {"cuda": _of_engines}
+# How to get the builder of a device; columns.py enters the CPU's.
+builders: dict[str, Callable[[], Builder]] = {"cuda": lambda: gpu_part("build")}
 ASK_FROM = 1 << 27  # arcs: every GPU holds fewer, and asking how much is free takes as long as a small search
-compressors: dict[str, Callable[[], Compressor]] = {}  # registered with the builder
 
 
 def is_compiled_faster(edges: int) -> bool:

@@ -24,12 +24,12 @@ import numpy.typing as npt
 from hopwave.checks.keywords import offers
 from hopwave.checks.numbers import check_bytes
 from hopwave.checks.options import flag, one_of
-from hopwave.errors import GraphError
+from hopwave.errors import GraphError, gpu_part
 from hopwave.graph import construct, reshape
 from hopwave.graph.arrays import Order
 from hopwave.graph.columns import check_not_table, label_column, object_array
 from hopwave.graph.constructors import GraphConstructors
-from hopwave.graph.csr import ASK_FROM, Combine, Rows, builders, compressors, is_ascending
+from hopwave.graph.csr import ASK_FROM, Combine, Rows, builders, is_ascending
 from hopwave.graph.naming import by_index
 
 
@@ -87,8 +87,8 @@ class Graph(GraphConstructors):
             builder = builders["cuda"]()
             graph._set(host, None, self._directed, self._labels, device, self._order, transpose)
             if compressed:
-                compressors["cuda"]().compress(graph, memory_limit)
-            if compressed or (self._m >= ASK_FROM and compressors["cuda"]().compress_if_needed(graph)):
+                gpu_part("compressed").compress(graph, memory_limit)
+            if compressed or (self._m >= ASK_FROM and gpu_part("compressed").compress_if_needed(graph)):
                 return graph
             gpu = Rows(*(None if part is None else builder.column(part, "rows") for part in self._rows))
         graph._set(host, gpu, self._directed, self._labels, device, self._order, transpose)
