@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import hopwave as hw
-from hopwave import Graph, generate
+from hopwave import Graph, datasets, generate
 from hopwave import linalg as la
 
 SQUARE = generate.grid(2, 2)
@@ -41,3 +41,13 @@ def functions() -> Iterator[tuple[str, Callable[..., Any]]]:
                 yield f"{module.__name__}.{name}", function
     for name in ("from_edges", "from_csr"):
         yield f"Graph.{name}", getattr(Graph, name)
+
+
+def callables() -> Iterator[tuple[str, str]]:
+    """The full name of every public function, and the words by which tests call it."""
+    for words, module in (
+        ("hw", hw), ("la", la), ("la.algorithms", la.algorithms), ("generate", generate), ("datasets", datasets),
+    ):  # fmt: skip
+        for name in module.__all__:
+            if inspect.isfunction(getattr(module, name)):
+                yield f"{module.__name__}.{name}", f"{words}.{name}"
