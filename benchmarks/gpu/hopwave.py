@@ -165,7 +165,7 @@ def main():
     parser.add_argument("--json", type=Path, help="append one JSON line per row here")
     parser.add_argument("--option", action="append", default=[], help="for the compiler")
     parser.add_argument("--sizes", nargs="*", default=[""], help="fields of LevelSplit, such as alone=512,share=512")
-    parser.add_argument("--alpha", type=float, nargs="*", default=[hw.plan("hopwave-gpu").rule.alpha])
+    parser.add_argument("--alpha", type=float, nargs="*", default=[hw.plan("hopwave-dense").rule.alpha])
     parser.add_argument("--trace", action="store_true", help="print the levels of one search")
     parser.add_argument("--publish", action="store_true", help="write what was timed to benchmarks/results")
     given = parser.parse_args()

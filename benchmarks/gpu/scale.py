@@ -64,7 +64,7 @@ def measure(scale: int, edge_factor: int, count: int, kind: str, most_seconds: f
         f"scale {scale}, {kind} rows, built in {built:.2f} s: {loaded.bytes / loaded.m:.3f} bytes per arc", flush=True
     )
     searches = NumberedWorkspace(loaded)
-    plan = hw.plan("hopwave-gpu")
+    plan = hw.plan("hopwave-dense")
     sources = drawn(loaded, count)
     distance, parent = cp.empty(loaded.vertices, np.int32), cp.empty(loaded.vertices, np.int32)
     arcs, began = [], time.perf_counter()
@@ -117,7 +117,7 @@ def on_cpu(scale: int, edge_factor: int, count: int) -> dict[str, Any]:
     rows = loaded.offsets.get(), loaded.neighbours.get()
     graph = hw.Graph.from_csr(*rows, directed=False, check=False)
     graph.__dict__["_arranged"] = graph  # rows are by degree; to sort them again would take minutes
-    searches, plan = NumberedWorkspace(loaded), hw.plan("hopwave-gpu")
+    searches, plan = NumberedWorkspace(loaded), hw.plan("hopwave-dense")
     sources = drawn(loaded, count)[:TIMED]
     numbers = loaded.numbering.numbers[cp.asarray(sources)].tolist()
     distance, times, arcs = cp.empty(loaded.vertices, np.int32), {True: [], False: []}, []  # type: ignore[var-annotated]

@@ -10,7 +10,7 @@ from benchmarks.setting import ROOT, remarks
 
 Record = dict[str, Any]
 TURBOBFS = [f"turbobfs-{name}" for name in ("td-sccooc", "td-sccsc", "td-vecsc", "bu-sc", "bu-ve", "tdbu")]
-PLANS = ["hopwave-gpu", *TURBOBFS, "xbfs", "pushpull"]
+PLANS = ["hopwave-dense", *TURBOBFS, "xbfs", "pushpull"]
 PROGRAMS = ("TurboBFS", "XBFS", "GraphBLAST", "Gunrock", "GSWITCH")
 # Milliseconds of other programs on an H200, by graph and program: peers-authors.jsonl has the lines.
 AUTHORS: dict[str, Record] = {

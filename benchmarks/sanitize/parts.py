@@ -285,7 +285,7 @@ PARTS: dict[str, Part] = {  # a run without a tool takes them in this order; a t
     **{f"steps: pull, {word}": own_plans(Pull, word) for word in ("thread", "warp", "merge", "compacted")},
     "steps: in turn": after_pulls,
     **{f"search: {plan.name}": searches(plan.name) for plan in plans("search") if plan.name != "hopwave"},
-    "search: hopwave-gpu, filled": filled,
+    "search: hopwave-dense, filled": filled,
     "search: push-pull without tiles": without_tiles("pushpull-baseline", "pushpull"),
     "connected": connected,
     "compressed": compressed(None),

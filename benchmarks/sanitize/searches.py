@@ -32,7 +32,7 @@ def filled() -> Iterator[str]:
     from hopwave.engines.cuda.search import workspace
 
     with patch.object(workspace, "level_split", lambda m: LevelSplit(fill=0)):
-        yield from searched([hw.plan("hopwave-gpu")], traps())
+        yield from searched([hw.plan("hopwave-dense")], traps())
 
 
 def without_tiles(*names: str) -> Part:

@@ -82,7 +82,7 @@ def test_searches_of_numbered_vertices_answer_by_id(scale: int, edge_factor: int
     lengths = np.diff(offsets)
     assert (np.diff(lengths) <= 0).all() and rows.n == min(rows.vertices, np.count_nonzero(lengths) + 1)
     assert all((np.diff(neighbours[begin:end]) >= 0).all() for begin, end in pairwise(offsets.tolist()))
-    searches, plan = NumberedWorkspace(rows), hw.plan("hopwave-gpu")
+    searches, plan = NumberedWorkspace(rows), hw.plan("hopwave-dense")
     tails, _ = hw.generate.kronecker_edges(scale, edge_factor, seed=3)
     distance, parent = (cupy.empty(rows.vertices, np.int32) for _ in range(2))
     for root in np.flatnonzero(graph.degrees)[:: max(1, graph.n // 5)].tolist():

@@ -202,7 +202,9 @@ def test_counts_of_long_runs_are_shown(tmp_path: Path) -> None:
 def test_the_sanitizer_looks_at_every_kernel() -> None:
     """Every GPU plan and both widths of offsets are in a part, and a tool's findings are noticed."""
     for task in ("betweenness", "search"):
-        named = {f"{task}: {plan.name}" for plan in sanitize_parts.plans(task)} - {"search: hopwave"}  # is hopwave-gpu
+        named = {f"{task}: {plan.name}" for plan in sanitize_parts.plans(task)} - {
+            "search: hopwave"
+        }  # as hopwave-dense
         assert named <= set(sanitize_parts.PARTS)
     assert {bits for _, bits in sanitize.tasks([])} == {32, 64}
 

@@ -218,7 +218,7 @@ def choose_plan(plan: str | Plan, question: SearchJob, graph: Graph, engine: eng
         if question.path_counts:
             return CATALOGUE["hopwave-paths"], "path counts need every term"
         if engine.name == "cuda":
-            return CATALOGUE["hopwave-gpu"], "the default on a GPU"
+            return CATALOGUE["hopwave-dense"], "the default on a GPU"
         if graph.m >= DENSE_DEGREE * max(graph.n, 1):
             return CATALOGUE["hopwave-dense"], f"the default for a mean degree from {DENSE_DEGREE} on"
         return CATALOGUE["hopwave"], "the default"

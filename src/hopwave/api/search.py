@@ -154,7 +154,7 @@ class Searcher:
         self, graph: Graph, question: SearchJob, plan: str | Plan, device: str, threads: int | None, trace: bool
     ) -> None:
         trace = flag("trace", trace)
-        packed = str(plan) in ("auto", "hopwave-gpu") and not question.path_counts
+        packed = str(plan) in ("auto", "hopwave-dense") and not question.path_counts
         self._engine = engine = choose_engine(search_work(graph), device, graph, threads, packed=packed)
         self._question, self._threads, self._trace = question, threads, trace
         self._plan, why = choose_plan(plan, question, graph, engine)

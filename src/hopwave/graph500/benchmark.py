@@ -125,7 +125,7 @@ def _machine(
     scale: int, edge_factor: int, device: str, seed: int, layout: str, threads: int | None, ranks: bool,
     plan: str | Plan,
 ) -> Machine:  # fmt: skip
-    on_gpu = ranks or plan == "auto" or str(plan) == "hopwave-gpu"
+    on_gpu = ranks or plan == "auto" or str(plan) == "hopwave-dense"
     if device == "auto":
         device = "cuda" if on_gpu and threads is None and choice.has_gpu() else "cpu"
     if ranks:

@@ -28,7 +28,7 @@ class OnCuda:
         from hopwave.engines.cuda.kronecker import Rows, must_pack
         from hopwave.engines.cuda.search.workspace import NumberedWorkspace
 
-        self.cp, self.plan = cupy, CATALOGUE["hopwave-gpu"]
+        self.cp, self.plan = cupy, CATALOGUE["hopwave-dense"]
         self.drawn = scale, edge_factor, seed
         compressed = must_pack(scale, edge_factor) if compressed is None else compressed
         # Compiles everything, so that it is not part of any timed kernel.

@@ -125,8 +125,7 @@ _xbfs_variants = [
     _xbfs,
     _xbfs_with("xbfs-static", "5.1.2", "xbfs with rows assigned to threads in advance", balance="static"),
     _xbfs_with("xbfs-thread", "5.1.2, Algorithm 1", "xbfs with threads fetching one row at a time", balance="thread"),
-    _xbfs_with("xbfs-warp", "5.1.2, Algorithm 2", "xbfs by another name: warps fetch 32 rows at a time"),
-    _xbfs_with("xbfs-donate", "5.1.2", "xbfs-warp with all threads of a warp on its last row", balance="donate"),
+    _xbfs_with("xbfs-donate", "5.1.2", "xbfs with all threads of a warp on its last row", balance="donate"),
     _xbfs_with("xbfs-sync", "5.2", "xbfs without looking ahead into the next level", asynchronous=False),
 ]
 
@@ -191,14 +190,8 @@ _hopwave = Plan(
 _dense = replace(
     _hopwave,
     name="hopwave-dense",
-    summary="hopwave, pulling sooner: what plan='auto' picks on a CPU for graphs of a mean degree from 16 on",
+    summary="hopwave, pulling sooner: what plan='auto' picks on a GPU, and on a CPU for mean degrees of at least 16",
     rule=Growing(12, 18),
-)
-
-_gpu = replace(
-    _dense,
-    name="hopwave-gpu",
-    summary="hopwave-dense by another name: what plan='auto' picks on a GPU, where a pull costs less",
 )
 
 _paths = replace(
@@ -314,7 +307,7 @@ _shortest_paths = [
 CATALOGUE: dict[str, Plan] = {
     plan.name: plan
     for plan in [
-        *(_hopwave, _dense, _gpu, _paths),
+        *(_hopwave, _dense, _paths),
         *_turbobfs,
         *_hiragushi,
         *_xbfs_variants,

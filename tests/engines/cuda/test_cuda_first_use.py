@@ -215,7 +215,7 @@ def test_a_renumbered_graph_is_the_same_graph(name: str) -> None:
     from hopwave.planning.catalogue import CATALOGUE
 
     graph = shuffled(name)
-    loaded = engines.engine("cuda").load(graph, CATALOGUE["hopwave-gpu"])
+    loaded = engines.engine("cuda").load(graph, CATALOGUE["hopwave-dense"])
     asked: list[int] = []
 
     def search(vertex: int) -> Any:

@@ -230,7 +230,7 @@ class Engine(NoOperations):
         """Run a job along hops; its sources, and its answers by vertex, are numbers if the rows are packed."""
         from hopwave.engines.cuda import many_each
 
-        plan = CATALOGUE["hopwave-gpu"]
+        plan = CATALOGUE["hopwave-dense"]
         if many_each.possible(graph, job):
             return many_each.sweep(self.load(graph, plan), job, poll)
         from hopwave.engines.cuda.many import begin, sweep
@@ -252,7 +252,7 @@ class Engine(NoOperations):
             from hopwave.engines.cuda import strong as both_ways
 
             with explained("looking for components", graph):
-                on_device = self._on_device(graph) if strong else self.load(graph, CATALOGUE["hopwave-gpu"]).on_device
+                on_device = self._on_device(graph) if strong else self.load(graph, CATALOGUE["hopwave-dense"]).on_device
                 kept[strong] = (both_ways if strong else weak).components(on_device)
         return kept[strong].copy()
 
@@ -267,7 +267,7 @@ class Engine(NoOperations):
 
     def shortest_path(self, graph: Graph, source: int, target: int) -> list[int] | None:
         """Search, then walk back from the target, each time to the lowest id that is one level nearer."""
-        plan = CATALOGUE["hopwave-gpu"]
+        plan = CATALOGUE["hopwave-dense"]
         search = self.start(self.load(graph, plan), (source,), jobs.SearchJob(predecessors=False))
         self.run(search, plan, False)
         distances = self.fetch(search)["distances"]

@@ -47,7 +47,7 @@ def shows_odd_cycle(engine, graph):
     """Whether a search shows a cycle of odd length at once: hubs are joined slowly, and found in a few levels."""
     if graph.m < policy.COMPONENTS.searched_degree * graph.n:
         return False
-    plan, on_device = CATALOGUE["hopwave-gpu"], uploaded(graph)
+    plan, on_device = CATALOGUE["hopwave-dense"], uploaded(graph)
     with explained("looking for an odd cycle", graph):
         source = int(on_device.rows[1][graph.m // 2])  # the end of an arc: most likely in the largest component
         search = engine.start(engine.load(graph, plan), (source,), SearchJob(predecessors=False))

@@ -67,7 +67,7 @@ def workspace(run: Ledger, shape: Shape) -> None:
 
 
 def search(run: Ledger, shape: Shape, ask: Ask, machine: regimes.Machine, free: int) -> None:
-    """bfs by plan hopwave-gpu."""
+    """bfs by plan hopwave-dense."""
     workspace(run, shape)
     run.take("distances", 4 * shape.n)
     if ask.predecessors:

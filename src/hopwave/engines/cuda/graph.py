@@ -88,7 +88,7 @@ class CudaGraph:
         """Raise EngineError if the rows are packed: called by what cannot read them."""
         if self.compressed is not None:
             raise EngineError(
-                "this graph's rows are compressed on the GPU, and only searches by plan 'hopwave-gpu', searches from "
+                "this graph's rows are compressed on the GPU, and only searches by plan 'hopwave-dense', searches from "
                 "many sources and betweenness of vertices without weights, components and PageRank read them so; use "
                 "device='cpu', or G.to('cpu').to('cuda') if the plain rows fit"
             )

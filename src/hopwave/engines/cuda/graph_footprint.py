@@ -72,7 +72,7 @@ def sort_rows(run: Ledger, name: str, n: int, arcs: int, offset: int, weight: in
 
 
 def arranged(run: Ledger, shape: Shape) -> None:
-    """Rows with neighbours by descending degree, for plan hopwave-gpu."""
+    """Rows with neighbours by descending degree, for plan hopwave-dense."""
     if shape.packed:
         packed_rows(run, shape)
         return

@@ -67,7 +67,7 @@ def test_large_graphs_are_searched_as_scipy_does(name: str, rule: Growing, offse
     for source, distances in zip(sources, right, strict=True):
         for parents in (False, True):
             distance, parent = (cupy.full(graph.n, GARBAGE, np.int32) for _ in range(2))
-            plan = replace(hw.plan("hopwave-gpu"), rule=rule)
+            plan = replace(hw.plan("hopwave-dense"), rule=rule)
             ids = cupy.asarray(np.array([source], np.int32))
             workspace.launch(distance, parent if parents else None, ids, SearchJob(parents), plan)
             np.testing.assert_array_equal(distance.get(), distances)

@@ -21,7 +21,7 @@ from hopwave.engines.cuda.search.workspace import BLOCK, NO_LIMIT, NoCooperative
 from hopwave.planning.catalogue import CATALOGUE
 
 HEADER = "betweenness/wide.cuh"
-SEARCH = "hopwave-gpu"  # the plan whose search gives the levels
+SEARCH = "hopwave-dense"  # the plan whose search gives the levels
 
 TOLD = record(HEADER, "Told", "f64 found", "u64 due reached", "i64 depth too_deep")
 WIDE = record(

@@ -15,7 +15,7 @@ def distances_from(loaded, source):
     Predecessors are computed too, but not used: most searches want them, so that kernel is compiled already. The kernel
     without them would take two seconds to compile.
     """
-    engine, plan = engines.engine("cuda"), CATALOGUE["hopwave-gpu"]
+    engine, plan = engines.engine("cuda"), CATALOGUE["hopwave-dense"]
     search = engine.start(engine.load(loaded.graph, plan), (source,), SearchJob())
     engine.run(search, plan, False)
     return search.distance, engine.fetch(search)["depth"]
