@@ -41,11 +41,7 @@ TITLE = "Memory, estimated and measured"
 NOTES = {
     "cpu": "*Peak* is the growth of the process's resident memory during the call, beside the graph's own arrays, each "
     "question in a process of its own with two threads, after small graphs have compiled everything. *Estimated* is "
-    "what `hw.estimate_memory` says beforehand. Along weights, each thread has up to five lists of which it fills the "
-    "beginning, and NumPy asks for pages of 2 MB for them, from 4 MB on; where in a list a page begins is up to the "
-    "system. So each list takes up to one page more in one process than in another, and estimates take the mean. A "
-    "table of kron17 with edge factor 8 took 11.8 to 17.7 MB with two threads, and 10.0 to 10.4 MB in each of five "
-    "processes with `NUMPY_MADVISE_HUGEPAGE=0`; vertex betweenness from 4 sources 29.4 to 32.9, and 26.1 to 26.3 MB.",
+    "what `hw.estimate_memory` says beforehand.",
     "cuda": "*Peak* is the greatest sum of CuPy's live allocations during the call, on a graph that was on the host. "
     "*Estimated* is what `hw.estimate_memory` says beforehand. *Pool* is by how much CuPy's pool grew; it keeps what "
     "earlier calls freed.",

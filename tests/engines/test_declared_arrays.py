@@ -1,4 +1,4 @@
-"""The arrays of every job are declared once: an engine allocates exactly what its footprint adds up."""
+"""The arrays of every job are declared once: an engine allocates what it declares, and counts their bytes."""
 
 from __future__ import annotations
 

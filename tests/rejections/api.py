@@ -405,7 +405,7 @@ ROWS += [
 ROWS += [
     *each(lambda x: hw.estimate_memory(EDGES, x), [None, 3, object()], HopwaveError, "use"),
     (lambda: hw.estimate_memory(EDGES, "diameter"), GraphError, "use one of 'bfs'"),
-    (lambda: hw.estimate_memory(EDGES, "from_edges"), GraphError, "give (vertices, edges)"),
+    (lambda: hw.estimate_memory(EDGES, "from_edges"), GraphError, "(vertices, edges)"),
     (lambda: hw.estimate_memory(EDGES, "bfs", plan="xbfs"), GraphError, "plan 'xbfs'"),
     (lambda: hw.estimate_memory(EDGES, "betweenness_centrality", plan="turbobc-sccsc"), GraphError, "'turbobc-sccsc'"),
     (lambda: hw.estimate_memory(EDGES, "bfs", device="cpu", k=3), GraphError, "bfs has no k="),

@@ -109,7 +109,7 @@ def why_not_on_gpu(graph: Graph, packed: bool = False) -> str | None:
     from hopwave.engines.cuda.footprint import footprint, in_fewer_bits
 
     shape = Shape(graph.n, graph.m, graph.directed, graph.indptr.dtype.itemsize)
-    needed, free = footprint(shape, Ask("bfs")).peak, free_on_gpu()
+    needed, free = sum(footprint(shape, Ask("bfs")).values()), free_on_gpu()
     if needed <= free or (packed and in_fewer_bits(shape, Ask("bfs"), free, graph.indptr)):
         return None
     return str(

@@ -1,37 +1,38 @@
-"""hw.estimate_memory: the memory that a call would take, without making the call."""
+"""hw.estimate_memory: the peak memory of a call, without making the call."""
 
 from __future__ import annotations
 
-import importlib
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from hopwave.algorithms.many_sources import DEEP_SCATTERED, FEW_SOURCES, together
+from hopwave.algorithms.many_sources import together
+from hopwave.algorithms.reduction import ReducedJob, distance_sums, reduced, why_whole
 from hopwave.algorithms.reduction.distance_sums import What
 from hopwave.algorithms.tables import rows_at_once
-from hopwave.api import choice, memory_reduced
+from hopwave.api import choice
 from hopwave.api.accessibility import columns_of, limits_of, with_counts
 from hopwave.api.arguments import as_graph, sample_size, source_ids, vertex_ids
+from hopwave.api.blocks import biconnected_components
 from hopwave.api.search import bfs
-from hopwave.api.shortest_paths import sssp
 from hopwave.api.weights import as_lengths, own_lengths
 from hopwave.checks.numbers import check_bytes
 from hopwave.checks.options import check_thread_count, flag
+from hopwave.engines import engine
 from hopwave.engines.host_memory import available_memory
-from hopwave.engines.ledger import Ask, Ledger, Shape
+from hopwave.engines.ledger import Ask, Parts, Shape, total
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
-from hopwave.graph.arrays import arc_tails
 from hopwave.graph.csr import offset_type
-from hopwave.planning.jobs import BetweennessJob
+from hopwave.planning.jobs import BetweennessJob, Integers
+from hopwave.planning.many_sources import Sweep
 from hopwave.results.memory_estimate import MemoryEstimate
 
 MANY = ("k", "sources", "threads", "weights", "reduce")
-# Question → the arguments that an estimate of it takes.
+# Arguments that the estimate of each function takes.
 OPTIONS = {
     "bfs": ("source", "predecessors", "path_counts", "plan", "threads"),
     "bfs_many": ("sources", "threads"),
@@ -57,14 +58,78 @@ ON_PACKED_ROWS = (
 )  # fmt: skip
 WITHOUT_A_SEARCH = ("bfs", "sssp", "pagerank", "connected_components", "weakly_connected_components")
 BETWEENNESS = ("betweenness_centrality", "edge_betweenness_centrality")
+TABLES = ("bfs_many", "sssp_many", "distance_table")
 SUMS: dict[str, What] = {"closeness_centrality": "total", "harmonic_centrality": "inverse"}
 KNOWN_PLANS = ("hopwave-block", "hopwave-batch", "hopwave-wide", "brandes-dijkstra")
 BY_WEIGHTS = ("sssp", "pagerank")  # a graph's own weights count unless weights=False
 NEAR = 8192  # an arc u → v is near if |u - v| is below this (engines/cuda/policy.py: POWER.near)
-ARCS_LOOKED_AT = 1 << 16  # a sample, to estimate which share of the arcs leads one level further
-ARCS_FOR_OFFERS = 2048  # a sample, to estimate how often a search along weights enters a vertex
-SOURCES_LOOKED_AT = 4  # a sample, for searches along weights
-ARCS_FOLLOWED = 1 << 24  # graphs with more arcs are not searched for that
+ARCS_SAMPLED = 1 << 16  # arcs whose share of near ones is counted
+PAGES = 3 << 20  # bytes of a worker's arrays that only fill their last pages of 2 MB
+BYTES_KEPT = 1 << 28  # of workers' arrays: larger ones are freed before a table of hops becomes lengths
+LARGEST_COUNT_BITS = 1000  # path counts above 2^1000 need exponents of their own
+
+
+class Bytes(NamedTuple):
+    """Bytes of one part: per vertex, per arc, per source and column, per worker and vertex, per worker and arc."""
+
+    vertex: float = 0
+    arc: float = 0
+    entry: float = 0
+    worker: float = 0
+    worker_arc: float = 0
+
+
+# Parts on the CPU by function and variant, besides the graph's own arrays; measured (benchmarks/graphs/memory.py).
+CPU: dict[str, dict[str, Bytes]] = {
+    "bfs": {"prepared": Bytes(12), "queue, distances and predecessors": Bytes(14)},
+    "path counts": {"path counts": Bytes(8)},
+    "path counts beyond float64": {"path counts": Bytes(40)},
+    "sums": {"prepared": Bytes(16), "histogram": Bytes(8), "workers": Bytes(worker=9)},
+    "sums together": {"prepared": Bytes(32), "histogram": Bytes(8), "workers": Bytes(worker=32)},
+    "rows": {"prepared": Bytes(24), "table of distances": Bytes(entry=4), "workers": Bytes(worker=5)},
+    "rows together": {"prepared": Bytes(32), "table of distances": Bytes(entry=4), "workers": Bytes(worker=32)},
+    "hops as lengths": {"distances as lengths": Bytes(entry=9)},
+    "sums along weights": {"prepared": Bytes(8), "workers": Bytes(worker=28)},
+    "sums along weights, mesh": {"prepared": Bytes(8), "workers": Bytes(worker=13)},
+    "sums within a limit": {"prepared": Bytes(8), "workers": Bytes(worker=20)},
+    "rows along weights": {"prepared": Bytes(8), "table of distances": Bytes(entry=8), "workers": Bytes(worker=20)},
+    "rows along weights, mesh": {
+        "prepared": Bytes(8),
+        "table of distances": Bytes(entry=8),
+        "workers": Bytes(worker=5),
+    },
+    "targets": {"targets": Bytes(6), "own distances": Bytes(worker=8)},
+    "lengths of 1": {"lengths": Bytes(16, arc=8)},
+    "betweenness": {"prepared": Bytes(12), "sums": Bytes(8), "workers": Bytes(worker=41, worker_arc=1.2)},
+    "betweenness, mesh": {"prepared": Bytes(12), "sums": Bytes(8), "workers": Bytes(worker=41)},
+    "betweenness along weights": {
+        "prepared": Bytes(8),
+        "sums": Bytes(8),
+        "workers": Bytes(worker=81, worker_arc=1.4),
+    },
+    "edges": {
+        "prepared": Bytes(12),
+        "sums": Bytes(arc=8),
+        "rows of sources": Bytes(137, entry=20),
+        "workers": Bytes(worker=33, worker_arc=1.4),
+    },
+    "edges, mesh": {"prepared": Bytes(12), "sums": Bytes(arc=8), "workers": Bytes(worker=25, worker_arc=17)},
+    "edges along weights": {"prepared": Bytes(8), "sums": Bytes(arc=8), "workers": Bytes(worker=65, worker_arc=18.5)},
+    "counts along weights on a mesh": {"larger path counts": Bytes(worker=22)},
+    "renumbered": {"renumbered rows": Bytes(40, arc=4)},
+    "sssp": {"distances and bins": Bytes(12), "looking for predecessors": Bytes(arc=18.5)},
+    "pagerank": {"factors and ranks": Bytes(40)},
+    "pagerank by degree": {"arcs in the order of degrees": Bytes(32, arc=4)},
+    "values of arcs": {"values of arcs in that order": Bytes(arc=8)},
+    "components": {"labels and sizes": Bytes(14)},
+    "from_edges": {"rows": Bytes(20, arc=8)},
+    "weights of edges": {"weights": Bytes(arc=8)},
+    "arcs by head": {"arcs by head": Bytes(8, arc=4)},
+    "arcs by head, weights": {"arcs by head": Bytes(8, arc=12)},
+    # While arcs are sorted by head, before anything else is allocated.
+    "sorting": {"sorting arcs by head": Bytes(20, arc=12)},
+    "sorting, weights": {"sorting arcs by head": Bytes(20, arc=24)},
+}
 
 
 def estimate_memory(
@@ -87,38 +152,37 @@ def estimate_memory(
     directed: bool = False,
     reduce: bool = True,
 ) -> MemoryEstimate:
-    """The memory that a call would take at its peak; the call is not made.
+    """Peak memory of a call, estimated without making the call.
 
-    For questions about many sources and for betweenness, this makes one search to find the depth of the graph; along
-    weights one more. Where a call would leave out trees and chains (`reduce`), they are found, and what remains counts.
+    For functions of many sources and for betweenness, the estimate makes one search to find the depth of the graph. If
+    the call would remove trees and chains first (`reduce`), the estimate finds them and counts the remaining graph.
 
     Parameters
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph; for "from_edges" (vertices, edges)
-        The graph. The estimate assumes that nothing is prepared for it, or on a GPU, yet.
+        The graph. The estimate assumes that no earlier call has prepared it or moved it to a GPU.
     what : str or function
-        The question: "bfs", "bfs_many", "sssp_many", "distance_table", "accessibility", "closeness_centrality",
+        The function: "bfs", "bfs_many", "sssp_many", "distance_table", "accessibility", "closeness_centrality",
         "harmonic_centrality", "betweenness_centrality", "edge_betweenness_centrality", "sssp", "pagerank",
         "connected_components", "weakly_connected_components", or "from_edges" for building a graph.
     device : {"auto", "cpu", "cuda"}, optional
-        Where it would be computed. "cuda" needs no GPU: without one, an H200 is assumed.
+        Device of the call. "cuda" needs no GPU: without one, the estimate assumes an H200.
     source, sources, targets, values, limit, k, weights, predecessors, path_counts, plan, threads, memory_limit, reduce
-        As for the function that is named, which must have them. `plan` is for betweenness alone, and names one of
-        hopwave's own plans.
+        As for the named function, which must have them. `plan` is only for betweenness and names one of hopwave's own
+        plans.
     directed : bool, optional
-        For "from_edges": whether every edge is one arc, instead of two.
+        For "from_edges": whether every edge is one arc instead of two.
 
     Returns
     -------
     MemoryEstimate
-        `bytes` at the peak, `parts` by name, whether it `fits`, and how a GPU would keep the graph's `rows`. Measured
-        peaks were within 15% of the estimate, or on a CPU, whose pages may have 2 MB, within 4 MB
-        (benchmarks/results/memory-cpu.md, memory-cuda.md).
+        `bytes` at the peak, `parts` by name, whether it `fits`, and how a GPU would store the graph's `rows`. Measured
+        peaks are within 25% or 16 MB of the estimate (benchmarks/results/memory-cpu.md, memory-cuda.md).
 
     Raises
     ------
     GraphError
-        If there is no estimate for that function, or the function does not have one of the arguments.
+        If that function has no estimate, or does not have one of the arguments.
 
     See Also
     --------
@@ -132,14 +196,14 @@ def estimate_memory(
     400000000
     """
     name = what if isinstance(what, str) else getattr(what, "__name__", repr(what))
-    if name not in WHAT:
-        raise GraphError(f"no memory is known of {name!r}; use one of {', '.join(map(repr, WHAT))}")
+    if name not in OPTIONS:
+        raise GraphError(f"no memory is known of {name!r}; use one of {', '.join(map(repr, OPTIONS))}")
     predecessors, path_counts = flag("predecessors", predecessors), flag("path_counts", path_counts)
     directed, memory_limit = flag("directed", directed), check_bytes("memory_limit", memory_limit)
     reduce = flag("reduce", reduce)
     check_thread_count(threads)
     if not isinstance(plan, str):
-        raise GraphError(f"plan={plan!r} is not the name of a plan; give one, or leave plan= out")
+        raise GraphError(f"plan={plan!r} is not the name of a plan; pass a name, or omit plan=")
     _check_options(
         name, source=source, sources=sources, targets=targets, values=values, limit=limit, k=k, weights=weights,
         threads=threads, memory_limit=memory_limit, plan=None if plan == "auto" else plan, path_counts=path_counts,
@@ -159,38 +223,36 @@ def estimate_memory(
         if name in BETWEENNESS:
             work = choice.betweenness_work(graph, count)
         device = choice.choose_device(work, "auto", graph, threads, packed)
+    if not isinstance(device, str) or device not in ("cpu", "cuda"):
+        raise GraphError(f"device={device!r} is not known here; use 'auto', 'cpu' or 'cuda'")
     ask = Ask(
-        name, count, weighted, predecessors, path_counts, _are_whole(graph) if weighted else True,
-        name == "edge_betweenness_centrality", _plan(name, plan, device), threads, memory_limit,
+        name, count, weighted, path_counts, name == "edge_betweenness_centrality", _plan(name, plan),
+        max(1, min(threads or _threads(), count)), memory_limit,
     )  # fmt: skip
-    beside: dict[str, int] = {}
-    if reduce and name in BETWEENNESS and plan == "auto" and k is None and device in ("cpu", "cuda"):
+    besides: Parts = {}
+    if reduce and name in BETWEENNESS and plan == "auto" and k is None:
         job = BetweennessJob(ids, edges=ask.edges, weighted=weighted, memory_limit=memory_limit)
-        parts = memory_reduced.reduced_betweenness(graph, job, device, threads)
+        parts = _reduced(graph, job, device, threads)
         if parts is not None and parts.core is not None:
-            machine, free = _gpu(device)
-            return _told(ask, device, memory_reduced.of_core(parts, device, threads, machine, free), free)
+            machine, free = _machine(device)
+            return _told(name, device, _of_core(parts, device, ask.workers, machine, free), free)
         if parts is not None:
-            beside = {"what puts the parts back": 24 * graph.n + 4 * graph.m} if device == "cpu" else {}
+            besides = {"merging the parts": 24 * graph.n + 4 * graph.m} if device == "cpu" else {}
             graph, ask = parts.graph, replace(ask, sources=len(parts.job.sources))
     if reduce and name in SUMS and device == "cpu" and drawn is None:
-        beside = memory_reduced.of_distances(graph, ids, SUMS[name], weighted, threads)
+        besides = _of_distances(graph, ids, SUMS[name], weighted, threads)
     shape = _shape(graph, path_counts or name not in WITHOUT_A_SEARCH)
-    probed = count >= FEW_SOURCES and graph.n > DEEP_SCATTERED
-    ask = replace(ask, together=together(graph.n, shape.depth, count), probed=probed, named=sources is not None)
-    longest = math.inf
+    ask = replace(ask, together=not weighted and together(graph.n, shape.depth, count))
     if name == "distance_table":
         columns = None if targets is None else len(np.unique(vertex_ids(graph, targets)))
         by_lengths = columns is not None and not ask.together
         at_once = rows_at_once(columns if by_lengths and columns else graph.n, by_lengths, device)
         ask = replace(ask, targets=columns, at_once=at_once)
     if name == "accessibility":
+        summed = with_counts(columns_of(graph, values)[1])[0]
         limits = limits_of("limit", limit)
-        longest, summed = max(limits), with_counts(columns_of(graph, values)[1])[0]
-        ask = replace(ask, values=len(summed), limits=len(limits))
-    if weighted and device == "cpu" and name not in WITHOUT_A_SEARCH and graph.m and not graph.directed:
-        shape = _along_weights(graph, shape, ids, longest, counted=name in BETWEENNESS)
-    return _estimated(ask, shape, device, graph if packed else None, beside)
+        ask = replace(ask, values=len(summed), limits=len(limits), limited=max(limits) < math.inf)
+    return _estimated(ask, shape, device, graph if packed else None, besides)
 
 
 def _check_options(name: str, **given: Any) -> None:
@@ -198,21 +260,7 @@ def _check_options(name: str, **given: Any) -> None:
     for option, value in given.items():
         if value is not DEFAULTS.get(option) and option not in OPTIONS[name]:
             known = ", ".join(f"{one}=" for one in OPTIONS[name]) or "none"
-            raise GraphError(f"{name} has no {option}={value!r}; leave it out (an estimate of it takes: {known})")
-
-
-def _along_weights(graph: Graph, shape: Shape, ids: Any, longest: float, counted: bool) -> Shape:
-    """The shape with what searches along weights do, looked at from a few sources; `counted`: paths are counted."""
-    from hopwave.engines.cpu.short_arcs import short_length
-
-    looked_at = ids[:: max(1, len(ids) // SOURCES_LOOKED_AT)][:SOURCES_LOOKED_AT]
-    offers = np.array([np.zeros(4), *(_offers(graph, int(s), longest) for s in looked_at)])
-    entries, waiting, ties, reached = offers.max(axis=0).tolist()
-    short = short_length(np.asarray(graph.weights))[1]
-    shape = replace(shape, entries=entries, waiting=waiting, ties=ties, reached=reached, short=short)
-    if counted and graph.m <= ARCS_FOLLOWED and _may_outgrow_float64(shape):
-        shape = replace(shape, path_bits=max((_path_bits(graph, int(s)) for s in looked_at), default=0.0))
-    return shape
+            raise GraphError(f"{name} has no {option}={value!r}; omit it (its estimate takes: {known})")
 
 
 def _weighted(G: Any, name: str, weights: Any) -> tuple[Graph, bool]:
@@ -226,162 +274,221 @@ def _weighted(G: Any, name: str, weights: Any) -> tuple[Graph, bool]:
     return as_lengths(G, False if weights is None else weights)
 
 
-def _are_whole(graph: Graph) -> bool:
-    """Whether 32 bits hold every distance (engines/cuda/shortest_paths/search.py)."""
-    if graph.weights is None:
-        return False
-    values = np.asarray(graph.weights)
-    return bool((np.floor(values) == values).all()) and (float(values.max(initial=0)) + 1) * (graph.n + 1) < 2**32 - 1
+def _plan(name: str, plan: str) -> str | None:
+    """The name of the plan; None if the engine chooses."""
+    if plan == "auto":
+        return None
+    if name not in BETWEENNESS or plan not in KNOWN_PLANS:
+        known = ", ".join(map(repr, KNOWN_PLANS))
+        raise GraphError(
+            f"no memory is known of {name} by plan {plan!r}; omit plan=, or for betweenness use one of {known}"
+        )
+    return plan
 
 
-def _plan(name: str, plan: str, device: str) -> str | None:
-    """The name of the plan, or for "auto" the CPU's default; None if the GPU chooses."""
-    if plan != "auto":
-        if name not in BETWEENNESS or plan not in KNOWN_PLANS:
-            known = ", ".join(map(repr, KNOWN_PLANS))
-            raise GraphError(
-                f"no memory is known of {name} by plan {plan!r}; leave plan= out, or for betweenness use {known}"
-            )
-        return plan
-    return "hopwave-block" if name in BETWEENNESS and device == "cpu" else None
+def _threads() -> int:
+    from hopwave.engines.cpu.crew import thread_count
+
+    return int(thread_count(None))
 
 
 def _shape(graph: Graph, searched: bool) -> Shape:
-    """The sizes that the memory models need. With `searched`, a search finds depth and tree."""
-    transposed = graph._columns is not None  # before a search needs it
-    depth, tree = _searched(graph) if searched and graph.m else (0, 0.5)
-    greatest = int(np.diff(graph.indptr).max(initial=0))
-    offset = graph.indptr.dtype.itemsize
-    tails, heads = _some_arcs(graph)
-    near = float(np.mean(np.abs(tails - heads) < NEAR)) if graph.m else 1.0
-    return Shape(graph.n, graph.m, graph.directed, offset, depth, greatest, tree, transposed, near)
-
-
-def _some_arcs(graph: Graph) -> tuple[Any, Any]:
-    """Tails and heads of arcs, taken evenly from all."""
-    arcs = np.linspace(0, max(0, graph.m - 1), min(graph.m, ARCS_LOOKED_AT)).astype(np.int64)
-    return np.searchsorted(graph.indptr, arcs, side="right") - 1, graph.indices[arcs].astype(np.int64)
-
-
-def _searched(graph: Graph) -> tuple[int, float]:
-    """Levels from the vertex of highest degree, and the share of arcs that lead one level further."""
-    found = bfs(graph.without_weights(), int(np.argmax(np.diff(graph.indptr))), predecessors=False)
-    distances: Any = np.asarray(found.distances)
-    tails, heads = _some_arcs(graph)
-    return int(found.depth), float(np.mean(distances[heads] == distances[tails] + 1))
-
-
-def _offers(graph: Graph, source: int, limit: float = math.inf) -> tuple[float, float, float, float]:
-    """(entries per vertex, those that wait at a time, ties per arc, share of the vertices that is reached) of a search
-    along weights.
-
-    A vertex gets offers from its neighbours in the order in which these are settled. It is entered once for each offer
-    that is shorter than all before, and the entry waits until the search is as far away as the offer; a tie is an offer
-    equal to the shortest before. Estimated from the heads of some arcs: most ties are at vertices of high degree, of
-    which a sample of vertices has too few.
-    """
-    lengths = np.asarray(graph.weights)
-    far: Any = np.asarray(sssp(graph, graph.label(source), limit=limit, device="cpu").distances)
-    some, times = np.unique(graph.indices[:: max(1, graph.m // ARCS_FOR_OFFERS)], return_counts=True)
-    entered = ties = 0.0
-    moments = [(0.0, 0.0)]  # how far away the search is, and by how much what waits then grows
-    for v, seen in zip(some.tolist(), (times / times.sum()).tolist(), strict=True):
-        row = slice(graph.indptr[v], graph.indptr[v + 1])
-        before = far[graph.indices[row]]
-        settled = np.argsort(before, kind="stable")[: int(np.count_nonzero(before <= far[v]))]
-        offers = (before + lengths[row])[settled]
-        if not len(offers) or not np.isfinite(far[v]):
-            continue
-        shortest, of_one_arc = np.minimum.accumulate(offers), seen / len(before)
-        new = np.append(True, np.diff(shortest) < 0)
-        entered += of_one_arc * np.count_nonzero(new)
-        ties += of_one_arc * np.count_nonzero(offers[1:] == shortest[:-1])
-        moments += [(begin, of_one_arc) for begin in before[settled][new].tolist()]
-        moments += [(end, -of_one_arc) for end in offers[new].tolist()]
-    waiting = float(np.cumsum([change for _, change in sorted(moments)]).max())
-    return entered * graph.m / graph.n, waiting * graph.m / graph.n, ties, float(np.isfinite(far).mean())
-
-
-def _may_outgrow_float64(shape: Shape) -> bool:
-    """Whether a graph of this depth and degree could have more shortest paths than float64 can count."""
-    from hopwave.engines.cpu.path_counts import LARGEST
-
-    return shape.depth * math.log2(shape.greatest + 1) > LARGEST
-
-
-def _path_bits(graph: Graph, source: int) -> float:
-    """log2 of the greatest number of shortest paths along weights from a source to a vertex."""
-    far: Any = np.asarray(sssp(graph, graph.label(source), device="cpu").distances)
-    tails, heads = arc_tails(graph), graph.indices
-    tight = np.flatnonzero(np.isfinite(far[tails]) & (far[tails] + np.asarray(graph.weights) == far[heads]))
-    if not len(tight):
-        return 0.0
-    tight = tight[np.lexsort((heads[tight], far[heads[tight]]))]
-    tails, heads = tails[tight], heads[tight]
-    begins = np.flatnonzero(np.append(True, heads[1:] != heads[:-1]))  # the first of the arcs into each vertex
-    found = far[heads[begins]]
-    levels = np.flatnonzero(np.append(True, found[1:] != found[:-1]))  # the first of the vertices at each distance
-    bits = np.full(graph.n, -np.inf)
-    bits[source] = 0.0
-    for level, following in zip(levels, np.append(levels[1:], len(begins)), strict=True):
-        first, last = begins[level], begins[following] if following < len(begins) else len(heads)
-        here = begins[level:following]
-        bits[heads[here]] = np.logaddexp2.reduceat(bits[tails[first:last]], here - first)
-    return float(bits.max())
+    """The sizes that the models need. With `searched`, a search from the vertex of highest degree finds the depth."""
+    degrees, depth = np.diff(graph.indptr), 0
+    if searched and graph.m:
+        depth = int(bfs(graph.without_weights(), int(np.argmax(degrees)), predecessors=False).depth)
+    arcs = np.linspace(0, max(0, graph.m - 1), min(graph.m, ARCS_SAMPLED)).astype(np.int64)
+    tails = np.searchsorted(graph.indptr, arcs, side="right") - 1
+    near = float(np.mean(np.abs(tails - graph.indices[arcs]) < NEAR)) if graph.m else 1.0
+    greatest = int(degrees.max(initial=0))
+    return Shape(graph.n, graph.m, graph.directed, graph.indptr.dtype.itemsize, depth, greatest, near)
 
 
 def _building(size: Any, device: str, weights: Any, directed: bool) -> MemoryEstimate:
     try:
         n, edges = (int(number) for number in size)
     except (TypeError, ValueError):
-        raise GraphError(f"{size!r} is no size; for 'from_edges' give (vertices, edges)") from None
+        raise GraphError(f"{size!r} is not a size; for 'from_edges' pass (vertices, edges)") from None
     device = "cpu" if isinstance(device, str) and device == "auto" else device
+    if not isinstance(device, str) or device not in ("cpu", "cuda"):
+        raise GraphError(f"device={device!r} is not known here; use 'auto', 'cpu' or 'cuda'")
     offset = np.dtype(offset_type(edges * (1 if directed else 2))).itemsize
     ask = Ask("from_edges", weighted=weights is not None and weights is not False)
     return _estimated(ask, Shape(n, edges, directed, offset), device)
 
 
-def _gpu(device: str) -> tuple[Any, int | None]:
-    """The GPU, and its free memory; None on a CPU, or for the H200 that is assumed if there is none."""
+# ---------------------------------------------------------------- the CPU
+
+
+def on_cpu(shape: Shape, ask: Ask) -> Parts:
+    """The parts of one function at its peak on the CPU, from the table."""
+    sorting = {}
+    names = _variants(shape, ask)
+    if shape.directed and ask.what not in ("sssp", "from_edges") and not ask.what.endswith("components"):
+        weights = ", weights" if ask.weighted else ""
+        names.append(f"arcs by head{weights}")
+        if ask.what != "pagerank":
+            sorting = CPU[f"sorting{weights}"]
+    parts: Parts = {}
+    for name in names:
+        for part, each in CPU[name].items():
+            parts[part] = parts.get(part, 0) + _bytes(each, shape, ask)
+    if ask.what == "accessibility":
+        columns, width = ask.values, ask.values * ask.limits
+        parts["values"] = (16 * columns + 9 * (columns - 1)) * shape.n + 8 * ask.sources * width
+    if ask.what == "distance_table":
+        whole = (8 if ask.weighted else 4) * ask.sources * (shape.n if ask.targets is None else ask.targets)
+        parts |= {"table of distances": whole} if ask.weighted else {"the whole table": whole}
+    if ask.what == "sssp_many" and not ask.weighted:
+        parts["workers"] = min(parts["workers"], BYTES_KEPT)
+    before = {part: _bytes(each, shape, ask) for part, each in sorting.items()} | (
+        {"values": parts["values"]} if "values" in parts else {}
+    )
+    return max(parts, before, key=lambda held: sum(held.values()))
+
+
+def _bytes(each: Bytes, shape: Shape, ask: Ask) -> int:
+    """Bytes of a part. An undirected edge counts as two arcs in from_edges."""
+    n, m = shape.n, shape.m * (2 if ask.what == "from_edges" and not shape.directed else 1)
+    rows, columns = ask.sources, n
+    if ask.what == "distance_table" and not ask.weighted:
+        rows = min(ask.sources, ask.at_once)
+        columns = n if ask.together or ask.targets is None else ask.targets
+    if ask.what in BETWEENNESS:
+        rows = min(ask.sources, 16)  # whose scores of edges are held at a time
+    workers = ask.workers
+    if ask.together and ask.what not in BETWEENNESS:
+        workers = max(1, min(workers, ask.sources // 4))
+    if ask.memory_limit is not None and each.worker:
+        most = each.worker * n + max(4, each.worker_arc) * m
+        workers = max(1, min(workers, int(ask.memory_limit // max(1, most))))
+    own = each.worker * n + each.worker_arc * m
+    own += min(own, PAGES)
+    return int(each.vertex * n + each.arc * m + each.entry * rows * columns + workers * own)
+
+
+def _variants(shape: Shape, ask: Ask) -> list[str]:
+    """The rows of the table that a function adds up."""
+    what, mesh, weighted = ask.what, shape.mesh, " along weights" if ask.weighted else ""
+    on_mesh = ", mesh" if mesh else ""
+    hubs = shape.irregular and shape.n > 1 << 15
+    if what in BETWEENNESS:
+        if ask.weighted:
+            names = [f"{'edges' if ask.edges else 'betweenness'} along weights"]
+            return [*names, "counts along weights on a mesh"] if mesh else names
+        if ask.edges:
+            return ["edges" if not mesh and ask.memory_limit is None else "edges, mesh"]
+        renumbered = hubs and ask.sources >= 32 and ask.memory_limit is None
+        both = ["renumbered", "renumbered"] if shape.directed else ["renumbered"]
+        return [f"betweenness{on_mesh}", *(both if renumbered else [])]
+    if what == "bfs":
+        bits = shape.depth * math.log2(max(1.0, shape.m / max(1, shape.n) / 2))
+        counts = "path counts beyond float64" if bits > LARGEST_COUNT_BITS else "path counts"
+        return ["bfs", counts] if ask.path_counts else ["bfs"]
+    if what == "pagerank":
+        return ["pagerank", *(["pagerank by degree", *["values of arcs"] * ask.weighted] if hubs else [])]
+    if what.endswith("components"):
+        return ["components"]
+    if what in ("sssp", "from_edges"):
+        return [what, *(["weights of edges"] if what == "from_edges" and ask.weighted else [])]
+    if what == "accessibility":
+        sums = "sums within a limit" if ask.limited and not mesh else f"sums along weights{on_mesh}"
+        return [sums, *([] if weighted else ["lengths of 1"])]
+    if what in SUMS:
+        return [f"sums along weights{on_mesh}" if weighted else "sums together" if ask.together else "sums"]
+    aimed = ask.targets is not None and not ask.together
+    if weighted or aimed:
+        names = [f"rows along weights{on_mesh}", *(["targets"] if aimed else [])]
+        return names if weighted else [*names, "lengths of 1"]
+    return ["rows together" if ask.together else "rows", *(["hops as lengths"] if what == "sssp_many" else [])]
+
+
+# ---------------------------------------------------------------- reduced runs
+
+
+def _reduced(graph: Graph, job: BetweennessJob, device: str, threads: int | None) -> ReducedJob | None:
+    """The job in parts, if a call would reduce it. The CPU's code finds chains for a GPU too."""
+    if why_whole(graph, job, device) is not None:
+        return None
+    blocks = biconnected_components(graph, "cpu", threads=threads)
+    return reduced(graph, job, blocks, threads, device, walked_by="cpu")
+
+
+def _of_core(parts: ReducedJob, device: str, threads: int, machine: Any, free: int | None) -> Parts:
+    """A run over the core: what its threads hold, or the GPU."""
+    core = parts.core
+    if device == "cpu":
+        core.prepare()
+        workers = max(1, min(threads, core.blocks))
+        return {
+            "rows and searches of each thread": workers * total(core.state_arrays()),
+            "sums": core.total.nbytes * (1 + max(2, min(2 * workers, core.blocks))),
+            "the core and its chains": _held(core._C) + _held(core._found),
+        }
+    from hopwave.engines.cuda.betweenness import core_arrays
+    from hopwave.engines.cuda.betweenness.regimes import Machine
+
+    machine = machine or Machine()
+    free = machine.memory if free is None else free
+    core.prepare(core_arrays.batch_size(core.K, core_arrays.MOST_ROWS, machine.memory, free))
+    rows = total(core_arrays.row_arrays(core.K, core.rows, core.size, machine.multiprocessors))
+    return {"rows of a batch": rows, "sums": 2 * core.total.nbytes, "the core and its chains": _held(core._C)}
+
+
+def _of_distances(graph: Graph, ids: Integers, what: What, weighted: bool, threads: int | None) -> Parts:
+    """What closeness (what="total") or harmonic centrality ("inverse") hold on a CPU besides their searches."""
+    job, cpu = Sweep(ids, "sums", weighted=weighted), engine("cpu")
+    found = distance_sums.core_sums(cpu, graph, job, what, threads) if distance_sums.may_pay(cpu, graph, job) else None
+    if found is None:
+        return {}
+    rows = int(found.widest * found.graph.n * (8 if weighted else 4))
+    return {"rows of distances": rows, "the core, its chains and the trees": found.nbytes}
+
+
+def _held(arrays: Any) -> int:
+    """Bytes of all arrays of a record."""
+    return sum(one.nbytes for one in arrays if isinstance(one, np.ndarray))
+
+
+# ---------------------------------------------------------------- the answer
+
+
+def _machine(device: str) -> tuple[Any, int | None]:
+    """The GPU and the free memory; None on a CPU, or for the H200 that is assumed if there is none."""
     if device == "cpu" or not choice.has_gpu():
         return None, available_memory() if device == "cpu" else None
-    return importlib.import_module("hopwave.engines.cuda.betweenness.run").machine(), choice.free_on_gpu()
+    from hopwave.engines.cuda.betweenness.run import machine
+
+    return machine(), choice.free_on_gpu()
 
 
-def _told(
-    ask: Ask, device: str, run: Ledger, free: int | None, rows: str | None = None, on_host: int = 0
-) -> MemoryEstimate:
-    parts = dict(sorted(run.at_peak.items(), key=lambda part: -part[1]))
-    return MemoryEstimate(ask.what, device, run.peak, parts, free, rows, on_host)
+def _told(name: str, device: str, parts: Parts, free: int | None, rows: str | None = None, on_host: int = 0) -> Any:
+    held = dict(sorted(((part, size) for part, size in parts.items() if size > 0), key=lambda part: -part[1]))
+    return MemoryEstimate(name, device, sum(held.values()), held, free, rows, on_host)
 
 
 def _estimated(
-    ask: Ask, shape: Shape, device: str, graph: Graph | None = None, beside: Mapping[str, int] | None = None
+    ask: Ask, shape: Shape, device: str, graph: Graph | None = None, besides: Parts | None = None
 ) -> MemoryEstimate:
-    """graph: one whose rows a GPU has compressed, or will if they do not fit otherwise; beside: what else is held."""
-    if not isinstance(device, str) or device not in ("cpu", "cuda"):
-        raise GraphError(f"device={device!r} is not known here; use 'auto', 'cpu' or 'cuda'")
-    model = importlib.import_module(f"hopwave.engines.{device}.footprint")
-    (machine, free), rows, on_host = _gpu(device), None, 0
+    """graph: one whose rows a GPU has compressed, or will if they do not fit otherwise; besides: what else is held."""
+    (machine, free), rows, on_host = _machine(device), None, 0
     if device == "cpu":
-        run = model.footprint(shape, ask)
-        run.at_peak |= beside or {}
-        run.peak += sum((beside or {}).values())
+        parts = on_cpu(shape, ask) | (besides or {})
     else:
-        rows = "plain"
-        run = model.footprint(shape, ask, machine, free)
+        from hopwave.engines.cuda import footprint as model
+
+        rows, parts = "plain", model.footprint(shape, ask, machine, free)
         if graph is not None:
             room = (machine or model.regimes.Machine()).memory if free is None else free
             kept = choice.compressed_rows(graph)
-            fits = model.footprint(shape, Ask("bfs"), machine, free).peak <= room  # what decides, whatever is asked
+            fits = sum(model.footprint(shape, Ask("bfs"), machine, free).values()) <= room  # decides for every function
             room = room if kept is None else 1 << 62
             found = None if fits and kept is None else model.in_fewer_bits(shape, ask, room, graph.indptr)
             if found is not None:
-                run, rows = model.footprint(found[0], ask, machine, free), "compressed"
-                on_host = 0 if found[1] is None else run.at_peak.get("compressed rows", 0) - found[1]
+                parts, rows = model.footprint(found[0], ask, machine, free), "compressed"
+                on_host = 0 if found[1] is None else parts.get("compressed rows", 0) - found[1]
                 on_host = on_host if kept is None else kept.host_bytes
             if on_host:
                 rows = "across the bus"
-                run.at_peak["compressed rows"] -= on_host
-                run.peak -= on_host
-    return _told(ask, device, run, free, rows, on_host)
+                parts["compressed rows"] -= on_host
+    return _told(ask.what, device, parts, free, rows, on_host)

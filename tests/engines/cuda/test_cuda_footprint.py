@@ -17,6 +17,6 @@ def test_the_peak_on_a_gpu(name: str) -> None:
         measured.call(measured.fresh(graph, options), what, options, "cuda", graph.to_edges())  # compiles
         peak = measured.on_gpu(graph, what, options)["peak"]
         said = measured.estimated(graph, what, options, "cuda")
-        if not 0.85 < said / peak < 1.15:
+        if abs(said - peak) > max(0.25 * peak, 16e6):
             wrong.append((ask, said, peak))
     assert not wrong

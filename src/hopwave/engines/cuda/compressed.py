@@ -89,7 +89,7 @@ def compress(graph, memory_limit=None):
 def compress_if_needed(graph):
     """Compress a graph whose plain rows do not fit into the free memory. Returns whether it is compressed."""
     shape, free = Shape(graph.n, graph.m, graph.directed, graph.indptr.dtype.itemsize), buffers.free_memory()
-    needed = footprint.footprint(shape, BFS).peak
+    needed = sum(footprint.footprint(shape, BFS).values())
     found = None if needed <= free else footprint.in_fewer_bits(shape, BFS, free, graph.indptr)
     if found is None:
         return False
