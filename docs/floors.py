@@ -32,7 +32,7 @@ class Floor:
 
 
 FLOORS = (  # from top to bottom: the only place that assigns rooms to floors
-    Floor("Command", "one module per subcommand", ("__main__", "cli")),
+    Floor("Command", "one function per subcommand", ("__main__", "cli")),
     Floor("Programs", "the NetworkX backend, Graph500, the papers", ("networkx_backend", "graph500", "papers")),
     Floor("Many machines", "graphs split over the ranks of an MPI job", ("distributed",)),
     Floor("Public functions", "check arguments, choose a plan and an engine, run", (PACKAGE, "api")),

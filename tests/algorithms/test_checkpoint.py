@@ -341,7 +341,7 @@ def test_ctrl_c_says_where_progress_is(full: bool, tmp_path: Path, monkeypatch: 
         with warnings.catch_warnings(), pytest.raises(KeyboardInterrupt) as stopped:
             warnings.simplefilter("ignore")
             CALLS[call](checkpoint=path, progress=stop, **more)
-        saved = f"hopwave: progress is saved in {path}; repeat the same call to continue"
+        saved = f"hopwave: progress is saved in {path}; repeat the same call or command to continue"
         wanted = "hopwave: progress could not be saved: No space left on device" if full else saved
         assert stopped.value.__notes__ == [wanted] and path.exists() is not full
 

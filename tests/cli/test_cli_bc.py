@@ -225,7 +225,7 @@ def test_ctrl_c_says_how_to_continue(tmp_path: Path) -> None:
     stopped = start("stop")
     assert (stopped.returncode, stopped.stdout) == (130, "")
     assert stopped.stderr.splitlines() == [
-        "hopwave: progress is saved in run.npz; repeat the same command to continue",
+        "hopwave: progress is saved in run.npz; repeat the same call or command to continue",
         "hopwave: error: stopped",
     ]
     with np.load(tmp_path / "run.npz") as stored:
@@ -299,7 +299,7 @@ def test_a_continued_run_says_so(
 
 def test_a_picture_shows_as_many_scores_as_the_table(run: Run, karate: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     drawn: list[int] = []
-    monkeypatch.setattr("hopwave.cli.picture.scores", lambda path, name, scores, bars, *more: drawn.append(len(bars)))
+    monkeypatch.setattr("hopwave.display.drawing.highest", lambda axes, names, *more: drawn.append(len(names)))
     run("bc", karate, "--top", 20, "--plot", "out.png")
     assert drawn == [20]
 

@@ -15,8 +15,13 @@ import pytest
 from calls import PNG, Answer, Fail, Run
 
 import hopwave as hw
-from hopwave.cli import app, bench, columns, levels, main, terminal
+from hopwave.cli import app, benchmarks, files, main, terminal
 from hopwave.io import read, write
+
+
+def columns_of(result: Any) -> dict[str, Any]:
+    return {**result._names(), **result._columns()}
+
 
 COMMANDS = ["generate", *(command.callback.__name__ for command in app.app.registered_commands)]
 
@@ -66,7 +71,7 @@ def test_info_tells_what_memory_questions_take(run: Run, answer: Answer, square:
     assert all(sizes.keys() == {"cpu", "cuda"} and min(sizes.values()) > 0 for sizes in needed.values())
     assert "memory" not in answer("info", square)
     shown = run("info", square, "--memory")
-    assert "Memory at the peak" in shown and "betweenness_centrality, all sources" in shown
+    assert "Peak memory" in shown and "betweenness_centrality, all sources" in shown
 
 
 def test_info_json(answer: Answer, square: Path) -> None:
@@ -137,7 +142,7 @@ def test_convert_notes_a_direction_that_the_file_cannot_hold(
     run: Run, square: Path, name: str, kind: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["convert", str(square), name, f"--{kind}"]) == 0
-    assert f"cannot say that a graph is {kind}; read it with --{kind}\n" in capsys.readouterr().err
+    assert f"cannot say that a graph is {kind}; read it with directed={kind == 'directed'}" in capsys.readouterr().err
     run("convert", square, name, "--undirected" if kind == "directed" else "--directed")  # nothing on stderr
 
 
@@ -250,21 +255,21 @@ def test_bfs_writes_npz_without_pickles(run: Run, named: Path, square: Path) -> 
 
 def test_counts_beyond_float64_are_written_as_logarithms() -> None:
     result = hw.bfs(hw.generate.diamonds(1100), 0, path_counts=True, device="cpu")
-    assert columns.of(result)["path_count_log2"][-1] == 1100
+    assert columns_of(result)["path_count_log2"][-1] == 1100
 
 
 def test_labels_of_several_kinds_become_text_in_parquet(tmp_path: Path) -> None:
     graph = hw.Graph.from_edges([("a", 1), "b"], ["b", 7])
-    columns.write(tmp_path / "out.parquet", columns.of(hw.bfs(graph, "b", device="reference")))
+    files.write_columns(tmp_path / "out.parquet", columns_of(hw.bfs(graph, "b", device="reference")))
     found = pq.read_table(tmp_path / "out.parquet").to_pydict()
     assert sorted(found["vertex"]) == ["('a', 1)", "7", "b"]
 
 
 @pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
 def test_bfs_draws(run: Run, square: Path, ending: str) -> None:
-    text = run("bfs", square, "--plot", f"levels.{ending}")
-    assert f"wrote levels.{ending}" in text
-    begins = Path(f"levels.{ending}").read_bytes()[:8]
+    text = run("bfs", square, "--plot", f"terminal.{ending}")
+    assert f"wrote terminal.{ending}" in text
+    begins = Path(f"terminal.{ending}").read_bytes()[:8]
     assert begins.startswith({"png": PNG, "svg": b"<?xml", "pdf": b"%PDF"}[ending])
 
 
@@ -285,9 +290,9 @@ def test_many_levels_are_grouped_unless_all_levels_is_given(run: Run, tmp_path: 
 
 
 def test_groups_lose_nothing() -> None:
-    rows = levels.rows(hw.bfs(hw.generate.path(400), 0, trace=True, device="cpu"))
-    grouped = levels.grouped(rows)
-    assert len(grouped) <= levels.MOST_ROWS
+    rows = terminal.rows(hw.bfs(hw.generate.path(400), 0, trace=True, device="cpu"))
+    grouped = terminal.grouped(rows)
+    assert len(grouped) <= terminal.MOST_ROWS
     assert sum(row.vertices for row in grouped) == 400
     assert math.isclose(sum(row.seconds for row in grouped), sum(row.seconds for row in rows))
     assert (grouped[0].first, grouped[-1].last) == (0, rows[-1].last)
@@ -355,7 +360,7 @@ def test_bench_does_not_rank_within_noise(monkeypatch: pytest.MonkeyPatch, answe
     def once(graph: Any, plan: Any, *rest: Any) -> float:
         return took[plan.name] * (next(rounds) if plan.name == "pushpull" else 1.0)
 
-    monkeypatch.setattr(bench, "time_searches", once)
+    monkeypatch.setattr(benchmarks, "time_searches", once)
     found = answer("bench", square, "--device", "cpu", *(part for name in took for part in ("-p", name)))
     assert [(row["plan"], row["place"]) for row in found["plans"]] == [("xbfs", 1), ("pushpull", 2), ("merrill", 3)]
     rounds = iter([0.4, 1.6, 0.6, 1.4, 1.0])

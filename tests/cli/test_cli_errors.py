@@ -19,7 +19,7 @@ from calls import Answer, Fail, Run, environment, hide
 
 import hopwave as hw
 from hopwave.api.validate import Validation, Verdict
-from hopwave.cli import app, columns, gap_trials, main, selftest, terminal
+from hopwave.cli import app, benchmarks, files, main, start, terminal
 from hopwave.io import write
 
 BANNER = "%%MatrixMarket matrix coordinate pattern symmetric\n"
@@ -113,7 +113,11 @@ def test_labels_are_not_lost_silently(fail: Fail) -> None:
 def test_isolated_vertices_are_not_lost_silently(fail: Fail) -> None:
     write("tail.npz", hw.Graph.from_edges([0], [1], n=4))
     code, message = fail("convert", "tail.npz", "out.el")
-    assert code == 3 and "--write-option isolated=False" in message and not Path("out.el").exists()
+    assert (
+        code == 3
+        and "isolated=False (on the command line: --write-option NAME=VALUE)" in message
+        and not Path("out.el").exists()
+    )
     assert main(["convert", "tail.npz", "out.el", "-w", "isolated=False"]) == 0
 
 
@@ -138,7 +142,7 @@ def test_a_write_that_breaks_off_leaves_the_old_file(fail: Fail, path3: Path, mo
     def full(*arguments: object, **more: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(columns, "write_arrays", full)
+    monkeypatch.setattr(files, "write_arrays", full)
     code, message = fail("bfs", path3, "--out", "out.npz")
     assert code == 3 and "No space left on device" in message
     assert Path("out.npz").read_text() == "precious" and len(list(Path.cwd().iterdir())) == 2
@@ -151,7 +155,7 @@ def test_a_wrong_search_fails_validation(
     path3: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     broken = Validation((Verdict(2, "levels", False, ("rule 2 (levels): vertex 1 is at level 9",)),))
-    monkeypatch.setattr("hopwave.cli.bfs.validate", lambda *given, **options: broken)
+    monkeypatch.setattr("hopwave.cli.searches.validate", lambda *given, **options: broken)
     assert main(["bfs", str(path3), "--validate", "--json"]) == 1
     out, err = capsys.readouterr()
     assert json.loads(out)["validation"]["ok"] is False
@@ -161,7 +165,7 @@ def test_a_wrong_search_fails_validation(
 def test_a_wrong_engine_fails_the_self_test(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(selftest, "_count_paths", lambda engine: "counted 3 paths, expected 4")
+    monkeypatch.setattr(start, "_count_paths", lambda engine: "counted 3 paths, expected 4")
     assert main(["doctor", "--json"]) == 1
     out, err = capsys.readouterr()
     assert json.loads(out)["ok"] is False
@@ -173,8 +177,8 @@ def test_the_self_test_survives_what_its_checks_raise(monkeypatch: pytest.Monkey
         raise ImportError("libcuda is damaged")
 
     monkeypatch.setattr("hopwave.engines.engine", broken)
-    outcomes = list(selftest.run())
-    assert [outcome.passed for outcome in outcomes] == [False] * len(selftest.names())
+    outcomes = list(start.self_test())
+    assert [outcome.passed for outcome in outcomes] == [False] * len(start.engine_names())
     assert "libcuda is damaged" in outcomes[0].note
 
 
@@ -265,7 +269,7 @@ def test_ctrl_c_ends_quietly(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT to send")
-@pytest.mark.parametrize("module", ["hopwave", "numpy", "hopwave.cli.bc"])
+@pytest.mark.parametrize("module", ["hopwave", "numpy", "hopwave.cli.scores"])
 def test_ctrl_c_while_the_program_is_imported_ends_quietly(module: str) -> None:
     script = (
         "import os, signal, sys\n"
@@ -336,8 +340,8 @@ def test_a_label_that_is_no_text(run: Run, fail: Fail, tmp_path: Path) -> None:
         (("bench", "g.txt", "--seed", "-1"), 2, "--seed"),
         (("bench", "g.txt", "--threads", "0"), 4, "threads=0 is not a number of threads"),
         (("gap", "g.txt", "--kernel", "both"), 2, "--kernel both is not known; use bfs, sssp, pr, cc, bc, tc or all"),
-        (("gap", "g.txt", "--uniform"), 2, "--uniform is for a generated graph"),
-        (("gap", "--scale", "31", "--uniform"), 3, "scale=31 is out of range; give an integer from 0 to 30"),
+        (("gap", "g.txt", "--uniform"), 2, "--uniform needs a generated graph"),
+        (("gap", "--scale", "31", "--uniform"), 3, "scale=31 is out of range; it must be an integer from 0 to 30"),
     ],
 )
 def test_odd_values_of_benchmarks(
@@ -394,6 +398,6 @@ def test_gap_refuses_wrong_answers(
         field = {"sssp": "distances", "pr": "scores", "cc": "labels"}[kernel]
         return SimpleNamespace(**{field: change(getattr(found, field))})
 
-    monkeypatch.setattr(gap_trials, "hw", SimpleNamespace(**{**vars(hw), name: wrong}))
+    monkeypatch.setattr(benchmarks, "hw", SimpleNamespace(**{**vars(hw), name: wrong}))
     hw.write(tmp_path / "g.npz", hw.Graph.from_edges([0, 1, 2, 0, 4], [1, 2, 0, 3, 5]))
     assert words in fail("gap", str(tmp_path / "g.npz"), "--kernel", kernel, "--trials", "1", "--device", "cpu")[1]

@@ -14,7 +14,7 @@ import pytest
 from calls import PNG, Answer, Run, hide
 
 import hopwave as hw
-from hopwave.cli import demo, selftest, warmup
+from hopwave.cli import start, warmup
 from hopwave.graph.csr_compiled import sorted_rows
 from hopwave.io import lines
 
@@ -23,7 +23,7 @@ from hopwave.io import lines
 
 def test_doctor_says_which_graphs_fit_into_the_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("cupy")
-    from hopwave.cli.doctor import _room
+    from hopwave.cli.start import _room
 
     monkeypatch.setattr("hopwave.engines.cuda.buffers.free_memory", lambda: 149 * 10**9)
     room = _room()
@@ -34,7 +34,7 @@ def test_doctor_says_which_graphs_fit_into_the_gpu(monkeypatch: pytest.MonkeyPat
 def test_doctor_reports_and_runs_its_self_test(run: Run, answer: Answer) -> None:
     found = answer("doctor")
     assert found["ok"] is True and found["hopwave"] == hw.__version__
-    assert {test["engine"] for test in found["self_test"]} == set(selftest.names())
+    assert {test["engine"] for test in found["self_test"]} == set(start.engine_names())
     passed = [test for test in found["self_test"] if test["passed"]]
     assert {"search a grid", "count paths"} <= {test["check"] for test in passed if test["engine"] == "reference"}
     assert "betweenness" in {test["check"] for test in passed if test["engine"] == "cpu"}
@@ -52,16 +52,16 @@ def test_demo_draws_a_picture_and_ends_with_a_table(run: Run) -> None:
     assert Path("hopwave-demo.png").read_bytes()[:8] == PNG and "Both graphs are drawn in hopwave-demo.png" in text
     assert "Highest betweenness" in text and "arithmetic checked to" in text and "not installed" not in text
     rows = text.splitlines()[-11:-1]
-    assert rows[0].split()[:3] == ["1", "Valjean", "0.5700"] and rows[-1].split()[0] == "10"
+    assert rows[0].split()[:3] == ["1", "Valjean", "0.56999"] and rows[-1].split()[0] == "10"
 
 
 @pytest.mark.parametrize("seen", [True, False])
 def test_demo_opens_the_picture_where_somebody_sees_it(seen: bool, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[str] = []
-    monkeypatch.setattr(demo.webbrowser, "open", opened.append)
+    monkeypatch.setattr(start.webbrowser, "open", opened.append)
     monkeypatch.setenv("DISPLAY", ":0")
-    assert not demo.has_viewer()  # stdout is no terminal here
-    monkeypatch.setattr(demo, "has_viewer", lambda: seen)
+    assert not start.has_viewer()  # stdout is no terminal here
+    monkeypatch.setattr(start, "has_viewer", lambda: seen)
     run("demo")
     assert opened == [Path("hopwave-demo.png").resolve().as_uri()] * seen
 

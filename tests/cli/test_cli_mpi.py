@@ -30,7 +30,7 @@ def test_copies_of_a_command_are_refused_and_write_nothing(
     rank(0)
     code, message = fail("bfs", named, "--out", "x.csv")
     assert code == 2 and "mpiexec started 2 copies of 'hopwave bfs', which runs in one process" in message
-    assert "leave out mpiexec, or call hopwave.distributed" in message
+    assert "omit mpiexec, or call hopwave.distributed" in message
     rank(1)
     assert main(["bfs", str(named), "--out", "x.csv"]) == 2
     assert capsys.readouterr() == ("", "")  # the first copy has said it

@@ -98,7 +98,7 @@ def test_a_file_of_the_highest_closeness_says_so(capsys: pytest.CaptureFixture[s
     assert len(Path("scores.csv").read_text().splitlines()) == 11
     run("closeness", karate, "--out", "scores.csv", "--top", 34)  # nothing on stderr
     page = " ".join(run("closeness", "--help").replace("│", " ").split())
-    assert "Write the scores found, one row each: the highest (--top)" in page
+    assert "Write the computed scores, one row each: the highest (--top)" in page
 
 
 def test_closeness_from_a_sample(run: Run, answer: Answer, fail: Fail, karate: Path) -> None:

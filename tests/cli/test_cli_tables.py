@@ -27,7 +27,7 @@ def test_a_table_on_the_screen_and_in_files(run: Run, answer: Answer, fail: Fail
     assert "wrote table.npy" in run("table", roads, "--sources", "homes.txt", "--out", "table.npy")
     assert (np.load("table.npy") == hw.distance_table(ROADS, ["b", "a"]).values).all()
     assert answer("table", roads, "-s", "a", "--no-weights")["distances"] == [[0, 1, 2, 1]]
-    assert "give one of the two" in fail("table", roads, "-s", "a", "--sources", "homes.txt")[1]
+    assert "omit one of them" in fail("table", roads, "-s", "a", "--sources", "homes.txt")[1]
     assert "cannot be read as text" in fail("table", roads, "--sources", "none.txt")[1]
     assert "use .npy, .parquet or .csv" in fail("table", roads, "--out", "table.txt")[1]
 

@@ -15,7 +15,7 @@ import pytest
 from numba.core import caching
 
 import hopwave
-from hopwave.cli import doctor
+from hopwave.cli import start
 from hopwave.system import numba_cache
 
 MODULE = """
@@ -120,7 +120,7 @@ def test_a_damaged_file_is_thrown_away_and_made_again(
     path.write_bytes(DAMAGE[damage](path.read_bytes()))
     assert module()(1) == 2
     assert len(numba_cache.replaced) == caplog.text.count("is damaged") == 1
-    assert "(1 damaged and made again)" in doctor._kept_at("here", numba_cache.replaced)
+    assert "(1 damaged and compiled again)" in start.cached_in("here", numba_cache.replaced)
     again = module()
     assert again(1) == 2 and sum(again.stats.cache_hits.values()) == 1
     assert len(numba_cache.replaced) == 1
@@ -195,7 +195,7 @@ def test_without_a_folder_for_machine_code_all_works_and_it_is_said_once() -> No
     assert (done.returncode, done.stdout) == (0, "[True, False, True] None\n"), done.stderr
     assert done.stderr.count("every process compiles anew; set NUMBA_CACHE_DIR") == 1
     assert len(done.stderr.splitlines()) == 1
-    assert "kept nowhere" in doctor._kept_at(None, [])
+    assert "not cached" in start.cached_in(None, [])
 
 
 COMPILING = """

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import hopwave as hw
-from hopwave.cli import columns
+from hopwave.cli import files
 from hopwave.datasets import fetching
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="permissions are those of POSIX")
@@ -53,7 +53,7 @@ def imported(tmp_path_factory: pytest.TempPathFactory) -> None:
         hw.write(place / name, GRAPH)
         hw.read(place / name, directed=False)
     hw.betweenness_centrality(GRAPH, checkpoint=place / "run.npz")
-    columns.check(place / "scores.csv")
+    files.Written(place / "scores.csv").check()
 
 
 @pytest.fixture
@@ -92,7 +92,7 @@ def test_what_cannot_be_written(file: str, folder: Path) -> None:
 
 def test_a_command_knows_before_its_work_that_it_cannot_write(folder: Path) -> None:
     for file in ("shut/scores.csv", "fixed/scores.csv", "shut/deeper/scores.csv"):
-        assert "the folder cannot be written to" in as_a_user(lambda file=file: columns.check(folder / file))
+        assert "the folder cannot be written to" in as_a_user(lambda file=file: files.Written(folder / file).check())
 
 
 @pytest.mark.parametrize("place", ["shut", "fixed", "shut/deeper"])

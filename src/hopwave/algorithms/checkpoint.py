@@ -106,7 +106,7 @@ class Checkpoint:
     def save_and_tell(self, error: BaseException, run: Stored, done: int) -> None:
         """Write the sums of a run that an error ends (Ctrl-C, for example); a note on the error says where they are."""
         reason = self.save(run, done)
-        saved = f"progress is saved in {self.path}; repeat the same call to continue"
+        saved = f"progress is saved in {self.path}; repeat the same call or command to continue"
         error.add_note(f"hopwave: {saved}" if reason is None else f"hopwave: progress could not be saved: {reason}")
 
     def _write(self, parts: dict[str, Any]) -> None:

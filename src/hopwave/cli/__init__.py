@@ -1,4 +1,4 @@
-"""The command `hopwave`: one module per command. `app` combines them; they print by `terminal`."""
+"""The command `hopwave`. `app` combines the commands; `options` says how they declare options."""
 
 from hopwave.cli.app import main
 

@@ -17,19 +17,43 @@ import sys
 import traceback
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 import hopwave as hw
-from hopwave.cli import generate, options, plans, terminal
+from hopwave.cli import benchmarks, graphs, options, scores, searches, start, terminal, warmup
 from hopwave.errors import DownloadError, EngineError, HopwaveError
 from hopwave.system import mpi
 
 INTERRUPTED = 130
 ON_EVERY_RANK = ("graph500", "doctor")  # commands that mpiexec may start
+COMMANDS: dict[str, dict[str, Callable[..., None]]] = {  # panel → example → command
+    "Start here": {"demo": start.demo, "doctor": start.doctor, "warmup": warmup.warmup},
+    "Compute": {
+        "bfs web.mtx.gz --source 0 --plot levels.png": searches.bfs,
+        "bc web.mtx.gz --epsilon 0.01 --out scores.csv": scores.bc,
+        "closeness web.mtx.gz --top 20": scores.closeness,
+        "table roads.mtx.gz --sources homes.txt --targets schools.txt --out table.parquet": searches.table,
+        "accessibility roads.mtx.gz --limit 15 --limit 30 --out reach.csv": searches.accessibility,
+        "sssp roads.mtx.gz --source 0 --target 99": searches.sssp,
+        "pagerank web.mtx.gz --top 20": scores.pagerank,
+    },
+    "Graph files": {
+        "info web.mtx.gz": graphs.info,
+        "convert web.mtx.gz web.npz": graphs.convert,
+        "fetch SNAP/email-Enron": graphs.fetch,
+        "generate kronecker out.mtx.gz --scale 16": graphs.generate,
+    },
+    "Plans and benchmarks": {
+        "plans hopwave": benchmarks.plans,
+        "bench web.mtx.gz --plan hopwave --plan xbfs": benchmarks.bench,
+        "graph500 --scale 20": benchmarks.graph500,
+        "gap --scale 20": benchmarks.gap,
+        "paper xbfs --quick": benchmarks.paper,
+    },
+}
 
 app = typer.Typer(
     name="hopwave",
@@ -40,6 +64,16 @@ app = typer.Typer(
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+for panel, commands in COMMANDS.items():
+    for example, command in commands.items():
+        name, more = example.partition(" ")[0], {"rich_help_panel": panel, "epilog": f"Example: hopwave {example}"}
+        if command is graphs.generate:
+            made = typer.Typer(cls=graphs.Kinds, invoke_without_command=True, subcommand_metavar="KIND OUT [OPTIONS]")
+            made.callback(epilog=more["epilog"])(options.typed(command))
+            app.add_typer(made, name=name, rich_help_panel=panel)
+        else:
+            app.command(name, cls=options.Command, **more)(options.typed(command))
+app.command("plan", hidden=True)(options.typed(benchmarks.plans))  # `hopwave plan xbfs` reads as well
 
 
 def _version(wanted: bool) -> None:
@@ -65,39 +99,8 @@ def _options(
         raise typer.Exit(2)
     raise typer.BadParameter(
         f"mpiexec started {started} copies of 'hopwave {command}', which runs in one process: each would do all the "
-        "work and write the same files; leave out mpiexec, or call hopwave.distributed in Python (docs/distributed.md)"
+        "work and write the same files; omit mpiexec, or call hopwave.distributed in Python (docs/distributed.md)"
     )
-
-
-def _add(example: str, panel: str) -> None:
-    """Add the command that an example begins with: the function of that name in the module of that name."""
-    name = example.partition(" ")[0]
-    command: Callable[..., None] = getattr(import_module(f"hopwave.cli.{name}"), name)
-    app.command(epilog=f"Example: hopwave {example}", rich_help_panel=panel, cls=options.Command)(
-        options.unfolded(command)
-    )
-
-
-_add("demo", "Start here")
-_add("doctor", "Start here")
-_add("warmup", "Start here")
-_add("bfs web.mtx.gz --source 0 --plot levels.png", "Compute")
-_add("bc web.mtx.gz --epsilon 0.01 --out scores.csv", "Compute")
-_add("closeness web.mtx.gz --top 20", "Compute")
-_add("table roads.mtx.gz --sources homes.txt --targets schools.txt --out table.parquet", "Compute")
-_add("accessibility roads.mtx.gz --limit 15 --limit 30 --out reach.csv", "Compute")
-_add("sssp roads.mtx.gz --source 0 --target 99", "Compute")
-_add("pagerank web.mtx.gz --top 20", "Compute")
-_add("info web.mtx.gz", "Graph files")
-_add("convert web.mtx.gz web.npz", "Graph files")
-_add("fetch SNAP/email-Enron", "Graph files")
-app.add_typer(generate.app, name="generate", rich_help_panel="Graph files")
-_add("plans hopwave", "Plans and benchmarks")
-app.command("plan", hidden=True)(plans.plans)  # `hopwave plan xbfs` reads as well
-_add("bench web.mtx.gz --plan hopwave --plan xbfs", "Plans and benchmarks")
-_add("graph500 --scale 20", "Plans and benchmarks")
-_add("gap --scale 20", "Plans and benchmarks")
-_add("paper xbfs --quick", "Plans and benchmarks")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -107,7 +110,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     hopwave ...
     0
     """
-    _open_missing_streams()
+    for name in ("stdin", "stdout", "stderr"):  # a stream that the caller has closed is None
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open("r" if name == "stdin" else "w"))  # noqa: SIM115
     try:
         with terminal.escaping_unicode():
             answer = app(
@@ -121,7 +126,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _point_at_nothing(sys.stdout)
         return 141
     except (KeyboardInterrupt, typer.Abort):
-        terminal.error("stopped")
+        terminal.to_stderr("error", "stopped")
         return INTERRUPTED
     except SystemExit as leaving:  # --help, or click met a closed pipe
         return leaving.code if isinstance(leaving.code, int) else 0
@@ -129,19 +134,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if os.environ.get("HOPWAVE_DEBUG"):
             traceback.print_exc()
         message, code = _explain(error)
-        world = _world()
+        ranks = sys.modules.get("hopwave.distributed.ranks")
+        world: Any = None if ranks is None else ranks.joined()  # None if there is one rank, or MPI was never started
         if world is not None and getattr(error, "everywhere", False):  # all ranks have the same error: rank 0 prints it
             message = message if world.rank == 0 else ""
         elif world is not None and message:
             world.abort(message, code)
-        terminal.error(message)
+        terminal.to_stderr("error", message)
         return code
-
-
-def _world() -> Any:
-    """The MPI ranks of this run; None if there is only one rank, or if MPI was never started."""
-    module = sys.modules.get("hopwave.distributed.ranks")
-    return None if module is None else module.joined()
 
 
 def _explain(error: Exception) -> tuple[str, int]:
@@ -170,17 +170,10 @@ def _usage(error: Any) -> str:
     if not message:  # the help has been shown
         return ""
     if getattr(error, "option_name", None) == "--weight":
-        message = "No such option: --weight; to name the column of weights, give --read-option weight=NAME"
+        message = "No such option: --weight; to select the column of weights, pass --read-option weight=NAME"
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "hopwave"
     return f"{message} See '{command} --help'" if message.endswith("?") else f"{message}; see '{command} --help'"
-
-
-def _open_missing_streams() -> None:
-    """Open the null device for streams that the caller has closed, which are None in Python."""
-    for name in ("stdin", "stdout", "stderr"):
-        if getattr(sys, name) is None:
-            setattr(sys, name, Path(os.devnull).open("r" if name == "stdin" else "w"))  # noqa: SIM115
 
 
 def _point_at_nothing(stream: Any) -> None:

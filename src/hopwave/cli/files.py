@@ -1,179 +1,111 @@
-"""Graph files on the command line: the options for reading and writing them, and functions that do it."""
+"""Files of commands: graphs that are read and written, results as columns, pictures, and how each result is told."""
 
 from __future__ import annotations
 
-import re
+import csv
+import io
 import shutil
 import sys
 import tempfile
+import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from enum import StrEnum
-from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import IO, Any, Literal, TypeVar
 
+import numpy as np
+import numpy.typing as npt
 import typer
+from rich.table import Table
 
+import hopwave as hw
 from hopwave.cli import terminal
-from hopwave.errors import FormatError, IgnoredColumnWarning, LostDirectionWarning, SparseIdsWarning
+from hopwave.display.drawing import INK, PALE, bars, distribution, short
+from hopwave.errors import FormatError
 from hopwave.graph import Graph
 from hopwave.io import read, write
 from hopwave.io.detect import by_content, by_name, by_title, unknown
-from hopwave.io.format import Format as FileFormat
+from hopwave.io.format import Format
 from hopwave.io.source import Source
+from hopwave.results.tables import Tabled
+from hopwave.system.archives import write_arrays
+from hopwave.system.atomic_file import checked, replacing
 from hopwave.system.progress import Meter
 
-reading = partial(typer.Option, rich_help_panel="Reading the file")
+Result = TypeVar("Result")
+Columns = dict[str, npt.NDArray[Any]]
 STREAM = Path("-")  # standard input, or standard output
+TABLES = (".csv", ".csv.gz", ".parquet", ".npz")
+PICTURES = (".png", ".svg", ".pdf")
+_ROWS_AT_ONCE = 100_000
 
 
-class Rule(StrEnum):
-    """What to do with the weights of repeated edges."""
-
-    MIN = "min"
-    MAX = "max"
-    SUM = "sum"
-    FIRST = "first"
-
-
-File = Annotated[
-    Path,
-    typer.Argument(metavar="FILE", help="A graph in any format that hopwave reads, also .gz; - reads standard input."),
-]
-Out = Annotated[
-    Path,
-    typer.Argument(
-        metavar="OUT", help="The file to write; its extension decides the format. - writes to standard output."
-    ),
-]
-Directed = Annotated[
-    bool | None,
-    reading(
-        "--directed/--undirected",
-        help="Read arcs as they are, or add the reverse arcs. Default: as the file says (CSV: undirected).",
-    ),
-]
-Format = Annotated[
-    str | None, reading("--format", help="The file's format, if it is not known from its name or its content.")
-]
-ReadOptions = Annotated[
-    list[str] | None,
-    reading(
-        "--read-option",
-        "-r",
-        metavar="NAME=VALUE",
-        help="An option of the format's reader, such as n=100 or source=from. Repeat for several.",
-    ),
-]
-Combine = Annotated[
-    Rule | None,
-    reading(help="Which weight repeated edges keep. Without it, repeated edges with different weights are an error."),
-]
-NoWeights = Annotated[bool, reading("--no-weights", help="Leave out the weights of the file.")]
-WriteOptions = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--write-option",
-        "-w",
-        metavar="NAME=VALUE",
-        help="An option of the format's writer, such as isolated=False. Repeat for several.",
-    ),
-]
+# ------------------------------------------------------------------ graphs
 
 
 @dataclass(frozen=True)
 class Reading:
     """How to read the file, for a command that needs no weights."""
 
-    directed: Directed = None
-    format: Format = None
-    read_options: ReadOptions = None
+    directed: bool | None = None
+    format: str | None = None
+    read_options: list[str] | None = None
 
 
 @dataclass(frozen=True)
 class ReadingWeights(Reading):
     """How to read the file, for a command that counts hops, or follows weights if it is given --weights."""
 
-    combine: Combine = None
+    combine: Literal["min", "max", "sum", "first"] | None = None
 
 
 @dataclass(frozen=True)
 class ReadingLengths(ReadingWeights):
     """How to read the file, for a command that follows the weights of the file."""
 
-    no_weights: NoWeights = False
+    no_weights: bool = False
 
 
-def counted(weights: bool) -> str:
-    """What distances of such a command count, for its summary; `weights`: --weights was given."""
-    return "along the weights of the file" if weights else "in hops; --weights follows the weights of the file"
-
-
-def load(file: Path, how: Reading, *, weights: bool = False, flag: str = "--format") -> Graph:
-    """Read the graph; `flag` is the name of the option for the format.
-
-    `weights`: --weights was given, so a file without weights is an error.
-    """
-    said = parsed(how.read_options, "--read-option").get("weights")
-    if said is not None and not isinstance(said, bool):
-        raise typer.BadParameter(f"--read-option weights={said} is neither true nor false; weight= names a column")
-    if said is False and weights:
-        raise typer.BadParameter("--read-option weights=false leaves weights out, --weights follows them; give one")
+def load(file: Path, how: Reading, *, weights: bool = False) -> Graph:
+    """Read the graph. `weights`: --weights was given, so a file without weights is an error."""
+    given = parsed(how.read_options, "--read-option")
+    chosen: dict[str, Any] = {"format": how.format, "directed": how.directed, "combine": getattr(how, "combine", None)}
+    for name, value in chosen.items():
+        if value is not None and name in given:
+            raise typer.BadParameter(f"{name}= is set by an option and by --read-option; omit one of them")
+    wanted, remedy = weights, "add --weights" if isinstance(how, ReadingWeights) else "omit it"
     if isinstance(how, ReadingLengths):
-        if said is True and how.no_weights:
-            raise typer.BadParameter("--read-option weights=true reads weights, --no-weights leaves them out; give one")
-        return _read(file, how, not how.no_weights and said is not False, how.combine, False, flag)
-    if said is True and not weights:
-        remedy = "add --weights" if isinstance(how, ReadingWeights) else "leave it out"
-        raise typer.BadParameter(f"--read-option weights=true reads weights, and hops need none; {remedy}")
-    combine = how.combine if isinstance(how, ReadingWeights) else None
-    if combine is not None and not weights:
-        raise typer.BadParameter(f"--combine {combine} says which weight to keep, and hops need none; add --weights")
-    if not weights and "weight" in (given := parsed(how.read_options, "--read-option")):
-        remedy = "add --weights" if isinstance(how, ReadingWeights) else "leave it out"
-        raise typer.BadParameter(
-            f"--read-option weight={given['weight']} names a column of weights, and hops need none; {remedy}"
-        )
-    return _read(file, how, weights, combine, weights, flag)
-
-
-def _read(file: Path, how: Reading, weights: bool, combine: Rule | None, needed: bool, flag: str) -> Graph:
-    given, without = parsed(how.read_options, "--read-option"), "leave out --weights" if needed else "--no-weights"
-    given.pop("weights", None)  # `load` has heeded it
-    if combine is not None and not weights:
-        raise typer.BadParameter(
-            f"--combine {combine} says which weight to keep, and --no-weights leaves them all out; give one of the two"
-        )
-    if combine is not None:
-        given["combine"] = str(combine)
-    with warnings.catch_warnings(record=True) as told:
-        for kind in (IgnoredColumnWarning, SparseIdsWarning):
-            warnings.simplefilter("always", kind)
-        with _seekable(file) as place:
-            try:
-                graph = read(place, how.format or _piped_format(file, place), how.directed, weights=weights, **given)
-            except FormatError as error:
-                message = str(error).replace(str(place), str(file))
-                raise FormatError(reworded(message, flag, "--read-option", without)) from error
-            except TypeError as error:
-                raise _usage(error, given, "--read-option") from error
-    for warning in told:
-        message = str(warning.message).replace(", or weights=False to leave it out", "").replace(str(place), str(file))
-        message = reworded(message, flag, "--read-option")
-        if needed and issubclass(warning.category, IgnoredColumnWarning) and " may be weights " in message:
-            raise typer.BadParameter(f"{message}, or leave out --weights to count hops")
-        terminal.warning(message)
-    if needed and not graph.is_weighted:
-        raise typer.BadParameter(f"{file} has no weights; leave out --weights to count hops")
+        wanted, remedy = not how.no_weights and given.get("weights") is not False, "omit --no-weights"
+    said = given.pop("weights", wanted)
+    if not isinstance(said, bool):
+        raise typer.BadParameter(f"--read-option weights={said} must be True or False; weight= selects a column")
+    if said is False and wanted:
+        raise typer.BadParameter("--read-option weights=False cannot be combined with --weights; omit one of them")
+    about = [f"--combine {chosen['combine']}"] if chosen["combine"] else []
+    about += [f"--read-option weight={given['weight']}"] if "weight" in given else []
+    about += ["--read-option weights=True"] if said else []
+    if not wanted and about:
+        raise typer.BadParameter(f"{about[0]} concerns weights, which are not read here; {remedy}")
+    arguments = {name: value for name, value in chosen.items() if value is not None} | given
+    with _seekable(file) as place, warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always", UserWarning)
+        arguments.setdefault("format", _piped_format(file, place))
+        with _explained("--read-option", given, place, file):
+            graph = read(place, weights=wanted, **arguments)
+    notes = [_named(str(warning.message), "--read-option", place, file) for warning in told]
+    if weights and not graph.is_weighted:
+        lacking = f"{file} contains no weights; omit --weights to count hops"
+        raise typer.BadParameter("; ".join([*notes, lacking]))
+    for note in notes:
+        terminal.to_stderr("warning", note)
     return graph
 
 
 @contextmanager
 def _seekable(file: Path) -> Iterator[Path]:
-    """The file; what comes through a pipe is copied to one first, because readers look at a file more than once."""
+    """The file; the content of a pipe is copied to a file first, because readers read it more than once."""
     if file != STREAM and not file.is_fifo():
         yield file
         return
@@ -187,94 +119,63 @@ def _seekable(file: Path) -> Iterator[Path]:
 
 
 def _piped_format(file: Path, place: Path) -> str | None:
-    """The format of what came through a pipe, which has no extension: text without a signature is a table of edges,
-    or an edge list if it begins with a comment. None for a file.
+    """The format of a pipe's content, which has no extension: text without a signature is a table of edges, or an edge
+    list if it begins with a comment. None for a file.
     """
     if place == file:
         return None
     start = Source(place, Meter("", None, False)).start()
     if not start or by_content(start) is not None:
-        return None if start else "table"  # whose reader says that it is empty
+        return None if start else "table"  # whose reader reports that it is empty
     return "snap" if start.lstrip()[:1] in (b"#", b"%") else "table"
 
 
-def save(
-    out: Path,
-    graph: Graph,
-    format: str | None,
-    options: list[str] | None,
-    drop_labels: bool = False,
-    flag: str = "--to",
-) -> None:
+def save(out: Path, graph: Graph, format: str | None, options: list[str] | None, drop_labels: bool = False) -> None:
     """Write the graph as the command's arguments say. If that fails, the old file stays as it was."""
-    given = parsed(options, "--write-option")
-    if drop_labels:
-        given["labels"] = False
-    try:
-        with warnings.catch_warnings(record=True) as told:
-            warnings.simplefilter("always", LostDirectionWarning)
-            if out == STREAM:
-                with tempfile.TemporaryDirectory() as folder:  # readers of the output get a whole file, or none of it
-                    place = Path(folder, "stdout")
-                    write(place, graph, format, **given)
-                    sys.stdout.buffer.write(place.read_bytes())
-            else:
-                write(place := out, graph, format, **given)
-    except FormatError as error:
-        raise FormatError(reworded(str(error), flag, "--write-option")) from error
-    except TypeError as error:
-        raise _usage(error, given, "--write-option") from error
+    given = parsed(options, "--write-option") | ({"labels": False} if drop_labels else {})
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always", UserWarning)
+        place = Path(folder, "stdout") if out == STREAM else out  # readers of stdout get a complete file, or nothing
+        with _explained("--write-option", given, place, out):
+            write(place, graph, format, **given)
+        if out == STREAM:
+            sys.stdout.buffer.write(place.read_bytes())
     for warning in told:
-        message = str(warning.message).removeprefix(f"{place}: ").partition(", and give ")[0]
-        terminal.note(reworded(message, flag, "--write-option"))
+        terminal.to_stderr("note", _named(str(warning.message), "--read-option", place, out))
 
 
-def target(out: Path, format: str | None, flag: str = "--to") -> FileFormat:
-    """The format to write; raises a FormatError before any work is done."""
-    try:
+def target(out: Path, format: str | None, as_json: bool) -> Format:
+    """The format to write; raises an error before any work is done."""
+    check_stream(out, as_json)
+    with _explained("--write-option", {}, out, out):
         found = by_title(format) if format is not None else by_name(out)
         if found is None:
             raise unknown(out)
+        return found
+
+
+@contextmanager
+def _explained(flag: str, given: dict[str, Any], place: Path, file: Path) -> Iterator[None]:
+    """Add to the library's errors, which name Python arguments, how the command passes them."""
+    try:
+        yield
     except FormatError as error:
-        raise FormatError(reworded(str(error), flag, "--write-option")) from error
-    return found
+        raise FormatError(_named(str(error), flag, place, file)) from error
+    except TypeError as error:  # an unknown option; without options, a bug of hopwave
+        raise (typer.BadParameter(f"{flag}: {error}") if given else error) from error
 
 
-def reworded(message: str, format_flag: str, option_flag: str, without: str = "--no-weights") -> str:
-    """The library's message, with the options of the command line instead of Python arguments.
-
-    `without` says how the command leaves out weights.
-
-    >>> reworded("rename it, or pass format='npz'", "--from", "-r")
-    "rename it, or give --from 'npz'"
-    """
-    message = re.sub(r"\bdirected=(True|False)", lambda m: "--directed" if m[1] == "True" else "--undirected", message)
-    message = message.replace("weights=False", without).replace("give n= ", f"give {option_flag} n=… ")
-    message = message.replace("combine='min', 'max', 'sum' or 'first'", "--combine min, max, sum or first")
-    message = re.sub(r"\b(pass )?format=(?=(.?))", lambda m: _flag(m, format_flag), message)
-    if option_flag == "--write-option":
-        message = message.replace("labels=False", "--drop-labels")
-    return re.sub(
-        r"\b(pass )?((?:n|names|packed|isolated|source|target|weight|header|labels)=[\w'\"])",
-        rf"{option_flag} \2",
-        message,
-    )
-
-
-def _flag(found: re.Match[str], flag: str) -> str:
-    return f"{'give ' if found[1] else ''}{flag}{' ' if found[2].strip(',;') else ''}"
-
-
-def _usage(error: TypeError, options: dict[str, Any], flag: str) -> Exception:
-    """A usage error if options were given, because one of them is wrong; else the TypeError, a bug of hopwave."""
-    return typer.BadParameter(f"{flag}: {error}") if options else error
+def _named(message: str, flag: str, place: Path, file: Path) -> str:
+    """The library's message about the file that the user has named, and the flag for the arguments in it."""
+    message = message.replace(str(place), str(file))
+    return f"{message} (on the command line: {flag} NAME=VALUE)" if "=" in message else message
 
 
 def parsed(options: list[str] | None, flag: str) -> dict[str, Any]:
     """name=value pairs as Python values: numbers, True, False and None are recognised, the rest is text.
 
-    >>> parsed(["n=5", "packed=true", "source=from"], "-r")
-    {'n': 5, 'packed': True, 'source': 'from'}
+    >>> parsed(["n=5", "packed=true", "source=from", "format='npz'"], "-r")
+    {'n': 5, 'packed': True, 'source': 'from', 'format': 'npz'}
     """
     words = {"true": True, "false": False, "none": None}
     found: dict[str, Any] = {}
@@ -283,8 +184,199 @@ def parsed(options: list[str] | None, flag: str) -> dict[str, Any]:
         if not equals or not name.isidentifier():
             raise typer.BadParameter(f"{flag} {option!r} is not NAME=VALUE; write, for example, n=100")
         text = value.strip()
-        if text.lower() in words:
+        if text[:1] in ("'", '"') and text[-1:] == text[:1] and len(text) > 1:
+            found[name] = text[1:-1]
+        elif text.lower() in words:
             found[name] = words[text.lower()]
         else:
             found[name] = int(text) if text.lstrip("-").isdecimal() else value
     return found
+
+
+def vertex(graph: Graph, name: str) -> Any:
+    """The vertex that the user has typed: a label, which may be a number; without labels, the id itself."""
+    if name not in graph and name.isascii() and name.removeprefix("-").isdigit() and len(name) < 20:
+        number = int(name)
+        if graph.labels is None or number in graph:
+            return graph.label(graph.index(number))
+    return graph.label(graph.index(name))
+
+
+# ------------------------------------------------------------------ results
+
+
+def check_stream(out: Path | None, as_json: bool) -> None:
+    """Raise an error if both the result and JSON would go to standard output."""
+    if out == STREAM and as_json:
+        raise typer.BadParameter("- and --json both write to standard output; omit one of them")
+
+
+@dataclass(frozen=True)
+class Written:
+    """Where the result goes."""
+
+    out: Path | None = None
+    as_json: bool = False
+
+    def check(self, plan: str = "auto", task: str = "search") -> None:
+        """Raise an error for an unknown plan or a file that cannot be written; called before a large graph is read."""
+        if self.out not in (None, STREAM):
+            check(self.out, TABLES, "pyarrow" if self.out.suffix == ".parquet" else None, "io")
+        if plan != "auto":
+            hw.plan(plan, task)
+        check_stream(self.out, self.as_json)
+
+    def write(self, result: Tabled, draw: Callable[[Path], None] | None = None) -> None:
+        """Write the file and the picture that are wanted."""
+        with Meter("", None, None) as meter:
+            if self.out is not None:
+                meter.stage(f"writing {self.out.name}")
+                write_columns(self.out, {**result._names(), **result._columns()})
+            plot = getattr(self, "plot", None)
+            if plot is not None and draw is not None:
+                meter.stage(f"drawing {plot.name}")
+                draw(plot)
+
+    def tell(self, file: Path, graph: Graph, record: dict[str, Any], parts: Iterable[str | Table]) -> None:
+        """Print the record as JSON, or the parts, and name the files written; nothing if the result is on stdout."""
+        files = {name: path for name, path in vars(self).items() if name != "as_json"}
+        if STREAM in files.values():
+            return
+        if self.as_json:
+            written = {option: path and str(path) for option, path in files.items()}
+            terminal.emit({"file": str(file), **terminal.sizes(graph), **record, **written})
+            return
+        terminal.line(f"{file}: {terminal.sentence(graph)}")
+        for part in parts:
+            terminal.line(part) if isinstance(part, str) else terminal.show(part)
+        for path in filter(None, files.values()):
+            terminal.line(f"wrote {path}")
+
+
+@dataclass(frozen=True)
+class Drawn(Written):
+    """Where the result and its picture go."""
+
+    plot: Path | None = None
+
+    def check(self, plan: str = "auto", task: str = "search") -> None:
+        if self.plot is not None:
+            check(self.plot, PICTURES, "matplotlib", "plot")
+        super().check(plan, task)
+
+
+def check(path: Path, endings: tuple[str, ...], library: str | None, extra: str) -> None:
+    """Raise an error if this file cannot be written: by its extension, its folder, or a library that is missing."""
+    if not path.name.lower().endswith(endings):
+        raise FormatError(f"an unknown extension; use {', '.join(endings)}", path)
+    checked(path)
+    if library is not None:
+        terminal.need(library, extra, f"writing {path}")
+
+
+def timed(title: str, call: Callable[[], Result]) -> tuple[Result, float]:
+    """The result of a call and its wall-clock time; with a title, the time that has passed is shown."""
+    with Meter(title, None, None if title else False):
+        began = time.perf_counter()
+        return call(), time.perf_counter() - began
+
+
+def write_columns(path: Path, columns: Columns) -> None:
+    """Write the columns in the format of the file's extension. The old file is replaced only if that succeeds."""
+    name = path.name.lower()
+    try:
+        if path == STREAM:
+            return _write_csv(sys.stdout.buffer, columns)
+        with replacing(path, packed=name.endswith(".gz")) as stream:
+            if name.endswith(".npz"):
+                # Objects are written as text: NumPy could only pickle them, and loading a pickle can run any code.
+                plain = {
+                    title: _text(column) if column.dtype == object else column for title, column in columns.items()
+                }
+                write_arrays(stream, plain, packed=True)
+            elif name.endswith(".parquet"):
+                import pyarrow as pa
+                import pyarrow.parquet as pq
+
+                pq.write_table(pa.table({title: _of_one_kind(column) for title, column in columns.items()}), stream)
+            else:
+                _write_csv(stream, columns)
+    except UnicodeEncodeError as error:
+        label = error.object[:40]
+        raise FormatError(
+            f"label {label!r} contains half of a surrogate pair, which is not text; write .npz", path
+        ) from None
+
+
+def _write_csv(stream: IO[bytes], columns: Columns) -> None:
+    text = io.TextIOWrapper(stream, encoding="utf-8", newline="", write_through=True)
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    for first in range(0, max(map(len, columns.values())), _ROWS_AT_ONCE):
+        part = [column[first : first + _ROWS_AT_ONCE].tolist() for column in columns.values()]
+        writer.writerows(zip(*part, strict=True))
+    text.detach()  # leaves the stream open: the caller closes it
+
+
+def _of_one_kind(column: npt.NDArray[Any]) -> Any:
+    """A Parquet column has one type: labels of several types become text."""
+    if column.dtype != object:
+        return column
+    kinds = {type(value) for value in column.tolist()} - {type(None)}
+    if kinds <= {str} or kinds <= {int}:
+        return column.tolist()
+    return [None if value is None else str(value) for value in column.tolist()]
+
+
+def _text(column: npt.NDArray[Any]) -> npt.NDArray[np.str_]:
+    return np.array(["" if value is None else str(value) for value in column.tolist()], dtype=np.str_)
+
+
+# ------------------------------------------------------------------ pictures
+
+
+@contextmanager
+def page(path: Path, width: float, height: float) -> Iterator[Any]:
+    """An empty figure, written to the file at the end of the block. It needs no display and changes no global state."""
+    from matplotlib import rc_context
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    style: Any = dict.fromkeys(("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"), INK)
+    style |= {"font.size": 10, "axes.spines.top": False, "axes.spines.right": False, "axes.axisbelow": True}
+    style |= {"grid.color": PALE, "svg.hashsalt": "hopwave"}  # the same picture gives the same file
+    with rc_context(style):
+        figure = Figure(figsize=(width, height), dpi=150, layout="constrained", facecolor="white")
+        FigureCanvasAgg(figure)
+        yield figure
+        with replacing(path) as stream:
+            figure.savefig(stream, format=path.suffix[1:].lower())
+
+
+def heading(axes: Any, title: str, subtitle: str = "") -> None:
+    """A title in bold above the axes, and a line below it."""
+    axes.set_title(short(title), loc="left", fontweight="bold", pad=22)
+    axes.annotate(subtitle, (0, 1), (0, 8), xycoords="axes fraction", textcoords="offset points", fontsize=9.5)
+
+
+def draw_levels(path: Path, result: Any) -> None:
+    """The vertices of each level, coloured by its direction, and its time."""
+    with page(path, 8, 5) as figure:
+        above, below = figure.subplots(2, 1, sharex=True, height_ratios=[3, 1])
+        heading(above, terminal.title(result), terminal.reach(result))
+        result.plot(above).set_xlabel("")
+        later = terminal.rows(result)[1:]
+        times = [row.seconds * 1e3 for row in later]
+        bars(below, [row.first for row in later], times, [row.direction for row in later])
+        below.set_ylabel("milliseconds")
+        below.set_xlabel("hops from the source")
+
+
+def draw_scores(path: Path, result: Any, top: int) -> None:
+    """The distribution of the scores, and the highest of them."""
+    with page(path, 11, min(max(5, min(top, len(result)) / 4), 40)) as figure:  # a bar needs a quarter of an inch
+        left, right = figure.subplots(1, 2, width_ratios=[3, 2])
+        heading(left, f"{result.name.capitalize()} of {len(result):,} {result._things}", "; ".join(result._about()))
+        distribution(left, result._columns()[result.name], result.name)
+        heading(right, "Highest")
+        result.plot(right, top=max(1, top))

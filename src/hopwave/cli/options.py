@@ -1,24 +1,50 @@
-"""Options that several commands have: how to run, and what to write. Options of graph files are in `files`.
+"""Options of commands: the lines of a command's docstring declare them, `typed` gives them to typer.
 
-Those that belong together are the fields of a record, which a command takes as one parameter (`unfolded`).
+A line is `name [--flag] [-f] [METAVAR] [min=N] [@Panel]: help`. Without a flag, the option is `--name`. Positional
+parameters are arguments. The fields of a record, a dataclass among the parameters, are options, too.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import inspect
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial, wraps
-from pathlib import Path
+import re
+import sys
+from collections.abc import Callable, Iterable
+from functools import wraps
 from typing import Annotated, Any, get_type_hints
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 import hopwave as hw
-from hopwave.cli import columns, picture
-from hopwave.cli.files import STREAM
+
+KEYWORD = inspect.Parameter.KEYWORD_ONLY
+LINE = re.compile(r"(\w+)((?: +[^\s:]+)*):(?: |$)")
+SHARED = """
+    file FILE: Graph in any format that hopwave reads, also compressed by gzip; - reads standard input.
+    target_file OUT: File to write; its extension selects the format. - writes to standard output.
+    directed --directed/--undirected @Reading: Read arcs as they are, or add the reverse arcs. Default: as the file
+        says (CSV: undirected).
+    format @Reading: Format of the file, if neither its name nor its content tells.
+    read_options --read-option -r NAME=VALUE @Reading: Any other argument of hopwave.read, such as n=100, names=True
+        or source=from. Repeat for several.
+    combine @Reading: Which weight repeated edges keep. Default: repeated edges with different weights raise an error.
+    no_weights @Reading: Omit the weights of the file.
+    to_format --to FORMAT: Format of OUT.
+    write_options --write-option -w NAME=VALUE: Any other argument of hopwave.write, such as isolated=False. Repeat for
+        several.
+    weights: Follow the weights of the file instead of counting hops.
+    seed: Seed of the sample; the same seed draws the same sample.
+    plan @Running: Plan of 'hopwave plans'; auto chooses one.
+    device @Running: auto, cpu or cuda.
+    threads @Running: Threads of the CPU engine. Default: HOPWAVE_NUM_THREADS, else all cores.
+    top min=0 @Output: How many scores to show.
+    out @Output: Write the result, one row per vertex or edge: .csv, .csv.gz, .parquet or .npz; - prints it as CSV and
+        nothing else.
+    plot @Output: Draw a picture: .png, .svg or .pdf.
+    as_json --json @Output: Print one JSON object to stdout and nothing else.
+"""
 
 
 class _PlainFlags:
@@ -36,13 +62,7 @@ class Command(_PlainFlags, TyperCommand):
 
 
 class Group(_PlainFlags, TyperGroup):
-    """A command with commands of its own."""
-
-
-# Options below the two headings of `--help`.
-running = partial(typer.Option, rich_help_panel="Running")
-printing = partial(typer.Option, rich_help_panel="Output")
-KEYWORD = inspect.Parameter.KEYWORD_ONLY
+    """A command that contains commands."""
 
 
 def plan_names(incomplete: str) -> list[str]:
@@ -54,103 +74,83 @@ def plan_names(incomplete: str) -> list[str]:
     return [plan.name for plan in hw.plans() if plan.name.startswith(incomplete)]
 
 
-def begin_so(*words: str) -> Callable[[str], list[str]]:
-    """Those of the words that begin like what was typed, for completion in the shell."""
+def _one_of(*words: str) -> Callable[[str], list[str]]:
     return lambda incomplete: [word for word in words if word.startswith(incomplete)]
 
 
-Plan = Annotated[str, running(help="A plan of 'hopwave plans'; auto chooses one.", autocompletion=plan_names)]
-Device = Annotated[str, running(help="auto, cpu or cuda.", autocompletion=begin_so("auto", "cpu", "cuda"))]
-SearchDevice = Annotated[
-    str, running(help="auto, cpu, cuda or reference.", autocompletion=begin_so("auto", "cpu", "cuda", "reference"))
-]
-Threads = Annotated[
-    int | None, running("--threads", help="Threads of the CPU engine. Default: HOPWAVE_NUM_THREADS, else all cores.")
-]
-Picture = Annotated[Path | None, printing(help="Draw a picture: .png, .svg or .pdf.")]
-ResultFile = Annotated[
-    Path | None,
-    printing(
-        help="Write the result, one row per vertex or edge: .csv, .csv.gz, .parquet or .npz; - prints it as CSV "
-        "and nothing else."
-    ),
-]
-HighestFile = Annotated[
-    Path | None,
-    printing(
-        help="Write the scores found, one row each: the highest (--top), or with --all or -k those of all vertices. "
-        ".csv, .csv.gz, .parquet or .npz; - prints them as CSV and nothing else."
-    ),
-]
-Json = Annotated[bool, printing("--json", help="Print one JSON object to stdout and nothing else.")]
+COMPLETIONS = {
+    "plan": plan_names,
+    "device": _one_of("auto", "cpu", "cuda", "reference"),
+    "interval": _one_of("guaranteed", "normal"),
+}
 
 
-def check_stream(out: Path | None, as_json: bool) -> None:
-    """Raise an error if both the result and JSON would go to standard output."""
-    if out == STREAM and as_json:
-        raise typer.BadParameter("- and --json both write to standard output; give one of the two")
+def declared(lines: str, names: Iterable[str]) -> dict[str, tuple[list[str], str]]:
+    """The flags and other words, and the help, of each option that the lines declare.
+
+    >>> declared("depth -d: Levels\\n    at most.", ["depth"])
+    {'depth': (['-d'], 'Levels at most.')}
+    """
+    joined = re.sub(r"\n +", " ", inspect.cleandoc(lines)).splitlines()
+    found = {match[1]: (match[2].split(), line[match.end() :]) for line in joined if (match := LINE.match(line))}
+    return {name: line for name, line in found.items() if name in names}
 
 
-@dataclass(frozen=True)
-class Written:
-    """Where the result goes."""
-
-    out: ResultFile = None
-    as_json: Json = False
-
-    def check(self, plan: str = "auto", task: str = "search") -> None:
-        """Raise an error for an unknown plan or a file that cannot be written; called before a large graph is read."""
-        if self.out is not None:
-            columns.check(self.out)
-        if plan != "auto":
-            hw.plan(plan, task)
-        check_stream(self.out, self.as_json)
-
-    def files(self) -> dict[str, Path | None]:
-        """The files to write, by option."""
-        return {"out": self.out}
-
-
-@dataclass(frozen=True)
-class Drawn(Written):
-    """Where the result and its picture go."""
-
-    plot: Picture = None
-
-    def check(self, plan: str = "auto", task: str = "search") -> None:
-        if self.plot is not None:
-            picture.check(self.plot)
-        super().check(plan, task)
-
-    def files(self) -> dict[str, Path | None]:
-        return super().files() | {"plot": self.plot}
+def annotated(kind: Any, name: str, is_argument: bool, words: list[str], text: str) -> Any:
+    """The type of a parameter with what typer needs to know about it."""
+    if kind is typer.Context:
+        return kind
+    more: dict[str, Any] = {"help": text}
+    flags = [word for word in words if word.startswith("-")]
+    if not any(flag.startswith("--") for flag in flags):
+        flags.insert(0, f"--{name.replace('_', '-')}")
+    for word in words:
+        if word.startswith("@"):
+            more["rich_help_panel"] = {"@Reading": "Reading the file"}.get(word, word[1:])
+        elif word.startswith("min="):
+            more["min"] = int(word[4:])
+        elif not word.startswith("-"):
+            more["metavar"] = word
+    if name in COMPLETIONS:
+        more["autocompletion"] = COMPLETIONS[name]
+    return Annotated[kind, typer.Argument(**more) if is_argument else typer.Option(*flags, **more)]
 
 
-@dataclass(frozen=True)
-class DrawnHighest(Drawn):
-    """Where the result and its picture go, if only the highest scores are found."""
-
-    out: HighestFile = None
-
-
-def unfolded(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with an option for every field of the records among its parameters: typer reads a signature."""
-    hints = get_type_hints(command, include_extras=True)
+def typed(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with a signature that typer reads: one parameter per argument and option."""
+    hints = get_type_hints(command)
     records: dict[str, Any] = {name: kind for name, kind in hints.items() if dataclasses.is_dataclass(kind)}
-    parameters = []
+    wanted: dict[str, tuple[Any, Any, bool]] = {}  # name → type, default, whether it is an argument
     for given in inspect.signature(command).parameters.values():
-        parts: list[tuple[str, Any, Any]] = [(given.name, given.default, hints[given.name])]
         if given.name in records:
-            kinds = get_type_hints(records[given.name], include_extras=True)
-            parts = [(part.name, part.default, kinds[part.name]) for part in dataclasses.fields(records[given.name])]
-        parameters += [inspect.Parameter(name, KEYWORD, default=default, annotation=a) for name, default, a in parts]
+            kinds = get_type_hints(records[given.name])
+            fields = dataclasses.fields(records[given.name])
+            wanted |= {field.name: (kinds[field.name], field.default, False) for field in fields}
+        else:
+            wanted[given.name] = hints[given.name], given.default, given.kind is not given.KEYWORD_ONLY
+    about, _, last = inspect.cleandoc(command.__doc__ or "").rpartition("\n\n")
+    own = declared(last, wanted)
+    lines = declared(SHARED, wanted) | own
+    order = sorted(wanted, key=lambda name: not wanted[name][2] and [*own, name].index(name))  # as in the docstring
+    parameters = [
+        inspect.Parameter(
+            name, KEYWORD, default=default, annotation=annotated(kind, name, is_argument, *lines.get(name, ([], "")))
+        )
+        for name, (kind, default, is_argument) in ((name, wanted[name]) for name in order)
+    ]
 
     @wraps(command)
     def called(**given: Any) -> None:
         for name, kind in records.items():
             given[name] = kind(**{part.name: given.pop(part.name) for part in dataclasses.fields(kind)})
-        command(**given)
+        try:
+            command(**given)
+        except KeyboardInterrupt as stopped:  # here, because newer versions of typer catch it
+            for note in getattr(stopped, "__notes__", ()):  # how to resume
+                print(note, file=sys.stderr)
+            raise
 
     called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     called.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    called.__doc__ = about if own else inspect.cleandoc(command.__doc__ or "")
     return called

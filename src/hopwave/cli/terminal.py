@@ -10,13 +10,18 @@ import sys
 import unicodedata
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from rich.box import SIMPLE_HEAD
 from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from hopwave.graph import Graph
+from hopwave.results.search import BFSResult
+from hopwave.results.shortest_paths import ShortestPaths
 from hopwave.system.optional import install
 
 # The colour of each direction in tables.
@@ -24,6 +29,7 @@ COLOURS = {"push": "cyan", "pull": "magenta", "source": "white"}
 # Control characters that json.dumps does not escape: DEL, C1, and those that change the direction of text.
 _CONTROL = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _EIGHTHS = " ▏▎▍▌▋▊▉"
+MOST_ROWS = 40  # maximum rows of a table of levels; more levels are shown in groups of equal size
 
 
 class Hangup(Exception):
@@ -37,20 +43,16 @@ class CheckFailed(Exception):
 
 
 class MissingExtra(Exception):
-    """A feature needs an optional library that is not installed: exit code 4.
-
-    >>> print(MissingExtra("a picture", "matplotlib", "plot"))
-    a picture needs matplotlib, which is not installed; run: pip install matplotlib
-    """
-
-    def __init__(self, what: str, library: str, extra: str) -> None:
-        super().__init__(f"{what} needs {library}, which is not installed; run: {install(extra)}")
+    """A feature needs an optional library that is not installed: exit code 4."""
 
 
 def need(library: str, extra: str, what: str) -> None:
     """Raise MissingExtra if an optional library is not installed; called before any work is done."""
     if importlib.util.find_spec(library) is None:
-        raise MissingExtra(what, library, extra)
+        raise MissingExtra(f"{what} needs {library}, which is not installed; run: {install(extra)}")
+
+
+# ------------------------------------------------------------------ streams
 
 
 class _Console(Console):
@@ -75,15 +77,12 @@ def printable(text: str) -> str:
     """
     if text.isprintable():
         return text
-    return "".join(c if c.isprintable() or unicodedata.category(c) == "Zs" else _escaped(c) for c in text)
+    plain = (c.isprintable() or unicodedata.category(c) == "Zs" for c in text)
+    return "".join(c if ok else c.encode("unicode_escape").decode() for c, ok in zip(text, plain, strict=True))
 
 
 def _lines(text: str) -> str:
     return "\n".join(map(printable, text.split("\n")))
-
-
-def _escaped(character: str) -> str:
-    return character.encode("unicode_escape").decode()
 
 
 def show(*parts: RenderableType) -> None:
@@ -99,7 +98,7 @@ def line(text: str = "", style: str = "") -> None:
 
 
 def emit(value: dict[str, Any]) -> None:
-    """Print one JSON object to stdout."""
+    """Print one JSON object to stdout. NumPy's numbers become Python's; labels of types that JSON lacks become text."""
     try:
         text = json.dumps(value, default=_as_json, allow_nan=False, ensure_ascii=False)
         print(_CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text), flush=True)
@@ -108,31 +107,14 @@ def emit(value: dict[str, Any]) -> None:
 
 
 def _as_json(value: Any) -> Any:
-    """NumPy numbers and arrays as Python's; labels of types that JSON does not have as text."""
-    if hasattr(value, "tolist"):
-        return value.tolist()
-    return str(value)
+    return value.tolist() if hasattr(value, "tolist") else str(value)
 
 
-def error(message: str) -> None:
-    """Print an error to stderr, as one line."""
-    if message:
-        _to_stderr("hopwave: error:", message)
-
-
-def warning(message: str) -> None:
-    """Print a warning to stderr, as one line."""
-    _to_stderr("hopwave: warning:", message)
-
-
-def note(message: str) -> None:
-    """Print to stderr, as one line, what the result alone does not tell."""
-    _to_stderr("hopwave: note:", message)
-
-
-def _to_stderr(start: str, message: str) -> None:
+def to_stderr(kind: str, message: str) -> None:
+    """Print an error, a warning or a note to stderr, as one line; an empty message prints nothing."""
     with suppress(OSError, ValueError):  # stderr is closed: there is nowhere to print
-        print(start, printable(" ".join(message.split())), file=sys.stderr, flush=True)
+        if message:
+            print(f"hopwave: {kind}:", printable(" ".join(message.split())), file=sys.stderr, flush=True)
 
 
 @contextmanager
@@ -147,6 +129,9 @@ def escaping_unicode() -> Iterator[None]:
     finally:
         for stream, errors in zip(streams, before, strict=True):
             stream.reconfigure(errors=errors)
+
+
+# ------------------------------------------------------------------ tables and numbers
 
 
 def table(title: str, *columns: str, numbers: Sequence[int] = (), caption: str | None = None) -> Table:
@@ -186,17 +171,19 @@ def bar(share: float, width: int = 40, style: str = "cyan") -> Text:
     return Text("█" * whole + (_EIGHTHS[part] if part else ""), style=style)
 
 
-def ranking(title: str, heads: Sequence[str], rows: Sequence[tuple[Any, ...]], taken: int) -> Table:
-    """The highest scores with bars: rows of a name, a score and further numbers, below `heads`.
+def bar_width(taken: int) -> int:
+    """The length of the longest bar if the other columns need `taken` characters."""
+    return max(10, min(60, console().width - taken))
 
-    `taken`: the characters of a line without the names and the bars.
-    """
+
+def ranking(title: str, heads: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> Table:
+    """The highest scores with bars: rows of a name, a score and further numbers, below `heads`."""
     made = table(title, "", *heads, "", numbers=(0, *range(2, 1 + len(heads))))
     most = max((row[1] for row in rows if not math.isnan(row[1])), default=0.0) or 1.0
-    width = bar_width(taken + max((len(row[0]) for row in rows), default=0))
+    width = bar_width(20 + 10 * len(heads) + max((len(row[0]) for row in rows), default=0))
     for place, (name, *numbers) in enumerate(rows, start=1):
         share = 0.0 if math.isnan(numbers[0]) else numbers[0] / most
-        made.add_row(str(place), name, *map(score, numbers), bar(share, width))
+        made.add_row(str(place), printable(name), *map(score, numbers), bar(share, width))
     return made
 
 
@@ -209,11 +196,6 @@ def score(value: float) -> str:
     if math.isnan(value):
         return "unknown"
     return f"{value:,.1f}" if value >= 1000 else f"{value:.5g}"
-
-
-def bar_width(taken: int) -> int:
-    """How long a bar may be if the other columns take `taken` characters."""
-    return max(10, min(60, console().width - taken))
 
 
 def milliseconds(seconds: float) -> str:
@@ -231,13 +213,105 @@ def size(count: int | None) -> str:
     >>> size(3 << 30), size(512)
     ('3.0 GiB', '512 bytes')
     """
-    if count is None:
-        return "unknown"
-    if count < 1024:
-        return f"{count} bytes"
-    value, unit = count / 1024, "KiB"
-    for larger in ("MiB", "GiB", "TiB"):
-        if value < 1024:
-            break
-        value, unit = value / 1024, larger
-    return f"{value:.1f} {unit}"
+    if count is None or count < 1024:
+        return "unknown" if count is None else f"{count} bytes"
+    step = min((count.bit_length() - 1) // 10, 4)
+    return f"{count / 1024**step:.1f} {'KMGT'[step - 1]}iB"
+
+
+# ------------------------------------------------------------------ graphs and searches in words
+
+
+def sizes(graph: Graph) -> dict[str, Any]:
+    """The size of a graph, for the JSON of every command. An undirected edge counts 1 in `edges` and 2 in `m`.
+
+    >>> sizes(hw.generate.path(3))
+    {'n': 3, 'm': 4, 'edges': 2, 'directed': False}
+    """
+    return {"n": graph.n, "m": graph.m, "edges": graph.number_of_edges, "directed": graph.directed}
+
+
+def sentence(graph: Graph, labels: bool = True) -> str:
+    """The size and kind of a graph, in a few words."""
+    things, kind = ("arcs", "directed") if graph.directed else ("edges", "undirected")
+    named = ", with labels" if labels and graph.labels is not None else ""
+    named += ", with weights" if graph.is_weighted else ""
+    return f"{graph.n:,} vertices, {graph.number_of_edges:,} {things}, {kind}{named}"
+
+
+def title(result: BFSResult | ShortestPaths, what: str = "Search") -> str:
+    """The sources of the search, as a heading."""
+    names = [str(result.graph.label(start)) for start in result.sources[:3]]
+    more = f" and {len(result.sources) - 3} more" if len(result.sources) > 3 else ""
+    return f"{what} from {', '.join(names)}{more}"
+
+
+def reach(result: BFSResult) -> str:
+    """How many vertices were reached, within how many hops."""
+    share = math.floor(1000 * result.reached / result.graph.n) / 10  # rounded down, so that 100% means all vertices
+    hops = "hop" if result.depth == 1 else "hops"
+    return f"{result.reached:,} of {result.graph.n:,} vertices ({share:.1f}%) within {result.depth:,} {hops}"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row of the table of levels: a level of the search, or several consecutive levels."""
+
+    first: int
+    last: int
+    step: str
+    vertices: int
+    seconds: float
+
+    @property
+    def direction(self) -> str:
+        """ "source", "push" or "pull"; for a group, the direction of its first level."""
+        return self.step.partition("(")[0].partition(" ")[0]
+
+
+def rows(result: BFSResult) -> list[Row]:
+    """The levels in order: the source, then every level that the engine computed; the last one may be empty.
+
+    >>> [(row.first, row.vertices) for row in rows(hw.bfs(hw.generate.path(3), 0, trace=True))]
+    [(0, 1), (1, 1), (2, 1)]
+    """
+    found = np.bincount(result.distances[result.distances >= 0]).tolist()
+    levels = {level.depth: level for level in result.trace or ()}
+    made = [Row(0, 0, "source", found[0], 0.0)]
+    for depth in range(1, max([len(found) - 1, *levels]) + 1):
+        level = levels.get(depth)
+        count = found[depth] if depth < len(found) else 0
+        made.append(Row(depth, depth, level.step if level else "", count, level.seconds if level else 0.0))
+    return made
+
+
+def grouped(levels: list[Row], most: int = MOST_ROWS) -> list[Row]:
+    """Consecutive levels in groups of equal size, so that there are at most `most` rows."""
+    width = -(-len(levels) // most)
+    if width <= 1:
+        return levels
+    made = []
+    for group in (levels[first : first + width] for first in range(0, len(levels), width)):
+        counts: dict[str, int] = {}
+        for row in group:
+            counts[row.direction] = counts.get(row.direction, 0) + 1
+        steps = ", ".join(f"{name} × {count}" if count > 1 else name for name, count in counts.items())
+        total = sum(row.vertices for row in group), sum(row.seconds for row in group)
+        made.append(Row(group[0].first, group[-1].last, steps, *total))
+    return made
+
+
+def level_table(result: BFSResult, every: bool = False) -> Table:
+    """The table of levels, with a bar for the vertices of each."""
+    levels = rows(result)
+    shown = levels if every else grouped(levels)
+    grouping = f"{len(levels):,} levels in groups; --all-levels shows each" if len(shown) < len(levels) else None
+    made = table(title(result), "level", "step", "vertices", "", "ms", numbers=(0, 2, 4), caption=grouping)
+    width, most = bar_width(46 + max(len(row.step) for row in shown)), max(row.vertices for row in shown)
+    for row in shown:
+        colour = COLOURS.get(row.direction, "white")
+        name = str(row.first) if row.first == row.last else f"{row.first}–{row.last}"
+        spent = "" if row.step == "source" else milliseconds(row.seconds)
+        drawn = bar(row.vertices / most, width, colour)
+        made.add_row(name, Text(row.step, style=colour), f"{row.vertices:,}", drawn, spent)
+    return made

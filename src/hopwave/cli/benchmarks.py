@@ -1,0 +1,565 @@
+"""`hopwave plans`, `bench`, `graph500`, `gap` and `paper`: the published algorithms, checked and timed.
+
+bench times plans in turn, round after round, so that other work on the machine slows all of them alike. Two plans get
+different places only if their times do not overlap (`placed`). gap runs the six kernels of the GAP benchmark suite by
+its rules (Beamer, Asanović and Patterson, 2015); reading, compiling and preparing the graph are not timed.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import typer
+
+import hopwave as hw
+from hopwave import engines
+from hopwave.algorithms.components import roots
+from hopwave.api.validate import validate
+from hopwave.checks.options import check_thread_count
+from hopwave.cli import terminal
+from hopwave.cli.files import Reading, load
+from hopwave.errors import EngineError, GraphError, PlanError
+from hopwave.graph import Graph
+from hopwave.graph.arrays import arc_tails
+from hopwave.planning.plan import Plan
+from hopwave.system import mpi
+from hopwave.system.progress import Meter, say
+
+
+def plans(plan: str | None = None, *, markdown: bool = False, as_json: bool = False) -> None:
+    """List the plans: every published algorithm with its steps, its rule and its paper.
+
+    plan [PLAN]: Show every choice of this plan.
+    markdown: Print the table in Markdown, as in the README.
+    """
+    if as_json and markdown:
+        raise typer.BadParameter("--json cannot be combined with --markdown; omit one of them")
+    chosen = hw.plans() if plan is None else type(hw.plans())([hw.plan(plan)])
+    if as_json:
+        names = ("name", "summary", "paper", "section", "task", "loop", "order", "lengths")
+        terminal.emit(
+            {
+                "plans": [
+                    {field: getattr(one, field) for field in names}
+                    | {"steps": [str(step) for step in one.steps], "rule": str(one.rule)}
+                    for one in chosen
+                ]
+            }
+        )
+    elif markdown:
+        terminal.line(chosen.markdown())
+    elif plan is not None:
+        one = chosen[0]
+        choices = {"what it is": one.summary, "paper": f"{one.paper}, {one.section}", "task": one.task}
+        choices |= {f"step {number}": str(step) for number, step in enumerate(one.steps)}
+        choices |= {
+            "rule": str(one.rule),
+            "loop": f"on the {one.loop}",
+            "neighbours": "by descending degree" if one.order == "degree" else "in any order",
+            "length of a path": "its hops" if one.lengths == "hops" else "the sum of its weights",
+        }
+        terminal.show(terminal.facts(plan, choices))
+    else:
+        caption = "'hopwave plans PLAN' shows one plan in full."
+        shown = terminal.table("Plans", "plan", "what it is", "rule", "paper", caption=caption)
+        shown.columns[0].no_wrap, shown.columns[0].style = True, "cyan"
+        shown.columns[2].no_wrap = True
+        for one in chosen:
+            shown.add_row(one.name, one.summary, str(one.rule), f"{one.paper}, {one.section}")
+        terminal.show(shown)
+
+
+# ------------------------------------------------------------------ bench
+
+
+@dataclass(frozen=True)
+class Timed:
+    """A plan's time per source: `seconds` is the median of its rounds, `low` and `high` are the quartiles.
+
+    If the plan was not timed, `seconds` is None, and `note` says why.
+    """
+
+    plan: str
+    seconds: float | None = None
+    low: float = 0.0
+    high: float = 0.0
+    place: int | None = None
+    note: str = ""
+
+
+def bench(
+    file: Path,
+    reading: Reading,
+    *,
+    task: Literal["search", "betweenness"] = "search",
+    plan: list[str] | None = None,
+    sources: int = 8,
+    seed: int = 1,
+    rounds: int = 5,
+    device: str = "auto",
+    threads: int | None = None,
+    as_json: bool = False,
+) -> None:
+    """Check and time every plan on a graph, and rank the plans; those whose times overlap share a place.
+
+    task: What to time: single searches, or one call of betweenness with all sources.
+    plan -p: Time this plan. Repeat for several. Default: all plans of the task.
+    sources min=1: Number of random sources, all reached from the vertex of highest degree.
+    seed min=0: Seed of the random sources.
+    rounds min=3: Number of times that every plan is timed; the spread comes from these rounds.
+    device @Running: auto, cpu, cuda or reference.
+    """
+    hops = [each for each in hw.plans() if each.task == task and each.lengths == "hops"]
+    chosen = [hw.plan(name) for name in dict.fromkeys(plan)] if plan else hops
+    check_thread_count(threads)  # here, or every plan would fail with the same error
+    for each in chosen:
+        if each.task != task:
+            remedy = f"add --task {each.task}" if each.task == "betweenness" else "run it by hopwave sssp --method"
+            raise PlanError(f"plan {each.name!r} computes {each.task}, not {task}; {remedy}, or choose another plan")
+    if device != "auto":
+        engines.engine(device)  # raises an error before a large graph is read, if the engine cannot run
+    graph = load(file, reading)
+    starts = draw(graph, sources, seed)
+    where = {"device": device, "threads": threads}
+    rows = placed(measured(graph, chosen, task, starts, rounds, where, f"timing {file.name}"))
+    reached = (hw.bfs(graph, start).distances >= 0 for start in starts)
+    arcs = float(np.mean([graph.degrees[seen].sum(dtype=np.int64) for seen in reached]))  # TEPS = arcs / time
+    if as_json:
+        given = {"file": str(file), **terminal.sizes(graph), "task": task, "rounds": rounds, **where}
+        found = [{**vars(row), "teps": row.seconds and arcs / row.seconds} for row in rows]
+        terminal.emit({**given, "sources": [graph.index(start) for start in starts], "arcs": arcs, "plans": found})
+    else:
+        terminal.line(f"{file}: {terminal.sentence(graph)}")
+        terminal.show(ranked(rows, arcs, len(starts), rounds))
+    if any(row.note.startswith("WRONG") for row in rows):
+        raise terminal.CheckFailed("a plan gave a wrong result; please report this")
+
+
+def draw(graph: Graph, count: int, seed: int) -> list[Any]:
+    """Random vertices among those that the vertex of highest degree reaches."""
+    if not graph.n:
+        raise GraphError("the graph has no vertices, so there is nothing to time; use a graph with at least one vertex")
+    inside = np.flatnonzero(hw.bfs(graph, graph.label(int(np.argmax(graph.degrees)))).distances >= 0)
+    drawn = np.random.default_rng(seed).choice(inside, min(count, len(inside)), False)
+    return [graph.label(int(vertex)) for vertex in drawn]
+
+
+def measured(
+    graph: Graph, plans: list[Plan], task: str, starts: list[Any], rounds: int, where: dict[str, Any], title: str
+) -> list[Timed]:
+    """Check every plan once, then time it in every round."""
+    once = time_searches if task == "search" else time_betweenness
+    rows: list[Timed] = []
+    times: dict[str, list[float]] = {}
+    with Meter(title, len(plans) * (1 + rounds), None) as meter:
+        for number, plan in enumerate(plans):
+            try:
+                wrong = check_searches(graph, plan, starts, where) if task == "search" else ""
+                if task == "betweenness":
+                    once(graph, plan, starts, where)  # raises an error if the run fails its certificate
+            except (EngineError, PlanError) as error:
+                wrong = str(error)
+            if wrong:
+                rows.append(Timed(plan.name, note=wrong))
+            else:
+                times[plan.name] = []
+            meter.update(number + 1)
+        for number in range(rounds):
+            for plan in plans:
+                if plan.name in times:
+                    times[plan.name].append(once(graph, plan, starts, where))
+            meter.update(len(plans) * (2 + number))
+    for name, spent in times.items():
+        low, middle, high = statistics.quantiles(spent, n=4, method="inclusive")
+        rows.append(Timed(name, middle, low, high))
+    return rows
+
+
+def placed(rows: list[Timed]) -> list[Timed]:
+    """The plans in the order of their times, with places; plans without a time come last.
+
+    A place begins with its fastest plan. Plans whose times overlap with the times of that plan share its place: the
+    difference may be noise.
+
+    >>> rows = [Timed("a", 3.0, 2.0, 4.0), Timed("b", 2.5, 2.4, 2.6), Timed("c", 9.0, 8.0, 9.5), Timed("d", note="no")]
+    >>> [(row.plan, row.place) for row in placed(rows)]
+    [('b', 1), ('a', 1), ('c', 3), ('d', None)]
+    """
+    timed = sorted((row for row in rows if row.seconds), key=lambda row: (row.seconds or 0.0, row.low, row.plan))
+    found: list[Timed] = []
+    first: Timed | None = None
+    for number, row in enumerate(timed, start=1):
+        if first is None or row.low > first.high:
+            first = replace(row, place=number)
+        found.append(replace(row, place=first.place))
+    return found + [row for row in rows if not row.seconds]
+
+
+def check_searches(graph: Graph, plan: Plan, starts: list[Any], where: dict[str, Any]) -> str:
+    """What is wrong with a plan's searches by Graph500's five rules, or ""."""
+    for source in starts:
+        result = hw.bfs(graph, source, plan=plan, **where)
+        verdict = validate(graph, source, result.distances, result.predecessors)
+        if not verdict.ok:
+            return f"WRONG: {'; '.join(verdict.failures)}"
+    return ""
+
+
+def time_searches(graph: Graph, plan: Plan, starts: list[Any], where: dict[str, Any]) -> float:
+    """The median time over the sources, so that a few searches slowed by other work do not count."""
+    spent = []
+    for source in starts:
+        began = time.perf_counter()
+        hw.bfs(graph, source, plan=plan, **where)
+        spent.append(time.perf_counter() - began)
+    return statistics.median(spent)
+
+
+def time_betweenness(graph: Graph, plan: Plan, starts: list[Any], where: dict[str, Any]) -> float:
+    """The time of one run over all sources, divided by their number."""
+    began = time.perf_counter()
+    hw.betweenness_centrality(graph, sources=starts, plan=plan, progress=False, **where)
+    return (time.perf_counter() - began) / len(starts)
+
+
+def ranked(rows: Sequence[Timed], arcs: float, sources: int, rounds: int) -> Any:
+    """The table, with bars relative to the slowest plan."""
+    slowest = max((row.seconds or 0.0 for row in rows), default=0.0)
+    caption = (
+        f"ms per source: median of {rounds} rounds over {sources} sources, results checked first; half of the rounds "
+        "are within ±. Plans that share a place are not told apart: their times overlap. "
+        f"GTEPS: {arcs:,.0f} arcs per source / time / 10^9."
+    )
+    titles = ("place", "plan", "ms", "±", "GTEPS", "")
+    made = terminal.table("Plans on this graph", *titles, numbers=(0, 2, 3, 4), caption=caption)
+    for row in rows:
+        if row.seconds is None:
+            made.add_row("–", row.plan, "–", "–", "–", row.note)
+            continue
+        spread = f"{100 * (row.high - row.low) / (2 * row.seconds):.0f} %"  # half of the quartiles' distance
+        numbers = terminal.milliseconds(row.seconds), spread, f"{arcs / row.seconds / 1e9:.3f}"
+        made.add_row(str(row.place), row.plan, *numbers, terminal.bar(row.seconds / slowest, 30))
+    return made
+
+
+# ------------------------------------------------------------------ Graph500, papers
+
+
+def graph500(
+    *,
+    scale: int,
+    edgefactor: int = 16,
+    device: str = "auto",
+    nbfs: int = 64,
+    seed: int = 1,
+    layout: str = "1d",
+    sssp: bool = False,
+    plan: str = "auto",
+    threads: int | None = None,
+    as_json: bool = False,
+) -> None:
+    """Run the Graph500 benchmark: generate, build, search, validate. With MPI: mpiexec -n 4 hopwave graph500 …
+
+    scale: The graph has 2^scale vertices.
+    edgefactor: Edges per vertex.
+    nbfs min=1: Number of searches, each from another root; the rules require 64.
+    seed: Seed of the graph and of the roots.
+    layout: 1d or 2d: how the graph is distributed over the ranks.
+    sssp: Also run kernel 3: shortest paths with random edge lengths.
+    """
+    from hopwave import graph500 as benchmark  # imports Numba, which other commands do not need
+    from hopwave.distributed.ranks import world
+
+    ranks = mpi.copies() > 1 or "PMIX_RANK" in os.environ  # started by mpiexec, srun, …
+    prints = not ranks or world().rank == 0
+    began = time.perf_counter()
+    with Meter(f"graph500, scale {scale}", nbfs * (2 if sssp else 1), None if prints else False) as meter:
+        more: dict[str, Any] = {"layout": layout, "threads": threads, "ranks": ranks, "sssp": sssp, "plan": plan}
+        more["progress"] = lambda number, _: meter.update(number)
+        outcome = benchmark.run(scale, edgefactor, device, nbfs, seed, **more)
+    about = dict(outcome.about)
+    if outcome.waiting_share is not None:
+        about["waiting_share"] = round(outcome.waiting_share, 4)
+    if prints and as_json:
+        facts = {"valid": outcome.valid, "wall_seconds": time.perf_counter() - began, **about}
+        terminal.emit({**outcome.values(), **facts})
+    elif prints:
+        for line in outcome.lines():
+            terminal.line(line)
+        words = ", ".join(f"{key} {value}" for key, value in about.items())
+        count = len(outcome.searches) + len(outcome.paths)
+        terminal.line(f"validation: {'passed' if outcome.valid else 'FAILED'}, {count} searches ({words})")
+    if not outcome.valid:
+        bad = next(one for one in (*outcome.searches, *outcome.paths) if one.broken)
+        failed = terminal.CheckFailed(f"the search from root {bad.root} broke the rules: {', '.join(bad.broken)}")
+        failed.everywhere = ranks
+        raise failed
+
+
+def paper(
+    name: Literal["turbobfs", "hiragushi", "turbobc", "xbfs", "pushpull"],
+    *,
+    device: Literal["cpu", "cuda"] = "cpu",
+    quick: bool = False,
+    seconds: float | None = None,
+    out: Path = Path("papers"),
+    as_json: bool = False,
+) -> None:
+    """Measure every table and figure of a paper, and write one page with the published numbers next to ours.
+
+    Graphs are generated, read from the folder HOPWAVE_DATA, or downloaded. If none of these is possible, a graph of the
+    same kind stands in, and its row says so.
+
+    name: Which paper.
+    device @Running: Where to measure.
+    quick @Running: Small graphs, one of each kind: under two minutes.
+    seconds min=1 @Running: How long to measure, spread over the graphs.
+    out @Output: Folder for NAME.html and NAME.jsonl.
+    """
+    engines.engine(device)  # raises an error at once if the engine cannot run
+    from hopwave import papers
+    from hopwave.papers import run
+
+    outcome = run.measure(papers.paper(name), device, quick, say, seconds or 0.0, out)
+    page, lines = run.write(outcome, out)
+    counts = outcome.summary()
+    if as_json:
+        about = {"paper": name, "page": str(page), "lines": str(lines), "seconds": outcome.seconds}
+        terminal.emit({**about, **counts})
+    else:
+        terminal.line(
+            f"{page}: {counts['measured']} of {counts['exhibits']} tables and figures, {counts['rows']} rows measured "
+            f"({counts['stand-ins']} on stand-ins), {counts['left out']} left out, in {outcome.seconds:.0f} s; "
+            f"numbers in {lines}"
+        )
+    if outcome.wrong:
+        raise terminal.CheckFailed(f"results were wrong: {'; '.join(outcome.wrong)}")
+
+
+# ------------------------------------------------------------------ GAP
+
+BC_SOURCES = 4  # per trial
+SEED = 27
+LONGEST = 255  # maximum weight that GAP draws for a graph without weights
+TOLERANCE, ALPHA = 1e-4, 0.85  # PageRank: sum of all changes at which rounds end; damping
+# What a kernel gives `run_trials`: one call per trial, a check of its result ("" if right), and the check's name.
+Trials = tuple[list[Callable[[], Any]], Callable[[int, Any], str], str]
+
+
+@contextmanager
+def threads_of(threads: int | None) -> Iterator[None]:
+    """Let functions without threads= use that many."""
+    before = os.environ.get("HOPWAVE_NUM_THREADS")
+    if threads is not None:
+        os.environ["HOPWAVE_NUM_THREADS"] = str(threads)
+    try:
+        yield
+    finally:
+        if threads is not None:
+            os.environ.pop("HOPWAVE_NUM_THREADS")
+            if before is not None:
+                os.environ["HOPWAVE_NUM_THREADS"] = before
+
+
+def generated(scale: int, uniform: bool) -> Graph:
+    """GAP's two generated graphs, both undirected with 16 edges per vertex: Kronecker as in Graph500, and uniform."""
+    if uniform and not 0 <= scale <= 30:
+        raise GraphError(f"scale={scale} is out of range; it must be an integer from 0 to 30")
+    return hw.generate.uniform(1 << scale, 16) if uniform else hw.generate.kronecker(scale, 16)
+
+
+def pick_sources(graph: Graph, count: int) -> list[Any]:
+    """Random sources among the vertices that have an out-edge, by their labels; the first are always the same."""
+    candidates = np.flatnonzero(graph.degrees)
+    if not len(candidates):
+        raise GraphError("the graph has no edge, so there is no source to search from; use another graph")
+    most = max(64, count)
+    drawn = np.random.default_rng(SEED).choice(candidates, most, replace=len(candidates) < most)
+    return [graph.label(vertex) for vertex in drawn.tolist()][:count]
+
+
+def run_trials(
+    name: str, calls: list[Callable[[], Any]], check: Callable[[int, Any], str], checked: str
+) -> dict[str, Any]:
+    """Time and check each call; the first one also runs before, to compile and prepare. A wrong result is an error."""
+    first = calls[0]()
+    spent, errors = [], []
+    with Meter(f"gap {name}", len(calls), None) as meter:
+        for number, call in enumerate(calls):
+            began = time.perf_counter()
+            found = call()
+            spent.append(time.perf_counter() - began)
+            errors += [found.certificate.error] if hasattr(found, "certificate") else []
+            if wrong := check(number, found):
+                raise terminal.CheckFailed(f"{name}, trial {number + 1}: {wrong}")
+            meter.update(number + 1)
+    engine = {"engine": first.engine} if hasattr(first, "engine") else {}
+    checked += f" {max(errors):.1e}" if errors else ""
+    return {"seconds": spent, "average": float(np.mean(spent)), "checked": checked, **engine}
+
+
+def time_bfs(graph: Graph, count: int, device: str, threads: int | None) -> Trials:
+    """One search per trial, validated."""
+    sources = pick_sources(graph, count)
+
+    def ask(source: Any, plan: Any = "auto") -> Any:
+        found = hw.bfs(graph, source, device=device, threads=threads, plan=plan)
+        found.reached  # noqa: B018  # known when a GPU is done
+        return found
+
+    def check(number: int, found: Any) -> str:
+        return "; ".join(hw.validate(graph, sources[number], found.distances, found.predecessors).failures)
+
+    first = ask(sources[0])
+    if first.engine == "cpu":  # the loop of large searches, and what the engine would make after some of them
+        from hopwave.engines import cpu
+
+        plan = ask(sources[0], first.plan.plan).plan.plan
+        engines.engine("cpu").load(graph, plan).prepare(cpu.neighbour_order(plan))
+    return [lambda source=source: ask(source) for source in sources], check, "five rules"
+
+
+def time_sssp(graph: Graph, count: int, device: str, threads: int | None) -> Trials:
+    """One search along weights per trial: no arc may lead nearer, and one must lead to each vertex that is reached.
+
+    Weights are the graph's, or random and equal in both directions of an edge.
+    """
+    sources = pick_sources(graph, count)
+    if not graph.is_weighted:
+        drawn = np.random.default_rng(graph.n).integers(0, LONGEST, graph.n)
+        graph = graph.with_weights(1.0 + (drawn[arc_tails(graph)] + drawn[graph.indices]) % LONGEST)
+    tail, head, length = arc_tails(graph), graph.indices, np.asarray(graph.weights)
+
+    def check(number: int, d: Any) -> str:
+        start, through = graph.index(sources[number]), d[tail] + length
+        led = np.zeros(graph.n, bool)
+        led[head[(through == d[head]) & np.isfinite(through)]] = True
+        led[start] = True
+        if d[start] != 0 or (through < d[head]).any():
+            return "an arc leads nearer to a vertex than its distance"
+        return "" if np.array_equal(led, np.isfinite(d)) else "no arc leads to a vertex at its distance"
+
+    calls = [lambda source=source: hw.sssp(graph, source, device=device).distances for source in sources]
+    return calls, check, "every arc"
+
+
+def time_pr(graph: Graph, count: int, device: str, threads: int | None) -> Trials:
+    """PageRank from the start in every trial: another round must change it by less than the tolerance."""
+    tail, degrees = arc_tails(graph), np.asarray(graph.degrees)
+
+    def check(number: int, x: Any) -> str:
+        share = np.divide(x, degrees, out=np.zeros(graph.n), where=degrees > 0)
+        after = ALPHA * (np.bincount(graph.indices, share[tail], graph.n) + x[degrees == 0].sum() / graph.n)
+        change = float(np.abs(after + (1 - ALPHA) / graph.n - x).sum())
+        return "" if change < TOLERANCE else f"another round changes the ranks by {change:g}"
+
+    call = lambda: hw.pagerank(graph, ALPHA, tol=TOLERANCE / graph.n, device=device).scores  # noqa: E731
+    return [call] * count, check, "another round"
+
+
+def time_cc(graph: Graph, count: int, device: str, threads: int | None) -> Trials:
+    """Weak components, each time of a new graph, which has none cached. Checked: both ends of every arc are in the same
+    component, and a search from the lowest vertex of a component reaches all of it."""
+    tail = arc_tails(graph)
+    undirected = graph.to_undirected() if graph.directed else graph
+    new = iter([Graph(graph.indptr, graph.indices, directed=graph.directed) for _ in range(count + 1)])
+
+    def check(number: int, label: Any) -> str:
+        if (label[tail] != label[graph.indices]).any():
+            return "the ends of an arc are in different components"
+        found = hw.bfs(undirected, [undirected.label(v) for v in roots(label).tolist()], device="cpu")
+        joined = found.reached == graph.n and (label[found.predecessors] == label).all()
+        return "" if joined else "a component is not connected"
+
+    return [lambda: hw.weakly_connected_components(next(new), device=device).labels] * count, check, "search"
+
+
+def time_bc(graph: Graph, count: int, device: str, threads: int | None) -> Trials:
+    """Four sources per trial; a run that fails its certificate raises an error."""
+    drawn = pick_sources(graph, count * BC_SOURCES)
+    more: dict[str, Any] = {"device": device, "threads": threads, "normalized": False, "progress": False}
+
+    def ask(first: int) -> Any:
+        return hw.betweenness_centrality(graph, sources=drawn[first : first + BC_SOURCES], **more)
+
+    ask(0)  # the next call finds all that this one has prepared
+    calls = [lambda first=first: ask(first) for first in range(0, count * BC_SOURCES, BC_SOURCES)]
+    return calls, lambda number, found: "", "certificate"
+
+
+def time_tc(graph: Graph, count: int, device: str, threads: int | None) -> Trials:
+    """The number of triangles: three times as many are counted vertex by vertex."""
+    undirected = graph.to_undirected() if graph.directed else graph
+    expected = int(hw.triangles(undirected, device="cpu").scores.sum()) // 3
+
+    def check(number: int, found: int) -> str:
+        return "" if found == expected else f"{found} triangles, but {expected} counted vertex by vertex"
+
+    return [lambda: hw.triangle_count(undirected, device=device)] * count, check, "per vertex"
+
+
+KERNELS = {  # trials, rule and function, in GAP's order
+    "bfs": (64, "a random source each", time_bfs),
+    "sssp": (64, "a random source each, weights 1 to 255", time_sssp),
+    "pr": (16, "until all changes are below 1e-4", time_pr),
+    "cc": (16, "weak components", time_cc),
+    "bc": (16, "4 random sources each", time_bc),
+    "tc": (3, "the number of triangles", time_tc),
+}
+
+
+def gap(
+    file: Path | None = None,
+    *,
+    scale: int | None = None,
+    uniform: bool = False,
+    kernel: str = "all",
+    trials: int | None = None,
+    device: str = "auto",
+    threads: int | None = None,
+    as_json: bool = False,
+) -> None:
+    """Time searches, shortest paths, PageRank, components, betweenness and triangles by the rules of the GAP benchmark
+    suite, and check every result.
+
+    Loading, compiling and preparing the graph are not timed: calls before the trials do that.
+
+    file [FILE]: Graph in any format that hopwave reads; or pass --scale instead.
+    scale: Generate a graph of 2^scale vertices.
+    uniform: Generate GAP's urand instead of its kron.
+    kernel: bfs, sssp, pr, cc, bc, tc or all.
+    trials min=1: Number of trials, instead of GAP's 64 for bfs and sssp, 16 for pr, cc and bc, 3 for tc.
+    """
+    if (file is None) == (scale is None):
+        raise typer.BadParameter("pass either a file, or --scale to generate a graph")
+    if kernel not in (*KERNELS, "all"):
+        raise typer.BadParameter(f"--kernel {kernel} is not known; use {', '.join(KERNELS)} or all")
+    if uniform and file is not None:
+        raise typer.BadParameter("--uniform needs a generated graph; omit it, or pass --scale instead of a file")
+    graph = load(file, Reading()) if file is not None else generated(scale or 0, uniform)
+    plain = graph.without_weights() if graph.is_weighted else graph  # only sssp uses weights
+    results: dict[str, dict[str, Any]] = {}
+    for name, (usual, _, made) in KERNELS.items():
+        if kernel in (name, "all"):
+            with threads_of(threads):
+                asked = made(graph if name == "sssp" else plain, trials or usual, device, threads)
+                results[name] = run_trials(name, *asked)
+    if as_json:
+        terminal.emit({**terminal.sizes(graph), **results})
+        return
+    titles = ("kernel", "trials", "average s", "fastest s", "slowest s", "rule", "checked")
+    shown = terminal.table("GAP", *titles, numbers=(1, 2, 3, 4))
+    for name, result in results.items():
+        spent = result["seconds"]
+        figures = (f"{figure:.6f}" for figure in (result["average"], min(spent), max(spent)))
+        shown.add_row(name, str(len(spent)), *figures, KERNELS[name][1], result["checked"])
+    terminal.line(f"{file or 'generated'}: {terminal.sentence(graph)}")
+    terminal.show(shown)

@@ -1,0 +1,344 @@
+"""`hopwave info`, `convert`, `fetch` and `generate`: graph files and what is in them."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import typer
+from typer.main import get_command
+
+from hopwave import datasets
+from hopwave.api.memory_estimate import estimate_memory
+from hopwave.cli import options, terminal
+from hopwave.cli.files import STREAM, ReadingLengths, load, parsed, save, target
+from hopwave.errors import FormatError
+from hopwave.generate import Generator, Parameter, generators
+from hopwave.graph import Graph
+from hopwave.graph.statistics import IRREGULAR_DEGREE
+from hopwave.io import formats
+from hopwave.system.progress import Meter
+
+DEVICES = ("cpu", "cuda")
+QUESTIONS: dict[str, tuple[str, dict[str, Any]]] = {  # the rows of --memory
+    "bfs": ("bfs", {}),
+    "pagerank": ("pagerank", {"weights": False}),
+    "weakly_connected_components": ("weakly_connected_components", {}),
+    "closeness_centrality, all vertices": ("closeness_centrality", {}),
+    "betweenness_centrality, 1 source": ("betweenness_centrality", {"k": 1}),
+    "betweenness_centrality, all sources": ("betweenness_centrality", {}),
+}
+
+
+def info(file: Path, reading: ReadingLengths, *, memory: bool = False, as_json: bool = False) -> None:
+    """Show a graph's statistics, its weights and its degree distribution.
+
+    memory: Show how much memory each function would use, on the CPU and on a GPU.
+    """
+    graph = load(file, reading)
+    bins = degree_bins(graph.degrees)
+    needed = {  # function → device → bytes at the peak
+        name: {device: int(estimate_memory(graph, what, device=device, **given)) for device in DEVICES}
+        for name, (what, given) in (QUESTIONS if memory else {}).items()
+    }
+    if as_json:
+        about = {"file": str(file), "bytes": file.stat().st_size if file.is_file() else None, **record(graph)}
+        about["degrees"] = [{"from": low, "to": high, "vertices": count} for low, high, count in bins]
+        terminal.emit(about | ({"memory": needed} if memory else {}))
+        return
+    terminal.show(terminal.facts(str(file), described(graph)))
+    if memory:
+        shown = terminal.table("Peak memory", "function", "CPU", "GPU", numbers=(1, 2))
+        for name, sizes in needed.items():
+            shown.add_row(name, *(terminal.size(sizes[device]) for device in DEVICES))
+        terminal.show(shown)
+    if not graph.n:
+        return
+    kind = "out-degree" if graph.directed else "degree"
+    shown = terminal.table(f"Distribution of the {kind}", kind, "vertices", "%", "", numbers=(0, 1, 2))
+    width, most = terminal.bar_width(46), max(count for *_, count in bins)
+    for low, high, count in bins:
+        name = f"{low:,}" if low == high else f"{low:,}–{high:,}"
+        shown.add_row(name, f"{count:,}", f"{100 * count / graph.n:.2f}", terminal.bar(count / most, width))
+    terminal.show(shown)
+
+
+def degree_bins(degrees: Any) -> list[tuple[int, int, int]]:
+    """(lowest degree, highest degree, vertices) in bins that double: 0, 1, 2–3, 4–7, … up to the highest degree.
+
+    >>> degree_bins(np.array([0, 1, 1, 3, 5]))
+    [(0, 0, 1), (1, 1, 2), (2, 3, 1), (4, 7, 1)]
+    """
+    _, place = np.frexp(degrees.astype(np.float64))  # the number of binary digits; 0 for 0
+    counts = np.bincount(place).tolist()
+    bins = [((1 << i) >> 1, max((1 << i) - 1, 0), count) for i, count in enumerate(counts)]
+    return bins if counts and counts[0] else bins[1:]
+
+
+def described(graph: Graph) -> dict[str, str]:
+    """A graph's statistics in words, for a table."""
+    stats, weights = graph.stats(), graph.weights
+    kind, things = ("directed", "arcs") if graph.directed else ("undirected", "edges")
+    group = "regular (a mean degree below" if stats.regular else "irregular (a mean degree of at least"
+    times = stats.max_degree / stats.mean_degree if graph.m else 0.0
+    stored = sum(part.nbytes for part in (graph.indptr, graph.indices, weights) if part is not None)
+    ends = "none" if weights is None else f"{weights.dtype}"
+    if weights is not None and len(weights):
+        ends = f"{weights.min():g} to {weights.max():g}, {ends}"
+    return {
+        "kind": f"{kind}, {'vertices with labels' if graph.labels is not None else 'vertices numbered from 0'}",
+        "vertices": f"{graph.n:,}",
+        things: f"{graph.number_of_edges:,}",
+        "stored arcs": f"{graph.m:,} in {terminal.size(stored)}",
+        "weights": ends,
+        "degree": f"mean {stats.mean_degree:.2f}, deviation {stats.std_degree:.2f}, maximum {stats.max_degree:,}",
+        "shape": f"{stats.shape}: the maximum is {times:.3g} times the mean, and the busiest 1 % of the vertices have "
+        f"{100 * stats.busiest_share:.2g} % of the arcs",
+        "isolated vertices": f"{stats.isolated:,}" + (", vertex 0: do ids begin at 1?" if begins_at_1(graph) else ""),
+        "self-loops": f"{stats.self_loops:,}",
+        "scale-free metric": f"{stats.scf:,.1f}; TurboBC's group: {group} {IRREGULAR_DEGREE:.0f})",
+    }
+
+
+def begins_at_1(graph: Graph) -> bool:
+    """Whether vertex 0 is the only isolated vertex, as if ids begin at 1.
+
+    >>> begins_at_1(hw.Graph.from_edges([1, 2], [2, 3])), begins_at_1(hw.generate.path(3))
+    (True, False)
+    """
+    return graph.labels is None and graph.stats().isolated == 1 and not graph.degrees[0] and not graph.in_degrees[0]
+
+
+def record(graph: Graph) -> dict[str, Any]:
+    """A graph's statistics, for JSON."""
+    stats, weights = graph.stats(), graph.weights
+    about = None
+    if weights is not None:
+        ends = (weights.min().item(), weights.max().item()) if len(weights) else (None, None)
+        about = {"type": str(weights.dtype), "min": ends[0], "max": ends[1]}
+    more = {"regular": stats.regular, "shape": stats.shape, "edges": graph.number_of_edges}
+    return {**asdict(stats), **more, "labels": graph.labels is not None, "weights": about}
+
+
+def convert(
+    file: Path,
+    target_file: Path,
+    reading: ReadingLengths,
+    *,
+    to_format: str | None = None,
+    drop_labels: bool = False,
+    write_options: list[str] | None = None,
+    as_json: bool = False,
+) -> None:
+    """Convert a graph to another file format. Labels are dropped only with --drop-labels, weights with --no-weights.
+
+    format --from FORMAT: Format of FILE.
+    drop_labels: Write vertices as numbers, without their labels.
+    """
+    out = target_file
+    chosen = target(out, to_format, as_json)
+    graph = load(file, reading)
+    if parsed(write_options, "--write-option").get("weights") is False:
+        graph = graph.without_weights()
+    if graph.labels is not None and not drop_labels and not chosen.holds_labels:
+        able = ", ".join(known.extensions[0] for known in formats() if known.holds_labels)
+        message = f"{chosen.title} cannot store the labels of {file}; use {able}, or drop them with --drop-labels"
+        raise FormatError(message, out)
+    with Meter(f"writing {out.name}", None, None):
+        save(out, graph, to_format, write_options, drop_labels)
+    if out == STREAM:
+        return
+    length, kept = out.stat().st_size, graph.labels is not None and not drop_labels
+    if as_json:
+        about = {"file": str(file), "out": str(out), "format": chosen.name, **record(graph)}
+        terminal.emit(about | {"bytes": length, "labels_written": kept})
+        return
+    note = "; labels dropped" if graph.labels is not None and drop_labels else ""
+    about = f"{chosen.title}, {terminal.size(length)}"
+    terminal.line(f"wrote {out} ({about}): {terminal.sentence(graph, not drop_labels)}{note}")
+
+
+def fetch(
+    name: str | None = None,
+    out: Path | None = None,
+    *,
+    to_format: str | None = None,
+    url: str | None = None,
+    cache: Path | None = None,
+    listing: bool = False,
+    as_json: bool = False,
+) -> None:
+    """Download a graph of the SuiteSparse Matrix Collection, and print its path. A second call uses the cached file.
+
+    name NAME: Group/name in the collection, or a small graph such as karate.
+    out OUT: Also write the graph to this file; its extension selects the format.
+    url: Mirror of the collection. Default: HOPWAVE_MIRROR, else its own site.
+    cache: Folder of downloads. Default: HOPWAVE_CACHE, else the user's cache folder.
+    listing --list: List the small graphs and those of the papers.
+    """
+    if listing and name is not None:
+        raise typer.BadParameter("--list cannot be combined with NAME; omit one of them")
+    if listing:
+        return _list(as_json)
+    if name is None:
+        raise typer.BadParameter("no NAME given; 'hopwave fetch --list' lists the known ones")
+    if out is None and to_format is not None:
+        raise typer.BadParameter(f"--to {to_format} is the format of OUT, which is missing; pass OUT")
+    ships = name in datasets.names()
+    if out is not None:
+        target(out, to_format, as_json)
+    elif ships:
+        raise typer.BadParameter(f"{name} ships with hopwave and is not downloaded; pass OUT, such as {name}.mtx")
+    about: dict[str, Any] = {"name": name}
+    if not ships:
+        file = datasets.download(name, url=url, cache=cache)
+        about |= {"file": str(file), "bytes": file.stat().st_size}
+        said = str(file)  # only the path, for hopwave info "$(hopwave fetch NAME)"
+    if out is not None:
+        graph = datasets.load(name) if ships else datasets.fetch(name, url=url, cache=cache)
+        with Meter(f"writing {out.name}", None, None):
+            save(out, graph, to_format, None)
+        if out == STREAM:
+            return
+        about |= {"out": str(out), **record(graph)}
+        said = f"wrote {out}: {terminal.sentence(graph)}"
+    terminal.emit(about) if as_json else terminal.line(said)
+
+
+def _list(as_json: bool) -> None:
+    known = datasets.published()
+    if as_json:
+        rows = [{name: getattr(entry, name) for name in ("name", "vertices", "arcs", "papers")} for entry in known]
+        terminal.emit({"small": list(datasets.names()), "published": rows})
+        return
+    terminal.line(f"Small graphs, without a network: {', '.join(datasets.names())}")
+    shown = terminal.table("Graphs of the papers", "name", "vertices", "arcs", "papers", numbers=(1, 2))
+    for entry in known:
+        sizes = ("–" if size is None else f"{size:,}" for size in (entry.vertices, entry.arcs))
+        shown.add_row(entry.name, *sizes, ", ".join(entry.papers))
+    terminal.show(shown)
+
+
+# ------------------------------------------------------------------ generate: one command per generator
+
+KINDS = {"int": int, "float": float, "bool": bool, "numbers": str}
+
+
+class Kinds(options.Group):
+    """One command per generator, made when it is called, so that a new generator needs no code here."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """The names, with hyphens for underscores."""
+        return [_spelled(name) for name in generators()]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The command of that name, or None; click then reports an error."""
+        found = generators().get(cmd_name.replace("-", "_"))
+        if found is None:
+            return None
+        one = typer.Typer(add_completion=False, context_settings={"help_option_names": ["-h", "--help"]})
+        one.command(_spelled(found.name), cls=options.Command)(options.typed(_command(found)))
+        return get_command(one)
+
+
+def generate(ctx: typer.Context, *, listing: bool = False, as_json: bool = False) -> None:
+    """Generate a graph and write it to a file.
+
+    listing --list: List the kinds of graphs with their options.
+    """
+    kind = ctx.invoked_subcommand
+    if kind is not None and (listing or as_json):
+        wrong = f"--json must follow the kind: generate {kind} OUT --json"
+        raise typer.BadParameter("--list takes no kind; omit it" if listing else wrong)
+    if kind is not None:
+        return
+    if not listing:
+        raise typer.BadParameter("no kind of graph given; 'hopwave generate --list' lists them")
+    if as_json:
+        names = ("name", "kind", "required", "default")
+        kinds = [
+            {
+                "name": one.name,
+                "summary": one.summary,
+                "options": [{name: getattr(parameter, name) for name in names} for parameter in one.parameters],
+            }
+            for one in generators().values()
+        ]
+        return terminal.emit({"generators": kinds})
+    caption = "hopwave generate KIND OUT --option value …; options in [ ] are optional"
+    shown = terminal.table("Generators", "kind", "what it makes", "options", caption=caption)
+    shown.columns[0].no_wrap, shown.columns[0].style = True, "cyan"
+    for one in generators().values():
+        shown.add_row(_spelled(one.name), one.summary, " ".join(map(_usage, one.parameters)))
+    terminal.show(shown)
+
+
+def _command(kind: Generator) -> Callable[..., None]:
+    """A command whose parameters are the output file, those of the generator, and how to write the file."""
+
+    def command(
+        target_file: Path,
+        to_format: str | None,
+        write_options: list[str] | None,
+        as_json: bool,
+        **given: Any,
+    ) -> None:
+        arguments = {name: value for name, value in given.items() if value is not None}
+        target(target_file, to_format, as_json)
+        with Meter(f"generating a {_spelled(kind.name)} graph", None, None) as meter:
+            graph = kind.call(arguments)
+            meter.stage(f"writing {target_file.name}")
+            save(target_file, graph, to_format, write_options)
+        if target_file == STREAM:
+            return
+        if as_json:
+            terminal.emit({"kind": kind.name, "arguments": arguments, "file": str(target_file), **record(graph)})
+        else:
+            terminal.line(f"wrote {target_file}: {terminal.sentence(graph)}")
+
+    def one(name: str, annotation: Any, default: Any = None) -> inspect.Parameter:
+        return inspect.Parameter(name, options.KEYWORD, default=default, annotation=annotation)
+
+    own = [
+        one(parameter.name, KINDS[parameter.kind], inspect.Parameter.empty)
+        if parameter.required
+        else one(parameter.name, KINDS[parameter.kind] | None)  # None: the generator has its own default
+        for parameter in kind.parameters
+    ]
+    written = [one("to_format", str | None), one("write_options", list[str] | None), one("as_json", bool, False)]
+    out = inspect.Parameter("target_file", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Path)
+    command.__signature__ = inspect.Signature([out, *own, *written])  # type: ignore[attr-defined]
+    command.__annotations__ = {parameter.name: parameter.annotation for parameter in [out, *own, *written]}
+    command.__doc__ = "\n".join([kind.summary, "", *map(_line, kind.parameters)])
+    return command
+
+
+def _line(parameter: Parameter) -> str:
+    name = _spelled(parameter.name)
+    flags = f"--{name}/--no-{name}" if parameter.kind == "bool" else f"--{name}"
+    what = "Numbers, separated by commas. " if parameter.kind == "numbers" else ""
+    text = "" if parameter.required else f"{what}Default: {_shown(parameter.default)}."
+    return f"{parameter.name} {flags}: {text}"
+
+
+def _usage(parameter: Parameter) -> str:
+    name = f"--{_spelled(parameter.name)}"
+    if parameter.required:
+        return f"{name} {parameter.kind.upper()}"
+    if parameter.kind == "bool":
+        return f"[{name.replace('--', '--no-') if parameter.default else name}]"
+    return f"[{name} {parameter.kind.upper() if parameter.default is None else _shown(parameter.default)}]"
+
+
+def _shown(default: Any) -> str:
+    if default is None:
+        return "depends on the size"
+    return ",".join(f"{value:g}" for value in default) if isinstance(default, tuple) else str(default)
+
+
+def _spelled(name: str) -> str:
+    return name.replace("_", "-")

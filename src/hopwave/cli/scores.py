@@ -1,0 +1,264 @@
+"""`hopwave bc`, `closeness` and `pagerank`: scores, with a table of the highest, optionally a picture and a file."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import typer
+from rich.table import Table
+
+import hopwave as hw
+from hopwave.cli import files, terminal
+from hopwave.cli.files import Drawn, ReadingLengths, ReadingWeights, Written, load, timed, vertex
+from hopwave.results.betweenness import BetweennessResult, EdgeBetweennessResult, describe, drawn, widest_bound
+from hopwave.results.scores import Scores, VertexScores
+
+
+def highest(result: Scores, top: int) -> list[tuple[Any, ...]]:
+    """(vertex or edge, score) of the highest scores; after a sample with the score's bound, or both of its ends."""
+    columns = result._columns()
+    names = ("low", "high") if "low" in columns else ("bound",) if "bound" in columns else ()
+    order = np.argsort(-columns[result.name], kind="stable")[:top]  # as result.top does
+    return [(*row, *(float(columns[name][v]) for name in names)) for row, v in zip(result.top(top), order, strict=True)]
+
+
+def top_table(title: str, column: str, result: Scores, top: int) -> Table:
+    """The highest scores with bars; after a sample with their bounds."""
+    joined = " → " if result.graph.directed else " – "
+    rows = [(joined.join(map(str, result._cells(key))), *numbers) for key, *numbers in highest(result, top)]
+    bounds = [] if result.bounds is None else ["from", "to"] if "low" in result._columns() else ["±"]
+    kind = "vertex" if len(result._heads) == 1 else "edge"
+    return terminal.ranking(title, [kind, column, *bounds], rows)
+
+
+def known(value: float) -> float | None:
+    """A number as JSON has it: null if it is unknown or infinite."""
+    return value if math.isfinite(value) else None
+
+
+def counted(weights: bool) -> str:
+    """What distances count, for a summary; `weights`: --weights was given."""
+    return "along the weights of the file" if weights else "in hops; --weights follows the weights of the file"
+
+
+# ------------------------------------------------------------------ betweenness
+
+
+@dataclass(frozen=True)
+class Betweenness:
+    """Arguments of hopwave.betweenness_centrality."""
+
+    k: int | None = None
+    seed: int | None = None
+    epsilon: float | None = None
+    method: str = "auto"
+    delta: float = 0.1
+    endpoints: bool = False
+    weights: bool = False
+    normalized: bool = True
+    plan: str = "auto"
+    device: str = "auto"
+    threads: int | None = None
+    memory_limit: int | None = None
+    deterministic: bool = False
+    checkpoint: Path | None = None
+    reduce: bool = True
+
+
+def bc(
+    file: Path,
+    reading: ReadingWeights,
+    to: Drawn,
+    asked: Betweenness,
+    *,
+    edges: bool = False,
+    source: list[str] | None = None,
+    target: list[str] | None = None,
+    cutoff: float | None = None,
+    top: int = 10,
+) -> None:
+    """Betweenness centrality of vertices or edges, exact or estimated from a sample of sources or paths.
+
+    k -k: Sample this many sources, as NetworkX does; shows error bounds.
+    epsilon: Sample until every normalised score is known to within ± epsilon.
+    method: Method of --epsilon: auto, paths (between random pairs), sources, or exact. auto chooses the cheapest.
+    delta: Probability that some score of a sample deviates by more than its bound.
+    endpoints: Count the first and last vertex of a path as on it.
+    normalized --normalized/--raw: Scores as a share of all pairs, or as a number of pairs.
+    edges: Score edges instead of vertices.
+    source -s: Only paths from this vertex. Repeat for several.
+    target -t: Only paths to this vertex. Repeat for several.
+    cutoff: Only paths of at most this many hops; with --weights, of this length.
+    memory_limit @Running: Bytes that the run may use in addition to the graph.
+    deterministic @Running: Use only plans whose results are bitwise identical on every run.
+    checkpoint @Running: Save progress to this file every minute and on Ctrl-C; resume from it if it exists.
+    reduce --reduce/--whole @Running: Simplify the graph first if that saves work: trees, chains, articulation points.
+    """
+    if edges and (asked.epsilon is not None or asked.endpoints or asked.method != "auto"):
+        raise typer.BadParameter("--edges cannot be combined with --epsilon, --method or --endpoints; omit one of them")
+    if asked.k is not None and asked.k < 1:
+        raise typer.BadParameter(f"-k {asked.k} draws no source, so no score would be known; pass at least 1")
+    to.check(asked.plan, "betweenness")
+    graph = load(file, reading, weights=asked.weights)
+    if cutoff is not None and not asked.weights and cutoff.is_integer():
+        cutoff = int(cutoff)
+    arguments: dict[str, Any] = vars(asked) | {"cutoff": cutoff}
+    for name, ends in (("sources", source), ("targets", target)):
+        arguments[name] = [vertex(graph, end) for end in ends] if ends else None
+    ask: Any = hw.edge_betweenness_centrality if edges else hw.betweenness_centrality
+    skipped = ("epsilon", "method", "endpoints") if edges else ()
+    result, wall = timed("", lambda: ask(graph, **{k: v for k, v in arguments.items() if k not in skipped}))
+    to.write(result, lambda path: files.draw_scores(path, result, top))
+    given = ("k", "seed", "normalized", "cutoff", "weights", "endpoints", "epsilon", "method")
+    record = {name: arguments[name] for name in given} | {
+        "delta": None if asked.epsilon is None and asked.k is None else asked.delta,
+        "checkpoint": asked.checkpoint and str(asked.checkpoint),
+        **scored(result, top),
+        "wall_seconds": wall,
+    }
+    pairs = getattr(result, "pairs", None)
+    searches, kind = (result.sources, "source") if pairs is None else (pairs, "pair")
+    lines = {
+        "paths": counted(asked.weights),
+        "scores": f"{describe(result)}; {result.certificate}",
+        "plan": str(result.plan),
+        "engine": result.engine,
+        "time": f"{wall:,.2f} s" + (f", {terminal.milliseconds(wall / searches)} ms per {kind}" if searches else ""),
+    }
+    table = top_table(f"Highest betweenness, {drawn(result)}", "betweenness", result, top)
+    to.tell(file, graph, record, [table, terminal.facts("", lines)])
+
+
+def scored(result: BetweennessResult | EdgeBetweennessResult, top: int) -> dict[str, Any]:
+    """The run and its highest scores, for JSON; unknown values are null."""
+    rows = []
+    for key, score, *bound in highest(result, top):
+        row = dict(zip(result._heads, result._cells(key), strict=True)) | {"betweenness": known(score)}
+        rows.append(row | dict(zip(["bound"], map(known, bound), strict=False)))
+    return {
+        "scored": result._things,
+        "sources": result.sources,
+        "pairs": getattr(result, "pairs", None),
+        "plan": result.plan.name,
+        "why": result.plan.why,
+        "engine": result.engine,
+        "reduction": result.reduction and asdict(result.reduction),
+        "certificate": {"error": result.certificate.error, "tolerance": result.certificate.tolerance},
+        "widest_bound": widest_bound(result),
+        "scores_above_zero": int(np.count_nonzero(result._columns()["betweenness"] > 0)),
+        "top": rows,
+    }
+
+
+# ------------------------------------------------------------------ closeness
+
+
+@dataclass(frozen=True)
+class Closeness:
+    """Arguments of hopwave.closeness_centrality."""
+
+    weights: bool = False
+    k: int | None = None
+    seed: int | None = None
+    delta: float = 0.1
+    interval: str = "guaranteed"
+    device: str = "auto"
+    threads: int | None = None
+    reduce: bool = True
+
+
+def closeness(
+    file: Path,
+    reading: ReadingWeights,
+    to: Drawn,
+    asked: Closeness,
+    *,
+    harmonic: bool = False,
+    outwards: bool = False,
+    every: bool = False,
+    top: int = 10,
+) -> None:
+    """Closeness or harmonic centrality, by hops or by lengths: the highest scores exactly, or all from a sample.
+
+    harmonic: Harmonic centrality, the sum of 1/distance, instead of closeness.
+    outwards: Distances from a vertex instead of to it, in a directed graph.
+    k -k: Estimate all scores from this many sources, with the ends of their intervals.
+    delta: Risk of the intervals of a sample.
+    interval: guaranteed: all exact scores lie in their intervals simultaneously, except with risk delta. normal: each
+        does with probability about 1 − delta; far narrower.
+    every --all: Compute all scores, for --out. By default only the highest are computed.
+    reduce --reduce/--whole @Running: With --all, simplify the graph first if that saves work: trees and chains.
+    top min=1 @Output: How many of the highest scores to compute and to show.
+    out @Output: Write the computed scores, one row each: the highest (--top), or with --all or -k those of all
+        vertices. .csv, .csv.gz, .parquet or .npz; - prints them as CSV and nothing else.
+    """
+    to.check()
+    graph = load(file, reading, weights=asked.weights)
+    ask: Any = hw.harmonic_centrality if harmonic else hw.closeness_centrality
+    few = None if every or asked.k is not None else top
+    result: VertexScores
+    result, wall = timed("", lambda: ask(graph.reversed() if outwards else graph, top=few, **vars(asked)))
+    to.write(result, lambda path: files.draw_scores(path, result, top))
+    if to.out is not None and len(result) < graph.n:
+        only = f"only the {len(result):,} highest scores of {graph.n:,} vertices were written"
+        terminal.to_stderr("note", f"{only}; --all computes and writes all")
+    made, n = result.searches, graph.n
+    names = ("vertex", result.name, "low", "high")
+    record = {
+        "score": result.name,
+        "outwards": outwards,
+        "weights": asked.weights,
+        "searches": made and {"whole": made.whole, "cut_off": made.cut_off, "skipped": made.skipped},
+        "reduction": result.reduction and asdict(result.reduction),
+        "k": asked.k,
+        "seed": asked.seed,
+        "interval": result.interval,
+        "delta": result.delta,
+        "top": [dict(zip(names, (key, *map(known, rest)), strict=False)) for key, *rest in highest(result, top)],
+        "wall_seconds": wall,
+    }
+    searches = f"from {min(asked.k, n):,} sources" if asked.k is not None else f"all {n:,} whole"
+    lines = {"distances": counted(asked.weights), "searches": str(made or result.reduction or searches)}
+    lines |= {} if result.bounds is None else {"scores": result._about()[0]}
+    table = top_table(f"Highest {result.name} centrality", result.name, result, top)
+    to.tell(file, graph, record, [table, terminal.facts("", lines | {"time": f"{wall:,.2f} s"})])
+
+
+def pagerank(
+    file: Path,
+    reading: ReadingLengths,
+    to: Written,
+    *,
+    alpha: float = 0.85,
+    tol: float = 1e-6,
+    max_iter: int = 100,
+    restart: list[str] | None = None,
+    device: str = "auto",
+    top: int = 10,
+) -> None:
+    """PageRank: how often a random walk visits every vertex. It follows edges in proportion to their weights.
+
+    alpha: Probability that the walk follows an edge.
+    tol: Stop when a round changes the scores by less than n · tol in total, as NetworkX does.
+    max_iter: Maximum number of rounds.
+    restart: Let the walk jump only to this vertex. Repeat for several.
+    """
+    to.check()
+    graph = load(file, reading)
+    jumps = {vertex(graph, name): 1.0 for name in restart} if restart else None
+    result, wall = timed(f"ranking {file.name}", lambda: hw.pagerank(graph, alpha, jumps, max_iter, tol, device=device))
+    to.write(result)
+    record = {"alpha": alpha, "tol": tol, "max_iter": max_iter, "restart": list(jumps or ())} | {
+        "weights": graph.is_weighted,
+        "top": [{"vertex": key, "pagerank": rank} for key, rank in result.top(top)],
+        "wall_seconds": wall,
+    }
+    lines = {
+        "edges": "followed in proportion to their weights" if graph.is_weighted else "equally likely",
+        "time": f"{terminal.milliseconds(wall)} ms",
+    }
+    to.tell(file, graph, record, [top_table("Highest PageRank", "rank", result, top), terminal.facts("", lines)])

@@ -1,0 +1,362 @@
+"""`hopwave bfs`, `sssp`, `table` and `accessibility`: distances, with tables, and optionally pictures and files."""
+
+from __future__ import annotations
+
+import csv
+import math
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import typer
+from rich.table import Table
+
+import hopwave as hw
+from hopwave.api.validate import Validation, validate
+from hopwave.cli import files, terminal
+from hopwave.cli.files import Drawn, Reading, ReadingLengths, Written, load, timed, vertex
+from hopwave.errors import FormatError, GraphError
+from hopwave.graph import Graph
+from hopwave.results.search import BFSResult
+from hopwave.results.shortest_paths import ShortestPaths
+
+ROWS = 16  # rows of the table of distances
+SHOWN = 12  # rows and columns of a table of distances on the screen
+
+
+@dataclass(frozen=True)
+class Search:
+    """Arguments of hopwave.bfs."""
+
+    direction: Literal["out", "in"] = "out"
+    depth_limit: int | None = None
+    path_counts: bool = False
+    plan: str = "auto"
+    device: str = "auto"
+    threads: int | None = None
+
+
+def bfs(
+    file: Path,
+    reading: Reading,
+    to: Drawn,
+    search: Search,
+    *,
+    source: list[str] | None = None,
+    check: bool = False,
+    all_levels: bool = False,
+) -> None:
+    """Breadth-first search: the number of hops from a vertex to every other, level by level.
+
+    source -s: Vertex to start from: a label, or a number if the graph has no labels. Repeat for several sources.
+        Default: the vertex of highest degree.
+    direction: Follow arcs forwards (out) or backwards (in).
+    depth_limit: Stop after this many hops.
+    path_counts: Also count the shortest paths.
+    device @Running: auto, cpu, cuda or reference.
+    check --validate @Running: Check the result by Graph500's five rules.
+    all_levels @Output: Show every level, even if there are thousands.
+    """
+    to.check(search.plan)
+    graph = load(file, reading)
+    starts, chosen = sources(graph, source, search.direction)
+    result, wall = timed(f"searching {file.name}", lambda: hw.bfs(graph, starts, trace=True, **vars(search)))
+    verdict = None
+    if check:
+        about = {"depth_limit": search.depth_limit, "direction": search.direction}
+        verdict, _ = timed(
+            "validating", lambda: validate(graph, starts, result.distances, result.predecessors, **about)
+        )
+    to.write(result, lambda path: files.draw_levels(path, result))
+    given = {"source_given": bool(source), "direction": search.direction, "depth_limit": search.depth_limit}
+    record = {**given, **found_by(result), "wall_seconds": wall}
+    if verdict is not None:
+        rules = {rule.name: rule.passed for rule in verdict.rules}
+        record["validation"] = {"ok": verdict.ok, "rules": rules, "failures": list(verdict.failures)}
+    to.tell(file, graph, record, [*chosen, terminal.level_table(result, all_levels), summary(result, verdict)])
+    if verdict is not None and not verdict.ok:
+        raise terminal.CheckFailed(f"not a breadth-first search: {'; '.join(verdict.failures)}")
+
+
+def sources(graph: Graph, names: list[str] | None, direction: str = "out") -> tuple[list[Any], list[str]]:
+    """The sources that the user has named; without any, the vertex of highest degree, and a line that says so."""
+    if names:
+        return [vertex(graph, name) for name in names], []
+    start = busiest(graph, direction)
+    degree = int((graph.in_degrees if direction == "in" else graph.degrees)[start])
+    name = graph.label(start)
+    return [name], [f"no --source given: starting from {name}, which has the highest degree, {degree:,}"]
+
+
+def busiest(graph: Graph, direction: str = "out") -> int:
+    """The first vertex of highest degree, in the direction of the search."""
+    if not graph.n:
+        raise GraphError("the graph has no vertices, so there is no source; use a graph with at least one vertex")
+    return int(np.argmax(graph.in_degrees if direction == "in" else graph.degrees))
+
+
+def summary(result: BFSResult, verdict: Validation | None) -> Table:
+    """The result in a few lines, with the plan and why it was chosen."""
+    lines = {"reached": terminal.reach(result), "plan": str(result.plan), "engine": result.engine}
+    lines["time"] = f"{terminal.milliseconds(seconds(result))} ms in the levels"
+    counts = result.path_counts
+    if counts is not None:
+        scaled = isinstance(counts, hw.ScaledCounts)
+        sizes = counts.log2() if isinstance(counts, hw.ScaledCounts) else counts
+        top = int(np.argmax(sizes))
+        most = f"2^{sizes[top]:.1f}" if scaled else f"{sizes[top]:,.15g}"
+        lines["path counts"] = f"at most {most}, to {result.graph.label(top)}"
+    if verdict is not None:
+        passed = sum(rule.passed is True for rule in verdict.rules)
+        invalid = "" if verdict.ok else "; NOT a valid search"
+        lines["validated"] = f"{passed} of {len(verdict.rules)} rules hold{invalid}"
+    return terminal.facts("", lines)
+
+
+def seconds(result: BFSResult) -> float:
+    """The time spent in the levels."""
+    return sum(level.seconds for level in result.trace or ())
+
+
+def found_by(result: BFSResult) -> dict[str, Any]:
+    """The search, for JSON."""
+    return {
+        "sources": [result.graph.label(start) for start in result.sources],
+        "reached": result.reached,
+        "depth": result.depth,
+        "vertices_by_level": np.bincount(result.distances[result.distances >= 0]).tolist(),
+        "plan": result.plan.name,
+        "why": result.plan.why,
+        "without": list(result.plan.without),
+        "engine": result.engine,
+        "seconds": seconds(result),
+        "levels": [asdict(level) for level in result.trace or ()],
+    }
+
+
+# ------------------------------------------------------------------ shortest paths
+
+
+@dataclass(frozen=True)
+class Lengths:
+    """Arguments of hopwave.sssp."""
+
+    limit: float | None = None
+    method: str = "auto"
+    delta: float | None = None
+    device: str = "auto"
+    threads: int | None = None
+    trace: bool = False
+
+
+def sssp(
+    file: Path,
+    reading: ReadingLengths,
+    to: Written,
+    search: Lengths,
+    *,
+    source: list[str] | None = None,
+    target: list[str] | None = None,
+) -> None:
+    """Shortest paths from a vertex to every other, along edges with lengths: the weights of the file, or 1 each.
+
+    source -s: Vertex to start from: a label, or a number if the graph has no labels. Repeat for several sources.
+        Default: the vertex of highest degree.
+    target -t: Show a shortest path to this vertex. Repeat for several.
+    limit: Maximum length of a path.
+    method @Running: auto, dijkstra, delta-stepping, near-far or bellman-ford.
+    delta @Running: Width of the buckets of Δ-stepping and near-far.
+    trace @Output: Show the work of every bucket.
+    """
+    to.check()
+    graph = load(file, reading)
+    starts, chosen = sources(graph, source)
+    ends = [vertex(graph, name) for name in target or ()]
+    asked: dict[str, Any] = vars(search)
+    result, wall = timed(f"searching {file.name}", lambda: hw.sssp(graph, starts, **asked))
+    to.write(result)
+    found = [path(result, end) for end in ends]
+    d = result.distances[np.isfinite(result.distances)]
+    farthest, weighted = float(d.max(initial=0.0)), result.matrix.has_values
+    record = {
+        "source_given": bool(source),
+        "limit": search.limit,
+        "delta": search.delta,
+        "weights": weighted,
+        "sources": [graph.label(start) for start in result.sources],
+        "reached": result.reached,
+        "greatest_distance": farthest,
+        "method": result.method,
+        "plan": result.plan.name,
+        "why": result.plan.why,
+        "buckets": None if result.trace is None else [vars(bucket) for bucket in result.trace],
+        "wall_seconds": wall,
+        "paths": found,
+    }
+    lines = {
+        "reached": f"{result.reached:,} of {graph.n:,} vertices",
+        "greatest distance": f"{farthest:g}",
+        "lengths": "the weights of the file" if weighted else "1 per edge",
+        "plan": str(result.plan),
+        "time": f"{terminal.milliseconds(wall)} ms",
+    }
+    parts: list[Any] = [*chosen, distances_of(result, d), terminal.facts("", lines)]
+    parts += [] if result.trace is None else [str(result.trace)]
+    for one in found:
+        steps = " → ".join(map(str, one["path"])) if one["path"] else "no path"
+        length = "" if one["length"] is None else f" ({one['length']:g})"
+        parts.append(f"to {one['target']}{length}: {steps}")
+    to.tell(file, graph, record, parts)
+
+
+def path(result: ShortestPaths, end: Any) -> dict[str, Any]:
+    """The path to a vertex and its length; both None if there is no path."""
+    length = float(result.distances[result.graph.index(end)])
+    reached = math.isfinite(length)
+    return {"target": end, "length": length if reached else None, "path": result.path_to(end) if reached else None}
+
+
+def distances_of(result: ShortestPaths, d: Any) -> Table:
+    """The number of vertices in each range of distances; the ranges have equal length."""
+    counts, ends = np.histogram(d, bins=min(ROWS, max(1, len(np.unique(d[:10_000])))))
+    made = terminal.table(terminal.title(result, "Shortest paths"), "distance", "vertices", "", numbers=(0, 1))
+    width, most = terminal.bar_width(30), int(counts.max(initial=1))
+    for count, low, high in zip(counts.tolist(), ends[:-1].tolist(), ends[1:].tolist(), strict=True):
+        made.add_row(f"{low:,.6g} – {high:,.6g}", f"{count:,}", terminal.bar(count / most, width))
+    return made
+
+
+# ------------------------------------------------------------------ tables of distances
+
+
+def table(
+    file: Path,
+    reading: ReadingLengths,
+    to: Written,
+    *,
+    source: list[str] | None = None,
+    target: list[str] | None = None,
+    sources: Path | None = None,
+    targets: Path | None = None,
+    limit: float | None = None,
+    dtype: str = "auto",
+    device: str = "auto",
+    threads: int | None = None,
+    checkpoint: Path | None = None,
+) -> None:
+    """Distances from every source to every target, along weights or in hops.
+
+    source -s: Vertex of a row. Repeat for several.
+    target -t: Vertex of a column. Repeat for several.
+    sources: Text file with one row's vertex per line. Default: all vertices.
+    targets: Text file with one column's vertex per line. Default: all vertices.
+    limit: Maximum length of a path.
+    dtype: auto, float64, float32 or hops.
+    out @Output: Write the table: .npy, or the connected pairs as .parquet or .csv.
+    checkpoint @Output: With --out: resume from this file, if it exists.
+    """
+    graph = load(file, reading)
+    rows, columns = vertices(graph, source, sources), vertices(graph, target, targets)
+    more: dict[str, Any] = {"dtype": dtype, "out": to.out, "checkpoint": checkpoint, "threads": threads}
+    found, wall = timed("", lambda: hw.distance_table(graph, rows, columns, limit=limit, device=device, **more))
+    shape = tuple(graph.n if part is None else len(part) for part in (rows, columns))
+    record: dict[str, Any] = {"rows": shape[0], "columns": shape[1], "limit": limit, "weights": graph.is_weighted}
+    parts: list[Any] = []
+    if isinstance(found, hw.DistanceTable):
+        few = [[None if d == np.inf or d < 0 else d.item() for d in row[:SHOWN]] for row in found.values[:SHOWN]]
+        names = [[graph.label(int(v)) for v in ids[:SHOWN]] for ids in (found.sources, found.targets)]
+        record |= {"sources": names[0], "targets": names[1], "distances": few}
+        made = terminal.table("Distances", "", *map(str, names[1]), numbers=range(1, 1 + len(names[1])))
+        for name, row in zip(names[0], few, strict=True):
+            made.add_row(terminal.printable(str(name)), *("–" if d is None else f"{d:g}" for d in row))
+        parts.append(made)
+    lines = {"table": f"{shape[0]:,} × {shape[1]:,}", "time": f"{wall:,.2f} s"}
+    to.tell(file, graph, record | {"wall_seconds": wall}, [*parts, terminal.facts("", lines)])
+
+
+def vertices(graph: Graph, named: list[str] | None, file: Path | None) -> list[Any] | None:
+    """The labels or ids of the vertices that options or the lines of a file name; None if neither is given."""
+    if named and file is not None:
+        raise typer.BadParameter(f"{file} cannot be combined with single vertices; omit one of them")
+    if file is not None:
+        try:
+            named = [line.strip() for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
+        except (OSError, UnicodeDecodeError) as error:
+            raise FormatError(f"cannot be read as text ({error}); pass a file with one vertex per line", file) from None
+    return [vertex(graph, name) for name in named] if named else None
+
+
+def accessibility(
+    file: Path,
+    reading: ReadingLengths,
+    to: Written,
+    *,
+    limit: list[float] | None = None,
+    values: Path | None = None,
+    decay: str | None = None,
+    inwards: bool = False,
+    device: str = "auto",
+    threads: int | None = None,
+    top: int = 10,
+) -> None:
+    """The values within reach of every vertex, or the number of vertices; within limits, or decaying with distance.
+
+    limit: Distance. Repeat for several.
+    values: CSV file with a header: vertices, then columns of values. Default: count vertices.
+    decay: exponential:SCALE, gaussian:SCALE or power:P. Default: no decay.
+    inwards: Values from which a vertex can be reached, instead of those that it reaches.
+    top min=1 @Output: How many vertices to show.
+    """
+    to.check()
+    graph = load(file, reading)
+    given = None if values is None else read_values(graph, values)
+    fading = None if decay is None else parse_decay(decay)
+    direction: Any = "in" if inwards else "out"
+    place = {"device": device, "threads": threads}
+    result, wall = timed(
+        "", lambda: hw.accessibility(graph, given, limit or None, fading, direction=direction, **place)
+    )
+    to.write(result)
+    made = {**result._names(), **result._columns()}
+    titles = list(made)[1:]
+    best = np.argsort(-made[titles[0]], kind="stable")[:top]
+    record = {
+        "limits": [x for x in result.limits if x < np.inf],
+        "decay": decay,
+        "weights": graph.is_weighted,
+        "top": [{title: column[v] for title, column in made.items()} for v in best],
+        "wall_seconds": wall,
+    }
+    shown = terminal.table(f"Most {titles[0]}", "vertex", *titles, numbers=range(1, 1 + len(titles)))
+    for v in best:
+        shown.add_row(terminal.printable(str(made["vertex"][v])), *(f"{made[title][v]:,g}" for title in titles))
+    to.tell(file, graph, record, [shown, terminal.facts("", {"time": f"{wall:,.2f} s"})])
+
+
+def parse_decay(text: str) -> tuple[str, float]:
+    """A decay such as exponential:10, as `hopwave.accessibility` takes it.
+
+    >>> parse_decay("power:2")
+    ('power', 2.0)
+    """
+    name, _, number = text.partition(":")
+    try:
+        return name, float(number)
+    except ValueError:
+        raise typer.BadParameter(f"--decay {text} has no number; write, for example, exponential:10") from None
+
+
+def read_values(graph: Graph, file: Path) -> dict[str, dict[Any, float]]:
+    """The columns of a CSV file by name; its first column names vertices. An empty cell is not a value."""
+    try:
+        with file.open(encoding="utf-8", newline="") as stream:
+            (_, *names), *rows = csv.reader(stream, skipinitialspace=True)
+            found: dict[str, dict[Any, float]] = {name: {} for name in names}
+            for first, *cells in filter(None, rows):
+                for name, cell in zip(names, cells, strict=True):
+                    if cell.strip():
+                        found[name][vertex(graph, first)] = float(cell)
+    except (OSError, ValueError) as error:
+        raise FormatError(f"expected a header, then a vertex and numbers on every line ({error})", file) from None
+    return found

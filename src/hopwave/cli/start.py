@@ -1,0 +1,404 @@
+"""`hopwave demo` and `hopwave doctor`: what a new user runs first. The doctor's self-test is here, too."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+import os
+import platform
+import sys
+import webbrowser
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from math import comb
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.table import Table
+from rich.text import Text
+
+import hopwave as hw
+from hopwave import engines
+from hopwave.api.validate import validate
+from hopwave.cli import files, terminal
+from hopwave.cli.searches import busiest, seconds
+from hopwave.graph import Graph
+from hopwave.results.betweenness import BetweennessResult
+from hopwave.results.search import BFSResult
+from hopwave.system import mpi
+from hopwave.system.devices import Device, cuda_extra, devices
+from hopwave.system.optional import install
+from hopwave.system.progress import Meter
+
+PICTURE = Path("hopwave-demo.png")
+TOP = 10
+
+
+def installed(library: str) -> bool:
+    """Whether an optional library can be imported."""
+    return importlib.util.find_spec(library) is not None
+
+
+# ------------------------------------------------------------------ demo
+
+
+def demo(*, as_json: bool = False) -> None:
+    """A first look at hopwave: search a generated graph and a real one, and draw a picture."""
+    with Meter("searching", None, None) as meter:
+        large = hw.generate.kronecker(scale=14, edge_factor=16, seed=1)
+        # Two searches: the first may include compiling, the second shows the real time.
+        result = [hw.bfs(large, busiest(large), trace=True) for _ in range(2)][1]
+        name, graph = characters()
+        small = hw.bfs(graph, graph.label(busiest(graph)))
+        scores = hw.betweenness_centrality(graph, weights=False)
+        drawn = installed("matplotlib")
+        if drawn:
+            meter.stage(f"drawing {PICTURE}")
+            _draw(result, name, small, scores)
+    if as_json:
+        terminal.emit(
+            {
+                "kronecker": {
+                    **_searched(result),
+                    "plan": result.plan.name,
+                    "engine": result.engine,
+                    "seconds": seconds(result),
+                },
+                "small": {
+                    "name": name,
+                    **_searched(small),
+                    "certificate": scores.certificate.error,
+                    "top": [{"vertex": vertex, "betweenness": score} for vertex, score in scores.top(TOP)],
+                },
+                "picture": str(PICTURE) if drawn else None,
+                "missing": missing(),
+            }
+        )
+        return
+    terminal.line(f"A Kronecker graph, as in Graph500: {terminal.sentence(large)}")
+    terminal.show(terminal.level_table(result))
+    terminal.line(f"{terminal.reach(result)}, by plan {result.plan} on engine {result.engine}\n")
+    terminal.line(f"{name}: {terminal.sentence(graph)}")
+    terminal.line(terminal.reach(small))
+    terminal.line(f"betweenness {scores.certificate}\n")
+    if drawn:
+        terminal.line(f"Both graphs are drawn in {PICTURE}")
+        if has_viewer():
+            webbrowser.open(PICTURE.resolve().as_uri())
+    for reason in missing():
+        terminal.line(reason, style="yellow")
+    heads = ["vertex", "betweenness", f"hops from {graph.label(small.sources[0])}"]
+    rows = [(str(vertex), score, small.distances[graph.index(vertex)]) for vertex, score in scores.top(TOP)]
+    terminal.show(terminal.ranking("Highest betweenness", heads, rows))
+
+
+def _searched(result: BFSResult) -> dict[str, Any]:
+    return {**terminal.sizes(result.graph), "reached": result.reached, "depth": result.depth}
+
+
+def has_viewer() -> bool:
+    """Whether somebody sits at this terminal with a display, where the picture can be opened."""
+    display = sys.platform in ("darwin", "win32") or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    return sys.stdout.isatty() and bool(display)
+
+
+def missing() -> list[str]:
+    """What the demo does differently because an optional library is not installed, and how to install it."""
+    reasons = []
+    if not installed("networkx"):
+        instead = "a generated small world, drawn as a ring" if installed("matplotlib") else "a generated small world"
+        reasons.append(
+            "NetworkX is not installed: it provides the graph of Les Misérables and its layout. "
+            f"This is {instead} instead; run: {install('networkx')}"
+        )
+    if not installed("matplotlib"):
+        reasons.append(f"matplotlib is not installed, so there is no picture; run: {install('plot')}")
+    return reasons
+
+
+def characters() -> tuple[str, Graph]:
+    """The 77 characters of Les Misérables if NetworkX is installed, else a generated graph of the same size."""
+    if not installed("networkx"):
+        return "A generated small world", hw.generate.smallworld(77, k=6, p=0.1, seed=1)
+    import networkx as nx
+
+    return "Les Misérables: who meets whom", Graph.from_networkx(nx.les_miserables_graph())
+
+
+def _draw(result: BFSResult, name: str, small: BFSResult, scores: BetweennessResult) -> None:
+    """The small graph with hops as colours and betweenness as sizes, next to the levels of the large one."""
+    from matplotlib.collections import LineCollection
+    from matplotlib.patheffects import withStroke
+
+    graph, sizes = small.graph, 25 + 500 * scores.scores / (float(scores.scores.max()) or 1.0)
+    angles = 2 * np.pi * np.arange(graph.n) / graph.n
+    places = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    if installed("networkx"):
+        import networkx as nx
+
+        layout = nx.kamada_kawai_layout(graph.to_networkx())  # drawn distances are close to hops
+        places = np.array([layout[graph.label(vertex)] for vertex in range(graph.n)])
+    with files.page(PICTURE, 12, 5.6) as figure:
+        left, right = figure.subplots(1, 2, width_ratios=[3, 2])
+        start = graph.label(small.sources[0])
+        left.set_title(f"{name}: hops from {start}, size by betweenness", loc="left", fontweight="bold")
+        lines = [(places[u], places[v]) for u, v in zip(*graph.to_edges(), strict=True)]
+        left.add_collection(LineCollection(lines, colors="#9ca3af", linewidths=0.5))
+        look: dict[str, Any] = {"cmap": "viridis_r", "edgecolors": "white", "linewidths": 0.6, "zorder": 2}
+        points = left.scatter(places[:, 0], places[:, 1], c=small.distances, s=sizes, **look)
+        room, named = (places.max(axis=0) - places.min(axis=0)) * (0.11, 0.03), []
+        stroke: dict[str, Any] = {"path_effects": [withStroke(linewidth=2.5, foreground="white")], "zorder": 3}
+        for label, _ in scores.top(TOP):  # a name that would cover a more important one is omitted
+            place, size = places[graph.index(label)], sizes[graph.index(label)]
+            if not any((abs(place - other) < room).all() for other in named):
+                named.append(place)
+                above = (0, np.sqrt(size) / 2)  # a marker's size is the square of its width
+                left.annotate(str(label), place, above, textcoords="offset points", ha="center", fontsize=8, **stroke)
+        left.legend(*points.legend_elements(num=None), title="hops", frameon=False, fontsize=8, loc="best")
+        left.set_axis_off()
+        left.margins(0.06)
+        right.set_title("A Kronecker graph, level by level", loc="left", fontweight="bold")
+        result.plot(right)
+
+
+# ------------------------------------------------------------------ doctor
+
+REQUIRED = ("numpy", "scipy", "numba", "typer", "rich")
+# (module, distributions that contain it, extra that installs it or "" if that depends on the GPU, purpose).
+EXTRAS = (
+    ("networkx", ("networkx",), "networkx", "graphs from and to NetworkX, hopwave as its backend"),
+    ("pyarrow", ("pyarrow",), "io", "Parquet files"),
+    ("pandas", ("pandas",), "io", "results as data frames"),
+    ("matplotlib", ("matplotlib",), "plot", "pictures"),
+    ("igraph", ("igraph", "python-igraph"), "igraph", "graphs from and to igraph"),
+    ("mpi4py", ("mpi4py",), "mpi", "several machines"),
+    ("cupy", ("cupy-cuda12x", "cupy-cuda13x", "cupy"), "", "NVIDIA GPUs"),
+)
+
+
+def doctor(*, as_json: bool = False) -> None:
+    """Show hardware and libraries, what is missing and how to install it, and test every engine."""
+    from hopwave.system import numba_cache  # imports Numba
+
+    about = {"hopwave": hw.__version__, "python": platform.python_version(), "system": platform.platform()}
+    versions = {name: _version((name,)) or "missing" for name in REQUIRED}
+    found, libraries = devices(), optional()
+    kept, unfit = numba_cache.where_kept(), mpi.mismatch()
+    usable = any(device.kind == "cuda" and device.available for device in found)
+    kernels, room = (_kernels(), _room()) if usable else (None, None)
+    outcomes = []
+    with Meter("testing", len(engine_names()) * (len(SEARCHES) + 2), None) as meter:
+        for outcome in self_test():
+            outcomes.append(outcome)
+            meter.update(len(outcomes))
+    failed = [outcome for outcome in outcomes if outcome.passed is False]
+    if as_json:
+        terminal.emit(
+            {
+                **about,
+                "executable": sys.executable,
+                "machine_code": {"folder": kept, "damaged": [str(path) for path in numba_cache.replaced]},
+                **({"kernels": asdict(kernels)} if kernels else {}),
+                **({"largest_graphs": asdict(room)} if room else {}),
+                "required": versions,
+                "devices": [asdict(device) for device in found],
+                "optional": libraries,
+                "mpi": unfit,
+                "self_test": [asdict(outcome) for outcome in outcomes],
+                "ok": not failed,
+            }
+        )
+    else:
+        about |= {"executable": sys.executable, "machine code": cached_in(kept, numba_cache.replaced)}
+        more = {"GPU kernels": kernels, "GPU memory": room, "MPI": unfit}
+        about |= {name: str(fact) for name, fact in more.items() if fact}
+        terminal.show(
+            terminal.facts("hopwave", {**about, **versions}),
+            _device_table(found),
+            _library_table(libraries),
+            _test_table(outcomes),
+        )
+    if failed:
+        reasons = "; ".join(f"{outcome.engine}, {outcome.check}: {outcome.note}" for outcome in failed)
+        raise terminal.CheckFailed(f"the self-test failed: {reasons}")
+    if not as_json:
+        terminal.line("All checks passed.", style="green")
+
+
+def cached_in(folder: str | None, damaged: list[Path]) -> str:
+    """Where machine code is cached, in words."""
+    if folder is None:
+        return "not cached: every process compiles again; set NUMBA_CACHE_DIR to a writable folder"
+    return folder + (f" ({len(damaged)} damaged and compiled again)" if damaged else "")
+
+
+@dataclass(frozen=True)
+class Kernels:
+    """Kernels compiled for this GPU: the folder, why it is not used (or None), how many are cached, of how many."""
+
+    folder: str
+    reason: str | None
+    kept: int
+    all: int
+
+    def __str__(self) -> str:
+        if self.reason:
+            return f"not cached: {self.reason}"
+        missing = "" if self.kept == self.all else "; for the others run: hopwave warmup --device cuda"
+        return f"{self.kept} of {self.all} compiled in {self.folder}{missing}"
+
+
+def _kernels() -> Kernels:
+    from hopwave.engines.cuda import kernel_files, nvrtc
+    from hopwave.engines.cuda.instances import all_instances
+
+    every = [(header, name) for header, names in all_instances().items() for name in names]
+    kept = sum(nvrtc.is_kept(header, name) for header, name in every)
+    return Kernels(str(kernel_files.folder()), kernel_files.why_not(), kept, len(every))
+
+
+@dataclass(frozen=True)
+class Room:
+    """The largest Graph500 scales that the GPU searches now, uncompressed and compressed; 0 for none."""
+
+    plain: int
+    compressed: int
+
+    def __str__(self) -> str:
+        return (
+            f"adjacency lists of 2^{self.plain} vertices with 16 edges each fit, of 2^{self.compressed} compressed; "
+            "those of larger graphs are read across the bus, at a fifth to a tenth of the speed"
+        )
+
+
+def _room() -> Room:
+    from hopwave.engines.cuda.buffers import free_memory
+    from hopwave.engines.cuda.kronecker import MOST_SCALE, bytes_needed
+
+    free, scales = free_memory(), range(1, MOST_SCALE + 1)
+    fits = [[scale for scale in scales if bytes_needed(scale, 16, packed) <= free] for packed in (False, True)]
+    return Room(*(max(some, default=0) for some in fits))
+
+
+def optional() -> list[dict[str, Any]]:
+    """The optional libraries: version, None if it is not installed, and the command that installs it."""
+    return [
+        {
+            "name": name,
+            "purpose": purpose,
+            "version": (_version(distributions) or "unknown") if installed(name) else None,
+            "install": install(extra or cuda_extra()),
+        }
+        for name, distributions, extra, purpose in EXTRAS
+    ]
+
+
+def _version(distributions: tuple[str, ...]) -> str | None:
+    for name in distributions:
+        try:
+            return importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return None
+
+
+def _device_table(found: tuple[Device, ...]) -> Table:
+    shown = terminal.table("Hardware", "device", "model", "cores", "memory", "", numbers=(2, 3))
+    for device in found:
+        cores = "" if device.cores is None else str(device.cores)
+        state = Text("ok", "green") if device.available else Text(device.reason or "not usable", "yellow")
+        shown.add_row(device.name, Text(device.model), cores, terminal.size(device.memory_bytes), state)
+    if len(found) == 1:
+        shown.add_row("cuda", "no NVIDIA GPU found", "", "", "searches run on the processor")
+    return shown
+
+
+def _library_table(libraries: list[dict[str, Any]]) -> Table:
+    shown = terminal.table("Extras", "library", "for", "version", "install with")
+    shown.columns[3].no_wrap = True
+    for one in libraries:
+        version = Text("missing", "yellow") if one["version"] is None else Text(one["version"])
+        shown.add_row(one["name"], one["purpose"], version, "" if one["version"] else one["install"])
+    return shown
+
+
+# ------------------------------------------------------------------ the self-test: small problems with known results
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The outcome of one check on one engine; `passed` is None if the engine cannot run here, and `note` says why."""
+
+    engine: str
+    check: str
+    passed: bool | None
+    note: str = ""
+
+
+SEARCHES: dict[str, Callable[[], Graph]] = {
+    "a Kronecker graph": lambda: hw.generate.kronecker(scale=9, edge_factor=8, seed=1),
+    "a directed R-MAT graph": lambda: hw.generate.rmat(scale=8, edge_factor=4, seed=1),
+    "a grid": lambda: hw.generate.grid(20, 20),
+    "two components": lambda: Graph.from_edges([0, 1, 2, 3, 4, 5, 0], [1, 2, 0, 4, 5, 3, 0], n=7),
+}
+
+
+def engine_names() -> list[str]:
+    """All engines of this version of hopwave, whether they run here or not."""
+    return [name for name in engines.NAMES if installed(f"hopwave.engines.{name}")]
+
+
+def self_test() -> Iterator[Outcome]:
+    """Run every check on every engine."""
+    for engine in engine_names():
+        try:
+            engines.engine(engine)
+        except hw.EngineError as error:
+            yield Outcome(engine, "start", None, str(error))
+            continue
+        except Exception as error:
+            yield Outcome(engine, "start", False, f"{type(error).__name__}: {error}")
+            continue
+        for check, make in SEARCHES.items():
+            yield _outcome(engine, f"search {check}", _search, make)
+        yield _outcome(engine, "count paths", _count_paths)
+        yield _outcome(engine, "betweenness", _betweenness)
+
+
+def _outcome(engine: str, name: str, check: Callable[..., str], *arguments: Any) -> Outcome:
+    """The outcome of a check, which returns "" or what is wrong. An exception counts as a failure."""
+    try:
+        wrong = check(engine, *arguments)
+    except Exception as error:
+        wrong = f"{type(error).__name__}: {error}"
+    return Outcome(engine, name, not wrong, wrong)
+
+
+def _search(engine: str, make: Callable[[], Graph]) -> str:
+    graph = make()
+    result = hw.bfs(graph, 0, device=engine)
+    return "; ".join(validate(graph, 0, result.distances, result.predecessors).failures)
+
+
+def _count_paths(engine: str) -> str:
+    """C(2k − 2, k − 1) shortest paths join opposite corners of a k × k grid, and 2^k lead through k diamonds."""
+    across = hw.bfs(hw.generate.grid(12, 12), 0, path_counts=True, device=engine).path_counts
+    along = hw.bfs(hw.generate.diamonds(40), 0, path_counts=True, device=engine).path_counts
+    found, expected = (float(across[-1]), float(along[-1])), (float(comb(22, 11)), 2.0**40)  # type: ignore[index]
+    return "" if found == expected else f"counted {found} paths, expected {expected}"
+
+
+def _betweenness(engine: str) -> str:
+    """On a path of five vertices, these lie between 0, 3, 4, 3 and 0 pairs."""
+    found = hw.betweenness_centrality(hw.generate.path(5), normalized=False, device=engine).scores.tolist()
+    expected = [0.0, 3.0, 4.0, 3.0, 0.0]
+    return "" if np.allclose(found, expected) else f"found {found}, expected {expected}"
+
+
+def _test_table(outcomes: list[Outcome]) -> Table:
+    marks = {True: Text("ok", "green"), None: Text("–", "dim"), False: Text("FAILED", "bold red")}
+    shown = terminal.table("Self-test", "engine", "check", "", "")
+    for outcome in outcomes:
+        shown.add_row(outcome.engine, outcome.check, marks[outcome.passed], Text(outcome.note))
+    return shown
