@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 # tests start hundreds of processes.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test quick random fuzz oldest audit lint style bench bench-quick report papers docs site readme wheels clean
+.PHONY: demo test quick random fuzz oldest audit lint style bench bench-quick against report papers docs site readme wheels clean
 
 # A stamp that is older than pyproject.toml means that dependencies may have changed: the environment is updated.
 # The demo needs a small part of what the tests need (no CUDA, no MPI), so it has a stamp of its own. To stay below 500 MB,
@@ -85,7 +85,13 @@ bench-quick: $(VENV)/.test
 	$(INSTALL) --editable '.[bench]'
 	$(BIN)/python -m benchmarks --quick
 
-# All measurements of benchmarks/results on one page with filters: build/report/index.html. RESULTS=build/bench-quick shows
+# Every public question under the source of REV and under this one, in alternation: prints each answer that differs and
+# each time that differs by more than 5%. make against REV=main~20; ARGS='--device cuda --scale 24'
+REV ?= HEAD
+against: $(VENV)/.test
+	$(BIN)/python -m benchmarks.against $(REV) $(ARGS)
+
+# All measurements of benchmarks/results on one page with a filter: build/report/index.html. RESULTS=build/bench-quick shows
 # your own of a quick run.
 RESULTS ?= benchmarks/results
 report: $(VENV)/.demo

@@ -29,13 +29,18 @@ AT_ONCE = 2  # benchmarks of a quick run at a time; its times do not count
 class Benchmark:
     """A module below this folder, and its options for a full and a quick run."""
 
-    name: str
+    module: str
     quick: str = ""
     whole: str = ""
+    title: str = ""
+
+    @property
+    def name(self) -> str:
+        return self.title or self.module
 
     def command(self, quick: bool) -> list[str]:
         options = self.quick if quick else self.whole
-        return [sys.executable, "-m", f"benchmarks.{self.name}", *shlex.split(options)]
+        return [sys.executable, "-m", f"benchmarks.{self.module}", *shlex.split(options)]
 
 
 @dataclass(frozen=True)
@@ -50,29 +55,17 @@ class Outcome:
 
 
 ORDER = (
-    Benchmark("cpu.first_minute", "bfs --runs 1"),
-    Benchmark("cpu.baseline", "--scale 12 --rounds 1"),
-    Benchmark("graphs.building", "--scale 14 --edge-factor 8 --publish", whole="--scale 20 --edge-factor 16 --publish"),
-    Benchmark("graphs.files", "--scale 14 --rounds 1"),
-    Benchmark("cpu.search", "smallworld --sources 4"),
-    Benchmark("cpu.betweenness", "smallworld --sources 4"),
-    Benchmark("cpu.weighted_betweenness", "--graphs 'grid 64 x 64'"),
-    Benchmark("cpu.reduction"),
-    Benchmark("cpu.distance_sums"),
-    Benchmark("cpu.sampled_paths", "--graphs kron18"),
-    Benchmark("cpu.intervals", "--runs 3"),
-    Benchmark("cpu.renumbered", "smallworld"),
-    Benchmark("cpu.many"),
-    Benchmark("cpu.many_weighted"),
-    Benchmark("cpu.tables", "--size 20"),
-    Benchmark("cpu.k_paths", "--scales 8 --paths 16"),
-    Benchmark("cpu.sssp", "smallworld --sources 2"),
-    Benchmark("linalg.products", "--scale 13 --repeats 3"),
-    Benchmark("linalg.search", "smallworld --sources 4"),
-    Benchmark("papers.plans_checked", "--graphs kron12,grid --ranks 2"),
-    Benchmark("mpi.ranks", "--ranks 1 2 --strong 13 --weak 0 --threads 1 --roots 4"),
-    Benchmark("linalg.algorithms", "--rounds 2"),
-    Benchmark("peers.networkx_backend", "--sample 10"),
+    Benchmark("first_minute", "bfs --runs 1"),
+    Benchmark("first_minute", "--baselines --scale 12 --runs 1", whole="--baselines", title="first_minute baselines"),
+    Benchmark("graphs", "--scale 14 --edge-factor 8 --publish", whole="--scale 20 --edge-factor 16 --publish"),
+    Benchmark("graphs", "--files --scale 14 --rounds 1", whole="--files --edge-factor 16", title="graphs files"),
+    Benchmark("harness"),
+    Benchmark("sampling", "time intervals --runs 3", whole="time promise k-bounds intervals"),
+    Benchmark("products", "--scale 13 --repeats 3"),
+    Benchmark("plans_checked", "--graphs kron12,grid --ranks 2"),
+    Benchmark("ranks", "--ranks 1 2 --strong 13 --weak 0 --threads 1 --roots 4"),
+    Benchmark("networkx_calls", "karate large --sample 10", whole="karate small large"),
+    Benchmark("questions", "--seconds 30"),
 )
 
 

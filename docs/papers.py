@@ -33,7 +33,7 @@ VERDICTS = {
 }
 WITHOUT_CODE = {"not done", "not to be had"}  # these rows need not name code or a test
 OF_PAGES = {  # these test that a page follows from its lines, not what it is about
-    "house/test_benchmarks.py::test_a_page_follows_from_its_lines",
+    "house/test_benchmarks.py::test_a_page_follows_from_its_records",
     "house/test_benchmarks.py::test_another_number_gives_another_page",
 }
 

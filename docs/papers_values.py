@@ -8,10 +8,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from benchmarks import pages
-from benchmarks.papers import turbo_kernels_page
-
-from docs.speed import last_run
+from benchmarks import pages, turbo_kernels
 
 
 @cache
@@ -60,8 +57,8 @@ def turbobc() -> dict[str, str]:
     return {
         "bc_products": percents(kernels["bc"]), "bc_whole_numbers": f"{kernels['gain'][1]:.2f}",
         "bc_slower": ", ".join(slower) or "never",
-        "bc_load_forward": f"{kernels['most'][turbo_kernels_page.FORWARD]:.1f}",
-        "bc_load_back": f"{kernels['most'][turbo_kernels_page.BACKWARD]:.1f}",
+        "bc_load_forward": f"{kernels['most'][turbo_kernels.FORWARD]:.1f}",
+        "bc_load_back": f"{kernels['most'][turbo_kernels.BACKWARD]:.1f}",
         "bc_hub": f"scCOOC takes {scc:.2f} ms per source, veCSC {vec:.2f} and scCSC {csc:.1f}",
         "bc_gteps": f"{graphs['mycielski19']['MTEPS'] / 1e3:.0f}",
         "bc_graphs": f"{len(graphs)} of the 33 graphs on an H200, {stand_ins} of them stand-ins",
@@ -96,7 +93,7 @@ def pushpull() -> dict[str, str]:
     *most, last = (f"{gain:.2f}" for gain in gains)
     powers = [f"{row['exponent']:.2f}" for row in rows_of("pushpull", "Table 1")]
     (enron,) = (one for one in pages.values("gpu-authors")["graphs"] if one["name"] == "email-Enron")
-    (ranks,) = (row for row in last_run("gpu-ranks") if row["graph"].startswith("email-Enron"))
+    (ranks,) = (row for row in pages.rows("gpu-pagerank") if row["graph"] == "email-Enron")
     return {
         "reuse": last, "table_2": f"{', '.join(most)} and {last}", "direction": f"{gains[1]:.2f}",
         "power_rows": powers[0], "power_rows_masked": powers[1], "power_columns": f"{powers[2]} and {powers[3]}",

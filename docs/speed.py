@@ -1,14 +1,11 @@
-"""Draws docs/speed.svg and docs/betweenness.svg from benchmarks/results, like the charts of benchmarks/report."""
+"""Draws docs/speed.svg and docs/betweenness.svg from benchmarks/results, like the charts of benchmarks/report.py."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from benchmarks.before import BEST_SEARCH
-from benchmarks.pages import RESULTS
-from benchmarks.report import facts
-from benchmarks.report.charts import Chart, Point, Row, newest_runs
-from benchmarks.report.drawing import picture
+from benchmarks import pages
+from benchmarks.report import Chart, Row, picture
 
 ON_CPU = {
     "kron20": "kron 20, 31 M arcs",
@@ -18,30 +15,26 @@ ON_CPU = {
     "grid1000": "grid 1000², 3.9 M arcs",
 }
 ON_GPU = {
-    "kron21": "kron 21, 167 M arcs",
-    "rmat22": "rmat 22, 484 M arcs",
+    "kron21e44": "kron 21, 167 M arcs",
+    "rmat22e64": "rmat 22, 484 M arcs",
     "uniform20": "uniform 2²⁰, 34 M arcs",
     "luxembourg_osm": "luxembourg_osm, 1,004 levels",
     "grid1000": "grid 1000², 1,445 levels",
 }
-PEERS = {"scipy ms": "SciPy", "python-graphblas ms": "python-graphblas", "igraph ms": "igraph"}
+PEERS = ("SciPy", "python-graphblas", "igraph", "rustworkx")
 BEFORE = "best GPU code"
 
 
-def last_run(name: str) -> list[dict[str, Any]]:
-    """The rows of the newest run in a file of results: one line with all rows, or one line per row."""
-    return newest_runs(RESULTS / f"{name}.jsonl")[-1].rows
-
-
-def row(label: str, ours: float, others: dict[str, float | None]) -> Row:
+def row(label: str, found: dict[str, Any], ours: str, others: tuple[str, ...]) -> Row:
     """One graph: hopwave's time, and the measured times of others."""
-    times = {"hopwave": ours, **{name: value for name, value in others.items() if value is not None}}
-    return Row(label, "", tuple(Point(name, value, "", name, "", "dot") for name, value in times.items()))
+    times = {"hopwave": found[ours]} | {other: found.get(f"{other} ms") for other in others}
+    return Row(label, {name: value for name, value in times.items() if value is not None})
 
 
 def on_cores(name: str) -> str:
-    """The CPU of a file's newest run."""
-    return f"on {facts.cores(newest_runs(RESULTS / f'{name}.jsonl')[-1].where)}"
+    """The CPU of a benchmark's newest run."""
+    where = pages.lines(name)[-1]["where"]
+    return f"on {where['cores']} {'Arm' if where['machine'] == 'aarch64' else 'x86'} cores"
 
 
 def panel(title: str, unit: str, rows: list[Row]) -> Chart:
@@ -51,40 +44,33 @@ def panel(title: str, unit: str, rows: list[Row]) -> Chart:
 
 def search_panels() -> list[Chart]:
     """One search, on a CPU and on a GPU."""
-    cpu = {one["graph"]: one for one in last_run("cpu-search")}
-    gpu = {one["graph"]: one for one in last_run("gpu-hopwave")}
+    cpu, gpu = ({one["graph"]: one for one in pages.rows(name)} for name in ("cpu-search", "gpu-search"))
     return [
         panel(
-            on_cores("cpu-search"),
-            "ms",
-            [
-                row(title, cpu[key]["hopwave ms"], {peer: cpu[key][column] for column, peer in PEERS.items()})
-                for key, title in ON_CPU.items()
-            ],
+            on_cores("cpu-search"), "ms", [row(title, cpu[key], "hopwave ms", PEERS) for key, title in ON_CPU.items()]
         ),
         panel(
             "on one H200 (device time)",
             "ms",
-            [row(title, gpu[key]["ms"], {BEFORE: BEST_SEARCH[key][0]}) for key, title in ON_GPU.items()],
+            [row(title, gpu[key], "device ms", (BEFORE,)) for key, title in ON_GPU.items()],
         ),
     ]
 
 
 def betweenness_panels() -> list[Chart]:
     """Betweenness per source, on a CPU and on a GPU. Codes that gave wrong scores have no time."""
-    cpu = [
-        row(one["what"], one["hopwave ms per source"], {one["peer"]: one["peer ms per source"]})
-        for one in last_run("cpu-betweenness")
-    ]
-    gpu = [
-        row(one["graph"], one["ms per source"], {BEFORE: one["best before, ms"]})
-        for one in last_run("gpu-betweenness")
-        if one["part"] == "sampled"
-    ]
+    cpu = [row(f"{one['graph']}, {what(one)}", one, "hopwave ms", PEERS) for one in pages.rows("cpu-betweenness")]
+    sampled = [one for one in pages.rows("gpu-betweenness") if one["question"] == "betweenness, 64 sources, per source"]
+    gpu = [row(one["graph"], one, "hopwave ms", (BEFORE,)) for one in sampled]
     return [
         panel(on_cores("cpu-betweenness"), "ms per source", cpu),
         panel("on one H200, in a run of 64 sources", "ms per source", gpu),
     ]
+
+
+def what(one: dict[str, Any]) -> str:
+    """The sources of a row about betweenness."""
+    return str(one["question"]).removeprefix("betweenness, ").removesuffix(", per source")
 
 
 def search() -> str:

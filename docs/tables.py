@@ -9,12 +9,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from benchmarks import pages
-from benchmarks.mpi import scaling_page
-from benchmarks.pages import RESULTS
-from benchmarks.setting import table
-
-from docs.speed import last_run
+from benchmarks import pages, scaling
+from benchmarks.pages import table
 
 Row = dict[str, Any]
 PLACE = re.compile(r"(<!-- table: ([\w-]+) -->\n).*?(<!-- /table -->)", re.DOTALL)
@@ -22,23 +18,20 @@ PLACE = re.compile(r"(<!-- table: ([\w-]+) -->\n).*?(<!-- /table -->)", re.DOTAL
 
 def _columns(name: str, **titles: str) -> Callable[[], list[Row]]:
     """The newest run of a benchmark with some of its columns, under other titles."""
-    return lambda: [{title: row.get(key) for title, key in titles.items()} for row in last_run(name)]
+    return lambda: [{title: row.get(key) for title, key in titles.items()} for row in pages.rows(name)]
 
 
 def _gpu_betweenness() -> list[Row]:
-    rows = [row for row in last_run("gpu-betweenness") if row.get("part") == "sampled"]
-    keys = {"graph": "graph", "arcs": "m", "hopwave": "ms per source", "best GPU code": "best before, ms"}
+    rows = [row for row in pages.rows("gpu-betweenness") if row["question"] == "betweenness, 64 sources, per source"]
+    keys = {"graph": "graph", "arcs": "arcs", "hopwave": "hopwave ms", "best GPU code": "best GPU code ms"}
     return [{title: row.get(key) for title, key in keys.items()} for row in rows]
 
 
 def _gpu_search() -> list[Row]:
-    from benchmarks.before import BEST_SEARCH
-
     rows = []
-    for row in last_run("gpu-hopwave"):
-        before, code = BEST_SEARCH[row["graph"]]
-        ours = {"graph": row["graph"], "arcs": row["m"], "levels": row["levels"], "hopwave": row["ms"]}
-        rows.append(ours | {"best GPU code": f"{before:g} ({code})"})
+    for row in pages.rows("gpu-search"):
+        ours = {"graph": row["graph"], "arcs": row["arcs"], "levels": row["levels"], "hopwave": row["device ms"]}
+        rows.append(ours | {"best GPU code": f"{row['best GPU code ms']:g} ({row['code']})"})
     return rows
 
 
@@ -50,10 +43,10 @@ CUGRAPH_GRAPHS = {  # its name on the page of cuGraph's times → its name on ho
     "grid 1000²": "grid1000",
     "Delaunay 2²⁰": "delaunay20",
 }
-NEWEST = {  # question → the benchmark and the column of hopwave's newest wall time
-    "shortest paths": ("gpu-sssp", "on the device ms"),
-    "PageRank": ("gpu-ranks", "PageRank ms"),
-    "components": ("gpu-many", "components GPU ms"),
+NEWEST = {  # question → the benchmark and the question of hopwave's newest wall-clock time
+    "shortest paths": ("gpu-sssp", "sssp, weights 1 to 255"),
+    "PageRank": ("gpu-pagerank", "PageRank to 1e-6 in total"),
+    "components": ("gpu-many", "components"),
 }
 
 
@@ -61,9 +54,10 @@ def _cugraph() -> list[Row]:
     """One row per question and graph: both libraries in one run, and hopwave's newest time."""
     rows = []
     for question in ("search", "shortest paths", "PageRank", "components", "triangles"):
-        benchmark, column = NEWEST.get(question, ("", ""))
-        newest = {row["graph"].partition(" ")[0]: row.get(column) for row in last_run(benchmark)} if benchmark else {}
-        for both in last_run("peers-cugraph"):
+        benchmark, what = NEWEST.get(question, ("", ""))
+        rows_ = pages.rows(benchmark) if benchmark else []
+        newest = {row["graph"]: row["hopwave ms"] for row in rows_ if row["question"] == what}
+        for both in pages.rows("peers-cugraph"):
             ours = {"hopwave that day": both[f"{question}, hopwave"], "cuGraph": both[f"{question}, cuGraph"]}
             now = newest.get(CUGRAPH_GRAPHS[both["graph"]])
             rows.append({"question": question, "graph": both["graph"], **ours, "hopwave, newest run": now})
@@ -71,23 +65,22 @@ def _cugraph() -> list[Row]:
 
 
 def _pages() -> list[Row]:
-    files = sorted(RESULTS.glob("*.md"))
-    titles = {file.stem: file.read_text(encoding="utf-8").partition("\n")[0].lstrip("# ") for file in files}
+    titles = {name: pages.rendered(name).partition("\n")[0].lstrip("# ") for name in pages.names()}
     return [{"table": f"[{name}](../benchmarks/results/{name}.md)", "what": title} for name, title in titles.items()]
 
 
 def _scaling_counts() -> list[Row]:
-    lines = pages.lines("scaling")
-    largest = max(line["scale"] for line in scaling_page.counted(lines))
+    lines = pages.rows("scaling")
+    largest = max(line["scale"] for line in scaling.counted(lines))
     titles = {"ranks": "ranks", "layout": "layout", "grid": "grid", "exchanges": "exchanges", "passes": "passes",
               "by_one": "KB sent by the busiest", "headers": "of that headers", "packets": "packets of the busiest",
               "busiest": "arcs looked at, busiest over mean"}  # fmt: skip
-    rows = [scaling_page.summed(line) for line in scaling_page.counted(lines, scale=largest) if line["ranks"] > 1]
+    rows = [scaling.summed(line) for line in scaling.counted(lines, scale=largest) if line["ranks"] > 1]
     return [{title: row[key] for key, title in titles.items()} for row in rows]
 
 
 def _scaling_checked() -> list[Row]:
-    rows = [row for row in scaling_page.checked(pages.lines("scaling")) if row["predicted"] is not None]
+    rows = [row for row in scaling.checked(pages.rows("scaling")) if row["predicted"] is not None]
     titles = {"device": "ranks on", "ranks": "ranks", "layout": "layout", "scale": "scale", "ms": "measured ms",
               "predicted": "predicted ms"}  # fmt: skip
     return [{title: row[key] for key, title in titles.items()} for row in rows]
@@ -100,7 +93,7 @@ TABLES: dict[str, Callable[[], list[Row]]] = {
             "graph": "graph",
             "arcs": "arcs",
             "hopwave": "hopwave ms",
-            "SciPy": "scipy ms",
+            "SciPy": "SciPy ms",
             "python-graphblas": "python-graphblas ms",
             "igraph": "igraph ms",
         },
@@ -108,7 +101,13 @@ TABLES: dict[str, Callable[[], list[Row]]] = {
     "gpu-search": _gpu_search,
     "cpu-betweenness": _columns(
         "cpu-betweenness",
-        **{"graph": "what", "hopwave": "hopwave ms per source", "other": "peer ms per source", "by": "peer"},
+        **{
+            "graph": "graph",
+            "question": "question",
+            "hopwave": "hopwave ms",
+            "igraph": "igraph ms",
+            "rustworkx": "rustworkx ms",
+        },
     ),
     "gpu-betweenness": _gpu_betweenness,
     "cpu-sssp": _columns(
@@ -116,7 +115,8 @@ TABLES: dict[str, Callable[[], list[Row]]] = {
         **{"graph": "graph", "arcs": "arcs", "hopwave": "hopwave ms", "SciPy": "SciPy ms", "igraph": "igraph ms"},
     ),
     "cpu-many": _columns(
-        "cpu-many", **{"question": "what", "hopwave": "hopwave s", "igraph": "igraph s", "NetworkX": "NetworkX s"}
+        "cpu-many",
+        **{"question": "question", "hopwave": "hopwave ms", "igraph": "igraph ms", "NetworkX": "NetworkX ms"},
     ),
     "cpu-paths": _columns(
         "cpu-paths",
@@ -128,24 +128,27 @@ TABLES: dict[str, Callable[[], list[Row]]] = {
     ),
     "pagerank": _columns(
         "linalg-algorithms",
-        **{"what": "what", "graph": "graph", "hopwave": "hopwave ms", "python-graphblas": "python-graphblas ms"},
+        **{"what": "question", "graph": "graph", "hopwave": "hopwave ms", "python-graphblas": "python-graphblas ms"},
     ),
     "cugraph": _cugraph,
-    "networkit": lambda: last_run("peers-networkit"),
-    "gapbs": _columns(
-        "cpu-gapbs",
-        **{"graph": "graph", "what": "what", "threads": "threads", "hopwave": "hopwave ms", "GAPBS": "GAPBS ms"},
+    "networkit": lambda: pages.rows("peers-networkit"),
+    **{
+        name: _columns(
+            benchmark, **{"graph": "graph", "kernel": "kernel", "hopwave": "hopwave ms", "GAPBS": "GAPBS ms"}
+        )
+        for name, benchmark in (("gapbs", "cpu-gap-2"), ("gapbs-16-cores", "cpu-gap-16"))
+    },
+    "gpu-calls": _columns(
+        "gpu-calls", **{"call": "question", "graph": "graph", "wall": "hopwave ms", "on the device": "device ms"}
     ),
-    "gapbs-16-cores": lambda: last_run("peers-gapbs-16-cores"),
-    "gpu-calls": _columns("gpu-calls", **{"call": "call", "graph": "graph", "wall": "wall", "on the device": "device"}),
     "graph500": _columns(
         "graph500",
         **{"scale": "scale", "median ms": "median ms", "GTEPS": "GTEPS, harmonic mean", "device": "device"},
     ),
     "scaling-counts": _scaling_counts,
     "scaling-checked": _scaling_checked,
-    "scaling-small": lambda: scaling_page.predictions(pages.lines("scaling"), 21),
-    "scaling-large": lambda: scaling_page.predictions(pages.lines("scaling"), 26),
+    "scaling-small": lambda: scaling.predictions(pages.rows("scaling"), 21),
+    "scaling-large": lambda: scaling.predictions(pages.rows("scaling"), 26),
     "all-results": _pages,
 }
 

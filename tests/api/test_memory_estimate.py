@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from benchmarks.graphs import memory as measured
+from benchmarks import memory as measured
 
 import hopwave as hw
 from hopwave.api import choice
@@ -27,7 +27,7 @@ ASKED = ("bfs", "components", "pagerank", "sssp_many, every arc 1, 8 sources", "
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="the peak of resident memory is read from /proc")
 def test_the_peak_on_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    """benchmarks/results/memory-cpu.md has all functions; here are some that take a second."""
+    """benchmarks/results/memory.md has all functions; here are some that take a second."""
     monkeypatch.setenv("HOPWAVE_NUM_THREADS", "2")
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
     graph = hw.generate.kronecker(17, 16, seed=1)
@@ -57,7 +57,7 @@ def test_a_graph_ten_times_as_large_takes_ten_times_as_much(model: Any, what: st
 
 
 def test_estimates_are_what_was_measured_on_an_h200() -> None:
-    """From a run on an H200: benchmarks/results/memory-cuda.md, kron17."""
+    """From a run on an H200: benchmarks/results/memory.md, kron17."""
     assert peak(on_cuda(KRON, Ask("bfs"))) == pytest.approx(91.7e6, rel=0.02)
     assert peak(on_cuda(KRON, Ask("betweenness_centrality", sources=64))) == pytest.approx(183.3e6, rel=0.05)
 

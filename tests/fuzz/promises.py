@@ -449,7 +449,7 @@ def writers(draw: random.Random, folder: Path) -> Iterator[Attempt]:
 
 def memory(draw: random.Random, folder: Path) -> Iterator[Attempt]:
     """The peaks of all questions about a graph, in any order in a new process, beside their estimates."""
-    from benchmarks.graphs import memory as measured
+    from benchmarks import memory as measured
 
     os.environ["HOPWAVE_NUM_THREADS"] = "2"
 

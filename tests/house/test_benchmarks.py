@@ -3,31 +3,83 @@
 from __future__ import annotations
 
 import dataclasses
+import doctest
 import os
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from benchmarks import __main__ as runner
-from benchmarks import pages, setting
-from benchmarks.papers import authors_page, plans_checked, turbo_kernels_page
+from benchmarks import against, authors, cases, harness, pages, plans_checked, sanitize, setting, turbo_kernels
+from benchmarks.questions import ARGUMENTS, METHODS, NOT_QUESTIONS, Case, call, questions
 
 import hopwave as hw
 from hopwave.planning.trace import Trace
 
-ONLY_LINES = {"building", "fuzz", "reading"}  # these print a line and have no page
-
 
 @pytest.mark.parametrize("name", pages.names())
-def test_a_page_follows_from_its_lines(name: str) -> None:
+def test_a_page_follows_from_its_records(name: str) -> None:
     page = (pages.RESULTS / f"{name}.md").read_text(encoding="utf-8")
     assert page == pages.rendered(name), f"run python -m benchmarks.pages {name}"
 
 
-def test_every_file_of_lines_has_a_page() -> None:
-    lines = {file.stem for file in pages.RESULTS.glob("*.jsonl")}
-    assert lines - ONLY_LINES == set(pages.names())
+def test_every_page_has_records_and_a_link() -> None:
+    """A page that no document links to goes."""
+    there = {file.stem for file in pages.RESULTS.glob("*.md")}
+    assert there == set(pages.names())
+    text = "".join(file.read_text(encoding="utf-8") for file in (setting.ROOT / "docs").rglob("*.md"))
+    assert not [name for name in there if f"results/{name}.md" not in text]
+
+
+def test_every_case_has_a_page_and_every_question_is_asked() -> None:
+    assert {case.benchmark for case in cases.CASES} == set(cases.BENCHMARKS)
+    assert NOT_QUESTIONS.keys() <= set(hw.__all__) and ARGUMENTS.keys() <= set(questions())
+    text = (pages.RESULTS / "questions.md").read_text(encoding="utf-8")
+    missing = [name for name in [*questions(), *METHODS] if f"| {name} |" not in text and f"| {name} (" not in text]
+    assert not missing, f"run python -m benchmarks.questions on a machine with a GPU: {missing}"
+
+
+def test_every_question_can_be_asked() -> None:
+    """As the benchmark does, of a graph so small that nothing is measured; most new functions need no entry there."""
+    case = Case("delaunay", 6)
+    for question in questions():
+        ask = call(question, case, "cpu")
+        assert ask is not None and ask() is not None, question
+
+
+def test_a_row_is_compared_before_it_is_timed() -> None:
+    graph = hw.generate.grid(5, 5)
+    ask = cases.each(hw.bfs, 2, predecessors=False)
+    right = {"SciPy": cases.peers.scipy("dijkstra", indices=cases.some(2), unweighted=True)}
+    case = harness.Case("none", "grid", "bfs", ask, right, cases.rows_of, 2, 0.0)
+    row = harness.row_of(case, harness.Setup("grid", graph))
+    assert row["hopwave ms"] > 0 and row["times SciPy"] == pytest.approx(row["SciPy ms"] / row["hopwave ms"])
+    wrong = {"SciPy": lambda setup: harness.Peer(lambda: right["SciPy"](setup).call() + 1)}
+    with pytest.raises(SystemExit, match="bfs, SciPy: hopwave and its peer differ"):
+        harness.row_of(harness.Case("none", "grid", "bfs", ask, wrong, cases.rows_of, 2), harness.Setup("grid", graph))
+
+
+def test_two_trees_are_compared(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """The same tree twice: no answer differs."""
+    given = [
+        "against",
+        str(setting.ROOT),
+        "--scale",
+        "7",
+        "--only",
+        "bfs",
+        "diameter",
+        "--rounds",
+        "2",
+        "--graphs",
+        "kron",
+    ]
+    monkeypatch.setattr("sys.argv", given)
+    assert against.main() == 0
+    assert "2 questions; new / old: median" in (said := capsys.readouterr().out) and "0 answers differ" in said
 
 
 def test_benchmarks_time_compiled_code() -> None:
@@ -41,33 +93,30 @@ def test_benchmarks_time_compiled_code() -> None:
     subprocess.run([sys.executable, "-c", code], check=True, cwd=setting.ROOT)
 
 
-NUMBERS = {
-    "cpu-search": '"hopwave ms": ',
-    "gpu-authors": '"ms in levels": ',
-    "papers-xbfs": '"XBFS ms": ',
-}
+NUMBERS = {"cpu-search": '"hopwave ms": ', "gpu-authors": '"ms in levels": ', "papers-xbfs": '"XBFS ms": '}
 
 
 @pytest.mark.parametrize("name", NUMBERS)
 def test_another_number_gives_another_page(name: str, tmp_path: Path) -> None:
-    text, key = (pages.RESULTS / f"{name}.jsonl").read_text(encoding="utf-8"), NUMBERS[name]
-    (tmp_path / f"{name}.jsonl").write_text(text.replace(key, f"{key}7"), encoding="utf-8")
+    text, key = pages.file_of(name).read_text(encoding="utf-8"), NUMBERS[name]
+    pages.file_of(name, tmp_path).write_text(text.replace(key, f"{key}7"), encoding="utf-8")
     assert pages.rendered(name, tmp_path) != pages.rendered(name)
 
 
 def test_rows_of_the_papers_comparisons_have_enough_sources() -> None:
-    for line in pages.lines("gpu-authors"):
-        assert min(line[plan]["searches"] for plan in authors_page.PLANS) >= 16, line["name"]
+    for line in pages.rows("gpu-authors"):
+        assert min(line[plan]["searches"] for plan in authors.PLANS) >= 16, line["name"]
     (figure,) = (line for line in pages.lines("papers-hiragushi") if line["number"] == "Figure 4(a)")
     assert {row["sources"] for row in figure["rows"] if "sources" in row} == {64}  # as the paper
 
 
 def test_a_page_can_be_written_after_the_first_graph(tmp_path: Path) -> None:
     """A long run writes its page after every graph: sections without rows are left out until they have some."""
-    first, *_ = pages.lines("gpu-authors")
-    pages.write("gpu-authors", tmp_path, [first])
+    record = pages.lines("gpu-authors")[-1]
+    first, *_ = record["rows"]
+    pages.keep([record | {"rows": [first]}], tmp_path)
     page = (tmp_path / "gpu-authors.md").read_text(encoding="utf-8")
-    assert pages.lines("gpu-authors", tmp_path) == [first] and first["name"] in page
+    assert pages.rows("gpu-authors", tmp_path) == [first] and first["name"] in page
     assert "each " not in {line[:5] for line in page.splitlines()} and "{" not in page
 
 
@@ -80,15 +129,16 @@ def test_a_template_leaves_out_what_is_missing() -> None:
         pages.filled(template, {"title": "T", "rows": []})
 
 
-def test_publishing_writes_a_page_that_follows_from_its_line(
+def test_publishing_writes_a_page_that_follows_from_its_record(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(setting, "RESULTS", tmp_path)
+    monkeypatch.setattr(pages, "WRITTEN", tmp_path)
     for value in (1.0, 2.0):
-        setting.publish("try", "A trial", [{"what": "é", "ms": value, "none": None}], "A note.", where={"cores": 2})
-    assert len((tmp_path / "try.jsonl").read_text().splitlines()) == 2
+        pages.publish("try", "A trial", [{"what": "é", "ms": value, "none": None}], "A note.", where={"cores": 2})
+    pages.publish("try-more", "Another", [{"what": "è"}], where={})
+    assert len((tmp_path / "try.jsonl").read_text().splitlines()) == 2  # a new run replaces its record
     page = (tmp_path / "try.md").read_text(encoding="utf-8")
-    assert page == pages.rendered("try", tmp_path) and "| é | 2 | – |" in page and page in capsys.readouterr().out
+    assert page == pages.rendered("try", tmp_path) and "| é | 2 | – |" in page and "| é | 2" in capsys.readouterr().out
 
 
 def test_kernels_counted_by_ncu_belong_to_the_run_that_began_before_them(tmp_path: Path) -> None:
@@ -98,18 +148,18 @@ def test_kernels_counted_by_ncu_belong_to_the_run_that_began_before_them(tmp_pat
     rows, number = ["==PROF== Connected to process 7", head], 0
     for run in (0, 1):
         for kernel in ("run_begins", "forward_warps", "discover", "backward_warps"):
-            for metric in turbo_kernels_page.METRICS:
+            for metric in turbo_kernels.METRICS:
                 value = 1000 * times[kernel][run] * (1 if metric.startswith("gpu") else 4)
                 rows.append(f'"{number}","void hopwave::betweenness::{kernel}<int>(u64)","{metric}","","{value:,}"')
             number += 1
-    about = {"graph": "mycielskian15", "m": 20_000, "where": {"gpu": "none"}, "algorithm": "TurboBC veCSC"}
+    about = {"graph": "mycielskian15", "m": 20_000, "algorithm": "TurboBC veCSC"}
     runs = [about | {"counts": counts} for counts in ("unsigned", "double")]
     runs += [about | {"counts": "", "algorithm": "TurboBFS veCSC"}]
-    found = turbo_kernels_page.launches("\n".join(rows))
+    found = turbo_kernels.launches("\n".join(rows))
     with pytest.raises(ValueError, match="ncu saw 2 runs and there were 3"):
-        turbo_kernels_page.by_run(found, runs)
-    lines = turbo_kernels_page.by_run([*found, *found[:3]], runs)
-    pages.write("gpu-turbo-kernels", tmp_path, lines)
+        turbo_kernels.by_run(found, runs)
+    lines = turbo_kernels.by_run([*found, *found[:3]], runs)
+    pages.keep([{"benchmark": "gpu-turbo-kernels", "title": "", "where": {}, "rows": lines, "note": ""}], tmp_path)
     page = (tmp_path / "gpu-turbo-kernels.md").read_text(encoding="utf-8")
     assert "| mycielskian15 | TurboBC veCSC | whole numbers | 3 | 10 | 80.0% | 10.0% | 90.0% |" in page
     assert "| mycielskian15 | TurboBC veCSC | 8 | 16 | 2 |" in page and "2.00 to 2.00 times" in page
@@ -159,7 +209,7 @@ def test_plans_checked_compares_the_levels_of_engines() -> None:
 
 def test_every_benchmark_of_the_list_is_a_module() -> None:
     folder = Path(runner.__file__).parent
-    assert [one.name for one in runner.ORDER if not (folder / f"{one.name.replace('.', '/')}.py").exists()] == []
+    assert [one.module for one in runner.ORDER if not (folder / f"{one.module}.py").exists()] == []
 
 
 def test_a_failure_does_not_stop_the_others(
@@ -184,7 +234,7 @@ def test_a_quick_run_writes_elsewhere(monkeypatch: pytest.MonkeyPatch, tmp_path:
     monkeypatch.setattr(
         runner, "run", lambda name, command, known, live: seen.append(dict(known)) or runner.Outcome(name, 0, 0.0, ())
     )
-    assert runner.main(["--quick", "cpu.many"]) == runner.main(["cpu.many"]) == 0
+    assert runner.main(["--quick", "products"]) == runner.main(["products"]) == 0
     assert [known.get("HOPWAVE_RESULTS") for known in seen] == [
         str(tmp_path / "build" / "bench-quick"),
         os.environ.get("HOPWAVE_RESULTS"),
@@ -213,3 +263,35 @@ def test_a_row_is_printed_and_options_have_the_types_of_their_defaults(
     assert vars(given) == {
         "graphs": ["kron"], "sources": 3, "scales": [4, 5], "whole": True, "limit": 2.0, "note": "",
     }  # fmt: skip
+
+
+# ---------------------------------------------------------------- the sanitizer
+
+
+def test_what_the_sanitizer_says_is_in_the_table(tmp_path: Path) -> None:
+    log = (
+        "========= Invalid __global__ write of size 4 bytes\n"
+        "=========     at void hopwave::many::search_many<int, (int)2>(Many)+0x10\n=========\n"
+        "========= ERROR SUMMARY: 1 error\n"
+    )
+    assert sanitize.messages(log) == ["hopwave::many::search_many"] and sanitize.messages("all is well\n") == []
+    seen = {"memcheck": {"many/search.cuh: hopwave::many::search_many<int, 2>"}, "racecheck": set[str]()}
+    said = {"memcheck": Counter(sanitize.messages(log)), "racecheck": Counter[str]()}
+    rows = sanitize.kernel_rows(seen, said)
+    assert rows == [{"kernel": "hopwave::many::search_many", "memcheck": "1: **1 messages**", "racecheck": None}]
+    clean = sanitize.kernel_rows(seen, {"memcheck": Counter(), "racecheck": Counter()})
+    assert clean[0]["memcheck"] == "1: clean"
+    pages.keep([{"benchmark": "sanitizer", "title": "", "where": {}, "rows": rows, "note": ""}], tmp_path)
+    page = (tmp_path / "sanitizer.md").read_text(encoding="utf-8")
+    assert "With messages: hopwave::many::search_many (memcheck)." in page
+
+
+def test_a_tool_that_looks_at_nothing_is_noticed() -> None:
+    said = {"racecheck": Counter(["hopwave::control::racecheck"]), "memcheck": Counter[str]()}
+    assert sanitize.silent(said) == ["memcheck does not report a deliberate mistake"] and not said["racecheck"]
+
+
+@pytest.mark.parametrize("module", [sanitize, pages, turbo_kernels], ids=lambda module: module.__name__)
+def test_examples_in_docstrings(module: ModuleType) -> None:
+    failed, tried = doctest.testmod(module)
+    assert tried and not failed

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 from benchmarks import pages
-from benchmarks.mpi import scaling_page as model
-from benchmarks.mpi.scaling_page import Machine, Network
+from benchmarks import scaling as model
+from benchmarks.scaling import Machine, Network
 
-LINES = pages.lines("scaling")
+LINES = pages.rows("scaling")
 
 
 def level(direction: str, arcs: int, ms: float = 0.0) -> dict[str, Any]:

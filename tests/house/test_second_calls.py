@@ -16,7 +16,7 @@ import pytest
 ASK = """
 import gc, os, sys
 from numba.core.dispatcher import Dispatcher
-from benchmarks.questions.calls import METHODS, Case, call, questions  # and nothing is done before it is compiled
+from benchmarks.questions import METHODS, Case, call, questions  # and nothing is done before it is compiled
 
 def loaded():
     all = (one for one in gc.get_objects() if isinstance(one, Dispatcher))

@@ -1,4 +1,4 @@
-"""The simulation of many ranks (benchmarks/mpi/simulated.py) counts what real ranks look at and send."""
+"""The simulation of many ranks (benchmarks/simulated.py) counts what real ranks look at and send."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hopwave import distributed as hd
 from hopwave.planning.catalogue import CATALOGUE
 
 sys.path.insert(0, str(ROOT))
-from benchmarks.mpi.simulated import Search
+from benchmarks.simulated import Search
 
 
 def check_simulated_counts_are_those_of_real_ranks() -> None:

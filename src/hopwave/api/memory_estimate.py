@@ -79,7 +79,7 @@ class Bytes(NamedTuple):
     worker_arc: float = 0
 
 
-# Parts on the CPU by function and variant, besides the graph's own arrays; measured (benchmarks/graphs/memory.py).
+# Parts on the CPU by function and variant, besides the graph's own arrays; measured (benchmarks/memory.py).
 CPU: dict[str, dict[str, Bytes]] = {
     "bfs": {"prepared": Bytes(12), "queue, distances and predecessors": Bytes(14)},
     "path counts": {"path counts": Bytes(8)},
@@ -177,7 +177,7 @@ def estimate_memory(
     -------
     MemoryEstimate
         `bytes` at the peak, `parts` by name, whether it `fits`, and how a GPU would store the graph's `rows`. Measured
-        peaks are within 25% or 16 MB of the estimate (benchmarks/results/memory-cpu.md, memory-cuda.md).
+        peaks are within 25% or 16 MB of the estimate (benchmarks/results/memory.md).
 
     Raises
     ------

@@ -1,6 +1,6 @@
 """The number of arcs from which hopwave is faster than NetworkX: hopwave's answer to NetworkX's `should_run`.
 
-The numbers come from benchmarks/results/small-calls-networkx.md, where every function of hops is timed on graphs of 34
+The numbers come from benchmarks/results/networkx.md, where every function of hops is timed on graphs of 34
 to 30,000 nodes: with the conversion of the graph, and on a graph that was converted before (NetworkX caches conversions
 until the graph changes). With fewer arcs NetworkX runs its own code, after a few µs. The thresholds for squares and
 centralities were measured on random graphs of 12 to 10,000 nodes, in CPU time, because the machine was busy.

@@ -236,7 +236,7 @@ COLUMNS = ("graph", "kind", "n", "m", "degree", "paper: degree", "d", "paper: d"
            "paper: (gunrock)x", "paper: (ligra)x", "from")  # fmt: skip
 MEMORY = ("vecsc MB", "7n + m, MB", "9n + 2m, MB")
 GPU_ONLY = "The bytes that CuPy's pool holds for a run; on a CPU there are none."
-NCU = "Needs a profiler of the GPU, Nsight Compute: benchmarks/papers/turbo_kernels.py, and its page."
+NCU = "Needs a profiler of the GPU, Nsight Compute: benchmarks/turbo_kernels.py, and its page."
 
 PAPER = Paper(
     "turbobc",

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from benchmarks.graphs import memory as measured
+from benchmarks import memory as measured
 
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("gpu")]
 
 
 @pytest.mark.parametrize("name", ["kron17", "grid600"])
 def test_the_peak_on_a_gpu(name: str) -> None:
-    """Every question of benchmarks/results/memory-cuda.md, on two of its graphs."""
+    """Every question of benchmarks/results/memory.md, on two of its graphs."""
     graph = measured.GRAPHS[name]()
     wrong = []
     for ask, (what, options) in measured.asks(graph).items():

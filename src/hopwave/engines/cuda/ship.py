@@ -1,6 +1,6 @@
 """Compiles the kernels of ordinary calls for the GPUs of a wheel: `python -m hopwave.engines.cuda.ship FOLDER`.
 
-NVRTC needs no GPU. Which instances ordinary calls use was recorded on a GPU (benchmarks/gpu/ordinary_kernels.py) and is
+NVRTC needs no GPU. Which instances ordinary calls use was recorded on a GPU (benchmarks/ordinary_kernels.py) and is
 kept in ordinary.json: (header, names, options, text) of each.
 """
 

@@ -1,1 +1,0 @@
-"""`make report`: every measurement of benchmarks/results on one page, with filters."""
