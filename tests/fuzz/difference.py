@@ -10,9 +10,8 @@ import random
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from questions import Difference
+
+__all__ = ["Attempt", "Difference", "Fuzzer"]
 Attempt = Callable[[], int]
 Fuzzer = Callable[[random.Random, Path], Iterator[Attempt]]
-
-
-class Difference(AssertionError):
-    """Two answers to the same question differ; the message has the input."""

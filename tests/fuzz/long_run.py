@@ -29,7 +29,7 @@ FUZZERS = {  # name → module and function; a module is imported when it runs: 
     "columns": "columns:inputs",
     "graphs": "answers:inputs",
     "roads": "answers:roads",
-    "structure": "answers:structure",
+    "structure": "answers:structured",
     "facilities": "facilities:inputs",
     "graphs on cuda": "answers:on_cuda",
     "compressed rows on cuda": "packed_rows:on_cuda",

@@ -26,7 +26,6 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-import cases
 import interrupts
 import numpy as np
 from difference import Attempt, Difference
@@ -40,6 +39,7 @@ import public_calls
 from hopwave import engines, generate
 from hopwave.engines import host_memory
 from hopwave.system.user_folder import why_not_trusted
+from questions import cases
 
 
 def graph(draw: random.Random, directed: bool | None = None) -> hw.Graph:

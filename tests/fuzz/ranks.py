@@ -47,12 +47,12 @@ def job(folder: Path, seed: int, count: int) -> None:
     """The questions of one job, on this rank."""
     sys.path[:0] = [str(HERE.parents[2] / "src"), str(HERE.parents[1])]
     import numpy as np
-    from cases import pairs
 
     import hopwave as hw
     from hopwave import distributed as hd
     from hopwave import linalg as la
     from hopwave.distributed import linalg as da
+    from questions.cases import pairs
 
     world, draw = hd.world(), random.Random(seed)
     odd = world.size - 1  # the rank that disagrees

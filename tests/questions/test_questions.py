@@ -1,0 +1,143 @@
+"""Every row of the table over traps and random graphs: on the CPU by both ways, on the reference, and on a GPU."""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import settings
+
+import hopwave as hw
+import public_calls
+from every_call import plain
+from graphs import TRAPS
+from hopwave import generate
+from hopwave.engines.cpu import policy
+from questions import Difference, Row
+from questions.cases import LARGE, LENGTHS, Case
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+MODULES = ("hops", "values", "lengths", "structure", "others")
+TABLE: dict[str, list[Row]] = {name: import_module(f"questions.{name}").ROWS for name in MODULES}
+PARTS = 4
+QUICK = os.environ.get("HOPWAVE_TESTS") == "quick"
+# Public functions without a question: they need the network.
+WITHOUT = {"datasets.download": "datasets/test_datasets.py", "datasets.fetch": "datasets/test_datasets.py"}
+
+
+def traps(part: int, device: str = "cpu") -> Iterator[Case]:
+    """Some of the traps, with lengths of one kind each."""
+    names = list(TRAPS)[part :: PARTS * (4 if QUICK else 1)]
+    for number, name in enumerate(names):
+        yield Case.of(TRAPS[name](), random.Random(name), device, list(LENGTHS)[(number + part) % len(LENGTHS)])
+
+
+def drawn(seed: str, count: int, device: str = "cpu") -> Iterator[Case]:
+    for number in range(count):
+        yield Case.drawn(random.Random(f"{seed} {number}"), device)
+
+
+def ask_all(rows: list[Row], cases: Iterator[Case], devices: tuple[str, ...]) -> int:
+    """Ask all questions about every case, which draws arguments and asks the oracle once; returns the comparisons."""
+    asked = 0
+    for case in cases:
+        for row in rows:
+            if case.n > LARGE and not row.large:
+                continue
+            for device in devices:
+                case.device = device.removesuffix(", large")
+                with pytest.MonkeyPatch.context() as patch:
+                    if device.endswith("large"):  # small graphs go the way of large ones
+                        if "threads" not in public_calls.options(row.function):
+                            continue
+                        patch.setattr(policy, "SMALL_JOB", 0)
+                    asked += row.ask(case)
+    return asked
+
+
+ON_CPUS = ("cpu", "cpu, large", "reference")
+every_module = pytest.mark.parametrize("module", MODULES)
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.parametrize("module", MODULES[:-1])
+def test_traps(module: str, part: int) -> None:
+    assert ask_all(TABLE[module], traps(part), ON_CPUS) > 50
+
+
+@every_module
+def test_random_graphs(module: str) -> None:
+    graphs = settings.default.max_examples * (1 if module == "others" else 2)
+    assert ask_all(TABLE[module], drawn(module, graphs), ON_CPUS) > 8 * graphs
+
+
+@pytest.mark.gpu
+@pytest.mark.usefixtures("gpu")
+@pytest.mark.parametrize("part", range(PARTS))
+@every_module
+def test_on_a_gpu(module: str, part: int) -> None:
+    assert ask_all(TABLE[module], traps(part, "cuda"), ("cuda",)) > 50
+    ask_all(TABLE[module], drawn(f"{module} {part}", 20, "cuda"), ("cuda",))
+
+
+@every_module
+def test_threads_change_no_bit(module: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(policy, "SMALL_JOB", 0)
+    monkeypatch.setattr(policy, "ARCS_PER_PATH_THREAD", 1)
+    rows = [row for row in TABLE[module] if "threads" in public_calls.options(row.function)]
+    for graph in (
+        generate.kronecker(7, 8, seed=1),
+        generate.kronecker(7, 4, seed=1, directed=True),
+        generate.grid(9, 9),
+    ):
+        graph = graph if graph.directed else graph.largest_component().relabel(None)
+        case = Case.of(graph, random.Random(module), kind="fractions")
+        for row in rows:
+            if row.runs_on("cpu") and row.only(case):
+                given = row.given(case) | row.more
+                given |= {"method": "delta-stepping"} if "method" in given else {}
+                first = () if row.graph is None else (getattr(case, row.graph),)
+                options = ({**given, "threads": threads} for threads in (1, 2, 3))
+                one, *others = (plain(row.function(*first, **how)) for how in options)
+                assert all(other == one for other in others), f"{row} of {graph} with {given}"
+
+
+# ---------------------------------------------------------------- the table itself
+
+
+def test_every_public_function_has_a_row() -> None:
+    asked = {row.call for rows in TABLE.values() for row in rows}
+    missing = [
+        f'{name} has no question; add it to ROWS of a file in tests/questions, such as Row("{called}", oracle, …)'
+        for name, called in public_calls.callables()
+        if called not in asked and called not in WITHOUT
+    ]
+    assert not missing, "\n".join(missing)
+
+
+def test_a_wrong_answer_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A table that cannot fail would pass everything."""
+    right: Any = hw.bfs_many
+    monkeypatch.setattr(hw, "bfs_many", lambda *given, **options: right(*given, **options) + 1)
+    case = Case(3, [(0, 1), (1, 2)], False, random.Random(1))
+    for row in TABLE["hops"]:
+        if row.call == "hw.bfs_many":
+            with pytest.raises(Difference, match=r"hw.bfs_many of Case\(n=3.*expected"):
+                row.ask(case)
+        elif row.call == "hw.k_hop":
+            assert row.ask(case) == 1
+
+
+def test_kept_repeats_are_different_paths() -> None:
+    """Parallel arcs change no distance, and each is a path of its own. 0 ⇉ 1 → 3 and 0 → 2 → 3: two of three paths."""
+    ends = [0, 0, 1, 0, 2], [1, 1, 3, 2, 3]
+    for device in ("cpu", "reference"):
+        kept = hw.Graph.from_edges(*ends, directed=True, repeats="keep")
+        assert hw.bfs(kept, 0, path_counts=True, device=device).path_counts.tolist() == [1, 2, 1, 3]
+        scores = hw.betweenness_centrality(kept, normalized=False, device=device).scores
+        np.testing.assert_allclose(scores, [0, 2 / 3, 1 / 3, 0], rtol=1e-12)
