@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 from difflib import get_close_matches
+from functools import partial
+from typing import Any
 
 from hopwave.errors import PlanError
 from hopwave.planning.plan import Plan, PlanTable, Pull, Push
@@ -26,296 +28,191 @@ KEPNER = "Kepner & Gilbert, Graph Algorithms in the Language of Linear Algebra, 
 OURS = "hopwave"
 
 gather = Pull("thread", early_exit=False)
+gather_by_warps = replace(gather, mapping="warp")
 two_phase = Push("twc", "queue", "atomic")
+scatter = Push("edge", "dense", "atomic")
+sort = Push("merge", "sort", "atomic", structure_only=True)
+row = Pull("thread", "all", "frontier", early_exit=False)
+masked = replace(row, rows="unvisited")
+relax = Push("thread", "queue")
+ours = Push("merge", "queue", "atomic"), Pull("thread", "unvisited", "frontier")
+ours_counting = ours[0], gather
 
-_turbobfs = [
-    Plan(
-        "turbobfs-td-sccooc",
-        TURBOBFS,
+Choices = dict[str, Any]
+SWITCH: Choices = {"rule": Ratio(0.01, 0.01)}
+SCORES: Choices = {"task": "betweenness"}
+PATHS: Choices = {"task": "paths", "lengths": "weights"}
+ONE_LAUNCH: Choices = {"loop": "device"}
+
+
+def _plan(paper: str, section: str, name: str, summary: str, *steps: Push | Pull, **choices: Any) -> Plan:
+    """One record; its rule is Always() unless `choices` has another."""
+    choices.setdefault("rule", Always())
+    return Plan(name, paper, section, summary, steps, **choices)
+
+
+def _xbfs(name: str, section: str, summary: str, **choices: Any) -> Plan:
+    """XBFS with some choices of its pull changed."""
+    ahead: Choices = {"asynchronous": True, "balance": "warp"}
+    pull = Pull("thread", "compacted", "frontier", **ahead | choices)
+    steps = two_phase, Push("twc", "scan", "benign"), pull, Push("twc", "reuse", "atomic"), two_phase
+    return _plan(XBFS_PAPER, section, name, summary, *steps, rule=XBFS(0.1))
+
+
+def _hopwave(name: str, summary: str, *steps: Push | Pull, **choices: Any) -> Plan:
+    """A plan of our own; a whole search in one call, unless `choices` say otherwise."""
+    return _plan(OURS, "docs/plans.md", name, summary, *steps, **ONE_LAUNCH | choices)
+
+
+def _regime(regime: str, summary: str) -> Plan:
+    """One of our regimes of betweenness."""
+    return _hopwave(f"hopwave-{regime}", summary, *ours_counting, rule=Fewer(1.5, 32), regime=regime, **SCORES)
+
+
+_turbobfs, _turbobc = partial(_plan, TURBOBFS), partial(_plan, TURBOBC, **SCORES)
+_pushpull = partial(_plan, PUSHPULL)
+_sssp = partial(_plan, **ONE_LAUNCH | PATHS)
+_search = partial(_hopwave, order="degree")
+
+PLANS = [
+    _search(
+        "hopwave",
+        "the whole search in one call, with the rule inside; what plan='auto' picks on a CPU",
+        *ours,
+        rule=Growing(5, 18),
+    ),
+    _search(
+        "hopwave-dense",
+        "hopwave, pulling sooner: what plan='auto' picks on a GPU, and on a CPU for mean degrees of at least 16",
+        *ours,
+        rule=Growing(12, 18),
+    ),
+    _search(
+        "hopwave-paths",
+        "hopwave, adding up every term: what plan='auto' picks for path counts",
+        *ours_counting,
+        rule=Growing(5, 18),
+    ),
+    _turbobfs(
         "III-B, Algorithm 3",
+        "turbobfs-td-sccooc",
         "one thread per arc scatters into a dense vector; counts paths",
-        (Push("edge", "dense", "atomic"),),
-        Always(),
+        scatter,
     ),
-    Plan(
-        "turbobfs-td-sccsc",
-        TURBOBFS,
+    _turbobfs(
         "III-B, Algorithm 4",
+        "turbobfs-td-sccsc",
         "one thread per vertex sums its in-neighbours, masked; counts paths",
-        (gather,),
-        Always(),
+        gather,
     ),
-    Plan(
-        "turbobfs-td-vecsc",
-        TURBOBFS,
+    _turbobfs(
         "III-B, Algorithm 5",
+        "turbobfs-td-vecsc",
         "one warp per vertex sums its in-neighbours, masked; counts paths",
-        (replace(gather, mapping="warp"),),
-        Always(),
+        gather_by_warps,
     ),
-    Plan(
-        "turbobfs-bu-sc",
-        TURBOBFS,
+    _turbobfs(
         "III-C, Algorithm 6",
+        "turbobfs-bu-sc",
         "one thread per vertex looks for a parent and stops at the first",
-        (Pull("thread"),),
-        Always(),
+        Pull("thread"),
     ),
-    Plan(
-        "turbobfs-bu-ve",
-        TURBOBFS,
+    _turbobfs(
         "III-C, Algorithm 7",
+        "turbobfs-bu-ve",
         "one warp per vertex looks for a parent and stops at the first",
-        (Pull("warp"),),
-        Always(),
+        Pull("warp"),
     ),
-    Plan(
-        "turbobfs-tdbu",
-        TURBOBFS,
+    _turbobfs(
         "III-C",
+        "turbobfs-tdbu",
         "top-down gather until 10% of the vertices are in the frontier, then bottom-up",
-        (gather, Pull("thread")),
-        OneWay(0.10),
+        *(gather, Pull("thread")),
+        rule=OneWay(0.10),
     ),
-]
-
-_hiragushi = [
-    Plan(
-        "hiragushi-hybrid",
-        HIRAGUSHI,
-        "3.2-3.5, Figure 3",
+    _plan(
+        *(HIRAGUSHI, "3.2-3.5, Figure 3", "hiragushi-hybrid"),
         "two-phase push with an exact bitmap, compacted bottom-up, neighbours by degree",
-        (two_phase, Pull("thread", "compacted", "visited")),
-        Beamer(48, 20),
-        order="degree",
+        *(two_phase, Pull("thread", "compacted", "visited")),
+        **{"rule": Beamer(48, 20), "order": "degree"},
     ),
-    Plan(
-        "merrill",
-        MERRILL,
-        "3.2",
-        "two-phase push only: the baseline of Hiragushi",
-        (Push("twc", "queue", "benign"),),
-        Always(),
+    _plan(MERRILL, "3.2", "merrill", "two-phase push only: the baseline of Hiragushi", Push("twc", "queue", "benign")),
+    _xbfs(
+        "xbfs",
+        "4.3, 5.1-5.2, Algorithms 2 and 3",
+        "four ways to make a queue, one chosen per level; warp-balanced asynchronous bottom-up",
     ),
-]
-
-_xbfs = Plan(
-    "xbfs",
-    XBFS_PAPER,
-    "4.3, 5.1-5.2, Algorithms 2 and 3",
-    "four ways to make a queue, one chosen per level; warp-balanced asynchronous bottom-up",
-    (
-        Push("twc", "queue", "atomic"),
-        Push("twc", "scan", "benign"),
-        Pull("thread", "compacted", "frontier", asynchronous=True, balance="warp"),
-        Push("twc", "reuse", "atomic"),
-        Push("twc", "queue", "atomic"),
-    ),
-    XBFS(0.1),
-)
-
-
-def _xbfs_with(name: str, section: str, summary: str, **changes: object) -> Plan:
-    scan_free, single_scan, pull, no_queue, to_the_end = _xbfs.steps
-    steps = (scan_free, single_scan, replace(pull, **changes), no_queue, to_the_end)  # type: ignore[arg-type]
-    return replace(_xbfs, name=name, section=section, summary=summary, steps=steps)
-
-
-_xbfs_variants = [
-    _xbfs,
-    _xbfs_with("xbfs-static", "5.1.2", "xbfs with rows assigned to threads in advance", balance="static"),
-    _xbfs_with("xbfs-thread", "5.1.2, Algorithm 1", "xbfs with threads fetching one row at a time", balance="thread"),
-    _xbfs_with("xbfs-donate", "5.1.2", "xbfs with all threads of a warp on its last row", balance="donate"),
-    _xbfs_with("xbfs-sync", "5.2", "xbfs without looking ahead into the next level", asynchronous=False),
-]
-
-# Table 2 of the push-pull paper: each row adds one optimisation to the row before.
-_sort = Push("merge", "sort", "atomic", structure_only=True)
-_row = Pull("thread", "all", "frontier", early_exit=False)
-_pushpull = [
-    Plan(
-        "pushpull-baseline",
-        PUSHPULL,
+    _xbfs("xbfs-static", "5.1.2", "xbfs with rows assigned to threads in advance", balance="static"),
+    _xbfs("xbfs-thread", "5.1.2, Algorithm 1", "xbfs with threads fetching one row at a time", balance="thread"),
+    _xbfs("xbfs-donate", "5.1.2", "xbfs with all threads of a warp on its last row", balance="donate"),
+    _xbfs("xbfs-sync", "5.2", "xbfs without looking ahead into the next level", asynchronous=False),
+    # Table 2 of the push-pull paper: each row adds one optimisation to the row before.
+    _pushpull(
         "Table 2, 6.2",
+        "pushpull-baseline",
         "column product by gather, key-value sort and reduce",
-        (replace(_sort, structure_only=False),),
-        Always(),
+        replace(sort, structure_only=False),
     ),
-    Plan("pushpull-structure", PUSHPULL, "Table 2, 5.5", "… sorting keys only", (_sort,), Always()),
-    Plan(
-        "pushpull-direction",
-        PUSHPULL,
+    _pushpull("Table 2, 5.5", "pushpull-structure", "… sorting keys only", sort),
+    _pushpull(
         "Table 2, 5.1",
+        "pushpull-direction",
         "… and unmasked row products when the frontier is large",
-        (_sort, replace(_row, mapping="merge")),
-        Ratio(0.01, 0.01),
+        *(sort, replace(row, mapping="merge")),
+        **SWITCH,
     ),
-    Plan(
-        "pushpull-masking",
-        PUSHPULL,
-        "Table 2, 5.2",
-        "… and rows masked by the unvisited vertices",
-        (_sort, replace(_row, rows="unvisited")),
-        Ratio(0.01, 0.01),
+    _pushpull(
+        "Table 2, 5.2", "pushpull-masking", "… and rows masked by the unvisited vertices", sort, masked, **SWITCH
     ),
-    Plan(
-        "pushpull-exit",
-        PUSHPULL,
-        "Table 2, 5.3",
-        "… and early exit",
-        (_sort, replace(_row, rows="unvisited", early_exit=True)),
-        Ratio(0.01, 0.01),
-    ),
-    Plan(
-        "pushpull",
-        PUSHPULL,
+    _pushpull("Table 2, 5.3", "pushpull-exit", "… and early exit", sort, replace(masked, early_exit=True), **SWITCH),
+    _pushpull(
         "5-6, Algorithms 1-3",
+        "pushpull",
         "… and operand reuse: all five optimisations",
-        (_sort, Pull("thread", "unvisited", "visited")),
-        Ratio(0.01, 0.01),
+        *(sort, Pull("thread", "unvisited", "visited")),
+        **SWITCH,
     ),
-]
-
-_hopwave = Plan(
-    "hopwave",
-    OURS,
-    "docs/plans.md",
-    "the whole search in one call, with the rule inside; what plan='auto' picks on a CPU",
-    (Push("merge", "queue", "atomic"), Pull("thread", "unvisited", "frontier")),
-    Growing(5, 18),
-    loop="device",
-    order="degree",
-)
-
-_dense = replace(
-    _hopwave,
-    name="hopwave-dense",
-    summary="hopwave, pulling sooner: what plan='auto' picks on a GPU, and on a CPU for mean degrees of at least 16",
-    rule=Growing(12, 18),
-)
-
-_paths = replace(
-    _hopwave,
-    name="hopwave-paths",
-    summary="hopwave, adding up every term: what plan='auto' picks for path counts",
-    steps=(_hopwave.steps[0], gather),
-)
-
-_betweenness = [
-    Plan(
-        "turbobc-sccooc",
-        TURBOBC,
-        "3.3, Algorithm 2",
-        "betweenness, one thread per arc, forward and backward",
-        (Push("edge", "dense", "atomic"),),
-        Always(),
-        task="betweenness",
-    ),
-    Plan(
-        "turbobc-sccsc",
-        TURBOBC,
-        "3.3, Algorithm 3",
-        "betweenness, one thread per vertex",
-        (gather,),
-        Always(),
-        task="betweenness",
-    ),
-    Plan(
-        "turbobc-vecsc",
-        TURBOBC,
-        "3.3, Algorithm 4",
-        "betweenness, one warp per vertex",
-        (replace(gather, mapping="warp"),),
-        Always(),
-        task="betweenness",
-    ),
-    Plan(
-        "brandes-dijkstra",
-        BRANDES,
-        "3 and 4",
+    _turbobc("3.3, Algorithm 2", "turbobc-sccooc", "betweenness, one thread per arc, forward and backward", scatter),
+    _turbobc("3.3, Algorithm 3", "turbobc-sccsc", "betweenness, one thread per vertex", gather),
+    _turbobc("3.3, Algorithm 4", "turbobc-vecsc", "betweenness, one warp per vertex", gather_by_warps),
+    _plan(
+        *(BRANDES, "3 and 4", "brandes-dijkstra"),
         "betweenness along weights: Dijkstra's algorithm, one source per worker",
-        (Push("thread", "queue", "atomic"),),
-        Always(),
-        task="betweenness",
-        regime="block",
-        lengths="weights",
+        relax,
+        **SCORES | {"regime": "block", "lengths": "weights"},
     ),
-]
-for _regime, _summary in {
-    "block": "betweenness, one source per worker, many sources at a time: small or deep graphs",
-    "batch": "betweenness, a batch of sources shares every read of the graph: shallow or dense graphs",
-    "wide": "betweenness, all workers on one source: huge graphs, few samples",
-}.items():
-    _betweenness.append(
-        Plan(
-            f"hopwave-{_regime}",
-            OURS,
-            "docs/plans.md",
-            _summary,
-            _paths.steps,
-            Fewer(1.5, 32),
-            loop="device",
-            task="betweenness",
-            regime=_regime,  # type: ignore[arg-type]
-        )
-    )
-
-
-def _along_weights(name: str, paper: str, section: str, summary: str, step: Push = Push("thread", "queue")) -> Plan:
-    """A plan of sssp. A push offers distances to neighbours, which take a distance that is shorter than their own."""
-    return Plan(name, paper, section, summary, (step,), Always(), loop="device", task="paths", lengths="weights")
-
-
-_shortest_paths = [
-    _along_weights(
-        "dijkstra",
-        DIJKSTRA,
-        "problem 2",
+    _regime("block", "betweenness, one source per worker, many sources at a time: small or deep graphs"),
+    _regime("batch", "betweenness, a batch of sources shares every read of the graph: shallow or dense graphs"),
+    _regime("wide", "betweenness, all workers on one source: huge graphs, few samples"),
+    # In sssp, a push offers distances to neighbours, which take a distance that is shorter than their own.
+    _sssp(
+        *(DIJKSTRA, "problem 2", "dijkstra"),
         "shortest paths, the nearest vertex first, from a heap, on one core; what 'auto' picks for small graphs",
+        relax,
     ),
-    _along_weights(
-        "dijkstra-buckets",
-        DIJKSTRA,
-        "problem 2",
+    _sssp(
+        *(DIJKSTRA, "problem 2", "dijkstra-buckets"),
         "shortest paths, nearest first, from a ring of buckets; for Δ-stepping where one core is faster than several",
+        relax,
     ),
-    _along_weights(
-        "delta-stepping",
-        MEYER,
-        "2",
+    _sssp(
+        *(MEYER, "2", "delta-stepping"),
         "shortest paths, one bucket of distances after another, on all cores, or by products on a GPU",
+        relax,
     ),
-    _along_weights(
-        "near-far",
-        OURS,
-        "docs/plans.md",
+    _sssp(
+        *(OURS, "docs/plans.md", "near-far"),
         "shortest paths, a whole search in one launch, near vertices before far ones; what 'auto' picks on a GPU",
-        Push("merge", "queue", "atomic"),
+        ours[0],
     ),
-    Plan(
-        "bellman-ford",
-        KEPNER,
-        "5",
+    _plan(
+        *(KEPNER, "5", "bellman-ford"),
         "shortest paths, rounds of products over min-plus, of the distances that became shorter or of all",
-        (Push("thread", "dense"), Pull("thread", "all", "visited", early_exit=False)),
-        Ratio(0.3, 0.2),
-        task="paths",
-        lengths="weights",
+        *(Push("thread", "dense"), Pull("thread", "all", "visited", early_exit=False)),
+        **PATHS | {"rule": Ratio(0.3, 0.2)},
     ),
 ]
-
-CATALOGUE: dict[str, Plan] = {
-    plan.name: plan
-    for plan in [
-        *(_hopwave, _dense, _paths),
-        *_turbobfs,
-        *_hiragushi,
-        *_xbfs_variants,
-        *_pushpull,
-        *_betweenness,
-        *_shortest_paths,
-    ]
-}
+CATALOGUE: dict[str, Plan] = {plan.name: plan for plan in PLANS}
 
 
 def plan(name: str | Plan, task: str | None = None) -> Plan:

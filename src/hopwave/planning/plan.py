@@ -94,22 +94,17 @@ class Pull:
 Step = Push | Pull
 
 
-@cache
-def _words(kind: Any) -> dict[str, tuple[Any, ...]]:
-    """The words that each field of a record may have, for those of a Literal type."""
-    kinds = get_type_hints(kind)
-    return {name: get_args(field) for name, field in kinds.items() if get_origin(field) is Literal}
-
-
 def _check_words(record: Any) -> None:
     """Raise a PlanError if a field of a record has a word that its Literal type does not list (a typo)."""
-    kind: Any = type(record)
-    for name, words in _words(kind).items():
-        value = getattr(record, name)
-        if value not in words:
+    for name, field in _hints(type(record)).items():
+        value, words = getattr(record, name), get_args(field)
+        if get_origin(field) is Literal and value not in words:
             raise PlanError(
                 f"{name}={value!r} is not known to {type(record).__name__}; use {' or '.join(map(repr, words))}"
             )
+
+
+_hints = cache(get_type_hints)
 
 
 @dataclass(frozen=True)
