@@ -18,8 +18,8 @@ from networkx.utils import create_py_random_state
 import hopwave as hw
 import oracle
 from hopwave import EngineError, Graph, GraphError, PlanError, engines, generate
+from hopwave.algorithms.brandes import scale, scale_subset
 from hopwave.algorithms.draws import draw_sources, half_width
-from hopwave.algorithms.scaling import scale, scale_subset
 from hopwave.api import choice
 from hopwave.engines import host_memory
 from hopwave.engines.cpu import graph as cpu_graph

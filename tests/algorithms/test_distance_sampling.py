@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import hopwave as hw
 from hopwave import Graph, GraphError, generate
-from hopwave.algorithms import many_sources, mean_intervals
+from hopwave.algorithms import distance_sampling, many_sources
 from hopwave.algorithms.distance_sampling import draw, reciprocal_bits
 from hopwave.planning import jobs as jobs_module
 
@@ -141,12 +141,12 @@ def test_draws_are_different_vertices() -> None:
 @given(numbers=st.lists(st.floats(0, 1), min_size=2, max_size=40), N=st.integers(41, 10**6), risk=st.floats(1e-9, 0.5))
 def test_intervals_hold_the_mean_and_are_no_wider_than_hoeffdings(numbers: list[float], N: int, risk: float) -> None:
     k, mean, variance = len(numbers), np.array([np.mean(numbers)]), np.array([np.var(numbers)])
-    low, high = mean_intervals.guaranteed(mean, variance, k, N, risk)
+    low, high = distance_sampling.guaranteed(mean, variance, k, N, risk)
     hoeffding = np.sqrt(np.log(6 / risk) / (2 * k)) + 1e-12
     assert 0 <= low <= mean + 1e-12 and mean - 1e-12 <= high <= 1
     assert mean - low <= hoeffding and high - mean <= hoeffding
     assert low >= k * mean / N - 1e-12 and high <= (k * mean + N - k) / N + 1e-12, "what is certain"
-    mirrored = mean_intervals.guaranteed(1 - mean, variance, k, N, risk)
+    mirrored = distance_sampling.guaranteed(1 - mean, variance, k, N, risk)
     assert np.allclose(1 - mirrored[1], low) and np.allclose(1 - mirrored[0], high)
 
 
@@ -158,11 +158,11 @@ def test_intervals_of_means_fail_as_seldom_as_promised(kind: str, k: int) -> Non
     everyone = {"coins": rng.integers(0, 2, 200), "rare": rng.random(200) < 0.03, "narrow": rng.normal(0.4, 0.03, 200)}
     population = np.clip(everyone[kind].astype(float), 0, 1)
     drawn = np.array([rng.choice(population, k, replace=False) for _ in range(2000)])
-    low, high = mean_intervals.guaranteed(drawn.mean(1), drawn.var(1), k, 200, 0.1)
+    low, high = distance_sampling.guaranteed(drawn.mean(1), drawn.var(1), k, 200, 0.1)
     off = (population.mean() < low - 1e-12) | (population.mean() > high + 1e-12)
     assert off.mean() <= 0.1
     if kind == "coins":
-        low, high, error = mean_intervals.normal(drawn.mean(1), drawn.var(1), k, 200, 0.1)
+        low, high, error = distance_sampling.normal(drawn.mean(1), drawn.var(1), k, 200, 0.1)
         typical = np.sqrt(((drawn.mean(1) - population.mean()) ** 2).mean())
         assert error.mean() == pytest.approx(typical, rel=0.1), "the finite population counts"
         assert k < 20 or ((population.mean() < low) | (population.mean() > high)).mean() <= 0.15

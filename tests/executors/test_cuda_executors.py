@@ -15,7 +15,7 @@ from dealing import noted_deals
 from hopwave import EngineError, Graph, generate
 from hopwave.algorithms import many_sources
 from hopwave.engines.cuda.betweenness import regimes
-from hopwave.executors import deal, sizes
+from hopwave.executors import deal
 
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("gpu")]
 
@@ -74,8 +74,8 @@ def deals(monkeypatch: pytest.MonkeyPatch) -> list[deal.Deal]:
     monkeypatch.setattr(regimes, "MAX_BATCHES", 1)
     monkeypatch.setattr(regimes, "block_size", lambda k, *more: min(k, 300))
     monkeypatch.setattr(many_sources, "block_rows", lambda n, block=0, weighted=False: 300)
-    monkeypatch.setattr(sizes, "ON_GPU", 1)
-    monkeypatch.setattr(sizes, "PAIRS", 500)
+    monkeypatch.setattr(deal, "ON_GPU", 1)
+    monkeypatch.setattr(deal, "PAIRS", 500)
     return made
 
 

@@ -24,7 +24,7 @@ from hopwave.api import choice
 from hopwave.engines.cpu import policy as cpu_policy
 from hopwave.engines.cpu.betweenness.by_degree import RenumberedGraph
 from hopwave.errors import ExecutorError
-from hopwave.executors import deal, sizes, worker
+from hopwave.executors import deal
 
 MESH = generate.delaunay(300, seed=1)  # large enough that betweenness has many blocks
 _source, _target = MESH.to_edges()
@@ -74,9 +74,9 @@ def deals(monkeypatch: pytest.MonkeyPatch) -> list[deal.Deal]:
     """Collects every deal. Blocks are small, so that there are several."""
     made = noted_deals(monkeypatch)
     monkeypatch.setattr(many_sources, "block_rows", lambda n, block=0, weighted=False: 16)
-    monkeypatch.setattr(sizes, "FIRST_TASKS", 4)  # however many cores there are
-    monkeypatch.setattr(sizes, "LANES", 16)
-    monkeypatch.setattr(sizes, "PAIRS", 50)
+    monkeypatch.setattr(deal, "FIRST_TASKS", 4)  # however many cores there are
+    monkeypatch.setattr(deal, "LANES", 16)
+    monkeypatch.setattr(deal, "PAIRS", 50)
     return made
 
 
@@ -114,9 +114,9 @@ class Cluster(Executor):
         number, self.tasks = self.tasks, self.tasks + 1
         at = number % len(self.workers)
         with self.patch.context() as patch:
-            patch.setattr(worker, "_at_home", WeakValueDictionary())
-            patch.setattr(worker, "_received", self.workers[at])
-            patch.setattr(worker, "_PROCESS", f"worker {at}")
+            patch.setattr(deal, "_at_home", WeakValueDictionary())
+            patch.setattr(deal, "_received", self.workers[at])
+            patch.setattr(deal, "_PROCESS", f"worker {at}")
             try:
                 if self.fails is not None:
                     self.fails(number)
@@ -155,7 +155,7 @@ def test_a_worker_keeps_few_graphs(monkeypatch: pytest.MonkeyPatch, deals: list[
     cluster = Cluster(monkeypatch)
     for n in (200, 300, 400):
         hw.closeness_centrality(generate.path(n), executor=cluster)
-    assert [len(kept) for kept in cluster.workers] == [sizes.GRAPHS_KEPT] * 3
+    assert [len(kept) for kept in cluster.workers] == [deal.GRAPHS_KEPT] * 3
 
 
 def test_no_two_tasks_are_equal(monkeypatch: pytest.MonkeyPatch, deals: list[deal.Deal]) -> None:
@@ -354,14 +354,14 @@ def test_an_executor_that_returns_something_else() -> None:
 def gpus_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
     """No GPU here. On a worker, device="cuda" is simulated by the CPU engine."""
     monkeypatch.setattr(choice, "has_gpu", lambda: False)
-    monkeypatch.setattr(worker, "engine", lambda name: engines.engine("cpu" if name == "cuda" else name))
+    monkeypatch.setattr(deal, "engine", lambda name: engines.engine("cpu" if name == "cuda" else name))
 
 
 @every_call
 def test_a_process_without_gpu_asks_a_worker(
     call: str, gpus_elsewhere: None, monkeypatch: pytest.MonkeyPatch, deals: list[deal.Deal]
 ) -> None:
-    monkeypatch.setattr(sizes, "ON_GPU", 1)
+    monkeypatch.setattr(deal, "ON_GPU", 1)
     expected, found = CALLS[call](), CALLS[call](device="cuda", executor=Cluster(monkeypatch))
     assert (expected.dtype, expected.tobytes()) == (found.dtype, found.tobytes())
 
@@ -377,6 +377,6 @@ def test_workers_without_gpu_say_so(monkeypatch: pytest.MonkeyPatch, threads: Ex
         raise EngineError(f"device={name!r} found no GPU here")
 
     monkeypatch.setattr(choice, "has_gpu", lambda: False)
-    monkeypatch.setattr(worker, "engine", missing)
+    monkeypatch.setattr(deal, "engine", missing)
     with pytest.raises(EngineError, match="device='cuda' found no GPU here"):
         hw.betweenness_centrality(MESH, device="cuda", executor=threads)

@@ -20,8 +20,7 @@ from difference import Attempt
 
 import hopwave as hw
 from hopwave.algorithms import distances, reduction
-from hopwave.algorithms.reduction import chains, distance_sums
-from hopwave.algorithms.reduction import twins as merging
+from hopwave.algorithms.reduction import distance_sums, union
 
 Ends = list[tuple[int, int]]
 Generator = np.random.Generator
@@ -157,8 +156,8 @@ def compare(seed: int, device: str = "cpu") -> None:
         alike = {"LEAST_SHARE": 0.0 if seed % 3 else 1.0, "LEAST_GAIN": 0.0}
         with (
             patch.multiple(reduction, **least, LOOK_ANYWAY=0),
-            patch.multiple(chains, **core),
-            patch.multiple(merging, **alike),
+            patch.multiple(union, **core),
+            patch.multiple(union, **alike),
         ):
             found = ask(G, **given | {"device": device})
         first = first if len(first) else found.scores

@@ -13,8 +13,8 @@ from reductions import compare, compare_sums
 
 import hopwave as hw
 from hopwave.algorithms import reduction
-from hopwave.algorithms.reduction import chains, twins
-from hopwave.algorithms.reduction.lengths import as_whole
+from hopwave.algorithms.reduction import union as parts
+from hopwave.algorithms.reduction.union import as_whole
 from hopwave.arrays import on_host
 from hopwave.engines.cpu.betweenness import core_lanes, core_run
 
@@ -177,9 +177,9 @@ def test_a_wrong_hash_merges_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     union = SimpleNamespace(graph=hw.generate.uniform(60, 5, seed=1), demand=np.ones((60, 2)), block=np.zeros(60, int))
     union.work = 60 * union.graph.m
     for wrong in ([0] * 60, [0, 0, *range(2, 60)]):
-        monkeypatch.setattr(twins, "first_alike", lambda *given, wrong=wrong: np.array(wrong, np.int32))
-        monkeypatch.setattr(twins, "LEAST_SHARE", 0.0)
-        assert twins.merged(union, False, False) is None
+        monkeypatch.setattr(parts, "first_alike", lambda *given, wrong=wrong: np.array(wrong, np.int32))
+        monkeypatch.setattr(parts, "LEAST_SHARE", 0.0)
+        assert parts.merged(union, False, False) is None
 
 
 def test_twins_of_many_paths() -> None:
@@ -223,7 +223,7 @@ def test_too_many_paths_for_the_core(tmp_path: Path) -> None:
 def test_twins_of_levels_too_wide(monkeypatch: pytest.MonkeyPatch) -> None:
     """Diamonds beside a path, whose levels span more than float64 does: the two middles of a diamond are twins."""
     monkeypatch.setattr(reduction, "LEAST_SOURCES", 0)
-    monkeypatch.setattr(chains, "LEAST_GAIN", np.inf)
+    monkeypatch.setattr(parts, "LEAST_GAIN", np.inf)
     diamonds = hw.generate.diamonds(2200)
     tails, heads = diamonds.to_edges()
     path = np.array([0, *range(diamonds.n, diamonds.n + 4399), diamonds.n - 1])

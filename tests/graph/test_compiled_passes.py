@@ -7,7 +7,7 @@ import pytest
 
 import hopwave as hw
 from graphs import TRAPS
-from hopwave.algorithms.scaling import of_reverse_arcs
+from hopwave.algorithms.brandes import of_reverse_arcs
 from hopwave.graph import arcs_compiled, csr, csr_compiled
 
 

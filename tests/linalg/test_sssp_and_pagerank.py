@@ -21,7 +21,7 @@ import hopwave as hw
 from graphs import TRAPS, graphs
 from hopwave import GraphError, LinalgError
 from hopwave import linalg as la
-from hopwave.algorithms.scaling import of_reverse_arcs as reverse_arcs
+from hopwave.algorithms.brandes import of_reverse_arcs as reverse_arcs
 from hopwave.engines import algebra
 from hopwave.engines.absent import NoShortcuts
 from hopwave.linalg import algorithms

@@ -65,9 +65,7 @@ def test_names_are_unique_and_their_own_keys() -> None:
     assert all(name == plan.name for name, plan in CATALOGUE.items())
     assert all(re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name) for name in CATALOGUE)
     assert "auto" not in CATALOGUE
-    source = Path(catalogue.__file__).read_text(encoding="utf-8")
-    written = re.findall(r'(?:Plan|_xbfs_with)\(\s*"([^"]+)"', source)
-    assert len(written) == len(set(written)) > 20, "a second record of one name would silently replace the first"
+    assert len(catalogue.PLANS) == len(CATALOGUE) > 20, "a second record of one name would silently replace the first"
 
 
 @every_plan

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from hopwave.algorithms import accessibility as _access
+from hopwave.algorithms import tables as _access
 from hopwave.algorithms.shortest_paths import nearest_of as _nearest_of
 from hopwave.algorithms.tables import with_unit_lengths
 from hopwave.api.arguments import check_distance, in_direction, listed_vertices, vertex_ids

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from hopwave.algorithms import scaling
+from hopwave.algorithms import brandes
 from hopwave.algorithms.betweenness_sampling.costs import Method
 from hopwave.algorithms.betweenness_sampling.source_bounds import deferred_bounds, with_squares
 from hopwave.algorithms.brandes import Certificate, SourceRun
@@ -370,7 +370,7 @@ def score_edges(request: Request, runs: Runs, progress: Progress, checkpoint: Fi
     parts = in_parts(request, runs, run)
     sums, certificate = (parts or run).add_up(job, "edge betweenness", progress, checkpoint, fetch=False)
     if not graph.directed:
-        sums = scaling.of_both_directions(graph, sums)
+        sums = brandes.of_both_directions(graph, sums)
     scores: Any = to_input_device(graph, run.engine, request.scores(sums))
     ends: Any = Deferred(
         lambda: tuple(to_input_device(graph, run.engine, end) for end in (arc_tails(graph), graph.indices))

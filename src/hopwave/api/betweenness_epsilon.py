@@ -7,8 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from hopwave.algorithms.betweenness_sampling import costs, paths
-from hopwave.algorithms.betweenness_sampling.costs import Choice
-from hopwave.algorithms.betweenness_sampling.sources import adaptive
+from hopwave.algorithms.betweenness_sampling.costs import Choice, adaptive
 from hopwave.algorithms.checkpoint import File
 from hopwave.algorithms.draws import python_generator
 from hopwave.api.betweenness_request import Request, Runs

@@ -12,10 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hopwave.algorithms import scaling
+from hopwave.algorithms import brandes
 from hopwave.algorithms.betweenness_sampling.costs import METHODS, Method
-from hopwave.algorithms.betweenness_sampling.path_schedule import Goal
-from hopwave.algorithms.betweenness_sampling.paths import PathRun
+from hopwave.algorithms.betweenness_sampling.paths import Goal, PathRun
 from hopwave.algorithms.brandes import SourceRun
 from hopwave.algorithms.checkpoint import File
 from hopwave.algorithms.draws import draw_sources, python_generator
@@ -123,11 +122,11 @@ class Request(NamedTuple):
     def scores(self, sums: Array) -> Array:
         """Sums over the sources of the job as scores, scaled as NetworkX scales them."""
         graph, job, subset = self.graph, self.job, self.precision.is_subset
-        scores = scaling.scale(
+        scores = brandes.scale(
             sums, graph.n, normalized=self.normalized, directed=graph.directed, endpoints=job.endpoints or job.edges,
             sampled=self.drawn, subset=subset,
         )  # fmt: skip
-        return scores if self.demand == 1.0 else scaling.times(scores, self.demand)
+        return scores if self.demand == 1.0 else brandes.times(scores, self.demand)
 
     @property
     def goal(self) -> Goal:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hopwave.algorithms import path_sums as _sums
+from hopwave.algorithms import brandes as _sums
 from hopwave.api.arguments import as_graph, check_hops, listed_vertices, vertex_ids
 from hopwave.api.choice import engine_for
 from hopwave.api.search import bfs

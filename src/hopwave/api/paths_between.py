@@ -6,9 +6,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from hopwave.algebra.matrix import Matrix
-from hopwave.algorithms import paths_between as _paths
 from hopwave.algorithms import shortest_paths as _shortest
-from hopwave.algorithms.ranked_paths import ranked_paths
+from hopwave.algorithms.shortest_paths import ranked_paths
 from hopwave.api.arguments import as_graph
 from hopwave.api.choice import choose_device, engine_for, search_work
 from hopwave.api.search import bfs
@@ -270,7 +269,7 @@ def _all_by_hops(graph: Graph, source: int, target: int, device: str) -> Iterato
     if one is None:
         return None
     found = bfs(graph, graph.label(source), predecessors=False, depth_limit=len(one) - 1, device=device)
-    return _paths.all_paths(graph, on_host(found.distances), source, target)
+    return _shortest.all_hop_paths(graph, on_host(found.distances), source, target)
 
 
 def _fewest_hops(graph: Graph, source: int, target: int, device: str) -> list[int] | None:

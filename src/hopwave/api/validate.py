@@ -112,15 +112,13 @@ def validate(
     graph : Graph, SciPy sparse matrix or NetworkX graph
         The graph that was searched.
     sources : vertex or list of vertices
-        Where the search started.
+        Vertices where the search started.
     distances : array of n integers, or Series by vertex, optional
-        The distance of every vertex; −1 means "not reached".
+        Distance of every vertex; −1 means "not reached".
     predecessors : array of n integers, optional
-        The predecessor of every vertex. That of a source is itself; −1 means "not reached".
+        Predecessor of every vertex. That of a source is itself; −1 means "not reached".
     depth_limit : int, optional
-        The limit of the search. Vertices beyond it count as not reached.
-    direction : {"out", "in"}, optional
-        "in" if the search followed arcs backwards.
+        Limit of the search. Vertices beyond it count as not reached.
 
     Returns
     -------
@@ -132,13 +130,9 @@ def validate(
     GraphError
         There is nothing to validate, or an array does not fit the graph.
 
-    See Also
-    --------
-    bfs, graph500.run
-
     Notes
     -----
-    Takes time proportional to vertices × log(depth) + arcs.
+    It takes time proportional to vertices × log(depth) + arcs.
 
     Examples
     --------
@@ -191,31 +185,22 @@ def _validation(failures: dict[str, list[str]], has_tree: bool) -> Validation:
     return Validation(tuple(verdicts))
 
 
-def check(
-    graph: Any,
-    sources: Any,
-    distances: Any = None,
-    predecessors: Any = None,
-    *,
-    depth_limit: int | None = None,
-    direction: Literal["out", "in"] = "out",
-) -> None:
+def check(*search: Any, **options: Any) -> None:
     """Like `validate`, but raise a GraphError that names rule, vertex and values if the search is not correct.
 
     >>> check(hw.generate.path(3), 0, distances=[0, 1, 1])
     Traceback (most recent call last):
     hopwave.errors.GraphError: rule 2 (levels): vertex 2 is at level 1 and has no neighbour at level 0
     """
-    found = validate(graph, sources, distances, predecessors, depth_limit=depth_limit, direction=direction)
+    found = validate(*search, **options)
     if not found.ok:
         raise GraphError("; ".join(found.failures))
 
 
 def _obeys(graph: Graph, sources: list[int], distances: Any, predecessors: Any, limit: int | None) -> bool:
-    """Whether compiled code, on a GPU that has the graph or else here, found all rules kept.
+    """Whether compiled code, on a GPU that has the graph or else here, found no broken rule.
 
-    False also if no distances are given, or if NumPy is done sooner. It only counts what is wrong; what that is, the
-    rules below say.
+    False also if no distances are given, or if the graph is small. It does not say what is wrong; the rules below do.
     """
     there = is_on_gpu(graph) and compressed_rows(graph) is None
     if distances is None or not graph.n or not (there or is_compiled_faster(graph.m)):

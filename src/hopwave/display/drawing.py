@@ -5,12 +5,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from hopwave.checks.keywords import offers
+from hopwave.checks.numbers import is_whole
 from hopwave.errors import GraphError
 from hopwave.system.optional import optional
 
@@ -185,3 +187,34 @@ def plot_map(xy: Any, numbers: Any, title: str, ax: Axes | None) -> Axes:
     chosen.set_aspect("equal")
     chosen.set_axis_off()
     return chosen
+
+
+def highest_places(scores: npt.NDArray[Any], k: int) -> list[int]:
+    """The places of the k highest scores, highest first; equal scores in the order of their places.
+
+    >>> highest_places(np.array([1.0, 3.0, 3.0]), 2)
+    [1, 2]
+    """
+    if not is_whole(k) or k < 0:
+        raise GraphError(f"{k!r} is not a number of the highest scores; give a whole number from 0")
+    places: list[int] = np.argsort(-scores, kind="stable")[:k].tolist()
+    return places
+
+
+def plot_scores(
+    ax: Axes | None, name: str, scores: Any, ends: Any, names: Callable[[list[int]], list[str]], top: int | None
+) -> Axes:
+    """The distribution of the scores, or the `top` highest as bars, with error bars between `ends`.
+
+    names(places) returns the names of the vertices or edges with the scores at these places.
+    """
+    if top is not None and (not is_whole(top) or top < 1):
+        raise GraphError(f"top={top!r} is not a number of bars; give a whole number from 1, or None for all scores")
+    axes = axes_for(ax)
+    if top is None:
+        distribution(axes, scores, name)
+        return axes
+    best = highest_places(scores, top)
+    sampled = None if ends is None else [end[best] for end in ends]
+    highest(axes, names(best), scores[best], sampled, name)
+    return axes

@@ -18,7 +18,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from hopwave.algorithms import brandes, scaling
+from hopwave.algorithms import brandes
 from hopwave.algorithms.betweenness_sampling.costs import Method
 from hopwave.algorithms.draws import draw_sources
 from hopwave.api.arguments import as_graph, check_hops, source_ids
@@ -314,5 +314,5 @@ def _in_parts(
         sums = np.concatenate([sums, np.zeros(len(drawn) - len(here))])
         drawn = np.concatenate([here, np.arange(own, len(sums))])
     how = {"normalized": normalized, "directed": G.directed, "endpoints": endpoints, "subset": precision.is_subset}
-    scores = scaling.scale(sums, G.n, sampled=drawn, **how)[:own]
+    scores = brandes.scale(sums, G.n, sampled=drawn, **how)[:own]
     return DistributedBetweennessResult(scores, G.first, certificate, count, "graph", G)

@@ -163,7 +163,7 @@ class Operations(Protocol):
         """The efficiency of the graph that each vertex's neighbours induce."""
 
     def path_sums(self, graph: Graph, job: PathSums, poll: Poll, threads: int | None = None) -> npt.NDArray[np.float64]:
-        """Stress or load of every vertex; for a group, the share of every source (algorithms/path_sums.py)."""
+        """Stress or load of every vertex; for a group, the share of every source (algorithms/brandes.py)."""
 
     def hyperball(self, graph: Graph, job: HyperBallJob, poll: Poll, threads: int | None = None) -> Balls:
         """One run of HyperBall; `poll` is told of every step (algorithms/hyperball.py)."""

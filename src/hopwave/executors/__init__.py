@@ -1,9 +1,7 @@
 """Jobs over many sources, computed by the workers of a `concurrent.futures.Executor`: executor=.
 
-    worker.py   what runs on a worker: one block of a job, on a graph that the worker keeps
-    deal.py     deals blocks to workers as they become free, and collects their results in order
-    remote.py   the engine of the workers, for a process that cannot run it itself
-    sizes.py    how large a block is, and how many are under way
+    deal.py      blocks: how large they are, how a worker computes one, and how they are dealt and collected in order
+    engine.py    the engine that deals, and that of workers elsewhere, for a process that cannot run it itself
 
 `DealtEngine` is an engine that deals jobs over many sources to workers, and leaves everything else to the engine it
 wraps. So samples, certificates, checkpoints and progress work as in every other run. Blocks are the same as in one
@@ -17,8 +15,8 @@ from typing import Any
 
 from hopwave.errors import GraphError
 from hopwave.executors.engine import DealtEngine as DealtEngine
+from hopwave.executors.engine import RemoteEngine as RemoteEngine
 from hopwave.executors.engine import dealt_core as dealt_core
-from hopwave.executors.remote import RemoteEngine as RemoteEngine
 
 
 def check_executor(executor: Any, device: str, threads: int | None) -> str:

@@ -9,21 +9,254 @@ signal handler runs on that thread.
 
 from __future__ import annotations
 
+import os
 import threading
 import weakref
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from queue import Empty, SimpleQueue
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 from uuid import uuid4
+from weakref import WeakValueDictionary
 
-from hopwave.errors import ExecutorError
-from hopwave.executors import sizes
-from hopwave.executors.worker import Block, Reply, Task, do, register
+import numpy as np
+
+from hopwave.arrays import on_host
+from hopwave.engines import Engine, engine
+from hopwave.errors import ExecutorError, HopwaveError
 from hopwave.graph import Graph
+from hopwave.planning.jobs import BetweennessJob, SampleJob
+from hopwave.planning.many_sources import Sweep, Swept
+from hopwave.planning.plan import Plan
 from hopwave.system import threads
+
+# ---------------------------------------------------------------- one block of a job, on a worker
+
+# A task names its graph by a key. A worker that does not have the graph replies so, and gets it with the next task
+# (`_Dealer`). So a graph is sent once to each worker process, not with each block. Threads of the process that made the
+# graph, and processes forked from it, have it already.
+
+
+# ---------------------------------------------------------------- sizes, which never change a result
+
+
+TASKS_PER_WORKER = 2  # under way at a time: one is computed, the other waits, so that no worker is idle
+FIRST_TASKS = 2 * (os.cpu_count() or 1)  # under way before any worker has replied
+AHEAD = 4  # results that may wait for an earlier block, per task under way: each is one array of n numbers
+TRIES = 3  # for a block whose worker died
+POLL_SECONDS = 0.05  # how often a long run looks at Ctrl-C, progress and checkpoints
+GRAPHS_KEPT = 2  # graphs that a worker process keeps, for the next blocks and the next call
+
+BLOCKS = 256  # searches are divided into about this many blocks before blocks grow, so that workers end together
+LANES = 64  # searches that share their steps; fewer are not worth a message
+ROW_BYTES = 1 << 26  # at most, of distances in one reply
+PAIRS = 1 << 12  # pairs of vertices per task, at least
+ON_GPU = 16  # times as many searches or pairs per task as on a CPU: a GPU runs thousands at once
+
+
+def tasks_under_way(workers: int) -> int:
+    """How many tasks to have under way after `workers` workers have replied.
+
+    An executor does not tell how many workers it has. Two tasks per known worker reach up to twice as many workers, so
+    the number of known workers doubles until all are known.
+
+    >>> tasks_under_way(0) == FIRST_TASKS, tasks_under_way(1000)
+    (True, 2000)
+    """
+    return max(FIRST_TASKS, TASKS_PER_WORKER * workers)
+
+
+def sources_per_block(job: Sweep, n: int, device: str = "cpu") -> int:
+    """Searches per task. Columns along weights keep the job's own blocks, because these decide the rounding.
+
+    >>> import numpy as np
+    >>> many = Sweep(np.arange(100_000), "sums")
+    >>> sources_per_block(many, 100_000), sources_per_block(Sweep(np.arange(99), "rows"), 1 << 22)
+    (384, 4)
+    >>> sources_per_block(many, 100_000, "cuda")
+    6144
+    """
+    if job.weighted and job.keep == "columns":
+        return job.block or len(job.sources)
+    size = max(1, len(job.sources) // (BLOCKS * LANES)) * LANES * (ON_GPU if device == "cuda" else 1)
+    if job.keep == "rows":
+        columns = n if job.targets is None or not job.weighted else len(job.targets)
+        size = min(size, max(1, ROW_BYTES // ((8 if job.weighted else 4) * max(1, columns))))
+    return size
+
+
+def pairs_per_block(pairs: int, device: str = "cpu") -> int:
+    """Random pairs per task.
+
+    >>> pairs_per_block(100), pairs_per_block(1 << 22)
+    (4096, 16384)
+    """
+    return max(PAIRS, pairs // BLOCKS) * (ON_GPU if device == "cuda" else 1)
+
+
+# ------------------------------------------------------------------ blocks of work
+
+
+class Block(Protocol):
+    """A part of a job. It is pickled, so it holds no graph."""
+
+    def run(self, engine: Engine, graph: Graph, threads: int | None) -> Any:
+        """Compute the block; returns its part of the result."""
+
+
+@dataclass(frozen=True)
+class SourceBlock:
+    """Sums of dependencies over one block of sources: the sums, and both sides of each source's certificate."""
+
+    job: BetweennessJob
+    plan: Plan
+
+    def run(self, engine: Engine, graph: Graph, threads: int | None) -> tuple[Any, Any]:
+        """As algorithms/brandes.py runs a job."""
+        run = engine.accumulation(graph, self.job, self.plan, threads)
+        done = 0
+        while done < run.blocks:
+            done = run.advance(done, _go_on)
+        return run.total, run.certificate
+
+
+@dataclass(frozen=True)
+class CoreBlock:
+    """One batch of core vertices of a reduced job (hopwave.algorithms.reduction): its sums."""
+
+    job: BetweennessJob
+    number: int
+
+    def run(self, engine: Engine, graph: Graph, threads: int | None) -> tuple[Any, Any]:
+        """On the CPU. The graph belongs to this job alone, and keeps the core for the next block."""
+        from hopwave.engines.cpu.betweenness.core_run import CoreRun, run_of
+
+        kept = graph._prepared.find(CoreRun) or graph._prepared.keep(run_of(graph, self.job, threads))
+        return kept.batches(self.number, self.number + 1), kept.certificate
+
+
+@dataclass(frozen=True)
+class SweepBlock:
+    """Searches from one block of sources."""
+
+    job: Sweep
+
+    def run(self, engine: Engine, graph: Graph, threads: int | None) -> Swept:
+        """As algorithms/many_sources.py runs a job; the histogram is cut after the greatest distance."""
+        found = engine.sweep(graph, self.job, _ignore, threads)
+        return replace(found, histogram=np.trim_zeros(found.histogram, "b"), rows=on_host(found.rows))
+
+
+@dataclass(frozen=True)
+class PathBlock:
+    """Random paths of the pairs from number `begin` to `end`: counts per vertex, and sums."""
+
+    job: SampleJob
+    begin: int
+    end: int
+
+    def run(self, engine: Engine, graph: Graph, threads: int | None) -> tuple[Any, Any]:
+        """As algorithms/betweenness_sampling/paths.py draws them."""
+        run = engine.path_sampling(graph, self.job, threads)
+        run.done = self.begin
+        while run.done < self.end:
+            run.advance(self.end, _go_on)
+        return run.counts, run.sums
+
+
+def _go_on(done: int) -> bool:
+    return False
+
+
+def _ignore(done: int) -> None:
+    """Shows nothing: the process that collects the results shows progress."""
+
+
+# ------------------------------------------------------------------ graphs
+
+
+@dataclass
+class GraphKey:
+    """The name of a graph among all processes."""
+
+    key: str = field(default_factory=lambda: uuid4().hex)
+
+
+_at_home: WeakValueDictionary[str, Graph] = WeakValueDictionary()  # graphs of this process
+_received: OrderedDict[str, Graph] = OrderedDict()  # graphs that came with a task; the one used last is at the end
+_lock = threading.Lock()
+
+
+def register(graph: Graph) -> tuple[str, bool]:
+    """(key, turned). If `turned`, the key is that of the reversed graph, and workers reverse the graph they have."""
+    other = graph._known_reverse()
+    known = None if other is None else other._prepared.find(GraphKey)
+    if other is not None and known is not None and graph._prepared.find(GraphKey) is None:
+        _at_home[known.key] = other
+        return known.key, True
+    key = graph._prepared.record(GraphKey).key
+    _at_home[key] = graph
+    return key, False
+
+
+def _graph(key: str, parcel: Graph | None) -> Graph | None:
+    with _lock:
+        found = _at_home.get(key)
+        if found is not None:
+            return found
+        found = _received.pop(key, parcel)
+        if found is not None:
+            _received[key] = found
+            while len(_received) > GRAPHS_KEPT:
+                _received.popitem(last=False)
+        return found
+
+
+# ------------------------------------------------------------------ tasks
+
+
+@dataclass(frozen=True)
+class Task:
+    """One block, the key of its graph (or of the graph's reverse), and the engine that computes it.
+
+    No two tasks have the same name, because some executors, such as Dask's, compute equal calls only once: a task that
+    is sent again may find the graph that the worker lacked the first time.
+    """
+
+    name: str
+    graph: str
+    turned: bool
+    device: str
+    block: Block
+
+
+class Reply(NamedTuple):
+    """What a worker returns: the result, or an error that others would find too, or neither if it lacks the graph."""
+
+    process: str
+    thread: int
+    lacks_graph: bool
+    result: Any = None
+    error: HopwaveError | OverflowError | None = None
+
+
+_PROCESS = uuid4().hex
+
+
+def do(task: Task, parcel: Graph | None) -> Reply:
+    """Compute a block. `parcel` is its graph, if it is sent with the task."""
+    who = f"{_PROCESS} {os.getpid()}", threading.get_ident()  # a fork has its parent's _PROCESS, so add the pid
+    graph = _graph(task.graph, parcel)
+    if graph is None:
+        return Reply(*who, lacks_graph=True)
+    threads = 1 if task.device == "cpu" else None  # one thread per worker; the reference engine accepts no threads=
+    try:
+        result = task.block.run(engine(task.device), graph.reversed() if task.turned else graph, threads)
+    except (HopwaveError, OverflowError) as error:
+        return Reply(*who, lacks_graph=False, error=error)
+    return Reply(*who, lacks_graph=False, result=result)
 
 
 @dataclass
@@ -65,7 +298,7 @@ class Deal:
                 )
         while dealer.taken < dealer.count:
             try:
-                found = dealer.results.get(timeout=sizes.POLL_SECONDS)
+                found = dealer.results.get(timeout=POLL_SECONDS)
             except Empty:
                 yield None
                 continue
@@ -134,17 +367,17 @@ class _Dealer:
         turn = following = self.taken
         early: dict[int, Any] = {}  # results that came before their turn
         while turn < self.count and not self.stopped and self.held() is not None:
-            most = sizes.tasks_under_way(len(self._workers))
+            most = tasks_under_way(len(self._workers))
             while (
                 following < self.count
                 and len(self._under_way) + len(self._held) < most
-                and following - self.taken < sizes.AHEAD * most
+                and following - self.taken < AHEAD * most
                 and not self.stopped
             ):
                 self._submit(following)
                 following += 1
             try:
-                future = self._finished.get(timeout=sizes.POLL_SECONDS)
+                future = self._finished.get(timeout=POLL_SECONDS)
             except Empty:
                 continue
             number, reply = self._received(future)
@@ -185,9 +418,9 @@ class _Dealer:
             raise self._stopped(error) from error
         except Exception as error:
             self._failures[number] += 1
-            if self._failures[number] >= sizes.TRIES:
+            if self._failures[number] >= TRIES:
                 raise ExecutorError(
-                    f"block {number:,} of {self.count:,} failed on {sizes.TRIES} workers of the executor, the last "
+                    f"block {number:,} of {self.count:,} failed on {TRIES} workers of the executor, the last "
                     f"time with {_named(error)}; see what its workers print, or leave out executor="
                 ) from error
             self._submit(number, with_graph)

@@ -8,7 +8,7 @@ from typing import Any
 
 import networkx as nx
 
-from hopwave.algorithms.paths_between import simple_paths
+from hopwave.algorithms.shortest_paths import simple_paths
 from hopwave.networkx_backend import unweighted, weighted
 from hopwave.networkx_backend.convert import NetworkXGraph
 from hopwave.networkx_backend.dispatch import named_weights, serves

@@ -56,7 +56,7 @@ class BetweennessJob:
 
     `targets` has one number per vertex: how much a path to it counts, False and True for 0 and 1. `origins` has
     one number per vertex too: how much a path from it counts; None: 1 each. `copies`, if any: how many vertices with
-    the same neighbours each vertex stands for (hopwave.algorithms.reduction.twins); its sums are those of all of them.
+    the same neighbours each vertex stands for (hopwave.algorithms.reduction.union); its sums are those of all of them.
 
     `edges` asks for one score per arc instead of one per vertex, `squares` for Σ δ² after Σ δ. `endpoints` counts the
     ends of a path as vertices on it. `deterministic` asks for the same bits from every run on the same device. The

@@ -14,7 +14,7 @@ from hopwave.algorithms.top_scores import Searches
 from hopwave.arrays import Deferring, on_host
 from hopwave.checks.keywords import offers
 from hopwave.display import html
-from hopwave.display.scores import highest, plot_scores
+from hopwave.display.drawing import highest_places, plot_scores
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.graph.arrays import vertex_names
@@ -53,7 +53,7 @@ class Scores(Deferring, Keyed):
         scores = self._listed(self.scores)
         if isinstance(k, EllipsisType):
             k = len(scores) if self._are_the_highest else 10
-        best = highest(scores, k)
+        best = highest_places(scores, k)
         return list(zip(self._labels(best), scores[best].tolist(), strict=True))
 
     def __len__(self) -> int:

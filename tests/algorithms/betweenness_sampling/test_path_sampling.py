@@ -13,7 +13,7 @@ from scipy import stats
 
 import hopwave as hw
 from hopwave import engines, generate
-from hopwave.algorithms.betweenness_sampling import costs, path_schedule, paths
+from hopwave.algorithms.betweenness_sampling import costs, paths
 from hopwave.engines.cpu.betweenness import sampled_path_kernels
 from hopwave.engines.cpu.intrinsics import COMPILED
 from hopwave.planning.jobs import PATH_SUMS, SampleJob
@@ -80,16 +80,16 @@ def test_intervals_are_exact() -> None:
     for pairs in (50, 10**4, 10**7):
         hits = np.unique(np.array([1, pairs // 1000 + 1, pairs // 10, pairs // 2, pairs * 9 // 10]))
         for risk in (0.05, 1e-6, 1e-12):
-            low, high = path_schedule.interval(hits, pairs, np.full(len(hits), risk))
+            low, high = paths.interval(hits, pairs, np.full(len(hits), risk))
             np.testing.assert_allclose(stats.binom.sf(hits - 1, pairs, low), risk, rtol=1e-2)
             np.testing.assert_allclose(stats.binom.cdf(hits, pairs, high), risk, rtol=1e-2)
-    low, high = path_schedule.interval(np.array([0, 9]), 9, np.full(2, 0.1))
+    low, high = paths.interval(np.array([0, 9]), 9, np.full(2, 0.1))
     assert low[0] == 0.0 and high[1] == 1.0
 
 
 def test_risks_add_up_to_delta() -> None:
     counts = np.random.default_rng(1).poisson(3, 500)
-    plan = path_schedule.schedule(counts, 400, path_schedule.Goal(0.02, 0.1))
+    plan = paths.schedule(counts, 400, paths.Goal(0.02, 0.1))
     assert 2 * plan.shares[plan.group].sum() == pytest.approx(1.0, rel=1e-12)
     looks = [look for look, _ in zip(plan.looks(), range(2000), strict=False)]
     assert 0.0999 < sum(risk for _, risk in looks) <= 0.1
@@ -263,7 +263,7 @@ def test_the_highest_are_separated() -> None:
 def test_auto_takes_the_cheapest(monkeypatch: pytest.MonkeyPatch) -> None:
     exact = hw.betweenness_centrality(GRAPHS["grid"], epsilon=0.1, seed=1)
     assert exact.sources == 81 and "exact: all 81 sources" in exact.plan.why
-    plan = path_schedule.Schedule(path_schedule.Goal(0.02, 0.1), 3000, np.zeros(1, np.intp), np.ones(1))
+    plan = paths.Schedule(paths.Goal(0.02, 0.1), 3000, np.zeros(1, np.intp), np.ones(1))
     for n, arcs, chosen in ((10**5, 100.0, "paths"), (10**6, 1e7, "sources"), (2000, 1e7, "exact")):
         pilot = paths.Pilot(plan, 400, arcs, 0.05)
         assert costs.after_pilot(n, 10**6, pilot, "cpu").method == chosen
@@ -324,7 +324,7 @@ def test_refused(asked: dict[str, Any], message: str) -> None:
 @pytest.mark.filterwarnings("error")
 def test_an_epsilon_by_which_no_score_can_be_off() -> None:
     """p ± epsilon is outside [0, 1] for every p: all vertices get the same risk, and the first check is enough."""
-    plan = path_schedule.schedule(np.array([40, 45, 50]), 100, path_schedule.Goal(0.9, 0.5))
+    plan = paths.schedule(np.array([40, 45, 50]), 100, paths.Goal(0.9, 0.5))
     assert np.isfinite(plan.shares).all() and plan.first <= 64
     graph = generate.cycle(12)
     found = hw.betweenness_centrality(graph, epsilon=0.9, delta=0.5, method="paths", seed=1, device="cpu")

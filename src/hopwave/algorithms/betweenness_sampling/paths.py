@@ -2,23 +2,253 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from hopwave.algorithms.betweenness_sampling.path_schedule import Goal, Schedule, pilot_size, schedule, undecided
 from hopwave.algorithms.brandes import Certificate
 from hopwave.algorithms.checkpoint import Checkpoint, File, key_of
 from hopwave.engines import Engine
 from hopwave.errors import EngineError, ExecutorError
 from hopwave.generate.counter import start
 from hopwave.graph import Graph
-from hopwave.planning.jobs import PATH_SUMS, Floats, PathSampling, Progress, SampleJob
+from hopwave.planning.jobs import PATH_SUMS, Floats, Integers, PathSampling, Progress, SampleJob
 from hopwave.planning.plan import Plan, Push
 from hopwave.planning.rules import Always
 from hopwave.system.progress import Meter, say
+
+# ---------------------------------------------------------------- betweenness from random shortest paths
+
+#     s, t   a pair of different vertices, drawn uniformly        N   pairs drawn        c(v)   paths with v inside
+#     p(v)   the probability that v is inside a drawn path. The score is p · n / (n − 2), because NetworkX does not
+#            count pairs that begin or end in v
+#
+# Each pair contributes one of its shortest paths, drawn uniformly, so c(v) is binomial: N draws with probability p(v).
+# A pair without a path counts for no vertex. The stopping rule has the two phases of KADABRA (Borassi & Natale 2016):
+#
+# 1. A pilot sample estimates every p(v). It decides how many pairs N the first look needs, and how the risk delta is
+#    divided among the vertices: those inside many paths get most of it. The pilot's counts are then thrown away.
+# 2. New pairs are drawn, and looked at after N, N · GROWTH, N · GROWTH², … of them. Look j may err with risk
+#    delta / ((j + 1)(j + 2)); these risks add up to delta. With its share of this risk, each side of each vertex gets
+#    the exact interval of Clopper and Pearson for p(v). The run ends at the first look where all are within ± epsilon.
+#
+# KADABRA tests a martingale bound instead, which is wider but may be looked at after every sample, and stops at the
+# latest after a number of samples that follows from the diameter. Here the looks and the shares are fixed before the
+# first pair of phase 2 is drawn, so a union bound over looks, vertices and sides proves the guarantee.
+
+
+PILOT = 8.0  # the pilot has PILOT / epsilon pairs: a few per cent of all, enough to meet a hub some dozen times
+GROWTH = 1.2  # pairs at a look / pairs at the look before: less wastes risk, more wastes pairs
+LIKELY, AT_MOST = 1.0, 3.0  # standard deviations added to the pilot's p, to decide N and to decide the shares
+EVEN = 0.1  # this part of the risk is divided evenly, in case the pilot was wrong about a vertex
+MAX_PAIRS = 1 << 50
+
+
+@dataclass(frozen=True)
+class Goal:
+    """A sample ends when every p(v) is within ± epsilon, except with risk delta, or the `top` highest are certain."""
+
+    epsilon: float
+    delta: float
+    top: int | None = None
+
+
+@dataclass(frozen=True)
+class Look:
+    """The intervals after a look: low ≤ p ≤ high for all vertices at once, and the widest half-width.
+
+    `low` and `high` have one entry per vertex in `met`, ascending. No path of the sample or the pilot had any other
+    vertex inside: all these, nearly all vertices of a large graph, have the same interval `others`.
+    """
+
+    pairs: int
+    widest: float
+    met: npt.NDArray[np.intp]
+    low: Floats
+    high: Floats
+    others: tuple[float, float]
+
+    def half_widths(self, counts: Integers) -> Floats:
+        """How far the share of each vertex may be off."""
+        share = counts[self.met] / self.pairs
+        widths = np.full(len(counts), self.others[1])
+        widths[self.met] = np.maximum(self.high - share, share - self.low)
+        return widths
+
+
+def pilot_size(goal: Goal) -> int:
+    """How many pairs the pilot draws.
+
+    >>> pilot_size(Goal(0.01, 0.1))
+    800
+    """
+    return math.ceil(PILOT / goal.epsilon)
+
+
+def look_risk(delta: float, look: int) -> float:
+    """The risk of a look, counted from 0. The risks of all looks add up to delta.
+
+    >>> look_risk(0.1, 0), sum(look_risk(0.1, j) for j in range(1000)) < 0.1
+    (0.05, True)
+    """
+    return delta / ((look + 1) * (look + 2))
+
+
+def interval(hits: Integers, pairs: int, risk: Floats) -> tuple[Floats, Floats]:
+    """Clopper and Pearson's interval for the probability of a hit: each side errs with at most `risk`.
+
+    >>> low, high = interval(np.array([0, 50]), 100, np.array([0.025, 0.025]))
+    >>> low.round(3).tolist(), high.round(3).tolist()
+    ([0.0, 0.398], [0.036, 0.602])
+    """
+    from scipy.special import betaincinv  # a tenth of a second to import
+
+    k, misses = np.asarray(hits, np.float64), pairs - np.asarray(hits, np.float64)
+    low = np.where(k > 0, betaincinv(np.maximum(k, 1), misses + 1, risk), 0.0)
+    high = np.where(misses > 0, 1.0 - betaincinv(np.maximum(misses, 1), k + 1, risk), 1.0)
+    return low, high
+
+
+# ------------------------------------------------------------------ what the pilot decides
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How many pairs the first look has, and each vertex's share of a look's risk, for one side.
+
+    Vertices that the pilot met equally often have equal shares: vertex v has shares[group[v]]. The shares of all
+    vertices, for both sides, add up to 1.
+    """
+
+    goal: Goal
+    first: int
+    group: npt.NDArray[np.intp]
+    shares: Floats
+
+    def looks(self) -> Iterator[tuple[int, float]]:
+        """Yields (number of pairs, risk) of one look after another, practically without end."""
+        pairs = float(self.first)
+        for number in range(10_000):
+            yield math.ceil(pairs), look_risk(self.goal.delta, number)
+            pairs *= GROWTH
+
+    def look(self, counts: Integers, pairs: int, risk: float) -> Look:
+        """The intervals after `pairs` pairs. Vertices with equal group and count have one interval, computed once."""
+        met = np.flatnonzero((counts != 0) | (self.group != 0))
+        kinds, inverse = np.unique(counts[met] * len(self.shares) + self.group[met], return_inverse=True)
+        kinds = np.append(kinds, 0)  # for `others`: count 0, group 0 (the fewest hits in the pilot)
+        hits, group = kinds // len(self.shares), kinds % len(self.shares)
+        low, high = interval(hits, pairs, risk * self.shares[group])
+        width = np.maximum(high - hits / pairs, hits / pairs - low)
+        widest = float(width[: None if len(met) < len(counts) else -1].max(initial=0.0))
+        return Look(pairs, widest, met, low[inverse], high[inverse], (float(low[-1]), float(high[-1])))
+
+    def is_enough(self, look: Look, counts: Integers) -> bool:
+        """Whether every interval is narrow enough, or it is certain which vertices are the `top` highest."""
+        top = self.goal.top
+        return look.widest <= self.goal.epsilon or (top is not None and not len(undecided(look, counts, top)))
+
+
+def undecided(look: Look, counts: Integers, top: int | None) -> npt.NDArray[np.intp]:
+    """The vertices that may or may not be among the `top` highest. All vertices, if top is None.
+
+    >>> look = Look(10, 0.2, np.arange(3), np.array([0.5, 0.2, 0.1]), np.array([0.9, 0.4, 0.3]), (0.0, 0.1))
+    >>> undecided(look, np.array([7, 3, 2, 0]), 1).tolist(), undecided(look, np.array([7, 3, 2, 0]), 2).tolist()
+    ([], [1, 2])
+    """
+    n, met = len(counts), look.met
+    if top is None:
+        return np.arange(n)
+    if top >= n:
+        return np.arange(0)
+    order = np.argsort(-counts[met], kind="stable")
+    best, rest = order[:top], order[top:]
+    barrier, floor = look.high[rest].max(initial=0.0), look.low[best].min(initial=1.0)
+    if len(met) < n:
+        barrier = max(barrier, look.others[1])
+        floor = floor if top <= len(met) else look.others[0]
+    near = np.concatenate([best[look.low[best] < barrier], rest[look.high[rest] > floor]])
+    if len(met) == n or look.others[1] <= floor:
+        return np.sort(met[near])
+    is_met = np.zeros(n, np.bool_)
+    is_met[met] = True
+    return np.sort(np.concatenate([met[near], np.flatnonzero(~is_met)]))
+
+
+def schedule(counts: Integers, pairs: int, goal: Goal) -> Schedule:
+    """The size of the first look and the shares of the risk, from a pilot's counts over `pairs` pairs.
+
+    >>> plan = schedule(np.array([60, 3, 0, 0]), 800, Goal(0.01, 0.1))
+    >>> bool(plan.first > 1000), round(float(2 * plan.shares[plan.group].sum()), 9)
+    (True, 1.0)
+    """
+    times = np.bincount(counts)  # times[c] vertices were met c times
+    hits = np.flatnonzero(times)
+    many, group = times[hits], (np.cumsum(times > 0) - 1)[counts]
+    guess, most = (np.minimum((hits + sigmas * np.sqrt(hits + 1.0)) / pairs, 1.0) for sigmas in (LIKELY, AT_MOST))
+
+    def enough(size: int) -> bool:
+        shares = divide(most, many, size, goal.epsilon)
+        expected = np.minimum(np.round(guess * size), size).astype(np.int64)
+        low, high = interval(expected, size, look_risk(goal.delta, 0) * shares)
+        widest = float(np.maximum(high - expected / size, expected / size - low).max(initial=0.0))
+        return widest <= goal.epsilon or (goal.top is not None and apart(low, high, many, goal.top))
+
+    size = _least(enough)
+    return Schedule(goal, size, group, divide(most, many, size, goal.epsilon))
+
+
+def apart(low: Floats, high: Floats, many: Integers, top: int) -> bool:
+    """Whether no other vertex can be above the `top` highest. Groups of `many` vertices each, lowest guess first.
+
+    >>> low, high = np.array([0.0, 0.5]), np.array([0.3, 0.9])
+    >>> apart(low, high, np.array([9, 2]), 2), apart(low, high, np.array([9, 2]), 1)
+    (True, False)
+    """
+    above = np.cumsum(many[::-1])[::-1]  # how many vertices are in a group and in all groups above it
+    place = np.flatnonzero(above == top)
+    if not len(place):
+        return bool(top >= above[0])  # no group begins at `top`: certain only if there are no other vertices
+    cut = int(place[0])
+    return bool(high[:cut].max(initial=0.0) <= low[cut:].min())
+
+
+def divide(guess: Floats, many: Integers, size: int, epsilon: float) -> Floats:
+    """Per group of `many` vertices with equal guessed p: the share of the risk for one vertex and one side.
+
+    After `size` pairs a vertex is off by epsilon with a probability of about exp(−size · E), where E is the relative
+    entropy between p and p ± epsilon. Shares are proportional to that probability; EVEN of the risk is divided evenly.
+    """
+    rate = np.minimum(_entropy(guess, guess + epsilon), _entropy(guess, guess - epsilon))
+    least = rate.min(initial=np.inf)
+    weight = np.exp(-size * (rate - least)) if least < np.inf else np.ones(len(rate))  # else none can be off
+    return np.asarray((1 - EVEN) * weight / (2 * (weight @ many)) + EVEN / (2 * many.sum()))
+
+
+def _entropy(p: Floats, q: Floats) -> Floats:
+    """p log(p / q) + (1 − p) log((1 − p) / (1 − q)); infinite unless 0 < q < 1."""
+    from scipy.special import rel_entr
+
+    inside = (q > 0) & (q < 1)
+    safe = np.where(inside, q, 0.5)
+    return np.where(inside, rel_entr(p, safe) + rel_entr(1 - p, 1 - safe), np.inf)
+
+
+def _least(enough: Any) -> int:
+    """The least size that is enough, to within one per cent."""
+    high = 64
+    while not enough(high) and high < MAX_PAIRS:
+        high *= 2
+    low = high // 2
+    while high - low > max(1, high // 100):
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
+
 
 # Names the method in results. Users choose it by method=, not by plan=.
 PATHS = Plan(

@@ -51,8 +51,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave import engines
-from hopwave.algorithms.brandes import SourceRun
-from hopwave.algorithms.scaling import scale
+from hopwave.algorithms.brandes import SourceRun, scale
 from hopwave.arrays import Array, Deferred, ignoring, on_host, uploaded
 from hopwave.graph import Graph
 from hopwave.planning.jobs import BetweennessJob, Floats

@@ -8,8 +8,8 @@ point gets what passes between its branches. Trees are blocks of one edge, and n
 the components of *one* graph: the reduced job is an ordinary job, and checkpoints, progress, executors and ranks work
 as in any other run. (Puzis et al. 2015; Sariyüce et al. 2013, whose BADIOS also removes trees and twins.)
 
-In the blocks, vertices with the same neighbours are merged (twins.py), and chains of vertices of degree two are left
-out of the search (chains.py), where that pays.
+In the blocks, vertices with the same neighbours are merged (union.py), and chains of vertices of degree two are left
+out of the search (union.py), where that pays.
 
 Paths must be the same in a part as in the whole: lengths are hops, or numbers whose sums are all exact.
 """
@@ -23,10 +23,17 @@ import numpy as np
 
 from hopwave.algorithms.brandes import Certificate
 from hopwave.algorithms.checkpoint import File
-from hopwave.algorithms.reduction import chains
-from hopwave.algorithms.reduction.lengths import as_whole
-from hopwave.algorithms.reduction.twins import LEAST_SHARE, Twins, merged, share_of_twins
-from hopwave.algorithms.reduction.union import Union
+from hopwave.algorithms.reduction.union import (
+    LEAST_SHARE,
+    Share,
+    Twins,
+    Union,
+    add_up,
+    as_whole,
+    core_of,
+    merged,
+    share_of_twins,
+)
 from hopwave.graph import Graph
 from hopwave.planning.jobs import BetweennessJob, Floats, Progress
 
@@ -106,12 +113,12 @@ class ReducedJob:
         )  # fmt: skip
 
     def by_core(
-        self, share: chains.Share, title: str, progress: Progress, checkpoint: File
+        self, share: Share, title: str, progress: Progress, checkpoint: File
     ) -> tuple[Floats, Certificate] | None:
         """Sums of the whole job and their certificate, if only the core is searched and float64 holds its counts."""
         if self.core is None:
             return None
-        found = chains.add_up(self.core, self.graph, self._demand, self.job, share, title, progress, checkpoint)
+        found = add_up(self.core, self.graph, self._demand, self.job, share, title, progress, checkpoint)
         if found is None:
             self.about = replace(self.about, vertices=self.graph.n, edges=self.graph.m // 2, chains=0)
             return None
@@ -164,7 +171,7 @@ def reduced(
     union = Union(graph, blocks.label, blocks.head, blocks.arc_labels, demand, job.weighted)
     twins = merged(union, job.weighted, job.edges) if engine == "cpu" else None
     part: Union | Twins = twins or union
-    run = None if engine is None else chains.core_of(part, job.weighted, walked_by or engine, threads)
+    run = None if engine is None else core_of(part, job.weighted, walked_by or engine, threads)
     gain = len(job.sources) * graph.m / max(part.work if run is None else run.passes, 1)
     if gain < LEAST_GAIN:
         return None

@@ -18,7 +18,7 @@ import numpy as np
 
 from hopwave.algorithms import many_sources
 from hopwave.algorithms.reduction import Reduction
-from hopwave.algorithms.reduction.lengths import as_whole
+from hopwave.algorithms.reduction.union import as_whole
 from hopwave.checks.options import flag
 from hopwave.engines import Engine
 from hopwave.graph import Graph

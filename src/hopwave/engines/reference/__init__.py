@@ -163,13 +163,13 @@ class Engine(NoOperations):
         if not job.weighted:
             raise EngineError(self.why_not_operation("sweep", graph))
         check_threads(threads)
-        from hopwave.engines.reference.weighted import sweep
+        from hopwave.engines.reference.betweenness import sweep
 
         return sweep(graph, job, poll)
 
     def path_sampling(self, graph: Graph, job: SampleJob, threads: int | None = None) -> PathSampling:
         check_threads(threads)
-        from hopwave.engines.reference.sampled_paths import PathSampling
+        from hopwave.engines.reference.betweenness import PathSampling
 
         return PathSampling(graph, job)
 
@@ -177,7 +177,7 @@ class Engine(NoOperations):
 
     def path_sums(self, graph: Graph, job: PathSums, poll: Poll, threads: int | None = None) -> npt.NDArray[np.float64]:
         check_threads(threads)
-        from hopwave.engines.reference.path_sums import path_sums
+        from hopwave.engines.reference.betweenness import path_sums
 
         return path_sums(graph, job, poll)
 

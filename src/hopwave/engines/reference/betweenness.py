@@ -11,15 +11,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from fractions import Fraction
 from graphlib import CycleError, TopologicalSorter
 from heapq import heappop, heappush
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from hopwave.engines.undefined_counts import uncountable
+from hopwave.generate.counter import sequence
 from hopwave.graph import Graph
-from hopwave.planning.jobs import BetweennessJob
+from hopwave.planning.jobs import PATH_SUMS, BetweennessJob, Floats, Integers, SampleJob
+from hopwave.planning.many_sources import PathSums, Poll, Sweep, Swept
+from hopwave.planning.valued import Valued
 
 Arcs = list[list[tuple[int, float, int]]]  # per vertex: (head, length, number of the arc)
 Predecessors = dict[int, list[tuple[int, int]]]  # per vertex that is reached: (tail, number of the arc)
@@ -141,3 +146,162 @@ class Accumulation:
         if not job.edges:
             total[s] += ends  # the source is an end of every path
         return found, due
+
+
+# ---------------------------------------------------------------- the specification of stress
+
+# σ(v)   shortest paths from s to v, some of which avoid the group      τ(v)   as in cpu/betweenness/path_sums.py
+
+
+def path_sums(graph: Graph, job: PathSums, poll: Poll) -> Floats:
+    """Stress or load of every vertex; for a group, the sum over the targets of each source."""
+    n = graph.n
+    heads = [graph.indices[graph.indptr[v] : graph.indptr[v + 1]].tolist() for v in range(n)]
+    arcs = [[(w, 1.0, 0) for w in row] for row in heads]
+    member = [False] * n if job.group is None else job.group.tolist()
+    score: list[Fraction] = [Fraction(0)] * n
+    for s in range(n):
+        d = hops(arcs, s, math.inf if job.cutoff is None else job.cutoff)
+        after = {v: [w for w in heads[v] if d.get(w) == d[v] + 1] for v in d}
+        into = {w: sum(row.count(w) for row in after.values()) for w in d} if job.kind == "load" else {}
+        sigma, avoiding = dict.fromkeys(d, 0), dict.fromkeys(d, 0)
+        sigma[s], avoiding[s] = 1, int(not member[s])
+        for v in d:
+            for w in after[v]:
+                sigma[w] += sigma[v]
+                avoiding[w] += 0 if member[w] else avoiding[v]
+        if job.kind == "group":
+            ends = [t for t in d if t != s and (job.endpoints or not (member[s] or member[t]))]
+            score[s] = sum((1 - Fraction(avoiding[t], sigma[t]) for t in ends), Fraction(0))
+        else:
+            tau = dict.fromkeys(d, Fraction(0))
+            for v in reversed(d):  # farthest first
+                tau[v] = sum((Fraction(1 + tau[w], into.get(w, 1)) for w in after[v]), Fraction(0))
+                if v != s:
+                    score[v] += tau[v] * (1 if job.kind == "load" else sigma[v])
+        poll(s + 1)
+    return np.array([_rounded(x) for x in score], np.float64)
+
+
+def _rounded(x: Fraction) -> float:
+    try:
+        return float(x)
+    except OverflowError:
+        return math.inf
+
+
+# ---------------------------------------------------------------- random shortest paths, one whole search per pair
+
+# It draws the pairs that the CPU engine draws, but other paths, from the same distribution.
+
+
+PAIRS_PER_POLL = 16
+
+
+class PathSampling:
+    """See hopwave.planning.jobs.PathSampling."""
+
+    def __init__(self, graph: Graph, job: SampleJob) -> None:
+        self.job = job
+        self.done = 0
+        self.counts = np.zeros(graph.n, np.int64)
+        self.sums = np.zeros(len(PATH_SUMS), np.int64)
+        self._graph, self._cutoff = graph, math.inf if job.cutoff is None else job.cutoff
+        self._out, self._distances = arcs_of(graph, job.weighted), lengths if job.weighted else hops
+
+    def advance(self, until: int, poll: Callable[[int], bool]) -> int:
+        """Draw pairs up to number `until`, or until poll(done) returns true. Returns how many are done."""
+        while self.done < until:
+            counts, sums = self.counts.copy(), self.sums.copy()
+            self._draw(self.done, counts, sums)
+            self.counts, self.sums, self.done = counts, sums, self.done + 1  # together: a Ctrl-C finds all old or new
+            if self.done % PAIRS_PER_POLL == 0 and poll(self.done):
+                break
+        return self.done
+
+    def _draw(self, number: int, counts: Integers, sums: Integers) -> None:
+        n, graph = self._graph.n, self._graph
+        random = sequence(self.job.start, number, n + 2)
+        s = min(int(random[0] * n), n - 1)
+        t = min(int(random[1] * (n - 1)), n - 2)
+        t += t >= s
+        path = self._path(s, t, random[2:])
+        sums[PATH_SUMS.index("arcs")] += graph.m
+        if path is None:
+            sums[PATH_SUMS.index("unconnected")] += 1
+            return
+        np.add.at(counts, path[1:-1], 1)
+        sums[PATH_SUMS.index("inner_vertices")] += len(path) - 2
+        sums[PATH_SUMS.index("wrong")] += path[-1] != s
+
+    def _path(self, s: int, t: int, random: Any) -> list[int] | None:
+        """The vertices of one shortest path, from t back to s; None if there is no path."""
+        d = self._distances(self._out, s, self._cutoff)
+        if t not in d:
+            return None
+        P = predecessors(self._out, d)
+        sigma, path = count_paths(self._graph, P, s), [t]
+        while path[-1] != s:
+            v = path[-1]
+            chosen = int(random[len(path) - 1] * 2**53) * sigma[v] // 2**53  # one of the paths that end here
+            for u, _ in P[v]:
+                chosen -= sigma[u]
+                if chosen < 0:
+                    break
+            path.append(u)
+        return path
+
+
+# ---------------------------------------------------------------- distances along weights from many sources
+
+
+def sweep(graph: Graph, job: Sweep, poll: Poll) -> Swept:
+    """All searches of the job, and what is kept of them (see `Sweep`)."""
+    n, k = graph.n, len(job.sources)
+    out = arcs_of(graph, weighted=True)
+    limit = math.inf if job.limit is None else float(job.limit)
+    reached, (total, inverse, farthest) = np.zeros(k, np.int64), np.zeros((3, k))
+    rows = np.full((k if job.keep == "rows" else 0, n), np.inf)
+    valued = job.valued
+    values = np.zeros((k, len(valued.columns), len(valued.limits)) if valued else (0, 0, 0))
+    columns, of_block = np.zeros((2, n if job.keep == "columns" else 0, 3))
+    targets: list[int] = []
+    distances: list[float] = []
+    for i, source in enumerate(job.sources.tolist()):
+        found = lengths(out, source, limit)
+        total[i], farthest[i] = math.fsum(found.values()), max(found.values())
+        inverse[i], reached[i] = math.fsum(1 / d for d in found.values() if d > 0), len(found)
+        if job.keep == "rows":
+            rows[i, list(found)] = list(found.values())
+        if job.keep == "columns":
+            for v, d in found.items():
+                weight = _column_weight(d, job)
+                of_block[v] += 1, weight, weight * weight
+            if i + 1 == k or (i + 1) % (job.block or k) == 0:
+                columns += of_block
+                of_block[:] = 0.0
+        if valued is not None:
+            values[i] = _added_up(found, valued)
+        if job.keep == "pairs":
+            listed = [v for v in found if v != source and not (job.upwards and v < source)]
+            targets += listed
+            distances += [found[v] for v in listed]
+            reached[i] = len(listed)
+        poll(i + 1)
+    pairs: Any = np.array(targets, np.int32), np.array(distances, np.float64)
+    rows = rows if job.targets is None else rows[:, job.targets]
+    return Swept(reached, total, farthest, inverse, np.zeros(0, np.int64), columns, rows, pairs, values)
+
+
+def _added_up(found: dict[int, float], valued: Valued) -> Floats:
+    """Σ value · f(d) for every column and limit."""
+    vertices, d = np.array(list(found)), np.array(list(found.values()))
+    terms = valued.columns[:, vertices] * valued.decay(d)
+    return np.array([[math.fsum(row[d <= limit]) for limit in valued.limits] for row in terms])
+
+
+def _column_weight(d: float, job: Sweep) -> float:
+    """w(d), in units of 2^-shift."""
+    if job.weight == "inverse":
+        return math.ldexp(1.0, job.shift) / d if d > 0 else 0.0
+    return math.ldexp(d, job.shift)

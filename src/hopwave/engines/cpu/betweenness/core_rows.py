@@ -1,4 +1,4 @@
-"""One row of the core: all pairs whose path leaves for the core at e. See algorithms/reduction/chains.py.
+"""One row of the core: all pairs whose path leaves for the core at e. See algorithms/reduction/__init__.py.
 
     d, s   distances and path counts from e                 T   demand at every core vertex, for paths from e
     p      a chain that begins at e, to its other end f     q   a chain that is entered, with ends x and y
