@@ -25,7 +25,7 @@ from benchmarks.pages import Record, publish
 from benchmarks.setting import QUICK, command_line, generate, gpu, graph_named, hw, tell
 from hopwave import engines
 from hopwave.algorithms.betweenness_sampling.costs import sources_needed
-from hopwave.algorithms.betweenness_sampling.path_schedule import Goal
+from hopwave.algorithms.betweenness_sampling.paths import Goal
 from hopwave.planning.jobs import SampleJob
 
 DELTA = 0.1

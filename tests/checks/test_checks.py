@@ -1,0 +1,115 @@
+"""Checks of every public function at once: impossible options and misspelt keywords. Single calls: tests/rejections."""
+
+from __future__ import annotations
+
+import inspect
+import pickle
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hopwave as hw
+from hopwave import Graph, datasets, generate
+from hopwave.checks.keywords import suggesting
+from public_calls import SQUARE, VECTOR, functions, options, required
+
+RING = generate.cycle(4, directed=True)
+TWO = np.array([1, 0])
+BAD_FLAGS = ("no", "", 2, float("nan"), TWO, [True], np.ma.masked)
+BAD_WORDS = ("misspelt", 3, TWO, ["cpu"], None)
+BAD_THREADS = ("2", "", 2.5, 2.0, True, 0, -1, TWO, np.ma.masked)
+WORDS = ("device", "direction", "interval", "method", "plan", "repeats", "combine")
+NONE_IS_KNOWN = {"combine"}
+TABLE = {"origin": ["a", "b"], "dest": ["b", "c"], "year": ["x", "y"], "km": [3, 4]}
+
+
+def cases() -> Iterator[Any]:
+    """Every option of every function that is a flag, one of several words, or a number of threads."""
+    for name, function in functions():
+        for option in inspect.signature(function).parameters.values():
+            kind = str(option.annotation)
+            if option.name == "threads":
+                values: tuple[Any, ...] = BAD_THREADS
+            elif kind in ("bool", "bool | None"):
+                values = BAD_FLAGS
+            elif option.name in WORDS:
+                values = tuple(v for v in BAD_WORDS if v is not None or option.name not in NONE_IS_KNOWN)
+            else:
+                continue
+            yield pytest.param(function, option.name, values, id=f"{name} {option.name}")
+
+
+@pytest.mark.parametrize(("function", "option", "values"), list(cases()))
+def test_a_value_that_it_cannot_have(function: Callable[..., Any], option: str, values: tuple[Any, ...]) -> None:
+    """hopwave's own error names the value and a remedy; no guess, and no error from NumPy."""
+    given = required(function)
+    if option == "complement":
+        given["mask"] = VECTOR
+    if function is hw.estimate_memory and option == "directed":
+        given |= {"G": (3, 4), "what": "from_edges"}
+    if "strong" in function.__name__ or "weak" in function.__name__:
+        given["G"] = RING
+    for value in values:
+        with pytest.raises(hw.HopwaveError) as error:
+            found = function(**given | {option: value})
+            list(found) if hasattr(found, "__next__") else None
+        assert "; " in str(error.value) or " use " in str(error.value), error.value
+
+
+@pytest.mark.parametrize("value", [1, 0, np.True_, np.False_, np.int8(1), 1.0])
+def test_numbers_and_bools_of_numpy_are_flags(value: Any) -> None:
+    assert Graph.from_edges([0], [1], directed=value).directed is bool(value)
+    scores = [hw.betweenness_centrality(SQUARE, normalized=flag).scores.tolist() for flag in (value, bool(value))]
+    assert scores[0] == scores[1]
+    assert (hw.bfs(SQUARE, 0, path_counts=value, device="cpu").path_counts is not None) is bool(value)
+
+
+@pytest.mark.parametrize(("name", "function"), [*functions(), ("read", hw.read), ("load", datasets.load)])
+def test_a_misspelt_argument(name: str, function: Any) -> None:
+    """Every public function suggests its own argument for one with a letter too many."""
+    own = [
+        one for one, about in options(function).items() if about.kind not in (about.VAR_KEYWORD, about.VAR_POSITIONAL)
+    ]
+    known = next((one for one in reversed(own) if one.lower() == one and len(one) > 2), None)
+    if known is None or name == "read":
+        return
+    short = name.rpartition(".")[2]
+    with pytest.raises(TypeError, match=rf"{short}\(\) has no argument '{known}z'; did you mean {known}=\?"):
+        function(**{f"{known}z": 1})
+
+
+@pytest.mark.parametrize("kind", [one for one in hw.__all__ if inspect.isclass(getattr(hw, one))])
+def test_a_misspelt_argument_of_a_method(kind: str) -> None:
+    """Of graphs, results and traces."""
+    for name, method in inspect.getmembers(getattr(hw, kind), inspect.isfunction):
+        known = [one for one, about in options(method).items() if about.default is not about.empty]
+        if known and not name.startswith("_") and method.__module__.startswith("hopwave"):
+            with pytest.raises(TypeError, match=rf"{name}\(\) has no argument '{known[-1]}z'; did you mean "):
+                method(None, **{f"{known[-1]}z": 1})
+
+
+def test_other_errors_are_not_touched() -> None:
+    with pytest.raises(TypeError, match="'int' object is not iterable"):
+        suggesting(lambda **options: list(options["x"]))(x=1)
+
+
+def test_public_functions_can_be_pickled() -> None:
+    for function in (hw.bfs, hw.read, generate.grid, hw.linalg.mxv):
+        assert pickle.loads(pickle.dumps(function)) is function
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "arrow", "nullable"])
+def test_a_column_of_numbers_is_not_omitted_silently(kind: str) -> None:
+    """As `read` does with a file; text is not a weight."""
+    tables = {"polars": ("polars", "DataFrame"), "arrow": ("pyarrow", "table")}
+    library, name = tables.get(kind, ("pandas", "DataFrame"))
+    made: Any = getattr(pytest.importorskip(library), name)(TABLE)
+    if kind == "nullable":
+        made = made.convert_dtypes()
+    make = Graph.from_arrow if kind == "arrow" else Graph.from_pandas
+    with pytest.warns(hw.IgnoredColumnWarning, match="column 'km' may be weights"):
+        assert not make(made, "origin", "dest").is_weighted
+    assert make(made, "origin", "dest", "km").weights.max() == 4
+    assert not make(made, "origin", "dest", weight=False).is_weighted
