@@ -152,7 +152,7 @@ def _wrong(name: str, graph: hw.Graph, plan: Plan, engine: str, trace: Trace, fo
 def work(settings: dict[str, Any]) -> None:
     """The work of every rank: all graphs and plans; rank 0 prints the counts."""
     from hopwave import distributed
-    from hopwave.distributed.steps import why_not
+    from hopwave.distributed.search import why_not
 
     counts: Counts = {}
     wrong: list[str] = []

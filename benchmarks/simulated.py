@@ -18,7 +18,7 @@ from numba import njit
 
 import hopwave as hw
 from hopwave.distributed.layout import Layout
-from hopwave.distributed.steps import sorts_rows
+from hopwave.distributed.search import sorts_rows
 from hopwave.planning.plan import Plan, Push
 from hopwave.planning.rules import Sizes
 

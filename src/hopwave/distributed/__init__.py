@@ -14,11 +14,11 @@ from hopwave.distributed.betweenness import (
     betweenness_centrality,
     edge_betweenness_centrality,
 )
-from hopwave.distributed.breadth_first import DistributedBFSResult, bfs
 from hopwave.distributed.construct import from_edges, kronecker, read, spread, uniform
 from hopwave.distributed.graph import DistributedGraph
 from hopwave.distributed.layout import Layout
 from hopwave.distributed.ranks import World, world
+from hopwave.distributed.search import DistributedBFSResult, bfs
 
 __all__ = [
     "DistributedBFSResult", "DistributedBetweennessResult", "DistributedGraph", "Layout", "World",

@@ -1,7 +1,7 @@
 """Betweenness over ranks, in two ways.
 
-    split="sources"   Every rank has the whole graph, and takes blocks of sources from a queue until none is left; the
-                      sums of all ranks are added once, at the end. With epsilon=, also blocks of random pairs, whose
+    split="sources"   Every rank has the whole graph and an equal share of the sources; the sums of all ranks are added
+                      once, at the end. With epsilon=, also blocks of random pairs, whose
                       counts are added at every look (split_runs.py).
     split="graph"     Every rank has a part of the graph, and all ranks work on one batch of sources (dependencies.py):
                       for graphs that one rank cannot hold.

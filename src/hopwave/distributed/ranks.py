@@ -2,11 +2,15 @@
 
 MPI itself waits for ever for a rank that has raised an error. So expected errors are shared: every rank raises the
 same one (`World.together`). Any other error ends the whole job at once, with one line that says where and why. A rank
-that ends without an error is noticed by its neighbours (early_exit.py).
+that ends without an error, by sys.exit or because its script is over, tells its two neighbours in the ring of all
+ranks how many exchanges it took part in. All ranks make the same exchanges in the same order, so a rank that waits in
+exchange k, and whose neighbour ended after fewer than k, would wait for ever, and ends the job instead. The ring is
+enough: somewhere in it a rank that waits is next to one that has ended.
 """
 
 from __future__ import annotations
 
+import atexit
 import importlib.util
 import os
 import sys
@@ -21,7 +25,6 @@ import numpy as np
 
 import hopwave
 from hopwave import errors
-from hopwave.distributed.early_exit import POLL_SECONDS, NeighbourWatch
 from hopwave.errors import EngineError, HopwaveError
 from hopwave.graph.columns import as_column
 from hopwave.system.mpi import by_open_mpi, mismatch
@@ -29,12 +32,58 @@ from hopwave.system.optional import install
 
 T = TypeVar("T")
 
-_watches: list[NeighbourWatch] = []  # empty, or the one watch of this process once it has joined several ranks
-
+ENDED = 4  # the tag of a rank's notice
+POLL_SECONDS = 5e-5  # between two looks at what a rank waits for
 COLUMN = ("to_numpy", "__dlpack__", "__cuda_array_interface__")  # of columns whose repr leaves out values
 MAX_COMPARED = 10_000  # lists shorter than this are compared entry by entry with those of other ranks
 TESTS_PER_WATCH = 1 << 10  # tests of a request between two looks at whether a neighbour has ended
 FLUSH_SECONDS = 0.3  # time for the launcher to read our line; what it has not read when it kills the ranks is lost
+
+
+class NeighbourWatch:
+    """Watches this rank's neighbours; `exchanges` counts the exchanges that this rank has begun to wait for.
+
+    `abort(message)` ends the job.
+    """
+
+    def __init__(self, comm: Any, mpi: Any, abort: Callable[[str], Any]) -> None:
+        self.comm, self.mpi, self.abort, self.exchanges = comm.Dup(), mpi, abort, 0
+        rank, size = comm.Get_rank(), comm.Get_size()
+        self.neighbours = {(rank - 1) % size, (rank + 1) % size} - {rank}
+        self.ended: dict[int, int] = {}
+        atexit.register(self.leave)  # runs before mpi4py's own exit handler
+
+    def missing(self) -> int | None:
+        """A neighbour that has ended and will not join the exchange that we wait in, or None."""
+        status, count = self.mpi.Status(), np.empty(1, np.int64)
+        while self.comm.Iprobe(self.mpi.ANY_SOURCE, ENDED, status):
+            self.comm.Recv(count, status.Get_source(), ENDED)
+            self.ended[status.Get_source()] = int(count[0])
+        return next((rank for rank, made in self.ended.items() if made < self.exchanges), None)
+
+    def leave(self) -> None:
+        """Tell the neighbours, and wait until they end, too. MPI_Finalize also waits, but keeps a core busy.
+
+        A neighbour that cannot be told would wait for ever: then the job ends.
+        """
+        if self.mpi.Is_finalized():
+            return
+        try:
+            self._tell()
+        except self.mpi.Exception as error:
+            self.abort(f"{type(error).__name__}: {error}")
+
+    def _tell(self) -> None:
+        count = np.array([self.exchanges], np.int64)
+        notices = [self.comm.Isend(count, rank, ENDED) for rank in self.neighbours]
+        while not self.neighbours <= set(self.ended):
+            self.missing()
+            time.sleep(POLL_SECONDS)
+        for notice in notices:
+            notice.Wait()
+
+
+_watches: list[NeighbourWatch] = []  # empty, or the one watch of this process once it has joined several ranks
 
 
 class World:

@@ -7,7 +7,9 @@
            layout a vertex's in-arcs are on the ranks of one row: the bitmap of its owner's unvisited vertices goes
            round that row, and each rank looks only for vertices that are not found yet.
 
-distributed/steps.py says which of a plan's other choices ranks follow.
+On CPUs ranks follow all of a plan's choices that change which arcs are looked at, on GPUs also its kernels. A rank on a
+GPU has two pushes: expand and contract (mapping "twc"), and equal shares of arcs ("merge"). It has two pulls: compacted
+rows by threads, as in Hiragushi's Figure 3, and open rows by warps.
 
 On a grid of R × C ranks each rank sends at most n/8 · (R + C - 1)/(R C) bytes of bitmaps in a pull, never over n/8.
 Messages with parents are counted apart: a search for distances alone has none.
@@ -19,20 +21,240 @@ handles them while the others are on their way.
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
+from hopwave.api.arguments import check_hops, source_ids
 from hopwave.distributed import codec
 from hopwave.distributed.graph import DistributedGraph
 from hopwave.distributed.layout import Group
 from hopwave.distributed.sides import Received, Side, allgather_slots, send_to_owners, unpacked
-from hopwave.distributed.steps import as_run, kernels_of, sorts_rows, why_not
 from hopwave.distributed.wire import Pending
-from hopwave.errors import PlanError
-from hopwave.planning.plan import Plan, Pull, Push
+from hopwave.errors import GraphError, PlanError
+from hopwave.planning.catalogue import CATALOGUE
+from hopwave.planning.catalogue import plan as named_plan
+from hopwave.planning.jobs import SearchJob
+from hopwave.planning.plan import Plan, PlanUsed, Pull, Push, Step
 from hopwave.planning.rules import Sizes
-from hopwave.planning.trace import Level
+from hopwave.planning.trace import Level, Trace
+
+
+@dataclass(frozen=True, eq=False)
+class DistributedBFSResult:
+    """A rank's share of a search: one distance and one predecessor (a global id) per own vertex, from id `first` on.
+
+    `graph.label(id)` names a vertex that has a label. `gather()` joins the shares on rank 0. The other attributes are
+    the same on every rank.
+
+    >>> r = distributed.bfs(distributed.from_edges([0, 1], [1, 2]), 0)
+    >>> r.distances.tolist(), r.depth, r.reached
+    ([0, 1, 2], 2, 3)
+    """
+
+    distances: npt.NDArray[np.int32]
+    predecessors: npt.NDArray[Any] | None
+    first: int
+    depth: int
+    reached: int
+    sources: tuple[int, ...]
+    plan: PlanUsed
+    trace: Trace
+    graph: DistributedGraph = field(repr=False)
+
+    def gather(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any] | None] | None:
+        """All distances and predecessors, on rank 0; None on the other ranks.
+
+        >>> distributed.bfs(distributed.from_edges([0], [1]), 1).gather()[0].tolist()
+        [1, 0]
+        """
+        distances = self.graph.gather(self.distances)
+        predecessors = None if self.predecessors is None else self.graph.gather(self.predecessors)
+        return None if distances is None else (distances, predecessors)
+
+    def edges(self) -> int:
+        """Counts the input edges between reached vertices, repeats and loops included; call it on all ranks.
+
+        >>> distributed.bfs(distributed.from_edges([0, 0, 2], [1, 1, 3]), 0).edges()
+        2
+        """
+        return self.graph.edges_within(self.distances >= 0)
+
+    def __repr__(self) -> str:
+        return f"DistributedBFSResult(reached={self.reached:,}, depth={self.depth}, plan={self.plan.name})"
+
+
+def bfs(
+    G: DistributedGraph,
+    source: Any,
+    predecessors: bool = True,
+    depth_limit: int | None = None,
+    plan: str | Plan = "auto",
+    *,
+    compress: bool = True,
+) -> DistributedBFSResult:
+    """Hops from a source, or from the nearest of several, to every vertex; called by all ranks with the same arguments.
+
+    `plan` may be any plan that neither looks ahead nor reuses a queue: "auto", "hiragushi-hybrid", "pushpull", ...
+    Ranks on CPUs follow its rule, mask, operand and early exit. The result's `plan.without` names the choices that
+    ranks do not follow, and its trace has the steps that really ran.
+    `compress=False` sends ids as plain 64-bit numbers, to see what compression saves. The trace, which has the bytes
+    that each level sent, is always kept: it costs nothing compared with a level's exchange.
+
+    Parameters
+    ----------
+    G : DistributedGraph
+        The graph.
+    source : vertex or list of vertices
+        Where the search starts.
+    predecessors : bool, optional
+        Whether to find, for each vertex, the vertex before it.
+    depth_limit : int, optional
+        The greatest number of hops.
+    plan : str or Plan, optional
+        Any plan that neither looks ahead nor reuses a queue.
+    compress : bool, optional
+        False sends ids as plain 64-bit numbers, to see what compression saves.
+
+    Returns
+    -------
+    DistributedBFSResult
+        The distances and predecessors of this rank's vertices; `gather()` collects them.
+
+    Raises
+    ------
+    PlanError
+        If ranks cannot run the plan.
+
+    See Also
+    --------
+    hopwave.bfs, betweenness_centrality
+
+    Examples
+    --------
+    >>> distributed.bfs(distributed.kronecker(5), 3).trace[0].vertices
+    1
+    """
+    if not isinstance(G, DistributedGraph):
+        raise GraphError(
+            f"{G!r:.60} is not a DistributedGraph; make one with hopwave.distributed.spread, or call hopwave.bfs"
+        )
+    if isinstance(source, Iterator):
+        source = list(source)
+    options = {"predecessors": predecessors, "depth_limit": depth_limit, "plan": plan, "compress": compress}
+    G.world.agree("bfs", G=G.named, source=source, **options)
+    sources, limit, (chosen, why) = G.world.together(
+        lambda: (source_ids(G, source), check_hops("depth_limit", depth_limit), choose_plan(plan))
+    )
+    search = Search(G, sources, predecessors, limit, compress)
+    search.run(chosen)
+    xp = G.part.xp
+    return DistributedBFSResult(
+        search.distance if xp is np else search.distance.get(),
+        None if search.parent is None else search.parent if xp is np else search.parent.get(),
+        G.first,
+        search.deepest,
+        search.reached,
+        sources,
+        PlanUsed(chosen, why, without(chosen, G.part.device, grid=G.layout.columns > 1)),
+        Trace(search.levels),
+        G,
+    )
+
+
+def choose_plan(plan: str | Plan) -> tuple[Plan, str]:
+    """The plan of a search over ranks, and why it was chosen."""
+    if plan == "auto":
+        return CATALOGUE["hopwave"], "the default"
+    chosen = named_plan(plan)
+    reason = why_not(chosen)
+    if reason:
+        raise PlanError(reason)
+    return chosen, "asked for"
+
+
+# ---------------------------------------------------------------- what ranks follow of a plan
+
+
+def why_not(plan: Plan) -> str | None:
+    """Why a plan cannot lead a search over ranks, or None.
+
+    >>> why_not(hw.plan("hiragushi-hybrid")) is None, why_not(hw.plan("xbfs")) is None
+    (True, False)
+    """
+    if reason := plan.why_not(SearchJob()):
+        return reason
+    for step in plan.steps:
+        if isinstance(step, Pull) and step.asynchronous:
+            return (
+                f"plan {plan.name!r} looks ahead into the next level, which ranks do not; "
+                "use 'auto' or 'hiragushi-hybrid'"
+            )
+        if isinstance(step, Push) and step.output == "reuse":
+            return (
+                f"plan {plan.name!r} pushes from the queue of a pull, and pulls over ranks make none; "
+                "use 'auto' or 'hiragushi-hybrid'"
+            )
+    return None
+
+
+def as_run(step: Step, device: str) -> Step:
+    """The step that ranks on this device really take: on GPUs, every pull is masked and has early exit.
+
+    >>> str(as_run(Pull("thread", "all", early_exit=False), "cuda"))
+    'pull(thread, unvisited, exit)'
+    """
+    if device == "cuda" and isinstance(step, Pull):
+        return replace(step, rows="compacted" if step.rows == "compacted" else "unvisited", early_exit=True)
+    return step
+
+
+def kernels_of(step: Step, device: str, sorted_rows: bool) -> dict[str, bool]:
+    """The options of a rank's push or pull that follow the step.
+
+    >>> kernels_of(Push("twc"), "cuda", False), kernels_of(Push("twc"), "cpu", False)
+    ({'two_phase': True}, {})
+    """
+    if isinstance(step, Push):
+        return {"two_phase": step.mapping == "twc"} if device == "cuda" else {}
+    if device == "cuda":
+        return {"compacted": step.rows == "compacted", "sorted_rows": sorted_rows}
+    return {"all_rows": step.rows == "all", "early_exit": step.early_exit, "sorted_rows": sorted_rows}
+
+
+def sorts_rows(plan: Plan) -> bool:
+    """Whether rows are sorted by in-degree, as the plan's paper does; else only the best neighbour is put first."""
+    pulls = any(isinstance(step, Pull) for step in plan.steps)
+    return pulls and plan.order == "degree" and plan.loop == "host"
+
+
+def without(plan: Plan, device: str, grid: bool) -> tuple[str, ...]:
+    """The plan's choices that ranks on this device do not follow; grid: whether the layout is 2D.
+
+    >>> [without(hw.plan("hiragushi-hybrid"), device, grid=False) for device in ("cpu", "cuda")]
+    [('thread mappings', 'queue making'), ()]
+    """
+    pushes = [step for step in plan.steps if isinstance(step, Push)]
+    pulls = [step for step in plan.steps if isinstance(step, Pull)]
+    left_out = ["thread mappings", "queue making"]
+    if device == "cuda":
+        other = any(step.mapping not in ("twc", "merge") for step in pushes) or any(
+            step.mapping != "thread" for step in pulls
+        )
+        left_out = ["thread mappings"] * other + ["queue making"] * any(step.output != "queue" for step in pushes)
+        left_out += ["unmasked rows"] * any(step.rows == "all" for step in pulls)
+        left_out += ["rows read to their end"] * any(not step.early_exit for step in pulls)
+    elif grid and any(not step.early_exit for step in pulls):
+        left_out.append("rows read to their end on every rank of a grid's row")
+    if pulls and not sorts_rows(plan):
+        left_out.append("neighbour order")
+    return tuple(left_out)
+
+
+# ---------------------------------------------------------------- levels
 
 
 class Search:

@@ -1,7 +1,8 @@
 """Betweenness runs whose sources or pairs are split among ranks that all have the whole graph.
 
-Ranks take blocks off a queue until it is empty; then their sums are added, and every rank gets the total. All ranks
-decide from that total, so that they stop, or go on, together.
+Every rank computes a block in each of a few rounds, and ranks share their errors after each round. Then the sums of all
+ranks are added, and every rank gets the total. All ranks decide from that total, so that they stop, or continue, at the
+same point.
 """
 
 from __future__ import annotations
@@ -18,10 +19,22 @@ from hopwave.algorithms.brandes import SourceRun
 from hopwave.algorithms.checkpoint import File
 from hopwave.api.betweenness_request import Runs
 from hopwave.distributed.ranks import World
-from hopwave.distributed.work_queue import WorkQueue
 from hopwave.graph import Graph
 from hopwave.planning.jobs import Accumulation, BetweennessJob, Floats, Integers, PathSampling, Progress
 from hopwave.system.progress import Meter
+
+ROUNDS = 4  # most rounds of a run: each ends with an exchange, and an error on one rank waits for the others until then
+LEAST_BLOCK = 16  # sources of a block, at least, because an engine allocates arrays for each block
+
+
+def in_rounds(world: World, count: int, work: Callable[[int, int], None], least: int = LEAST_BLOCK) -> None:
+    """Call work(begin, end) for this rank's blocks of `count` items; all ranks raise the error of one."""
+    rounds = max(1, min(ROUNDS, count // (least * world.size)))
+    step = -(-count // (rounds * world.size))
+    for first in range(0, count, step * world.size):
+        begin = min(first + world.rank * step, count)
+        end = min(begin + step, count)
+        world.together(lambda begin=begin, end=end: work(begin, end) if begin < end else None)  # type: ignore[misc]
 
 
 @dataclass(kw_only=True)
@@ -58,18 +71,16 @@ class SplitSources(SourceRun):
         total = np.zeros(graph.m if job.edges else graph.n * (2 if job.squares else 1))
         worst, shown = 0.0, progress if isinstance(progress, bool | None) and self.world.rank == 0 else False
 
-        def take_blocks() -> None:
+        def work(begin: int, end: int) -> None:
             nonlocal worst
-            with Meter(title, len(job.sources), shown) as meter:
-                for begin, end in queue:
-                    block = replace(job, sources=job.sources[begin:end])
-                    sums, found = SourceRun.add_up(self, block, title, False)
-                    worst = max(worst, found.error)
-                    total[:] += sums
-                    meter.update(end)
+            block = replace(job, sources=job.sources[begin:end])
+            sums, found = SourceRun.add_up(self, block, title, False)
+            worst = max(worst, found.error)
+            total[:] += sums
+            meter.update(end)
 
-        with WorkQueue(self.world, len(job.sources)) as queue:
-            self.world.together(_stopping(take_blocks, queue))
+        with Meter(title, len(job.sources), shown) as meter:
+            in_rounds(self.world, len(job.sources), work)
         sums = self.world.allreduce(total)
         return sums, brandes.Certificate(max(self.world.allgather(worst)), brandes.TOLERANCE, len(job.sources))
 
@@ -85,18 +96,15 @@ class SplitBatches:
         """All batches. No rank pauses alone, so what poll returns is ignored."""
         found, too_many = np.zeros_like(self.total), 0
 
-        def take_blocks() -> None:
+        def work(begin: int, end: int) -> None:
             nonlocal too_many
-            for begin, end in queue:
-                try:
-                    found[:] += self._run.batches(begin, end)
-                except OverflowError:
-                    too_many = 1
-                    return queue.stop()
-                poll(end)
+            try:
+                found[:] += self._run.batches(begin, end)
+            except OverflowError:
+                too_many = 1
+            poll(end)
 
-        with WorkQueue(self._world, self.blocks, least=self._threads) as queue:
-            self._world.together(_stopping(take_blocks, queue))
+        in_rounds(self._world, self.blocks, work, self._threads)
         if self._world.total(too_many):
             raise OverflowError("a number of shortest paths in the core outgrew float64")
         self.total, self.done = self._world.allreduce(found), self.blocks
@@ -128,15 +136,13 @@ class SplitPaths:
         if until <= first:
             return first
 
-        def take_blocks() -> None:
-            for begin, end in queue:
-                run.done = first + begin
-                while run.done < first + end:
-                    run.advance(first + end, lambda done: False)
-                poll(first + end)
+        def work(begin: int, end: int) -> None:
+            run.done = first + begin
+            while run.done < first + end:
+                run.advance(first + end, lambda done: False)
+            poll(first + end)
 
-        with WorkQueue(self._world, until - first) as queue:
-            self._world.together(_stopping(take_blocks, queue))
+        in_rounds(self._world, until - first, work)
         found = self._world.allreduce(np.concatenate([run.counts, run.sums]))
         self.counts += found[: len(self.counts)]
         self.sums += found[len(self.counts) :]
@@ -144,16 +150,3 @@ class SplitPaths:
         run.sums[:] = 0
         self.done = until
         return until
-
-
-def _stopping(work: Callable[[], None], queue: WorkQueue) -> Callable[[], None]:
-    """Wraps `work`: if it fails on this rank, the queue gives no rank another block."""
-
-    def guarded() -> None:
-        try:
-            work()
-        except Exception:
-            queue.stop()
-            raise
-
-    return guarded

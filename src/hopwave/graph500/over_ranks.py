@@ -9,9 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave.distributed import bfs, kronecker, world
-from hopwave.distributed.breadth_first import choose_plan
-from hopwave.distributed.search import Search
-from hopwave.distributed.steps import sorts_rows
+from hopwave.distributed.search import Search, choose_plan, sorts_rows
 from hopwave.distributed.validate import validate
 from hopwave.graph500.outcome import Kernel, Searched
 from hopwave.planning.plan import Plan

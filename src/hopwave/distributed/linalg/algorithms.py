@@ -14,9 +14,8 @@ from hopwave.algebra.operators import binary, unary
 from hopwave.algebra.semiring import semiring
 from hopwave.algebra.vector import Shares, Vector
 from hopwave.checks.numbers import is_number, is_whole
-from hopwave.distributed.linalg.matrix import DistributedMatrix
+from hopwave.distributed.linalg.matrix import DistributedMatrix, DistributedVector
 from hopwave.distributed.linalg.products import agree, product, reduce
-from hopwave.distributed.linalg.vector import DistributedVector
 from hopwave.errors import GraphError, LinalgError
 from hopwave.linalg.algorithms.operands import check_lengths, check_weights
 from hopwave.linalg.algorithms.power import check_rounds, not_settled

@@ -13,8 +13,7 @@ from hopwave.algebra.vector import Vector
 from hopwave.arrays import module_of
 from hopwave.checks.options import one_of
 from hopwave.distributed import codec
-from hopwave.distributed.linalg.matrix import DistributedMatrix
-from hopwave.distributed.linalg.vector import DistributedVector
+from hopwave.distributed.linalg.matrix import DistributedMatrix, DistributedVector
 from hopwave.distributed.sides import Side, allgather_slots, send_to_owners
 from hopwave.errors import LinalgError
 from hopwave.linalg import elementwise, products
