@@ -239,20 +239,6 @@ def test_intervals_are_shown() -> None:
     assert np.allclose(ends, np.c_[found.low, found.high][best])
 
 
-@pytest.mark.parametrize(
-    ("options", "sentence"),
-    [
-        ({"k": 5, "interval": "wide"}, "interval='wide' is not known; use 'guaranteed' or 'normal'"),
-        ({"interval": "normal"}, "interval='normal' is of a sample, and without k= scores are exact"),
-        ({"k": 1, "interval": "normal"}, "one source has no spread"),
-    ],
-)
-def test_intervals_that_there_are_not(options: dict[str, Any], sentence: str) -> None:
-    for ask in (hw.closeness_centrality, hw.harmonic_centrality, hw.average_shortest_path_length):
-        with pytest.raises(GraphError, match=sentence):
-            ask(GRAPHS["grid"], **options)  # type: ignore[operator]
-
-
 # ---------------------------------------------------------------- when searches share their steps
 
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hopwave as hw
-from hopwave import Graph, GraphError, engines, generate
+from hopwave import Graph, engines, generate
 from hopwave.algorithms import top_scores
 from hopwave.planning.many_sources import CutSweep
 
@@ -135,22 +135,6 @@ def test_bounds_are_no_less_than_scores() -> None:
                 job = CutSweep(np.arange(graph.n), score, least, low, high)
                 cut = engines.engine("cpu").cut_sweep(graph, job, lambda done: None)
                 assert (cut.whole | (right < least)).all() and (share < 1 or not cut.whole.all())
-
-
-@pytest.mark.parametrize(
-    "ask, message",
-    [
-        (lambda G: hw.closeness_centrality(G, top=0), "top=0 is not a number of vertices"),
-        (lambda G: hw.harmonic_centrality(G, top=1.5), "top=1.5 is not a number of vertices"),
-        (lambda G: hw.closeness_centrality(G, top=1, sources=[0]), "and sources= takes some"),
-        (lambda G: hw.closeness_centrality(G, top=1, k=2), "and k= takes some"),
-        (lambda G: hw.harmonic_centrality(G, top=1, among=[0]), "and among= takes some"),
-        (lambda G: hw.closeness_centrality(G, top=1, delta=2), "delta=2 is not a risk"),
-    ],
-)
-def test_refused(ask: Any, message: str) -> None:
-    with pytest.raises(GraphError, match=message):
-        ask(generate.path(4))
 
 
 def test_no_vertices_and_no_arcs() -> None:

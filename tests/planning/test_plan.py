@@ -16,7 +16,7 @@ from hopwave.algebra.semiring import any_pair, any_secondi, plus_first
 from hopwave.planning.catalogue import CATALOGUE
 from hopwave.planning.jobs import SearchJob
 from hopwave.planning.plan import Plan, Pull, Push
-from hopwave.planning.rules import XBFS, Always, Beamer, Sizes
+from hopwave.planning.rules import Beamer, Sizes
 
 COUNTING = SearchJob(path_counts=True)
 SEARCHES = [plan for plan in CATALOGUE.values() if plan.task == "search"]
@@ -36,47 +36,6 @@ def made(**changes: Any) -> Plan:
 
 
 # ---------------------------------------------------------------- meaningless plans are refused
-
-
-@pytest.mark.parametrize(
-    "nonsense", [{"early_exit": True}, {"rows": "all"}, {"asynchronous": True}, {"operand": "visited"}]
-)
-def test_a_push_has_none_of_a_pulls_choices(nonsense: dict[str, Any]) -> None:
-    with pytest.raises(TypeError, match="unexpected keyword"):
-        Push("thread", **nonsense)
-
-
-@pytest.mark.parametrize("nonsense", [{"output": "queue"}, {"claim": "atomic"}, {"structure_only": False}])
-def test_a_pull_has_none_of_a_pushs_choices(nonsense: dict[str, Any]) -> None:
-    with pytest.raises(TypeError, match="unexpected keyword"):
-        Pull("thread", **nonsense)
-
-
-@pytest.mark.parametrize(
-    "make, word",
-    [
-        (lambda: Push("walp"), "walp"),  # type: ignore[arg-type]
-        (lambda: Push("thread", output="pile"), "pile"),  # type: ignore[arg-type]
-        (lambda: Push("thread", claim="maybe"), "maybe"),  # type: ignore[arg-type]
-        (lambda: Pull("edge"), "edge"),  # type: ignore[arg-type]
-        (lambda: Pull("thread", rows="some"), "some"),  # type: ignore[arg-type]
-        (lambda: Pull("thread", operand="queue"), "queue"),  # type: ignore[arg-type]
-        (lambda: Pull("thread", balance="fair"), "fair"),  # type: ignore[arg-type]
-        (lambda: made(loop="moon"), "moon"),
-        (lambda: made(order="random"), "random"),
-        (lambda: made(task="sorting"), "sorting"),
-        (lambda: made(regime="grid"), "grid"),
-    ],
-)
-def test_unknown_words_are_refused(make: Any, word: str) -> None:
-    with pytest.raises(PlanError, match=repr(word)):
-        make()
-
-
-@pytest.mark.parametrize("rule, count", [(Always(), 2), (Beamer(15, 18), 1), (Beamer(15, 18), 3), (XBFS(0.1), 2)])
-def test_a_rule_gets_as_many_steps_as_it_picks_from(rule: Any, count: int) -> None:
-    with pytest.raises(PlanError, match=f"plan 'mine' has {count} steps?, but .* picks among {rule.choices}; give"):
-        made(rule=rule, steps=(Push("thread"),) * count)
 
 
 @pytest.mark.parametrize("record", [Push("thread"), Pull("thread"), made(), Beamer(1, 2), COUNTING, plus_first])
@@ -138,16 +97,6 @@ def test_a_refusal_names_a_plan_that_works(plan: Plan) -> None:
     assert hw.bfs(graph, 0, plan=plan.name).distances[15] == 6, "without counts it works"
 
 
-@pytest.mark.parametrize("plan", [plan for plan in CATALOGUE.values() if plan.task != "search"], ids=str)
-def test_other_plans_do_not_search(plan: Plan) -> None:
-    what = "betweenness" if plan.task == "betweenness" else "shortest paths along lengths"
-    with pytest.raises(PlanError, match=f"plan '{plan.name}' computes {what}, not a search; hopwave.plans"):
-        hw.bfs(hw.generate.path(3), 0, plan=plan.name)
-    if plan.task == "paths":
-        with pytest.raises(PlanError, match=f"plan '{plan.name}' is for shortest paths; for betweenness use 'auto'"):
-            hw.betweenness_centrality(hw.generate.path(3), plan=plan.name)
-
-
 def test_auto_picks_by_the_question() -> None:
     graph = hw.generate.path(3)
     assert hw.bfs(graph, 0).plan == "hopwave"
@@ -198,11 +147,3 @@ def test_a_function_is_a_rule(where: dict[str, Any], request: pytest.FixtureRequ
     with pytest.raises(KeyError, match="256"):
         hw.bfs(graph, 0, plan=dataclasses.replace(mine, rule=failing), **where)
     assert np.array_equal(hw.bfs(graph, 0, plan=mine, **where).distances, found.distances)
-
-
-def test_what_is_no_rule() -> None:
-    mine = dataclasses.replace(hw.plan("pushpull"), name="mine", rule=lambda sizes: 0)
-    with pytest.raises(PlanError, match="rule=3 is no rule; give one of"):
-        dataclasses.replace(mine, rule=3)  # type: ignore[arg-type]
-    with pytest.raises(PlanError, match="which only the host can call in a search"):
-        dataclasses.replace(mine, loop="device")

@@ -302,25 +302,6 @@ def test_auto_continues_from_a_checkpoint(
         assert "growing sample has no checkpoint" in again.plan.why and again.sources == graph.n
 
 
-@pytest.mark.parametrize(
-    "asked, message",
-    [
-        ({"method": "best", "epsilon": 0.1}, "method='best' is not known"),
-        ({"method": "paths"}, "give epsilon="),
-        ({"method": "exact", "k": 2}, "leave out one"),
-        ({"top": 0, "epsilon": 0.1}, "top=0 is not a number of vertices"),
-        ({"top": 3}, "give epsilon=, too"),
-        ({"top": 3, "epsilon": 0.1, "method": "exact"}, "use method='paths' or 'auto'"),
-        ({"method": "paths", "epsilon": 0.1, "plan": "hopwave-block"}, "leave out one"),
-        ({"method": "paths", "epsilon": 0.1, "checkpoint": "run.npz"}, "give seed="),
-        ({"method": "paths", "epsilon": 0.1, "memory_limit": 100}, "raise memory_limit="),
-    ],
-)
-def test_refused(asked: dict[str, Any], message: str) -> None:
-    with pytest.raises(hw.HopwaveError, match=message):
-        hw.betweenness_centrality(generate.path(5), **asked)
-
-
 @pytest.mark.filterwarnings("error")
 def test_an_epsilon_by_which_no_score_can_be_off() -> None:
     """p ± epsilon is outside [0, 1] for every p: all vertices get the same risk, and the first check is enough."""

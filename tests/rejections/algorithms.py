@@ -1,0 +1,106 @@
+"""Rejections by samples, checkpoints and betweenness runs."""
+
+from __future__ import annotations
+
+import math
+import os
+import socket
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import hopwave as hw
+from hopwave import EngineError, FormatError, GraphError, PlanError, generate
+from hopwave.algorithms.draws import draw_sources
+from rejections import Row, each
+
+PATH, SEVEN, GRID = generate.path(4), generate.path(7), generate.grid(40, 40)
+SAMPLED: list[Callable[..., Any]] = [
+    hw.betweenness_centrality, hw.closeness_centrality, hw.average_shortest_path_length,
+]  # fmt: skip
+SMALL = {"memory_limit": 10_000}
+
+BETWEENNESS: list[tuple[dict[str, Any], str]] = [
+    ({"k": 2, "sources": [0]}, "k= draws sources and sources= names them"),
+    ({"k": 2, "targets": [0]}, "give sources= with targets="),
+    ({"epsilon": 0.1, "k": 2}, "epsilon= draws its own sample"),
+    ({"epsilon": 0.1, "endpoints": True}, "epsilon= draws its own sample"),
+    ({"epsilon": 0.1, "targets": [1]}, "epsilon= draws its own sample"),
+    ({"epsilon": 0.1, "checkpoint": "run.npz", "method": "sources", "seed": 1}, "cannot be checkpointed"),
+    ({"epsilon": 0.1, "checkpoint": "run.npz"}, "give seed="),
+    ({"cutoff": -1}, "cutoff=-1"),
+    ({"cutoff": 1.5}, "cutoff=1.5"),
+    ({"memory_limit": 0}, "memory_limit=0"),
+    ({"sources": []}, "list of sources is empty"),
+    ({"targets": []}, "list of targets is empty"),
+    ({"epsilon": "small"}, "epsilon='small'"),
+    ({"delta": 7}, "delta=7"),
+    ({"progress": "yes"}, "progress='yes'"),
+    ({"sources": [9]}, "9 is not a vertex"),
+    ({"targets": ["x"]}, "'x' is not a vertex"),
+    ({"k": 9}, "k=9"),
+    ({"method": "best", "epsilon": 0.1}, "method='best'"),
+    ({"method": "paths"}, "epsilon="),
+    ({"method": "exact", "k": 2}, "one"),
+    ({"top": 0, "epsilon": 0.1}, "top=0"),
+    ({"top": 3}, "epsilon="),
+    ({"top": 3, "epsilon": 0.1, "method": "exact"}, "method='paths'"),
+    ({"method": "paths", "epsilon": 0.1, "plan": "hopwave-block"}, "one"),
+    ({"method": "paths", "epsilon": 0.1, "checkpoint": "run.npz"}, "seed="),
+]
+
+
+def to_a_pipe(tmp: Path) -> Any:
+    os.mkfifo(tmp / "pipe")
+    return hw.betweenness_centrality(PATH, checkpoint=tmp / "pipe")
+
+
+def to_a_socket(tmp: Path) -> Any:
+    with socket.socket(socket.AF_UNIX) as made:
+        made.bind(os.path.relpath(tmp / "socket"))  # a long path does not fit into an address
+        return hw.betweenness_centrality(PATH, checkpoint=tmp / "socket")
+
+
+ROWS: list[Row] = [
+    *[(partial(hw.betweenness_centrality, PATH, **asked), hw.HopwaveError, word) for asked, word in BETWEENNESS],
+    *each(lambda k: draw_sources(7, k, 1), [-1, 0, 8, 2.0, True, "3"], GraphError, "from 1 to 7, or None for all"),
+    *[(partial(ask, SEVEN, k=k), GraphError, "k=") for ask in SAMPLED for k in (-1, 8, 2.0, True)],
+    *each(lambda seed: draw_sources(7, 2, seed), ["one", 1.5, [1]], GraphError, "is not a seed"),
+    (lambda: hw.betweenness_centrality(generate.path(200), epsilon=0.1, seed="one"), GraphError, "is not a seed"),
+    *each(
+        lambda pair: hw.betweenness_centrality(PATH, epsilon=pair[0], delta=pair[1]),
+        [(0, 0.1), (1, 0.1), (0.1, 0), (0.1, 1), (math.nan, 0.1), (-0.1, 0.1)],
+        GraphError,
+        "between 0 and 1",
+    ),
+    *each(lambda x: hw.betweenness_centrality(PATH, endpoints=x), [2, -1, "yes", [0], None], GraphError, "neither"),
+    # Memory: refused before the run.
+    (lambda: hw.betweenness_centrality(GRID, **SMALL), EngineError, "raise memory_limit="),
+    (lambda: hw.betweenness_centrality(GRID, plan="hopwave-wide", **SMALL), EngineError, "raise memory_limit="),
+    (lambda: hw.betweenness_centrality(GRID, epsilon=0.1, **SMALL), EngineError, "raise memory_limit="),
+    (lambda: hw.edge_betweenness_centrality(GRID, **SMALL), EngineError, "may use 10.00 kB"),
+    (lambda: hw.betweenness_centrality(PATH, method="paths", epsilon=0.1, memory_limit=100), EngineError, "raise"),
+    # Plans.
+    *each(lambda ask: ask(PATH, plan="xbfs"), [hw.betweenness_centrality], PlanError, "for betweenness use"),
+    (lambda: hw.edge_betweenness_centrality(PATH, plan="magic"), PlanError, "plan 'magic' is not known"),
+    (lambda: hw.betweenness_centrality(PATH, plan="hopwave-batch", device="cpu"), PlanError, "use 'hopwave-block'"),
+    (lambda: hw.edge_betweenness_centrality(PATH, plan="hopwave-wide"), PlanError, "vertices alone"),
+    (lambda: hw.betweenness_centrality(PATH, plan="hopwave-wide", epsilon=0.1), PlanError, "vertices alone"),
+    # The highest scores, and intervals of samples.
+    (lambda: hw.closeness_centrality(PATH, top=0), GraphError, "top=0"),
+    (lambda: hw.harmonic_centrality(PATH, top=1.5), GraphError, "top=1.5"),
+    (lambda: hw.closeness_centrality(PATH, top=1, sources=[0]), GraphError, "sources="),
+    (lambda: hw.closeness_centrality(PATH, top=1, k=2), GraphError, "k="),
+    (lambda: hw.harmonic_centrality(PATH, top=1, among=[0]), GraphError, "among="),
+    (lambda: hw.closeness_centrality(PATH, top=1, delta=2), GraphError, "delta=2"),
+    (lambda: hw.closeness_centrality(SEVEN, k=5, interval="wide"), GraphError, "use 'guaranteed' or 'normal'"),
+    (lambda: hw.harmonic_centrality(SEVEN, interval="normal"), GraphError, "without k= scores are exact"),
+    (lambda: hw.average_shortest_path_length(SEVEN, k=1, interval="normal"), GraphError, "one source has no spread"),
+    # Checkpoints that are not files.
+    (lambda tmp: hw.betweenness_centrality(PATH, checkpoint=tmp), FormatError, "not a folder"),
+    (lambda tmp: hw.betweenness_centrality(PATH, checkpoint=tmp / "missing" / "a.npz"), FormatError, "make it first"),
+    (lambda: hw.betweenness_centrality(PATH, checkpoint=os.devnull), FormatError, "not a device"),
+    *([(to_a_pipe, FormatError, "not a pipe")] if hasattr(os, "mkfifo") else []),
+    *([(to_a_socket, FormatError, "not a socket")] if hasattr(socket, "AF_UNIX") else []),
+]

@@ -1,0 +1,68 @@
+"""Rejections by plans: nonsense that cannot be written, and plans that cannot do what they are asked for."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import hopwave as hw
+from hopwave import PlanError, generate
+from hopwave.planning.catalogue import CATALOGUE
+from hopwave.planning.plan import Plan, Pull, Push
+from hopwave.planning.rules import XBFS, Always, Beamer
+from rejections import Row, each
+
+PATH = generate.path(3)
+push: Any = Push
+pull: Any = Pull
+
+
+def made(**changes: Any) -> Plan:
+    given: dict[str, Any] = {
+        "name": "mine",
+        "paper": "none",
+        "section": "1",
+        "summary": "a test",
+        "steps": (Push("thread"), Pull("thread")),
+        "rule": Beamer(15, 18),
+    }
+    return Plan(**(given | changes))
+
+
+MINE = dataclasses.replace(hw.plan("pushpull"), name="mine", rule=lambda sizes: 0)
+OF_PULLS = [{"early_exit": True}, {"rows": "all"}, {"asynchronous": True}, {"operand": "visited"}]
+OF_PUSHES = [{"output": "queue"}, {"claim": "atomic"}, {"structure_only": False}]
+OTHER_TASKS = [plan.name for plan in CATALOGUE.values() if plan.task != "search"]
+
+ROWS: list[Row] = [
+    *each(lambda choice: push("thread", **choice), OF_PULLS, TypeError, "unexpected keyword"),
+    *each(lambda choice: pull("thread", **choice), OF_PUSHES, TypeError, "unexpected keyword"),
+    (lambda: push("walp"), PlanError, "walp"),
+    (lambda: push("thread", output="pile"), PlanError, "pile"),
+    (lambda: push("thread", claim="maybe"), PlanError, "maybe"),
+    (lambda: pull("edge"), PlanError, "edge"),
+    (lambda: pull("thread", rows="some"), PlanError, "some"),
+    (lambda: pull("thread", operand="queue"), PlanError, "queue"),
+    (lambda: pull("thread", balance="fair"), PlanError, "fair"),
+    (lambda: made(loop="moon"), PlanError, "moon"),
+    (lambda: made(order="random"), PlanError, "random"),
+    (lambda: made(task="sorting"), PlanError, "sorting"),
+    (lambda: made(regime="grid"), PlanError, "grid"),
+    *each(
+        lambda given: made(rule=given[0], steps=(Push("thread"),) * given[1]),
+        [(Always(), 2), (Beamer(15, 18), 1), (Beamer(15, 18), 3), (XBFS(0.1), 2)],
+        PlanError,
+        "picks among",
+    ),
+    (lambda: dataclasses.replace(MINE, rule=3), PlanError, "rule=3"),  # type: ignore[arg-type]
+    (lambda: dataclasses.replace(MINE, loop="device"), PlanError, "which only the host can call in a search"),
+    *each(lambda name: hw.bfs(PATH, 0, plan=name), OTHER_TASKS, PlanError, "not a search; hopwave.plans"),
+    *each(
+        lambda name: hw.betweenness_centrality(PATH, plan=name),
+        [name for name in OTHER_TASKS if CATALOGUE[name].task == "paths"],
+        PlanError,
+        "for betweenness use 'auto'",
+    ),
+    *each(hw.plan, ["nope", "", None, 3, [], "auto"], PlanError, "use 'auto' or one of hopwave, "),
+    (lambda: hw.plan("XBFS"), PlanError, "did you mean 'xbfs'? Use 'auto'"),
+]
