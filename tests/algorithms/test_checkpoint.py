@@ -24,7 +24,7 @@ from hopwave.engines.cpu import policy, team
 from hopwave.engines.cpu.betweenness import run as cpu_betweenness
 from hopwave.planning.catalogue import CATALOGUE
 from hopwave.planning.jobs import BetweennessJob
-from hopwave.system.atomic_file import replacing
+from hopwave.system.files import replacing
 
 GRAPH = generate.delaunay(2500, seed=1)  # large enough to interrupt even on many cores
 CALLS: dict[str, Callable[..., Any]] = {
@@ -326,7 +326,7 @@ def test_ctrl_c_says_where_progress_is(full: bool, tmp_path: Path, monkeypatch: 
 TWO_WRITERS = """
 import sys
 import threading
-from hopwave.system.atomic_file import replacing
+from hopwave.system.files import replacing
 for turn in range(400):
     with replacing(sys.argv[1]) as stream:
         stream.write(b"x" * 100)

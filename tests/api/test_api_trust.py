@@ -17,7 +17,7 @@ import scipy.sparse as sp
 import hopwave as hw
 from hopwave import FormatError, Graph, GraphError
 from hopwave.api.validate import check, validate
-from hopwave.system.atomic_file import replacing
+from hopwave.system.files import replacing
 
 PATH = hw.generate.path(4)
 
@@ -180,7 +180,7 @@ def test_counts_beyond_64_bits_in_a_header(tmp_path: Path) -> None:
 
 KILLED = """
 import os, sys
-from hopwave.system.atomic_file import replacing
+from hopwave.system.files import replacing
 with replacing(sys.argv[1]) as stream:
     stream.write(b"half")
     stream.flush()

@@ -26,7 +26,7 @@ WAYS: dict[str, Callable[[Path], Any]] = {
     "edge list": lambda folder: hw.Graph.from_edges(["a", "b"], ["b", "c"], weights=[1.0, 2.0], device="cpu"),
 }
 HANDED_DOWN = {"poll"}  # engines call it from time to time: it shows progress, and says whether to continue
-GIVEN_WORK = {"hopwave.system.parts"}  # calls the function that it is given, as a thread does
+GIVEN_WORK = {"hopwave.system.threads"}  # calls the function that it is given, as a thread does
 
 
 def floor_of(frame: FrameType | None) -> int | None:

@@ -12,7 +12,7 @@ import pytest
 import hopwave.io as hio
 from hopwave.errors import FormatError
 from hopwave.graph import Graph
-from hopwave.system.atomic_file import replacing
+from hopwave.system.files import replacing
 
 GRAPH = Graph.from_edges([0, 1], [1, 2])
 EXTENSIONS = [known.extensions[0] + packed for known in hio.formats() for packed in ("", ".gz")]

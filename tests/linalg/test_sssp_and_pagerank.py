@@ -22,8 +22,7 @@ from graphs import TRAPS, graphs
 from hopwave import GraphError, LinalgError
 from hopwave import linalg as la
 from hopwave.algorithms.brandes import of_reverse_arcs as reverse_arcs
-from hopwave.engines import algebra
-from hopwave.engines.absent import NoShortcuts
+from hopwave.engines import NoShortcuts, algebra
 from hopwave.linalg import algorithms
 from operands import devices
 from together import in_one_test

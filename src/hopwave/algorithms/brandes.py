@@ -28,8 +28,8 @@ from hopwave.graph.csr import is_compiled_faster
 from hopwave.planning.jobs import Accumulation, BetweennessJob, Floats, Integers, Progress
 from hopwave.planning.many_sources import PathSums
 from hopwave.planning.plan import Plan, PlanUsed
-from hopwave.system.parts import parted
 from hopwave.system.progress import Meter, quietly, say
+from hopwave.system.threads import parted
 
 TOLERANCE = 1e-9
 

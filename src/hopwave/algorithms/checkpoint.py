@@ -15,8 +15,7 @@ import numpy.typing as npt
 
 from hopwave.errors import FormatError, GraphError
 from hopwave.graph import Graph
-from hopwave.system.archives import write_arrays
-from hopwave.system.atomic_file import kind_of_special, replacing
+from hopwave.system.files import kind_of_special, replacing, write_arrays
 from hopwave.system.threads import Pool
 
 INTERVAL = 60.0  # seconds between two checkpoints

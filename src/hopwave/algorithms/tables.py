@@ -23,9 +23,8 @@ from hopwave.errors import ExecutorError, FormatError, GraphError
 from hopwave.graph import Graph
 from hopwave.graph.arrays import vertex_names
 from hopwave.planning.jobs import Floats, Integers, Progress
-from hopwave.planning.many_sources import Sweep
-from hopwave.planning.valued import Valued
-from hopwave.system.atomic_file import replacing
+from hopwave.planning.many_sources import Sweep, Valued
+from hopwave.system.files import replacing
 from hopwave.system.optional import optional
 from hopwave.system.progress import say
 

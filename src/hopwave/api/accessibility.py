@@ -23,7 +23,7 @@ from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.graph.naming import by_index
 from hopwave.planning.jobs import Floats, Progress
-from hopwave.planning.valued import KINDS, Decay, Valued
+from hopwave.planning.many_sources import KINDS, Decay, Valued
 from hopwave.results.accessibility import Accessibility, Isochrone, NearestOf
 
 Fade = Callable[[Floats], npt.ArrayLike]

@@ -30,8 +30,7 @@ from hopwave.io.detect import by_content, by_name, by_title, unknown
 from hopwave.io.format import Format
 from hopwave.io.source import Source
 from hopwave.results.tables import Tabled
-from hopwave.system.archives import write_arrays
-from hopwave.system.atomic_file import checked, replacing
+from hopwave.system.files import checked, replacing, write_arrays
 from hopwave.system.progress import Meter
 
 Result = TypeVar("Result")

@@ -16,7 +16,7 @@ from hopwave import io
 from hopwave.datasets import collection, small
 from hopwave.errors import DownloadError, FormatError, GraphError, HopwaveError
 from hopwave.graph import Graph
-from hopwave.system.atomic_file import replacing
+from hopwave.system.files import replacing
 from hopwave.system.progress import Meter
 from hopwave.system.user_folder import cache_folder
 

@@ -20,8 +20,7 @@ from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 from hopwave.errors import DownloadError, FormatError, amount
-from hopwave.system.atomic_file import replacing
-from hopwave.system.gzip_stream import Unpacked
+from hopwave.system.files import Unpacked, replacing
 from hopwave.system.progress import Meter
 
 BLOCK = 1 << 20  # bytes

@@ -14,7 +14,7 @@ mypy checks both classes against these protocols.
 
 Two methods say what an engine cannot do: `why_not` for a plan, `why_not_operation` for an operation. They return None
 if the engine can, else a sentence with the reason and what to use instead. A method that is called nevertheless raises
-an EngineError with that sentence (absent.py).
+an EngineError with that sentence.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from hopwave.algebra.matrix import Matrix
 from hopwave.algebra.operators import BinaryOp, Monoid, UnaryOp
 from hopwave.algebra.vector import Vector
 from hopwave.arrays import Array
-from hopwave.errors import EngineError
+from hopwave.errors import EngineError, GraphError
 from hopwave.graph import Graph
 from hopwave.graph.csr import Rows
 from hopwave.graph.row_operations import Place
@@ -39,7 +39,7 @@ from hopwave.planning import jobs
 from hopwave.planning.many_sources import Balls, CutSweep, CutSwept, HyperBallJob, PathSums, Poll, Sweep, Swept
 from hopwave.planning.plan import Plan
 from hopwave.planning.trace import Level
-from hopwave.system.collector import without_collecting
+from hopwave.system.first_use import without_collecting
 
 NAMES = ("cuda", "cpu", "reference")  # in the order device="auto" prefers them
 
@@ -355,3 +355,105 @@ def _ready(name: str, module: str, kind: str) -> Any:
     if reason:
         raise EngineError(reason)
     return found
+
+
+# ---------------------------------------------------------------- methods that an engine lacks, or finds in a module
+
+
+def _absent(operation: Operation | Shortcut) -> Any:
+    def refuse(self: Any, *arguments: Any, **keywords: Any) -> Any:
+        graph = arguments[:1] if isinstance(self, NoOperations) else ()
+        raise EngineError(self.why_not_operation(operation, *graph))
+
+    return refuse
+
+
+def found_in(module: str, name: str) -> Any:
+    """A method that is a function of a module, which is imported when it is first called."""
+
+    def method(_: Any, *arguments: Any) -> Any:
+        return getattr(import_module(module), name)(*arguments)
+
+    vars(method)["home"] = module, name  # a test compares the arguments
+    return method
+
+
+class NoOperations:
+    """What engines.Operations has, except `sweep`, of which every engine has some."""
+
+    cut_sweep = _absent("cut_sweep")
+    reach_bounds = _absent("reach_bounds")
+    components = _absent("components")
+    blocks = _absent("blocks")
+    shortest_path = _absent("shortest_path")
+    local_efficiencies = _absent("local_efficiencies")
+    path_sums = _absent("path_sums")
+    hyperball = _absent("hyperball")
+
+    def why_not_operation(self, operation: Operation, graph: Graph) -> str | None:
+        raise NotImplementedError
+
+
+class NoShortcuts:
+    """What engines.Shortcuts has."""
+
+    name: str
+
+    waves = _absent("waves")
+    count_entries = _absent("count_entries")
+    count_triangles = _absent("count_triangles")
+    triangles = _absent("triangles")
+    core_numbers = _absent("core_numbers")
+    label_propagation = _absent("label_propagation")
+    independent_set = _absent("independent_set")
+    power_iteration = _absent("power_iteration")
+    lanczos = _absent("lanczos")
+    dijkstra = _absent("dijkstra")
+    delta_stepping = _absent("delta_stepping")
+    near_far = _absent("near_far")
+
+    def why_not_operation(self, operation: Shortcut) -> str | None:
+        if getattr(type(self), operation) is not getattr(NoShortcuts, operation):
+            return None
+        return f"device={self.name!r} has no compiled {operation}; compute it by products, or use another device"
+
+
+# ---------------------------------------------------------------- searches level by level, on the host
+
+
+def by_levels(engine: Any, search: Any, n: int, m: int, plan: Plan, trace: bool = True) -> list[Level]:
+    """One level after another of a graph with n vertices and m arcs; before each, the plan's rule chooses its step.
+
+    Returns the levels, or nothing without a trace. The rule is called as `Rule.choose` calls it, but without a record
+    of the sizes: small levels on a GPU take no longer than such a record.
+    """
+    levels: list[Level] = []
+    rule, (a, b) = plan.rule.function, plan.rule.parameters()
+    depth_limit = search.question.depth_limit
+    nf0 = mf0 = 0
+    last = -1
+    while search.nf and (depth_limit is None or search.depth < depth_limit):
+        nf, mf = search.nf, search.mf
+        last = rule(a, b, n, m, nf, mf, search.mu, nf0, mf0, last)
+        level = engine.advance(search, plan.steps[last], last)
+        if trace:
+            levels.append(level)
+        nf0, mf0 = nf, mf
+    return levels
+
+
+# ---------------------------------------------------------------- paths that cannot be counted
+
+
+def uncountable(graph: Graph, source: int, u: int, v: int) -> GraphError:
+    """For a cycle of arcs that add nothing to the distance from the source; u → v is such an arc."""
+    if not graph.directed:
+        u, v = min(u, v), max(u, v)
+    begin, end = int(graph.indptr[u]), int(graph.indptr[u + 1])
+    weight = float(np.asarray(graph.weights)[begin:end][graph.indices[begin:end] == v].min())
+    arc = f"{graph.label(u)!r} {'→' if graph.directed else '–'} {graph.label(v)!r}"
+    return GraphError(
+        f"shortest paths from {graph.label(source)!r} cannot be counted: weight {weight:g} of {arc} adds nothing to "
+        "the length of a path, which can then go round a cycle any number of times; merge vertices at distance 0, or "
+        "give all arcs weights above 0 that differ less in size"
+    )

@@ -13,8 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave.system.numba_cache import njit
-from hopwave.system.parts import PARTS_PER_THREAD, thread_count
-from hopwave.system.threads import each
+from hopwave.system.threads import PARTS_PER_THREAD, each, thread_count
 
 ARCS_PER_PLACE = 2  # places are as many as vertices for each thread: at most twice as many as there are arcs
 

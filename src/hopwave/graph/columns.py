@@ -20,7 +20,7 @@ from hopwave.checks.numbers import is_real, shown
 from hopwave.errors import GraphError, IgnoredColumnWarning, warn
 from hopwave.graph import reshape
 from hopwave.graph.csr import builders, rows_of
-from hopwave.system.parts import parted
+from hopwave.system.threads import parted
 
 _OF_A_TABLE = "Graph.from_pandas(table, source, target, weight), the names of its columns"
 # What to write for an object of another library that is no graph of hopwave.

@@ -17,7 +17,7 @@ from hopwave.graph.csr import LARGEST_VERTEX_COUNT, Combine
 from hopwave.io.detect import FORMATS, by_name, by_title, detect, unknown
 from hopwave.io.format import Format, Request, Target
 from hopwave.io.source import Source
-from hopwave.system.atomic_file import replacing
+from hopwave.system.files import replacing
 from hopwave.system.progress import Meter
 
 __all__ = ["Format", "formats", "read", "replacing", "write"]

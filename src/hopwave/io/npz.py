@@ -26,7 +26,7 @@ from hopwave.graph.mapped import map_array
 from hopwave.io.format import Format, Request, Target
 from hopwave.io.source import FREE_BYTES, MOST_TIMES_UNPACKED, Source
 from hopwave.io.vertices import plain_labels
-from hopwave.system.archives import LOCAL_HEADER, Archive, joined_crc, write_arrays
+from hopwave.system.files import LOCAL_HEADER, Archive, joined_crc, write_arrays
 from hopwave.system.threads import each
 
 MAGIC = (b"PK\x03\x04", b"PK\x05\x06")  # a zip archive, an empty one

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO
 
 from hopwave.errors import FormatError
-from hopwave.system.gzip_stream import GZIP, Unpacked
+from hopwave.system.files import GZIP, Unpacked
 from hopwave.system.progress import Meter
 
 BLOCK = 4 << 20  # bytes: a few hundred thousand edges, about ten milliseconds of work

@@ -17,7 +17,7 @@ from hopwave.errors import EngineError
 from hopwave.papers import page
 from hopwave.papers.lab import EFFORTS, Lab, WrongAnswer
 from hopwave.papers.records import Outcome, Paper
-from hopwave.system.atomic_file import replacing
+from hopwave.system.files import replacing
 
 
 def measure(

@@ -68,7 +68,7 @@ def ways(lab: Lab, graph: Graph) -> dict[str, Search]:
 def by_steps(graph: Graph, plan: Plan, functions: dict[int, Any]) -> Search:
     """A search on the GPU by a plan, some of whose steps are replaced by functions."""
     from hopwave import engines
-    from hopwave.engines.host_loop import by_levels
+    from hopwave.engines import by_levels
     from hopwave.papers import enterprise
 
     engine: Any = engines.engine("cuda")

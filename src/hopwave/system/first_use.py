@@ -7,7 +7,10 @@ there (as proposed in SPEC 1 of Scientific Python, which keeps them in a stub).
 from __future__ import annotations
 
 import ast
+import gc
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -15,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 from hopwave.checks.keywords import offered
-from hopwave.system.collector import without_collecting
 
 
 @cache
@@ -48,3 +50,30 @@ def find(package: str, file: str, name: str) -> Any:
         with without_collecting(stays=True):
             return import_module(f"{package}.{name}")
     raise AttributeError(f"module {package!r} has no attribute {name!r}", name=name, obj=sys.modules[package])
+
+
+# ---------------------------------------------------------------- garbage collection while modules are imported
+
+# Both make very many objects. Looking through them again and again takes a tenth of the time.
+
+
+@contextmanager
+def without_collecting(*, stays: bool = False) -> Iterator[None]:
+    """Nothing is collected inside, unless another thread ends such a block.
+
+    What is made and `stays`, as modules do, counts as old afterwards: the next collection does not look through it.
+
+    >>> with without_collecting():
+    ...     gc.isenabled()
+    False
+    """
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collects:
+            if stays and gc.get_freeze_count() == 0:  # a program that freezes objects itself wants them to stay so
+                gc.freeze()
+                gc.unfreeze()
+            gc.enable()

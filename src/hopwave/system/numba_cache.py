@@ -33,7 +33,7 @@ import numba
 from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
 
 from hopwave.system import shipped_code
-from hopwave.system.collector import without_collecting
+from hopwave.system.first_use import without_collecting
 from hopwave.system.user_folder import why_not_trusted
 
 if sys.platform != "win32":

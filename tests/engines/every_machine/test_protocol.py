@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from hopwave import EngineError, engines, generate
-from hopwave.engines.absent import NoOperations, NoShortcuts
+from hopwave.engines import NoOperations, NoShortcuts
 from hopwave.planning.catalogue import CATALOGUE
 from hopwave.planning.jobs import BetweennessJob, SampleJob, SearchJob
 from hopwave.planning.many_sources import CutSweep, HyperBallJob, PathSums, Sweep

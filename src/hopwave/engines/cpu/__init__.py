@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from hopwave import engines
 from hopwave.arrays import ScaledCounts
-from hopwave.engines.absent import found_in
+from hopwave.engines import found_in
 from hopwave.engines.cpu import path_counts, policy, team
 from hopwave.engines.cpu.betweenness.small import FirstAccumulation, SmallAccumulation
 from hopwave.engines.cpu.compile_notice import compiling

@@ -16,9 +16,8 @@ import numpy.typing as npt
 
 from hopwave import engines
 from hopwave.arrays import Deferred, on_host
-from hopwave.engines.absent import NoOperations
+from hopwave.engines import NoOperations, by_levels
 from hopwave.engines.cuda.errors import LESS_MEMORY, OTHERS_LESS, explained
-from hopwave.engines.host_loop import by_levels
 from hopwave.errors import EngineError
 from hopwave.graph import Graph
 from hopwave.planning import jobs

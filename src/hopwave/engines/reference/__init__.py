@@ -20,8 +20,7 @@ import numpy.typing as npt
 
 from hopwave import engines
 from hopwave.arrays import ScaledCounts
-from hopwave.engines.absent import NoOperations
-from hopwave.engines.host_loop import by_levels
+from hopwave.engines import NoOperations, by_levels
 from hopwave.errors import EngineError
 from hopwave.graph import Graph
 from hopwave.planning.jobs import Accumulation, BetweennessJob, FoundBySearch, PathSampling, SampleJob, SearchJob

@@ -19,12 +19,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hopwave.engines.undefined_counts import uncountable
+from hopwave.engines import uncountable
 from hopwave.generate.counter import sequence
 from hopwave.graph import Graph
 from hopwave.planning.jobs import PATH_SUMS, BetweennessJob, Floats, Integers, SampleJob
-from hopwave.planning.many_sources import PathSums, Poll, Sweep, Swept
-from hopwave.planning.valued import Valued
+from hopwave.planning.many_sources import PathSums, Poll, Sweep, Swept, Valued
 
 Arcs = list[list[tuple[int, float, int]]]  # per vertex: (head, length, number of the arc)
 Predecessors = dict[int, list[tuple[int, int]]]  # per vertex that is reached: (tail, number of the arc)

@@ -12,7 +12,7 @@ from hopwave.algebra.matrix import Matrix
 from hopwave.algebra.operators import BinaryOp, Monoid, UnaryOp
 from hopwave.algebra.vector import Vector
 from hopwave.arrays import Array
-from hopwave.engines.absent import NoShortcuts
+from hopwave.engines import NoShortcuts
 from hopwave.graph.csr import Rows
 from hopwave.graph.row_operations import Place, by_place
 from hopwave.planning.jobs import Allowed, Direction, Product, Touched

@@ -24,7 +24,7 @@ from hopwave.engines import algebra
 from hopwave.errors import GraphError
 from hopwave.linalg.algorithms import power
 from hopwave.linalg.algorithms.operands import extremes
-from hopwave.system.parts import in_parts
+from hopwave.system.threads import in_parts
 
 VECTORS, KEPT = 20, 10  # vectors per round, and how many of them start the next round (as in ARPACK)
 FIRST = 9  # vectors that there is room for at first

@@ -14,8 +14,7 @@ from scipy.sparse.linalg import spsolve
 import hopwave as hw
 from hopwave import ConvergenceError
 from hopwave import linalg as la
-from hopwave.engines import algebra
-from hopwave.engines.absent import NoShortcuts
+from hopwave.engines import NoShortcuts, algebra
 from hopwave.planning.jobs import PowerJob
 
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("gpu")]

@@ -41,7 +41,7 @@ def fresh(graph: Graph) -> Graph:
 
 def searched(graph: Graph, plan: Plan, source: int, question: SearchJob, ahead: bool) -> tuple[Any, Any]:
     """The engine's results, and its levels without times: launched ahead, or one after the other."""
-    from hopwave.engines.host_loop import by_levels
+    from hopwave.engines import by_levels
 
     engine: Any = engines.engine("cuda")
     search = engine.start(engine.load(graph, plan), (source,), question)

@@ -12,6 +12,7 @@ from collections import namedtuple
 
 import numpy as np
 
+from hopwave.engines import uncountable
 from hopwave.engines.cpu.betweenness import sampled_path_kernels
 from hopwave.engines.cpu.betweenness.dijkstra import NONE, PATHS, bytes_of_state, forget, new_state, search
 from hopwave.engines.cpu.betweenness.sampled_paths import PathSampling
@@ -21,7 +22,6 @@ from hopwave.engines.cpu.integers import ONE
 from hopwave.engines.cpu.intrinsics import COMPILED, INNER, atomic_add, noinline, ordered_load
 from hopwave.engines.cpu.path_counts import two_to
 from hopwave.engines.cpu.workers import FINISHED, NEXT_BATCH, STOP
-from hopwave.engines.undefined_counts import uncountable
 from hopwave.system.numba_cache import njit
 
 # A worker's own arrays: a WeightedState, the path from its end to its beginning, and what it adds up.

@@ -12,6 +12,7 @@ number of shortest paths is not defined, and the run stops.
 
 import numpy as np
 
+from hopwave.engines import uncountable
 from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.betweenness import dijkstra, state
 from hopwave.engines.cpu.betweenness.run import NO_CUTOFF, Accumulation
@@ -21,7 +22,6 @@ from hopwave.engines.cpu.integers import U0, U1
 from hopwave.engines.cpu.intrinsics import COMPILED, INNER, atomic_add, noinline
 from hopwave.engines.cpu.path_counts import LARGEST
 from hopwave.engines.cpu.views import unsigned_rows
-from hopwave.engines.undefined_counts import uncountable
 from hopwave.system.numba_cache import njit
 
 TOO_MANY = 2.0**LARGEST

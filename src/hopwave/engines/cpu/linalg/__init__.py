@@ -15,7 +15,7 @@ from hopwave.algebra.matrix import Matrix
 from hopwave.algebra.operators import BinaryOp, UnaryOp, constants_of
 from hopwave.algebra.vector import Vector
 from hopwave.arrays import Array
-from hopwave.engines.absent import found_in
+from hopwave.engines import found_in
 from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.crew import CHECKED, FOUND, crew_size, share
 from hopwave.engines.cpu.graph import find_hubs

@@ -12,7 +12,7 @@ import numpy as np
 from hopwave.engines.cpu.intrinsics import INNER
 from hopwave.engines.cpu.views import allocate
 from hopwave.engines.ledger import declare
-from hopwave.planning.valued import EXPONENTIAL, GAUSSIAN, NONE, Decay
+from hopwave.planning.many_sources import EXPONENTIAL, GAUSSIAN, NONE, Decay
 from hopwave.system.numba_cache import njit
 
 # columns: one row per vertex; found: sources × columns × limits.
@@ -45,7 +45,7 @@ def plus(total, lost, x):
 
 @njit(**INNER)
 def faded(d, kind, scale, least):
-    """f(d), as hopwave.planning.valued.Decay has it."""
+    """f(d), as hopwave.planning.many_sources.Decay has it."""
     if kind == EXPONENTIAL:
         return math.exp(-d / scale)
     if kind == GAUSSIAN:

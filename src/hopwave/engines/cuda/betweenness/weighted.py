@@ -8,13 +8,13 @@ from dataclasses import replace
 import cupy
 import numpy as np
 
+from hopwave.engines import uncountable
 from hopwave.engines.cuda.along_weights import Searches, arcs_of
 from hopwave.engines.cuda.betweenness import regimes
 from hopwave.engines.cuda.betweenness.block import Blocks
 from hopwave.engines.cuda.buffers import allocate
 from hopwave.engines.cuda.launch import truth
 from hopwave.engines.cuda.records import filled, record
-from hopwave.engines.undefined_counts import uncountable
 
 HEADER, KERNEL = "betweenness/weighted.cuh", "sources_weighted"
 TOO_MANY, CYCLE = 1, 2  # enum Status in the kernels

@@ -82,7 +82,7 @@ __device__ __forceinline__ SomeSums both(SomeSums x, const SomeSums &y) {
   return x;
 }
 
-// f(d) by kind, as planning/valued.py has it.
+// f(d) by kind, as planning/many_sources.py has it.
 __device__ __forceinline__ double faded(double d, const Values &R) {
   if (R.decay == 0) return 1.0;
   if (R.decay == 1) return exp(-d / R.scale);

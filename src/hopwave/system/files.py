@@ -1,0 +1,333 @@
+"""Files that are written completely or not at all."""
+
+from __future__ import annotations
+
+import errno
+import glob
+import io
+import os
+import secrets
+import stat
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from functools import partial
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+fcntl: Any
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str], *, packed: bool = False) -> Iterator[IO[bytes]]:
+    """A binary stream whose content becomes the file if the block ends without an error, and is dropped otherwise.
+
+    The bytes go to a temporary file in the same folder. When they are on the disk, the file is renamed in one step;
+    until then, an old file at `path` stays untouched. Devices and pipes (/dev/stdout) cannot be replaced and are
+    written directly. `packed` compresses with gzip. Temporary files that a killed process left for `path` are removed.
+
+    >>> with replacing("numbers.txt") as stream:  # doctest: +SKIP
+    ...     _ = stream.write(b"1 2 3")
+    """
+    target = checked(path)
+    if target.exists() and not target.is_file():
+        with target.open("wb") as stream:
+            yield from _packing(stream, packed)
+        return
+    old = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
+    _remove_strays(target)
+    # Its name is known before it is there, so that an error at any moment removes it.
+    temporary = target.with_name(f"{_prefix(target)}{secrets.token_hex(4)}.part")
+    try:
+        with _opened(temporary, 0o666 if old is None else old) as stream:
+            yield from _packing(stream, packed)
+            stream.flush()
+            os.fsync(stream.fileno())
+            if old is not None:
+                temporary.chmod(old)  # the umask was taken from it
+            if fcntl is not None:
+                temporary.replace(target)  # before the lock ends: else another writer would remove it as stray
+        if fcntl is None:
+            temporary.replace(target)  # Windows cannot rename an open file, and has no locks here
+    except BaseException as error:
+        temporary.unlink(missing_ok=True)
+        if _is_interrupt(error):
+            raise KeyboardInterrupt from error
+        raise
+    _sync_folder(target.parent)
+
+
+def checked(path: str | os.PathLike[str]) -> Path:
+    """The file that `replacing` writes; raises what that would raise, so that it can be known before any work is done.
+
+    A file without permission to write is refused, although a rename could replace it.
+    """
+    target = Path(path).resolve()  # a link stays a link: the file that it points to is replaced
+    try:
+        there, is_folder, has_folder = target.exists(), target.is_dir(), target.parent.is_dir()
+    except PermissionError:  # of a folder above it
+        raise _not_writable("folder", target.parent) from None
+    if is_folder:
+        raise IsADirectoryError(errno.EISDIR, "is a folder; give a file name", str(path))
+    if not has_folder:
+        raise FileNotFoundError(errno.ENOENT, "no such folder to write to; make it first", str(target.parent))
+    if there and not os.access(target, os.W_OK):
+        raise _not_writable("file", target)
+    if not kind_of_special(target) and not os.access(target.parent, os.W_OK | os.X_OK):
+        raise _not_writable("folder", target.parent)
+    return target
+
+
+def _not_writable(what: str, path: Path) -> PermissionError:
+    reason = f"the {what} cannot be written to; give another, or change its permissions"
+    return PermissionError(errno.EACCES, reason, str(path))
+
+
+def _is_interrupt(error: BaseException | None) -> bool:
+    """Whether a Ctrl-C caused the error: inside zipfile it turns into a ValueError."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__context__
+    return error is not None
+
+
+def _prefix(target: Path) -> str:
+    return f".{target.name[:60]}."
+
+
+def _opened(temporary: Path, mode: int) -> IO[bytes]:
+    """A new file, locked while it is open: one without a lock is stray.
+
+    A signal cannot come between the opening and the object that closes the file: both are one call into C.
+    """
+    while True:
+        try:
+            stream = open(temporary, "xb", opener=partial(os.open, mode=mode))  # noqa: SIM115
+        except PermissionError:  # its message names the temporary file
+            raise _not_writable("folder", temporary.parent) from None
+        try:
+            if fcntl is not None:
+                with suppress(OSError):  # a file system without locks, where nothing is removed as stray
+                    fcntl.flock(stream, fcntl.LOCK_EX)
+            if temporary.exists():  # else another process removed it as stray before it was locked
+                return stream
+        except BaseException:
+            stream.close()
+            raise
+        stream.close()
+
+
+def _remove_strays(target: Path) -> None:
+    """Remove the temporary files for this target that no process has open."""
+    if fcntl is None:
+        return
+    for stray in target.parent.glob(f"{glob.escape(_prefix(target))}????????.part"):
+        with suppress(OSError), stray.open("rb") as stream:  # OSError: it is locked, not ours, or gone
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            stray.unlink(missing_ok=True)
+
+
+def _packing(stream: IO[bytes], packed: bool) -> Iterator[IO[bytes]]:
+    if packed:
+        archive = Packed(stream)
+        yield archive  # type: ignore[misc]
+        archive.finish()
+    else:
+        yield stream
+
+
+def kind_of_special(path: Path) -> str | None:
+    """What the path names if it is not a regular file: "folder", "pipe", "socket" or "device"; else None."""
+    try:
+        mode = path.stat().st_mode
+    except (OSError, ValueError):
+        return None
+    kinds = {"folder": stat.S_ISDIR, "pipe": stat.S_ISFIFO, "socket": stat.S_ISSOCK}
+    found = next((kind for kind, is_one in kinds.items() if is_one(mode)), "device")
+    return None if stat.S_ISREG(mode) else found
+
+
+def _sync_folder(folder: Path) -> None:
+    """Flush the new name to the disk, if the system allows to open folders."""
+    handles: list[int] = []
+    with suppress(OSError):
+        try:
+            handles.extend(map(os.open, [folder], [os.O_RDONLY]))  # one call into C: no signal can lose the handle
+            os.fsync(handles[0])
+        finally:
+            for handle in handles:
+                os.close(handle)
+
+
+# ---------------------------------------------------------------- arrays in one file, as numpy.load reads them
+
+
+LOCAL_HEADER = struct.Struct("<26xHH")  # of an entry in a zip archive: the lengths of its name and of its other fields
+_ALIGNED = 64  # bytes, as NumPy aligns what follows the header of an array
+_FILLING = 0xD935  # the kind of a field that only fills up, as Android's zipalign writes it
+_LARGE_SIZES = 20  # bytes of the field for sizes above 4 GB, which comes last
+
+
+def write_arrays(stream: Any, arrays: Mapping[str, Any], *, packed: bool) -> None:
+    """Write arrays by name to an .npz archive; `packed` compresses them. Others begin at multiples of 64 bytes, so that
+    they can be mapped into memory.
+
+    numpy.savez leaves an archive behind if a write fails, whose deletion fails again, with a traceback on stderr.
+    """
+    with Archive(stream, "w", zipfile.ZIP_DEFLATED if packed else zipfile.ZIP_STORED) as archive:
+        for name, array in arrays.items():
+            entry = zipfile.ZipInfo(f"{name}.npy")
+            entry.compress_type = archive.compression
+            fixed = LOCAL_HEADER.size + len(entry.filename.encode()) + 6 + _LARGE_SIZES
+            fill = -(archive.fp.tell() + fixed) % _ALIGNED  # type: ignore[union-attr]
+            entry.extra = struct.pack("<HHH", _FILLING, 2 + fill, _ALIGNED) + bytes(fill)
+            with archive.open(entry, "w", force_zip64=True) as place:
+                _write_array(place, np.asanyarray(array))
+
+
+def _write_array(place: Any, array: Any) -> None:
+    """Write one array; numpy.lib.format.write_array would copy it in small pieces."""
+    if array.dtype.hasobject or not array.flags.c_contiguous or not array.size:
+        np.lib.format.write_array(place, array, allow_pickle=False)
+        return
+    about = np.lib.format.header_data_from_array_1_0(array)
+    np.lib.format.write_array_header_1_0(place, about)
+    place.write(array.reshape(-1).view(np.uint8).data)
+
+
+def joined_crc(first: int, second: int, size: int) -> int:
+    """The CRC-32 of two pieces of data one after the other, from that of each; `size`: the bytes of the second.
+
+    >>> import zlib
+    >>> joined_crc(zlib.crc32(b"hop"), zlib.crc32(b"wave"), 4) == zlib.crc32(b"hopwave")
+    True
+    """
+    shift, power, left = 1 << 31, 1 << 30, 8 * size  # x⁰ and x¹: the highest bit is the coefficient of x⁰
+    while left:
+        if left & 1:
+            shift = _product(power, shift)
+        power, left = _product(power, power), left >> 1
+    return _product(shift, first) ^ second
+
+
+def _product(a: int, b: int) -> int:
+    """The product of two polynomials over GF(2), modulo that of CRC-32."""
+    found = 0
+    for bit in range(31, -1, -1):
+        if a >> bit & 1:
+            found ^= b
+        b = b >> 1 ^ (0xEDB88320 if b & 1 else 0)
+    return found
+
+
+class Archive(zipfile.ZipFile):
+    """An archive that does nothing when it is deleted, where zipfile's complains if Ctrl-C came while it was made.
+
+    It is read and written in `with` blocks: its end is written where it is closed.
+    """
+
+    def __del__(self) -> None:
+        """Do nothing."""
+
+
+# ---------------------------------------------------------------- gzip, by streams that drop no Ctrl-C
+
+
+PIECE = 1 << 18  # packed bytes per step, between which a signal is handled
+GZIP = 31  # zlib's `wbits` for a stream with the header and the checksum of gzip
+
+
+class Unpacked:
+    """The content of a gzip file, from its beginning on; files that were packed one by one and joined are one content.
+
+    A damaged file raises zlib.error, one that ends too early EOFError.
+    """
+
+    def __init__(self, raw: IO[bytes]) -> None:
+        self._raw = raw
+        self.seek(0)
+
+    def seek(self, place: int) -> None:
+        """Go back to the beginning; there is no other place to go to."""
+        assert place == 0
+        self._raw.seek(0)
+        self._unpacker: Any = None  # None between two members
+        self._packed = self._ready = b""  # read and not yet unpacked, unpacked and not yet given
+        self._place = 0
+
+    def tell(self) -> int:
+        """The number of bytes that were given."""
+        return self._place
+
+    def read(self, size: int) -> bytes:
+        """The next `size` bytes, fewer at the end."""
+        pieces, missing = [], size
+        while missing and (piece := self._next(missing)):
+            pieces.append(piece)
+            missing -= len(piece)
+        return b"".join(pieces)
+
+    def readline(self, size: int) -> bytes:
+        """The next bytes up to a newline, at most `size` of them."""
+        pieces, missing = [], size
+        while missing and (piece := self._next(missing, b"\n")):
+            pieces.append(piece)
+            missing -= len(piece)
+            if piece.endswith(b"\n"):
+                break
+        return b"".join(pieces)
+
+    def _next(self, most: int, end: bytes | None = None) -> bytes:
+        """Some of the next bytes, none after `end`; b"" if there are no more."""
+        ready = self._ready or self._unpack(most if end is None else PIECE)
+        stop = most if end is None else ready.find(end, 0, most) + 1 or most
+        self._ready = ready[stop:]
+        self._place += min(stop, len(ready))
+        return ready[:stop]
+
+    def _unpack(self, most: int) -> bytes:
+        while data := self._packed or self._raw.read(PIECE):
+            if self._unpacker is None:
+                self._packed = data.lstrip(b"\0")  # members may be padded
+                self._unpacker = zlib.decompressobj(GZIP) if self._packed else None
+                continue
+            found: bytes = self._unpacker.decompress(data, most)
+            if self._unpacker.eof:
+                self._packed, self._unpacker = self._unpacker.unused_data, None
+            else:
+                self._packed = self._unpacker.unconsumed_tail
+            if found:
+                return found
+        if self._unpacker is not None:
+            raise EOFError("the end mark is missing")
+        return b""
+
+
+class Packed(io.BufferedIOBase):
+    """Packs what is written to it. Neither name nor time is inside, so that equal contents give equal files."""
+
+    def __init__(self, raw: IO[bytes]) -> None:
+        self._raw = raw
+        self._packer = zlib.compressobj(6, zlib.DEFLATED, GZIP)  # a third of the time of level 9, for 1% more bytes
+
+    def writable(self) -> bool:
+        """It is."""
+        return True
+
+    def write(self, data: Any) -> int:
+        """Pack these bytes."""
+        given = memoryview(data).cast("B")
+        for begin in range(0, len(given), PIECE):
+            self._raw.write(self._packer.compress(given[begin : begin + PIECE]))
+        return len(given)
+
+    def finish(self) -> None:
+        """Write what is left, and the end mark."""
+        self._raw.write(self._packer.flush())
