@@ -69,7 +69,7 @@ TABLE: tuple[tuple[str, str, *tuple[list[str] | tuple[str, ...], ...]], ...] = (
     ("linalg/power.cuh", "power", ROWS, ("true, false, double", "true, true, double")),
     ("linalg/power.cuh", "invert length_keys", PACKED_ROWS),
     ("linalg/power.cuh", "number_arcs", ROWS),
-    ("linalg/triangles.cuh", "count_up write_up count_partners write_partners", ROWS),
+    ("linalg/triangles.cuh", "count_up write_up", ROWS),
     ("linalg/triangles.cuh", "count_short count_long", ROWS, BOTH),
     ("many/each.cuh", "search_each", PACKED_ROWS),
     ("many/lengths.cuh", "search_lengths", ROWS, BOTH),

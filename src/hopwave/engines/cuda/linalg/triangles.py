@@ -10,9 +10,6 @@ HEADER = "linalg/triangles.cuh"
 WARP_SLOTS = 1024  # in the kernels
 THREADS, LONG_THREADS = 128, 256  # per block: a warp for each vertex, or all for one
 PER_MULTIPROCESSOR, LONG_PER_MULTIPROCESSOR = 14, 8  # blocks
-# Arcs from which the end of an edge with more arcs out has the table: kron 21 of edge factor 44 (167 million) took
-# 119 ms instead of 149, kron 19 of it (40 million) 37 instead of 27.
-PARTNERS = 1 << 27
 
 
 def counted(part, each):
@@ -30,13 +27,6 @@ def counted(part, each):
     up = build.offsets_of(ups, n, offsets.dtype)
     heads = cupy.empty(len(neighbours) // 2, np.int32)  # every edge but loops is stored twice
     launch(HEADER, "write_up", WARP * n, *rows, up, heads)
-    sides = up, heads, up, heads
-    if len(neighbours) >= PARTNERS:
-        lengths = cupy.empty(n, np.uint32)
-        launch(HEADER, "count_partners", WARP * n, *rows, ups, lengths)
-        paired, partners = build.offsets_of(lengths, n, offsets.dtype), cupy.empty_like(heads)
-        launch(HEADER, "write_partners", WARP * n, *rows, ups, paired, partners)
-        sides = up, heads, paired, partners
     long, most = counts[:2].tolist()
     multiprocessors = launch.attributes["MultiProcessorCount"]
     size, shape = 8 if each else 4, truth(each)  # bytes per slot: a vertex, and how often it was found
@@ -48,11 +38,11 @@ def counted(part, each):
         blocks = min(-(-n // 16), PER_MULTIPROCESSOR * multiprocessors)
         launch.exactly(
             HEADER, "count_short", shape, (blocks,), THREADS,
-            (*sides, np.uint32(n), counts[2:], *sums), size * WARP_SLOTS * (THREADS // WARP),
+            (up, heads, np.uint32(n), counts[2:], *sums), size * WARP_SLOTS * (THREADS // WARP),
         )  # fmt: skip
     if long:
         launch.exactly(
             HEADER, "count_long", shape, (min(long, LONG_PER_MULTIPROCESSOR * multiprocessors),), LONG_THREADS,
-            (*sides, longs, np.uint32(long), np.uint32(room), counts[3:], *sums), size * room,
+            (up, heads, longs, np.uint32(long), np.uint32(room), counts[3:], *sums), size * room,
         )  # fmt: skip
     return found if each else int(total.get()[0])

@@ -1,9 +1,7 @@
 // Triangles of a symmetric pattern. Every edge leads from the end with fewer neighbours to the other, so that no vertex
 // has more than √2m arcs out (Chiba and Nishizeki, 1985). An edge closes a triangle with each vertex to which arcs lead
-// out of both its ends. The arcs out of a vertex go into a hash table in shared memory, and those of other vertices are
-// looked up there (Pandey et al., TRUST, 2021): one end of each edge has the table, the other is its partner. In small
-// graphs partners are the heads of a vertex's arcs out; in large ones the end with more arcs out has the table, which
-// takes 0.46 of the lookups on kron 21.
+// out of both its ends. The arcs out of a vertex go into a hash table in shared memory, and those of their heads are
+// looked up there (Pandey et al., TRUST, 2021).
 #pragma once
 #include "common/graph.cuh"
 
@@ -20,39 +18,14 @@ __device__ inline bool leads_up(const Offset *offsets, int u, int v) {
   return mine < theirs || (mine == theirs && u < v);
 }
 
-// Whether v is a partner of u; ups: how many arcs lead out of each vertex.
-__device__ inline bool has_partner(const u32 *ups, int u, int v) {
-  const u32 mine = ups[u], theirs = ups[v];
-  return theirs && (mine > theirs || (mine == theirs && u < v));
-}
-
-// Calls chosen(v) for each neighbour v of u, by a warp. Returns for how many it is true, in every lane.
-template <class Offset, class Chosen>
-__device__ inline u32 count_chosen(const Offset *offsets, const int *neighbours, u64 u, Chosen chosen) {
-  u32 mine = 0;
-  for (Offset arc = offsets[u] + lane(); arc < offsets[u + 1]; arc += WARP) mine += chosen(neighbours[arc]);
-  return warp_sum(mine);
-}
-
-// Calls chosen(v) for each neighbour v of u and writes those for which it is true, in their order, from `to` on.
-template <class Offset, class Chosen>
-__device__ inline void write_chosen(const Offset *offsets, const int *neighbours, u64 u, int *to, Chosen chosen) {
-  const Offset end = offsets[u + 1];
-  for (Offset first = offsets[u]; first < end; first += WARP) {
-    const Offset arc = first + (Offset)lane();
-    const int v = arc < end ? neighbours[arc] : 0;
-    const bool kept = arc < end && chosen(v);
-    const u32 all = __ballot_sync(ALL_LANES, kept);
-    if (kept) to[__popc(all & lanes_below())] = v;
-    to += __popc(all);
-  }
-}
-
 // Counts the arcs out of every vertex; lists the vertices with more than WARP_ARCS, and finds the greatest number.
 template <class Offset>
 __global__ void count_up(const Offset *offsets, const int *neighbours, u64 n, u32 *ups, int *longs, u32 *counts) {
   for (u64 u = thread_number() / WARP; u < n; u += thread_count() / WARP) {
-    const u32 all = count_chosen(offsets, neighbours, u, [&](int v) { return leads_up(offsets, (int)u, v); });
+    u32 mine = 0;
+    for (Offset arc = offsets[u] + lane(); arc < offsets[u + 1]; arc += WARP)
+      mine += leads_up(offsets, (int)u, neighbours[arc]);
+    const u32 all = warp_sum(mine);
     if (lane()) continue;
     ups[u] = all;
     if (all <= WARP_ARCS) continue;
@@ -61,54 +34,39 @@ __global__ void count_up(const Offset *offsets, const int *neighbours, u64 n, u3
   }
 }
 
+// Writes the heads of the arcs out of every vertex, in the order of its neighbours.
 template <class Offset>
 __global__ void write_up(const Offset *offsets, const int *neighbours, u64 n, const Offset *up, int *heads) {
-  for (u64 u = thread_number() / WARP; u < n; u += thread_count() / WARP)
-    write_chosen(offsets, neighbours, u, heads + up[u], [&](int v) { return leads_up(offsets, (int)u, v); });
-}
-
-template <class Offset>
-__global__ void count_partners(const Offset *offsets, const int *neighbours, u64 n, const u32 *ups, u32 *lengths) {
   for (u64 u = thread_number() / WARP; u < n; u += thread_count() / WARP) {
-    const u32 all = count_chosen(offsets, neighbours, u, [&](int v) { return has_partner(ups, (int)u, v); });
-    if (lane() == 0) lengths[u] = all;
+    const Offset end = offsets[u + 1];
+    int *to = heads + up[u];
+    for (Offset first = offsets[u]; first < end; first += WARP) {
+      const Offset arc = first + (Offset)lane();
+      const int v = arc < end ? neighbours[arc] : 0;
+      const bool kept = arc < end && leads_up(offsets, (int)u, v);
+      const u32 all = __ballot_sync(ALL_LANES, kept);
+      if (kept) to[__popc(all & lanes_below())] = v;
+      to += __popc(all);
+    }
   }
 }
-
-template <class Offset>
-__global__ void write_partners(const Offset *offsets, const int *neighbours, u64 n, const u32 *ups, const Offset *with,
-                               int *partners) {
-  for (u64 u = thread_number() / WARP; u < n; u += thread_count() / WARP)
-    if (with[u] < with[u + 1])
-      write_chosen(offsets, neighbours, u, partners + with[u], [&](int v) { return has_partner(ups, (int)u, v); });
-}
-
-// The arcs out of all vertices, and their partners, by rows.
-template <class Offset>
-struct Sides {
-  const Offset *up;
-  const int *heads;
-  const Offset *with;
-  const int *partners;
-};
 
 // The first of two slots that are read together: lanes that look further make the others wait.
 __device__ inline u32 slot_of(int v, int bits) { return (u32)v * 2654435769u >> (32 - bits) & ~1u; }
 
-// The triangles with an edge between u and a partner, and arcs from both to the third vertex; by a warp or a block
-// (WHOLE). With EACH, they are added to each of their vertices in `each`; returns this lane's share of their number.
+// The triangles with an arc from u to another vertex, and arcs from both to the third; by a warp or a block (WHOLE).
+// With EACH, they are added to each of their vertices in `each`; returns this lane's share of their number.
 template <class Offset, bool EACH, bool WHOLE>
-__device__ inline u64 triangles_of(const Sides<Offset> &sides, int u, int *table, u32 *hits, u32 room, u64 *each) {
-  const Offset *up = sides.up;
-  const int *heads = sides.heads, *partners = sides.partners + sides.with[u];
+__device__ inline u64 triangles_of(const Offset *up, const int *heads, int u, int *table, u32 *hits, u32 room,
+                                   u64 *each) {
   const u32 me = WHOLE ? threadIdx.x : lane(), all = WHOLE ? blockDim.x : WARP;
   auto wait = [] {
     if (WHOLE) __syncthreads();
     else __syncwarp();
   };
   const Offset begin = up[u];
-  const u32 count = (u32)(up[u + 1] - begin), others = (u32)(sides.with[u + 1] - sides.with[u]);
-  if (count < 2 || !others) return 0;
+  const u32 count = (u32)(up[u + 1] - begin);
+  if (count < 2) return 0;
   int bits = 5;
   while ((1u << bits) < room && (1u << bits) < 4 * count) ++bits;
   const u32 slots = 1u << bits, mask = slots - 1;
@@ -124,11 +82,11 @@ __device__ inline u64 triangles_of(const Sides<Offset> &sides, int u, int *table
   }
   wait();
   u64 mine = 0;
-  // A warp takes 32 partners at a time: each lane loads where one of their rows is, so that the rows follow at once.
-  for (u32 first = (WHOLE ? block_warp() : 0) * WARP; first < others; first += all) {
-    const u32 some = min((u32)WARP, others - first);
-    const int partner_of_lane = lane() < some ? partners[first + lane()] : u;
-    const Offset row_of_lane = up[partner_of_lane], stop_of_lane = up[partner_of_lane + 1];
+  // A warp takes 32 heads at a time: each lane loads where one of their rows is, so that the rows follow at once.
+  for (u32 first = (WHOLE ? block_warp() : 0) * WARP; first < count; first += all) {
+    const u32 some = min((u32)WARP, count - first);
+    const int head_of_lane = lane() < some ? heads[begin + first + lane()] : u;
+    const Offset row_of_lane = up[head_of_lane], stop_of_lane = up[head_of_lane + 1];
     for (u32 i = 0; i < some; ++i) {
       const Offset row = __shfl_sync(ALL_LANES, row_of_lane, i), stop = __shfl_sync(ALL_LANES, stop_of_lane, i);
       u32 found = 0;
@@ -145,7 +103,7 @@ __device__ inline u64 triangles_of(const Sides<Offset> &sides, int u, int *table
       mine += found;
       if (EACH) {
         found = warp_sum(found);
-        const int v = __shfl_sync(ALL_LANES, partner_of_lane, i);
+        const int v = __shfl_sync(ALL_LANES, head_of_lane, i);
         if (lane() == 0 && found) atomicAdd(each + v, (u64)found);
       }
     }
@@ -163,10 +121,8 @@ __device__ inline u64 triangles_of(const Sides<Offset> &sides, int u, int *table
 
 // One warp per vertex; `ticket` is the next vertex.
 template <class Offset, bool EACH>
-__global__ void count_short(const Offset *up, const int *heads, const Offset *with, const int *partners, u32 n,
-                            u32 *ticket, u64 *each, u64 *total) {
+__global__ void count_short(const Offset *up, const int *heads, u32 n, u32 *ticket, u64 *each, u64 *total) {
   extern __shared__ int tables[];
-  const Sides<Offset> sides{up, heads, with, partners};
   int *table = tables + block_warp() * WARP_SLOTS * (EACH ? 2 : 1);
   u64 mine = 0;
   while (true) {
@@ -175,7 +131,8 @@ __global__ void count_short(const Offset *up, const int *heads, const Offset *wi
     if (first >= n) break;
     for (u32 u = first; u < min(n, first + 4); ++u)
       if ((u64)(up[u + 1] - up[u]) <= WARP_ARCS)
-        mine += triangles_of<Offset, EACH, false>(sides, (int)u, table, (u32 *)table + WARP_SLOTS, WARP_SLOTS, each);
+        mine +=
+            triangles_of<Offset, EACH, false>(up, heads, (int)u, table, (u32 *)table + WARP_SLOTS, WARP_SLOTS, each);
   }
   mine = warp_sum(mine);
   if (lane() == 0 && mine) atomicAdd(total, mine);
@@ -183,10 +140,9 @@ __global__ void count_short(const Offset *up, const int *heads, const Offset *wi
 
 // One block per vertex with many arcs out; `ticket` is the next of `longs`, `room`: slots of a table.
 template <class Offset, bool EACH>
-__global__ void count_long(const Offset *up, const int *heads, const Offset *with, const int *partners,
-                           const int *longs, u32 count, u32 room, u32 *ticket, u64 *each, u64 *total) {
+__global__ void count_long(const Offset *up, const int *heads, const int *longs, u32 count, u32 room, u32 *ticket,
+                           u64 *each, u64 *total) {
   extern __shared__ int tables[];
-  const Sides<Offset> sides{up, heads, with, partners};
   __shared__ u32 next;
   u64 mine = 0;
   while (true) {
@@ -195,7 +151,7 @@ __global__ void count_long(const Offset *up, const int *heads, const Offset *wit
     __syncthreads();
     const u32 i = next;
     if (i >= count) break;
-    mine += triangles_of<Offset, EACH, true>(sides, longs[i], tables, (u32 *)tables + room, room, each);
+    mine += triangles_of<Offset, EACH, true>(up, heads, longs[i], tables, (u32 *)tables + room, room, each);
   }
   mine = warp_sum(mine);
   if (lane() == 0 && mine) atomicAdd(total, mine);
