@@ -1,8 +1,8 @@
-"""Sequences of masked products on the GPU: all of them in one cooperative launch (kernels/linalg/waves.cuh), or in two
-if every term counts (kernels/linalg/level_sums.cuh).
+"""Sequences of masked products on the GPU: all of them in one cooperative launch (kernels/linalg/waves.cuh).
 
-What a matrix needs beside its entries is made once and kept with it: each row's entry in the fullest column, and which
-rows have no entries. Each call then makes one or two launches, and does not wait for the GPU.
+If every term counts, the first launch finds the levels, and a second one adds up the rows of each. What a matrix needs
+besides its entries is made once and cached with it: each row's entry in the fullest column, and which rows have no
+entries.
 """
 
 import cupy
@@ -12,10 +12,12 @@ from hopwave.algebra.vector import Vector
 from hopwave.engines import FoundByWaves
 from hopwave.engines.cuda import nvrtc
 from hopwave.engines.cuda.buffers import allocate
-from hopwave.engines.cuda.launch import NULL, expression
+from hopwave.engines.cuda.launch import NULL, expression, kernels
 from hopwave.engines.cuda.linalg.scratch import Pending, stream_scratch
 from hopwave.engines.cuda.linalg.semiring_source import RING, c_type, ring_text
 from hopwave.engines.cuda.prepared_launch import PreparedLaunch
+from hopwave.engines.cuda.records import filled
+from hopwave.engines.cuda.search.by_level import LEVELS, by_level
 from hopwave.engines.cuda.search.workspace import (
     BLOCK,
     NO_LIMIT,
@@ -26,7 +28,7 @@ from hopwave.engines.cuda.search.workspace import (
 )
 from hopwave.engines.cuda.search_arrays import prepared_arrays
 
-HEADER, SUMS = "linalg/waves.cuh", "linalg/level_sums.cuh"
+HEADER = "linalg/waves.cuh"
 PATTERN = np.dtype(np.bool_)
 MOST_LAUNCHES = 64  # most launches kept with a matrix: streams × products
 
@@ -34,8 +36,8 @@ MOST_LAUNCHES = 64  # most launches kept with a matrix: streams × products
 def instances(offset):
     """(header, name) of every kernel here, for tests."""
     ring = RING, offset
-    names = (HEADER, "waves", ring), (HEADER, "fullest", (offset,)), (SUMS, "sum_levels", ring)
-    return [(header, expression(header, name, *arguments)) for header, name, arguments in names]
+    names = ("waves", ring), ("fullest", (offset,)), ("sum_levels", ring)
+    return [(HEADER, expression(HEADER, name, *arguments)) for name, arguments in names]
 
 
 def waves(A, x, product, places, depth_limit, alpha, beta, trace):
@@ -48,13 +50,15 @@ def waves(A, x, product, places, depth_limit, alpha, beta, trace):
     prepared = A.prepared.made((Prepared, A.turned), lambda: Prepared(A))
     at_once = product.add.any_term and product.structure_only
     search = product if at_once else places
-    kernel = kernel_of(HEADER, "waves", search, prepared, None)
-    adding = None if at_once else kernel_of(SUMS, "sum_levels", product, prepared, A.rows.values)
+    kernel = kernel_of("waves", search, prepared, None)
+    adding = None if at_once else kernel_of("sum_levels", product, prepared, A.rows.values)
     if kernel is None or (adding is None and not at_once):
         return None
     here, n, dtype = stream_scratch(), A.shape[0], product.dtype
     carries = not (at_once and product.term == "one")
     levels, present = cupy.empty(n, np.int32), cupy.empty(n, np.bool_)
+    if not at_once:
+        levels.data.memset_async(0xFF, levels.nbytes)  # -1: no level
     values = cupy.empty(n, dtype) if carries else NULL
     begun, pending = beginning(x, dtype, carries), Pending(here)
     buffers, rows = arena(here, n, prepared.m), trace_table() if trace else None
@@ -77,12 +81,11 @@ def waves(A, x, product, places, depth_limit, alpha, beta, trace):
             break
         rows = trace_table(made)  # more levels than the table had rows: once more, with a row for each
     if not at_once:
-        part = prepared.pull
-        adding(
-            (prepared.blocks,), (BLOCK,),
-            (part.indptr, part.indices, NULL if part.values is None else part.values, np.int64(n), levels, present,
-             values, *begun(dtype), *buffers.order(), pending.address),
-        )  # fmt: skip
+        part, made = prepared.pull, pending.wait()[1]
+        order, starts, arcs = by_level(kernels(prepared.offset), part.indptr, levels, made)
+        by = filled(LEVELS, order=order, starts=starts, arcs=arcs, count=made + 1)
+        entries = part.indptr, part.indices, NULL if part.values is None else part.values
+        adding((prepared.blocks,), (BLOCK,), (*entries, by, levels, values, *begun(dtype), buffers.counters))
     reached = Vector.dense(levels, present, pending.found)
     summed = Vector.dense(values, present.copy(), pending.found) if carries else None
     return FoundByWaves(reached, summed, None if rows is None else rows[:made].tolist())
@@ -142,32 +145,16 @@ class Prepared:
         return found
 
 
-def kernel_of(header, name, product, prepared, values):
+def kernel_of(name, product, prepared, values):
     """The kernel for this arithmetic and these matrix values, if any; None if it cannot be launched."""
 
     def made():
         text = ring_text(product, PATTERN if values is None else values.dtype, product.dtype, values is None)
-        kernel, fit = nvrtc.cooperative(header, expression(header, name, RING, prepared.offset), BLOCK, text)
+        kernel, fit = nvrtc.cooperative(HEADER, expression(HEADER, name, RING, prepared.offset), BLOCK, text)
         return kernel if fit else None
 
     key = name, cupy.cuda.runtime.getDevice(), prepared.offset, None if values is None else values.dtype.char
     return product.prepared.made(key, made) if prepared.blocks else None
-
-
-class Arena(LevelBuffers):
-    """Buffers for matrices of up to n rows and m entries, including those for sorting places by level."""
-
-    def __init__(self, n, m):
-        super().__init__(n, m)
-        self.sorting = None
-
-    def order(self):
-        """Buffers to sort places by level, and the counters of the grid's barrier."""
-        if self.sorting is None:
-            bins = 2 * self.n + 3
-            order, entries = cupy.empty(self.n, np.int32), cupy.empty(self.n + 1, np.uint64)
-            self.sorting = order, cupy.empty(bins, np.uint32), cupy.empty(bins, np.uint32), entries, self.counters
-        return self.sorting
 
 
 def arena(here, n, m):
@@ -176,5 +163,5 @@ def arena(here, n, m):
     if found is None or found.n < n or found.m < m:
         n, m = max(n, found.n if found else 0), max(m, found.m if found else 0)
         here.arena = None  # freed before the larger one is allocated
-        found = here.arena = Arena(n, m)
+        found = here.arena = LevelBuffers(n, m)
     return found

@@ -6,9 +6,11 @@ import cupy
 import numpy as np
 
 from hopwave.engines.cuda.launch import BLOCK, together
+from hopwave.engines.cuda.records import record
 
 HEADER = "one_launch/by_level.cuh"
 CLASSES = 4  # kernels/one_launch/by_level.cuh
+LEVELS = record(HEADER, "Levels", "ptr order starts arcs shifts", "i64 count degree_bits", "ptr scaling")
 together(HEADER, "count_levels", "scan_levels", "fill_levels")
 
 

@@ -26,10 +26,7 @@ from hopwave.planning.plan import Pull, Push
 from hopwave.planning.rules import Growing
 from hopwave.planning.trace import Level
 
-LEVELS = record(
-    "one_launch/path_counts.cuh", "Levels", "ptr order starts arcs shifts", "i64 count degree_bits", "ptr scaling"
-)
-SCALING = record("one_launch/path_counts.cuh", "ScalingState", "u64 greatest[2]", "i32 overflowed bound", "i64 shift")
+SCALING = record(by_level.HEADER, "ScalingState", "u64 greatest[2]", "i32 overflowed bound", "i64 shift")
 
 
 def why_not(plan, question):
@@ -156,7 +153,7 @@ def path_counts(W, distance, depth):
     shifts, state = cupy.empty(depth + 1, np.int64), cupy.zeros(SCALING.itemsize, np.uint8)
     sigma = cupy.empty(W.n, np.float64)
     arguments = filled(
-        LEVELS, order=order, starts=starts, arcs=arcs, shifts=shifts, count=depth + 1,
+        by_level.LEVELS, order=order, starts=starts, arcs=arcs, shifts=shifts, count=depth + 1,
         degree_bits=W.loaded.on_device.degree_bits, scaling=state,
     )  # fmt: skip
     kernel((W.multiprocessors,), (BLOCK,), (W.graph, arguments, W.buffers.counters, distance, sigma))

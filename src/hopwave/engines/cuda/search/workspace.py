@@ -18,7 +18,7 @@ from hopwave.engines.cuda.search.end_of_search import Endings
 from hopwave.engines.cuda.search_arrays import level_arrays, prepared_arrays
 
 HEADER = "one_launch/search.cuh"
-BLOCK = 1024  # threads per block (HOPWAVE_BLOCK in kernels/one_launch/state.cuh)
+BLOCK = 1024  # THREADS in kernels/one_launch/state.cuh
 PREPARING = 256  # threads per block of the kernel that prepares a graph
 NO_LIMIT = np.iinfo(np.int32).max
 TRACE_COLUMNS = 9  # depth, choice, nf, mf, mu, found, checked, blocks, nanoseconds
@@ -84,15 +84,15 @@ def trace_table(levels=TRACE_ROWS):
 class Workspace:
     """What searches of one graph share: derived arrays, buffers, kernels. One search at a time uses it.
 
-    loaded: n, m, offsets, neighbours, in_offsets and in_neighbours. options: for the compiler.
+    loaded: n, m, offsets, neighbours, in_offsets and in_neighbours.
     """
 
-    def __init__(self, loaded, split=None, options=()):
+    def __init__(self, loaded, split=None):
         self.multiprocessors = cupy.cuda.Device().attributes["MultiProcessorCount"]
         if not cupy.cuda.Device().attributes["CooperativeLaunch"]:
             raise NoCooperativeLaunch("this GPU cannot launch cooperatively")
         self.loaded, self.n, self.m = loaded, loaded.n, loaded.m
-        self.offset, self.options = offset_type(loaded.offsets), tuple(options)
+        self.offset = offset_type(loaded.offsets)
         self.launches = {}
         self.hub, self.closed, findable = self._prepared(loaded)
         self.buffers = LevelBuffers(self.n, self.m, split)
@@ -115,7 +115,7 @@ class Workspace:
     def function(self, name, *arguments, cooperative=True):
         """One of this workspace's kernels."""
         instance = expression(HEADER, name, self.offset, *arguments)
-        return nvrtc.configurable(HEADER, instance, cooperative, more=self.options)
+        return nvrtc.configurable(HEADER, instance, cooperative)
 
     @property
     def bytes(self):
@@ -181,8 +181,8 @@ class NumberedWorkspace(Workspace):
     and neighbours are numbers. loaded: has `numbering`.
     """
 
-    def __init__(self, loaded, split=None, options=()):
-        super().__init__(loaded, split, options)
+    def __init__(self, loaded, split=None):
+        super().__init__(loaded, split)
         self.numbering = loaded.numbering
         self.found = cupy.empty(self.n, np.int32), cupy.empty(self.n, np.int32)  # distances and parents by number
 

@@ -32,7 +32,7 @@ __device__ __forceinline__ double sum_of_block(double x) {
 }
 
 template <class Offset>
-__global__ void __launch_bounds__(THREADS, HOPWAVE_BLOCKS_PER_SM)
+__global__ void __launch_bounds__(THREADS, 1)
     one_source(const __grid_constant__ one_launch::Graph<Offset> graph, const __grid_constant__ one_launch::Work work,
                const __grid_constant__ Wide wide, double *total, const u8 *targets, Neighbours<Offset> back_neighbours,
                i64 source, i64 depth_limit, i64 endpoints, i64 squares, i64 edges, double alpha, double beta) {

@@ -18,17 +18,10 @@
 #include "common/graph.cuh"
 #include "common/rows.cuh"
 
-#ifndef HOPWAVE_POWER_THREADS
-#define HOPWAVE_POWER_THREADS 1024  // per block
-#endif
-#ifndef HOPWAVE_POWER_BLOCKS
-#define HOPWAVE_POWER_BLOCKS 1  // per multiprocessor
-#endif
-
 namespace hopwave::linalg {
 
-constexpr int POWER_THREADS = HOPWAVE_POWER_THREADS, POWER_WARPS = POWER_THREADS / WARP;
-constexpr int POWER_BLOCKS = HOPWAVE_POWER_BLOCKS;
+constexpr int POWER_THREADS = 1024, POWER_WARPS = POWER_THREADS / WARP;  // per block
+constexpr int POWER_BLOCKS = 1;                                          // per multiprocessor
 constexpr int TILE_KINDS = 7;  // pieces; then rows with 32, 16, 8, 4, 2 threads and 1 thread each
 constexpr int WAITING = 6;     // warps per block that wait for other blocks
 constexpr int CUT_WARPS = 2;   // warps per block that add up the sums of cut rows

@@ -7,6 +7,8 @@
 // a neighbour in v, that neighbour is in f, or the place would have been reached before. So a product by rows reads v's
 // bits and values, and f needs no array of its own; a product by columns reads f's values in v.
 #pragma once
+#include "linalg/products.cuh"
+#include "one_launch/by_level.cuh"
 #include "one_launch/levels.cuh"
 
 namespace hopwave::linalg {
@@ -44,12 +46,54 @@ struct Reached {
 };
 
 template <class Ring, class Offset>
-__global__ void __launch_bounds__(one_launch::THREADS, HOPWAVE_BLOCKS_PER_SM)
+__global__ void __launch_bounds__(one_launch::THREADS, 1)
     waves(const __grid_constant__ one_launch::Graph<Offset> graph, const __grid_constant__ one_launch::Work work,
           int *levels, typename Ring::Sum *values, bool *present, const int *places, const typename Ring::Sum *x,
           int only, typename Ring::Sum only_value, int count, int depth_limit, double alpha, double beta, u64 *host) {
   one_launch::all_levels(graph, work, Reached<Ring>{levels, values, present, places, x, only, only_value, host}, count,
                          depth_limit, alpha, beta);
+}
+
+// Sums along known levels, for semirings that need every term or the matrix's values: the value of a place is ⊕ over
+// the entries of its row whose column is one level up. `levels` over any_pair serve every semiring; -1: no level.
+template <class Ring, class Offset>
+__global__ void __launch_bounds__(one_launch::THREADS, 1)
+    sum_levels(const Offset *offsets, const int *indices, const typename Ring::A *a,
+               const __grid_constant__ one_launch::Levels by, const int *levels, typename Ring::Sum *values,
+               const int *places, const typename Ring::Sum *x, int only, typename Ring::Sum only_value, int count,
+               one_launch::Counters *counters) {
+  using Sum = typename Ring::Sum;
+  u32 target = 0;
+  auto wait = [&](bool patient) { one_launch::grid_barrier(counters, target, patient, [] {}); };
+  auto level = [&](int depth, u32 rank, u32 team) {
+    one_launch::sum_level<Total<Ring>>(
+        by, depth, offsets, rank, team,
+        [&](Total<Ring> &total, int v, i64 e) {
+          const int u = __ldg(indices + e);
+          if (__ldg(levels + u) != depth - 1) return;
+          const typename Ring::A left = Ring::reads_a ? a[e] : (typename Ring::A)1;
+          total.add(Ring::term(left, Ring::reads_x ? values[u] : (Sum)1, v, u, 0));
+        },
+        [&](int v, Sum sum) { values[v] = sum; });
+  };
+  for (i64 i = signed_thread_number(); i < count; i += signed_thread_count())
+    values[places ? places[i] : only] = places ? x[i] : only_value;
+  wait(false);
+  for (int depth = 1; depth < by.count;) {
+    if (!by.small(depth)) {
+      level(depth++, blockIdx.x, gridDim.x);
+      wait(false);
+      continue;
+    }
+    for (; depth < by.count && by.small(depth); depth++) {
+      if (blockIdx.x == 0) {
+        level(depth, 0, 1);
+        __syncthreads();
+      }
+    }
+    wait(blockIdx.x != 0);
+  }
+  one_launch::leave_grid(counters);
 }
 
 constexpr i64 MAX_LOOKED_AT = 4096;  // entries of a row that are searched for its fullest column

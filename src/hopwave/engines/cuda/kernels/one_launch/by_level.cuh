@@ -1,22 +1,28 @@
-// The vertices that a search reached, in the order in which path counts are added up: level after level, and within a
-// level by classes of in-degree, the longest rows first.
+// The vertices that a search reached, level after level, and sums over the rows of a level: path counts, and sums of
+// masked products (linalg/waves.cuh).
 //
-// A counting sort: bins are counted, scanned, and filled. A warp takes 32 vertices and goes through the levels among
-// them, so that it needs one atomic operation per bin; if there are few bins, blocks count in shared memory first. The
-// order within a bin may differ from run to run. Path counts do not: each is the sum over one vertex's own row.
+// Within a level, vertices come by classes of in-degree, the longest rows first, so that rows of similar length are side
+// by side. A counting sort: bins are counted, scanned, and filled. A warp takes 32 vertices and goes through the levels
+// among them, so that it needs one atomic operation per bin; if there are few bins, blocks count in shared memory first.
+// The order within a bin may differ from run to run. Sums do not: each is over one vertex's own row.
 #pragma once
+#include "common/counts.cuh"
 #include "common/graph.cuh"
 #include "common/scan.cuh"
-#include "one_launch/path_counts.cuh"
+#include "one_launch/state.cuh"
 
 namespace hopwave::one_launch {
 
-constexpr int CLASSES = 4;  // classes of in-degree per level; a bin is one class of one level
+constexpr i64 BLOCK_ROW = 2048, LANE_ROW = 16;       // arcs: from which a block adds up a row; up to which a lane does
+constexpr i64 SMALL_ARCS = 4096, SMALL_ROWS = 2048;  // a level with at most this many goes to one block
+constexpr int CLASSES = 4;                           // classes of in-degree per level; a bin is one class of one level
 constexpr int FEW_BINS = 1024;
 static_assert(CLASSES <= WARP && FEW_BINS % CLASSES == 0);
 
-// Classes: rows for a whole block, for a warp, for a lane, and short rows for a lane (see Counting::level).
-__device__ __forceinline__ int class_of(u64 arcs) { return arcs >= BLOCK_ROW ? 0 : arcs > 16 ? 1 : arcs > 4 ? 2 : 3; }
+// Classes: rows for a whole block, for a warp, for a lane, and short rows for a lane (see sum_level).
+__device__ __forceinline__ int class_of(u64 arcs) {
+  return arcs >= BLOCK_ROW ? 0 : arcs > LANE_ROW ? 1 : arcs > 4 ? 2 : 3;
+}
 
 // Calls visit(level, v, class, arcs) once for every level among the 32 vertices of a warp; lanes whose vertex is in
 // another level get class -1.
@@ -112,6 +118,182 @@ __global__ void fill_levels(const Offset *in_offsets, const int *distance, u64 n
       if (kind == c) order[first + __popc(those & lanes_below())] = v;
     }
   });
+}
+
+// What blocks share about the scale of a level.
+struct ScalingState {
+  u64 greatest[2];  // the greatest count of this level and of the next, as bits, which compare like the numbers
+  int overflowed;
+  int bound;  // upper bound of log2 of a level's counts
+  i64 shift;
+};
+
+struct Levels {
+  const int *order;   // reached vertices, level after level
+  const i64 *starts;  // where each level begins, and the end of the last
+  const i64 *arcs;    // per level: its in-arcs
+  i64 *shifts;        // per level, for the host; null if nothing is scaled
+  i64 count;
+  i64 degree_bits;  // no vertex has 2^degree_bits in-arcs
+  ScalingState *scaling;
+
+  __device__ __forceinline__ bool small(i64 depth) const {
+    return arcs[depth] <= SMALL_ARCS && starts[depth + 1] - starts[depth] <= SMALL_ROWS;
+  }
+};
+
+// Adds up the rows of one level, in an order that depends only on a row's length: sums are the same in every run. This
+// block is number `rank` of the `team` blocks that share the level.
+//
+//   Total              has `sum`, `here` (whether it has a term), add(x), and over_warp()
+//   add(total, v, e)   adds the term of entry e of the row of v, if it has one
+//   put(v, sum)        is called once for every vertex of the level
+template <class Total, class Offset, class Add, class Put>
+__device__ __forceinline__ void sum_level(const Levels &levels, int depth, const Offset *offsets, u32 rank, u32 team,
+                                          Add add, Put put) {
+  __shared__ decltype(Total::sum) sums[WARPS];
+  __shared__ int filled[WARPS];
+  const i64 begin = levels.starts[depth], end = levels.starts[depth + 1];
+  for (i64 i = begin + rank; i < end; i += team) {  // long rows: one block per row
+    const int v = levels.order[i];
+    i64 e = __ldg(offsets + v), last = __ldg(offsets + v + 1);
+    if (last - e < BLOCK_ROW) break;
+    Total total;
+    for (e += threadIdx.x; e < last; e += THREADS) add(total, v, e);
+    total.over_warp();
+    if (lane() == 0) filled[block_warp()] = total.here;
+    if (lane() == 0 && total.here) sums[block_warp()] = total.sum;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      Total whole;
+      for (int warp = 0; warp < WARPS; warp++)
+        if (filled[warp]) whole.add(sums[warp]);
+      put(v, whole.sum);
+    }
+    __syncthreads();
+  }
+  // Shorter rows, 32 per warp: a lane adds up each of the shortest alone; the whole warp adds up each of the others.
+  for (i64 base = begin + (block_warp() * team + rank) * 32; base < end; base += (i64)team * THREADS) {
+    const i64 at = base + lane();
+    const int v = at < end ? levels.order[at] : -1;
+    i64 e = 0, last = 0;
+    if (v >= 0) e = __ldg(offsets + v), last = __ldg(offsets + v + 1);
+    const bool done = last - e >= BLOCK_ROW;
+    Total total;
+    if (last - e <= LANE_ROW)
+      for (i64 k = e; k < last; k++) add(total, v, k);
+    for (u32 wide = __ballot_sync(ALL_LANES, last - e > LANE_ROW && !done); wide; wide &= wide - 1) {
+      const int lead = __ffs(wide) - 1, its = __shfl_sync(ALL_LANES, v, lead);
+      const i64 first = __shfl_sync(ALL_LANES, e, lead), stop = __shfl_sync(ALL_LANES, last, lead);
+      Total its_total;
+      for (i64 k = first + lane(); k < stop; k += 32) add(its_total, its, k);
+      its_total.over_warp();
+      if (lane() == lead) total = its_total;
+    }
+    if (v >= 0 && !done) put(v, total.sum);
+  }
+}
+
+// The last block to leave clears the barrier's counters for the next launch.
+__device__ __forceinline__ void leave_grid(Counters *counters) {
+  __syncthreads();
+  if (threadIdx.x == 0 && atomicAdd(&counters->left, 1) == gridDim.x - 1) counters->left = counters->arrived = 0;
+}
+
+// ---- path counts: sigma(v) = Σ sigma(u) over v's in-neighbours u in the level before. One cooperative launch. Counts
+// are scaled: sigma / 2^shift, with one shift per level (common/counts.cuh).
+
+struct PathTotal {
+  static constexpr bool here = true;
+  double sum = 0.0;
+  __device__ __forceinline__ void add(double x) { sum += x; }
+  __device__ __forceinline__ void over_warp() { sum = warp_sum(sum); }
+};
+
+template <class Offset>
+struct Counting {
+  const Graph<Offset> &graph;
+  const Levels &levels;
+  const int *distance;
+  double *sigma;
+  u32 rank, team;
+
+  // Computes the counts of one level. Returns the warp's greatest count, as bits.
+  __device__ __forceinline__ u64 level(int depth) {
+    double greatest = 0.0;
+    sum_level<PathTotal>(
+        levels, depth, graph.in_offsets, rank, team,
+        [&](PathTotal &total, int, i64 e) {
+          const int u = neighbour(graph.in_neighbours, e);
+          if (distance[u] == depth - 1) total.add(sigma[u]);
+        },
+        [&](int v, double sum) { sigma[v] = sum, greatest = max(greatest, sum); });
+    return (u64)__double_as_longlong(warp_max(greatest));
+  }
+
+  __device__ __forceinline__ void scale(int depth, i64 shift) {
+    const double factor = ldexp(1.0, (int)-shift), least = ldexp(1.0, SMALLEST);
+    for (i64 i = levels.starts[depth] + rank * THREADS + threadIdx.x; i < levels.starts[depth + 1];
+         i += team * THREADS) {
+      double scaled = sigma[levels.order[i]] *= factor;
+      if (scaled < least) levels.scaling->overflowed = 1;
+    }
+  }
+};
+
+// One level, by a team of blocks with the barrier `wait`. All threads keep the same bound and shift.
+template <class Offset, class Wait>
+__device__ void count_level(Counting<Offset> counting, int depth, int &bound, i64 &shift, Wait wait) {
+  const Levels &levels = counting.levels;
+  ScalingState *scaling = levels.scaling;
+  const int bits = (int)levels.degree_bits;
+  const bool lead = counting.rank == 0 && threadIdx.x == 0;
+  const u64 greatest = counting.level(depth);
+  bound += bits;
+  if (might_overflow(bound, bits)) {  // the bound is rough: measure
+    u64 *most = scaling->greatest + (depth & 1);
+    if (lane() == 0 && greatest) atomicMax(most, greatest);
+    wait();
+    const double found = __longlong_as_double((i64)__ldcg(most));
+    const int exponent = found > 0 ? (int)ceil(log2(found)) : 0;
+    bound = exponent;
+    if (might_overflow(exponent, bits)) {
+      bound = scaled_bound(bits);
+      counting.scale(depth, exponent - bound);
+      shift += exponent - bound;
+    }
+  }
+  if (lead) levels.shifts[depth] = shift, scaling->greatest[~depth & 1] = 0;  // the next level's, which is not in use
+  wait();
+}
+
+template <class Offset>
+__global__ void __launch_bounds__(THREADS, 1)
+    count_paths(const __grid_constant__ Graph<Offset> graph, const __grid_constant__ Levels levels, Counters *counters,
+                const int *distance, double *sigma) {
+  u32 target = 0;
+  int bound = 0;
+  i64 shift = 0;
+  ScalingState *scaling = levels.scaling;
+  for (i64 i = blockIdx.x * THREADS + threadIdx.x; i < graph.n; i += gridDim.x * THREADS) sigma[i] = distance[i] == 0;
+  if (blockIdx.x == 0 && threadIdx.x == 0) *scaling = ScalingState{}, levels.shifts[0] = 0;
+  grid_barrier(counters, target, false, [] {});
+  for (int depth = 1; depth < levels.count;) {
+    if (!levels.small(depth)) {
+      Counting<Offset> counting{graph, levels, distance, sigma, blockIdx.x, gridDim.x};
+      count_level(counting, depth++, bound, shift, [&] { grid_barrier(counters, target, false, [] {}); });
+      continue;
+    }
+    Counting<Offset> counting{graph, levels, distance, sigma, 0, 1};
+    while (depth < levels.count && levels.small(depth)) {
+      if (blockIdx.x == 0) count_level(counting, depth, bound, shift, [] { __syncthreads(); });
+      depth++;
+    }
+    if (blockIdx.x == 0 && threadIdx.x == 0) scaling->bound = bound, scaling->shift = shift;
+    grid_barrier(counters, target, blockIdx.x != 0, [] {});
+    bound = scaling->bound, shift = scaling->shift;
+  }
+  leave_grid(counters);
 }
 
 }  // namespace hopwave::one_launch

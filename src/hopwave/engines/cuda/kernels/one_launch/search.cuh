@@ -1,12 +1,12 @@
 // hopwave's own search, for hops and predecessors: all levels in one launch (one_launch/levels.cuh).
 #pragma once
+#include "one_launch/by_level.cuh"
 #include "one_launch/levels.cuh"
-#include "one_launch/path_counts.cuh"
 
 namespace hopwave::one_launch {
 
 template <class Offset, bool PARENTS, bool FILL>
-__global__ void __launch_bounds__(THREADS, HOPWAVE_BLOCKS_PER_SM)
+__global__ void __launch_bounds__(THREADS, 1)
     search(const __grid_constant__ Graph<Offset> graph, const __grid_constant__ Work work, int *distance, int *parent,
            const int *sources, int only, int source_count, int depth_limit, double alpha, double beta, Told *out,
            u32 stamp) {

@@ -3,19 +3,12 @@
 #include "common/barrier.cuh"
 #include "common/rows.cuh"
 
-#ifndef HOPWAVE_BLOCK
-#define HOPWAVE_BLOCK 1024  // threads per block
-#endif
-#ifndef HOPWAVE_BLOCKS_PER_SM
-#define HOPWAVE_BLOCKS_PER_SM 1
-#endif
-
 namespace hopwave::one_launch {
 
-constexpr int THREADS = HOPWAVE_BLOCK, WARPS = THREADS / 32;
-constexpr int PUSH = 0, PULL = 1;     // the plan's two steps, as the rule numbers them
-constexpr int SCRATCH_BYTES = 43008;  // shared memory, which teams, pushes and pulls use in turn
-constexpr int TRACE_COLUMNS = 9;      // depth, choice, nf, mf, mu, found, checked, blocks, nanoseconds
+constexpr int THREADS = 1024, WARPS = THREADS / 32;  // per block
+constexpr int PUSH = 0, PULL = 1;                    // the plan's two steps, as the rule numbers them
+constexpr int SCRATCH_BYTES = 43008;                 // shared memory, which teams, pushes and pulls use in turn
+constexpr int TRACE_COLUMNS = 9;                     // depth, choice, nf, mf, mu, found, checked, blocks, nanoseconds
 
 // Some consecutive neighbours of one vertex: long lists are cut into chunks, which warps take one at a time.
 struct __align__(16) Chunk {
