@@ -92,10 +92,10 @@ def test_structs_have_one_layout_on_both_sides() -> None:
     ],
 )
 def test_offsets_within_shared_memory(struct: str, field: str, constant: str, offset: str) -> None:
-    """The team's kernels address shared memory by these constants (one_launch/frontier_share.cuh)."""
+    """The team's kernels address shared memory by these constants (one_launch/team.cuh)."""
     kind = f"hopwave::one_launch::{struct.format(offset)}"
     text = f'static_assert(__builtin_offsetof({kind}, {field}) == {kind}::{constant}, "{field}");'
-    nvrtc.compile_only("one_launch/frontier_share.cuh", "sm_90", [], text=text)
+    nvrtc.compile_only("one_launch/team.cuh", "sm_90", [], text=text)
 
 
 @compiles
@@ -110,7 +110,7 @@ def test_offsets_within_shared_memory(struct: str, field: str, constant: str, of
 )
 def test_another_layout_is_noticed(declarations: list[str], message: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(records, "MIRRORED", [])
-    records.record("rank/lengths.cuh", "Names", *declarations)
+    records.record("rank/part.cuh", "Names", *declarations)
     with pytest.raises(RuntimeError, match=message):
         check(records.MIRRORED)
 

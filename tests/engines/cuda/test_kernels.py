@@ -136,9 +136,9 @@ def test_what_is_compiled_ahead_is_what_there_is(offset: str, monkeypatch: pytes
 
 
 def enumerators(name: str) -> set[str]:
-    text = (nvrtc.KERNELS / "steps/plan.cuh").read_text()
+    text = (nvrtc.KERNELS / "steps/report.cuh").read_text()
     found = re.search(rf"enum class {name} \{{([^}}]*)\}}", text)
-    assert found, f"steps/plan.cuh has no enum class {name}"
+    assert found, f"steps/report.cuh has no enum class {name}"
     return {word.strip().removesuffix("_") for word in found[1].split(",")}
 
 

@@ -8,7 +8,7 @@ from hopwave.engines.cuda import components
 from hopwave.engines.cuda.buffers import copied
 from hopwave.engines.cuda.launch import together
 
-HEADER = "components/blocks.cuh"
+HEADER = "components/hooking.cuh"
 together(HEADER, "neighbour_range", "join_others")
 
 

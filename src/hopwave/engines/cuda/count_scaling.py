@@ -14,7 +14,7 @@ from hopwave.arrays import ScaledCounts
 from hopwave.engines.cuda.counters import GREATEST, LEAST
 from hopwave.engines.cuda.search.by_level import by_level
 
-HEADER = "steps/path_counts.cuh"
+HEADER = "steps/state.cuh"
 
 # A level is scaled down when a count of the next one might pass 2^LARGEST. A count that is then below 2^SMALLEST would
 # lose precision. engines/cpu/search/loop.py and kernels/common/counts.cuh have the same bounds.

@@ -16,7 +16,7 @@ from hopwave.engines.cuda import nvrtc
 BLOCK = 256  # threads per block (kernels/common/threads.cuh), unless a kernel says otherwise
 WARP = 32
 NULL = np.uint64(0)  # a null pointer, as a kernel argument
-TILE = 4096  # items per tile of a prefix sum (kernels/common/scan.cuh)
+TILE = 4096  # items per tile of a prefix sum (kernels/common/threads.cuh)
 OFFSETS = {
     np.dtype(np.int32): "int", np.dtype(np.int64): "long long", np.dtype(np.uint64): "unsigned long long",
 }  # fmt: skip
@@ -45,12 +45,12 @@ def parameters(header, name):
     return tuple(re.findall(r"(\w+)(?=,|$)", listed))
 
 
-TOGETHER: dict[str, tuple[str, ...]] = {}  # header → its kernels that are used together
+TOGETHER: dict[str, list[tuple[str, ...]]] = {}  # header → groups of its kernels that are used together
 
 
 def together(header, *names):
     """Declare kernels of a header that one call uses: when the first is needed, all are compiled at the same time."""
-    TOGETHER[header] = names
+    TOGETHER.setdefault(header, []).append(names)
 
 
 def truth(value):
@@ -95,14 +95,17 @@ class Kernels:
         key = header, name, shape, text
         kernel = self._found.get(key)
         if kernel is None:
-            if not (shape or text) and name in TOGETHER.get(header, ()):
-                self.begin(header)
+            if not (shape or text):
+                for group in TOGETHER.get(header, ()):
+                    if name in group:
+                        self.begin(header, group)
             kernel = self._found[key] = nvrtc.kernel(header, expression(header, name, self.offset, shape), text)
         return kernel
 
-    def begin(self, header):
-        """Start to compile the kernels of a header that are used together."""
-        nvrtc.begin(header, [expression(header, name, self.offset) for name in TOGETHER[header]])
+    def begin(self, header, group=None):
+        """Start to compile the kernels of a header that are used together: one group, or its only one."""
+        (group,) = TOGETHER[header] if group is None else (group,)
+        nvrtc.begin(header, [expression(header, name, self.offset) for name in group])
 
     def grid(self, work, threads=BLOCK):
         """Blocks for one thread per item of work, at most as many as the GPU holds."""

@@ -1,4 +1,4 @@
-"""Tables of distances to some targets, and sums of values within limits, on the GPU (kernels/many/tables.cuh).
+"""Tables of distances to some targets, and sums of values within limits, on the GPU (kernels/many/lengths.cuh).
 
 Nothing but the columns of the targets, or the sums, leaves the GPU. Distances have the CPU engine's bits. While one
 piece of the sources is copied to the host, the next is searched.
@@ -19,7 +19,7 @@ from hopwave.engines.ledger import total
 from hopwave.planning.many_sources import Swept
 from hopwave.system.threads import each
 
-HEADER = "many/tables.cuh"
+HEADER = "many/lengths.cuh"
 PARTS = 8  # float64 numbers in a struct SomeSums
 WORTH_STAGING = 1 << 26  # bytes of a piece from which it goes through pinned memory
 COPIERS = 4  # threads that copy from there: the system gives a new array its pages when they are first written to

@@ -13,7 +13,7 @@ import numpy as np
 from hopwave.engines.cuda import build
 from hopwave.engines.cuda.launch import NULL, kernels
 
-HEADER = "build/numbering.cuh"
+HEADER = "build/rows.cuh"
 
 
 class ByDegree:

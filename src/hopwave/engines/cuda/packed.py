@@ -12,7 +12,7 @@ from hopwave.engines.cuda import policy
 from hopwave.engines.cuda.launch import BLOCK, WARP, kernels
 from hopwave.engines.cuda.records import record
 
-HEADER = "build/packed.cuh"
+HEADER = "build/rows.cuh"
 HEAD = record("common/rows.cuh", "Packed", "u64 head")
 GROUP = 32  # arcs that share a base and a width
 BLOCK_GROUPS = 1 << 16  # kernels/common/rows.cuh

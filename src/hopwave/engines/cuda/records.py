@@ -3,7 +3,7 @@
 `record` names the C++ struct, so that a test can compile its header and compare the size and every field's offset
 (tests/engines/cuda/test_kernel_structs.py goes through `MIRRORED`). A declaration here looks like the one in C++:
 
-    record("rank/lengths.cuh", "Names", "ptr starts shifts", "i64 count")
+    record("rank/part.cuh", "Names", "ptr starts shifts", "i64 count")
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""The lengths of a graph's rows on the GPU (kernels/build/lengths.cuh)."""
+"""The lengths of a graph's rows on the GPU (kernels/build/rows.cuh)."""
 
 import cupy
 import numpy as np
 
 from hopwave.engines.cuda.launch import together
 
-HEADER = "build/lengths.cuh"
+HEADER = "build/rows.cuh"
 together(HEADER, "greatest_length", "find_long", "rows_of_keys")
 
 

@@ -1,4 +1,4 @@
-"""Neighbour lists cut into chunks for batches (kernels/betweenness/lists.cuh); made once per graph."""
+"""Neighbour lists cut into chunks for batches (kernels/betweenness/batch.cuh); made once per graph."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hopwave.engines.cuda.betweenness import regimes
 from hopwave.engines.cuda.launch import BLOCK, TILE, together
 from hopwave.engines.cuda.records import record
 
-HEADER = "betweenness/lists.cuh"
+HEADER = "betweenness/batch.cuh"
 together(HEADER, "sum_pieces", "scan_pieces", "write_pieces", "write_chunks")
 CHUNK = record("betweenness/batch.cuh", "Chunk", "i64 begin", "i32 v length", "i32 slot padding")
 LONG = record("betweenness/batch.cuh", "Long", "i32 v slot slots")

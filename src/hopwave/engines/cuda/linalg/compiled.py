@@ -6,7 +6,7 @@ from hopwave.engines.cuda.launch import NULL, expression, kernels, truth
 from hopwave.engines.cuda.linalg.semiring_source import RING, c_type, ring_text
 
 # Headers of the kernels that are compiled for a ring; those of pull also with a list of rows or without.
-HEADERS = {"pull": "linalg/pull.cuh", "dots": "linalg/pull.cuh", "push": "linalg/push.cuh", "expand": "linalg/push.cuh"}
+HEADERS = {"pull": "linalg/mxv.cuh", "dots": "linalg/mxv.cuh", "push": "linalg/mxv.cuh", "expand": "linalg/mxv.cuh"}
 
 
 class Kernels:
@@ -54,7 +54,7 @@ def instances(offset):
         for pieces in ("false", "true"):
             for listed in ("true", "false") if verb == "pull" else ("",):
                 yield header, expression(header, verb, RING, offset, pieces, listed)
-    yield "linalg/pull.cuh", expression("linalg/pull.cuh", "segments", RING)
+    yield "linalg/mxv.cuh", expression("linalg/mxv.cuh", "segments", RING)
 
 
 def array_instances():

@@ -112,7 +112,7 @@ def _expand(product, left, right, columns, starts, begin, end, counts):
     sums, found = cupy.empty(size, product.dtype), cupy.empty(size, np.bool_)
     pending = Pending(here)
     group = here.group(size)
-    here.kernels.get("linalg/pull.cuh", "segments", RING, kernels.text)(
+    here.kernels.get("linalg/mxv.cuh", "segments", RING, kernels.text)(
         (here.spread(size, group),), (BLOCK,),
         (heads, order, terms, np.uint64(size), np.int32(group), sums, found, here.progress, pending.address),
     )  # fmt: skip

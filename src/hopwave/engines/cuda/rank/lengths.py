@@ -1,4 +1,4 @@
-"""Arcs with lengths in a rank's part on its GPU (kernels/rank/lengths.cuh), like the CPU's rank/lengths.py."""
+"""Arcs with lengths in a rank's part on its GPU (kernels/rank/part.cuh), like the CPU's rank/lengths.py."""
 
 import cupy
 import numpy as np
@@ -6,7 +6,7 @@ import numpy as np
 from hopwave.engines.cuda.launch import WARP, kernels
 from hopwave.engines.cuda.records import record
 
-HEADER = "rank/lengths.cuh"
+HEADER = "rank/part.cuh"
 NAMES = record(HEADER, "Names", "ptr starts shifts", "i64 count")
 
 

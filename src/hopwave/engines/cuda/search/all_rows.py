@@ -4,7 +4,7 @@ import numpy as np
 
 from hopwave.engines.cuda.launch import NULL
 
-HEADER = "steps/all_rows.cuh"
+HEADER = "steps/pull.cuh"
 
 
 def pull_shares(search, step):

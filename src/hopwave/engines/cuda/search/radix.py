@@ -1,10 +1,10 @@
-"""A radix sort of vertices, with or without values, by the bits of their ids (steps/radix.cuh)."""
+"""A radix sort of vertices, with or without values, by the bits of their ids (steps/sorted.cuh)."""
 
 import numpy as np
 
 from hopwave.engines.cuda.launch import BLOCK, NULL, truth
 
-HEADER = "steps/radix.cuh"
+HEADER = "steps/sorted.cuh"
 TILE = 16 * BLOCK  # keys per block: SORT_TILE in the header
 DIGIT = 8  # most bits of a digit
 DIGITS = 1 << DIGIT

@@ -16,7 +16,7 @@ from hopwave.engines.cuda.search.launches import BEFORE, COUNTERS, LEVEL, Clear,
 from hopwave.planning.plan import Pull, Push
 from hopwave.planning.trace import Level
 
-WORDS = "hopwave::steps"  # the namespace of the enums in kernels/steps/plan.cuh
+WORDS = "hopwave::steps"  # the namespace of the enums in kernels/steps/report.cuh
 
 
 def advance(search, step, choice, run=None):
@@ -105,19 +105,19 @@ def push_two_phase(search, step):
     if search.parent is not None or search.sigma is not None:
         sources = search.work.take("sources", search.mf, np.int32)
     search.launch(
-        "steps/two_phase.cuh", "expand", search.nf, blocks=even_shares(search, search.nf),
+        "steps/push.cuh", "expand", search.nf, blocks=even_shares(search, search.nf),
         offsets=search.loaded.offsets, neighbours=search.loaded.neighbours, queue=search.queue,
         length=np.uint64(search.nf), targets=targets, sources=sources, counters=search.counters,
     )  # fmt: skip
     arcs = {"targets": targets, "sources": sources, "arcs": np.uint64(search.mf), "depth": search.level}
     search.launch(
-        "steps/two_phase.cuh", "contract", search.mf, shape=truth(not search.duplicates), blocks=culling_blocks(search),
+        "steps/push.cuh", "contract", search.mf, shape=truth(not search.duplicates), blocks=culling_blocks(search),
         offsets=search.loaded.offsets, **arcs, visited=search.bits("visited"), distance=search.distance,
         parent=search.parents, next=search.next_queue, capacity=np.uint64(room(search)), counters=search.counters,
     )  # fmt: skip
     if search.sigma is not None:
         search.launch(
-            "steps/two_phase.cuh", "count_arcs", search.mf, **arcs, distance=search.distance, sigma=search.sigma
+            "steps/push.cuh", "count_arcs", search.mf, **arcs, distance=search.distance, sigma=search.sigma
         )
     search.set_forms(queue=True, visited=not search.duplicates)
 
@@ -205,12 +205,12 @@ def edge_launches(search, step):
         "sums": NULL if search.sigma is None else search.work.take("product sums", search.n, np.float64, fill=0),
     }
     search.clear_counters()
-    yield Launch("steps/edges.cuh", "scatter", loaded.m, search.counting, {
+    yield Launch("steps/pull.cuh", "scatter", loaded.m, search.counting, {
         "rows": loaded.in_neighbours, "columns": search.on_device.arc_columns, "arcs": np.uint64(loaded.m),
         "depth": LEVEL, "distance": search.distance, "sigma": search.sigmas, **dense,
         "before": BEFORE, "counters": COUNTERS,
     })  # fmt: skip
-    yield Launch("steps/edges.cuh", "mask", search.n, search.counting, {
+    yield Launch("steps/pull.cuh", "mask", search.n, search.counting, {
         "offsets": loaded.offsets, "n": search.vertices, "depth": LEVEL, **dense, **search.answer,
         "before": BEFORE, "counters": COUNTERS,
     })  # fmt: skip

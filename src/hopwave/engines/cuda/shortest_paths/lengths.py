@@ -8,7 +8,7 @@ from hopwave.engines.cuda.launch import BLOCK, expression, kernels
 from hopwave.engines.cuda.linalg.semiring_source import c_type
 from hopwave.engines.cuda.records import record
 
-HEADER = "shortest_paths/lengths.cuh"
+HEADER = "shortest_paths/state.cuh"
 SUMMARY = record(HEADER, "Summary", "f64 greatest sum", "u64 fractions")
 WHOLE, REAL = "unsigned int", "unsigned long long"  # bits of a distance
 LENGTHS = {np.dtype(np.uint32): ("unsigned int", WHOLE), np.dtype(np.float32): ("float", REAL),

@@ -16,7 +16,7 @@
 //   shifts   a level whose counts might pass 2^LARGEST is divided by 2^shift (common/counts.cuh)
 #pragma once
 #include "betweenness/brandes.cuh"
-#include "common/barrier.cuh"
+#include "common/threads.cuh"
 
 namespace hopwave::betweenness {
 

@@ -3,7 +3,7 @@
 //   order   order[new number] = old number                fresh   where the rows of the renumbered graph begin
 //   rank    rank[old number] = new number
 #pragma once
-#include "common/graph.cuh"
+#include "common/threads.cuh"
 
 namespace hopwave::betweenness {
 

@@ -14,7 +14,7 @@
 //
 // If path counts may pass 2^MAX_BITS, the kernel lists the pair's number, and the CPU draws its path.
 #pragma once
-#include "common/hash.cuh"
+#include "common/threads.cuh"
 
 namespace hopwave::betweenness {
 

@@ -1,6 +1,6 @@
 // All arcs of a graph with the rows they are in, and work lists of rows, both in shares that no hub makes long.
 #pragma once
-#include "common/graph.cuh"
+#include "common/threads.cuh"
 
 namespace hopwave {
 

@@ -12,7 +12,7 @@
 //   far_stamp   the last far pile that listed the vertex. Rounds and far piles are numbered on from search to search,
 //               so stamps need not be cleared.
 #pragma once
-#include "common/barrier.cuh"
+#include "common/threads.cuh"
 
 namespace hopwave {
 

@@ -83,4 +83,103 @@ __device__ __forceinline__ T enqueue_at(T *tail) {
   return __shfl_sync(together, first, leader) + __popc(together & lanes_below());
 }
 
+// ---- A barrier between blocks that run at the same time: all blocks of a cooperative launch, or some of them.
+
+// Returns once `blocks` blocks have called it. Afterwards all of them see what any of them wrote before. All threads of
+// a block call it; thread 0 calls wait() while other blocks are missing, and after() before its block goes on.
+//
+//   arrived   how many blocks have ever arrived: one counter in global memory, 0 at first
+//   target    the value of `arrived` at which this barrier opens; only thread 0 uses it, so it may be in shared memory
+template <class Wait, class After>
+__device__ __forceinline__ void barrier(u32 *arrived, u32 &target, u32 blocks, Wait wait, After after) {
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    target += blocks;
+    __threadfence();
+    atomicAdd(arrived, 1);
+    while ((int)(*(volatile u32 *)arrived - target) < 0) wait();
+    __threadfence();  // also empties this multiprocessor's L1 cache, so that plain loads see other blocks' writes
+    after();
+  }
+  __syncthreads();
+}
+
+// ---- Reading a graph and the state of its vertices.
+//
+//   n          vertices                       distance   int per vertex, -1 = not visited: the papers' status array
+//   depth      of the frontier                parent     int per vertex, or null: no predecessors are wanted
+//   offsets    n + 1, where each row starts   bitmaps    bit v % 32 of word v / 32 is vertex v
+//
+// Memory that a kernel writes is never read through __ldg or __restrict__ const in the same kernel: the read-only cache
+// is not kept coherent within a launch.
+
+// The status of v, which other threads of this launch may be writing: read from memory each time, never kept in a
+// register.
+__device__ inline int status(const int *distance, int v) { return *(const volatile int *)(distance + v); }
+
+__device__ inline bool has(const u32 *bits, int v) { return bits[v / 32] >> (v % 32) & 1; }
+
+template <class Offset>
+__device__ inline u64 degree(const Offset *offsets, int v) {
+  return (u64)(offsets[v + 1] - offsets[v]);
+}
+
+// ---- SplitMix64: random numbers by counter, equal to those of hopwave/generate/counter.py.
+
+constexpr u64 WEYL = 0x9E3779B97F4A7C15ull;  // the step from one state of the stream to the next
+
+// Returns the number that belongs to a state of the stream.
+__device__ __forceinline__ u64 splitmix(u64 state) {
+  state = (state ^ (state >> 30)) * 0xBF58476D1CE4E5B9ull;
+  state = (state ^ (state >> 27)) * 0x94D049BB133111EBull;
+  return state ^ (state >> 31);
+}
+
+// ---- Prefix sums over more items than a block has threads: sum the tiles, scan these sums by one block, then scan the
+// items.
+
+constexpr int TILE = 4096;  // items per tile
+
+// Exclusive prefix sum in place: counts[i] becomes Σ counts[j] over j < i. Returns the total. The whole block calls
+// this.
+__device__ inline u64 scan_in_place(u64 *counts, u64 count) {
+  u64 before = 0;
+  for (u64 turn = 0; turn < count; turn += BLOCK) {
+    const u64 i = turn + threadIdx.x;
+    const u64 mine = i < count ? counts[i] : 0;
+    u64 total;
+    const u64 sum = block_scan(mine, total);
+    if (i < count) counts[i] = before + sum;
+    before += total;
+  }
+  return before;
+}
+
+// sums[t] = Σ value(i) over the items i of tile t. Blocks have BLOCK threads.
+template <class Value>
+__device__ inline void sum_tiles(u64 count, u64 *sums, Value value) {
+  for (u64 tile = blockIdx.x; tile * TILE < count; tile += gridDim.x) {
+    u64 mine = 0, total;
+    for (u64 i = tile * TILE + threadIdx.x; i < min(count, (tile + 1) * TILE); i += BLOCK) mine += value(i);
+    block_scan(mine, total);
+    if (threadIdx.x == 0) sums[tile] = total;
+  }
+}
+
+// write(i, Σ value(j) over all j < i) for every item, from the scanned sums of tiles. write(i) may change what value(i)
+// reads: each value is read once, before it is written.
+template <class Value, class Write>
+__device__ inline void write_tiles(u64 count, const u64 *sums, Value value, Write write) {
+  for (u64 tile = blockIdx.x; tile * TILE < count; tile += gridDim.x) {
+    u64 before = sums[tile];
+    for (u64 turn = tile * TILE; turn < min(count, (tile + 1) * TILE); turn += BLOCK) {
+      const u64 i = turn + threadIdx.x;
+      u64 total;
+      const u64 sum = block_scan(i < count ? (u64)value(i) : 0, total);
+      if (i < count) write(i, before + sum);
+      before += total;
+    }
+  }
+}
+
 }  // namespace hopwave

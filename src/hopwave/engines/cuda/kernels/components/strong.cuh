@@ -10,8 +10,7 @@
 // components could take a round for each.
 #pragma once
 #include "common/arcs.cuh"
-#include "common/barrier.cuh"
-#include "common/hash.cuh"
+#include "common/threads.cuh"
 
 namespace hopwave::components {
 

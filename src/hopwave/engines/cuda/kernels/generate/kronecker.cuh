@@ -3,8 +3,8 @@
 // An edge is a hash of its number alone. So edges are drawn twice instead of stored: once to count the rows, once to
 // fill them. Loops and repeated edges stay, as Graph500 lists them.
 #pragma once
-#include "common/hash.cuh"
 #include "common/rows.cuh"
+#include "common/threads.cuh"
 
 namespace hopwave::generate {
 

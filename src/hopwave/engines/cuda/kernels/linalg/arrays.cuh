@@ -1,7 +1,6 @@
 // Operations on whole arrays: operators, sums, scattered sums, and a vector's two forms (a list of entries; n values
 // and n bits).
 #pragma once
-#include "linalg/combine.cuh"
 #include "linalg/products.cuh"
 
 namespace hopwave::linalg {

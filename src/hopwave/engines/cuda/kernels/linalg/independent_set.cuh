@@ -3,8 +3,7 @@
 //
 //   rank     drawn for the candidates of this round; -1 for all others        state    OPEN, WON or OUT
 #pragma once
-#include "common/graph.cuh"
-#include "common/hash.cuh"
+#include "common/threads.cuh"
 
 namespace hopwave::linalg {
 

@@ -10,7 +10,7 @@
 // frequency.
 #pragma once
 #include "common/arcs.cuh"
-#include "common/hash.cuh"
+#include "common/threads.cuh"
 
 namespace hopwave::linalg {
 

@@ -6,7 +6,7 @@
 // length. Each block writes its sums, and every block adds up all of them in their order, so that the result has the
 // same bits in every run.
 #pragma once
-#include "common/barrier.cuh"
+#include "common/threads.cuh"
 
 namespace hopwave::linalg {
 

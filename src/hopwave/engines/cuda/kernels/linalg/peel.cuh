@@ -10,7 +10,7 @@
 // entry per piece of a row in all.
 #pragma once
 #include "common/arcs.cuh"
-#include "common/barrier.cuh"
+#include "common/threads.cuh"
 
 namespace hopwave::linalg {
 

@@ -15,8 +15,8 @@
 //            that are read most are then side by side in w and share cache lines. Short rows may be numbered so that
 //            rows near each other in the graph have near numbers.
 #pragma once
-#include "common/graph.cuh"
 #include "common/rows.cuh"
+#include "common/threads.cuh"
 
 namespace hopwave::linalg {
 

@@ -3,7 +3,7 @@
 // out of both its ends. The arcs out of a vertex go into a hash table in shared memory, and those of their heads are
 // looked up there (Pandey et al., TRUST, 2021).
 #pragma once
-#include "common/graph.cuh"
+#include "common/threads.cuh"
 
 namespace hopwave::linalg {
 

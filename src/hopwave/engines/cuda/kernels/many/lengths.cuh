@@ -110,4 +110,138 @@ __global__ void add_columns(const double *rows, i64 count, i64 n, i64 inverse, i
   }
 }
 
+// ---- Distances along weights from many sources to some targets, and sums of the values at the vertices that each
+// source reaches: one block or a team of blocks per source (common/shortest.cuh). Only the columns or the sums are
+// kept.
+
+// Takes sources in turn, each by one block or team. All its threads call `after(item)` after the search, which must set
+// every distance back to infinite. `over()` says whether a search may end early, the same to all threads.
+template <class Threads, class Over, class After>
+__device__ __forceinline__ void each_source(Threads &threads, const int *sources, u32 *ticket, i64 count, Over over,
+                                            After after) {
+  for (;;) {
+    if (threads.me == 0) threads.board->item = atomicAdd(ticket, 1);
+    threads.wait();
+    const u32 item = threads.board->item;
+    if (item >= count) return;
+    threads.search(sources[item], over);
+    after(item);
+    threads.wait();
+  }
+}
+
+struct Chosen {
+  const int *sources, *targets;
+  u32 *ticket;   // sources taken so far
+  double *rows;  // per source: its distances to the targets
+  i64 count, width;
+};
+
+// TEAM: launched cooperatively. A search ends when all targets are within the bound, where distances are final. The
+// first warp goes through the targets, and waits at the first one that is not: `settled`.
+template <class Offset, bool TEAM>
+__global__ void __launch_bounds__(1024) search_targets(WeightedGraph<Offset> G, PathState S, Chosen R) {
+  __shared__ PathBoard own;
+  PathThreads<Offset, TEAM> threads(G, S, &own);
+  const int me = threads.me;
+  i64 settled = 0;
+  const auto over = [&] {
+    for (u32 all = ALL_LANES; me < WARP && all == ALL_LANES && settled < R.width;) {
+      const i64 i = settled + me;
+      all = __ballot_sync(ALL_LANES, i >= R.width || threads.distance[R.targets[i]] <= threads.bound);
+      settled += all == ALL_LANES ? WARP : __ffs(~all) - 1;
+    }
+    if (me == 0) threads.board->reached = settled >= R.width;
+    threads.wait();
+    return threads.board->reached != 0;
+  };
+  each_source(threads, R.sources, R.ticket, R.count, over, [&](u32 item) {
+    settled = 0;
+    double *const row = R.rows + item * R.width;
+    for (i64 t = me; t < R.width; t += threads.everyone) row[t] = threads.distance[R.targets[t]];
+    threads.wait();
+    for (i64 v = me; v < G.n; v += threads.everyone)
+      if (threads.distance[v] < infinite()) threads.distance[v] = infinite();
+  });
+}
+
+constexpr int SUMS_AT_ONCE = 4;  // sums that a thread keeps; more take further passes over the vertices
+
+struct Values {
+  const int *sources;
+  u32 *ticket;
+  const double *columns, *limits;  // n values per column; limits ascend
+  double *sums;                    // per source, column and limit
+  void *parts;                     // per block: its part of some sums
+  double scale, least;             // of the decay
+  i64 count, width, limit_count, decay;
+};
+
+struct SomeSums {
+  ExactSum sum[SUMS_AT_ONCE];
+  __device__ __forceinline__ SomeSums from(int step) const {
+    SomeSums there;
+    for (int q = 0; q < SUMS_AT_ONCE; ++q) there.sum[q] = sum[q].from(step);
+    return there;
+  }
+};
+
+__device__ __forceinline__ SomeSums joined(SomeSums x, const SomeSums &y) {
+  for (int q = 0; q < SUMS_AT_ONCE; ++q) x.sum[q].add(y.sum[q]);
+  return x;
+}
+
+// f(d) by kind, as planning/many_sources.py has it.
+__device__ __forceinline__ double faded(double d, const Values &R) {
+  if (R.decay == 0) return 1.0;
+  if (R.decay == 1) return exp(-d / R.scale);
+  if (R.decay == 2) return exp(-0.5 * (d / R.scale) * (d / R.scale));
+  return pow(max(d, R.least), -R.scale);
+}
+
+// TEAM: launched cooperatively.
+template <class Offset, bool TEAM>
+__global__ void __launch_bounds__(1024) search_values(WeightedGraph<Offset> G, PathState S, Values R) {
+  __shared__ PathBoard own;
+  __shared__ SomeSums warps[WARP];
+  PathThreads<Offset, TEAM> threads(G, S, &own);
+  const int me = threads.me;
+  const i64 outputs = R.width * R.limit_count;
+  each_source(
+      threads, R.sources, R.ticket, R.count, [] { return false; },
+      [&](u32 item) {
+        for (i64 first = 0; first < outputs; first += SUMS_AT_ONCE) {
+          const double *column[SUMS_AT_ONCE];
+          double limit[SUMS_AT_ONCE];
+#pragma unroll
+          for (int q = 0; q < SUMS_AT_ONCE; ++q) {
+            const i64 output = min(first + q, outputs - 1);
+            column[q] = R.columns + output / R.limit_count * G.n;
+            limit[q] = first + q < outputs ? R.limits[output % R.limit_count] : -1.0;
+          }
+          const bool last = first + SUMS_AT_ONCE >= outputs;
+          SomeSums mine{};
+          for (i64 v = me; v < G.n; v += threads.everyone) {
+            const double d = threads.distance[v];
+            if (d == infinite()) continue;
+            if (last) threads.distance[v] = infinite();
+            const double share = faded(d, R);
+#pragma unroll
+            for (int q = 0; q < SUMS_AT_ONCE; ++q)
+              if (d <= limit[q]) mine.sum[q].add(__dmul_rn(column[q][v], share));
+          }
+          mine = block_total(mine, warps, [](SomeSums x, const SomeSums &y) { return joined(x, y); });
+          if (TEAM) {
+            SomeSums *const parts = (SomeSums *)R.parts + threads.team * threads.blocks;
+            if (threadIdx.x == 0) parts[blockIdx.x % threads.blocks] = mine;
+            threads.wait();
+            for (u32 b = 1; b < threads.blocks && me == 0; ++b) mine = joined(mine, parts[b]);
+            threads.wait();
+          }
+          for (int q = 0; q < SUMS_AT_ONCE && me == 0 && first + q < outputs; ++q)
+            R.sums[item * outputs + first + q] = mine.sum[q].value();
+        }
+      });
+}
+
 }  // namespace hopwave::many

@@ -1,14 +1,13 @@
 // The vertices that a search reached, level after level, and sums over the rows of a level: path counts, and sums of
 // masked products (linalg/waves.cuh).
 //
-// Within a level, vertices come by classes of in-degree, the longest rows first, so that rows of similar length are side
-// by side. A counting sort: bins are counted, scanned, and filled. A warp takes 32 vertices and goes through the levels
-// among them, so that it needs one atomic operation per bin; if there are few bins, blocks count in shared memory first.
-// The order within a bin may differ from run to run. Sums do not: each is over one vertex's own row.
+// Within a level, vertices come by classes of in-degree, the longest rows first, so that rows of similar length are
+// side by side. A counting sort: bins are counted, scanned, and filled. A warp takes 32 vertices and goes through the
+// levels among them, so that it needs one atomic operation per bin; if there are few bins, blocks count in shared
+// memory first. The order within a bin may differ from run to run. Sums do not: each is over one vertex's own row.
 #pragma once
 #include "common/counts.cuh"
-#include "common/graph.cuh"
-#include "common/scan.cuh"
+#include "common/threads.cuh"
 #include "one_launch/state.cuh"
 
 namespace hopwave::one_launch {

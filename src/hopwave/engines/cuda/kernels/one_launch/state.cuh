@@ -1,7 +1,7 @@
 // What the files of hopwave's own search share: the graph, the buffers, the state of the search, the rule, the barrier.
 #pragma once
-#include "common/barrier.cuh"
 #include "common/rows.cuh"
+#include "common/threads.cuh"
 
 namespace hopwave::one_launch {
 
@@ -239,7 +239,7 @@ __device__ __forceinline__ void step_forward(Standing &s, const Work &work, int 
   s.reached += found, s.depth++, s.levels++;
 }
 
-// The barrier of the whole grid (common/barrier.cuh). A block that may wait long is `patient`: it sleeps between two
+// The barrier of the whole grid (common/threads.cuh). A block that may wait long is `patient`: it sleeps between two
 // reads of the counter.
 template <class After>
 __device__ __forceinline__ void grid_barrier(Counters *counters, u32 &target, bool patient, After after) {

@@ -1,7 +1,7 @@
 // Hiragushi's bottom-up kernel (Figure 3): unvisited vertices are packed in shared memory and updates are gathered from
 // there, so that no thread idles because its vertex is visited, and no global atomic operation is needed.
 #pragma once
-#include "common/graph.cuh"
+#include "common/threads.cuh"
 #include "steps/report.cuh"
 
 namespace hopwave::steps {

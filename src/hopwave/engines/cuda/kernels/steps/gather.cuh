@@ -2,8 +2,8 @@
 // arc of every list, in some thread; `arc` is the arc's place in the adjacency, `slot` its place among all arcs of the
 // frontier.
 #pragma once
-#include "common/graph.cuh"
-#include "steps/plan.cuh"
+#include "common/threads.cuh"
+#include "steps/report.cuh"
 
 namespace hopwave::steps {
 

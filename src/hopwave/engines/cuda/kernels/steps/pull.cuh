@@ -1,9 +1,9 @@
 // Row products: TurboBFS's gathers (Algorithms 4 and 5) and bottom-up searches (6 and 7), and push-pull's four
 // (Algorithm 2: masked or not, with early exit or not, over the frontier or over all visited vertices).
 #pragma once
-#include "common/graph.cuh"
 #include "common/products.cuh"
-#include "steps/plan.cuh"
+#include "common/threads.cuh"
+#include "steps/gather.cuh"
 #include "steps/report.cuh"
 
 namespace hopwave::steps {
@@ -103,6 +103,119 @@ __global__ void pull(const Offset *in_offsets, const int *in_neighbours, const O
         mine.found += 1;
         mine.edges += degree(offsets, (int)v);
       }
+    }
+  }
+  report(mine, counters);
+}
+
+// ---- One thread per arc (TurboBFS, Algorithms 1 and 3, scCOOC): two kernels per level, ft = Aᵀf over all arcs, then
+// the mask.
+
+// ft(column) ⊕= f(row) for every row in the frontier. Arcs are in column order. With ANY the product is the row itself,
+// and any writer is right. With PLUS it is the sum of path counts; a warp first adds up its arcs of one column.
+template <class Offset, bool counting>
+__global__ void scatter(const int *rows, const int *columns, u64 arcs, int depth, const int *distance,
+                        const double *sigma, int *product, double *sums, const u64 *before, u64 *counters) {
+  if (ended(before)) return;
+  Tally mine;
+  if (thread_number() == 0) mine.checked = arcs;
+  const auto in_frontier = [&](int u) { return distance[u] == depth; };
+  const auto paths = [&](int u) { return counting ? sigma[u] : 0.0; };
+  hopwave::scatter(rows, arcs, in_frontier, paths, [&](u64 arc, int u, double count) {
+    const int v = arc < arcs ? columns[arc] : -1;
+    if (u >= 0) product[v] = u;
+    if (!counting) return;
+    bool last;
+    const double sum = run_sum(v, count, last);
+    if (last && sum != 0.0) atomicAdd(&sums[v], sum);
+  });
+  report(mine, counters);
+}
+
+// f = ft at vertices not visited before, σ += f; ft is cleared for the next level.
+template <class Offset, bool counting>
+__global__ void mask(const Offset *offsets, int n, int depth, int *product, double *sums, int *distance, int *parent,
+                     double *sigma, const u64 *before, u64 *counters) {
+  if (ended(before)) return;
+  Tally mine;
+  for (u64 v = thread_number(); v < n; v += thread_count()) {
+    const int u = product[v];
+    if (u < 0) continue;
+    product[v] = -1;
+    if (distance[v] < 0) {
+      distance[v] = depth + 1;
+      if (parent) parent[v] = u;
+      if (counting) sigma[v] = sums[v];
+      mine.found += 1;
+      mine.edges += degree(offsets, (int)v);
+    }
+    if (counting) sums[v] = 0;
+  }
+  report(mine, counters);
+}
+
+// ---- The product by all rows, unmasked, in equal shares of the arcs: push-pull's operation 1 (section 6.3), for which
+// the paper uses ModernGPU's SpMV. The mask is applied afterwards.
+
+// product(v) ⊕= u for every arc from a vertex u of the operand to v. A block takes SCRATCH consecutive arcs and finds
+// their rows; each thread finds its arc's row among these. With ANY, any writer is right. With PLUS, lanes of the same
+// row first add up their path counts.
+template <class Offset, bool counting>
+__global__ void all_rows(const Offset *in_offsets, const int *in_neighbours, int n, u64 arcs, const u32 *operand,
+                         const double *sigma, int *product, double *sums, u64 *counters) {
+  __shared__ u64 first_row, last_row;
+  const u64 base = (u64)in_offsets[0];
+  const Offset *ends = in_offsets + 1;
+  Tally mine;
+  for (u64 begin = (u64)blockIdx.x * SCRATCH; begin < arcs; begin += (u64)gridDim.x * SCRATCH) {
+    const u64 end = min(begin + SCRATCH, arcs);
+    __syncthreads();
+    if (threadIdx.x == 0) first_row = first_above(ends, 0, n, base + begin);
+    if (threadIdx.x == WARP) last_row = first_above(ends, 0, n, base + end - 1);
+    __syncthreads();
+    for (u64 i = begin + threadIdx.x; i < begin + SCRATCH; i += BLOCK) {  // whole warps, for the shuffles
+      const bool inside = i < end;
+      const int u = inside ? in_neighbours[base + i] : 0;
+      const bool here = inside && has(operand, u);
+      mine.checked += inside;
+      if (!counting && !here) continue;
+      const int v = inside ? (int)first_above(ends, first_row, last_row, base + i) : -1;
+      if (here) product[v] = u;
+      if (!counting) continue;
+      bool last;
+      const double sum = run_sum(v, here ? sigma[u] : 0.0, last);
+      if (inside && last && sum != 0.0) atomicAdd(&sums[v], sum);
+    }
+  }
+  report(mine, counters);
+}
+
+// The vertices of the product that were not visited are the new frontier; the product is cleared for the next level. A
+// warp takes the 32 vertices of a word, so that it can write the bitmaps too.
+template <class Offset, bool counting>
+__global__ void mask_rows(const Offset *offsets, int n, int depth, int *product, double *sums, u32 *visited, u32 *next,
+                          int *distance, int *parent, double *sigma, u64 *counters) {
+  Tally mine;
+  const u64 padded = ((u64)n + WARP - 1) / WARP * WARP;
+  for (u64 v = thread_number(); v < padded; v += thread_count()) {
+    const u32 seen = visited[v / WARP];
+    const int u = v < n ? product[v] : -1;
+    const bool found = u >= 0 && !(seen >> lane() & 1);
+    if (found) {
+      distance[v] = depth + 1;
+      if (parent) parent[v] = u;
+      if (counting) sigma[v] = sums[v];
+      mine.found += 1;
+      mine.edges += degree(offsets, (int)v);
+    }
+    if (u >= 0) {
+      product[v] = -1;
+      if (counting) sums[v] = 0.0;
+    }
+    const u32 bits = __ballot_sync(ALL_LANES, found);
+    if (lane() == 0) {
+      next[v / WARP] = bits;
+      visited[v / WARP] = seen | bits;
     }
   }
   report(mine, counters);

@@ -75,4 +75,100 @@ __global__ void push_shares(const Offset *offsets, const int *neighbours, const 
   report(mine, counters);
 }
 
+// ---- Merrill's two-phase push, as Hiragushi builds on it (section 3.2): `expand` writes the neighbours of the
+// frontier into a list of arcs in memory, `contract` keeps each neighbour that is seen for the first time.
+
+// Calls write(u, arc, place) for every arc of the lists of a queue, with its place in the list of arcs. Lists are
+// gathered by a block, a warp or a scan, by length. One atomic operation per tile reserves its places. Returns how many
+// arcs this thread's own lists have.
+template <class Source, class Offset, class Item, class Write>
+__device__ inline u64 expand_lists(const Offset *offsets, const Item *queue, u64 length, u64 *gathered, Write write) {
+  __shared__ u64 first;
+  u64 mine = 0;
+  const QueueShare share(length);
+  for (u64 tile = share.begin; tile < share.end; tile += BLOCK) {
+    const u64 i = QueueShare::mine(tile);
+    Item u = 0;
+    Offset begin = 0, end = 0;
+    if (i < share.end) u = queue[i], begin = offsets[u], end = offsets[u + 1];
+    mine += (u64)(end - begin);
+    u64 total;
+    const u64 before = block_scan((u64)(end - begin), total);
+    if (threadIdx.x == 0) first = atomicAdd(gathered, total);
+    __syncthreads();
+    gather_tile<Mapping::twc>((Source)u, begin, end, first + before - (u64)begin, write);
+    __syncthreads();
+  }
+  return mine;
+}
+
+template <class Offset>
+__global__ void expand(const Offset *offsets, const int *neighbours, const int *queue, u64 length, int *targets,
+                       int *sources, u64 *counters) {
+  Tally mine;
+  mine.checked = expand_lists<int>(offsets, queue, length, &counters[GATHERED], [&](int from, Offset arc, u64 slot) {
+    targets[slot] = neighbours[arc];
+    if (sources) sources[slot] = from;
+  });
+  report(mine, counters);
+}
+
+constexpr int HISTORY = 2048;  // vertices that a block remembers: 8 KB of shared memory, for eight blocks at a time
+
+// Keeps the targets seen for the first time. The tests, cheapest first, are those of Merrill et al. (section 4.3), on
+// which Hiragushi (section 3.2) builds. Each block takes an equal, contiguous share of the list.
+//   bitmap    a visited vertex is dropped
+//   label     without an exact bitmap: the status array is read, and written at once
+//   history   a table of the vertices that the block kept last, place = v % HISTORY; a vertex in it is dropped
+//   warp      one lane goes on for all equal vertices of a warp; one instruction replaces Merrill's table and misses
+//             none
+//   claim     exact: the bit is set by an atomic operation, and whoever sets it keeps the vertex (Hiragushi). Otherwise
+//             only the queue uses an atomic operation: bits are set by plain stores, which may undo one another, and
+//             two blocks may keep the same vertex. These duplicates stay in the queue (Merrill); `next` has room for
+//             `capacity` vertices, and the host checks whether that was enough.
+template <class Offset, bool exact>
+__global__ void contract(const Offset *offsets, const int *targets, const int *sources, u64 arcs, int depth,
+                         u32 *visited, int *distance, int *parent, int *next, u64 capacity, u64 *counters) {
+  __shared__ int history[HISTORY];
+  for (int i = threadIdx.x; i < HISTORY; i += BLOCK) history[i] = -1;
+  __syncthreads();
+  Tally mine;
+  const QueueShare share(arcs);
+  u64 i = share.begin + threadIdx.x;
+  int coming = i < share.end ? targets[i] : -1;
+  for (u64 tile = share.begin; tile < share.end; tile += BLOCK, i += BLOCK) {
+    int v = coming;
+    coming = i + BLOCK < share.end ? targets[i + BLOCK] : -1;  // loading while v is tested
+    volatile u32 *place = v < 0 ? nullptr : &visited[v / 32];
+    const u32 bits = place ? *place : 0, bit = 1u << (v & 31);
+    if (bits & bit) v = -1;
+    if (!exact && v >= 0) {
+      *place = bits | bit;
+      if (status(distance, v) >= 0) v = -1;
+      else distance[v] = depth + 1;
+    }
+    if (v >= 0 && atomicExch(&history[v % HISTORY], v) == v) v = -1;
+    const u32 same = __match_any_sync(ALL_LANES, v);
+    if (v < 0 || (same & lanes_below())) continue;
+    if (exact) {
+      if (atomicOr((u32 *)place, bit) & bit) continue;
+      distance[v] = depth + 1;
+    }
+    if (parent) parent[v] = sources[i];
+    const u64 slot = enqueue_at(&counters[TAIL]);
+    if (slot < capacity) next[slot] = v;
+    mine.found += 1;
+    mine.edges += degree(offsets, v);
+  }
+  report(mine, counters);
+}
+
+// Every arc into the new level adds its source's path count.
+template <class Offset>
+__global__ void count_arcs(const int *targets, const int *sources, u64 arcs, int depth, const int *distance,
+                           double *sigma) {
+  for (u64 i = thread_number(); i < arcs; i += thread_count())
+    if (distance[targets[i]] == depth + 1) atomicAdd(&sigma[targets[i]], sigma[sources[i]]);
+}
+
 }  // namespace hopwave::steps

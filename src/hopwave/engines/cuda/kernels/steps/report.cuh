@@ -30,4 +30,14 @@ __device__ inline void report(const Tally &mine, u64 *counters) {
   if (threadIdx.x < 5 && sums[threadIdx.x]) atomicAdd(&counters[FOUND + threadIdx.x], sums[threadIdx.x]);
 }
 
+// ---- The words of a plan's steps (hopwave/planning/plan.py) as template parameters. A word that is a C++ keyword gets
+// an underscore after it.
+
+enum class Mapping { thread, warp, twc, merge, edge };  // warp: only in pulls
+enum class Output { queue, scan, dense, sort, reuse };
+enum class Claim { atomic, benign };
+enum class Rows { all, unvisited, compacted };
+enum class Operand { frontier, visited };
+enum class Balance { static_, thread, warp, donate };
+
 }  // namespace hopwave::steps
