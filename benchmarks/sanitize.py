@@ -72,7 +72,7 @@ def pytest_configure() -> None:
     import cupy
 
     from hopwave.engines.cuda import nvrtc
-    from hopwave.engines.cuda.prepared_launch import PackedLaunch, PreparedLaunch
+    from hopwave.engines.cuda.launch import PackedLaunch, PreparedLaunch
 
     class Few(cupy.cuda.Device):  # type: ignore[misc]
         @property

@@ -306,7 +306,7 @@ def on_cpu(draw: random.Random, folder: Path) -> Iterator[Attempt]:
 def unoptimised(folder: Path) -> None:
     """Compile the kernels of products without optimisation, both of a kind at once: 900 rings take hours else."""
     from hopwave.engines.cuda import nvrtc
-    from hopwave.engines.cuda.linalg.compiled import instances
+    from hopwave.engines.cuda.linalg.semiring_source import instances
 
     os.environ["HOPWAVE_CACHE"] = str(folder)  # users' calls must not find them
     compiled = nvrtc._compile

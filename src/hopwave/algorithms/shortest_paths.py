@@ -350,9 +350,9 @@ def ranked_paths(
     part, bound = left_over(graph, from_source, to_target, (source, target), k, slack)
     most, elsewhere = bound * slack, None
     if device == "cuda":
-        from hopwave.engines.cuda.shortest_paths import spurs
+        from hopwave.engines.cuda import shortest_paths
 
-        elsewhere = spurs.Spurs
+        elsewhere = shortest_paths.Spurs
     search = Deviations(arcs_within(part, most), part.to_target, slack, *part.ends, most, elsewhere)
     for spur in yen(search, k, most, slack):
         yield float(search.lengths[spur]), part.ids[search.path(spur)].tolist()

@@ -283,6 +283,6 @@ def to_input_device(graph: Graph, engine: engines.Engine, array: Any) -> Any:
         return cupy.asarray(array)
     if not on_gpu(array):
         return array
-    from hopwave.engines.cuda.host_copies import to_host
+    from hopwave.engines.cuda.buffers import to_host
 
     return Deferred(lambda: to_host(array))

@@ -299,7 +299,7 @@ def _as_kept(graph: Graph, A: Matrix, device: str) -> Matrix:
     """The matrix of a graph as a GPU keeps it: in fewer bits, if its rows are compressed there."""
     if not isinstance(device, str) or device != "cuda" or not has_gpu():
         return A
-    from hopwave.engines.cuda.linalg.packed_matrix import matrix_of
+    from hopwave.engines.cuda.linalg.power import matrix_of
 
     found: Matrix = matrix_of(graph, A)
     return found

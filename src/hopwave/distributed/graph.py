@@ -94,7 +94,7 @@ class DistributedGraph(Named):
 
     def _part(self, out: Any, into: Any, threads: int | None) -> Any:
         if self.device == "cuda":
-            from hopwave.engines.cuda.rank.part import Part as CudaPart
+            from hopwave.engines.cuda.rank import Part as CudaPart
 
             return CudaPart(out, into)
         from hopwave.engines.cpu.rank.part import Part

@@ -80,7 +80,7 @@ class OnCuda:
         standing = self.searches.standing()
         edges = self.graph.edges_within(self.distance >= 0)
         broken = broken_rules(self.graph, self.distance, self.parent, root)
-        from hopwave.engines.cuda.search.end_of_search import deepest
+        from hopwave.engines.cuda.search.workspace import deepest
 
         return Searched(root, seconds, edges, deepest(standing), broken)
 
@@ -97,7 +97,7 @@ class OnePart:
         from hopwave.distributed.ranks import Alone
         from hopwave.distributed.sides import Side
         from hopwave.distributed.wire import HostWire
-        from hopwave.engines.cuda.rank.part import Part
+        from hopwave.engines.cuda.rank import Part
 
         self.n = self.own = graph.n
         self.words = -(-graph.n // 64)

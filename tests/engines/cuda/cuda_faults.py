@@ -51,7 +51,7 @@ def pinned() -> Iterator[Events]:
     """Every allocation of pinned memory is an event; what earlier calls have left is not used again."""
     import cupy
 
-    from hopwave.engines.cuda import reports
+    from hopwave.engines.cuda import buffers
 
     events = Events(lambda: cupy.cuda.runtime.CUDARuntimeError(2))  # out of memory
 
@@ -60,11 +60,11 @@ def pinned() -> Iterator[Events]:
 
     def begin(fails: int) -> None:
         events.count, events.fails = 0, fails
-        reports._waiting.clear()
+        buffers._waiting.clear()
 
     events.begin = begin  # type: ignore[method-assign]
     with (
-        patch.object(reports, "_pool", SimpleNamespace(malloc=counted(reports._pool.malloc))),
+        patch.object(buffers, "_pool", SimpleNamespace(malloc=counted(buffers._pool.malloc))),
         patch.object(cupy.cuda, "alloc_pinned_memory", counted(cupy.cuda.alloc_pinned_memory)),
         patch.object(cupy.cuda, "PinnedMemory", counted(cupy.cuda.PinnedMemory)),
     ):
@@ -116,14 +116,14 @@ def launches() -> Iterator[Events]:
     """Every launch of one of hopwave's kernels is an event."""
     from cupy_backends.cuda.api import driver
 
-    from hopwave.engines.cuda import nvrtc, prepared_launch
+    from hopwave.engines.cuda import launch, nvrtc
 
     events = Events(lambda: driver.CUDADriverError(701))  # too many resources requested for launch
     kernel = nvrtc.kernel
     forget_kernels()
     with (
         patch.object(nvrtc, "kernel", lambda *given, **more: CountedFunction(kernel(*given, **more), events)),
-        patch.object(prepared_launch, "driver", CountedDriver(prepared_launch.driver, events)),
+        patch.object(launch, "driver", CountedDriver(launch.driver, events)),
     ):
         yield events
     forget_kernels()

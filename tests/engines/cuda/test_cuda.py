@@ -66,7 +66,7 @@ def uploaded(graph: Graph) -> Any:
 
 def test_more_searches_than_anybody_has_read(cupy: Any) -> None:
     """Their ends are kept in a ring of pinned memory; 64 unread searches fill it, and here it goes round twice."""
-    from hopwave.engines.cuda.search.end_of_search import SLOTS
+    from hopwave.engines.cuda.search.workspace import SLOTS
 
     graph = TRAPS["kronecker"]()
     expected = [hw.bfs(graph, s, device="cpu") for s in range(40)]
@@ -108,19 +108,19 @@ def test_threads_search_one_graph_at_a_time() -> None:
 
 
 def test_answers_in_pinned_memory_are_ordinary_arrays(cupy: Any) -> None:
-    from hopwave.engines.cuda import host_copies
+    from hopwave.engines.cuda import buffers
 
-    graph, before = generate.path(1 << 15), host_copies.pinned.count
-    kept = [hw.bfs(graph, s, device="cuda").distances for s in range(host_copies.MOST_ANSWERS + 4)]
-    assert host_copies.pinned.count == host_copies.MOST_ANSWERS
+    graph, before = generate.path(1 << 15), buffers.pinned.count
+    kept = [hw.bfs(graph, s, device="cuda").distances for s in range(buffers.MOST_ANSWERS + 4)]
+    assert buffers.pinned.count == buffers.MOST_ANSWERS
     for s, distances in enumerate(kept):
         assert isinstance(distances, np.ndarray) and distances.flags.writeable
         assert (distances == np.abs(np.arange(graph.n) - s)).all()
     view = kept[0][5:10]
     del kept, distances
-    assert view.tolist() == [5, 6, 7, 8, 9] and host_copies.pinned.count == before + 1
+    assert view.tolist() == [5, 6, 7, 8, 9] and buffers.pinned.count == before + 1
     del view
-    assert host_copies.pinned.count == before
+    assert buffers.pinned.count == before
 
 
 # ---------------------------------------------------------------- arrays of the GPU
@@ -234,11 +234,11 @@ def test_out_of_memory_is_one_sentence_and_the_next_call_works(little_memory: An
 def test_a_launch_that_fails_is_one_sentence_and_the_next_call_works(
     cupy: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from hopwave.engines.cuda import prepared_launch
+    from hopwave.engines.cuda import launch
 
     graph = fresh(TRAPS["kronecker"]())
     with monkeypatch.context() as broken:
-        broken.setattr(prepared_launch, "BLOCK", 4096)  # more threads than a block may have
+        broken.setattr(launch, "BLOCK", 4096)  # more threads than a block may have
         with pytest.raises(EngineError, match=r"CUDA failed.*device='cpu'"):
             hw.bfs(graph, 0, plan="xbfs", device="cuda")
     assert hw.bfs(graph, 0, plan="xbfs", device="cuda").distances.tolist() == oracle.distances(graph, [0])

@@ -107,7 +107,7 @@ def on_gpu(lengths: Any, dtype: Any) -> tuple[Any, Any, Any]:
 @both_offsets
 @every_length
 def test_long_rows(lengths: Any, dtype: Any) -> None:
-    from hopwave.engines.cuda.row_lengths import greatest_length, long_rows
+    from hopwave.engines.cuda.build import greatest_length, long_rows
 
     launch, offsets, there = on_gpu(lengths, dtype)
     lengths = np.diff(offsets)
@@ -121,7 +121,7 @@ def test_long_rows(lengths: Any, dtype: Any) -> None:
 @both_offsets
 @every_length
 def test_lists_cut_into_chunks(lengths: Any, dtype: Any) -> None:
-    from hopwave.engines.cuda.betweenness.lists import CHUNK, LONG, cut
+    from hopwave.engines.cuda.betweenness.batch import CHUNK, LONG, cut
     from hopwave.engines.cuda.betweenness.regimes import CHUNK_ARCS
 
     launch, offsets, there = on_gpu(lengths, dtype)
@@ -211,7 +211,7 @@ def shuffled(name: str) -> Graph:
 def test_a_renumbered_graph_is_the_same_graph(name: str) -> None:
     from hopwave import engines
     from hopwave.engines.cuda.renumber import neighbours_near, renumbered
-    from hopwave.engines.cuda.search.distances import distances_from
+    from hopwave.engines.cuda.search.one_launch import distances_from
     from hopwave.planning.catalogue import CATALOGUE
 
     graph = shuffled(name)
@@ -283,11 +283,11 @@ def test_components_are_numbered_by_their_lowest_vertices(name: str) -> None:
 
 @pytest.mark.parametrize("graph", [generate.grid(9, 30), generate.kronecker(9, directed=True)], ids=str)
 def test_the_depth_of_a_graph_is_the_same_on_both_sides(graph: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
-    from hopwave.engines.cuda.search import distances, one_launch
+    from hopwave.engines.cuda.search import one_launch
 
     gpu, found = engines.engine("cuda"), []
     for kept in (False, True):
         monkeypatch.setattr(one_launch, "is_kept", lambda loaded, kept=kept: kept)
         loaded = gpu.load(graph.with_weights(np.ones(graph.m)), CATALOGUE["hopwave-block"])  # a graph without records
-        found.append(distances.probed_depth(loaded))
+        found.append(one_launch.probed_depth(loaded))
     assert found[0] == found[1] == hw.bfs(graph, int(graph.degrees.argmax()), device="cuda").depth

@@ -180,11 +180,11 @@ def test_every_struct_that_a_kernel_is_given_has_a_mirror() -> None:
 COUNTERS = "FOUND EDGES CHECKED AHEAD AHEAD_EDGES TAIL GATHERED TICKET GREATEST LEAST COUNTERS"
 CONSTANTS = [  # header; its constants; the Python module; other names in Python
     ("common/threads.cuh", "WARP BLOCK", "launch", None),
-    ("common/counts.cuh", "LARGEST SMALLEST", "count_scaling", None),
-    ("steps/report.cuh", COUNTERS, "counters", None),
+    ("common/counts.cuh", "LARGEST SMALLEST", "search.by_level", None),
+    ("steps/report.cuh", COUNTERS, "search.by_level", None),
     ("one_launch/state.cuh", "THREADS TRACE_COLUMNS", "search.workspace", "BLOCK TRACE_COLUMNS"),
     ("betweenness/weighted.cuh", "TOO_MANY CYCLE", "betweenness.weighted", None),
-    ("shortest_paths/state.cuh", "THREADS TRACE_COLUMNS", "shortest_paths.search", "BLOCK TRACE_COLUMNS"),
+    ("shortest_paths/state.cuh", "THREADS TRACE_COLUMNS", "shortest_paths", None),
     ("many/state.cuh", "SUMS COLUMNS ROWS PAIRS", "many", None),
     ("linalg/products.cuh", "PIECE", "linalg.scratch", None),
     ("betweenness/sampled_paths.cuh", "PATH_THREADS", "betweenness.sampled_paths", "THREADS"),

@@ -93,11 +93,11 @@ def test_a_kernel_that_does_not_compile_says_so() -> None:
 @compiles
 def test_every_kernel_is_an_instance_of_some_step() -> None:
     """A __global__ function that no step uses would never be compiled, and so never be tested."""
-    from hopwave.engines.cuda.linalg import compiled, waves
+    from hopwave.engines.cuda.linalg import semiring_source, waves
 
     names = [name for some in instances().values() for name in some]
-    names += [name for file in (compiled, waves) for _, name in file.instances("int")]
-    names += [name for some in compiled.array_instances() for name in some]
+    names += [name for file in (semiring_source, waves) for _, name in file.instances("int")]
+    names += [name for some in semiring_source.array_instances() for name in some]
     used = {name.partition("<")[0] for name in names}
     for header in HEADERS:
         text = (nvrtc.KERNELS / header).read_text()

@@ -30,8 +30,7 @@ RINGS: list[tuple[la.Semiring, str | None, str, str, str]] = [
 @compiles
 @pytest.mark.parametrize("ring, a, x, architecture, offset", RINGS, ids=str)
 def test_a_semiring_compiles(ring: la.Semiring, a: str | None, x: str, architecture: str, offset: str) -> None:
-    from hopwave.engines.cuda.linalg.compiled import instances
-    from hopwave.engines.cuda.linalg.semiring_source import ring_text
+    from hopwave.engines.cuda.linalg.semiring_source import instances, ring_text
 
     A = la.Matrix.from_dense(np.eye(2))
     matrix = A.pattern() if a is None else A.astype(a)
@@ -85,8 +84,7 @@ def test_hubs_of_rows_compile(offset: str) -> None:
 
 @compiles
 def test_operators_on_arrays_compile() -> None:
-    from hopwave.engines.cuda.linalg.compiled import array_instances
-    from hopwave.engines.cuda.linalg.semiring_source import binary_text, monoid_text, unary_text
+    from hopwave.engines.cuda.linalg.semiring_source import array_instances, binary_text, monoid_text, unary_text
 
     kinds = np.dtype(np.int32), np.dtype(np.float64)
     halved = la.UnaryOp.define("halved", lambda x: x / 2 if x > 1 else x % 3)

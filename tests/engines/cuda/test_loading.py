@@ -15,7 +15,7 @@ pytest.importorskip("cupy")
 
 from hopwave.engines.cuda import nvrtc
 from hopwave.engines.cuda.graph import made_once
-from hopwave.engines.cuda.prepared_launch import PreparedLaunch
+from hopwave.engines.cuda.launch import PreparedLaunch
 
 
 def test_threads_that_ask_at_once_get_one_function(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 pytest.importorskip("cupy")
-from hopwave.engines.cuda import context, prepared_launch
+from hopwave.engines.cuda import context
+from hopwave.engines.cuda import launch as launching
 
 RECORD = np.dtype([("a", np.uint64), ("b", np.int32)], align=True)
 
@@ -24,7 +25,7 @@ def launched(monkeypatch: pytest.MonkeyPatch) -> list[list[bytes]]:
         handle, *grid, stream, listed = arguments
         assert (handle, grid, stream) == (77, [5, 1, 1, 64, 1, 1, 0], 9)
         addresses = (ctypes.c_void_p * 4).from_address(listed)
-        assert not any(address % prepared_launch.ALIGNMENT for address in addresses)
+        assert not any(address % launching.ALIGNMENT for address in addresses)
         seen.append([ctypes.string_at(address, 16) for address in addresses])
 
     def plainly(*arguments: Any) -> None:
@@ -33,10 +34,10 @@ def launched(monkeypatch: pytest.MonkeyPatch) -> list[list[bytes]]:
         launch(*others)
 
     driver = SimpleNamespace(launchCooperativeKernel=launch, launchKernel=plainly)
-    monkeypatch.setattr(prepared_launch, "driver", driver)
+    monkeypatch.setattr(launching, "driver", driver)
     monkeypatch.setattr(context, "driver", SimpleNamespace(ctxGetCurrent=lambda: 1))
     monkeypatch.setattr(
-        prepared_launch,
+        launching,
         "cupy",
         SimpleNamespace(cuda=SimpleNamespace(get_current_stream=lambda: SimpleNamespace(ptr=9))),
     )
@@ -49,7 +50,7 @@ def record(a: int, b: int) -> Any:
 
 @pytest.mark.parametrize("cooperative", [True, False])
 def test_arguments_lie_at_their_places_and_stay_there(launched: list[list[bytes]], cooperative: bool) -> None:
-    launch = prepared_launch.PreparedLaunch(
+    launch = launching.PreparedLaunch(
         SimpleNamespace(handle=77),
         5,
         64,
@@ -71,7 +72,7 @@ def test_arguments_lie_at_their_places_and_stay_there(launched: list[list[bytes]
 
 
 def test_a_name_that_is_no_parameter_is_refused(launched: list[list[bytes]]) -> None:
-    launch = prepared_launch.PreparedLaunch(
+    launch = launching.PreparedLaunch(
         SimpleNamespace(handle=77), 5, 64, a=np.int32(0), b=np.int32(0), c=np.int32(0), d=np.int32(0)
     )
     with pytest.raises(KeyError):
@@ -101,15 +102,15 @@ def test_packed_launches_write_every_argument_and_keep_a_kernel(monkeypatch: pyt
     runtime = SimpleNamespace(getDevice=lambda: 5, setDevice=found.append)
     monkeypatch.setattr(context, "runtime", runtime)
     monkeypatch.setattr(context, "driver", SimpleNamespace(ctxGetCurrent=lambda: 0))
-    monkeypatch.setattr(prepared_launch, "driver", SimpleNamespace(launchKernel=launch))
-    monkeypatch.setattr(prepared_launch, "cupy", SimpleNamespace(ndarray=Array, cuda=cuda))
+    monkeypatch.setattr(launching, "driver", SimpleNamespace(launchKernel=launch))
+    monkeypatch.setattr(launching, "cupy", SimpleNamespace(ndarray=Array, cuda=cuda))
     asked: list[Any] = []
 
     def get(*key: str) -> Any:
         asked.append(key)
         return SimpleNamespace(ptr=77)
 
-    launches = prepared_launch.PackedLaunches(SimpleNamespace(get=get, grid=None, blocks=100))
+    launches = launching.PackedLaunches(SimpleNamespace(get=get, grid=None, blocks=100))
     launches.begin()
     assert found == [5], "the driver does not find the GPU of a new thread by itself"
     first = Array(1 << 40), np.int32(-3), np.uint64(2**64 - 1), np.float64(2.5), np.float32(0.5), np.uint32(2**32 - 1)

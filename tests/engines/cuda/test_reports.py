@@ -18,8 +18,8 @@ SLOW = """extern "C" __global__ void slow(unsigned long long *to) {
 
 @pytest.mark.parametrize("of_products", [False, True])
 def test_memory_is_not_handed_out_before_its_kernels_end(of_products: bool) -> None:
+    from hopwave.engines.cuda.buffers import Report
     from hopwave.engines.cuda.linalg import scratch
-    from hopwave.engines.cuda.reports import Report
 
     size, slow = scratch.SLOTS * scratch.SLOT, cupy.RawKernel(SLOW, "slow")
     stream = cupy.cuda.Stream(non_blocking=True)

@@ -187,7 +187,7 @@ class Engine(NoOperations):
             return array if on_device else cupy.asarray(array)
         if not on_device:
             return array
-        from hopwave.engines.cuda.host_copies import to_host
+        from hopwave.engines.cuda.buffers import to_host
 
         return Deferred(lambda: to_host(array))  # copied when it is first read
 
@@ -213,10 +213,10 @@ class Engine(NoOperations):
             on_device = self._on_device(graph)
             if job.weighted:
                 on_device.refuse_compressed()
-                from hopwave.engines.cuda import many_tables, many_weighted, policy
+                from hopwave.engines.cuda import many_weighted, policy
 
                 if job.keep == "values" or job.targets is not None:
-                    return many_tables.sweep(self.load(graph, CATALOGUE["brandes-dijkstra"]), job, poll)
+                    return many_weighted.sweep_chosen(self.load(graph, CATALOGUE["brandes-dijkstra"]), job, poll)
                 if job.keep == "rows" and policy.one_by_one(graph.n, graph.m):
                     return many_weighted.one_by_one(graph, self._on_device(graph).follows, job, poll)
                 return many_weighted.sweep(self.load(graph, CATALOGUE["brandes-dijkstra"]), job, poll)
@@ -227,19 +227,17 @@ class Engine(NoOperations):
 
     def _swept(self, graph: Graph, job: Sweep, poll: Poll) -> Swept:
         """Run a job along hops; its sources, and its answers by vertex, are numbers if the rows are packed."""
-        from hopwave.engines.cuda import many_each
+        from hopwave.engines.cuda import many
 
         plan = CATALOGUE["hopwave-dense"]
-        if many_each.possible(graph, job):
-            return many_each.sweep(self.load(graph, plan), job, poll)
-        from hopwave.engines.cuda.many import begin, sweep
-
+        if many.one_block_each(graph, job):
+            return many.sweep_each(self.load(graph, plan), job, poll)
         on_device = self._on_device(graph)
-        begin(on_device.offset, len(job.sources))
+        many.begin(on_device.offset, len(job.sources))
         labels = None if graph.directed else self.components(graph, False)
         if labels is not None and on_device.numbering is not None:
             labels = labels[on_device.numbering.ids.get()]
-        return sweep(self.load(graph, plan), job, labels, poll)
+        return many.sweep(self.load(graph, plan), job, labels, poll)
 
     def components(self, graph: Graph, strong: bool) -> npt.NDArray[np.int32]:
         if strong and (reason := self.why_not_operation("strong_components", graph)):
@@ -247,12 +245,11 @@ class Engine(NoOperations):
         strong = strong and graph.directed  # in an undirected graph, strong components are weak ones
         kept = graph._prepared.record(Structure).components
         if strong not in kept:
-            from hopwave.engines.cuda import components as weak
-            from hopwave.engines.cuda import strong as both_ways
+            from hopwave.engines.cuda.components import components, strong_components
 
             with explained("looking for components", graph):
                 on_device = self._on_device(graph) if strong else self.load(graph, CATALOGUE["hopwave-dense"]).on_device
-                kept[strong] = (both_ways if strong else weak).components(on_device)
+                kept[strong] = (strong_components if strong else components)(on_device)
         return kept[strong].copy()
 
     def blocks(
@@ -260,7 +257,7 @@ class Engine(NoOperations):
     ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
         _refuse_threads(threads)
         with explained("looking for biconnected components", graph):
-            from hopwave.engines.cuda.blocks import blocks
+            from hopwave.engines.cuda.components import blocks
 
             return blocks(self._on_device(graph), parent, depth)
 

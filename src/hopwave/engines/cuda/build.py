@@ -2,7 +2,7 @@
 
 Rows are cut into parts of about equal numbers of arcs. For each part: write the keys of its arcs in the order of the
 edges, sort them, and remove repeats (kernels/build/rows.cuh). The sort is CuPy's binding to Thrust, which is already
-compiled; every other kernel is ours, compiled once per machine and kept on disk.
+compiled; every other kernel is ours, compiled once per machine and cached on disk.
 """
 
 from itertools import pairwise
@@ -13,7 +13,7 @@ import numpy as np
 from hopwave.arrays import fetched, is_on_gpu
 from hopwave.checks.numbers import whole_numbers
 from hopwave.engines.cuda import buffers, nvrtc, policy
-from hopwave.engines.cuda.launch import BLOCK, NULL, TILE, WARP, expression, kernels, offset_type
+from hopwave.engines.cuda.launch import BLOCK, NULL, TILE, WARP, expression, kernels, offset_type, together
 from hopwave.engines.cuda.policy import LEAST_ARCS, PARTS, SORTING, SORTING_WEIGHTED
 from hopwave.errors import EngineError, GraphError
 from hopwave.graph.columns import as_column
@@ -293,3 +293,31 @@ def trimmed(array, size):
     exact = cupy.empty(size, array.dtype)
     exact.data.copy_from_device_async(array.data, exact.nbytes)
     return exact
+
+
+# ---------------------------------------------------------------- the lengths of rows
+
+together(HEADER, "greatest_length", "find_long", "rows_of_keys")
+
+
+def greatest_length(launch, offsets):
+    """The length of the longest row; 0 without rows."""
+    n, greatest = len(offsets) - 1, cupy.zeros(1, np.uint64)
+    launch(HEADER, "greatest_length", n, offsets, np.uint64(n), greatest)
+    return int(greatest.get()[0])
+
+
+def long_rows(launch, offsets, arcs, length):
+    """The rows of more than `length` arcs, the longest first; `arcs` is the number of all arcs."""
+    n = len(offsets) - 1
+    most = min(n, arcs // (length + 1))
+    if not most:
+        return cupy.empty(0, np.int32)
+    keys, count = cupy.empty(most, np.uint64), cupy.zeros(1, np.uint64)
+    launch(HEADER, "find_long", n, offsets, np.uint64(n), np.uint64(length), keys, count)
+    keys = keys[: int(count.get()[0])]
+    if len(keys):
+        keys.sort()
+    rows = cupy.empty(len(keys), np.int32)
+    launch(HEADER, "rows_of_keys", len(keys), keys, np.uint64(len(keys)), rows)
+    return rows

@@ -1,17 +1,25 @@
-"""Weakly connected components on the GPU, by hooking (kernels/components/hooking.cuh)."""
+"""Components on the GPU: weak ones by hooking (kernels/components/hooking.cuh), strong and biconnected ones.
+
+Strong components are found by trimming, one search forwards and backwards, and colours (kernels/components/strong.cuh
+explains the steps). The host only reads, after each step, how many vertices remain.
+"""
 
 import cupy
 import numpy as np
 
-from hopwave.engines.cuda import policy
+from hopwave.engines.cuda import nvrtc, policy
+from hopwave.engines.cuda.buffers import allocate, copied
+from hopwave.engines.cuda.build import long_rows
 from hopwave.engines.cuda.errors import explained
 from hopwave.engines.cuda.graph import uploaded
-from hopwave.engines.cuda.launch import BLOCK, TILE, WARP, kernels, together
-from hopwave.engines.cuda.row_lengths import long_rows
+from hopwave.engines.cuda.launch import BLOCK, NULL, TILE, WARP, expression, kernels, together
+from hopwave.engines.cuda.records import filled, record
+from hopwave.engines.ledger import declare
+from hopwave.generate import counter
 from hopwave.planning.catalogue import CATALOGUE
 from hopwave.planning.jobs import SearchJob
 
-HEADER, LOWEST = "components/hooking.cuh", "components/strong.cuh"
+HEADER, STRONG = "components/hooking.cuh", "components/strong.cuh"
 together(
     HEADER, "plant", "hook_first", "hook_rest", "flatten", "sample_roots", "count_roots", "scan_roots", "number_roots",
     "write_labels", "hook_sides_first", "hook_sides", "write_sides", "look_within",
@@ -98,8 +106,8 @@ def most_frequent(launch, parent):
 def labels_by_lowest(launch, part):
     """labels of parts that are named by any number below n; overwrites `part`."""
     n, lowest = len(part), cupy.full(len(part), len(part), np.int32)
-    launch(LOWEST, "find_lowest", n, np.int32(n), part, lowest)
-    launch(LOWEST, "name_by_lowest", n, np.int32(n), lowest, part)
+    launch(STRONG, "find_lowest", n, np.int32(n), part, lowest)
+    launch(STRONG, "name_by_lowest", n, np.int32(n), lowest, part)
     return labels(launch, part)
 
 
@@ -115,3 +123,133 @@ def labels(launch, parent):
     launch(HEADER, "number_roots", BLOCK * tiles, n, sums, parent)
     launch(HEADER, "write_labels", len(parent), n, parent, found)
     return found
+
+
+# ---------------------------------------------------------------- strong components
+
+STRONG_KERNELS = (
+    "count_open", "close_reached", "regroup", "find_lowest", "name_by_lowest",
+    "trim", "reach", "spread_colours", "close_colours",
+)  # fmt: skip
+PIECE = 512  # ROW_PIECE in kernels/common/arcs.cuh
+PER_MULTIPROCESSOR = 2  # blocks of a cooperative launch: with more, barriers take longer
+ROUNDS = record(STRONG, "Rounds", "ptr lists", "u64 room", "ptr counts arrived")
+FORWARDS, BACKWARDS = np.uint32(1), np.uint32(2)
+
+
+def strong_arrays(n, m):
+    """The arrays of one run; lists hold pieces of rows and columns."""
+    return (
+        declare(np.int32, fill=-1, part=n)
+        | declare(np.int32, fill=0, group=n)
+        | declare(np.int32, out=n, into=n)
+        | declare(np.uint32, fill=0, marks=n)
+        | declare(np.uint32, listed=n, counts=8)
+        | declare(np.uint64, colour=n, lists=(2, 2 * (n + m // PIECE)))
+    )
+
+
+class Strong:
+    """One run: the vertices whose components are known, in `part`, and the launches that find more."""
+
+    def __init__(self, on_device):
+        self.device, self.n, self.m = on_device, on_device.n, on_device.m
+        nvrtc.begin(STRONG, [expression(STRONG, name, on_device.offset) for name in STRONG_KERNELS])
+        self.rows, self.columns = on_device.rows, on_device.columns
+        self.arrays = allocate(strong_arrays(self.n, self.m))
+        self.part, self.group = self.arrays["part"], self.arrays["group"]
+        lists, self.counts = self.arrays["lists"], self.arrays["counts"]
+        self.rounds = filled(ROUNDS, lists=lists, room=lists.shape[1], counts=self.counts, arrived=self.counts[4:])
+        self.vertices = np.int32(self.n)
+
+    def launch(self, name, work, *arguments):
+        """Launch a plain kernel."""
+        self.device.launch(STRONG, name, work, *arguments)
+
+    def together(self, name, *arguments):
+        """Launch a cooperative kernel that works in rounds."""
+        kernel, fit = nvrtc.cooperative(STRONG, expression(STRONG, name, self.device.offset), BLOCK)
+        self.counts.data.memset_async(0, self.counts.nbytes)
+        blocks = min(fit, PER_MULTIPROCESSOR * self.device.device.multiprocessors)
+        kernel((blocks,), (BLOCK,), (*arguments, self.rounds))
+
+    def trim(self):
+        """Close the open vertices that are on no cycle of their group."""
+        out, into = self.arrays["out"], self.arrays["into"]
+        for count in (out, into):
+            count.data.memset_async(0, count.nbytes)
+        arcs = self.vertices, np.uint64(self.m)
+        self.launch("count_open", self.m, *self.rows, *arcs, self.part, self.group, out, into)
+        self.together("trim", *self.rows, *self.columns, self.vertices, self.group, self.part, out, into)
+
+    def largest(self):
+        """Close the component of the open vertex with most pairs of an arc in and an arc out."""
+        out, into, marks = self.arrays["out"], self.arrays["into"], self.arrays["marks"]
+        pairs = cupy.where(self.part < 0, out.astype(np.int64) * into, -1)
+        pivot = np.int32(int(pairs.argmax()))
+        for bit, arcs in ((FORWARDS, self.rows), (BACKWARDS, self.columns)):
+            self.together("reach", *arcs, pivot, bit, self.part, self.group, marks)
+        self.launch("close_reached", self.n, self.vertices, pivot, marks, self.part, self.group)
+
+    def coloured(self, seed):
+        """Close the component of every vertex whose colour is its own."""
+        colour, listed = self.arrays["colour"], self.arrays["listed"]
+        state = self.vertices, np.uint64(seed), self.part, self.group, colour, listed
+        self.together("spread_colours", *self.rows, *state)
+        self.together("close_colours", *self.columns, self.vertices, self.part, self.group, colour)
+
+    def open(self, colour=NULL):
+        """How many vertices are open; their colours, if given, become their groups."""
+        count = cupy.zeros(1, np.uint32)
+        self.launch("regroup", self.n, self.vertices, self.part, colour, self.group, count)
+        return int(count.get()[0])
+
+    def numbers(self):
+        """The number of every vertex's component, by the lowest vertices."""
+        return labels_by_lowest(self.device.launch, self.part)
+
+
+def strong_components(on_device):
+    """The number of every vertex's strong component, int32 on the host; ordered by their lowest vertices."""
+    if not on_device.n:
+        return np.zeros(0, np.int32)
+    run = Strong(on_device)
+    run.trim()
+    if run.open():
+        run.largest()
+        run.trim()
+    turn, left = 0, run.open()
+    while left:
+        run.coloured(counter.start(turn, "colours"))
+        left = run.open(run.arrays["colour"])
+        if left:
+            run.trim()
+            left = run.open()
+        turn += 1
+    return run.numbers().get()
+
+
+# ---------------------------------------------------------------- biconnected components
+
+together(HEADER, "neighbour_range", "join_others")
+
+
+def blocks(on_device, parent, depth):
+    """As hopwave.engines.cpu.blocks.blocks: all arcs are read on the GPU, and the tree is walked on the host."""
+    from hopwave.engines.cpu import blocks as tree
+
+    on_device.refuse_compressed()
+    n, launch, size = on_device.n, on_device.launch, np.empty(on_device.n, np.int32)
+    first, label, head = np.zeros(n, np.int32), np.full(n, -1, np.int32), np.full(n, -1, np.int32)
+    order = tree.number_subtrees(parent, depth, first, size)
+    numbers, up = cupy.asarray(first), cupy.asarray(parent.astype(np.int32))
+    low, high = copied(numbers), copied(numbers)
+    arcs = *on_device.rows, np.int32(n), np.uint64(on_device.m), up
+    launch(HEADER, "neighbour_range", on_device.m, *arcs, numbers, low, high)
+    above = np.arange(n).astype(np.uint32)
+    tree.join_tree(order, parent, first, size, low.get(), high.get(), above)
+    sets = cupy.asarray(above.view(np.int32))
+    launch(HEADER, "join_others", on_device.m, *arcs, sets)
+    launch(HEADER, "flatten", n, np.int32(n), sets)
+    count = tree.number_blocks(parent, depth, sets.get().view(np.uint32), label, head)
+    return label, head[:count].copy()

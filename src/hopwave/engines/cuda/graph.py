@@ -15,8 +15,8 @@ import cupy
 import numpy as np
 
 from hopwave.engines.cuda import build
+from hopwave.engines.cuda.build import greatest_length
 from hopwave.engines.cuda.launch import WARP, Device, kernels, offset_type
-from hopwave.engines.cuda.row_lengths import greatest_length
 from hopwave.errors import EngineError
 from hopwave.graph import Graph
 from hopwave.planning.plan import Plan

@@ -11,11 +11,9 @@ import math
 import cupy
 import numpy as np
 
-from hopwave.engines.cuda import buffers, build, policy
+from hopwave.engines.cuda import buffers, build, policy, rank
+from hopwave.engines.cuda.compressed import ByDegree, PackedRows
 from hopwave.engines.cuda.launch import NULL, WARP, kernels
-from hopwave.engines.cuda.numbering import ByDegree
-from hopwave.engines.cuda.packed import PackedRows
-from hopwave.engines.cuda.rank import part
 from hopwave.engines.cuda.records import filled, record
 from hopwave.errors import EngineError
 from hopwave.generate import counter
@@ -147,7 +145,7 @@ class Rows:
                 build.by_degree(self.offsets, self.neighbours, out=self.neighbours)
         cupy.cuda.get_current_stream().synchronize()
         self.in_offsets, self.in_neighbours = self.offsets, self.neighbours
-        self.longs = part.long_rows(self.offsets)
+        self.longs = rank.long_rows(self.offsets)
         self.kept = {}
 
     def _pack(self, numbers, limit):
@@ -179,7 +177,7 @@ class Rows:
         sums = cupy.zeros(2, np.uint64)
         _launch("sum_edges", self.edges, self._recipe, np.int64(self.edges), sums)
         given = self.offsets, self.neighbours, self.ids, np.int64(self.n), sums[1:]
-        kernels()(HEADER, "sum_rows", WARP * self.n, *given, shape="int" if self.packed is None else part.PACKED)
+        kernels()(HEADER, "sum_rows", WARP * self.n, *given, shape="int" if self.packed is None else rank.PACKED)
         listed, stored = sums.tolist()
         if listed != stored:
             raise EngineError("the graph on the GPU is not the one that was drawn; please report this")
@@ -198,7 +196,7 @@ class Rows:
             parents = self.numbering.numbers_of(cupy.where(parents == ids, -1, parents))
             longs = self.longs[(self.longs >= first) & (self.longs < last)] - first
             given = self.offsets[first : last + 1], self.neighbours, levels[first:last], levels, parents, mine, longs
-            wrong = wrong + part.check(*given, None if self.packed is None else part.PACKED)[:, 0]
+            wrong = wrong + rank.check(*given, None if self.packed is None else rank.PACKED)[:, 0]
             linked[ids] = mine
         return wrong.tolist(), linked
 

@@ -1,8 +1,8 @@
 """Searches from many sources on the GPU: groups of up to 1024 sources, each group one launch (kernels/many/search.cuh).
 
-Answers do not depend on which sources share a group: a source's bit never affects another's, and sums are of whole
-numbers. Only Σ 1/d is not; it belongs to one source and is added level by level, in the order of the CPU engine. So
-both engines give the same bits.
+In deep graphs each source has a block of its own instead (kernels/many/each.cuh). Results do not depend on which
+sources share a group: a source's bit never affects another's, and sums are of integers. Only Σ 1/d is not; it belongs
+to one source and is added level by level, in the order of the CPU engine. So both engines give the same bits.
 """
 
 from collections import deque
@@ -10,12 +10,11 @@ from collections import deque
 import cupy
 import numpy as np
 
-from hopwave.engines.cuda import nvrtc, policy, row_lengths
-from hopwave.engines.cuda.buffers import allocate, free_memory
-from hopwave.engines.cuda.host_copies import to_host
-from hopwave.engines.cuda.launch import BLOCK, expression, kernels, offset_type
+from hopwave.engines.cuda import build, nvrtc, policy
+from hopwave.engines.cuda.buffers import allocate, free_memory, to_host
+from hopwave.engines.cuda.launch import BLOCK, PLAIN_SHARED, expression, kernels, offset_type
 from hopwave.engines.cuda.records import fill, filled, record
-from hopwave.engines.cuda.search_arrays import most_long_rows, sum_arrays, sweep_arrays
+from hopwave.engines.cuda.search_arrays import each_arrays, most_long_rows, sum_arrays, sweep_arrays
 from hopwave.engines.host_memory import check_memory
 from hopwave.planning.many_sources import Swept
 
@@ -62,7 +61,7 @@ def begin(offset, sources):
     few, many = policy.SWEEP.words
     needed = (few, many) if sources == 1 else (many,) if sources > policy.WORD * few else (few,)
     nvrtc.begin(HEADER, [expression(HEADER, "search_many", offset, words) for words in needed])
-    kernels(offset).begin(row_lengths.HEADER)
+    kernels(offset).begin(build.HEADER)
 
 
 class Run:
@@ -96,7 +95,7 @@ class Run:
 
     def _set_arcs(self):
         loaded, long_row = self.loaded, policy.SWEEP.long_row
-        self.longest = row_lengths.long_rows(loaded.on_device.launch, loaded.in_offsets, loaded.m, long_row)
+        self.longest = build.long_rows(loaded.on_device.launch, loaded.in_offsets, loaded.m, long_row)
         fill(
             self.arguments, offsets=loaded.offsets, neighbours=loaded.neighbours, in_offsets=loaded.in_offsets,
             in_neighbours=loaded.in_neighbours, long_rows=self.longest, long_count=len(self.longest),
@@ -244,3 +243,71 @@ class Run:
         vertices = packed & np.uint64((1 << self.vertex_bits) - 1)
         distances = packed >> np.uint64(self.vertex_bits) & np.uint64((1 << self.depth_bits) - 1)
         return vertices.astype(np.int32), distances.astype(np.int32)
+
+
+# ---------------------------------------------------------------- one block per source
+
+EACH = "many/each.cuh"
+EACH_JOB = record(
+    EACH, "Each", "ptr sources ticket spill reached total farthest inverse histogram rows",
+    "i64 n count limit words room",
+)  # fmt: skip
+
+
+def one_block_each(graph, job):
+    """Whether these searches are faster with one block for each."""
+    return job.keep in ("sums", "rows") and policy.one_block_each(graph.n, graph.m, job.depth, _machine()[2])
+
+
+def _machine():
+    """Multiprocessors, threads that one holds, and bytes of shared memory that a block may have."""
+    attributes = kernels().attributes
+    names = "MultiProcessorCount", "MaxThreadsPerMultiProcessor", "MaxSharedMemoryPerBlockOptin"
+    return tuple(attributes[name] for name in names)
+
+
+def sweep_each(loaded, job, poll):
+    """Run all searches of the job; see hopwave.algorithms.many_sources. Answers have the bits of many.py."""
+    n, k, follows = loaded.n, len(job.sources), loaded.on_device.follows
+    if job.keep == "rows" and not follows:
+        check_memory(4 * n * k, f"a table of {k:,} × {n:,} distances")
+    kernel = nvrtc.configurable(EACH, expression(EACH, "search_each", offset_type(loaded.offsets)))
+    words, shared = -(-n // 32), policy.each_shared(n)
+    if shared > PLAIN_SHARED:
+        kernel.allow_shared(shared)
+    blocks, threads = policy.each_grid(n, k, *_machine(), free_memory())
+    arrays = allocate(each_arrays(n, k, job.keep, blocks))
+    ids, sums, histogram = cupy.asarray(job.sources.astype(np.int32)), arrays["sums"], arrays["histogram"]
+    given = filled(
+        EACH_JOB, n=n, words=words, room=policy.SWEEP.room, ticket=arrays["ticket"], spill=arrays["spill"],
+        limit=NO_LIMIT if job.limit is None else min(job.limit, NO_LIMIT),
+        histogram=histogram if job.keep == "sums" else None,
+    )  # fmt: skip
+    step = policy.SWEEP.rounds * blocks  # sources per launch: Ctrl-C waits for the launch
+    if job.keep == "rows":
+        step = max(1, min(step, policy.SWEEP.table_bytes // (4 * max(1, n)))) if not follows else max(1, k)
+    answer = np.empty((k, n), np.int32) if job.keep == "rows" and step < k else None
+    for first in range(0, max(1, k), step):
+        last = min(k, first + step)
+        arrays["ticket"].data.memset_async(0, 4)
+        given["sources"], given["count"] = ids[first:].data.ptr, last - first
+        if job.keep == "rows":
+            table = cupy.empty((last - first, n), np.int32)
+            table.data.memset_async(0xFF, table.nbytes)  # -1 everywhere
+            given["rows"] = table.data.ptr
+        else:
+            for name, row in zip(("reached", "total", "farthest", "inverse"), sums, strict=True):
+                given[name] = row[first:].data.ptr
+        if last > first:
+            kernel((min(blocks, last - first),), (threads,), (loaded.offsets, loaded.neighbours, given), shared)
+        if answer is not None:
+            table.get(out=answer[first:last])
+        elif job.keep == "rows":
+            answer = table if follows else to_host(table)
+        cupy.cuda.get_current_stream().synchronize()
+        poll(last)
+    if job.keep == "rows":
+        return Swept.of(k, weighted=False, rows=answer, histogram=histogram.get())
+    reached, total, farthest, inverse = sums.get()
+    found = {"reached": reached, "total": total, "farthest": farthest, "inverse": inverse.view(np.float64)}
+    return Swept.of(k, weighted=False, histogram=histogram.get(), **found)

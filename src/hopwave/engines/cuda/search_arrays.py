@@ -77,7 +77,7 @@ def each_arrays(n, k, keep, blocks):
     )
 
 
-# ---------------------------------------------------------------- many searches along weights (along_weights.py)
+# ---------------------------------------------------------------- many searches along weights (betweenness/weighted.py)
 
 BOARD = record(
     "common/shortest.cuh", "PathBoard", "u64 low[2]", "u32 item arrived", "i32 near[3]", "i32 far[2]", "i32 found[3]",

@@ -31,7 +31,7 @@ SAID = r"rows are compressed on the GPU.* use device='cpu'"
 def test_packed_rows_hold_every_neighbour(count: int, limit: int | None) -> None:
     import cupy
 
-    from hopwave.engines.cuda.packed import PackedRows, head_bytes
+    from hopwave.engines.cuda.compressed import PackedRows, head_bytes
 
     rng = np.random.default_rng(count)
     bits = rng.integers(1, 32, -(-count // 1000)).repeat(1000)[:count]
@@ -49,7 +49,7 @@ def test_packed_rows_hold_every_neighbour(count: int, limit: int | None) -> None
 def test_sorted_neighbours_take_few_bits() -> None:
     import cupy
 
-    from hopwave.engines.cuda.packed import PackedRows
+    from hopwave.engines.cuda.compressed import PackedRows
 
     packed = PackedRows(1 << 16)
     packed.add(cupy.arange(1 << 16, dtype=np.int32))

@@ -46,7 +46,7 @@ RULES = (Growing(1e12, 1e12), Growing(10, 18), Growing(0, 0), Growing(1e12, 2))
 def test_large_graphs_are_searched_as_scipy_does(name: str, rule: Growing, offset: Any) -> None:
     import cupy
 
-    from hopwave.engines.cuda.packed import PackedRows
+    from hopwave.engines.cuda.compressed import PackedRows
     from hopwave.engines.cuda.policy import LevelSplit
     from hopwave.engines.cuda.search.workspace import Workspace
 

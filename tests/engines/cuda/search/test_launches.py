@@ -15,9 +15,9 @@ from hopwave.planning.jobs import SearchJob
 from hopwave.planning.plan import Plan, Pull, Push
 
 pytest.importorskip("cupy", reason="CuPy is not installed")
-from hopwave.engines.cuda import buffers, prepared_launch
-from hopwave.engines.cuda.launch import NULL, parameters
-from hopwave.engines.cuda.search import ahead, launches, radix, state, steps
+from hopwave.engines.cuda import buffers
+from hopwave.engines.cuda.launch import NULL, check_names, parameters
+from hopwave.engines.cuda.search import ahead, state, steps
 
 STEPS = {step: plan for plan in CATALOGUE.values() if plan.task == "search" for step in plan.steps}
 AHEAD = [plan for plan in CATALOGUE.values() if plan.task == "search" and ahead.possible(plan)]
@@ -51,7 +51,7 @@ class Launches:
     ) -> None:
         assert work > 0 and len(arguments) + len(named) == len(parameters(header, name))
         if named:
-            prepared_launch.check_names(header, name, named, len(arguments))
+            check_names(header, name, named, len(arguments))
         self.made.append((header, name, named))
 
     def get(self, header: str, name: str, shape: str) -> Any:
@@ -101,7 +101,7 @@ def test_arguments_have_the_names_of_the_parameters(
         pytest.skip("the plan counts no paths")
     monkeypatch.setattr(steps, "FEW_LISTS", few)
     monkeypatch.setattr(steps, "FEW_ARCS", few)
-    monkeypatch.setattr(radix, "TILE", max(few, 16))
+    monkeypatch.setattr(steps, "SORT_TILE", max(few, 16))
     kind = steps.kind_of(step)
     assert kind is not None
     for waiting in (0, 7):
@@ -129,11 +129,11 @@ def test_no_generation_makes_no_pass_of_its_own() -> None:
 
 def test_wrong_names_are_refused() -> None:
     right = dict.fromkeys(("visited", "found", "words"))
-    prepared_launch.check_names("steps/state.cuh", "merge_bits", right)
-    prepared_launch.check_names("steps/state.cuh", "merge_bits", {"words": None}, 2)
+    check_names("steps/state.cuh", "merge_bits", right)
+    check_names("steps/state.cuh", "merge_bits", {"words": None}, 2)
     for wrong in (("found", "visited", "words"), ("visited", "found"), ("visited", "found", "n")):
         with pytest.raises(TypeError, match="has the parameters visited, found, words, not "):
-            prepared_launch.check_names("steps/state.cuh", "merge_bits", dict.fromkeys(wrong))
+            check_names("steps/state.cuh", "merge_bits", dict.fromkeys(wrong))
 
 
 # ---------------------------------------------------------------- repeated launches
@@ -160,7 +160,7 @@ def prepared(arrays: None, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
 
 def launch(**arguments: Any) -> Any:
-    return launches.Launch("steps/pull.cuh", "pull", 10, "x", arguments)
+    return steps.Launch("steps/pull.cuh", "pull", 10, "x", arguments)
 
 
 class Depths(Launches):
@@ -182,9 +182,9 @@ def recording(seen: list[Any]) -> Any:
 def test_recorded_launches_are_made_again_with_another_level(prepared: list[Any]) -> None:
     """Markers change; other arguments stay, even a size that happens to equal the depth."""
     search = recording(prepared)
-    markers = {"depth": launches.LEVEL, "before": launches.BEFORE, "counters": launches.COUNTERS}
+    markers = {"depth": steps.LEVEL, "before": steps.BEFORE, "counters": steps.COUNTERS}
     one = launch(n=np.int32(4), parent=NULL, visited=Array(1), **markers)
-    recorded = ahead.Recorded(search, [launches.Clear(search.all_counters, 8), one, replace(one, work=0)])
+    recorded = ahead.Recorded(search, [steps.Clear(search.all_counters, 8), one, replace(one, work=0)])
     assert prepared == [("clear", 8), 4, 4], "each is made once while it is recorded"
     prepared.clear()
     recorded.again(6, 0)

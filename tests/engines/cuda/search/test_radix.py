@@ -15,7 +15,7 @@ def sorted_by_gpu(n: int, keys: Any, values: Any) -> tuple[Any, Any]:
     import cupy
 
     from hopwave.engines.cuda import buffers, launch
-    from hopwave.engines.cuda.search import radix
+    from hopwave.engines.cuda.search import steps
 
     work = buffers.NamedBuffers()
     work.arrays["keys"] = cupy.asarray(keys)
@@ -23,7 +23,7 @@ def sorted_by_gpu(n: int, keys: Any, values: Any) -> tuple[Any, Any]:
         work.arrays["values"] = cupy.asarray(values)
     on_device = SimpleNamespace(device=launch.Device())
     search = SimpleNamespace(n=n, work=work, launch=launch.kernels("int"), on_device=on_device)
-    found, theirs = radix.sort(search, len(keys), "keys", None if values is None else "values")
+    found, theirs = steps.radix_sort(search, len(keys), "keys", None if values is None else "values")
     return found.get(), None if values is None else theirs.get()
 
 

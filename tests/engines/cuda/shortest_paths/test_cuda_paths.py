@@ -213,8 +213,8 @@ def test_a_trace_ends_with_the_last_target() -> None:
 @pytest.mark.parametrize("name", ["kronecker", "grid"])
 def test_full_buffers_only_repeat_work(name: str) -> None:
     """Queues of one entry per vertex fill up again and again."""
+    from hopwave.engines.cuda import shortest_paths as paths
     from hopwave.engines.cuda.policy import PathSplit
-    from hopwave.engines.cuda.shortest_paths import search as paths
 
     graph = large()[name]
     source = int(np.argmax(graph.degrees))
@@ -227,8 +227,8 @@ def test_full_buffers_only_repeat_work(name: str) -> None:
 
 
 def test_ways_to_share_out_work_change_no_bit() -> None:
+    from hopwave.engines.cuda import shortest_paths as paths
     from hopwave.engines.cuda.policy import PathSplit
-    from hopwave.engines.cuda.shortest_paths import search as paths
 
     graph = large()["kronecker"]
     expected = right(graph, [1])

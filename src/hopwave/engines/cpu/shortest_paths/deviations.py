@@ -178,7 +178,7 @@ class Deviations:
     """Spurs with their lengths, and the paths of some of them; `rest` and `slack` as `search` has them.
 
     Path 0 is the source alone, and spur 0 leaves it by any arc: its path is a shortest one. `elsewhere`: another way to
-    find the lengths of many spurs (engines/cuda/shortest_paths/spurs.py).
+    find the lengths of many spurs (engines/cuda/shortest_paths.py).
     """
 
     def __init__(self, arcs, rest, slack, source, target, most, elsewhere=None):

@@ -11,13 +11,12 @@ from functools import cache
 import cupy
 import numpy as np
 
-from hopwave.engines.cuda import row_lengths
-from hopwave.engines.cuda.betweenness import batch, block, lists, regimes, weighted, wide
-from hopwave.engines.cuda.buffers import free_memory
+from hopwave.engines.cuda import build
+from hopwave.engines.cuda.betweenness import batch, block, regimes, weighted, wide
+from hopwave.engines.cuda.buffers import free_memory, to_host
 from hopwave.engines.cuda.errors import LESS_MEMORY, explained
-from hopwave.engines.cuda.host_copies import to_host
 from hopwave.engines.cuda.renumber import neighbours_near, renumbered
-from hopwave.engines.cuda.search.distances import distances_from, probed_depth
+from hopwave.engines.cuda.search.one_launch import distances_from, probed_depth
 from hopwave.engines.cuda.search.workspace import NoCooperativeLaunch
 from hopwave.prepared import Structure
 
@@ -98,9 +97,9 @@ def begin(loaded, job, name):
     else:
         if name == "batch":
             batch.begin(job.edges)
-            loaded.on_device.launch.begin(lists.HEADER)
+            loaded.on_device.launch.begin(batch.HEADER)
         block.begin(loaded, job, name == "block")
-    loaded.on_device.launch.begin(row_lengths.HEADER)
+    loaded.on_device.launch.begin(build.HEADER)
 
 
 def regime(loaded, job, name):

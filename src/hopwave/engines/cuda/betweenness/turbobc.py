@@ -19,12 +19,11 @@ import cupy
 import numpy as np
 
 from hopwave import engines
-from hopwave.engines.cuda.count_scaling import LevelScaling
-from hopwave.engines.cuda.counters import COUNTERS
+from hopwave.engines.cuda.buffers import Report
 from hopwave.engines.cuda.errors import OTHERS_LESS, explained
 from hopwave.engines.cuda.launch import BLOCK, NULL, WARP, truth
 from hopwave.engines.cuda.records import filled, record
-from hopwave.engines.cuda.reports import Report
+from hopwave.engines.cuda.search.by_level import COUNTERS, LevelScaling
 from hopwave.errors import EngineError, amount
 from hopwave.planning.plan import Push
 

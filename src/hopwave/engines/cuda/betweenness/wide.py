@@ -11,11 +11,9 @@ import numpy as np
 from hopwave import engines
 from hopwave.engines.cuda import nvrtc
 from hopwave.engines.cuda.betweenness import regimes
-from hopwave.engines.cuda.buffers import allocate
-from hopwave.engines.cuda.launch import NULL, expression
-from hopwave.engines.cuda.prepared_launch import PreparedLaunch
+from hopwave.engines.cuda.buffers import Report, allocate
+from hopwave.engines.cuda.launch import NULL, PreparedLaunch, expression
 from hopwave.engines.cuda.records import address, filled, record
-from hopwave.engines.cuda.reports import Report
 from hopwave.engines.cuda.search import one_launch
 from hopwave.engines.cuda.search.workspace import BLOCK, NO_LIMIT, NoCooperativeLaunch
 from hopwave.planning.catalogue import CATALOGUE

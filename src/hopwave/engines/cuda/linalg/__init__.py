@@ -23,9 +23,15 @@ from hopwave.engines import NoShortcuts, found_in
 from hopwave.engines.cuda import Engine
 from hopwave.engines.cuda.errors import FEWER_ROWS, translated
 from hopwave.engines.cuda.launch import BLOCK, NULL
-from hopwave.engines.cuda.linalg.compiled import kernels_of, operands
 from hopwave.engines.cuda.linalg.scratch import Pending, cuts_of, forget, stream_scratch
-from hopwave.engines.cuda.linalg.semiring_source import binary_text, monoid_text, unary_result, unary_text
+from hopwave.engines.cuda.linalg.semiring_source import (
+    binary_text,
+    kernels_of,
+    monoid_text,
+    operands,
+    unary_result,
+    unary_text,
+)
 from hopwave.errors import EngineError
 from hopwave.graph.csr import Rows
 from hopwave.graph.row_operations import Place, by_place
@@ -168,8 +174,8 @@ class Algebra(NoShortcuts):
 
     @explained
     def near_far(self, A: Matrix, search: jobs.ShortestPathsJob, delta: float | None, trace: bool) -> jobs.FoundNearFar:
-        from hopwave.engines.cuda.host_copies import to_host
-        from hopwave.engines.cuda.shortest_paths import search as paths
+        from hopwave.engines.cuda import shortest_paths as paths
+        from hopwave.engines.cuda.buffers import to_host
 
         distances, buckets = paths.search(A, search, delta, trace)
 
@@ -187,20 +193,20 @@ class Algebra(NoShortcuts):
         )
 
     power_iteration = explained(found_in(f"{__name__}.power", "iterate"))
-    lanczos = explained(found_in(f"{__name__}.lanczos", "steps"))
-    core_numbers = explained(found_in(f"{__name__}.cores", "core_numbers"))
-    label_propagation = explained(found_in(f"{__name__}.labels", "Labels"))
-    independent_set = explained(found_in(f"{__name__}.independent_set", "independent_set"))
+    lanczos = explained(found_in(f"{__name__}.shortcuts", "lanczos_steps"))
+    core_numbers = explained(found_in(f"{__name__}.shortcuts", "core_numbers"))
+    label_propagation = explained(found_in(f"{__name__}.shortcuts", "Labels"))
+    independent_set = explained(found_in(f"{__name__}.shortcuts", "independent_set"))
 
     @explained
     def count_triangles(self, part: Rows) -> int | None:
-        from hopwave.engines.cuda.linalg.triangles import counted
+        from hopwave.engines.cuda.linalg.shortcuts import counted
 
         return counted(part, each=False)
 
     @explained
     def triangles(self, part: Rows) -> Array | None:
-        from hopwave.engines.cuda.linalg.triangles import counted
+        from hopwave.engines.cuda.linalg.shortcuts import counted
 
         return counted(part, each=True)
 

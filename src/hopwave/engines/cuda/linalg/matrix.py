@@ -5,9 +5,8 @@ from itertools import pairwise
 import cupy
 import numpy as np
 
-from hopwave.engines.cuda.linalg.compiled import kernels_of, operands
 from hopwave.engines.cuda.linalg.scratch import BLOCK, Cuts, Pending, stream_scratch
-from hopwave.engines.cuda.linalg.semiring_source import RING
+from hopwave.engines.cuda.linalg.semiring_source import RING, kernels_of, operands
 from hopwave.errors import EngineError
 from hopwave.graph.csr import Rows
 from hopwave.graph.row_operations import inside, row_of_each

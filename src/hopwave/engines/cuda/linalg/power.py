@@ -13,14 +13,24 @@ import struct
 import cupy
 import numpy as np
 
+from hopwave.algebra.matrix import Matrix, _Store
 from hopwave.engines.cuda import build, nvrtc, renumber
-from hopwave.engines.cuda.launch import NULL, PLAIN_SHARED, WARP, expression, kernels, offset_type, truth
+from hopwave.engines.cuda import shortest_paths as paths
+from hopwave.engines.cuda.build import greatest_length
+from hopwave.engines.cuda.compressed import uploaded
+from hopwave.engines.cuda.launch import (
+    NULL,
+    PLAIN_SHARED,
+    WARP,
+    PreparedLaunch,
+    expression,
+    kernels,
+    offset_type,
+    truth,
+)
 from hopwave.engines.cuda.linalg.scratch import Pending, stream_scratch
 from hopwave.engines.cuda.policy import POWER
-from hopwave.engines.cuda.prepared_launch import PreparedLaunch
 from hopwave.engines.cuda.records import address, filled, record
-from hopwave.engines.cuda.row_lengths import greatest_length
-from hopwave.engines.cuda.shortest_paths import search as paths
 from hopwave.errors import EngineError
 from hopwave.graph.csr import Rows
 from hopwave.planning.jobs import PowerEnd, PowerJob, ShortestPathsJob
@@ -294,5 +304,40 @@ def dealt_columns(A, job):
 
 
 def packed_rows(A):
-    """The packed rows of a matrix (packed_matrix.py), or None."""
+    """The packed rows of a matrix , or None."""
     return getattr(A, "packed", None)
+
+
+# ---------------------------------------------------------------- packed rows
+
+
+class PackedMatrix(Matrix):
+    """A pattern. What cannot read packed rows asks for `rows` or `columns`: then the plain ones are uploaded."""
+
+    __slots__ = ("nnz", "packed", "plain")
+    device, dtype, has_values = "cuda", np.dtype(np.bool_), False
+
+    def __init__(self, plain, packed):
+        super().__init__(_Store(plain.shape, None, None))
+        self.plain, self.packed, self.nnz = plain, packed, plain.nnz
+
+    T = property(lambda self: self.plain.to("cuda").T)
+
+    def pattern(self):
+        return self
+
+    def _any(self):
+        return self.plain.to("cuda")._any()
+
+    def _part(self, columns):
+        return self.plain.to("cuda")._part(columns)
+
+
+def matrix_of(graph, A):
+    """A, the matrix of this graph; a PackedMatrix if it has no values and the graph's rows are packed, or must be."""
+    if A.has_values or A.device == "cuda" or not graph.m:
+        return A
+    packed = uploaded(graph).compressed
+    if packed is None:
+        return A
+    return graph._prepared.find(PackedMatrix) or graph._prepared.keep(PackedMatrix(A, packed))

@@ -8,11 +8,10 @@ import threading
 import cupy
 import numpy as np
 
-from hopwave.engines.cuda.buffers import NamedBuffers
+from hopwave.engines.cuda.buffers import NamedBuffers, Report
 from hopwave.engines.cuda.launch import BLOCK, NULL, WARP, kernels
 from hopwave.engines.cuda.linalg.semiring_source import RING, c_type
 from hopwave.engines.cuda.records import record
-from hopwave.engines.cuda.reports import Report
 
 PROGRESS = record("linalg/products.cuh", "Progress", "u64 found touched cut done")
 PIECE = 512  # kernels/linalg/products.cuh

@@ -12,10 +12,9 @@ from hopwave.algebra.vector import Vector
 from hopwave.engines import FoundByWaves
 from hopwave.engines.cuda import nvrtc
 from hopwave.engines.cuda.buffers import allocate
-from hopwave.engines.cuda.launch import NULL, expression, kernels
+from hopwave.engines.cuda.launch import NULL, PreparedLaunch, expression, kernels
 from hopwave.engines.cuda.linalg.scratch import Pending, stream_scratch
 from hopwave.engines.cuda.linalg.semiring_source import RING, c_type, ring_text
-from hopwave.engines.cuda.prepared_launch import PreparedLaunch
 from hopwave.engines.cuda.records import filled
 from hopwave.engines.cuda.search.by_level import LEVELS, by_level
 from hopwave.engines.cuda.search.workspace import (

@@ -15,13 +15,11 @@ from itertools import pairwise
 import cupy
 import numpy as np
 
-from hopwave.engines.cuda.counters import FOUND
-from hopwave.engines.cuda.launch import BLOCK, NULL
+from hopwave.engines.cuda.launch import BLOCK, NULL, PreparedLaunch
 from hopwave.engines.cuda.nvrtc import Kernel
-from hopwave.engines.cuda.prepared_launch import PreparedLaunch
-from hopwave.engines.cuda.search.launches import Changing, Clear
+from hopwave.engines.cuda.search.by_level import FOUND
 from hopwave.engines.cuda.search.state import COUNTER_BYTES, MOST_AHEAD
-from hopwave.engines.cuda.search.steps import LAUNCHES, entered, kind_of
+from hopwave.engines.cuda.search.steps import LAUNCHES, Changing, Clear, entered, kind_of
 from hopwave.planning.rules import Always
 
 FIRST = 4  # levels in the first batch: many graphs have few more

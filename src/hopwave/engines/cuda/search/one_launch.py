@@ -5,14 +5,15 @@ from dataclasses import replace
 import cupy
 import numpy as np
 
+from hopwave import engines
 from hopwave.arrays import Deferred
-from hopwave.engines.cuda import count_scaling, nvrtc, row_lengths
+from hopwave.engines.cuda import build, nvrtc
+from hopwave.engines.cuda.buffers import to_host
 from hopwave.engines.cuda.errors import explained
-from hopwave.engines.cuda.host_copies import to_host
 from hopwave.engines.cuda.launch import expression, kernels, truth
 from hopwave.engines.cuda.policy import LevelSplit
 from hopwave.engines.cuda.records import filled, record
-from hopwave.engines.cuda.search import by_level
+from hopwave.engines.cuda.search import by_level, one_launch
 from hopwave.engines.cuda.search.workspace import (
     BLOCK,
     HEADER,
@@ -22,9 +23,12 @@ from hopwave.engines.cuda.search.workspace import (
     Workspace,
     trace_table,
 )
+from hopwave.planning.catalogue import CATALOGUE
+from hopwave.planning.jobs import SearchJob
 from hopwave.planning.plan import Pull, Push
 from hopwave.planning.rules import Growing
 from hopwave.planning.trace import Level
+from hopwave.prepared import Structure
 
 SCALING = record(by_level.HEADER, "ScalingState", "u64 greatest[2]", "i32 overflowed bound", "i64 shift")
 
@@ -59,7 +63,7 @@ def is_kept(loaded):
 def begin_counting(offset):
     """Start to compile the kernels for path counts."""
     nvrtc.begin(HEADER, [expression(HEADER, "count_paths", offset)])
-    for header in (by_level.HEADER, row_lengths.HEADER):
+    for header in (by_level.HEADER, build.HEADER):
         kernels(offset).begin(header)
 
 
@@ -158,6 +162,59 @@ def path_counts(W, distance, depth):
     )  # fmt: skip
     kernel((W.multiprocessors,), (BLOCK,), (W.graph, arguments, W.buffers.counters, distance, sigma))
     if state.get().view(SCALING)[0]["overflowed"]:
-        return count_scaling.extended_counts(launch, in_rows, distance, depth)
+        return by_level.extended_counts(launch, in_rows, distance, depth)
     shifts = shifts.get()
-    return count_scaling.unscaled(sigma, distance, shifts) if shifts.any() else sigma
+    return by_level.unscaled(sigma, distance, shifts) if shifts.any() else sigma
+
+
+# ---------------------------------------------------------------- searches for the engine's own use
+
+
+def distances_from(loaded, source):
+    """Hops from one vertex to every other (-1: not reached), and the greatest of them.
+
+    Predecessors are computed too, but not used: most searches want them, so that kernel is compiled already. The kernel
+    without them would take two seconds to compile.
+    """
+    engine, plan = engines.engine("cuda"), CATALOGUE["hopwave-dense"]
+    search = engine.start(engine.load(loaded.graph, plan), (source,), SearchJob())
+    engine.run(search, plan, False)
+    return search.distance, engine.fetch(search)["depth"]
+
+
+MAX_HOST_ARCS = 1 << 22  # arcs that SciPy searches in a twentieth of the time that compiling our search takes
+
+
+def probed_depth(loaded):
+    """Levels of a search from the vertex of highest degree, found once per graph.
+
+    The first search on a machine waits two seconds for its kernel: for one number of a small graph, SciPy is faster.
+    """
+    graph = loaded.graph
+    known = graph._prepared.record(Structure)
+    if known.depth is None:
+        on_host = graph._host is not None and loaded.m <= MAX_HOST_ARCS and not one_launch.is_kept(loaded)
+        if not loaded.m:
+            known.depth = 0
+        elif on_host:
+            known.depth = depth_on_host(graph._host, int(graph.degrees.argmax()))
+        else:
+            known.depth = distances_from(loaded, int(graph.degrees.argmax()))[1]
+    return known.depth
+
+
+def depth_on_host(rows, source):
+    """The greatest number of hops from a vertex along these rows, by SciPy.
+
+    >>> depth_on_host(hw.generate.path(5), 1)
+    3
+    """
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import breadth_first_order
+
+    n, m = len(rows.indptr) - 1, len(rows.indices)
+    order, before = breadth_first_order(csr_array((np.ones(m), rows.indices, rows.indptr), (n, n)), source)
+    v, depth = order[-1], 0
+    while v != source:
+        v, depth = before[v], depth + 1
+    return depth

@@ -7,12 +7,10 @@ visited vertices are made when a step needs them and they do not exist yet.
 import cupy
 import numpy as np
 
-from hopwave.engines.cuda import count_scaling
-from hopwave.engines.cuda.buffers import NamedBuffers
-from hopwave.engines.cuda.counters import COUNTERS
-from hopwave.engines.cuda.launch import BLOCK, NULL
-from hopwave.engines.cuda.prepared_launch import PackedLaunches
-from hopwave.engines.cuda.reports import Report
+from hopwave.engines.cuda.buffers import NamedBuffers, Report
+from hopwave.engines.cuda.launch import BLOCK, NULL, PackedLaunches
+from hopwave.engines.cuda.search import by_level
+from hopwave.engines.cuda.search.by_level import COUNTERS
 from hopwave.planning.plan import Push
 
 HEADER = "steps/state.cuh"
@@ -109,7 +107,7 @@ class Search:
             self.parent.data.memset_async(0xFF, self.parent.nbytes)
         if self.question.path_counts:
             self.sigma = cupy.zeros(n, np.float64)
-            self.scaling = count_scaling.LevelScaling(self.on_device.degree_bits)
+            self.scaling = by_level.LevelScaling(self.on_device.degree_bits)
         several = len(self.sources) > 1
         sources = cupy.asarray(np.array(self.sources, np.int32)) if several else NULL
         self.launch(
@@ -233,7 +231,7 @@ class Search:
         """σ from σ̂ and each level's shift; counted again with mantissa and exponent if a level spans too much."""
         if self.overflowed:
             in_rows = self.loaded.in_offsets, self.loaded.in_neighbours
-            return count_scaling.extended_counts(self.launch, in_rows, self.distance, self.depth)
+            return by_level.extended_counts(self.launch, in_rows, self.distance, self.depth)
         if not any(self.scaling.shifts):
             return self.sigma
-        return count_scaling.unscaled(self.sigma, self.distance, self.scaling.shifts)
+        return by_level.unscaled(self.sigma, self.distance, self.scaling.shifts)

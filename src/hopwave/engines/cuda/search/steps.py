@@ -4,17 +4,70 @@ A function launches a level's kernels, with arguments by name, and calls `search
 frontier has. Nothing waits for the GPU until the level's counters are read.
 """
 
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
 import cupy
 import numpy as np
 
-from hopwave.engines.cuda.counters import AHEAD, AHEAD_EDGES, CHECKED, EDGES, FOUND
 from hopwave.engines.cuda.launch import BLOCK, NULL, WARP, truth
 from hopwave.engines.cuda.policy import CULLING_BLOCKS, CULLING_SHARE, FEW_ARCS, FEW_LISTS
-from hopwave.engines.cuda.search import radix
-from hopwave.engines.cuda.search.all_rows import pull_shares
-from hopwave.engines.cuda.search.launches import BEFORE, COUNTERS, LEVEL, Clear, Launch
+from hopwave.engines.cuda.search.by_level import AHEAD, AHEAD_EDGES, CHECKED, EDGES, FOUND
 from hopwave.planning.plan import Pull, Push
 from hopwave.planning.trace import Level
+
+# ---------------------------------------------------------------- launches as records
+#
+# They can be repeated for a later level (ahead.py). An argument that differs from level to level is a marker: LEVEL,
+# BEFORE or COUNTERS. All others stay as they are.
+
+
+class Changing(Enum):
+    """An argument that differs from level to level; its value is the name of a search's attribute."""
+
+    LEVEL = "level"  # the depth of the frontier
+    BEFORE = "before"  # the counters of the level before, or null
+    COUNTERS = "counters"  # the counters of this level
+
+
+LEVEL, BEFORE, COUNTERS = Changing
+
+
+@dataclass
+class Launch:
+    """A kernel with one thread per item of work; its arguments by the names of its parameters, in order."""
+
+    header: str
+    name: str
+    work: int
+    shape: str
+    arguments: dict[str, Any]
+
+    def now(self, search):
+        """The arguments at the search's current level."""
+        return {
+            name: getattr(search, value.value) if type(value) is Changing else value
+            for name, value in self.arguments.items()
+        }
+
+    def make(self, search):
+        """Make the launch at the search's current level."""
+        search.launch(self.header, self.name, self.work, shape=self.shape, **self.now(search))
+
+
+@dataclass
+class Clear:
+    """Sets the first bytes of an array to 0."""
+
+    array: Any
+    size: int
+
+    def make(self, search):
+        self.array.data.memset_async(0, self.size)
+
 
 WORDS = "hopwave::steps"  # the namespace of the enums in kernels/steps/report.cuh
 
@@ -116,9 +169,7 @@ def push_two_phase(search, step):
         parent=search.parents, next=search.next_queue, capacity=np.uint64(room(search)), counters=search.counters,
     )  # fmt: skip
     if search.sigma is not None:
-        search.launch(
-            "steps/push.cuh", "count_arcs", search.mf, **arcs, distance=search.distance, sigma=search.sigma
-        )
+        search.launch("steps/push.cuh", "count_arcs", search.mf, **arcs, distance=search.distance, sigma=search.sigma)
     search.set_forms(queue=True, visited=not search.duplicates)
 
 
@@ -175,7 +226,7 @@ def push_sorted(search, step):
     sources, parent = (search.work.take("sources", search.mf, np.int32), NULL) if pairs else (NULL, search.parents)
     search.clear_counters()
     if search.nf <= FEW_LISTS and search.mf <= FEW_ARCS:
-        ends, (bits, width) = search.work.take("sums", search.n, np.int64), radix.digits(search.n)
+        ends, (bits, width) = search.work.take("sums", search.n, np.int64), digits(search.n)
         search.launch(
             "steps/sorted.cuh", "push_tile", search.mf, shape=truth(pairs), blocks=1, **lists,
             lists=np.uint64(search.nf), arcs=arcs, ends=ends, keys=keys, sources=sources, bits=np.int32(bits),
@@ -189,7 +240,7 @@ def push_sorted(search, step):
         lists=np.uint64(search.nf), arcs=arcs, distance=search.distance, keys=keys, sources=sources, parent=parent,
         counters=search.counters,
     )  # fmt: skip
-    keys, sources = radix.sort(search, search.mf, "keys", "sources" if pairs else None)
+    keys, sources = radix_sort(search, search.mf, "keys", "sources" if pairs else None)
     search.launch(
         "steps/sorted.cuh", "reduce_sorted", search.mf, offsets=loaded.offsets, keys=keys, sources=sources, arcs=arcs,
         **found, counters=search.counters,
@@ -377,3 +428,90 @@ def _claims(step):
     if step.claim == "benign":
         return step.output == "scan" or (step.output, step.mapping) == ("queue", "twc")
     return step.output != "scan"
+
+
+# ---------------------------------------------------------------- push-pull's unmasked product by rows
+
+PULL = "steps/pull.cuh"
+
+
+def pull_shares(search, step):
+    """All rows in equal shares of their arcs, then the mask (section 6.3, operation 1)."""
+    search.need_visited()
+    if step.operand == "frontier":
+        search.need_frontier_bits()
+    loaded, visited, found = search.loaded, search.bits("visited"), search.bits("next bits")
+    operand = search.bits("frontier") if step.operand == "frontier" else visited
+    # Empty before each product; the mask leaves them empty.
+    dense = {
+        "product": search.work.take("row product", search.n, np.int32, fill=-1),
+        "sums": NULL if search.sigma is None else search.work.take("row sums", search.n, np.float64, fill=0),
+    }
+    search.clear_counters()
+    search.launch(
+        PULL, "all_rows", loaded.m, shape=search.counting, blocks=search.equal_shares(loaded.m),
+        in_offsets=loaded.in_offsets, in_neighbours=loaded.in_neighbours, n=search.vertices, arcs=np.uint64(loaded.m),
+        operand=operand, sigma=search.sigmas, **dense, counters=search.counters,
+    )  # fmt: skip
+    search.launch(
+        PULL, "mask_rows", search.n, shape=search.counting, offsets=loaded.offsets, n=search.vertices,
+        depth=search.level, **dense, visited=visited, next=found, **search.answer, counters=search.counters,
+    )  # fmt: skip
+    search.set_forms(bits=True, visited=True)
+
+
+# ---------------------------------------------------------------- push-pull's radix sort of vertices
+
+SORTED = "steps/sorted.cuh"
+SORT_TILE = 16 * BLOCK  # keys per block: SORT_TILE in the header
+DIGIT = 8  # most bits of a digit
+DIGITS = 1 << DIGIT
+
+
+def digits(n):
+    """Bits of the ids below n, and bits per digit: as few digits as possible, of about equal size.
+
+    >>> digits(1 << 21), digits(1)
+    ((21, 7), (1, 1))
+    """
+    bits = max(1, (n - 1).bit_length())
+    return bits, -(-bits // -(-bits // DIGIT))
+
+
+def radix_sort(search, count, keys, values=None):
+    """Sort the first `count` keys of the search's buffer `keys`, and their values. Equal keys keep their order.
+
+    Returns both arrays. They may be in other buffers than before; the buffers' names then belong to the sorted arrays.
+    """
+    bits, width = digits(search.n)
+    arrays, pairs, size = search.work.arrays, truth(values is not None), np.uint64(count)
+    names = [keys] if values is None else [keys, values]
+    if count > SORT_TILE:
+        tiles, passes = -(-count // SORT_TILE), -(-bits // width)
+        # For each digit: a ticket, the count of each value, and the progress of tiles. All are 0 at first.
+        words = passes * DIGITS * (1 + tiles) + passes
+        counts = search.work.take("digit counts", words, np.uint64)
+        counts.data.memset_async(0, 8 * words)
+
+        def place(word):
+            """The address of a number in the array: to slice the array would take longer than a launch."""
+            return np.uint64(counts.data.ptr + 8 * word)
+
+        search.launch(
+            SORTED, "digit_totals", count, arrays[keys], size, np.int32(bits), np.int32(width), place(passes),
+            blocks=min(tiles, search.on_device.device.blocks),
+        )  # fmt: skip
+        for number in range(passes):
+            sorted_ = [search.work.take(f"sorted {name}", count, np.int32) for name in names]
+            nothing = [NULL] * (values is None)
+            search.launch(
+                SORTED, "digit_scatter", count, *(arrays[name] for name in names), *nothing, size,
+                np.int32(number * width), np.uint32((1 << width) - 1), place(passes + number * DIGITS), place(number),
+                place(passes * (1 + DIGITS) + number * DIGITS * tiles), *sorted_, *nothing, shape=pairs, blocks=tiles,
+            )  # fmt: skip
+            for name in names:
+                arrays[name], arrays[f"sorted {name}"] = arrays[f"sorted {name}"], arrays[name]
+    else:
+        given = arrays[keys], NULL if values is None else arrays[values]
+        search.launch(SORTED, "sort_tile", count, *given, size, np.int32(bits), np.int32(width), shape=pairs, blocks=1)
+    return arrays[keys], NULL if values is None else arrays[values]

@@ -13,19 +13,60 @@ from typing import Any
 import cupy
 import numpy as np
 
-from hopwave.engines.cuda import nvrtc
-from hopwave.engines.cuda.buffers import allocate
-from hopwave.engines.cuda.launch import NULL, expression, kernels, offset_type
+from hopwave.engines.cuda import nvrtc, policy
+from hopwave.engines.cuda.buffers import allocate, free_memory
+from hopwave.engines.cuda.errors import explained
+from hopwave.engines.cuda.launch import BLOCK, NULL, WARP, PreparedLaunch, expression, kernels, offset_type
+from hopwave.engines.cuda.linalg.semiring_source import c_type
 from hopwave.engines.cuda.policy import path_split, path_width
-from hopwave.engines.cuda.prepared_launch import PreparedLaunch
 from hopwave.engines.cuda.records import address, filled, record
-from hopwave.engines.cuda.search_arrays import REPORT, path_arrays, path_capacity
-from hopwave.engines.cuda.shortest_paths.lengths import LENGTHS, NO_DISTANCE, REAL, WHOLE, lengths_of, possible
+from hopwave.engines.cuda.search_arrays import REPORT, path_arrays, path_capacity, spur_arrays
+from hopwave.engines.ledger import total
 from hopwave.errors import EngineError
 from hopwave.planning.trace import Bucket
 
+# ---------------------------------------------------------------- lengths
+
+STATE = "shortest_paths/state.cuh"
+SUMMARY = record(STATE, "Summary", "f64 greatest sum", "u64 fractions")
+WHOLE, REAL = "unsigned int", "unsigned long long"  # bits of a distance
+LENGTHS = {np.dtype(np.uint32): ("unsigned int", WHOLE), np.dtype(np.float32): ("float", REAL),
+           np.dtype(np.float64): ("double", REAL)}  # fmt: skip
+NO_DISTANCE = 2**32 - 1  # for 32 bits: no path
+
+
+def possible(values):
+    """The types in LENGTHS that these values may get. If there are two, `lengths_of` decides by the values."""
+    whole, real = LENGTHS[np.dtype(np.uint32)], LENGTHS[np.dtype(np.float64)]
+    if values is None or values.dtype.kind in "bu":
+        return [whole]
+    return [whole, LENGTHS.get(values.dtype, real)]
+
+
+def lengths_of(values, n):
+    """Lengths of a type that kernels take, or None if all are 1; and their mean."""
+    if values is None or not len(values):
+        return None, 1.0
+    kind, count = c_type(values.dtype), np.uint64(len(values))
+    nvrtc.begin(STATE, [expression(STATE, name, kind) for name in ("measure", "to_whole")])
+    here, values = kernels(), cupy.ascontiguousarray(values)
+    summaries = cupy.empty(here.blocks * SUMMARY.itemsize, np.uint8)
+    here.get(STATE, "measure", kind)((here.blocks,), (BLOCK,), (values, count, summaries))
+    found = summaries.get().view(SUMMARY)
+    greatest, mean = float(found["greatest"].max()), float(found["sum"].sum()) / len(values)
+    if not found["fractions"].any() and (greatest + 1) * (n + 1) < NO_DISTANCE:
+        if values.dtype == np.uint32:
+            return values, mean
+        whole = cupy.empty(len(values), np.uint32)
+        here.launch(here.get(STATE, "to_whole", kind), len(values), (values, count, whole))
+        return whole, mean
+    return values.astype(np.float32 if values.dtype == np.float32 else np.float64, copy=False), mean
+
+
+# ---------------------------------------------------------------- searches
+
 SEARCH, PREDECESSORS = "shortest_paths/search.cuh", "shortest_paths/predecessors.cuh"
-BLOCK = 1024  # threads per block (THREADS in kernels/shortest_paths/state.cuh)
+THREADS = 1024  # per block, in kernels/shortest_paths/state.cuh
 TRACE_COLUMNS = 5  # least distance, rounds, vertices, arcs, nanoseconds
 TRACE_ROWS = 1 << 12
 SHORT_PATH = 63  # most vertices of a path that one block walks back; others have all predecessors computed
@@ -72,7 +113,7 @@ class Arcs:
 
     def kernel(self, header, name, *more):
         """A cooperative kernel; raises EngineError if this GPU cannot run one."""
-        kernel, fit = nvrtc.cooperative(header, expression(header, name, self.offset, self.length, *more), BLOCK)
+        kernel, fit = nvrtc.cooperative(header, expression(header, name, self.offset, self.length, *more), THREADS)
         blocks = kernels().attributes["MultiProcessorCount"]
         if not fit:
             raise EngineError("this GPU cannot launch cooperatively; use method='delta-stepping', or device='cpu'")
@@ -108,7 +149,7 @@ class Buffers:
             kernel, blocks = arcs.kernel(SEARCH, "search", arcs.bits)
             blocks = max(1, blocks // self.share)
             self.prepared = PreparedLaunch(
-                kernel, blocks, BLOCK, **arcs.arguments, work=self.work, sources=NULL, source=np.int32(0),
+                kernel, blocks, THREADS, **arcs.arguments, work=self.work, sources=NULL, source=np.int32(0),
                 count=np.int64(1), limit=NULL, width=NULL, out=NULL, report=np.uint64(address(self.report)),
             )  # fmt: skip
         return self.prepared
@@ -240,7 +281,7 @@ def predecessors(A, sources, distances):
     if n:
         ids, only, count = sources_of(sources)
         kernel(
-            (blocks,), (BLOCK,),
+            (blocks,), (THREADS,),
             (*arcs.arguments.values(), np.int64(arcs.m), distances, NULL if ids is None else ids, np.int32(only),
              np.int64(count), parent, step, lists, buffers_of(A, arcs).counters),
         )  # fmt: skip
@@ -254,7 +295,7 @@ def path_back(A, source, target, distances):
     nvrtc.begin(PREDECESSORS, [expression(PREDECESSORS, "choose", into.offset, into.length)])  # a longer path needs it
     kernel = kernels(into.offset).get(PREDECESSORS, "walk_back", into.length)
     given = (into.offsets, into.neighbours, NULL if into.lengths is None else into.lengths, distances)
-    kernel((1,), (BLOCK,), (*given, np.int32(source), np.int32(target), np.int32(SHORT_PATH), path))
+    kernel((1,), (THREADS,), (*given, np.int32(source), np.int32(target), np.int32(SHORT_PATH), path))
     count, *back = path.get().tolist()
     if count >= 0:
         return back[:count][::-1] or None
@@ -262,3 +303,65 @@ def path_back(A, source, target, distances):
     while back[-1] != source:
         back.append(int(before[back[-1]]))
     return back[::-1]
+
+
+# ---------------------------------------------------------------- spurs of known paths, one warp for each
+
+SPUR_KERNELS = "shortest_paths/spurs.cuh"
+SEARCHES = record(
+    SPUR_KERNELS, "SpurSearches", "ptr offsets neighbours lengths rest vertices so_far begins known_path known_before",
+    "ptr path at before found distance near_stamp far_stamp lists rounds ticket", "f64 most slack steps",
+    "i64 n count target",
+)  # fmt: skip
+
+
+class Spurs:
+    """Searches in one graph, which is copied to the GPU with the first of them.
+
+    arcs, rest, slack, target: as engines/cpu/shortest_paths/deviations.py has them.
+    """
+
+    def __init__(self, arcs, rest, slack, target):
+        self.arcs, self.rest, self.slack, self.target = arcs, rest, slack, target
+        self.n, self.given, self.state = len(rest), {}, {}
+        room = min(policy.SPURS.total_bytes, free_memory() // 2) // total(spur_arrays(self.n, 1))
+        self.at_once = min(policy.SPURS.at_once, room)
+
+    def are_worth_it(self, count):
+        """Whether `count` searches at a time are faster here than on one core."""
+        fits = self.at_once >= policy.SPURS.fewest and len(self.arcs.indices) < 1 << 31
+        return fits and count >= policy.SPURS.least
+
+    def lengths(self, paths, known, spurs, most):
+        """The lengths of spurs that leave known paths; infinite for those that would be longer than `most`."""
+        with explained("searching for paths", remedy="ask for fewer paths"):
+            return self._lengths(paths, known, spurs, most)
+
+    def _lengths(self, paths, known, spurs, most):
+        if not self.given:
+            whole = {"offsets": self.arcs.indptr, "neighbours": self.arcs.indices}
+            self.given = {name: cupy.asarray(part.astype(np.int32)) for name, part in whole.items()}
+            self.given |= {"lengths": cupy.asarray(np.array(self.arcs.lengths)), "rest": cupy.asarray(self.rest)}
+            self.state = allocate(spur_arrays(self.n, self.at_once))
+        end = int(paths.begins[-1])
+        there = {
+            "vertices": paths.vertices[:end], "so_far": paths.so_far[:end], "begins": paths.begins,
+            "known_path": known.path, "known_before": known.before,
+        }  # fmt: skip
+        there = self.given | {name: cupy.asarray(part) for name, part in there.items()}
+        found = np.empty(len(spurs.path))
+        for i in range(0, len(found), policy.SPURS.piece):
+            part = slice(i, i + policy.SPURS.piece)
+            found[part] = self._some(there, {name: array[part] for name, array in spurs._asdict().items()}, most)
+        return found
+
+    def _some(self, there, spurs, most):
+        count = len(spurs["path"])
+        spurs = {name: cupy.asarray(part) for name, part in spurs.items()}
+        found, ticket = cupy.empty(count, np.float64), cupy.zeros(1, np.uint32)
+        job = filled(
+            SEARCHES, **there, **self.state, **spurs, found=found, ticket=ticket, most=most, slack=self.slack,
+            steps=policy.SPURS.steps, n=self.n, count=count, target=self.target,
+        )  # fmt: skip
+        kernels("int").exactly(SPUR_KERNELS, "find_spurs", "", (min(self.at_once, count),), WARP, (job,))
+        return found.get()
