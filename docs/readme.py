@@ -1,7 +1,7 @@
 """Follows README.md to the letter in a new environment: `make readme`, or `python docs/readme.py [folder]`.
 
 Makes a virtual environment and runs only the README's install line in it. Then runs every Python example and compares
-its output, and every command of "The command", on small graphs with the README's names. Commands that need a network
+its output, and every command of "Command line", on small graphs with the README's names. Commands that need a network
 are skipped, with a printed line. Needs only the standard library.
 """
 
@@ -43,7 +43,7 @@ def blocks(language: str, text: str = README) -> list[str]:
 
 def commands() -> list[str]:
     """The lines of the README's section about the command, without their comments."""
-    lines = blocks("sh", README.partition("## The command")[2])[0].splitlines()
+    lines = blocks("sh", README.partition("## Command line")[2])[0].splitlines()
     return [line.partition(" #")[0].strip() for line in lines]
 
 

@@ -17,7 +17,7 @@ SMALLER = {"--scale": "6", "-k": "5"}  # the README's sizes → sizes for a test
 
 def commands() -> list[str]:
     """The command lines of the README's section about the command, without their comments."""
-    section = README.read_text(encoding="utf-8").partition("## The command")[2]
+    section = README.read_text(encoding="utf-8").partition("## Command line")[2]
     block = section.partition("```sh\n")[2].partition("```")[0]
     return [line.partition(" #")[0].strip() for line in block.splitlines()]
 
@@ -41,4 +41,4 @@ def test_commands_run_as_they_are_written(command: str, run: Run) -> None:
 
 
 def test_there_are_commands() -> None:
-    assert {"info", "bfs", "bc", "convert", "sssp", "doctor"} <= {command.split()[1] for command in commands()}
+    assert {"info", "bfs", "bc", "sssp", "closeness", "doctor"} <= {command.split()[1] for command in commands()}

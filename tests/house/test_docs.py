@@ -66,8 +66,8 @@ def test_the_times_are_those_of_the_results(name: str, root: Path) -> None:
     page = (root / name).read_text(encoding="utf-8")
     assert docs.with_times(page) == page, "run `make docs`"
     assert doctest.testmod(measured).failed == 0
-    with pytest.raises(LookupError, match=r"gpu-calls.jsonl has no row with {'call': 'nothing'}"):
-        measured.row_of("gpu-calls", call="nothing")
+    with pytest.raises(LookupError, match=r"the record of gpu-calls has no row with {'question': 'nothing'}"):
+        measured.row_of("gpu-calls", question="nothing")
 
 
 @pytest.mark.parametrize("name", docs.WITH_NAMES)
@@ -170,9 +170,9 @@ def test_examples_in_pages(page: Path, tmp_path: Path, monkeypatch: pytest.Monke
     assert doctest.DocTestRunner().run(example).failed == 0
 
 
-def test_the_readme_has_an_example_and_a_hundred_lines(root: Path) -> None:
+def test_the_readme_has_an_example_and_110_lines(root: Path) -> None:
     text = (root / "README.md").read_text(encoding="utf-8")
-    assert ">>> import hopwave as hw" in text and len(text.splitlines()) <= 100
+    assert ">>> import hopwave as hw" in text and len(text.splitlines()) <= 110
 
 
 @pytest.mark.parametrize("name", MODULES)
