@@ -22,11 +22,10 @@ from hopwave.algorithms.draws import draw_sources, half_width
 from hopwave.api import choice
 from hopwave.engines import host_memory
 from hopwave.engines.cpu import graph as cpu_graph
-from hopwave.engines.cpu import policy
 from hopwave.engines.cpu import workers as cpu_workers
 from hopwave.engines.cpu.betweenness.run import Accumulation
 from hopwave.engines.cpu.graph import is_scattered
-from hopwave.engines.cpu.policy import block_size, preparation
+from hopwave.engines.cpu.policy import block_size
 from hopwave.planning.catalogue import CATALOGUE
 from hopwave.planning.jobs import BetweennessJob
 
@@ -208,23 +207,6 @@ def test_block_size(sources: int) -> None:
     assert sources < 512 or -(-sources // size) >= 256, "work enough for many threads"
 
 
-@pytest.mark.parametrize(
-    ("searches", "irregular", "flat", "order", "expected"),
-    [
-        (0, True, False, "degree", "plain"),
-        (1, True, False, "degree", "hubs"),
-        (15, True, False, "degree", "hubs"),
-        (16, True, False, "degree", "arranged"),
-        (99, False, False, "degree", "hubs"),
-        (99, False, True, "degree", "plain"),
-        (99, True, False, "any", "plain"),
-        (0, False, True, "paper", "arranged"),
-    ],
-)
-def test_preparation_must_pay(searches: int, irregular: bool, flat: bool, order: str, expected: str) -> None:
-    assert preparation(searches, irregular, flat, order) == expected
-
-
 def test_a_shuffled_grid_is_scattered() -> None:
     cached, grid = generate.uniform(10_000, edge_factor=4), generate.grid(200, 200)
     assert not is_scattered(cached.indptr, cached.indices), "it fits into a cache"
@@ -273,29 +255,6 @@ def chosen(sources: int, arcs: int, **asked: Any) -> tuple[str, str]:
 
 def test_the_number_of_sources_changes_no_plan() -> None:
     assert chosen(1, 1 << 20) == chosen(3, 1 << 20) == chosen(4, 1 << 20) == ("hopwave-block", "one source per worker")
-
-
-@pytest.mark.parametrize(
-    ("vertices", "irregular", "flat", "sources", "threads", "together"),
-    [
-        (policy.CACHED_VERTICES, False, False, 1, 16, False),
-        (1 << 18, False, False, 1, 1, False),
-        (1 << 18, False, False, 1, 2, True),
-        (1 << 18, True, False, 1, 3, False),
-        (1 << 18, True, False, 1, 4, True),
-        (1 << 18, True, False, 4, 16, True),
-        (1 << 18, False, False, 3, 8, False),
-        (1 << 18, False, True, 3, 8, True),
-        (1 << 18, False, False, 8, 16, True),
-        (1 << 18, False, False, 9, 16, False),
-        (policy.WIDE_VERTICES, True, False, 1, 2, True),
-        (policy.WIDE_VERTICES, True, False, 2, 2, False),
-    ],
-)
-def test_few_sources_on_a_large_graph_get_all_threads(
-    vertices: int, irregular: bool, flat: bool, sources: int, threads: int, together: bool
-) -> None:
-    assert policy.few_sources(vertices, irregular, flat, sources, threads) == together
 
 
 @pytest.mark.parametrize("yes", [1, 1.0, np.True_])

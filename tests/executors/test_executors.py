@@ -209,25 +209,6 @@ def test_errors_of_hopwave_come_back_as_they_are(threads: Executor) -> None:
     assert str(alone.value) == str(dealt.value)
 
 
-def test_an_executor_that_was_shut_down_is_named() -> None:
-    pool = ThreadPoolExecutor(1)
-    pool.shutdown()
-    with pytest.raises(EngineError, match=r"executor cannot go on: RuntimeError: .* make a new one and call again"):
-        CALLS["vertices"](executor=pool)
-
-
-class Forgetful(Executor):
-    """Does the work, but returns nothing."""
-
-    def submit(self, work: Callable[..., Any], /, *arguments: Any, **named: Any) -> Any:
-        work(*arguments, **named)
-
-
-def test_an_executor_that_returns_no_future_is_named() -> None:
-    with pytest.raises(ExecutorError, match=r"executor=.*Forgetful.* returned None, and must return a Future"):
-        CALLS["vertices"](executor=Forgetful())
-
-
 def test_a_call_from_inside_a_pool_of_one_does_not_wait_for_itself() -> None:
     with ThreadPoolExecutor(1) as pool:
         for call in ("vertices", "closeness", "sampled paths"):
@@ -263,24 +244,6 @@ def test_pauses_for_checkpoints_lose_no_block(
 
 
 # ---------------------------------------------------------------- arguments
-
-
-@pytest.mark.parametrize(
-    "how, message",
-    [
-        ({"executor": 4}, r"executor=4 is not a concurrent.futures.Executor; give for example"),
-        ({"threads": 2}, r"threads=2 are those of one process.*leave out threads="),
-    ],
-)
-@pytest.mark.parametrize("call", ["vertices", "sampled paths", "harmonic"])
-def test_what_does_not_fit_is_refused(call: str, how: dict[str, Any], message: str, threads: Executor) -> None:
-    with pytest.raises((GraphError, EngineError), match=message):
-        CALLS[call](**{"executor": threads, **how})
-
-
-def test_the_highest_scores_are_not_dealt(threads: Executor) -> None:
-    with pytest.raises(GraphError, match="top= chooses each search by what the ones before it found"):
-        hw.harmonic_centrality(MESH, top=3, executor=threads)
 
 
 def test_the_reference_engine_is_dealt_too(threads: Executor) -> None:
@@ -334,17 +297,6 @@ def test_dask(tmp_path: Path) -> None:
         found = CALLS["vertices"](executor=client.get_executor(), progress=progress)
         assert killed and found.tobytes() == CALLS["vertices"]().tobytes()
         assert CALLS["closeness"](executor=client.get_executor()).tobytes() == CALLS["closeness"]().tobytes()
-
-
-def test_an_executor_that_returns_something_else() -> None:
-    class Other(Executor):
-        def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
-            future: Future[str] = Future()
-            future.set_result("done")
-            return future
-
-    with pytest.raises(hw.ExecutorError, match=r"failed on 3 workers .* TypeError: a worker returned 'done'; see"):
-        hw.closeness_centrality(hw.generate.path(9), device="cpu", executor=Other())
 
 
 # ---------------------------------------------------------------- GPUs only on workers

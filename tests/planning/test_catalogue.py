@@ -20,22 +20,13 @@ from hopwave.planning.rules import XBFS, Always, Beamer, Growing, OneWay, Ratio
 
 PUBLISHED = {
     catalogue.TURBOBFS: [
-        "turbobfs-td-sccooc",
-        "turbobfs-td-sccsc",
-        "turbobfs-td-vecsc",
-        "turbobfs-bu-sc",
-        "turbobfs-bu-ve",
-        "turbobfs-tdbu",
+        f"turbobfs-{name}" for name in ["td-sccooc", "td-sccsc", "td-vecsc", "bu-sc", "bu-ve", "tdbu"]
     ],
     catalogue.HIRAGUSHI: ["hiragushi-hybrid"],
     catalogue.MERRILL: ["merrill"],
     catalogue.XBFS_PAPER: ["xbfs", "xbfs-static", "xbfs-thread", "xbfs-donate", "xbfs-sync"],
     catalogue.PUSHPULL: [
-        "pushpull-baseline",
-        "pushpull-structure",
-        "pushpull-direction",
-        "pushpull-masking",
-        "pushpull-exit",
+        *(f"pushpull-{name}" for name in ("baseline", "structure", "direction", "masking", "exit")),
         "pushpull",
     ],
     catalogue.TURBOBC: ["turbobc-sccooc", "turbobc-sccsc", "turbobc-vecsc"],
@@ -45,11 +36,7 @@ PUBLISHED = {
     catalogue.KEPNER: ["bellman-ford"],
     catalogue.OURS: [
         "hopwave",
-        "hopwave-dense",
-        "hopwave-paths",
-        "hopwave-block",
-        "hopwave-batch",
-        "hopwave-wide",
+        *(f"hopwave-{name}" for name in ("dense", "paths", "block", "batch", "wide")),
         "near-far",
     ],
 }

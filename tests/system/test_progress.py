@@ -9,7 +9,6 @@ import time
 import pytest
 
 import hopwave.io as hio
-from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.system import progress
 from hopwave.system.progress import Meter
@@ -131,8 +130,3 @@ def test_a_meter_that_was_not_told_its_end_is_forgotten(eager, capsys):
     meters.clear()
     until(lambda: not progress._watch._watching)
     assert "done" not in capsys.readouterr().err
-
-
-def test_other_values_are_refused():
-    with pytest.raises(GraphError, match="progress='yes' is not known"):
-        Meter("reading", 10, "yes")
