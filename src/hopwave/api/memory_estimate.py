@@ -18,6 +18,7 @@ from hopwave.api.accessibility import columns_of, limits_of, with_counts
 from hopwave.api.arguments import as_graph, sample_size, source_ids, vertex_ids
 from hopwave.api.blocks import biconnected_components
 from hopwave.api.search import bfs
+from hopwave.api.shortest_paths import sssp
 from hopwave.api.weights import as_lengths, own_lengths
 from hopwave.checks.numbers import check_bytes
 from hopwave.checks.options import check_thread_count, flag
@@ -91,7 +92,6 @@ CPU: dict[str, dict[str, Bytes]] = {
     "hops as lengths": {"distances as lengths": Bytes(entry=9)},
     "sums along weights": {"prepared": Bytes(8), "workers": Bytes(worker=28)},
     "sums along weights, mesh": {"prepared": Bytes(8), "workers": Bytes(worker=13)},
-    "sums within a limit": {"prepared": Bytes(8), "workers": Bytes(worker=20)},
     "rows along weights": {"prepared": Bytes(8), "table of distances": Bytes(entry=8), "workers": Bytes(worker=20)},
     "rows along weights, mesh": {
         "prepared": Bytes(8),
@@ -115,7 +115,7 @@ CPU: dict[str, dict[str, Bytes]] = {
     },
     "edges, mesh": {"prepared": Bytes(12), "sums": Bytes(arc=8), "workers": Bytes(worker=25, worker_arc=17)},
     "edges along weights": {"prepared": Bytes(8), "sums": Bytes(arc=8), "workers": Bytes(worker=65, worker_arc=18.5)},
-    "counts along weights on a mesh": {"larger path counts": Bytes(worker=22)},
+    "counts along weights on a mesh": {"larger path counts": Bytes(worker=14)},
     "renumbered": {"renumbered rows": Bytes(40, arc=4)},
     "sssp": {"distances and bins": Bytes(12), "looking for predecessors": Bytes(arc=18.5)},
     "pagerank": {"factors and ranks": Bytes(40)},
@@ -251,7 +251,10 @@ def estimate_memory(
     if name == "accessibility":
         summed = with_counts(columns_of(graph, values)[1])[0]
         limits = limits_of("limit", limit)
-        ask = replace(ask, values=len(summed), limits=len(limits), limited=max(limits) < math.inf)
+        ask = replace(ask, values=len(summed), limits=len(limits))
+        if weighted and max(limits) < math.inf and len(ids):
+            far: Any = sssp(graph, graph.label(int(ids[0])), limit=max(limits), device="cpu").distances
+            ask = replace(ask, reached=float(np.isfinite(far).mean()))
     return _estimated(ask, shape, device, graph if packed else None, besides)
 
 
@@ -332,7 +335,7 @@ def on_cpu(shape: Shape, ask: Ask) -> Parts:
     parts: Parts = {}
     for name in names:
         for part, each in CPU[name].items():
-            parts[part] = parts.get(part, 0) + _bytes(each, shape, ask)
+            parts[part] = parts.get(part, 0) + _bytes(each, shape, ask, PAGES if part == "workers" else 0)
     if ask.what == "accessibility":
         columns, width = ask.values, ask.values * ask.limits
         parts["values"] = (16 * columns + 9 * (columns - 1)) * shape.n + 8 * ask.sources * width
@@ -347,8 +350,8 @@ def on_cpu(shape: Shape, ask: Ask) -> Parts:
     return max(parts, before, key=lambda held: sum(held.values()))
 
 
-def _bytes(each: Bytes, shape: Shape, ask: Ask) -> int:
-    """Bytes of a part. An undirected edge counts as two arcs in from_edges."""
+def _bytes(each: Bytes, shape: Shape, ask: Ask, pages: int = 0) -> int:
+    """Bytes of a part; `pages` more per worker. An undirected edge counts as two arcs in from_edges."""
     n, m = shape.n, shape.m * (2 if ask.what == "from_edges" and not shape.directed else 1)
     rows, columns = ask.sources, n
     if ask.what == "distance_table" and not ask.weighted:
@@ -362,8 +365,8 @@ def _bytes(each: Bytes, shape: Shape, ask: Ask) -> int:
     if ask.memory_limit is not None and each.worker:
         most = each.worker * n + max(4, each.worker_arc) * m
         workers = max(1, min(workers, int(ask.memory_limit // max(1, most))))
-    own = each.worker * n + each.worker_arc * m
-    own += min(own, PAGES)
+    own = (each.worker * n + each.worker_arc * m) * (0.3 + 0.7 * ask.reached)
+    own += min(own, pages)
     return int(each.vertex * n + each.arc * m + each.entry * rows * columns + workers * own)
 
 
@@ -392,8 +395,7 @@ def _variants(shape: Shape, ask: Ask) -> list[str]:
     if what in ("sssp", "from_edges"):
         return [what, *(["weights of edges"] if what == "from_edges" and ask.weighted else [])]
     if what == "accessibility":
-        sums = "sums within a limit" if ask.limited and not mesh else f"sums along weights{on_mesh}"
-        return [sums, *([] if weighted else ["lengths of 1"])]
+        return [f"sums along weights{on_mesh}", *([] if weighted else ["lengths of 1"])]
     if what in SUMS:
         return [f"sums along weights{on_mesh}" if weighted else "sums together" if ask.together else "sums"]
     aimed = ask.targets is not None and not ask.together

@@ -63,7 +63,7 @@ class Ask:
     at_once: int = 1  # rows of a table of hops that are computed at a time
     values: int = 0  # columns of numbers that are added up, and the limits for which they are
     limits: int = 1
-    limited: bool = False  # whether searches along weights end at a distance
+    reached: float = 1.0  # share of the vertices that a search within the limit reaches
 
 
 @dataclass(frozen=True)
