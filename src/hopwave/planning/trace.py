@@ -90,35 +90,31 @@ class Trace(tuple[Level, ...], drawing.Plotted):
         axes.set_xlabel("hops from the source")
 
     def _repr_html_(self) -> str:
-        over_ranks = any(level.sent for level in self)
-        header = ["level", "step", "vertices", "edges", "found", "checked", "ms"]
-        header += ["ms waiting", "bytes sent"] * over_ranks
-        rows = [
-            [
-                level.depth,
-                level.step,
-                *(f"{count:,}" for count in (level.vertices, level.edges, level.found, level.checked)),
-                f"{level.seconds * 1e3:.3f}",
-                *[f"{level.waiting * 1e3:.3f}", f"{level.sent:,}"] * over_ranks,
-            ]
-            for level in self
-        ]
+        heads, *rows = self._cells()
         picture = html.bars(self._reached, [drawing.COLOURS.get(name, "") for name in ["source", *self.directions]])
-        return f"<div>{picture}{html.table('Levels of a search', rows, header)}</div>"
+        return f"<div>{picture}{html.table('Levels of a search', rows, heads)}</div>"
 
     def __str__(self) -> str:
         wide = max([len(level.step) for level in self], default=4)
+        widths = (5, -wide, 11, 13, 11, 13, 9, 10, 13, 13)
+        return "\n".join(
+            " ".join(
+                cell.ljust(-width) if width < 0 else cell.rjust(width) for cell, width in zip(row, widths, strict=False)
+            )
+            for row in self._cells()
+        )
+
+    def _cells(self) -> list[list[str]]:
+        """The table as text, heads first; over several ranks, with what was sent."""
         over_ranks = any(level.sent for level in self)
-        head = f"{'level':>5} {'step':<{wide}} {'vertices':>11} {'edges':>13} {'found':>11} {'checked':>13} {'ms':>9}"
-        head += f" {'ms waiting':>10} {'bytes sent':>13} {'for parents':>13}" * over_ranks
-        rows = [
-            f"{level.depth:>5} {level.step:<{wide}} {level.vertices:>11,} {level.edges:>13,} {level.found:>11,} "
-            f"{level.checked:>13,} {level.seconds * 1e3:>9.3f}"
-            + f" {level.waiting * 1e3:>10.3f} {level.sent:>13,} {level.sent_for_parents:>13,}"
-            * over_ranks
-            for level in self
-        ]
-        return "\n".join([head, *rows])
+        heads = ["level", "step", "vertices", "edges", "found", "checked", "ms"]
+        rows = [heads + ["ms waiting", "bytes sent", "for parents"] * over_ranks]
+        for level in self:
+            counts = (level.vertices, level.edges, level.found, level.checked)
+            sent = [f"{level.waiting * 1e3:.3f}", f"{level.sent:,}", f"{level.sent_for_parents:,}"] * over_ranks
+            ms = f"{level.seconds * 1e3:.3f}"
+            rows.append([str(level.depth), level.step, *(f"{count:,}" for count in counts), ms, *sent])
+        return rows
 
 
 @dataclass(frozen=True)
