@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 from pathlib import Path
 from typing import Any
 
 import hopwave
 from docs.site.pages import code_address
+from docs.site.reference import GROUPS
 
 project = "hopwave"
 author = "The hopwave maintainers"
@@ -76,5 +78,21 @@ def returned(
     return arguments, found
 
 
+def with_siblings(app: Any, what: str, name: str, member: Any, options: Any, lines: list[str]) -> None:
+    """A section that names the other public functions of the same module, if the docstring of a function has none."""
+    package, _, short = name.rpartition(".")
+    group = next((group for group in GROUPS if group.module == package and short in group.names), None)
+    if what != "function" or group is None or "See Also" in lines:
+        return
+    home, others = importlib.import_module(package), []
+    for other in group.names:
+        found = getattr(home, other)
+        if inspect.isfunction(found) and found.__module__ == member.__module__ and other != short:
+            others.append(other)
+    if others:
+        lines += ["", "See Also", "--------", ", ".join(others), ""]
+
+
 def setup(app: Any) -> None:
     app.connect("autodoc-process-signature", returned)
+    app.connect("autodoc-process-docstring", with_siblings, priority=400)  # before napoleon reads the sections

@@ -19,32 +19,43 @@ if TYPE_CHECKING:  # each of these is imported when it is first used, by the fun
         triangles,
     )
     from hopwave.api.betweenness import betweenness_centrality, edge_betweenness_centrality, percolation_centrality
-    from hopwave.api.blocks import articulation_points, biconnected_components, bridges
     from hopwave.api.closeness import barycenter, closeness_centrality, harmonic_centrality
     from hopwave.api.clustering import average_clustering, clustering, modularity, square_clustering, transitivity
     from hopwave.api.connectivity import (
+        articulation_points,
+        biconnected_components,
         bipartite_sides,
+        bridges,
+        condensation,
         connected_components,
         is_bipartite,
         is_connected,
+        is_directed_acyclic_graph,
         is_strongly_connected,
         is_weakly_connected,
         strongly_connected_components,
+        topological_order,
         weakly_connected_components,
     )
-    from hopwave.api.dag import condensation, is_directed_acyclic_graph, topological_order
-    from hopwave.api.degrees import degree_centrality, in_degree_centrality, out_degree_centrality
     from hopwave.api.distances import (
         average_shortest_path_length,
         distance_histogram,
         global_efficiency,
+        hyperball,
         local_efficiency,
         wiener_index,
     )
     from hopwave.api.eccentricity import center, diameter, eccentricity, periphery, radius
-    from hopwave.api.hyperball import hyperball
-    from hopwave.api.link_analysis import eigenvector_centrality, hits, katz_centrality, pagerank
-    from hopwave.api.many import bfs_many, distance_blocks, pairs_within, sssp_many
+    from hopwave.api.link_analysis import (
+        degree_centrality,
+        eigenvector_centrality,
+        hits,
+        in_degree_centrality,
+        katz_centrality,
+        out_degree_centrality,
+        pagerank,
+    )
+    from hopwave.api.many import bfs_many, distance_blocks, distance_table, pairs_within, sssp_many
     from hopwave.api.memory_estimate import estimate_memory
     from hopwave.api.path_sums import (
         group_betweenness_centrality,
@@ -55,7 +66,6 @@ if TYPE_CHECKING:  # each of these is imported when it is first used, by the fun
     from hopwave.api.paths_between import all_shortest_paths, has_path, k_shortest_paths, shortest_path, shortest_paths
     from hopwave.api.search import bfs, bfs_each, k_hop
     from hopwave.api.shortest_paths import nearest, sssp, sssp_each
-    from hopwave.api.tables import distance_table
     from hopwave.api.validate import Validation, validate
     from hopwave.arrays import ScaledCounts
     from hopwave.errors import (
@@ -78,17 +88,12 @@ if TYPE_CHECKING:  # each of these is imported when it is first used, by the fun
     from hopwave.io import formats, read, write
     from hopwave.planning.catalogue import plan, plans
     from hopwave.planning.trace import Bucket, BucketTrace, Level, Trace
-    from hopwave.results.accessibility import Accessibility, Isochrone, NearestOf
-    from hopwave.results.betweenness import BetweennessResult, EdgeBetweennessResult
-    from hopwave.results.blocks import Blocks
-    from hopwave.results.components import Communities, Components
-    from hopwave.results.distance_table import DistanceTable
-    from hopwave.results.estimates import DistanceHistogram, Estimate
-    from hopwave.results.hyperball import HyperBall
+    from hopwave.results.accessibility import Accessibility, DistanceTable, Isochrone, NearestOf
+    from hopwave.results.components import Blocks, Communities, Components
+    from hopwave.results.estimates import DistanceHistogram, Estimate, HyperBall
     from hopwave.results.memory_estimate import MemoryEstimate
-    from hopwave.results.scores import HubsAndAuthorities, VertexScores
-    from hopwave.results.search import BFSResult
-    from hopwave.results.shortest_paths import ShortestPaths
+    from hopwave.results.scores import BetweennessResult, EdgeBetweennessResult, HubsAndAuthorities, VertexScores
+    from hopwave.results.search import BFSResult, ShortestPaths
     from hopwave.system.devices import Device, devices
 else:
 

@@ -256,9 +256,9 @@ def test_every_docstring_states_the_rule_on_one_line(name: str) -> None:
     if "weights" not in inspect.signature(QUESTIONS[name]).parameters:
         assert "Weights are ignored" in text
     elif name in PATHS_AND_RANKS:
-        assert "\n        Weights are followed; `weights=False` leaves them out.\n" in text
+        assert "Weights are followed; `weights=False` leaves them out.\n" in text
     else:
-        assert "\n        Weights are ignored unless `weights=` says otherwise.\n" in text
+        assert "Weights are ignored unless `weights=` says otherwise.\n" in text
 
 
 def test_the_word_of_networkx_is_answered() -> None:

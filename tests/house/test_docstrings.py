@@ -1,4 +1,4 @@
-"""Every public function documents its parameters, its result and its own errors, has an example, and names others."""
+"""Every public function documents its parameters, its result and its own errors, and has an example."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_there_are_functions_to_look_at() -> None:
 def test_the_docstring_is_complete(name: str) -> None:
     function = FUNCTIONS[name]
     found = sections(inspect.getdoc(function) or "")
-    wanted = {"Examples", "See Also"}
+    wanted = {"Examples"}
     signature = inspect.signature(function)
     if signature.parameters:
         wanted.add("Parameters")
@@ -99,18 +99,16 @@ def test_a_section_returns_says_more_than_the_signature(name: str) -> None:
     assert text is None or annotation == "Any" or "\n    " in text, "leave out a section that repeats the annotation"
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_see_also_names_what_there_is(name: str) -> None:
-    module = importlib.import_module(name.rpartition(".")[0])
-    text = sections(inspect.getdoc(FUNCTIONS[name]) or "")["See Also"]
-    named = [one.strip() for head in re.findall(r"^(\w[\w., ]*)", text, re.MULTILINE) for one in head.split(",")]
-    assert named
-    for other in named:
-        home, _, last = other.rpartition(".")
-        homes = [module] if not home else [_module(home, module.__name__)]
-        assert any(hasattr(place, last) for place in (*homes, importlib.import_module("hopwave"))), f"no {other}"
-        assert other != name.rpartition(".")[2], "it names itself"
+def test_shared_options_are_described_once() -> None:
+    """`described` adds a line for each of them: the page that the line names describes every one."""
+    from hopwave.api import options
+    from hopwave.checks.keywords import SHARED
 
-
-def _module(name: str, near: str) -> Any:
-    return importlib.import_module(name if name.startswith("hopwave") else f"{near}.{name}")
+    pages = {
+        "hopwave.api.": options.__doc__,
+        "hopwave.linalg.": sections(inspect.getdoc(FUNCTIONS["hopwave.linalg.mxv"]) or "")["Parameters"],
+        "hopwave.linalg.algorithms.": sections(inspect.getdoc(FUNCTIONS["hopwave.linalg.bfs"]) or "")["Parameters"],
+    }
+    for home, (names, _) in SHARED.items():
+        assert set(names.split()) <= described(pages[home] or ""), home
+    assert "device, progress, threads, executor\n" in (inspect.getdoc(FUNCTIONS["hopwave.diameter"]) or "")

@@ -243,6 +243,7 @@ def test_personalised_ranks_change_direction(weighted: bool, monkeypatch: pytest
         return la.vxm(*operands, direction=direction, **options)
 
     monkeypatch.setattr(module, "vxm", counted)
+    monkeypatch.setattr(module, "PUSHED_FROM", 0)
     g = arcs.to_networkx()
     row = np.repeat(np.arange(arcs.n), arcs.degrees)
     for arc, (u, v) in enumerate(zip(row.tolist(), arcs.indices.tolist(), strict=True)):

@@ -1,11 +1,10 @@
-"""What can be reached from where: values within a distance, the nearest facilities, isochrones."""
+"""Accessibility: values within a distance, the nearest facilities, isochrones."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import Executor
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +13,7 @@ from hopwave.algorithms import tables as _access
 from hopwave.algorithms.shortest_paths import nearest_of as _nearest_of
 from hopwave.algorithms.tables import with_unit_lengths
 from hopwave.api.arguments import check_distance, in_direction, listed_vertices, vertex_ids
-from hopwave.api.choice import distance_engine
+from hopwave.api.options import Run, Running
 from hopwave.api.shortest_paths import sssp
 from hopwave.api.weights import own_lengths, per_vertex
 from hopwave.arrays import on_host
@@ -22,7 +21,7 @@ from hopwave.checks.numbers import is_number, is_real, is_whole, shown
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.graph.naming import by_index
-from hopwave.planning.jobs import Floats, Progress
+from hopwave.planning.jobs import Floats
 from hopwave.planning.many_sources import KINDS, Decay, Valued
 from hopwave.results.accessibility import Accessibility, Isochrone, NearestOf
 
@@ -38,12 +37,9 @@ def accessibility(
     direction: Literal["out", "in"] = "out",
     *,
     sources: Iterable[Any] | None = None,
-    device: str = "auto",
-    progress: Progress = None,
-    threads: int | None = None,
-    executor: Executor | None = None,
+    **run: Unpack[Run],
 ) -> Accessibility:
-    """For every vertex the sum of the values that are within reach: jobs within thirty minutes, schools by distance.
+    """Sum of the values within reach of every vertex: jobs within thirty minutes, schools by distance.
 
     Parameters
     ----------
@@ -51,42 +47,31 @@ def accessibility(
         The graph.
         Weights are followed; `weights=False` leaves them out.
     values : array, mapping or table, optional
-        The numbers to add up: one per vertex, as an array in vertex order, or a mapping or pandas Series by vertex.
-        Several columns: an array of vertices × columns, a DataFrame whose index names the vertices, or a mapping from
-        names to such numbers. A vertex that is not named, or that is not a number, has no value. By default 1
-        everywhere.
+        Numbers to add up: one per vertex, as an array in vertex order, or a mapping or pandas Series by vertex. Several
+        columns: an array of vertices × columns, a DataFrame whose index names the vertices, or a mapping from names to
+        such numbers. A vertex without an entry, or with NaN, has no value. By default 1 everywhere.
     limit : float or list of floats, optional
-        The greatest distance, or several, each once; sums are in this order. A vertex at exactly that distance is
-        within it. By default there is none.
+        Maximum distance, inclusive, or several different ones; sums are in this order. By default there is none.
     decay : tuple or function, optional
-        How a value counts at a distance d: ("exponential", s) by exp(−d / s), ("gaussian", s) by exp(−d² / (2 s²)),
-        ("power", p) by max(d, 1)^−p, ("power", p, least) by max(d, least)^−p. Or a function of an array of distances,
+        Factor of a value at distance d: ("exponential", s) is exp(−d / s), ("gaussian", s) is exp(−d² / (2 s²)),
+        ("power", p) is max(d, 1)^−p, ("power", p, least) is max(d, least)^−p. Or a function of an array of distances,
         made of NumPy's functions or compiled by `numba.vectorize`. By default 1 at every distance.
-    weights : bool, array or str, optional
-        The lengths of the arcs, as for `sssp`: by default the graph's own weights. False counts hops.
     direction : {"out", "in"}, optional
-        "out": what a vertex reaches; "in": what reaches it.
+        "out": values that a vertex reaches; "in": values that reach it.
     sources : list of vertices, optional
-        For which vertices to add up; by default for all.
-    device, progress, threads, executor
-        As for `sssp_many`. On a GPU, nothing but the sums leaves it, unless `decay` is a function: the distances of a
-        block of sources at a time, at most 64 MB, are then copied to the host.
+        Vertices for which to add up; by default all.
 
     Returns
     -------
     Accessibility
         `sums`, `counts` and `means`, each of sources × columns × limits.
 
-    See Also
-    --------
-    nearest_of : the distance to the nearest of some vertices, or to the k-th nearest.
-    distance_table, isochrone
-
     Notes
     -----
     Sums carry their rounding errors along: they are the exact sums rounded to float64, or next to them, and sums of
-    whole numbers are exact on every device. With a decay, the shares themselves are rounded, on a GPU by its own
-    exponential function.
+    integers are exact on every device. With a decay, the factors themselves are rounded, on a GPU by its own
+    exponential function. A GPU copies only the sums to the host, unless `decay` is a function: then the distances of a
+    block of sources at a time, at most 64 MB.
 
     Examples
     --------
@@ -98,16 +83,16 @@ def accessibility(
     >>> hw.accessibility(roads, jobs, decay=("power", 1, 10.0)).sums[0].round(3).tolist()
     [[11.143]]
     """
-    graph, weighted = own_lengths(G, weights)
+    how, (graph, weighted) = Running(**run), own_lengths(G, weights)
     graph = in_direction(graph if weighted else with_unit_lengths(graph), direction)
     names, columns = columns_of(graph, values)
     limits = limits_of("limit", limit)
     built_in, own = _decay(decay)
     ids = vertex_ids(graph, sources)
-    engine = distance_engine(True, device, graph, threads, len(ids), executor)
+    engine = how.engine(True, graph, len(ids))
     summed, of = with_counts(columns)
     valued = Valued(summed, np.sort(limits), built_in)
-    found = _access.value_sums(engine, graph, ids, valued, own, progress, threads)
+    found = _access.value_sums(engine, graph, ids, valued, own, how.progress, how.threads)
     c, order = len(names), np.searchsorted(valued.limits, limits)
     parts = (found[:, rows[:, None], order] for rows in (np.arange(c), c + np.array(of, int)))
     sums, counts = map(np.ascontiguousarray, parts)
@@ -122,10 +107,7 @@ def nearest_of(
     limit: float | None = None,
     direction: Literal["out", "in"] = "out",
 ) -> NearestOf:
-    """For every vertex the nearest of some vertices, or the k nearest, and how far they are.
-
-    One search from all of them, which settles a vertex k times, or a search around each that ends where others are
-    nearer.
+    """The k nearest of some vertices, for every vertex, and their distances.
 
     Parameters
     ----------
@@ -133,13 +115,11 @@ def nearest_of(
         The graph.
         Weights are followed; `weights=False` leaves them out.
     facilities : list of vertices
-        Which vertices to look for: schools, stations, shops. Repeats count once.
+        Vertices to find: schools, stations, shops. Repeats count once.
     k : int, optional
-        How many of them to find.
-    weights : bool, array or str, optional
-        The lengths of the arcs, as for `sssp`: by default the graph's own weights. False counts hops.
+        Number of facilities to find.
     limit : float, optional
-        The greatest distance.
+        Maximum distance.
     direction : {"out", "in"}, optional
         "out": paths from each vertex to the facilities; "in": from the facilities to each vertex.
 
@@ -148,17 +128,12 @@ def nearest_of(
     NearestOf
         `distances` and `facilities`, of vertices × k: nearest first; equally near ones by lowest id.
 
-    See Also
-    --------
-    nearest : the nearest vertices of one source.
-    accessibility, distance_table
-
     Notes
     -----
-    On the CPU; a GPU does not offer this. The one nearest (k=1) is found by all cores, if no arc of length 0 decides a
-    tie; the k nearest by four cores or more where rows are short, as on roads, else by one. Lengths are added from the
-    facility on. Where they cannot be added exactly, as 0.1, two facilities may be equally near only by rounding: for
-    k=1, and where a sum loses a length altogether (1e16 + 1), the one that was nearer on the way is named.
+    The CPU computes it; a GPU does not. All cores find the nearest one (k=1), if no arc of length 0 decides a tie; at
+    least four cores find the k nearest if adjacency lists are short, as on roads, otherwise one core. Lengths are added
+    from the facility. If they cannot be added exactly, as 0.1, two facilities may be equally near only by rounding: for
+    k=1, and if a sum absorbs a length (1e16 + 1), the result is the one that was nearer on the way.
 
     Examples
     --------
@@ -197,13 +172,9 @@ def isochrone(
         The graph.
         Weights are followed; `weights=False` leaves them out.
     source : vertex or list of vertices
-        Where paths start; of several, distances are those from the nearest.
+        Vertex where paths start; of several, distances are those from the nearest.
     limits : float or list of floats
-        The greatest distances.
-    weights : bool, array or str, optional
-        The lengths of the arcs, as for `sssp`: by default the graph's own weights. False counts hops.
-    direction : {"out", "in"}, optional
-        "in" follows arcs backwards: what reaches the source.
+        Maximum distances.
     device : {"auto", "cpu", "cuda"}, optional
         As for `sssp`.
 
@@ -211,10 +182,6 @@ def isochrone(
     -------
     Isochrone
         `distances`, and for each limit `vertices(limit)` and `arcs(limit)`.
-
-    See Also
-    --------
-    nearest, accessibility
 
     Examples
     --------
@@ -227,7 +194,7 @@ def isochrone(
     graph = in_direction(graph, direction)
     bounds = limits_of("limits", limits, repeats=True)
     if max(bounds) == math.inf:
-        raise GraphError("limits=None has no end; give a distance, or several")
+        raise GraphError(f"limits={shown(limits)} has no end; give a distance, or several")
     found = sssp(graph, source, weights=weighted, limit=max(bounds), device=device)
     lengths = np.asarray(on_host(graph.weights), np.float64) if weighted else np.broadcast_to(1.0, graph.m)
     return Isochrone(np.asarray(on_host(found.distances)), bounds, lengths, graph)

@@ -1,7 +1,7 @@
-"""What products over a semiring compute without weights: triangles, cores, independent sets, communities.
+"""Results of products over a semiring, without weights: triangles, cores, independent sets, communities.
 
 Each function checks its arguments, runs an algorithm of `hopwave.linalg` and wraps the result. Here G may also be a
-`linalg.Matrix`, and device="auto" is the device on which the matrix is.
+`linalg.Matrix`, and device="auto" is the device of the matrix.
 """
 
 from __future__ import annotations
@@ -26,23 +26,9 @@ from hopwave.results.tables import named
 
 
 def triangles(G: Any, *, device: str = "auto") -> VertexScores:
-    """How many triangles each vertex of an undirected graph is in.
+    """Number of triangles at each vertex of an undirected graph, as in NetworkX.
 
-    Parameters
-    ----------
-    G : Graph, SciPy sparse matrix, linalg.Matrix or NetworkX graph
-        An undirected graph. Self-loops do not count. Weights are ignored.
-    device : {"auto", "cpu", "cuda"}, optional
-        Where to compute. "auto" is where the matrix is.
-
-    Returns
-    -------
-    VertexScores
-        One number per vertex, the same as NetworkX's.
-
-    See Also
-    --------
-    triangle_count : how many there are in the whole graph.
+    Self-loops do not count. Weights are ignored.
 
     Examples
     --------
@@ -54,18 +40,7 @@ def triangles(G: Any, *, device: str = "auto") -> VertexScores:
 
 
 def triangle_count(G: Any, *, device: str = "auto") -> int:
-    """How many triangles an undirected graph has.
-
-    Parameters
-    ----------
-    G : Graph, SciPy sparse matrix, linalg.Matrix or NetworkX graph
-        An undirected graph. Self-loops do not count. Weights are ignored.
-    device
-        As for `triangles`.
-
-    See Also
-    --------
-    triangles : for every vertex.
+    """Number of triangles of an undirected graph. Self-loops do not count. Weights are ignored.
 
     Examples
     --------
@@ -79,19 +54,9 @@ def triangle_count(G: Any, *, device: str = "auto") -> int:
 def core_numbers(G: Any, *, device: str = "auto") -> VertexScores:
     """Core numbers: for every vertex, the largest k such that it belongs to the k-core.
 
-    The k-core is the largest subgraph in which every vertex has at least k neighbours.
-
-    Parameters
-    ----------
-    G : Graph, SciPy sparse matrix, linalg.Matrix or NetworkX graph
-        The graph. In a directed graph, arcs in and arcs out both count. Self-loops do not count (NetworkX's
-        `core_number` refuses them), parallel arcs count as one. Weights are ignored.
-    device
-        As for `triangles`.
-
-    See Also
-    --------
-    triangles, hopwave.linalg.algorithms.core_numbers
+    The k-core is the largest subgraph in which every vertex has at least k neighbours. In a directed graph, in- and
+    out-arcs both count. Self-loops do not count (NetworkX's `core_number` rejects them), parallel arcs count as one.
+    Weights are ignored.
 
     Examples
     --------
@@ -104,26 +69,19 @@ def core_numbers(G: Any, *, device: str = "auto") -> VertexScores:
 
 
 def k_core(G: Any, k: int | None = None, *, device: str = "auto") -> Graph:
-    """The k-core: the largest subgraph in which every vertex has at least k neighbours.
+    """The k-core: the largest subgraph in which every vertex has at least k neighbours, as for `core_numbers`.
+
+    Weights are ignored, and kept in the result.
 
     Parameters
     ----------
-    G : Graph, SciPy sparse matrix, linalg.Matrix or NetworkX graph
-        The graph. What counts as a neighbour is as for `core_numbers`.
-        Weights are ignored, and kept.
     k : int, optional
-        By default the greatest core number: the innermost core.
-    device
-        As for `triangles`.
+        Minimum number of neighbours; by default the largest core number, for the innermost core.
 
     Returns
     -------
     Graph
         It keeps labels, loops, and the weights of a Graph. Without labels, ids become labels (see `Graph.subgraph`).
-
-    See Also
-    --------
-    core_numbers
 
     Examples
     --------
@@ -138,29 +96,19 @@ def k_core(G: Any, k: int | None = None, *, device: str = "auto") -> Graph:
 
 
 def maximal_independent_set(G: Any, seed: Any = None, *, device: str = "auto") -> npt.NDArray[Any]:
-    """A set of vertices of which no two are neighbours, and to which no vertex can be added.
+    """Maximal independent set of an undirected graph: no two vertices are neighbours, and no vertex can be added.
+
+    Luby's algorithm. Self-loops do not count. Weights are ignored.
 
     Parameters
     ----------
-    G : Graph, SciPy sparse matrix, linalg.Matrix or NetworkX graph
-        An undirected graph. Self-loops do not count. Weights are ignored.
     seed : int, optional
         The same seed gives the same set, on every machine.
-    device
-        As for `triangles`.
 
     Returns
     -------
     array
-        Their labels, or their ids (int32) if the graph has no labels, in the order of the vertices.
-
-    See Also
-    --------
-    hopwave.linalg.algorithms.maximal_independent_set
-
-    Notes
-    -----
-    Luby's algorithm.
+        Labels, or ids (int32) if the graph has no labels, in vertex order.
 
     Examples
     --------
@@ -173,18 +121,14 @@ def maximal_independent_set(G: Any, seed: Any = None, *, device: str = "auto") -
 
 
 def label_propagation(G: Any, seed: Any = None, max_rounds: int = 100, *, device: str = "auto") -> Communities:
-    """Communities of an undirected graph by label propagation.
+    """Communities of an undirected graph by label propagation. Weights are ignored.
 
     Parameters
     ----------
-    G : Graph, SciPy sparse matrix, linalg.Matrix or NetworkX graph
-        An undirected graph. Weights are ignored.
     seed : int, optional
         The same seed gives the same communities, on every machine.
     max_rounds : int, optional
-        The greatest number of rounds.
-    device
-        As for `triangles`.
+        Maximum number of rounds.
 
     Returns
     -------
@@ -192,15 +136,11 @@ def label_propagation(G: Any, seed: Any = None, max_rounds: int = 100, *, device
         `labels`, the number of the community of every vertex. `settled` says whether the algorithm ended before
         `max_rounds`, `modularity` how good the partition is.
 
-    See Also
-    --------
-    modularity, connected_components, hopwave.linalg.algorithms.label_propagation
-
     Notes
     -----
-    At first, every vertex has its own label. In each round, a vertex looks at the most frequent labels among its
-    neighbours. If its own is not one of them, it takes the one that comes first in a random order, provided that a coin
-    toss says so. The algorithm ends when no vertex would change its label.
+    Initially, every vertex has its own label. In each round, a vertex finds the most frequent labels among its
+    neighbours. If its own is not one of them, it may take the last of them in a random order of labels; a coin toss
+    decides. The algorithm ends when no vertex would change its label.
 
     Examples
     --------

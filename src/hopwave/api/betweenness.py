@@ -10,27 +10,30 @@ from __future__ import annotations
 import os
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from hopwave.algorithms import brandes
-from hopwave.algorithms.betweenness_sampling.costs import Method
+from hopwave.algorithms.betweenness_sampling import costs, paths
+from hopwave.algorithms.betweenness_sampling.costs import Choice, Method, adaptive
 from hopwave.algorithms.betweenness_sampling.source_bounds import deferred_bounds, with_squares
 from hopwave.algorithms.brandes import Certificate, SourceRun
 from hopwave.algorithms.checkpoint import File
+from hopwave.algorithms.draws import python_generator
 from hopwave.algorithms.reduction import ReducedJob, Reduction, reduced, why_whole
 from hopwave.api.arguments import order_of_nodes
-from hopwave.api.betweenness_epsilon import within_epsilon
 from hopwave.api.betweenness_request import Precision, Request, Runs, check_request
-from hopwave.api.blocks import biconnected_components
 from hopwave.api.choice import to_input_device
+from hopwave.api.connectivity import biconnected_components
+from hopwave.api.options import Run, Running
 from hopwave.api.weights import as_lengths, not_negative
 from hopwave.arrays import Deferred, on_gpu, on_host, uploaded
+from hopwave.errors import GraphError
 from hopwave.graph.arrays import arc_tails
 from hopwave.planning.jobs import BetweennessJob, Progress
-from hopwave.planning.plan import Plan
-from hopwave.results.betweenness import BetweennessResult, EdgeBetweennessResult
+from hopwave.planning.plan import Plan, PlanUsed
+from hopwave.results.scores import BetweennessResult, EdgeBetweennessResult
 
 
 def betweenness_centrality(
@@ -60,7 +63,7 @@ def betweenness_centrality(
     target_weights: Any = None,
     reduce: bool = True,
 ) -> BetweennessResult:
-    """Betweenness centrality: how many shortest paths lead through every vertex, as NetworkX 3.6.1 defines it.
+    """Betweenness centrality: the share of shortest paths through every vertex, as NetworkX 3.6.1 defines it.
 
     All vertices are sources unless `k`, `sources` or `epsilon` says otherwise.
 
@@ -70,62 +73,48 @@ def betweenness_centrality(
         The graph.
         Weights are ignored unless `weights=` says otherwise.
     k : int, optional
-        Draw that many sources, as NetworkX does with the same `seed`, and scale up. The result has `bounds` (Notes).
+        Number of sources to draw, as NetworkX does with the same `seed`, and scale up. The result has `bounds` (Notes).
     sources, targets : vertices, optional
-        Only count paths from these sources to these targets (NetworkX's `betweenness_centrality_subset`).
+        Count only paths from these sources to these targets (NetworkX's `betweenness_centrality_subset`).
     normalized : bool, optional
-        Divide by the number of pairs, so that scores are between 0 and 1.
+        Whether to divide by the number of pairs, so that scores are between 0 and 1.
     endpoints : bool, optional
-        Count the two ends of a path as vertices on it.
+        Whether to count the endpoints of a path as vertices on it.
     seed : int, random.Random or NumPy generator, optional
-        Makes the sample of `k` or `epsilon` repeatable.
+        Seed of the sample of `k` or `epsilon`, which makes it repeatable.
     epsilon : float, optional
-        Sample until every normalised score is within ±epsilon with probability 1 − `delta`. The result then has
-        `bounds`.
+        Sample until every normalised score is within ±epsilon with probability at least 1 − `delta`. The result then
+        has `bounds`.
     delta : float, optional
-        The risk that some score is farther off than its bound says, after a sample.
-    device : {"auto", "cpu", "cuda"}, optional
-        Where to compute. "auto" is a GPU if there is one and the work is worth it, else the CPU.
+        Probability that some score of a sample is farther off than its bound.
     plan : str or Plan, optional
-        The name of a betweenness plan of `hopwave.plans()`.
-    progress : bool or callable, optional
-        None shows a progress bar on a terminal after two seconds, True at once, False never. A function is called with
-        (sources done, all sources).
+        Name of a betweenness plan of `hopwave.plans()`.
     checkpoint : path, optional
-        A file that the run writes every minute and on Ctrl-C, and continues from when it is called again. The result is
-        the same, bit for bit.
+        File that the run writes every minute and on Ctrl-C, and resumes from when it is called again. The result is
+        bitwise identical.
     cutoff : int or float, optional
-        Only count paths of up to that many hops, or, along weights, of up to that length.
-    threads : int, optional
-        Threads of the CPU engine; by default HOPWAVE_NUM_THREADS, else every core. The result does not depend on it.
+        Maximum number of hops of the paths that count, or, along weights, maximum length.
     memory_limit : int, optional
-        How many bytes the run may use.
+        Maximum number of bytes that the run may use.
     deterministic : bool, optional
-        Refuse everything that may change the last bits from run to run: TurboBC's atomics, and on a GPU, choices that
-        depend on free memory.
-    weights : bool, array or str, optional
-        None and False count hops. True takes the graph's own weights as the lengths of its arcs. An array has one
-        length per arc, in the order of `G.indices`; a string names an edge attribute of a NetworkX graph.
+        Whether to reject everything that may change the last bits from run to run: TurboBC's atomics, and on a GPU,
+        choices that depend on free memory.
     method : {"auto", "paths", "sources", "exact"}, optional
-        How to get within ±epsilon. "paths" draws random pairs and one shortest path of each; along weights, on the CPU
-        alone. "sources" draws sources and counts all their paths. "exact" takes all sources. "auto" takes the one with
-        the lowest predicted cost; `result.plan.why` says which and why.
+        How to reach ±epsilon. "paths" draws random pairs and one shortest path of each; along weights, on the CPU only.
+        "sources" draws sources and counts all their paths. "exact" uses all sources. "auto" is the one with the lowest
+        predicted cost; `result.plan.why` says which and why.
     top : int, optional
         With `epsilon`: a sample of paths may end as soon as that many vertices are known to have the highest scores,
         in whatever order. `result.undecided` lists the vertices that are too close to tell.
-    executor : concurrent.futures.Executor, optional
-        Its workers compute instead of this process, on their CPUs, or on their GPUs with device="cuda": see
-        docs/executors.md. The result is the same, bit for bit; on GPUs up to rounding, where one process would
-        leave out chains (`reduce`). Leave out `threads`.
     source_weights, target_weights : array, dict or pandas Series, optional
         Demand: a pair (s, t) counts source_weights[s] · target_weights[t] instead of 1, for example trips from homes to
-        offices. One number from 0 per vertex, or by vertex and 0 for the others; not 0 for all of `sources` or
-        `targets`. Scores are scaled as without demand. Not with `epsilon`.
+        offices. One number of at least 0 per vertex, or by vertex and 0 for the others; not 0 for all of `sources` or
+        `targets`. Scores are scaled as without demand. It cannot be combined with `epsilon`.
     reduce : bool, optional
-        Where that is less work, solve the blocks of an undirected graph one by one, trees without a search, chains of
-        vertices of degree two as edges, and on the CPU vertices with the same neighbours as one: with plan="auto", all
-        sources or many, hops or lengths whose sums are exact. `result.reduction` says what remained. Scores are the
-        same up to rounding.
+        Whether to simplify an undirected graph first if that saves work: blocks are solved separately, trees need no
+        search, chains of degree-2 vertices become single edges, and on the CPU vertices with the same neighbours become
+        one. It needs plan="auto", many sources, and hops or lengths whose sums are exact. `result.reduction` says what
+        remained. Scores are the same up to rounding.
 
     Returns
     -------
@@ -135,31 +124,29 @@ def betweenness_centrality(
     Raises
     ------
     GraphError
-        Two arguments exclude each other, or shortest paths cannot be counted, because a cycle of arcs adds nothing to
-        their length.
+        Two arguments exclude each other, or shortest paths cannot be counted, because a cycle has length 0.
     PlanError
-        The plan is unknown, or cannot do this.
+        The plan is unknown, or does not support the call.
     EngineError
         The device is missing or out of memory, or the result failed its certificate.
 
-    See Also
-    --------
-    edge_betweenness_centrality : the same for edges.
-
     Notes
     -----
-    Path counts never overflow, whatever the graph: they are rescaled when they become too large for float64.
+    Path counts never overflow: they are rescaled when they become too large for float64.
 
-    With `k`, every score has a bound, and all of them hold together with probability 1 − `delta`. A bound is the
-    narrower of two: Chernoff's bound for draws without replacement (Hoeffding 1963), which depends on the score alone,
-    and from 128 sources on a bound that depends on the variance of the draws. The risk is divided among the vertices,
-    in an undirected graph half of it in proportion to their scores. Bounds are 0 when all sources are drawn, and are
-    computed when they are first read.
+    With `k`, every score has a bound, and all bounds hold simultaneously with probability at least 1 − `delta`. A bound
+    is the narrower of two: Chernoff's bound for draws without replacement (Hoeffding 1963), which depends only on the
+    score, and for at least 128 sources a bound that depends on the variance of the draws. The risk is divided among the
+    vertices, in an undirected graph half of it in proportion to their scores. Bounds are 0 when all sources are drawn.
+    They are computed when they are first read.
 
-    Along weights, two paths are equally long if their float64 sums from the source on are equal, as in NetworkX. A
-    weight may be 0 if it is on no cycle of length 0. An undirected edge of weight 0 is such a cycle: a path can go
-    there and back any number of times, the number of shortest paths is not defined, and the call raises a GraphError.
-    A cycle of weights too small to change the float64 sums that they are added to raises it, too.
+    Along weights, two paths are equally long if their float64 sums from the source are equal, as in NetworkX. A weight
+    may be 0 if it is on no cycle of length 0. An undirected edge of weight 0 is such a cycle: a path can traverse it
+    any number of times, the number of shortest paths is undefined, and the call raises a GraphError. So does a cycle of
+    weights too small to change the float64 sums that they are added to.
+
+    With an executor on GPUs, results are bitwise identical except where one process would contract chains (`reduce`):
+    there they are the same up to rounding.
 
     Examples
     --------
@@ -206,33 +193,26 @@ def edge_betweenness_centrality(
     target_weights: Any = None,
     reduce: bool = True,
 ) -> EdgeBetweennessResult:
-    """Edge betweenness centrality: how many shortest paths lead over every edge, as NetworkX 3.6.1 defines it.
+    """Edge betweenness centrality: the share of shortest paths over every edge, as NetworkX 3.6.1 defines it.
+
+    Weights are ignored unless `weights=` says otherwise.
 
     Parameters
     ----------
-    G : Graph, SciPy sparse matrix or NetworkX graph
-        The graph.
-        Weights are ignored unless `weights=` says otherwise.
-    k, sources, normalized, seed, device, plan, progress, checkpoint
+    k, sources, normalized, seed, plan, checkpoint, targets, cutoff, memory_limit, deterministic, delta
         As for `betweenness_centrality`.
-    targets, cutoff, threads, memory_limit, deterministic, weights, executor, source_weights, target_weights, reduce
+    source_weights, target_weights, reduce
         As for `betweenness_centrality`.
-    delta : float, optional
-        With `k`: the risk that some score is farther off than its bound says.
 
     Returns
     -------
     EdgeBetweennessResult
-        `scores`, one per stored arc; `edges`, the ends of the arcs; and a `certificate` of their accuracy.
-
-    See Also
-    --------
-    betweenness_centrality : the same for vertices.
+        `scores`, one per stored arc; `edges`, the endpoints of the arcs; and a `certificate` of their accuracy.
 
     Notes
     -----
     With `targets` the result follows the definition. NetworkX's `edge_betweenness_centrality_subset` differs from it
-    for paths that lead through vertices that are not targets.
+    for paths through vertices that are not targets.
 
     Parallel edges of a NetworkX multigraph are merged and have one score, which NetworkX divides among their keys. A
     graph of `from_edges(..., repeats="keep")` has a score for each of them, by (source, target, key).
@@ -255,48 +235,34 @@ def edge_betweenness_centrality(
 def percolation_centrality(
     G: Any,
     states: Any = None,
-    device: str = "auto",
-    progress: Progress = None,
     checkpoint: str | os.PathLike[str] | None = None,
     *,
     weights: Any = None,
-    threads: int | None = None,
-    executor: Executor | None = None,
+    **run: Unpack[Run],
 ) -> BetweennessResult:
-    """Percolation centrality: how much of what spreads from vertices passes through every vertex, as in NetworkX.
+    """Percolation centrality: betweenness whose sources count by how percolated (infected) they are, as in NetworkX.
 
-    Betweenness whose sources count as much as they are percolated, infected for example: the score of v is the sum of
-    x(s) · σ_st(v) / σ_st over all pairs (s, t), divided by (n − 2) · (Σ x − x(v)).
+    The score of v is the sum of x(s) · σ_st(v) / σ_st over all pairs (s, t), divided by (n − 2) · (Σ x − x(v)). A
+    vertex that has all of Σ x scores 0. Weights are ignored unless `weights=` says otherwise.
 
     Parameters
     ----------
-    G : Graph, SciPy sparse matrix or NetworkX graph
-        The graph.
-        Weights are ignored unless `weights=` says otherwise.
     states : array, dict or pandas Series, optional
-        x, one number from 0 per vertex, or by vertex and 0 for the others. None: 1 for every vertex, which is
+        x, one number of at least 0 per vertex, or by vertex and 0 for the others. None: 1 for every vertex, which is
         betweenness.
-    device, progress, checkpoint, weights, threads, executor
+    checkpoint
         As for `betweenness_centrality`.
-
-    Returns
-    -------
-    BetweennessResult
-        `scores`, one per vertex, and a `certificate` of their accuracy. A vertex that has all of Σ x scores 0.
-
-    See Also
-    --------
-    betweenness_centrality : with other demand.
 
     Examples
     --------
     >>> hw.percolation_centrality(hw.generate.path(4), [1.0, 0.0, 0.0, 0.5]).scores.round(4).tolist()
     [0.0, 0.8333, 0.6667, 0.0]
     """
-    graph, weighted = as_lengths(G, weights)
+    how, (graph, weighted) = Running(**run), as_lengths(G, weights)
     states = np.ones(graph.n) if states is None else not_negative(graph, states, "states")
     request = check_request(graph, Precision(source_weights=states), True, weighted=weighted, checkpoint=checkpoint)
-    found = score_vertices(request, Runs(graph, device, "auto", threads, executor), progress, checkpoint)
+    runs = Runs(graph, how.device, "auto", how.threads, how.executor)
+    found = score_vertices(request, runs, how.progress, checkpoint)
     others = states.sum() - states  # the score is normalised by (n - 1) (n - 2) so far
     share = np.divide(graph.n - 1, others, out=np.zeros(graph.n), where=others > 0)
     on_device = uploaded(share) if on_gpu(found.scores) else share
@@ -382,3 +348,70 @@ def score_edges(request: Request, runs: Runs, progress: Progress, checkpoint: Fi
         )
     bounds = deferred_bounds(graph, job, sums, precision.delta, request.normalized, request.demand, on_gpu(scores))
     return EdgeBetweennessResult(scores, ends, *about, bounds, graph, precision.delta)
+
+
+# ------------------------------------------------------------------ within ± epsilon
+
+
+def within_epsilon(request: Request, runs: Runs, progress: Progress, checkpoint: File) -> BetweennessResult:
+    """Scores within ± epsilon, by the method that the caller names, or by the cheapest."""
+    graph, n, precision = request.graph, request.graph.n, request.precision
+    choice = _choose_before_pilot(request, runs, checkpoint)
+    if choice is not None and choice.method != "paths":
+        return _from_sources(request, runs, choice, progress, checkpoint)
+    if runs.plan != "auto":
+        raise GraphError(f"plan={runs.plan!r} goes from sources, and method='paths' does not; leave out one of them")
+    run, seed = runs.over_paths(request.job), python_generator(precision.seed).getrandbits(64)
+    pilot = paths.draw_pilot(run, seed, request.goal, progress)
+    if choice is None:
+        choice = costs.after_pilot(n, graph.m, pilot, run.engine.name, checkpoint is not None)
+        if choice.method != "paths":
+            return _from_sources(request, runs, choice, progress, checkpoint)
+    found = paths.draw(run, seed, pilot.schedule, progress, checkpoint)
+    scale = request.unit * n / (n - 2)
+    scores, bounds = (to_input_device(graph, run.engine, array * scale) for array in (found.shares, found.bounds))
+    used = PlanUsed(paths.PATHS, choice.why)
+    ties = None if precision.top is None else found.undecided.tolist()
+    if ties and graph.labels is not None:
+        ties = [graph.label(v) for v in ties]
+    return BetweennessResult(
+        scores, found.certificate, 0, used, run.engine.name, bounds, graph,
+        pairs=found.pairs + pilot.pairs, delta=precision.delta, undecided=ties,
+    )  # fmt: skip
+
+
+def _choose_before_pilot(request: Request, runs: Runs, checkpoint: File) -> Choice | None:
+    """The method, if it can be chosen without a pilot; else None."""
+    graph, job, precision, continued = request.graph, request.job, request.precision, checkpoint is not None
+    if graph.n <= 2:
+        return Choice("exact", "exact: no path has a vertex inside")
+    if precision.method != "auto":
+        return Choice(precision.method, "asked for")
+    if runs.plan != "auto" and continued:
+        return Choice("exact", "exact: plan= goes from sources, and a growing sample has no checkpoint")
+    if runs.plan != "auto":
+        return Choice("sources", "plan= names a plan that goes from sources")
+    if precision.top is not None:
+        return Choice("paths", "top= ends a sample of paths")
+    engine = runs.over_sources(replace(job, squares=True)).engine
+    return costs.before_pilot(graph.n, graph.m, request.goal, engine.name, job.weighted, continued)
+
+
+def _from_sources(
+    request: Request, runs: Runs, choice: Choice, progress: Progress, checkpoint: File
+) -> BetweennessResult:
+    graph, job, precision = request.graph, request.job, request.precision
+    sampled = choice.method == "sources"
+    run = runs.over_sources(replace(job, squares=sampled))
+    if sampled:
+        assert precision.epsilon is not None
+        scores, bounds, count, certificate = adaptive(
+            run, job, precision.epsilon, precision.delta, precision.seed, progress
+        )
+        scores, bounds = scores * request.unit, bounds * request.unit
+    else:
+        sums, certificate = run.add_up(job, "betweenness", progress, checkpoint)
+        scores, bounds, count = request.scores(sums), np.zeros(graph.n), graph.n
+    scores, bounds = (to_input_device(graph, run.engine, array) for array in (scores, bounds))
+    used = replace(run.plan_used, why=f"{choice.why}; {run.plan_used.why}")
+    return BetweennessResult(scores, certificate, count, used, run.engine.name, bounds, graph, delta=precision.delta)

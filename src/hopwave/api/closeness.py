@@ -1,22 +1,22 @@
-"""Which vertices are near all others: closeness and harmonic centrality, and the barycenter."""
+"""Vertices that are near all others: closeness and harmonic centrality, and the barycenter."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from concurrent.futures import Executor
-from typing import Any
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
 from hopwave.algorithms import distance_sampling as _estimates
 from hopwave.algorithms import distances as _distances
-from hopwave.algorithms import many_sources as _many
 from hopwave.algorithms import top_scores as _top
 from hopwave.algorithms.reduction import Reduction
 from hopwave.algorithms.reduction.distance_sums import sums
 from hopwave.algorithms.top_scores import Searches
 from hopwave.api.arguments import check_risk, sample_size, vertex_ids
-from hopwave.api.choice import distance_engine, engine_for, to_input_device
+from hopwave.api.choice import engine_for, to_input_device
+from hopwave.api.options import Run, Running
 from hopwave.api.weights import as_lengths
 from hopwave.arrays import ignoring
 from hopwave.checks.numbers import is_whole
@@ -24,7 +24,7 @@ from hopwave.checks.options import flag, one_of
 from hopwave.engines import Engine
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
-from hopwave.planning.jobs import Integers, Progress
+from hopwave.planning.jobs import Integers
 from hopwave.planning.many_sources import CentralityScore, Sweep
 from hopwave.results.scores import VertexScores
 
@@ -36,58 +36,44 @@ def closeness_centrality(
     k: int | None = None,
     seed: Any = None,
     delta: float = 0.1,
-    device: str = "auto",
-    progress: Progress = None,
     *,
     weights: Any = None,
-    threads: int | None = None,
     top: int | None = None,
     interval: str = "guaranteed",
-    executor: Executor | None = None,
     reduce: bool = True,
+    **run: Unpack[Run],
 ) -> VertexScores:
-    """Closeness centrality: one over the mean distance to a vertex, as NetworkX 3.6.1 defines it.
+    """Closeness centrality: the reciprocal of the mean distance to a vertex, as NetworkX 3.6.1 defines it.
+
+    For graphs that are not connected, `harmonic_centrality` is often better.
 
     Parameters
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
-        The graph. Distances *into* a vertex count; for distances out of it, give `G.reverse()`.
+        The graph. Distances *into* a vertex count; for distances out of it, pass `G.reverse()`.
         Weights are ignored unless `weights=` says otherwise.
     sources : list of vertices, optional
-        Whose closeness to compute; by default that of all vertices.
+        Vertices whose closeness to compute; by default all.
     wf_improved : bool, optional
-        Scale by the share of vertices that can reach a vertex (Wasserman and Faust).
+        Whether to scale by the share of vertices that can reach a vertex (Wasserman and Faust).
     k : int, optional
-        Estimate all scores from that many sources, drawn at random. The result then has `bounds`.
+        Number of random sources from which to estimate all scores. The result then has `bounds`.
     seed : int, random.Random or NumPy generator, optional
-        Makes the sample repeatable.
+        Seed of the sample, which makes it repeatable.
     delta : float, optional
-        The risk of the intervals of a sample.
-    device : {"auto", "cpu", "cuda"}, optional
-        Where to compute. "auto" is a GPU if there is one and the work is worth it, else the CPU.
-    progress : bool or callable, optional
-        None shows a progress bar on a terminal after two seconds, True at once, False never. A function is called with
-        (sources done, all sources).
-    weights : bool, array or str, optional
-        The lengths of the arcs: True for the graph's own weights, one number per stored arc in the order of
-        `G.indices`, or the name of an edge attribute of a NetworkX graph. By default distances count hops.
-    threads : int, optional
-        Threads of the CPU engine; by default HOPWAVE_NUM_THREADS, else every core.
+        Probability that the intervals of a sample fail.
     interval : {"guaranteed", "normal"}, optional
-        What the bounds of a sample are. "guaranteed": all exact scores are within their bounds *together* with
-        probability 1 − delta, on any graph. "normal": *each* is within its own with a probability of about 1 − delta,
-        from its standard error; far narrower, and measured, not proved. Either way, `standard_errors` are there.
+        Kind of the bounds of a sample. "guaranteed": all exact scores are within their bounds *simultaneously* with
+        probability at least 1 − delta, on any graph. "normal": *each* score is within its bound with probability about
+        1 − delta, from its standard error; far narrower, but measured, not proved. Both have `standard_errors`.
     top : int, optional
-        Only find the `top` vertices with the highest scores, highest first: exactly those that `result.top(top)` has
-        when all scores are computed. Searches that cannot reach these scores are cut off or skipped (Bergamini et al.
-        2019); `result.searches` says how many. For hops, on the CPU only; along weights every search is whole.
-    executor : concurrent.futures.Executor, optional
-        Its workers compute instead of this process, on their CPUs, or on their GPUs with device="cuda": see
-        docs/executors.md. The result is the same, bit for bit. Leave out `threads`.
+        Find only the `top` highest scores, highest first: exactly those of `result.top(top)` of a full computation.
+        Searches that cannot reach these scores are cut off or skipped (Bergamini et al. 2019); `result.searches` counts
+        them. For hops, on the CPU only; along weights every search is complete.
     reduce : bool, optional
-        Where that is less work, do not search from trees of an undirected graph and, on the CPU, from chains of
-        vertices of degree two: all vertices or many of them, hops or lengths whose sums are exact. `result.reduction`
-        says what remained. Sums of hops are the same; others are up to rounding.
+        Whether to skip searches from trees of an undirected graph and, on the CPU, from chains of degree-2 vertices, if
+        that saves work: for many sources, and hops or lengths whose sums are exact. `result.reduction` says what
+        remained. Sums of hops are the same, others up to rounding.
 
     Returns
     -------
@@ -99,10 +85,6 @@ def closeness_centrality(
     GraphError
         `k` is given for a directed graph that is not strongly connected.
 
-    See Also
-    --------
-    harmonic_centrality : for graphs that are not connected.
-
     Examples
     --------
     >>> hw.closeness_centrality(hw.generate.path(3)).to_dict()
@@ -110,26 +92,10 @@ def closeness_centrality(
     >>> hw.closeness_centrality(hw.generate.star(1000), top=1).to_dict()
     {0: 1.0}
     """
-    graph, weighted = as_lengths(G, weights)
     wf_improved = flag("wf_improved", wf_improved)
-    if top is not None:
-        check_risk(delta)
-        check_top(top, None if weighted else executor, interval, sources=sources, k=k)
-        if not weighted:
-            score: CentralityScore = "wasserman_faust" if wf_improved else "closeness"
-            return _highest("closeness", score, graph, top, device, progress, threads)
-    drawn = sample_size(graph, k, sources, delta, interval)
-    ids = vertex_ids(graph, sources)
-    engine = distance_engine(weighted, device, graph, threads, drawn or len(ids), executor)
-    sample = _estimates.Sample(engine, graph, drawn or 0, seed, delta, interval, progress, threads, weighted)
-    if drawn is not None:
-        return _sampled("closeness", _estimates.closeness(sample, wf_improved), ids, sample)
-    job, alone = Sweep(ids, "sums", weighted=weighted), executor is None
-    found, about = sums(engine, graph.reversed(), job, "total", "closeness", progress, threads, alone, reduce)
-    scores = _distances.closeness(found.reached, found.total, graph.n, wf_improved)
-    if k is not None:
-        return _sampled("closeness", _exact(scores), ids, sample)
-    return _scores("closeness", scores, ids, graph, engine, top, about)
+    score: CentralityScore = "wasserman_faust" if wf_improved else "closeness"
+    chosen = _Chosen(sources, None, k, seed, delta, interval, top, reduce)
+    return _nearness("closeness", score, G, weights, chosen, Running(**run))
 
 
 def harmonic_centrality(
@@ -138,16 +104,13 @@ def harmonic_centrality(
     k: int | None = None,
     seed: Any = None,
     delta: float = 0.1,
-    device: str = "auto",
-    progress: Progress = None,
     *,
     among: Iterable[Any] | None = None,
     weights: Any = None,
-    threads: int | None = None,
     top: int | None = None,
     interval: str = "guaranteed",
-    executor: Executor | None = None,
     reduce: bool = True,
+    **run: Unpack[Run],
 ) -> VertexScores:
     """Harmonic centrality: Σ 1/d over all vertices that can reach a vertex, as NetworkX 3.6.1 defines it.
 
@@ -156,62 +119,76 @@ def harmonic_centrality(
     Parameters
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
-        The graph. Distances *into* a vertex count; for distances out of it, give `G.reverse()`.
+        The graph. Distances *into* a vertex count; for distances out of it, pass `G.reverse()`.
         Weights are ignored unless `weights=` says otherwise.
     sources : list of vertices, optional
-        Whose centrality to compute (NetworkX's `nbunch`); by default that of all vertices.
-    k, seed, delta, interval, device, progress, weights, threads, top, executor, reduce
-        As for `closeness_centrality`.
+        Vertices whose centrality to compute (NetworkX's `nbunch`); by default all.
     among : list of vertices, optional
-        Only sum over these vertices (NetworkX's `sources`).
-
-    See Also
-    --------
-    closeness_centrality : one over the mean distance.
+        Sum only over these vertices (NetworkX's `sources`).
+    k, seed, delta, interval, top, reduce
+        As for `closeness_centrality`.
 
     Examples
     --------
     >>> hw.harmonic_centrality(hw.generate.path(3)).scores.tolist()
     [1.5, 2.0, 1.5]
     """
+    chosen = _Chosen(sources, among, k, seed, delta, interval, top, reduce)
+    return _nearness("harmonic", "harmonic", G, weights, chosen, Running(**run))
+
+
+class _Chosen(NamedTuple):
+    """The arguments that say which scores to compute, and how exactly."""
+
+    sources: Iterable[Any] | None
+    among: Iterable[Any] | None
+    k: int | None
+    seed: Any
+    delta: float
+    interval: str
+    top: int | None
+    reduce: bool
+
+
+def _nearness(name: str, score: CentralityScore, G: Any, weights: Any, chosen: _Chosen, run: Running) -> VertexScores:
+    """Closeness or harmonic centrality of all or some vertices, of the highest, or from a sample."""
+    (sources, among, k, seed, delta, interval, top, reduce), closeness = chosen, name == "closeness"
     graph, weighted = as_lengths(G, weights)
     if top is not None:
         check_risk(delta)
-        check_top(top, None if weighted else executor, interval, sources=sources, k=k, among=among)
+        check_top(top, None if weighted else run.executor, interval, sources=sources, k=k, among=among)
         if not weighted:
-            return _highest("harmonic", "harmonic", graph, top, device, progress, threads)
+            engine = engine_for("cut_sweep", run.device, graph, run.threads, 0)
+            best = _top.highest(engine, graph.reversed(), int(top), score, f"highest {name}", run.progress, run.threads)
+            return VertexScores(name, best.scores, best.vertices, graph, None, best.searches)
     drawn = sample_size(graph, k, sources if among is None else among, delta, interval)
     ids = vertex_ids(graph, sources)
-    chosen = None if among is None else np.unique(vertex_ids(graph, among))
-    searches = drawn or len(ids if chosen is None else chosen)
-    engine = distance_engine(weighted, device, graph, threads, searches, executor)
-    sample = _estimates.Sample(engine, graph, drawn or 0, seed, delta, interval, progress, threads, weighted)
+    some = None if among is None else np.unique(vertex_ids(graph, among))
+    engine = run.engine(weighted, graph, drawn or len(ids if some is None else some))
+    sample = _estimates.Sample(engine, graph, drawn or 0, seed, delta, interval, run.progress, run.threads, weighted)
     if drawn is not None:
-        return _sampled("harmonic", _estimates.harmonic(sample), ids, sample)
-    if chosen is not None:
-        shift = 0 if weighted else _estimates.reciprocal_bits(len(chosen))
-        job = Sweep(chosen, "columns", weight="inverse", shift=shift, weighted=weighted)
-        columns = _many.sweep(engine, graph, job, "harmonic centrality", progress, threads).columns
-        return _scores("harmonic", columns[ids, 1] / 2.0**shift, ids, graph, engine)
-    job, alone = Sweep(ids, "sums", weighted=weighted), executor is None
-    found, about = sums(
-        engine, graph.reversed(), job, "inverse", "harmonic centrality", progress, threads, alone, reduce
-    )
+        found = _estimates.closeness(sample, score == "wasserman_faust") if closeness else _estimates.harmonic(sample)
+        return _sampled(name, found, ids, sample)
+    if some is not None:
+        shift = 0 if weighted else _estimates.reciprocal_bits(len(some))
+        job = Sweep(some, "columns", weight="inverse", shift=shift, weighted=weighted)
+        columns = run.sweep(engine, graph, job, "harmonic centrality").columns
+        return _scores(name, columns[ids, 1] / 2.0**shift, ids, graph, engine)
+    job, title = Sweep(ids, "sums", weighted=weighted), name if closeness else "harmonic centrality"
+    swept, about = sums(
+        engine, graph.reversed(), job, "total" if closeness else "inverse", title, run.progress, run.threads, run.alone,
+        reduce,
+    )  # fmt: skip
+    scores = swept.inverse
+    if closeness:
+        scores = _distances.closeness(swept.reached, swept.total, graph.n, score == "wasserman_faust")
     if k is not None:
-        return _sampled("harmonic", _exact(found.inverse), ids, sample)
-    return _scores("harmonic", found.inverse, ids, graph, engine, top, about)
+        return _sampled(name, _estimates.Estimated(scores, scores, scores, np.zeros(len(scores))), ids, sample)
+    return _scores(name, scores, ids, graph, engine, top, about)
 
 
-def barycenter(
-    G: Any,
-    device: str = "auto",
-    progress: Progress = None,
-    *,
-    weights: Any = None,
-    threads: int | None = None,
-    executor: Executor | None = None,
-) -> list[Any]:
-    """The vertices whose distances to all others have the least sum.
+def barycenter(G: Any, *, weights: Any = None, **run: Unpack[Run]) -> list[Any]:
+    """Barycenter: the vertices whose distances to all others have the smallest sum, by label or id, in vertex order.
 
     Sums along weights are equal only if they are the same float64 numbers.
 
@@ -220,35 +197,23 @@ def barycenter(
     G : Graph, SciPy sparse matrix or NetworkX graph
         A connected graph. A directed graph must be strongly connected.
         Weights are ignored unless `weights=` says otherwise.
-    device, progress, weights, threads, executor
-        As for `closeness_centrality`.
-
-    Returns
-    -------
-    list
-        Labels or ids, in vertex order.
-
-    See Also
-    --------
-    center, closeness_centrality
 
     Examples
     --------
     >>> hw.barycenter(hw.generate.path(5))
     [2]
     """
-    graph, weighted = as_lengths(G, weights)
-    engine = distance_engine(weighted, device, graph, threads, graph.n, executor)
+    how, (graph, weighted) = Running(**run), as_lengths(G, weights)
+    engine = how.engine(weighted, graph, graph.n)
     if graph.n == 0:
         return []
     _distances.check_connected(engine, graph, "the sum of distances")
-    job = Sweep(vertex_ids(graph, None), "sums", weighted=weighted)
-    found = _many.sweep(engine, graph, job, "barycenter", progress, threads)
+    found = how.sweep(engine, graph, Sweep(vertex_ids(graph, None), "sums", weighted=weighted), "barycenter")
     return [graph.label(v) for v in np.flatnonzero(found.total == found.total.min()).tolist()]
 
 
 def check_top(top: Any, executor: Executor | None, interval: Any = "guaranteed", **others: Any) -> None:
-    """Raise a GraphError if top= is no number of vertices, or does not fit the arguments beside it."""
+    """Raise a GraphError if top= is not a number of vertices, or cannot be combined with another argument."""
     if not is_whole(top) or top < 1:
         raise GraphError(f"top={top!r} is not a number of vertices; give a whole number from 1, or None for all")
     one_of("interval", interval, ("guaranteed",))
@@ -260,19 +225,6 @@ def check_top(top: Any, executor: Executor | None, interval: Any = "guaranteed",
     for name, value in others.items():
         if value is not None:
             raise GraphError(f"top= compares all vertices exactly, and {name}= takes some; leave out one of them")
-
-
-def _highest(
-    name: str, score: CentralityScore, graph: Graph, top: int, device: str, progress: Progress, threads: int | None
-) -> VertexScores:
-    engine = engine_for("cut_sweep", device, graph, threads, 0)
-    found = _top.highest(engine, graph.reversed(), int(top), score, f"highest {name}", progress, threads)
-    return VertexScores(name, found.scores, found.vertices, graph, None, found.searches)
-
-
-def _exact(scores: Any) -> _estimates.Estimated:
-    """Scores from all sources where the caller wanted a sample (k=)."""
-    return _estimates.Estimated(scores, scores, scores, np.zeros(len(scores)))
 
 
 @ignoring("invalid")  # an interval may have no upper end

@@ -1,4 +1,4 @@
-"""How clustered a graph is: clustering coefficients of triangles and squares, transitivity, modularity."""
+"""Clustering coefficients of triangles and squares, transitivity, modularity."""
 
 from __future__ import annotations
 
@@ -27,27 +27,19 @@ from hopwave.results.scores import VertexScores
 def clustering(G: Any, *, weights: Any = None, device: str = "auto") -> VertexScores:
     """Clustering coefficients: the share of a vertex's pairs of neighbours that are neighbours themselves.
 
+    The scores are between 0 and 1, as in NetworkX; 0 for a vertex without two neighbours. In a directed graph, every
+    pair of arcs counts.
+
     Parameters
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
-        The graph, without parallel arcs. Loops do not count. In a directed graph, every pair of arcs counts.
+        The graph, without parallel arcs. Loops do not count.
         Weights are ignored unless `weights=` says otherwise.
     weights : bool, array or str, optional
-        Count a triangle as the geometric mean of its weights over the greatest weight: True for the graph's own, one
-        number per stored arc in the order of `G.indices`, or the name of an edge attribute of a NetworkX graph. By
-        default every triangle counts 1.
+        Weights by which a triangle counts: the geometric mean of its three weights over the largest weight of the
+        graph. By default every triangle counts 1.
     device : {"auto", "cpu", "cuda"}, optional
         Where to multiply. "auto" is the CPU, also for a graph on a GPU; the scores are on the host.
-
-    Returns
-    -------
-    VertexScores
-        One number from 0 to 1 per vertex, the same as NetworkX's; 0 for a vertex without two neighbours.
-
-    See Also
-    --------
-    average_clustering, transitivity : one number for the whole graph.
-    triangles, square_clustering
 
     Examples
     --------
@@ -61,21 +53,14 @@ def clustering(G: Any, *, weights: Any = None, device: str = "auto") -> VertexSc
 
 
 def average_clustering(G: Any, count_zeros: bool = True, *, weights: Any = None, device: str = "auto") -> float:
-    """The mean of the clustering coefficients.
+    """Mean of the clustering coefficients. Weights are ignored unless `weights=` says otherwise.
 
     Parameters
     ----------
-    G : Graph, SciPy sparse matrix or NetworkX graph
-        A graph with at least one vertex, without parallel arcs.
-        Weights are ignored unless `weights=` says otherwise.
     count_zeros : bool, optional
         Whether vertices without triangles are part of the mean.
-    weights, device
-        As for `clustering`.
-
-    See Also
-    --------
-    clustering, transitivity
+    G, weights, device
+        As for `clustering`; the graph has at least one vertex.
 
     Examples
     --------
@@ -92,23 +77,10 @@ def average_clustering(G: Any, count_zeros: bool = True, *, weights: Any = None,
 
 
 def transitivity(G: Any, *, device: str = "auto") -> float:
-    """The share of pairs of edges with a common end whose other ends are neighbours.
+    """Transitivity of an undirected graph: three times the triangles over the pairs of edges with a common endpoint.
 
-    Parameters
-    ----------
-    G : Graph, SciPy sparse matrix or NetworkX graph
-        An undirected graph without parallel edges. Loops do not count. Weights are ignored.
-    device
-        As for `clustering`.
-
-    Returns
-    -------
-    float
-        Three times the triangles over the pairs, the same as NetworkX's; 0 if there are no pairs.
-
-    See Also
-    --------
-    average_clustering : gives vertices of low degree the same weight as others.
+    It is 0 if there are no such pairs. Loops do not count, and parallel edges are rejected. Weights are ignored.
+    `average_clustering` counts vertices of low degree as much as others.
 
     Examples
     --------
@@ -121,21 +93,9 @@ def transitivity(G: Any, *, device: str = "auto") -> float:
 
 
 def square_clustering(G: Any) -> VertexScores:
-    """Square clustering: the share of the squares at a vertex that are there among those that could be.
+    """Square clustering: the share of the possible squares at a vertex that exist, between 0 and 1, as in NetworkX.
 
-    Parameters
-    ----------
-    G : Graph, SciPy sparse matrix or NetworkX graph
-        An undirected graph without parallel edges. Loops do not count. Weights are ignored.
-
-    Returns
-    -------
-    VertexScores
-        One number from 0 to 1 per vertex, the same as NetworkX's. It is computed on the CPU.
-
-    See Also
-    --------
-    clustering
+    The graph is undirected and has no parallel edges; loops do not count. Weights are ignored. The CPU computes it.
 
     Examples
     --------
@@ -159,7 +119,9 @@ def modularity(
     *,
     weights: Any = None,
 ) -> float:
-    """Modularity of a partition: the share of edges within communities, less what chance would put there.
+    """Modularity of a partition: the share of edges within communities, minus its expectation at random.
+
+    It is between −½ and 1, as in NetworkX. `label_propagation` finds communities.
 
     Parameters
     ----------
@@ -167,27 +129,15 @@ def modularity(
         A graph with at least one edge.
         Weights are followed; `weights=False` leaves them out.
     communities : Communities, Components, array of int, dictionary, or list of sets of vertices
-        The partition: a result of `label_propagation` or of components, one number per vertex in vertex order, a
-        number or name by vertex (a dictionary, or a Series by its index), or the sets. Every vertex belongs to one
-        community.
+        Partition: a result of `label_propagation` or of components, one number per vertex in vertex order, a number or
+        name by vertex (a dictionary, or a Series by its index), or the sets. It must cover every vertex once.
     resolution : float, optional
-        How much chance counts: less than 1 favours large communities, more than 1 small ones.
-    weights : bool, array or str, optional
-        As for `pagerank`: by default the graph's own weights if it has any; False counts every edge as 1.
-
-    Returns
-    -------
-    float
-        From −½ to 1, the same as NetworkX's.
+        Weight of the expectation: below 1 favours large communities, above 1 small ones.
 
     Raises
     ------
     GraphError
-        The communities are no partition.
-
-    See Also
-    --------
-    label_propagation : finds communities, whose `modularity` this is.
+        The communities are not a partition.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Connectivity: components, and the sides of a bipartite graph."""
+"""Connectivity: components, bipartite graphs, biconnected components, and directed acyclic graphs."""
 
 from __future__ import annotations
 
@@ -16,29 +16,18 @@ from hopwave.arrays import on_host
 from hopwave.engines import Operation
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
-from hopwave.results.components import Components
+from hopwave.results.components import Blocks, Components
 
 # ------------------------------------------------------------------ components
 
 
 def connected_components(G: Any, device: str = "auto") -> Components:
-    """The connected components of an undirected graph.
-
-    Parameters
-    ----------
-    G : Graph, SciPy sparse matrix or NetworkX graph
-        An undirected graph. Weights are ignored.
-    device : {"auto", "cpu", "cuda"}, optional
-        Where to compute. "auto" is a GPU if there is one and the graph is worth the upload, else the CPU.
+    """Connected components of an undirected graph. Weights are ignored.
 
     Returns
     -------
     Components
         `labels`, the number of the component of every vertex; `count` and `sizes`.
-
-    See Also
-    --------
-    weakly_connected_components, strongly_connected_components : for directed graphs.
 
     Examples
     --------
@@ -49,18 +38,7 @@ def connected_components(G: Any, device: str = "auto") -> Components:
 
 
 def weakly_connected_components(G: Any, device: str = "auto") -> Components:
-    """The components of a graph, ignoring the direction of arcs.
-
-    Parameters
-    ----------
-    G : Graph, SciPy sparse matrix or NetworkX graph
-        The graph. Weights are ignored.
-    device
-        As for `connected_components`.
-
-    See Also
-    --------
-    connected_components, is_weakly_connected
+    """Weakly connected components: those of the graph without the direction of its arcs. Weights are ignored.
 
     Examples
     --------
@@ -71,18 +49,7 @@ def weakly_connected_components(G: Any, device: str = "auto") -> Components:
 
 
 def strongly_connected_components(G: Any, device: str = "auto") -> Components:
-    """The largest sets of vertices in which every vertex can reach every other.
-
-    Parameters
-    ----------
-    G : Graph, SciPy sparse matrix or NetworkX graph
-        The graph. Weights are ignored.
-    device
-        As for `connected_components`.
-
-    See Also
-    --------
-    weakly_connected_components, is_strongly_connected
+    """Strongly connected components: maximal sets of vertices that can all reach each other. Weights are ignored.
 
     Examples
     --------
@@ -93,18 +60,7 @@ def strongly_connected_components(G: Any, device: str = "auto") -> Components:
 
 
 def is_connected(G: Any, device: str = "auto") -> bool:
-    """Whether an undirected graph has exactly one component.
-
-    Parameters
-    ----------
-    G : Graph, SciPy sparse matrix or NetworkX graph
-        An undirected graph with at least one vertex. Weights are ignored.
-    device
-        As for `connected_components`.
-
-    See Also
-    --------
-    connected_components
+    """Whether an undirected graph, with at least one vertex, has exactly one component. Weights are ignored.
 
     Examples
     --------
@@ -115,18 +71,7 @@ def is_connected(G: Any, device: str = "auto") -> bool:
 
 
 def is_weakly_connected(G: Any, device: str = "auto") -> bool:
-    """Whether a graph has exactly one component, ignoring the direction of arcs.
-
-    Parameters
-    ----------
-    G : Graph, SciPy sparse matrix or NetworkX graph
-        A graph with at least one vertex. Weights are ignored.
-    device
-        As for `connected_components`.
-
-    See Also
-    --------
-    weakly_connected_components
+    """Whether a graph with at least one vertex is one weakly connected component. Weights are ignored.
 
     Examples
     --------
@@ -137,18 +82,7 @@ def is_weakly_connected(G: Any, device: str = "auto") -> bool:
 
 
 def is_strongly_connected(G: Any, device: str = "auto") -> bool:
-    """Whether every vertex can reach every other.
-
-    Parameters
-    ----------
-    G : Graph, SciPy sparse matrix or NetworkX graph
-        A graph with at least one vertex. Weights are ignored.
-    device
-        As for `connected_components`.
-
-    See Also
-    --------
-    strongly_connected_components
+    """Whether a graph with at least one vertex is one strongly connected component. Weights are ignored.
 
     Examples
     --------
@@ -182,18 +116,9 @@ def _is_one(graph: Graph, strong: bool, device: str) -> bool:
 
 
 def is_bipartite(G: Any, device: str = "auto") -> bool:
-    """Whether the vertices fall into two sides such that every edge joins one side with the other.
+    """Whether the vertices can be split into two sides such that every edge joins the two.
 
-    Parameters
-    ----------
-    G : Graph, SciPy sparse matrix or NetworkX graph
-        The graph. The direction of arcs does not matter. Weights are ignored.
-    device
-        As for `connected_components`.
-
-    See Also
-    --------
-    bipartite_sides
+    The direction of arcs does not matter. Weights are ignored.
 
     Examples
     --------
@@ -215,14 +140,7 @@ def is_bipartite(G: Any, device: str = "auto") -> bool:
 
 
 def bipartite_sides(G: Any, device: str = "auto") -> npt.NDArray[np.int8]:
-    """The side of every vertex of a bipartite graph.
-
-    Parameters
-    ----------
-    G : Graph, SciPy sparse matrix or NetworkX graph
-        The graph. The direction of arcs does not matter. Weights are ignored.
-    device
-        As for `connected_components`.
+    """Side of every vertex of a bipartite graph, whose arcs may have any direction. Weights are ignored.
 
     Returns
     -------
@@ -233,10 +151,6 @@ def bipartite_sides(G: Any, device: str = "auto") -> npt.NDArray[np.int8]:
     ------
     GraphError
         The graph is not bipartite; the message names an edge that closes a cycle of odd length.
-
-    See Also
-    --------
-    is_bipartite
 
     Examples
     --------
@@ -278,3 +192,136 @@ def _sides(graph: Graph, device: str) -> npt.NDArray[np.int8] | tuple[int, int]:
 
 def _without_directions(graph: Graph) -> Graph:
     return Graph.from_edges(*graph.to_edges(), n=graph.n, directed=False) if graph.directed else graph
+
+
+# ------------------------------------------------------------------ biconnected components
+
+
+def biconnected_components(G: Any, device: str = "auto", *, threads: int | None = None) -> Blocks:
+    """Biconnected components: maximal subgraphs that stay connected when any one vertex is removed.
+
+    The graph must be undirected. Weights are ignored.
+
+    Returns
+    -------
+    Blocks
+        `members()` and `sets()`, `count` and `sizes`, the `articulation_points` and the `bridges`.
+
+    Examples
+    --------
+    >>> two_triangles = hw.Graph.from_edges([(0, 1), (1, 2), (0, 2), (2, 3), (3, 4), (2, 4)])
+    >>> [some.tolist() for some in hw.biconnected_components(two_triangles).members()]
+    [[0, 1, 2], [2, 3, 4]]
+    """
+    return _blocks(G, device, threads, "biconnected components")
+
+
+def articulation_points(G: Any, device: str = "auto", *, threads: int | None = None) -> list[Any]:
+    """Articulation points of an undirected graph: vertices whose removal leaves more components.
+
+    They are labels or ids, in vertex order. Weights are ignored.
+
+    Examples
+    --------
+    >>> hw.articulation_points(hw.generate.path(4))
+    [1, 2]
+    """
+    found = _blocks(G, device, threads, "articulation points")
+    return [found.graph.label(v) for v in found.articulation_points.tolist()]
+
+
+def bridges(G: Any, device: str = "auto", *, threads: int | None = None) -> list[tuple[Any, Any]]:
+    """Bridges of an undirected graph: edges whose removal leaves more components. Parallel edges are not bridges.
+
+    Each is a pair of labels or ids, in vertex order. Weights are ignored.
+
+    Examples
+    --------
+    >>> hw.bridges(hw.Graph.from_edges([(0, 1), (1, 2), (0, 2), (2, 3)]))
+    [(2, 3)]
+    """
+    found = _blocks(G, device, threads, "bridges")
+    return [(found.graph.label(a), found.graph.label(b)) for a, b in found.bridges.tolist()]
+
+
+def _blocks(G: Any, device: str, threads: int | None, asked: str) -> Blocks:
+    graph = as_graph(G, repeats="keep")
+    if graph.directed:
+        raise GraphError(f"a directed graph has no {asked}; call G.to_undirected() first")
+    engine = engine_for("blocks", device, graph, threads)
+    label = engine.components(graph, False)
+    roots = _components.roots(label)
+    roots = roots[np.diff(on_host(graph.indptr))[roots] > 0]
+    if not len(roots):
+        return Blocks(np.full(graph.n, -1, np.int32), np.zeros(0, np.int32), graph)
+    plain = Graph(graph.indptr, graph.indices, directed=False) if graph.labels is not None else graph
+    tree = bfs(plain, roots, device=engine.name, threads=threads)
+    return Blocks(*engine.blocks(graph, on_host(tree.predecessors), on_host(tree.distances), threads), graph)
+
+
+# ------------------------------------------------------------------ directed acyclic graphs
+
+
+def topological_order(G: Any) -> list[Any]:
+    """Topological order of a directed acyclic graph: each vertex before all its successors. Weights are ignored.
+
+    Vertices are labels or ids: first those without arcs into them, then those whose arcs come only from these, and so
+    on.
+
+    Raises
+    ------
+    GraphError
+        The graph is undirected or has a cycle; the message names a vertex on a cycle or behind one.
+
+    Examples
+    --------
+    >>> hw.topological_order(hw.Graph.from_edges([2, 0], [0, 1], directed=True))
+    [2, 0, 1]
+    """
+    graph = _directed(as_graph(G), "a topological order")
+    order = _components.topological_order(graph)
+    if len(order) < graph.n:
+        left = np.ones(graph.n, np.bool_)
+        left[order] = False
+        vertex = graph.label(int(np.argmax(left)))
+        raise GraphError(
+            f"vertex {vertex!r} is on a cycle or behind one, so there is no order; condensation(G) joins cycles"
+        )
+    return order.tolist() if graph.labels is None else [graph.label(v) for v in order.tolist()]
+
+
+def is_directed_acyclic_graph(G: Any) -> bool:
+    """Whether a graph is directed and has no cycle. Weights are ignored.
+
+    Examples
+    --------
+    >>> hw.is_directed_acyclic_graph(hw.generate.path(3, directed=True))
+    True
+    """
+    graph = as_graph(G)
+    return graph.directed and len(_components.topological_order(graph)) == graph.n
+
+
+def condensation(G: Any) -> tuple[Graph, Components]:
+    """Condensation of a directed graph: the acyclic graph of its strongly connected components. Weights are ignored.
+
+    Returns
+    -------
+    (Graph, Components)
+        Vertex i of the graph is component i: `components.members()[i]` are its vertices.
+
+    Examples
+    --------
+    >>> C, components = hw.condensation(hw.Graph.from_edges([0, 1, 1], [1, 0, 2], directed=True))
+    >>> list(C.edges()), components.sets()
+    ([(0, 1)], [{0, 1}, {2}])
+    """
+    graph = _directed(as_graph(G), "a condensation")
+    found = strongly_connected_components(graph)
+    return Graph.from_edges(*_components.arcs_between(graph, found.labels), n=found.count, directed=True), found
+
+
+def _directed(graph: Graph, what: str) -> Graph:
+    if not graph.directed:
+        raise GraphError(f"{what} needs a directed graph, and this one is undirected; see connected_components")
+    return graph

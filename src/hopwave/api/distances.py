@@ -1,26 +1,31 @@
-"""Distances over all pairs of vertices: their mean, sum and histogram, and efficiency."""
+"""Distances over all pairs of vertices: their mean, sum and histogram, efficiency, and estimates by HyperBall."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from concurrent.futures import Executor
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from hopwave.algorithms import distance_sampling as _estimates
 from hopwave.algorithms import distances as _distances
+from hopwave.algorithms import hyperball as _hyperball
 from hopwave.algorithms import many_sources as _many
 from hopwave.api.arguments import as_graph, sample_size, vertex_ids
-from hopwave.api.choice import distance_engine, engine_for
+from hopwave.api.choice import engine_for
+from hopwave.api.options import Run, Running
 from hopwave.api.weights import as_lengths
+from hopwave.checks.numbers import is_whole
 from hopwave.engines import Engine
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.planning.jobs import Progress
-from hopwave.planning.many_sources import Sweep
-from hopwave.results.estimates import DistanceHistogram, Estimate
+from hopwave.planning.many_sources import Sweep, Swept
+from hopwave.results.estimates import DistanceHistogram, Estimate, HyperBall
+from hopwave.results.scores import VertexScores
+
+MOST_RUNS = 1 << 16
 
 
 def average_shortest_path_length(
@@ -28,15 +33,14 @@ def average_shortest_path_length(
     k: int | None = None,
     seed: Any = None,
     delta: float = 0.1,
-    device: str = "auto",
-    progress: Progress = None,
     *,
     weights: Any = None,
-    threads: int | None = None,
     interval: str = "guaranteed",
-    executor: Executor | None = None,
+    **run: Unpack[Run],
 ) -> float | Estimate:
-    """The mean distance over all ordered pairs of vertices of a connected graph.
+    """Mean distance over all ordered pairs of vertices of a connected graph.
+
+    `distance_histogram` is also defined for graphs that are not connected.
 
     Parameters
     ----------
@@ -44,161 +48,96 @@ def average_shortest_path_length(
         A connected graph with at least one vertex. A directed graph must be strongly connected.
         Weights are ignored unless `weights=` says otherwise.
     k : int, optional
-        Estimate the mean from that many sources, drawn at random.
+        Number of random sources from which to estimate the mean.
     seed : int, random.Random or NumPy generator, optional
-        Makes the sample repeatable.
+        Seed of the sample, which makes it repeatable.
     delta : float, optional
-        The risk that the exact mean lies outside the interval of an estimate.
+        Probability that the exact mean lies outside the interval of an estimate.
     interval : {"guaranteed", "normal"}, optional
-        The interval of an estimate. "guaranteed": it has the exact mean with probability 1 − delta, on any graph.
-        "normal": with a probability of about 1 − delta, from the standard error; narrower, and measured, not proved.
-    device, progress, weights, threads, executor
-        As for `closeness_centrality`.
+        Interval of an estimate. "guaranteed": it contains the exact mean with probability at least 1 − delta, on any
+        graph. "normal": with probability about 1 − delta, from the standard error; narrower, but measured, not proved.
 
     Returns
     -------
     float, or Estimate if `k` is given
-        The mean. An `Estimate` has its interval and standard error, too.
-
-    See Also
-    --------
-    distance_histogram : also for graphs that are not connected.
+        The mean. An `Estimate` has an interval and a standard error.
 
     Examples
     --------
     >>> hw.average_shortest_path_length(hw.generate.path(3))
     1.3333333333333333
     """
-    graph, weighted = as_lengths(G, weights)
+    how, (graph, weighted) = Running(**run), as_lengths(G, weights)
     n = graph.n
     drawn = sample_size(graph, k, None, delta, interval)
-    engine = distance_engine(weighted, device, graph, threads, drawn or n, executor)
+    engine = how.engine(weighted, graph, drawn or n)
     _distances.check_connected(engine, graph, "average shortest path length")
     if drawn is not None:
-        sample = _estimates.Sample(engine, graph, drawn, seed, delta, interval, progress, threads, weighted)
+        sample = _estimates.Sample(engine, graph, drawn, seed, delta, interval, how.progress, how.threads, weighted)
         value, low, high, error = (float(part[0]) for part in _estimates.path_length(sample))
         return Estimate(value, low, high, error, drawn, delta, interval)
-    total = _total(engine, graph, "average path length", progress, threads, weighted)
+    total = _total(_from_all(how, engine, graph, "average path length", weighted), weighted)
     mean = total / (n * (n - 1)) if n > 1 else 0.0
     return mean if k is None else Estimate(mean, mean, mean, 0.0, n, delta, interval)
 
 
-def wiener_index(
-    G: Any,
-    device: str = "auto",
-    progress: Progress = None,
-    *,
-    weights: Any = None,
-    threads: int | None = None,
-    executor: Executor | None = None,
-) -> float:
-    """The sum of distances over all pairs of vertices: ordered pairs in a directed graph, else unordered pairs.
+def wiener_index(G: Any, *, weights: Any = None, **run: Unpack[Run]) -> float:
+    """Wiener index: the sum of distances over all pairs of vertices (ordered pairs in a directed graph).
+
+    It is infinite if the graph is not connected (a directed graph: not strongly connected).
 
     Parameters
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
         A graph with at least one vertex.
         Weights are ignored unless `weights=` says otherwise.
-    device, progress, weights, threads, executor
-        As for `closeness_centrality`.
-
-    Returns
-    -------
-    float
-        The sum; infinite if the graph is not connected (a directed graph: not strongly connected).
-
-    See Also
-    --------
-    average_shortest_path_length
 
     Examples
     --------
     >>> hw.wiener_index(hw.generate.path(3))
     4.0
     """
-    graph, weighted = as_lengths(G, weights)
-    engine = distance_engine(weighted, device, graph, threads, graph.n, executor)
+    how, (graph, weighted) = Running(**run), as_lengths(G, weights)
+    engine = how.engine(weighted, graph, graph.n)
     if graph.n == 0:
         raise GraphError("this graph has no vertices, so it is neither connected nor disconnected; give at least one")
     if not _distances.connected(engine, graph):
         return float("inf")
-    return _total(engine, graph, "Wiener index", progress, threads, weighted) / (1 if graph.directed else 2)
+    return _total(_from_all(how, engine, graph, "Wiener index", weighted), weighted) / (1 if graph.directed else 2)
 
 
-def _total(
-    engine: Engine, graph: Graph, title: str, progress: Progress, threads: int | None, weighted: bool
-) -> int | float:
-    """The sum of distances over all ordered pairs."""
-    job = Sweep(vertex_ids(graph, None), "sums", weighted=weighted)
-    total = _many.sweep(engine, graph, job, title, progress, threads).total
-    return math.fsum(total) if weighted else int(total.sum())
+def global_efficiency(G: Any, *, weights: Any = None, **run: Unpack[Run]) -> float:
+    """Global efficiency: the mean of 1/d over all ordered pairs of vertices.
 
-
-def global_efficiency(
-    G: Any,
-    device: str = "auto",
-    progress: Progress = None,
-    *,
-    weights: Any = None,
-    threads: int | None = None,
-    executor: Executor | None = None,
-) -> float:
-    """The mean of 1/d over all ordered pairs of vertices; pairs without a path count as 0.
-
-    Pairs at distance 0, which weights allow, count as 0, too.
-
-    Parameters
-    ----------
-    G : Graph, SciPy sparse matrix or NetworkX graph
-        The graph.
-        Weights are ignored unless `weights=` says otherwise.
-    device, progress, weights, threads, executor
-        As for `closeness_centrality`.
-
-    Returns
-    -------
-    float
-        Between 0 and 1; with `weights`, between 0 and 1 / the least weight.
-
-    See Also
-    --------
-    local_efficiency, harmonic_centrality
+    Pairs without a path count 0, and so do pairs at distance 0, which weights allow. The result is between 0 and 1, or
+    between 0 and 1 / the smallest weight. Weights are ignored unless `weights=` says otherwise.
 
     Examples
     --------
     >>> hw.global_efficiency(hw.generate.star(4))
     0.75
     """
-    graph, weighted = as_lengths(G, weights)
-    engine = distance_engine(weighted, device, graph, threads, graph.n, executor)
-    n = graph.n
+    how, (graph, weighted) = Running(**run), as_lengths(G, weights)
+    engine, n = how.engine(weighted, graph, graph.n), graph.n
     if n < 2:
         return 0.0
-    job = Sweep(vertex_ids(graph, None), "sums", weighted=weighted)
-    found = _many.sweep(engine, graph, job, "efficiency", progress, threads)
-    return float(found.inverse.sum() / (n * (n - 1)))
+    return float(_from_all(how, engine, graph, "efficiency", weighted).inverse.sum() / (n * (n - 1)))
+
+
+def _from_all(how: Running, engine: Engine, graph: Graph, title: str, weighted: bool) -> Swept:
+    """Sums of distances, one per vertex."""
+    return how.sweep(engine, graph, Sweep(vertex_ids(graph, None), "sums", weighted=weighted), title)
+
+
+def _total(found: Swept, weighted: bool) -> int | float:
+    """Sum of distances over all ordered pairs."""
+    return math.fsum(found.total) if weighted else int(found.total.sum())
 
 
 def local_efficiency(G: Any, device: str = "auto", progress: Progress = None, *, threads: int | None = None) -> float:
-    """The mean over all vertices of the global efficiency among their neighbours (in a directed graph: successors).
+    """Local efficiency: the mean over all vertices of the global efficiency among their neighbours (or successors).
 
-    Parameters
-    ----------
-    G : Graph, SciPy sparse matrix or NetworkX graph
-        A graph with at least one vertex. Weights are ignored: distances count hops.
-    device : {"auto", "cpu"}, optional
-        Where to compute. A GPU does not offer this.
-    progress, threads
-        As for `closeness_centrality`.
-
-    Returns
-    -------
-    float
-        Between 0 and 1.
-
-    See Also
-    --------
-    global_efficiency
+    The graph needs at least one vertex. Weights are ignored: distances count hops. The CPU computes it; a GPU does not.
 
     Examples
     --------
@@ -219,50 +158,109 @@ def distance_histogram(
     k: int | None = None,
     seed: Any = None,
     delta: float = 0.1,
-    device: str = "auto",
-    progress: Progress = None,
-    *,
-    threads: int | None = None,
-    executor: Executor | None = None,
+    **run: Unpack[Run],
 ) -> DistanceHistogram:
-    """How many ordered pairs of vertices are at each distance.
+    """Histogram of distances: the number of ordered pairs of vertices at each distance.
 
     Parameters
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
-        The graph. Weights are ignored: distances count hops. For lengths, give the rows of
+        The graph. Weights are ignored: distances count hops. For lengths, pass the rows of
         `distance_blocks(G, weights=True)` to `numpy.histogram`.
     sources : list of vertices, optional
-        Only count pairs that start at these vertices.
+        Count only pairs that start at these vertices.
     k, seed
         As for `average_shortest_path_length`: estimate the counts of all pairs from a sample.
     delta : float, optional
-        The bounds of a sample hold for all distances together with probability 1 − delta.
-    device, progress, threads, executor
-        As for `closeness_centrality`.
+        The bounds of a sample hold for all distances simultaneously with probability at least 1 − delta.
 
     Returns
     -------
     DistanceHistogram
         `counts[d]` pairs at distance d; `bounds` if `k` is given, and in `beyond` how many pairs may be farther apart
-        than the distances that the sample met.
-
-    See Also
-    --------
-    average_shortest_path_length, diameter
+        than the distances in the sample.
 
     Examples
     --------
     >>> hw.distance_histogram(hw.generate.star(4)).counts.tolist()
     [4, 6, 6]
     """
-    graph = as_graph(G)
+    how, graph = Running(**run), as_graph(G)
     drawn = sample_size(graph, k, sources, delta)
     ids = vertex_ids(graph, sources)
-    engine = distance_engine(False, device, graph, threads, drawn or len(ids), executor)
+    engine = how.engine(False, graph, drawn or len(ids))
     if drawn is not None:
-        counts, bounds, beyond = _estimates.histogram(engine, graph, drawn, seed, delta, progress, threads)
+        counts, bounds, beyond = _estimates.histogram(engine, graph, drawn, seed, delta, how.progress, how.threads)
         return DistanceHistogram(counts, graph.n**2, bounds, beyond)
-    found = _many.sweep(engine, graph, Sweep(ids, "sums"), "distances", progress, threads)
-    exact = np.trim_zeros(found.histogram, "b")
+    exact = np.trim_zeros(how.sweep(engine, graph, Sweep(ids, "sums"), "distances").histogram, "b")
     return DistanceHistogram(exact, len(ids) * graph.n, None if k is None else np.zeros(len(exact)))
+
+
+def hyperball(
+    G: Any,
+    precision: int = 8,
+    runs: int = 8,
+    seed: Any = None,
+    device: str = "auto",
+    progress: Progress = None,
+    *,
+    threads: int | None = None,
+) -> HyperBall:
+    """Mean distance, effective diameter, closeness and harmonic centrality of all vertices, estimated by HyperBall.
+
+    Each vertex has a counter of 2^precision bytes, which estimates how many vertices reach it within t hops. A run
+    takes as many steps as the graph is deep, each at most one pass over the arcs: it is for shallow graphs that are too
+    large for a search from every vertex. The CPU computes it; a GPU does not.
+
+    Parameters
+    ----------
+    G : Graph, SciPy sparse matrix or NetworkX graph
+        A graph with at least one vertex. Distances *into* a vertex count; for distances out of it, pass
+        `G.reverse()`. Weights are ignored.
+    precision : int, optional
+        From 4 to 16. The standard error of one counter is 1.04 / √2^precision of its size, in one run; all counters
+        need 2 · n · 2^precision bytes.
+    runs : int, optional
+        Number of runs with different hashes, from 2 to 65,536: standard errors come from their spread.
+    seed : int or NumPy generator, optional
+        Seed of the hashes, which makes the result repeatable.
+
+    Returns
+    -------
+    HyperBall
+        `mean_distance`, `effective_diameter()`, `neighbourhood`, `closeness` and `harmonic`, all with standard errors.
+
+    Raises
+    ------
+    EngineError
+        The counters do not fit into memory.
+
+    Notes
+    -----
+    Boldi and Vigna, In-core computation of geometric centralities with HyperBall (2013), with Ertl's estimator (2017).
+
+    Examples
+    --------
+    >>> G = hw.generate.smallworld(2000, 6, 0.1, seed=1)
+    >>> value, error = hw.hyperball(G, seed=1).mean_distance
+    >>> abs(value - hw.average_shortest_path_length(G)) < 3 * error
+    True
+    """
+    graph = as_graph(G)
+    for name, value, least, most in (("precision", precision, 4, 16), ("runs", runs, 2, MOST_RUNS)):
+        if not is_whole(value) or not least <= value <= most:
+            raise GraphError(f"{name}={value!r} cannot be used; give a whole number from {least} to {most}")
+    if graph.n == 0:
+        raise GraphError("this graph has no vertices, so it has no distances; give at least one")
+    engine = engine_for("hyperball", device, graph, threads, int(runs))
+    found = _hyperball.estimate(engine, graph, int(precision), int(runs), seed, progress, threads)
+    (near, near_errors), (inverse, inverse_errors) = found.closeness, found.harmonic
+    ids = vertex_ids(graph, None)
+    return HyperBall(
+        found.pairs,
+        VertexScores("closeness", near, ids, graph),
+        near_errors,
+        VertexScores("harmonic", inverse, ids, graph),
+        inverse_errors,
+        int(precision),
+    )

@@ -1,23 +1,87 @@
-"""Centralities by power iteration: PageRank, eigenvector centrality, Katz centrality, hubs and authorities.
+"""Centralities from arcs: degrees, and by power iteration PageRank, eigenvector and Katz centrality, HITS.
 
-They use the graph's own weights when it has them. Each function checks its arguments, runs an algorithm of
-`hopwave.linalg` and wraps the result. Here G may also be a `linalg.Matrix`, and device="auto" is where it is.
+The latter use the graph's own weights if it has any. Here G may also be a `linalg.Matrix`, and device="auto" is where
+it is.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from hopwave.algebra.matrix import Matrix
+from hopwave.algorithms import components as _components
 from hopwave.api.algebra import vertex_scores
+from hopwave.api.arguments import as_graph, vertex_ids
 from hopwave.api.choice import has_gpu, product_device
 from hopwave.api.weights import per_vertex, weighted
 from hopwave.checks.numbers import is_number
 from hopwave.checks.options import flag
+from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.linalg import algorithms
 from hopwave.linalg.algorithms.operands import check_weights, square
+from hopwave.planning.jobs import Integers
 from hopwave.results.scores import HubsAndAuthorities, VertexScores
+
+# ------------------------------------------------------------------ degrees
+
+
+def degree_centrality(G: Any) -> VertexScores:
+    """Degree centrality: the degree of every vertex, divided by n − 1, as in NetworkX.
+
+    In a directed graph, in- and out-arcs both count. A loop counts twice, and parallel arcs count one by one, so that
+    scores can exceed 1. Weights are ignored.
+
+    Examples
+    --------
+    >>> hw.degree_centrality(hw.generate.star(5)).scores.tolist()
+    [1.0, 0.25, 0.25, 0.25, 0.25]
+    """
+    graph = as_graph(G, repeats="keep")
+    if graph.directed:
+        return _share("degree", graph, graph.degrees.astype(np.int64) + graph.in_degrees)
+    return _share("degree", graph, _components.degrees_with_loops(graph))
+
+
+def in_degree_centrality(G: Any) -> VertexScores:
+    """In-degree centrality of a directed graph: the arcs into every vertex, divided by n − 1. Weights are ignored.
+
+    Examples
+    --------
+    >>> hw.in_degree_centrality(hw.generate.path(3, directed=True)).scores.tolist()
+    [0.0, 0.5, 0.5]
+    """
+    graph = _directed(as_graph(G, repeats="keep"))
+    return _share("in-degree", graph, graph.in_degrees)
+
+
+def out_degree_centrality(G: Any) -> VertexScores:
+    """Out-degree centrality of a directed graph: the arcs out of every vertex, divided by n − 1. Weights are ignored.
+
+    Examples
+    --------
+    >>> hw.out_degree_centrality(hw.generate.path(3, directed=True)).scores.tolist()
+    [0.5, 0.5, 0.0]
+    """
+    graph = _directed(as_graph(G, repeats="keep"))
+    return _share("out-degree", graph, graph.degrees)
+
+
+def _directed(graph: Graph) -> Graph:
+    if not graph.directed:
+        raise GraphError("an edge of an undirected graph leads in and out; use degree_centrality")
+    return graph
+
+
+def _share(name: str, graph: Graph, degrees: Integers) -> VertexScores:
+    """Degrees times 1 / (n − 1), by NetworkX's own operations; 1 for a vertex that is alone."""
+    scores = np.ones(graph.n) if graph.n <= 1 else degrees * (1.0 / (graph.n - 1))
+    return VertexScores(name, scores, vertex_ids(graph, None), graph)
+
+
+# ------------------------------------------------------------------ power iteration
 
 
 def pagerank(
@@ -35,52 +99,42 @@ def pagerank(
 ) -> VertexScores:
     """PageRank: how often a random walk visits every vertex, as NetworkX 3.6.1 computes it.
 
-    The walk chooses among arcs in proportion to the graph's own weights, if it has any.
+    The walk chooses among arcs in proportion to their weights.
 
     Parameters
     ----------
     G : Graph, SciPy sparse matrix, linalg.Matrix or NetworkX graph
-        The graph. The values of a matrix are its weights, and so is the edge attribute "weight" of a NetworkX graph:
-        1 if an edge lacks it, the sum of parallel edges.
+        The graph; the weights of parallel edges are added up.
         Weights are followed; `weights=False` leaves them out.
     alpha : float, optional
-        The probability that the walk follows an arc. Otherwise it jumps to a random vertex.
+        Probability that the walk follows an arc. Otherwise it jumps to a random vertex.
     personalization : mapping, pandas Series or array, optional
-        How likely each vertex is as the target of a jump: a mapping or a Series by vertex (0 for vertices it does not
-        name), or one number per vertex. By default all are equally likely.
+        Probability of each vertex as the target of a jump, up to a common factor: a mapping or a Series by vertex (0
+        for vertices that it does not name), or one number per vertex. By default all are equally likely.
     max_iter : int, optional
-        The greatest number of rounds.
+        Maximum number of rounds.
     tol : float, optional
-        Stop when a round changes the ranks by less than n · tol in total. This is NetworkX's rule, and it is weak on
-        large graphs: with a million vertices, the default stops after a round or two. For ranks that are right to 1e-6
-        in total, give `tol=1e-6 / G.n`. The CPU accelerates the rounds on large undirected graphs, by the same rule.
-        From a total of 1e-6 on, a GPU reads the ranks of large unweighted graphs in float32; all sums are float64.
+        Stop when a round changes the scores by less than n · tol in total. This is NetworkX's rule, and it is weak on
+        large graphs: with a million vertices, the default stops after a round or two. For scores that are right to 1e-6
+        in total, pass `tol=1e-6 / G.n`. The CPU accelerates the rounds on large undirected graphs, by the same rule.
+        For a total of at least 1e-6, a GPU reads the scores of large unweighted graphs in float32; sums are float64.
     nstart : mapping or array, optional
-        The ranks to start with. By default all are equal.
-    weights : bool, array or str, optional
-        None: the graph's own weights, if it has any. True: the graph's own weights; an error if it has none. False: all
-        arcs are equally likely. An array or the name of an edge attribute: as for `sssp`.
+        Initial scores. By default all are equal.
     dangling : mapping or array, optional
         Where the walk goes from vertices without arcs; by default as `personalization`.
     adaptive : bool, optional
-        Do not update ranks that have settled. This saves work if most ranks settle early. The stopping rule stays the
-        same and ranks are as accurate, but their last bits differ.
-    device : {"auto", "cpu", "cuda"}, optional
-        Where to compute. "auto" is where the graph is.
+        Whether to skip scores that have settled, which saves work if most settle early. The stopping rule and the
+        accuracy are the same, but the last bits differ.
 
     Returns
     -------
     VertexScores
-        One rank per vertex. They add up to 1.
+        One score per vertex. Scores add up to 1.
 
     Raises
     ------
     ConvergenceError
-        The ranks did not converge within `max_iter` rounds. (A kind of GraphError.)
-
-    See Also
-    --------
-    hits, eigenvector_centrality, katz_centrality
+        The scores did not converge within `max_iter` rounds. (A kind of GraphError.)
 
     Examples
     --------
@@ -107,43 +161,37 @@ def pagerank(
 def eigenvector_centrality(
     G: Any, max_iter: int = 100, tol: float = 1e-6, nstart: Any = None, weights: Any = None, *, device: str = "auto"
 ) -> VertexScores:
-    """Eigenvector centrality: proportional to the sum over the vertices with arcs to it, as in NetworkX 3.6.1.
+    """Eigenvector centrality: proportional to the sum over the predecessors of a vertex, as in NetworkX 3.6.1.
+
+    `katz_centrality` is also defined for graphs without cycles.
 
     Parameters
     ----------
     G : Graph, SciPy sparse matrix, linalg.Matrix or NetworkX graph
-        The graph, as for `pagerank`; the weights of parallel edges are added up. For arcs out of a vertex instead of
-        arcs into it, give `G.reverse()`.
+        The graph, as for `pagerank`. For successors instead of predecessors, pass `G.reverse()`.
         Weights are followed; `weights=False` leaves them out.
     tol : float, optional
-        Stop when a round changes the centralities by less than n · tol in total.
+        Stop when a round changes the scores by less than n · tol in total.
     nstart : mapping or array, optional
-        The centralities to start with, none of them negative: a mapping by vertex (0 for vertices it does not name), or
-        one number per vertex. By default all are equal.
-    weights : bool, array or str, optional
-        As for `pagerank`: None for the graph's own, if it has any; False for none. (NetworkX's `weight=None` ignores
-        them.)
-    max_iter, device
+        Initial scores, none of them negative: a mapping by vertex (0 for vertices that it does not name), or one number
+        per vertex. By default all are equal.
+    max_iter
         As for `pagerank`.
 
     Returns
     -------
     VertexScores
-        One number per vertex. Their squares add up to 1.
+        One score per vertex. Their squares add up to 1.
 
     Raises
     ------
     ConvergenceError
-        The centralities did not converge within `max_iter` rounds. (A kind of GraphError.)
-
-    See Also
-    --------
-    katz_centrality : also defined where arcs form no cycle.
+        The scores did not converge within `max_iter` rounds. (A kind of GraphError.)
 
     Notes
     -----
     Power iteration with A + I, where A is the adjacency matrix. If no cycle can be reached backwards from a vertex, its
-    centrality tends to 0; what remains depends on `tol`.
+    score tends to 0; what remains depends on `tol`. NetworkX's `weight=None` ignores weights.
 
     Examples
     --------
@@ -168,40 +216,30 @@ def katz_centrality(
     *,
     device: str = "auto",
 ) -> VertexScores:
-    """Katz centrality: how many walks lead to a vertex, long ones counted less, as NetworkX 3.6.1 computes it.
+    """Katz centrality: the number of walks to a vertex, with long walks counted less, as NetworkX 3.6.1 computes it.
 
     Parameters
     ----------
     G : Graph, SciPy sparse matrix, linalg.Matrix or NetworkX graph
-        The graph, as for `pagerank`; the weights of parallel edges are added up. For walks out of a vertex instead of
-        walks into it, give `G.reverse()`.
+        The graph, as for `pagerank`. For walks out of a vertex, pass `G.reverse()`.
         Weights are followed; `weights=False` leaves them out.
     alpha : float, optional
-        A walk counts the product of alpha · weight over its arcs. alpha must be below 1 / the greatest eigenvalue of
-        the adjacency matrix; otherwise the sums grow for ever, and an error says so.
+        Factor per arc: a walk counts the product of alpha · weight over its arcs. alpha must be below 1 / the largest
+        eigenvalue of the adjacency matrix; otherwise the sums diverge, and an error says so.
     beta : float, mapping or array, optional
-        The centrality that a vertex has without any walks: one number for all, or one per vertex (in a mapping, 0 for
-        vertices it does not name).
-    tol : float, optional
-        Stop when a round changes the centralities by less than n · tol in total.
+        Score of a vertex without any walks: one number for all, or one per vertex (in a mapping, 0 for vertices that it
+        does not name).
     nstart : mapping or array, optional
-        The centralities to start with. By default all are 0.
+        Initial scores. By default all are 0.
     normalized : bool, optional
-        Whether to scale the centralities so that their squares add up to 1.
-    weights : bool, array or str, optional
-        As for `pagerank`: None for the graph's own, if it has any; False for none. (NetworkX's `weight=None` ignores
-        them.)
-    max_iter, device
-        As for `pagerank`.
+        Whether to scale the scores so that their squares add up to 1.
+    max_iter, tol
+        As for `eigenvector_centrality`, which is the limit as alpha approaches 1 / the largest eigenvalue.
 
     Raises
     ------
     ConvergenceError
-        The centralities did not converge within `max_iter` rounds. (A kind of GraphError.)
-
-    See Also
-    --------
-    eigenvector_centrality : its limit as alpha grows.
+        The scores did not converge within `max_iter` rounds. (A kind of GraphError.)
 
     Examples
     --------
@@ -232,42 +270,35 @@ def hits(
     Parameters
     ----------
     G : Graph, SciPy sparse matrix, linalg.Matrix or NetworkX graph
-        The graph, as for `pagerank`; the weights of parallel edges are added up.
+        The graph, as for `pagerank`.
         Weights are followed; `weights=False` leaves them out.
     tol : float, optional
         Stop when a round changes the authorities (a vector of length 1) by less than this in total.
-    nstart : mapping or array, optional
-        The authorities to start with, none of them negative: a mapping by vertex (0 for vertices it does not name), or
-        one number per vertex. By default all are equal.
+    nstart
+        Initial authorities, as for `eigenvector_centrality`.
     normalized : bool, optional
         Whether hubs and authorities each add up to 1. Otherwise the squares of the authorities do, and a hub is the
         sum of its authorities, each times the weight of the arc.
-    weights : bool, array or str, optional
-        As for `pagerank`: None for the graph's own, if it has any; False for none.
-    max_iter, device
+    max_iter
         As for `pagerank`.
 
     Returns
     -------
     HubsAndAuthorities
-        `hubs` and `authorities`, one number per vertex each; a tuple of the two, as in NetworkX. All are 0 in a graph
-        without arcs or without a weight above 0, for which NetworkX raises an error of ARPACK.
+        `hubs` and `authorities`, one score per vertex each; a tuple of the two, as in NetworkX. All are 0 in a graph
+        without arcs or without a positive weight, for which NetworkX raises an error of ARPACK.
 
     Raises
     ------
     ConvergenceError
         The authorities did not converge within `max_iter` rounds. (A kind of GraphError.)
 
-    See Also
-    --------
-    pagerank, eigenvector_centrality
-
     Notes
     -----
     The authorities are the first right singular vector of the adjacency matrix A. A round makes up to 20 products with
-    AᵀA and takes the best linear combination of the vectors they give (Lanczos, with thick restarts), as ARPACK does
-    for NetworkX; 20 vectors are kept in memory. If several singular vectors belong to the greatest singular value, as
-    in undirected bipartite graphs, this returns the one nearest to `nstart`; NetworkX's choice is then random.
+    AᵀA and takes the best linear combination of the resulting vectors (Lanczos, with thick restarts), as ARPACK does
+    for NetworkX; it stores 20 vectors. If several singular vectors share the largest singular value, as in undirected
+    bipartite graphs, the result is the one nearest to `nstart`; NetworkX's choice is then random.
 
     Examples
     --------

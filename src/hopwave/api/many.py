@@ -1,10 +1,12 @@
-"""Distances from many sources, in hops or along weights: as a whole table, in blocks, or only pairs that are near."""
+"""Distances from many sources, in hops or along weights: as a table, in blocks, or only pairs that are near."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Executor
-from typing import Any, Literal
+from pathlib import Path
+from typing import Any, Literal, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -13,12 +15,18 @@ from hopwave.algorithms import many_sources as _many
 from hopwave.algorithms import tables as _tables
 from hopwave.api.arguments import as_graph, check_distance, check_hops, in_direction, vertex_ids
 from hopwave.api.choice import distance_engine
+from hopwave.api.options import Run, Running
 from hopwave.api.weights import own_lengths
 from hopwave.arrays import on_host
 from hopwave.checks.numbers import check_bytes
+from hopwave.checks.options import flag, one_of
+from hopwave.errors import FormatError, GraphError
 from hopwave.graph import Graph
-from hopwave.planning.jobs import Floats, Progress
+from hopwave.planning.jobs import Floats, Integers
 from hopwave.planning.many_sources import Sweep
+from hopwave.results.accessibility import DistanceTable
+
+DTypeName = Literal["auto", "float32", "float64", "hops"]
 
 
 def bfs_many(
@@ -26,44 +34,29 @@ def bfs_many(
     sources: Iterable[Any],
     depth_limit: int | None = None,
     direction: Literal["out", "in"] = "out",
-    device: str = "auto",
-    progress: Progress = None,
     *,
     targets: Iterable[Any] | None = None,
-    threads: int | None = None,
-    executor: Executor | None = None,
+    **run: Unpack[Run],
 ) -> npt.NDArray[np.int32]:
-    """Hops from each source to every vertex, as a table.
+    """Hops from each source to every vertex, as a table. Up to 64 searches share their steps if that is faster.
 
-    Searches share their steps, up to 64 at a time, if that is faster.
+    `sssp_many` follows weights; `distance_blocks` returns a few rows at a time.
 
     Parameters
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
         The graph. Weights are ignored: distances count hops.
     sources : list of vertices
-        Where the searches start.
-    depth_limit, direction, device, threads
-        As for `bfs`.
-    progress : bool or callable, optional
-        None shows a progress bar on a terminal after two seconds, True at once, False never. A function is called with
-        (sources done, all sources).
+        Vertices where the searches start.
+    depth_limit : int, optional
+        Maximum number of hops.
     targets : list of vertices, optional
-        Only these columns, in the order given; by default all vertices.
-    executor : concurrent.futures.Executor, optional
-        Its workers compute instead of this process, on their CPUs, or on their GPUs with device="cuda": see
-        docs/executors.md. The result is the same, bit for bit. Leave out `threads`.
+        Columns of the table, in the order given; by default all vertices.
 
     Returns
     -------
     array of int32, sources × vertices
-        One row per source, in the order given; −1 if there is no path. It takes 4 · sources · n bytes, or 4 · sources ·
-        targets.
-
-    See Also
-    --------
-    sssp_many : distances along weights.
-    distance_blocks : the same, a few rows at a time.
+        One row per source, in the order given; −1 if there is no path. It needs 4 · sources · targets bytes.
 
     Examples
     --------
@@ -71,11 +64,7 @@ def bfs_many(
     [[0, 1, 2, 3], [2, 1, 0, 1]]
     """
     graph, limit = in_direction(as_graph(G), direction), check_hops("depth_limit", depth_limit)
-    if targets is not None:
-        return to_targets(graph, sources, targets, limit, False, device, progress, threads, executor)
-    job = Sweep(vertex_ids(graph, sources), "rows", limit)
-    engine = distance_engine(False, device, graph, threads, len(job.sources), executor)
-    return _many.sweep(engine, graph, job, "searches", progress, threads).rows
+    return _rows(graph, sources, targets, limit, False, Running(**run))
 
 
 def sssp_many(
@@ -84,57 +73,35 @@ def sssp_many(
     weights: Any = None,
     limit: float | None = None,
     direction: Literal["out", "in"] = "out",
-    device: str = "auto",
-    progress: Progress = None,
     *,
     targets: Iterable[Any] | None = None,
-    threads: int | None = None,
-    executor: Executor | None = None,
+    **run: Unpack[Run],
 ) -> Floats:
-    """The length of a shortest path from each source to every vertex, as a table.
+    """Length of a shortest path from each source to every vertex, as a table.
 
-    One search by Dijkstra's algorithm per source, one source per thread; on a GPU one block of threads per source.
+    Dijkstra's algorithm runs once per source, one source per thread; on a GPU one block of threads per source.
 
     Parameters
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
-        The graph. The values of a matrix are its weights, and so is the edge attribute "weight" of a NetworkX graph:
-        1 if an edge lacks it, the least of parallel edges.
+        The graph; the shortest of parallel edges counts.
         Weights are followed; `weights=False` leaves them out.
     sources : list of vertices
-        Where paths start.
-    weights : bool, array or str, optional
-        The lengths of the arcs, as for `sssp`: by default the graph's own weights, or 1 everywhere if it has none.
+        Vertices where paths start.
     limit : float, optional
-        The greatest length of a path. Vertices farther away count as not reached.
-    direction : {"out", "in"}, optional
-        "in" follows arcs backwards.
-    device : {"auto", "cpu", "cuda", "reference"}, optional
-        Where to compute. "auto" is a GPU if there is one and the work is worth it, else the CPU.
-    progress : bool or callable, optional
-        As for `bfs_many`.
+        Maximum length of a path. Vertices farther away count as not reached.
     targets : list of vertices, optional
-        Only these columns, in the order given; by default all vertices. A search ends when it has settled them.
-    threads : int, optional
-        Threads of the CPU engine; by default HOPWAVE_NUM_THREADS, else every core.
-    executor : concurrent.futures.Executor, optional
-        As for `bfs_many`.
+        Columns of the table, in the order given; by default all vertices. A search ends when it has settled them.
 
     Returns
     -------
     array of float64, sources × vertices
-        One row per source, in the order given; infinite if there is no path. It takes 8 · sources · n bytes.
+        One row per source, in the order given; infinite if there is no path. It needs 8 · sources · targets bytes.
 
     Raises
     ------
     EngineError
         The table does not fit into memory, or the device is missing.
-
-    See Also
-    --------
-    sssp : one search, with predecessors and paths.
-    bfs_many : hops.
-    distance_blocks : the same, a few rows at a time.
 
     Examples
     --------
@@ -143,55 +110,40 @@ def sssp_many(
     [[0.0, 1.0, 3.0], [3.0, 2.0, 0.0]]
     """
     graph, weighted = own_lengths(G, weights)
-    graph = in_direction(graph, direction)
     longest = check_distance("limit", limit, True)
     if longest is not None and not weighted:
-        longest = int(min(longest, graph.n))  # hops are whole numbers
-    if targets is not None:
-        found = to_targets(graph, sources, targets, longest, weighted, device, progress, threads, executor)
-        return found if weighted else np.where(found < 0, np.inf, found)
-    job = Sweep(vertex_ids(graph, sources), "rows", longest, weighted=weighted)
-    engine = distance_engine(weighted, device, graph, threads, len(job.sources), executor)
-    rows = _many.sweep(engine, graph, job, "searches", progress, threads).rows
-    if not weighted:
-        unreached, rows = rows < 0, rows.astype(np.float64)
-        rows[unreached] = np.inf
-    return rows
+        longest = int(min(longest, graph.n))  # hops are integers
+    found = _rows(in_direction(graph, direction), sources, targets, longest, weighted, Running(**run))
+    return found if weighted else np.where(found < 0, np.inf, found)
 
 
-def to_targets(
-    graph: Graph,
-    sources: Iterable[Any],
-    targets: Iterable[Any],
-    limit: float | None,
-    weighted: bool,
-    device: str,
-    progress: Progress,
-    threads: int | None,
-    executor: Executor | None,
-) -> npt.NDArray[Any]:
-    """Distances from the sources to the targets: float64 along weights, whole numbers for hops."""
-    ids, columns = vertex_ids(graph, sources), vertex_ids(graph, targets)
-    once, places = np.unique(columns, return_inverse=True)
-    engine = distance_engine(weighted, device, graph, threads, len(ids), executor)
+def _rows(graph: Graph, sources: Any, targets: Any, limit: float | None, weighted: bool, run: Running) -> Any:
+    """Distances from the sources to the targets: float64 along weights, int32 for hops."""
+    ids = vertex_ids(graph, sources)
+    engine = run.engine(weighted, graph, len(ids))
+    if targets is None:
+        return run.sweep(engine, graph, Sweep(ids, "rows", limit, weighted=weighted), "searches").rows
+    once, places = np.unique(vertex_ids(graph, targets), return_inverse=True)
     dtype = np.dtype(np.float64 if weighted else np.int32)
-    table = _tables.one_by_one(_tables.Table(graph, engine, ids, once, limit, weighted, dtype, threads))
-    return _tables.dense(table, progress)[:, places]
+    table = _tables.one_by_one(_tables.Table(graph, engine, ids, once, limit, weighted, dtype, run.threads))
+    return _tables.dense(table, run.progress)[:, places]
 
 
-def distance_blocks(
+def distance_table(
     G: Any,
     sources: Iterable[Any] | None = None,
-    depth_limit: float | None = None,
-    direction: Literal["out", "in"] = "out",
-    device: str = "auto",
-    *,
+    targets: Iterable[Any] | None = None,
     weights: Any = None,
-    block_bytes: int = _many.BLOCK_BYTES,
-    threads: int | None = None,
-    executor: Executor | None = None,
-) -> Iterator[tuple[npt.NDArray[Any], npt.NDArray[Any]]]:
-    """The distances of `bfs_many` or `sssp_many`, a few rows at a time.
+    limit: float | None = None,
+    direction: Literal["out", "in"] = "out",
+    *,
+    dtype: DTypeName = "auto",
+    sparse: bool = False,
+    out: str | os.PathLike[str] | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    **run: Unpack[Run],
+) -> DistanceTable | Path:
+    """Distance from every source to every target, as a table with these rows and columns only.
 
     Parameters
     ----------
@@ -199,27 +151,135 @@ def distance_blocks(
         The graph.
         Weights are followed; `weights=False` leaves them out.
     sources : list of vertices, optional
-        Where the searches start; by default everywhere.
+        Rows of the table; by default all vertices.
+    targets : list of vertices, optional
+        Columns of the table; by default all vertices. A search along weights ends when it has settled them.
+    limit : float, optional
+        Maximum distance, inclusive. Targets farther away count as not reached.
+    direction : {"out", "in"}, optional
+        "in" follows arcs backwards: distances from the targets to the sources.
+    dtype : {"auto", "float64", "float32", "hops"}, optional
+        Type of the distances: "auto" is float64 along weights, and int32 for hops. float32 needs half the memory;
+        distances are computed in float64 and rounded once.
+    sparse : bool, optional
+        Whether to store only the pairs within the limit, as a SciPy CSR array. A distance of 0 is stored, too. Searches
+        then end at the limit, not at the targets.
+    out : path, optional
+        File to which the table is written, block by block: an array (.npy), or the pairs within the limit as columns
+        source, target, distance (.parquet, .csv). The call then returns the path.
+    checkpoint : path, optional
+        With `out`: file that records progress, updated every minute and on Ctrl-C. The same call resumes from it; it is
+        removed at the end.
+
+    Returns
+    -------
+    DistanceTable or path
+        `values` has one row per source and one column per target, in the order given; infinite (or −1 hops) if there
+        is no path within the limit. With `out`, the path of the file.
+
+    Raises
+    ------
+    EngineError
+        The table does not fit into memory, or the device is missing.
+    FormatError
+        The file cannot be written, or the checkpoint is damaged.
+
+    Notes
+    -----
+    Every distance is the smallest sum of weights over all paths, added in path order in float64: bitwise identical to
+    SciPy's `dijkstra`, whatever the device, threads or executor.
+
+    Examples
+    --------
+    >>> roads = hw.Graph.from_edges(["a", "a", "b"], ["b", "c", "c"], weights=[1.0, 5.0, 2.0])
+    >>> hw.distance_table(roads, ["a", "b"], ["c"]).values.tolist()
+    [[3.0], [2.0]]
+    >>> hw.distance_table(roads, ["a"], limit=2).to_pandas().loc["a"].to_dict()
+    {'a': 0.0, 'b': 1.0, 'c': inf}
+    """
+    how, (graph, weighted) = Running(**run), own_lengths(G, weights)
+    graph = in_direction(graph, direction)
+    rows = vertex_ids(graph, sources)
+    columns, different, places = _different(vertex_ids(graph, targets), targets is None)
+    longest = check_distance("limit", limit, weighted)
+    file = _checked_file(out, checkpoint, flag("sparse", sparse), places is not None)
+    engine = how.engine(weighted, graph, len(rows))
+    table = _tables.Table(graph, engine, rows, different, longest, weighted, _dtype(dtype, weighted), how.threads)
+    if file is not None:
+        if file.suffix == ".npy":
+            table = _tables.one_by_one(table)
+        _tables.to_file(table, file, how.progress, checkpoint)
+        return file
+    values = _tables.sparse(table, how.progress) if sparse else _tables.dense(_tables.one_by_one(table), how.progress)
+    return DistanceTable(values if places is None else values[:, places], rows, columns, graph)
+
+
+def _different(targets: Integers, every: bool) -> tuple[Integers, Integers | None, Integers | None]:
+    """(targets as given, each once or None for all vertices, the column of each as given or None if none repeats)."""
+    if every:
+        return targets, None, None
+    once, places = np.unique(targets, return_inverse=True)
+    return (targets, targets, None) if len(once) == len(targets) else (targets, once, places)
+
+
+def _dtype(name: str, weighted: bool) -> np.dtype[Any]:
+    one_of("dtype", name, ("auto", "float32", "float64", "hops"))
+    if name == "hops" and weighted:
+        raise GraphError("dtype='hops' is for whole numbers, and distances along weights are not; give weights=False")
+    if name == "auto":
+        name = "float64" if weighted else "hops"
+    return np.dtype(np.int32 if name == "hops" else name)
+
+
+def _checked_file(out: Any, checkpoint: Any, sparse: bool, repeats: bool) -> Path | None:
+    """The file that `out` names, if any; raises an error for options that do not fit together."""
+    if out is None:
+        if checkpoint is not None:
+            raise GraphError("checkpoint= is for a table that goes to a file; give out=, or leave out checkpoint=")
+        return None
+    if not isinstance(out, str | os.PathLike):
+        raise FormatError(f"out={out!r} is not the name of a file; give a path that ends in .npy, .parquet or .csv")
+    file = Path(out)
+    if file.suffix not in _tables.ENDINGS:
+        raise FormatError("an unknown extension; use .npy, .parquet or .csv", file)
+    if sparse:
+        raise GraphError("sparse=True is for tables in memory; .parquet and .csv files have the connected pairs alone")
+    if repeats:
+        raise GraphError("a target is listed twice, and a file has one column for each; leave out the second")
+    return file
+
+
+def distance_blocks(
+    G: Any,
+    sources: Iterable[Any] | None = None,
+    depth_limit: float | None = None,
+    direction: Literal["out", "in"] = "out",
+    *,
+    weights: Any = None,
+    block_bytes: int = _many.BLOCK_BYTES,
+    device: str = "auto",
+    threads: int | None = None,
+    executor: Executor | None = None,
+) -> Iterator[tuple[npt.NDArray[Any], npt.NDArray[Any]]]:
+    """Rows of `bfs_many` or `sssp_many`, one block at a time.
+
+    Parameters
+    ----------
+    G : Graph, SciPy sparse matrix or NetworkX graph
+        The graph.
+        Weights are followed; `weights=False` leaves them out.
+    sources : list of vertices, optional
+        Vertices where the searches start; by default all.
     depth_limit : int, optional
-        Stop after that many hops. Along weights, the greatest length of a path.
-    direction, device, threads
-        As for `bfs`.
-    weights : bool, array or str, optional
-        The lengths of the arcs, as for `sssp`: by default the graph's own weights. False counts hops.
+        Maximum number of hops. Along weights, maximum length of a path.
     block_bytes : int, optional
-        The greatest size of a block of rows; a block has at least one row.
-    executor : concurrent.futures.Executor, optional
-        As for `bfs_many`.
+        Maximum size of a block of rows; a block has at least one row.
 
     Returns
     -------
     iterator of (array, array of int32)
         The sources of each block, as labels, or as ids (int64) if the graph has no labels; and one row of distances
-        per source. Along weights, distances are of float64, infinite if there is no path.
-
-    See Also
-    --------
-    bfs_many, pairs_within
+        per source. Along weights, distances are float64, infinite if there is no path.
 
     Examples
     --------
@@ -239,17 +299,9 @@ def distance_blocks(
 
 
 def pairs_within(
-    G: Any,
-    d: float,
-    sources: Iterable[Any] | None = None,
-    device: str = "auto",
-    progress: Progress = None,
-    *,
-    weights: Any = None,
-    threads: int | None = None,
-    executor: Executor | None = None,
+    G: Any, d: float, sources: Iterable[Any] | None = None, *, weights: Any = None, **run: Unpack[Run]
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]:
-    """All pairs of different vertices within d hops, or a length d, of one another.
+    """All pairs of different vertices within a distance of one another.
 
     Parameters
     ----------
@@ -257,23 +309,15 @@ def pairs_within(
         The graph.
         Weights are followed; `weights=False` leaves them out.
     d : int
-        The greatest distance. Along weights, any number from 0.
+        Maximum distance. Along weights, any number of at least 0.
     sources : list of vertices, optional
-        Where pairs start; by default everywhere. An undirected pair then appears once, in the order of the vertices.
-    device, progress, threads, executor
-        As for `bfs_many`.
-    weights : bool, array or str, optional
-        The lengths of the arcs, as for `sssp`: by default the graph's own weights. False counts hops.
+        Vertices where pairs start; by default all. An undirected pair then appears once, in the order of the vertices.
 
     Returns
     -------
     source, target, distance : arrays
         One entry per pair, ordered by source, then nearest first. Vertices are labels, or ids (int32) if the graph has
-        no labels; distances are of int32, along weights of float64.
-
-    See Also
-    --------
-    k_hop, distance_blocks
+        no labels; distances are int32, along weights float64.
 
     Examples
     --------
@@ -282,12 +326,12 @@ def pairs_within(
     >>> [column.tolist() for column in hw.pairs_within(hw.Graph.from_edges(["ann"], ["bob"]), 1)]
     [['ann'], ['bob'], [1]]
     """
-    graph, weighted = own_lengths(G, weights)
+    how, (graph, weighted) = Running(**run), own_lengths(G, weights)
     limit = check_distance("d", d, weighted, otherwise="")
     ids = vertex_ids(graph, sources)
-    engine = distance_engine(weighted, device, graph, threads, len(ids), executor)
+    engine = how.engine(weighted, graph, len(ids))
     job = Sweep(ids, "pairs", limit, upwards=not graph.directed and sources is None, weighted=weighted)
-    found = _many.sweep(engine, graph, job, "pairs", progress, threads)
+    found = how.sweep(engine, graph, job, "pairs")
     (target, distance), source = found.pairs, np.repeat(ids.astype(np.int32), found.reached)
     if (labels := graph.labels) is not None:
         source, target = labels[source], labels[on_host(target)]

@@ -16,7 +16,7 @@ from hopwave.algorithms.tables import rows_at_once
 from hopwave.api import choice
 from hopwave.api.accessibility import columns_of, limits_of, with_counts
 from hopwave.api.arguments import as_graph, sample_size, source_ids, vertex_ids
-from hopwave.api.blocks import biconnected_components
+from hopwave.api.connectivity import biconnected_components
 from hopwave.api.search import bfs
 from hopwave.api.shortest_paths import sssp
 from hopwave.api.weights import as_lengths, own_lengths

@@ -1,4 +1,4 @@
-"""What leads through a vertex or a group of vertices, beside betweenness: stress, load, group centralities."""
+"""Centralities from shortest paths other than betweenness: stress, load, and those of groups."""
 
 from __future__ import annotations
 
@@ -22,40 +22,27 @@ from hopwave.results.scores import VertexScores
 def stress_centrality(
     G: Any, device: str = "auto", progress: Progress = None, *, threads: int | None = None
 ) -> VertexScores:
-    """Stress centrality: how many shortest paths lead through every vertex.
+    """Stress centrality: the number of shortest paths through every vertex.
 
-    Betweenness divides by the number of shortest paths between the same two ends; stress does not.
+    Betweenness divides by the number of shortest paths between the same endpoints; stress does not.
 
     Parameters
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
-        The graph. In an undirected graph every pair of ends counts once. Parallel arcs are several paths, loops are on
-        none. Weights are ignored.
+        The graph. In an undirected graph every pair of endpoints counts once. Parallel arcs are several paths; loops
+        are on none. Weights are ignored.
     device : {"auto", "cpu", "reference"}, optional
-        Where to compute. A GPU does not offer this. "reference" counts in whole numbers of any size and rounds once,
-        for small graphs.
-    progress, threads
-        As for `closeness_centrality`.
-
-    Returns
-    -------
-    VertexScores
-        One float64 per vertex. No bit depends on the number of threads.
+        Where to compute; not on a GPU. "reference" counts in integers of any size and rounds once, for small graphs.
 
     Raises
     ------
     GraphError
-        A score is greater than float64 can hold (1.8e308). Path counts grow fast: that of a grid of 520 × 520 is.
-
-    See Also
-    --------
-    betweenness_centrality : shares of paths in place of counts, which never overflow.
-    load_centrality
+        A score exceeds float64 (1.8e308). Path counts grow fast: on a grid of 520 × 520 they do.
 
     Notes
     -----
-    Scores are exact up to 2⁵³, as whole numbers in float64 are. Greater ones are rounded: all terms are positive, so
-    the relative error is at most about (n + 2 D Δ) · 2⁻⁵³, where D is the diameter and Δ the greatest degree.
+    Scores are exact up to 2⁵³. Larger ones are rounded: all terms are positive, so the relative error is at most about
+    (n + 2 D Δ) · 2⁻⁵³, where D is the diameter and Δ the largest degree.
 
     Examples
     --------
@@ -77,31 +64,20 @@ def load_centrality(
     *,
     threads: int | None = None,
 ) -> VertexScores:
-    """Load centrality: what passes through a vertex if all send to all, and every fork splits evenly.
+    """Load centrality: the flow through a vertex if all send to all and every fork splits evenly, as in NetworkX.
 
-    The same as NetworkX's. Betweenness splits by the number of shortest paths instead.
+    Betweenness splits by the number of shortest paths instead.
 
     Parameters
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
-        The graph. A fork into parallel arcs has a part for each. Weights are ignored.
+        The graph. A fork into parallel arcs has a share for each. Weights are ignored.
     cutoff : int, optional
-        Only count paths of at most that many hops.
+        Maximum number of hops of the paths that count.
     normalized : bool, optional
-        Divide by (n − 1)(n − 2), the greatest load possible.
+        Whether to divide by (n − 1)(n − 2), the largest load possible.
     device : {"auto", "cpu", "reference"}, optional
-        Where to compute. A GPU does not offer this. "reference" computes with fractions, for small graphs.
-    progress, threads
-        As for `closeness_centrality`.
-
-    Returns
-    -------
-    VertexScores
-        One score per vertex. No bit depends on the number of threads.
-
-    See Also
-    --------
-    betweenness_centrality, stress_centrality
+        Where to compute; not on a GPU. "reference" computes with fractions, for small graphs.
 
     Examples
     --------
@@ -125,31 +101,22 @@ def group_betweenness_centrality(
     *,
     threads: int | None = None,
 ) -> float:
-    """Betweenness of a group: the share of shortest paths between other vertices that visit one of the group.
+    """Group betweenness: the share of shortest paths between other vertices that visit a vertex of the group.
+
+    It follows the definition, as NetworkX 3.7 does. Earlier versions differ for some groups of three and more, and in
+    directed graphs that are not strongly connected. Weights are ignored.
 
     Parameters
     ----------
-    G : Graph, SciPy sparse matrix or NetworkX graph
-        The graph. Weights are ignored.
     group : list of vertices
         The group.
     normalized : bool, optional
-        Divide by the number of pairs, so that 1 means all paths. Otherwise every pair of an undirected graph counts
-        once.
+        Whether to divide by the number of pairs, so that 1 means all paths. Otherwise every pair of an undirected graph
+        counts once.
     endpoints : bool, optional
-        Also count paths that begin or end in the group.
-    device, progress, threads
-        As for `load_centrality`.
-
-    Returns
-    -------
-    float
-        By the definition, as NetworkX 3.7 has it. Before, its values differ for some groups of three and more, and in
-        directed graphs that are not strongly connected.
-
-    See Also
-    --------
-    betweenness_centrality, group_closeness_centrality
+        Whether to count paths that begin or end in the group, too.
+    device : {"auto", "cpu", "reference"}, optional
+        Where to compute; not on a GPU.
 
     Examples
     --------
@@ -168,25 +135,15 @@ def group_betweenness_centrality(
 
 
 def group_closeness_centrality(G: Any, group: Iterable[Any], device: str = "auto") -> float:
-    """Closeness of a group: one over the mean distance from other vertices to the nearest of the group.
+    """Group closeness: the reciprocal of the mean distance from other vertices to the nearest of the group.
+
+    As in NetworkX, vertices without a path to the group count as if they were in it. It is 0 if there are no others.
+    Weights are ignored.
 
     Parameters
     ----------
-    G : Graph, SciPy sparse matrix or NetworkX graph
-        The graph. Distances *into* the group count. Weights are ignored.
     group : list of vertices
         The group.
-    device : {"auto", "cpu", "cuda", "reference"}, optional
-        Where to search.
-
-    Returns
-    -------
-    float
-        As in NetworkX: vertices without a path to the group count as if they were in it; 0 if there are no others.
-
-    See Also
-    --------
-    closeness_centrality, group_betweenness_centrality
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Paths between two vertices, counted in hops or along arcs with lengths."""
+"""Paths between two vertices, in hops or along weights."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from hopwave.graph import Graph
 
 
 def has_path(G: Any, source: Any, target: Any, device: str = "auto") -> bool:
-    """Whether there is a path from source to target.
+    """Whether a path leads from source to target.
 
     Parameters
     ----------
@@ -28,12 +28,6 @@ def has_path(G: Any, source: Any, target: Any, device: str = "auto") -> bool:
         The graph. Weights are ignored: an arc of any length makes a path.
     source, target : vertex
         An id, or a label if the graph has labels.
-    device : {"auto", "cpu", "cuda"}, optional
-        Where to compute. "auto" is the CPU, where the search starts from both ends at once.
-
-    See Also
-    --------
-    shortest_path, bfs
 
     Examples
     --------
@@ -45,7 +39,9 @@ def has_path(G: Any, source: Any, target: Any, device: str = "auto") -> bool:
 
 
 def shortest_path(G: Any, source: Any, target: Any, device: str = "auto", *, weights: Any = None) -> list[Any]:
-    """One shortest path from source to target, counted in hops or in the lengths of arcs.
+    """One shortest path from source to target, in hops or along weights.
+
+    `all_shortest_paths` returns all of them, `shortest_paths` one for each of many pairs.
 
     Parameters
     ----------
@@ -55,31 +51,25 @@ def shortest_path(G: Any, source: Any, target: Any, device: str = "auto", *, wei
     source, target : vertex
         An id, or a label if the graph has labels.
     device : {"auto", "cpu", "cuda"}, optional
-        Where to compute. "auto" is the CPU, where a search starts from both ends at once; on a GPU, one along weights
-        starts from the source alone.
-    weights : bool, array or str, optional
-        The lengths of the arcs, as for `sssp`: by default the graph's own weights. False counts hops.
+        Where to compute. "auto" is the CPU, where a search starts from both endpoints; on a GPU, a search along weights
+        starts from the source only.
 
     Returns
     -------
     list
-        The labels or ids of the vertices on the path, both ends included.
+        Labels or ids of the vertices on the path, both endpoints included.
 
     Raises
     ------
     GraphError
         There is no path.
 
-    See Also
-    --------
-    all_shortest_paths : every shortest path.
-    bfs, sssp : paths from one source to all vertices.
-
     Notes
     -----
-    With weights, Dijkstra's algorithm runs from both ends until they meet; a GPU searches as `sssp(targets=)`. The sum
-    of two halves of a path may differ in the last bit from the length added up from the source, so the search from the
-    source then goes on through what the other has settled: the path is one that `sssp` could return.
+    With weights, Dijkstra's algorithm runs from both endpoints until the searches meet; a GPU searches as
+    `sssp(targets=)`. The sum of two halves may differ in the last bit from the length added up from the source, so the
+    search from the source then continues through the other's settled vertices: the path is one that `sssp` could
+    return.
 
     Examples
     --------
@@ -107,25 +97,17 @@ def shortest_paths(
 ) -> list[list[Any] | None]:
     """One shortest path for each of many pairs, several at a time.
 
+    Weights are followed; `weights=False` leaves them out.
+
     Parameters
     ----------
-    G : Graph, SciPy sparse matrix or NetworkX graph
-        The graph.
-        Weights are followed; `weights=False` leaves them out.
     pairs : list of (source, target)
         Ids, or labels if the graph has labels.
-    weights, threads
-        As for `sssp`.
 
     Returns
     -------
     list of list or None
-        For each pair the labels or ids of the vertices on the path, both ends included; None if there is no path.
-
-    See Also
-    --------
-    shortest_path : one pair.
-    distance_table : lengths from all sources to all targets.
+        For each pair the labels or ids of the vertices on the path, both endpoints included; None if there is no path.
 
     Examples
     --------
@@ -153,38 +135,33 @@ def k_shortest_paths(
 ) -> list[tuple[float, list[Any]]]:
     """The k shortest paths that visit no vertex twice, shortest first, with their lengths.
 
+    Weights are followed; `weights=False` leaves them out.
+
     Parameters
     ----------
-    G : Graph, SciPy sparse matrix or NetworkX graph
-        The graph.
-        Weights are followed; `weights=False` leaves them out.
-    source, target, weights
-        As for `shortest_path`.
+    source, target : vertex
+        An id, or a label if the graph has labels.
     k : int
-        How many paths to find.
+        Number of paths.
     device : {"auto", "cpu", "cuda"}, optional
-        Where the two searches of the whole graph run, as for `sssp`, and those for many spurs at a time.
+        Where the two full searches run, as for `sssp`, and the searches for deviations if they are many.
 
     Returns
     -------
     list of (length, path)
-        At most k; a path has the labels or ids of its vertices, both ends included.
+        At most k; a path has the labels or ids of its vertices, both endpoints included.
 
     Raises
     ------
     GraphError
         There is no path.
 
-    See Also
-    --------
-    all_shortest_paths : every path of the least length.
-
     Notes
     -----
-    Two searches of the whole graph find what no path of the k can go through, as in PeeK (Feng et al., SC '23); near
-    vertices are cut out where the graph is. Yen's algorithm then runs on what is left, in rounds: half of the paths
-    that are known and were not left are left at all their vertices. On a GPU these searches run at the same time if
-    they are many, else one core does them. Of equally long paths at the end of the list, any may be there.
+    Two full searches find the vertices that none of the k paths can visit, as in PeeK (Feng et al., SC '23). Yen's
+    algorithm runs on the remaining graph, in rounds: each round takes half of the pending paths and searches for a
+    deviation at every vertex of each. On a GPU these searches run simultaneously if they are many, otherwise on one
+    core. Among equally long paths at the end of the list, any may be returned.
 
     Examples
     --------
@@ -207,32 +184,26 @@ def k_shortest_paths(
 def all_shortest_paths(
     G: Any, source: Any, target: Any, device: str = "auto", *, weights: Any = None
 ) -> Iterator[list[Any]]:
-    """Every shortest path from source to target, one at a time.
+    """Every shortest path from source to target, one at a time: labels or ids of the vertices, endpoints included.
+
+    Weights are followed; `weights=False` leaves them out.
 
     Parameters
     ----------
-    G : Graph, SciPy sparse matrix or NetworkX graph
-        The graph.
-        Weights are followed; `weights=False` leaves them out.
     source, target : vertex
         An id, or a label if the graph has labels.
-    device, weights
-        As for `shortest_path`. Two paths are equally long if their lengths, added up from the source on, are the same
-        float64, as in NetworkX. Arcs of length 0 may form cycles, but no path visits a vertex twice.
-
-    Returns
-    -------
-    iterator of list
-        The labels or ids of the vertices on each path, both ends included.
+    device : {"auto", "cpu", "cuda"}, optional
+        As for `shortest_path`.
 
     Raises
     ------
     GraphError
         There is no path.
 
-    See Also
-    --------
-    shortest_path : one shortest path.
+    Notes
+    -----
+    Two paths are equally long if their lengths, added up from the source, are the same float64, as in NetworkX. Arcs of
+    length 0 may form cycles, but no path visits a vertex twice.
 
     Examples
     --------

@@ -39,28 +39,25 @@ def bfs(
 ) -> BFSResult:
     """Breadth-first search: hops from a source, or from the nearest of several, to every vertex.
 
+    `bfs_each` searches from one source after another, `bfs_many` makes a table of distances, `sssp` follows weights.
+
     Parameters
     ----------
     G : Graph, SciPy sparse matrix or NetworkX graph
         The graph. Weights are ignored: distances count hops.
     source : vertex or list of vertices
-        Where the search starts: an id, or a label if the graph has labels. From a list, it starts everywhere at once.
+        Vertex where the search starts: an id, or a label if the graph has labels. From a list, it starts at all of
+        them simultaneously.
     predecessors : bool, optional
         Whether to return a predecessor of every vertex on a shortest path.
     path_counts : bool, optional
         Whether to count the shortest paths to every vertex. Counts never overflow.
     depth_limit : int, optional
-        Stop after that many hops.
-    direction : {"out", "in"}, optional
-        "in" follows arcs backwards.
+        Maximum number of hops.
     plan : str or Plan, optional
-        The name of a search plan of `hopwave.plans()`: the algorithm of a paper, or one of hopwave's own.
-    device : {"auto", "cpu", "cuda", "reference"}, optional
-        Where to compute. "auto" is a GPU if there is one and the graph is worth the upload, else the CPU.
+        Name of a search plan of `hopwave.plans()`: the algorithm of a paper, or one of hopwave's own.
     trace : bool, optional
-        Whether to record what every level did.
-    threads : int, optional
-        Threads of the CPU engine; by default HOPWAVE_NUM_THREADS, else every core.
+        Whether to record each level.
 
     Returns
     -------
@@ -75,12 +72,6 @@ def bfs(
         The plan is unknown, or cannot do this.
     EngineError
         The device is missing or out of memory.
-
-    See Also
-    --------
-    bfs_each : one search after another, each from its own source.
-    bfs_many : the distances from many sources, as a table.
-    sssp : shortest paths along arcs with weights.
 
     Examples
     --------
@@ -109,25 +100,21 @@ def bfs_each(
     *,
     threads: int | None = None,
 ) -> Iterator[BFSResult]:
-    """One search after another, each from its own source. The graph is uploaded once and buffers are used again.
+    """One search after another, each from its own source. The graph is uploaded once and buffers are reused.
+
+    `bfs_many` returns only distances, but is much faster for many sources. Weights are ignored: distances count hops.
 
     Parameters
     ----------
-    G : Graph, SciPy sparse matrix or NetworkX graph
-        The graph. Weights are ignored: distances count hops.
     sources : list of vertices
-        Where the searches start. All of them are checked before the first search begins.
-    predecessors, path_counts, depth_limit, direction, plan, device, threads
+        Vertices where the searches start. All of them are checked before the first search.
+    predecessors, path_counts, depth_limit, plan
         As for `bfs`.
 
     Returns
     -------
     iterator of BFSResult
         One result per source, in the order given.
-
-    See Also
-    --------
-    bfs_many : only the distances, but much faster for many sources.
 
     Examples
     --------
@@ -228,28 +215,19 @@ def k_hop(
     *,
     threads: int | None = None,
 ) -> npt.NDArray[Any]:
-    """All vertices within k hops of a vertex, or of the nearest of several.
+    """All vertices within k hops of a vertex, or of the nearest of several. Weights are ignored.
 
     Parameters
     ----------
-    G : Graph, SciPy sparse matrix or NetworkX graph
-        The graph. Weights are ignored: distances count hops.
     vertex : vertex or list of vertices
-        Where the search starts.
+        Vertex where the search starts.
     k : int
-        The greatest number of hops.
-    direction, device, threads
-        As for `bfs`.
+        Maximum number of hops.
 
     Returns
     -------
     array
-        Their labels, or their ids (int64) if the graph has no labels, in the order of the vertices; the vertex itself
-        is among them.
-
-    See Also
-    --------
-    bfs, pairs_within
+        Labels, or ids (int64) if the graph has no labels, in vertex order; the vertex itself is included.
 
     Examples
     --------

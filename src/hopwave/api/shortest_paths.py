@@ -1,7 +1,7 @@
-"""Shortest paths along arcs with lengths: from one source to all vertices or to the nearest, or from many in turn.
+"""Shortest paths along weights: from one source to all vertices or to the nearest, or from many in turn.
 
 The lengths of the arcs are the graph's own weights, if it has any. Here G may also be a `linalg.Matrix`; device="auto"
-is then the device on which the matrix is.
+is then the device of the matrix.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from hopwave.errors import EngineError, GraphError
 from hopwave.graph import Graph
 from hopwave.linalg.algorithms.operands import check_lengths
 from hopwave.planning.jobs import ShortestPathsJob
-from hopwave.results.shortest_paths import ShortestPaths
+from hopwave.results.search import ShortestPaths
 
 
 def sssp(
@@ -42,65 +42,57 @@ def sssp(
     threads: int | None = None,
     trace: bool = False,
 ) -> ShortestPaths:
-    """Single-source shortest paths: the length of a shortest path from a source, or the nearest of several.
+    """Single-source shortest paths: the length of a shortest path from a source, or from the nearest of several.
+
+    `bfs` counts hops faster; `sssp_each` searches from one source after another, `sssp_many` makes a table, `nearest`
+    finds only the nearest vertices, and `shortest_path` one path between two vertices.
 
     Parameters
     ----------
     G : Graph, SciPy sparse matrix, linalg.Matrix or NetworkX graph
-        The graph. The values of a matrix are its weights, and so is the edge attribute "weight" of a NetworkX graph:
-        1 if an edge lacks it, the least of parallel edges.
+        The graph; the shortest of parallel edges counts.
         Weights are followed; `weights=False` leaves them out.
     source : vertex or list of vertices
-        Where paths start: an id, or a label if the graph has labels.
+        Vertex where paths start: an id, or a label if the graph has labels.
     weights : bool, array or str, optional
-        The lengths of the arcs, none of them negative or infinite. None: the graph's own weights, or 1 everywhere if
-        it has none. True: the graph's own; an error if it has none. False: 1 everywhere. An array: one number per
-        stored arc in the order of `G.indices`, where both arcs of an undirected edge have the same. A string: an edge
-        attribute of a NetworkX graph. Weights in the order of the edges belong in
-        `Graph.from_edges(src, dst, weights=...)`.
+        Lengths of the arcs, none of them negative or infinite. None: the graph's own weights, or 1 everywhere if it has
+        none. True: the graph's own; an error if it has none. False: 1 everywhere. An array: one number per stored arc
+        in the order of `G.indices`, the same for both arcs of an undirected edge. A string: an edge attribute of a
+        NetworkX graph. Weights in the order of the edges belong in `Graph.from_edges(src, dst, weights=...)`.
     method : {"auto", "dijkstra", "delta-stepping", "near-far", "bellman-ford"}, optional
-        The algorithm. All of them give the same result, bit for bit.
+        Algorithm. All of them give bitwise identical results.
     delta : float, optional
-        The width of the buckets of Δ-stepping and near-far.
+        Width of the buckets of Δ-stepping and near-far.
     limit : float, optional
-        The greatest length of a path. Vertices farther away are not reached.
+        Maximum length of a path. Vertices farther away are not reached.
     targets : list of vertices, optional
         The search ends when it has settled these. Vertices farther away than all of them are not reached; if one of
-        them cannot be reached, the search goes on to the end.
+        them cannot be reached, the search continues to the end.
     device : {"auto", "cpu", "cuda"}, optional
         Where to compute. "auto" is a GPU if there is one and the graph is on it or has a million arcs, else the CPU; a
         `linalg.Matrix` is searched where it is.
-    threads : int, optional
-        Threads of Δ-stepping on the CPU; by default HOPWAVE_NUM_THREADS, else every core. Small graphs use fewer.
     trace : bool, optional
-        Whether to record what every bucket did. Δ-stepping on the CPU and near-far on a GPU have a trace, so this
-        selects one of them.
+        Whether to record each bucket. Δ-stepping on the CPU and near-far on a GPU have a trace, so this selects one of
+        them.
 
     Returns
     -------
     ShortestPaths
         `distances`, `predecessors`, paths by `path_to`, the `plan` that ran, and `trace` if requested.
 
-    See Also
-    --------
-    bfs : the faster way to count hops.
-    sssp_each : one search after another, each from its own source.
-    nearest : the nearest vertices alone.
-    shortest_path : a path between two vertices.
-
     Notes
     -----
-    Dijkstra's algorithm always takes the nearest vertex next, on one core of the CPU. Δ-stepping settles one bucket of
-    distances after the other: on the CPU by compiled code on several threads, on a GPU by matrix products. Near-far is
-    the same idea in one launch on a GPU. Bellman-Ford relaxes in every round all arcs of vertices whose distance became
-    shorter, by matrix products. "auto" takes Δ-stepping on the CPU, or Dijkstra's algorithm for small graphs; on a GPU,
-    near-far. Methods that use matrix products compute all distances and then drop those beyond `limit` or the farthest
-    of the `targets`; the others do not search beyond the limit, nor beyond the bucket of the last target.
+    Dijkstra's algorithm always settles the nearest vertex next, on one core of the CPU. Δ-stepping settles one bucket
+    of distances after another: on the CPU by compiled code on several threads, on a GPU by matrix products. Near-far is
+    the same idea in one launch on a GPU. In every round, Bellman-Ford relaxes all arcs of vertices whose distance
+    became shorter, by matrix products. "auto" is Δ-stepping on the CPU, or Dijkstra's algorithm for small graphs; on a
+    GPU, near-far. Methods that use matrix products compute all distances and then drop those beyond `limit` or the
+    farthest of the `targets`; the others do not search beyond the limit, nor beyond the bucket of the last target.
 
     If the graph is on a GPU (`G.to("cuda")`), distances and predecessors are CuPy arrays; otherwise they are copied to
     the host when they are first read.
 
-    For several calls with an array on one graph, give the weights to the graph once: `G.with_weights(weights)`.
+    For several calls with an array on one graph, attach the weights once: `G.with_weights(weights)`.
 
     Examples
     --------
@@ -136,24 +128,19 @@ def sssp_each(
 ) -> Iterator[ShortestPaths]:
     """Shortest paths from one source after another. The graph is prepared once, for all searches.
 
+    Weights are followed; `weights=False` leaves them out.
+
     Parameters
     ----------
-    G : Graph, SciPy sparse matrix, linalg.Matrix or NetworkX graph
-        The graph, as for `sssp`.
-        Weights are followed; `weights=False` leaves them out.
     sources : list of vertices
-        Where the searches start. All of them are checked before the first search begins.
-    weights, method, delta, limit, device, threads
+        Vertices where the searches start. All of them are checked before the first search.
+    method, delta, limit
         As for `sssp`.
 
     Returns
     -------
     iterator of ShortestPaths
         One result per source, in the order given.
-
-    See Also
-    --------
-    sssp, sssp_many
 
     Examples
     --------
@@ -196,42 +183,30 @@ def _searcher(
 def nearest(
     G: Any, source: Any, k: int | None = None, *, limit: float | None = None, weights: Any = None
 ) -> dict[Any, float]:
-    """The nearest vertices and how far away they are: the k nearest, all within a length, or both.
+    """The nearest vertices and their distances: the k nearest, all within a length, or both.
 
-    The search goes no farther than it must.
+    Dijkstra's algorithm on one core of the CPU searches no farther than it must; a GPU does not offer this. `k_hop`
+    finds all vertices within some hops. Weights are followed; `weights=False` leaves them out.
 
     Parameters
     ----------
-    G : Graph, SciPy sparse matrix, linalg.Matrix or NetworkX graph
-        The graph, as for `sssp`.
-        Weights are followed; `weights=False` leaves them out.
     source : vertex or list of vertices
-        Where paths start. Distances are those from the nearest.
+        Vertex where paths start. Distances are those from the nearest.
     k : int, optional
-        How many vertices to return, the sources included; fewer if no more can be reached. Among vertices at the same
-        distance, those with the lowest ids come first.
+        Number of vertices, the sources included; fewer if no more can be reached. Among vertices at the same distance,
+        those with the lowest ids come first.
     limit : float, optional
-        The greatest distance.
-    weights : bool, array or str, optional
-        As for `sssp`. False counts hops.
+        Maximum distance.
 
     Returns
     -------
     dict
-        The distance by label or id, nearest first, then lowest id first.
+        Distance by label or id, nearest first, then lowest id first.
 
     Raises
     ------
     GraphError
         Neither `k` nor `limit` is given.
-
-    See Also
-    --------
-    k_hop : all vertices within some hops.
-
-    Notes
-    -----
-    Dijkstra's algorithm on one core of the CPU; a GPU does not offer this.
 
     Examples
     --------

@@ -1,8 +1,14 @@
-"""What every public function does with errors: it suggests keywords, and explains those of a GPU."""
+"""What every public function has in common: it suggests keywords, explains errors of a GPU, and shares options.
+
+Options that many functions take are declared once: a TypedDict for type checkers (`**run: Unpack[Run]`), and a
+NamedTuple with the defaults, which `shared` joins to it. They are described once, too: a public function gets a line
+for each that its docstring does not describe (SHARED).
+"""
 
 from __future__ import annotations
 
 import inspect
+import re
 import sys
 from collections.abc import Callable, Collection, Iterable
 from difflib import get_close_matches
@@ -12,6 +18,18 @@ from typing import Any, TypeVar
 from hopwave.errors import explain_gpu
 
 Kind = TypeVar("Kind", bound=type)
+RECORDS: dict[str, Any] = {}  # name of a TypedDict of options → the NamedTuple with their defaults
+SHARED = {  # beginning of a module's name → options that its docstrings need not describe, and where they are described
+    "hopwave.linalg.algorithms.": ("A device", "As for `bfs`."),
+    "hopwave.linalg.": (
+        "out mask complement structural accum replace dtype direction early_exit structure_only explain device threads",
+        "As for `mxv`.",
+    ),
+    "hopwave.api.": (
+        "G weights direction device progress threads executor",
+        'Options that many functions share; `help("hopwave.api.options")` describes them.',
+    ),
+}
 OTHER_NAMES = {"damping": "alpha", "damping_factor": "alpha"}  # an argument's names elsewhere
 
 
@@ -31,7 +49,7 @@ def suggesting(function: Callable[..., Any], method: bool = False) -> Callable[.
         try:
             return function(*args, **options)
         except TypeError as error:
-            named = inspect.signature(function).parameters.values()
+            named = signature_of(function).parameters.values()
             owner = next((one if isinstance(one, type) else type(one) for one in args[:1]), type(None))
             name = f"{owner.__name__}.{function.__name__}" if method else function.__qualname__
             if all(one.kind is not one.VAR_KEYWORD for one in named):
@@ -45,6 +63,49 @@ def suggesting(function: Callable[..., Any], method: bool = False) -> Callable[.
             raise
 
     return call
+
+
+def shared(kind: str) -> Callable[[Kind], Kind]:
+    """Decorates the NamedTuple with the defaults of the options that the TypedDict of that name declares."""
+
+    def joined(record: Kind) -> Kind:
+        RECORDS[kind] = record
+        return record
+
+    return joined
+
+
+def signature_of(function: Callable[..., Any]) -> inspect.Signature:
+    """The signature of a function, in which the options of `**run: Unpack[Run]` are written out."""
+    signature = inspect.signature(function)
+    *own, last = signature.parameters.values() or (None,)
+    if last is None or last.kind is not last.VAR_KEYWORD or str(last.annotation)[7:-1] not in RECORDS:
+        return signature
+    record = RECORDS[str(last.annotation)[7:-1]]
+    types = {name: kind.__forward_arg__ for name, kind in record.__annotations__.items()}
+    options = (
+        inspect.Parameter(name, last.KEYWORD_ONLY, default=value, annotation=types[name])
+        for name, value in record._field_defaults.items()
+    )
+    return signature.replace(parameters=[*own, *options])
+
+
+def described(function: Callable[..., Any], text: str, names: Iterable[str]) -> str:
+    """The docstring of a function, with a line for those of the names that are shared and that it does not describe."""
+    common, where = next((SHARED[home] for home in SHARED if function.__module__.startswith(home)), ("", ""))
+    heads = list(re.finditer(r"^( *)([A-Z][\w ]+)\n *-{3,}\n", text, re.MULTILINE))
+    at = next((i for i, head in enumerate(heads) if head[2] == "Parameters"), None)
+    end = heads[0 if at is None else at + 1].start() if len(heads) > (at or 0) + (at is not None) else len(text)
+    section = "" if at is None else text[heads[at].end() : end]
+    indent = heads[0][1] if heads else ""
+    entries = re.findall(rf"^{indent}(\w[\w, ]*?)(?: :.*)?$", section, re.MULTILINE)
+    known = {name.strip() for entry in entries for name in entry.split(",")}
+    missing = [name for name in names if name in common.split() and name not in known]
+    if not missing:
+        return text
+    title = "" if section else f"{indent}Parameters\n{indent}----------\n"
+    lines = f"{title}{indent}{', '.join(missing)}\n{indent}    {where}\n"
+    return f"{text[:end].rstrip()}\n{'' if section else chr(10)}{lines}\n{text[end:]}"
 
 
 def check_keywords(function: str, given: Iterable[str], known: Iterable[str]) -> None:
@@ -77,7 +138,10 @@ def offered(function: Any) -> Any:
     """A public function as `suggesting` makes it, in its own module too, where pickle looks for it."""
     if not inspect.isfunction(function) or function.__globals__ is globals():  # the second: `call`, made before
         return function
-    made = suggesting(function)
+    made: Any = suggesting(function)
+    if (innermost := inspect.unwrap(function)).__code__.co_flags & inspect.CO_VARKEYWORDS:
+        made.__signature__ = signature_of(innermost)
+    made.__doc__ = described(innermost, made.__doc__ or "", inspect.signature(made).parameters)
     setattr(sys.modules[function.__module__], function.__name__, made)
     return made
 

@@ -14,8 +14,15 @@ from rich.table import Table
 import hopwave as hw
 from hopwave.cli import files, terminal
 from hopwave.cli.files import Drawn, ReadingLengths, ReadingWeights, Written, load, timed, vertex
-from hopwave.results.betweenness import BetweennessResult, EdgeBetweennessResult, describe, drawn, widest_bound
-from hopwave.results.scores import Scores, VertexScores
+from hopwave.results.scores import (
+    BetweennessResult,
+    EdgeBetweennessResult,
+    Scores,
+    VertexScores,
+    describe,
+    drawn,
+    widest_bound,
+)
 
 
 def highest(result: Scores, top: int) -> list[tuple[Any, ...]]:

@@ -18,8 +18,7 @@ from hopwave.cli import files, terminal
 from hopwave.cli.files import Drawn, Reading, ReadingLengths, Written, load, timed, vertex
 from hopwave.errors import FormatError, GraphError
 from hopwave.graph import Graph
-from hopwave.results.search import BFSResult
-from hopwave.results.shortest_paths import ShortestPaths
+from hopwave.results.search import BFSResult, ShortestPaths
 
 ROWS = 16  # rows of the table of distances
 SHOWN = 12  # rows and columns of a table of distances on the screen

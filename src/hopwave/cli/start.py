@@ -24,7 +24,7 @@ from hopwave.api.validate import validate
 from hopwave.cli import files, terminal
 from hopwave.cli.searches import busiest, seconds
 from hopwave.graph import Graph
-from hopwave.results.betweenness import BetweennessResult
+from hopwave.results.scores import BetweennessResult
 from hopwave.results.search import BFSResult
 from hopwave.system import mpi
 from hopwave.system.devices import Device, cuda_extra, devices

@@ -20,8 +20,7 @@ from rich.table import Table
 from rich.text import Text
 
 from hopwave.graph import Graph
-from hopwave.results.search import BFSResult
-from hopwave.results.shortest_paths import ShortestPaths
+from hopwave.results.search import BFSResult, ShortestPaths
 from hopwave.system.optional import install
 
 # The colour of each direction in tables.

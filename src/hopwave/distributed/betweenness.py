@@ -33,7 +33,7 @@ from hopwave.distributed.split_runs import SplitRuns
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.graph.csr import LARGEST_VERTEX_COUNT
-from hopwave.results.betweenness import EdgeBetweennessResult
+from hopwave.results.scores import EdgeBetweennessResult
 from hopwave.system.progress import Meter
 
 ONLY_WHOLE = ("epsilon", "targets", "source_weights", "target_weights")  # need a graph that every rank has whole

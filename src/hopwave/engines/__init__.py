@@ -283,7 +283,7 @@ class Shortcuts(Protocol):
         """Rounds of label propagation; of labels that are equally frequent, the last in `order` wins."""
 
     def independent_set(self, A: Matrix, seed: int) -> Array:
-        """Which vertices are in a maximal independent set (linalg/algorithms/independent_set.py)."""
+        """Which vertices are in a maximal independent set (linalg/algorithms/structure.py)."""
 
     def power_iteration(self, A: Matrix, job: jobs.PowerJob) -> jobs.PowerEnd | None:
         """All rounds of a power iteration. Returns None if the caller must loop over products."""

@@ -23,11 +23,9 @@ from hopwave.errors import LinalgError
 from hopwave.linalg import algorithms
 from hopwave.linalg.algorithms.hops import bfs
 from hopwave.linalg.elementwise import apply, ewise_add, ewise_mult, select
-from hopwave.linalg.explanation import Explanation
 from hopwave.linalg.fixpoint import Waves, waves
-from hopwave.linalg.monoid_sums import reduce
 from hopwave.linalg.placing import assign, extract
-from hopwave.linalg.products import mxm, mxv, vxm
+from hopwave.linalg.products import Explanation, mxm, mxv, reduce, vxm
 
 __all__ = [
     "CONVERT", "BinaryOp", "Explanation", "LinalgError", "Matrix", "Monoid", "Semiring", "Shares", "UnaryOp", "Vector",

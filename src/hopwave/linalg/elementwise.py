@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -16,16 +16,23 @@ from hopwave.checks.numbers import is_whole
 from hopwave.engines import Algebra
 from hopwave.errors import LinalgError
 from hopwave.graph.row_operations import PLACES, is_in, kept, keys_of, union
-from hopwave.linalg.engine import choose, compiling
-from hopwave.linalg.formats import arrays
-from hopwave.linalg.masking import Writing, allowed_places, let_through, write, write_entries, writing
+from hopwave.linalg.masking import (
+    Writes,
+    Writing,
+    allowed_places,
+    arrays,
+    choose,
+    compiling,
+    is_table,
+    let_through,
+    write,
+    write_entries,
+    writing,
+)
 
 
 @compiling
-def ewise_add(
-    u: Any, v: Any, op: Any = binary.plus, *, out: Any = None, mask: Any = None, complement: bool = False,
-    structural: bool = False, accum: Any = None, replace: bool = False, device: str = "auto",
-) -> Any:  # fmt: skip
+def ewise_add(u: Any, v: Any, op: Any = binary.plus, *, device: str = "auto", **how: Unpack[Writes]) -> Any:
     """out⟨mask⟩ ⊙= u ∪ v: op where both have a value; elsewhere the value that exists. Two vectors or two matrices.
 
     Parameters
@@ -33,17 +40,7 @@ def ewise_add(
     u, v : Vector or Matrix
         Two vectors, or two matrices.
     op : BinaryOp or Monoid, optional
-        What joins two values.
-    out, mask, complement, structural, accum, replace, device
-        As for `mxv`.
-
-    Returns
-    -------
-    Vector or Matrix
-
-    See Also
-    --------
-    ewise_mult
+        Operator that joins two values.
 
     Examples
     --------
@@ -51,28 +48,17 @@ def ewise_add(
     >>> la.ewise_add(u, v).to_dict()
     {0: 1, 1: 12, 2: 20}
     """
-    return _two(u, v, op, True, writing(out, mask, complement, structural, accum, replace), device)
+    return _two(u, v, op, True, writing(**how), device)
 
 
 @compiling
-def ewise_mult(
-    u: Any, v: Any, op: Any = binary.times, *, out: Any = None, mask: Any = None, complement: bool = False,
-    structural: bool = False, accum: Any = None, replace: bool = False, device: str = "auto",
-) -> Any:  # fmt: skip
+def ewise_mult(u: Any, v: Any, op: Any = binary.times, *, device: str = "auto", **how: Unpack[Writes]) -> Any:
     """out⟨mask⟩ ⊙= u ∩ v: op where both have a value, nothing elsewhere. Two vectors or two matrices.
 
     Parameters
     ----------
-    u, v, op, out, mask, complement, structural, accum, replace, device
+    u, v, op
         As for `ewise_add`.
-
-    Returns
-    -------
-    Vector or Matrix
-
-    See Also
-    --------
-    ewise_add
 
     Examples
     --------
@@ -80,7 +66,7 @@ def ewise_mult(
     >>> la.ewise_mult(u, v).to_dict()
     {1: 20}
     """
-    return _two(u, v, op, False, writing(out, mask, complement, structural, accum, replace), device)
+    return _two(u, v, op, False, writing(**how), device)
 
 
 def _two(u: Any, v: Any, op: Any, either: bool, how: Writing, device: str) -> Any:
@@ -146,29 +132,19 @@ def _two_matrices(A: Matrix, B: Matrix, op: BinaryOp, either: bool, how: Writing
 
 @compiling
 def apply(
-    u: Any, op: UnaryOp | BinaryOp | Callable[[Any], Any], *, left: Any = None, right: Any = None, out: Any = None,
-    mask: Any = None, complement: bool = False, structural: bool = False, accum: Any = None, replace: bool = False,
-    dtype: npt.DTypeLike | None = None, device: str = "auto",
+    u: Any, op: UnaryOp | BinaryOp | Callable[[Any], Any], *, left: Any = None, right: Any = None,
+    dtype: npt.DTypeLike | None = None, device: str = "auto", **how: Unpack[Writes],
 ) -> Any:  # fmt: skip
     """out⟨mask⟩ ⊙= op(u), value by value. left= or right= gives the other operand of a binary operator.
 
     Parameters
     ----------
     u : Vector or Matrix
+        The operand.
     op : UnaryOp, BinaryOp or function
-        The function of each value.
+        Function of each value.
     left, right : number, optional
         The other operand of a binary operator.
-    out, mask, complement, structural, accum, replace, dtype, device
-        As for `mxv`.
-
-    Returns
-    -------
-    Vector or Matrix
-
-    See Also
-    --------
-    select, reduce
 
     Examples
     --------
@@ -176,7 +152,7 @@ def apply(
     >>> la.apply(u, la.unary.sqrt)[1], la.apply(u, la.binary.plus, right=1)[1]
     (2.0, 5.0)
     """
-    how = writing(out, mask, complement, structural, accum, replace)
+    writes = writing(**how)
     engine = choose(device, u)
     if not isinstance(op, UnaryOp | BinaryOp | Monoid):
         op = UnaryOp.define(getattr(op, "__name__", "function"), op)
@@ -203,10 +179,10 @@ def apply(
     if is_table(u):
         A = as_matrix(u).to(engine.name)
         keys = keys_of(A.rows, A.shape[1], engine.xp)
-        return write_entries(keys, changed(A.stored_values()), A.shape, how, engine)
+        return write_entries(keys, changed(A.stored_values()), A.shape, writes, engine)
     u = as_vector(u, None, "u").to(engine.name)
-    allowed = allowed_places(how, u.n, engine)
-    return write(let_through(_mapped(u, changed), allowed, engine), how, allowed, engine)
+    allowed = allowed_places(writes, u.n, engine)
+    return write(let_through(_mapped(u, changed), allowed, engine), writes, allowed, engine)
 
 
 @ignoring("over")
@@ -239,8 +215,8 @@ def _mapped(u: Vector, function: Any) -> Vector:
 
 @compiling
 def select(
-    u: Any, predicate: str | BinaryOp | Callable[[Any], Any], thunk: Any = None, *, out: Any = None, mask: Any = None,
-    complement: bool = False, structural: bool = False, accum: Any = None, replace: bool = False, device: str = "auto",
+    u: Any, predicate: str | BinaryOp | Callable[[Any], Any], thunk: Any = None, *, device: str = "auto",
+    **how: Unpack[Writes],
 ) -> Any:  # fmt: skip
     """out⟨mask⟩ ⊙= the entries of u that pass a test.
 
@@ -251,20 +227,11 @@ def select(
     Parameters
     ----------
     u : Vector or Matrix
+        The operand.
     predicate : str, BinaryOp or function
         The test.
     thunk : number or Vector, optional
-        What values are compared with, or the number of a diagonal.
-    out, mask, complement, structural, accum, replace, device
-        As for `mxv`.
-
-    Returns
-    -------
-    Vector or Matrix
-
-    See Also
-    --------
-    apply, extract
+        Number that values are compared with, or the number of a diagonal.
 
     Examples
     --------
@@ -274,14 +241,14 @@ def select(
     >>> la.select(la.Matrix.from_dense([[1, 2], [3, 4]]), "tril", -1).to_dense().tolist()
     [[0, 0], [3, 0]]
     """
-    how = writing(out, mask, complement, structural, accum, replace)
+    writes = writing(**how)
     engine = choose(device, u)
     if is_table(u):
-        return _select_entries(as_matrix(u).to(engine.name), predicate, thunk, how, engine)
+        return _select_entries(as_matrix(u).to(engine.name), predicate, thunk, writes, engine)
     if isinstance(predicate, str):
         raise LinalgError(f"{predicate!r} selects by place in a matrix; use an operator such as linalg.binary.gt")
     u = as_vector(u, None, "u").to(engine.name)
-    allowed = allowed_places(how, u.n, engine)
+    allowed = allowed_places(writes, u.n, engine)
     if u.format == "sparse":
         places, values = u.listed()
         keep = _passing(engine, predicate, thunk, values, places)
@@ -292,7 +259,7 @@ def select(
         bits = engine.xp.zeros(u.n, engine.xp.bool_)
         bits[places] = _passing(engine, predicate, thunk, values[places], places)
         some = Vector.dense(values.copy(), bits)
-    return write(let_through(some.follow(u), allowed, engine), how, allowed, engine)
+    return write(let_through(some.follow(u), allowed, engine), writes, allowed, engine)
 
 
 def _select_entries(A: Matrix, predicate: Any, thunk: Any, how: Writing, engine: Algebra) -> Matrix:
@@ -341,8 +308,3 @@ def _operator(op: Any) -> BinaryOp:
     if not isinstance(op, BinaryOp) or op.position:
         raise LinalgError(f"{op!r} is no operator on two values; use one such as linalg.binary.plus")
     return op
-
-
-def is_table(u: Any) -> bool:
-    """Whether an operand is a matrix: ours, a Graph, or a sparse matrix of SciPy or CuPy."""
-    return not isinstance(u, Vector) and (isinstance(u, Matrix) or hasattr(u, "indptr") or hasattr(u, "tocsr"))

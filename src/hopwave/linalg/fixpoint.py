@@ -28,13 +28,17 @@ from hopwave.checks.numbers import is_whole
 from hopwave.engines import Algebra
 from hopwave.errors import LinalgError
 from hopwave.graph.csr import LARGEST_VERTEX_COUNT
-from hopwave.linalg.arithmetic import arithmetic
-from hopwave.linalg.engine import choose, compiling
-from hopwave.linalg.explanation import Explanation, VectorProduct, explained
-from hopwave.linalg.formats import convert
-from hopwave.linalg.masking import places_of
+from hopwave.linalg.masking import choose, compiling, convert, places_of
 from hopwave.linalg.placing import assign, fill
-from hopwave.linalg.products import check_direction, check_flags, check_threads
+from hopwave.linalg.products import (
+    Explanation,
+    VectorProduct,
+    arithmetic,
+    check_direction,
+    check_flags,
+    check_threads,
+    explained,
+)
 from hopwave.planning.jobs import Direction, Product
 from hopwave.planning.rules import Growing, growing
 
@@ -100,10 +104,6 @@ def waves(
     -------
     Waves, or a pair of Waves and list of Explanation
         `levels` and `values` of every place that was reached.
-
-    See Also
-    --------
-    bfs, vxm
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""Masks and write-back: every operation ends with w⟨m⟩ ⊙= t. Written once for vectors and once for matrices.
+"""How every operation begins and ends: it chooses an engine, reads vectors in a format, and writes w⟨m⟩ ⊙= t.
 
-t is the result of an operation. At places i that the mask allows:
+t is the result of an operation. At places i that the mask m allows:
 
     accum given       w(i) = accum(w(i), t(i)) if both have a value, else the value that one of them has;
                       t(i) is converted to the type of w first, as in python-graphblas
@@ -11,22 +11,112 @@ At other places w(i) stays; with `replace` it is removed.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, NamedTuple, ParamSpec, TypedDict, TypeVar
 
 from hopwave.algebra.matrix import Matrix, as_matrix
 from hopwave.algebra.operators import BinaryOp, Monoid
-from hopwave.algebra.vector import Vector, as_vector
+from hopwave.algebra.vector import Format, Vector, as_vector
+from hopwave.arrays import Array
+from hopwave.checks.keywords import shared
 from hopwave.checks.options import flag
-from hopwave.engines import Algebra
-from hopwave.errors import LinalgError
+from hopwave.engines import Algebra, algebra
+from hopwave.errors import EngineError, LinalgError
 from hopwave.graph.csr import Rows
 from hopwave.graph.row_operations import from_keys, inside, keys_of, union
-from hopwave.linalg.formats import arrays, convert, writable
 from hopwave.planning.jobs import Allowed
 
+P = ParamSpec("P")
+R = TypeVar("R")
 
+
+# ------------------------------------------------------------------ engines and formats
+
+
+def choose(device: str, *operands: Any) -> Algebra:
+    """The engine for these operands: where they are, unless a device is named."""
+    if not isinstance(device, str):
+        raise EngineError(f"device {device!r} is not known; use 'auto', 'cuda', 'cpu' or 'reference'")
+    if device == "auto":
+        device = "cuda" if any(getattr(operand, "device", None) == "cuda" for operand in operands) else "cpu"
+    return algebra(device)
+
+
+def compiling(operation: Callable[P, R]) -> Callable[P, R]:
+    """Decorates an operation that may compile a user's function: Numba's errors become LinalgErrors."""
+
+    @wraps(operation)
+    def explained(*given: P.args, **more: P.kwargs) -> R:
+        try:
+            return operation(*given, **more)
+        except Exception as error:
+            if not type(error).__module__.startswith("numba."):
+                raise
+            said = (line.strip() for line in str(error).splitlines())
+            reason = next((line for line in said if line and not line.startswith("Failed in ")), type(error).__name__)
+            raise LinalgError(
+                f"a function given to {operation.__name__} cannot be compiled ({reason}); use numbers, arithmetic and "
+                "functions that are compiled with numba.njit, or device='reference', which takes any function"
+            ) from error
+
+    return explained
+
+
+def listed(x: Vector, engine: Algebra) -> tuple[Array, Array]:
+    """Places and values, in no particular order; the vector's own arrays if it is sparse."""
+    return x.listed() if x.format == "sparse" else engine.collect(*x.arrays())[:2]
+
+
+def arrays(x: Vector, engine: Algebra) -> tuple[Array, Array]:
+    """n values and n bits; the vector's own arrays if it is dense. Values without a bit are arbitrary."""
+    return x.arrays() if x.format == "dense" else engine.spread(x.n, *x.listed())
+
+
+def writable(x: Vector, engine: Algebra) -> tuple[Array, Array]:
+    """Like `arrays`, but safe to write to: two different arrays that are writable and not the caller's."""
+    values, present = arrays(x, engine)
+    if x.format == "sparse":
+        return values, present
+    if x._borrowed:
+        return values.copy(), present.copy()
+    if values is present or not getattr(values.flags, "writeable", True):
+        values = values.copy()
+    return values, present if getattr(present.flags, "writeable", True) else present.copy()
+
+
+def convert(x: Vector, to: Format, engine: Algebra) -> None:
+    """Keep the vector in that format from now on."""
+    if to == x.format:
+        return
+    if to == "dense":
+        x._set_dense(*arrays(x, engine), x._count)
+    else:
+        x._set_sparse(*engine.collect(*x.arrays()))
+
+
+def is_table(u: Any) -> bool:
+    """Whether an operand is a matrix: ours, a Graph, or a sparse matrix of SciPy or CuPy."""
+    return not isinstance(u, Vector) and (isinstance(u, Matrix) or hasattr(u, "indptr") or hasattr(u, "tocsr"))
+
+
+# ------------------------------------------------------------------ masks
+
+
+class Writes(TypedDict, total=False):
+    """Where and how a result is written: the keywords that every operation takes, for type checkers."""
+
+    out: Any
+    mask: Any
+    complement: bool
+    structural: bool
+    accum: Any
+    replace: bool
+
+
+@shared("Writes")
 class Writing(NamedTuple):
-    """Where and how a result is written: the keywords that every operation takes."""
+    """The same keywords with their defaults."""
 
     out: Any = None
     mask: Any = None
@@ -36,8 +126,14 @@ class Writing(NamedTuple):
     replace: bool = False
 
 
-def writing(out: Any, mask: Any, complement: bool, structural: bool, accum: Any, replace: bool) -> Writing:
+def writing(**keywords: Any) -> Writing:
     """The keywords as a record; raises a LinalgError if one of them would be ignored."""
+    return checked_writing(Writing(**keywords))
+
+
+def checked_writing(given: Writing) -> Writing:
+    """The record with an operator for `accum`; raises a LinalgError if one of the keywords would be ignored."""
+    out, mask, complement, structural, accum, replace = given
     complement, structural = flag("complement", complement, LinalgError), flag("structural", structural, LinalgError)
     replace = flag("replace", replace, LinalgError)
     if out is not None and not isinstance(out, Vector | Matrix):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -14,10 +14,20 @@ from hopwave.arrays import checked_places, on_gpu
 from hopwave.engines import Algebra
 from hopwave.errors import LinalgError
 from hopwave.graph.row_operations import keys_of
-from hopwave.linalg.elementwise import is_table
-from hopwave.linalg.engine import choose
-from hopwave.linalg.formats import arrays, writable
-from hopwave.linalg.masking import Writing, allowed_places, let_through, places_of, write, write_entries, writing
+from hopwave.linalg.masking import (
+    Writes,
+    Writing,
+    allowed_places,
+    arrays,
+    choose,
+    is_table,
+    let_through,
+    places_of,
+    writable,
+    write,
+    write_entries,
+    writing,
+)
 from hopwave.planning.jobs import Allowed
 
 
@@ -32,22 +42,11 @@ def assign(
     Parameters
     ----------
     w : Vector
-        What is written to.
+        Vector to write to.
     value : number or Vector
-        What is written.
+        Value to write.
     indices : array of int, optional
-        Where; by default everywhere.
-    mask, complement, structural, accum, replace, device
-        As for `mxv`.
-
-    Returns
-    -------
-    Vector
-        w itself.
-
-    See Also
-    --------
-    extract
+        Places; by default all.
 
     Examples
     --------
@@ -61,7 +60,7 @@ def assign(
         raise LinalgError(
             f"assign writes to a Vector, not {type(w).__name__}; a Matrix never changes: make another one"
         )
-    how = writing(w, mask, complement, structural, accum, replace)
+    how = writing(out=w, mask=mask, complement=complement, structural=structural, accum=accum, replace=replace)
     engine = choose(device, w, value, mask)
     if w.device != ("cuda" if engine.name == "cuda" else "cpu"):
         w.replace(w.to(engine.name))
@@ -161,31 +160,17 @@ def _accumulate(op: BinaryOp, values: Any, present: Any, places: Any, new: Any, 
     engine.scatter(op, values, places, new)
 
 
-def extract(
-    u: Any, indices: Any = None, columns: Any = None, *, out: Any = None, mask: Any = None, complement: bool = False,
-    structural: bool = False, accum: Any = None, replace: bool = False, device: str = "auto",
-) -> Any:  # fmt: skip
+def extract(u: Any, indices: Any = None, columns: Any = None, *, device: str = "auto", **how: Unpack[Writes]) -> Any:
     """out⟨mask⟩ ⊙= u(indices). Of a matrix: the rows `indices` and the columns `columns`, none of them repeated.
 
     Parameters
     ----------
     u : Vector or Matrix
-        What is read.
+        Vector or matrix to read.
     indices : array of int, optional
         The places, or the rows; by default all.
     columns : array of int, optional
         The columns of a matrix; by default all.
-    out, mask, complement, structural, accum, replace, device
-        As for `mxv`.
-
-    Returns
-    -------
-    Vector or Matrix
-        One place per index.
-
-    See Also
-    --------
-    assign, select
 
     Examples
     --------
@@ -194,14 +179,13 @@ def extract(
     >>> la.extract(la.Matrix.from_dense([[1, 2], [3, 4]]), [1], [0, 1]).to_dense().tolist()
     [[3, 4]]
     """
-    how = writing(out, mask, complement, structural, accum, replace)
-    engine = choose(device, u)
+    writes, engine = writing(**how), choose(device, u)
     if is_table(u):
         A = as_matrix(u).to(engine.name).checked()
         keys, values, shape = _submatrix(
             A, _places(indices, A.shape[0], engine), _places(columns, A.shape[1], engine), engine.xp
         )
-        return write_entries(keys, values, shape, how, engine)
+        return write_entries(keys, values, shape, writes, engine)
     if columns is not None:
         raise LinalgError("columns= is for matrices; a vector's places are its indices")
     u = as_vector(u, None, "u").to(engine.name)
@@ -211,8 +195,8 @@ def extract(
     else:
         values, present = arrays(u, engine)
         t = Vector.dense(values[places], present[places])
-    allowed = allowed_places(how, t.n, engine)
-    return write(let_through(t, allowed, engine), how, allowed, engine)
+    allowed = allowed_places(writes, t.n, engine)
+    return write(let_through(t, allowed, engine), writes, allowed, engine)
 
 
 def _submatrix(A: Matrix, rows: Any, columns: Any, xp: Any) -> tuple[Any, Any, tuple[int, int]]:

@@ -1,4 +1,4 @@
-"""Products over a semiring: y(i) = ⊕ₖ A(i,k) ⊗ x(k), by columns (push) or by rows (pull).
+"""Products over a semiring: y(i) = ⊕ₖ A(i,k) ⊗ x(k), by columns (push) or by rows (pull); and sums over a monoid.
 
 The four products of push-pull's Table 1 (d entries per row, M rows; f the vector, m the mask):
 
@@ -11,48 +11,205 @@ The vector's format chooses: a sparse vector is a list, and is pushed; a dense v
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple, get_args
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Literal, NamedTuple, Unpack, get_args
 
+import numpy as np
 import numpy.typing as npt
 
 from hopwave.algebra.matrix import Matrix, as_matrix
+from hopwave.algebra.operators import BinaryOp, Monoid, binary, checked_dtype, monoid
 from hopwave.algebra.semiring import Semiring, semiring
 from hopwave.algebra.vector import Vector, as_vector
+from hopwave.checks.keywords import shared
+from hopwave.checks.numbers import is_whole
 from hopwave.checks.options import check_thread_count, flag, one_of
 from hopwave.engines import Algebra
 from hopwave.errors import EngineError, LinalgError
-from hopwave.graph.row_operations import rest_of
-from hopwave.linalg.arithmetic import arithmetic
-from hopwave.linalg.complement import check_places, rest_is_less_work
-from hopwave.linalg.engine import choose, compiling
-from hopwave.linalg.explanation import Explanation, VectorProduct, explained
-from hopwave.linalg.formats import convert
-from hopwave.linalg.masking import Writing, allowed_places, mask_rows, write, write_matrix, writing
-from hopwave.planning.jobs import Allowed, Direction
+from hopwave.graph.csr import Rows
+from hopwave.graph.row_operations import rest_of, row_of_each
+from hopwave.linalg.masking import (
+    Writes,
+    Writing,
+    allowed_places,
+    arrays,
+    checked_writing,
+    choose,
+    compiling,
+    convert,
+    is_table,
+    listed,
+    mask_rows,
+    write,
+    write_matrix,
+)
+from hopwave.planning.jobs import Allowed, Direction, Product, Term, Touched
 
 DIRECTIONS = get_args(Direction)
+MOST_PLACES = 1 << 31  # places of a matrix pulled under a complemented mask; each takes an int64 key and a byte
+
+# ------------------------------------------------------------------ arithmetic
 
 
-class Options(NamedTuple):
-    """The keywords that say how a vector product is computed; `mxv` documents them."""
+# Name of ⊗ (or its position) → what a term is: LEFT for A ⊕.⊗ x, RIGHT for x ⊕.⊗ A.
+LEFT_MEANS: dict[str, Term] = {"pair": "one", "any": "a", "first": "a", "second": "x"}
+RIGHT_MEANS: dict[str, Term] = {"pair": "one", "any": "x", "first": "x", "second": "a"}
+LEFT_PLACES: dict[str, Term] = {"firsti": "out", "firstj": "inner", "secondi": "inner", "secondj": "zero"}
+RIGHT_PLACES: dict[str, Term] = {"firsti": "zero", "firstj": "inner", "secondi": "inner", "secondj": "out"}
+
+
+def arithmetic(
+    ring: Semiring, A: Matrix, x: np.dtype[Any], flip: bool, dtype: npt.DTypeLike | None, early_exit: bool,
+    structure_only: bool,
+) -> Product:  # fmt: skip
+    """The semiring as engines read it: what a term is, the type of sums, and which shortcuts are legal."""
+    given: Any = ring
+    if not isinstance(given, Semiring):
+        known = f"linalg.semiring.{given}" if isinstance(given, str) and given in semiring else "one of linalg.semiring"
+        raise LinalgError(f"{given!r} is not a semiring; use {known}, or make one with Semiring.define")
+    kind = None if dtype is None else checked_dtype(dtype)
+    return _arithmetic(ring, A.dtype, A.has_values, x, flip, kind, early_exit, structure_only)
+
+
+@lru_cache(maxsize=1024)  # equal arithmetic gives the same record, with which engines keep compiled kernels
+def _arithmetic(
+    ring: Semiring, a: np.dtype[Any], has_values: bool, x: np.dtype[Any], flip: bool, dtype: np.dtype[Any] | None,
+    early_exit: bool, structure_only: bool,
+) -> Product:  # fmt: skip
+    multiply, add = ring.multiply, ring.add
+    if multiply.position:
+        term = (RIGHT_PLACES if flip else LEFT_PLACES)[multiply.position]
+    else:
+        term = (RIGHT_MEANS if flip else LEFT_MEANS).get(multiply.name, "both") if multiply.built_in else "both"
+    if dtype is None:
+        kind = add.sum_type(multiply.result_type(x, a) if flip else multiply.result_type(a, x))
+        if add.op.kind == "bool":
+            kind = np.dtype(np.bool_)
+    else:
+        kind = dtype
+    # Without structure_only, values that ⊗ ignores are read too: the paper's ablation (section 5.5).
+    skips = structure_only and (term not in ("a", "both") or not has_values)
+    return Product(add, multiply, term, flip, kind, early_exit and add.short_circuits, skips)
+
+
+# ------------------------------------------------------------------ explanations
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Which product ran, and what it touched.
+
+    `expected` is the count of memory accesses in the push-pull paper's Table 1 (without the logarithm); `touched` is
+    the number of matrix entries that were really read, fewer if rows stopped early.
+
+    >>> A, x = la.Matrix.from_dense([[1.0] * 4] * 4), la.Vector.from_entries([0], [1.0], n=4)
+    >>> y, why = la.mxv(A, x, direction="push", explain=True)
+    >>> why.product, why.touched
+    ('by columns', 4)
+    """
+
+    operation: str
+    semiring: str
+    engine: str
+    direction: str
+    product: str
+    why: str
+    nnz_x: int
+    nnz_mask: int | None
+    expected: int
+    touched: int
+    early_exit: bool
+    operand_reuse: bool
+    structure_only: bool
+    notes: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        tricks = [word for word in ("early_exit", "operand_reuse", "structure_only") if getattr(self, word)]
+        masked = "" if self.nnz_mask is None else f", {self.nnz_mask:,} rows let through"
+        return (
+            f"{self.operation} over {self.semiring} on {self.engine}: {self.direction}, {self.product} ({self.why}); "
+            f"{self.nnz_x:,} entries in{masked}; {self.touched:,} of {self.expected:,} expected entries touched"
+            + (f"; {', '.join(tricks)}" if tricks else "")
+        )
+
+
+class VectorProduct(NamedTuple):
+    """A vector product that was computed, as input for its Explanation."""
+
+    operation: str
+    ring: Semiring
+    engine: Algebra
+    A: Matrix
+    product: Product
+    allowed: Allowed | None
+    pull: bool
+    reused: bool
+    nnz: int
+    touched: Touched
+
+
+def explained(done: VectorProduct, why: str) -> Explanation:
+    """The Explanation of a product; `why` it chose its direction."""
+    (rows, inner), allowed, xp = done.A.shape, done.allowed, done.engine.xp
+    count = None
+    if allowed is not None:
+        count = int(xp.count_nonzero(allowed.as_bits(rows, xp))) if allowed.count is None else allowed.count
+    d = done.A.nnz / max(rows if done.pull else inner, 1)
+    expected = d * ((rows if count is None else count) if done.pull else done.nnz)
+    return Explanation(
+        done.operation, done.ring.name, done.engine.name, direction="pull" if done.pull else "push",
+        product=("by rows" if done.pull else "by columns") + (", masked" if allowed is not None else ""), why=why,
+        nnz_x=done.nnz, nnz_mask=count, expected=round(expected), touched=done.touched.count(),
+        early_exit=done.product.early_exit and done.pull, operand_reuse=done.reused,
+        structure_only=done.product.structure_only, notes=tuple(done.touched.notes),
+    )  # fmt: skip
+
+
+# ------------------------------------------------------------------ products
+
+
+class Multiplies(Writes, total=False):
+    """The keywords of products, for type checkers; `mxv` describes them."""
 
     dtype: npt.DTypeLike | None
     direction: Direction
     early_exit: bool
-    operand_reuse: bool
     structure_only: bool
     explain: bool
     device: str
     threads: int | None
 
 
+@shared("Multiplies")
+class Options(NamedTuple):
+    """The same keywords with their defaults."""
+
+    out: Any = None
+    mask: Any = None
+    complement: bool = False
+    structural: bool = False
+    accum: Any = None
+    replace: bool = False
+    dtype: npt.DTypeLike | None = None
+    direction: Direction = "auto"
+    early_exit: bool = True
+    structure_only: bool = True
+    explain: bool = False
+    device: str = "auto"
+    threads: int | None = None
+
+    def checked(self) -> Writing:
+        """Where the result is written; raises a LinalgError for keywords that cannot be used."""
+        check_direction(self.direction)
+        check_flags(early_exit=self.early_exit, structure_only=self.structure_only, explain=self.explain)
+        return checked_writing(Writing(*self[:6]))
+
+
 @compiling
 def mxv(
-    A: Any, x: Any, semiring: Semiring = semiring.plus_times, *, out: Vector | None = None, mask: Any = None,
-    complement: bool = False, structural: bool = False, accum: Any = None, replace: bool = False,
-    dtype: npt.DTypeLike | None = None, direction: Direction = "auto", early_exit: bool = True,
-    operand_reuse: bool = False, structure_only: bool = True, explain: bool = False, device: str = "auto",
-    threads: int | None = None,
+    A: Any, x: Any, semiring: Semiring = semiring.plus_times, *, operand_reuse: bool = False,
+    **options: Unpack[Multiplies],
 ) -> Any:  # fmt: skip
     """out⟨mask⟩ ⊙= A ⊕.⊗ x: matrix times vector.
 
@@ -65,7 +222,7 @@ def mxv(
     semiring : Semiring, optional
         ⊕ and ⊗.
     out : Vector, optional
-        Where to write; by default a new vector.
+        Vector to write to; by default a new one.
     mask : Vector or array, optional
         Compute only where it is true.
     complement, structural : bool, optional
@@ -73,20 +230,20 @@ def mxv(
     accum : operator, optional
         out(i) = accum(out(i), new), with `new` converted to the type of `out` first.
     replace : bool, optional
-        Remove entries of `out` that the mask does not allow.
+        Whether to remove entries of `out` that the mask does not allow.
     dtype : optional
-        The type of the result; by default the one that ⊕.⊗ settles on.
+        Type of the result; by default the one that ⊕.⊗ settles on.
     direction : {"auto", "push", "pull"}, optional
         "push" by columns, "pull" by rows; "auto" as the vector's rule chooses.
     early_exit : bool, optional
-        A row may stop once no further term can change its sum, if ⊕ has such a value (True for OR).
+        Whether a row may stop once no further term can change its sum, if ⊕ has such a value (True for OR).
     operand_reuse : bool, optional
-        A masked pull reads the *mask's* entries instead of x's. Only for a search, where the mask is the visited
-        vertices, x the newest of them, and ⊕ takes any term.
+        Whether a masked pull reads the *mask's* entries instead of x's. Only for a search, where the mask is the
+        visited vertices, x the newest of them, and ⊕ accepts any term.
     structure_only : bool, optional
-        Values that ⊗ does not need are not read.
+        Whether to skip values that ⊗ does not need.
     explain : bool, optional
-        Return what was done, too.
+        Whether to return an Explanation, too.
     device, threads
         As for `hopwave.bfs`.
 
@@ -95,12 +252,6 @@ def mxv(
     Vector, or a pair of Vector and Explanation
         `out`, or a new vector; with `explain=True` also what was done.
 
-    See Also
-    --------
-    vxm : a row vector times a matrix.
-    mxm : matrix times matrix.
-    waves : repeated products, until nothing new is reached.
-
     Examples
     --------
     >>> A = la.Matrix.from_graph(hw.generate.path(4))
@@ -108,32 +259,19 @@ def mxv(
     >>> la.mxv(A, frontier, la.semiring.any_secondi).to_dict()
     {0: 1, 2: 1}
     """
-    how = writing(out, mask, complement, structural, accum, replace)
-    options = Options(dtype, direction, early_exit, operand_reuse, structure_only, explain, device, threads)
-    return _product("mxv", as_matrix(A), x, semiring, how, options)
+    return _product("mxv", as_matrix(A), x, semiring, operand_reuse, Options(**options))
 
 
 @compiling
 def vxm(
-    x: Any, A: Any, semiring: Semiring = semiring.plus_times, *, out: Vector | None = None, mask: Any = None,
-    complement: bool = False, structural: bool = False, accum: Any = None, replace: bool = False,
-    dtype: npt.DTypeLike | None = None, direction: Direction = "auto", early_exit: bool = True,
-    operand_reuse: bool = False, structure_only: bool = True, explain: bool = False, device: str = "auto",
-    threads: int | None = None,
+    x: Any, A: Any, semiring: Semiring = semiring.plus_times, *, operand_reuse: bool = False,
+    **options: Unpack[Multiplies],
 ) -> Any:  # fmt: skip
-    """out⟨mask⟩ ⊙= x ⊕.⊗ A: a row vector times a matrix, so that values follow the arcs. Keywords as for `mxv`.
+    """out⟨mask⟩ ⊙= x ⊕.⊗ A: a row vector times a matrix, so that values follow the arcs.
 
     Parameters
     ----------
-    x : Vector or array
-        The row vector.
-    A : Matrix, Graph, or SciPy or CuPy sparse matrix
-        The matrix.
-    semiring : Semiring, optional
-        ⊕ and ⊗.
-    out, mask, complement, structural, accum, replace, dtype
-        As for `mxv`.
-    direction, early_exit, operand_reuse, structure_only, explain, device, threads
+    x, A, semiring, operand_reuse
         As for `mxv`.
 
     Returns
@@ -141,30 +279,19 @@ def vxm(
     Vector, or a pair of Vector and Explanation
         As for `mxv`.
 
-    See Also
-    --------
-    mxv, mxm
-
     Examples
     --------
     >>> A = la.Matrix.from_edges([0, 0], [1, 2], [5.0, 7.0], shape=3)
     >>> la.vxm(la.Vector.from_entries([0], [1.0], n=3), A, la.semiring.min_plus).to_dict()
     {1: 6.0, 2: 8.0}
     """
-    how = writing(out, mask, complement, structural, accum, replace)
-    options = Options(dtype, direction, early_exit, operand_reuse, structure_only, explain, device, threads)
-    return _product("vxm", as_matrix(A).T, x, semiring, how, options)
+    return _product("vxm", as_matrix(A).T, x, semiring, operand_reuse, Options(**options))
 
 
-def _product(
-    operation: Literal["mxv", "vxm"], A: Matrix, x: Any, ring: Semiring, how: Writing, options: Options
-) -> Any:
+def _product(operation: Literal["mxv", "vxm"], A: Matrix, x: Any, ring: Semiring, reuse: bool, options: Options) -> Any:
     """mxv and vxm. A's rows are the places of the result."""
-    check_direction(options.direction)
-    check_flags(
-        early_exit=options.early_exit, operand_reuse=options.operand_reuse, structure_only=options.structure_only,
-        explain=options.explain,
-    )  # fmt: skip
+    how = options.checked()
+    check_flags(operand_reuse=reuse)
     rows, inner = A.shape
     x = as_vector(x, inner, "x")
     engine = choose(options.device, x, A)
@@ -173,11 +300,11 @@ def _product(
     flip = operation == "vxm"
     product = arithmetic(ring, A, x.dtype, flip, options.dtype, options.early_exit, options.structure_only)
     allowed = allowed_places(how, rows, engine)
-    if options.operand_reuse:
+    if reuse:
         check_reuse(ring, how, rows, inner)
     nnz = x.nnz if options.explain else 0  # only if needed: counting may have to wait for a GPU
     pull = x.decide() == "dense" if options.direction == "auto" else options.direction == "pull"
-    reused = pull and options.operand_reuse
+    reused = pull and reuse
     if reused:
         operand = visited(allowed, rows)
     else:
@@ -236,28 +363,17 @@ def check_reuse(ring: Semiring, how: Writing, rows: int, inner: int) -> None:
 
 
 @compiling
-def mxm(
-    A: Any, B: Any, semiring: Semiring = semiring.plus_times, *, out: Matrix | None = None, mask: Any = None,
-    complement: bool = False, structural: bool = False, accum: Any = None, replace: bool = False,
-    dtype: npt.DTypeLike | None = None, direction: Direction = "auto", early_exit: bool = True,
-    structure_only: bool = True, explain: bool = False, device: str = "auto", threads: int | None = None,
-) -> Any:  # fmt: skip
-    """out⟨mask⟩ ⊙= A ⊕.⊗ B: matrix times matrix. Keywords as for `mxv`; out is not changed, the result is returned.
+def mxm(A: Any, B: Any, semiring: Semiring = semiring.plus_times, **options: Unpack[Multiplies]) -> Any:
+    """out⟨mask⟩ ⊙= A ⊕.⊗ B: matrix times matrix. Matrices are immutable: the result is a new one.
 
-    "push" scatters rows of B into an accumulator (Gustavson), looking up the mask; "pull" computes one dot product for
+    "push" scatters rows of B into an accumulator (Gustavson) and looks up the mask; "pull" computes one dot product for
     every place that the mask allows. "auto" pulls if that is less work.
 
     Parameters
     ----------
     A, B : Matrix, Graph, or SciPy or CuPy sparse matrix
         The matrices.
-    semiring : Semiring, optional
-        ⊕ and ⊗.
-    out : Matrix, optional
-        What `accum` and the mask apply to; it is not changed.
-    mask, complement, structural, accum, replace, dtype
-        As for `mxv`.
-    direction, early_exit, structure_only, explain, device, threads
+    semiring
         As for `mxv`.
 
     Returns
@@ -265,40 +381,37 @@ def mxm(
     Matrix, or a pair of Matrix and Explanation
         The result; with `explain=True` also what was done.
 
-    See Also
-    --------
-    mxv, vxm
-
     Examples
     --------
     >>> A = la.Matrix.from_graph(hw.generate.complete(4))
     >>> la.reduce(la.mxm(A, A, la.semiring.plus_pair, mask=A)) // 6  # triangles
     4
     """
-    check_direction(direction)
-    check_flags(early_exit=early_exit, structure_only=structure_only, explain=explain)
-    how = writing(out, mask, complement, structural, accum, replace)
+    given = Options(**options)
+    how, direction = given.checked(), given.direction
     left, right = as_matrix(A).checked(), as_matrix(B).checked()
     if left.shape[1] != right.shape[0]:
         raise LinalgError(f"{left.shape} times {right.shape}: A needs as many columns as B has rows")
-    engine = choose(device, left, right)
-    check_threads(threads, engine)
+    engine = choose(given.device, left, right)
+    check_threads(given.threads, engine)
     left, right = left.to(engine.name), right.to(engine.name)
     shape = (left.shape[0], right.shape[1])
     let = mask_rows(how, shape, engine)
-    product = arithmetic(semiring, left, right.dtype, False, dtype, early_exit, structure_only)
-    by: Direction = "push" if let is None else direction
+    product = arithmetic(semiring, left, right.dtype, False, given.dtype, given.early_exit, given.structure_only)
     if direction == "pull" and let is None:
         raise LinalgError("direction='pull' computes the mask's entries alone; give a mask, or direction='push'")
-    places, shut = let, complement  # a mask, and whether it is complemented
-    if let is not None and complement and direction != "push":
-        check_places(direction, shape)
-        by = "pull" if direction == "pull" or rest_is_less_work(left, right, let, engine) else "push"
-        if by == "pull":
-            places, shut = rest_of(let, shape[1], engine.xp), False
-    rows, touched = engine.multiply(left, right, product, places, shut, by, threads)
+    places, shut = let, how.complement  # a mask, and whether it is complemented
+    if let is not None and shut and (direction == "pull" or rest_is_less_work(left, right, let, given, engine)):
+        if shape[0] * shape[1] > MOST_PLACES:
+            raise LinalgError(
+                f"direction='pull' under a complemented mask numbers all {shape[0]} × {shape[1]} places, more than "
+                f"{MOST_PLACES}; use direction='push', or fewer rows"
+            )
+        places, shut = rest_of(let, shape[1], engine.xp), False
+    by: Direction = "push" if let is None or shut else "pull" if how.complement else direction
+    rows, touched = engine.multiply(left, right, product, places, shut, by, given.threads)
     result = write_matrix(Matrix.from_rows(rows, shape), how, let, engine)
-    if not explain:
+    if not given.explain:
         return result
     count = None if places is None else len(places.indices)
     d = right.nnz / max(right.shape[0], 1)
@@ -311,3 +424,70 @@ def mxm(
         early_exit=product.early_exit, operand_reuse=False, structure_only=product.structure_only,
         notes=tuple(touched.notes[1:]),
     )  # fmt: skip
+
+
+def rest_is_less_work(A: Matrix, B: Matrix, mask: Rows, options: Options, engine: Algebra) -> bool:
+    """Whether dot products at the places outside a mask read fewer entries of B than a push of A does.
+
+    As in a search, which compares arcs into unvisited vertices with arcs out of the frontier (push-pull, section 5.6).
+    """
+    xp, places = engine.xp, A.shape[0] * B.shape[1]
+    pushed = int(xp.diff(B.rows.indptr)[A.rows.indices].sum()) if A.nnz and options.direction == "auto" else 0
+    if pushed <= places or places > MOST_PLACES:  # a pull reads at least one entry per place
+        return False
+    there = xp.diff(A.rows.indptr) > 0  # rows of A without entries give no sums
+    lengths = xp.diff(B.columns.indptr).astype(np.int64)
+    shut = int(lengths[mask.indices][there[row_of_each(mask, xp)]].sum())
+    return int(there.sum()) * B.nnz - shut + places <= pushed
+
+
+@compiling
+def reduce(u: Any, add: Any = monoid.plus, *, axis: int | None = None, device: str = "auto") -> Any:
+    """⊕ of all values of a vector or matrix, or of every row (axis=1) or column (axis=0) of a matrix.
+
+    The sum of no values is the monoid's identity; a row or column without entries has no sum.
+
+    Parameters
+    ----------
+    u : Vector or Matrix
+    add : Monoid or BinaryOp, optional
+        ⊕.
+    axis : {None, 0, 1}, optional
+        None: one sum of all values. 0: one per column. 1: one per row.
+
+    Returns
+    -------
+    number or Vector
+        One sum, or one for every row or column that has entries.
+
+    Examples
+    --------
+    >>> A = la.Matrix.from_dense([[1, 2], [0, 4]])
+    >>> la.reduce(A), la.reduce(A, la.monoid.max, axis=1).to_dict()
+    (7, {0: 2, 1: 4})
+    """
+    if axis is not None and (not is_whole(axis) or axis not in (0, 1)):
+        raise LinalgError(f"axis={axis!r} is not known; use 0 for every column, 1 for every row, or None for all")
+    if isinstance(add, BinaryOp):
+        known = monoid.get(add.name)
+        if known is None or known.op is not add:
+            raise LinalgError(f"{add.name} has no known identity; give a Monoid, such as Monoid({add.name}, 0)")
+        add = known
+    if not isinstance(add, Monoid):
+        raise LinalgError(f"{add!r} is not a monoid; use one of linalg.monoid, such as linalg.monoid.plus")
+    engine = choose(device, u)
+    if axis is not None:
+        if not is_table(u):
+            raise LinalgError(f"axis={axis} is for matrices; leave it out for a vector")
+        A = as_matrix(u)
+        A = A if axis == 1 else A.T
+        ones = Vector.full(A.shape[1], True, device=engine.name)
+        ring = Semiring(f"{add.name}_first", add, binary.first)
+        return mxv(A, ones, ring, direction="pull", device=engine.name)
+    values = (u if isinstance(u, Vector) else as_matrix(u)).to(engine.name)
+    if isinstance(values, Matrix):
+        array = values.stored_values()
+    else:
+        array = arrays(values, engine)[0] if values.nnz == values.n else listed(values, engine)[1]
+    kind = add.sum_type(np.dtype(array.dtype))
+    return engine.reduce(add, array, kind) if len(array) else add.identity(kind)

@@ -1,4 +1,4 @@
-"""Results as tables of pandas and polars. Vertices are named by their labels, if they have any."""
+"""Results as tables of pandas and polars, and as dictionaries. Vertices are labels if the graph has labels."""
 
 from __future__ import annotations
 
@@ -25,14 +25,30 @@ SOURCES_SHOWN = 5
 
 
 class Tabled:
-    """A result with one row per vertex, or per edge."""
+    """A result that is a table: one row per vertex, edge, pair or distance."""
 
     graph: Graph
+    _indexed = True  # whether a single column that names the rows is the index of a DataFrame
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A pandas DataFrame. If each row is one vertex (or one distance), these are its index.
+
+        Vertices are labels if the graph has labels; a missing vertex is then None. Needs pandas.
+
+        >>> hw.bfs(hw.Graph.from_edges(["ann"], ["bob"]), "ann").to_pandas()["distance"].to_dict()
+        {'ann': 0, 'bob': 1}
+        >>> hw.nearest_of(hw.generate.path(3), [0]).to_pandas()["distance 1"].tolist()
+        [0.0, 1.0, 2.0]
+        """
+        pandas, names, columns = optional("pandas", "to_pandas"), self._names(), self._columns()
+        if len(names) != 1 or not self._indexed:
+            return pandas.DataFrame({**names, **columns})
+        [(name, rows)] = names.items()
+        index = pandas.Index(rows, name=name, tupleize_cols=False)  # a label may be a tuple
+        return pandas.DataFrame(columns, index=index)
 
     def to_polars(self) -> pl.DataFrame:
-        """A polars DataFrame with the columns of `to_pandas`, in which vertices have a column of their own.
-
-        Raises an EngineError if polars is not installed.
+        """A polars DataFrame: the columns that name the rows, then those of `to_pandas`. Needs polars.
 
         >>> hw.bfs(hw.Graph.from_edges(["ann"], ["bob"]), "ann").to_polars().rows()
         [('ann', 0, 'ann'), ('bob', 1, 'ann')]
@@ -40,12 +56,17 @@ class Tabled:
         return polars_frame({**self._names(), **self._columns()})
 
     def _columns(self) -> dict[str, npt.NDArray[Any]]:
-        """The columns of a table, without the names of its rows."""
+        """Columns of the table, without the names of its rows."""
         raise NotImplementedError
 
     def _names(self) -> dict[str, npt.NDArray[Any]]:
-        """The columns that name the rows."""
-        return {"vertex": np.asarray(vertex_names(self.graph))}
+        """Columns that name the rows."""
+        return {"vertex": np.asarray(vertex_names(self.graph))[self._vertices]}
+
+    @property
+    def _vertices(self) -> Any:
+        """Ids of the vertices in the order of the rows, or a slice."""
+        return slice(None)
 
 
 @offers
@@ -115,19 +136,21 @@ class Keyed(Tabled):
         return self._array.__dlpack_device__()
 
 
+def surely(interval: str | None, risk: float | None, together: str = "") -> str:
+    """How sure an interval is, in words.
+
+    >>> surely("guaranteed", 0.1, "all together"), surely("normal", 0.05)
+    ('all together 90%, guaranteed', 'about 95%, normal')
+    """
+    share = f"{100 * (1 - (risk or 0.0)):.4g}%"
+    return f"about {share}, normal" if interval == "normal" else f"{together} {share}, guaranteed".strip()
+
+
 def polars_frame(columns: Mapping[str, Any]) -> pl.DataFrame:
     """A polars DataFrame of these columns; labels of several types are refused by polars."""
     polars = optional("polars", "to_polars")
     made: pl.DataFrame = polars.DataFrame({name: lists_of_objects(part) for name, part in columns.items()})
     return made
-
-
-def by_vertex(graph: Graph, columns: Mapping[str, Any], vertices: Any = slice(None)) -> pd.DataFrame:
-    """A DataFrame with one row per vertex (all, or those in `vertices`), indexed by label or id."""
-    pandas = optional("pandas", "to_pandas")
-    names = np.asarray(vertex_names(graph))[vertices]
-    index = pandas.Index(names, name="vertex", tupleize_cols=False)  # a label may be a tuple
-    return pandas.DataFrame(dict(columns), index=index)
 
 
 def named(graph: Graph, ids: npt.NDArray[Any]) -> npt.NDArray[Any]:

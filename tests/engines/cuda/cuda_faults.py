@@ -104,11 +104,11 @@ def forget_kernels() -> None:
     """Drop every loaded kernel, those that products and their scratch space keep as well."""
     from hopwave.engines.cuda import launch
     from hopwave.engines.cuda.linalg import scratch
-    from hopwave.linalg import arithmetic
+    from hopwave.linalg import products
 
     launch.forget()
     scratch.forget()
-    arithmetic._arithmetic.cache_clear()
+    products._arithmetic.cache_clear()
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from hopwave import EngineError
 from hopwave import linalg as la
 from hopwave.engines.cuda import nvrtc
 from hopwave.engines.cuda.linalg.translate import translated
-from hopwave.linalg.arithmetic import arithmetic
+from hopwave.linalg.products import arithmetic
 
 OWN = la.Semiring.define("own", lambda x, y: max(x, y), lambda x, y: x // y if y else math.sqrt(x * x), identity=0)
 RINGS: list[tuple[la.Semiring, str | None, str, str, str]] = [

@@ -17,10 +17,9 @@ from hopwave.distributed.linalg.matrix import DistributedMatrix, DistributedVect
 from hopwave.distributed.sides import Side, allgather_slots, send_to_owners
 from hopwave.errors import LinalgError
 from hopwave.linalg import elementwise, products
-from hopwave.linalg.arithmetic import arithmetic
-from hopwave.linalg.engine import choose
-from hopwave.linalg.masking import allowed_places, let_through, write, writing
-from hopwave.linalg.monoid_sums import reduce as reduce_own
+from hopwave.linalg.masking import allowed_places, choose, let_through, write, writing
+from hopwave.linalg.products import arithmetic
+from hopwave.linalg.products import reduce as reduce_own
 from hopwave.planning.jobs import Direction
 
 
@@ -180,9 +179,8 @@ def product(
     pull = x.dense() if direction == "auto" else direction == "pull"
     matrix, tails, heads = A.block(forward, pull)
     inner, outer = (tails, heads) if forward else (heads, tails)
-    writes = writing(
-        None if out is None else out.own, None if mask is None else mask.own, complement, structural, accum, replace
-    )
+    own = {name: None if given is None else given.own for name, given in (("out", out), ("mask", mask))}
+    writes = writing(**own, complement=complement, structural=structural, accum=accum, replace=replace)
     operand = _gathered(A, inner, x.own)
     masked: dict[str, Any] = {}
     if mask is not None and outer.comm is None:  # else its places are those of several ranks

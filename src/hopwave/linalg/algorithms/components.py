@@ -16,9 +16,8 @@ from hopwave.algebra.vector import Vector
 from hopwave.arrays import module_of
 from hopwave.linalg.algorithms.operands import is_symmetric, square
 from hopwave.linalg.elementwise import ewise_add, ewise_mult
-from hopwave.linalg.monoid_sums import reduce
 from hopwave.linalg.placing import assign, extract
-from hopwave.linalg.products import mxv, vxm
+from hopwave.linalg.products import mxv, reduce, vxm
 
 
 def connected_components(A: Any, *, device: str = "auto") -> Vector:
@@ -26,19 +25,10 @@ def connected_components(A: Any, *, device: str = "auto") -> Vector:
 
     `hopwave.connected_components` is faster.
 
-    Parameters
-    ----------
-    A, device
-        As for `bfs`.
-
     Returns
     -------
     Vector
         One vertex id per vertex.
-
-    See Also
-    --------
-    hopwave.connected_components
 
     Examples
     --------

@@ -26,9 +26,8 @@ from hopwave.checks.numbers import is_whole
 from hopwave.errors import GraphError
 from hopwave.linalg.algorithms.operands import place, square
 from hopwave.linalg.elementwise import apply, ewise_add, ewise_mult
-from hopwave.linalg.monoid_sums import reduce
 from hopwave.linalg.placing import assign
-from hopwave.linalg.products import mxm
+from hopwave.linalg.products import mxm, reduce
 
 plus_first = semiring.plus_first
 
@@ -45,17 +44,6 @@ def betweenness(A: Any, sources: Iterable[int] | None = None, batch: int = 32, *
         Where paths start; by default every vertex.
     batch : int, optional
         How many sources go together.
-    A, device
-        As for `bfs`.
-
-    Returns
-    -------
-    Vector
-        One sum per vertex, float64.
-
-    See Also
-    --------
-    hopwave.betweenness_centrality
 
     Examples
     --------

@@ -36,10 +36,6 @@ def bfs(A: Any, source: int, *, device: str = "auto") -> Vector:
     Vector
         Hops, int32; no entry where there is no path.
 
-    See Also
-    --------
-    hopwave.bfs, hopwave.linalg.waves
-
     Examples
     --------
     >>> hw.linalg.bfs(hw.generate.grid(3, 3), 0).to_dense().tolist()

@@ -40,7 +40,7 @@ def hits(
 ) -> tuple[Vector, Vector]:  # fmt: skip
     """Hubs and authorities. Each add up to 1; with normalized=False, Σ a² = 1 and h = A a.
 
-    All are 0 if there are no arcs, or if all weights are 0. `nstart`: the first a, an array of n weights.
+    All are 0 if there are no arcs, or if all weights are 0.
 
     Parameters
     ----------
@@ -50,22 +50,13 @@ def hits(
         The first a.
     normalized : bool, optional
         Whether the scores add up to 1.
-    A, max_iter, device
+    max_iter
         As for `pagerank`.
-
-    Returns
-    -------
-    pair of Vector
-        Hubs h and authorities a.
 
     Raises
     ------
     ConvergenceError
-        If `max_iter` rounds are not enough.
-
-    See Also
-    --------
-    pagerank, hopwave.hits
+        The scores did not converge within `max_iter` rounds.
 
     Examples
     --------

@@ -17,7 +17,7 @@ from hopwave.engines import algebra
 from hopwave.errors import GraphError, LinalgError
 from hopwave.graph.row_operations import arc_in_words, from_keys, keys_of
 from hopwave.linalg.elementwise import select
-from hopwave.linalg.monoid_sums import reduce
+from hopwave.linalg.products import reduce
 
 
 @dataclass

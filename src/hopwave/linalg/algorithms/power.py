@@ -1,13 +1,20 @@
-"""Power iteration: what PageRank, eigenvector centrality, Katz centrality and HITS have in common.
+"""Power iteration: eigenvector centrality, Katz centrality, and what PageRank and HITS share with them.
 
-x   one number per vertex, an array on the device of the matrix
+A   the arcs, with or without weights     x   one number per vertex, an array on the device of the matrix
 
 A round turns x into the next x and returns Σ |change|. Rounds repeat until this is less than a limit: n · tol, as in
 NetworkX, for all but HITS.
+
+    eigenvector (Bonacich, 1972)    x = x · (A + I) / |x · (A + I)|
+    Katz (1953)                     x = α x · A + b, where b is a vertex's own score and |α| < 1/λ
+
+λ is the largest eigenvalue of A. The identity I changes no eigenvector. Without it, x would oscillate between the two
+sides of a bipartite graph.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -26,7 +33,111 @@ from hopwave.linalg.algorithms.operands import check_weights, extremes, square
 from hopwave.linalg.products import vxm
 from hopwave.planning.jobs import PowerIteration, PowerJob
 
+FAR = 1e6  # times b: Katz centralities that change by more than this in a round grow without end
 LARGEST = 1e100  # if max weight × n is below this, no sum of squares overflows
+
+
+def eigenvector_centrality(
+    A: Any, max_iter: int = 100, tol: float = 1e-6, nstart: Any = None, *, device: str = "auto"
+) -> Vector:
+    """Eigenvector centrality of every vertex.
+
+    Parameters
+    ----------
+    nstart : array of n numbers, optional
+        The first x.
+    max_iter, tol
+        As for `pagerank`.
+
+    Raises
+    ------
+    ConvergenceError
+        The scores did not converge within `max_iter` rounds.
+
+    Examples
+    --------
+    >>> la.algorithms.eigenvector_centrality(hw.generate.path(4)).values.round(2).tolist()
+    [0.37, 0.6, 0.6, 0.37]
+    """
+    A = weighted_square(A, device)
+    check_rounds(tol, max_iter)
+    n = A.shape[0]
+    if n == 0:
+        return Vector(0)
+
+    start = shares(nstart, "nstart", A)
+    found = settle_at_once(A, PowerJob(start, n * tol, max_iter, normed=True), "the centralities")
+    if found is not None:
+        return Vector.from_dense(found)
+
+    def step(x: Array) -> tuple[Array, float]:
+        y = x + arriving(x, A)
+        y /= length(y)
+        return y, total_change(y, x)
+
+    run = Rounds(step, as_vector(start, A).arrays()[0])
+    return Vector.from_dense(settle(run, n * tol, max_iter, "the centralities"))
+
+
+def katz_centrality(
+    A: Any, alpha: float = 0.1, beta: Any = 1.0, max_iter: int = 1000, tol: float = 1e-6, nstart: Any = None,
+    normalized: bool = True, *, device: str = "auto",
+) -> Vector:  # fmt: skip
+    """Katz centrality of every vertex.
+
+    Parameters
+    ----------
+    alpha : float, optional
+        α; it must be below 1 / the largest eigenvalue.
+    beta : float or array of n numbers, optional
+        b, the score of a vertex without any walks.
+    nstart : array of n numbers, optional
+        The first x.
+    normalized : bool, optional
+        Whether the squares of the scores add up to 1.
+    max_iter, tol
+        As for `pagerank`.
+
+    Raises
+    ------
+    ConvergenceError
+        The scores did not converge within `max_iter` rounds.
+
+    Examples
+    --------
+    >>> la.algorithms.katz_centrality(hw.generate.path(4), 0.6).values.round(2).tolist()
+    [0.37, 0.6, 0.6, 0.37]
+    """
+    A = weighted_square(A, device)
+    check_rounds(tol, max_iter, normalized=normalized)
+    if not is_number(alpha) or not math.isfinite(alpha):
+        raise GraphError(f"alpha={alpha!r} is no factor per arc; give a number below 1 / the greatest eigenvalue")
+    n = A.shape[0]
+    if n == 0:
+        return Vector(0)
+    alpha = float(alpha)
+    b, start = numbers(beta, "beta", A), numbers(0.0 if nstart is None else nstart, "nstart", A)
+
+    def step(x: Array) -> tuple[Array, float]:
+        y = alpha * arriving(x, A) + b
+        return y, total_change(y, x)
+
+    smaller = f", or alpha={alpha:g} closer to 0: it must be below 1 / the greatest eigenvalue of the matrix"
+    try:
+        x = settle_at_once(A, PowerJob(start, n * tol, max_iter, alpha, base=b), "the centralities", smaller)
+        if x is None:
+            run = Rounds(step, as_vector(start, A).arrays()[0])
+            x = settle(run, n * tol, max_iter, "the centralities", smaller)
+    except ConvergenceError as error:
+        own = abs(b) if isinstance(b, float) else float(abs(b).max())
+        if error.left < FAR * n * own:
+            raise
+        most = float(arriving(as_vector(1.0, A).arrays()[0], A).max())
+        raise ConvergenceError(
+            f"Katz diverged: alpha={alpha:g} is too large for this graph; it must be below 1 / the largest eigenvalue. "
+            f"That is at most {most:.4g}, the greatest sum of weights into a vertex: alpha={0.9 / most:.2g} converges"
+        ) from None
+    return Vector.from_dense(x / (length(x) or 1.0) if normalized else x)
 
 
 class Rounds:
@@ -44,7 +155,7 @@ class Rounds:
 
 @ignoring("over", "invalid")
 def settle(run: PowerIteration, enough: float, max_iter: int, what: str, remedy: str = "", before: int = 0) -> Any:
-    """Repeat rounds until Σ |change| < enough; returns x. `before`: rounds made earlier, for the error message."""
+    """Repeat rounds until Σ |change| < enough; returns x. `before`: earlier rounds, for the error message."""
     rounds, left = 0, 0.0
     while rounds < max_iter and left < np.inf:  # stop if x grows without end
         rounds, left = rounds + 1, run.round()

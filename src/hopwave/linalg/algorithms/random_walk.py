@@ -29,12 +29,12 @@ from hopwave.errors import GraphError
 from hopwave.linalg.algorithms import power
 from hopwave.linalg.algorithms.operands import check_weights, square
 from hopwave.linalg.elementwise import apply, ewise_add, ewise_mult, select
-from hopwave.linalg.monoid_sums import reduce
 from hopwave.linalg.placing import assign, extract
-from hopwave.linalg.products import vxm
+from hopwave.linalg.products import reduce, vxm
 from hopwave.planning.jobs import PowerJob
 
 SMALLEST = 1e-200  # sums of weights between this and its reciprocal can be divided by without loss of precision
+PUSHED_FROM = 1 << 21  # arcs; in smaller graphs a pull by compiled code is faster than the operations of a push
 Step = Callable[..., Vector]  # takes the ranks, and a mask or None
 
 
@@ -42,36 +42,25 @@ def pagerank(
     A: Any, alpha: float = 0.85, personalization: Any = None, dangling: Any = None, nstart: Any = None,
     tol: float = 1e-6, max_iter: int = 100, *, adaptive: bool = False, device: str = "auto",
 ) -> Vector:  # fmt: skip
-    """The rank of every vertex. `personalization`, `dangling`, `nstart`: p, q and the first x, arrays of n weights.
+    """PageRank of every vertex. The scores add up to 1.
 
     Parameters
     ----------
     alpha : float, optional
-        The share of rank that follows arcs.
+        Probability to follow an arc.
     personalization, dangling, nstart : array of n numbers, optional
         p, q and the first x.
     tol : float, optional
         Stop when ``Σ |change| < n · tol``.
     max_iter : int, optional
-        The most rounds.
+        Maximum number of rounds.
     adaptive : bool, optional
-        Do not compute ranks again that have settled.
-    A, device
-        As for `bfs`.
-
-    Returns
-    -------
-    Vector
-        One rank per vertex; they add up to 1.
+        Whether to skip scores that have settled.
 
     Raises
     ------
     ConvergenceError
-        If `max_iter` rounds are not enough.
-
-    See Also
-    --------
-    hits, hopwave.pagerank
+        The scores did not converge within `max_iter` rounds.
 
     Examples
     --------
@@ -90,9 +79,9 @@ def pagerank(
     jumps = power.shares(personalization, "personalization", A)
     ends = jumps if dangling is None else power.shares(dangling, "dangling", A)
     start = power.shares(nstart, "nstart", A)
-    before = 0
     if A.has_values:
         out_weights(A)  # raises an error if they cannot be divided by
+    before = 0
     if not adaptive:
         first = pushed(A, start, jumps, ends, alpha, n * tol, max_iter)
         if first.settled:
@@ -144,8 +133,8 @@ class Pushed:
 
 
 def pushed(A: Matrix, start: Any, jumps: Any, ends: Any, alpha: float, enough: float, max_iter: int) -> Pushed:
-    """The first rounds, while ranks have few entries. A GPU pulls all rounds, because they are one launch."""
-    if A.device == "cuda" or any(isinstance(given, float) for given in (start, jumps, ends)):
+    """The first rounds, while x has few entries. A GPU pulls all rounds, because they are one launch."""
+    if A.nnz < PUSHED_FROM or A.device == "cuda" or any(isinstance(given, float) for given in (start, jumps, ends)):
         return Pushed(start)
     S = out_weights(A)
     x, p, q = (select(Vector.from_dense(given), binary.ne, 0.0) for given in (start, jumps, ends))

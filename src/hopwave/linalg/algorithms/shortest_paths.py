@@ -29,9 +29,8 @@ from hopwave.checks.numbers import is_number
 from hopwave.errors import GraphError
 from hopwave.linalg.algorithms.operands import check_lengths, extremes, place, square
 from hopwave.linalg.elementwise import select
-from hopwave.linalg.monoid_sums import reduce
 from hopwave.linalg.placing import assign
-from hopwave.linalg.products import vxm
+from hopwave.linalg.products import reduce, vxm
 
 min_plus, least, less = semiring.min_plus, binary.min, binary.lt
 # A pull has no early exit here and reads every arc, so it pays only if a push would read about as many.
@@ -50,17 +49,6 @@ def sssp(A: Any, source: int | Sequence[int], *, device: str = "auto") -> Vector
     ----------
     source : int or list of int
         Where paths start; of several sources, the nearest counts.
-    A, device
-        As for `bfs`.
-
-    Returns
-    -------
-    Vector
-        One distance per vertex, infinite where there is no path.
-
-    See Also
-    --------
-    delta_stepping, hopwave.sssp
 
     Examples
     --------
@@ -90,15 +78,6 @@ def delta_stepping(A: Any, source: int | Sequence[int], delta: float | None = No
         Δ, the width of a bucket; by default chosen from the weights.
     A, source, device
         As for `sssp`.
-
-    Returns
-    -------
-    Vector
-        One distance per vertex, infinite where there is no path.
-
-    See Also
-    --------
-    sssp, hopwave.sssp
 
     Examples
     --------

@@ -20,9 +20,8 @@ from hopwave.arrays import module_of
 from hopwave.engines import algebra
 from hopwave.linalg.algorithms.operands import square
 from hopwave.linalg.elementwise import ewise_mult, select
-from hopwave.linalg.monoid_sums import reduce
 from hopwave.linalg.placing import assign, extract
-from hopwave.linalg.products import mxm
+from hopwave.linalg.products import mxm, reduce
 
 plus_pair = semiring.plus_pair
 PIECE = 1 << 22  # pairs of arcs that triangle_list looks at together
@@ -31,15 +30,6 @@ WORTH_SORTING = 250  # from this many reads per entry on, sorting the vertices b
 
 def triangle_count(A: Any, *, device: str = "auto") -> int:
     """How many triangles there are. A is symmetric; loops do not count.
-
-    Parameters
-    ----------
-    A, device
-        As for `bfs`.
-
-    See Also
-    --------
-    triangles, hopwave.triangle_count
 
     Examples
     --------
@@ -58,20 +48,6 @@ def triangle_count(A: Any, *, device: str = "auto") -> int:
 
 def triangles(A: Any, *, device: str = "auto") -> Vector:
     """How many triangles each vertex is in.
-
-    Parameters
-    ----------
-    A, device
-        As for `bfs`.
-
-    Returns
-    -------
-    Vector
-        One number per vertex.
-
-    See Also
-    --------
-    triangle_count, hopwave.triangles
 
     Examples
     --------
@@ -97,19 +73,10 @@ def triangles(A: Any, *, device: str = "auto") -> Vector:
 def triangle_list(A: Any, *, device: str = "auto") -> Any:
     """Every triangle once: its three vertices. A is symmetric; loops do not count.
 
-    Parameters
-    ----------
-    A, device
-        As for `bfs`.
-
     Returns
     -------
     array of shape (triangles, 3)
         The vertices of a triangle ascend, and so do the rows. On a GPU it is CuPy's.
-
-    See Also
-    --------
-    triangle_count, triangles
 
     Notes
     -----
