@@ -15,9 +15,10 @@ import pytest
 import scipy.sparse as sp
 
 import hopwave as hw
-from hopwave import FormatError, Graph, GraphError
+from hopwave import FormatError, Graph
 from hopwave.api.validate import check, validate
 from hopwave.system.files import replacing
+from together import in_one_test
 
 PATH = hw.generate.path(4)
 
@@ -44,22 +45,6 @@ def test_numbers_of_numpy_are_numbers() -> None:
     assert hw.generate.grid(np.int8(100), np.int8(3)).n == 300  # type: ignore[arg-type]
 
 
-def test_masked_entries_are_refused() -> None:
-    masked = np.ma.array([0, 1, 2], mask=[False, True, False])
-    for call in (
-        lambda: Graph.from_edges(masked, [1, 2, 3]),
-        lambda: Graph.from_edges([1, 2, 3], masked),
-        lambda: Graph.from_edges([0, 1, 2], [1, 2, 3], weights=masked),
-        lambda: hw.bfs_many(PATH, masked),
-        lambda: PATH.with_weights(np.ma.array(np.ones(PATH.m), mask=[True] + [False] * (PATH.m - 1))),
-        lambda: hw.sssp(PATH, 0, np.ma.array(np.ones(PATH.m), mask=[True] + [False] * (PATH.m - 1))),
-        lambda: hw.pagerank(PATH, personalization=np.ma.array(np.ones(PATH.n), mask=[True] + [False] * (PATH.n - 1))),
-        lambda: hw.bfs(PATH, masked),
-    ):
-        with pytest.raises(GraphError):
-            call()
-
-
 def test_validate_takes_vertices_and_graphs_as_searches_do() -> None:
     labels = [frozenset({1, 2}), ("a", "b"), "ab", 7]
     G = Graph.from_edges([0, 1, 2], [1, 2, 3], labels=labels)
@@ -71,9 +56,6 @@ def test_validate_takes_vertices_and_graphs_as_searches_do() -> None:
     right = hw.bfs(PATH, 2).distances
     for same in (nx.path_graph(4), sp.csr_array(nx.to_scipy_sparse_array(nx.path_graph(4)))):
         assert validate(same, 2, right).ok and not validate(same, 1, right).ok
-    for limit in (-1, 1.5, "2"):
-        with pytest.raises(GraphError, match="is not a number of hops"):
-            validate(PATH, 0, right, depth_limit=limit)  # type: ignore[arg-type]
 
 
 def test_edge_scores_of_parallel_edges_are_all_listed() -> None:
@@ -154,12 +136,13 @@ HEADERS = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("text", HEADERS, ids=range(len(HEADERS)))
-def test_damaged_headers_are_errors_of_ours(text: str, tmp_path: Path) -> None:
+@in_one_test("text", HEADERS)
+def test_damaged_headers_are_errors_of_ours(tmp_path: Path, text: str) -> None:
     for name in ("indices", "indptr", "hopwave", "directed"):
         with pytest.raises(FormatError):
             hw.read(npz(tmp_path / "a.npz", **{name: header(text)}))
     given = {"k": 3, "seed": 1, "checkpoint": tmp_path / "c.npz", "device": "cpu"}
+    (tmp_path / "c.npz").unlink(missing_ok=True)
     hw.betweenness_centrality(hw.generate.grid(3, 3), **given)  # type: ignore[arg-type]
     with zipfile.ZipFile(tmp_path / "c.npz") as archive:
         entries = {name: archive.read(name) for name in archive.namelist()}
@@ -205,43 +188,11 @@ def test_the_temporary_file_of_a_killed_process_is_removed_by_the_next_write(tmp
     assert [path.name.startswith(".graph.txt.") for path in tmp_path.glob(".*.part")] == [True]
 
 
-NOT_A_NUMBER: list[Any] = ["x", None, [1], np.array([0.5, 0.5]), object(), 1j]
-
-
-@pytest.mark.parametrize(
-    ("call", "values"),
-    [
-        (lambda G, x: hw.sssp(G, 0, delta=x), [*NOT_A_NUMBER[:1], *NOT_A_NUMBER[2:], np.nan, -1]),
-        (lambda G, x: hw.pagerank(G, tol=x), [*NOT_A_NUMBER, np.nan, -1]),
-        (lambda G, x: hw.pagerank(G, alpha=x), [*NOT_A_NUMBER, np.nan, -1]),
-        (lambda G, x: hw.katz_centrality(G, alpha=x), [*NOT_A_NUMBER, np.nan]),
-        (lambda G, x: hw.katz_centrality(G, beta=x), ["x", object(), 1j]),
-        (lambda G, x: hw.label_propagation(G, seed=x), ["x", 0.5, -1, object()]),
-        (lambda G, x: hw.maximal_independent_set(G, seed=x), ["x", 0.5, -1, object()]),
-        (lambda G, x: hw.estimate_memory(G, x), [None, 3, object()]),
-        (lambda G, x: hw.distance_blocks(G, block_bytes=x), ["x", 0.5, -1, np.array([5, 5])]),
-        (lambda G, x: hw.bfs_each(G, x), [None, 0, "abc", np.array(0), 1j]),
-        (lambda G, x: hw.sssp_each(G, x), [None, 0, "abc", np.array(0), 1j]),
-        (lambda G, x: hw.bfs_many(G, x), [0, np.array(0)]),
-        (lambda G, x: hw.bfs(G, 0, device=x), [None, ["cpu"], {"cpu": 1}, np.array(["cpu", "cuda"])]),
-        (lambda G, x: hw.betweenness_centrality(G, device=x), [None, ["cpu"], np.array(["cpu", "cuda"])]),
-    ],
-)
-def test_arguments_of_a_wrong_type_are_errors_of_ours(call: Any, values: list[Any]) -> None:
-    graph = hw.generate.path(5)
-    for value in values:
-        with pytest.raises(hw.HopwaveError, match=r"give|use|must be"):
-            call(graph, value)
-
-
 def test_numbers_of_any_type_and_size_are_taken_as_numbers() -> None:
     """There is no compiled code for float32; and a k above n means all vertices."""
     graph = hw.Graph.from_edges([0, 1], [1, 2], weights=[1.5, 2.0])
     assert hw.sssp(graph, 0, delta=np.float32(0.5)).distances.tolist() == [0.0, 1.5, 3.5]
     assert hw.nearest(graph, 0, k=2**70) == {0: 0.0, 1: 1.5, 2: 3.5}
-    labelled = hw.Graph.from_edges(["a", "b"], ["b", "c"])
-    with pytest.raises(hw.GraphError, match=r"give \['abc'\]"):  # not three searches, from a, b and c
-        hw.bfs_each(labelled, "abc")
 
 
 # ---------------------------------------------------------------- parallel arcs, and weights of both directions
@@ -257,17 +208,9 @@ def test_weights_of_an_arranged_graph_are_the_same_in_both_directions() -> None:
     arranged = hw.generate.path(3).arranged()
     assert arranged.indices.tolist() == [1, 0, 2, 1]
     assert arranged.with_weights([5, 5, 7, 7]).weights.tolist() == [5, 5, 7, 7]
-    with pytest.raises(GraphError, match="some edge has two different weights, one per direction"):
-        arranged.with_weights([5, 6, 7, 7])
 
 
-def test_none_is_no_label() -> None:
-    """NetworkX refuses it as a node."""
-    with pytest.raises(GraphError, match="a label is None or NaN, which names no vertex"):
-        Graph.from_edges([0], [1], labels=[None, "a"])
-
-
-@pytest.mark.parametrize("normalized", [True, False])
-def test_where_no_weight_is_above_zero_nobody_is_a_hub(normalized: bool) -> None:
-    hubs, authorities = hw.hits(Graph.from_edges([0, 1], [1, 2], weights=[0.0, 0.0]), normalized=normalized)
-    assert hubs.scores.tolist() == authorities.scores.tolist() == [0, 0, 0]
+def test_where_no_weight_is_above_zero_nobody_is_a_hub() -> None:
+    for normalized in (True, False):
+        hubs, authorities = hw.hits(Graph.from_edges([0, 1], [1, 2], weights=[0.0, 0.0]), normalized=normalized)
+        assert hubs.scores.tolist() == authorities.scores.tolist() == [0, 0, 0]

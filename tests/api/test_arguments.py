@@ -1,9 +1,8 @@
-"""Arguments of the public functions: what they accept, and the error message for what they refuse."""
+"""Arguments of the public functions: what they accept; tests/rejections has what they reject."""
 
 from __future__ import annotations
 
 import dataclasses
-import re
 import sys
 from types import SimpleNamespace
 from typing import Any
@@ -15,152 +14,47 @@ import pytest
 import scipy.sparse as sp
 
 import hopwave as hw
-from hopwave import EngineError, Graph, GraphError, HopwaveError, PlanError, engines
+from hopwave import EngineError, Graph, engines
 from hopwave.api import arguments, choice
 
 PATH = Graph.from_edges([0, 1, 2], [1, 2, 3], directed=True)
 NAMED = Graph.from_edges(["ann", "bob"], ["bob", "cyd"])
 
 
-# ---------------------------------------------------------------- graphs of other libraries
-
-
-@pytest.mark.parametrize(
-    "given",
-    [
-        PATH,
-        PATH.to_scipy(),
-        sp.coo_matrix(PATH.to_scipy()),
-        sp.csc_array(PATH.to_scipy(np.float32)),
-        nx.DiGraph([(0, 1), (1, 2), (2, 3)]),
-        nx.MultiDiGraph([(0, 1), (0, 1), (1, 2), (2, 3)]),
-    ],
-    ids=lambda graph: type(graph).__name__,
-)
-def test_graphs_of_other_libraries(given: Any) -> None:
-    assert arguments.as_graph(given) == PATH
-    assert hw.bfs(given, 1).distances.tolist() == [-1, 0, 1, 2]
-
-
-def test_a_graph_is_not_copied() -> None:
+def test_graphs_of_other_libraries() -> None:
+    for given in (
+        PATH, PATH.to_scipy(), sp.coo_matrix(PATH.to_scipy()), sp.csc_array(PATH.to_scipy(np.float32)),
+        nx.DiGraph([(0, 1), (1, 2), (2, 3)]), nx.MultiDiGraph([(0, 1), (0, 1), (1, 2), (2, 3)]),
+    ):  # fmt: skip
+        assert arguments.as_graph(given) == PATH
+        assert hw.bfs(given, 1).distances.tolist() == [-1, 0, 1, 2]
     assert arguments.as_graph(PATH) is PATH
+    assert hw.bfs(nx.path_graph(["x", "y", "z"]), "y").to_dict() == {"x": 1, "y": 0, "z": 1}
 
 
-@pytest.mark.parametrize("given", [[[0, 1]], np.eye(2), "web.mtx", None, 5, {0: [1]}], ids=lambda g: type(g).__name__)
-def test_refused_graphs(given: Any) -> None:
-    message = f"{type(given).__name__} is not a graph; give a hopwave.Graph, a SciPy sparse matrix or a NetworkX graph"
-    with pytest.raises(GraphError, match=message):
-        hw.bfs(given, 0)
+def test_every_form_of_sources() -> None:
+    for source in ("bob", np.str_("bob"), np.array("bob"), ["bob"], ("bob",), np.array(["bob"]), {"bob"}):
+        result = hw.bfs(NAMED, source)
+        assert (result.distances.tolist(), result.sources) == ([1, 0, 1], (1,))
+    listed = [[0, 3], (0, 3), np.array([0, 3]), pd.Series([0, 3]), range(0, 4, 3), iter([0, 3]), [0, 3, 0, 3]]
+    for sources in (*listed, {0: "", 3: ""}):
+        result = hw.bfs(hw.generate.path(5), sources)
+        assert (result.distances.tolist(), result.sources) == ([0, 1, 1, 0, 1], (0, 3))
 
 
-def test_networkx_nodes_as_sources() -> None:
-    result = hw.bfs(nx.path_graph(["x", "y", "z"]), "y")
-    assert result.to_dict() == {"x": 1, "y": 0, "z": 1}
-
-
-# ---------------------------------------------------------------- sources
-
-
-SAME = ["bob", np.str_("bob"), np.array("bob"), ["bob"], ("bob",), np.array(["bob"]), {"bob"}]
-
-
-@pytest.mark.parametrize("source", SAME)
-def test_one_source(source: Any) -> None:
-    result = hw.bfs(NAMED, source)
-    assert result.distances.tolist() == [1, 0, 1]
-    assert result.sources == (1,)
-
-
-@pytest.mark.parametrize(
-    "sources",
-    [[0, 3], (0, 3), np.array([0, 3]), pd.Series([0, 3]), range(0, 4, 3), iter([0, 3]), [0, 3, 0, 3], {0: "", 3: ""}],
-    ids=lambda sources: type(sources).__name__,
-)
-def test_several_sources_are_searched_from_at_once(sources: Any) -> None:
-    result = hw.bfs(hw.generate.path(5), sources)
-    assert result.distances.tolist() == [0, 1, 1, 0, 1]
-    assert result.sources == (0, 3)
-    assert result.reached == 5 and result.depth == 1
-
-
-def test_a_tuple_may_be_one_label() -> None:
+def test_labels_that_look_like_collections() -> None:
     graph = hw.Graph.from_networkx(nx.grid_2d_graph(2, 2))
     assert hw.bfs(graph, (0, 1)).to_dict() == {(0, 0): 1, (0, 1): 0, (1, 0): 2, (1, 1): 1}
     assert hw.bfs(graph, [(0, 1), (1, 0)]).distances.max() == 1
-
-
-def test_a_label_that_looks_like_a_collection() -> None:
-    graph = Graph.from_edges([frozenset({1})], [frozenset({2})])
-    assert hw.bfs(graph, frozenset({2})).sources == (1,)
-
-
-@pytest.mark.parametrize("source", [-1, 4, 2**40])
-def test_a_source_out_of_range(source: int) -> None:
-    with pytest.raises(
-        GraphError, match=f"{source} is not a vertex of this graph; its vertices are the numbers 0 to 3"
-    ):
-        hw.bfs(PATH, source)
-    with pytest.raises(GraphError, match=f"{source} is not a vertex"):
-        hw.bfs(PATH, [0, source])
-
-
-@pytest.mark.parametrize("source", [1.0, 0.5, float("nan"), "a", None, True, [[0]], [0.0], np.array([0.5])])
-def test_a_source_that_is_not_a_vertex(source: Any) -> None:
-    with pytest.raises(GraphError, match="is not a vertex of this graph; its vertices are the numbers 0 to 3"):
-        hw.bfs(PATH, source)
-
-
-def test_a_mask_is_no_list_of_vertices() -> None:
-    """Also where 0 and 1 are labels, which False and True equal."""
-    mask = np.array([False, True, False, True])
-    with pytest.raises(GraphError, match=r"False_? is not a vertex .*; for a mask, give np.flatnonzero\(mask\)"):
-        hw.bfs(PATH, mask)
-    labelled = Graph.from_edges([0, 1, 2], [1, 2, 3], labels=[3, 1, 0, 2])
-    for given in (mask, mask.tolist()):
-        for call in (hw.bfs, Graph.subgraph):
-            with pytest.raises(GraphError, match=r"False_? is not a vertex .*; for a mask, give G.labels\[mask\]"):
-                call(labelled, given)
+    assert hw.bfs(Graph.from_edges([frozenset({1})], [frozenset({2})]), frozenset({2})).sources == (1,)
     assert Graph.from_edges([0], [1], labels=[False, True]).index(True) == 1
 
 
-def test_a_label_that_is_not_a_vertex() -> None:
-    with pytest.raises(GraphError, match="'dan' is not a vertex of this graph; its vertices have labels such as 'ann'"):
-        hw.bfs(NAMED, "dan")
-
-
-@pytest.mark.parametrize("sources", [[], (), np.array([], int), set()])
-def test_no_source(sources: Any) -> None:
-    with pytest.raises(GraphError, match="the list of sources is empty; a search needs at least one vertex"):
-        hw.bfs(PATH, sources)
-
-
-@pytest.mark.parametrize("source", [0, "a", [0]])
-def test_the_empty_graph_has_no_source(source: Any) -> None:
-    with pytest.raises(GraphError, match="is not a vertex of this graph; it has none"):
-        hw.bfs(Graph.from_edges([], []), source)
-
-
-# ---------------------------------------------------------------- options
-
-
-def test_direction() -> None:
-    assert hw.bfs(PATH, 2).distances.tolist() == [-1, -1, 0, 1]
+def test_directions_and_limits() -> None:
     back = hw.bfs(PATH, 2, direction="in")
-    assert back.distances.tolist() == [2, 1, 0, -1]
     assert back.path_to(0) == [2, 1, 0], "backwards from the source"
-
-
-@pytest.mark.parametrize("direction", ["both", "", None, 1])
-def test_unknown_directions(direction: Any) -> None:
-    with pytest.raises(GraphError, match=re.escape(f"direction={direction!r} is not known; use 'out' or 'in'")):
-        hw.bfs(PATH, 0, direction=direction)
-
-
-@pytest.mark.parametrize(
-    "limit, reached", [(0, 1), (1, 2), (np.int8(2), 3), (2.0, 3), (np.float32(1), 2), (99, 4), (None, 4)]
-)
-def test_depth_limits(limit: Any, reached: int) -> None:
-    assert hw.bfs(PATH, 0, depth_limit=limit).reached == reached
+    for limit, reached in ((0, 1), (1, 2), (np.int8(2), 3), (2.0, 3), (np.float32(1), 2), (99, 4), (None, 4)):
+        assert hw.bfs(PATH, 0, depth_limit=limit).reached == reached
 
 
 def test_whole_limits_of_hops_may_be_floats_everywhere() -> None:
@@ -180,25 +74,6 @@ def test_whole_limits_of_hops_may_be_floats_everywhere() -> None:
         assert np.array_equal(ask(2.0), ask(2))
 
 
-@pytest.mark.parametrize("limit", [-1, 1.5, "3", True, float("inf"), float("nan"), 2 + 0j, np.timedelta64(2, "s")])
-def test_refused_depth_limits(limit: Any) -> None:
-    message = f"depth_limit={limit!r} is not a number of hops; give a whole number from 0, or None"
-    with pytest.raises(GraphError, match=re.escape(message)):
-        hw.bfs(PATH, 0, depth_limit=limit)
-
-
-@pytest.mark.parametrize("plan", ["nope", "Hopwave", None, []])
-def test_unknown_plans(plan: Any) -> None:
-    with pytest.raises(PlanError, match=re.escape(f"plan {plan!r} is not known; ") + ".*'auto' or one of hopwave"):
-        hw.bfs(PATH, 0, plan=plan)
-
-
-@pytest.mark.parametrize("device", ["gpu", "CPU", "", None, 0])
-def test_unknown_devices(device: Any) -> None:
-    with pytest.raises(EngineError, match=re.escape(f"device {device!r} is not known; use 'auto', 'cuda', 'cpu'")):
-        hw.bfs(PATH, 0, device=device)
-
-
 @pytest.mark.parametrize("device", ["auto", *engines.NAMES])
 def test_known_devices_run_or_say_what_to_install(device: str) -> None:
     try:
@@ -209,18 +84,6 @@ def test_known_devices_run_or_say_what_to_install(device: str) -> None:
     else:
         assert result.distances.tolist() == [0, 1, 2, 3]
         assert device in ("auto", result.engine)
-
-
-def test_every_error_is_a_hopwave_error_and_a_builtin_one() -> None:
-    for call, kind in (
-        (lambda: hw.bfs(PATH, 9), ValueError),
-        (lambda: hw.bfs(PATH, 0, plan="x"), ValueError),
-        (lambda: hw.bfs(PATH, 0, device="x"), RuntimeError),
-    ):
-        with pytest.raises(HopwaveError) as error:
-            call()
-        assert isinstance(error.value, kind)
-        assert "\n" not in str(error.value) and not str(error.value).endswith(".")
 
 
 def test_format_errors_begin_with_path_and_line() -> None:
@@ -258,32 +121,24 @@ def test_scores_are_on_the_device_of_the_graph(monkeypatch: pytest.MonkeyPatch) 
     gpu: Any = SimpleNamespace(name="cuda")
     assert choice.to_input_device(graph, gpu, scores) is scores
     graph.__dict__["_device"] = "cuda"  # as if it were made of CuPy arrays
-    assert (
-        isinstance(choice.to_input_device(graph, gpu, scores), OnDevice)
-        and choice.to_input_device(graph, gpu, None) is None
-    )
+    assert isinstance(choice.to_input_device(graph, gpu, scores), OnDevice)
+    assert choice.to_input_device(graph, gpu, None) is None
     assert choice.to_input_device(graph, engines.engine("cpu"), scores) is scores
 
 
-@pytest.mark.parametrize(
-    "ask",
-    [
-        lambda: hw.bfs(PATH, 0, path_counts=True),
-        lambda: hw.betweenness_centrality(PATH),
-        lambda: hw.edge_betweenness_centrality(NAMED),
-        lambda: hw.harmonic_centrality(PATH, k=2, seed=1),
-    ],
-)
-def test_conversions_of_results_on_a_gpu(ask: Any) -> None:
-    answer = ask()
-    there = {
-        field.name: OnDevice(value)
-        for field in dataclasses.fields(answer)
-        if field.name != "vertices" and isinstance(value := getattr(answer, field.name), np.ndarray)
-    }
-    if hasattr(answer, "edges"):
-        there["edges"] = tuple(map(OnDevice, answer.edges))
-    moved = dataclasses.replace(answer, **there)
-    assert moved.to_dict() == answer.to_dict() and moved.to_pandas().equals(answer.to_pandas())
-    assert repr(moved) == repr(answer)
-    assert not hasattr(answer, "top") or moved.top(2) == answer.top(2)
+def test_conversions_of_results_on_a_gpu() -> None:
+    for answer in (
+        hw.bfs(PATH, 0, path_counts=True), hw.betweenness_centrality(PATH), hw.edge_betweenness_centrality(NAMED),
+        hw.harmonic_centrality(PATH, k=2, seed=1),
+    ):  # fmt: skip
+        there: dict[str, Any] = {
+            field.name: OnDevice(value)
+            for field in dataclasses.fields(answer)
+            if field.name != "vertices" and isinstance(value := getattr(answer, field.name), np.ndarray)
+        }
+        if hasattr(answer, "edges"):
+            there["edges"] = tuple(map(OnDevice, answer.edges))
+        moved = dataclasses.replace(answer, **there)
+        assert moved.to_dict() == answer.to_dict() and moved.to_pandas().equals(answer.to_pandas())
+        assert repr(moved) == repr(answer)
+        assert not hasattr(answer, "top") or moved.top(2) == answer.top(2)

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import hopwave as hw
-from hopwave import EngineError, engines, generate
+from hopwave import EngineError, engines
 from hopwave.api import choice
 from hopwave.engines.cuda import Engine as CudaEngine
 from hopwave.engines.cuda.policy import pair_bits, words_for
@@ -95,19 +94,6 @@ def test_a_gpu_that_cannot_launch_cooperatively_declines(monkeypatch: pytest.Mon
     assert choice.engine_for("sweep", "auto", large, None).name == "cpu"
     with pytest.raises(EngineError, match="cannot launch cooperatively"):
         choice.engine_for("sweep", "cuda", large, None)
-
-
-@pytest.mark.usefixtures("cuda_without_a_gpu")
-def test_local_efficiency_on_a_gpu_is_refused() -> None:
-    with pytest.raises(EngineError, match="no local efficiency"):
-        hw.local_efficiency(generate.path(3), device="cuda")
-
-
-@pytest.mark.usefixtures("cuda_without_a_gpu")
-@pytest.mark.parametrize("ask", [hw.stress_centrality, hw.load_centrality, hw.hyperball])
-def test_what_has_no_kernels_is_refused_on_a_gpu(ask: Any) -> None:
-    with pytest.raises(EngineError, match=r"kernel.*device='cpu'.*runs on a GPU"):
-        ask(generate.path(3), device="cuda")
 
 
 @given(st.integers(1, 10**6), st.integers(1, 2**31 - 2), st.integers(0, 10**11))

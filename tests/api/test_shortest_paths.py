@@ -1,8 +1,7 @@
-"""Shortest paths with lengths equal SciPy's and NetworkX's exactly; limits, threads, traces, paths of two vertices."""
+"""Shortest paths along weights: types, threads, traces, methods; tests/questions compares them with SciPy's bits."""
 
 from __future__ import annotations
 
-import itertools
 import math
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -14,8 +13,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import dijkstra
 
 import hopwave as hw
-from graphs import TRAPS
-from hopwave import EngineError, Graph, GraphError
+from hopwave import Graph, GraphError
 from hopwave.algebra.matrix import Matrix
 from hopwave.algorithms import shortest_paths
 from hopwave.api import shortest_paths as api
@@ -23,28 +21,9 @@ from hopwave.api.weights import weighted
 from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.shortest_paths.delta_stepping import on_one_core
 from hopwave.planning.jobs import ShortestPathsJob
+from together import in_one_test
 
-METHODS = ("dijkstra", "delta-stepping", "bellman-ford")
-either = pytest.mark.parametrize("directed", [False, True])
 Lengths = np.ndarray[Any, Any]
-
-# Lengths on which searches go wrong: equal ones, zeros, fractions that rounding makes unequal, last bits, extremes.
-KINDS: dict[str, Any] = {
-    "equal": lambda draw, m: draw.integers(1, 4, m).astype(float),
-    "zeros": lambda draw, m: draw.integers(0, 3, m) * 1.5,
-    "fractions": lambda draw, m: draw.integers(1, 30, m) / 10,
-    "last bits": lambda draw, m: 1 + draw.integers(0, 4, m) * 2.0**-52,
-    "tiny beside huge": lambda draw, m: 10.0 ** draw.integers(-300, 150, m),
-    "int32": lambda draw, m: draw.integers(0, 9, m).astype(np.int32),
-    "float32": lambda draw, m: draw.random(m, np.float32),
-}
-
-
-def random_graph(kind: str, directed: bool, seed: int, n: int = 60) -> Graph:
-    """Sparse enough to fall into several components, with self-loops."""
-    draw = np.random.default_rng(seed)
-    u, v = draw.integers(0, n, (2, int(1.6 * n)))
-    return Graph.from_edges(u, v, n, directed, weights=KINDS[kind](draw, len(u)), combine="min")
 
 
 def by_scipy(graph: Graph, sources: list[int], limit: float = math.inf) -> Lengths:
@@ -60,51 +39,18 @@ def crowded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(policy, "ARCS_PER_PATH_THREAD", 1)
 
 
-@either
-@pytest.mark.parametrize("kind", KINDS)
-def test_every_bit_is_that_of_scipy(kind: str, directed: bool, crowded: None) -> None:
-    for seed in range(12):
-        graph = random_graph(kind, directed, seed)
-        sources = np.random.default_rng(seed).choice(graph.n, 1 + seed % 3, replace=False).tolist()
-        right = by_scipy(graph, sources)
-        for method in METHODS if kind not in ("int32", "float32") else METHODS[:2]:  # products compile for each type
-            found = hw.sssp(graph, sources, method=method)  # type: ignore[arg-type]
-            assert np.array_equal(found.distances, right), (method, seed)
-        for delta in (1e-310, 0.3, 1e305):
-            assert np.array_equal(hw.sssp(graph, sources, delta=delta, threads=1 + seed % 3).distances, right)
-
-
-@either
-@pytest.mark.parametrize("kind", ["equal", "zeros", "fractions"])
-def test_a_limit_leaves_out_what_is_farther(kind: str, directed: bool) -> None:
-    graph = random_graph(kind, directed, 5)
-    all_of_them = by_scipy(graph, [0])
-    for limit in (0, 1.5, 3, float(np.median(all_of_them[np.isfinite(all_of_them)])), math.inf):
-        right = np.where(all_of_them > limit, math.inf, all_of_them)
-        for method in METHODS:
-            found = hw.sssp(graph, 0, method=method, limit=limit)  # type: ignore[arg-type]
-            assert np.array_equal(found.distances, right), (method, limit)
-            assert np.array_equal(found.predecessors >= 0, np.isfinite(right))
-        within = hw.nearest(graph, 0, limit=limit)
-        assert within == {int(v): d for v, d in enumerate(right) if np.isfinite(d)}
-        assert list(within.values()) == sorted(within.values())
-
-
-@either
-@pytest.mark.parametrize("kind", KINDS)
-def test_targets_leave_out_what_is_farther_than_all_of_them(kind: str, directed: bool, crowded: None) -> None:
-    for seed in range(6):
-        graph, draw = random_graph(kind, directed, seed), np.random.default_rng(seed)
-        source, *targets = draw.integers(0, graph.n, 2 + seed % 3).tolist()
-        all_of_them = by_scipy(graph, [source])
-        targets = targets if seed % 2 else [int(v) for v in np.argsort(all_of_them)[[3, 5]]]
-        right = np.where(all_of_them > all_of_them[targets].max(), math.inf, all_of_them)
-        for options in ({}, {"delta": 0.3, "threads": 2}, *({"method": method} for method in METHODS[:2])):
-            found = hw.sssp(graph, source, targets=targets, **options)  # type: ignore[arg-type]
-            assert np.array_equal(found.distances, right), (options, seed)
-        assert np.array_equal(found.predecessors >= 0, np.isfinite(right))
-        assert np.array_equal(hw.sssp(graph, source, method="delta-stepping").distances, all_of_them)
-    assert np.array_equal(hw.sssp(graph, source, method="bellman-ford", targets=targets).distances, right)
+def test_lengths_of_every_type(crowded: None) -> None:
+    """All methods find SciPy's bits; products compile for each type."""
+    draw = np.random.default_rng(3)
+    u, v = draw.integers(0, 60, (2, 96))
+    for kind, weights in (("int32", draw.integers(0, 9, 96)), ("float32", draw.random(96, np.float32))):
+        for directed in (False, True):
+            graph = Graph.from_edges(u, v, 60, directed, weights=weights.astype(kind), combine="min")
+            for method in ("dijkstra", "delta-stepping"):
+                assert np.array_equal(hw.sssp(graph, [0, 5], method=method).distances, by_scipy(graph, [0, 5]))  # type: ignore[arg-type]
+    roads = Graph.from_edges(["a", "b"], ["b", "c"], weights=[3.0, 1.0])
+    assert hw.nearest(roads, ["a", "c"], 3) == {"a": 0.0, "c": 0.0, "b": 1.0}
+    assert hw.sssp(roads, "a", limit=10**400).reached == 3, "a length that float64 does not hold limits nothing"
 
 
 def test_a_search_ends_behind_its_targets() -> None:
@@ -146,19 +92,6 @@ def test_python_threads_search_one_graph_at_once(crowded: None) -> None:
             assert np.array_equal(found, by_scipy(graph, [source]))
 
 
-@pytest.mark.parametrize("trap", TRAPS)
-def test_traps_with_lengths(trap: str) -> None:
-    graph = TRAPS[trap]()
-    if not graph.m:
-        return
-    u, v = graph.to_edges()
-    draw = np.random.default_rng(7)
-    graph = Graph.from_edges(u, v, graph.n, graph.directed, weights=draw.choice([0.0, 0.1, 0.2, 0.3, 1e9], len(u)))
-    right = by_scipy(graph, [0])
-    for method in METHODS[:2]:
-        assert np.array_equal(hw.sssp(graph, 0, method=method).distances, right)  # type: ignore[arg-type]
-
-
 def test_a_trace_counts_every_bucket() -> None:
     n = 5000  # more buckets than the buffer of the trace has rows
     graph = hw.generate.path(n).with_weights(np.ones(2 * n - 2))
@@ -174,7 +107,7 @@ def test_a_trace_counts_every_bucket() -> None:
     assert "<table>" in short._repr_html_()
 
 
-@pytest.mark.parametrize("directed", [False, True])
+@in_one_test("directed", [False, True])
 @pytest.mark.parametrize("lengths", ["tenths", "one to 255", "far apart"])
 def test_chains_leaves_and_rings_on_one_core(lengths: str, directed: bool) -> None:
     """A few junctions, joined by chains of up to 200 vertices: some are dead ends, some return to their junction.
@@ -204,58 +137,6 @@ def test_chains_leaves_and_rings_on_one_core(lengths: str, directed: bool) -> No
         assert np.array_equal(near, np.where(right <= limit, right, np.inf))
 
 
-def test_one_search_after_another() -> None:
-    graph = random_graph("fractions", True, 2)
-    for source, found in zip([3, 0, 3], hw.sssp_each(graph, [3, 0, 3], limit=2.0), strict=True):
-        assert found.sources == (source,)
-        assert np.array_equal(found.distances, by_scipy(graph, [source], 2.0))
-    with pytest.raises(GraphError, match="99 is not a vertex"):
-        hw.sssp_each(graph, [0, 99])
-
-
-def test_the_k_nearest() -> None:
-    for seed in range(6):
-        graph = random_graph("equal", False, seed)
-        d = by_scipy(graph, [1])
-        order = np.lexsort((np.arange(graph.n), d))
-        reached = int(np.isfinite(d).sum())
-        for k in (1, 3, 10, 1000):
-            found = hw.nearest(graph, 1, k)
-            right = order[: min(k, reached)].tolist()
-            assert list(found) == right and list(found.values()) == d[right].tolist()
-        assert list(hw.nearest(graph, 1, 4, limit=1.0)) == [v for v in order[:4].tolist() if d[v] <= 1]
-    roads = Graph.from_edges(["a", "b"], ["b", "c"], weights=[3.0, 1.0])
-    assert hw.nearest(roads, ["a", "c"], 3) == {"a": 0.0, "c": 0.0, "b": 1.0}
-    assert hw.nearest(roads, "a", 2, weights=False) == {"a": 0.0, "b": 1.0}
-
-
-# ------------------------------------------------------------------ paths between two vertices
-
-
-@either
-@pytest.mark.parametrize("kind", ["equal", "zeros", "fractions", "last bits"])
-def test_paths_are_those_of_networkx(kind: str, directed: bool) -> None:
-    for seed in range(4):
-        graph = random_graph(kind, directed, seed, n=25)
-        g = graph.to_networkx()
-        right = dict(nx.all_pairs_dijkstra_path_length(g))
-        for s, t in np.random.default_rng(seed).integers(0, 25, (12, 2)).tolist():
-            if t not in right[s]:
-                with pytest.raises(GraphError, match=f"no path from {s} to {t}"):
-                    hw.shortest_path(graph, s, t, weights=True)
-                with pytest.raises(GraphError, match="no path"):
-                    hw.all_shortest_paths(graph, s, t, weights=True)
-                assert not hw.has_path(graph, s, t)
-                continue
-            path = hw.shortest_path(graph, s, t, weights=True)
-            every = [tuple(one) for one in hw.all_shortest_paths(graph, s, t, weights=True)]
-            *_, length = itertools.accumulate((g[u][v]["weight"] for u, v in itertools.pairwise(path)), initial=0)
-            assert length == right[s][t]  # (since Python 3.12, sum() compensates rounding)
-            theirs = map(tuple, nx.all_shortest_paths(g, s, t, weight="weight"))  # repeats some paths if lengths are 0
-            assert sorted(every) == sorted(set(theirs))
-            assert tuple(path) in every and hw.has_path(graph, s, t)
-
-
 def test_every_form_of_weights_for_paths() -> None:
     g = nx.MultiDiGraph()
     g.add_weighted_edges_from([("a", "b", 5.0), ("a", "b", 2.0), ("b", "c", 1.0), ("a", "c", 4.0)], weight="km")
@@ -264,46 +145,6 @@ def test_every_form_of_weights_for_paths() -> None:
     graph = Graph.from_networkx(nx.DiGraph(g), weight=None)
     assert sorted(hw.all_shortest_paths(graph, "a", "c", weights=[2.0, 3.0, 1.0])) == [["a", "b", "c"], ["a", "c"]]
     assert hw.shortest_path(graph, "b", "b", weights=[1.0, 1.0, 1.0]) == ["b"]
-
-
-# ------------------------------------------------------------------ impossible arguments
-
-
-def test_bad_arguments_of_sssp_are_refused() -> None:
-    graph = hw.generate.path(3).with_weights([1.0, 1.0, 2.0, 2.0])
-    for limit in (-1, math.nan, "far", True):
-        with pytest.raises(GraphError, match=r"limit=.* is not a length; give a number from 0, or None"):
-            hw.sssp(graph, 0, limit=limit)  # type: ignore[arg-type]
-    assert hw.sssp(graph, 0, limit=10**400).reached == 3, "a length that float64 does not hold limits nothing"
-    with pytest.raises(GraphError, match=r"targets=\[\] has no vertex to search for"):
-        hw.sssp(graph, 0, targets=[])
-    with pytest.raises(GraphError, match="2 is not a list of vertices"):
-        hw.sssp(graph, 0, targets=2)  # type: ignore[arg-type]
-    with pytest.raises(GraphError, match="threads= is for Δ-stepping on the CPU"):
-        hw.sssp(graph, 0, method="bellman-ford", threads=2)
-    with pytest.raises(GraphError, match="not 'dijkstra' on 'cpu'; leave it out"):
-        hw.sssp(graph, 0, method="dijkstra", threads=2)
-    for method in ("dijkstra", "bellman-ford"):
-        with pytest.raises(GraphError, match="trace=True records the buckets of Δ-stepping on the CPU"):
-            hw.sssp(graph, 0, method=method, trace=True)  # type: ignore[arg-type]
-    with pytest.raises(EngineError, match="is not a number of threads"):
-        hw.sssp(graph, 0, method="delta-stepping", threads=0)
-    with pytest.raises(EngineError, match="is not a number of threads"):
-        hw.sssp(graph, 0, threads=0)
-    with pytest.raises(GraphError, match="needs k= or limit="):
-        hw.nearest(graph, 0)
-    for k in (0, -1, 1.5):
-        with pytest.raises(GraphError, match="is not a number of vertices"):
-            hw.nearest(graph, 0, k)  # type: ignore[arg-type]
-    with pytest.raises(EngineError, match="run on the CPU or a GPU, not on 'reference'"):
-        hw.shortest_path(graph, 0, 2, device="reference", weights=True)
-    for ask in (hw.shortest_path, hw.all_shortest_paths):
-        for weight, why in ((-1.0, "negative"), (math.inf, "infinite")):
-            with pytest.raises(GraphError, match=why):
-                ask(graph, 0, 2, weights=[weight, weight, 1.0, 1.0])
-
-
-# ------------------------------------------------------------------ which method, on which device
 
 
 def test_a_gpu_searches_in_one_launch() -> None:
@@ -318,15 +159,6 @@ def test_a_gpu_searches_in_one_launch() -> None:
     assert chosen(delta=2.0) == ("near-far", "delta= is given") and chosen(trace=True)[0] == "near-far"
     assert chosen(method="delta-stepping")[0] == "delta-stepping"
     assert chosen(method="near-far", trace=True) == ("near-far", "asked for")
-    for options, reason in (
-        ({"threads": 2}, "threads= is for Δ-stepping on the CPU"),
-        ({"method": "dijkstra"}, "runs on the CPU, not on 'cuda'; use method='near-far'"),
-        ({"method": "near-far", "device": "cpu"}, "use method='delta-stepping', or device='cuda'"),
-        ({"method": "bellman-ford", "trace": True}, "leave trace= out"),
-        ({"method": "bellman-ford", "delta": 1.0}, "delta= is the width"),
-    ):
-        with pytest.raises(GraphError, match=reason):
-            chosen(**options)
 
 
 def test_auto_takes_a_gpu_for_large_graphs_and_for_near_far(monkeypatch: pytest.MonkeyPatch) -> None:

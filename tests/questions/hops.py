@@ -169,7 +169,10 @@ def check_path(c: Case, path: Any, source: int, target: int, weights: bool = Fal
         assert np.isinf(d)
         return
     assert (path[0], path[-1]) == (source, target)
-    assert sum(c.nx[u][v]["weight"] if weights else 1 for u, v in pairwise(path)) == d
+    total = 0.0  # from the source on; since Python 3.12, sum() compensates rounding
+    for u, v in pairwise(path):
+        total += c.nx[u][v]["weight"] if weights else 1
+    assert total == d
 
 
 def is_there(c: Case, source: int, target: int, weights: bool = False) -> Any:
@@ -291,14 +294,14 @@ ROWS = [
     Row("hw.has_path", lambda c, source, target: bool(np.isfinite(c.far([source])[0, target])), given=two, large=True),
     Row("hw.shortest_path", is_there, given=two, read=lambda p: True, check=check_path, refuses=hw.GraphError,
         large=True),
-    Row("hw.shortest_path", is_there, "weighted", lengths, lambda p: True, check_path, lambda c: c.safe,
-        refuses=hw.GraphError, title="along weights"),
+    Row("hw.shortest_path", is_there, "weighted", lengths, lambda p: True, check_path, refuses=hw.GraphError,
+        title="along weights"),
     Row("hw.all_shortest_paths", every_path, given=two, read=as_set, only=lambda c: c.n <= 40, refuses=hw.GraphError),
-    Row("hw.all_shortest_paths", every_path, "weighted", lengths, as_set, only=lambda c: c.n <= 40 and c.safe,
+    Row("hw.all_shortest_paths", every_path, "weighted", lengths, as_set, only=lambda c: c.n <= 25,
         refuses=hw.GraphError, title="along weights"),
     Row("hw.shortest_paths", given=pairs, read=None, check=check_paths),
     Row("hw.shortest_paths", None, "weighted", lambda c: pairs(c) | {"weights": True}, None, check_paths,
-        lambda c: c.safe, title="along weights"),
+        title="along weights"),
     Row("hw.connected_components", parts(False), read=in_order, only=undirected, large=True),
     Row("hw.weakly_connected_components", parts(False), read=in_order, large=True),
     Row("hw.strongly_connected_components", parts(True), read=in_order, large=True),

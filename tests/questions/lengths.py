@@ -14,7 +14,7 @@ import numpy as np
 
 import hopwave as hw
 from hopwave.arrays import on_host
-from questions import CPU, Row
+from questions import CPU, WITH_REFERENCE, Row
 from questions.cases import Case
 
 LIMITS = (0.0, 0.5, 1.0, 3.0, 7.0, 50.0)
@@ -156,8 +156,13 @@ def dense(found: Any) -> Any:
     return due
 
 
+def own_decay(d: Any) -> Any:
+    return 1 / (1 + d)
+
+
 SHARES: dict[Any, Any] = {
     None: lambda d: np.ones(d.shape),
+    own_decay: own_decay,
     ("exponential", 2.0): lambda d: np.exp(-d / 2.0),
     ("gaussian", 3.0): lambda d: np.exp(-(d**2) / 18.0),
     ("power", 1.5): lambda d: np.maximum(d, 1) ** -1.5,
@@ -170,8 +175,9 @@ def reach(c: Case) -> dict[str, Any]:
     values = np.array([c.draw.choice((0.0, 1.0, 2.0, -3.0, 0.25, math.nan)) for _ in range(c.n)])
     sources = c.maybe(c.some())
     c.memory["asked"] = sources, values
+    forms = values, np.stack([values, np.ones(c.n)], 1), dict(zip(r.names, values.tolist(), strict=True))
     return {
-        "G": r.graph, "values": c.draw.choice((values, dict(zip(r.names, values.tolist(), strict=True)))),
+        "G": r.graph, "values": c.draw.choice(forms),
         "limit": c.draw.sample(LIMITS, c.draw.randint(1, 3)), "decay": c.draw.choice((None, *SHARES)),
         "sources": None if sources is None else r.named(sources), **r.options(),
     }  # fmt: skip
@@ -275,8 +281,9 @@ ROWS = [
         exact=True, title="along weights"),
     Row("hw.pairs_within", within, "weighted", lambda c: {"d": c.draw.choice(LIMITS), "weights": True},
         lambda columns: set(zip(*(column.tolist() for column in columns), strict=True)), title="along weights"),
-    Row("hw.distance_table", due_table, None, table_of_roads, dense),
-    Row("hw.accessibility", within_reach, None, reach, lambda a: (a.sums[:, 0], a.counts[:, 0])),
+    Row("hw.distance_table", due_table, None, table_of_roads, dense, devices=WITH_REFERENCE),
+    Row("hw.accessibility", within_reach, None, reach, lambda a: (a.sums[:, 0], a.counts[:, 0]),
+        devices=WITH_REFERENCE),
     Row("hw.nearest_of", nearest_places, None, facilities, lambda r: (r.distances, r.ids), only=safe),
     Row("hw.isochrone", None, None, around, None, check_isochrone, only=safe),
     Row("hw.k_shortest_paths", ranked_lengths, None, ranked, lambda found: [length for length, _ in found],

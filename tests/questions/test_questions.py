@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
@@ -17,6 +18,7 @@ import public_calls
 from every_call import plain
 from graphs import TRAPS
 from hopwave import generate
+from hopwave.algorithms import distances
 from hopwave.engines.cpu import policy
 from questions import Difference, Row
 from questions.cases import LARGE, LENGTHS, Case
@@ -56,6 +58,8 @@ def ask_all(rows: list[Row], cases: Iterator[Case], devices: tuple[str, ...]) ->
                         if "threads" not in public_calls.options(row.function):
                             continue
                         patch.setattr(policy, "SMALL_JOB", 0)
+                        patch.setattr(policy, "ARCS_PER_PATH_THREAD", 1)
+                        patch.setattr(distances, "SMALL", 0)  # bounds that save searches
                     asked += row.ask(case)
     return asked
 
@@ -105,6 +109,18 @@ def test_threads_change_no_bit(module: str, monkeypatch: pytest.MonkeyPatch) -> 
                 options = ({**given, "threads": threads} for threads in (1, 2, 3))
                 one, *others = (plain(row.function(*first, **how)) for how in options)
                 assert all(other == one for other in others), f"{row} of {graph} with {given}"
+
+
+FOLLOW = {"hw.distance_blocks", "hw.pairs_within", "hw.shortest_path", "hw.all_shortest_paths", "hw.shortest_paths"}
+
+
+def test_questions_about_hops_ignore_weights() -> None:
+    for case in drawn("ignored", settings.default.max_examples):
+        case.__dict__["plain"] = case.weighted
+        for row in (*TABLE["hops"], *TABLE["values"], *TABLE["structure"]):
+            if row.graph == "plain":
+                more = {"weights": False} if row.call in FOLLOW else {}
+                replace(row, more=row.more | more, check=None if more else row.check).ask(case)
 
 
 # ---------------------------------------------------------------- the table itself

@@ -123,14 +123,27 @@ def demand(c: Case) -> dict[str, Any]:
     return {"source_weights": draws[0], "target_weights": draws[1], "normalized": False}
 
 
-def pair_by_pair(c: Case, source_weights: Any, target_weights: Any, normalized: bool) -> Any:
+def demand_of_vertices(c: Case) -> dict[str, Any]:
+    return demand(c) | {"endpoints": c.flag(), "cutoff": c.maybe(2)}
+
+
+def demand_along_weights(c: Case) -> dict[str, Any]:
+    return demand(c) | {"weights": True}
+
+
+def pair_by_pair(c: Case, source_weights: Any, target_weights: Any, weights: bool = False, **how: Any) -> Any:
     """Σ a(s) · b(t) · (scores of the one pair), by definition."""
-    total = np.zeros(c.n)
+    total: Any = 0.0
     for s in np.flatnonzero(source_weights).tolist():
         for t in np.flatnonzero(target_weights).tolist():
-            one = oracle.betweenness(c.plain, [s], [t], normalized=False)
-            total += source_weights[s] * target_weights[t] * np.array(floats(one))
-    return total
+            if weights:
+                one = of_subsets(c, [s], [t], False, True)
+            elif "endpoints" in how:
+                one = floats(oracle.betweenness(c.plain, [s], [t], **how))
+            else:
+                one = of_edges(c, sources=[s], targets=[t], **how)
+            total = total + source_weights[s] * target_weights[t] * np.array(one)
+    return total if np.ndim(total) else np.zeros(len(c.edges) if not weights and "endpoints" not in how else c.n)
 
 
 # ---------------------------------------------------------------- distances
@@ -234,14 +247,15 @@ def through(c: Case, group: list[int], endpoints: bool, normalized: bool) -> flo
     return total / max(1, others * (others - 1) / (1 if c.directed else 2)) if normalized else total
 
 
-def stress(c: Case) -> list[int]:
-    """The shortest paths through every vertex, listed one by one."""
-    due = [0] * c.n
-    for s, t in permutations(range(c.n), 2) if c.directed else combinations(range(c.n), 2):
-        if np.isfinite(c.hops[s, t]):
-            for path in nx.all_shortest_paths(c.nx, s, t):
-                for v in path[1:-1]:
-                    due[v] += 1
+def stress(c: Case) -> list[float]:
+    """The shortest paths through every vertex: σ(s, v) · σ(v, t) for all pairs with v on a shortest path."""
+    neighbours = oracle.adjacency(c.plain)
+    sigma = np.array([oracle.search(neighbours, [s])[2] for s in range(c.n)], dtype=object)
+    due = []
+    for v in range(c.n):
+        on = (c.hops[:, [v]] + c.hops[[v], :] == c.hops) & np.isfinite(c.hops)
+        on[v], on[:, v] = False, False
+        due.append(float((np.outer(sigma[:, v], sigma[v]) * on).sum()) / (1 if c.directed else 2))
     return due
 
 
@@ -324,8 +338,12 @@ ROWS = [
         lambda c: {"cutoff": c.maybe(4), "normalized": False, "weights": True}, scores,
         only=lambda c: c.n > 2 and c.kind == "whole" and len(c.edges) > 0, devices=CPU,
         title="as igraph, along weights"),
-    Row("hw.betweenness_centrality", pair_by_pair, given=demand, read=scores, only=small, devices=WITH_REFERENCE,
-        title="demand"),
+    Row("hw.betweenness_centrality", pair_by_pair, given=demand_of_vertices, read=scores, only=small,
+        devices=WITH_REFERENCE, title="demand"),
+    Row("hw.betweenness_centrality", pair_by_pair, "weighted", demand_along_weights, scores,
+        only=lambda c: small(c) and positive(c), devices=WITH_REFERENCE, title="demand along weights"),
+    Row("hw.edge_betweenness_centrality", pair_by_pair, given=demand, read=lambda b: list(b.to_dict().values()),
+        only=lambda c: small(c) and len(c.edges) > 0, devices=WITH_REFERENCE, title="demand"),
     Row("hw.closeness_centrality", closeness, given=lambda c: {"wf_improved": c.flag(), "sources": c.maybe(c.some())},
         read=scores),
     Row("hw.closeness_centrality", closeness, "weighted", lambda c: {"wf_improved": c.flag(), "weights": True}, scores,
@@ -353,7 +371,7 @@ ROWS = [
     Row("hw.local_efficiency", lambda c: nx.local_efficiency(c.nx), only=lambda c: not c.directed, devices=CPU),
     Row("hw.group_betweenness_centrality", through, given=groups, only=small, devices=WITH_REFERENCE),
     Row("hw.group_closeness_centrality", lambda c, group: nx.group_closeness_centrality(c.nx, group), given=group),
-    Row("hw.stress_centrality", stress, read=scores, only=small, devices=WITH_REFERENCE),
+    Row("hw.stress_centrality", stress, read=scores, only=lambda c: c.n <= 70, devices=("cpu", "reference")),
     Row("hw.load_centrality", by_networkx("load_centrality"), given=load, read=scores, only=lambda c: c.n > 2,
         devices=("cpu", "reference")),
     Row("hw.percolation_centrality", percolation, given=states, read=scores, only=lambda c: c.n > 2),

@@ -9,6 +9,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pandas as pd
+import pytest
 
 import hopwave as hw
 from hopwave import EngineError, Graph, GraphError, HopwaveError, LinalgError, PlanError, generate
@@ -383,6 +384,17 @@ for broken, word in ((-2.0, "from 'bob' to 'cyd' is negative; "), (np.inf, "from
         word,
     )  # fmt: skip
 
+FOUR = [lambda G: hw.bfs(G, 0), lambda G: hw.sssp(G, 0), hw.closeness_centrality, hw.pagerank]
+
+
+def igraph_path() -> Any:
+    return pytest.importorskip("igraph").Graph(edges=[(0, 1), (1, 2)])
+
+
+def polars_table() -> Any:
+    return pytest.importorskip("polars").DataFrame({"u": [0], "v": [1]})
+
+
 LINE = Graph.from_edges([2, 0, 1], [3, 1, 2])
 REMEDY = "build the graph with Graph.from_edges(src, dst, weights=...)"
 ROWS += [
@@ -398,6 +410,9 @@ ROWS += [
     (lambda: hw.sssp(nx.path_graph(3), 0, weights="km"), GraphError, "no edge has the attribute 'km'"),
     (lambda: hw.sssp(nx.path_graph(3), 0, weights=True), GraphError, "no edge has the attribute 'weight'"),
     (lambda: hw.sssp(nx.Graph([(0, 1, {"weight": "far"})]), 0), GraphError, "'far' somewhere, which is not a number"),
+    *each(lambda ask: ask(igraph_path()), FOUR, GraphError, "Graph.from_igraph(g)"),
+    *each(lambda ask: ask(pd.DataFrame({"u": [0], "v": [1]})), FOUR, GraphError, "Graph.from_pandas(table, "),
+    *each(lambda ask: ask(polars_table()), FOUR, GraphError, "Graph.from_pandas(table, "),
 ]
 
 # ---------------------------------------------------------------- memory, devices, validation, plans

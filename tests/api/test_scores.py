@@ -1,71 +1,32 @@
-"""Demand: pairs that count source_weights[s] · target_weights[t] instead of 1."""
+"""Demand, stress, load and HyperBall: bits, bounds and larger graphs; tests/questions has the numbers."""
 
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
-import networkx as nx
 import numpy as np
 import pytest
 
 import hopwave as hw
-from hopwave import GraphError
+from hopwave import Graph, GraphError, generate
+from together import in_one_test
 
-random = np.random.default_rng(7)
+RANDOM = np.random.default_rng(7)
 N = 90
-ENDS = random.integers(0, N, (2, 170))
-A, B = random.random(N) * 9, random.random(N) * 0.3
+ENDS = RANDOM.integers(0, N, (2, 170))
+A, B = RANDOM.random(N) * 9, RANDOM.random(N) * 0.3
 A[::4], B[1::5] = 0, 0
+EMPTY = Graph.from_edges([], [], n=0)
 
 
 def graph(directed: bool = False) -> hw.Graph:
-    lengths = random.integers(1, 4, len(ENDS[0])).astype(float)
+    lengths = RANDOM.integers(1, 4, len(ENDS[0])).astype(float)
     return hw.Graph.from_edges(*ENDS, n=N, directed=directed, weights=lengths, combine="min")
 
 
-def pair_by_pair(G: hw.Graph, edges: bool, weights: bool, endpoints: bool = False) -> np.ndarray:
-    """Σ a(s) · b(t) · (scores of the one pair), by definition."""
-    ask = hw.edge_betweenness_centrality if edges else hw.betweenness_centrality
-    options = {} if edges else {"endpoints": endpoints}
-    total = np.zeros(G.m if edges else G.n)
-    for t in np.flatnonzero(B):
-        for part, s in enumerate(np.flatnonzero(A)):
-            if part % 6 == t % 6:  # a sample of pairs is enough: the others get no demand below
-                found = ask(G, sources=[s], targets=[t], weights=weights, normalized=False, device="cpu", **options)
-                total += A[s] * B[t] * found.scores
-    return total
-
-
-def by_demand(G: hw.Graph, edges: bool, weights: bool, device: str, **options: object) -> np.ndarray:
-    ask = hw.edge_betweenness_centrality if edges else hw.betweenness_centrality
-    total = np.zeros(G.m if edges else G.n)
-    for rest in range(6):
-        a, b = A.copy(), B.copy()
-        chosen = np.flatnonzero(A)[rest::6]
-        a[np.setdiff1d(np.arange(N), chosen)] = 0
-        b[np.arange(N) % 6 != rest] = 0
-        found = ask(G, source_weights=a, target_weights=b, weights=weights, normalized=False, device=device, **options)
-        total += found.scores
-        assert found.certificate.error < 1e-12
-    return total
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("weights", [False, True])
-@pytest.mark.parametrize("edges", [False, True])
-@pytest.mark.parametrize("directed", [False, True])
-def test_every_pair_counts_its_demand(directed: bool, edges: bool, weights: bool) -> None:
-    G = graph(directed)
-    expected = pair_by_pair(G, edges, weights)
-    for device in ("cpu", "reference"):
-        found = by_demand(G, edges, weights, device)
-        np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12 * expected.max())
-
-
-@pytest.mark.parametrize(
-    "options", [{"plan": "hopwave-wide"}, {"endpoints": True}, {"cutoff": 3}, {"k": 40, "seed": 1}]
-)
+@in_one_test("options", [{"plan": "hopwave-wide"}, {"endpoints": True}, {"cutoff": 3}, {"k": 40, "seed": 1}])
 def test_engines_agree(options: dict[str, object]) -> None:
     G = graph().without_weights()
     demand = {"source_weights": A, "target_weights": B, "normalized": False}
@@ -123,39 +84,6 @@ def test_the_bounds_of_a_sample_hold() -> None:
     assert drawn.bounds.max() < 5
 
 
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        ({"source_weights": [1.0]}, r"shape \(1,\)"),
-        ({"target_weights": -np.ones(3)}, "finite numbers from 0"),
-        ({"target_weights": {1: np.nan}}, "not a number"),
-        ({"source_weights": {9: 1.0}}, "9"),
-        ({"source_weights": "all"}, "numbers in vertex order"),
-        ({"source_weights": np.ones(3), "epsilon": 0.1}, "leave out epsilon"),
-        ({"source_weights": {1: 1.0}, "sources": [0]}, "source_weights= is 0 for all of sources=.*leave out sources="),
-        ({"target_weights": {1: 1.0}, "targets": [0, 2]}, "target_weights= is 0 for all of targets="),
-    ],
-)
-def test_demand_is_checked(wrong: dict[str, object], message: str) -> None:
-    with pytest.raises(GraphError, match=message):
-        hw.betweenness_centrality(hw.generate.path(3), **wrong)
-
-
-@pytest.mark.parametrize("weights", [None, "length"])
-@pytest.mark.parametrize("directed", [False, True])
-def test_percolation_is_networkx(directed: bool, weights: str | None) -> None:
-    G = nx.gnm_random_graph(40, 90, seed=2, directed=directed)
-    nx.set_edge_attributes(G, {edge: 1 + place % 3 for place, edge in enumerate(G.edges)}, "length")
-    states = {node: (node % 5) / 4 for node in G}
-    expected = nx.percolation_centrality(G, states=states, weight=weights, backend="networkx")
-    found = hw.percolation_centrality(G, states, weights=weights)
-    np.testing.assert_allclose(found.scores, list(expected.values()), rtol=1e-12, atol=1e-14)
-    one = hw.percolation_centrality(hw.generate.star(5), {0: 1.0})
-    assert one.scores.tolist() == [0.0] * 5
-    with pytest.raises(hw.GraphError, match=r"states\[1\] is 'ill', which is not a number"):
-        hw.percolation_centrality(G, {0: 1.0, 1: "ill"})
-
-
 @pytest.mark.gpu
 @pytest.mark.usefixtures("gpu")
 @pytest.mark.parametrize("directed", [False, True])
@@ -187,11 +115,92 @@ def test_demand_on_a_gpu(name: str, weights: bool, directed: bool) -> None:
         assert found.certificate.error < 1e-11 and found.engine == "cuda"
 
 
-@pytest.mark.gpu
-@pytest.mark.usefixtures("gpu")
-def test_what_a_gpu_refuses_of_demand() -> None:
-    G = hw.generate.kronecker(8, seed=1)
-    ones = np.ones(G.n) / 3
-    for options in ({"plan": "hopwave-wide"}, {"plan": "turbobc-sccsc"}, {"endpoints": True, "deterministic": True}):
-        with pytest.raises(hw.PlanError):
-            hw.betweenness_centrality(G, device="cuda", source_weights=ones, **options)
+def test_counts_above_two_to_the_53() -> None:
+    """64 diamonds in a row: 2^64 paths from end to end, rounded; float64 has room until there are 1024."""
+    chain = generate.diamonds(64)
+    found, exact = hw.stress_centrality(chain).scores, hw.stress_centrality(chain, device="reference").scores
+    assert exact.max() > 2.0**60
+    assert found.tolist() == pytest.approx(exact.tolist(), rel=1e-12)
+
+
+def test_parallel_arcs_are_several_paths() -> None:
+    G = Graph.from_edges([0, 0, 1], [1, 1, 2], repeats="keep")
+    assert hw.stress_centrality(G).scores.tolist() == [0.0, 2.0, 0.0]
+    assert hw.stress_centrality(G, device="reference").scores.tolist() == [0.0, 2.0, 0.0]
+
+
+def test_progress_and_graphs_without_paths() -> None:
+    told: list[tuple[int, int]] = []
+    hw.stress_centrality(generate.path(10), progress=lambda done, count: told.append((done, count)))
+    assert told[-1] == (10, 10)
+    assert len(hw.stress_centrality(EMPTY)) == len(hw.load_centrality(EMPTY)) == 0
+    assert hw.load_centrality(Graph.from_edges([], [], n=3)).scores.tolist() == [0.0] * 3
+    assert hw.group_betweenness_centrality(generate.path(2), [0]) == 0.0
+
+
+def test_labels_name_the_scores() -> None:
+    graph = Graph.from_edges(["a", "b"], ["b", "c"])
+    assert hw.stress_centrality(graph).to_dict() == {"a": 0, "b": 1, "c": 0}
+
+
+WORLD = generate.smallworld(400, 6, 0.1, seed=3)
+
+
+ARCS = generate.kronecker(9, seed=2, directed=True)
+
+
+def exact_pairs(graph: Graph) -> Any:
+    return np.cumsum(hw.distance_histogram(graph).counts)
+
+
+def exact_diameter(N: Any, share: float = 0.9) -> float:
+    """By interpolation, as Palmer, Gibbons and Faloutsos (ANF) define it."""
+    return float(np.interp(share * N[-1], N, np.arange(len(N))))
+
+
+@pytest.mark.parametrize("graph", [WORLD, ARCS], ids=["small world", "arcs"])
+def test_standard_errors_cover(graph: Graph) -> None:
+    """Student's distribution puts 91% within 2 standard errors of 8 runs; over 60 seeds, 80% is 3 deviations less."""
+    N = exact_pairs(graph)
+    mean, diameter = hw.distance_histogram(graph).mean(), exact_diameter(N)
+    harmonic = hw.harmonic_centrality(graph).scores
+    closeness = hw.closeness_centrality(graph).scores
+    inside, off = np.zeros((60, 3)), np.zeros((60, 3))
+    near, close = [], []
+    for seed in range(60):
+        ball = hw.hyperball(graph, precision=6, seed=seed, progress=False)
+        pairs, errors = ball.neighbourhood
+        found = (ball.mean_distance, ball.effective_diameter(), (pairs[2], errors[2]))
+        for i, ((value, error), truth) in enumerate(zip(found, (mean, diameter, N[2]), strict=True)):
+            assert error > 0
+            inside[seed, i], off[seed, i] = abs(value - truth) <= 2 * error, value / truth - 1
+        near.append(np.abs(ball.harmonic.scores - harmonic) <= 2 * ball.harmonic_errors)
+        close.append(np.abs(ball.closeness.scores - closeness) <= 2 * ball.closeness_errors)
+    assert (inside.mean(0) >= 0.8).all(), inside.mean(0)
+    assert (np.abs(off.mean(0)) <= 4 * off.std(0) / np.sqrt(60) + 0.005).all(), "next to no bias"
+    assert (np.abs(off) < 0.15).all(), "and never far away"
+    assert np.mean(near) >= 0.8 and np.mean(close) >= 0.8
+
+
+def test_more_registers_are_more_exact() -> None:
+    """The standard error of a counter is halved when its registers are quadrupled."""
+    rough, fine = (hw.hyperball(WORLD, precision=p, seed=1).harmonic_errors.mean() for p in (4, 8))
+    assert 3 < rough / fine < 5
+
+
+def test_no_bit_depends_on_threads_and_a_seed_repeats() -> None:
+    one, *others = (hw.hyperball(ARCS, seed=5, threads=threads) for threads in (1, 1, 2, 3))
+    for other in others:
+        assert (one.pairs == other.pairs).all()
+        assert (one.closeness.scores == other.closeness.scores).all()
+        assert (one.harmonic_errors == other.harmonic_errors).all()
+    assert (one.pairs != hw.hyperball(ARCS, seed=6).pairs[:, : one.pairs.shape[1]]).any()
+
+
+def test_what_it_says() -> None:
+    alone = hw.hyperball(Graph.from_edges([], [], n=2), seed=1)
+    assert np.isnan(alone.mean_distance[0]) and alone.effective_diameter()[0] == 0.0
+    named = hw.hyperball(Graph.from_edges(["a"], ["b"]), seed=1)
+    assert named.closeness.to_dict() == pytest.approx({"a": 1.0, "b": 1.0}, rel=0.05)
+    assert repr(named).startswith("HyperBall(mean distance 1 ± ") and "256 bytes" in repr(named)
+    assert "effective diameter" in named._repr_html_()
