@@ -17,11 +17,12 @@ from hopwave import papers
 from hopwave.arrays import ScaledCounts
 from hopwave.datasets import published
 from hopwave.display import charts
-from hopwave.papers import graphs, hiragushi, lab, products, pushpull, run, turbobc, turbobfs, xbfs
-from hopwave.papers.lab import Effort, Lab, WrongAnswer
+from hopwave.papers import graphs, hiragushi, lab, pushpull, run, turbobc, turbobfs, xbfs
+from hopwave.papers.lab import Effort, Lab, WrongAnswer, in_turn, searcher, verified
 from hopwave.papers.records import WHY, Case, Drawing, Exhibit, Paper, Row, left_out, table
-from hopwave.papers.searching import in_turn, searcher, verified
-from hopwave.papers.sequential import dependencies
+from hopwave.papers.turbobc import dependencies
+from hopwave.planning.plan import Plan, Pull, Push
+from hopwave.planning.rules import OneWay
 
 EVERY = [papers.paper(name) for name in papers.NAMES]
 SMALL = hw.generate.kronecker(8, seed=1)
@@ -214,12 +215,12 @@ def test_pushpulls_table_2_and_figures(tiny: Lab) -> None:
 
 
 def test_pushpulls_products_are_compared_before_they_are_timed(tiny: Lab) -> None:
-    tiny.results["products"] = rows = products.products(tiny)
-    assert len(rows) == len(products.SHARES) and all(row[f"{one} ms"] > 0 for row in rows for one in products.PRODUCTS)
-    assert [row["paper: exponent"] for row in products.costs(tiny)] == [0, 1, 1, 1, 1]
+    tiny.results["products"] = rows = pushpull.products(tiny)
+    assert len(rows) == len(pushpull.SHARES) and all(row[f"{one} ms"] > 0 for row in rows for one in pushpull.PRODUCTS)
+    assert [row["paper: exponent"] for row in pushpull.costs(tiny)] == [0, 1, 1, 1, 1]
     graph, _ = tiny.kron()
     with pytest.raises(WrongAnswer, match="by columns, then mask"):
-        products.measure(tiny, hw.linalg.Matrix.from_graph(graph), products.THEN, 9, 2 * graph.to_scipy(np.float64))
+        pushpull.measure(tiny, hw.linalg.Matrix.from_graph(graph), pushpull.THEN, 9, 2 * graph.to_scipy(np.float64))
 
 
 def test_a_row_that_fails_does_not_stop_the_others(tiny: Lab) -> None:
@@ -280,6 +281,38 @@ def test_quick_runs_measure_one_graph_of_each_kind(tiny: Lab) -> None:
     rows = tiny.over(cases, lambda case, graph: {"ms": 1.0})
     assert [row.get(WHY, "") for row in rows] == ["", "--quick measures another graph of this kind", "", ""]
     assert [row["from"].partition(":")[0] for row in rows[::2]] == ["stand-in", "stand-in"]
+
+
+# The toy graph of XBFS's examples (tests/planning/test_worked_examples.py).
+TOY = [(0, 1), (0, 5), (1, 2), (1, 7), (5, 6), (5, 7), (2, 3), (3, 4), (3, 9), (8, 9), (4, 7), (6, 8)]
+
+
+def test_example_5_degree_and_work() -> None:
+    """Rows 3, 4, 8 and 9 of level 3 have degrees 3, 2, 2, 2; they read 1, 2, 1 neighbours, and 9 all of its own."""
+    graph = hw.Graph.from_edges(*np.array(TOY).T, n=10)
+    distances = hw.bfs(graph, 0, device="cpu").distances
+    degrees, work = xbfs.looks(np, graph.indptr, graph.indices, distances, 3)
+    assert degrees.tolist() == [3, 2, 2, 2] and work.tolist() == [1, 2, 1, 2]
+
+
+def test_lemma_3_on_the_toy_graph() -> None:
+    """Q = {3, 4, 8, 9}; 9 is at place 3 and has two neighbours of level 3: 1 - (1 - 3/4)²."""
+    graph = hw.Graph.from_edges(*np.array(TOY).T, n=10)
+    distances = hw.bfs(graph, 0, device="cpu").distances
+    chance = xbfs.chance_ahead(np, graph.indptr, graph.indices, distances, 3)
+    assert chance == pytest.approx(1 - (1 - 3 / 4) ** 2)
+
+
+def test_lemma_3_foretells_what_one_thread_finds_ahead() -> None:
+    """With ids in random order, one thread that goes through the queue finds the share that the lemma predicts."""
+    graph = hw.generate.uniform(1 << 14, 4, seed=3)
+    plan = Plan("look", "XBFS", "5.2", "", (Push("twc"), Pull("thread", "compacted", asynchronous=True)), OneWay(0.02))
+    found = hw.bfs(graph, 1, plan=plan, device="cpu", threads=1, trace=True)
+    assert found.trace is not None
+    first = next(level for level in found.trace if level.direction == "pull")
+    measured = first.ahead / int((found.distances == first.depth + 1).sum())
+    chance = xbfs.chance_ahead(np, graph.indptr, graph.indices, found.distances, first.depth)
+    assert 0.3 < measured < 0.99 and abs(measured - chance) < 0.03
 
 
 # ---------------------------------------------------------------- a run and its page

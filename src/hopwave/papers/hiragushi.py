@@ -16,9 +16,8 @@ import numpy as np
 import hopwave as hw
 from hopwave.arrays import on_host
 from hopwave.graph import Graph
-from hopwave.papers.lab import Lab, WrongAnswer
+from hopwave.papers.lab import Lab, WrongAnswer, in_turn, ms_of, searcher, verified
 from hopwave.papers.records import Case, Drawing, Exhibit, Paper, Row, left_out, table
-from hopwave.papers.searching import in_turn, ms_of, searcher, verified
 
 PLANS = {"Merrill": "merrill", "hybrid": "hiragushi-hybrid"}
 RANKS = (1, 2, 4)
@@ -173,26 +172,14 @@ PAPER = Paper(
         Exhibit("Figure 5(a)", "Overall performance over ranks", "ranks",
                 ("ranks on", "ranks", "scale", "roots", "GTEPS", "from"), None,
                 (Drawing("lines", "ranks", ("GTEPS",), "GTEPS", (True, True), "ranks on"),),
-                note="As many vertices per rank for any number of ranks, as in the paper, where each has 2^21. All "
+                note="Every rank has the same number of vertices for any number of ranks (2^21 in the paper). All "
                 "ranks are on one machine, and those on a GPU share it: this shows that they agree and what exchanges "
-                "cost, not a speed-up. No rank is bound to a core. Open MPI would bind each of one or two, and its "
-                "threads take turns then: beside an H200, with 2^19 vertices per rank and four threads, one rank took "
-                "21.5 ms bound and 11.3 free, two 33.7 and 21.2; four, which it does not bind, took 20.3. What two "
-                "ranks have to do and one has not is the rest: exchanges (1.8 ms of waiting, and 0.15 ms of the host "
-                "for each), bitmaps (1.3 ms to list all visited vertices, only to see that a bitmap is shorter: they "
-                "are counted now), and parents (2.6 ms to look up in whose range a slot is; 0.9 ms since ranges begin "
-                "at whole words). Four ranks add nothing to that. Two-dimensional parts send half the bitmaps in pulls "
-                "(0.98 MB for 1.84 on four GPU ranks, scale 21), in more exchanges, and take longer where ranks share "
-                "a machine (72 ms for 49)."),
+                "cost, not a speedup. No rank is bound to a core."),
         Exhibit("Figure 5(b)", "Time of computing and of communication", "ranks",
                 ("ranks on", "ranks", "computing ms", "exchanging ms", "from"), None,
                 (Drawing("stacked", "bar", ("computing ms", "exchanging ms"), "ms per search"),),
-                note="Computing is all but waiting in exchanges. On a GPU it is the host's work between launches: of a "
-                "search of scale 21 by one rank on an H200, a level takes 1.1 to 1.9 ms, be its frontier a handful of "
-                "vertices or most of them, whichever plan is taken. From 2^18 to 2^24 vertices a search grows from 9.3 "
-                "to 11.9 ms. In a profile of the host no call stands out: the copy of the answers takes an eighth, "
-                "every other call a sixteenth at most. So the same search took 9.5, 11.3 and 15.5 ms in three visits "
-                "to the machine: that is the speed of its host, not of the kernels."),
+                note="Computing is all but waiting in exchanges. On a GPU it is mostly the host's work between "
+                "launches: from 2^18 to 2^24 vertices, a search by one rank on an H200 grows from 9.3 to 11.9 ms."),
     ),
     "Sources are drawn from the largest component. Times are those inside the levels of a search that also stores "
     "parents, by the GPU's clock on a GPU; both plans search from each source in turn, and every distance is compared "

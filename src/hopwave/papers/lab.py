@@ -1,10 +1,13 @@
-"""What every study uses: the device, how long to measure, graphs, sources, and checks before anything is timed."""
+"""What every study uses: the device, how long to measure, graphs, sources, checks before anything is timed, searches
+level by level, and SuiteSparse:GraphBLAS for comparison if it is installed."""
 
 from __future__ import annotations
 
+import importlib.util
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -15,6 +18,7 @@ from hopwave.errors import EngineError, HopwaveError
 from hopwave.graph import Graph
 from hopwave.papers.graphs import Limits, Shelf
 from hopwave.papers.records import WHY, Case, Row, left_out, stated
+from hopwave.planning.plan import Plan
 
 CHUNK = 1 << 26  # arcs checked at a time
 
@@ -231,3 +235,111 @@ def rows_of(graph: Graph, xp: Any) -> tuple[Any, Any]:
 
     offsets, neighbours = CudaGraph(graph).rows
     return offsets, neighbours
+
+
+# ---------------------------------------------------------------- searches from several sources, level by level
+
+Levels = list[Any]  # the records of one search, hopwave.planning.trace.Level
+Search = Callable[[int], tuple[Levels, Any]]  # source → levels and distances
+
+
+def verified(lab: Lab, graph: Graph, count: int) -> tuple[list[int], list[Any]]:
+    """Sources in the largest component, and their distances by hopwave's own plan; the first are checked by arrays."""
+    sources = lab.sources(graph, count)
+    right = [hw.bfs(graph, source, predecessors=False, device=lab.device).distances for source in sources]
+    check_search(graph, right[0], None, sources[0])
+    return sources, right
+
+
+def searcher(lab: Lab, graph: Graph, plan: str | Plan, predecessors: bool = False) -> Search:
+    """A function that searches by a plan and returns the levels and the distances."""
+
+    def search(source: int) -> tuple[Levels, Any]:
+        found = hw.bfs(graph, source, plan=plan, device=lab.device, predecessors=predecessors, trace=True)
+        return list(found.trace or ()), found.distances
+
+    return search
+
+
+def in_turn(
+    lab: Lab, searches: Mapping[str, Search], sources: Iterable[int], right: Iterable[Any]
+) -> dict[str, list[Levels]]:
+    """The levels of every search, by the name of its way; from fewer sources if the time granted is used up.
+
+    From each source all ways search in turn, since levels include the host's time between launches, which drifts. The
+    first search of each way, which may compile, is not counted. Every distance is compared.
+    """
+    sources = list(sources)
+    for search in searches.values():
+        search(sources[0])
+    runs: dict[str, list[Levels]] = {name: [] for name in searches}
+    for source, expected in zip(sources, right, strict=True):
+        for name, search in searches.items():
+            levels, distances = search(source)
+            if not bool((distances == expected).all()):
+                raise WrongAnswer(f"{name} is wrong from {source}; please report this")
+            runs[name].append(levels)
+        if time.perf_counter() > lab.until:
+            break
+    return runs
+
+
+def ms_of(levels: Levels, direction: str = "") -> float:
+    """Milliseconds inside levels, or inside those of one direction; by the GPU's clock on a GPU."""
+    return 1e3 * float(sum(level.seconds for level in levels if direction in ("", level.direction)))
+
+
+def median_ms(runs: Iterable[Levels], direction: str = "") -> float:
+    """The median over searches."""
+    return median(ms_of(levels, direction) for levels in runs)
+
+
+# ---------------------------------------------------------------- other programs
+
+ELSEWHERE = "another program, which hopwave does not bring"
+
+
+def claimed(claims: Mapping[str, tuple[float, float]], ours: Mapping[str, tuple[float | None, str]]) -> list[Row]:
+    """A row for each claim of a paper: its number, that of its own tables, and ours where we have the other program."""
+    rows: list[Row] = []
+    for claim, (paper, own) in claims.items():
+        value, remark = ours.get(claim, (None, ELSEWHERE))
+        rows.append({"claim": claim, "ours": value, "paper": paper, "paper's tables": own, "remark": remark})
+    return rows
+
+
+def no_suitesparse() -> str:
+    """Why SuiteSparse:GraphBLAS cannot be compared with; "" if it can."""
+    if importlib.util.find_spec("graphblas") is not None:
+        return ""
+    return "SuiteSparse:GraphBLAS is not installed; run: pip install python-graphblas"
+
+
+def suitesparse_ms(lab: Lab, graph: Graph, source: int, right: Any) -> float | None:
+    """Milliseconds of a search by python-graphblas on this machine's CPU, as its documentation writes it; or None.
+
+    Its distances must be `right`. It changes the direction by itself.
+    """
+    if no_suitesparse():
+        return None
+    from graphblas import Matrix, Vector, semiring  # type: ignore[import-untyped]
+
+    graph = graph.to("cpu")
+    A = Matrix.ss.import_csr(
+        nrows=graph.n, ncols=graph.n, indptr=graph.indptr.astype(np.uint64),
+        col_indices=graph.indices.astype(np.uint64), values=np.array([True]), is_iso=True, sorted_cols=True,
+    )  # fmt: skip
+    A.wait()
+
+    def search() -> Any:
+        level, frontier, depth = Vector("INT32", graph.n), Vector(bool, graph.n), 0
+        frontier[source] = True
+        while frontier.nvals:
+            level(frontier.S)[:] << depth
+            frontier(~level.S, replace=True) << frontier.vxm(A, semiring.any_pair[bool])
+            depth += 1
+        return level
+
+    if not np.array_equal(search().to_dense(-1), right):
+        raise WrongAnswer("SuiteSparse:GraphBLAS finds other distances; please report this")
+    return lab.mean_ms(search)

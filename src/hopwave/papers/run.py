@@ -1,4 +1,4 @@
-"""Measure one paper: every study once, then its page and its lines."""
+"""Measure one paper, every study once; write its lines, and its page: one HTML file that loads nothing."""
 
 from __future__ import annotations
 
@@ -7,17 +7,128 @@ import platform
 import time
 from collections.abc import Callable
 from datetime import date
+from html import escape
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import hopwave as hw
+from hopwave.display import charts
+from hopwave.display import html as tables
 from hopwave.errors import EngineError
-from hopwave.papers import page
 from hopwave.papers.lab import EFFORTS, Lab, WrongAnswer
-from hopwave.papers.records import Outcome, Paper
+from hopwave.papers.records import Drawing, Exhibit, Outcome, Paper, Row
 from hopwave.system.files import replacing
+
+STYLE = """
+:root { color-scheme: light dark; --soft: light-dark(#55677a, #9fb2c6); --line: light-dark(#d5dde6, #2b3947);
+  --even: light-dark(#f4f7fa, #161e27) }
+body { font: 15px/1.5 system-ui, sans-serif; margin: 0 auto; max-width: 84rem; padding: 1rem;
+  overflow-wrap: break-word }
+p, nav { max-width: 68rem }
+h1 { font-size: 1.35rem }
+h2 { font-size: 1.1rem; margin: 2.2rem 0 .3rem; border-top: 1px solid var(--line); padding-top: 1rem }
+.soft, caption { color: var(--soft) }
+.wide { overflow-x: auto }
+table { border-collapse: collapse; font-size: 13px }
+caption { text-align: left; padding: .3rem 0 }
+td, th { padding: .15rem .55rem .15rem 0; text-align: left; vertical-align: top }
+th { border-bottom: 1px solid var(--line); font-weight: 600 }
+tbody tr:nth-child(even) { background: var(--even) }
+td { white-space: nowrap }
+td:last-child { white-space: normal; min-width: 20rem }
+figure { margin: .5rem 0; overflow-x: auto }
+svg { width: 100%; height: auto; min-width: 34rem; max-width: 60rem }
+.legend { font-size: 13px; margin: .2rem 0 1rem }
+.legend span { margin-right: 1rem }
+.legend i { display: inline-block; width: .8em; height: .8em; margin-right: .35em }
+nav ol { columns: 18rem; column-gap: 2.5rem; padding-left: 1.2rem }
+"""
+
+
+def html(outcome: Outcome) -> str:
+    """The whole page."""
+    paper, counts, where = outcome.paper, outcome.summary(), outcome.where
+    links = "".join(
+        f'<li><a href="#e{at}">{escape(one.number)}</a> {escape(one.caption)}</li>'
+        for at, one in enumerate(paper.exhibits)
+    )
+    sections = "\n".join(section(at, one, one.rows(outcome.found)) for at, one in enumerate(paper.exhibits))
+    quick = " With --quick: small graphs, one of each kind; its times are not to be compared." if outcome.quick else ""
+    cpu = " A CPU's times are not to be set against the paper's GPU." if where["device"] == "cpu" else ""
+    return f"""<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{escape(paper.key)}: its tables and figures, here</title>
+<link rel="icon" href="data:,"><style>{STYLE}</style></head>
+<body><h1>{escape(paper.title)}</h1>
+<p class="soft">{escape(paper.authors)}. Measured by its authors on: {escape(paper.machine)}.</p>
+<p>Ours: {escape(str(where["model"]))} ({where["device"]}), hopwave {where["hopwave"]}, {where["date"]}, in
+{outcome.seconds:.0f} seconds.
+{counts["measured"]} of {counts["exhibits"]} tables and figures have numbers of ours: {counts["rows"]} rows, of which
+{counts["stand-ins"]} on graphs that stand in for the paper's; {counts["left out"]} rows say why they have none.
+The paper's numbers are in the columns <em>paper: …</em>; they are another machine's, so what can be compared are
+gains, counts and shares.{quick}{cpu}</p>
+<p class="soft">{escape(paper.method)} A time has up to {where["trials"]} trials, fewer where
+{where["or seconds"]} seconds are used up.</p>
+<nav><ol>{links}</ol></nav>
+<main>{sections}</main></body></html>
+"""
+
+
+def section(place: int, one: Exhibit, rows: list[Row]) -> str:
+    """One table or figure."""
+    note = f'<p class="soft">{escape(one.note)}</p>' if one.note else ""
+    drawn = "".join(f"<figure>{figure(drawing, rows)}</figure>" for drawing in one.drawings)
+    listed = f'<div class="wide">{table(one, rows)}</div>' if rows and one.listed else ""
+    return f'<section><h2 id="e{place}">{escape(one.number)}. {escape(one.caption)}</h2>{drawn}{listed}{note}</section>'
+
+
+def table(one: Exhibit, rows: list[Row]) -> str:
+    """The rows; columns that no row has are left out, and the table if only names of graphs are left."""
+    columns = [column for column in one.columns or rows[0] if any(row.get(column) is not None for row in rows)]
+    if one.drawings and columns in (["graph"], ["graph", "from"]):
+        return ""
+    return tables.table("", ([cell(row.get(column)) for column in columns] for row in rows), columns)
+
+
+def cell(value: Any) -> str:
+    """A value as text.
+
+    >>> cell(None), cell(1234567), cell(0.01234), cell("as it is")
+    ('–', '1,234,567', '0.0123', 'as it is')
+    """
+    if value is None:
+        return "–"
+    if isinstance(value, float):
+        return charts.shown(value) if value >= 0 else f"−{charts.shown(-value)}"
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+
+
+def figure(drawing: Drawing, rows: list[Row]) -> str:
+    """A figure in the paper's form; a sentence if there is nothing to draw."""
+    rows = [row for row in rows if any(_number(row.get(name)) is not None for name in drawing.series)]
+    if not rows:
+        return '<p class="soft">Nothing to draw: this was not measured on this device.</p>'
+    if drawing.form in ("bars", "stacked"):
+        names = [str(row[drawing.x]) for row in rows]
+        heights = {name: [_number(row.get(name)) for row in rows] for name in drawing.series}
+        heights = {name: values for name, values in heights.items() if any(values)}
+        return charts.bars(names, heights, drawing.unit, drawing.log[1], drawing.form == "stacked")
+    series: dict[str, list[tuple[float, float]]] = {}
+    for row in rows:
+        for name in drawing.series:
+            at, value = _number(row.get(drawing.x)), _number(row.get(name))
+            if at is not None and value is not None:
+                series.setdefault(str(row[drawing.by]) if drawing.by else name, []).append((at, value))
+    return charts.lines(series, drawing.x, drawing.unit, drawing.log, drawing.form == "lines")
+
+
+def _number(value: Any) -> float | None:
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+# ---------------------------------------------------------------- measuring
 
 
 def measure(
@@ -60,7 +171,7 @@ def write(outcome: Outcome, folder: Path) -> tuple[Path, Path]:
     """Write the page and the lines; returns both files."""
     folder.mkdir(parents=True, exist_ok=True)
     files = folder / f"{outcome.paper.key}.html", folder / f"{outcome.paper.key}.jsonl"
-    texts = page.html(outcome), "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in outcome.lines())
+    texts = html(outcome), "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in outcome.lines())
     for file, text in zip(files, texts, strict=True):
         with replacing(file) as stream:
             stream.write(text.encode())

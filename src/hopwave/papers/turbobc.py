@@ -15,12 +15,11 @@ from hopwave import engines
 from hopwave.arrays import on_host
 from hopwave.errors import EngineError
 from hopwave.graph import Graph
-from hopwave.papers import peers
-from hopwave.papers.lab import Lab, WrongAnswer, degree_of, root_of, rows_of
+from hopwave.papers.lab import Lab, WrongAnswer, claimed, degree_of, root_of, rows_of
 from hopwave.papers.records import Case, Drawing, Exhibit, Paper, Row, numbers, table
-from hopwave.papers.sequential import dependencies
 from hopwave.planning.catalogue import CATALOGUE
 from hopwave.planning.jobs import BetweennessJob
+from hopwave.system.numba_cache import njit
 
 PLANS = ("sccsc", "sccooc", "vecsc")
 STATED = ("degree", "d", "scf", "ms", "MTEPS", "(sequential)x", "(gunrock)x", "(ligra)x")
@@ -79,6 +78,56 @@ g7j200sc    Hollinger/g7jac200sc    matrix D 59    838 17   49688 129.7   383 14
 mycielski16 mycielskian:16          social U 49  33383  3 1639081 159.8 10257 27.5
 mycielski17 mycielskian:17          social U 98 100246  3 9854152 715.2 13778 38.0
 """, ("d", "n·m, millions", "s", "MTEPS", "(sequential)x"), "5")  # fmt: skip
+
+
+# ---------------------------------------------------------------- Algorithm 1 by one thread, with the matrix in CSC
+# CP, row   the columns of A          s   the source          σ, S, δ   path counts, depths, dependencies
+
+
+def dependencies(graph: Graph, source: int) -> Any:
+    """δ of every vertex for one source.
+
+    >>> dependencies(hw.generate.path(4), 0).tolist()
+    [0.0, 2.0, 1.0, 0.0]
+    """
+    columns = (graph.reversed() if graph.directed else graph).to("cpu")
+    return _dependencies(columns.indptr, columns.indices, graph.n, source)
+
+
+@njit(nogil=True, cache=True, boundscheck=False)
+def _dependencies(CP: Any, row: Any, n: int, s: int) -> Any:
+    sigma, f, f_t = np.zeros(n), np.zeros(n), np.zeros(n)
+    S = np.full(n, -1, np.int32)
+    sigma[s], f[s], S[s], d, found = 1.0, 1.0, 0, 0, True
+    while found:
+        d, found = d + 1, False
+        for v in range(n):  # f_t = Aᵀ f, masked by σ = 0 (Algorithm 3)
+            f_t[v] = 0.0
+            if sigma[v] == 0.0:
+                total = 0.0
+                for k in range(CP[v], CP[v + 1]):
+                    total += f[row[k]]
+                f_t[v] = total
+        for v in range(n):
+            f[v] = f_t[v]
+            if f[v] != 0.0:
+                sigma[v], S[v], found = sigma[v] + f[v], d, True
+    delta, share, sums = np.zeros(n), np.zeros(n), np.zeros(n)
+    for depth in range(d - 1, 1, -1):
+        for w in range(n):
+            share[w] = (1.0 + delta[w]) / sigma[w] if S[w] == depth else 0.0
+            sums[w] = 0.0
+        for w in range(n):  # A · share: column w adds to its rows
+            if share[w] > 0.0:
+                for k in range(CP[w], CP[w + 1]):
+                    sums[row[k]] += share[w]
+        for v in range(n):
+            if S[v] == depth - 1:
+                delta[v] += sums[v] * sigma[v]
+    return delta
+
+
+# ---------------------------------------------------------------- studies
 
 
 def single(lab: Lab) -> list[Row]:
@@ -217,7 +266,7 @@ def averages(lab: Lab) -> list[Row]:
     cpu = " (a CPU)" if lab.device == "cpu" else ""
     alone = f"mean of {len(gains)} graphs; one thread of this machine's CPU"
     first: Row = {"claim": "GTEPS, more than", "paper": 18, "ours": most, "remark": f"the fastest of each graph{cpu}"}
-    return [first, *peers.claimed(CLAIMS, {"× the sequential algorithm": (fmean(gains) if gains else None, alone)})]
+    return [first, *claimed(CLAIMS, {"× the sequential algorithm": (fmean(gains) if gains else None, alone)})]
 
 
 def arrays(lab: Lab) -> list[Row]:

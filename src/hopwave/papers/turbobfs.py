@@ -11,8 +11,17 @@ import numpy as np
 import hopwave as hw
 from hopwave.arrays import module_of, on_host
 from hopwave.graph import Graph
-from hopwave.papers import peers
-from hopwave.papers.lab import Lab, WrongAnswer, check_search, degree_of, log2_of, root_of
+from hopwave.papers.lab import (
+    Lab,
+    WrongAnswer,
+    check_search,
+    claimed,
+    degree_of,
+    log2_of,
+    no_suitesparse,
+    root_of,
+    suitesparse_ms,
+)  # fmt: skip
 from hopwave.papers.records import Case, Drawing, Exhibit, Paper, Row, numbers, table
 from hopwave.planning.jobs import SearchJob
 
@@ -126,7 +135,7 @@ def one_graph(lab: Lab, case: Case, graph: Graph) -> Row:
     row: Row = {"degree": degree_of(graph), "d": depth + 1, "best": best, "MTEPS": graph.m / ms[best] / 1e3}
     row |= {f"{plan} ms": taken for plan, taken in ms.items()} | {"paths ms": min(ms[plan] for plan in PLANS[:3])}
     if graph.m <= lab.effort.limits.host:
-        suite = peers.suitesparse_ms(lab, graph, root, on_host(first[0]))
+        suite = suitesparse_ms(lab, graph, root, on_host(first[0]))
         row |= {"SuiteSparse ms": suite, "(GBLAS)x": suite and suite / ms[best]}
     return row
 
@@ -215,10 +224,10 @@ def averages(lab: Lab) -> list[Row]:
     gain = [row["(GBLAS)x"] for row in rows if row.get("(GBLAS)x")]
     most = max(row["MTEPS"] for row in rows) / 1e3 if rows else None
     cpu = " (a CPU)" if lab.device == "cpu" else ""
-    suite = f"mean of {len(gain)} graphs, on this machine's CPU" if gain else peers.missing()
+    suite = f"mean of {len(gain)} graphs, on this machine's CPU" if gain else no_suitesparse()
     ours = {"× SuiteSparse:GraphBLAS": (fmean(gain), suite)} if gain else {"× SuiteSparse:GraphBLAS": (None, suite)}
     first: Row = {"claim": "GTEPS, up to", "paper": 40, "ours": most, "remark": f"the fastest of each graph{cpu}"}
-    return [first, *peers.claimed(CLAIMS, ours)]
+    return [first, *claimed(CLAIMS, ours)]
 
 
 COLUMNS = ("graph", "kind", "n", "m", "degree", "paper: degree", "d", "paper: d", "MTEPS", "best", "paper: MTEPS",
