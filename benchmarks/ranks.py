@@ -60,9 +60,8 @@ def run_job(ranks: int, module: str = "benchmarks.ranks", **settings: Any) -> di
 def work(settings: dict[str, Any]) -> None:
     """The work of every rank of a job: build the graph, search it, print the row on rank 0."""
     from hopwave import distributed
-    from hopwave.graph500.benchmark import draw_roots
-    from hopwave.graph500.outcome import Outcome
-    from hopwave.graph500.over_ranks import OverRanks
+    from hopwave.graph500.benchmark import Outcome, draw_roots
+    from hopwave.graph500.on_host import OverRanks
 
     world, scale = distributed.world(), settings["scale"]
     threads = settings["threads"] if settings["device"] == "cpu" else None

@@ -55,8 +55,8 @@ def test_edges_of_huge_graphs_are_those_of_the_cpu() -> None:
 
 def test_shortest_paths_are_those_of_the_cpu() -> None:
     from hopwave.distributed.delta_stepping import NEVER, UNIT
-    from hopwave.graph500.on_cpu import OnCpu
     from hopwave.graph500.on_cuda import OnCuda
+    from hopwave.graph500.on_host import OnCpu
 
     there, here = OnCuda(10, 16, seed=4), OnCpu(10, 16, seed=4, threads=1)
     kernel, matrix = there.shortest(4), here.shortest(4).matrix

@@ -17,7 +17,7 @@ from hopwave.distributed.layout import Layout, grid_columns
 from hopwave.distributed.validate import validate as validate_in_parts
 from hopwave.errors import GraphError, PlanError
 from hopwave.generate import counter
-from hopwave.graph500.shortest import STREAM
+from hopwave.graph500.on_host import STREAM
 
 FEW_LEVELS = {name: make for name, make in TRAPS.items() if not name.startswith(("long-path", "overflow", "diamonds"))}
 

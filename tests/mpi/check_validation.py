@@ -14,7 +14,7 @@ from hopwave import distributed as hd
 from hopwave.distributed import delta_stepping
 from hopwave.distributed.validate import validate as validate_in_parts
 from hopwave.generate import counter
-from hopwave.graph500.shortest import STREAM, lengths
+from hopwave.graph500.on_host import STREAM, lengths
 
 
 def check_validation_finds_what_is_wrong() -> None:

@@ -6,7 +6,6 @@
 (True, 8)
 """
 
-from hopwave.graph500.benchmark import run
-from hopwave.graph500.outcome import Outcome, Searched
+from hopwave.graph500.benchmark import Outcome, Searched, run
 
 __all__ = ["Outcome", "Searched", "run"]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hopwave.graph500.outcome import Kernel, Searched
+from hopwave.graph500.benchmark import Kernel, Searched
 from hopwave.planning.catalogue import CATALOGUE
 from hopwave.planning.jobs import SearchJob
 
@@ -66,7 +66,7 @@ class OnCuda:
     def shortest(self, seed: int) -> Kernel:
         """The third kernel, as over ranks, with the whole graph in one part. Lengths depend on ids: no renumbering."""
         from hopwave.engines.cuda.kronecker import Rows
-        from hopwave.graph500.shortest import InParts
+        from hopwave.graph500.on_host import InParts
 
         return InParts(OnePart(Rows(*self.drawn, by_degree=False)), self.graph.edges_within, seed)
 
