@@ -86,8 +86,7 @@ def wrapped(text: str) -> list[str]:
 
 def networkx_functions() -> list[Any]:
     """The functions that hopwave serves, in the order of its modules, even those that this NetworkX lacks."""
-    from hopwave.networkx_backend import dispatch
-    from hopwave.networkx_backend.interface import FAMILIES
+    from hopwave.networkx_backend import FAMILIES, dispatch
 
     found = [*dispatch.FUNCTIONS.values(), *dispatch.LATER.values()]
     return sorted(found, key=lambda served: FAMILIES.index(served.family))

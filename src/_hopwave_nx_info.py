@@ -38,13 +38,13 @@ GROUPS: tuple[tuple[str, dict[str, str], str], ...] = (
     ),
     ("Unweighted; the attributes are copied from the graph itself.", {}, "ego_graph"),
     (
-        "Runs where the graph has been converted before; otherwise NetworkX's own search finishes sooner.",
+        "Runs if a converted graph is cached; otherwise NetworkX's own search finishes sooner.",
         {},
         "bidirectional_shortest_path has_path efficiency node_connected_component",
     ),
     (
         "In hops, or along an edge attribute by Dijkstra's algorithm; in NetworkX's order. Both ends given: Runs "
-        "where the graph has been converted before; otherwise NetworkX's own search finishes sooner.",
+        "if a converted graph is cached; otherwise NetworkX's own search finishes sooner.",
         {},
         "shortest_path shortest_path_length",
     ),
@@ -56,13 +56,13 @@ GROUPS: tuple[tuple[str, dict[str, str], str], ...] = (
     (
         "Along an edge attribute, in NetworkX's order.",
         {},
-        "multi_source_dijkstra multi_source_dijkstra_path multi_source_dijkstra_path_length single_source_dijkstra"
-        " single_source_dijkstra_path single_source_dijkstra_path_length dijkstra_predecessor_and_distance "
-        "all_pairs_dijkstra all_pairs_dijkstra_path_length all_pairs_dijkstra_path",
+        "all_pairs_dijkstra multi_source_dijkstra_path_length single_source_dijkstra_path_length "
+        "all_pairs_dijkstra_path_length multi_source_dijkstra_path single_source_dijkstra_path "
+        "all_pairs_dijkstra_path multi_source_dijkstra single_source_dijkstra dijkstra_predecessor_and_distance",
     ),
     (
-        "Along an edge attribute, in NetworkX's order. Runs where the graph has been converted before; otherwise "
-        "NetworkX's own search finishes sooner.",
+        "Along an edge attribute, in NetworkX's order. Runs if a converted graph is cached; otherwise NetworkX's "
+        "own search finishes sooner.",
         {},
         "dijkstra_path dijkstra_path_length bidirectional_dijkstra",
     ),
@@ -73,6 +73,13 @@ GROUPS: tuple[tuple[str, dict[str, str], str], ...] = (
         "eccentricity diameter radius periphery center barycenter average_shortest_path_length harmonic_diameter "
         "wiener_index hyper_wiener_index schultz_index gutman_index closeness_centrality harmonic_centrality",
     ),
+    ("Unweighted.", {}, "group_closeness_centrality"),
+    (
+        "Counted in hops; all sources at once, 64 per machine word.",
+        PLACE,
+        "bipartite_closeness_centrality global_reaching_centrality global_efficiency local_efficiency",
+    ),
+    ("Unweighted, without given paths.", {}, "local_reaching_centrality"),
     ("The name of `barycenter` since NetworkX 3.7.", PLACE, "centroid"),
     (
         "In hops, or along an edge attribute. Path counts never overflow; every run is checked against an identity"
@@ -95,7 +102,7 @@ GROUPS: tuple[tuple[str, dict[str, str], str], ...] = (
     (
         "In hops, or along an edge attribute. Path counts never overflow; every run is checked against an identity"
         " of exact scores. Graphs without parallel edges. By the definition, where NetworkX's own values differ "
-        "from it: at a vertex that is no target, dependencies are divided by path counts.",
+        "from it: at a vertex that is not a target, dependencies are divided by path counts.",
         PLACE | PLAN,
         "edge_betweenness_centrality_subset",
     ),
@@ -117,13 +124,6 @@ GROUPS: tuple[tuple[str, dict[str, str], str], ...] = (
         {},
         "group_betweenness_centrality",
     ),
-    ("Unweighted.", {}, "group_closeness_centrality"),
-    (
-        "Counted in hops; all sources at once, 64 per machine word.",
-        PLACE,
-        "bipartite_closeness_centrality global_reaching_centrality global_efficiency local_efficiency",
-    ),
-    ("Unweighted, without given paths.", {}, "local_reaching_centrality"),
     ("In the order in which NetworkX closes them.", {}, "strongly_connected_components"),
     ("Numbered as NetworkX numbers them.", {}, "condensation"),
     (
@@ -132,22 +132,22 @@ GROUPS: tuple[tuple[str, dict[str, str], str], ...] = (
         "biconnected_component_edges biconnected_components articulation_points",
     ),
     ("In the order of the nodes.", {}, "color"),
-    ("Of all vertices, in graphs without parallel edges.", {}, "triangles"),
-    ("Unweighted, of all vertices, in graphs without parallel edges.", {}, "clustering average_clustering"),
-    ("Undirected graphs without parallel edges.", {}, "transitivity"),
-    ("Of all vertices, in undirected graphs; 0 is an int.", {}, "square_clustering"),
-    (
-        "Graphs without parallel edges, where the graph has been converted before.",
-        {},
-        "degree_centrality in_degree_centrality out_degree_centrality modularity",
-    ),
     ("In graphs without parallel edges.", {}, "pagerank"),
-    ("Where `nstart`, if given, names every node.", {}, "eigenvector_centrality katz_centrality"),
+    ("If `nstart` is not given, or names every node.", {}, "eigenvector_centrality katz_centrality"),
     (
         "In graphs without parallel edges. Where several answers are right, as in undirected bipartite graphs, the"
         " one nearest to `nstart`; NetworkX's is random.",
         {},
         "hits",
+    ),
+    ("Of all vertices, in graphs without parallel edges.", {}, "triangles"),
+    ("Unweighted, of all vertices, in graphs without parallel edges.", {}, "clustering average_clustering"),
+    ("Undirected graphs without parallel edges.", {}, "transitivity"),
+    ("Of all vertices, in undirected graphs; 0 is an int.", {}, "square_clustering"),
+    (
+        "Graphs without parallel edges, if a converted graph is cached.",
+        {},
+        "degree_centrality in_degree_centrality out_degree_centrality modularity",
     ),
     # </functions>
 )

@@ -22,7 +22,7 @@ import numpy as np
 from difference import Attempt, Difference
 from networkx.utils.backends import _registered_algorithms as registered
 
-from hopwave.networkx_backend.interface import backend
+from hopwave.networkx_backend import backend
 
 KINDS = (nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph)
 NAMES: tuple[Callable[[int], Any], ...] = (

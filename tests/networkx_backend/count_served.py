@@ -9,7 +9,7 @@ from collections import Counter
 from typing import Any
 from zlib import crc32
 
-from hopwave.networkx_backend.interface import Backend
+from hopwave.networkx_backend import Backend
 
 MOST_CASES = 20  # per test function
 

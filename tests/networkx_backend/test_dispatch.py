@@ -14,10 +14,9 @@ import numpy as np
 import pytest
 
 import _hopwave_nx_info as info
-import hopwave.networkx_backend.interface as interface
-from hopwave.networkx_backend import backend
+from hopwave.networkx_backend import Backend, backend
 from hopwave.networkx_backend.convert import convert_from_nx, convert_to_nx
-from hopwave.networkx_backend.thresholds import (
+from hopwave.networkx_backend.dispatch import (
     DIJKSTRA,
     DIJKSTRA_PAIR,
     LISTED_EDGES,
@@ -186,7 +185,7 @@ def test_a_converted_graph_may_still_be_too_small() -> None:
 
 
 def test_few_nodes_are_declined_without_counting_arcs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hopwave.networkx_backend.thresholds.count_arcs", lambda adjacency: pytest.fail("counted"))
+    monkeypatch.setattr("hopwave.networkx_backend.dispatch.count_arcs", lambda adjacency: pytest.fail("counted"))
     reason = backend.should_run("connected_components", (nx.complete_graph(90),), {})
     assert isinstance(reason, str) and "90 nodes" in reason
 
@@ -257,7 +256,7 @@ def test_a_graph_is_converted_once_until_it_changes(monkeypatch: pytest.MonkeyPa
         count.append(graph)
         return convert_from_nx(graph, **options)
 
-    monkeypatch.setattr(interface.Backend, "convert_from_nx", staticmethod(counted))
+    monkeypatch.setattr(Backend, "convert_from_nx", staticmethod(counted))
     G = nx.path_graph(6)
     with nx.config(warnings_to_ignore={"cache"}):
         assert nx.descendants(G, 0, backend="hopwave") == {1, 2, 3, 4, 5}

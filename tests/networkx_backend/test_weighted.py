@@ -13,7 +13,7 @@ import pytest
 
 from hopwave.networkx_backend import backend
 from hopwave.networkx_backend.convert import convert_from_nx, convert_to_nx
-from hopwave.networkx_backend.thresholds import Threshold
+from hopwave.networkx_backend.dispatch import Threshold
 
 pytestmark = pytest.mark.usefixtures("quiet")
 

@@ -1,5 +1,58 @@
-"""hopwave as a backend of NetworkX: convert, call, convert back. docs/networkx.md is the guide."""
+"""hopwave as a backend of NetworkX: convert, call, convert back. docs/networkx.md is the guide.
 
-from hopwave.networkx_backend.interface import backend
+NetworkX loads `backend`: one object with every served function as an attribute, the two conversions, and the answers to
+`can_run` and `should_run`.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from hopwave.networkx_backend import convert, dispatch
+
+# Importing a family registers its functions by dispatch.serves. The order is that of NetworkX's reference.
+FAMILIES = ("traversal", "paths", "weighted", "distances", "betweenness", "components", "structure")
+for family in FAMILIES:
+    import_module(f"hopwave.networkx_backend.{family}")
+
+
+class Backend:
+    """hopwave as NetworkX sees it.
+
+    >>> backend.can_run("has_path", (None, 0, 1), {})
+    True
+    >>> backend.can_run("newman_betweenness_centrality", (None,), {"weight": "length"})
+    "weight='length' is not supported by hopwave, which needs weight=None"
+    """
+
+    convert_from_nx = staticmethod(convert.convert_from_nx)
+    convert_to_nx = staticmethod(convert.convert_to_nx)
+    can_run = staticmethod(dispatch.can_run)
+    should_run = staticmethod(dispatch.should_run)
+
+    @staticmethod
+    def on_start_tests(items: list[Any]) -> None:
+        """Mark the one test of NetworkX's suite that expects values against the definition (see betweenness.py)."""
+        import pytest
+
+        reason = "three of five paths lead over vertex 6; NetworkX says two"
+        for item in items:
+            if item.nodeid.endswith("TestEdgeSubsetBetweennessCentrality::test_diamond_multi_path"):
+                item.add_marker(pytest.mark.xfail(reason=reason))
+
+    @property
+    def functions(self) -> dict[str, dispatch.Served]:
+        """Every function served, by its dispatch name."""
+        return dispatch.FUNCTIONS
+
+    def __getattr__(self, name: str) -> Any:
+        served = dispatch.FUNCTIONS.get(name)
+        if served is None:
+            raise AttributeError(f"hopwave does not serve {name!r}; nx.config.fallback_to_nx=True lets NetworkX run it")
+        return served
+
+
+backend = Backend()
 
 __all__ = ["backend"]

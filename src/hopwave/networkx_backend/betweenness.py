@@ -23,20 +23,14 @@ import numpy as np
 
 import hopwave as hw
 from hopwave.graph import Graph
+from hopwave.networkx_backend import dispatch
 from hopwave.networkx_backend.convert import NetworkXGraph
-from hopwave.networkx_backend.dispatch import SINCE_3_7, PlaceAndPlan, named_weights, serves, unweighted
-from hopwave.networkx_backend.networkx_order import max_levels
-from hopwave.networkx_backend.notes import BRANDES, CERTIFIED, CHECKED
-from hopwave.networkx_backend.thresholds import Arguments
+from hopwave.networkx_backend.dispatch import SINCE_3_7, Arguments, PlaceAndPlan, serves, simple
+from hopwave.networkx_backend.paths import max_levels
 
 Scores = dict[Any, float]
-
-
-def without_keys(arguments: Arguments) -> str | None:
-    """Why not, if the graph is a multigraph: a converted graph does not keep the keys of parallel edges."""
-    if arguments["G"].is_multigraph():
-        return "scores of parallel edges are listed by key, and hopwave's graphs have no keys"
-    return named_weights(arguments)
+BRANDES = dispatch.CERTIFIED + " Samples (k, seed) are those that NetworkX draws."
+WITHOUT_KEYS = simple("scores of parallel edges are listed by key, and hopwave's graphs have no keys")
 
 
 def countable(G: NetworkXGraph, weight: Any) -> tuple[Graph, bool]:
@@ -104,15 +98,9 @@ def normalize(G: NetworkXGraph, scores: Any, endpoints: bool) -> Any:
     return scores if N < 2 else scores * (1 if G.directed else 2) * (1 / (N * (N - 1)))
 
 
-@serves(can_run=named_weights, notes=BRANDES)
+@serves(notes=BRANDES)
 def betweenness_centrality(
-    G: NetworkXGraph,
-    k: Any = None,
-    normalized: bool = True,
-    weight: Any = None,
-    endpoints: bool = False,
-    seed: Any = None,
-    **place: Unpack[PlaceAndPlan],
+    G: NetworkXGraph, k: Any, normalized: bool, weight: Any, endpoints: bool, seed: Any, **place: Unpack[PlaceAndPlan]
 ) -> Scores:
     """How many shortest paths lead through every vertex."""
     check_sample(len(G), k, endpoints)
@@ -121,14 +109,9 @@ def betweenness_centrality(
     )
 
 
-@serves(can_run=without_keys, notes=BRANDES + " Graphs without parallel edges.")
+@serves(why_not=WITHOUT_KEYS, notes=BRANDES + " Graphs without parallel edges.")
 def edge_betweenness_centrality(
-    G: NetworkXGraph,
-    k: Any = None,
-    normalized: bool = True,
-    weight: Any = None,
-    seed: Any = None,
-    **place: Unpack[PlaceAndPlan],
+    G: NetworkXGraph, k: Any, normalized: bool, weight: Any, seed: Any, **place: Unpack[PlaceAndPlan]
 ) -> Scores:
     """How many shortest paths lead over every edge, in the order of `G.edges`."""
     check_sample(len(G), k, True)
@@ -150,14 +133,9 @@ def by_edge(G: NetworkXGraph, scores: Any) -> Scores:
     return dict(zip(edges, ordered[once].tolist(), strict=True))
 
 
-@serves(can_run=named_weights, notes=CERTIFIED)
+@serves(notes=dispatch.CERTIFIED)
 def betweenness_centrality_subset(
-    G: NetworkXGraph,
-    sources: Any,
-    targets: Any,
-    normalized: bool = False,
-    weight: Any = None,
-    **place: Unpack[PlaceAndPlan],
+    G: NetworkXGraph, sources: Any, targets: Any, normalized: bool, weight: Any, **place: Unpack[PlaceAndPlan]
 ) -> Scores:
     """How many shortest paths from sources to targets lead through every vertex."""
     total = subset_scores(hw.betweenness_centrality, len(G), G, sources, targets, weight, place)
@@ -165,17 +143,13 @@ def betweenness_centrality_subset(
 
 
 @serves(
-    can_run=without_keys,
-    notes=CERTIFIED + " Graphs without parallel edges. By the definition, where NetworkX's own values differ from it: "
-    "at a vertex that is no target, dependencies are divided by path counts.",
+    why_not=WITHOUT_KEYS,
+    notes=dispatch.CERTIFIED
+    + " Graphs without parallel edges. By the definition, where NetworkX's own values differ from it: "
+    "at a vertex that is not a target, dependencies are divided by path counts.",
 )
 def edge_betweenness_centrality_subset(
-    G: NetworkXGraph,
-    sources: Any,
-    targets: Any,
-    normalized: bool = False,
-    weight: Any = None,
-    **place: Unpack[PlaceAndPlan],
+    G: NetworkXGraph, sources: Any, targets: Any, normalized: bool, weight: Any, **place: Unpack[PlaceAndPlan]
 ) -> Scores:
     """How many shortest paths from sources to targets lead over every edge, in the order of `G.edges`."""
     total = subset_scores(hw.edge_betweenness_centrality, len(G.out_rows[1]), G, sources, targets, weight, place)
@@ -202,18 +176,12 @@ def subset_scores(
 
 def given_states(arguments: Arguments) -> str | None:
     """Why not, if the states are attributes of nodes, which a converted graph does not keep."""
-    if arguments["states"] is None:
-        return "hopwave's graphs keep no attributes of nodes; give states="
-    return named_weights(arguments)
+    return "hopwave's graphs keep no attributes of nodes; pass states=" if arguments["states"] is None else None
 
 
-@serves(can_run=given_states, notes=CERTIFIED + " With `states=`.")
+@serves(why_not=given_states, notes=dispatch.CERTIFIED + " With `states=`.")
 def percolation_centrality(
-    G: NetworkXGraph,
-    attribute: Any = "percolation",
-    states: Any = None,
-    weight: Any = None,
-    **place: Unpack[PlaceAndPlan],
+    G: NetworkXGraph, attribute: Any, states: Any, weight: Any, **place: Unpack[PlaceAndPlan]
 ) -> Scores:
     """Betweenness whose sources count as much as they are percolated."""
     if not all(node in states for node in G):
@@ -235,10 +203,8 @@ def percolation_centrality(
     return G.by_node(found.scores * both / (total - demand) * share)
 
 
-@serves(can_run=unweighted, notes="Unweighted load centrality.")
-def newman_betweenness_centrality(
-    G: NetworkXGraph, v: Any = None, cutoff: Any = None, normalized: bool = True, weight: Any = None
-) -> Any:
+@serves(notes="Unweighted load centrality.")
+def newman_betweenness_centrality(G: NetworkXGraph, v: Any, cutoff: Any, normalized: bool) -> Any:
     """Load centrality: like betweenness, but each vertex splits its load evenly among its predecessors."""
     limit = math.ceil(min(max_levels(cutoff), len(G)))  # NetworkX ends the level that passes the cutoff
     scores = hw.load_centrality(G.graph, limit, bool(normalized), progress=False).scores
@@ -247,14 +213,14 @@ def newman_betweenness_centrality(
     return float(scores[G.number[v]]) if v in G else 0.0
 
 
-@serves(notes="Counted in hops. " + CHECKED)
+@serves(notes="Counted in hops. " + dispatch.CHECKED)
 def bipartite_betweenness_centrality(G: NetworkXGraph, nodes: Any, **place: Unpack[PlaceAndPlan]) -> Scores:
     """Betweenness, divided by the greatest value that is possible on the vertex's side."""
     top = set(nodes)
     bottom = set(G) - top
     n, m = len(top), len(bottom)
     most_top, most_bottom = _most(n, m), _most(m, n)
-    scores = betweenness_centrality(G, normalized=False, **place)
+    scores = betweenness_centrality(G, None, False, None, False, None, **place)
     for side, most in ((top, most_top), (bottom, most_bottom)):
         for node in side:
             scores[node] /= most
@@ -268,13 +234,10 @@ def _most(n: int, m: int) -> float:
 
 
 @serves(
-    can_run=unweighted,
     notes="Unweighted. By the definition, where NetworkX's own values before 3.7 differ from it: for some groups of "
     "three and more, and in directed graphs that are not strongly connected.",
 )
-def group_betweenness_centrality(
-    G: NetworkXGraph, C: Any, normalized: bool = True, weight: Any = None, endpoints: bool = False
-) -> Any:
+def group_betweenness_centrality(G: NetworkXGraph, C: Any, normalized: bool, endpoints: bool) -> Any:
     """How many shortest paths lead through a vertex of the group: one number, or one per group of a list."""
     several = not any(member in G for member in C)
     groups = [set(group) for group in (C if several else [C])]

@@ -1,26 +1,32 @@
 """Which functions are served, and when: hopwave's answers to NetworkX's `can_run` and `should_run`.
 
-A served function has NetworkX's signature, plus the keywords that choose a device. Its decorator `serves` gives a check
-`can_run`, which gets the call's arguments by name and returns None, or why hopwave cannot answer; the threshold, the
-number of arcs from which hopwave is faster; and the notes for NetworkX's page.
+Calls are bound by the signature of the installed NetworkX's own function. A served function declares only the arguments
+that it uses, plus the keywords that choose a device; a call that gives another argument a value other than its default
+runs in NetworkX. The decorator `serves` adds further reasons not to run, the threshold (the number of arcs from which
+hopwave is faster), and the notes for NetworkX's page.
+
+Thresholds come from benchmarks/results/networkx.md, where functions are timed on graphs of 34 to 30,000
+nodes: with the conversion of the graph, and on a graph that was converted before (NetworkX caches conversions until the
+graph changes). Those of squares and centralities were measured on random graphs of 12 to 10,000 nodes, in CPU time.
 """
 
 from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import islice
 from typing import Any, TypedDict, TypeVar, get_args, get_type_hints
 
 import networkx as nx
 
-from hopwave.networkx_backend.thresholds import MANY_SEARCHES, Arguments, Threshold
 from hopwave.planning.plan import Plan
 
 VERSION = tuple(map(int, re.findall(r"\d+", nx.__version__)[:2]))
 SINCE_3_7 = VERSION >= (3, 7)
+Arguments = dict[str, Any]
 WhyNot = Callable[[Arguments], str | None]
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -38,9 +44,121 @@ class PlaceAndPlan(Place, total=False):
     plan: str | Plan
 
 
-def no_reason(arguments: Arguments) -> str | None:
-    """Returns None: hopwave can answer every call."""
-    return None
+# ------------------------------------------------------------------ thresholds
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """The number of arcs from which a call is faster here, with and without a conversion of the graph. None: never."""
+
+    converting: int | None
+    converted: int | None
+
+    def why_not(self, G: Any) -> str | None:
+        """None if the call should run, else why NetworkX is likely to be faster."""
+        adjacency = getattr(G, "_adj", None)
+        if adjacency is None or getattr(G, "__networkx_backend__", None) == "hopwave":
+            return None  # hopwave's own graph, or another backend's, which NetworkX would have to convert too
+        converted = conversion_of(G)
+        if self.converted is None:
+            return "NetworkX is likely to stop after a few steps"
+        if converted is not None:
+            arcs, enough, what = len(converted.out_rows[1]), self.converted, "pays on a graph that was converted before"
+        elif self.converting is None:
+            return "this call is less work than converting the graph"
+        else:
+            enough, what = self.converting, "makes up for the conversion"
+            if len(adjacency) ** 2 < enough:  # counting takes as long as some calls
+                return f"a graph of {len(adjacency)} nodes has fewer than the {enough} arcs from which this call {what}"
+            arcs = count_arcs(adjacency)
+        return None if arcs >= enough else f"{arcs} arcs are fewer than the {enough} from which this call {what}"
+
+
+COUNTED = 250  # rows whose arcs are counted, a sample of all rows: some calls take NetworkX only a few µs
+
+
+def count_arcs(adjacency: Any) -> int:
+    """The stored arcs of a graph; estimated from every step-th row if it has many rows."""
+    step = 1 + len(adjacency) // COUNTED
+    return step * sum(map(len, islice(adjacency.values(), 0, None, step)))
+
+
+def conversion_of(G: Any) -> Any:
+    """The converted graph from G's cache, or None. (The cache may also say that a conversion failed.)"""
+    cache = getattr(G, "__networkx_cache__", None) or {}
+    kept = cache.get("backends", {}).get("hopwave", {}).values()
+    return next((one for one in kept if hasattr(one, "out_rows")), None)
+
+
+# A search from every vertex. NetworkX's own code would dispatch each of these searches again, which takes longer.
+MANY_SEARCHES = Threshold(60, 20)
+STRONG = Threshold(400, 100)  # NetworkX walks depth first, vertex by vertex
+ON_STRONG = Threshold(100, 60)  # as STRONG, but NetworkX's own code would dispatch each of its steps again
+MEANS = Threshold(450, 200)  # one search, whose hops NetworkX adds up from lists of paths or by Dijkstra's algorithm
+ONE_SEARCH = Threshold(100_000, 1_500)  # takes NetworkX as long as a conversion; the next call is 4 to 8 × faster
+FOUND_BY_SEARCH = Threshold(30_000, 1_500)  # as ONE_SEARCH, but NetworkX passes every edge through a Python generator
+ONE_VERTEX = Threshold(100_000, 3_000)  # closeness or eccentricity of one vertex, by functions that answer for many
+COMPONENTS = Threshold(100_000, 1_500)  # as ONE_SEARCH
+LAYERS = Threshold(None, 1_500)  # as ONE_SEARCH, but NetworkX's own functions call it and stop after a few layers
+LISTED_PATHS = Threshold(100_000, 3_000)  # most time goes into Python's lists of paths, in both libraries
+LISTED_EDGES = Threshold(100_000, 10_000)  # as LISTED_PATHS, with more lists
+PAIR_PATHS = Threshold(None, 10_000)  # one search and few lists: conversion and call of 180,000 arcs took 3.6 × as long
+NEAR = Threshold(None, 3_000)  # the search ends a few hops away
+NEAR_GRAPH = Threshold(None, None)  # as NEAR, and most time goes into a new graph, in both libraries
+TWO_SIDES = Threshold(None, None)  # NetworkX stops at the first odd cycle, which most graphs have nearby
+PAIR = Threshold(None, 100_000)  # a search from both ends reads a few vertices
+DIJKSTRA = Threshold(2_000, 0)  # NetworkX's heap is Python code; also for PageRank
+DIJKSTRA_PAIR = Threshold(None, 0)
+TRIANGLES = Threshold(4_000, 2_000)
+SQUARES = Threshold(150, 60)  # NetworkX intersects sets
+POWERS = Threshold(500, 400)  # NetworkX's rounds are Python code; a product takes at least 60 µs here
+SINGULAR = Threshold(20_000, 5_000)  # NetworkX calls ARPACK; the gain is that no SciPy matrix is made
+DEGREES = Threshold(None, 1_500)  # one pass over the rows, which is less than a conversion; a guess, not measured
+CORES = Threshold(20_000, 20_000)  # a product of vectors per core
+
+
+def by_ends(from_one: Threshold) -> Callable[[Arguments], Threshold]:
+    """The threshold of a function whose ends are both, one (`from_one`) or neither given."""
+
+    def chosen(arguments: Arguments) -> Threshold:
+        ends = sum(arguments[end] is not None for end in ("source", "target"))
+        along_weights = arguments["weight"] is not None
+        return ((MANY_SEARCHES, DIJKSTRA, DIJKSTRA_PAIR) if along_weights else (MANY_SEARCHES, from_one, PAIR))[ends]
+
+    return chosen
+
+
+def unless_weighted(in_hops: Threshold) -> Callable[[Arguments], Threshold]:
+    """The threshold of a function that counts hops (`in_hops`), or runs Dijkstra's algorithm once."""
+    return lambda arguments: in_hops if arguments["weight"] is None else DIJKSTRA
+
+
+def of_one_or_all(keyword: str) -> Callable[[Arguments], Threshold]:
+    """The threshold of a function that answers for one vertex if this argument is a vertex, else for many."""
+
+    def chosen(arguments: Arguments) -> Threshold:
+        one = arguments[keyword]
+        if one is None or not isinstance(one, Hashable) or one not in arguments["G"]:
+            return MANY_SEARCHES
+        in_hops = arguments.get("weight") is None and arguments.get("distance") is None
+        return ONE_VERTEX if in_hops else DIJKSTRA
+
+    return chosen
+
+
+# ------------------------------------------------------------------ notes for NetworkX's pages (`python -m docs`)
+
+ALONG = "Along an edge attribute, in NetworkX's order."
+BOTH = "In hops, or along an edge attribute by Dijkstra's algorithm; in NetworkX's order."
+ORDER = "Counted in hops, in NetworkX's order."
+CONVERTED_BEFORE = "Runs if a converted graph is cached; otherwise NetworkX's own search finishes sooner."
+HOPS = "Counted in hops; all sources at once, 64 per machine word."
+LENGTHS = "In hops, 64 sources per machine word, or along an edge attribute, one source per thread."
+CHECKED = "Path counts never overflow; every run is checked against an identity of exact scores."
+CERTIFIED = "In hops, or along an edge attribute. " + CHECKED
+
+
+# ------------------------------------------------------------------ served functions
 
 
 @dataclass(frozen=True)
@@ -49,10 +167,16 @@ class Served:
 
     name: str
     function: Callable[..., Any]
-    family: str
-    can_run: WhyNot = no_reason
+    family: str = ""
+    why_not: WhyNot | None = None
     threshold: Threshold | Callable[[Arguments], Threshold] = MANY_SEARCHES
     notes: str = ""
+
+    @cached_property
+    def own(self) -> tuple[str, ...]:
+        """The arguments that the function uses."""
+        parameters = inspect.signature(self.function).parameters.values()
+        return tuple(one.name for one in parameters if one.kind is not one.VAR_KEYWORD)
 
     @cached_property
     def keywords(self) -> tuple[str, ...]:
@@ -64,11 +188,12 @@ class Served:
 
     @cached_property
     def signature(self) -> inspect.Signature:
-        """The function's signature, read once; `**place` is written out."""
-        signature = inspect.signature(self.function)
-        own = (one for one in signature.parameters.values() if one.kind is not one.VAR_KEYWORD)
+        """The signature of the installed NetworkX's function, read once, with the keywords of `**place`."""
+        registered = nx.utils.backends._registered_algorithms.get(self.name)
+        theirs = inspect.signature(self.function if registered is None else registered.orig_func)
+        named = (one for one in theirs.parameters.values() if one.kind is not one.VAR_KEYWORD)
         added = (inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None) for name in self.keywords)
-        return signature.replace(parameters=[*own, *added])
+        return theirs.replace(parameters=[*named, *added])
 
     @cached_property
     def _names(self) -> tuple[list[str], Arguments, frozenset[str]]:
@@ -78,29 +203,8 @@ class Served:
         defaults = {one.name: one.default for one in parameters if one.default is not one.empty}
         return positional, defaults, frozenset(self.signature.parameters)
 
-    @cached_property
-    def newer(self) -> Arguments:
-        """Keywords of the installed NetworkX's function that this function does not have, with their defaults."""
-        registered = nx.utils.backends._registered_algorithms.get(self.name)
-        if registered is None:  # the installed version has another name for it
-            return {}
-        theirs, mine = inspect.signature(registered.orig_func).parameters.values(), self.signature.parameters
-        return {one.name: one.default for one in theirs if one.kind is one.KEYWORD_ONLY and one.name not in mine}
-
-    def known(self, kwargs: dict[str, Any]) -> dict[str, Any]:
-        """The keywords of a call, without those of a newer NetworkX that have their default value."""
-        newer = self.newer
-        if not newer:
-            return kwargs
-        return {name: value for name, value in kwargs.items() if name not in newer or value != newer[name]}
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Answer a call of NetworkX, which passes all of its keywords."""
-        return self.function(*args, **self.known(kwargs))
-
     def arguments(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:
         """The arguments of a call by name, with defaults; raises a TypeError if they do not fit the signature."""
-        kwargs = self.known(kwargs)
         positional, defaults, names = self._names
         found = {**defaults, **kwargs}
         found.update(zip(positional, args, strict=False))
@@ -111,6 +215,24 @@ class Served:
         bound.apply_defaults()
         return bound.arguments
 
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Answer a call of NetworkX."""
+        arguments = self.arguments(args, kwargs)
+        place = {name: kwargs[name] for name in self.keywords if name in kwargs}
+        return self.function(**{name: arguments[name] for name in self.own}, **place)
+
+    def reason(self, arguments: Arguments) -> str | None:
+        """Why hopwave cannot answer a call with these arguments; None if it can."""
+        defaults = self._names[1]
+        for name, value in arguments.items():
+            if name not in self.own and name not in self.keywords:
+                default = defaults.get(name)
+                if value is not default and (default is None or value != default):
+                    return f"{name}={value!r:.60} is not supported by hopwave, which needs {name}={default!r}"
+            elif name in ("weight", "distance") and callable(value):
+                return f"{name} is a Python function, which compiled searches cannot call"
+        return None if self.why_not is None else self.why_not(arguments)
+
 
 FUNCTIONS: dict[str, Served] = {}  # by dispatch name
 LATER: dict[str, Served] = {}  # functions that the installed NetworkX does not have yet
@@ -120,7 +242,7 @@ def serves(
     name: str | None = None,
     *,
     since: tuple[int, int] = (0, 0),
-    can_run: WhyNot = no_reason,
+    why_not: WhyNot | None = None,
     threshold: Threshold | Callable[[Arguments], Threshold] = MANY_SEARCHES,
     notes: str = "",
 ) -> Callable[[Function], Function]:
@@ -133,7 +255,7 @@ def serves(
         dispatched = name or function.__name__
         family = function.__module__.rpartition(".")[2]
         table = FUNCTIONS if since <= VERSION else LATER
-        table[dispatched] = Served(dispatched, function, family, can_run, threshold, notes)
+        table[dispatched] = Served(dispatched, function, family, why_not, threshold, notes)
         return function
 
     return register
@@ -146,7 +268,7 @@ def can_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | 
         arguments = served.arguments(args, kwargs)
     except TypeError as error:
         return str(error)
-    return other_neighbours(arguments["G"].__class__) or served.can_run(arguments) or True
+    return other_neighbours(arguments["G"].__class__) or served.reason(arguments) or True
 
 
 def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | str:
@@ -160,7 +282,6 @@ def should_run(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool
 
 
 # ------------------------------------------------------------------ reasons not to run
-
 
 KINDS = (nx.MultiDiGraph, nx.MultiGraph, nx.DiGraph, nx.Graph)
 LOOKUPS = (
@@ -179,25 +300,13 @@ def other_neighbours(kind: Any) -> str | None:
     return None
 
 
-def unweighted(arguments: Arguments) -> str | None:
-    """Why not, if the call asks for weighted paths: hopwave counts hops here."""
-    for keyword in ("weight", "distance"):
-        if arguments.get(keyword) is not None:
-            return f"{keyword}={arguments[keyword]!r} asks for weighted paths; hopwave counts hops"
-    return None
+def simple(reason: str) -> WhyNot:
+    """Why not, if the graph is a multigraph: a converted graph keeps neither keys nor sums of parallel edges."""
+    return lambda arguments: reason if arguments["G"].is_multigraph() else None
 
 
-def named_weights(arguments: Arguments) -> str | None:
-    """Why not, if lengths come from a Python function, which compiled searches cannot call."""
-    for keyword in ("weight", "distance"):
-        if callable(arguments.get(keyword)):
-            return f"{keyword} is a Python function, which compiled searches cannot call"
-    return None
-
-
-def unsorted(arguments: Arguments) -> str | None:
-    """Why not, if a Python function gives the order of neighbours: compiled searches cannot call it."""
-    for keyword in ("sort_neighbors", "neighbors"):
-        if arguments.get(keyword) is not None:
-            return f"{keyword} is a Python function, which compiled searches cannot call"
+def hops_or_dijkstra(arguments: Arguments) -> str | None:
+    """Why not, if Bellman-Ford is asked for: hopwave counts hops or runs Dijkstra's algorithm."""
+    if arguments["weight"] is not None and arguments["method"] == "bellman-ford":
+        return "Bellman-Ford's order of results is not Dijkstra's; hopwave runs method='dijkstra'"
     return None

@@ -1,79 +1,196 @@
-"""Triangles, squares, clustering, cores, degrees, modularity (networkx.algorithms.cluster, core, community.quality)."""
+"""PageRank, HITS, eigenvector and Katz centrality; triangles, squares, clustering, cores, degrees, modularity
+(networkx.algorithms: link_analysis, centrality, cluster, core, community.quality).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import networkx as nx
+import numpy as np
+import numpy.typing as npt
 
 import hopwave as hw
+from hopwave.errors import ConvergenceError, GraphError
+from hopwave.graph import Graph
 from hopwave.graph.arrays import arc_tails
+from hopwave.networkx_backend import dispatch
 from hopwave.networkx_backend.convert import NetworkXGraph
-from hopwave.networkx_backend.dispatch import named_weights, serves
-from hopwave.networkx_backend.notes import CORNERS, SIMPLE
-from hopwave.networkx_backend.thresholds import CORES, DEGREES, SQUARES, TRIANGLES, Arguments
+from hopwave.networkx_backend.dispatch import SINCE_3_7, Arguments, WhyNot, serves, simple
+
+CORNERS = "Unweighted, of all vertices, in graphs without parallel edges."
+SIMPLE = "Graphs without parallel edges, if a converted graph is cached."
+EVERY_NODE = "If `nstart` is not given, or names every node."
+Scores = dict[Any, float]
 
 
-def of_all_vertices(arguments: Arguments) -> str | None:
-    """Why not, if some vertices are asked for (hopwave counts the triangles of all), or edges are parallel."""
-    if arguments["nodes"] is not None:
-        return "nodes= asks for some vertices, and NetworkX looks at their neighbours alone"
-    return "hopwave does not count triangles over parallel edges" if arguments["G"].is_multigraph() else None
+# ------------------------------------------------------------------ ranks by rounds of products
+
+SUMS = simple("this adds up the weights of parallel edges, which hopwave does not keep")
 
 
-@serves(can_run=of_all_vertices, threshold=TRIANGLES, notes="Of all vertices, in graphs without parallel edges.")
-def triangles(G: NetworkXGraph, nodes: Any = None) -> dict[Any, int]:
+def complete_start(arguments: Arguments) -> str | None:
+    """Why not, if nstart does not name every node once: NetworkX's result then depends on the missing nodes."""
+    start = arguments["nstart"]
+    if start is not None and not (isinstance(start, Mapping) and set(start) == set(arguments["G"])):
+        return "nstart does not name every node once, and hopwave starts from all"
+    return SUMS(arguments)
+
+
+@serves(why_not=SUMS, threshold=dispatch.DIJKSTRA, notes="In graphs without parallel edges.")
+def pagerank(
+    G: NetworkXGraph, alpha: Any, personalization: Any, max_iter: Any, tol: Any, nstart: Any, weight: Any, dangling: Any
+) -> Scores:
+    """How often a random walk visits every vertex."""
+    if len(G) == 0:
+        return {}
+    graph = _graph(G, weight)
+    jumps = _per_vertex(G, personalization)
+    if jumps is not None and jumps.sum() == 0:
+        raise ZeroDivisionError
+    start, ends = _per_vertex(G, nstart), _per_vertex(G, dangling)
+    with _errors_of_networkx(max_iter):
+        return G.by_node(hw.pagerank(graph, alpha, jumps, max_iter, tol, start, dangling=ends).scores)
+
+
+@serves(why_not=complete_start, threshold=dispatch.POWERS, notes=EVERY_NODE)
+def eigenvector_centrality(G: NetworkXGraph, max_iter: Any, tol: Any, nstart: Any, weight: Any) -> Scores:
+    """Proportional to the sum over the vertices with arcs to it. In the order of `nstart`, as in NetworkX."""
+    if len(G) == 0:
+        raise nx.NetworkXPointlessConcept("cannot compute centrality for the null graph")
+    if nstart is not None and all(value == 0 for value in nstart.values()):
+        raise nx.NetworkXError("initial vector cannot have all zero values")
+    graph = _graph(G, weight or None)
+    with _errors_of_networkx(max_iter):
+        found = hw.eigenvector_centrality(graph, max_iter, tol, _per_vertex(G, nstart)).scores
+    return _in_order(G.by_node(found), nstart)
+
+
+@serves(why_not=complete_start, threshold=dispatch.POWERS, notes=EVERY_NODE)
+def katz_centrality(
+    G: NetworkXGraph, alpha: Any, beta: Any, max_iter: Any, tol: Any, nstart: Any, normalized: Any, weight: Any
+) -> Scores:
+    """How many walks lead to a vertex; long walks count less. In the order of `nstart`, as in NetworkX."""
+    if len(G) == 0:
+        return {}
+    try:
+        own: Any = float(beta)
+    except (TypeError, ValueError, AttributeError) as error:
+        if set(beta) != set(G.nodes):
+            raise nx.NetworkXError("beta dictionary must have a value for every node") from error
+        own = _per_vertex(G, beta)
+    graph = _graph(G, weight)
+    with _errors_of_networkx(max_iter):
+        start = _per_vertex(G, nstart)
+        found = hw.katz_centrality(graph, alpha, own, max_iter, tol, start, bool(normalized)).scores
+    return _in_order(G.by_node(found), nstart)
+
+
+@serves(
+    why_not=complete_start,
+    threshold=dispatch.SINGULAR,
+    notes="In graphs without parallel edges. Where several answers are right, as in undirected bipartite graphs, the "
+    "one nearest to `nstart`; NetworkX's is random.",
+)
+def hits(G: NetworkXGraph, max_iter: Any, tol: Any, nstart: Any, normalized: Any) -> tuple[Scores, Scores]:
+    """Hubs and authorities. If several solutions exist, the one nearest to the start.
+
+    NetworkX before 3.7 returns a random solution. Since 3.7 `normalized=False` scales the greatest number to 1.
+    """
+    if len(G) == 0:
+        return {}, {}
+    if SINCE_3_7 and nstart is not None and (missing := set(G.nodes) - nstart.keys()):
+        raise nx.NetworkXError(f"nstart must have a value for every node; missing: {missing}")
+    if len(G) == 1 or len(G.out_rows[1]) == 0:
+        raise NotImplementedError("SciPy, which NetworkX calls here, has no answer for so small a matrix")
+    with _errors_of_networkx(max_iter):
+        hubs, authorities = hw.hits(G.weighted("weight"), max_iter, tol, _per_vertex(G, nstart), bool(normalized))
+    both = hubs.scores, authorities.scores
+    if SINCE_3_7 and not normalized:
+        both = both[0] / both[0].max(), both[1] / both[1].max()
+    return G.by_node(both[0]), G.by_node(both[1])
+
+
+def _graph(G: NetworkXGraph, weight: Any) -> Graph:
+    return G.graph if weight is None else G.weighted(weight)
+
+
+@contextmanager
+def _errors_of_networkx(max_iter: Any) -> Iterator[None]:
+    """Turns errors of hopwave into NetworkX's, or into NotImplementedError, after which NetworkX answers the call."""
+    if max_iter <= 0:
+        raise nx.PowerIterationFailedConvergence(max_iter)
+    try:
+        yield
+    except ConvergenceError as error:
+        raise nx.PowerIterationFailedConvergence(max_iter) from error
+    except GraphError as error:
+        raise NotImplementedError(str(error)) from error
+
+
+def _per_vertex(G: NetworkXGraph, given: Any) -> npt.NDArray[np.float64] | None:
+    """One number per vertex, 0 for nodes that the mapping does not have."""
+    return None if given is None else np.array([given.get(node, 0) for node in G.nodes], np.float64)
+
+
+def _in_order(found: Scores, start: Any) -> Scores:
+    """The values in the order of the nodes of `start`, if it is given."""
+    return found if start is None else {node: found[node] for node in start}
+
+
+# ------------------------------------------------------------------ triangles, squares, cores, degrees
+
+
+SINGLE_EDGES = simple("hopwave does not count triangles over parallel edges")
+
+
+@serves(why_not=SINGLE_EDGES, threshold=dispatch.TRIANGLES, notes="Of all vertices, in graphs without parallel edges.")
+def triangles(G: NetworkXGraph) -> dict[Any, int]:
     """How many triangles every vertex is in."""
     return G.by_node(hw.triangles(G.graph).scores)
 
 
-def triangles_of_hops(arguments: Arguments) -> str | None:
-    """Why not, if weights are asked for."""
-    if arguments.get("weight") is not None:
-        return f"weight={arguments['weight']!r} asks for weighted triangles; hw.clustering(G, weights=...) has them"
-    return of_all_vertices(arguments | {"nodes": arguments.get("nodes")})
-
-
-@serves(can_run=triangles_of_hops, notes=CORNERS)
-def clustering(G: NetworkXGraph, nodes: Any = None, weight: Any = None) -> dict[Any, Any]:
+@serves(why_not=SINGLE_EDGES, notes=CORNERS)
+def clustering(G: NetworkXGraph) -> dict[Any, Any]:
     """The share of pairs of a vertex's neighbours that are neighbours themselves; 0 if there are no triangles."""
     return {v: share or 0 for v, share in zip(G.nodes, hw.clustering(G.graph).scores.tolist(), strict=True)}
 
 
-@serves(can_run=triangles_of_hops, notes=CORNERS)
-def average_clustering(G: NetworkXGraph, nodes: Any = None, weight: Any = None, count_zeros: Any = True) -> Any:
+@serves(why_not=SINGLE_EDGES, notes=CORNERS)
+def average_clustering(G: NetworkXGraph, count_zeros: Any) -> Any:
     """The mean of `clustering` over all vertices; with count_zeros=False, over those whose value is not 0."""
     found = [c for c in clustering(G).values() if count_zeros or c]
     return sum(found) / len(found)
 
 
-def undirected_hops(arguments: Arguments) -> str | None:
-    """NetworkX's transitivity of a directed graph follows arcs out alone."""
-    return "hopwave does not count triangles of arcs" if arguments["G"].is_directed() else triangles_of_hops(arguments)
+def undirected(what: str) -> WhyNot:
+    """Why not, if the graph is directed."""
+    return lambda arguments: f"hopwave does not count {what} of arcs" if arguments["G"].is_directed() else None
 
 
-@serves(can_run=undirected_hops, notes="Undirected graphs without parallel edges.")
+@serves(
+    why_not=lambda arguments: undirected("triangles")(arguments) or SINGLE_EDGES(arguments),
+    notes="Undirected graphs without parallel edges.",
+)
 def transitivity(G: NetworkXGraph) -> Any:
     """3 × triangles / pairs of edges that share a vertex; 0 if there are no triangles."""
     return hw.transitivity(G.graph) or 0
 
 
-def undirected_of_all(arguments: Arguments) -> str | None:
-    """Why not, if some vertices are asked for, or the graph is directed. Parallel edges count once, as in NetworkX."""
-    if arguments["nodes"] is not None:
-        return "nodes= asks for some vertices, and NetworkX looks at their surroundings alone"
-    return "hopwave does not count squares of arcs" if arguments["G"].is_directed() else None
-
-
-@serves(can_run=undirected_of_all, threshold=SQUARES, notes="Of all vertices, in undirected graphs; 0 is an int.")
-def square_clustering(G: NetworkXGraph, nodes: Any = None) -> dict[Any, Any]:
-    """Squares / possible squares at each vertex; 0 if none is possible."""
+@serves(
+    why_not=undirected("squares"),
+    threshold=dispatch.SQUARES,
+    notes="Of all vertices, in undirected graphs; 0 is an int.",
+)
+def square_clustering(G: NetworkXGraph) -> dict[Any, Any]:
+    """Squares / possible squares at each vertex; 0 if none is possible. Parallel edges count once, as in NetworkX."""
     found = hw.square_clustering(G.graph).scores.tolist()
     return {v: share or 0 for v, share in zip(G.nodes, found, strict=True)}
 
 
-@serves(threshold=CORES)
+@serves(threshold=dispatch.CORES)
 def core_number(G: NetworkXGraph) -> dict[Any, int]:
     """The largest k such that a vertex is in the k-core."""
     graph = G.graph
@@ -85,36 +202,23 @@ def core_number(G: NetworkXGraph) -> dict[Any, int]:
     return G.by_node(hw.core_numbers(graph).scores)
 
 
-def of_edges(arguments: Arguments) -> str | None:
-    """A converted graph counts parallel edges once."""
-    return "hopwave counts parallel edges once" if arguments["G"].is_multigraph() else named_weights(arguments)
+ONCE = simple("hopwave counts parallel edges once")
 
 
-def shares(G: NetworkXGraph, ask: Callable[[hw.Graph], hw.VertexScores]) -> dict[Any, float]:
-    """Degrees over n − 1, by node; of a single node NetworkX has the int 1."""
-    return G.by_node(ask(G.graph).scores) if len(G) > 1 else dict.fromkeys(G.nodes, 1)
+def _degrees(name: str) -> None:
+    def shares(G: NetworkXGraph) -> Scores:
+        """Degrees over n − 1, by node; of a single node NetworkX has the int 1."""
+        return G.by_node(getattr(hw, name)(G.graph).scores) if len(G) > 1 else dict.fromkeys(G.nodes, 1)
+
+    serves(name, why_not=ONCE, threshold=dispatch.DEGREES, notes=SIMPLE)(shares)
 
 
-@serves(can_run=of_edges, threshold=DEGREES, notes=SIMPLE)
-def degree_centrality(G: NetworkXGraph) -> dict[Any, float]:
-    """Degrees over n − 1."""
-    return shares(G, hw.degree_centrality)
+for name in ("degree_centrality", "in_degree_centrality", "out_degree_centrality"):
+    _degrees(name)
 
 
-@serves(can_run=of_edges, threshold=DEGREES, notes=SIMPLE)
-def in_degree_centrality(G: NetworkXGraph) -> dict[Any, float]:
-    """In-degrees over n − 1."""
-    return shares(G, hw.in_degree_centrality)
-
-
-@serves(can_run=of_edges, threshold=DEGREES, notes=SIMPLE)
-def out_degree_centrality(G: NetworkXGraph) -> dict[Any, float]:
-    """Out-degrees over n − 1."""
-    return shares(G, hw.out_degree_centrality)
-
-
-@serves(can_run=of_edges, threshold=DEGREES, notes=SIMPLE)
-def modularity(G: NetworkXGraph, communities: Any, weight: Any = "weight", resolution: Any = 1) -> float:
+@serves(why_not=ONCE, threshold=dispatch.DEGREES, notes=SIMPLE)
+def modularity(G: NetworkXGraph, communities: Any, weight: Any, resolution: Any) -> float:
     """The share of edges within communities, less what chance would put there."""
     communities = list(communities)
     listed = [node for some in communities for node in some]

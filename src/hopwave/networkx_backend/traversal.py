@@ -1,44 +1,80 @@
-"""Breadth-first traversal, edges in NetworkX's order, and what follows from it (networkx.algorithms: traversal, dag;
-networkx.generators.ego).
+"""Searches in NetworkX's own order, breadth-first traversal (networkx.algorithms: traversal, dag; generators.ego).
 
-`topological_sort` is left to NetworkX, which raises an error where the graph changes between two vertices of the order.
+hopwave's engines find a level in whatever order is fast. Some results of NetworkX depend on the order: the edges of a
+search, which of several shortest paths is returned, the sequence of strong components. For these, sequential kernels
+walk the rows that `convert` stored in NetworkX's order: one vertex after another, its neighbours in the order in which
+they were added. Numba compiles the kernels on first use and caches them on disk.
+
+`topological_sort` is left to NetworkX, which raises an error if the graph changes between two vertices of the order.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
 import networkx as nx
 import numpy as np
+import numpy.typing as npt
 
 import hopwave as hw
+from hopwave.networkx_backend import dispatch
 from hopwave.networkx_backend.convert import NetworkXGraph, Rows, convert_to_nx
-from hopwave.networkx_backend.dispatch import SINCE_3_7, serves, unsorted, unweighted
-from hopwave.networkx_backend.networkx_order import Search, search
-from hopwave.networkx_backend.notes import ORDER
-from hopwave.networkx_backend.thresholds import FOUND_BY_SEARCH, LAYERS, LISTED_EDGES, NEAR, NEAR_GRAPH, ONE_SEARCH
+from hopwave.networkx_backend.dispatch import SINCE_3_7, serves
 
+Ids = npt.NDArray[np.int32]
 DEPRECATED = (  # the warning of NetworkX 3.7
     "\n\nbfs_predecessors is deprecated and will be removed in NetworkX 3.9\n"
     "Use ``(t, s) for (s, t) in bfs_edges`` instead"
 )
 
 
-def start(G: NetworkXGraph, source: Any) -> int:
-    """The id of a source; raises the error of NetworkX's `G.neighbors`."""
-    v = G.number.get(source)
-    if v is None:
-        raise nx.NetworkXError(f"The node {source} is not in the {'digraph' if G.directed else 'graph'}.")
-    return v
+@cache
+def compiled() -> Any:
+    """The kernels. Imported when first needed, because importing Numba takes long."""
+    from hopwave.engines.cpu import row_order
+
+    return row_order
+
+
+@dataclass(frozen=True, eq=False)
+class Search:
+    """Vertices in the order found; for each, its level and the vertex that found it (a source: itself)."""
+
+    order: Ids
+    level: Ids
+    parent: Ids
+
+
+def search(rows: Rows, sources: list[int], limit: float = float("inf")) -> Search:
+    """Breadth first from the sources in their order, `limit` hops deep."""
+    n = len(rows[0]) - 1
+    level, parent, order = np.full(n, -1, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
+    found = compiled().search(*rows, np.array(sources, np.int32), float(limit), order, level, parent)
+    order = order[:found]
+    return Search(order, level[order], parent[order])
+
+
+def arcs_from(rows: Rows, found: Search) -> tuple[Any, Any]:
+    """Tails and heads of the arcs that leave the vertices found, in the order in which the search reads them."""
+    indptr, indices = rows
+    degree = (indptr[1:] - indptr[:-1])[found.order]
+    ends = np.cumsum(degree)
+    total = int(ends[-1]) if len(ends) else 0
+    step = np.arange(total) + np.repeat(indptr[found.order] - (ends - degree), degree)
+    return np.repeat(found.order, degree), indices[step]
 
 
 def tree(G: NetworkXGraph, source: Any, reverse: bool = False, depth_limit: Any = None) -> Search:
-    """The search that `bfs_edges` and the functions like it return."""
-    v = start(G, source)
+    """The search that `bfs_edges` and the functions like it return; raises the error of NetworkX's `G.neighbors`."""
+    v = G.number.get(source)
+    if v is None:
+        raise nx.NetworkXError(f"The node {source} is not in the {'digraph' if G.directed else 'graph'}.")
     return search(G.in_rows if reverse else G.out_rows, [v], float("inf") if depth_limit is None else depth_limit)
 
 
@@ -47,26 +83,28 @@ def tree_edges(G: NetworkXGraph, found: Search) -> Iterator[tuple[Any, Any]]:
     return zip(G.names(found.parent[1:]), G.names(found.order[1:]), strict=True)
 
 
-@serves(can_run=unsorted, threshold=FOUND_BY_SEARCH, notes=ORDER)
-def generic_bfs_edges(
-    G: NetworkXGraph, source: Any, neighbors: Any = None, depth_limit: Any = None
-) -> Iterator[tuple[Any, Any]]:
+def sources_of(G: NetworkXGraph, sources: Any, ordered: Any) -> list[Any]:
+    """One source, or several without repeats."""
+    return [sources] if sources in G else list(ordered(sources))
+
+
+# ------------------------------------------------------------------ edges of a search
+
+
+@serves(threshold=dispatch.FOUND_BY_SEARCH, notes=dispatch.ORDER)
+def generic_bfs_edges(G: NetworkXGraph, source: Any, depth_limit: Any) -> Iterator[tuple[Any, Any]]:
     """Edges of a search, in its order."""
     yield from tree_edges(G, tree(G, source, depth_limit=depth_limit))
 
 
-@serves(can_run=unsorted, threshold=FOUND_BY_SEARCH, notes=ORDER)
-def bfs_edges(
-    G: NetworkXGraph, source: Any, reverse: bool = False, depth_limit: Any = None, sort_neighbors: Any = None
-) -> Iterator[tuple[Any, Any]]:
+@serves(threshold=dispatch.FOUND_BY_SEARCH, notes=dispatch.ORDER)
+def bfs_edges(G: NetworkXGraph, source: Any, reverse: bool, depth_limit: Any) -> Iterator[tuple[Any, Any]]:
     """Edges of a search, in its order."""
     yield from tree_edges(G, tree(G, source, reverse, depth_limit))
 
 
-@serves(can_run=unsorted, threshold=FOUND_BY_SEARCH, notes=ORDER)
-def bfs_tree(
-    G: NetworkXGraph, source: Any, reverse: bool = False, depth_limit: Any = None, sort_neighbors: Any = None
-) -> nx.DiGraph:
+@serves(threshold=dispatch.FOUND_BY_SEARCH, notes=dispatch.ORDER)
+def bfs_tree(G: NetworkXGraph, source: Any, reverse: bool, depth_limit: Any) -> nx.DiGraph:
     """The tree of a search, as a NetworkX DiGraph."""
     T = nx.DiGraph()
     T.add_node(source)
@@ -74,10 +112,8 @@ def bfs_tree(
     return T
 
 
-@serves(can_run=unsorted, threshold=FOUND_BY_SEARCH, notes=ORDER)
-def bfs_predecessors(
-    G: NetworkXGraph, source: Any, depth_limit: Any = None, sort_neighbors: Any = None
-) -> Iterator[tuple[Any, Any]]:
+@serves(threshold=dispatch.FOUND_BY_SEARCH, notes=dispatch.ORDER)
+def bfs_predecessors(G: NetworkXGraph, source: Any, depth_limit: Any) -> Iterator[tuple[Any, Any]]:
     """(vertex, its predecessor), in the order of the search."""
     if SINCE_3_7:
         warnings.warn(DEPRECATED, DeprecationWarning, stacklevel=2)
@@ -85,10 +121,8 @@ def bfs_predecessors(
         yield child, parent
 
 
-@serves(can_run=unsorted, threshold=FOUND_BY_SEARCH, notes=ORDER)
-def bfs_successors(
-    G: NetworkXGraph, source: Any, depth_limit: Any = None, sort_neighbors: Any = None
-) -> Iterator[tuple[Any, list[Any]]]:
+@serves(threshold=dispatch.FOUND_BY_SEARCH, notes=dispatch.ORDER)
+def bfs_successors(G: NetworkXGraph, source: Any, depth_limit: Any) -> Iterator[tuple[Any, list[Any]]]:
     """(vertex, its successors), in the order of the search; the source even if it has none."""
     found = tree(G, source, depth_limit=depth_limit)
     if len(found.order) == 1:
@@ -97,10 +131,10 @@ def bfs_successors(
         yield parent, [child for _, child in edges]
 
 
-@serves(threshold=LAYERS, notes=ORDER)
+@serves(threshold=dispatch.LAYERS, notes=dispatch.ORDER)
 def bfs_layers(G: NetworkXGraph, sources: Any) -> Iterator[list[Any]]:
     """The vertices at 0, 1, 2, … hops from the nearest source."""
-    first = [sources] if sources in G else list(set(sources))
+    first = sources_of(G, sources, set)
     for source in first:
         if source not in G:
             raise nx.NetworkXError(f"The node {source} is not in the graph.")
@@ -112,16 +146,15 @@ def bfs_layers(G: NetworkXGraph, sources: Any) -> Iterator[list[Any]]:
         begin = end
 
 
-@serves(threshold=LISTED_EDGES, notes=ORDER)
+@serves(threshold=dispatch.LISTED_EDGES, notes=dispatch.ORDER)
 def bfs_labeled_edges(G: NetworkXGraph, sources: Any) -> Iterator[tuple[Any, Any, str]]:
-    """Every edge that a search looks at, with its label: tree, level, forward or (directed) reverse."""
-    first = [sources] if sources in G else list(dict.fromkeys(sources))
-    found = search(G.out_rows, [G.number[source] for source in first])
+    """Every edge that a search reads, with its label: tree, level, forward or (directed) reverse."""
+    found = search(G.out_rows, [G.number[source] for source in sources_of(G, sources, dict.fromkeys)])
     place = np.empty(len(G), np.int32)
     place[found.order] = np.arange(len(found.order), dtype=np.int32)
     u, v = arcs_from(G.out_rows, found)
     level_u, level_v = found.level[place[u]], found.level[place[v]]
-    # A source is its own parent, so the level is tested too: a self-loop at a source is no tree edge.
+    # A source is its own parent, so the level is tested too: a self-loop at a source is not a tree edge.
     is_tree = (found.parent[place[v]] == u) & (level_v == level_u + 1)
     is_level = (level_u == level_v) & (G.directed | (place[v] >= place[u]))
     kind = np.select([is_tree, is_level, level_u < level_v, (level_u > level_v) & G.directed], [0, 1, 2, 3], 4)
@@ -131,17 +164,10 @@ def bfs_labeled_edges(G: NetworkXGraph, sources: Any) -> Iterator[tuple[Any, Any
         yield a, b, labels[which]
 
 
-def arcs_from(rows: Rows, found: Search) -> tuple[Any, Any]:
-    """Tails and heads of the arcs that leave the vertices found, in the order in which the search looks at them."""
-    indptr, indices = rows
-    degree = (indptr[1:] - indptr[:-1])[found.order]
-    ends = np.cumsum(degree)
-    total = int(ends[-1]) if len(ends) else 0
-    step = np.arange(total) + np.repeat(indptr[found.order] - (ends - degree), degree)
-    return np.repeat(found.order, degree), indices[step]
+# ------------------------------------------------------------------ sets of vertices
 
 
-@serves(threshold=NEAR)
+@serves(threshold=dispatch.NEAR)
 def descendants_at_distance(G: NetworkXGraph, source: Any, distance: Any) -> set[Any]:
     """The vertices at exactly that many hops."""
     if source not in G:
@@ -151,34 +177,26 @@ def descendants_at_distance(G: NetworkXGraph, source: Any, distance: Any) -> set
     return set(G.names(found.order[found.level == distance]))
 
 
-# ------------------------------------------------------------------ descendants, ancestors, cycles
-
-
-@serves(threshold=FOUND_BY_SEARCH)
+@serves(threshold=dispatch.FOUND_BY_SEARCH)
 def descendants(G: NetworkXGraph, source: Any) -> set[Any]:
     """Every vertex that the source reaches, except itself."""
     return set(G.names(tree(G, source).order[1:]))
 
 
-@serves(threshold=FOUND_BY_SEARCH)
+@serves(threshold=dispatch.FOUND_BY_SEARCH)
 def ancestors(G: NetworkXGraph, source: Any) -> set[Any]:
     """Every vertex that reaches the source, except itself."""
     return set(G.names(tree(G, source, reverse=True).order[1:]))
 
 
-@serves(threshold=ONE_SEARCH)
+@serves(threshold=dispatch.ONE_SEARCH)
 def is_directed_acyclic_graph(G: NetworkXGraph) -> bool:
     """Whether the graph is directed and has no cycle."""
     return hw.is_directed_acyclic_graph(G.graph)
 
 
-# ------------------------------------------------------------------ the neighbourhood of a vertex
-
-
-@serves(can_run=unweighted, threshold=NEAR_GRAPH, notes="Unweighted; the attributes are copied from the graph itself.")
-def ego_graph(
-    G: NetworkXGraph, n: Any, radius: Any = 1, center: bool = True, undirected: bool = False, distance: Any = None
-) -> nx.Graph:
+@serves(threshold=dispatch.NEAR_GRAPH, notes="Unweighted; the attributes are copied from the graph itself.")
+def ego_graph(G: NetworkXGraph, n: Any, radius: Any, center: bool, undirected: bool) -> nx.Graph:
     """The subgraph of the vertices within `radius` hops of n, as a NetworkX graph with its attributes."""
     if n not in G:
         raise nx.NodeNotFound(f"Source {n} is not in G")

@@ -1,30 +1,59 @@
-"""Shortest paths along an edge attribute, by Dijkstra's algorithm (networkx.algorithms.shortest_paths.weighted).
+"""Shortest paths along an edge attribute (networkx.algorithms: shortest_paths.weighted, simple_paths).
 
-Vertices are settled in NetworkX's order, so dictionaries have its order, and among several shortest paths the one that
-NetworkX returns is chosen.
+Dijkstra's algorithm settles vertices in NetworkX's order, so dictionaries have its order, and among several shortest
+paths the one that NetworkX returns is chosen. Simple paths come from Yen's algorithm as NetworkX runs it, with compiled
+searches. (`hopwave.k_shortest_paths` searches far less, but promises no order of equally long paths.)
 """
 
 from __future__ import annotations
 
+import heapq
 import math
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property, partial
+from itertools import pairwise
 from typing import Any
 
 import networkx as nx
 import numpy as np
 import numpy.typing as npt
 
-from hopwave.networkx_backend.convert import NetworkXGraph, Rows
-from hopwave.networkx_backend.dispatch import named_weights, serves
-from hopwave.networkx_backend.lengths import Lengths
-from hopwave.networkx_backend.networkx_order import Ids, from_both_ends, settle
-from hopwave.networkx_backend.notes import ALONG, CONVERTED_BEFORE
-from hopwave.networkx_backend.thresholds import DIJKSTRA, DIJKSTRA_PAIR
+from hopwave.networkx_backend import dispatch
+from hopwave.networkx_backend.convert import Lengths, NetworkXGraph, Rows
+from hopwave.networkx_backend.dispatch import serves, unless_weighted
+from hopwave.networkx_backend.traversal import Ids, compiled
 
-Numbers = dict[Any, Any]
 Paths = dict[Any, list[Any]]
+Closed = npt.NDArray[np.uint8]  # per vertex: whether paths may visit it (engines/cpu/row_order.py)
+OPEN: Closed = np.zeros(0, np.uint8)
+PAIRED = dispatch.ALONG + " " + dispatch.CONVERTED_BEFORE
+
+
+@cache
+def along_lengths() -> Any:
+    """The kernels for paths along lengths."""
+    from hopwave.engines.cpu.shortest_paths import dijkstra
+
+    return dijkstra
+
+
+def from_both_ends(G: NetworkXGraph, weight: Any) -> Callable[..., tuple[list[int], float] | None]:
+    """A function of source, target and `Closed` vertices: the path that NetworkX finds from both ends, and its length.
+
+    The function returns None if there is no path. Lengths are read once.
+    """
+    kernels, into = along_lengths(), G.lengths_of(weight, into=True)
+    arcs = kernels.arcs(G.out_rows, G.lengths_of(weight).values), kernels.arcs(G.in_rows, into.values)
+    return partial(kernels.path_from_both_ends, *arcs)
+
+
+def pair(out_rows: Rows, in_rows: Rows, source: int, target: int, closed: Closed = OPEN) -> list[int] | None:
+    """The shortest path that NetworkX's search from both ends finds first, or None."""
+    from hopwave.engines.cpu.bidirectional import path_between
+
+    found: list[int] | None = path_between(out_rows, in_rows, source, target, closed, by_vertices=True)
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,10 +79,17 @@ class Search:
 
     @cached_property
     def found(self) -> tuple[Ids, npt.NDArray[np.float64], Ids]:
-        """The vertices in the order settled; for every vertex, its distance and its predecessor."""
-        return settle(self.rows, self.lengths.values, self.sources, self.limit, self.target)
+        """The vertices in the order settled; for every vertex, its distance and its predecessor.
 
-    def distances(self) -> Numbers:
+        The search ends once the target and all vertices at its distance are settled.
+        """
+        arcs = along_lengths().arcs(self.rows, self.lengths.values)
+        targets = () if self.target is None else (self.target,)
+        found: tuple[Ids, npt.NDArray[np.float64], Ids]
+        found = along_lengths().dijkstra(arcs, self.sources, self.limit, targets, None)
+        return found
+
+    def distances(self) -> dict[Any, Any]:
         """The distance of every vertex that was settled, nearest first."""
         order, d, _ = self.found
         return dict(zip(self.G.names(order), self.lengths.numbers(d[order]), strict=True))
@@ -78,7 +114,7 @@ class Search:
         return self.G.names(path[::-1])
 
     def distance(self) -> Any:
-        """The distance of the target; None if it was not settled, or is no node."""
+        """The distance of the target; None if it was not settled, or is not a node."""
         d = self.found[1]
         if self.target is None or self.target < 0 or math.isinf(d[self.target]):
             return None
@@ -115,13 +151,40 @@ def search(G: NetworkXGraph, sources: Collection[Any], weight: Any, cutoff: Any 
     return Search(G, weight, ids, limit, None if target is None else G.number.get(target, -1))
 
 
-# ------------------------------------------------------------------ from several sources, or one
+def searches(G: NetworkXGraph, cutoff: Any, weight: Any) -> Iterator[tuple[Any, Search]]:
+    """A search from every node in turn. Lengths are read now, so that NetworkX sees a NotImplementedError at once."""
+    G.lengths_of(weight)
+    return ((node, search(G, [node], weight, cutoff)) for node in G.nodes)
 
 
-@serves(can_run=named_weights, threshold=DIJKSTRA, notes=ALONG)
-def multi_source_dijkstra(
-    G: NetworkXGraph, sources: Any, target: Any = None, cutoff: Any = None, weight: Any = "weight"
-) -> Any:
+# ------------------------------------------------------------------ from several sources, one, or all
+
+
+def _family(read: Callable[[Search], Any], suffix: str) -> None:
+    """Functions of several sources, of one and of all that return what `read` finds in a search."""
+
+    def several(G: NetworkXGraph, sources: Any, cutoff: Any, weight: Any) -> Any:
+        return read(search(G, sources, weight, cutoff))
+
+    def single(G: NetworkXGraph, source: Any, cutoff: Any, weight: Any) -> Any:
+        return read(search(G, {source}, weight, cutoff))
+
+    def all_pairs(G: NetworkXGraph, cutoff: Any, weight: Any) -> Iterator[tuple[Any, Any]]:
+        return ((node, read(run)) for node, run in searches(G, cutoff, weight))
+
+    if suffix:
+        serves(f"multi_source_dijkstra{suffix}", threshold=dispatch.DIJKSTRA, notes=dispatch.ALONG)(several)
+        serves(f"single_source_dijkstra{suffix}", threshold=dispatch.DIJKSTRA, notes=dispatch.ALONG)(single)
+    serves(f"all_pairs_dijkstra{suffix}", notes=dispatch.ALONG)(all_pairs)
+
+
+_family(lambda run: (run.distances(), run.paths()), "")
+_family(Search.distances, "_path_length")
+_family(Search.paths, "_path")
+
+
+@serves(threshold=dispatch.DIJKSTRA, notes=dispatch.ALONG)
+def multi_source_dijkstra(G: NetworkXGraph, sources: Any, target: Any, cutoff: Any, weight: Any) -> Any:
     """Lengths and paths from the nearest source, to all vertices or to the target."""
     run = search(G, sources, weight, cutoff, target)
     if target is None:
@@ -133,46 +196,16 @@ def multi_source_dijkstra(
     return run.distance(), run.path()
 
 
-@serves(can_run=named_weights, threshold=DIJKSTRA, notes=ALONG)
-def multi_source_dijkstra_path(G: NetworkXGraph, sources: Any, cutoff: Any = None, weight: Any = "weight") -> Paths:
-    """Paths from the nearest source."""
-    return search(G, sources, weight, cutoff).paths()
-
-
-@serves(can_run=named_weights, threshold=DIJKSTRA, notes=ALONG)
-def multi_source_dijkstra_path_length(
-    G: NetworkXGraph, sources: Any, cutoff: Any = None, weight: Any = "weight"
-) -> Numbers:
-    """Lengths from the nearest source."""
-    return search(G, sources, weight, cutoff).distances()
-
-
-@serves(can_run=named_weights, threshold=DIJKSTRA, notes=ALONG)
-def single_source_dijkstra(
-    G: NetworkXGraph, source: Any, target: Any = None, cutoff: Any = None, weight: Any = "weight"
-) -> Any:
+@serves(threshold=dispatch.DIJKSTRA, notes=dispatch.ALONG)
+def single_source_dijkstra(G: NetworkXGraph, source: Any, target: Any, cutoff: Any, weight: Any) -> Any:
     """Lengths and paths from the source, to all vertices or to the target."""
     return multi_source_dijkstra(G, {source}, target, cutoff, weight)
 
 
-@serves(can_run=named_weights, threshold=DIJKSTRA, notes=ALONG)
-def single_source_dijkstra_path(G: NetworkXGraph, source: Any, cutoff: Any = None, weight: Any = "weight") -> Paths:
-    """Paths from the source."""
-    return search(G, {source}, weight, cutoff).paths()
-
-
-@serves(can_run=named_weights, threshold=DIJKSTRA, notes=ALONG)
-def single_source_dijkstra_path_length(
-    G: NetworkXGraph, source: Any, cutoff: Any = None, weight: Any = "weight"
-) -> Numbers:
-    """Lengths from the source."""
-    return search(G, {source}, weight, cutoff).distances()
-
-
-@serves(can_run=named_weights, threshold=DIJKSTRA, notes=ALONG)
+@serves(threshold=dispatch.DIJKSTRA, notes=dispatch.ALONG)
 def dijkstra_predecessor_and_distance(
-    G: NetworkXGraph, source: Any, cutoff: Any = None, weight: Any = "weight"
-) -> tuple[Paths, Numbers]:
+    G: NetworkXGraph, source: Any, cutoff: Any, weight: Any
+) -> tuple[Paths, dict[Any, Any]]:
     """All predecessors on shortest paths from the source, and the lengths of these paths."""
     if source not in G:
         raise nx.NodeNotFound(f"Node {source} is not found in the graph")
@@ -183,15 +216,15 @@ def dijkstra_predecessor_and_distance(
 # ------------------------------------------------------------------ one pair
 
 
-@serves(can_run=named_weights, threshold=DIJKSTRA_PAIR, notes=ALONG + " " + CONVERTED_BEFORE)
-def dijkstra_path(G: NetworkXGraph, source: Any, target: Any, weight: Any = "weight") -> list[Any]:
+@serves(threshold=dispatch.DIJKSTRA_PAIR, notes=PAIRED)
+def dijkstra_path(G: NetworkXGraph, source: Any, target: Any, weight: Any) -> list[Any]:
     """A shortest path."""
-    path: list[Any] = single_source_dijkstra(G, source, target, weight=weight)[1]
+    path: list[Any] = multi_source_dijkstra(G, {source}, target, None, weight)[1]
     return path
 
 
-@serves(can_run=named_weights, threshold=DIJKSTRA_PAIR, notes=ALONG + " " + CONVERTED_BEFORE)
-def dijkstra_path_length(G: NetworkXGraph, source: Any, target: Any, weight: Any = "weight") -> Any:
+@serves(threshold=dispatch.DIJKSTRA_PAIR, notes=PAIRED)
+def dijkstra_path_length(G: NetworkXGraph, source: Any, target: Any, weight: Any) -> Any:
     """The length of a shortest path."""
     if source not in G:
         raise nx.NodeNotFound(f"Node {source} not found in graph")
@@ -203,53 +236,94 @@ def dijkstra_path_length(G: NetworkXGraph, source: Any, target: Any, weight: Any
     return run.distance()
 
 
-@serves(can_run=named_weights, threshold=DIJKSTRA_PAIR, notes=ALONG + " " + CONVERTED_BEFORE)
-def bidirectional_dijkstra(G: NetworkXGraph, source: Any, target: Any, weight: Any = "weight") -> tuple[Any, list[Any]]:
+@serves(threshold=dispatch.DIJKSTRA_PAIR, notes=PAIRED)
+def bidirectional_dijkstra(G: NetworkXGraph, source: Any, target: Any, weight: Any) -> tuple[Any, list[Any]]:
     """The length of a shortest path, and the path, found from both ends."""
-    if source not in G:
-        raise nx.NodeNotFound(f"Source {source} is not in G")
-    if target not in G:
-        raise nx.NodeNotFound(f"Target {target} is not in G")
+    for role, node in (("Source", source), ("Target", target)):
+        if node not in G:
+            raise nx.NodeNotFound(f"{role} {node} is not in G")
     if source == target:
         return 0, [source]
-    out, back = G.lengths_of(weight), G.lengths_of(weight, into=True)
-    ends = G.number[source], G.number[target]
-    found = from_both_ends(G.out_rows, out.values, G.in_rows, back.values, *ends)
+    found = from_both_ends(G, weight)(G.number[source], G.number[target], OPEN)
     if found is None:
         raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
     path, length = found
-    return out.numbers(np.array([length]))[0], G.names(path)
+    return G.lengths_of(weight).numbers(np.array([length]))[0], G.names(path)
 
 
-# ------------------------------------------------------------------ all pairs
+# ------------------------------------------------------------------ simple paths, shortest first
+
+Find = Callable[[int, int, Closed], tuple[Any, list[int]] | None]  # (length, ids) of a shortest path, or None
 
 
-@serves(can_run=named_weights, notes=ALONG)
-def all_pairs_dijkstra(
-    G: NetworkXGraph, cutoff: Any = None, weight: Any = "weight"
-) -> Iterator[tuple[Any, tuple[Numbers, Paths]]]:
-    """(source, (lengths, paths) from it) for every source."""
-    runs = _searches(G, cutoff, weight)
-    return ((node, (run.distances(), run.paths())) for node, run in runs)
+@serves(
+    threshold=unless_weighted(dispatch.PAIR_PATHS),
+    notes="In hops, or along an edge attribute; equally long paths in NetworkX's order.",
+)
+def shortest_simple_paths(G: NetworkXGraph, source: Any, target: Any, weight: Any) -> Iterator[list[Any]]:
+    """Every path that visits no vertex twice, shortest first."""
+    if weight is None:
+
+        def find(start: int, end: int, closed: Closed) -> tuple[Any, list[int]] | None:
+            path = pair(G.out_rows, G.in_rows, start, end, closed)
+            return None if path is None else (len(path) - 1, path)
+
+        return _named(G, source, target, find, lambda path: [1] * (len(path) - 1))
+    # May raise NotImplementedError, which NetworkX must see before the iterator starts.
+    between, lengths, (indptr, indices) = from_both_ends(G, weight), G.lengths_of(weight), G.out_rows
+
+    def nearest(start: int, end: int, closed: Closed) -> tuple[Any, list[int]] | None:
+        found = ([start], 0) if start == end else between(start, end, closed)
+        return None if found is None else (found[1], found[0])
+
+    def along(path: list[int]) -> list[Any]:
+        rows = ((slice(int(indptr[u]), int(indptr[u + 1])), v) for u, v in pairwise(path))
+        return [float(lengths.values[row][indices[row] == v][0]) for row, v in rows]
+
+    return _named(G, source, target, nearest, along)
 
 
-@serves(can_run=named_weights, notes=ALONG)
-def all_pairs_dijkstra_path_length(
-    G: NetworkXGraph, cutoff: Any = None, weight: Any = "weight"
-) -> Iterator[tuple[Any, Numbers]]:
-    """(source, lengths from it, nearest first) for every source."""
-    return ((node, run.distances()) for node, run in _searches(G, cutoff, weight))
+def _named(
+    G: NetworkXGraph, source: Any, target: Any, find: Find, along: Callable[[list[int]], list[Any]]
+) -> Iterator[list[Any]]:
+    for end, name in ((source, "source"), (target, "target")):
+        if end not in G:
+            raise nx.NodeNotFound(f"{name} node {end} not in graph")
+    first = find(G.number[source], G.number[target], OPEN)
+    if first is None:
+        raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
+    yield from map(G.names, yen(len(G), first, find, along))
 
 
-@serves(can_run=named_weights, notes=ALONG)
-def all_pairs_dijkstra_path(
-    G: NetworkXGraph, cutoff: Any = None, weight: Any = "weight"
-) -> Iterator[tuple[Any, Paths]]:
-    """(source, paths from it) for every source."""
-    return ((node, run.paths()) for node, run in _searches(G, cutoff, weight))
+def yen(
+    n: int, first: tuple[Any, list[int]], find: Find, along: Callable[[list[int]], list[Any]]
+) -> Iterator[list[int]]:
+    """The paths as ids, beginning with the first. `along` lists the lengths of a path's arcs.
 
-
-def _searches(G: NetworkXGraph, cutoff: Any, weight: Any) -> Iterator[tuple[Any, Search]]:
-    """A search from every node in turn. Lengths are read now, so that NetworkX sees a NotImplementedError at once."""
-    G.lengths_of(weight)
-    return ((node, search(G, [node], weight, cutoff)) for node in G.nodes)
+    Of equally long paths, the one that was found first comes first.
+    """
+    barred, head = compiled().BARRED, compiled().HEAD
+    waiting, known, found = [(first[0], 0, first[1])], {tuple(first[1])}, 1
+    left: dict[tuple[int, ...], list[int]] = {}  # root → heads of the arcs by which it was left
+    closed = np.zeros(n, np.uint8)
+    while waiting:
+        _, _, path = heapq.heappop(waiting)
+        yield path
+        known.discard(tuple(path))
+        lengths = along(path)
+        for i in range(len(path) - 1):
+            root = tuple(path[: i + 1])
+            heads = left.setdefault(root, [])
+            heads.append(path[i + 1])
+            closed[heads] = head
+            spur = find(path[i], path[-1], closed)
+            closed[heads] = 0
+            closed[path[i]] = barred
+            if spur is None:
+                continue
+            new = (*root[:-1], *spur[1])
+            if new not in known:
+                heapq.heappush(waiting, (sum(lengths[:i]) + spur[0], found, list(new)))
+                known.add(new)
+                found += 1
+        closed[path] = 0

@@ -1,0 +1,391 @@
+"""Measures of distances: eccentricity and its extremes, means, closeness, reaching, efficiency
+(networkx.algorithms: distance_measures, wiener, generic, centrality, bipartite, efficiency_measures).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Unpack
+
+import networkx as nx
+import numpy as np
+import numpy.typing as npt
+
+import hopwave as hw
+from hopwave.algorithms.distances import closeness
+from hopwave.algorithms.many_sources import distance_blocks, sweep
+from hopwave.algorithms.reduction import distance_sums
+from hopwave.algorithms.reduction.distance_sums import What
+from hopwave.api.choice import distance_engine
+from hopwave.graph import Graph
+from hopwave.networkx_backend import dispatch
+from hopwave.networkx_backend.components import reaches_each_other
+from hopwave.networkx_backend.convert import NetworkXGraph, plain_numbers
+from hopwave.networkx_backend.dispatch import SINCE_3_7, Arguments, Place, of_one_or_all, serves
+from hopwave.networkx_backend.paths import shortest_path_length
+from hopwave.networkx_backend.traversal import search
+from hopwave.planning.jobs import Integers
+from hopwave.planning.many_sources import Sweep, Swept
+
+SINGLE_SOURCE = ("unweighted", "dijkstra", "bellman-ford")
+ALL_PAIRS = ("floyd-warshall", "floyd-warshall-numpy")
+Scores = dict[Any, float]
+
+
+# ------------------------------------------------------------------ many searches at once
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """A graph and how distances on it are measured: in hops, or along an edge attribute.
+
+    `whole` says whether NetworkX's distances are int.
+    """
+
+    graph: Graph
+    weighted: bool
+    whole: bool
+
+    def reversed(self) -> Measured:
+        """Distances along reversed arcs."""
+        return Measured(self.graph.reversed(), self.weighted, self.whole)
+
+    def total(self, values: npt.NDArray[Any]) -> int | float:
+        """The sum of all values."""
+        return int(values.sum()) if self.whole else math.fsum(values)
+
+
+def measured(G: NetworkXGraph, attribute: Any = None) -> Measured:
+    """By an edge attribute, or in hops if it is None. Raises NotImplementedError if only NetworkX can use it."""
+    if attribute is None:
+        return Measured(G.graph, weighted=False, whole=True)
+    return Measured(G.weighted(attribute), weighted=True, whole=G.lengths_of(attribute).whole)
+
+
+def sums(
+    by: Measured,
+    sources: list[int] | None = None,
+    device: str = "auto",
+    threads: int | None = None,
+    only: What | None = None,
+) -> Swept:
+    """For each source (all, if None): how many vertices it reaches, Σ d, Σ 1/d, the largest d.
+
+    `only` one of these may need fewer searches.
+    """
+    ids = _ids(by.graph, sources)
+    engine = distance_engine(by.weighted, device, by.graph, threads, len(ids))
+    job = Sweep(ids, "sums", weighted=by.weighted)
+    if only is not None:
+        return distance_sums.sums(engine, by.graph, job, only, "distances", False, threads)[0]
+    return sweep(engine, by.graph, job, "distances", False, threads)
+
+
+def blocks(
+    by: Measured, sources: list[int] | None = None, device: str = "auto", threads: int | None = None
+) -> Iterator[tuple[Integers, npt.NDArray[Any]]]:
+    """(sources, their distances), a few sources at a time; without a path −1 hops, or an infinite length."""
+    ids = _ids(by.graph, sources)
+    engine = distance_engine(by.weighted, device, by.graph, threads, len(ids))
+    return distance_blocks(engine, by.graph, ids, threads, weighted=by.weighted)
+
+
+def _ids(graph: Graph, sources: list[int] | None) -> Integers:
+    return np.arange(graph.n, dtype=np.int64) if sources is None else np.array(sources, np.int64)
+
+
+def chosen(G: NetworkXGraph, nbunch: Any) -> list[Any]:
+    """The nodes that NetworkX reads from a node, a container of nodes, or None (all); unknown nodes are skipped."""
+    return list(nx.Graph.nbunch_iter(G, nbunch))
+
+
+# ------------------------------------------------------------------ eccentricity
+
+
+@serves(threshold=of_one_or_all("v"), notes=dispatch.LENGTHS)
+def eccentricity(G: NetworkXGraph, v: Any, weight: Any, **place: Unpack[Place]) -> Any:
+    """The distance to the farthest vertex: of one vertex, of some, or of all."""
+    if SINCE_3_7:
+        check_not_null(G)
+    nodes = chosen(G, v)
+    by = measured(G, weight)
+    found = sums(by, [G.number[node] for node in nodes], only="farthest", **place)
+    if (found.reached != len(G)).any():
+        raise nx.NetworkXError(unreached(G))
+    far = dict(zip(nodes, plain_numbers(found.farthest, by.whole), strict=True))
+    return far[v] if v in G else far
+
+
+def unreached(G: NetworkXGraph) -> str:
+    """NetworkX's message for a graph that is not connected."""
+    kind = "digraph is not strongly connected" if G.directed else "graph is not connected"
+    return f"Found infinite path length because the {kind}"
+
+
+def check_not_null(G: NetworkXGraph) -> None:
+    """Raises the error that NetworkX has since version 3.7 for a graph without vertices."""
+    if len(G) == 0:
+        raise nx.NetworkXPointlessConcept("Cannot compute eccentricity of a null graph.")
+
+
+def _extreme(name: str, best: Callable[..., Any], lists: bool) -> None:
+    """Serve diameter, radius, periphery or center: the largest or smallest (`best`) eccentricity, or its vertices.
+
+    hopwave always uses bounds; NetworkX does with usebounds=True.
+    """
+
+    def found(G: NetworkXGraph, e: Any, usebounds: Any, weight: Any, **place: Unpack[Place]) -> Any:
+        if e is not None:
+            end = best(e.values())
+            return [node for node in e if e[node] == end] if lists else end
+        bounded = usebounds is True and not G.directed
+        if name == "center" and len(G) == 0 and not bounded and not G.directed and weight is None:
+            raise nx.NetworkXPointlessConcept("G has no nodes.")  # NetworkX first tests whether G is a tree
+        if SINCE_3_7 and not bounded:
+            check_not_null(G)
+        if len(G) == 0:
+            (max if bounded else best)({}.values())  # Python's own message, which changes between versions
+        if not reaches_each_other(G):
+            raise nx.NetworkXError("Cannot compute metric because graph is not connected." if bounded else unreached(G))
+        by = measured(G, weight)
+        answer = getattr(hw, name)(by.graph, progress=False, weights=by.weighted, **place)
+        if lists:
+            return G.names(sorted(answer))
+        return int(answer) if by.whole else answer
+
+    serves(name, notes=dispatch.LENGTHS)(found)
+
+
+_extreme("diameter", max, lists=False)
+_extreme("radius", min, lists=False)
+_extreme("periphery", max, lists=True)
+_extreme("center", min, lists=True)
+
+
+# ------------------------------------------------------------------ sums of distances
+
+
+@serves(notes=dispatch.LENGTHS)
+def barycenter(G: NetworkXGraph, weight: Any, **place: Unpack[Place]) -> list[Any]:
+    """The vertices with the smallest sum of distances to all others."""
+    if len(G) == 0:
+        if not G.directed and weight is None:
+            raise nx.NetworkXPointlessConcept("G has no nodes.")
+        return []
+    found = sums(measured(G, weight), **place)
+    if (found.reached < len(G)).any():
+        raise nx.NetworkXNoPath(
+            f"Input graph {G} is disconnected, so every induced subgraph has infinite barycentricity."
+        )
+    least = np.flatnonzero(found.total == found.total.min())
+    if len(least) == 2 and not G.directed and weight is None and G.number_of_edges() == len(G) - 1:
+        # NetworkX walks a tree from its first vertex, and lists the two in the order in which it reaches them.
+        level = np.empty(len(G), np.int32)
+        walk = search(G.out_rows, [0])
+        level[walk.order] = walk.level
+        least = least[np.argsort(level[least])]
+    return G.names(least)
+
+
+# Before NetworkX 3.7, `centroid` was another function: the centroid of a tree.
+serves("centroid", since=(3, 7), notes="The name of `barycenter` since NetworkX 3.7.")(barycenter)
+
+
+def by_search(arguments: Arguments) -> str | None:
+    """Why not, if the caller names a matrix algorithm: hopwave searches."""
+    if arguments["method"] in ALL_PAIRS:
+        return f"method={arguments['method']!r} is a matrix algorithm; hopwave searches"
+    return None
+
+
+@serves(why_not=by_search, notes=dispatch.LENGTHS)
+def average_shortest_path_length(G: NetworkXGraph, weight: Any, method: Any, **place: Unpack[Place]) -> float:
+    """The mean distance over all ordered pairs."""
+    if method is not None and method not in SINGLE_SOURCE + ALL_PAIRS:
+        raise ValueError(f"method not supported: {method}")
+    n = len(G)
+    if n == 0:
+        raise nx.NetworkXPointlessConcept("the null graph has no paths, thus there is no average shortest path length")
+    if n == 1:
+        return 0
+    if not reaches_each_other(G):
+        raise nx.NetworkXError(f"Graph is not {'strongly ' if G.directed else ''}connected.")
+    by = measured(G, None if method == "unweighted" else weight)
+    return by.total(sums(by, **place).total) / (n * (n - 1))
+
+
+@serves(notes=dispatch.LENGTHS)
+def harmonic_diameter(G: NetworkXGraph, weight: Any = None, **place: Unpack[Place]) -> float:
+    """The harmonic mean of distances over all ordered pairs."""
+    n = len(G)
+    total = float(sums(measured(G, weight), **place).inverse.sum())
+    if total != 0:
+        return n * (n - 1) / total
+    return math.inf if n > 1 else math.nan
+
+
+def _index(name: str, of: Callable[..., float]) -> None:
+    """Serve a sum over all pairs of a connected graph, infinite otherwise."""
+
+    def index(G: NetworkXGraph, weight: Any, **place: Unpack[Place]) -> float:
+        return of(G, measured(G, weight), place) if reaches_each_other(G) else math.inf
+
+    serves(name, notes=dispatch.LENGTHS)(index)
+
+
+def _wiener(G: NetworkXGraph, by: Measured, place: Place) -> float:
+    total = by.total(sums(by, **place).total)
+    return total if G.directed else total / 2
+
+
+def _hyper_wiener(G: NetworkXGraph, by: Measured, place: Place) -> float:
+    """The sum of distances and their squares over all pairs."""
+    if by.weighted:
+        return math.fsum(math.fsum(row + row * row) for _, rows in blocks(by, **place) for row in rows) / 2
+    pairs: list[int] = sums(by, **place).histogram.tolist()
+    return sum(count * (hops + hops**2) for hops, count in enumerate(pairs)) / 2
+
+
+def _schultz(G: NetworkXGraph, by: Measured, place: Place) -> float:
+    """Σ d(u, v) · (deg(u) + deg(v)) over all pairs."""
+    return 2 * by.total(sums(by, **place).total * degrees(G)) / 2
+
+
+def _gutman(G: NetworkXGraph, by: Measured, place: Place) -> float:
+    """Σ d(u, v) · deg(u) · deg(v) over all pairs."""
+    degree = degrees(G)
+    return sum(by.total(degree[some] * (rows @ degree)) for some, rows in blocks(by, **place)) / 2
+
+
+for name, of in (("wiener", _wiener), ("hyper_wiener", _hyper_wiener), ("schultz", _schultz), ("gutman", _gutman)):
+    _index(f"{name}_index", of)
+
+
+def degrees(G: NetworkXGraph) -> Any:
+    """Degrees as NetworkX counts them: a self-loop twice."""
+    indptr, indices = G.out_rows
+    source = np.repeat(np.arange(len(G)), np.diff(indptr))
+    return np.diff(indptr).astype(np.int64) + np.bincount(source[source == indices], minlength=len(G))
+
+
+# ------------------------------------------------------------------ closeness
+
+
+@serves(threshold=of_one_or_all("u"), notes=dispatch.LENGTHS)
+def closeness_centrality(G: NetworkXGraph, u: Any, distance: Any, wf_improved: bool, **place: Unpack[Place]) -> Any:
+    """For each vertex, 1 / (mean distance from the vertices that reach it)."""
+    if u is not None and u not in G:
+        raise nx.NodeNotFound(f"Source {u} is not in G" if distance is None else f"Node {u} not found in graph")
+    found = sums(measured(G, distance).reversed(), None if u is None else [G.number[u]], only="total", **place)
+    scores = closeness(found.reached, found.total, len(G), bool(wf_improved))
+    return G.by_node(scores) if u is None else float(scores[0])
+
+
+@serves(notes=dispatch.LENGTHS)
+def harmonic_centrality(G: NetworkXGraph, nbunch: Any, distance: Any, sources: Any, **place: Unpack[Place]) -> Scores:
+    """For each vertex, the sum of 1 / distance over the sources that reach it."""
+    # NetworkX makes a set, too, and returns nodes in the order of this set.
+    nodes = list(set(G.nodes if nbunch is None else chosen(G, nbunch)))
+    ids = [G.number[node] for node in nodes]
+    by = measured(G, distance)
+    if sources is None:
+        scores = sums(by.reversed(), ids, only="inverse", **place).inverse
+    else:
+        starts = list({G.number[node] for node in chosen(G, sources)})
+        scores = np.zeros(len(nodes))
+        for _, away in blocks(by, starts, **place):
+            near = away[:, ids]
+            scores += np.divide(1.0, near, out=np.zeros(near.shape), where=near > 0).sum(0)
+    return {node: score or 0 for node, score in zip(nodes, scores.tolist(), strict=True)}
+
+
+@serves(threshold=dispatch.MEANS, notes="Unweighted.")
+def group_closeness_centrality(G: NetworkXGraph, S: Any) -> float:
+    """How close the other vertices are to the nearest vertex of a group."""
+    group = set(S)
+    if not group:
+        raise ValueError("sources must not be empty")
+    for node in group:
+        if node not in G:
+            raise nx.NodeNotFound(f"Node {node} not found in graph")
+    total = int(search(G.in_rows, [G.number[node] for node in group]).level.sum())
+    return (len(G) - len(group)) / total if total else 0
+
+
+@serves(notes=dispatch.HOPS)
+def bipartite_closeness_centrality(G: NetworkXGraph, nodes: Any, normalized: bool, **place: Unpack[Place]) -> Scores:
+    """Closeness, divided by the largest value that is possible on the vertex's side."""
+    top = set(nodes)
+    bottom = set(G) - top
+    for node in top:
+        if node not in G:
+            raise nx.NodeNotFound(f"Source {node} is not in G")
+    found = sums(measured(G), **place)
+    scores: Scores = {}
+    for side, other in ((top, bottom), (bottom, top)):
+        least = len(other) + 2 * (len(side) - 1)
+        for node in side:
+            v = G.number[node]
+            total, reached = int(found.total[v]), int(found.reached[v])
+            scores[node] = least / total if total else 0.0
+            if normalized and total:
+                scores[node] *= (reached - 1) / (len(G) - 1)
+    return scores
+
+
+@serves(threshold=dispatch.MEANS, notes="Unweighted, without given paths.")
+def local_reaching_centrality(G: NetworkXGraph, v: Any, normalized: bool) -> float:
+    """The fraction of a directed graph that v reaches; in an undirected graph the mean of 1 / hops."""
+    check_size(G)
+    if v not in G:
+        raise nx.NodeNotFound(f"Source {v} not in G")
+    level = search(G.out_rows, [G.number[v]]).level[1:]
+    total = len(level) if G.directed else float((1 / level).sum())
+    return total / (len(G) - 1)
+
+
+@serves(notes=dispatch.HOPS)
+def global_reaching_centrality(G: NetworkXGraph, normalized: bool, **place: Unpack[Place]) -> float:
+    """The mean difference from the largest local reaching centrality."""
+    check_size(G)
+    found = sums(measured(G), **place)
+    local = (found.reached - 1 if G.directed else found.inverse) / (len(G) - 1)
+    return float((local.max() - local).sum()) / (len(G) - 1)
+
+
+def check_size(G: NetworkXGraph) -> None:
+    """Raises NetworkX's errors if there is no edge to another vertex."""
+    edges = G.number_of_edges()
+    if edges > 0 and len(G) == 1:
+        raise nx.NetworkXError("local_reaching_centrality of a single node with self-loop not well-defined")
+    if edges <= 0:
+        raise nx.NetworkXError("Size of G must be positive")
+
+
+# ------------------------------------------------------------------ efficiency: the mean of 1 / hops
+
+
+@serves(threshold=dispatch.PAIR, notes=dispatch.CONVERTED_BEFORE)
+def efficiency(G: NetworkXGraph, u: Any, v: Any) -> float:
+    """1 / hops between two vertices; 0 if there is no path."""
+    try:
+        return float(1 / shortest_path_length(G, u, v))
+    except nx.NetworkXNoPath:
+        return 0
+
+
+@serves(notes=dispatch.HOPS)
+def global_efficiency(G: NetworkXGraph, **place: Unpack[Place]) -> float:
+    """The mean efficiency of all pairs."""
+    pairs = len(G) * (len(G) - 1)
+    return float(sums(measured(G), **place).inverse.sum()) / pairs if pairs else 0
+
+
+@serves(notes=dispatch.HOPS)
+def local_efficiency(G: NetworkXGraph, **place: Unpack[Place]) -> float:
+    """The mean over all vertices of the global efficiency among their neighbours."""
+    if len(G) == 0:
+        raise ZeroDivisionError("division by zero")
+    return float(hw.local_efficiency(G.graph, progress=False, **place))
