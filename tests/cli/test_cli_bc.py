@@ -236,44 +236,6 @@ def test_ctrl_c_says_how_to_continue(tmp_path: Path) -> None:
     assert [(row["vertex"], row["betweenness"]) for row in json.loads(resumed.stdout)["top"]] == right
 
 
-# -------------------------------------------------------------------- errors
-
-
-@pytest.mark.parametrize(
-    ("code", "words", "arguments"),
-    [
-        (2, "--k", ["bc", "karate.npz", "-k", "few"]),
-        (2, "--top", ["bc", "karate.npz", "--top", "-1"]),
-        (2, "--edges cannot be combined", ["bc", "karate.npz", "--edges", "--epsilon", "0.1"]),
-        (2, "--edges cannot be combined", ["bc", "karate.npz", "--edges", "--endpoints"]),
-        (3, "no such file", ["bc", "missing.mtx"]),
-        (3, "k=99 sources cannot be drawn from 34 vertices", ["bc", "karate.npz", "-k", "99"]),
-        (3, "give one of the two", ["bc", "karate.npz", "-k", "9", "-s", "1"]),
-        (3, "between 0 and 1", ["bc", "karate.npz", "--epsilon", "2"]),
-        (3, "method='some' is not known", ["bc", "karate.npz", "--epsilon", "0.1", "--method", "some"]),
-        (2, "-k 0 draws no source, so no score would be known", ["bc", "karate.npz", "-k", "0"]),
-        (3, "'zoe' is not a vertex", ["bc", "karate.npz", "-s", "zoe"]),
-        (3, "cutoff=-1", ["bc", "karate.npz", "--cutoff", "-1"]),
-        (3, "plan 'magic' is not known", ["bc", "karate.npz", "--plan", "magic"]),
-        (3, "plan 'xbfs' is a search", ["bc", "karate.npz", "--plan", "xbfs"]),
-        (3, "scores vertices alone", ["bc", "karate.npz", "--plan", "hopwave-wide", "--edges"]),
-        (3, "use .csv", ["bc", "karate.npz", "--out", "out.txt"]),
-        (3, "use .png", ["bc", "karate.npz", "--plot", "out.gif"]),
-        (3, "there is no folder", ["bc", "karate.npz", "--checkpoint", "missing/run.npz"]),
-        (3, "expected a checkpoint", ["bc", "karate.npz", "--checkpoint", "karate.npz"]),
-        (4, "threads=0 is not a number of threads", ["bc", "karate.npz", "--threads", "0"]),
-        (4, "threads=-1 is not a number of threads", ["bfs", "karate.npz", "--threads", "-1"]),
-        (4, "device 'tpu' is not known", ["bc", "karate.npz", "--device", "tpu"]),
-        (4, "for one worker and may use 10 bytes; raise memory_limit=", ["bc", "karate.npz", "--memory-limit", "10"]),
-    ],
-)
-def test_wrong_arguments(fail: Fail, karate: Path, code: int, words: str, arguments: list[str]) -> None:
-    before = karate.read_bytes()
-    found, message = fail(*arguments)
-    assert found == code and words in message
-    assert [path.name for path in Path.cwd().iterdir()] == ["karate.npz"] and karate.read_bytes() == before
-
-
 def test_a_failed_certificate_is_an_error_of_the_engine(
     fail: Fail, karate: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -302,10 +264,3 @@ def test_a_picture_shows_as_many_scores_as_the_table(run: Run, karate: Path, mon
     monkeypatch.setattr("hopwave.display.drawing.highest", lambda axes, names, *more: drawn.append(len(names)))
     run("bc", karate, "--top", 20, "--plot", "out.png")
     assert drawn == [20]
-
-
-def test_an_unknown_plan_names_those_of_betweenness(fail: Fail, karate: Path) -> None:
-    code, why = fail("bc", karate, "--plan", "nonsense")
-    assert code == 3 and "plan 'nonsense' is not known; use 'auto' or one of" in why
-    assert "hopwave-block" in why and "turbobc-sccsc" in why and "xbfs" not in why and "dijkstra-buckets" not in why
-    assert "xbfs" in fail("bfs", karate, "--plan", "nonsense")[1]

@@ -47,18 +47,6 @@ def test_sssp_says_where_it_starts_and_shows_buckets(run: Run, roads: Path) -> N
     assert ["from", "rounds", "vertices", "arcs", "ms"] in [line.split() for line in text.splitlines()]
 
 
-def test_sssp_errors(fail: Fail, roads: Path) -> None:
-    for arguments, code, words in (
-        (("-s", "z"), 3, "'z'"),
-        (("--limit", "-1"), 3, "is not a length"),
-        (("--method", "magic"), 3, "'magic' is not known"),
-        (("--method", "dijkstra", "--trace"), 3, "trace=True records the buckets"),
-        (("--out", "far.doc"), 3, "unknown extension"),
-    ):
-        found, message = fail("sssp", roads, *arguments)
-        assert found == code and words in message
-
-
 def test_pagerank_is_that_of_networkx(run: Run, answer: Answer, karate: Path) -> None:
     right = nx.pagerank(nx.karate_club_graph(), tol=1e-9)
     found = answer("pagerank", karate, "--tol", "1e-9", "--top", "3", "--out", "ranks.csv")
@@ -70,12 +58,6 @@ def test_pagerank_is_that_of_networkx(run: Run, answer: Answer, karate: Path) ->
     assert "Highest PageRank" in text and "equally likely" in text
     plain = hw.pagerank(nx.karate_club_graph(), weights=False, personalization={5: 1}).top(1)
     assert answer("pagerank", karate, "--no-weights", "--restart", "5")["top"][0]["vertex"] == plain[0][0]
-
-
-def test_pagerank_errors(fail: Fail, karate: Path) -> None:
-    assert fail("pagerank", karate, "--alpha", "2")[0] == 3
-    assert "after 1 rounds" in fail("pagerank", karate, "--max-iter", "1", "--tol", "0")[1]
-    assert fail("pagerank", karate, "--restart", "99")[0] == 3
 
 
 def test_closeness_is_that_of_networkx(run: Run, answer: Answer, karate: Path) -> None:
@@ -111,12 +93,9 @@ def test_closeness_from_a_sample(run: Run, answer: Answer, fail: Fail, karate: P
     assert "from 20 sources" in text and "(about 90%, normal)" in text
     assert Path("scores.csv").read_text().startswith("vertex,closeness,bound,low,high,standard_error\n")
     assert Path("scores.png").read_bytes().startswith(PNG)
-    code, why = fail(*sample, "--interval", "wide")
-    assert code == 3 and "interval='wide' is not known; use 'guaranteed' or 'normal'" in why
 
 
 def test_closeness_along_arcs(answer: Answer, fail: Fail) -> None:
     hw.write("path.npz", hw.generate.path(3, directed=True))
     inwards, outwards = (answer("closeness", "path.npz", "--top", 1, *way) for way in ([], ["--outwards"]))
     assert (inwards["top"][0]["vertex"], outwards["top"][0]["vertex"]) == (2, 0)
-    assert fail("closeness", "path.npz", "--top", "0")[0] == 2

@@ -27,9 +27,6 @@ def test_a_table_on_the_screen_and_in_files(run: Run, answer: Answer, fail: Fail
     assert "wrote table.npy" in run("table", roads, "--sources", "homes.txt", "--out", "table.npy")
     assert (np.load("table.npy") == hw.distance_table(ROADS, ["b", "a"]).values).all()
     assert answer("table", roads, "-s", "a", "--no-weights")["distances"] == [[0, 1, 2, 1]]
-    assert "omit one of them" in fail("table", roads, "-s", "a", "--sources", "homes.txt")[1]
-    assert "cannot be read as text" in fail("table", roads, "--sources", "none.txt")[1]
-    assert "use .npy, .parquet or .csv" in fail("table", roads, "--out", "table.txt")[1]
 
 
 def test_accessibility(run: Run, answer: Answer, fail: Fail, roads: Path) -> None:
@@ -43,7 +40,3 @@ def test_accessibility(run: Run, answer: Answer, fail: Fail, roads: Path) -> Non
     assert Path("reach.csv").read_text() == "vertex,vertices within 15\na,2.0\nb,2.0\nc,2.0\nd,2.0\n"
     faded = answer("accessibility", roads, "--decay", "power:1", "--inwards", "--top", 4)
     assert len(faded["top"]) == 4
-    assert "has no number" in fail("accessibility", roads, "--decay", "power")[1]
-    assert "is not known" in fail("accessibility", roads, "--decay", "linear:1")[1]
-    Path("jobs.csv").write_text("place,jobs\nb,many\n")
-    assert "expected a header" in fail("accessibility", roads, "--values", "jobs.csv")[1]
