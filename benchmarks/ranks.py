@@ -60,7 +60,7 @@ def run_job(ranks: int, module: str = "benchmarks.ranks", **settings: Any) -> di
 def work(settings: dict[str, Any]) -> None:
     """The work of every rank of a job: build the graph, search it, print the row on rank 0."""
     from hopwave import distributed
-    from hopwave.graph500.benchmark import Outcome, draw_roots
+    from hopwave.graph500 import Outcome, draw_roots
     from hopwave.graph500.on_host import OverRanks
 
     world, scale = distributed.world(), settings["scale"]

@@ -13,8 +13,9 @@ import hopwave as hw
 from hopwave import graph500
 from hopwave.cli import main
 from hopwave.errors import GraphError, PlanError
-from hopwave.graph500.benchmark import Outcome, Searched, draw_roots, harmonic
+from hopwave.graph500 import Outcome, Searched, draw_roots
 from hopwave.graph500.on_host import OnCpu, ShortestPaths
+from hopwave.graph500.outcome import harmonic
 
 KEYS = ["SCALE", "edgefactor", "NBFS", "graph_generation", "construction_time"]
 for what in ("time", "nedge"):

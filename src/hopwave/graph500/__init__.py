@@ -1,11 +1,177 @@
 """The Graph500 benchmark: a Kronecker graph, searches from random roots, each validated, and their statistics.
 
+A run generates the edges, builds the graph (timed), draws roots, searches from each (timed) and validates each.
+
 >>> from hopwave import graph500
 >>> outcome = graph500.run(scale=8, roots=4)
 >>> outcome.valid, outcome.values()["SCALE"]
 (True, 8)
 """
 
-from hopwave.graph500.benchmark import Outcome, Searched, run
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from hopwave.api import choice
+from hopwave.errors import GraphError, PlanError
+from hopwave.generate import counter
+from hopwave.generate.parameters import check_seed, check_whole
+from hopwave.graph500.outcome import Kernel, Outcome, Searched
+from hopwave.planning.catalogue import plan as named_plan
+from hopwave.planning.jobs import SearchJob
+from hopwave.planning.plan import Plan
 
 __all__ = ["Outcome", "Searched", "run"]
+ROOTS = 64
+
+
+class Machine(Kernel, Protocol):
+    """Holds the graph and searches it: this process, its GPU, or all ranks of a job."""
+
+    generation_seconds: float | None
+    construction_seconds: float
+    about: dict[str, Any]
+
+    def can_start(self, vertices: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+        """Which of these vertices have an edge to another vertex."""
+
+    def shortest(self, seed: int) -> Kernel:
+        """The third kernel on the same graph."""
+
+
+def run(
+    scale: int, edge_factor: int = 16, device: str = "auto", roots: int = ROOTS, seed: int = 1, *, layout: str = "1d",
+    threads: int | None = None, ranks: bool = False, sssp: bool = False, plan: str | Plan = "auto",
+    progress: Callable[[int, Searched], None] | None = None,
+) -> Outcome:  # fmt: skip
+    """Run the Graph500 benchmark.
+
+    Parameters
+    ----------
+    scale : int
+        The graph has 2^scale vertices.
+    edge_factor : int, optional
+        Edges per vertex.
+    device : {"auto", "cpu", "cuda"}, optional
+        Where to run. "auto" is a GPU if there is one.
+    roots : int, optional
+        How many searches to time.
+    seed : int, optional
+        The same seed gives the same graph and the same roots.
+    layout : {"1d", "2d"}, optional
+        How ranks share the vertices.
+    threads : int, optional
+        Threads of the CPU engine.
+    ranks : bool, optional
+        Run over all ranks of this MPI job. All of them must call this; the outcome is the same on each.
+    sssp : bool, optional
+        Also run the third kernel, shortest paths.
+    plan : str or Plan, optional
+        How to search: "auto", or a plan of `hopwave.plans()`. A GPU without ranks runs only "auto"; with another plan,
+        device="auto" is the CPU.
+    progress : callable, optional
+        Called with (number of searches done, the last search) after every search of either kernel.
+
+    Returns
+    -------
+    Outcome
+        Times, TEPS, and whether every search is valid.
+
+    See Also
+    --------
+    hopwave.generate.kronecker, hopwave.validate
+
+    Examples
+    --------
+    >>> run(scale=7, roots=2, device="cpu", plan="hiragushi-hybrid").valid
+    True
+    """
+
+    def check() -> int:
+        check_whole("scale", scale, 1, 40)
+        check_whole("edge_factor", edge_factor, 1, 1 << 20)
+        check_whole("roots", roots, 1, 1 << scale)
+        if layout != "1d" and not ranks:
+            raise GraphError(f"layout={layout!r} is for several ranks; start this with mpiexec, or leave it out")
+        if device == "cuda" and threads is not None:
+            raise GraphError(f"threads={threads!r} are those of a CPU; leave them out, or use device='cpu'")
+        if plan != "auto":
+            named_plan(plan)
+        return check_seed(seed)
+
+    if ranks:
+        from hopwave.distributed import world
+
+        seed = world().together(check)
+    else:
+        seed = check()
+    machine = _machine(scale, edge_factor, device, seed, layout, threads, ranks, plan)
+    drawn = list(draw_roots(machine, 1 << scale, roots, seed))
+    searches: list[Searched] = []
+    paths: list[Searched] = []
+
+    def each(kernel: Kernel, found: list[Searched]) -> None:
+        for root in drawn[:1]:
+            kernel.search(root)  # not counted: compiles what is not compiled yet
+        for root in drawn:
+            found.append(kernel.search(root))
+            if progress is not None:
+                progress(len(searches) + len(paths), found[-1])
+
+    each(machine, searches)
+    if sssp:
+        each(machine.shortest(seed), paths)
+    return Outcome(
+        scale, edge_factor, machine.construction_seconds, searches, machine.generation_seconds, machine.about, paths
+    )
+
+
+def _machine(
+    scale: int, edge_factor: int, device: str, seed: int, layout: str, threads: int | None, ranks: bool,
+    plan: str | Plan,
+) -> Machine:  # fmt: skip
+    on_gpu = ranks or plan == "auto" or str(plan) == "hopwave-dense"
+    if device == "auto":
+        device = "cuda" if on_gpu and threads is None and choice.has_gpu() else "cpu"
+    if ranks:
+        from hopwave.graph500.on_host import OverRanks
+
+        return OverRanks(scale, edge_factor, device, seed, layout, threads, plan)
+    if device == "cuda":
+        if not on_gpu:
+            raise PlanError(
+                f"plan {str(plan)!r} cannot search Graph500's graph on a GPU, which has rows for one launch only; "
+                "use device='cpu', plan='auto', or ranks (mpiexec -n 1 hopwave graph500 ...)"
+            )
+        from hopwave import engines
+
+        engines.engine("cuda")  # raises an EngineError that says what is missing
+        from hopwave.graph500.on_cuda import OnCuda
+
+        return OnCuda(scale, edge_factor, seed)
+    from hopwave.graph500.on_host import OnCpu
+
+    if device != "cpu":
+        raise GraphError(f"device={device!r} is not known here; use 'auto', 'cpu' or 'cuda'")
+    chosen = named_plan("hopwave" if plan == "auto" else plan)
+    if reason := chosen.why_not(SearchJob()):
+        raise PlanError(reason)
+    return OnCpu(scale, edge_factor, seed, threads, chosen)
+
+
+def draw_roots(machine: Machine, n: int, count: int, seed: int) -> Iterator[int]:
+    """Different random vertices, each with an edge to another vertex; fewer than `count` if the graph has no more."""
+    seen: dict[int, None] = {}
+    block = 4 * count
+    for first in range(0, 16 * n + block, block):
+        drawn = np.array(list(dict.fromkeys(counter.integers(seed, "graph500 roots", first, block, n).tolist())))
+        for vertex in drawn[machine.can_start(drawn)].tolist():
+            if vertex not in seen and len(seen) < count:
+                seen[vertex] = None
+        if len(seen) == count:
+            break
+    return iter(seen)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hopwave.graph500.benchmark import Kernel, Searched
+from hopwave.graph500.outcome import Kernel, Searched
 from hopwave.planning.catalogue import CATALOGUE
 from hopwave.planning.jobs import SearchJob
 

@@ -30,7 +30,7 @@ from hopwave.generate.recursive import kronecker_edges
 from hopwave.graph import Graph
 from hopwave.graph.arrays import arc_tails
 from hopwave.graph.csr_compiled import sorted_rows
-from hopwave.graph500.benchmark import Kernel, Searched
+from hopwave.graph500.outcome import Kernel, Searched
 from hopwave.linalg import Matrix
 from hopwave.planning.catalogue import CATALOGUE
 from hopwave.planning.jobs import SearchJob
