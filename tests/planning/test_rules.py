@@ -58,55 +58,44 @@ def road(length: int) -> list[tuple[int, int, int]]:
     return levels
 
 
-def test_always_takes_its_one_step() -> None:
-    assert replay(Always(), KRON_N, KRON_M, KRON) == [0] * 6
+def xbfs(*edges: int) -> tuple[int, int, list[tuple[int, int, int]]]:
+    """Levels whose vertices have one arc each, of a graph of 1000 arcs."""
+    return 1000, 1000, [(mf, mf, 1000) for mf in edges]
 
 
-# ---------------------------------------------------------------- push-pull, section 6.3
+ON_KRON = KRON_N, KRON_M, KRON
+TURBO = [(1, 9, 9000), (99, 900, 8000), (100, 950, 7000), (600, 6000, 900), (20, 90, 9), (1, 1, 0)]
 
 
-def test_pushpull_figure_5() -> None:
-    taken = replay(Ratio(0.01, 0.01), KRON_N, KRON_M, KRON)
-    assert taken == [PUSH, PUSH, PULL, PULL, PULL, PUSH]
+@pytest.mark.parametrize(
+    ("rule", "search", "steps"),
+    [
+        (Always(), ON_KRON, [0] * 6),
+        (Ratio(0.01, 0.01), ON_KRON, [PUSH, PUSH, PULL, PULL, PULL, PUSH]),  # push-pull, Figure 5
+        (Beamer(48, 20), ON_KRON, [PUSH, PUSH, PULL, PULL, PULL, PUSH]),  # Hiragushi, section 3.5
+        (Growing(15, 18), ON_KRON, [PUSH, PUSH, PULL, PULL, PULL, PUSH]),
+        (OneWay(0.10), (1000, 10_000, TURBO), [PUSH, PUSH, PULL, PULL, PULL, PULL]),  # TurboBFS III-C: never back
+        # XBFS, Figure 7: single-scan just before bottom-up, one level without a queue, scan-free to the end.
+        (
+            XBFS(0.1),
+            xbfs(2, 8, 40, 400, 300, 60, 5, 1),
+            [SCAN_FREE, SCAN_FREE, SINGLE_SCAN, DOUBLE_SCAN, DOUBLE_SCAN, NO_QUEUE, SCAN_FREE_AGAIN, SCAN_FREE_AGAIN],
+        ),
+        # Section 4.3: no single scan after a pull, also where the frontier grows as equation 2 asks.
+        (
+            XBFS(0.1),
+            xbfs(40, 400, 2, 40, 90),
+            [SCAN_FREE, DOUBLE_SCAN, NO_QUEUE, SCAN_FREE_AGAIN, SCAN_FREE_AGAIN],
+        ),
+        (XBFS(0.1), xbfs(2, 40, 90), [SCAN_FREE, SINGLE_SCAN, SINGLE_SCAN]),
+    ],
+)
+def test_whole_searches(rule: Rule, search: tuple[int, int, list[tuple[int, int, int]]], steps: list[int]) -> None:
+    assert replay(rule, *search) == steps
 
 
-def test_ratio_switches_only_while_the_frontier_changes_that_way() -> None:
-    rule = Ratio(0.01, 0.01)
-    assert rule.choose(Sizes(1000, 9000, nf=11, mf=99, mu=8000, nf0=5, mf0=9, last=PUSH)) == PULL
-    assert rule.choose(Sizes(1000, 9000, nf=11, mf=99, mu=8000, nf0=50, mf0=9, last=PUSH)) == PUSH, "it is falling"
-    assert rule.choose(Sizes(1000, 9000, nf=9, mf=80, mu=500, nf0=50, mf0=9, last=PULL)) == PUSH
-    assert rule.choose(Sizes(1000, 9000, nf=9, mf=80, mu=500, nf0=5, mf0=9, last=PULL)) == PULL, "it is rising"
-
-
-@pytest.mark.parametrize("nf, step", [(10, PUSH), (11, PULL)])
-def test_ratio_pulls_above_one_percent(nf: int, step: int) -> None:
-    assert Ratio(0.01, 0.01).choose(Sizes(1000, 9000, nf=nf, mf=90, mu=8000, nf0=1, mf0=9, last=PUSH)) == step
-
-
-# ---------------------------------------------------------------- Hiragushi, sections 2 and 3.5
-
-
-def test_hiragushi_alpha_48_beta_20() -> None:
+def test_hiragushis_parameters() -> None:
     assert CATALOGUE["hiragushi-hybrid"].rule == Beamer(48, 20)
-    assert replay(Beamer(48, 20), KRON_N, KRON_M, KRON) == [PUSH, PUSH, PULL, PULL, PULL, PUSH]
-
-
-@pytest.mark.parametrize("mu, step", [(4800, PUSH), (4799, PULL)])
-def test_beamer_pulls_when_mf_exceeds_mu_over_alpha(mu: int, step: int) -> None:
-    assert Beamer(48, 20).choose(Sizes(1000, 10_000, nf=30, mf=100, mu=mu, nf0=3, mf0=10, last=PUSH)) == step
-
-
-@pytest.mark.parametrize("nf, step", [(50, PULL), (49, PUSH)])
-def test_beamer_pushes_again_when_nf_falls_below_n_over_beta(nf: int, step: int) -> None:
-    assert Beamer(48, 20).choose(Sizes(1000, 10_000, nf=nf, mf=100, mu=100, nf0=400, mf0=10, last=PULL)) == step
-
-
-# ---------------------------------------------------------------- TurboBFS, section III-C
-
-
-def test_turbobfs_switches_at_ten_percent_and_never_back() -> None:
-    levels = [(1, 9, 9000), (99, 900, 8000), (100, 950, 7000), (600, 6000, 900), (20, 90, 9), (1, 1, 0)]
-    assert replay(OneWay(0.10), 1000, 10_000, levels) == [PUSH, PUSH, PULL, PULL, PULL, PULL]
 
 
 @given(n=st.integers(1, 2**31 - 2), data=st.data())
@@ -114,63 +103,6 @@ def test_turbobfs_ten_percent_is_exact(n: int, data: st.DataObject) -> None:
     nf = data.draw(st.integers(1, n) | st.just(max(1, n // 10)) | st.just(min(n, n // 10 + 1)))
     step = OneWay(0.10).choose(Sizes(n, n, nf=nf, mf=nf, mu=0, last=PUSH))
     assert step == (PULL if 10 * nf >= n else PUSH)
-
-
-# ---------------------------------------------------------------- XBFS, section 4.3
-
-
-def test_xbfs_figure_7() -> None:
-    """Scan-free, single-scan just before bottom-up, double-scan, one level without a queue, scan-free to the end."""
-    edges = [2, 8, 40, 400, 300, 60, 5, 1]
-    levels = [(mf, mf, 1000) for mf in edges]
-    assert replay(XBFS(0.1), 1000, 1000, levels) == [
-        SCAN_FREE,
-        SCAN_FREE,
-        SINGLE_SCAN,
-        DOUBLE_SCAN,
-        DOUBLE_SCAN,
-        NO_QUEUE,
-        SCAN_FREE_AGAIN,
-        SCAN_FREE_AGAIN,
-    ]
-
-
-def test_xbfs_never_returns_to_a_single_scan_after_a_pull() -> None:
-    """The second top-down phase ends scan-free (section 4.3), also where its frontier grows as equation 2 asks."""
-    levels = [(mf, mf, 1000) for mf in (40, 400, 2, 40, 90)]
-    steps = [SCAN_FREE, DOUBLE_SCAN, NO_QUEUE, SCAN_FREE_AGAIN, SCAN_FREE_AGAIN]
-    assert replay(XBFS(0.1), 1000, 1000, levels) == steps
-    first_phase = [(mf, mf, 1000) for mf in (2, 40, 90)]
-    assert replay(XBFS(0.1), 1000, 1000, first_phase) == [SCAN_FREE, SINGLE_SCAN, SINGLE_SCAN]
-    again = Sizes(1000, 1000, nf=9, mf=100, mu=500, nf0=9, mf0=90, last=SCAN_FREE_AGAIN)
-    assert XBFS(0.1).choose(again) == DOUBLE_SCAN, "the direction follows α alone"
-
-
-@pytest.mark.parametrize("mf, step", [(100, DOUBLE_SCAN), (99, SCAN_FREE)])
-def test_xbfs_pulls_from_alpha_on(mf: int, step: int) -> None:
-    assert XBFS(0.1).choose(Sizes(1000, 1000, nf=9, mf=mf, mu=500, nf0=99, mf0=990, last=SCAN_FREE)) == step
-
-
-@pytest.mark.parametrize("mf0, step", [(16, SINGLE_SCAN), (17, SCAN_FREE)])
-def test_xbfs_equation_2_predicts_the_last_push(mf0: int, step: int) -> None:
-    """λ = 40/mf0, and 40·λ ≥ 0.1·1000 holds up to mf0 = 16."""
-    assert XBFS(0.1).choose(Sizes(1000, 1000, nf=9, mf=40, mu=900, nf0=4, mf0=mf0, last=SCAN_FREE)) == step
-
-
-def test_xbfs_reuses_a_queue_only_right_after_a_pull() -> None:
-    assert XBFS(0.1).choose(Sizes(1000, 1000, nf=9, mf=10, mu=9, nf0=90, mf0=500, last=DOUBLE_SCAN)) == NO_QUEUE
-    for last, step in [
-        *((before, SCAN_FREE) for before in (-1, SCAN_FREE, SINGLE_SCAN)),
-        *((after, SCAN_FREE_AGAIN) for after in (NO_QUEUE, SCAN_FREE_AGAIN)),
-    ]:
-        assert XBFS(0.1).choose(Sizes(1000, 1000, nf=9, mf=10, mu=9, nf0=90, mf0=500, last=last)) == step
-
-
-# ---------------------------------------------------------------- hopwave's own rules
-
-
-def test_growing_on_a_kronecker_graph() -> None:
-    assert replay(Growing(15, 18), KRON_N, KRON_M, KRON) == [PUSH, PUSH, PULL, PULL, PULL, PUSH]
 
 
 def test_growing_never_pulls_at_the_end_of_a_road() -> None:
@@ -182,38 +114,58 @@ def test_growing_never_pulls_at_the_end_of_a_road() -> None:
     assert replay(Growing(15, 18), n, m, levels) == [PUSH] * 1000
 
 
-@pytest.mark.parametrize("nf0, last, step", [(40, PUSH, PULL), (60, PUSH, PUSH), (60, PULL, PUSH), (40, PULL, PULL)])
-def test_growing_switches_only_while_the_frontier_changes_that_way(nf0: int, last: int, step: int) -> None:
-    """Both of Beamer's tests hold here: mf > mu/α, and nf < n/β."""
-    assert Growing(15, 18).choose(Sizes(1000, 4000, nf=50, mf=100, mu=200, nf0=nf0, mf0=90, last=last)) == step
-
-
-def test_growing_needs_enough_arcs_to_be_worth_reading_the_bitmap() -> None:
-    small = Sizes(6400, 20_000, nf=9, mf=100, mu=10, nf0=1, mf0=5, last=PUSH)
-    assert Growing(15, 18).choose(small) == PUSH, "100 arcs, 100 words of 64 vertices"
-    assert Growing(15, 18).choose(Sizes(6399, 20_000, nf=9, mf=100, mu=10, nf0=1, mf0=5, last=PUSH)) == PULL
-
-
-@pytest.mark.parametrize("mu, step", [(99, PULL), (100, PULL), (101, PUSH)])
-def test_growing_keeps_pulling_if_little_is_left(mu: int, step: int) -> None:
-    """A push would follow 200 arcs; a pull reads 100 words of 64 vertices and at most mu arcs."""
-    here = Sizes(6400, 20_000, nf=20, mf=200, mu=mu, nf0=500, mf0=5000, last=PULL)
-    assert Growing(15, 18).choose(here) == step
-
-
-@pytest.mark.parametrize("nf, sooner", [(100, 1), (50, 2), (25, 4), (5, 4)])
-def test_growing_pulls_a_frontier_of_hubs_sooner(nf: int, sooner: int) -> None:
-    """1000 arcs leave nf vertices of a graph of mean degree 10: α counts up to four times."""
-    for more, step in ((-1, PULL), (0, PUSH)):
-        here = Sizes(10_000, 100_000, nf=nf, mf=1000, mu=15 * sooner * 1000 + more, nf0=1, mf0=10, last=PUSH)
-        assert Growing(15, 18).choose(here) == step
-
-
-@pytest.mark.parametrize("mf, mu, step", [(100, 149, PULL), (100, 150, PUSH), (3, 1, PUSH), (4, 1, PULL)])
-def test_fewer_compares_the_arcs_of_both_sides(mf: int, mu: int, step: int) -> None:
-    """mu < 1.5 mf, and 32 mf > n = 100, whatever the last step was."""
-    for nf0, last in ((0, -1), (1000, PUSH), (1, PULL)):
-        assert Fewer(1.5, 32).choose(Sizes(100, 4000, nf=50, mf=mf, mu=mu, nf0=nf0, mf0=90, last=last)) == step
+@pytest.mark.parametrize(
+    ("rule", "sizes", "step"),  # sizes: n, m, nf, mf, mu, nf0, mf0, last
+    [
+        # Ratio switches only while the frontier changes that way, and pulls above 1%.
+        (Ratio(0.01, 0.01), (1000, 9000, 11, 99, 8000, 5, 9, PUSH), PULL),
+        (Ratio(0.01, 0.01), (1000, 9000, 11, 99, 8000, 50, 9, PUSH), PUSH),
+        (Ratio(0.01, 0.01), (1000, 9000, 9, 80, 500, 50, 9, PULL), PUSH),
+        (Ratio(0.01, 0.01), (1000, 9000, 9, 80, 500, 5, 9, PULL), PULL),
+        (Ratio(0.01, 0.01), (1000, 9000, 10, 90, 8000, 1, 9, PUSH), PUSH),
+        (Ratio(0.01, 0.01), (1000, 9000, 11, 90, 8000, 1, 9, PUSH), PULL),
+        # Beamer pulls when mf > mu / α, and pushes again when nf < n / β.
+        (Beamer(48, 20), (1000, 10_000, 30, 100, 4800, 3, 10, PUSH), PUSH),
+        (Beamer(48, 20), (1000, 10_000, 30, 100, 4799, 3, 10, PUSH), PULL),
+        (Beamer(48, 20), (1000, 10_000, 50, 100, 100, 400, 10, PULL), PULL),
+        (Beamer(48, 20), (1000, 10_000, 49, 100, 100, 400, 10, PULL), PUSH),
+        # XBFS pulls from α on. Equation 2: λ = 40 / mf0, and 40 · λ ≥ 0.1 · 1000 holds up to mf0 = 16.
+        (XBFS(0.1), (1000, 1000, 9, 100, 500, 99, 990, SCAN_FREE), DOUBLE_SCAN),
+        (XBFS(0.1), (1000, 1000, 9, 99, 500, 99, 990, SCAN_FREE), SCAN_FREE),
+        (XBFS(0.1), (1000, 1000, 9, 40, 900, 4, 16, SCAN_FREE), SINGLE_SCAN),
+        (XBFS(0.1), (1000, 1000, 9, 40, 900, 4, 17, SCAN_FREE), SCAN_FREE),
+        (XBFS(0.1), (1000, 1000, 9, 100, 500, 9, 90, SCAN_FREE_AGAIN), DOUBLE_SCAN),
+        # XBFS reuses a queue only right after a pull.
+        (XBFS(0.1), (1000, 1000, 9, 10, 9, 90, 500, DOUBLE_SCAN), NO_QUEUE),
+        *((XBFS(0.1), (1000, 1000, 9, 10, 9, 90, 500, last), SCAN_FREE) for last in (-1, SCAN_FREE, SINGLE_SCAN)),
+        *((XBFS(0.1), (1000, 1000, 9, 10, 9, 90, 500, last), SCAN_FREE_AGAIN) for last in (NO_QUEUE, SCAN_FREE_AGAIN)),
+        # Growing switches only while the frontier changes that way; both of Beamer's tests hold here.
+        (Growing(15, 18), (1000, 4000, 50, 100, 200, 40, 90, PUSH), PULL),
+        (Growing(15, 18), (1000, 4000, 50, 100, 200, 60, 90, PUSH), PUSH),
+        (Growing(15, 18), (1000, 4000, 50, 100, 200, 60, 90, PULL), PUSH),
+        (Growing(15, 18), (1000, 4000, 50, 100, 200, 40, 90, PULL), PULL),
+        # 100 arcs are not worth reading a bitmap of 100 words of 64 vertices.
+        (Growing(15, 18), (6400, 20_000, 9, 100, 10, 1, 5, PUSH), PUSH),
+        (Growing(15, 18), (6399, 20_000, 9, 100, 10, 1, 5, PUSH), PULL),
+        # A push would follow 200 arcs; a pull reads 100 words and at most mu arcs.
+        *((Growing(15, 18), (6400, 20_000, 20, 200, mu, 500, 5000, PULL), PULL) for mu in (99, 100)),
+        (Growing(15, 18), (6400, 20_000, 20, 200, 101, 500, 5000, PULL), PUSH),
+        # 1000 arcs leave nf vertices of a graph of mean degree 10: α counts up to four times.
+        *(
+            (Growing(15, 18), (10_000, 100_000, nf, 1000, 15_000 * sooner + more, 1, 10, PUSH), step)
+            for nf, sooner in ((100, 1), (50, 2), (25, 4), (5, 4))
+            for more, step in ((-1, PULL), (0, PUSH))
+        ),
+        # Fewer: mu < 1.5 mf, and 32 mf > n = 100, whatever the last step was.
+        *(
+            (Fewer(1.5, 32), (100, 4000, 50, mf, mu, nf0, 90, last), step)
+            for mf, mu, step in ((100, 149, PULL), (100, 150, PUSH), (3, 1, PUSH), (4, 1, PULL))
+            for nf0, last in ((0, -1), (1000, PUSH), (1, PULL))
+        ),
+    ],
+)
+def test_single_levels(rule: Rule, sizes: tuple[int, ...], step: int) -> None:
+    assert rule.choose(Sizes(*sizes)) == step
 
 
 # ---------------------------------------------------------------- all rules
