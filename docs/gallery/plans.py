@@ -49,4 +49,4 @@ for name in ("merrill", "turbobfs-tdbu", "hiragushi-hybrid", "xbfs", "pushpull",
 
 # %% [markdown]
 # Times depend on the machine: `hopwave bench FILE` runs every plan on yours, checks the answers, and ranks
-# them where times differ by more than their spread. On one H200 they are in [these tables](../../benchmarks/results/gpu-search.md).
+# them where times differ by more than their spread. [papers-xbfs](../../benchmarks/results/papers-xbfs.md) and the other pages of papers have times on one H200.
