@@ -86,7 +86,7 @@ def try_lists(draw: random.Random) -> int:
     """Run both scanners of METIS's neighbour lists on one block: equal lists, or the same complaint."""
     data = block(draw)
     slow, fast = (metis._parse(data, how) for how in (False, True))
-    if [part.tolist() for part in fast[:3]] != [part.tolist() for part in slow[:3]] or fast[3:] != slow[3:]:
+    if [part.tolist() for part in fast[:2]] != [part.tolist() for part in slow[:2]] or fast[2:] != slow[2:]:
         raise Difference(f"lists: {data!r}")
     return 1
 

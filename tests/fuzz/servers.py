@@ -21,7 +21,7 @@ from difference import Attempt, Difference
 
 import hopwave as hw
 from hopwave import datasets, generate
-from hopwave.datasets import transfer
+from hopwave.datasets import fetching
 
 NAME = "Newman/tiny"
 PATIENCE = 0.2  # seconds
@@ -171,9 +171,9 @@ def fetched(server: Server, cache: Path) -> Any:
 
 def inputs(draw: random.Random, folder: Path) -> Iterator[Attempt]:
     """One server after another, each with a cache of its own."""
-    before, transfer.PATIENCE = transfer.PATIENCE, PATIENCE
+    before, fetching.PATIENCE = fetching.PATIENCE, PATIENCE
     try:
         for number in count():
             yield lambda number=number: try_server(draw, folder / str(number))
     finally:
-        transfer.PATIENCE = before
+        fetching.PATIENCE = before

@@ -10,7 +10,7 @@ import pytest
 import servers
 from difference import Difference
 
-from hopwave.datasets import transfer
+from hopwave.datasets import fetching
 
 
 @pytest.fixture(autouse=True)
@@ -26,8 +26,8 @@ def test_a_server_gives_its_graph_or_an_error(tmp_path: Path) -> None:
 
 def test_a_download_that_joins_other_bytes_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A fuzzer that cannot fail would pass everything."""
-    monkeypatch.setattr(transfer, "_range", lambda answer: (-1, -1))
-    monkeypatch.setattr(transfer, "_copy", lambda *given: True)
+    monkeypatch.setattr(fetching, "_range", lambda answer: (-1, -1))
+    monkeypatch.setattr(fetching, "_copy", lambda *given: True)
     attempts = servers.inputs(random.Random(3), tmp_path)
     with pytest.raises(Difference, match="an honest server is not believed"):
         next(attempts)()

@@ -244,31 +244,6 @@ def test_index_and_label_of_named_vertices() -> None:
     assert type(Graph.from_edges([0], [1], labels=np.array([7, 8])).label(0)) is int
 
 
-@pytest.mark.parametrize("vertex", [-1, 3, 1.0, True, "a", None, [0], np.array([0])])
-def test_refused_vertices(vertex: Any) -> None:
-    with pytest.raises(GraphError, match="is not a vertex of this graph; its vertices are the numbers 0 to 2"):
-        generate.path(3).index(vertex)
-
-
-@pytest.mark.parametrize("vertex", ["z", 5, -1, ("a",), ["a"]])
-def test_refused_vertices_of_labelled_graphs(vertex: Any) -> None:
-    with pytest.raises(GraphError, match="is not a vertex of this graph; its vertices have labels such as 'a'"):
-        Graph.from_edges(["a"], ["b"]).index(vertex)
-
-
-@pytest.mark.parametrize("vertex", [0, "a", 1.5])
-def test_an_empty_graph_has_no_vertex(vertex: Any) -> None:
-    with pytest.raises(GraphError, match="is not a vertex of this graph; it has none"):
-        Graph.from_edges([], []).index(vertex)
-
-
-@pytest.mark.parametrize("vertex", [-1, 2, 99])
-@pytest.mark.parametrize("graph", [generate.path(2), Graph.from_edges(["a"], ["b"])], ids=["numbered", "named"])
-def test_only_positions_have_labels(graph: Graph, vertex: int) -> None:
-    with pytest.raises(GraphError, match="is not a position in this graph"):
-        graph.label(vertex)
-
-
 # ---------------------------------------------------------------- statistics
 
 

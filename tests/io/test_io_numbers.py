@@ -11,7 +11,7 @@ import pytest
 
 import hopwave as hw
 from hopwave import FormatError
-from hopwave.io.numbers import NUMERIC, Problem, float_of
+from hopwave.io.lines import NUMERIC, Problem, float_of
 
 GRAPHML = (
     '<graphml><key id="w" for="edge" attr.name="weight" attr.type="double"/><graph edgedefault="directed">'

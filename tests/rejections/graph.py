@@ -1,18 +1,127 @@
-"""Rejections by Graph: constructors, conversions and methods."""
+"""Rejections by Graph: constructors, conversions and methods. tests/graph/test_graph.py has those of edges."""
 
 from __future__ import annotations
 
-import numpy as np
+import sys
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
 
-from hopwave import Graph, GraphError, generate
-from rejections import Row, masked
+import igraph
+import networkx as nx
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import scipy.sparse as sp
+
+import hopwave as hw
+from hopwave import EngineError, Graph, GraphError, generate
+from rejections import Row, each, masked
 
 PATH = generate.path(4)
+NAMED = Graph.from_edges(["a"], ["b"])
+HEAVY = nx.Graph([("a", "b", {"weight": "heavy"})])
+MANY = nx.MultiGraph([(0, 1, {"weight": 1}), (0, 1, {"weight": 5})])
+TABLE = pd.DataFrame({"u": [0, 1, 2], "v": [1, 2, 3], "km": [7.0, 5.0, 6.0]})
+ODD_NUMBERS = [1 + 2j, np.complex128(1 + 2j), np.timedelta64(3, "s"), "1", None, Fraction(1, 2), np.datetime64("2026")]
+NO_ROWS = [type("Frame", (), {way: None, "columns": ["a", "b"]})() for way in ("toPandas", "compute", "collect")]
+KINDS = [("a", "string"), ("a", "category"), (1, "Int64"), (1, "float64")]
+COLUMNS = [pd.Series, pl.Series, pa.array]
+HALF = sp.csr_array(np.array([[0, 1.5], [1.5, 0]]))
+
+
+def weighted(weights: Any) -> Graph:
+    return Graph.from_edges([0, 1], [1, 2], weights=weights)
+
+
+def missing(kind: tuple[Any, str]) -> Graph:
+    return Graph.from_edges(pd.Series([kind[0], None], dtype=kind[1]), pd.Series([kind[0]] * 2, dtype=kind[1]))
+
+
+def networkx_weight(weight: Any) -> Graph:
+    return Graph.from_networkx(nx.Graph([(0, 1, {"weight": weight}), (1, 2, {"weight": 1.0})]))
+
 
 ROWS: list[Row] = [
-    (lambda: Graph.from_edges(masked([0, 1, 2]), [1, 2, 3]), GraphError, ""),
-    (lambda: Graph.from_edges([1, 2, 3], masked([0, 1, 2])), GraphError, ""),
-    (lambda: Graph.from_edges([0, 1, 2], [1, 2, 3], weights=masked([0, 1, 2])), GraphError, ""),
-    (lambda: PATH.with_weights(masked(np.ones(PATH.m))), GraphError, ""),
-    (lambda: Graph.from_csr([0, 1], [5]), GraphError, ""),
-]
+    # weights
+    (lambda: Graph.from_edges(masked([0, 1, 2]), [1, 2, 3]), GraphError, "src[0] is masked"),
+    (lambda: Graph.from_edges([1, 2, 3], masked([0, 1, 2])), GraphError, "dst[0] is masked"),
+    (lambda: weighted(masked([0, 1])), GraphError, "weights[0] is masked"),
+    (lambda: PATH.with_weights(masked(np.ones(PATH.m))), GraphError, "masked"),
+    (lambda: weighted([1.0, float("nan")]), GraphError, "weights[1] is NaN"),
+    (lambda: weighted([1.0]), GraphError, "1 entries for 2 edges"),
+    *each(lambda odd: weighted([odd, 1.0]), ODD_NUMBERS, GraphError, "not a number"),
+    *each(lambda odd: weighted(np.array([odd, 1.0, None], object)[:2]), ODD_NUMBERS, GraphError, "not a number"),
+    *each(networkx_weight, ODD_NUMBERS, GraphError, "not a number"),
+    (lambda: weighted(np.array([1 + 2j, 1])), GraphError, "weights must be numbers; found complex128"),
+    (lambda: weighted(np.array(["a", "b"])), GraphError, "weights must be numbers; found text"),
+    *each(lambda x: weighted([x, 1]), [2**60 + 1, Decimal(2**53 + 1), Decimal("1e400")], GraphError, "hold exactly"),
+    (lambda: weighted([Decimal("NaN"), 1]), GraphError, "is NaN"),
+    (lambda: Graph.from_edges([0], [1], weights=[1], combine="mean"), GraphError, "combine='mean' is not known"),
+    (lambda: Graph.from_edges([0], [1], combine="min"), GraphError, "there are none"),
+    (lambda: Graph.from_edges([0], [1], weights=[1], combine="min", repeats="keep"), GraphError, "repeats='keep'"),
+    *each(lambda bits: Graph.from_edges([0], [1], weights=[2.0**bits]).to_scipy(f"int{bits + 1}"), [7, 31, 63],
+          GraphError, "is no number of type int"),
+    *each(lambda w: Graph.from_edges([0], [1], weights=[w]).to_scipy("int8"), [300, 1.5, float("inf")], GraphError, ""),
+    # ends
+    *each(missing, KINDS, GraphError, "drop the rows that miss an end"),
+    *each(lambda of: Graph.from_edges(of([0, None]), of([0, 0])), COLUMNS, GraphError, "miss an end"),
+    *each(lambda of: Graph.from_edges(of(["a", None]), of(["a"] * 2)), COLUMNS, GraphError, "miss an end"),
+    *each(lambda bits: Graph.from_edges(np.array([2**bits + 2], f"f{ {11: 2, 24: 4, 53: 8}[bits]}"), [0]), [11, 24, 53],
+          GraphError, "rounds whole numbers above 2^"),
+    *each(lambda one: Graph.from_edges([one, "x"], ["x", "1"]), [1, 1.0, np.int64(1)], GraphError, "a number and a"),
+    (lambda: Graph.from_edges(np.array([1, 2]), np.array(["1", "x"])), GraphError, "are both vertices"),
+    (lambda: Graph.from_edges([b"a", "b"], ["b", "a"]), GraphError, "b'a' and 'a' are both vertices, bytes and a text"),
+    (lambda: Graph.from_edges(TABLE.u, TABLE.v, weights=TABLE.km.sort_values()), GraphError, "src and weights have"),
+    (lambda: Graph.from_edges(TABLE.u, TABLE.v.sort_values(ascending=False)), GraphError, "src and dst have different"),
+    # arrays and matrices
+    (lambda: Graph.from_csr([], []), GraphError, "indptr is empty; it holds n + 1 offsets"),
+    *each(lambda indptr: Graph.from_csr(indptr, [0, 0]), [[1, 2], [0, 3], [0, 2, 1, 3]], GraphError, "it must rise"),
+    (lambda: Graph.from_csr(np.array([0, 2**33], np.uint64), [0]), GraphError, "must rise from 0 to len(indices) = 1"),
+    *each(lambda index: Graph.from_csr([0, 1], [index]), [4, -4], GraphError, "which is not a vertex; vertices are 0"),
+    (lambda: Graph.from_csr([0, 1], [0.5]), GraphError, "indices holds 0.5, which is not a whole number"),
+    (lambda: Graph.from_csr([0, 1, 1], [1], directed=False), GraphError, "some arc has no reverse; pass directed=True"),
+    (lambda: Graph.from_csr([0, 1, 2], [1, 0], directed=False, weights=[1, 2]), GraphError, "two different weights"),
+    (lambda: Graph.from_csr([0, 1, 2], [1, 0], weights=[1, 2, 3]), GraphError, "3 entries for 2 stored arcs"),
+    (lambda: Graph.from_csr(7, [0]), GraphError, "indptr=7 is not a column"),
+    *each(Graph.from_scipy, [sp.csr_array((2, 3)), sp.coo_array(np.array([0, 1]))], GraphError, "adjacency matrix is"),
+    (lambda: Graph.from_scipy(sp.csr_array(np.array([[0, np.nan], [0, 0]]))), GraphError, "the matrix holds NaN"),
+    (lambda: Graph.from_scipy(HALF * 1j), GraphError, "complex"),
+    (lambda: Graph.from_scipy(np.eye(2)), GraphError, "not ndarray; give scipy.sparse.csr_array(A)"),
+    *each(Graph.from_edge_index, [np.zeros((3, 4), int), np.zeros(4, int), [[0, 1], [1, 2]]], GraphError, "shape (2"),
+    # graphs of other libraries, and tables
+    *each(lambda make: make(nx.path_graph(3)), [Graph.from_igraph, Graph.from_scipy], GraphError, "Graph.from_network"),
+    (lambda: Graph.from_networkx(igraph.Graph([(0, 1)])), GraphError, "give Graph.from_igraph(g)"),
+    (lambda: Graph.from_networkx(5), GraphError, "takes a NetworkX graph, not int"),
+    (lambda: Graph.from_networkx(nx.path_graph(3), "km"), GraphError, "no edge has the attribute 'km'; theirs are"),
+    *each(lambda name: Graph.from_networkx(HEAVY, name), [False, np.True_, ["weight"]], GraphError, "an edge"),
+    (lambda: Graph.from_networkx(HEAVY), GraphError, "'weight' is 'heavy' somewhere"),
+    (lambda: Graph.from_networkx(nx.path_graph(3), combine="least"), GraphError, "combine='least' is not known"),
+    (lambda: Graph.from_networkx(MANY), GraphError, "combine="),
+    (lambda: Graph(), GraphError, "Graph() has no edges"),
+    (lambda: Graph(directed=True), GraphError, "Graph() has no edges"),
+    (lambda: Graph(TABLE), GraphError, "Graph.from_pandas(table, source, target, weight)"),
+    (lambda: Graph(igraph.Graph([(0, 1)])), GraphError, "Graph.from_igraph(g)"),
+    (lambda: Graph(HALF), GraphError, "Graph.from_scipy(A)"),
+    (lambda: Graph(HEAVY), GraphError, "Graph.from_networkx(g)"),
+    (lambda: Graph([(0, 1)]), GraphError, "Graph.from_edges(src, dst)"),
+    (lambda: Graph.from_arrow(np.zeros((2, 2))), GraphError, "is no stream of Arrow; give Graph.from_edges"),
+    (lambda: Graph.from_arrow(pa.table({"a": [0]})), GraphError, "has no column 'source'; name the ends"),
+    (lambda: Graph.from_pandas(TABLE), GraphError, "the columns are 'u', 'v', 'km'"),
+    (lambda: Graph.from_pandas(TABLE, "u", "u", False), GraphError, "'u' is given as both ends of an edge"),
+    (lambda: Graph.from_pandas(TABLE.set_index(["u", "v"]), "u", "v"), GraphError, "give table.reset_index()"),
+    *each(lambda no: Graph.from_pandas(no, "u", "v"), [{"u": [0]}, np.zeros((2, 2))], GraphError, "is no table; give"),
+    *each(lambda frame: Graph.from_pandas(frame, "a", "b"), NO_ROWS, GraphError, "a Frame has no rows yet; give what"),
+    *each(lambda frame: hw.bfs(PATH, frame), NO_ROWS, GraphError, "a Frame is not a list of"),
+    *each(lambda frame: Graph.from_edges([0], [1], labels=frame), NO_ROWS, GraphError, "a Frame is not a list of"),
+    (lambda patch: (patch.setitem(sys.modules, "polars", None), hw.bfs(PATH, 0).to_polars()), EngineError, "pip"),
+    # vertices
+    *each(PATH.index, [-1, 4, 1.0, True, "a", None, [0], np.array([0])], GraphError, "its vertices are the numbers 0"),
+    *each(NAMED.index, ["z", 5, -1, ("a",), ["a"]], GraphError, "its vertices have labels such as 'a'"),
+    *each(lambda v: Graph.from_edges([], []).index(v), [0, "a", 1.5], GraphError, "not a vertex of this graph; it has"),
+    *each(PATH.label, [-1, 4, 99], GraphError, "is not a position in this graph"),
+    *each(NAMED.label, [-1, 2, 99], GraphError, "is not a position in this graph"),
+    *each(lambda ask: ask(PATH, pd.DataFrame([3])), [hw.bfs, hw.bfs_many, hw.closeness_centrality, Graph.subgraph],
+          GraphError, "a DataFrame is not a list of vertices; give one of its columns"),
+]  # fmt: skip

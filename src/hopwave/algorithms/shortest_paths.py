@@ -22,7 +22,7 @@ from hopwave.checks.numbers import is_number
 from hopwave.checks.options import check_thread_count
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
-from hopwave.graph.reshape import selected, sources
+from hopwave.graph.row_operations import selected, sources
 from hopwave.linalg import algorithms
 from hopwave.linalg.algorithms.operands import extremes
 from hopwave.planning.catalogue import CATALOGUE

@@ -25,8 +25,7 @@ from hopwave.cli import terminal
 from hopwave.display.drawing import INK, PALE, bars, distribution, short
 from hopwave.errors import FormatError
 from hopwave.graph import Graph
-from hopwave.io import read, write
-from hopwave.io.detect import by_content, by_name, by_title, unknown
+from hopwave.io import by_content, by_name, by_title, read, unknown, write
 from hopwave.io.format import Format
 from hopwave.io.source import Source
 from hopwave.results.tables import Tabled

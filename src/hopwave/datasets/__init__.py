@@ -9,9 +9,8 @@ Graph(34 vertices, 78 edges, undirected)
 """
 
 from hopwave.checks.keywords import offer
-from hopwave.datasets.collection import Published, published
+from hopwave.datasets.collection import Published, load, names, published
 from hopwave.datasets.fetching import download, fetch
-from hopwave.datasets.small import load, names
 from hopwave.system.user_folder import cache_folder
 
 __all__ = ["Published", "cache_folder", "download", "fetch", "load", "names", "published"]

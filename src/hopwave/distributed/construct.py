@@ -17,8 +17,8 @@ from hopwave.distributed.graph import DistributedGraph, choose_device
 from hopwave.distributed.layout import Layout, columns_for, slot_type
 from hopwave.distributed.ranks import World, plain, world
 from hopwave.errors import EngineError, FormatError, GraphError
-from hopwave.generate.randoms import uniform_edges
 from hopwave.generate.recursive import kronecker_edges
+from hopwave.generate.shapes import uniform_edges
 from hopwave.graph import Graph
 
 # Peak memory while a graph is built (docs/distributed.md), in bytes, with slots of 32 bits.

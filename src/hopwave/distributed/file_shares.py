@@ -18,12 +18,11 @@ import numpy.typing as npt
 
 from hopwave.distributed.ranks import World
 from hopwave.errors import FormatError
-from hopwave.io import edge_list, matrix_market, read
-from hopwave.io.detect import by_title, detect
-from hopwave.io.graph500 import columns_of
+from hopwave.io import by_title, detect, edge_list, matrix_market, read
+from hopwave.io.format import TABLE_PER_ID
 from hopwave.io.lines import read_edges
 from hopwave.io.source import Source
-from hopwave.io.vertices import TABLE_PER_ID
+from hopwave.io.suites import columns_of
 from hopwave.system.progress import Meter
 
 Ids = npt.NDArray[np.int64]

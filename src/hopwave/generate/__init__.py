@@ -11,9 +11,22 @@ from __future__ import annotations
 
 from hopwave.checks.keywords import offer
 from hopwave.generate.parameters import Generator, Parameter, describe
-from hopwave.generate.randoms import barabasi_albert, delaunay, geometric, smallworld, uniform, uniform_edges
 from hopwave.generate.recursive import kronecker, kronecker_edges, rmat
-from hopwave.generate.shapes import complete, cycle, diamonds, grid, mycielskian, path, star
+from hopwave.generate.shapes import (
+    barabasi_albert,
+    complete,
+    cycle,
+    delaunay,
+    diamonds,
+    geometric,
+    grid,
+    mycielskian,
+    path,
+    smallworld,
+    star,
+    uniform,
+    uniform_edges,
+)
 
 __all__ = [
     "Generator", "Parameter", "barabasi_albert", "complete", "cycle", "delaunay", "diamonds", "generators", "geometric",

@@ -34,11 +34,7 @@ def _mix(z: int) -> int:
 
 @lru_cache(maxsize=256)
 def start(seed: int, stream: str) -> int:
-    """Where the sequence of a stream begins.
-
-    >>> start(1, "grid") == start(1, "grid") != start(2, "grid")
-    True
-    """
+    """Where the sequence of a stream begins."""
     state = _mix((seed + WEYL) & _MASK)
     for letter in stream.encode():
         state = _mix((state + letter * WEYL + 1) & _MASK)
@@ -46,11 +42,7 @@ def start(seed: int, stream: str) -> int:
 
 
 def bits(seed: int, stream: str, first: int, count: int, stride: int = 1) -> Words:
-    """64 random bits for each of the counters first, first + stride, ... (count of them).
-
-    >>> bool(bits(1, "example", 10, 2)[1] == bits(1, "example", 11, 1)[0])
-    True
-    """
+    """64 random bits for each of the counters first, first + stride, ... (count of them)."""
     z = np.arange(count, dtype=np.uint64)
     z *= np.uint64((stride * WEYL) & _MASK)
     z += np.uint64((start(seed, stream) + (first + 1) * WEYL) & _MASK)
@@ -58,42 +50,26 @@ def bits(seed: int, stream: str, first: int, count: int, stride: int = 1) -> Wor
 
 
 def mixed(counters: Words, seed: int, stream: str) -> Words:
-    """64 random bits for each of the given counters, in any order.
-
-    >>> bool(mixed(np.array([11], np.uint64), 1, "example")[0] == bits(1, "example", 11, 1)[0])
-    True
-    """
+    """64 random bits for each of the given counters, in any order."""
     z = counters * np.uint64(WEYL)
     z += np.uint64((start(seed, stream) + WEYL) & _MASK)
     return _finish(z)
 
 
 def priorities(ids: npt.NDArray[Any], seed: int, stream: str) -> npt.NDArray[np.int64]:
-    """A random number from 0 for each id below 2³¹, no two equal: 32 random bits, then the id.
-
-    >>> sorted(priorities(np.arange(3), 1, "example").tolist()) == sorted(set(priorities(np.arange(3), 1, "example")))
-    True
-    """
+    """A random number from 0 for each id below 2³¹, no two equal: 32 random bits, then the id."""
     drawn = mixed(ids.astype(np.uint64), seed, stream) >> np.uint64(32)
     return (drawn << np.uint64(31)).astype(np.int64) | ids.astype(np.int64)
 
 
 def coins(ids: npt.NDArray[Any], seed: int, stream: str) -> npt.NDArray[np.bool_]:
-    """Heads or tails for each id; arrays of CuPy give arrays of CuPy.
-
-    >>> 40 < int(coins(np.arange(100), 1, "example").sum()) < 60
-    True
-    """
+    """Heads or tails for each id; arrays of CuPy give arrays of CuPy."""
     tossed: npt.NDArray[np.bool_] = mixed(ids.astype(np.uint64), seed, stream) >= np.uint64(1 << 63)
     return tossed
 
 
 def sequence(start: int, number: int, count: int) -> npt.NDArray[np.float64]:
-    """The first uniform numbers in [0, 1) of item `number`, which has a sequence of its own; `start` as of a stream.
-
-    >>> bool((sequence(7, 0, 3) == sequence(7, 0, 5)[:3]).all())
-    True
-    """
+    """The first uniform numbers in [0, 1) of item `number`, which has a sequence of its own; `start` as of a stream."""
     key = _mix((start + (number + 1) * WEYL) & _MASK)
     z = np.arange(1, count + 1, dtype=np.uint64) * np.uint64(WEYL) + np.uint64(key)
     return (_finish(z) >> np.uint64(11)).astype(np.float64) * 2.0**-53
@@ -113,22 +89,14 @@ def _finish(z: Words) -> Words:
 
 
 def fractions(seed: int, stream: str, first: int, count: int) -> npt.NDArray[np.float64]:
-    """Uniform numbers in [0, 1), multiples of 2^-53.
-
-    >>> bool((fractions(1, "example", 0, 100) < 1).all())
-    True
-    """
+    """Uniform numbers in [0, 1), multiples of 2^-53."""
     return (bits(seed, stream, first, count) >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
 
 def integers(
     seed: int, stream: str, first: int, count: int, below: int | npt.NDArray[np.int64]
 ) -> npt.NDArray[np.int64]:
-    """Uniform integers in [0, below). `below` may be an array with one bound per number.
-
-    >>> set(integers(1, "dice", 0, 100, 6).tolist()) == {0, 1, 2, 3, 4, 5}
-    True
-    """
+    """Uniform integers in [0, below). `below` may be an array with one bound per number."""
     bound = np.asarray(below, dtype=np.int64)
     drawn: npt.NDArray[np.int64] = (fractions(seed, stream, first, count) * bound).astype(np.int64)
     np.minimum(drawn, bound - 1, out=drawn)  # 53 bits times a bound may round up to the bound itself
@@ -141,9 +109,6 @@ def scramble(ids: npt.NDArray[Any], n: int, seed: int) -> npt.NDArray[Any]:
     Multiplying by an odd number, adding, and folding high bits onto low ones are bijections of b-bit words. If n is not
     a power of two, an id that lands outside is permuted again until it falls inside (cycle walking). The words are
     uint32 if n allows, else uint64; both give the same permutation, because only the low b bits are kept.
-
-    >>> sorted(scramble(np.arange(10), 10, seed=1).tolist()) == list(range(10))
-    True
     """
     width = max(n - 1, 1).bit_length()
     words = _scramble_words(ids.astype(np.uint32 if width <= 32 else np.uint64), width, seed)

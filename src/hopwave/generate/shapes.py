@@ -1,12 +1,21 @@
-"""Graphs of a fixed shape. Nothing about them is random, except which edges of a grid are missing."""
+"""Graphs of a fixed shape, and random graphs: uniform, small world, preferential attachment, points in the plane."""
 
 from __future__ import annotations
 
-import numpy as np
+import math
+from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
+from hopwave.errors import GraphError
 from hopwave.generate import counter
 from hopwave.generate.parameters import LARGEST_N, check_memory, check_real, check_seed, check_whole
 from hopwave.graph import Graph
+
+Edges = tuple[npt.NDArray[Any], npt.NDArray[Any]]
+
+MOST_SHARED = 1 << 40  # vertices of a graph that is distributed over ranks; one process can hold fewer
 
 
 def star(n: int) -> Graph:
@@ -195,3 +204,248 @@ def mycielskian(k: int) -> Graph:
         dst = np.concatenate([dst, dst, dst + np.int32(n), np.full(n, 2 * n, dtype=np.int32)])
         n = 2 * n + 1
     return Graph.from_edges(src, dst, n=n)
+
+
+# ---------------------------------------------------------------- random graphs
+
+
+def uniform(n: int, edge_factor: int = 16, seed: int = 1, directed: bool = False) -> Graph:
+    """A uniform random graph: n * edge_factor edges, both ends drawn uniformly (GAPBS's urand: n = 2**scale).
+
+    Parameters
+    ----------
+    n : int
+        The number of vertices.
+    edge_factor : int, optional
+        How many edges to draw per vertex. Repeated edges are merged.
+    seed, directed
+        As for `kronecker`.
+
+    See Also
+    --------
+    rmat, uniform_edges
+
+    Examples
+    --------
+    >>> hw.generate.uniform(n=1024, edge_factor=8).n
+    1024
+    """
+    n = check_whole("n", n, 1)
+    draws = n * check_whole("edge_factor", edge_factor, 1, 1 << 20)
+    check_memory(draws)
+    src, dst = uniform_edges(n, edge_factor, seed, 0, draws)
+    return Graph.from_edges(src, dst, n=n, directed=directed)
+
+
+def uniform_edges(n: int, edge_factor: int = 16, seed: int = 1, first: int = 0, count: int | None = None) -> Edges:
+    """Edges first ... first + count - 1 of the list that `uniform` draws: (sources, targets), int32 if they fit.
+
+    Every block is made independently of the others, so that each rank of a cluster can make its own part.
+
+    Parameters
+    ----------
+    n, edge_factor, seed
+        As for `uniform`.
+    first : int, optional
+        The first edge.
+    count : int, optional
+        How many edges; by default all that follow.
+
+    See Also
+    --------
+    uniform : the whole graph.
+
+    Examples
+    --------
+    >>> from hopwave.generate import uniform_edges
+    >>> bool((uniform_edges(100, count=20)[0][15:] == uniform_edges(100, first=15, count=5)[0]).all())
+    True
+    """
+    n = check_whole("n", n, 1, MOST_SHARED)
+    draws = n * check_whole("edge_factor", edge_factor, 1, 1 << 20)
+    seed = check_seed(seed)
+    first = check_whole("first", first, 0, draws)
+    count = check_whole("count", draws - first if count is None else count, 0, draws - first)
+    id_type = np.int32 if n <= LARGEST_N else np.int64
+    src, dst = np.empty(count, dtype=id_type), np.empty(count, dtype=id_type)
+
+    def draw(begin: int, end: int) -> None:
+        ends = counter.integers(seed, "uniform", 2 * (first + begin), 2 * (end - begin), n)
+        src[begin:end], dst[begin:end] = ends[0::2], ends[1::2]
+
+    counter.in_blocks(count, draw)
+    return src, dst
+
+
+def smallworld(n: int, k: int = 10, p: float = 0.1, seed: int = 1) -> Graph:
+    """A small world (Watts and Strogatz): a ring, each vertex with k neighbours, each edge rewired with probability p.
+
+    Parameters
+    ----------
+    n : int
+        The number of vertices, at least 3.
+    k : int, optional
+        The number of neighbours on the ring; an even number.
+    p : float, optional
+        The probability that an edge is rewired.
+    seed : int, optional
+        The same seed gives the same graph.
+
+    See Also
+    --------
+    barabasi_albert, uniform
+
+    Notes
+    -----
+    A rewired edge keeps its first end. Its new place is neither a self-loop, nor an edge of the ring, nor taken, so
+    there are always n * k / 2 edges. An edge that finds no free place in 64 draws stays where it was.
+
+    Examples
+    --------
+    >>> hw.generate.smallworld(100, k=4, p=0.2).m
+    400
+    """
+    n = check_whole("n", n, 3)
+    k = check_whole("k", k, 2, n - 1)
+    if k % 2:
+        raise GraphError(
+            f"k={k} is odd, but a ring has as many neighbours on one side as on the other; give an even number"
+        )
+    p, seed = check_real("p", p, 0.0, 1.0), check_seed(seed)
+    half = k // 2
+    check_memory(n * half)
+    src = np.repeat(np.arange(n, dtype=np.int64), half)
+    dst = (src + np.tile(np.arange(1, half + 1), n)) % n
+    moving = np.flatnonzero(counter.fractions(seed, "rewire", 0, src.size) < p)
+    taken = np.empty(0, dtype=np.int64)
+    for attempt in range(64):
+        if not moving.size:
+            break
+        tail = src[moving]
+        head = counter.integers(seed, f"place {attempt}", 0, moving.size, n)
+        apart = np.abs(tail - head)
+        place = np.minimum(tail, head) * n + np.maximum(tail, head)
+        _, winners = np.unique(place, return_index=True)  # if several edges draw the same place, the first one gets it
+        free = np.zeros(moving.size, dtype=bool)
+        free[winners] = True
+        free &= (np.minimum(apart, n - apart) > half) & ~np.isin(place, taken)
+        dst[moving[free]] = head[free]
+        taken = np.concatenate([taken, place[free]])
+        moving = moving[~free]
+    return Graph.from_edges(src, dst, n=n)
+
+
+def barabasi_albert(n: int, k: int = 4, seed: int = 1) -> Graph:
+    """Preferential attachment (Barabasi and Albert): each new vertex joins k old ones, drawn in proportion to degree.
+
+    Parameters
+    ----------
+    n : int
+        The number of vertices, at least k + 1.
+    k : int, optional
+        How many edges each new vertex draws. Repeated edges are merged.
+    seed : int, optional
+        The same seed gives the same graph.
+
+    See Also
+    --------
+    smallworld, kronecker
+
+    Notes
+    -----
+    Starts with a star of k + 1 vertices.
+
+    Examples
+    --------
+    >>> int(hw.generate.barabasi_albert(1000, k=3).degrees.max()) > 30
+    True
+    """
+    k = check_whole("k", k, 1)
+    n = check_whole("n", n, k + 1)
+    seed = check_seed(seed)
+    check_memory(n * k)
+    # A uniformly drawn end of an old edge is a vertex drawn in proportion to its degree. Slots 2e and 2e + 1 are the
+    # ends of edge e. Even slots and those of the star are known. Odd slots point at an older slot, which is looked up
+    # until it is known (Batagelj and Brandes, 2005).
+    new = np.repeat(np.arange(k + 1, n, dtype=np.int64), k)
+    tails = np.concatenate([np.zeros(k, dtype=np.int64), new])
+    star = np.arange(1, k + 1, dtype=np.int64)
+    older = 2 * k * (new - k)  # slots filled before this vertex was added, so that there are no self-loops
+    slot = counter.integers(seed, "attach", 0, new.size, older)
+    pointer = np.concatenate([np.zeros(k, dtype=np.int64), slot])
+    while True:
+        open_ = np.flatnonzero((slot % 2 == 1) & (slot >= 2 * k))
+        if not open_.size:
+            break
+        slot[open_] = pointer[slot[open_] // 2]
+    heads = np.where(slot % 2 == 0, tails[slot // 2], np.append(star, 0)[np.minimum(slot // 2, k)])
+    return Graph.from_edges(tails, np.concatenate([star, heads]), n=n)
+
+
+def delaunay(n: int, seed: int = 1) -> Graph:
+    """The Delaunay triangulation of n random points in the unit square.
+
+    Parameters
+    ----------
+    n : int
+        The number of points.
+    seed : int, optional
+        The same seed gives the same graph.
+
+    See Also
+    --------
+    geometric, grid
+
+    Examples
+    --------
+    >>> G = hw.generate.delaunay(100)
+    >>> G.m < 6 * G.n
+    True
+    """
+    n = check_whole("n", n, 1)
+    points = _points(n, seed)
+    if n < 3:  # no triangle: at most one edge
+        return Graph.from_edges(np.arange(n - 1), np.arange(1, n), n=n)
+    from scipy.spatial import Delaunay
+
+    corners = Delaunay(points).simplices
+    src = np.concatenate([corners[:, 0], corners[:, 1], corners[:, 2]])
+    dst = np.concatenate([corners[:, 1], corners[:, 2], corners[:, 0]])
+    return Graph.from_edges(src, dst, n=n)
+
+
+def geometric(n: int, radius: float | None = None, seed: int = 1) -> Graph:
+    """A random geometric graph: n random points in the unit square, joined if they are closer than the radius.
+
+    Parameters
+    ----------
+    n : int
+        The number of points.
+    radius : float, optional
+        By default 0.55 sqrt(ln n / n), as in the rgg_n_2_* graphs of the DIMACS challenge: just enough that nearly all
+        vertices are connected.
+    seed : int, optional
+        The same seed gives the same graph.
+
+    See Also
+    --------
+    delaunay
+
+    Examples
+    --------
+    >>> hw.generate.geometric(50, radius=2.0).m == 50 * 49  # everything is near
+    True
+    """
+    n = check_whole("n", n, 1)
+    radius = 0.55 * math.sqrt(math.log(n) / n) if radius is None else check_real("radius", radius, 0.0, 2.0)
+    points = _points(n, seed)
+    check_memory(int(n * n * min(1.0, math.pi * radius * radius) / 4))
+    from scipy.spatial import cKDTree
+
+    pairs = cKDTree(points).query_pairs(radius, output_type="ndarray")
+    return Graph.from_edges(pairs[:, 0], pairs[:, 1], n=n)
+
+
+def _points(n: int, seed: int) -> npt.NDArray[np.float64]:
+    check_memory(n)
+    return counter.fractions(check_seed(seed), "points", 0, 2 * check_whole("n", n, 1, LARGEST_N)).reshape(n, 2)

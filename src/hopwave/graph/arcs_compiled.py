@@ -24,11 +24,7 @@ Part = tuple[int, tuple[int, int]]
 def reverse_values(
     indptr: npt.NDArray[Any], indices: npt.NDArray[np.int32], values: npt.NDArray[np.float64]
 ) -> npt.NDArray[np.float64]:
-    """For every arc of symmetric, ascending rows the value of its reverse, on all cores; parallel arcs in their order.
-
-    >>> reverse_values(np.array([0, 1, 2]), np.array([1, 0], np.int32), np.array([3.0, 4.0])).tolist()
-    [4.0, 3.0]
-    """
+    """The value of every arc's reverse, for symmetric, ascending rows; parallel arcs in their order."""
     found = np.empty_like(values)
     _with_reverses(indptr, indices, lambda *part: _turn(indptr, indices, values, *part, found))
     return found
@@ -37,13 +33,7 @@ def reverse_values(
 def add_reverse_values(
     indptr: npt.NDArray[Any], indices: npt.NDArray[np.int32], values: npt.NDArray[np.float64]
 ) -> None:
-    """To the value of every arc that of its reverse is added, in place: new memory would take longer to fill.
-
-    >>> values = np.array([3.0, 4.0])
-    >>> add_reverse_values(np.array([0, 1, 2]), np.array([1, 0], np.int32), values)
-    >>> values.tolist()
-    [7.0, 7.0]
-    """
+    """To the value of every arc that of its reverse is added, in place: new memory would take longer to fill."""
     _with_reverses(indptr, indices, lambda *part: _add_both(indptr, indices, values, *part))
 
 
@@ -61,10 +51,6 @@ def without_directions(
     """Offsets and ascending neighbours of the graph in which every arc of ascending rows leads both ways, each once.
 
     None if it is built in less memory from edges.
-
-    >>> rows = without_directions(np.array([0, 2, 2, 3]), np.array([1, 2, 0], np.int32))
-    >>> [array.tolist() for array in rows]
-    [[0, 2, 3, 4], [1, 2, 0, 0]]
     """
     threads, n = thread_count(), len(indptr) - 1
     if threads * n > ARCS_PER_PLACE * len(indices):

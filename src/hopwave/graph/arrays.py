@@ -5,9 +5,11 @@ edges.py adds what can be read off the edges; graph.py the ways to make a graph 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Any, ClassVar, Literal
+from pathlib import Path
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +20,6 @@ from hopwave.display import html
 from hopwave.errors import GraphError, explaining
 from hopwave.graph.columns import constructor_of
 from hopwave.graph.csr import Rows, builders, transposed
-from hopwave.graph.mapped import as_places, from_places, is_mapped
 from hopwave.graph.naming import Named
 from hopwave.graph.statistics import Statistics, measure
 from hopwave.prepared import Prepared
@@ -335,11 +336,7 @@ def arc_tails(graph: GraphArrays) -> npt.NDArray[np.int32]:
 
 
 def tails_of(ends: Any, first: int = 0) -> Any:
-    """The vertex that each arc of some rows leaves, where the rows are: `ends` are their offsets, `first` is the first.
-
-    >>> tails_of(np.array([5, 7, 7, 8]), first=2).tolist()
-    [2, 2, 4]
-    """
+    """The tail of each arc of some rows, on their device: `ends` are their offsets, `first` is the first row."""
     if not on_gpu(ends):
         return np.repeat(np.arange(first, first + len(ends) - 1, dtype=np.int32), np.diff(ends))
     xp = module_of(ends)  # CuPy repeats every entry as often
@@ -349,3 +346,81 @@ def tails_of(ends: Any, first: int = 0) -> Any:
 def vertex_names(graph: GraphArrays) -> Any:
     """The vertices' labels, or their ids."""
     return np.arange(graph.n, dtype=np.int32) if graph.labels is None else graph.labels
+
+
+# ---------------------------------------------------------------- arrays mapped from a file
+
+
+class Place(NamedTuple):
+    """Where an array lies in a file; the file's size and time of change tell whether it is still the same."""
+
+    path: str
+    begin: int
+    length: int
+    dtype: str
+    version: tuple[int, int]
+
+
+def map_array(path: str | os.PathLike[str], begin: int, count: int, dtype: Any) -> npt.NDArray[Any]:
+    """A read-only array of a file's bytes from `begin` on. Nothing is read until it is used."""
+    found: Any = np.memmap(path, dtype, "r", begin, (count,))
+    found.version = _version(path)
+    return found  # type: ignore[no-any-return]
+
+
+def place_of(array: Any) -> Place | None:
+    """Where in its file an array lies; None if it is not mapped, or its file was replaced or changed since."""
+    root = _mapping(array)
+    if root is None:
+        return None
+    version = getattr(root, "version", None)
+    try:
+        if version is None or _version(root.filename) != version:
+            return None
+    except OSError:
+        return None
+    begin = root.offset + array.ctypes.data - root.ctypes.data
+    return Place(str(Path(root.filename).absolute()), begin, array.size, array.dtype.str, version)
+
+
+def is_mapped(array: Any) -> bool:
+    """Whether the array shows a part of a file."""
+    return _mapping(array) is not None
+
+
+def as_places(rows: Rows | None) -> Rows | None:
+    """Rows to send to another process: mapped arrays become their places."""
+    return None if rows is None else Rows(*(part if (place := place_of(part)) is None else place for part in rows))
+
+
+def from_places(rows: Rows | None) -> Rows | None:
+    """Rows as another process sent them, mapped again."""
+    return None if rows is None else Rows(*(_mapped_again(part) if isinstance(part, Place) else part for part in rows))
+
+
+def _mapped_again(place: Place) -> npt.NDArray[Any]:
+    path, begin, length, dtype, version = place
+    try:
+        same = _version(path) == version
+    except OSError as error:
+        raise GraphError(
+            f"the graph is mapped from {path}, and this process cannot open that ({error.strerror}); "
+            "put the file where all processes see it, or read it without mmap=True"
+        ) from None
+    if not same:
+        raise GraphError(f"{path} changed after the graph was mapped from it; read it again")
+    return map_array(path, begin, length, dtype)
+
+
+def _mapping(array: Any) -> Any:
+    """The whole mapping that an array is a view of, or None."""
+    root = None
+    while array is not None:
+        root = array if isinstance(array, np.memmap) else root
+        array = getattr(array, "base", None)
+    return root
+
+
+def _version(path: Any) -> tuple[int, int]:
+    about = Path(path).stat()
+    return about.st_size, about.st_mtime_ns

@@ -17,8 +17,8 @@ import numpy.typing as npt
 
 from hopwave.arrays import ignoring, is_on_gpu, masked_place
 from hopwave.checks.numbers import is_real, shown
-from hopwave.errors import GraphError, IgnoredColumnWarning, warn
-from hopwave.graph import reshape
+from hopwave.errors import GraphError
+from hopwave.graph import row_operations
 from hopwave.graph.csr import builders, rows_of
 from hopwave.system.threads import parted
 
@@ -39,11 +39,7 @@ CONSTRUCTORS = {
 
 
 def constructor_of(given: Any) -> str:
-    """What to write to make a graph of an object.
-
-    >>> constructor_of([(0, 1)])
-    'Graph.from_edges(src, dst), two columns, or a list of pairs'
-    """
+    """What to write to make a graph of an object."""
     library = type(given).__module__.partition(".")[0].removeprefix("_")
     return CONSTRUCTORS.get(library, "Graph.from_edges(src, dst), two columns, or a list of pairs")
 
@@ -207,11 +203,7 @@ def _weights_of(values: list[Any], name: str) -> npt.NDArray[Any]:
 
 
 def as_float(value: Any) -> float | None:
-    """The float64 equal to a real number (NaN for NaN), or None if float64 cannot hold it exactly.
-
-    >>> as_float(2**60), as_float(2**53 + 1), as_float(10**400)
-    (1.152921504606847e+18, None, None)
-    """
+    """The float64 equal to a real number (NaN for NaN), or None if float64 cannot hold it exactly."""
     value = int(value) if isinstance(value, np.integer) else value  # NumPy would round to compare
     try:
         held = float(value)
@@ -323,11 +315,7 @@ _BYTES = "bytes", "label.decode()"
 
 
 def _text(label: Any) -> str | None:
-    """A number or bytes as a text column has them; None for other labels, and where there is no such text.
-
-    >>> _text(2.0), _text(b"ann"), _text(10**5000)
-    ('2', 'ann', None)
-    """
+    """A number or bytes as a text column has them; None for other labels, and where there is no such text."""
     try:
         if isinstance(label, bytes):
             return label.decode()
@@ -337,11 +325,7 @@ def _text(label: Any) -> str | None:
 
 
 def plain(label: Any) -> Any:
-    """A scalar of NumPy as the object of Python that it equals, where there is one; anything else as it is.
-
-    >>> plain(np.int8(3)), plain(np.datetime64("2026-05-04T03:02:01", "ns"))
-    (3, datetime.datetime(2026, 5, 4, 3, 2, 1))
-    """
+    """A scalar of NumPy as the object of Python that it equals, where there is one; anything else as it is."""
     if not isinstance(label, np.generic) or (found := label.item()) is None:  # which stands for NaT
         return label
     if isinstance(label, np.datetime64 | np.timedelta64) and isinstance(found, int):
@@ -353,11 +337,7 @@ def plain(label: Any) -> Any:
 
 
 def is_numeric(column: Any) -> bool:
-    """Whether a column of pandas, cuDF, NumPy, polars or Arrow has the type of a number.
-
-    >>> is_numeric(np.array([1.5])), is_numeric(np.array(["a"]))
-    (True, False)
-    """
+    """Whether a column of pandas, cuDF, NumPy, polars or Arrow has the type of a number."""
     kind: Any = getattr(column, "dtype", None)
     if hasattr(kind, "is_numeric"):  # polars
         return bool(kind.is_numeric())
@@ -375,27 +355,17 @@ DIRECTIONS: dict[str, tuple[str, ...]] = {"type": ("directed",), "directed": _YE
 
 
 def says_direction(title: Any) -> bool:
-    """Whether a column may say which edges are directed.
-
-    >>> says_direction("Type"), says_direction("km"), says_direction(7)
-    (True, False, False)
-    """
+    """Whether a column may say which edges are directed."""
     return str(title).strip().lower() in DIRECTIONS
 
 
-def warn_of_direction(title: Any, values: Any, place: str = "") -> None:
-    """Warn of a column, not read, that says that edges are directed. `place` begins the message."""
+def direction_in(title: Any, values: Any) -> Any:
+    """The first value of such a column that says that an edge is directed, or None."""
     told = DIRECTIONS[str(title).strip().lower()]
     values = iterable(values)
     values = values.unique() if hasattr(values, "unique") else values
     values = values.to_pylist() if hasattr(values, "to_pylist") else values  # Arrow
-    found = next((value for value in map(plain, values) if str(value).strip().lower() in told), None)
-    if found is not None:
-        warn(
-            f"{place}column {title!r} has {found!r} and was not read, so that the graph is undirected; give "
-            "directed=True or directed=False",
-            IgnoredColumnWarning,
-        )
+    return next((value for value in map(plain, values) if str(value).strip().lower() in told), None)
 
 
 # How other programs write that there is nothing, exactly: NAN is an airport.
@@ -419,8 +389,8 @@ class _OnHost:
     column = staticmethod(as_column)
     first_nan = staticmethod(first_nan)
     rows_of = staticmethod(rows_of)
-    tails = staticmethod(reshape.sources)
-    induced = staticmethod(reshape.induced)
+    tails = staticmethod(row_operations.sources)
+    induced = staticmethod(row_operations.induced)
 
     @staticmethod
     def extent(*columns: npt.NDArray[Any]) -> tuple[int, int]:

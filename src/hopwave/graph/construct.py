@@ -15,8 +15,7 @@ from hopwave.checks.options import one_of
 from hopwave.errors import EngineError, GraphError, SparseIdsWarning, warn
 from hopwave.graph import columns, csr
 from hopwave.graph.arrays import Home
-from hopwave.graph.reshape import sources
-from hopwave.graph.row_operations import check_sparse, unblocked
+from hopwave.graph.row_operations import check_sparse, sources, unblocked
 
 # Without n=, ids are vertex numbers if the greatest is below DENSE_IDS, or below IDS_PER_END times the ends of edges.
 DENSE_IDS = 1 << 22

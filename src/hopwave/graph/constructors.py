@@ -12,7 +12,7 @@ from hopwave.checks.keywords import check_keywords, offers
 from hopwave.checks.options import flag, flag_or_none
 from hopwave.errors import GraphError, IgnoredColumnWarning, warn
 from hopwave.graph import construct
-from hopwave.graph.columns import check_order, constructor_of, is_numeric, says_direction, warn_of_direction
+from hopwave.graph.columns import check_order, constructor_of, direction_in, is_numeric, says_direction
 from hopwave.graph.csr import Combine, Rows
 from hopwave.graph.edges import GraphEdges
 from hopwave.system.optional import optional
@@ -248,8 +248,13 @@ class GraphConstructors(GraphEdges):
                 IgnoredColumnWarning,
             )
         for name in columns if directed is None else ():
-            if name not in named and says_direction(name):
-                warn_of_direction(name, table[name])
+            said = direction_in(name, table[name]) if name not in named and says_direction(name) else None
+            if said is not None:
+                warn(
+                    f"column {name!r} has {said!r} and was not read, so that the graph is undirected; pass "
+                    "directed=True or directed=False",
+                    IgnoredColumnWarning,
+                )
         weights = table[weight] if len(named) == 3 else None
         return cls.from_edges(table[source], table[target], directed=bool(directed), weights=weights, **options)
 

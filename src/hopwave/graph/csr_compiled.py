@@ -52,10 +52,6 @@ def sorted_rows(
     `symmetric` adds the reverse of every arc (a self-loop is its own reverse). `merge` keeps one of repeated arcs;
     their weights are combined as `combine` says. With combine=None they must be equal: the last number returned is
     the place, in the result, of the first arc for which they are not, or -1.
-
-    >>> indptr, indices, _, _ = sorted_rows(np.array([1, 1], "i4"), np.array([0, 0], "i4"), 2, symmetric=True)
-    >>> indptr.tolist(), indices.tolist()
-    ([0, 1, 2], [1, 0])
     """
     threads = min(threads or host_cores(), MOST_THREADS)
     m = len(u)
@@ -98,22 +94,12 @@ def sorted_rows(
 
 
 def mark_ids(ids: npt.NDArray[Any], present: npt.NDArray[np.bool_]) -> None:
-    """present[id] = True for every id, on all cores.
-
-    >>> present = np.zeros(4, np.bool_)
-    >>> mark_ids(np.array([2, 0]), present)
-    >>> present.tolist()
-    [True, False, True, False]
-    """
+    """present[id] = True for every id, on all cores."""
     in_parts(lambda part: _mark(part, present), ids)
 
 
 def looked_up(ids: npt.NDArray[Any], number: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """number[ids], on all cores.
-
-    >>> looked_up(np.array([1, 0, 1]), np.array([7, 8])).tolist()
-    [8, 7, 8]
-    """
+    """number[ids], on all cores."""
     found = np.empty(len(ids), number.dtype)
     in_parts(lambda part, out: _look_up(part, number, out), ids, found)
     return found
@@ -126,12 +112,7 @@ def induced_rows(
     vertices: npt.NDArray[np.int64],
     number: npt.NDArray[np.int32],
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[Any] | None]:
-    """Lengths, neighbours and weights of these rows; `number` is the new number of a neighbour, -1 if it is left out.
-
-    >>> rows = np.array([0, 2, 3]), np.array([0, 1, 1], np.int32), None
-    >>> [array.tolist() for array in induced_rows(*rows, np.array([0]), np.array([0, -1], np.int32))[:2]]
-    [[1], [0]]
-    """
+    """Lengths, neighbours and weights of these rows; `number` is the new number of a neighbour, -1: omitted."""
     lengths = np.empty(len(vertices), np.int64)
     in_parts(lambda part, out: _count_inside(indptr, indices, part, number, out), vertices, lengths)
     ends = np.cumsum(lengths)
@@ -152,9 +133,6 @@ def is_symmetric_pattern(indptr: npt.NDArray[Any], indices: npt.NDArray[np.int32
 
     Every pair u < v is mixed with a secret key into a random number. The sums over arcs u → v and over arcs v → u are
     the same if the pattern is symmetric; if it is not, they are the same for two keys with a chance of about 2⁻¹²⁸.
-
-    >>> is_symmetric_pattern(np.array([0, 1, 2]), np.array([1, 0], np.int32))
-    True
     """
     threads = thread_count()
     indptr, indices = indptr.view(), indices.view()

@@ -25,7 +25,7 @@ from hopwave.checks.keywords import offers
 from hopwave.checks.numbers import check_bytes
 from hopwave.checks.options import flag, one_of
 from hopwave.errors import GraphError, gpu_part
-from hopwave.graph import construct, reshape
+from hopwave.graph import construct, row_operations
 from hopwave.graph.arrays import Order
 from hopwave.graph.columns import check_not_table, label_column, object_array
 from hopwave.graph.constructors import GraphConstructors
@@ -116,7 +116,7 @@ class Graph(GraphConstructors):
         values = construct.arc_weights(weights, self.m).copy()  # the caller may change theirs
         rows = self._rows._replace(values=values)
         if not self._directed:
-            construct.check_symmetric(rows if self._order == "ascending" else reshape.by_number(rows))
+            construct.check_symmetric(rows if self._order == "ascending" else row_operations.by_number(rows))
         return self._with(rows, order=self._order)
 
     def subgraph(self, vertices: Iterable[Any]) -> Graph:
@@ -151,7 +151,7 @@ class Graph(GraphConstructors):
             graph = Graph.__new__(Graph)
             graph._set(None, builders["cuda"]().induced(self._gpu, ids), self._directed, labels, "cuda")
             return graph
-        return self._with(reshape.induced(self._ascending()._rows, ids), labels=labels)
+        return self._with(row_operations.induced(self._ascending()._rows, ids), labels=labels)
 
     def largest_component(self) -> Graph:
         """The subgraph of the largest component, weakly connected where the graph is directed.
@@ -159,7 +159,7 @@ class Graph(GraphConstructors):
         >>> Graph.from_edges([0, 1, 4], [1, 2, 5]).largest_component().n
         3
         """
-        return self._induced(reshape.largest_component(self._rows, self._directed))
+        return self._induced(row_operations.largest_component(self._rows, self._directed))
 
     def remove_self_loops(self) -> Graph:
         """The same graph without edges from a vertex to itself.
@@ -167,7 +167,7 @@ class Graph(GraphConstructors):
         >>> Graph.from_edges([0, 1], [0, 2]).remove_self_loops().m
         2
         """
-        return self._with(reshape.without_loops(self._ascending()._rows))
+        return self._with(row_operations.without_loops(self._ascending()._rows))
 
     def to_undirected(self, combine: Combine | None = None) -> Graph:
         """Every arc as an undirected edge; `combine` says which weight is kept where two directions differ.
@@ -181,7 +181,7 @@ class Graph(GraphConstructors):
         if self._device == "cuda" and self._gpu is not None:
             source, (_, target, weights) = builders["cuda"]().tails(self._gpu), self._gpu
         else:
-            rows = reshape.without_directions(self._rows) if self._order == "ascending" else None
+            rows = row_operations.without_directions(self._rows) if self._order == "ascending" else None
             if rows is not None:
                 return Graph(rows.indptr, rows.indices, directed=False, labels=self._labels)
             edges = self.edges()
@@ -218,8 +218,8 @@ class Graph(GraphConstructors):
     def _arranged(self) -> Graph:
         if self._order == "degree":
             return self
-        rows = reshape.by_degree(self._rows, self.in_degrees)
-        transpose = reshape.by_degree(self._transposed(), self.in_degrees) if self._directed else None
+        rows = row_operations.by_degree(self._rows, self.in_degrees)
+        transpose = row_operations.by_degree(self._transposed(), self.in_degrees) if self._directed else None
         return Graph(
             *rows[:2], weights=rows.values, directed=self._directed, labels=self._labels, order="degree",
             transpose=transpose,
@@ -238,13 +238,7 @@ class Graph(GraphConstructors):
             other = self.__dict__["_reversed"] = self._turned()
         return other
 
-    def reversed(self) -> Graph:
-        """The same as `reverse`.
-
-        >>> Graph.from_edges([0], [1], directed=True).reversed().degrees.tolist()
-        [0, 1]
-        """
-        return self.reverse()
+    reversed = reverse
 
     def _known_reverse(self) -> Graph | None:
         """The reversed graph, if it was made before: kept with this graph, or the graph that this one reverses."""
@@ -271,4 +265,4 @@ class Graph(GraphConstructors):
         return not is_ascending(rows.indptr, rows.indices)
 
     def _ascending(self) -> Graph:
-        return self if self._order == "ascending" else self._with(reshape.by_number(self._rows))
+        return self if self._order == "ascending" else self._with(row_operations.by_number(self._rows))

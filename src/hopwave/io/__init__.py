@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +15,39 @@ from hopwave.graph import Graph
 from hopwave.graph.columns import constructor_of
 from hopwave.graph.construct import check_combine
 from hopwave.graph.csr import LARGEST_VERTEX_COUNT, Combine
-from hopwave.io.detect import FORMATS, by_name, by_title, detect, unknown
+from hopwave.io import declared, edge_list, graphml, matrix_market, metis, npz, parquet, suites, table
 from hopwave.io.format import Format, Request, Target
-from hopwave.io.source import Source
+from hopwave.io.source import BYTE_ORDER_MARK, Source
 from hopwave.system.files import replacing
 from hopwave.system.progress import Meter
 
 __all__ = ["Format", "formats", "read", "replacing", "write"]
+
+FORMATS = (
+    matrix_market.FORMAT,
+    edge_list.FORMAT,
+    table.FORMAT,
+    parquet.FORMAT,
+    npz.FORMAT,
+    metis.FORMAT,
+    *suites.FORMATS,
+    graphml.FORMAT,
+    *declared.FORMATS,
+)
+# Downloads that are not graphs but could be read as edge lists of words: first bytes, what they are, what to do.
+NO_GRAPHS = (
+    (b"version https://git-lfs", "a pointer of Git LFS, not the file itself", "git lfs pull fetches it"),
+    (b"<!doctype html", "a page of HTML", "download the file again"),
+    (b"<html", "a page of HTML", "download the file again"),
+)
+# Possessive patterns (*+) take linear time, however many empty lines and comments there are.
+# Comments, then the problem line.
+_DIMACS = re.compile(rb"(?:c[^\n]*+\n|[^\S\n]*+\n)*+p[ \t]++(sp|edge|col)[ \t]")
+# Declarations and comments, then the element of the whole document.
+_GRAPHML = re.compile(rb"\s*+(?:<[?!][^>]*+>\s*+)*+<(?:\w++:)?+graphml\b")
+# Comments, `Creator "..."` or `Version 1`, then the list of the graph.
+_GML = re.compile(rb"\s*+(?:#[^\n]*+\n\s*+|(?:Creator|Version|comment)[ \t][^\n]*+\n\s*+)*+graph\s*+\[", re.IGNORECASE)
+_PAJEK = re.compile(rb"(?:%[^\n]*+\n|\s++)*+\*(?:network|vertices)\b", re.IGNORECASE)
 
 
 def formats() -> tuple[Format, ...]:
@@ -58,7 +85,7 @@ def read(
     """Read a graph from a file in any of the formats of `formats()`, compressed with gzip or not.
 
     Repeated edges are merged, unless the file says that they are parallel (.npz and .parquet can). Weights are float64,
-    or float32 where the file holds them so. Questions about hops (`bfs`, betweenness, …) ignore them; `sssp` and
+    or float32 if the file stores float32. Functions that count hops (`bfs`, betweenness, …) ignore weights; `sssp` and
     `pagerank` use them.
 
     Parameters
@@ -71,24 +98,24 @@ def read(
         None follows the file, or else the format's default; False adds the missing reverse arcs; True keeps every edge
         as arcs.
     n : int, optional
-        The number of vertices, if there are more than the file shows; integer ids below n are then used unchanged.
+        The number of vertices, if there are more than the file lists; integer ids below n are then used unchanged.
     labels : bool, optional
         False drops names and uses integer ids unchanged as vertices.
     weights : bool, optional
-        False leaves out the weights that the file has; `G.is_weighted` says whether it had any.
+        False drops the weights of the file.
     combine : {"min", "max", "sum", "first"}, optional
-        What to keep of the weights of repeated edges. Without it, repeated edges with different weights raise
-        FormatError. In an undirected graph u, v repeats v, u.
+        The weight that repeated edges keep. Without it, repeated edges with different weights raise FormatError. In an
+        undirected graph u, v repeats v, u.
     progress : bool, optional
         None shows a bar (lines, if stderr is not a terminal) after two seconds, True at once, False never.
     **options
-        Options of this format alone, for example `source=` and `target=` for the columns of a table, or `mmap=True` to
-        map an .npz file, unchecked, instead of reading it.
+        Options of the format, for example `source=` and `target=` for the columns of a table, or `mmap=True` to map an
+        .npz file, unchecked, instead of reading it.
 
     Raises
     ------
     FormatError
-        The file has a mistake in it (its line is named), or its format is not known.
+        The file contains an error (the message names the line), or its format is unknown.
 
     See Also
     --------
@@ -131,7 +158,7 @@ def write(
     weights: bool = True,
     **options: Any,
 ) -> None:
-    """Write a graph to a file. A file that is already there is replaced only when the new one is complete.
+    """Write a graph to a file. An existing file is replaced only when the new one is complete.
 
     Parameters
     ----------
@@ -142,14 +169,14 @@ def write(
     format : str, optional
         The format's name, if the extension is not a known one.
     directed : bool, optional
-        What the graph is. Give it where the format cannot say it, as CSV and edge lists of GAPBS and Graph500, and read
-        the file with the same; without it, a `LostDirectionWarning` says so if the file would be read as another kind.
+        Whether the graph is directed. Pass it to `write` and `read` if the format cannot record it (CSV, GAPBS and
+        Graph500 edge lists); otherwise a `LostDirectionWarning` is issued if reading the file would change it.
     labels : bool, optional
         False drops them; otherwise a format that cannot store labels raises FormatError for a labelled graph.
     weights : bool, optional
         False drops them; otherwise a format that cannot store weights raises FormatError for a weighted graph.
     **options
-        Options of this format alone, for example `packed=True` for Graph500.
+        Options of the format, for example `packed=True` for Graph500.
 
     Raises
     ------
@@ -183,19 +210,12 @@ def write(
         graph = graph.relabel(None)
     if not weights:
         graph = graph.without_weights()
-    if graph.labels is not None and not chosen.holds_labels:
-        able = ", ".join(known.extensions[0] for known in FORMATS if known.holds_labels)
-        raise FormatError(f"{chosen.title} cannot store labels; use {able}, or drop them with labels=False", place)
-    if graph.is_weighted and not chosen.holds_weights:
-        able = ", ".join(known.extensions[0] for known in FORMATS if known.holds_weights)
-        raise FormatError(f"{chosen.title} cannot store weights; use {able}, or drop them with weights=False", place)
-    if graph.has_parallel_arcs and not chosen.holds_parallel:
-        able = ", ".join(known.extensions[0] for known in FORMATS if known.holds_parallel)
-        raise FormatError(
-            f"the graph has parallel arcs, which {chosen.title} cannot tell from repeats; use {able}, or merge them: "
-            "Graph.from_edges(*G.to_edges(), G.n, G.directed)",
-            place,
-        )
+    if graph.labels is not None:
+        _check_holds(chosen, "labels", place, "drop them with labels=False")
+    if graph.is_weighted:
+        _check_holds(chosen, "weights", place, "drop them with weights=False")
+    if graph.has_parallel_arcs:
+        _check_holds(chosen, "parallel", place, "merge them: Graph.from_edges(*G.to_edges(), G.n, G.directed)")
     try:
         place.stat()
     except OSError as error:  # most often, there is no such file yet
@@ -212,6 +232,15 @@ def write(
         )
 
 
+def _check_holds(chosen: Format, what: str, place: Path, remedy: str) -> None:
+    """Raise an error if the format cannot store labels, weights or parallel arcs."""
+    if not getattr(chosen, f"holds_{what}"):
+        able = ", ".join(known.extensions[0] for known in FORMATS if getattr(known, f"holds_{what}"))
+        told = f"the graph has parallel arcs, which {chosen.title} cannot tell from repeats"
+        told = told if what == "parallel" else f"{chosen.title} cannot store {what}"
+        raise FormatError(f"{told}; use {able}, or {remedy}", place)
+
+
 def _path(given: Any) -> Path:
     """The name of a file as a path."""
     if not isinstance(given, str | os.PathLike):
@@ -222,3 +251,67 @@ def _path(given: Any) -> Path:
     except ValueError as error:  # half of a surrogate pair, where names are UTF-8
         raise FormatError(f"path={given!r} cannot be the name of a file ({error}); give another") from None
     return Path(os.fsdecode(given))
+
+
+# ---------------------------------------------------------------- which format a file is in
+
+
+def by_name(path: Path) -> Format | None:
+    """The format that a file's extension stands for; a `.gz` at the end is ignored."""
+    name = path.name.lower().removesuffix(".gz")
+    for known in FORMATS:
+        if name.endswith(known.extensions):
+            return known
+    return None
+
+
+def by_title(name: str) -> Format:
+    """The format of this name, as in `format="metis"`."""
+    for known in FORMATS:
+        if isinstance(name, str) and known.name == name:
+            return known
+    raise FormatError(f"format={name!r} is not known; use one of {', '.join(known.name for known in FORMATS)}")
+
+
+def by_content(start: bytes) -> Format | None:
+    """The format whose signature a file begins with, after a byte-order mark; None for most text files."""
+    start = start.removeprefix(BYTE_ORDER_MARK)
+    if start[: len(matrix_market.BANNER)].lower() == matrix_market.BANNER.lower():
+        return matrix_market.FORMAT
+    if start.startswith(npz.MAGIC):
+        return npz.FORMAT
+    if start.startswith(parquet.MAGIC):
+        return parquet.FORMAT
+    if found := _DIMACS.match(start):
+        return suites.FORMATS[0 if found[1] == b"sp" else 1]
+    gml, pajek = declared.FORMATS
+    for pattern, known in ((_GRAPHML, graphml.FORMAT), (_GML, gml), (_PAJEK, pajek)):
+        if pattern.match(start):
+            return known
+    return None
+
+
+def detect(source: Source) -> Format:
+    """The format to read a file in. A name that contradicts the content is an error."""
+    start = source.start()
+    for mark, found, remedy in NO_GRAPHS:
+        if start.removeprefix(BYTE_ORDER_MARK).lstrip()[: len(mark)].lower() == mark:
+            raise source.fail(f"is {found}; expected a graph: {remedy}", 1)
+    named, marked = by_name(source.path), by_content(start)
+    if named is None and marked is None:
+        raise unknown(source.path)
+    if marked is None or named is None:
+        return named or marked  # type: ignore[return-value]
+    if marked.read is named.read or named.content_decides:
+        return marked
+    raise source.fail(
+        f"is named like {named.title} but contains {marked.title}; expected the two to agree: rename it, or pass "
+        f"format={marked.name!r}",
+        1,
+    )
+
+
+def unknown(path: Path) -> FormatError:
+    """The error for a name without a known extension; it lists the known ones."""
+    known = "; ".join(f"{known.name} ({' '.join(known.extensions)})" for known in FORMATS)
+    return FormatError(f"the name has no known extension; rename the file or pass format=, one of: {known}", path)

@@ -15,14 +15,22 @@ from typing import IO
 import numpy as np
 import numpy.typing as npt
 
-from hopwave.errors import IgnoredColumnWarning, warn
 from hopwave.graph import Graph
-from hopwave.io.format import Format, Request, Target, warn_ignored, weight_cells, write_columns
-from hopwave.io.lines import LARGEST_NUMBER, Grammar, read_edges, shown
-from hopwave.io.numbers import NUMERIC, Problem
+from hopwave.io.columns import is_header
+from hopwave.io.format import (
+    Format,
+    Numbering,
+    Request,
+    Target,
+    check_missing,
+    listed_first,
+    plain_labels,
+    weight_cells,
+    write_columns,
+)
+from hopwave.io.lines import LARGEST_NUMBER, NUMERIC, Grammar, Problem, read_edges, shown
 from hopwave.io.source import LONE_RETURN, Source
-from hopwave.io.table_layout import SAMPLE, check_no_matrix, is_header, is_number
-from hopwave.io.vertices import Numbering, check_missing, compact, listed_first, plain_labels
+from hopwave.io.table import SAMPLE, is_number
 
 _NODES = re.compile(rb"nodes:?\s*(\d{1,40})", re.IGNORECASE)
 # KONECT's words for networks whose third column is a weight (or a rating); in the others it is a count or nothing.
@@ -52,15 +60,17 @@ def read(source: Source, request: Request, *, names: bool | None = None, weight:
     `weight=2` takes the third column as weights, `weight=3` the fourth; by default the comments decide.
     """
     if weight is not None and (isinstance(weight, bool) or not isinstance(weight, int) or weight < 2):
-        raise TypeError(f"weight={weight!r} is not a column after the two ids; give 2 for the third column")
+        raise TypeError(f"weight={weight!r} is not a column after the two ids; pass 2 for the third column")
     with source.text() as stream:
         header = read_header(source, stream)
     rows = _first_rows(source, header)
-    if not header.names:
-        _check_titles(source, header, rows)
+    if rows and not header.names and is_header(rows):  # read as an edge, titles would make names of all ids
+        raise source.fail(
+            f"found {shown(header.first_row)}, which looks like titles; expected an edge: format='table' reads titles, "
+            "and with header=False an edge of such names",
+            header.row,
+        )
     column = (weight or (2 if header.weighted else 0)) if request.weights else 0
-    if rows and request.weights and not column and header.weighted is None:
-        check_no_matrix(source, rows, header.row, "weights=False")
     guessed = False
     if names is None:
         ends = header.first_row.decode("utf-8", "replace").split()[:2]
@@ -68,11 +78,20 @@ def read(source: Source, request: Request, *, names: bool | None = None, weight:
         guessed = names and not header.names
         if guessed:
             _check_names(source, header, rows, ends)
-    if not column and header.weighted is None:
-        _warn_of_words(source, request, rows, names)
+    third = next((row[2] for row in rows if len(row) > 2), "{}")  # NetworkX writes {} for an edge without attributes
+    if request.weights and not column and header.weighted is None and third != "{}":
+        raise source.fail(
+            f"column 3 may be weights ({third[:40]}, …); pass weight=2 to read it, weights=False to ignore everything "
+            "after the two ends, or format='table' to choose columns (Graph.from_scipy reads a matrix)",
+            header.row,
+        )
     if names:
         return _read_names(source, request, header, column, guessed)
-    return _read_integers(source, request, header, column)
+    with source.text() as stream:
+        u, v, weights, line = read_edges(source, stream, 1, integer_grammar(column), declared=header.edges)
+    line = line if header.nodes is None else header.line
+    said = {"declared": header.nodes, "line": line, "directed": header.directed, "weights": weights}
+    return request.numbered(source, u, v, listed_numbers(source, header), **said)
 
 
 def read_header(source: Source, stream: IO[bytes]) -> _Header:
@@ -115,51 +134,19 @@ def _first_rows(source: Source, header: _Header) -> list[list[str]]:
     return rows or [words for words in [header.first_row.decode("utf-8", "replace").split()] if words]
 
 
-def _warn_of_words(source: Source, request: Request, rows: list[list[str]], names: bool) -> None:
-    """Warn of what stands behind the two ends of an edge, and is not read."""
-    widths = set(map(len, rows))
-    third = next((row[2] for row in rows if len(row) > 2), "{}")  # an edge without attributes, by NetworkX
-    if third == "{}" or not (names or request.weights):
-        return
-    if len(widths) > 1 and max(widths) > 3:
-        warn(
-            f"{source.path}: lines have {min(widths)} to {max(widths)} words, and the first two were read as the ends "
-            "of an edge; networkx.read_adjlist reads lists of neighbours, weights=False leaves the other words out",
-            IgnoredColumnWarning,
-        )
-    elif NUMERIC.fullmatch(third):
-        warn_ignored(source, {2: f"{third}, …"} if request.weights else {})
-    else:
-        warn(
-            f"{source.path}: the first two words of a line were read as the ends of an edge, and not the third "
-            f"({third[:40]}, …); give format='table' to choose columns, such as source=0 and target=2",
-            IgnoredColumnWarning,
-        )
-
-
 def _check_names(source: Source, header: _Header, rows: list[list[str]], ends: list[str]) -> None:
     """Names that are numbers with a point, or have commas or quotes around them, are another format's."""
     line = shown(header.first_row)
     if all(map(NUMERIC.fullmatch, ends)):
         raise source.fail(
-            f"found {line}, numbers with a point or an exponent; expected whole numbers, or names=True to keep them "
-            "as names: numpy.savetxt writes them with fmt='%d'",
+            f"found {line}, numbers with a point or an exponent; expected integers, or names=True to keep them "
+            "as names: numpy.savetxt writes integers with fmt='%d'",
             header.row,
         )
     if all(row[0][-1] in ",;" or row[0][0] == '"' or (len(row) == 1 and re.search("[,;|]", row[0])) for row in rows):
         raise source.fail(
-            f"found {line}; expected two ids with blanks between them: format='table' reads quotes, and commas between "
+            f"found {line}; expected two ids with spaces between them: format='table' reads quotes, and commas between "
             "cells (names=True keeps them in names)",
-            header.row,
-        )
-
-
-def _check_titles(source: Source, header: _Header, rows: list[list[str]]) -> None:
-    """Titles above the columns are refused: read as an edge, they would add two vertices and make names of all ids."""
-    if rows and is_header(rows):
-        raise source.fail(
-            f"found {shown(header.first_row)}, which looks like titles; expected an edge: format='table' reads titles, "
-            "and with header=False an edge of such names",
             header.row,
         )
 
@@ -176,26 +163,6 @@ def integer_grammar(column: int = 0) -> Grammar:
     """Lines of two ids that are numbers; `column` is that of the weights, 0 if there are none."""
     expected = "two vertex ids, whole numbers from 0" + (f", and a weight in column {column + 1}" if column else "")
     return Grammar(expected=expected, last=LARGEST_NUMBER, weight=max(column - 1, 0))
-
-
-def _read_integers(source: Source, request: Request, header: _Header, column: int) -> Graph:
-    with source.text() as stream:
-        u, v, weights, line = read_edges(source, stream, 1, integer_grammar(column), declared=header.edges)
-    lone, directed = listed_numbers(source, header), header.directed
-    greatest = max((int(ids.max()) for ids in (u, v, lone) if len(ids)), default=-1)
-    if not request.labels or (header.nodes is not None and greatest < header.nodes):
-        n = request.vertices(source, max(greatest + 1, header.nodes or 0), header.line)
-        return request.graph(source, u, v, n, directed=directed, weights=weights)
-    if request.n is not None and greatest < request.n:
-        n = request.vertices(source, greatest + 1)
-        return request.graph(source, u, v, n, directed=directed, weights=weights)
-    u, v, n, labels = compact(u, v, lone)
-    if header.nodes is not None and n > header.nodes:
-        raise source.fail(
-            f"{n:,} different vertices; expected the {header.nodes:,} of the comment 'Nodes:'", header.line
-        )
-    n = request.vertices(source, n, line)
-    return request.graph(source, u, v, n, directed=directed, labels=labels, weights=weights)
 
 
 def _read_names(source: Source, request: Request, header: _Header, column: int, guessed: bool) -> Graph:
@@ -226,11 +193,10 @@ def _read_names(source: Source, request: Request, header: _Header, column: int, 
         raise source.fail(f"{len(u):,} edges; expected the {header.edges:,} of the comment 'Edges:'", max(number, 1))
     if header.nodes is not None and len(numbers) > header.nodes:
         raise source.fail(f"{len(numbers):,} different vertices; expected {header.nodes:,}, see 'Nodes:'", header.line)
-    columns = np.array(u, np.int64), np.array(v, np.int64)
-    weights = np.array(w) if column else None
     return request.graph(
-        source, *columns, len(numbers), directed=header.directed, labels=numbers.labels(), weights=weights
-    )
+        source, np.array(u, np.int64), np.array(v, np.int64), len(numbers), directed=header.directed,
+        labels=numbers.labels(), weights=np.array(w) if column else None,
+    )  # fmt: skip
 
 
 def _rows(source: Source) -> Iterator[tuple[int, list[bytes]]]:

@@ -1,10 +1,8 @@
-"""What hopwave knows about a file format, and what its reader and its writer get."""
+"""What hopwave knows about a file format, what its reader and writer get, and how vertices are numbered and named."""
 
 from __future__ import annotations
 
 import inspect
-import os
-from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,41 +12,83 @@ import numpy as np
 import numpy.typing as npt
 
 from hopwave.checks.keywords import meant
-from hopwave.errors import FormatError, GraphError, IgnoredColumnWarning, warn
+from hopwave.errors import FormatError, GraphError
 from hopwave.graph import Graph
-from hopwave.graph.columns import EXACT_UP_TO
-from hopwave.graph.csr import LARGEST_VERTEX_COUNT, Combine
+from hopwave.graph.columns import EXACT_UP_TO, NOTHING
+from hopwave.graph.csr import COMPILED_FROM, LARGEST_VERTEX_COUNT, Combine
+from hopwave.io.lines import pipelined
 from hopwave.io.source import Source
-from hopwave.system.threads import Pool, Task
 
-# A header may declare vertices without an edge, but not absurdly many: a number above both of these limits must be
-# confirmed with n= before memory is spent on it.
+# A header may declare isolated vertices, but not absurdly many: a number above both of these limits must be confirmed
+# with n= before memory is spent on it.
 MAX_UNCONFIRMED_VERTICES = 100_000_000
 MAX_VERTICES_PER_BYTE = 100
 ARGUMENTS = ("format", "directed", "n", "labels", "weights", "combine", "progress")  # of `read` and `write` themselves
-IDS = ("id", "index", "row", "no", "nr")  # titles of columns that number the rows
-STEP = 100_000  # lines that are written at a time
+STEP = 100_000  # lines written at a time
 PRINTED_FROM = 500_000  # lines; with fewer, Python has finished before Numba is imported
+TABLE_PER_ID = (
+    16  # renumbering uses a table of all ids from 0 to the largest, if it has at most this many entries per id
+)
+
+Ids = npt.NDArray[Any]
+NO_IDS = np.empty(0, np.int64)
 
 
-def warn_ignored(source: Source, columns: dict[int | str, str]) -> None:
-    """Say which columns of numbers, known by place or title, were not read: one may be weights. {column: its numbers}.
+@dataclass(frozen=True)
+class Format:
+    """A file format: its name, the extensions of its files, and what it can store.
 
-    A column that is called id is named only if there is no other.
+    >>> import hopwave.io
+    >>> hopwave.io.formats()[0].name
+    'matrix-market'
     """
-    found = {column: text for column, text in columns.items() if str(column).strip().lower() not in IDS} or columns
-    if not found:
-        return
-    shown = [
-        f"{repr(column) if isinstance(column, str) else column + 1} may be weights ({text})"
-        for column, text in found.items()
-    ]
-    was = "was not read, because nothing says that it is" if len(found) == 1 else "none was read"
-    warn(
-        f"{source.path}: column {', column '.join(shown)} and {was}; "
-        f"give {' or '.join(f'weight={column!r}' for column in found)} to read it, or weights=False to leave it out",
-        IgnoredColumnWarning,
-    )
+
+    name: str
+    title: str
+    extensions: tuple[str, ...]
+    holds_labels: bool
+    directedness: str  # how a reader knows whether the graph is directed
+    read: Callable[..., Graph]
+    write: Callable[..., None]
+    holds_weights: bool = True  # those of edges
+    holds_parallel: bool = False  # repeated arcs: the file says whether it keeps them
+    content_decides: bool = False  # other formats use these extensions too: trust the content, not the name
+
+    @property
+    def assumes(self) -> bool | None:
+        """Whether graphs are read as directed if neither the file nor the caller says it; None if files say it.
+
+        >>> import hopwave.io
+        >>> [known.assumes for known in hopwave.io.formats() if known.name in ("npz", "table", "gapbs-el")]
+        [False, None, True]
+        """
+        found = self.directedness.partition("not in the file; ")[2]
+        return found == "directed" if found else None
+
+    def read_options(self) -> tuple[str, ...]:
+        """The names of the options that `read` takes for this format only."""
+        return _own_options(self.read)
+
+    def write_options(self) -> tuple[str, ...]:
+        """The names of the options that `write` takes for this format only."""
+        return _own_options(self.write)
+
+    def check_options(self, function: Callable[..., Any], given: dict[str, Any]) -> None:
+        """Raise TypeError for an option that this function does not take."""
+        known = _own_options(function)
+        for name in given:
+            if name not in known:
+                has = f"it takes {', '.join(known)}" if known else "it takes none of its own"
+                near = meant(name, [*known, *ARGUMENTS])
+                raise TypeError(f"{name}= is not an option of the format {self.name!r}; {near or has}")
+
+
+def _own_options(function: Callable[..., Any]) -> tuple[str, ...]:
+    parameters = inspect.signature(function).parameters.values()
+    return tuple(parameter.name for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY)
+
+
+# ---------------------------------------------------------------- reading
 
 
 @dataclass(frozen=True)
@@ -58,7 +98,7 @@ class Request:
     directed: bool | None = None
     n: int | None = None
     labels: bool = True
-    weights: bool = True  # False leaves out the weights that the file has
+    weights: bool = True  # False drops the weights of the file
     combine: Combine | None = None  # what to do with the weights of repeated edges
 
     def vertices(self, source: Source, n: int, line: int | None = None) -> int:
@@ -70,23 +110,40 @@ class Request:
         if n > max(MAX_UNCONFIRMED_VERTICES, MAX_VERTICES_PER_BYTE * source.size) and self.n != n:
             message = f"declares {n:,} vertices in {source.size:,} bytes; expected fewer: pass n={n} if that is right"
             raise source.fail(message, line)
-        if self.n is None:
-            return n
-        if self.n < n:
+        if self.n is not None and self.n < n:
             raise GraphError(
                 f"n={self.n} is less than the {n} vertices of {source.path}; leave n out, or give a larger one"
             )
-        if self.n > LARGEST_VERTEX_COUNT:
-            raise GraphError(
-                f"n={self.n} is more than {LARGEST_VERTEX_COUNT}, the limit of 32-bit ids; give a smaller one"
-            )
-        return self.n
+        return n if self.n is None else self.n
+
+    def numbered(
+        self,
+        source: Source,
+        u: Ids,
+        v: Ids,
+        lone: Ids = NO_IDS,
+        *,
+        declared: int | None = None,
+        line: int | None = None,
+        **said: Any,
+    ) -> Graph:
+        """The graph of integer ids, which are vertices if all are below n, and otherwise become labels.
+
+        `lone`: vertices that the file lists; `declared`: the number of vertices in its header, on that line.
+        """
+        largest = max((int(ids.max()) for ids in (u, v, lone) if len(ids)), default=-1)
+        if not self.labels or largest < max(declared or 0, self.n or 0):
+            return self.graph(source, u, v, self.vertices(source, max(largest + 1, declared or 0), line), **said)
+        u, v, n, labels = compact(u, v, lone)
+        if declared is not None and n > declared:
+            raise source.fail(f"{n:,} different vertices; expected the {declared:,} that the file declares", line)
+        return self.graph(source, u, v, self.vertices(source, n, line), labels=labels, **said)
 
     def graph(
         self,
         source: Source,
-        u: npt.NDArray[Any],
-        v: npt.NDArray[Any],
+        u: Ids,
+        v: Ids,
         n: int,
         *,
         directed: bool | None,
@@ -97,10 +154,8 @@ class Request:
     ) -> Graph:
         """The graph of these edges, with checked ids; `directed` is what the file says, None if it says nothing.
 
-        If the file says nothing, the caller decides, and the default is undirected. If the file says one kind and the
-        caller wants the other, the graph is converted: reverse arcs are added, or every edge becomes two arcs.
-        `both_ways`: the file is undirected and lists each edge once per direction, which is no repeat. `parallel`: it
-        says that repeated edges are parallel ones; they are merged if the caller gives a rule, or makes arcs edges.
+        `both_ways`: the file is undirected and lists each edge once per direction, which is not a repeat. `parallel`:
+        repeated edges are parallel; they are merged only if the caller gives a rule, or makes arcs edges.
         """
         if directed is None:
             directed = bool(self.directed)
@@ -110,7 +165,6 @@ class Request:
             )
         source.meter.stage(f"building the graph of {source.path.name}")
         directed_now = directed if self.directed is None else directed and self.directed
-        names = labels if self.labels else None
         if not self.weights:
             weights = None
         if weights is not None and both_ways:
@@ -119,7 +173,7 @@ class Request:
         keep = parallel and combine is None and directed_now == directed
         try:
             graph = Graph.from_edges(
-                u, v, n, directed_now, labels=names, weights=weights, combine=combine,
+                u, v, n, directed_now, labels=labels if self.labels else None, weights=weights, combine=combine,
                 repeats="keep" if keep else "merge",
             )  # fmt: skip
         except GraphError as error:
@@ -143,26 +197,83 @@ class Request:
 
     @staticmethod
     def unusable(source: Source, error: GraphError) -> FormatError:
-        """The error for edges that are not a graph; what it says about repeated edges are options of `read`."""
+        """The error for edges that are not a graph, with the options of `read` instead of those of `from_edges`."""
         of_from_edges = "keep all with Graph.from_edges(…, repeats='keep')"
         return source.fail(str(error).replace(of_from_edges, "leave weights out with weights=False"))
 
 
-def _each_once(
-    u: npt.NDArray[Any], v: npt.NDArray[Any], weights: npt.NDArray[Any]
-) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]:
-    """The edges of a list that has each of them in both directions, each once. Any other list is returned as it is.
-
-    With combine="sum", an edge that is listed in both directions would count twice.
-    """
+def _each_once(u: Ids, v: Ids, weights: npt.NDArray[Any]) -> tuple[Ids, Ids, npt.NDArray[Any]]:
+    """Each edge once, if the list has each of them in both directions: combine="sum" would count it twice."""
     forth, back = u < v, u > v
     order = np.lexsort((weights[forth], v[forth], u[forth]))
     other = np.lexsort((weights[back], u[back], v[back]))
     pairs = ((u[forth], v[back]), (v[forth], u[back]), (weights[forth], weights[back]))
     if len(order) == len(other) and all(np.array_equal(a[order], b[other]) for a, b in pairs):
-        once = ~back
-        return u[once], v[once], weights[once]
+        return u[~back], v[~back], weights[~back]
     return u, v, weights
+
+
+def compact(u: Ids, v: Ids, lone: Ids) -> tuple[Ids, Ids, int, npt.NDArray[np.int64] | None]:
+    """Renumber non-negative integer ids 0 … n−1 in ascending order: u, v, n, and labels, None if nothing changed."""
+    columns = (u, v, lone)
+    largest = max((int(ids.max()) for ids in columns if len(ids)), default=-1)
+    if largest < TABLE_PER_ID * sum(map(len, columns)) + 1024:
+        # Dense enough for a lookup table: a tenth of the time of sorting.
+        present = np.zeros(largest + 1, np.bool_)
+        compiled = len(u) >= COMPILED_FROM
+        if compiled:
+            from hopwave.graph import csr_compiled  # which imports Numba
+        for ids in columns:
+            if compiled and len(ids):
+                csr_compiled.mark_ids(ids, present)
+            else:
+                present[ids] = True
+        if present.all():
+            return u, v, largest + 1, None
+        labels = np.flatnonzero(present)
+        number: Ids = np.cumsum(present, dtype=np.int32 if len(labels) < 2**31 else np.int64)
+        number -= 1
+        u, v = (csr_compiled.looked_up(ids, number) if compiled else number[ids] for ids in (u, v))
+        return u, v, len(labels), labels
+    # The rank of every id, found while sorting: searching for each of them afterwards takes several times as long.
+    kind = columns[0].dtype if len({column.dtype for column in columns}) == 1 else np.int64
+    ids = np.concatenate([column.astype(kind, copy=False) for column in columns])
+    order = np.argsort(ids)
+    ids = ids[order]
+    is_new = np.ones(len(ids), np.bool_)
+    np.not_equal(ids[1:], ids[:-1], out=is_new[1:])
+    labels = ids[is_new].astype(np.int64, copy=False)
+    rank: Ids = np.cumsum(is_new, dtype=np.int32 if len(labels) < 2**31 else np.int64)
+    rank -= 1
+    numbers = np.empty_like(rank)
+    numbers[order] = rank
+    return numbers[: len(u)], numbers[len(u) : len(u) + len(v)], len(labels), labels
+
+
+def check_missing(*ends: str) -> None:
+    """Reject an end that other programs write for a missing one: all edges that miss an end would meet there."""
+    for end in ends:
+        if end and end in NOTHING:  # a CSV row without a second end is an isolated vertex
+            raise ValueError(
+                f"{end!r} may be a missing end; expected a vertex: drop the row, or pass names=True if it is a name"
+            )
+
+
+class Numbering(dict[str, int]):
+    """Numbers for names, in the order of first appearance."""
+
+    def __missing__(self, name: str) -> int:
+        number = self[name] = len(self)
+        return number
+
+    def labels(self) -> npt.NDArray[Any]:
+        """The names, in the order of their numbers."""
+        array = np.empty(len(self), object)
+        array[:] = list(self)
+        return array
+
+
+# ---------------------------------------------------------------- writing
 
 
 @dataclass(frozen=True)
@@ -177,65 +288,8 @@ class Target:
         return FormatError(message, self.path)
 
 
-@dataclass(frozen=True)
-class Format:
-    """A file format: its name, the extensions of its files, and what it can store.
-
-    >>> import hopwave.io
-    >>> hopwave.io.formats()[0].name
-    'matrix-market'
-    """
-
-    name: str
-    title: str
-    extensions: tuple[str, ...]
-    holds_labels: bool
-    directedness: str  # how a reader knows whether the graph is directed
-    read: Callable[..., Graph]
-    write: Callable[..., None]
-    holds_weights: bool = True  # those of edges
-    holds_parallel: bool = False  # arcs that stand more than once: the file says whether it keeps them
-    content_decides: bool = False  # other formats use these extensions too: trust the content, not the name
-
-    @property
-    def assumes(self) -> bool | None:
-        """Whether graphs are read as directed ones where neither the file nor the caller says it; None if files say it.
-
-        >>> import hopwave.io
-        >>> [known.assumes for known in hopwave.io.formats() if known.name in ("npz", "table", "gapbs-el")]
-        [False, None, True]
-        """
-        found = self.directedness.partition("not in the file; ")[2]
-        return found == "directed" if found else None
-
-    def read_options(self) -> tuple[str, ...]:
-        """The names of the options that `read` takes for this format only."""
-        return _own_options(self.read)
-
-    def write_options(self) -> tuple[str, ...]:
-        """The names of the options that `write` takes for this format only."""
-        return _own_options(self.write)
-
-    def check_options(self, function: Callable[..., Any], given: dict[str, Any]) -> None:
-        """Raise TypeError for an option that this function does not take: none is silently ignored."""
-        known = _own_options(function)
-        for name in given:
-            if name not in known:
-                has = f"it takes {', '.join(known)}" if known else "it takes none of its own"
-                near = meant(name, [*known, *ARGUMENTS])
-                raise TypeError(f"{name}= is not an option of the format {self.name!r}; {near or has}")
-
-
-def _own_options(function: Callable[..., Any]) -> tuple[str, ...]:
-    parameters = inspect.signature(function).parameters.values()
-    return tuple(parameter.name for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY)
-
-
 def write_columns(target: Target, template: str, *columns: npt.NDArray[Any]) -> None:
-    """Write one line per edge from a template such as "%d %d\\n", STEP lines at a time to keep memory small.
-
-    Many lines of whole numbers are printed by compiled code, on all cores.
-    """
+    """Write one line per edge from a template such as "%d %d\\n"; integers of many lines are printed by all cores."""
     begins = range(0, len(columns[0]), STEP)
     if len(columns[0]) >= PRINTED_FROM and template.count("%") == template.count("%d") == len(columns):
         from hopwave.io import print_lines
@@ -254,58 +308,39 @@ def write_columns(target: Target, template: str, *columns: npt.NDArray[Any]) -> 
 
 def write_in_threads(target: Target, begins: Iterable[int], text: Callable[[int], npt.NDArray[np.uint8]]) -> None:
     """Write text(begin) for every begin, in order, made by all cores."""
-    pool = Pool(min(os.cpu_count() or 1, 16))
-    waiting: deque[Task[npt.NDArray[np.uint8]]] = deque()
-    try:
-        for begin in begins:
-            waiting.append(pool.begin(text, begin))
-            if len(waiting) > 2 * pool.threads:
-                target.stream.write(waiting.popleft().result().data)
-        while waiting:
-            target.stream.write(waiting.popleft().result().data)
-    finally:
-        pool.stopped = True
+    for _, made in pipelined(begins, text):
+        target.stream.write(made.data)
 
 
 def weight_cells(weights: npt.NDArray[Any] | None) -> tuple[str, tuple[npt.NDArray[Any], ...]]:
-    """How to write weights so that they are read back bit for bit: a template, and the column for `write_columns`.
-
-    Integers if all of them are whole, else the shortest text that gives the same float64; "" and no column without
-    weights.
-
-    >>> weight_cells(np.array([2.0, 0.0]))
-    ('%d', (array([2, 0]),))
-    >>> weight_cells(np.array([0.1], "f4"))[0] % 0.1
-    '0.1'
-    """
+    """A template and a column for `write_columns` that are read back bitwise identical; "" and none without weights."""
     if weights is None:
         return "", ()
-    if are_whole(weights) and not (np.signbit(weights) & (weights == 0)).any():
+    if (np.abs(weights) <= EXACT_UP_TO).all() and not _inexact(weights).any():
         return "%d", (weights.astype(np.int64),)
     return "%r", (weights,)
 
 
-def are_whole(weights: npt.NDArray[Any]) -> bool:
-    """Whether all weights are integers that float64 holds exactly."""
-    return bool((np.abs(weights) <= EXACT_UP_TO).all() and (weights == np.trunc(weights)).all())
+def _inexact(weights: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    """Which weights an integer cannot represent: fractions and −0.0."""
+    found: npt.NDArray[np.bool_] = (weights != np.trunc(weights)) | (np.signbit(weights) & (weights == 0))
+    return found
 
 
-def whole_weights(target: Target, graph: Graph, least: int, most: int, instead: str) -> npt.NDArray[np.int64] | None:
-    """The weights of the edges for a format that stores integers from `least` to `most`; any others are refused."""
+def whole_weights(target: Target, graph: Graph, least: int, most: int) -> npt.NDArray[np.int64] | None:
+    """The weights of the edges for a format that stores integers from `least` to `most`; any others are rejected."""
     weights = graph.edges().weights
     if weights is None:
         return None
-    wrong = (
-        (weights < least) | (weights > most) | (weights != np.trunc(weights)) | (np.signbit(weights) & (weights == 0))
-    )
+    wrong = (weights < least) | (weights > most) | _inexact(weights)
     if wrong.any():
         message = f"the weight {float(weights[wrong][0])!r}; this format stores whole numbers from {least} to {most:,}"
-        raise target.fail(f"{message}: write {instead}, or drop the weights with weights=False")
+        raise target.fail(f"{message}: write .mtx, .csv or .npz, or drop the weights with weights=False")
     return weights.astype(np.int64)
 
 
 def require_last_vertex(target: Target, graph: Graph, isolated: bool) -> None:
-    """For formats that only list edges: refuse a graph whose last vertices have no edge, unless isolated=False."""
+    """For formats that only list edges: reject a graph whose last vertices are isolated, unless isolated=False."""
     if graph.m == 0:
         raise target.fail(
             "a graph without edges; in this format it is the same as an empty file: use .npz, .mtx or .sg"
@@ -314,3 +349,46 @@ def require_last_vertex(target: Target, graph: Graph, isolated: bool) -> None:
     if isolated and last + 1 < graph.n:
         message = f"vertices {last + 1} to {graph.n - 1} have no edge and this format lists edges only"
         raise target.fail(f"{message}; use .npz, .mtx or .sg, or drop them with isolated=False")
+
+
+def plain_labels(target: Target, graph: Graph, *, encoded: bool = True) -> list[str] | list[int] | None:
+    """The labels as Python strings or integers; no other type can be stored. `encoded`: the file stores UTF-8."""
+    if graph.labels is None:
+        return None
+    values: list[Any] = graph.labels.tolist()
+    if all(type(value) is str for value in values):
+        odd = next((value for value in values if encoded and not value.isascii() and not _is_text(value)), None)
+        if odd is not None:
+            raise target.fail(
+                f"label {odd!r} has half of a surrogate pair, which is no text; relabel, or drop labels with "
+                "labels=False"
+            )
+        return values
+    if all(type(value) is int and -(2**63) <= value < 2**63 for value in values):
+        return values
+    odd = next(v for v in values if type(v) is not (int if isinstance(values[0], int) else str) or isinstance(v, int))
+    message = f"label {odd!r} is a {type(odd).__name__}; files store labels that are all strings or all 64-bit integers"
+    raise target.fail(f"{message}; relabel, or drop them with labels=False")
+
+
+def _is_text(value: str) -> bool:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def listed_first(graph: Graph, names: Iterable[Any] | None, u: Ids, v: Ids) -> npt.NDArray[np.int64]:
+    """The vertices that a file must list before its edges, so that reading it back gives the same numbering.
+
+    Integers are numbered in ascending order, so only isolated vertices are listed. Strings are numbered in the order of
+    first appearance: if that is not the graph's order, all vertices are listed.
+    """
+    touched = np.zeros(graph.n, np.bool_)
+    touched[u] = touched[v] = True
+    if names is None or not all(isinstance(name, str) for name in names):
+        return np.flatnonzero(~touched)
+    ends = np.column_stack([u, v]).ravel()
+    first_met = ends[np.sort(np.unique(ends, return_index=True)[1])]
+    return np.arange(0 if np.array_equal(first_met, np.arange(graph.n)) else graph.n)

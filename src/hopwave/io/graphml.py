@@ -1,4 +1,4 @@
-"""GraphML: XML with declared attributes. Nested graphs, hyperedges and ports are refused; entities are not expanded."""
+"""GraphML: XML with declared attributes. Nested graphs, hyperedges, ports and entities are rejected."""
 
 from __future__ import annotations
 
@@ -11,12 +11,16 @@ import numpy as np
 
 from hopwave.errors import FormatError
 from hopwave.graph import Graph
-from hopwave.io.declared import Edges, Vertices, numbered, texts_of, weight_of
+from hopwave.io.declared import Edges, Vertices, texts_of, weight_of
 from hopwave.io.format import Format, Request, Target, write_columns
 from hopwave.io.source import Source
 
 _IDS = "ids"  # the graph's attribute that says "text" where names look like numbers
 _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_PARENTS: dict[str, tuple[str | None, ...]] = {
+    "graphml": (None,), "key": ("graphml",), "default": ("key",), "graph": ("graphml",), "node": ("graph",),
+    "edge": ("graph",), "data": ("graph", "node", "edge"),
+}  # fmt: skip
 _REASONS = {
     "hyperedge": "a hyperedge; expected edges with two ends: convert hyperedges first",
     "port": "a port; expected vertices without ports: remove them first",
@@ -56,11 +60,9 @@ class _Reader:
         self._seen_graph = False
         self.parser = expat.ParserCreate()
         self.parser.buffer_text = True
-        self.parser.StartElementHandler = self._start
-        self.parser.EndElementHandler = self._end
+        self.parser.StartElementHandler, self.parser.EndElementHandler = self._start, self._end
         self.parser.CharacterDataHandler = self._characters
-        self.parser.EntityDeclHandler = self._entity
-        self.parser.SkippedEntityHandler = self._entity
+        self.parser.EntityDeclHandler = self.parser.SkippedEntityHandler = self._entity
 
     def fail(self, message: str) -> FormatError:
         return self.source.fail(message, self.parser.CurrentLineNumber)
@@ -80,11 +82,7 @@ class _Reader:
             raise self.fail(_REASONS[name])
         if name == "graph" and parent != "graphml":
             raise self.fail("a graph inside another; expected one flat graph: nested graphs are not supported")
-        known = (parent, name) in (
-            (None, "graphml"), ("graphml", "key"), ("key", "default"), ("graphml", "graph"), ("graph", "node"),
-            ("graph", "edge"), ("graph", "data"), ("node", "data"), ("edge", "data"),
-        )  # fmt: skip
-        if not known:
+        if parent not in _PARENTS.get(name, ()):
             self._depth = 1
             self._has_elements = True
             return
@@ -109,11 +107,8 @@ class _Reader:
 
     def _begin_key(self, attributes: dict[str, str]) -> None:
         key = self._needed(attributes, "id", "key")
-        domain = attributes.get("for", "all")
-        name = attributes.get("attr.name", key)
-        self._key = self.keys[key] = _Key(
-            domain, name, attributes.get("attr.type", "string"), self.parser.CurrentLineNumber
-        )
+        name, kind = attributes.get("attr.name", key), attributes.get("attr.type", "string")
+        self._key = self.keys[key] = _Key(attributes.get("for", "all"), name, kind, self.parser.CurrentLineNumber)
 
     def _begin_default(self, _: dict[str, str]) -> None:
         self._text, self._has_elements = [], False
@@ -127,8 +122,7 @@ class _Reader:
     def _begin_graph(self, attributes: dict[str, str]) -> None:
         if self._seen_graph:
             raise self.fail("a second graph; expected one per file")
-        self._seen_graph = True
-        direction = attributes.get("edgedefault")
+        direction, self._seen_graph = attributes.get("edgedefault"), True
         if direction not in ("directed", "undirected") and self.request.directed is None:
             found = "is missing" if direction is None else f"is {direction[:40]!r}"
             raise self.fail(f"edgedefault {found}; expected 'directed' or 'undirected', or pass directed=")
@@ -201,11 +195,10 @@ class _Reader:
 
     def key_of(self, domain: str, name: str | None) -> _Key | None:
         """The declaration of an attribute of nodes or of edges."""
-        found = [key for key in self.keys.values() if key.name == name and key.domain in (domain, "all")]
-        return found[0] if found else None
+        return next((key for key in self.keys.values() if key.name == name and key.domain in (domain, "all")), None)
 
     def graph(self, names: bool | None) -> Graph:
-        """The graph of the whole file."""
+        """The graph of the file."""
         if not self._seen_graph:
             raise self.fail("no <graph>; expected one")
         key = self.key_of("edge", self.weight)
@@ -216,19 +209,9 @@ class _Reader:
         if key is not None and key.default is not None:
             default = weight_of(self.source, key.default, key.line)
             self.single = self.single and key.kind == "float"
-        vertices = self.vertices
-        places, labels = vertices.places(), None
-        n = len(vertices.labels)
-        if self.request.labels:
-            names = self.names if names is None else names
-            order, labels = numbered(self.source, vertices.labels, vertices.lines, names)
-            places = places if order is None else order[places]
-        if labels is None:
-            n = self.request.vertices(self.source, n)
-        return self.edges.graph(
-            self.source, self.request, n,
-            directed=bool(self.directed), places=places, labels=labels, default=default, single=self.single,
-            weighted=key is not None,
+        return self.edges.between(
+            self.vertices, self.request, self.names if names is None else names, directed=bool(self.directed),
+            default=default, single=self.single, weighted=key is not None,
         )  # fmt: skip
 
 

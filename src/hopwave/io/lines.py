@@ -6,32 +6,74 @@ leaves every other line to `Grammar.row`. Small files never start the compiler.
 
 from __future__ import annotations
 
+import math
 import os
+import re
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import IO, Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from hopwave.graph.columns import EXACT_UP_TO
 from hopwave.graph.csr import LARGEST_VERTEX_COUNT
-from hopwave.io.numbers import Problem, float_of, rounded
 from hopwave.io.source import LONE_RETURN, Source
 from hopwave.system.threads import Pool, Task
 
 MIN_BYTES_FOR_SCANNER = 1 << 20  # with fewer, Python has finished before Numba is imported
 LARGEST_NUMBER = 10**18 - 1  # 18 digits
+Item = TypeVar("Item")
 Result = TypeVar("Result")
+# Possessive (++, *+, ?+): a plain \d+\.?\d* tries every way to cut a long row of digits in two before it gives up.
+NUMBER = r"[+-]?(?:\d++\.?+\d*+|\.\d++)(?:[eE][+-]?\d++)?+"
+NUMERIC = re.compile(rf"\s*+{NUMBER}\s*+", re.ASCII)  # a number in a cell: an id or a weight
+
+
+class Problem(Exception):
+    """What is wrong with a line. The reader, which knows the file and the line number, turns it into a FormatError."""
+
+
+def float_of(text: str, *, whole: bool = False, real: bool = False) -> float:
+    """The number that a text is. `whole`: it must be an integer. `real`: it stands for the nearest float64.
+
+    Any number with a point or an exponent stands for the nearest float64; an integer only for itself.
+    """
+    value = rounded(text, whole=whole)
+    digits = text.strip().lstrip("+-")
+    if math.isinf(value) and digits[:1].lower() != "i":
+        raise Problem(f"the value {short(text)} is too large for float64; expected less than 1.8e308")
+    if digits.isdecimal() and not real and abs(value) >= EXACT_UP_TO and int(digits.lstrip("0")) != abs(value):
+        otherwise = "" if whole else ", or one with a point, as in 1.0, which is rounded"
+        raise Problem(
+            f"the value {short(text)} is an integer that float64 cannot hold exactly; expected a smaller one{otherwise}"
+        )
+    return value
+
+
+def rounded(text: str, *, whole: bool = False) -> float:
+    """The float64 nearest to a number, infinity for one that is too large."""
+    try:
+        if not text.isascii() or "_" in text or (whole and not text.strip().lstrip("+-").isdecimal()):
+            raise ValueError
+        value = float(text)
+    except ValueError:
+        raise Problem(f"found {short(text)} as the value; expected {'an integer' if whole else 'a number'}") from None
+    if math.isnan(value):
+        raise Problem("the value is NaN; expected a number: drop or replace the entry")
+    return value
+
+
+def short(text: str) -> str:
+    """A text for an error message."""
+    return repr(text if len(text) <= 40 else f"{text[:40]}...")
 
 
 @dataclass(frozen=True)
 class Grammar:
-    """What the line of an edge looks like: [prefix] number number [values].
-
-    >>> Grammar("two vertices and a weight", first=1, last=9, values=1, weight=1).row(b"3 4 0.5")
-    (2, 3, 0.5)
-    """
+    """What the line of an edge looks like: [prefix] number number [values]."""
 
     expected: str  # how an error message describes a correct line
     first: int = 0  # the number of the first vertex in the file
@@ -184,14 +226,17 @@ def in_threads(blocks: Iterator[bytes], work: Callable[[bytes, bool], Result]) -
         for block in blocks:  # none, unless a read came back short
             yield block, work(block, False)
         return
-    workers = min(os.cpu_count() or 1, 16)
-    waiting: deque[tuple[bytes, Task[Result]]] = deque()
-    pool = Pool(workers)
+    yield from pipelined(chain([first], blocks), lambda block: work(block, True))
+
+
+def pipelined(items: Iterable[Item], work: Callable[[Item], Result]) -> Iterator[tuple[Item, Result]]:
+    """(item, work(item)) for each item, in order, computed by all cores; at most two items per core are pending."""
+    pool = Pool(min(os.cpu_count() or 1, 16))
+    waiting: deque[tuple[Item, Task[Result]]] = deque()
     try:
-        waiting.append((first, pool.begin(work, first, True)))
-        for block in blocks:
-            waiting.append((block, pool.begin(work, block, True)))
-            if len(waiting) > 2 * workers:
+        for item in items:
+            waiting.append((item, pool.begin(work, item)))
+            if len(waiting) > 2 * pool.threads:
                 done, task = waiting.popleft()
                 yield done, task.result()
         while waiting:

@@ -7,8 +7,9 @@ neighbour.
 
 from __future__ import annotations
 
+import io
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import IO, Any, NamedTuple
 
 import numpy as np
@@ -16,7 +17,6 @@ import numpy.typing as npt
 
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
-from hopwave.graph.csr import is_ascending
 from hopwave.io.format import PRINTED_FROM, Format, Request, Target, whole_weights, write_in_threads
 from hopwave.io.lines import LARGEST_NUMBER, in_threads, shown
 from hopwave.io.source import LONE_RETURN, Source
@@ -39,48 +39,52 @@ def read(source: Source, request: Request) -> Graph:
     with source.text() as stream:
         header = _read_header(source, stream)
         n = request.vertices(source, header.n, header.line)
-        values, counts, lines = _read_lines(source, stream, header)
-    graph = _in_order(header, n, values, counts, request.weights)
-    if graph is not None:
-        return request.turned(source, graph)
-    ends = np.cumsum(counts)
-    # The position of a number on its line decides what it is.
-    place = np.arange(len(values)) - np.repeat(ends - counts, counts)
-    is_neighbour = (place >= header.skip) & ((place - header.skip) % header.stride == 0)
-    rows = np.repeat(np.arange(len(counts)), counts)[is_neighbour]
-    neighbours = values[is_neighbour]
+        values, counts = _read_lines(source, stream, header)
     odd = (counts < header.skip) | ((counts - header.skip) % header.stride != 0)
     if odd.any():
-        raise source.fail(
-            "a weight is missing; expected as many numbers as fmt in the header says", int(lines[odd.argmax()])
-        )
-    _check(source, header, rows, neighbours, lines)
-    weights = values[np.flatnonzero(is_neighbour) + 1] if header.stride == 2 and request.weights else None
-    return request.graph(source, rows, neighbours - 1, n, directed=False, weights=weights, both_ways=True)
-
-
-def _in_order(
-    header: _Header, n: int, values: npt.NDArray[Any], counts: npt.NDArray[Any], weights: bool
-) -> Graph | None:
-    """The graph of lists that are its rows as they stand, ascending and whole; None if they are not."""
-    if header.skip or len(values) != 2 * header.edges * header.stride or (counts % header.stride).any():
-        return None
-    neighbours, lengths = values[:: header.stride], counts // header.stride
-    if not len(values) or neighbours.min() < 1 or neighbours.max() > header.n:
-        return None
+        line = _line_of(source, header, int(odd.argmax()))
+        raise source.fail("a weight is missing; expected as many numbers as fmt in the header says", line)
+    if header.skip:
+        # The position of a number on its line decides what it is.
+        place = np.arange(len(values)) - np.repeat(np.cumsum(counts) - counts, counts)
+        values = values[place >= header.skip]
+    neighbours, lengths = values[:: header.stride], (counts - header.skip) // header.stride
+    weights = values[1::2] if header.stride == 2 and request.weights else None
+    rows = np.repeat(np.arange(header.n, dtype=np.int32), lengths)
+    wrong = (neighbours < 1) | (neighbours > header.n)
+    if wrong.any():
+        at = int(wrong.argmax())
+        message = f"neighbour {neighbours[at]} of vertex {rows[at] + 1}; expected vertices from 1 to {header.n}"
+        raise source.fail(message, _line_of(source, header, int(rows[at])))
     neighbours = (neighbours - 1).astype(np.int32)
-    if (np.repeat(np.arange(header.n, dtype=np.int32), lengths) == neighbours).any():
-        return None
-    offsets = np.zeros(n + 1, np.int64)
+    loops = rows == neighbours
+    if loops.any():
+        at = int(loops.argmax())
+        message = f"vertex {rows[at] + 1} lists itself; expected no self-loops in METIS"
+        raise source.fail(message, _line_of(source, header, int(rows[at])))
+    if len(neighbours) != 2 * header.edges:
+        wanted = f"{2 * header.edges:,}, both ends of {header.edges:,} edges"
+        raise source.fail(f"{len(neighbours):,} neighbours are listed; expected {wanted}", header.line)
+    offsets = np.full(n + 1, len(neighbours), np.int64)
+    offsets[0] = 0
     np.cumsum(lengths, out=offsets[1 : header.n + 1])
-    offsets[header.n + 1 :] = offsets[header.n]
-    if not is_ascending(offsets, neighbours):
-        return None
-    lengths_of_edges = values[1::2] if header.stride == 2 and weights else None
     try:
-        return Graph.from_csr(offsets, neighbours, directed=False, weights=lengths_of_edges)
-    except GraphError:  # the slow way finds the line
-        return None
+        return request.turned(source, Graph.from_csr(offsets, neighbours, directed=False, weights=weights))
+    except GraphError:  # one end does not list an edge, or the weights at its two ends differ
+        _check_both_sides(source, header, rows, neighbours)
+        return request.graph(source, rows, neighbours, n, directed=False, weights=weights, both_ways=True)
+
+
+def _check_both_sides(source: Source, header: _Header, rows: npt.NDArray[Any], neighbours: npt.NDArray[Any]) -> None:
+    """Raise an error for the first edge that only one of its ends lists."""
+    there, back = np.lexsort((neighbours, rows)), np.lexsort((rows, neighbours))
+    differ = (rows[there] != neighbours[back]) | (neighbours[there] != rows[back])
+    if differ.any():
+        at = there[int(differ.argmax())]
+        message = (
+            f"the edge {rows[at] + 1} – {neighbours[at] + 1} or the one next to it in the list is on one side only"
+        )
+        raise source.fail(f"{message}; expected both ends to list every edge", _line_of(source, header, int(rows[at])))
 
 
 def _read_header(source: Source, stream: IO[bytes]) -> _Header:
@@ -106,54 +110,44 @@ def _read_header(source: Source, stream: IO[bytes]) -> _Header:
 
 def _read_lines(
     source: Source, stream: IO[bytes], header: _Header
-) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]:
-    """All numbers one after the other, how many of them are on each vertex's line, and the numbers of these lines."""
-    values = [np.empty(0, np.int64)]
-    counts = [np.empty(0, np.int64)]
-    lines = [np.empty(0, np.int64)]
-    line = header.line + 1
-    rows = 0
-    for _, (block_values, block_ends, places, newlines, trouble) in in_threads(source.blocks(stream, line), _parse):
-        numbers = line + places
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """All numbers one after the other, and how many of them are on each vertex's line."""
+    values, counts = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+    line, rows = header.line + 1, 0
+    for _, (block_values, block_ends, newlines, trouble) in in_threads(source.blocks(stream, line), _parse):
         if trouble is not None:
             found = f"found {shown(trouble[1])}; expected vertices from 1 to {header.n}"
             raise source.fail(LONE_RETURN if b"\r" in trouble[1] else found, line + trouble[0])
         block_counts = np.diff(block_ends, prepend=0)
-        spare = rows + len(block_counts) - header.n
-        if spare > 0:  # empty lines after the last vertex are allowed
-            if block_counts[-spare:].any():
-                surplus = int(numbers[len(numbers) - spare + int((block_counts[-spare:] > 0).argmax())])
-                raise source.fail(f"a line after vertex {header.n}; expected the end of the file", surplus)
-            block_counts, numbers = block_counts[:-spare], numbers[:-spare]
+        surplus = block_counts[max(header.n - rows, 0) :]  # empty lines after the last vertex are allowed
+        if surplus.any():
+            number = _line_of(source, header, max(header.n, rows) + int((surplus > 0).argmax()))
+            raise source.fail(f"a line after vertex {header.n}; expected the end of the file", number)
         values.append(block_values)
-        counts.append(block_counts)
-        lines.append(numbers)
+        counts.append(block_counts[: max(header.n - rows, 0)])
         rows += len(block_counts)
         line += newlines
     if rows < header.n:
         raise source.fail(f"ends after {rows:,} vertices; expected one line for each of {header.n:,}", max(line - 1, 1))
-    return np.concatenate(values), np.concatenate(counts), np.concatenate(lines)
+    return np.concatenate(values), np.concatenate(counts)
 
 
-def _vertex_lines(block: bytes) -> npt.NDArray[np.int64]:
-    """The lines of a block that are not comments, counted from 0."""
-    if not block:
-        return np.empty(0, np.int64)
-    data = np.frombuffer(block, np.uint8)
-    starts = np.concatenate([[0], np.flatnonzero(data == ord("\n"))[:-1] + 1])
-    return np.flatnonzero(data[starts] != ord("%"))
+def _line_of(source: Source, header: _Header, row: int) -> int:
+    """The line of a vertex, which is counted from 0; comments do not count."""
+    with source.text() as stream:
+        lines = enumerate((raw for block in source.blocks(stream) for raw in io.BytesIO(block)), start=1)
+        rows = (number for number, raw in lines if number > header.line and not raw.startswith(b"%"))
+        return next(islice(rows, row, None))
 
 
 class _Parsed(NamedTuple):
     values: npt.NDArray[Any]  # the numbers of a block
     ends: npt.NDArray[Any]  # where each vertex's line ends among them
-    places: npt.NDArray[Any]  # the lines that are not comments, counted from 0
     newlines: int
     trouble: tuple[int, bytes] | None = None  # the line that cannot be read, and what is wrong on it
 
 
 def _parse(block: bytes, fast: bool) -> _Parsed:
-    places = _vertex_lines(block)
     newlines = block.count(b"\n")
     values, ends = np.empty(len(block) // 2 + 1, np.int64), np.empty(newlines, np.int64)
     position = count = row = lines = 0
@@ -170,47 +164,19 @@ def _parse(block: bytes, fast: bool) -> _Parsed:
         end = block.index(b"\n", position)
         text = block[position:end].rstrip(b" \t\r")
         if b"\r" in text:
-            return _Parsed(values[:count], ends[:row], places, newlines, (lines, text))
+            return _Parsed(values[:count], ends[:row], newlines, (lines, text))
         if not text.startswith(b"%"):
             words = text.split()
             odd = next((word for word in words if not word.isdigit() or len(word) > len(str(LARGEST_NUMBER))), None)
             if odd is not None:
-                return _Parsed(values[:count], ends[:row], places, newlines, (lines, odd))
+                return _Parsed(values[:count], ends[:row], newlines, (lines, odd))
             values[count : count + len(words)] = [int(word) for word in words]
             count += len(words)
             ends[row] = count
             row += 1
         position = end + 1
         lines += 1
-    return _Parsed(values[:count], ends[:row], places, newlines)
-
-
-def _check(
-    source: Source, header: _Header, rows: npt.NDArray[Any], neighbours: npt.NDArray[Any], lines: npt.NDArray[Any]
-) -> None:
-    wrong = (neighbours < 1) | (neighbours > header.n)
-    if wrong.any():
-        at = int(wrong.argmax())
-        message = f"neighbour {neighbours[at]} of vertex {rows[at] + 1}; expected vertices from 1 to {header.n}"
-        raise source.fail(message, int(lines[rows[at]]))
-    loops = rows == neighbours - 1
-    if loops.any():
-        at = int(loops.argmax())
-        raise source.fail(f"vertex {rows[at] + 1} lists itself; expected no self-loops in METIS", int(lines[rows[at]]))
-    if len(neighbours) != 2 * header.edges:
-        wanted = f"{2 * header.edges:,}, both ends of {header.edges:,} edges"
-        message = f"{len(neighbours):,} neighbours are listed; expected {wanted}"
-        raise source.fail(message, header.line)
-    try:
-        one_way = Graph.from_edges(rows, neighbours - 1, header.n, directed=True, repeats="keep")
-        Graph.from_csr(one_way.indptr, one_way.indices, directed=False)
-    except GraphError:
-        back = np.lexsort((rows, neighbours))
-        there = np.lexsort((neighbours, rows))
-        differ = (rows[there] != neighbours[back] - 1) | (neighbours[there] != rows[back] + 1)
-        at = there[int(differ.argmax())]
-        message = f"the edge {rows[at] + 1} – {neighbours[at]} or the one next to it in the list is on one side only"
-        raise source.fail(f"{message}; expected both ends to list every edge", int(lines[rows[at]])) from None
+    return _Parsed(values[:count], ends[:row], newlines)
 
 
 def write(target: Target, graph: Graph) -> None:
@@ -220,7 +186,7 @@ def write(target: Target, graph: Graph) -> None:
     u, v = graph.to_edges()
     if (u == v).any():
         raise target.fail(f"vertex {u[u == v][0]} has a self-loop, which METIS does not allow; use .mtx or .npz")
-    whole_weights(target, graph, 1, LARGEST_WEIGHT, ".mtx, .csv or .npz")
+    whole_weights(target, graph, 1, LARGEST_WEIGHT)
     target.stream.write(f"{graph.n} {len(u)}{' 1' if graph.is_weighted else ''}\n".encode())
     step = 10_000
     if graph.m >= PRINTED_FROM:

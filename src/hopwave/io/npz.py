@@ -11,7 +11,7 @@ import itertools
 import math
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO, Any
 
@@ -21,19 +21,16 @@ import numpy.typing as npt
 from hopwave.checks.options import flag
 from hopwave.errors import FormatError, GraphError
 from hopwave.graph import Graph
+from hopwave.graph.arrays import map_array
 from hopwave.graph.csr import Rows, check_rows
-from hopwave.graph.mapped import map_array
-from hopwave.io.format import Format, Request, Target
+from hopwave.io.format import Format, Request, Target, plain_labels
 from hopwave.io.source import FREE_BYTES, MOST_TIMES_UNPACKED, Source
-from hopwave.io.vertices import plain_labels
 from hopwave.system.files import LOCAL_HEADER, Archive, joined_crc, write_arrays
 from hopwave.system.threads import each
 
 MAGIC = (b"PK\x03\x04", b"PK\x05\x06")  # a zip archive, an empty one
-# Only our archives have this entry; its value is the layout. Layout 3 has weights if it has an entry for them; labels
-# that are text are the UTF-8 bytes of all of them and where each begins. Layouts 1 (without weights) and 2 (with them)
-# came before: their labels are NumPy's text, in which every label is as wide as the longest.
-_OWN = "hopwave"
+# Only our archives have the entry _OWN, the layout. Labels are integers, or the UTF-8 bytes of all and their offsets.
+_OWN, _LAYOUT = "hopwave", 3
 _PART_BYTES = 1 << 24  # arrays are read in parts of this size
 _THREADS = 8  # enough to be limited by memory
 
@@ -88,27 +85,21 @@ def _incomplete(source: Source, error: Exception) -> FormatError:
     return source.fail(f"not a complete .npz archive ({error}); expected one: truncated, or another format")
 
 
-class _Arrays(Mapping[str, npt.NDArray[Any]]):
-    """The entries of an archive by name. What is not needed is not read, however large it is."""
+class _Arrays(dict[str, Any]):
+    """The entries of an archive by name, each read when it is asked for: what is not needed is not read."""
 
     def __init__(self, source: Source, archive: zipfile.ZipFile, mapped: bool) -> None:
+        super().__init__((entry.filename.removesuffix(".npy"), entry) for entry in archive.infolist())
         self._source, self._archive, self.mapped = source, archive, mapped
-        self._entries = {entry.filename.removesuffix(".npy"): entry for entry in archive.infolist()}
 
     def __getitem__(self, name: str) -> npt.NDArray[Any]:
-        entry = self._entries[name]
+        entry = super().__getitem__(name)
         try:
             return _array(self._source, self._archive, entry, self.mapped)
         except (FormatError, MemoryError):
             raise
         except Exception as error:  # a damaged archive may raise anything
             raise _incomplete(self._source, error) from None
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._entries)
-
-    def __len__(self) -> int:
-        return len(self._entries)
 
 
 def _array(source: Source, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, mapped: bool) -> npt.NDArray[Any]:
@@ -178,16 +169,15 @@ def _in_one_piece(
 
 def _own(source: Source, request: Request, arrays: _Arrays) -> Graph:
     layout = int(arrays[_OWN])
-    if layout not in (1, 2, 3):
-        raise source.fail(f"layout {layout} of a newer hopwave; expected 1 to 3: upgrade hopwave")
-    weighted = "weights" in arrays if layout == 3 else layout == 2
-    weights = arrays["weights"] if weighted and request.weights else None
+    if layout != _LAYOUT:
+        raise source.fail(f"layout {layout} of another hopwave; expected {_LAYOUT}: write the file again, or upgrade")
+    weights = arrays["weights"] if "weights" in arrays and request.weights else None
     indptr, indices, directed = arrays["indptr"], arrays["indices"], bool(arrays["directed"])
     labels: Any = None
     if request.labels and "label_offsets" in arrays:
         labels = _texts(arrays["label_bytes"], arrays["label_offsets"])
     elif request.labels and "labels" in arrays:
-        labels = arrays["labels"].astype(object)
+        labels = arrays["labels"].astype(np.int64, casting="same_kind").astype(object)
     combine = None if weights is None else request.combine
     mapped = arrays.mapped
     if "parallel" in arrays and combine is None and not mapped:
@@ -227,7 +217,7 @@ def _with_parallel_arcs(
 
 
 def _texts(data: npt.NDArray[Any], offsets: npt.NDArray[Any]) -> list[str]:
-    """The labels of layout 3."""
+    """The labels that are text."""
     if data.dtype != np.uint8 or data.ndim != 1 or offsets.dtype.kind != "i" or offsets.ndim != 1 or not len(offsets):
         raise ValueError("labels are not bytes and where each label begins")
     if offsets[0] != 0 or offsets[-1] != len(data) or (np.diff(offsets) < 0).any():
@@ -271,7 +261,7 @@ def write(target: Target, graph: Graph, *, compress: bool = False, reverses: boo
     compress, reverses = flag("compress", compress), flag("reverses", reverses)
     graph = graph._ascending()
     arrays: dict[str, npt.NDArray[Any]] = {
-        _OWN: np.array(3),
+        _OWN: np.array(_LAYOUT),
         "directed": np.array(graph.directed),
         "indptr": graph.indptr,
         "indices": graph.indices,

@@ -10,17 +10,15 @@ import numpy as np
 
 from hopwave.errors import EngineError, GraphError
 from hopwave.graph import Graph
-from hopwave.graph.columns import factorize, says_direction, warn_of_direction
-from hopwave.graph.csr import LARGEST_VERTEX_COUNT
-from hopwave.io.edge_columns import Column, choose, is_index, warn_of_guess
-from hopwave.io.format import Format, Request, Target, warn_ignored
+from hopwave.graph.columns import factorize
+from hopwave.io.columns import Column, Table, choose
+from hopwave.io.format import Format, Request, Target, plain_labels
 from hopwave.io.source import Source
-from hopwave.io.vertices import compact, plain_labels
 
 MAGIC = b"PAR1"
 _KEY = b"hopwave"
 _NAMES = "read it by Graph.from_arrow(pyarrow.parquet.read_table(path), …, names=True)"
-LOOKED_AT = 1 << 16  # rows of a column that may say which edges are directed
+INSPECTED = 1 << 16  # rows of a column that may say which edges are directed
 
 
 def _pyarrow() -> Any:
@@ -37,48 +35,42 @@ def read(
 ) -> Graph:
     """Read a table of edges: undirected, unless its metadata or the caller says otherwise.
 
-    Columns are given by name or position. By default they are `source` and `target`, or a pair with similar names, or
-    else the first two. Weights are the column `weight`, or one with a similar name; without one there are none.
+    Columns are given by name or position; by default they are chosen as in a text table.
     """
     pyarrow = _pyarrow()
     file.meter.stage(f"reading {file.path.name}")
     with file.open() as stream:
-        # pyarrow reads a file by itself, with several threads; only what was in a .gz goes through Python.
+        # pyarrow reads a file by itself, with several threads; only the content of a .gz goes through Python.
         content: IO[bytes] | str = (
             io.BytesIO(b"".join(iter(lambda: file.take(stream, 1 << 24), b""))) if file.packed else str(file.path)
         )
         try:
             parquet = pyarrow.parquet.ParquetFile(content, memory_map=not file.packed)
-            names = list(parquet.schema_arrow.names)
-            texts = [name for name in names if _is_text(parquet.schema_arrow.field(name).type)]
+            schema = parquet.schema_arrow
+            names = list(schema.names)
+            texts = [name for name in names if _is_text(schema.field(name).type)]
             if texts:
                 parquet = pyarrow.parquet.ParquetFile(content, memory_map=not file.packed, read_dictionary=texts)
-            columns = choose(
-                file, request, names, (source, target, weight), line=None,
-                is_number=lambda place: _is_number(parquet.schema_arrow.field(place).type),
-            )  # fmt: skip
-            (first, second), third, guessed = columns
-            if guessed:
-                warn_of_guess(file, names, [_kind(column.type) for column in parquet.schema_arrow], columns)
-            for place, name in enumerate(names if request.directed is None else ()):
-                if place not in (first, second) and says_direction(name):
-                    some = next(parquet.iter_batches(LOOKED_AT, columns=[name]), None)
-                    warn_of_direction(name, () if some is None else some.column(0), f"{file.path}: ")
-            if request.weights and third is None:
-                _warn_of_numbers(file, parquet.schema_arrow, (names[first], names[second]))
-            chosen = [first, second, *(() if third is None else (third,))]
+
+            def cells(place: int) -> Any:
+                some = next(parquet.iter_batches(INSPECTED, columns=[names[place]]), None)
+                return () if some is None else some.column(0)
+
+            table = Table(names, True, lambda place: _is_number(schema.field(place).type), cells)
+            first, second, third = choose(file, request, table, (source, target, weight))
+            chosen = [names[place] for place in (first, second, third) if place is not None]
             # Texts stay numbers, of a dictionary, until their size is known.
             file.unpack(8 * parquet.metadata.num_rows * len(chosen))
-            table = parquet.read(columns=[names[i] for i in chosen])
-            notes = _notes(file, (parquet.schema_arrow.metadata or {}).get(_KEY, b"{}"))
-            ends = [_column(file, table.column(names[i]), names[i]) for i in (first, second)]
-            weights = None if third is None else _weights(file, table.column(names[third]), names[third])
+            read = parquet.read(columns=chosen)
+            notes = _notes(file, (schema.metadata or {}).get(_KEY, b"{}"))
+            ends = [_column(file, read.column(name), name) for name in chosen[:2]]
+            weights = None if third is None else _weights(file, read.column(chosen[2]), chosen[2])
         except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
             reason = str(error).splitlines()[0]
             raise file.fail(
                 f"not a readable Parquet file ({reason}); expected one: truncated, or another format"
             ) from None
-    return _graph(file, request, ends, (names[first], names[second]), weights, notes)
+    return _graph(file, request, ends, (chosen[0], chosen[1]), weights, notes)
 
 
 def _notes(file: Source, text: bytes) -> dict[str, Any]:
@@ -114,19 +106,6 @@ def _column(source: Source, column: Any, name: str) -> np.ndarray[Any, Any]:
         column = column.cast(kind)
     values: np.ndarray[Any, Any] = column.to_numpy()
     return values
-
-
-def _warn_of_numbers(file: Source, schema: Any, ends: tuple[str, str]) -> None:
-    """Warn of the columns of numbers that are neither end of an edge, nor the index of a pandas table."""
-    numbers = (column for column in schema if _is_number(column.type) and not is_index(column.name))
-    warn_ignored(file, {column.name: str(column.type) for column in numbers if column.name not in ends})
-
-
-def _kind(kind: Any) -> str:
-    """What a column has, as `warn_of_guess` wants it."""
-    import pyarrow.types as kinds
-
-    return "text" if _is_text(kind) else "id" if kinds.is_integer(kind) else ""
 
 
 def _is_number(kind: Any) -> bool:
@@ -184,17 +163,10 @@ def _graph(
     for column in (u, v):
         if len(column) and column.dtype.kind == "i" and (least := column.min()) < 0:
             raise source.fail(f"vertex {least} is negative; expected ids from 0")
-    greatest = max((int(column.max()) for column in (u, v) if len(column)), default=-1)
-    if greatest >= 2**63:
-        raise source.fail(f"vertex {greatest} is too large; expected ids below 2^63")
-    n = notes.get("n", request.n)
-    if not request.labels or (n is not None and greatest < n):
-        if greatest >= LARGEST_VERTEX_COUNT:
-            raise source.fail(f"vertex {greatest} is too large; expected at most {LARGEST_VERTEX_COUNT - 1}")
-        n = max(greatest + 1, int(notes.get("n", 0)))
-        return request.graph(source, u, v, request.vertices(source, n), **said, weights=weights)
-    u, v, n, found = compact(u, v, np.empty(0, u.dtype))
-    return request.graph(source, u, v, request.vertices(source, n), **said, labels=found, weights=weights)
+    largest = max((int(column.max()) for column in (u, v) if len(column)), default=-1)
+    if largest >= 2**63:
+        raise source.fail(f"vertex {largest} is too large; expected ids below 2^63")
+    return request.numbered(source, u, v, declared=notes.get("n"), weights=weights, **said)
 
 
 def write(target: Target, graph: Graph) -> None:

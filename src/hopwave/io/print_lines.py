@@ -67,11 +67,7 @@ def _print_lists(values: Any, ends: Any, out: Any) -> int:
 
 
 def rows(template: str, columns: tuple[npt.NDArray[Any], ...]) -> npt.NDArray[np.uint8]:
-    """The lines of a template with these columns of whole numbers.
-
-    >>> rows("a %d %d 1\\n", (np.array([7, -10]), np.array([0, 123]))).tobytes()
-    b'a 7 0 1\\na -10 123 1\\n'
-    """
+    """The lines of a template with these columns of whole numbers."""
     pieces = [piece.encode() for piece in template.split("%d")]
     cells = np.empty((len(columns), len(columns[0])), np.int64)
     for number, column in enumerate(columns):
@@ -83,10 +79,6 @@ def rows(template: str, columns: tuple[npt.NDArray[Any], ...]) -> npt.NDArray[np
 
 
 def lists(values: npt.NDArray[np.int64], ends: npt.NDArray[np.int64]) -> npt.NDArray[np.uint8]:
-    """One line for every list of whole numbers.
-
-    >>> lists(np.array([2, 3, 1]), np.array([2, 2, 3])).tobytes()
-    b'2 3\\n\\n1\\n'
-    """
+    """One line for every list of whole numbers."""
     out = np.empty(len(values) * (MOST_DIGITS + 1) + len(ends), np.uint8)
     return out[: _print_lists(values, ends, out)]

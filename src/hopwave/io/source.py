@@ -29,12 +29,7 @@ _GZIP_ERRORS = (EOFError, zlib.error)
 
 
 class Source:
-    """One graph file. It is decompressed if its content is gzip's, whatever the file is called.
-
-    >>> Source(Path("web.mtx"), Meter("", None, False))
-    Traceback (most recent call last):
-    FileNotFoundError: [Errno 2] no such file; check the spelling and the folder: 'web.mtx'
-    """
+    """One graph file. It is decompressed if its content is gzip's, whatever the file is called."""
 
     def __init__(self, path: Path, meter: Meter) -> None:
         self.path = path

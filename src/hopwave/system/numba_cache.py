@@ -197,10 +197,10 @@ def compiled_together(path: Path) -> list[Path]:
     For the CPU engine also the rules, and the operators whose source linalg/specialise.py writes into kernels.
     """
     package = Path(__file__).resolve().parents[1]
-    engine, readers = package / "engines" / "cpu", [package / "io" / name for name in ("scan.py", "nearest_float.py")]
+    engine = package / "engines" / "cpu"
     if engine in path.parents:
         return [*sorted(engine.rglob("*.py")), package / "planning" / "rules.py", package / "algebra" / "operators.py"]
-    return readers if path in readers else [path]
+    return [path]
 
 
 class Edited(RuntimeError):

@@ -1,0 +1,195 @@
+"""Which columns of a table are the ends of an edge and its weight: one rule for text and Parquet.
+
+The caller or the header names them. Without such names, a table has two columns besides the weights, and these are the
+ends. Anything else is an error that names the option to pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import product
+from typing import Any, NamedTuple, TypeAlias
+
+from hopwave.graph.columns import direction_in, says_direction
+from hopwave.io.format import Request
+from hopwave.io.lines import NUMERIC
+from hopwave.io.source import Source
+
+Column: TypeAlias = str | int | None
+# Common names for the two ends of an edge, the most common first.
+PAIRS = (
+    ("source", "target"), ("src", "dst"), ("from", "to"), ("u", "v"), ("tail", "head"), ("start", "end"),
+    ("from_node", "to_node"), ("fromnodeid", "tonodeid"), ("node1", "node2"), ("node_1", "node_2"), ("id1", "id2"),
+    ("id_1", "id_2"), ("source_id", "target_id"), ("citing", "cited"), ("row", "col"), ("i", "j"),
+    ("source", "destination"), ("origin", "destination"), ("from_id", "to_id"), ("sender", "receiver"),
+    ("parent", "child"),
+    *product(
+        ("source", "src", "origin", "orig", "from", "start"), ("target", "dst", "dest", "destination", "to", "end")
+    ),
+    *product(("source_id", "origin_id"), ("dest_id", "destination_id")),
+)  # fmt: skip
+WEIGHTS = ("weight", "weights", "cost", "length", "distance", "w", "value")  # the last two may also be ends
+TIMES = ("time", "travel_time", "duration")  # not read without weight=; with a length, either may be the weight
+IDS = ("id", "index", "row", "no", "nr")  # titles of columns that number the rows
+MOST_NAMED = 3  # columns in a message
+
+
+class Table(NamedTuple):
+    """What is known about a table before it is read."""
+
+    titles: list[str]  # positions as text, if there is no header
+    titled: bool
+    is_number: Callable[[int], bool]  # whether the column at a position contains numbers
+    cells: Callable[[int], Iterable[Any]]  # the first cells of the column at a position
+    line: int | None = None  # of the header or the first row
+
+
+def choose(
+    source: Source, request: Request, table: Table, wanted: tuple[Column, Column, Column]
+) -> tuple[int, int, int | None]:
+    """The positions of both ends and of the weight. What may be a weight or a direction is read or rejected."""
+    titles, line = table.titles, table.line
+    if len(titles) < 2:
+        found = titles[0] if titles else ""
+        raise source.fail(f"one column, {found!r}; expected at least two, the ends of an edge", line)
+    if not request.weights and wanted[2] is not None:
+        raise TypeError(f"weight={wanted[2]!r} names a column, weights=False leaves weights out; pass one of the two")
+    first, second, weight = (_place(source, table, column) for column in wanted)
+    if first is not None and first == second:
+        raise source.fail(f"column {titles[first]!r} is given as both ends of an edge; expected two columns", line)
+    if weight is not None and weight in (first, second):
+        raise source.fail(f"column {titles[weight]!r} is given as an end and as the weight; expected two columns", line)
+    folded = [title.strip().lower() for title in titles] if table.titled else []
+    pairs = ((folded.index(a), folded.index(b)) for a, b in PAIRS if a in folded and b in folded)
+    known = next((pair for pair in pairs if weight not in pair and pair[0] != second and pair[1] != first), None)
+    ends = known or _free(source, table, folded, (first, second, weight))
+    ends = ends[0] if first is None else first, ends[1] if second is None else second
+    if first is None and second is None and folded and folded[ends[0]] in IDS and folded[ends[1]] in ("label", "name"):
+        a, b = (titles[end] for end in ends)
+        raise source.fail(
+            f"columns {a!r} and {b!r}, as a list of vertices has; expected edges: read the file of the edges, or pass "
+            f"source={a!r} and target={b!r} if they are the ends of an edge",
+            line,
+        )
+    if weight is None and request.weights:
+        weight = _weight(source, table, folded, ends)
+    for place, given in zip((*ends, weight), wanted, strict=True):
+        if place is not None and given is None:
+            _check_single(source, table, titles[place])
+    for place, title in enumerate(folded if request.directed is None else ()):
+        if place in ends or not says_direction(title):
+            continue
+        if (said := direction_in(title, table.cells(place))) is not None:
+            raise source.fail(
+                f"column {titles[place]!r} has {said!r}, and a table is read as undirected; pass directed=True or "
+                "directed=False",
+                line,
+            )
+    return *ends, weight
+
+
+def _free(
+    source: Source, table: Table, folded: list[str], taken: tuple[int | None, int | None, int | None]
+) -> tuple[int, int]:
+    """The ends that no title tells: all columns but the weights and an index, or the first ones without titles."""
+    first, second, weight = taken
+    missing = (first is None) + (second is None)
+    free = [i for i in range(len(table.titles)) if i not in taken]
+    for unlikely in (lambda i: _is_index(folded[i]) and table.is_number(i), lambda i: folded[i] in WEIGHTS):
+        rest = [i for i in free if not unlikely(i)] if folded else free
+        free = rest if len(rest) >= missing else free
+    if len(free) < missing:
+        besides = f" besides the weights, {table.titles[weight]!r}" if weight is not None else ""
+        raise source.fail(f"too few columns{besides}: {len(free)}; expected {missing}, the ends of an edge", table.line)
+    if len(free) > missing and (missing == 1 or (missing and folded)):
+        raise source.fail(
+            f"columns {_listed(table, free, ' or ')} may be the ends of an edge; pass source= and target=, their "
+            "titles or positions (Graph.from_scipy reads a matrix)",
+            table.line,
+        )
+    return (free[0] if first is None else 0), (free[missing - 1] if second is None else 1)
+
+
+def _weight(source: Source, table: Table, folded: list[str], ends: tuple[int, int]) -> int | None:
+    """The column whose title says that it is the weight; an error if several may be, or if only numbers say it."""
+    found = [folded.index(title) for title in WEIGHTS if title in folded and folded.index(title) not in ends]
+    if found and folded[found[0]].startswith("weight"):
+        return found[0]
+    if found:
+        others = [i for i, title in enumerate(folded) if title in TIMES and i not in ends and table.is_number(i)]
+        if len(found) + len(others) == 1:
+            return found[0]
+        found += others
+    else:
+        found = [i for i in range(len(table.titles)) if i not in ends and table.is_number(i)]
+        found = [i for i in found if not folded or not (_is_index(folded[i]) or folded[i] in IDS)]
+        if not found:
+            return None
+    named = [title if folded and table.titles.count(title) == 1 else i for i, title in enumerate(table.titles)]
+    raise source.fail(
+        f"column {_listed(table, found, ', column ')} may be weights; pass "
+        f"{' or '.join(f'weight={named[i]!r}' for i in found[:MOST_NAMED])} to read it, or weights=False to ignore it"
+        f"{'' if folded else ' (Graph.from_scipy reads a matrix)'}",
+        table.line,
+    )
+
+
+def _listed(table: Table, places: Sequence[int], joined: str) -> str:
+    """Columns for a message: their titles, or numbers counted from 1 without a header."""
+    shown = [repr(table.titles[i]) if table.titled else str(i + 1) for i in places[:MOST_NAMED]]
+    return joined.join([*shown, "…"] if len(places) > MOST_NAMED else shown)
+
+
+def _check_single(source: Source, table: Table, title: str) -> None:
+    places = [i for i, other in enumerate(table.titles) if other == title]
+    if len(places) > 1:
+        shown = " and ".join(map(str, places))
+        raise source.fail(
+            f"{len(places)} columns {title!r}; expected one: pass its position, {shown}, instead", table.line
+        )
+
+
+def _is_index(title: str) -> bool:
+    """Whether a column is the index that pandas wrote: it has no title of its own."""
+    return not title or title.startswith(("unnamed: ", "__index_level_"))
+
+
+def _place(source: Source, table: Table, wanted: Column) -> int | None:
+    """The position of a column that the caller gave by its name or its position."""
+    titles = table.titles
+    if wanted is None:
+        return None
+    if isinstance(wanted, int) and not isinstance(wanted, bool) and 0 <= wanted < len(titles):
+        return wanted
+    if isinstance(wanted, str) and wanted in titles:
+        _check_single(source, table, wanted)
+        return titles.index(wanted)
+    has = ", ".join(map(repr, titles))
+    raise source.fail(
+        f"no column {wanted!r}; expected one of {has}, or a position from 0 to {len(titles) - 1}", table.line
+    )
+
+
+def has_titles(cells: Iterable[str]) -> bool:
+    """Whether a row has known titles: those of a pair of ends, or weight."""
+    found = {cell.strip().lower() for cell in cells}
+    return "weight" in found or any(found.issuperset(pair) for pair in PAIRS)
+
+
+def is_header(rows: list[list[str]]) -> bool | None:
+    """Whether the first row is a header: it has known titles, or text above a column of numbers. None: unknown."""
+    first, below = rows[0], rows[1:]
+    if has_titles(first):
+        return True
+    if any(NUMERIC.fullmatch(cell) for cell in first):
+        return False
+    for column, title in enumerate(first):
+        cells = filled(below, column)
+        if title.strip() and cells and all(NUMERIC.fullmatch(cell) for cell in cells):
+            return True
+    return False if len(first) < 2 else None  # one cell is an error, and `choose` says which
+
+
+def filled(rows: list[list[str]], column: int) -> list[str]:
+    """The cells of a column that are not empty."""
+    return [row[column] for row in rows if column < len(row) and row[column].strip()]

@@ -1,0 +1,289 @@
+"""Formats of benchmark suites: DIMACS (`.gr`, `.col`), GAPBS (`.el`, `.wel`, `.sg`, `.wsg`) and Graph500.
+
+DIMACS    `p sp` and arcs `a u v w` for shortest paths, `p edge` and edges `e u v` for colouring. Our comments say that
+          a `.gr` file stores every undirected edge as two arcs, or weights of 1 for a graph without weights.
+GAPBS     plain pairs of ids, or its arrays as they are in memory; weights are int32.
+Graph500  binary pairs without a header. An edge is two int64, or packed into three little-endian uint32: the low 32
+          bits of both ends, then the next 16 bits of each. The weights, one float32 per edge, are in a file of the same
+          name followed by `.weights`. If size and content fit both kinds, `packed=` must say which it is.
+"""
+
+from __future__ import annotations
+
+import struct
+from functools import partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from hopwave.errors import GraphError
+from hopwave.graph import Graph
+from hopwave.graph.csr import LARGEST_VERTEX_COUNT
+from hopwave.io.format import Format, Request, Target, require_last_vertex, whole_weights, write_columns
+from hopwave.io.lines import Grammar, read_edges, shown
+from hopwave.io.source import BLOCK, Source
+
+_UNDIRECTED = b"c undirected: every edge is written as two arcs"
+_UNWEIGHTED = b"c unweighted: every arc has the weight 1"
+_KINDS = {b"sp": (b"a", "an arc 'a u v weight'"), b"edge": (b"e", "an edge 'e u v'"), b"col": (b"e", "an edge 'e u v'")}
+LARGEST_WEIGHT = 2**53  # float64 holds every integer up to here
+# GAPBS: bool directed, int64 arcs, int64 vertices; then int64 offsets[n + 1], int32 neighbours; the same for in-arcs.
+_HEADER = struct.Struct("<?qq")
+_PLAIN, _WEIGHTED = np.dtype("<i4"), np.dtype([("vertex", "<i4"), ("weight", "<i4")])
+
+
+# ---------------------------------------------------------------- DIMACS
+
+
+def read_dimacs(source: Source, request: Request) -> Graph:
+    """Read a DIMACS file: `p sp` is directed, `p edge` and `p col` are not."""
+    directed = weighted = True
+    line = 1
+    with source.text() as stream:
+        while text := source.line(stream, line):
+            words = text.split()
+            if words[:1] == [b"p"]:
+                break
+            if words and not words[0].startswith(b"c"):
+                raise source.fail(f"found {shown(text)}; expected a problem line such as 'p sp 5 7' first", line)
+            directed &= text.strip() != _UNDIRECTED
+            weighted &= text.strip() != _UNWEIGHTED
+            line += 1
+        else:
+            raise source.fail("no problem line; expected 'p sp N M' or 'p edge N M'", max(line - 1, 1))
+        if len(words) != 4 or words[1] not in _KINDS or not all(w.isdigit() and len(w) <= 40 for w in words[2:]):
+            raise source.fail(f"found {shown(text)}; expected 'p sp N M' or 'p edge N M', with two counts", line)
+        letter, expected = _KINDS[words[1]]
+        size, declared = int(words[2]), int(words[3])
+        n = request.vertices(source, size, line)
+        shortest = letter == b"a"
+        grammar = Grammar(
+            expected=f"{expected} with vertices from 1 to {size}",
+            first=1,
+            last=size,
+            comments=b"c",
+            prefix=letter,
+            values=1 if shortest else 0,
+            weight=int(shortest and weighted and request.weights),
+        )
+        what = "arcs" if shortest else "edges"
+        edges = read_edges(source, stream, line + 1, grammar, declared=declared, what=what)
+    return request.graph(
+        source, edges.u, edges.v, n, directed=directed and shortest, weights=edges.weights,
+        both_ways=shortest and not directed,
+    )  # fmt: skip
+
+
+def write_gr(target: Target, graph: Graph) -> None:
+    """Write arcs with integer weights; an undirected edge becomes two, as in the challenge's road networks."""
+    if not graph.directed:
+        target.stream.write(_UNDIRECTED + b"\n")
+        graph = Graph.from_csr(graph.indptr, graph.indices, directed=True, weights=graph.weights, check=False)
+    weights = whole_weights(target, graph, 0, LARGEST_WEIGHT)
+    if weights is None:
+        target.stream.write(_UNWEIGHTED + b"\n")
+    u, v = graph.to_edges()
+    target.stream.write(f"p sp {graph.n} {len(u)}\n".encode())
+    ends = u.astype("int64") + 1, v.astype("int64") + 1
+    if weights is None:
+        return write_columns(target, "a %d %d 1\n", *ends)
+    return write_columns(target, "a %d %d %d\n", *ends, weights)
+
+
+def write_col(target: Target, graph: Graph) -> None:
+    """Write undirected edges, each once."""
+    if graph.directed:
+        raise target.fail("a directed graph; DIMACS .col stores undirected ones: write .gr instead")
+    u, v = graph.to_edges()
+    target.stream.write(f"p edge {graph.n} {len(u)}\n".encode())
+    write_columns(target, "e %d %d\n", u.astype("int64") + 1, v.astype("int64") + 1)
+
+
+# ---------------------------------------------------------------- GAPBS
+
+
+def read_list(values: int, source: Source, request: Request) -> Graph:
+    """Read pairs of ids, each with that many weights (0 or 1). Ids are used unchanged, n is the largest plus one."""
+    expected = f"two vertex ids from 0{', a weight' * values} and nothing else"
+    grammar = Grammar(expected, comments=b"", values=values, weight=int(values and request.weights))
+    with source.text() as stream:
+        u, v, weights, line = read_edges(source, stream, 1, grammar)
+    if len(u) == 0:
+        raise source.fail(f"contains no edge; expected lines of {expected}", 1)
+    n = max(int(u.max()), int(v.max())) + 1
+    return request.graph(source, u, v, request.vertices(source, n, line), directed=True, weights=weights)
+
+
+def write_list(values: int, target: Target, graph: Graph, *, isolated: bool = True) -> None:
+    """Write one pair per line, with its weight if `values` is 1; `isolated=False` drops isolated last vertices."""
+    require_last_vertex(target, graph, isolated)
+    weights = (_int32_weights(target, graph, ".el"),) if values else ()
+    write_columns(target, f"%d %d{' %d' * values}\n", *graph.to_edges(), *weights)
+
+
+def _int32_weights(target: Target, graph: Graph, bare: str) -> npt.NDArray[np.int64]:
+    weights = whole_weights(target, graph, -(2**31), 2**31 - 1)
+    if weights is None:
+        raise target.fail(f"a graph without weights; expected one with weights: write {bare} instead")
+    return weights
+
+
+def read_arrays(kind: np.dtype[Any], source: Source, request: Request) -> Graph:
+    """Read a serialised GAPBS graph. The second half of a directed one, its transpose, is not needed."""
+    with source.open() as stream:
+        head = source.exactly(stream, _HEADER.size, "header")
+        if head[0] > 1:
+            raise source.fail(f"the first byte is {head[0]}; expected 0 (undirected) or 1 (directed): not a .sg file")
+        directed, m, n = _HEADER.unpack(head)
+        if n < 0 or m < 0:
+            raise source.fail(f"declares {n} vertices and {m} arcs; expected no negative counts: not a .sg file")
+        if request.n is not None and request.n != n:
+            raise GraphError(f"n={request.n}, but {source.path} has {n} vertices; leave n out")
+        request.vertices(source, n)
+        offsets = np.frombuffer(source.exactly(stream, 8 * (n + 1), f"offsets of {n} vertices"), "<i8")
+        arcs = np.frombuffer(source.exactly(stream, kind.itemsize * m, f"neighbours on {m} arcs"), kind)
+        if directed:
+            source.exactly(stream, 8 * (n + 1) + kind.itemsize * m, "in-arcs")
+        if source.take(stream, 1):
+            other = "not a .wsg file" if kind.names else "not a .sg file, or a weighted one (.wsg)"
+            raise source.fail(f"continues after its {m} arcs; expected the end: {other}")
+    indices, weights = (arcs["vertex"], arcs["weight"]) if kind.names else (arcs, None)
+    weights = weights if request.weights else None
+    combine = None if weights is None else request.combine
+    try:
+        graph = Graph.from_csr(offsets, indices, directed=directed, weights=weights, combine=combine)
+    except GraphError as error:
+        raise source.fail(f"the arrays are not a graph; expected offsets and vertices in range: {error}") from None
+    return request.turned(source, graph)
+
+
+def write_arrays(kind: np.dtype[Any], target: Target, graph: Graph) -> None:
+    """Write the arrays that GAPBS maps into memory; for a directed graph also its transpose."""
+    if kind.names:
+        _int32_weights(target, graph, ".sg")
+    target.stream.write(_HEADER.pack(graph.directed, graph.m, graph.n))
+    halves = [(graph.indptr, graph.indices, graph.weights)]
+    if graph.directed:
+        halves.append((graph.in_indptr, graph.in_indices, graph.in_weights))
+    for offsets, neighbours, weights in halves:
+        arcs = np.empty(graph.m, kind)
+        if kind.names:
+            arcs["vertex"], arcs["weight"] = neighbours, weights
+        else:
+            arcs[:] = neighbours
+        target.stream.write(np.ascontiguousarray(offsets, "<i8").data)
+        target.stream.write(arcs.data)
+
+
+# ---------------------------------------------------------------- Graph500
+
+
+def read_graph500(source: Source, request: Request, *, packed: bool | None = None) -> Graph:
+    """Read a Graph500 edge list, undirected by default; n is the largest id plus one, or `n=`."""
+    with source.open() as stream:
+        data = b"".join(iter(lambda: source.take(stream, BLOCK), b""))
+    if not data:
+        raise source.fail("empty; expected edges of 12 or 16 bytes")
+    if packed is None:
+        packed = _is_packed(source, data)
+    size = 12 if packed else 16
+    if len(data) % size:
+        raise source.fail(f"{len(data):,} bytes; expected a multiple of {size}, the bytes of one edge: truncated?")
+    u, v = columns_of(data, packed)
+    for ends in (u, v):
+        bad = (ends < 0) | (ends >= LARGEST_VERTEX_COUNT)
+        if bad.any():
+            at = int(bad.argmax())
+            message = f"edge {at} has the end {ends[at]}; expected ids from 0 to {LARGEST_VERTEX_COUNT - 1}"
+            raise source.fail(f"{message} (packed={not packed} reads it as the other kind)")
+    n = max(int(u.max()), int(v.max())) + 1
+    weights = _weights(source, len(u)) if request.weights else None
+    return request.graph(source, u, v, request.vertices(source, n), directed=None, weights=weights)
+
+
+def _weights(source: Source, edges: int) -> npt.NDArray[np.float32] | None:
+    """The weights in the file next to the list, None if there is none."""
+    path = source.path.with_name(source.path.name + ".weights")
+    if not path.exists():
+        return None
+    other = Source(path, source.meter)
+    with other.open() as stream:
+        weights = np.frombuffer(other.exactly(stream, 4 * edges, f"weights of {edges} edges"), "<f4")
+        if other.take(stream, 1):
+            raise other.fail(f"continues after {edges} weights; expected one float32 per edge of {source.path.name}")
+    return weights.astype(np.float32)
+
+
+def _is_packed(source: Source, data: bytes) -> bool:
+    fits = {True: len(data) % 12 == 0, False: len(data) % 16 == 0}
+    if not any(fits.values()):
+        raise source.fail(
+            f"{len(data):,} bytes; expected a multiple of 12 (packed edges) or 16 (pairs of int64): truncated?"
+        )
+    plausible = [
+        packed
+        for packed, fit in fits.items()
+        if fit and all(((ends >= 0) & (ends < LARGEST_VERTEX_COUNT)).all() for ends in columns_of(data, packed))
+    ]
+    if len(plausible) > 1:
+        raise source.fail(
+            "fits packed edges and pairs of int64 equally; expected only one: pass packed=True or packed=False"
+        )
+    return plausible[0] if plausible else fits[True]  # without usable ids, the caller reports the first bad one
+
+
+def columns_of(data: bytes, packed: bool) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """The two ends of every edge, as two arrays."""
+    if not packed:
+        edges = np.frombuffer(data, "<i8").reshape(-1, 2)
+        return edges[:, 0], edges[:, 1]
+    words = np.frombuffer(data, "<u4").reshape(-1, 3)
+    high = words[:, 2].astype(np.int64)
+    return words[:, 0] | (high & 0xFFFF) << 32, words[:, 1] | (high >> 16) << 32
+
+
+def write_graph500(target: Target, graph: Graph, *, packed: bool = False, isolated: bool = True) -> None:
+    """Write edges as pairs of int64, or packed; `isolated=False` drops isolated last vertices."""
+    require_last_vertex(target, graph, isolated)
+    u, v = graph.to_edges()
+    edges = np.column_stack([u, v, np.zeros_like(u)]).astype("<u4") if packed else np.column_stack([u, v]).astype("<i8")
+    # An edge that does not end at 0 comes first: read as the other kind, its ids would be too large.
+    first = int((v != 0).argmax())  # arcs that all end at 0 begin elsewhere, which tells as much
+    edges[[0, first]] = edges[[first, 0]]
+    target.stream.write(edges.tobytes())
+
+
+def _format(name: str, title: str, extension: str, directedness: str, read: Any, write: Any, weights: bool) -> Format:
+    return Format(name, title, (extension,), False, directedness, read, write, holds_weights=weights)
+
+
+_DIMACS = "`p sp`: directed, unless our comment says that each edge is two arcs"
+_LIST, _ARRAYS = "not in the file; directed", "the file says"
+FORMATS = (
+    _format("dimacs", "DIMACS shortest paths", ".gr", _DIMACS, read_dimacs, write_gr, True),
+    _format("dimacs-col", "DIMACS colouring", ".col", "`p edge`, `p col`: undirected", read_dimacs, write_col, False),
+    _format("gapbs-el", "GAPBS edge list", ".el", _LIST, partial(read_list, 0), partial(write_list, 0), False),
+    _format(
+        "gapbs-sg", "GAPBS serialised graph", ".sg", _ARRAYS,
+        partial(read_arrays, _PLAIN), partial(write_arrays, _PLAIN), False,
+    ),
+    _format(
+        "gapbs-wel", "GAPBS weighted edge list", ".wel", _LIST, partial(read_list, 1), partial(write_list, 1), True
+    ),
+    _format(
+        "gapbs-wsg", "GAPBS serialised weighted graph", ".wsg", _ARRAYS,
+        partial(read_arrays, _WEIGHTED), partial(write_arrays, _WEIGHTED), True,
+    ),
+    Format(
+        name="graph500",
+        title="Graph500 edge list",
+        extensions=(".graph500", ".g500", ".bin"),
+        holds_labels=False,
+        holds_weights=False,
+        directedness="not in the file; undirected",
+        read=read_graph500,
+        write=write_graph500,
+        content_decides=True,
+    ),
+)  # fmt: skip
