@@ -8,15 +8,11 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-# No border of scf divides the graphs of TurboBC's Tables 1-4: GAP-twitter (126) is irregular, g7j200sc (224) regular.
-# The mean degree does: regular graphs have at most 14, irregular ones at least 24. In TurboBFS astro-ph, with 15, is
-# regular, and com-LiveJournal, with 17, irregular. Seven irregular graphs of TurboBFS have less; by TurboBC two of them
-# are regular (mawi), so that no rule agrees with both papers.
+# TurboBC's Tables 1-4: regular graphs have a mean degree of at most 14, irregular ones of at least 24, while their scf
+# overlap (GAP-twitter, 126, is irregular; g7j200sc, 224, is regular). No rule agrees with TurboBFS as well.
 IRREGULAR_DEGREE = 16.0
-
-# The shape of a graph needs more than one number: email-Enron has an scf of 93, and hubs of 138 times the mean degree.
-HUB = 8.0  # times the mean degree: meshes and roads have no vertex of 4 times
-CROWDED = 5.0  # times their share of the vertices is the share of the arcs that the busiest 1 % have; meshes: 2 times
+HUB = 8.0  # minimum degree of a hub, in multiples of the mean degree; meshes and roads stay below 4
+CROWDED = 5.0  # minimum share of the arcs that the busiest 1 % have, in multiples of their share of the vertices
 
 Shape = Literal["even", "even with hubs", "uneven", "skewed"]
 
