@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hopwave import engines
 from hopwave.errors import GraphError
 from hopwave.graph import Graph
 from hopwave.graph.arrays import arc_tails
@@ -59,13 +58,6 @@ def shows_triangle(graph: Graph, vertex: int) -> bool:
     from hopwave.engines.cpu.sides import shows_triangle
 
     return bool(shows_triangle(graph, vertex))
-
-
-def is_bipartite_on_gpu(graph: Graph) -> bool:
-    """Whether the graph has no cycle of odd length, found on a GPU."""
-    from hopwave.engines.cuda.components import shows_odd_cycle
-
-    return not shows_odd_cycle(engines.engine("cuda"), graph) and sides_on_gpu(graph) is not None
 
 
 def sides_on_gpu(graph: Graph) -> npt.NDArray[np.int8] | None:

@@ -127,7 +127,7 @@ def is_bipartite(G: Any, device: str = "auto") -> bool:
     """
     graph = as_graph(G)
     if _runs_on_gpu(graph, device):
-        return _components.is_bipartite_on_gpu(graph)
+        return _components.sides_on_gpu(graph) is not None
     graph = _without_directions(graph)
     if graph.m:  # most graphs that are not bipartite show it where they are densest
         hub = int(np.argmax(graph.degrees))

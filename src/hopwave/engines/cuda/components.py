@@ -16,13 +16,11 @@ from hopwave.engines.cuda.launch import BLOCK, NULL, TILE, WARP, expression, ker
 from hopwave.engines.cuda.records import filled, record
 from hopwave.engines.ledger import declare
 from hopwave.generate import counter
-from hopwave.planning.catalogue import CATALOGUE
-from hopwave.planning.jobs import SearchJob
 
 HEADER, STRONG = "components/hooking.cuh", "components/strong.cuh"
 together(
     HEADER, "plant", "hook_first", "hook_rest", "flatten", "sample_roots", "count_roots", "scan_roots", "number_roots",
-    "write_labels", "hook_sides_first", "hook_sides", "write_sides", "look_within",
+    "write_labels", "hook_sides_first", "hook_sides", "write_sides",
 )  # fmt: skip
 
 
@@ -49,23 +47,6 @@ def components(on_device):
     if packed is None:
         return labels(launch, parent).get()
     return labels_by_lowest(kernels("int"), parent[packed.numbering.numbers]).get()
-
-
-def shows_odd_cycle(engine, graph):
-    """Whether a search shows a cycle of odd length at once: hubs are joined slowly, and found in a few levels."""
-    if graph.m < policy.COMPONENTS.searched_degree * graph.n:
-        return False
-    plan, on_device = CATALOGUE["hopwave-dense"], uploaded(graph)
-    with explained("looking for an odd cycle", graph):
-        source = int(on_device.rows[1][graph.m // 2])  # the end of an arc: most likely in the largest component
-        search = engine.start(engine.load(graph, plan), (source,), SearchJob(predecessors=False))
-        engine.run(search, plan, False)
-        odd = cupy.zeros(1, np.int32)
-        on_device.launch(
-            HEADER, "look_within", graph.m, *on_device.rows, np.int32(graph.n), np.uint64(graph.m), search.distance, odd
-        )
-        engine.fetch(search)
-        return bool(odd.get()[0])
 
 
 def sides(graph):

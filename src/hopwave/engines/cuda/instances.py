@@ -55,7 +55,7 @@ TABLE: tuple[tuple[str, str, *tuple[list[str] | tuple[str, ...], ...]], ...] = (
     ("components/hooking.cuh", "neighbour_range join_others", ROWS),
     ("components/hooking.cuh", "plant hook_first hook_rest flatten sample_roots count_roots scan_roots", PACKED_ROWS),
     ("components/hooking.cuh", "number_roots write_labels", PACKED_ROWS),
-    ("components/hooking.cuh", "hook_sides_first hook_sides write_sides look_within", ROWS),
+    ("components/hooking.cuh", "hook_sides_first hook_sides write_sides", ROWS),
     ("components/strong.cuh", "count_open close_reached regroup find_lowest name_by_lowest", ROWS),
     ("components/strong.cuh", "trim reach spread_colours close_colours", ROWS),
     ("generate/kronecker.cuh", "draw_edges", ROWS),

@@ -182,7 +182,6 @@ class ComponentsPolicy:
     sampled_arcs: int = 2  # arcs per vertex that are hooked before the giant component is sought
     sampled_vertices: int = 1024  # vertices whose roots vote on the giant component
     long_row: int = 4096  # arcs from which all threads share a row
-    searched_degree: int = 8  # mean degree from which a search looks for an odd cycle first: it has few levels
 
 
 COMPONENTS = ComponentsPolicy()

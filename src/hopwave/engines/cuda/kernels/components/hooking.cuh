@@ -108,16 +108,6 @@ __global__ void write_sides(int n, const int *parent, signed char *sides, int *o
   }
 }
 
-// Sets `odd` if an arc joins two vertices at distances of the same parity; -1: not reached.
-template <class Offset>
-__global__ void look_within(const Offset *offsets, Neighbours<Offset> neighbours, int n, u64 arcs, const int *distance,
-                            int *odd) {
-  each_arc(offsets, n, arcs, [=](int v, u64 arc) {
-    const int from = distance[v], to = distance[neighbour(neighbours, arc)];
-    if (from >= 0 && to >= 0 && ((from ^ to) & 1) == 0) *odd = 1;
-  });
-}
-
 // Writes the roots of `count` vertices at even distances.
 template <class Offset>
 __global__ void sample_roots(u64 n, const int *parent, u64 count, int *roots) {

@@ -163,11 +163,11 @@ __device__ __forceinline__ void sum_level(const Levels &levels, int depth, const
     if (lane() == 0) filled[block_warp()] = total.here;
     if (lane() == 0 && total.here) sums[block_warp()] = total.sum;
     __syncthreads();
-    if (threadIdx.x == 0) {
+    if (threadIdx.x < WARP) {
       Total whole;
-      for (int warp = 0; warp < WARPS; warp++)
-        if (filled[warp]) whole.add(sums[warp]);
-      put(v, whole.sum);
+      if (lane() < WARPS && filled[lane()]) whole.add(sums[lane()]);
+      whole.over_warp();
+      if (lane() == 0) put(v, whole.sum);
     }
     __syncthreads();
   }
@@ -224,7 +224,8 @@ struct Counting {
         levels, depth, graph.in_offsets, rank, team,
         [&](PathTotal &total, int, i64 e) {
           const int u = neighbour(graph.in_neighbours, e);
-          if (distance[u] == depth - 1) total.add(sigma[u]);
+          total.add(distance[u] == depth - 1 ? sigma[u]
+                                             : 0.0);  // without a branch, so that loads are in flight together
         },
         [&](int v, double sum) { sigma[v] = sum, greatest = max(greatest, sum); });
     return (u64)__double_as_longlong(warp_max(greatest));
