@@ -5,14 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import networkx as nx
 import numpy as np
 import pytest
-from test_many_weighted import WEIGHTS, check, run, table, weighted
-from test_weighted_betweenness import KINDS, as_nx, random_graphs
+from test_many_weighted import run, table, weighted
+from test_weighted_betweenness import KINDS
 
 import hopwave as hw
-from graphs import TRAPS
 from hopwave import Graph, GraphError, engines, generate
 from hopwave.arrays import on_host
 from hopwave.engines.cuda.betweenness import regimes
@@ -21,7 +19,6 @@ from hopwave.planning.jobs import BetweennessJob
 
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("gpu")]
 both = pytest.mark.parametrize("call", [hw.betweenness_centrality, hw.edge_betweenness_centrality])
-SMALL = [name for name, make in TRAPS.items() if 0 < make().m <= 2000]
 
 
 def agree(graph: Graph, **options: Any) -> None:
@@ -45,30 +42,6 @@ def drawn(bare: Graph, kind: str, seed: int = 5) -> Graph:
     source, target = bare.to_edges()
     values = KINDS[kind](np.random.default_rng(seed), len(source))
     return Graph.from_edges(source, target, bare.n, bare.directed, weights=values)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_traps_as_on_the_cpu(kind: str) -> None:
-    half = list(KINDS).index(kind) % 2
-    for number, name in enumerate(SMALL[half::2]):
-        graph = drawn(TRAPS[name](), kind)
-        sources = sorted({0, graph.n // 3, graph.n - 1})
-        options: dict[str, Any] = [
-            {},
-            {"endpoints": True, "cutoff": 2.5},
-            {"targets": range(0, graph.n, 2), "normalized": False},
-        ][number % 3]
-        agree(graph, sources=sources, **options)
-
-
-def test_random_graphs_as_networkx_has_them() -> None:
-    for seed, kind, graph in random_graphs(8):
-        g, where = as_nx(graph), f"seed {seed}, {kind}"
-        k = graph.n // 2 + 1 if seed & 1 else None
-        options = {"k": k, "seed": seed, "normalized": bool(seed & 2)}
-        found = hw.betweenness_centrality(graph, weights=True, device="cuda", endpoints=bool(seed & 4), **options)
-        due = nx.betweenness_centrality(g, weight="weight", endpoints=bool(seed & 4), **options)
-        np.testing.assert_allclose(found.scores, [due[v] for v in range(graph.n)], 1e-9, 1e-12, err_msg=where)
 
 
 def large(name: str) -> Graph:
@@ -167,15 +140,6 @@ def test_a_run_continues_after_ctrl_c(tmp_path: Path, monkeypatch: pytest.Monkey
 # ---------------------------------------------------------------- distances from many sources
 
 
-@pytest.mark.parametrize("kind", WEIGHTS)
-def test_distances_as_scipy_has_them(kind: str) -> None:
-    for name in [name for name, make in TRAPS.items() if 0 < make().n <= 65][::3]:
-        graph = weighted(TRAPS[name](), kind)
-        sources = np.arange(graph.n)
-        check("cuda", graph, sources, table(graph, sources))
-        check("cuda", graph, sources[::2], table(graph, sources[::2], 0.4), 0.4, block=3)
-
-
 @pytest.mark.parametrize("team", [1, 4])
 @pytest.mark.parametrize("kind", ["fractions", "zeros and ties"])
 def test_distances_and_columns_have_the_bits_of_the_cpu(kind: str, team: int, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -191,29 +155,6 @@ def test_distances_and_columns_have_the_bits_of_the_cpu(kind: str, team: int, mo
     upwards = [run(device, graph, sources, "pairs", limit=0.5, upwards=True) for device in ("cuda", "cpu")]
     assert np.array_equal(upwards[0].reached, upwards[1].reached)
     assert np.array_equal(upwards[0].pairs[1], upwards[1].pairs[1])
-
-
-FUNCTIONS = {
-    "sssp_many": lambda G, **how: hw.sssp_many(G, [0, 5, 2], direction="in", **how),
-    "closeness": lambda G, **how: hw.closeness_centrality(G, **how).scores,
-    "harmonic among": lambda G, **how: hw.harmonic_centrality(G, among=[3, 1, 4], **how).scores,
-    "eccentricity": lambda G, **how: hw.eccentricity(G, **how).scores,
-    "diameter": lambda G, **how: hw.diameter(G, **how),
-    "mean distance": lambda G, **how: hw.average_shortest_path_length(G, **how),
-    "pairs": lambda G, **how: np.sort(hw.pairs_within(G, 0.3, **how)[2]),
-}
-
-
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_questions_about_distances(name: str) -> None:
-    ask = FUNCTIONS[name]
-    for bare in (generate.delaunay(400, seed=2), generate.kronecker(7, edge_factor=8, seed=1, directed=True)):
-        graph = weighted(bare, "fractions")
-        try:
-            due = ask(graph, weights=True, device="cpu")
-        except GraphError:  # the diameter of a disconnected graph
-            continue
-        np.testing.assert_allclose(ask(graph, weights=True, device="cuda"), due, rtol=1e-13)
 
 
 def test_a_graph_on_the_gpu_keeps_its_table_there() -> None:

@@ -12,10 +12,9 @@ import pytest
 import hopwave as hw
 import mixed
 from graphs import TRAPS
-from hopwave import EngineError, Graph, GraphError, engines, generate
+from hopwave import EngineError, Graph, engines, generate
 from hopwave.engines.cuda import policy
 from hopwave.planning.many_sources import Sweep, Swept
-from hopwave.prepared import Structure
 
 pytestmark = [pytest.mark.gpu, pytest.mark.usefixtures("gpu")]
 
@@ -154,14 +153,6 @@ def test_a_long_row_is_looked_through_to_its_end(monkeypatch: pytest.MonkeyPatch
 # ---------------------------------------------------------------- components and paths
 
 
-@pytest.mark.parametrize("name", TRAPS)
-def test_weak_components(name: str) -> None:
-    graph = mixed.fresh(TRAPS[name]())
-    found = hw.weakly_connected_components(graph, device="cuda").labels
-    graph._prepared.drop(Structure)
-    assert np.array_equal(found, hw.weakly_connected_components(graph, device="cpu").labels)
-
-
 def test_components_of_many_parts() -> None:
     rng = np.random.default_rng(1)
     graph = Graph.from_edges(rng.integers(0, 100_000, 60_000), rng.integers(0, 100_000, 60_000), n=100_000)
@@ -170,78 +161,7 @@ def test_components_of_many_parts() -> None:
         assert np.array_equal(hw.connected_components(there, device="cuda").labels, right)
 
 
-def test_one_path_and_all() -> None:
-    graph = generate.grid(6, 5)
-    right = sorted(hw.all_shortest_paths(graph, 0, 29, device="cpu"))
-    for there in (graph, graph.to("cuda", compressed=True)):
-        assert hw.shortest_path(there, 0, 29, device="cuda") in right
-        assert sorted(hw.all_shortest_paths(there, 0, 29, device="cuda")) == right
-    with pytest.raises(GraphError, match="no path"):
-        hw.shortest_path(Graph.from_edges([0], [1], n=3), 0, 2, device="cuda")
-
-
 # ---------------------------------------------------------------- every question, through the public functions
-
-QUESTIONS: dict[str, Callable[..., Any]] = {
-    "bfs_many": lambda G, device: hw.bfs_many(G, [0, 3, 1], device=device),
-    "distance_blocks": lambda G, device: np.concatenate(
-        [r for _, r in hw.distance_blocks(G, block_bytes=99, device=device)]
-    ),
-    "closeness": lambda G, device: hw.closeness_centrality(G, device=device).scores,
-    "closeness, sampled": lambda G, device: hw.closeness_centrality(G, k=20, seed=1, device=device).scores,
-    "harmonic": lambda G, device: hw.harmonic_centrality(G, device=device).scores,
-    "harmonic among": lambda G, device: hw.harmonic_centrality(G, among=[0, 1, 2], device=device).scores,
-    "harmonic, sampled": lambda G, device: hw.harmonic_centrality(G, k=20, seed=1, device=device).scores,
-    "histogram": lambda G, device: hw.distance_histogram(G, device=device).counts,
-    "histogram, sampled": lambda G, device: hw.distance_histogram(G, k=20, seed=1, device=device).counts,
-    "k_hop": lambda G, device: hw.k_hop(G, 0, 2, device=device),
-    "eccentricity": lambda G, device: hw.eccentricity(G, device=device).scores,
-    "eccentricity of some": lambda G, device: hw.eccentricity(G, [0, 1], device=device).scores,
-    "diameter": lambda G, device: hw.diameter(G, device=device),
-    "radius": lambda G, device: hw.radius(G, device=device),
-    "center": lambda G, device: hw.center(G, device=device),
-    "periphery": lambda G, device: hw.periphery(G, device=device),
-    "barycenter": lambda G, device: hw.barycenter(G, device=device),
-    "average path length": lambda G, device: hw.average_shortest_path_length(G, device=device),
-    "average, sampled": lambda G, device: float(hw.average_shortest_path_length(G, k=20, seed=1, device=device)),
-    "wiener": lambda G, device: hw.wiener_index(G, device=device),
-    "global efficiency": lambda G, device: hw.global_efficiency(G, device=device),
-    "is_strongly_connected": lambda G, device: hw.is_strongly_connected(G, device=device),
-    "is_weakly_connected": lambda G, device: hw.is_weakly_connected(G, device=device),
-    "is_bipartite": lambda G, device: hw.is_bipartite(G, device=device),
-    "has_path": lambda G, device: hw.has_path(G, 0, G.n - 1, device=device),
-}
-
-
-@pytest.mark.parametrize("question", QUESTIONS)
-@pytest.mark.parametrize(
-    "name", ["delaunay", "two-components", "kronecker-directed", "cycle-odd-directed", "binary-tree"]
-)
-def test_questions_have_the_same_answers_or_errors(name: str, question: str) -> None:
-    from hopwave.engines.cuda.compressed import compress
-
-    def call(device: str, packed: bool = False) -> Any:
-        graph = mixed.fresh(TRAPS[name]())
-        if packed:
-            compress(graph)
-        try:
-            return np.asarray(QUESTIONS[question](graph, device))
-        except GraphError as error:
-            return str(error)
-
-    right = call("cpu")
-    for found in (call("cuda"), call("cuda", packed=True)):
-        assert type(found) is type(right)
-        assert np.array_equal(found, right), (found, right)
-
-
-def test_pairs_within() -> None:
-    graph = TRAPS["delaunay"]()
-    right = hw.pairs_within(graph, 2, device="cpu")
-    for there in (graph, graph.to("cuda", compressed=True)):
-        found = hw.pairs_within(there, 2, device="cuda")
-        as_sets = [set(zip(*(column.tolist() for column in some), strict=True)) for some in (found, right)]
-        assert as_sets[0] == as_sets[1] and len(found[0]) == len(right[0])
 
 
 @pytest.mark.parametrize("call", [hw.closeness_centrality, hw.connected_components, hw.distance_histogram])
@@ -249,26 +169,6 @@ def test_a_graph_without_vertices(call: Callable[..., Any]) -> None:
     graph = Graph.from_edges([], [], n=0)
     for there in (graph, graph.to("cuda", compressed=True)):
         assert str(call(there, device="cuda")) == str(call(graph, device="cpu"))
-
-
-SERVED = (
-    "closeness_centrality harmonic_centrality eccentricity diameter radius center periphery barycenter wiener_index "
-    "average_shortest_path_length global_efficiency harmonic_diameter hyper_wiener_index schultz_index gutman_index"
-)
-
-
-@pytest.mark.parametrize("function", SERVED.split())
-@pytest.mark.parametrize("directed", [False, True])
-def test_functions_of_the_networkx_backend_are_those_of_the_cpu(function: str, directed: bool) -> None:
-    nx = pytest.importorskip("networkx")
-    from hopwave.networkx_backend import backend
-    from hopwave.networkx_backend.convert import convert_from_nx
-
-    G = nx.gnp_random_graph(60, 0.1, seed=2, directed=directed)
-    G = nx.relabel_nodes(G.subgraph(max(nx.strongly_connected_components(G.to_directed()), key=len)), lambda v: f"v{v}")
-    call = getattr(backend, function)
-    found, right = (call(convert_from_nx(G), device=device) for device in ("cuda", "cpu"))
-    assert found == right
 
 
 # ---------------------------------------------------------------- where answers are, errors, Ctrl-C

@@ -12,7 +12,6 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import dijkstra
 
 import hopwave as hw
-from graphs import TRAPS
 from hopwave import Graph, GraphError
 from hopwave import linalg as la
 from hopwave.planning.jobs import ShortestPathsJob
@@ -100,21 +99,6 @@ def test_every_bit_is_that_of_scipy(kind: str, directed: bool) -> None:
         check_tree(graph, found)
 
 
-@pytest.mark.parametrize("trap", TRAPS)
-def test_traps(trap: str) -> None:
-    graph = TRAPS[trap]()
-    if not graph.n:
-        return
-    if graph.m:
-        weighted = with_lengths(graph, 3)
-        found = hw.sssp(weighted, 0, device="cuda")
-        assert np.array_equal(found.distances, right(weighted, [0]))
-        if graph.n < 3000:
-            check_tree(weighted, found)
-    hops = hw.sssp(graph, 0, weights=False, device="cuda").distances
-    assert np.array_equal(np.where(np.isinf(hops), -1, hops), hw.bfs(graph, 0, device="cpu").distances)
-
-
 def large() -> dict[str, Graph]:
     """Graphs that need every part: hubs in chunks, many blocks, deep and wide searches."""
     hub = np.arange(1, 70_000)
@@ -193,15 +177,6 @@ def test_one_path_of_a_large_graph(name: str) -> None:
     for one in (graph, graph.with_weights(np.asarray(graph.weights) * 0.1)):
         for source in draw.integers(0, graph.n, 3).tolist():
             check_paths(one, source, draw.choice(np.flatnonzero(np.isfinite(right(one, [source]))), 6).tolist())
-
-
-@pytest.mark.parametrize("name", ["directed", "grid"])
-def test_the_k_shortest_paths_are_those_of_the_cpu(name: str) -> None:
-    graph = large()[name]
-    order = np.argsort(right(graph, [source := int(np.argmax(graph.degrees))]), kind="stable")
-    target = int(order[int(np.isfinite(right(graph, [source])).sum()) // 2])
-    found = hw.k_shortest_paths(graph, source, target, 20, device="cuda")
-    assert found == hw.k_shortest_paths(graph, source, target, 20, device="cpu")
 
 
 def test_a_trace_ends_with_the_last_target() -> None:
@@ -283,13 +258,6 @@ def test_answers_stay_on_the_gpu_with_the_graph() -> None:
     target = int(np.flatnonzero(np.isfinite(host.distances))[-1])
     assert found.path_to(target) == host.path_to(target)
     assert np.array_equal(pickle.loads(pickle.dumps(host)).predecessors, host.predecessors)
-
-
-def test_one_search_after_another() -> None:
-    graph = random_graph("fractions", True, 2)
-    for source, found in zip([3, 0, 3], hw.sssp_each(graph, [3, 0, 3], limit=2.0, device="cuda"), strict=True):
-        assert found.sources == (source,)
-        assert np.array_equal(found.distances, right(graph, [source], 2.0))
 
 
 def test_bad_weights_methods_and_threads_are_refused() -> None:
