@@ -12,7 +12,7 @@ from hopwave.engines.cpu.betweenness import dijkstra, state, wide_levels
 from hopwave.engines.cpu.many import run, waiting, weighted
 from hopwave.engines.cpu.search.state import workspace_arrays
 from hopwave.engines.cpu.shortest_paths.bins import pool_arrays
-from hopwave.engines.cuda import policy, search_arrays
+from hopwave.engines.cuda import policy
 from hopwave.engines.cuda.betweenness import regimes
 from hopwave.engines.ledger import Array, total
 
@@ -28,10 +28,10 @@ ON_CPU: dict[str, dict[str, Array]] = {
     "bins": pool_arrays(100),
 }
 ON_CUDA: dict[str, dict[str, Array]] = {
-    "search": search_arrays.prepared_arrays(N, True) | search_arrays.level_arrays(N, M, policy.level_split(M)),
-    "sweep": search_arrays.sweep_arrays(N, M, 2, 1) | search_arrays.sum_arrays(N, 9, "columns"),
-    "sweep along weights": search_arrays.length_arrays(N, 2, True),
-    "shortest paths": search_arrays.path_arrays(N, M, True, policy.path_split(2.5), search_arrays.path_capacity(N)),
+    "search": policy.prepared_arrays(N, True) | policy.level_arrays(N, M, policy.level_split(M)),
+    "sweep": policy.sweep_arrays(N, M, 2, 1) | policy.sum_arrays(N, 9, "columns"),
+    "sweep along weights": policy.length_arrays(N, 2, True),
+    "shortest paths": policy.path_arrays(N, M, True, policy.path_split(2.5), policy.path_capacity(N)),
     "blocks": regimes.block_arrays(N, 2, 2, 0),
     "blocks along weights": regimes.weighted_arrays(N, M, 2, 1, 4),
     "batches": regimes.batch_arrays(N, 2, 4, regimes.most_slots(M)),

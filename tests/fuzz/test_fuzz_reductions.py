@@ -237,14 +237,14 @@ def test_twins_of_levels_too_wide(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.gpu
 @pytest.mark.usefixtures("gpu")
 def test_a_run_over_the_core_on_a_gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from hopwave.engines.cuda.betweenness import core_run
+    from hopwave.engines.cuda.betweenness import regimes
 
     monkeypatch.setitem(reduction.LEAST_WORK, "cuda", 0)
     G = subdivided(hw.generate.uniform(200, 3), 9)
     for ask in (hw.betweenness_centrality, hw.edge_betweenness_centrality):
         whole = ask(G, device="cpu", reduce=False)
-        for most in (core_run.MOST_ROWS, 70):  # one batch, several
-            monkeypatch.setattr(core_run, "MOST_ROWS", most)
+        for most in (regimes.MOST_CORE_ROWS, 70):  # one batch, several
+            monkeypatch.setattr(regimes, "MOST_CORE_ROWS", most)
             file = tmp_path / f"{ask.__name__}{most}"
             for graph in (G, G.to("cuda")):
                 found = ask(graph, device="cuda", checkpoint=file)

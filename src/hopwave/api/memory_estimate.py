@@ -427,13 +427,12 @@ def _of_core(parts: ReducedJob, device: str, threads: int, machine: Any, free: i
             "sums": core.total.nbytes * (1 + max(2, min(2 * workers, core.blocks))),
             "the core and its chains": _held(core._C) + _held(core._found),
         }
-    from hopwave.engines.cuda.betweenness import core_arrays
-    from hopwave.engines.cuda.betweenness.regimes import Machine
+    from hopwave.engines.cuda.betweenness import regimes
 
-    machine = machine or Machine()
+    machine = machine or regimes.Machine()
     free = machine.memory if free is None else free
-    core.prepare(core_arrays.batch_size(core.K, core_arrays.MOST_ROWS, machine.memory, free))
-    rows = total(core_arrays.row_arrays(core.K, core.rows, core.size, machine.multiprocessors))
+    core.prepare(regimes.core_batch_size(core.K, regimes.MOST_CORE_ROWS, machine.memory, free))
+    rows = total(regimes.core_arrays(core.K, core.rows, core.size, machine.multiprocessors))
     return {"rows of a batch": rows, "sums": 2 * core.total.nbytes, "the core and its chains": _held(core._C)}
 
 

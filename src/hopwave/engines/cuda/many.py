@@ -13,8 +13,8 @@ import numpy as np
 from hopwave.engines.cuda import build, nvrtc, policy
 from hopwave.engines.cuda.buffers import allocate, free_memory, to_host
 from hopwave.engines.cuda.launch import BLOCK, PLAIN_SHARED, expression, kernels, offset_type
+from hopwave.engines.cuda.policy import each_arrays, most_long_rows, sum_arrays, sweep_arrays
 from hopwave.engines.cuda.records import fill, filled, record
-from hopwave.engines.cuda.search_arrays import each_arrays, most_long_rows, sum_arrays, sweep_arrays
 from hopwave.engines.host_memory import check_memory
 from hopwave.planning.many_sources import Swept
 

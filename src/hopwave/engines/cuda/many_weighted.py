@@ -18,9 +18,9 @@ from hopwave.engines.cuda.betweenness.run import machine
 from hopwave.engines.cuda.betweenness.weighted import Searches, arcs_of
 from hopwave.engines.cuda.buffers import CopiesBeside, Pieces, free_memory, pinned
 from hopwave.engines.cuda.launch import kernels, offset_type, truth
+from hopwave.engines.cuda.policy import length_arrays
 from hopwave.engines.cuda.records import filled, record
 from hopwave.engines.cuda.search.one_launch import probed_depth
-from hopwave.engines.cuda.search_arrays import length_arrays
 from hopwave.engines.host_memory import check_memory
 from hopwave.engines.ledger import total
 from hopwave.errors import EngineError, amount

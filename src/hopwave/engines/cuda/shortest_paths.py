@@ -18,9 +18,8 @@ from hopwave.engines.cuda.buffers import allocate, free_memory
 from hopwave.engines.cuda.errors import explained
 from hopwave.engines.cuda.launch import BLOCK, NULL, WARP, PreparedLaunch, expression, kernels, offset_type
 from hopwave.engines.cuda.linalg.semiring_source import c_type
-from hopwave.engines.cuda.policy import path_split, path_width
+from hopwave.engines.cuda.policy import path_arrays, path_capacity, path_split, path_width, spur_arrays
 from hopwave.engines.cuda.records import address, filled, record
-from hopwave.engines.cuda.search_arrays import REPORT, path_arrays, path_capacity, spur_arrays
 from hopwave.engines.ledger import total
 from hopwave.errors import EngineError
 from hopwave.planning.trace import Bucket
@@ -232,7 +231,7 @@ def launch(arcs, buffers, job, width, trace, out=None, both_ways=False):
             )  # fmt: skip
         if not trace:
             return distances, []
-        made = int(buffers.report.get().view(REPORT)[0]["buckets"])
+        made = int(buffers.report.get().view(policy.PATH_REPORT)[0]["buckets"])
         if made <= rows:
             return distances, buckets(table[:made].get(), arcs.bits)
         rows = made  # more buckets than rows: repeat with a row for each

@@ -15,7 +15,7 @@ from hopwave.api import choice
 from hopwave.engines.cuda import policy
 from hopwave.engines.cuda.betweenness import regimes
 from hopwave.engines.cuda.betweenness.regimes import Machine, Shape
-from hopwave.engines.cuda.search_arrays import level_arrays
+from hopwave.engines.cuda.policy import level_arrays
 from hopwave.planning.catalogue import CATALOGUE
 from hopwave.planning.jobs import BetweennessJob
 

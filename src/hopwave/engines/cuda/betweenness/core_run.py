@@ -8,8 +8,7 @@ import numpy as np
 
 from hopwave.engines.cpu.betweenness import core_rows, core_run
 from hopwave.engines.cuda import nvrtc
-from hopwave.engines.cuda.betweenness import core_arrays
-from hopwave.engines.cuda.betweenness.core_arrays import DEMAND_BLOCKS, MOST_ROWS
+from hopwave.engines.cuda.betweenness import regimes
 from hopwave.engines.cuda.betweenness.run import machine
 from hopwave.engines.cuda.buffers import free_memory
 from hopwave.engines.cuda.errors import LESS_MEMORY, explained
@@ -59,7 +58,7 @@ class CoreRun(core_run.CoreRun):
 
     def batch_size(self):
         """Core vertices of a batch: a third of the memory is for their rows."""
-        return core_arrays.batch_size(self.K, MOST_ROWS, machine().memory, free_memory())
+        return regimes.core_batch_size(self.K, regimes.MOST_CORE_ROWS, machine().memory, free_memory())
 
     @property
     def sums(self):
@@ -80,8 +79,8 @@ class CoreRun(core_run.CoreRun):
             core |= {name: sums[begin:] for name, begin in zip(SUMS, ends, strict=False)}
             core["arcs"] = cupy.asarray(np.stack([self._C.heads, self._C.lengths], axis=1))
             core |= {"between": cupy.zeros((self.chains, 2)), "status": cupy.zeros(1, np.int32)}
-            grid = min(self.size, DEMAND_BLOCKS * machine().multiprocessors)
-            rows = core_arrays.row_arrays(self.K, self.rows, self.size, machine().multiprocessors)
+            grid = min(self.size, regimes.DEMAND_BLOCKS * machine().multiprocessors)
+            rows = regimes.core_arrays(self.K, self.rows, self.size, machine().multiprocessors)
             core |= {name: cupy.empty(array.shape, array.dtype) for name, array in rows.items()}
             numbers = dict(zip(("pairs", "targets", "origins"), self._units, strict=True))
             numbers |= {"vertices": self.K, "delta": max(1, int(DELTA * self._C.lengths.mean()))}

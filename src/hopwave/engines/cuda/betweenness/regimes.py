@@ -18,8 +18,8 @@ from typing import Literal
 
 import numpy as np
 
+from hopwave.engines.cuda.policy import length_arrays
 from hopwave.engines.cuda.records import record
-from hopwave.engines.cuda.search_arrays import length_arrays
 from hopwave.engines.ledger import Array, declare, total
 from hopwave.errors import EngineError, too_large
 
@@ -385,3 +385,25 @@ def check_wide(n: int, m: int, directed: bool, memory_limit: int | None) -> None
 
 def _too_little(needed: int, what: str, budget: int) -> EngineError:
     return too_large("betweenness of this graph", needed, budget, "raise memory_limit=, or use device='cpu'", what)
+
+
+# ---------------------------------------------------------------- the core of a graph (core_run.py)
+
+MOST_CORE_ROWS = 1 << 14  # of a batch: more do not keep the GPU busier
+DEMAND_BLOCKS = 8  # per multiprocessor, of the kernel that adds up demand
+ROW_BYTES = 28  # per core vertex and row: d, s, T, queue, begins
+
+
+def core_batch_size(vertices: int, most: int, memory: int, free: int) -> int:
+    """Core vertices of a batch, at most `most`: a third of the memory is for their rows."""
+    return max(1, min(most, min(memory // 3, free // 2) // (ROW_BYTES * max(1, vertices))))
+
+
+def core_arrays(vertices: int, rows: int, members: int, multiprocessors: int) -> dict[str, Array]:
+    """The rows of a batch, and what each block of the kernel of demand adds up."""
+    shape, grid = (rows, vertices), min(members, DEMAND_BLOCKS * multiprocessors)
+    return (
+        declare(np.int32, d=shape, queue=shape, begins=(rows, vertices + 1))
+        | declare(np.float64, s=shape, T=shape)
+        | declare(np.uint64, inner=(grid, vertices, 2))
+    )

@@ -18,8 +18,8 @@ from hopwave.engines.cuda.betweenness import regimes
 from hopwave.engines.cuda.betweenness.block import Blocks
 from hopwave.engines.cuda.buffers import allocate
 from hopwave.engines.cuda.launch import truth
+from hopwave.engines.cuda.policy import length_arrays
 from hopwave.engines.cuda.records import filled, record
-from hopwave.engines.cuda.search_arrays import length_arrays
 
 SHORTEST = "common/shortest.cuh"
 FAR = np.finfo(np.float64).max  # no distance is greater

@@ -15,6 +15,7 @@ from hopwave.engines.cuda.buffers import allocate
 from hopwave.engines.cuda.launch import NULL, PreparedLaunch, expression, kernels
 from hopwave.engines.cuda.linalg.scratch import Pending, stream_scratch
 from hopwave.engines.cuda.linalg.semiring_source import RING, c_type, ring_text
+from hopwave.engines.cuda.policy import prepared_arrays
 from hopwave.engines.cuda.records import filled
 from hopwave.engines.cuda.search.by_level import LEVELS, by_level
 from hopwave.engines.cuda.search.workspace import (
@@ -25,7 +26,6 @@ from hopwave.engines.cuda.search.workspace import (
     graph_record,
     trace_table,
 )
-from hopwave.engines.cuda.search_arrays import prepared_arrays
 
 HEADER = "linalg/waves.cuh"
 PATTERN = np.dtype(np.bool_)

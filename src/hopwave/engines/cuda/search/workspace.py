@@ -12,9 +12,8 @@ import numpy as np
 from hopwave.engines.cuda import nvrtc
 from hopwave.engines.cuda.buffers import Report, allocate
 from hopwave.engines.cuda.launch import NULL, PreparedLaunch, expression, offset_type, truth
-from hopwave.engines.cuda.policy import level_split
+from hopwave.engines.cuda.policy import level_arrays, level_split, prepared_arrays
 from hopwave.engines.cuda.records import address, filled, record
-from hopwave.engines.cuda.search_arrays import level_arrays, prepared_arrays
 from hopwave.errors import EngineError
 
 # ---------------------------------------------------------------- how searches ended
