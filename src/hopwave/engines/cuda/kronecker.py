@@ -187,7 +187,7 @@ class Rows:
         return int((self.degrees * reached[self.ids]).sum(dtype=np.int64)) // 2
 
     def check_answer(self, levels, parent):
-        """rank.part.check for an answer by id: how often each rule is broken, and which vertices have their parent."""
+        """rank.check for an answer by id: how often each rule is broken, and which vertices have their parent."""
         linked, levels, wrong = cupy.zeros(self.vertices, np.uint8), levels[self.ids], 0
         for first in range(0, self.n, CHECKED_ROWS):
             last = min(self.n, first + CHECKED_ROWS)

@@ -198,7 +198,7 @@ def block_arrays(n: int, blocks: int, numbers: int, shared: int) -> dict[str, Ar
 
 
 def weighted_arrays(n: int, m: int, blocks: int, numbers: int, team: int) -> dict[str, Array]:
-    """The arrays of blocks or teams along weights, beside search_arrays.length_arrays; `tight`: two bitmaps of arcs."""
+    """The arrays of blocks or teams along weights, besides policy.length_arrays; `tight`: two bitmaps of arcs."""
     return (
         declare(np.uint32, fill=0, ticket=1)
         | declare(np.float64, X=(blocks, n, numbers), hops=(blocks, n))
