@@ -2,14 +2,34 @@
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
 import hopwave as hw
-from hopwave import GraphError, LinalgError
+from hopwave import ConvergenceError, EngineError, GraphError, LinalgError
 from hopwave import linalg as la
 from rejections import Row, each
 
 A = la.Matrix.from_graph(hw.generate.path(3))
 U = la.Vector.from_entries([0, 2], [1.0, 2.0], 3)
 LONG = la.Vector.from_entries([0], [1.0], 9)
+
+M = la.Matrix.from_dense([[1.0, 3.0], [0.5, 100.0]])
+TALL = la.Matrix.from_dense(np.ones((3, 2)))
+DIRECTED = hw.generate.path(3, directed=True)
+RAGGED: Any = [[1], [1, 2]]
+MASKED = np.ma.array([1, 2], mask=[True, False])
+V = la.Vector.from_dense([1.0, 2.0, 3.0])
+NONE_OF_BOTH = "is neither True nor False"
+
+
+def twice(x: Any) -> Any:
+    """Not compiled by Numba."""
+    return 2 * x
+
 
 ROWS: list[Row] = [
     (lambda: la.mxv(A, LONG), LinalgError, "x has 9 places where 3 are needed"),
@@ -37,4 +57,173 @@ ROWS: list[Row] = [
     *each(lambda ask: ask("x"), [la.algorithms.triangle_list, la.algorithms.triangles], LinalgError, "not str"),
     *each(lambda ask: ask("x"), [la.algorithms.core_numbers, la.algorithms.triangle_count], LinalgError, "not str"),
     (lambda: la.algorithms.connected_components("x"), LinalgError, "not str"),
+    # ---- vectors and matrices
+    *each(lambda n: la.Vector(n), [2**31, -1, 2.0], LinalgError, "is no number of places"),
+    (lambda: la.Vector.from_entries([2**33 + 5], [1], n=2**34), LinalgError, "is no number of places"),
+    (lambda: la.Vector.from_entries([0, 0], 1, n=3), LinalgError, "named twice"),
+    (lambda: la.Vector.from_entries([3], 1, n=3), LinalgError, "outside"),
+    (lambda: la.Vector.from_entries(RAGGED, 1.0, 4), LinalgError, "indices has lists of different lengths"),
+    (lambda: la.Vector.from_entries([0, 1], RAGGED, 4), LinalgError, "values has lists of different lengths"),
+    (lambda: la.Vector.from_entries([0, 1], MASKED, n=2), LinalgError, "is masked at place 0"),
+    (lambda: la.Vector.from_entries(MASKED, 1, n=5), LinalgError, "is masked at place 0"),
+    (lambda: la.Vector.from_dense(MASKED), LinalgError, "is masked at place 0"),
+    (lambda: la.Vector.from_dense([1 + 2j]), LinalgError, "complex128 is not a type"),
+    (lambda: la.Vector.from_dense([1.0, 2.0], RAGGED), LinalgError, "present has lists of different lengths"),
+    (lambda: la.Vector.full(3, RAGGED), LinalgError, "is not one number"),
+    *each(lambda place: V[place], [0.5, "a", 3], LinalgError, "is not a place"),
+    (lambda: la.Vector.from_entries([1], [7], n=2).to_dense(1.5), LinalgError, "missing=1.5"),
+    (lambda: la.Vector.from_entries([1], True, n=2).to_dense(-1), LinalgError, "missing=-1"),
+    (lambda: la.Matrix.from_dense([[0, 1]]).to_dense(0.5), LinalgError, "missing=0.5"),
+    *each(lambda kept: kept.to("abacus"), [M, V], LinalgError, "'abacus' is not known"),
+    (lambda: la.Matrix.from_edges([0], [2**33 + 5], shape=(1, 2**34)), LinalgError, "32-bit indices reach"),
+    (lambda: la.Matrix.from_edges([0.5], [1], shape=3), LinalgError, "rows has type float64"),
+    (lambda: la.Matrix.from_edges([0], ["b"], shape=3), LinalgError, "columns has type"),
+    (lambda: la.Matrix.from_edges([0, 1], [0, 1], RAGGED), LinalgError, "values has lists of different lengths"),
+    (lambda: la.Matrix.from_edges([0, 1], [1, 0], MASKED), LinalgError, "is masked at place 0"),
+    (lambda: la.Matrix.from_graph(hw.generate.path(2), MASKED), LinalgError, "is masked at place 0"),
+    (lambda: la.Matrix.from_dense(np.ma.array([[1, 2]], mask=[[True, False]])), LinalgError, "is masked at place 0"),
+    (lambda: la.Matrix.from_dense(RAGGED), LinalgError, "values has lists of different lengths"),
+    (lambda: la.Matrix.from_dense([1, 2]), LinalgError, "1 dimension"),
+    (lambda: la.Matrix.from_dense([[1, 2]], present=[[True]]), LinalgError, "give one bit per value"),
+    # ---- semirings and functions
+    (lambda: la.semiring.plus_plum, LinalgError, "is not a semiring of hopwave"),
+    (lambda: la.Semiring.define("two", la.monoid.plus, la.binary.times, identity=0), LinalgError, "its own identity"),
+    *each(
+        lambda given: la.Semiring.define("wrong", given[0], la.binary.plus, identity=given[1]),
+        [
+            (la.binary.min, 0),
+            (la.binary.times, 0),
+            (la.binary.plus, 5),
+            (min, None),
+            (lambda x, y: x * y, None),
+            (la.binary.minus, None),
+            (la.binary.eq, False),
+        ],
+        LinalgError,
+        "is no identity",
+    ),
+    (lambda: la.apply(V, lambda v: twice(v), device="cpu"), LinalgError, "cannot be compiled"),
+    (lambda: la.select(V, lambda v: twice(v) > 1, device="cpu"), LinalgError, "cannot be compiled"),
+    (lambda: la.ewise_add(V, V, lambda v, w: twice(v), device="cpu"), LinalgError, "cannot be compiled"),
+    (lambda: la.apply(V, lambda v, w: v), LinalgError, "is not a function of one number"),
+    # ---- operations
+    (lambda: la.mxv(M, MASKED), LinalgError, "is masked at place 0"),
+    (lambda: la.mxv(M, [1.0, 2.0], dtype="int16"), LinalgError, "int16 is not a type"),
+    (lambda: la.mxv(M, [1.0, 2.0], direction="up"), LinalgError, "'push' or 'pull'"),
+    (lambda: la.mxv(M, [1.0, 2.0], operand_reuse=True), LinalgError, "complemented mask"),
+    (lambda: la.mxv(M, [1.0, 2.0], "plus_times"), LinalgError, "use linalg.semiring.plus_times"),
+    (lambda: la.mxv(M, [1.0, 2.0], maks=None), TypeError, "did you mean mask=?"),
+    *each(
+        lambda ask: ask(M, M if ask is la.mxm else [1.0, 2.0], device="reference", threads=2),
+        [la.mxv, la.mxm],
+        EngineError,
+        "threads=2 is for device='cpu'",
+    ),
+    (lambda: la.mxm(np.eye(3), np.eye(3)), LinalgError, "from_scipy takes"),
+    (lambda: la.mxm(M, M, operand_reuse=True), TypeError, "operand_reuse"),
+    (lambda: la.waves(V, TALL), LinalgError, "3 × 2"),
+    (lambda: la.waves(U, A, min), LinalgError, "is not a semiring"),
+    (lambda: la.waves(U, A, direction="down"), LinalgError, "direction='down'"),
+    *each(lambda limit: la.waves(U, A, depth_limit=limit), [-1, 1.5, True, "2"], LinalgError, "depth_limit"),
+    (lambda: la.ewise_add(V, V, la.binary.secondi), LinalgError, "no operator on two values"),
+    (lambda: la.apply(V, la.binary.plus), LinalgError, "give one of left= and right="),
+    (lambda: la.apply(V, la.unary.abs, left=1), LinalgError, "leave them out"),
+    *each(lambda x: la.apply(V, la.binary.plus, right=x), ["a", 2**70, [1, 2, 3]], LinalgError, "is not a number"),
+    (lambda: la.apply(V, la.unary.abs, complement=True), LinalgError, "without a mask"),
+    (lambda: la.apply(V, la.unary.abs, accum=la.binary.plus), LinalgError, "give out="),
+    (lambda: la.apply(V, la.unary.abs, out=la.Vector(5)), LinalgError, "same length"),
+    (lambda: la.select(V, "tril"), LinalgError, "in a matrix"),
+    (lambda: la.select(V, la.binary.gt), LinalgError, "give the thunk"),
+    (lambda: la.select(V, la.binary.gt, [1, 2]), LinalgError, "is not a number"),
+    *each(lambda ask: la.select(*ask, 3), [(V, lambda value: value > 0), (M, la.unary.abs)], LinalgError, "thunk=3"),
+    (lambda: la.select(M, la.binary.gt, "x"), LinalgError, "thunk='x' is not a number"),
+    (lambda: la.select(M, la.binary.gt, la.Vector(2)), LinalgError, "compared with one number"),
+    (lambda: la.select(M, "tril", 0.5), LinalgError, "thunk=0.5 is not the number of a diagonal"),
+    (lambda: la.select(M, "corner"), LinalgError, "'corner' is not known"),
+    (lambda: la.assign(M, 1.0, [0]), LinalgError, "assign writes to a Vector, not Matrix"),
+    (lambda: la.assign(la.Vector(4), RAGGED), LinalgError, "different lengths"),
+    (lambda: la.assign(V, 1, [3]), LinalgError, "places are 0 to 2"),
+    (lambda: la.assign(V, 1, [0.5]), LinalgError, "whole numbers"),
+    (lambda: la.assign(V, "a"), LinalgError, "'a' is not a number"),
+    (lambda: la.assign(la.Vector(3, "int32"), 2**40), LinalgError, "1099511627776 does not fit int32"),
+    (lambda: la.assign(la.Vector(3, "int32"), 2**40, mask=V), LinalgError, "1099511627776 does not fit int32"),
+    (lambda: la.assign(la.Vector(3, "int64"), np.nan, [0]), LinalgError, "nan does not fit int64"),
+    (lambda: la.extract(M, [1, 1]), LinalgError, "named twice"),
+    (lambda: la.reduce(V, "plus"), LinalgError, "is not a monoid"),
+    (lambda: la.reduce(V, la.BinaryOp.define("plus", lambda x, y: x * y)), LinalgError, "no known identity"),
+    *each(lambda axis: la.reduce(M, axis=axis), [5, -1, True, "rows"], LinalgError, "is not known"),
+    (lambda: la.reduce(V, axis=1), LinalgError, "is for matrices"),
+    # ---- algorithms
+    *each(
+        lambda ask: ask(TALL),
+        [la.algorithms.connected_components, la.algorithms.core_numbers, la.algorithms.triangle_count],
+        LinalgError,
+        "3 × 2",
+    ),
+    (lambda: la.algorithms.core_numbers(A, device="abacus"), LinalgError, "device='abacus'"),
+    (lambda: la.algorithms.core_numbers(A, directed=2.5), GraphError, "directed=2.5"),
+    (lambda: la.algorithms.bfs(M, RAGGED), LinalgError, "different lengths"),
+    (lambda: la.algorithms.sssp(M, RAGGED), GraphError, "different lengths"),
+    (lambda: la.algorithms.betweenness(M, 1.5), GraphError, "is not a list of vertices"),
+    *each(lambda batch: la.algorithms.betweenness(M, batch=batch), [0, "x"], GraphError, "batch="),
+    (lambda: la.algorithms.hits(M, normalized="no"), GraphError, NONE_OF_BOTH),
+    (lambda: la.algorithms.katz_centrality(M, normalized=7), GraphError, NONE_OF_BOTH),
+    (lambda: la.algorithms.pagerank(M, adaptive=[]), GraphError, NONE_OF_BOTH),
+    (lambda: la.algorithms.pagerank(M, personalization=10**400), GraphError, "is not made of numbers"),
+    *each(lambda x: la.algorithms.label_propagation(A, max_rounds=x), [1.5, -1], GraphError, "max_rounds="),
+    *each(
+        lambda ask: ask(DIRECTED),
+        [hw.triangles, hw.triangle_count, hw.maximal_independent_set, hw.label_propagation],
+        GraphError,
+        "undirected",
+    ),
+    *each(
+        lambda given: hw.eigenvector_centrality(DIRECTED, **given),
+        [{"tol": -1}, {"max_iter": 0}, {"max_iter": 2.5}],
+        GraphError,
+        "=",
+    ),
+    (lambda: hw.eigenvector_centrality(DIRECTED, tol=0, max_iter=3), ConvergenceError, "after 3 rounds"),
+    (lambda: hw.eigenvector_centrality(DIRECTED, nstart=[0, 0, 0]), GraphError, "adds up to 0"),
+    *each(lambda w: hw.eigenvector_centrality(DIRECTED, weights=[1, w]), [-1, math.inf, 1e300], GraphError, "weight"),
+    (lambda: hw.hits(DIRECTED, weights=[1e-300, 1e-200]), GraphError, "scale them"),
+    (lambda: hw.hits(DIRECTED, nstart={0: 1}), GraphError, "0 at every vertex that an arc leads to"),
+    (lambda: hw.hits(hw.generate.grid(30, 30), max_iter=1), ConvergenceError, "after 1 rounds the authorities"),
+    (lambda: hw.katz_centrality(DIRECTED, alpha=math.nan), GraphError, "alpha=nan"),
+    (lambda: hw.katz_centrality(DIRECTED, beta=[1, 2]), GraphError, "shape (2,)"),
+    *each(
+        lambda x: hw.katz_centrality(DIRECTED, **x),
+        [{"beta": math.inf}, {"nstart": [1, 2, math.nan]}],
+        GraphError,
+        "not finite",
+    ),
+    (lambda: hw.katz_centrality(hw.generate.complete(4), 2.0, max_iter=10_000), ConvergenceError, "Katz diverged"),
+    (lambda: hw.katz_centrality(hw.generate.star(200), alpha=0.05, max_iter=2), ConvergenceError, "still change by"),
+    *each(lambda x: hw.pagerank(DIRECTED, alpha=x), [1.5, "x"], GraphError, "alpha="),
+    *each(
+        lambda x: hw.pagerank(DIRECTED, tol=0, max_iter=3, adaptive=x),
+        [False, True],
+        ConvergenceError,
+        "after 3 rounds",
+    ),
+    *each(lambda x: hw.pagerank(DIRECTED, personalization=x), [{7: 1}, {0: 0}], GraphError, ""),
+    (lambda: hw.pagerank(DIRECTED, dangling=[1, -1, 1]), GraphError, "least -1"),
+    *each(lambda x: hw.pagerank(DIRECTED, nstart=x), [[1, math.nan, 1], [1, 2]], GraphError, "nstart"),
+    *each(
+        lambda x: hw.pagerank(DIRECTED, weights=[1, x]), [-1, math.nan, math.inf, 1e300, 1e-300], GraphError, "eight"
+    ),
+    *each(lambda x: hw.sssp(DIRECTED, 0, weights=x), [[-2, 1], [1, math.nan], [1.0]], GraphError, "weight"),
+    (lambda: hw.sssp(DIRECTED, 0, weights=["long"] * 2), GraphError, "are not numbers"),
+    (lambda: hw.sssp(DIRECTED, 0, weights="km"), GraphError, "names an edge attribute"),
+    (lambda: hw.sssp(DIRECTED, 0, weights=[2.0, math.inf]), GraphError, "is infinite"),
+    (lambda: hw.sssp(DIRECTED.to_scipy(np.float64), 0, weights=[1.0] * 2), GraphError, "leave out weights"),
+    (lambda: hw.sssp(sp.csr_array(np.ones((2, 3))), 0), GraphError, "square"),
+    *each(lambda x: hw.sssp(DIRECTED, 0, delta=x), [0, -1.0, math.inf, math.nan], GraphError, "not a bucket width"),
+    (lambda: hw.sssp(DIRECTED, 0, method="bellman-ford", delta=1.0), GraphError, "leave it out"),
+    (lambda: hw.sssp(DIRECTED, 0, method="magic"), GraphError, "'magic' is not known"),
+    (lambda: hw.sssp(DIRECTED, 0, method="dijkstra", device="cuda"), GraphError, "runs on the CPU"),
+    (lambda: hw.sssp(DIRECTED, 0, device="abacus"), LinalgError, "device='abacus'"),
+    (lambda: hw.sssp(DIRECTED, 2).path_to(0), GraphError, "was not reached"),
+    (lambda: hw.nearest_of(hw.generate.grid(2, 2), [0], k=2**63), EngineError, "give a smaller k"),
+    (lambda: hw.isochrone(DIRECTED, 0, limits=np.ma.masked), GraphError, "limits=masked"),
 ]
