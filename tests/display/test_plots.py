@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -54,23 +53,6 @@ def test_a_plot_returns_the_axes_of_a_new_figure_or_those_given(name: str) -> No
     given = pyplot.figure().add_subplot()
     assert result.plot(given) is result.plot(ax=given) is given
     new.figure.canvas.draw()
-
-
-@every_result
-def test_without_matplotlib_the_error_says_what_to_install(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    result = RESULTS[name]()
-    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
-    with pytest.raises(hw.EngineError, match="needs matplotlib, which is not installed; run: pip install matplotlib"):
-        result.plot()
-
-
-@every_result
-def test_a_file_is_no_axes(name: str) -> None:
-    """The error has the line to write instead."""
-    with pytest.raises(
-        hw.GraphError, match=r"'x.png' is not an Axes .* write result.plot\(\).figure.savefig\('x.png'\)"
-    ):
-        RESULTS[name]().plot("x.png")
 
 
 def test_levels_are_those_of_the_search() -> None:
@@ -151,11 +133,3 @@ def test_histograms_have_counts_and_error_bars() -> None:
 def test_distances_along_weights_are_a_histogram() -> None:
     apart = hw.Graph.from_edges([0, 2], [1, 3], weights=[1.5, 1.0])
     assert sum(heights(hw.sssp(apart, 0).plot())) == 2  # vertices without a path are not drawn
-
-
-@pytest.mark.parametrize("name", ["betweenness", "edges", "closeness"])
-@pytest.mark.parametrize("top", [0, -1, 1.5, "3"])
-def test_a_number_of_bars_that_is_none_is_refused(name: str, top: Any) -> None:
-    with pytest.raises(hw.GraphError, match=r"top=.* is not a number of bars; give a whole number from 1"):
-        RESULTS[name]().plot(top=top)
-    assert not pyplot.get_fignums()

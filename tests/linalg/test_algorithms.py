@@ -12,7 +12,6 @@ import networkx as nx
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hopwave.engines.absent import NoShortcuts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse.csgraph import dijkstra
@@ -22,7 +21,7 @@ from graphs import TRAPS, graphs
 from hopwave import ConvergenceError, GraphError
 from hopwave import linalg as la
 from hopwave.algorithms.brandes import of_reverse_arcs as reverse_arcs
-from hopwave.engines import algebra
+from hopwave.engines import NoShortcuts, algebra
 from hopwave.graph.arrays import arc_tails
 from hopwave.linalg import algorithms
 from operands import devices

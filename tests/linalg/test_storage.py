@@ -39,7 +39,7 @@ def test_a_products_result_goes_on_where_its_operand_was() -> None:
     A, x = la.Matrix.from_scipy(sp.eye_array(100, format="csr")), entries(100, 5)
     assert x.convert() == "dense"
     y = la.mxv(A, x, la.semiring.any_pair, mask=entries(100, 2))
-    assert (y.before, y.was_dense, y.nnz) == (5, True, 2)
+    assert (y._before, y._was_dense, y.nnz) == (5, True, 2)
     _, why = la.mxv(A, y, la.semiring.any_pair, explain=True)
     assert why.direction == "pull"
 

@@ -212,14 +212,9 @@ class Matrix:
         return "cuda" if found is not None and on_gpu(found.indices) else "cpu"
 
     @property
-    def prepared(self) -> Prepared:
-        """The records that engines keep with this matrix; shared with the transpose."""
+    def _prepared(self) -> Prepared:
+        """Records that engines keep with this matrix; shared with the transpose, for which `_turned` is True."""
         return self._store.prepared
-
-    @property
-    def turned(self) -> bool:
-        """Whether this is the transpose of the matrix for which `prepared` was made."""
-        return self._turned
 
     @property
     def ascending(self) -> bool | None:

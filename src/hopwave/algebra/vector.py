@@ -19,9 +19,7 @@ from hopwave.graph.csr import LARGEST_VERTEX_COUNT
 
 Format = Literal["sparse", "dense"]
 # Methods that every product calls: what they compute explains errors of a GPU, and the call costs nothing.
-QUICK = (
-    "sparse", "dense", "count_if_known", "entries", "listed", "arrays", "decide", "follow", "replace", "to",
-)  # fmt: skip
+QUICK = ("sparse", "dense", "count_if_known", "entries", "listed", "arrays", "replace", "to")
 
 
 @dataclass(frozen=True)
@@ -63,18 +61,18 @@ class Vector:
     """
 
     __slots__ = (
-        "_ascending", "_borrowed", "_count", "_indices", "_present", "_values", "before", "n", "rule", "was_dense",
+        "_ascending", "_before", "_borrowed", "_count", "_indices", "_present", "_values", "_was_dense", "n", "rule",
     )  # fmt: skip
     n: int
     rule: Shares
-    before: int  # entries when the rule last chose
-    was_dense: bool  # what it chose
+    _before: int  # entries when the rule last chose
+    _was_dense: bool  # what it chose
 
     def __init__(self, n: int, dtype: npt.DTypeLike = np.float64, *, rule: Shares = CONVERT) -> None:
         """An empty vector."""
         self.n = checked_length(n)
         self.rule = rule
-        self.before, self.was_dense = 0, False
+        self._before, self._was_dense = 0, False
         self._set_sparse(np.empty(0, np.int32), np.empty(0, checked_dtype(dtype)), ascending=True)
 
     # ---------------------------------------------------------------- making one
@@ -156,7 +154,7 @@ class Vector:
     def sparse(cls, n: int, indices: Array, values: Array, *, ascending: bool = True) -> Vector:
         """For engines, unchecked: int32 places, each once, in any order if `ascending` is False, and their values."""
         self = cls.__new__(cls)
-        self.n, self.rule, self.before, self.was_dense = n, CONVERT, 0, False
+        self.n, self.rule, self._before, self._was_dense = n, CONVERT, 0, False
         self._set_sparse(indices, values, ascending)
         return self
 
@@ -167,7 +165,7 @@ class Vector:
         The count may be None, or a function that returns it, so that nothing waits for a GPU until it is needed.
         """
         self = cls.__new__(cls)
-        self.n, self.rule, self.before, self.was_dense = len(values), CONVERT, 0, False
+        self.n, self.rule, self._before, self._was_dense = len(values), CONVERT, 0, False
         self._set_dense(values, present, count)
         return self
 
@@ -291,11 +289,11 @@ class Vector:
 
     # ---------------------------------------------------------------- changing its shape
 
-    def decide(self) -> Format:
+    def _decide(self) -> Format:
         """The format that the rule chooses for the current entries; their number is kept for the next choice."""
-        self.was_dense = self.rule.dense(self.n, self.nnz, self.before, self.was_dense)
-        self.before = self.nnz
-        return "dense" if self.was_dense else "sparse"
+        self._was_dense = self.rule.dense(self.n, self.nnz, self._before, self._was_dense)
+        self._before = self.nnz
+        return "dense" if self._was_dense else "sparse"
 
     def convert(self, to: Format | None = None) -> Format:
         """Convert to the given format, or to the one that the rule chooses.
@@ -305,16 +303,16 @@ class Vector:
         ('dense', 'sparse')
         """
         if to is None:
-            to = self.decide()
+            to = self._decide()
         if to == "dense" and self._present is None:
             self._set_dense(*self.arrays(), self._count)
         elif to == "sparse" and self._present is not None:
             self._set_sparse(*self.entries(), ascending=True)
         return to
 
-    def follow(self, other: Vector) -> Vector:
+    def _follow(self, other: Vector) -> Vector:
         """Continue the sequence that `other` belongs to: take its rule, and what that rule last saw."""
-        self.rule, self.before, self.was_dense = other.rule, other.before, other.was_dense
+        self.rule, self._before, self._was_dense = other.rule, other._before, other._was_dense
         return self
 
     def replace(self, other: Vector) -> Vector:
@@ -332,7 +330,7 @@ class Vector:
             twin = Vector.sparse(self.n, move(self._indices), values, ascending=self._ascending)
         else:
             twin = Vector.dense(values, move(self._present), self._count)
-        return twin.follow(self)
+        return twin._follow(self)
 
     def copy(self) -> Vector:
         """An independent copy."""

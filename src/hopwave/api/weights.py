@@ -186,11 +186,11 @@ class GraphsOfMatrix:
 
 def graph_of(matrix: Matrix) -> Graph:
     """The graph whose adjacency matrix this is, kept with the matrix. It shares the matrix's arrays."""
-    kept = matrix.prepared.record(GraphsOfMatrix).graphs
-    if matrix.turned not in kept:
+    kept = matrix._prepared.record(GraphsOfMatrix).graphs
+    if matrix._turned not in kept:
         rows = matrix.to("cpu").rows
-        kept[matrix.turned] = Graph.from_csr(rows.indptr, rows.indices, directed=True)
-    return kept[matrix.turned]
+        kept[matrix._turned] = Graph.from_csr(rows.indptr, rows.indices, directed=True)
+    return kept[matrix._turned]
 
 
 def per_arc(graph: Graph, weights: Any) -> npt.NDArray[Any]:

@@ -203,14 +203,14 @@ def _mapped(u: Vector, function: Any) -> Vector:
     """Apply a function to the values that are present only: arbitrary values at other places might overflow."""
     if u.format == "sparse":
         places, values = u.listed()
-        return Vector.sparse(u.n, places.copy(), function(values), ascending=u.ascending).follow(u)
+        return Vector.sparse(u.n, places.copy(), function(values), ascending=u.ascending)._follow(u)
     values, present = u.arrays()
     if u.nnz == u.n:
-        return Vector.dense(function(values), present.copy(), u.n).follow(u)
+        return Vector.dense(function(values), present.copy(), u.n)._follow(u)
     some = function(values[present])
     everywhere = module_of(some).zeros(u.n, some.dtype)
     everywhere[present] = some
-    return Vector.dense(everywhere, present.copy(), u.nnz).follow(u)
+    return Vector.dense(everywhere, present.copy(), u.nnz)._follow(u)
 
 
 @compiling
@@ -259,7 +259,7 @@ def select(
         bits = engine.xp.zeros(u.n, engine.xp.bool_)
         bits[places] = _passing(engine, predicate, thunk, values[places], places)
         some = Vector.dense(values.copy(), bits)
-    return write(let_through(some.follow(u), allowed, engine), writes, allowed, engine)
+    return write(let_through(some._follow(u), allowed, engine), writes, allowed, engine)
 
 
 def _select_entries(A: Matrix, predicate: Any, thunk: Any, how: Writing, engine: Algebra) -> Matrix:

@@ -175,7 +175,7 @@ def _one_by_one(
         if arcs is not None:
             pull = arcs.choose(f)
         else:
-            pull = direction == "pull" or (direction == "auto" and f.decide() == "dense")
+            pull = direction == "pull" or (direction == "auto" and f._decide() == "dense")
         operand = v if pull else f
         convert(operand, "dense" if pull else "sparse", engine)
         missing = places_of(levels, engine, complement=True)
@@ -185,7 +185,7 @@ def _one_by_one(
             explanations.append(
                 explained(VectorProduct("vxm", ring, engine, A, product, missing, pull, pull, f.nnz, touched), why)
             )
-        f = found.follow(f)
+        f = found._follow(f)
         d += 1
     reached = Waves(levels, None if v is levels else v)
     return (reached, explanations) if explain else reached

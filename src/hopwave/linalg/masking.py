@@ -246,9 +246,9 @@ def let_through(t: Vector, allowed: Allowed | None, engine: Algebra) -> Vector:
     if t.format == "sparse":
         places, values = t.listed()
         keep = bits[places]
-        return Vector.sparse(t.n, places[keep], values[keep], ascending=t.ascending).follow(t)
+        return Vector.sparse(t.n, places[keep], values[keep], ascending=t.ascending)._follow(t)
     values, present = t.arrays()
-    return Vector.dense(values, present & bits).follow(t)
+    return Vector.dense(values, present & bits)._follow(t)
 
 
 # ------------------------------------------------------------------ matrices

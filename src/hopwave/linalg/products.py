@@ -303,7 +303,7 @@ def _product(operation: Literal["mxv", "vxm"], A: Matrix, x: Any, ring: Semiring
     if reuse:
         check_reuse(ring, how, rows, inner)
     nnz = x.nnz if options.explain else 0  # only if needed: counting may have to wait for a GPU
-    pull = x.decide() == "dense" if options.direction == "auto" else options.direction == "pull"
+    pull = x._decide() == "dense" if options.direction == "auto" else options.direction == "pull"
     reused = pull and reuse
     if reused:
         operand = visited(allowed, rows)
@@ -313,7 +313,7 @@ def _product(operation: Literal["mxv", "vxm"], A: Matrix, x: Any, ring: Semiring
     found, touched = (engine.pull if pull else engine.push)(A, operand, product, allowed, options.threads)
     result = write(found, how, allowed, engine)
     if how.out is None:
-        result.follow(x)
+        result._follow(x)
     if not options.explain:
         return result
     why = "as asked" if options.direction != "auto" else f"x holds {nnz / max(inner, 1):.2%} of its places"

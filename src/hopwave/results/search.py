@@ -139,32 +139,9 @@ class BFSResult(SearchResult):
     trace: Trace | None
     graph: Graph = field(repr=False, compare=False)
 
-    def __init__(
-        self,
-        distances: Any,
-        predecessors: Any,
-        path_counts: Any,
-        depth: int,
-        reached: int,
-        sources: tuple[int, ...],
-        plan: PlanUsed,
-        engine: str,
-        trace: Trace | None,
-        graph: Graph,
-    ) -> None:
+    def __init__(self, *, engine: str, **fields: Any) -> None:
         # Written out, because the __init__ of a frozen dataclass takes as long as the search of a small graph.
-        self.__dict__.update(
-            distances=distances,
-            predecessors=predecessors,
-            path_counts=path_counts,
-            depth=depth,
-            reached=reached,
-            sources=sources,
-            plan=plan,
-            engine=engine,
-            trace=trace,
-            graph=graph,
-        )
+        self.__dict__.update(fields, engine=engine)
         if engine == "cuda":
             self._set_aside()  # an array that is still on the GPU is fetched when it is first read
 

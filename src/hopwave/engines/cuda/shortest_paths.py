@@ -156,16 +156,16 @@ class Buffers:
 
 def arcs_of(A):
     """The arcs of a matrix that is on the GPU, kept with it."""
-    kept = A.prepared.record(PreparedPaths).arcs
-    if A.turned not in kept:
-        kept[A.turned] = Arcs(A.rows)
-    return kept[A.turned]
+    kept = A._prepared.record(PreparedPaths).arcs
+    if A._turned not in kept:
+        kept[A._turned] = Arcs(A.rows)
+    return kept[A._turned]
 
 
 def buffers_of(A, arcs):
     """The buffers for searches in the current stream."""
-    kept = A.prepared.record(PreparedPaths).buffers
-    key = A.turned, cupy.cuda.get_current_stream().ptr
+    kept = A._prepared.record(PreparedPaths).buffers
+    key = A._turned, cupy.cuda.get_current_stream().ptr
     if key not in kept:
         kept[key] = Buffers(arcs)
     return kept[key]
@@ -174,8 +174,8 @@ def buffers_of(A, arcs):
 def searches_beside(A, count):
     """(stream, buffers) for searches that run at the same time, each on a part of the GPU: `count`, or as many as there
     is memory for. They begin when the current stream is where it is now."""
-    arcs, kept = arcs_of(A), A.prepared.record(PreparedPaths).beside
-    made = kept.setdefault(A.turned, [])
+    arcs, kept = arcs_of(A), A._prepared.record(PreparedPaths).beside
+    made = kept.setdefault(A._turned, [])
     try:
         while len(made) < count:
             made.append((cupy.cuda.Stream(non_blocking=True), Buffers(arcs, share=count)))

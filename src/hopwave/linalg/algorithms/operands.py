@@ -66,7 +66,7 @@ def place(A: Matrix, vertex: Any, what: str = "source") -> int:
 
 def extremes(A: Matrix) -> tuple[float, float]:
     """(least, greatest) value, kept with the matrix; (1, 1) for a pattern. NaN if some value is NaN."""
-    known = A.prepared.record(Known)
+    known = A._prepared.record(Known)
     if known.extremes is None:
         known.extremes = _ends(A) if A.nnz else (math.inf, -math.inf)
     return known.extremes
@@ -132,7 +132,7 @@ def without_repeats(A: Matrix) -> Matrix:
 
 def is_symmetric(A: Matrix) -> bool:
     """Whether the pattern equals its transpose (the graph is undirected); kept with the matrix."""
-    known = A.prepared.record(Known)
+    known = A._prepared.record(Known)
     if known.symmetric is None:
         rows, columns = A.rows, A.columns
         known.symmetric = rows.indices is columns.indices or (

@@ -140,7 +140,7 @@ def pushed(A: Matrix, start: Any, jumps: Any, ends: Any, alpha: float, enough: f
     x, p, q = (select(Vector.from_dense(given), binary.ne, 0.0) for given in (start, jumps, ends))
     arcs = semiring.plus_times if A.has_values else semiring.plus_first
     rounds, change = 0, 0.0
-    while rounds < max_iter and x.decide() == "sparse":
+    while rounds < max_iter and x._decide() == "sparse":
         alive = ewise_mult(x, S, binary.first)
         lost = alpha * max(0.0, reduce(x) - reduce(alive))
         y = ewise_add(apply(p, binary.times, right=1 - alpha), apply(q, binary.times, right=lost))
@@ -149,7 +149,7 @@ def pushed(A: Matrix, start: Any, jumps: Any, ends: Any, alpha: float, enough: f
         change = reduce(
             apply(ewise_add(y, x, binary.minus), unary.abs)
         )  # a vertex with a rank in x or y alone changes by that rank
-        x, rounds = y.follow(x), rounds + 1
+        x, rounds = y._follow(x), rounds + 1
         if change < enough:
             return Pushed(x.to_dense(0.0), rounds, change, settled=True)
     return Pushed(x.to_dense(0.0), rounds, change) if rounds else Pushed(start)
@@ -164,7 +164,7 @@ def totals(A: Matrix) -> Array:
 
 def out_weights(A: Matrix) -> Vector:
     """The sum of every vertex's weights, absent at dead ends; kept with the matrix."""
-    return A.prepared.made((out_weights, A.turned), lambda: _out_weights(A))
+    return A._prepared.made((out_weights, A._turned), lambda: _out_weights(A))
 
 
 def _out_weights(A: Matrix) -> Vector:

@@ -59,8 +59,8 @@ def sssp(A: Any, source: int | Sequence[int], *, device: str = "auto") -> Vector
     A, d, f = _begin(A, source, device)
     while f.nnz:
         # A pull may read d instead of f: offers from vertices outside f are not shorter than d.
-        t = vxm(d, A, min_plus, direction="pull") if f.decide() == "dense" else vxm(f, A, min_plus, direction="push")
-        f = select(t, less, d).follow(f)
+        t = vxm(d, A, min_plus, direction="pull") if f._decide() == "dense" else vxm(f, A, min_plus, direction="push")
+        f = select(t, less, d)._follow(f)
         assign(d, f, accum=least)
     return d
 
@@ -100,7 +100,7 @@ def delta_stepping(A: Any, source: int | Sequence[int], delta: float | None = No
             t = select(vxm(bucket, L, min_plus), less, d)
             assign(d, t, accum=least)
             assign(waiting, t, accum=least)
-            bucket = select(t, less, end).follow(bucket)
+            bucket = select(t, less, end)._follow(bucket)
         settled = select(waiting, less, end)
         waiting = select(waiting, binary.ge, end)
         if not given and settled.nnz * MANY < A.shape[0]:
@@ -123,11 +123,11 @@ class LastSplit:
 
 def split(A: Matrix, delta: float) -> tuple[Matrix, Matrix]:
     """The light and the heavy arcs, kept with the matrix for the next source."""
-    record = A.prepared.record(LastSplit)
+    record = A._prepared.record(LastSplit)
     kept = record.split
-    if kept is None or kept[:2] != (delta, A.turned):
+    if kept is None or kept[:2] != (delta, A._turned):
         light = A if extremes(A)[1] <= delta else select(A, binary.le, delta)
-        kept = record.split = (delta, A.turned, light, select(A, binary.gt, delta))
+        kept = record.split = (delta, A._turned, light, select(A, binary.gt, delta))
     return kept[2:]
 
 

@@ -53,8 +53,8 @@ class CpuMatrix:
 
 def half_of(A: Matrix, columns: bool = False) -> Half:
     """What is kept for A's rows, or for its columns."""
-    kept = A.prepared.record(CpuMatrix)
-    return kept.by_columns if A.turned != columns else kept.by_rows
+    kept = A._prepared.record(CpuMatrix)
+    return kept.by_columns if A._turned != columns else kept.by_rows
 
 
 def rows_of(A: Matrix, half: Half, columns: bool = False) -> tuple[Array, Array]:

@@ -256,8 +256,8 @@ def power_iteration(A, job):
     """See hopwave.engines.Shortcuts.power_iteration."""
     if job.totals is None and abs(job.factor) < SMALLEST:
         return None
-    kept, n = A.prepared.record(PreparedRounds), A.shape[0]
-    key = A.turned, job.totals is not None
+    kept, n = A._prepared.record(PreparedRounds), A.shape[0]
+    key = A._turned, job.totals is not None
     if key not in kept.arcs:
         total = np.ones(n) if job.totals is None else np.asarray(job.totals(), np.float64)
         kept.sums[key] = n - int(np.count_nonzero(total)), float(total.sum())

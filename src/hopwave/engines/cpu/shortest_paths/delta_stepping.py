@@ -42,22 +42,22 @@ class PreparedPaths:
 
 def arcs_of(A):
     """The rows of a matrix with lengths as float64, kept with it."""
-    kept = A.prepared.record(PreparedPaths).arcs
-    if A.turned not in kept:
+    kept = A._prepared.record(PreparedPaths).arcs
+    if A._turned not in kept:
         part = A.rows
         lengths = NO_LENGTHS if part.values is None else read_only(part.values.astype(np.float64, copy=False))
-        kept[A.turned] = bins.Arcs(*unsigned_rows(part), lengths)
-    return kept[A.turned]
+        kept[A._turned] = bins.Arcs(*unsigned_rows(part), lengths)
+    return kept[A._turned]
 
 
 def bucket_arcs(A):
     """The rows of a matrix with lengths as Δ-stepping reads them (loop.py), kept with it."""
-    kept = A.prepared.record(PreparedPaths).bucket_arcs
-    if A.turned not in kept:
+    kept = A._prepared.record(PreparedPaths).bucket_arcs
+    if A._turned not in kept:
         values = A.rows.values
         whole = ALL_ONE if values is None else whole_lengths(values, A.shape[0])
-        kept[A.turned] = arcs_of(A) if whole is None else bins.Arcs(*unsigned_rows(A.rows), read_only(whole))
-    return kept[A.turned]
+        kept[A._turned] = arcs_of(A) if whole is None else bins.Arcs(*unsigned_rows(A.rows), read_only(whole))
+    return kept[A._turned]
 
 
 def whole_lengths(values, n):
@@ -77,11 +77,11 @@ def whole_lengths(values, n):
 
 def width_of(A):
     """The width of buckets for a matrix, from some of its lengths; kept with it."""
-    kept = A.prepared.record(PreparedPaths).width
-    if A.turned not in kept:
+    kept = A._prepared.record(PreparedPaths).width
+    if A._turned not in kept:
         typical = typical_length(ALL_ONE if A.rows.values is None else A.rows.values)
-        kept[A.turned] = policy.bucket_width(typical, len(A.rows.indices) / max(1, A.shape[0]), has_hubs(A))
-    return kept[A.turned]
+        kept[A._turned] = policy.bucket_width(typical, len(A.rows.indices) / max(1, A.shape[0]), has_hubs(A))
+    return kept[A._turned]
 
 
 @ignoring("over")  # between two lengths, the median may overflow to infinity
@@ -94,11 +94,11 @@ def typical_length(values):
 
 def has_hubs(A):
     """Whether some vertices have far more arcs than others; kept with a matrix."""
-    kept = A.prepared.record(PreparedPaths).hubs
-    if A.turned not in kept:
+    kept = A._prepared.record(PreparedPaths).hubs
+    if A._turned not in kept:
         degrees = np.diff(A.rows.indptr)
-        kept[A.turned] = int(degrees.max(initial=0)) * len(degrees) > policy.IRREGULAR * len(A.rows.indices)
-    return kept[A.turned]
+        kept[A._turned] = int(degrees.max(initial=0)) * len(degrees) > policy.IRREGULAR * len(A.rows.indices)
+    return kept[A._turned]
 
 
 def delta_stepping(A, job, delta, threads, trace):
@@ -113,7 +113,11 @@ def delta_stepping(A, job, delta, threads, trace):
     plain = given is None and threads is None and not trace and not job.targets
     if plain and FirstWork.granted(loop.take_part, (n + m) * policy.SECONDS_PER_PYTHON_ARC):
         return first_search(arcs_of(A), sources, job.limit)[1], delta, [], True
-    arcs, kept, blocks = bucket_arcs(A), A.prepared.record(PreparedPaths), policy.first_blocks(n, len(sources), workers)
+    arcs, kept, blocks = (
+        bucket_arcs(A),
+        A._prepared.record(PreparedPaths),
+        policy.first_blocks(n, len(sources), workers),
+    )
     try:
         pool = kept.pools.pop()
     except IndexError:  # the first run, or another thread has it
@@ -131,21 +135,21 @@ def delta_stepping(A, job, delta, threads, trace):
 
 def on_one_core(A, job):
     """Distances from one source, the nearest vertices first."""
-    kept, plain = A.prepared.record(PreparedPaths), arcs_of(A)
-    if A.turned not in kept.arcs_for_one:
+    kept, plain = A._prepared.record(PreparedPaths), arcs_of(A)
+    if A._turned not in kept.arcs_for_one:
         buckets = policy.length_buckets(plain.lengths.min(), plain.lengths.max())
-        kept.arcs_for_one[A.turned] = settling.Arcs(*plain, *buckets, ShortArcs(*plain), settling.ENDLESS)
+        kept.arcs_for_one[A._turned] = settling.Arcs(*plain, *buckets, ShortArcs(*plain), settling.ENDLESS)
     n, m, (source,), targets = A.shape[0], len(plain.indices), job.sources, np.array(job.targets, np.uint32)
-    if job.targets and not kept.arcs_for_one[A.turned].in_any_order:
+    if job.targets and not kept.arcs_for_one[A._turned].in_any_order:
         return dijkstra(plain, job.sources, job.limit, job.targets, None)[1]
-    search = one_core.search if kept.arcs_for_one[A.turned].in_any_order else settling.search
+    search = one_core.search if kept.arcs_for_one[A._turned].in_any_order else settling.search
     if not job.targets and FirstWork.granted(search, (n + m) * policy.SECONDS_PER_PYTHON_ARC):
         return first_search(plain, job.sources, job.limit)[1]
     try:
         state = kept.states.pop()
     except IndexError:  # the first run, or another thread has it
         state = weighted.WorkerState(waiting=weighted.new_waiting(m), **allocate(weighted.vertex_arrays(n, True)))
-    d, arcs = np.full(n, np.inf), kept.arcs_for_one[A.turned]
+    d, arcs = np.full(n, np.inf), kept.arcs_for_one[A._turned]
     with compiling(search):
         if arcs.in_any_order:
             search(arcs, d, state.waiting, np.uint32(source), float(job.limit), targets)

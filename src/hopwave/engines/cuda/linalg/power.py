@@ -300,7 +300,7 @@ def dealt_columns(A, job):
             return Dealt(A.columns, A.nnz, job)
         return Dealt(Rows(packed.in_offsets, packed.in_neighbours, None), A.nnz, job, packed.numbering.ids)
 
-    return A.prepared.made((Dealt, A.turned), made)
+    return A._prepared.made((Dealt, A._turned), made)
 
 
 def packed_rows(A):

@@ -149,4 +149,4 @@ class Cuts:
 
 def cuts_of(A, part, columns):
     """The cuts of A's rows or of its columns; `part` are these rows or columns."""
-    return A.prepared.made((Cuts, A.turned != columns), lambda: Cuts(cupy.diff(part.indptr)))
+    return A._prepared.made((Cuts, A._turned != columns), lambda: Cuts(cupy.diff(part.indptr)))

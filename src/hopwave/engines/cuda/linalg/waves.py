@@ -46,7 +46,7 @@ def waves(A, x, product, places, depth_limit, alpha, beta, trace):
     """
     if not A.shape[0]:
         return None
-    prepared = A.prepared.made((Prepared, A.turned), lambda: Prepared(A))
+    prepared = A._prepared.made((Prepared, A._turned), lambda: Prepared(A))
     at_once = product.add.any_term and product.structure_only
     search = product if at_once else places
     kernel = kernel_of("waves", search, prepared, None)

@@ -1,0 +1,60 @@
+"""Rejections by the methods of results: dictionaries, paths, tables, pictures."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import hopwave as hw
+from hopwave import EngineError, GraphError
+from rejections import Row, each
+
+NAMED = hw.Graph.from_edges(["ann", "bob", "dan"], ["bob", "cyd", "eve"])
+STAR = hw.generate.star(4)
+SCORES = [hw.closeness_centrality, hw.betweenness_centrality, hw.edge_betweenness_centrality]
+TABLES = [
+    lambda: hw.bfs(NAMED, "ann"), lambda: hw.sssp(NAMED, "ann"), lambda: hw.betweenness_centrality(NAMED),
+    lambda: hw.edge_betweenness_centrality(NAMED), lambda: hw.core_numbers(NAMED),
+    lambda: hw.distance_histogram(NAMED), lambda: hw.connected_components(NAMED),
+    lambda: hw.bfs(NAMED, "ann", trace=True).trace, lambda: NAMED.edges(),
+]  # fmt: skip
+PLOTS = [
+    lambda: hw.bfs(NAMED, "ann"), lambda: hw.bfs(NAMED, "ann", trace=True).trace, lambda: hw.sssp(NAMED, "ann"),
+    lambda: hw.betweenness_centrality(NAMED), lambda: hw.distance_histogram(NAMED),
+]  # fmt: skip
+
+
+def without(patch: Any, module: str, ask: Any) -> Any:
+    """The result of a call; a library is then missing."""
+    found = ask()
+    patch.setitem(sys.modules, module, None)
+    return found
+
+
+def without_pandas(ask: Any) -> Row:
+    """A row: to_pandas of the result without pandas."""
+    return (lambda patch: without(patch, "pandas", ask).to_pandas(), EngineError, "run: pip install pandas")
+
+
+def without_matplotlib(ask: Any) -> Row:
+    """A row: plot of the result without matplotlib."""
+    return (
+        lambda patch: without(patch, "matplotlib.pyplot", ask).plot(), EngineError, "run: pip install matplotlib",
+    )  # fmt: skip
+
+
+ROWS: list[Row] = [
+    *each(lambda ask: ask(NAMED, "ann")["eve"], [hw.bfs, hw.sssp], GraphError, "was not reached by this search"),
+    *each(lambda ask: ask(NAMED, "ann")["zoe"], [hw.bfs, hw.sssp], GraphError, "'zoe' is not a vertex"),
+    (lambda: hw.bfs(NAMED, "ann").path_to("eve"), GraphError, "was not reached by this search"),
+    (lambda: hw.bfs(hw.generate.path(3), 0, depth_limit=1).path_to(2), GraphError, "was not reached by this search"),
+    (lambda: hw.bfs(NAMED, "ann").path_to("zoe"), GraphError, "'zoe' is not a vertex"),
+    (lambda: hw.bfs(NAMED, "ann", predecessors=False).path_to("bob"), GraphError, "predecessors=True"),
+    *(row for k in (-1, 1.5, "all", None, True)
+      for row in each(lambda ask, k=k: ask(STAR).top(k), SCORES, GraphError, "is not a number of the highest scores")),
+    *(row for top in (0, -1, 1.5, "3")
+      for row in each(lambda ask, top=top: ask(STAR).plot(top=top), SCORES, GraphError, "is not a number of bars")),
+    *each(lambda ask: ask().plot("x.png"), PLOTS, GraphError, "figure.savefig('x.png')"),
+    *map(without_pandas, TABLES),
+    *map(without_matplotlib, PLOTS),
+]  # fmt: skip
