@@ -41,11 +41,10 @@ def accessibility(
 ) -> Accessibility:
     """Sum of the values within reach of every vertex: jobs within thirty minutes, schools by distance.
 
+    Weights are followed; `weights=False` leaves them out.
+
     Parameters
     ----------
-    G : Graph, SciPy sparse matrix or NetworkX graph
-        The graph.
-        Weights are followed; `weights=False` leaves them out.
     values : array, mapping or table, optional
         Numbers to add up: one per vertex, as an array in vertex order, or a mapping or pandas Series by vertex. Several
         columns: an array of vertices × columns, a DataFrame whose index names the vertices, or a mapping from names to
@@ -109,11 +108,10 @@ def nearest_of(
 ) -> NearestOf:
     """The k nearest of some vertices, for every vertex, and their distances.
 
+    Weights are followed; `weights=False` leaves them out.
+
     Parameters
     ----------
-    G : Graph, SciPy sparse matrix or NetworkX graph
-        The graph.
-        Weights are followed; `weights=False` leaves them out.
     facilities : list of vertices
         Vertices to find: schools, stations, shops. Repeats count once.
     k : int, optional
@@ -166,17 +164,14 @@ def isochrone(
 ) -> Isochrone:
     """What a source reaches within each limit: the vertices, and the arcs with the fraction that is reached.
 
+    Weights are followed; `weights=False` leaves them out.
+
     Parameters
     ----------
-    G : Graph, SciPy sparse matrix or NetworkX graph
-        The graph.
-        Weights are followed; `weights=False` leaves them out.
     source : vertex or list of vertices
         Vertex where paths start; of several, distances are those from the nearest.
     limits : float or list of floats
         Maximum distances.
-    device : {"auto", "cpu", "cuda"}, optional
-        As for `sssp`.
 
     Returns
     -------

@@ -66,12 +66,10 @@ def betweenness_centrality(
     """Betweenness centrality: the share of shortest paths through every vertex, as NetworkX 3.6.1 defines it.
 
     All vertices are sources unless `k`, `sources` or `epsilon` says otherwise.
+    Weights are ignored unless `weights=` says otherwise.
 
     Parameters
     ----------
-    G : Graph, SciPy sparse matrix or NetworkX graph
-        The graph.
-        Weights are ignored unless `weights=` says otherwise.
     k : int, optional
         Number of sources to draw, as NetworkX does with the same `seed`, and scale up. The result has `bounds` (Notes).
     sources, targets : vertices, optional

@@ -36,11 +36,6 @@ def eccentricity(
         Whether to skip trees and chains, as `closeness_centrality` does, if that saves work and bounds leave many
         vertices to search from (Notes). Results are the same.
 
-    Returns
-    -------
-    VertexScores
-        One distance per vertex.
-
     Notes
     -----
     Each search bounds the eccentricities of all vertices (Takes & Kosters 2013), so that few searches are needed. The
@@ -90,11 +85,6 @@ def diameter(G: Any, *, weights: Any = None, **run: Unpack[Run]) -> float:
     G : Graph, SciPy sparse matrix or NetworkX graph
         A connected graph with at least one vertex. A directed graph must be strongly connected.
         Weights are ignored unless `weights=` says otherwise.
-
-    Returns
-    -------
-    int, or float with `weights`
-        The distance.
 
     Examples
     --------

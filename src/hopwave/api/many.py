@@ -98,11 +98,6 @@ def sssp_many(
     array of float64, sources × vertices
         One row per source, in the order given; infinite if there is no path. It needs 8 · sources · targets bytes.
 
-    Raises
-    ------
-    EngineError
-        The table does not fit into memory, or the device is missing.
-
     Examples
     --------
     >>> G = hw.Graph.from_edges(["a", "a", "b"], ["b", "c", "c"], weights=[1.0, 5.0, 2.0])
@@ -145,11 +140,10 @@ def distance_table(
 ) -> DistanceTable | Path:
     """Distance from every source to every target, as a table with these rows and columns only.
 
+    Weights are followed; `weights=False` leaves them out.
+
     Parameters
     ----------
-    G : Graph, SciPy sparse matrix or NetworkX graph
-        The graph.
-        Weights are followed; `weights=False` leaves them out.
     sources : list of vertices, optional
         Rows of the table; by default all vertices.
     targets : list of vertices, optional
@@ -179,8 +173,6 @@ def distance_table(
 
     Raises
     ------
-    EngineError
-        The table does not fit into memory, or the device is missing.
     FormatError
         The file cannot be written, or the checkpoint is damaged.
 
@@ -263,11 +255,10 @@ def distance_blocks(
 ) -> Iterator[tuple[npt.NDArray[Any], npt.NDArray[Any]]]:
     """Rows of `bfs_many` or `sssp_many`, one block at a time.
 
+    Weights are followed; `weights=False` leaves them out.
+
     Parameters
     ----------
-    G : Graph, SciPy sparse matrix or NetworkX graph
-        The graph.
-        Weights are followed; `weights=False` leaves them out.
     sources : list of vertices, optional
         Vertices where the searches start; by default all.
     depth_limit : int, optional
@@ -303,11 +294,10 @@ def pairs_within(
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]:
     """All pairs of different vertices within a distance of one another.
 
+    Weights are followed; `weights=False` leaves them out.
+
     Parameters
     ----------
-    G : Graph, SciPy sparse matrix or NetworkX graph
-        The graph.
-        Weights are followed; `weights=False` leaves them out.
     d : int
         Maximum distance. Along weights, any number of at least 0.
     sources : list of vertices, optional

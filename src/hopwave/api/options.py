@@ -8,6 +8,7 @@ weights : bool, array or str, optional
     Lengths of the arcs (for PageRank and the other centralities by power iteration: their strengths). True: the graph's
     own weights, an error if it has none. False: every arc counts 1. An array: one number per stored arc, in the order
     of `G.indices`; both arcs of an undirected edge need the same one. A string: an edge attribute of a NetworkX graph.
+    Lengths must be finite and not negative. Weights in the order of the edges belong in `Graph.from_edges(weights=)`.
     By default some functions follow the weights of a graph and others count hops; each function says which.
 direction : {"out", "in"}, optional
     "out", the default, follows arcs from tail to head; "in" follows them backwards.

@@ -115,8 +115,6 @@ def group_betweenness_centrality(
         counts once.
     endpoints : bool, optional
         Whether to count paths that begin or end in the group, too.
-    device : {"auto", "cpu", "reference"}, optional
-        Where to compute; not on a GPU.
 
     Examples
     --------

@@ -42,12 +42,10 @@ def shortest_path(G: Any, source: Any, target: Any, device: str = "auto", *, wei
     """One shortest path from source to target, in hops or along weights.
 
     `all_shortest_paths` returns all of them, `shortest_paths` one for each of many pairs.
+    Weights are followed; `weights=False` leaves them out.
 
     Parameters
     ----------
-    G : Graph, SciPy sparse matrix or NetworkX graph
-        The graph.
-        Weights are followed; `weights=False` leaves them out.
     source, target : vertex
         An id, or a label if the graph has labels.
     device : {"auto", "cpu", "cuda"}, optional
@@ -192,8 +190,6 @@ def all_shortest_paths(
     ----------
     source, target : vertex
         An id, or a label if the graph has labels.
-    device : {"auto", "cpu", "cuda"}, optional
-        As for `shortest_path`.
 
     Raises
     ------

@@ -66,12 +66,8 @@ def bfs(
 
     Raises
     ------
-    GraphError
-        The source is not a vertex, or another argument cannot be used.
     PlanError
-        The plan is unknown, or cannot do this.
-    EngineError
-        The device is missing or out of memory.
+        The plan is unknown, or does not support the call.
 
     Examples
     --------

@@ -54,11 +54,6 @@ def sssp(
         Weights are followed; `weights=False` leaves them out.
     source : vertex or list of vertices
         Vertex where paths start: an id, or a label if the graph has labels.
-    weights : bool, array or str, optional
-        Lengths of the arcs, none of them negative or infinite. None: the graph's own weights, or 1 everywhere if it has
-        none. True: the graph's own; an error if it has none. False: 1 everywhere. An array: one number per stored arc
-        in the order of `G.indices`, the same for both arcs of an undirected edge. A string: an edge attribute of a
-        NetworkX graph. Weights in the order of the edges belong in `Graph.from_edges(src, dst, weights=...)`.
     method : {"auto", "dijkstra", "delta-stepping", "near-far", "bellman-ford"}, optional
         Algorithm. All of them give bitwise identical results.
     delta : float, optional

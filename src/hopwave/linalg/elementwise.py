@@ -42,6 +42,11 @@ def ewise_add(u: Any, v: Any, op: Any = binary.plus, *, device: str = "auto", **
     op : BinaryOp or Monoid, optional
         Operator that joins two values.
 
+    Returns
+    -------
+    Vector or Matrix
+        As the operand.
+
     Examples
     --------
     >>> u, v = la.Vector.from_entries([0, 1], [1, 2], n=3), la.Vector.from_entries([1, 2], [10, 20], n=3)
@@ -59,6 +64,11 @@ def ewise_mult(u: Any, v: Any, op: Any = binary.times, *, device: str = "auto", 
     ----------
     u, v, op
         As for `ewise_add`.
+
+    Returns
+    -------
+    Vector or Matrix
+        As the operand.
 
     Examples
     --------
@@ -146,6 +156,11 @@ def apply(
     left, right : number, optional
         The other operand of a binary operator.
 
+    Returns
+    -------
+    Vector or Matrix
+        As the operand.
+
     Examples
     --------
     >>> u = la.Vector.from_entries([1], [4.0], n=2)
@@ -232,6 +247,11 @@ def select(
         The test.
     thunk : number or Vector, optional
         Number that values are compared with, or the number of a diagonal.
+
+    Returns
+    -------
+    Vector or Matrix
+        As the operand.
 
     Examples
     --------

@@ -172,6 +172,11 @@ def extract(u: Any, indices: Any = None, columns: Any = None, *, device: str = "
     columns : array of int, optional
         The columns of a matrix; by default all.
 
+    Returns
+    -------
+    Vector or Matrix
+        As the operand.
+
     Examples
     --------
     >>> la.extract(la.Vector.from_dense([10, 20, 30]), [2, 2, 0]).to_dict()

@@ -76,19 +76,9 @@ class Scores(Deferring, Keyed):
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw; by default on a new figure of pyplot.
+            Axes to draw on; by default those of a new figure. For a file: `scores.plot().figure.savefig("x.svg")`.
         top : int, optional
-            Draw that many of the highest scores as bars. After a sample, error bars show where the exact scores lie.
-
-        Returns
-        -------
-        matplotlib Axes
-            For a file: `scores.plot().figure.savefig("scores.svg")`.
-
-        Raises
-        ------
-        GraphError
-            `top` is not a whole number from 1.
+            Number of the highest scores to draw as bars. After a sample, error bars show their intervals.
 
         Examples
         --------
