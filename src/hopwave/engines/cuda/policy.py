@@ -30,11 +30,7 @@ class LevelSplit:
 
 
 def level_split(m: int) -> LevelSplit:
-    """The split for a graph of m arcs. If m is very large, larger pieces keep their lists small.
-
-    >>> level_split(1 << 20).chunk, level_split(1 << 31).chunk
-    (256, 1024)
-    """
+    """The split for a graph of m arcs. If m is very large, larger pieces keep their lists small."""
     return LevelSplit() if m < 1 << 30 else LevelSplit(chunk=1024, long_row=2048)
 
 
@@ -109,13 +105,7 @@ def words_for(sources: int, n: int, free: int) -> int:
 
 
 def subgrids_for(n: int, words: int, groups: int, depth: int, blocks: int, free: int, threads: int) -> tuple[int, int]:
-    """(subgrids, blocks per subgrid) for a grid of `blocks` blocks; each subgrid takes its own groups of sources.
-
-    >>> subgrids_for(36_692, 16, 36, 9, 528, 10**11, 256), subgrids_for(10**6, 16, 1, 9, 528, 10**11, 256)
-    ((7, 75), (1, 528))
-    >>> subgrids_for(114_599, 16, 112, 1000, 528, 10**11, 256), subgrids_for(34, 2, 1, 5, 528, 10**11, 256)
-    ((9, 58), (1, 1))
-    """
+    """(subgrids, blocks per subgrid) for a grid of `blocks` blocks; each subgrid takes its own groups of sources."""
     vertices = SWEEP.vertices_per_group_deep if depth >= SWEEP.deep else SWEEP.vertices_per_group
     enough = max(1, min(blocks, -(-n * words // (threads * vertices))))
     state = (24 * words + 17) * n  # bytes: three rows, two lists, a list of long rows, a bitmap

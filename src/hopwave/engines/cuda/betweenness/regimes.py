@@ -111,13 +111,7 @@ def is_small(n: int, m: int) -> bool:
 
 
 def choose(n: int, m: int, k: int, depth: int, budget: int) -> tuple[Regime, str]:
-    """The regime for k sources, and why.
-
-    >>> choose(1 << 20, 1 << 25, 64, depth=6, budget=1 << 36)[0]
-    'batch'
-    >>> choose(1 << 20, 6 << 20, 64, depth=400, budget=1 << 36)[0]
-    'block'
-    """
+    """The regime for k sources, and why."""
     if is_deep(depth):
         return "block", f"a probe is {depth} levels deep"
     if is_small(n, m):
@@ -133,20 +127,12 @@ def choose(n: int, m: int, k: int, depth: int, budget: int) -> tuple[Regime, str
 
 
 def code_words(n: int) -> int:
-    """32-bit words for two bits per vertex, or for two bitmaps.
-
-    >>> code_words(33)
-    4
-    """
+    """32-bit words for two bits per vertex, or for two bitmaps."""
     return 2 * max(1, -(-n // 32))
 
 
 def block_shape(n: int, m: int, k: int, depth: int, machine: Machine) -> Shape:
-    """Blocks about twice as wide as the mean level. Few sources get large blocks, or teams of them.
-
-    >>> block_shape(32768, 196548, 32768, 86, Machine()).threads
-    512
-    """
+    """Blocks about twice as wide as the mean level. Few sources get large blocks, or teams of them."""
     group = min(32, power_of_two(m / max(1, n) / 6))  # a lane takes about six arcs or more
     shared = 4 * code_words(n)
     if shared > machine.shared:
@@ -208,11 +194,7 @@ def weighted_arrays(n: int, m: int, blocks: int, numbers: int, team: int) -> dic
 
 
 def block_state(n: int, shared: int) -> int:
-    """Bytes of one block's own arrays.
-
-    >>> block_state(100, 0)
-    2180
-    """
+    """Bytes of one block's own arrays."""
     return total(block_arrays(n, 1, 1, shared))
 
 
@@ -222,21 +204,13 @@ def weighted_state(n: int, m: int) -> int:
 
 
 def block_size(k: int, width: int, shape: Shape, machine: Machine) -> int:
-    """Sources between two checks of the clock: some rounds of all blocks, if an eighth of the memory holds their rows.
-
-    >>> block_size(10**6, 1 << 15, Shape(256, 2, 1056, 8192), Machine())
-    8448
-    """
+    """Sources between two checks of the clock: rounds of all blocks, if an eighth of the memory holds their rows."""
     rows = machine.memory // 8 // max(1, FLOAT * width)
     return max(1, min(k, MAX_ROUNDS * shape.blocks, rows))
 
 
 def block_fit(state: int, width: int, shape: Shape, size: int, budget: int) -> tuple[int, int]:
-    """How many blocks of `state` bytes, and rows of scores, fit into the budget: first reduce rows, then both.
-
-    >>> block_fit(block_state(1000, 512), 1000, Shape(256, 1, 132, 512), 1056, 1 << 20)
-    (37, 37)
-    """
+    """How many blocks of `state` bytes, and rows of scores, fit into the budget: first reduce rows, then both."""
     row = FLOAT * width + ROW_OVERHEAD
     if state + row > budget:
         raise _too_little(state + row, "one source", budget)
@@ -248,11 +222,7 @@ def block_fit(state: int, width: int, shape: Shape, size: int, budget: int) -> t
 
 
 def lanes_for(k: int) -> int:
-    """Sources per batch: a power of two, at most LANES.
-
-    >>> lanes_for(1), lanes_for(3), lanes_for(1000)
-    (1, 4, 64)
-    """
+    """Sources per batch: a power of two, at most LANES."""
     return min(LANES, 1 << max(0, k - 1).bit_length())
 
 
@@ -287,20 +257,12 @@ def most_slots(m: int) -> int:
 
 
 def batch_bytes(n: int, m: int, lanes: int, levels: int) -> int:
-    """Bytes of a batch with `levels` levels.
-
-    >>> batch_bytes(1000, 10_000, 64, 8)
-    1118024
-    """
+    """Bytes of a batch with `levels` levels."""
     return total(batch_arrays(n, 1, lanes, most_slots(m))) + levels * mask_array(n, 1).nbytes
 
 
 def batches_at_once(n: int, m: int, k: int, lanes: int, machine: Machine, edges: bool) -> int:
-    """Batches per launch: a small graph needs several to fill the GPU. Scores of arcs allow only one at a time.
-
-    >>> batches_at_once(1 << 15, 1 << 19, 10**5, 64, Machine(), False)
-    32
-    """
+    """Batches per launch: a small graph needs several to fill the GPU. Scores of arcs allow only one at a time."""
     if edges:
         return 1
     in_memory = machine.memory // 8 // batch_bytes(n, m, lanes, MAX_BATCH_LEVELS)
@@ -323,9 +285,6 @@ def batch_fit(
     """Sources per batch, and batches at once, that fit: first reduce the batches, then their size.
 
     A batch's size changes the order in which scores of arcs are added; `fixed` keeps the size.
-
-    >>> batch_fit(1000, 10_000, 64, 16, 8, 3 << 20), batch_fit(1000, 10_000, 64, 16, 8, 1 << 20)
-    ((64, 2), (32, 1))
     """
     least = lanes if fixed else 1
     while batches > 1 and batches * batch_bytes(n, m, lanes, levels) > budget:
@@ -343,11 +302,7 @@ def batch_fit(
 
 
 def most_pieces(m: int) -> int:
-    """An upper bound on the pieces of long rows: a row of more than PIECE_ARCS has at most two for every full one.
-
-    >>> most_pieces(1 << 20)
-    2048
-    """
+    """An upper bound on the pieces of long rows: a row of more than PIECE_ARCS has at most two for every full one."""
     return max(1, 2 * m // PIECE_ARCS)
 
 
@@ -369,11 +324,7 @@ def wide_arrays(n: int, m: int, directed: bool, multiprocessors: int) -> dict[st
 
 
 def wide_bytes(n: int, m: int, directed: bool) -> int:
-    """Bytes of the wide regime.
-
-    >>> wide_bytes(1 << 20, 1 << 24, False)
-    41814632
-    """
+    """Bytes of the wide regime."""
     return total(wide_arrays(n, m, directed, Machine.multiprocessors))
 
 
