@@ -10,7 +10,6 @@ import networkx as nx
 import pytest
 import served
 
-from hopwave.networkx_backend import backend
 from hopwave.networkx_backend.dispatch import SINCE_3_7
 
 Calls = list[Callable[[list[Any]], dict[str, Any]]]  # the nodes of a graph → arguments
@@ -83,20 +82,7 @@ def test_hubs_and_authorities_are_those_of_networkx() -> None:
 
 
 def test_what_is_left_to_networkx() -> None:
-    G, arcs, several = nx.path_graph(3), nx.DiGraph([(0, 1)]), nx.MultiGraph([(0, 1), (0, 1)])
-    for name, arguments, why in (
-        ("pagerank", (several,), "adds up the weights of parallel edges"),
-        ("hits", (several,), "adds up the weights of parallel edges"),
-        ("hits", (G, 100, 1e-8, {0: 1}), "nstart does not name every node"),
-        ("katz_centrality", (G, 0.1, 1.0, 100, 1e-6, [1, 1, 1]), "nstart does not name every node"),
-        ("square_clustering", (arcs,), "squares of arcs"),
-        ("square_clustering", (G, [0]), "nodes=[0] is not supported"),
-        ("clustering", (several,), "parallel edges"),
-        ("transitivity", (arcs,), "triangles of arcs"),
-        ("clustering", (G, [0]), "nodes=[0] is not supported"),
-        ("average_clustering", (G, None, "km"), "weight='km' is not supported"),
-    ):
-        assert why in str(backend.can_run(name, arguments, {}))
+    G = nx.path_graph(3)
     G[0][1]["weight"] = -1
     with pytest.raises(NotImplementedError):
         nx.pagerank(G, backend="hopwave")

@@ -199,8 +199,7 @@ def doctor(*, as_json: bool = False) -> None:
                 **about,
                 "executable": sys.executable,
                 "machine_code": {"folder": kept, "damaged": [str(path) for path in numba_cache.replaced]},
-                **({"kernels": asdict(kernels)} if kernels else {}),
-                **({"largest_graphs": asdict(room)} if room else {}),
+                **({"kernels": kernels[0], "largest_graphs": room[0]} if kernels and room else {}),
                 "required": versions,
                 "devices": [asdict(device) for device in found],
                 "optional": libraries,
@@ -211,8 +210,8 @@ def doctor(*, as_json: bool = False) -> None:
         )
     else:
         about |= {"executable": sys.executable, "machine code": cached_in(kept, numba_cache.replaced)}
-        more = {"GPU kernels": kernels, "GPU memory": room, "MPI": unfit}
-        about |= {name: str(fact) for name, fact in more.items() if fact}
+        more = {"GPU kernels": kernels and kernels[1], "GPU memory": room and room[1], "MPI": unfit}
+        about |= {name: fact for name, fact in more.items() if fact}
         terminal.show(
             terminal.facts("hopwave", {**about, **versions}),
             _device_table(found),
@@ -233,52 +232,33 @@ def cached_in(folder: str | None, damaged: list[Path]) -> str:
     return folder + (f" ({len(damaged)} damaged and compiled again)" if damaged else "")
 
 
-@dataclass(frozen=True)
-class Kernels:
-    """Kernels compiled for this GPU: the folder, why it is not used (or None), how many are cached, of how many."""
-
-    folder: str
-    reason: str | None
-    kept: int
-    all: int
-
-    def __str__(self) -> str:
-        if self.reason:
-            return f"not cached: {self.reason}"
-        missing = "" if self.kept == self.all else "; for the others run: hopwave warmup --device cuda"
-        return f"{self.kept} of {self.all} compiled in {self.folder}{missing}"
-
-
-def _kernels() -> Kernels:
+def _kernels() -> tuple[dict[str, Any], str]:
+    """The kernels compiled for this GPU: their folder, why it is unused (or None), how many are cached, of how many."""
     from hopwave.engines.cuda import kernel_files, nvrtc
     from hopwave.engines.cuda.instances import all_instances
 
     every = [(header, name) for header, names in all_instances().items() for name in names]
+    folder, reason = str(kernel_files.folder()), kernel_files.why_not()
     kept = sum(nvrtc.is_kept(header, name) for header, name in every)
-    return Kernels(str(kernel_files.folder()), kernel_files.why_not(), kept, len(every))
+    missing = "" if kept == len(every) else "; for the others run: hopwave warmup --device cuda"
+    words = f"not cached: {reason}" if reason else f"{kept} of {len(every)} compiled in {folder}{missing}"
+    return {"folder": folder, "reason": reason, "kept": kept, "all": len(every)}, words
 
 
-@dataclass(frozen=True)
-class Room:
+def _room() -> tuple[dict[str, int], str]:
     """The largest Graph500 scales that the GPU searches now, uncompressed and compressed; 0 for none."""
-
-    plain: int
-    compressed: int
-
-    def __str__(self) -> str:
-        return (
-            f"adjacency lists of 2^{self.plain} vertices with 16 edges each fit, of 2^{self.compressed} compressed; "
-            "those of larger graphs are read across the bus, at a fifth to a tenth of the speed"
-        )
-
-
-def _room() -> Room:
     from hopwave.engines.cuda.buffers import free_memory
     from hopwave.engines.cuda.kronecker import MOST_SCALE, bytes_needed
 
     free, scales = free_memory(), range(1, MOST_SCALE + 1)
-    fits = [[scale for scale in scales if bytes_needed(scale, 16, packed) <= free] for packed in (False, True)]
-    return Room(*(max(some, default=0) for some in fits))
+    plain, compressed = (
+        max((scale for scale in scales if bytes_needed(scale, 16, packed) <= free), default=0)
+        for packed in (False, True)
+    )
+    return {"plain": plain, "compressed": compressed}, (
+        f"adjacency lists of 2^{plain} vertices with 16 edges each fit, of 2^{compressed} compressed; "
+        "those of larger graphs are read across the bus, at a fifth to a tenth of the speed"
+    )
 
 
 def optional() -> list[dict[str, Any]]:

@@ -21,6 +21,7 @@ from typing import Any, Literal
 import numpy as np
 
 import hopwave as hw
+from hopwave import generate
 from hopwave.cli import terminal
 from hopwave.cli.benchmarks import threads_of
 from hopwave.engines import engine
@@ -43,84 +44,17 @@ def weighted(graph: Graph, value: float = 1.0) -> Graph:
     return graph.with_weights(np.full(graph.m, value))
 
 
-def search() -> None:
-    """Search with neighbours in any order and by degree; named plans use the kernels of large graphs on small ones."""
-    graph = hw.generate.kronecker(8)
-    for plan in ("auto", "hopwave", "hopwave", "hiragushi-hybrid"):  # only a second search looks for hubs
-        hw.bfs(graph, 0, plan=plan, device="cpu")
-
-
-def paths() -> None:
-    """Count paths, also on a level that needs more than one scale: one vertex has 2^2200 paths, another has 1."""
-    hw.bfs(hw.generate.kronecker(8), 0, path_counts=True, device="cpu")
-    chain = hw.generate.diamonds(2200)
-    path = [0, *range(chain.n, chain.n + 4399), chain.n - 1]  # of the same length between the same two vertices
+def spanning() -> Graph:
+    """A chain of diamonds and a path of the same length between the same two vertices: 2^2200 paths next to 1."""
+    chain = generate.diamonds(2200)
+    path = [0, *range(chain.n, chain.n + 4399), chain.n - 1]
     ends = [np.concatenate(parts) for parts in zip(chain.to_edges(), (path[:-1], path[1:]), strict=True)]
-    hw.bfs(Graph.from_edges(*ends), 0, path_counts=True, device="cpu")
-
-
-def betweenness() -> None:
-    """Betweenness of vertices: of a small graph, which has its own kernel, and renumbered by degree."""
-    hw.betweenness_centrality(hw.generate.grid(8, 8), device="cpu")
-    hw.betweenness_centrality(hw.generate.star(40_000), k=32, device="cpu")
-
-
-def reduced_betweenness() -> None:
-    """Betweenness of a graph that is reduced: with chains, branches and blocks."""
-    hw.betweenness_centrality(hw.generate.cycle(1000), device="cpu")
-    hw.edge_betweenness_centrality(hw.generate.grid(8, 8), device="cpu")
-
-
-def wide() -> None:
-    """Betweenness with all threads on one source, and with teams of two, as on a large mesh."""
-    hw.betweenness_centrality(hw.generate.grid(8, 8), plan="hopwave-wide", device="cpu")
-    hw.betweenness_centrality(hw.generate.smallworld(40_000, 6, 0.1, seed=1), sources=[0, 1], threads=4, device="cpu")
-
-
-def many() -> None:
-    """Many searches at once, along arcs and against them, all of them or those that can change the result."""
-    graph = hw.generate.grid(8, 8)
-    hw.closeness_centrality(graph, device="cpu")
-    for directed in (False, True):  # all scores of a cycle are equal, so that no search is skipped
-        hw.harmonic_centrality(hw.generate.cycle(300, directed=directed), top=1, device="cpu")
-    hw.bfs_many(graph, [0, 1], device="cpu")
-
-
-def distances() -> None:
-    """Distances along weights, around vertices, and by sketches."""
-    graph, ring = hw.generate.grid(8, 8), hw.generate.cycle(24_000)  # the ring is large enough to be reduced
-    hw.diameter(weighted(graph), weights=True, device="cpu")
-    for weights in (None, np.ones(ring.m)):
-        hw.closeness_centrality(ring, weights=weights, device="cpu")
-    for function in (hw.local_efficiency, hw.load_centrality, hw.hyperball):
-        function(graph, device="cpu")
-
-
-def structure() -> None:
-    """Components, single paths, triangles and cores."""
-    graph, arcs, hubs = hw.generate.grid(8, 8), hw.generate.kronecker(6, directed=True), hw.generate.kronecker(9)
-    for function in (hw.triangle_count, hw.connected_components, hw.biconnected_components):
-        function(graph, device="cpu")
-    for function in (hw.triangle_count, hw.triangles, hw.core_numbers):
-        function(hubs, device="cpu")
-    hw.topological_order(hw.generate.path(3, directed=True))
-    hw.strongly_connected_components(arcs, device="cpu")
-    hw.shortest_path(graph, 0, 63, device="cpu")
-
-
-def shortest_paths() -> None:
-    """Shortest paths with lengths: by buckets on several threads and on one thread, and by a heap."""
-    graph = hw.generate.grid(8, 8)
-    for length in (1.0, 0.5):  # integers are added up as integers
-        hw.sssp(weighted(graph, length), 0, delta=1.0, device="cpu")
-    hw.sssp(weighted(graph), 0, method="delta-stepping", device="cpu")
-    hw.nearest(weighted(graph), 0, 3)
-    hw.sssp_many(weighted(hw.generate.kronecker(6, 32)), range(4), device="cpu")  # its short arcs are followed first
+    return Graph.from_edges(*ends)
 
 
 def products() -> None:
     """Products over the semirings of searches, shortest paths and triangles, in both directions."""
-    graph, la = hw.generate.kronecker(6), hw.linalg
+    graph, la = generate.kronecker(6), hw.linalg
     A, W = la.Matrix.from_graph(graph), la.Matrix.from_graph(graph, np.ones(graph.m))
     x, ring = la.Vector.from_entries([0], 1.0, graph.n), la.semiring
     for direction in ("push", "pull"):
@@ -130,22 +64,13 @@ def products() -> None:
     la.mxv(A, la.Vector.full(graph.n, 1.0), ring.plus_second, device="cpu")
 
 
-def ranks() -> None:
-    """PageRank by rounds of products: on one thread, on several, and with rows in another order."""
-    graph = hw.generate.kronecker(6)
-    for G in (graph, weighted(graph)):
-        hw.pagerank(G, device="cpu")
-        hw.eigenvector_centrality(G, device="cpu")
-    hw.pagerank(hw.generate.kronecker(16), device="cpu")  # large enough for threads and for another order
-
-
 def reading() -> None:
     """Read files that are large enough for the compiled scanners, with and without weights, also adjacency lists."""
     from hopwave.generate.recursive_compiled import draw_edges
     from hopwave.graph.csr_compiled import is_symmetric_pattern, sorted_rows
     from hopwave.io import print_lines
 
-    graph = hw.generate.grid(300, 300)
+    graph = generate.grid(300, 300)
     with tempfile.TemporaryDirectory() as folder:
         for name in ("graph.mtx", "graph.txt", "graph.graph", "weighted.mtx", "weighted.txt"):
             hw.write(Path(folder) / name, weighted(graph, 0.5) if name.startswith("weighted") else graph)
@@ -174,9 +99,9 @@ def questions() -> Iterator[tuple[Callable[..., Any], dict[str, Any]]]:
 
 def every_function(share: int = 0, of: int = 1) -> None:
     """Every public function, on graphs of each kind, along weights if it can; calls that do not fit are skipped."""
-    grid, ring = hw.generate.grid(6, 6), hw.generate.cycle(8, directed=True)
-    graphs = [grid, hw.generate.kronecker(6, directed=True), ring, hw.generate.path(8, directed=True)]
-    graphs += [hw.generate.kronecker(9)]
+    grid, ring = generate.grid(6, 6), generate.cycle(8, directed=True)
+    graphs = [grid, generate.kronecker(6, directed=True), ring, generate.path(8, directed=True)]
+    graphs += [generate.kronecker(9)]
     graphs += [one.with_weights(np.ones(one.m, kind)) for one in (grid, ring) for kind in "df"]
     for function, given in list(questions())[share::of]:
         takes_weights = "weights" in inspect.signature(function).parameters
@@ -187,26 +112,65 @@ def every_function(share: int = 0, of: int = 1) -> None:
                 list(found) if inspect.isgenerator(found) else None
 
 
-def _scores(graph: Callable[[], Graph], **given: Any) -> None:
-    hw.betweenness_centrality(graph(), device="cpu", **given)
-
-
-PARTS: dict[str, Callable[..., object]] = {  # the longest first
-    "betweenness, all threads on one source": wide,
-    "search": search,
-    "betweenness, reduced": reduced_betweenness,
+Call = tuple[str, Callable[[], Graph], dict[str, Any]]  # a public function, its graph, its other arguments
+mesh, ring = partial(generate.grid, 8, 8), partial(generate.cycle, 24_000)  # the ring is large enough to be reduced
+tiny, small, hubs = (partial(generate.kronecker, scale) for scale in (6, 8, 9))
+roads, halves, dense = (
+    lambda: weighted(mesh()),
+    lambda: weighted(mesh(), 0.5),  # integers are added up as integers, these are not
+    lambda: weighted(generate.kronecker(6, 32)),  # its short arcs are followed first
+)
+lengths = {"weights": True}
+PARTS: dict[str, list[Call] | Callable[[], Any]] = {  # the longest first; the calls of a part share their graphs
+    "betweenness, all threads on one source": [
+        ("betweenness_centrality", mesh, {"plan": "hopwave-wide"}),
+        ("betweenness_centrality", partial(generate.smallworld, 40_000, 6, 0.1, 1), {"sources": [0, 1], "threads": 4}),
+    ],
+    "search": [  # named plans use the kernels of large graphs on a small one; only a second search looks for hubs
+        ("bfs", small, {"source": 0, "plan": plan}) for plan in ("auto", "hopwave", "hopwave", "hiragushi-hybrid")
+    ],
+    "betweenness, reduced": [
+        ("betweenness_centrality", partial(generate.cycle, 1000), {}),
+        ("edge_betweenness_centrality", mesh, {}),
+    ],
     "products over semirings": products,
     "reading and building large graphs": reading,
-    "many searches at once": many,
-    "betweenness": betweenness,
-    "components, triangles, cores": structure,
-    "shortest paths with lengths": shortest_paths,
-    "ranks": ranks,
-    "betweenness of edges": lambda: hw.edge_betweenness_centrality(hw.generate.kronecker(9), device="cpu"),  # with hubs
-    "distances": distances,
-    "betweenness along weights": partial(_scores, lambda: weighted(hw.generate.grid(8, 8)), weights=True),
-    "betweenness from sampled paths": partial(_scores, partial(hw.generate.grid, 8, 8), epsilon=0.2, method="paths"),
-    "path counts": paths,
+    "many searches at once": [  # all scores of a cycle are equal, so that no search is skipped
+        ("closeness_centrality", mesh, {}),
+        ("harmonic_centrality", partial(generate.cycle, 300), {"top": 1}),
+        ("harmonic_centrality", partial(generate.cycle, 300, directed=True), {"top": 1}),
+        ("bfs_many", mesh, {"sources": [0, 1]}),
+    ],
+    "betweenness": [  # a small graph has its own kernel; a star is renumbered by degree
+        ("betweenness_centrality", mesh, {}),
+        ("betweenness_centrality", partial(generate.star, 40_000), {"k": 32}),
+    ],
+    "components, triangles, cores": [
+        *((name, mesh, {}) for name in ("triangle_count", "connected_components", "biconnected_components")),
+        *((name, hubs, {}) for name in ("triangle_count", "triangles", "core_numbers")),
+        ("strongly_connected_components", partial(generate.kronecker, 6, directed=True), {}),
+        ("shortest_path", mesh, {"source": 0, "target": 63}),
+    ],
+    "shortest paths with lengths": [
+        *(("sssp", graph, {"source": 0, "delta": 1.0}) for graph in (roads, halves)),
+        ("sssp", roads, {"source": 0, "method": "delta-stepping"}),
+        ("sssp_many", dense, {"sources": range(4)}),
+    ],
+    "ranks": [  # the last graph is large enough for threads and for rows in another order
+        *((name, tiny, {}) for name in ("pagerank", "eigenvector_centrality")),
+        *((name, lambda: weighted(tiny()), {}) for name in ("pagerank", "eigenvector_centrality")),
+        ("pagerank", partial(generate.kronecker, 16), {}),
+    ],
+    "betweenness of edges": [("edge_betweenness_centrality", hubs, {})],
+    "distances": [
+        ("diameter", roads, lengths),
+        ("closeness_centrality", ring, {}),
+        ("closeness_centrality", lambda: weighted(ring()), lengths),
+        *((name, mesh, {}) for name in ("local_efficiency", "load_centrality", "hyperball")),
+    ],
+    "betweenness along weights": [("betweenness_centrality", roads, lengths)],
+    "betweenness from sampled paths": [("betweenness_centrality", mesh, {"epsilon": 0.2, "method": "paths"})],
+    "path counts": [("bfs", graph, {"source": 0, "path_counts": True}) for graph in (small, spanning)],
 }
 LAST = "every other function"  # finds what the others have compiled
 SHARES = 4  # into which the last part is divided, for as many processes
@@ -287,5 +251,11 @@ def use_part(name: str, *share: int) -> Part:
     began = time.perf_counter()
     # Two threads: an image that is built on one core may run on many. The record is empty if all code came from disk.
     with threads_of(2), install_recorder("numba:compile") as record:
-        (PARTS | {LAST: every_function})[name](*share)
+        part = every_function if name == LAST else PARTS[name]
+        if callable(part):
+            part(*share)
+        else:
+            graphs = {make: make() for _, make, _ in part}
+            for function, make, given in part:
+                getattr(hw, function)(graphs[make], device="cpu", **given)
     return Part(name, time.perf_counter() - began, bool(record.buffer))
