@@ -209,7 +209,7 @@ def _tokens(source: Source) -> Iterator[tuple[str, str, int]]:
     content = "".join(text for _, text in source.lines("GML"))
     at, line = 0, 1
     for found in _TOKEN.finditer(content):
-        kind = str(found.lastgroup)
+        kind = found.lastgroup or ""
         text, start = found[kind], found.start(kind)
         line += content.count("\n", at, start)
         at = start
@@ -218,11 +218,10 @@ def _tokens(source: Source) -> Iterator[tuple[str, str, int]]:
                 text = html.unescape(text)
             except ValueError:  # a number of more than 4,300 digits
                 raise source.fail("a character of thousands of digits, as in &#999...; expected a text", line) from None
-        elif kind == "open":
-            raise source.fail("a text without a closing quote; expected one", line)
-        elif kind == "odd":
+        elif kind in ("open", "odd"):
             what = content[at : at + 40].partition("\n")[0].strip()
-            raise source.fail(f"found {what!r}; expected a key, a number, a text or a bracket", line)
+            told = f"found {what!r}; expected a key, a number, a text or a bracket"
+            raise source.fail("a text without a closing quote; expected one" if kind == "open" else told, line)
         elif kind == "end":
             return
         yield kind, text, line
@@ -233,13 +232,13 @@ def _lists(source: Source, single: tuple[str | None, ...]) -> Iterator[tuple[int
     stack = [_List("", {}, 1)]
     key, line, graphs = "", 1, 0
     for kind, text, line in _tokens(source):
-        top = stack[-1]
-        if not key and kind == "list" and text == "]" and len(stack) > 1:
-            yield len(stack) - 2, stack.pop()
-        elif not key:
-            if kind != "key":
+        if not key:
+            if kind == "key":
+                key = text
+            elif text == "]" and kind == "list" and len(stack) > 1:
+                yield len(stack) - 2, stack.pop()
+            else:
                 raise source.fail(f"found {text[:40]!r}; expected a key", line)
-            key = text
         elif kind == "list" and text == "[":
             graphs += len(stack) == 1 and key == "graph"
             if graphs > 1:
@@ -247,6 +246,7 @@ def _lists(source: Source, single: tuple[str | None, ...]) -> Iterator[tuple[int
             stack.append(_List(key, {}, line))
             key = ""
         elif kind in ("number", "text") or (kind == "key" and text.upper() in ("INF", "NAN")):
+            top = stack[-1]
             if len(stack) == 2 and top.key == "graph" and key in ("node", "edge"):
                 raise source.fail(f"{key} is {text[:40]!r}; expected a list in brackets", line)
             if len(stack) == 3 and key in top.entries and key in single:
