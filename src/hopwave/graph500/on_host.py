@@ -58,8 +58,8 @@ class OnCpu:
         self.tuples = np.bincount(u, minlength=n) + np.bincount(v, minlength=n)
         began = time.perf_counter()
         self.graph = Graph.from_csr(*sorted_rows(u, v, n, symmetric=True)[:2], directed=False, check=False)
-        loaded = self.engine.load(self.graph, self.plan)
-        loaded.prepare(neighbour_order(self.plan))  # sorts the rows: a part of kernel 1, and of no search
+        self.arranged = self.graph.arranged()  # sorted rows and hubs are a part of kernel 1, and of no search
+        self.engine.load(self.arranged, plan).adjacency(neighbour_order(plan))
         self.construction_seconds = time.perf_counter() - began
         self.about: dict[str, Any] = {"device": "cpu", "ranks": 1, "plan": plan.name, "threads": thread_count(threads)}
 
@@ -85,7 +85,7 @@ class OnCpu:
     def search(self, root: int) -> Searched:
         """Distances and predecessors from one root, timed; then validated."""
         began = time.perf_counter()
-        found, _ = bfs.search(self.engine, self.graph, (root,), SearchJob(), self.plan, threads=self.threads)
+        found, _ = bfs.search(self.engine, self.arranged, (root,), SearchJob(), self.plan, threads=self.threads)
         seconds = time.perf_counter() - began
         distances, predecessors = found["distances"], found["predecessors"]
         edges = int(self.tuples[distances >= 0].sum()) // 2

@@ -246,7 +246,7 @@ class Engine:
 
 
 def neighbour_order(plan: Plan) -> str:
-    """How a plan wants its rows: in "any" order; sorted when that pays ("degree"); sorted at once ("paper")."""
+    """What CpuGraph.adjacency is to prepare for a plan."""
     return "any" if plan.order == "any" else "paper" if plan.loop == "host" else "degree"
 
 

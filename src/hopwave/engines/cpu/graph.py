@@ -66,19 +66,18 @@ class CpuGraph:
         return self._graph()
 
     def adjacency(self, order, searches=1):
-        """The arrays for the next searches. Hubs and the order of neighbours never change an answer."""
+        """The arrays for the next searches. Neither hubs nor the order of neighbours change a distance.
+
+        order    "any"; "degree": with hubs, except in the first search and on flat graphs, which are hardly ever
+                 pulled; "paper": with hubs, and neighbours sorted by degree, as `Graph.arranged` returns them
+        """
         with self._lock:
-            kind = policy.preparation(self.searches, self.irregular, self.flat, order, self.graph.is_mapped)
+            hubs = not self.flat and (self.searches >= policy.SEARCHES_BEFORE_HUBS or self.graph.order == "degree")
+            kind = "hubs" if order == "degree" and hubs else "arranged" if order == "paper" else "plain"
             self.searches += searches
             if kind not in self._adjacency:
                 self._adjacency[kind] = self._prepare(kind)
             return self._adjacency[kind]
-
-    def prepare(self, order):
-        """Make now what searches would make after some others, so that none of them is slower: for benchmarks."""
-        with self._lock:
-            self.searches = max(self.searches, policy.SEARCHES_BEFORE_HUBS, policy.SEARCHES_BEFORE_ARRANGING)
-        return self.adjacency(order)
 
     @cached_property
     def rows(self):
@@ -104,26 +103,16 @@ class CpuGraph:
 
     def _prepare(self, kind):
         graph = self.graph.arranged() if kind == "arranged" else self.graph
-        hub = read_only(np.empty(0, np.uint32))
+        hub = np.empty(0, np.uint32)
         indptr, in_indices = views.offsets(graph.indptr), unsigned(graph.in_indices)
         in_indptr = views.offsets(graph.in_indptr) if graph.in_indptr is not graph.indptr else indptr
         if kind == "plain":  # load its machine code now: the second search may need it, and should not wait
-            find_hubs(in_indptr[:1], in_indices[:0], np.empty(0, np.int64), np.empty(0, np.uint32))
+            find_hubs(in_indptr[:1], in_indices[:0], np.empty(0, np.int64), hub)
         else:
             hub = np.arange(self.n, dtype=np.uint32)  # of a vertex without in-arcs: itself, which changes nothing
             find_hubs(in_indptr, in_indices, self.graph.in_degrees.astype(np.int64), hub)
-            hub = read_only(hub)
-        return Adjacency(
-            indptr,
-            unsigned(graph.indices),
-            in_indptr,
-            in_indices,
-            hub,
-            int(kind == "arranged"),
-            self._unvisited,
-            self._closed,
-            self._padding,
-        )
+        rows = indptr, unsigned(graph.indices), in_indptr, in_indices
+        return Adjacency(*rows, read_only(hub), self._unvisited, self._closed, self._padding)
 
     @contextmanager
     def workspace(self, threads, counting):

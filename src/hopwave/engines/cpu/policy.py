@@ -51,9 +51,7 @@ PARTS_PER_THREAD = 2  # of the rows in a matrix push: more parts are more even, 
 
 # ------------------------------------------------------------------ what is prepared for a graph
 
-# What is prepared must be earned back: hubs cost about one pass over the arcs, rows arranged by degree several.
-SEARCHES_BEFORE_HUBS = 1
-SEARCHES_BEFORE_ARRANGING = 16
+SEARCHES_BEFORE_HUBS = 1  # finding the hubs costs about one pass over the arcs
 SOURCES_BEFORE_ARRANGING = 256  # of one call that searches from many sources together
 SOURCES_BEFORE_RENUMBERING = 32  # of one betweenness call; numbering by degree costs as much as about ten sources
 PULLS_BEFORE_HUBS = 3  # of one matrix
@@ -142,24 +140,6 @@ def block_size(sources, flows=False):
     (1, 32, 32, 16)
     """
     return SOURCES_OF_FLOWS if flows else max(1, min(MAX_SOURCES_PER_BLOCK, sources // MIN_BLOCKS))
-
-
-def preparation(searches, irregular, flat, order, mapped=False):
-    """What a search may use after that many others: "plain" rows, "hubs" next to them, or "arranged" rows with hubs.
-
-    A plan that orders neighbours by degree as its paper does says order="paper" and has them from the start. Without
-    hubs in the graph, one neighbour next to the row still saves half of the rows of a pull: 0.83 of the time on
-    uniform 20, 0.9 on a small world. A flat graph, a mesh or roads, is hardly ever pulled. Arranged rows are a copy,
-    which a graph mapped from a file may have no memory for.
-
-    >>> [preparation(searches, True, False, "degree") for searches in (0, 1, 16)]
-    ['plain', 'hubs', 'arranged']
-    """
-    if order == "paper":
-        return "arranged"
-    if order == "any" or flat or searches < SEARCHES_BEFORE_HUBS:
-        return "plain"
-    return "arranged" if irregular and not mapped and searches >= SEARCHES_BEFORE_ARRANGING else "hubs"
 
 
 def worth_renumbering(loaded, job):

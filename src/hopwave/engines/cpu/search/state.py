@@ -6,10 +6,10 @@ import numpy as np
 
 from hopwave.engines.ledger import declare
 
-# A graph, prepared (engines/cpu/graph.py). hub[v] is v's in-neighbour of highest degree, or hub is empty; skip is 1
-# where the hub also stands first in v's row. The set bits of `closed` are vertices without in-arcs and what pads the
-# last word, those of `padding` the latter alone. unvisited: see search/steps.py.
-Adjacency = namedtuple("Adjacency", "indptr indices in_indptr in_indices hub skip unvisited closed padding")
+# A graph, prepared (engines/cpu/graph.py). hub[v] is v's in-neighbour of highest degree, or hub is empty. The set bits
+# of `closed` are vertices without in-arcs and what pads the last word, those of `padding` the latter alone.
+# unvisited: see search/steps.py.
+Adjacency = namedtuple("Adjacency", "indptr indices in_indptr in_indices hub unvisited closed padding")
 
 # The arrays of one search. segments: one row per level in the queue: (where it begins, its depth, the shift of its
 # path counts). sigma is empty where no paths are counted.

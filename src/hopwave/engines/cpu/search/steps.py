@@ -56,10 +56,9 @@ def pull_words(A, parent, distance, visited, operand, new, first, last, depth, f
     early_exit = flags & EARLY_EXIT != 0
     own_mask = flags & OPERAND_VISITED == 0
     keeps_open = flags & KEEPS_OPEN != 0
-    in_indptr, in_indices, hub, skip, padding = A.in_indptr, A.in_indices, A.hub, np.uint64(A.skip), A.padding
+    in_indptr, in_indices, hub, padding = A.in_indptr, A.in_indices, A.hub, A.padding
     closed, n = A.closed, np.uint64(parent.size)
     hub_first = hub.size > 0 and early_exit
-    hub_too = hub.size > 0 and not early_exit and skip != U0  # a row that is read to its end has the hub in it
     for w in range(np.uint64(first), np.uint64(last)):
         mask = ~visited[w]
         if keeps_open:
@@ -90,12 +89,7 @@ def pull_words(A, parent, distance, visited, operand, new, first, last, depth, f
             v = base + bit
             prefetch(in_indices, in_indptr[min(v + U16, n)])
             chosen = np.int64(-1)
-            if hub_too:
-                u = np.uint64(hub[v])
-                checked += 1
-                if (operand[u >> U6] >> (u & U63)) & U1:
-                    chosen = np.int64(u)
-            j = begin = np.uint64(in_indptr[v]) + skip
+            j = begin = np.uint64(in_indptr[v])
             end = np.uint64(in_indptr[v + U1])
             while j < end:
                 u = np.uint64(in_indices[j])
