@@ -197,7 +197,7 @@ def test_small_graphs_are_computed_exactly() -> None:
     np.testing.assert_allclose(raw.scores, hw.betweenness_centrality(graph, normalized=False).scores, rtol=1e-12)
 
 
-# ---------------------------------------------------------------- blocks, preparation, memory
+# ---------------------------------------------------------------- blocks, memory
 
 
 @given(st.integers(0, 10**7))

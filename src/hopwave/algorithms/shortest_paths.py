@@ -126,7 +126,7 @@ def _by_buckets(A: Matrix, search: ShortestPathsJob, way: Way, ran: PlanUsed) ->
     """Δ-stepping on the CPU."""
     found = engines.algebra("cpu").delta_stepping(A.to("cpu"), search, way.delta, way.trace, way.threads)
     if found.on_one_core:
-        why = "one core that follows no arc twice is faster here than Δ-stepping, or that is not compiled yet"
+        why = "one core that follows no arc twice is faster here than Δ-stepping"
         ran = PlanUsed(CATALOGUE[ON_ONE_CORE], why)
     return Found(found.distances, BucketTrace(found.buckets) if way.trace else None, ran)
 

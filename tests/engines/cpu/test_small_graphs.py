@@ -207,7 +207,17 @@ def test_which_betweenness_is_a_first_one(monkeypatch: pytest.MonkeyPatch) -> No
 class FakeFunction:
     """A function that is not compiled yet."""
 
-    overloads = ()
+    overloads: tuple[Any, ...] = ()
+
+
+def test_compiled_functions_are_used_and_seconds_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    one, other, kept = FakeFunction(), FakeFunction(), FakeFunction()
+    monkeypatch.setattr(compile_notice, "is_compiled", lambda function: function is kept)
+    monkeypatch.setattr(FirstWork, "seconds", 1.0)
+    assert FirstWork.granted(one, 0.6) and not FirstWork.granted(one, 0.6) and FirstWork.granted(one, 0.3)
+    assert FirstWork.granted(other, 0.6) and not FirstWork.granted(kept, 0.1)
+    other.overloads = (1,)
+    assert not FirstWork.granted(other, 0.1)
 
 
 def test_betweenness_of_counts_that_do_not_fit() -> None:

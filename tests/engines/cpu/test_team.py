@@ -17,6 +17,7 @@ from hopwave.api.validate import check
 from hopwave.engines.cpu import policy, team
 from hopwave.engines.cpu.betweenness.run import Accumulation
 from hopwave.engines.cpu.betweenness.wide import WideAccumulation
+from hopwave.engines.cpu.graph import CpuGraph
 from hopwave.engines.cpu.search.small import FirstSearches, first_searches
 from hopwave.planning.jobs import SearchJob
 from hopwave.system.numba_cache import njit
@@ -45,6 +46,17 @@ def test_searches_one_after_another_and_at_once_are_all_right():
 
     with ThreadPoolExecutor(2) as pool:
         assert all(pool.map(many, (KRONECKER, RING, KRONECKER, RING)))
+
+
+def test_no_search_sorts_or_copies_the_graph():
+    graph = generate.kronecker(12, directed=True)  # with hubs
+    for source in range(40):
+        search(graph, source, 1)
+    prepared = graph._prepared.find(CpuGraph)._adjacency
+    assert set(prepared) == {"plain", "hubs"} and "_arranged" not in vars(graph)
+    for rows in prepared.values():
+        assert np.shares_memory(rows.indices, graph.indices) and np.shares_memory(rows.in_indices, graph.in_indices)
+    assert not len(prepared["plain"].hub) and len(prepared["hubs"].hub) == graph.n
 
 
 def test_helpers_leave_when_no_search_follows():

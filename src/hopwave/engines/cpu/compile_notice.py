@@ -93,7 +93,9 @@ def called(function):
         found.add(one)
         names, scope = one.py_func.__code__.co_names, one.py_func.__globals__
         places = [scope, *(vars(scope[name]) for name in names if isinstance(scope.get(name), ModuleType))]
-        left += [place[name] for place in places for name in names if isinstance(place.get(name), Dispatcher)]
+        met = [place.get(name) for place in places for name in names]
+        met += [cell.cell_contents for cell in one.py_func.__closure__ or ()]
+        left += [function for function in met if isinstance(function, Dispatcher)]
     return found
 
 

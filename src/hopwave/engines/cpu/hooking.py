@@ -24,7 +24,7 @@ import numpy as np
 from hopwave.engines.cpu import crew, policy, team
 from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.integers import U1
-from hopwave.engines.cpu.intrinsics import COMPILED, INNER, compare_and_swap, noinline, prefetch, uncounted
+from hopwave.engines.cpu.intrinsics import COMPILED, INNER, compare_and_swap, noinline, prefetch
 from hopwave.engines.cpu.views import new_array, unsigned_rows
 from hopwave.system.numba_cache import njit
 
@@ -145,7 +145,7 @@ def work(A, W, board, me):
                     label[v] = W.copy[v] = label[parent[v]]
 
 
-by_regions, assist = team.regions(work), team.assistance(work)
+by_regions = team.regions(work)
 
 
 @njit(**INNER)
@@ -185,16 +185,13 @@ def lead(A, W, board, undirected, threads):
     together(A, W, board, LABEL, ZERO, threads)
 
 
+part_of = team.led(lead, work)
+
+
 @njit(**COMPILED)
 def hook(A, W, board, undirected, threads, team_cells, helpers, me):
     """One thread's part: number 0 leads, others help."""
-    if me != 0:
-        assist(team_cells, A, W, board)
-        return
-    team.lend(team_cells, (A, W, board))
-    team.open_offer(team_cells, helpers)
-    lead(uncounted(A), uncounted(W), board, undirected, threads)
-    team.close_offer(team_cells, helpers, board)
+    part_of(A, W, board, (undirected, threads), team_cells, helpers, me)
 
 
 def weak_components(graph):

@@ -22,7 +22,6 @@ HUB_ARCS = 64  # per entry, on average, from which on they are hubs
 FUSED_BLOCKS = 8  # of 64 entries in the current bucket: a thread that found no more goes on with them by itself
 SMALL_GRAPH = 1 << 13  # vertices and arcs up to which one thread, pushing, is done before a shared search has begun
 FIRST_SEARCHES, FIRST_SECONDS = 8, 1.0  # plain searches, or sources, before the fast loop is compiled in ten seconds
-SECONDS_PER_PYTHON_ARC = 2e-6  # about, of a search along weights without compiled code
 SECONDS_PER_PUSHED_ARC = 1e-8  # about, in a plain search, and in the betweenness of small graphs
 SMALL_JOB = 1 << 17  # betweenness sources × (vertices and arcs) up to which waking a worker costs more than it saves
 SPINS = 200  # looks at the board before a helper that waits yields its core at every further look

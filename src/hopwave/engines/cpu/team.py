@@ -7,9 +7,9 @@ them; helpers copy the arguments from there, and no Python runs.
 
     lead(count, function, part, kind)     # the leader calls function(*part, team, count, 0); helpers are 1 and above
 
-In the function the leader calls `lend(team, (A, W, board))`, `open_offer`, and at its end `close_offer`. A helper calls
-what `assistance` returns: for every offer it claims a number and borrows the arguments. The leader waits only while
-somebody copies them, and for those inside a job. A leader without helpers makes no offer.
+The function calls what `led` returns. There the leader calls `lend(team, (A, W, board))`, `open_offer`, and at its end
+`close_offer`. A helper calls what `assistance` returns: for every offer it claims a number and borrows the arguments.
+The leader waits only while somebody copies them, and for those inside a job. A leader without helpers makes no offer.
 """
 
 import atexit
@@ -34,6 +34,7 @@ from hopwave.engines.cpu.intrinsics import (
     ordered_store,
     pause,
     relax,
+    uncounted,
     without_counters,
 )
 from hopwave.engines.cpu.policy import LINGER, SPINS
@@ -187,6 +188,26 @@ def assistance(work):
                 work_for_leader(team, number, A, W, board)
 
     return assist
+
+
+def led(lead, work):
+    """A compiled function for one thread's part in a call: number 0 runs lead(A, W, board, *arguments), others help.
+
+    work(A, W, board, me) is a thread's share of a job.
+    """
+    assist = assistance(work)
+
+    @njit(**INNER)
+    def take_part(A, W, board, arguments, team, helpers, me):
+        if me != 0:
+            assist(team, A, W, board)
+            return
+        lend(team, (A, W, board))
+        open_offer(team, helpers)
+        lead(uncounted(A), uncounted(W), board, *arguments)
+        close_offer(team, helpers, board)
+
+    return take_part
 
 
 def regions(work):

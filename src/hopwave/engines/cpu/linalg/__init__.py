@@ -243,7 +243,6 @@ class Algebra(linalg.Algebra):
     core_numbers = found_in(f"{__name__}.cores", "core_numbers")
     label_propagation = found_in(f"{__name__}.labels", "Labels")
     independent_set = found_in(f"{__name__}.independent_set", "independent_set")
-    lanczos = found_in(f"{__name__}.lanczos", "steps")
 
     def by_place(self, part: Rows, where: Place, diagonal: int) -> Rows:
         if where not in ("tril", "triu"):

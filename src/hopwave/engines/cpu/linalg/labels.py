@@ -12,7 +12,7 @@ import numpy as np
 from hopwave.engines.cpu import crew, policy, team
 from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.integers import ONE, U1, U63
-from hopwave.engines.cpu.intrinsics import COMPILED, INNER, noinline, ordered_add, uncounted
+from hopwave.engines.cpu.intrinsics import COMPILED, INNER, noinline, ordered_add
 from hopwave.engines.cpu.splitmix import WEYL, mix
 from hopwave.engines.cpu.views import unsigned_rows
 from hopwave.generate.counter import start
@@ -116,7 +116,7 @@ def work(A, W, board, me):
     ordered_add(board, crew.EDGES, arcs)
 
 
-by_regions, assist = team.regions(work), team.assistance(work)
+by_regions = team.regions(work)
 
 
 @njit(**INNER)
@@ -137,16 +137,13 @@ def lead(A, W, board, threads):
             return
 
 
+part_of = team.led(lead, work)
+
+
 @njit(**COMPILED)
 def take_rounds(A, W, board, threads, team_cells, helpers, me):
     """One thread's part: number 0 leads, others help."""
-    if me != 0:
-        assist(team_cells, A, W, board)
-        return
-    team.lend(team_cells, (A, W, board))
-    team.open_offer(team_cells, helpers)
-    lead(uncounted(A), uncounted(W), board, threads)
-    team.close_offer(team_cells, helpers, board)
+    part_of(A, W, board, (threads,), team_cells, helpers, me)
 
 
 class Labels:

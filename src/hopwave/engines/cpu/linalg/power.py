@@ -20,39 +20,48 @@ ranks of an undirected graph would be  b + (1 − n b) · total / Σ total,  b =
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from hopwave.engines.cpu import crew, policy, team
-from hopwave.engines.cpu.compile_notice import FirstWork, compiling
+from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.graph import is_scattered
 from hopwave.engines.cpu.integers import U0, U1, U4
-from hopwave.engines.cpu.intrinsics import COMPILED, INNER, atomic_add, noinline, uncounted
-from hopwave.engines.cpu.linalg import first_rounds
-from hopwave.engines.cpu.linalg.rank_arrays import (
-    BEGIN,
-    BOUND,
-    CHANGE,
-    END,
-    LOST,
-    MOMENTUM,
-    NOW_CELLS,
-    ROUND,
-    ROUNDS,
-    SCALE,
-    SLOPE,
-    Arcs,
-    Ranks,
-)
+from hopwave.engines.cpu.intrinsics import COMPILED, INNER, atomic_add, noinline
 from hopwave.engines.cpu.views import new_array, read_only, unsigned, unsigned_rows
 from hopwave.graph.csr import Rows
 from hopwave.planning.jobs import PowerEnd
 from hopwave.system.numba_cache import njit
 
+BEGIN, ROUND, END = (np.int64(kind) for kind in range(3))  # jobs; not literals, for each of which Numba would compile
+SCALE, LOST, MOMENTUM, BOUND, CHANGE, ROUNDS, SLOPE, NOW_CELLS = range(8)  # cells of Ranks.now
 SMALLEST = 1e-200  # a factor below which no arc carries anything
 LARGEST = 0.99  # eigenvalue that acceleration counts on, at most
 U2, U3 = np.uint64(2), np.uint64(3)
+
+
+class Arcs(NamedTuple):
+    """The arcs into every vertex; no values where all are 1."""
+
+    indptr: Any
+    indices: Any
+    values: Any
+    totals: Any  # the sum of every vertex's weights; empty if that is the length of its row
+    bounds: Any  # where blocks of rows begin
+    order: Any  # the vertex of every row; empty if rows are in the order of vertices
+
+
+class Ranks(NamedTuple):
+    """The arrays of one run. start, base and dead have one entry per vertex, or one for all."""
+
+    w: Any  # two rows: the ranks, and those before or after them
+    start: Any
+    base: Any
+    dead: Any
+    sums: Any  # of every block: all changes, and what is at its dead ends
+    x: Any  # the answer
+    now: Any  # where the run stands
 
 
 # No function is called per row: passing arrays to one takes longer than a short row.
@@ -141,17 +150,6 @@ def end_block(A, W, which, block):
 
 
 @njit(**INNER)
-def one_block(A, W, kind, which, block):
-    """A job's part of one block."""
-    if kind == ROUND:
-        round_block(A, W, which, block)
-    elif kind == BEGIN:
-        begin_block(A, W, block)
-    else:
-        end_block(A, W, which, block)
-
-
-@njit(**INNER)
 def work(A, W, board, me):
     """One thread's part in a job: the blocks of its own region first."""
     kind, which, region = board[crew.JOB_KIND], board[crew.JOB_WHICH], me
@@ -160,7 +158,12 @@ def work(A, W, board, me):
         if region < 0:
             return
         for block in range(begin, stop):
-            one_block(A, W, kind, which, block)
+            if kind == ROUND:
+                round_block(A, W, which, block)
+            elif kind == BEGIN:
+                begin_block(A, W, block)
+            else:
+                end_block(A, W, which, block)
 
 
 @njit(**INNER)
@@ -178,68 +181,37 @@ def together(A, W, board, kind, which, threads):
 
 
 @njit(**INNER)
-def alone(A, W, board, kind, which, threads):
-    """Like `together`, by one thread, which needs no board."""
-    noinline()
-    change = left = 0.0
-    for block in range(W.sums.shape[0]):
-        one_block(A, W, kind, which, block)
-        change += W.sums[block, 0]
-        left += W.sums[block, 1]
-    return change, left
+def lead(A, W, board, factor, enough, rounds, threads):
+    """All rounds, and the answer."""
+    now, which, before = W.now, np.int64(0), 0.0
+    _, left = together(A, W, board, BEGIN, which, threads)
+    change, made, momentum, largest = 0.0, 0, 1.0, now[BOUND]
+    bound = policy.FIRST_BOUND if now[SLOPE] != 0.0 else 0.0
+    while True:
+        now[LOST], now[MOMENTUM] = factor * left, momentum
+        change, left = together(A, W, board, ROUND, which, threads)
+        made += 1
+        which = 1 - which
+        if change < enough or made == rounds or not change < np.inf:
+            break
+        if made > 1 and largest > 0.0:
+            shrunk = change / before
+            estimate = policy.WIDEN * (shrunk * shrunk + momentum - 1.0) / (momentum * shrunk)
+            bound = min(largest, max(bound, estimate)) if shrunk < 1.0 else 0.0
+        momentum = 2.0 / (1.0 + np.sqrt(1.0 - bound * bound))
+        before = change
+    now[CHANGE], now[ROUNDS] = change, made
+    # The sum of changes is about the ranks before: where the step beyond them was accelerated, they are the answer.
+    together(A, W, board, END, which if now[MOMENTUM] == 1.0 else 1 - which, threads)
 
 
-assist = team.assistance(work)
-
-
-def leading(together):
-    """The function `lead`, not compiled, for a way to do a job over all blocks."""
-
-    def lead(A, W, board, factor, enough, rounds, threads):
-        """All rounds, and the answer. Jobs are no literals, which would have `together` compiled once for each."""
-        now, which, before = W.now, np.int64(0), 0.0
-        _, left = together(A, W, board, np.int64(BEGIN), which, threads)
-        change, made, momentum, largest = 0.0, 0, 1.0, now[BOUND]
-        bound = policy.FIRST_BOUND if now[SLOPE] != 0.0 else 0.0
-        while True:
-            now[LOST], now[MOMENTUM] = factor * left, momentum
-            change, left = together(A, W, board, np.int64(ROUND), which, threads)
-            made += 1
-            which = 1 - which
-            if change < enough or made == rounds or not change < np.inf:
-                break
-            if made > 1 and largest > 0.0:
-                shrunk = change / before
-                estimate = policy.WIDEN * (shrunk * shrunk + momentum - 1.0) / (momentum * shrunk)
-                bound = min(largest, max(bound, estimate)) if shrunk < 1.0 else 0.0
-            momentum = 2.0 / (1.0 + np.sqrt(1.0 - bound * bound))
-            before = change
-        now[CHANGE], now[ROUNDS] = change, made
-        # The sum of changes is about the ranks before: where the step beyond them was accelerated, they are the answer.
-        together(A, W, board, np.int64(END), which if now[MOMENTUM] == 1.0 else 1 - which, threads)
-
-    return lead
-
-
-lead, lead_alone = njit(**INNER)(leading(together)), njit(**INNER)(leading(alone))
+part_of = team.led(lead, work)
 
 
 @njit(**COMPILED)
 def take_rounds(A, W, board, factor, enough, rounds, threads, team_cells, helpers, me):
     """One thread's part: number 0 leads, others help."""
-    if me != 0:
-        assist(team_cells, A, W, board)
-        return
-    team.lend(team_cells, (A, W, board))
-    team.open_offer(team_cells, helpers)
-    lead(uncounted(A), uncounted(W), board, factor, enough, rounds, threads)
-    team.close_offer(team_cells, helpers, board)
-
-
-@njit(**COMPILED)
-def take_rounds_alone(A, W, board, factor, enough, rounds):
-    """What one thread does that has no helpers. Compiled in a third of the time, most of what a small graph takes."""
-    lead_alone(uncounted(A), uncounted(W), board, factor, enough, rounds, np.int64(1))
+    part_of(A, W, board, (factor, enough, rounds, threads), team_cells, helpers, me)
 
 
 @dataclass
@@ -283,16 +255,9 @@ def power_iteration(A, job):
     given = (read_only(np.atleast_1d(np.asarray(array, np.float64))) for array in (start, job.base, job.dead))
     W = Ranks(w, *given, sums, new_array(n, np.float64), now)
     threads = min(crew.crew_size(len(arcs.indices), None), policy.MAX_TEAM + 1)
-    part = arcs, W, crew.new_board(), float(job.factor), float(job.enough), int(min(job.max_iter, 2**63 - 1))
-    seconds = first_rounds.expected_seconds(arcs, job.max_iter)
-    if FirstWork.granted(take_rounds_alone if threads == 1 else take_rounds, seconds):
-        leading(first_rounds.FirstRounds(arcs))(*part, 1)
-    elif threads == 1:
-        with compiling(take_rounds_alone):
-            take_rounds_alone(*part)
-    else:
-        with compiling(take_rounds):
-            team.lead(threads - 1, take_rounds, (*part, threads), arcs.indptr.itemsize)
+    rounds = float(job.factor), float(job.enough), int(min(job.max_iter, 2**63 - 1)), threads
+    with compiling(take_rounds):
+        team.lead(threads - 1, take_rounds, (arcs, W, crew.new_board(), *rounds), arcs.indptr.itemsize)
     kept.spare[:] = [w]  # one is enough, however many threads ask at once
     return PowerEnd(W.x, int(now[ROUNDS]), float(now[CHANGE]))
 
@@ -337,18 +302,8 @@ def _by_degree(part, degrees):
     np.cumsum(np.diff(part.indptr)[order], out=indptr[1:])
     given = np.empty(0) if part.values is None else part.values.astype(np.float64, copy=False)
     indices, values = new_array(len(part.indices), np.uint32), new_array(len(given), np.float64)
-    if FirstWork.granted(renumber, 3 * len(indices) * first_rounds.SECONDS_PER_ARC):
-        for begin in range(0, n, first_rounds.AT_ONCE):
-            shift = part.indptr[:-1][order[begin : begin + first_rounds.AT_ONCE]].astype(np.int64)
-            shift -= indptr[begin : begin + len(shift)]
-            for low, high, rows in first_rounds.pieces(indptr, begin, begin + len(shift)):
-                places = shift[rows] + np.arange(low, high)
-                indices[low:high] = rank[part.indices[places]]
-                values[low:high] = given[places] if len(given) else given
-    else:
-        rows = (*unsigned_rows(part), read_only(given))
-        made = unsigned(indptr), indices, values
-        crew.share(renumber, (rows, read_only(order), read_only(rank), made), n, len(indices), None)
+    rows, made = (*unsigned_rows(part), read_only(given)), (unsigned(indptr), indices, values)
+    crew.share(renumber, (rows, read_only(order), read_only(rank), made), n, len(indices), None)
     return order, Rows(indptr, indices.view(np.int32), None if part.values is None else values)
 
 

@@ -109,21 +109,21 @@ def work(A, W, board, me):
     ordered_add(board, crew.FOUND, np.int64(total))
 
 
-assist = team.assistance(work)
+@njit(**INNER)
+def lead(A, W, board, kind, size):
+    """One job over all rows."""
+    crew.open_job(board, kind, 0, A.indptr.size - 1, size, 0, 0, 0)
+    work(A, W, board, np.int64(0))
+    crew.close_job(board)
+
+
+part_of = team.led(lead, work)
 
 
 @njit(**COMPILED)
 def run(A, W, board, kind, size, cells, helpers, me):
-    """One thread's part in a job over all rows: number 0 leads, others help."""
-    if me != 0:
-        assist(cells, A, W, board)
-        return
-    team.lend(cells, (A, W, board))
-    team.open_offer(cells, helpers)
-    crew.open_job(board, kind, 0, A.indptr.size - 1, size, 0, 0, 0)
-    work(uncounted(A), uncounted(W), board, np.int64(0))
-    crew.close_job(board)
-    team.close_offer(cells, helpers, board)
+    """One thread's part: number 0 leads, others help."""
+    part_of(A, W, board, (kind, size), cells, helpers, me)
 
 
 def together(kind, A, W):

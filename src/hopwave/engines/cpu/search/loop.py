@@ -17,18 +17,18 @@ import numpy as np
 
 from hopwave.engines.cpu import crew
 from hopwave.engines.cpu.integers import U1, U6, U63
-from hopwave.engines.cpu.intrinsics import COMPILED, INNER, call_address, nanoseconds, noinline, uncounted
+from hopwave.engines.cpu.intrinsics import COMPILED, INNER, call_address, nanoseconds, noinline
 from hopwave.engines.cpu.path_counts import LARGEST, rescale_level
 from hopwave.engines.cpu.policy import CHUNK_SIZES, LARGE_SHARE, MANY_MARKS, SMALL_LEVEL
 from hopwave.engines.cpu.search import frontier, state, steps
 from hopwave.engines.cpu.search.push import push_alone
-from hopwave.engines.cpu.team import assistance, close_offer, lend, open_offer, regions
+from hopwave.engines.cpu.team import led, regions
 from hopwave.system.numba_cache import njit
 
 ZERO = np.int64(0)  # not Python's 0, of which Numba would compile a version of its own
 
 push_chunk, pull_chunk, gather_chunk, copy_chunk, region_chunk = (njit(**INNER)(function) for function in CHUNK_SIZES)
-by_regions, assist = regions(steps.work), assistance(steps.work)  # a job over words of 64 vertices; a helper's part
+by_regions = regions(steps.work)  # a job over words of 64 vertices
 
 
 @njit(**INNER)
@@ -190,13 +190,10 @@ def lead(A, W, board, here, sources, plan, rule, limits, trace):
     here[state.QUEUE_END], here[state.OVERFLOWED], here[state.TRACED] = end, overflowed, traced
 
 
+part_of = led(lead, steps.work)
+
+
 @njit(**COMPILED)
 def take_part(A, W, board, here, sources, plan, rule, limits, trace, team, helpers, me):
     """One thread's part: number 0 leads a search, others help in one after another. One function, so compiled once."""
-    if me != 0:
-        assist(team, A, W, board)
-        return
-    lend(team, (A, W, board))
-    open_offer(team, helpers)
-    lead(uncounted(A), uncounted(W), board, here, sources, plan, rule, limits, trace)
-    close_offer(team, helpers, board)
+    part_of(A, W, board, (here, sources, plan, rule, limits, trace), team, helpers, me)

@@ -13,12 +13,12 @@ import numpy as np
 
 from hopwave.arrays import ignoring
 from hopwave.engines.cpu import policy, team
-from hopwave.engines.cpu.compile_notice import FirstWork, compiling
+from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import POOL_NEXT, new_board, thread_count
 from hopwave.engines.cpu.many import settling, weighted
 from hopwave.engines.cpu.short_arcs import ShortArcs
 from hopwave.engines.cpu.shortest_paths import bins, loop, one_core
-from hopwave.engines.cpu.shortest_paths.dijkstra import dijkstra, first_search
+from hopwave.engines.cpu.shortest_paths.dijkstra import dijkstra
 from hopwave.engines.cpu.views import allocate, new_array, read_only, unsigned_rows
 
 TRACE_ROWS, AT_ONCE = 4096, 1 << 16  # lengths at once, which stay in a cache
@@ -110,14 +110,7 @@ def delta_stepping(A, job, delta, threads, trace):
     free = given is None and not trace and len(sources) == 1 and A.rows.values is not None and m > 0
     if free and policy.one_core_is_faster(m / n, workers):
         return on_one_core(A, job), delta, [], True
-    plain = given is None and threads is None and not trace and not job.targets
-    if plain and FirstWork.granted(loop.take_part, (n + m) * policy.SECONDS_PER_PYTHON_ARC):
-        return first_search(arcs_of(A), sources, job.limit)[1], delta, [], True
-    arcs, kept, blocks = (
-        bucket_arcs(A),
-        A._prepared.record(PreparedPaths),
-        policy.first_blocks(n, len(sources), workers),
-    )
+    arcs, kept, blocks = bucket_arcs(A), A.prepared.record(PreparedPaths), policy.first_blocks(n, len(sources), workers)
     try:
         pool = kept.pools.pop()
     except IndexError:  # the first run, or another thread has it
@@ -142,9 +135,7 @@ def on_one_core(A, job):
     n, m, (source,), targets = A.shape[0], len(plain.indices), job.sources, np.array(job.targets, np.uint32)
     if job.targets and not kept.arcs_for_one[A._turned].in_any_order:
         return dijkstra(plain, job.sources, job.limit, job.targets, None)[1]
-    search = one_core.search if kept.arcs_for_one[A._turned].in_any_order else settling.search
-    if not job.targets and FirstWork.granted(search, (n + m) * policy.SECONDS_PER_PYTHON_ARC):
-        return first_search(plain, job.sources, job.limit)[1]
+    search = one_core.search if kept.arcs_for_one[A.turned].in_any_order else settling.search
     try:
         state = kept.states.pop()
     except IndexError:  # the first run, or another thread has it

@@ -5,15 +5,10 @@ the first offered is settled first, as in NetworkX, whose results depend on that
 time its distance became shorter; all but the last are stale and skipped.
 """
 
-import math
-from heapq import heappop, heappush
-from itertools import repeat
-
 import numpy as np
 
-from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.bidirectional import path_over
-from hopwave.engines.cpu.compile_notice import FirstWork, compiling
+from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.integers import ONE, U0, U1
 from hopwave.engines.cpu.intrinsics import COMPILED, INNER
 from hopwave.engines.cpu.row_order import is_closed
@@ -103,42 +98,6 @@ def search(indptr, indices, lengths, sources, wanted, stop, limit, d, parent, or
     return settled
 
 
-def first_search(arcs, sources, limit, wanted=(), stop=(-1, -1)):
-    """Like `search`, by Python: (order, d, parent), for a first search, which would wait for the compiler instead.
-
-    A row becomes a list when its vertex is settled: lists of all arcs would take ten times the graph's memory.
-    """
-    indptr, indices, lengths = map(memoryview, arcs)
-    n, ones = len(indptr) - 1, repeat(1.0)
-    found = np.full(n, np.inf), np.full(n, -1, np.int32), np.empty(n, np.int32)
-    d, parent, order = map(memoryview, found)
-    heap = [(0.0, time, int(s)) for time, s in enumerate(sources)]
-    time, last, ahead, settled = len(heap), math.inf, stop[0], 0
-    for _, _, s in heap:
-        d[s], parent[s] = 0.0, s
-    while heap and heap[0][0] <= last:
-        du, _, u = heappop(heap)
-        if du > d[u]:
-            continue
-        order[settled] = u
-        settled += 1
-        if ahead > 0 and wanted[u]:
-            ahead -= 1
-            last = du if ahead == 0 else last
-        if settled == stop[1]:
-            last = du
-        row = slice(indptr[u], indptr[u + 1])
-        for v, length in zip(indices[row].tolist(), lengths[row].tolist() if len(lengths) else ones, strict=False):
-            offer = du + length
-            if offer < d[v] and offer <= limit:
-                d[v], parent[v] = offer, u
-                heappush(heap, (offer, time, v))
-                time += 1
-                if ahead == 1 and wanted[v]:
-                    limit = offer
-    return found[2][:settled], *found[:2]
-
-
 def arcs(rows, lengths):
     """Offsets, indices and float64 lengths as kernels read them."""
     return Arcs(*map(unsigned, rows), read_only(lengths))
@@ -151,17 +110,12 @@ def dijkstra(arcs, sources, limit, targets, most):
     if targets:
         wanted[list(targets)] = True
     stop = np.array([np.count_nonzero(wanted) if targets else -1, -1 if most is None else most], np.int64)
-    if FirstWork.granted(search, (n + m) * policy.SECONDS_PER_PYTHON_ARC):
-        order, d, parent = first_search(arcs, sources, limit, wanted, stop)
-    else:
-        d, parent, order = np.empty(n), np.empty(n, np.int32), np.empty(n, np.int32)
-        d.fill(np.inf)
-        parent.fill(-1)
-        entries = m + len(sources)  # every arc adds at most one
-        heap = np.empty(entries), np.empty(entries, np.uint64), np.empty(entries, np.uint32)
-        with compiling(search):
-            settled = search(*arcs, np.asarray(sources, np.uint32), wanted, stop, limit, d, parent, order, *heap)
-        order = order[:settled]
+    d, parent, order = np.full(n, np.inf), np.full(n, -1, np.int32), np.empty(n, np.int32)
+    entries = m + len(sources)  # every arc adds at most one
+    heap = np.empty(entries), np.empty(entries, np.uint64), np.empty(entries, np.uint32)
+    with compiling(search):
+        settled = search(*arcs, np.asarray(sources, np.uint32), wanted, stop, limit, d, parent, order, *heap)
+    order = order[:settled]
     if len(order) < n:
         final = np.full(n, np.inf)
         final[order] = d[order]

@@ -42,7 +42,6 @@ from hopwave.engines.cpu.intrinsics import (
     noinline,
     prefetch,
     prefetch_to_write,
-    uncounted,
 )
 from hopwave.engines.cpu.policy import CHAIN_DEGREE, FUSED_BLOCKS, HUB_ARCS, HUBS_AT_ONCE, SMALL_BUCKET
 from hopwave.engines.cpu.shortest_paths import bins
@@ -397,16 +396,10 @@ def lead(A, W, board, sources, trace):
         whole_pass(A, W, board, np.int64(FINISH))
 
 
-assist = team.assistance(work)
+part_of = team.led(lead, work)
 
 
 @njit(**COMPILED)
 def take_part(A, W, board, sources, trace, cells, helpers, me):
     """One thread's part in a run: worker 0 leads, the others help."""
-    if me != 0:
-        assist(cells, A, W, board)
-        return
-    team.lend(cells, (A, W, board))
-    team.open_offer(cells, helpers)
-    lead(uncounted(A), uncounted(W), board, sources, trace)
-    team.close_offer(cells, helpers, board)
+    part_of(A, W, board, (sources, trace), cells, helpers, me)
