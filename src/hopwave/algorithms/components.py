@@ -47,7 +47,7 @@ def sides(graph: Graph, distances: npt.NDArray[np.int32]) -> npt.NDArray[np.int8
     Returns an edge instead if its ends are on one side: the graph then has a cycle of odd length. Every cycle of odd
     length has such an edge.
     """
-    from hopwave.engines.cpu.sides import arc_within  # compiled, so imported when first needed
+    from hopwave.engines.cpu.arc_passes import arc_within  # compiled, so imported when first needed
 
     found: tuple[int, int] | None = arc_within(graph, distances)
     return (distances & 1 & ~(distances >> 31)).astype(np.int8) if found is None else found
@@ -55,7 +55,7 @@ def sides(graph: Graph, distances: npt.NDArray[np.int32]) -> npt.NDArray[np.int8
 
 def shows_triangle(graph: Graph, vertex: int) -> bool:
     """Whether a short look at the neighbours of a vertex finds a triangle: False proves nothing."""
-    from hopwave.engines.cpu.sides import shows_triangle
+    from hopwave.engines.cpu.arc_passes import shows_triangle
 
     return bool(shows_triangle(graph, vertex))
 
@@ -116,7 +116,7 @@ def arcs_within(graph: Graph, label: npt.NDArray[Any]) -> int:
     """How many arcs join two vertices of the same label."""
     if not is_compiled_faster(graph.m):
         return int(np.count_nonzero(label[arc_tails(graph)] == label[graph.indices]))
-    from hopwave.engines.cpu.sides import arcs_within
+    from hopwave.engines.cpu.arc_passes import arcs_within
 
     return int(arcs_within(graph, label))
 

@@ -167,7 +167,6 @@ def nearest_of(
     from hopwave.engines.cpu import policy
     from hopwave.engines.cpu.crew import thread_count
     from hopwave.engines.cpu.shortest_paths import nearest_of as compiled
-    from hopwave.engines.cpu.shortest_paths.facility_rounds import nearest_in_rounds
     from hopwave.engines.host_memory import check_memory
 
     check_memory(16 * graph.n * k, f"a table of {k:,} facilities for each vertex", "give a smaller k")
@@ -181,7 +180,7 @@ def nearest_of(
     if numbers is None:
         degrees = graph.m / graph.n, int(graph.degrees.max())
         if workers := policy.round_workers(thread_count(None), graph.m, k, weighted, *degrees):
-            d, numbers = nearest_in_rounds(_arcs(graph, weighted), facilities, k, limit, workers)
+            d, numbers = compiled.nearest_in_rounds(_arcs(graph, weighted), facilities, k, limit, workers)
         else:
             d, numbers = compiled.nearest_of(_arcs(graph, weighted), facilities, k, limit)
     missing = ((0, 0), (0, asked - k))  # there are fewer facilities than k
@@ -218,7 +217,7 @@ def paths_of_pairs(
         state = loaded.spare(kind) or between.new_state(graph.n, graph.m)
         room = np.empty(graph.n, np.int32)
         for i in range(first, len(pairs), workers):
-            found[i] = between.shortest_path(out, into, *pairs[i], state, room)
+            found[i] = between.path_along_lengths(out, into, *pairs[i], state, room)
         loaded.leave(kind, state, between.BYTES_PER_VERTEX * graph.n)
 
     if workers == 1:

@@ -212,7 +212,7 @@ def _obeys(graph: Graph, sources: list[int], distances: Any, predecessors: Any, 
         from hopwave.engines.cuda.arcs import obeys
     else:
         levels, tree = on_host(levels), on_host(tree)
-        from hopwave.engines.cpu.levels import obeys
+        from hopwave.engines.cpu.arc_passes import obeys
     return bool(obeys(graph, levels, tree, sources, limit))
 
 

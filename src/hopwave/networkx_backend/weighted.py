@@ -43,14 +43,16 @@ def from_both_ends(G: NetworkXGraph, weight: Any) -> Callable[..., tuple[list[in
 
     The function returns None if there is no path. Lengths are read once.
     """
+    from hopwave.engines.cpu.shortest_paths.between import path_from_both_ends
+
     kernels, into = along_lengths(), G.lengths_of(weight, into=True)
     arcs = kernels.arcs(G.out_rows, G.lengths_of(weight).values), kernels.arcs(G.in_rows, into.values)
-    return partial(kernels.path_from_both_ends, *arcs)
+    return partial(path_from_both_ends, *arcs)
 
 
 def pair(out_rows: Rows, in_rows: Rows, source: int, target: int, closed: Closed = OPEN) -> list[int] | None:
     """The shortest path that NetworkX's search from both ends finds first, or None."""
-    from hopwave.engines.cpu.bidirectional import path_between
+    from hopwave.engines.cpu.shortest_paths.between import path_between
 
     found: list[int] | None = path_between(out_rows, in_rows, source, target, closed, by_vertices=True)
     return found

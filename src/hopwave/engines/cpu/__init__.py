@@ -6,7 +6,10 @@ GPU's concern: here a frontier is a queue when it is pushed and a bitmap when it
 
 from __future__ import annotations
 
+import ctypes
 import weakref
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -22,15 +25,16 @@ from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import new_board, thread_count
 from hopwave.engines.cpu.graph import CpuGraph
 from hopwave.engines.cpu.search import loop, state
-from hopwave.engines.cpu.search.own_rule import address_of
 from hopwave.engines.cpu.search.steps import EARLY_EXIT, KEEPS_OPEN, OPERAND_VISITED, ROWS_ALL
 from hopwave.graph import Graph
 from hopwave.planning import jobs
 from hopwave.planning.many_sources import Poll, Sweep, Swept
 from hopwave.planning.plan import Plan, Pull
+from hopwave.planning.rules import ByFunction, Rule
 from hopwave.planning.trace import Level
 
 NO_LIMIT = np.iinfo(np.int32).max
+SIGNATURE = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * 8)  # a step, of n, m, nf, mf, mu, nf0, mf0, last
 
 
 class Search:
@@ -227,7 +231,7 @@ class Engine:
     cut_sweep = _of_loaded("many.cut", "cut_sweep")
     reach_bounds = _of_loaded("many.cut", "reach_bounds")
     blocks = _of_loaded("blocks", "blocks")
-    shortest_path = _of_loaded("bidirectional", "shortest_path")
+    shortest_path = _of_loaded("shortest_paths.between", "shortest_path")
     local_efficiencies = _of_loaded("many.local_efficiency", "local_efficiencies")
     path_sums = _of_loaded("betweenness.path_sums", "path_sums")
     hyperball = _of_loaded("many.hyperball", "hyperball")
@@ -261,6 +265,35 @@ def _encode(plan: Plan) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64],
             flags = ROWS_ALL * (step.rows == "all") | OPERAND_VISITED * (step.operand == "visited")
             row[:] = 1, flags | EARLY_EXIT * step.early_exit | KEEPS_OPEN * keeps_open, step.asynchronous
     return steps, rule, bool(steps[:, 2].any())
+
+
+IS_COMPILED = nullcontext(0)
+
+
+def address_of(rule: Rule) -> AbstractContextManager[int]:
+    """The address that `limits` takes; 0 for a rule that is compiled."""
+    return _callback(rule) if isinstance(rule, ByFunction) else IS_COMPILED
+
+
+@contextmanager
+def _callback(rule: ByFunction) -> Iterator[int]:
+    """The address of a C function that calls the rule. What the rule raised is raised at the end.
+
+    C code cannot pass an exception on: the function returns -1 instead, which ends the loop.
+    """
+    raised: list[BaseException] = []
+
+    def choose(*sizes: int) -> int:
+        try:
+            return rule.function(0.0, 0.0, *sizes)
+        except BaseException as error:  # Ctrl-C as well
+            raised.append(error)
+            return -1
+
+    as_c = SIGNATURE(choose)  # lives as long as this context
+    yield ctypes.cast(as_c, ctypes.c_void_p).value or 0
+    if raised:
+        raise raised[0]
 
 
 if TYPE_CHECKING:

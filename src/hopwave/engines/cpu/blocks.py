@@ -15,8 +15,8 @@ the root, which may be the head of several blocks and belong to one more.
 import numpy as np
 
 from hopwave.engines.cpu.compile_notice import compiling
+from hopwave.engines.cpu.components import largest_tree, link, root_of
 from hopwave.engines.cpu.crew import NEXT_CHUNK, share
-from hopwave.engines.cpu.hooking import largest_tree, link, root_of
 from hopwave.engines.cpu.intrinsics import COMPILED, atomic_add
 from hopwave.system.numba_cache import njit
 

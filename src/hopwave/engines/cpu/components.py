@@ -1,16 +1,216 @@
-"""Connected components on the CPU, compiled: Tarjan's algorithm for strong ones (weak ones: hooking.py).
+"""Connected components on the CPU, compiled, numbered by their lowest vertex: that of vertex 0 is number 0.
 
-Components are numbered by their lowest vertex, however they were found: that of vertex 0 is number 0.
+Strong ones by Tarjan's algorithm, on one core. Weak ones by all threads: trees of vertices hooked under each other.
+Sutton, Ben-Nun and Barak, Optimizing parallel graph connectivity computation via subgraph sampling (2018), "Afforest".
+Every vertex has a parent that is no higher than itself; a root is its own parent. An arc hooks the higher root under
+the lower one. A few arcs of each vertex already join most of the graph; rows of the tree that is then largest are left
+out, because in an undirected graph each of their arcs has a reverse elsewhere. The jobs (crew.py):
+
+    HOOK     every vertex under its first neighbour, if that is lower: no other thread writes there
+    LINK     along the next arc of every vertex
+    FINISH   along all other arcs, but for the largest tree
+    COUNT    every vertex directly under its root; count the roots of a block
+    NUMBER   number the roots of a block
+    LABEL    every vertex gets the number of its root
+
+A root is the lowest vertex of its tree, whichever thread comes first: threads change no answer.
 """
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from hopwave.engines.cpu import crew, team
 from hopwave.engines.cpu.compile_notice import compiling
-from hopwave.engines.cpu.hooking import weak_components
-from hopwave.engines.cpu.integers import ONE
-from hopwave.engines.cpu.intrinsics import COMPILED
-from hopwave.engines.cpu.views import unsigned_rows
+from hopwave.engines.cpu.integers import ONE, U1
+from hopwave.engines.cpu.intrinsics import COMPILED, INNER, compare_and_swap, noinline, prefetch
+from hopwave.engines.cpu.views import new_array, unsigned_rows
 from hopwave.system.numba_cache import njit
+
+# NumPy's integers, not Python's: of those Numba compiles one version of a function for every value.
+HOOK, LINK, FINISH, COUNT, NUMBER, LABEL = (np.int64(kind) for kind in range(6))
+ZERO, ONE_EACH = np.int64(0), np.int64(1)
+SAMPLE = 128  # vertices by which the largest tree is guessed
+BLOCK, BLOCKS = 4096, 64  # vertices of a block, at least, and blocks, at most: a chain passes through each
+AHEAD = np.uint64(8)  # vertices whose parents are fetched into the cache
+
+
+class Forest(NamedTuple):
+    """The arrays of one run."""
+
+    parent: Any
+    label: Any  # the answer, twice
+    copy: Any
+    roots: Any  # per block of vertices: the number of roots in it, later the number of its first root
+
+
+@njit(**INNER)
+def root_of(parent, v):
+    """The root of a vertex; those on the way come nearer to it. Only roots are written by others."""
+    while True:
+        above = parent[v]
+        if above == v:
+            return v
+        higher = parent[above]
+        if higher == above:
+            return above
+        parent[v] = higher
+        v = higher
+
+
+@njit(**INNER)
+def link(parent, u, v):
+    """Join the trees of two vertices."""
+    a, b = root_of(parent, u), root_of(parent, v)
+    while a != b:
+        if a < b:
+            a, b = b, a
+        if compare_and_swap(parent, a, a, b):
+            return
+        a, b = root_of(parent, a), root_of(parent, b)
+
+
+@njit(**INNER)
+def hook_block(indptr, indices, parent, begin, end):
+    noinline()
+    for v in range(begin, end):
+        first, lowest = indptr[v], np.uint32(v)
+        if first < indptr[v + U1] and indices[first] < lowest:
+            lowest = indices[first]
+            if lowest >= begin:  # its parent is known already: chains end at the beginning of a block
+                lowest = parent[lowest]
+        parent[v] = lowest
+
+
+@njit(**INNER)
+def link_block(indptr, indices, parent, begin, end):
+    noinline()
+    for v in range(begin, end):
+        second = np.uint64(indptr[v]) + U1
+        if v + AHEAD < end and np.uint64(indptr[v + AHEAD]) + U1 < np.uint64(indices.size):
+            prefetch(parent, indices[np.uint64(indptr[v + AHEAD]) + U1])
+        if second < np.uint64(indptr[v + U1]):
+            link(parent, np.uint32(v), indices[second])
+
+
+@njit(**INNER)
+def finish_block(indptr, indices, parent, largest, begin, end):
+    """Link vertices [begin, end) by all their arcs, except those of the largest tree (-1: none is known)."""
+    noinline()
+    for v in range(begin, end):
+        j, last = np.uint64(indptr[v]), np.uint64(indptr[v + U1])
+        if largest >= 0 and root_of(parent, np.uint32(v)) == root_of(parent, np.uint32(largest)):
+            continue
+        while j < last:
+            link(parent, np.uint32(v), indices[j])
+            j += U1
+
+
+@njit(**INNER)
+def work(A, W, board, me):
+    """One thread's part in a job."""
+    noinline()
+    kind, region, parent, label = board[crew.JOB_KIND], me, W.parent, W.label
+    n, blocks = parent.size, W.roots.size
+    while True:
+        block, _, region = crew.next_of_regions(board, region)
+        if region < 0:
+            return
+        begin, end = np.uint64(n * block // blocks), np.uint64(n * (block + 1) // blocks)
+        if kind == HOOK:
+            hook_block(A.indptr, A.indices, parent, begin, end)
+        elif kind == LINK:
+            link_block(A.indptr, A.indices, parent, begin, end)
+        elif kind == FINISH:
+            finish_block(A.indptr, A.indices, parent, board[crew.JOB_WHICH], begin, end)
+        elif kind == COUNT:
+            count = 0
+            for v in range(begin, end):
+                if v + AHEAD < end:
+                    prefetch(parent, parent[v + AHEAD])
+                root = root_of(parent, np.uint32(v))
+                parent[v] = root
+                count += np.uint64(root) == v
+            W.roots[block] = count
+        elif kind == NUMBER:
+            number = W.roots[block]
+            for v in range(begin, end):
+                if np.uint64(parent[v]) == v:
+                    label[v] = W.copy[v] = number
+                    number += 1
+        else:
+            for v in range(begin, end):
+                if np.uint64(parent[v]) != v:
+                    label[v] = W.copy[v] = label[parent[v]]
+
+
+by_regions = team.regions(work)
+
+
+@njit(**INNER)
+def together(A, W, board, kind, which, threads):
+    """A job over all blocks."""
+    by_regions(A, W, board, kind, W.roots.size, ONE_EACH, ZERO, ZERO, which, threads)
+
+
+@njit(**INNER)
+def largest_tree(parent):
+    """The root that most vertices of a sample have, which is spread evenly."""
+    n, some = parent.size, min(SAMPLE, parent.size)
+    roots = np.empty(SAMPLE, np.uint32)
+    for i in range(some):
+        roots[i] = root_of(parent, np.uint32(i * n // some))
+    found, most = roots[0], 0
+    for i in range(some):
+        votes = 0
+        for k in range(some):
+            votes += roots[k] == roots[i]
+        if votes > most:
+            found, most = roots[i], votes
+    return np.int64(found)
+
+
+@njit(**INNER)
+def lead(A, W, board, undirected, threads):
+    """The leader's part."""
+    together(A, W, board, HOOK, ZERO, threads)
+    together(A, W, board, LINK, ZERO, threads)
+    together(A, W, board, FINISH, largest_tree(W.parent) if undirected else np.int64(-1), threads)
+    together(A, W, board, COUNT, ZERO, threads)
+    number = 0
+    for block in range(W.roots.size):
+        number, W.roots[block] = number + W.roots[block], number
+    together(A, W, board, NUMBER, ZERO, threads)
+    together(A, W, board, LABEL, ZERO, threads)
+
+
+part_of = team.led(lead, work)
+
+
+@njit(**COMPILED)
+def hook(A, W, board, undirected, threads, team_cells, helpers, me):
+    """One thread's part: number 0 leads, others help."""
+    part_of(A, W, board, (undirected, threads), team_cells, helpers, me)
+
+
+def weak_components(graph):
+    """The number of every vertex's component: two equal arrays."""
+    n = graph.n
+    if n == 0:
+        return np.zeros(0, np.int32), np.zeros(0, np.int32)
+    A = unsigned_rows(graph)
+    label, copy = new_array(n, np.int32), new_array(n, np.int32)
+    W = Forest(new_array(n, np.uint32), label, copy, np.empty(max(1, min(n // BLOCK, BLOCKS)), np.int64))
+    threads = team.size_for(n + graph.m)
+    part = A, W, crew.new_board(), not graph.directed, threads
+    with compiling(hook):
+        team.lead(threads - 1, hook, part, A.indptr.itemsize)
+    return label, copy
+
+
+# ------------------------------------------------------------------ strong components
 
 
 def components(graph, strong):

@@ -328,7 +328,7 @@ def path_threads(arcs):
 
 
 def round_workers(threads, arcs, k, weighted, mean_degree, greatest_degree):
-    """How many workers find the k nearest in rounds (facility_rounds.py); 0 if one search on one core is faster.
+    """How many workers find the k nearest in rounds (nearest_of.py); 0 if one search on one core is faster.
 
     They settle a vertex about three times as often; from a vertex of many arcs, a round may reach all others. On roads
     of 240 thousand and 860 thousand arcs, 16 workers took 1.0 to 0.5 and 0.8 to 0.2 of one core's time along lengths

@@ -22,7 +22,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from hopwave.engines.cpu.crew import close_job, dismiss, join_job, leave_job, open_regions
+from hopwave.engines.cpu.crew import close_job, crew_size, dismiss, join_job, leave_job, open_regions
 from hopwave.engines.cpu.intrinsics import (
     INNER,
     address_of,
@@ -37,7 +37,7 @@ from hopwave.engines.cpu.intrinsics import (
     uncounted,
     without_counters,
 )
-from hopwave.engines.cpu.policy import LINGER, SPINS
+from hopwave.engines.cpu.policy import LINGER, MAX_TEAM, SPINS
 from hopwave.system import threads
 from hopwave.system.numba_cache import njit
 
@@ -245,6 +245,11 @@ class _Teams:
 
 _teams = _Teams()
 NOBODY = np.zeros(TEAM_CELLS, np.int64)  # the team of a leader who is alone
+
+
+def size_for(work):
+    """How many threads a call over that many entries is worth, the calling one included."""
+    return min(crew_size(work, None), MAX_TEAM + 1)
 
 
 def lead(count, function, part, kind):

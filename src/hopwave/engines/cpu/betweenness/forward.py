@@ -7,8 +7,8 @@ from hopwave.engines.cpu.integers import ONE, U0, U1, U4, U6, U8, U16, U63
 from hopwave.engines.cpu.intrinsics import INNER, noinline, prefetch, prefetch_to_write, trailing_zeros
 from hopwave.engines.cpu.path_counts import EXACT_BITS, LARGEST, rescale_level
 from hopwave.engines.cpu.policy import PULL_ALWAYS, PULL_BY_RULE, PULL_NEVER
-from hopwave.engines.cpu.search.frontier import choose, copy_words, set_bits
-from hopwave.engines.cpu.search.push import NEIGHBOURS_AHEAD
+from hopwave.engines.cpu.search.state import choose, copy_words, set_bits
+from hopwave.engines.cpu.search.steps import NEIGHBOURS_AHEAD
 from hopwave.system.numba_cache import njit
 
 
@@ -17,7 +17,7 @@ def push_counting(A, own, begin, end, used, arcs):
     """One level forward, by the arcs that leave it. Its successors are recorded, as arc numbers where `arcs`.
 
     used: how many successors are recorded so far. Returns the new end of the queue, and of the successors. What the
-    vertices 4, 8 and 16 places ahead will need is prefetched, as in search/push.push_alone.
+    vertices 4, 8 and 16 places ahead will need is prefetched, as in search/steps.push_alone.
     """
     noinline()
     indptr, indices, sigma = A.indptr, A.indices, own.sigma

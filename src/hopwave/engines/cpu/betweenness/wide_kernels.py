@@ -24,9 +24,8 @@ from hopwave.engines.cpu.intrinsics import COMPILED, INNER, noinline, uncounted
 from hopwave.engines.cpu.path_counts import LARGEST, rescale_level
 from hopwave.engines.cpu.policy import LARGE_SHARE, PULL_ALWAYS, PULL_BY_RULE, PULL_WIDE
 from hopwave.engines.cpu.policy import worth_sorting as _worth_sorting
-from hopwave.engines.cpu.search.frontier import choose
 from hopwave.engines.cpu.search.loop import pull_chunk, push_chunk, region_chunk
-from hopwave.engines.cpu.search.state import BUFFER
+from hopwave.engines.cpu.search.state import BUFFER, choose
 from hopwave.engines.cpu.search.steps import mark_up
 from hopwave.engines.cpu.team import assistance, close_offer, lend, open_offer, regions
 from hopwave.system.numba_cache import njit

@@ -16,8 +16,8 @@ from hopwave.engines.cpu.intrinsics import (
     prefetch_to_write,
     trailing_zeros,
 )
-from hopwave.engines.cpu.search.push import NEIGHBOURS_AHEAD, flush, push_chunk
 from hopwave.engines.cpu.search.state import BUFFER, BUFFER_CELLS
+from hopwave.engines.cpu.search.steps import NEIGHBOURS_AHEAD, flush, push_chunk
 from hopwave.engines.ledger import declare
 from hopwave.system.numba_cache import njit
 
@@ -90,7 +90,7 @@ def count_vertices(A, sigma, vertices, begin, end, level):
     in_indptr, in_indices, before, counted = A.in_indptr, A.in_indices, sigma[1 - level % 2], sigma[level % 2]
     begin, end, last = np.uint64(begin), np.uint64(end), np.uint64(max(0, in_indices.size - NEIGHBOURS_AHEAD))
     for i in range(begin, end):
-        if last and i + U16 < end:  # as in search/push.py
+        if last and i + U16 < end:  # as in search/steps.py
             prefetch(in_indptr, vertices[i + U16])
             prefetch(in_indices, in_indptr[vertices[i + U8]])
             first = min(np.uint64(in_indptr[vertices[i + U4]]), last)

@@ -239,15 +239,16 @@ class Algebra(linalg.Algebra):
 
     multiply = found_in(f"{__name__}.matrix", "multiply")
     count_triangles = found_in(f"{__name__}.triangles", "count_triangles")
-    triangles = found_in(f"{__name__}.triangles_each", "triangles_each")
-    core_numbers = found_in(f"{__name__}.cores", "core_numbers")
-    label_propagation = found_in(f"{__name__}.labels", "Labels")
-    independent_set = found_in(f"{__name__}.independent_set", "independent_set")
+    triangles = found_in(f"{__name__}.triangles", "triangles_each")
+    core_numbers = found_in(f"{__name__}.rounds", "core_numbers")
+    label_propagation = found_in(f"{__name__}.rounds", "Labels")
+    independent_set = found_in(f"{__name__}.rounds", "independent_set")
+    power_iteration = found_in(f"{__name__}.power", "power_iteration")
 
     def by_place(self, part: Rows, where: Place, diagonal: int) -> Rows:
         if where not in ("tril", "triu"):
             return super().by_place(part, where, diagonal)
-        from hopwave.engines.cpu.linalg.tril import triangle
+        from hopwave.engines.cpu.linalg.matrix import triangle
 
         return triangle(part, where == "tril", diagonal)
 
@@ -268,13 +269,6 @@ class Algebra(linalg.Algebra):
             for bucket, rounds, vertices, arcs, elapsed in rows
         )
         return jobs.FoundByBuckets(found, tuple(levels), alone)
-
-    def power_iteration(self, A: Matrix, job: jobs.PowerJob) -> jobs.PowerEnd | None:
-        if job.normed:
-            from hopwave.engines.cpu.linalg.eigenvector import power_iteration
-        else:
-            from hopwave.engines.cpu.linalg.power import power_iteration
-        return power_iteration(A, job)
 
     def fill(self, values: Array, present: Array, allowed: jobs.Allowed, value: Any) -> int | None:
         value, places = values.dtype.type(value), present.view(np.uint8)

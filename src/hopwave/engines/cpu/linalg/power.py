@@ -1,7 +1,8 @@
-"""PageRank and Katz centrality on the CPU: all rounds in one compiled call, rows shared among threads.
+"""PageRank, Katz and eigenvector centrality on the CPU: compiled rounds, rows shared among threads.
 
-One round is  y = Aᵀ w + base + (Σ x at dead ends) · dead,  where w = x · scale / total is what an arc carries, without
-its own weight. Ranks are kept as w; at dead ends, whose w no arc carries, w = x.
+All rounds of PageRank and of Katz centrality are one call. One round is  y = Aᵀ w + base + (Σ x at dead ends) · dead,
+where w = x · scale / total is what an arc carries, without its own weight. Ranks are kept as w; at dead ends, whose w
+no arc carries, w = x.
 
 Rows are cut into blocks of about equally many arcs, the same however many threads there are. Each block adds up its own
 changes, and the leader adds up the blocks: no bit depends on threads. A thread begins with the same blocks in every
@@ -27,7 +28,7 @@ import numpy as np
 from hopwave.engines.cpu import crew, policy, team
 from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.graph import is_scattered
-from hopwave.engines.cpu.integers import U0, U1, U4
+from hopwave.engines.cpu.integers import ONE, U0, U1, U2, U3, U4
 from hopwave.engines.cpu.intrinsics import COMPILED, INNER, atomic_add, noinline
 from hopwave.engines.cpu.views import new_array, read_only, unsigned, unsigned_rows
 from hopwave.graph.csr import Rows
@@ -38,7 +39,7 @@ BEGIN, ROUND, END = (np.int64(kind) for kind in range(3))  # jobs; not literals,
 SCALE, LOST, MOMENTUM, BOUND, CHANGE, ROUNDS, SLOPE, NOW_CELLS = range(8)  # cells of Ranks.now
 SMALLEST = 1e-200  # a factor below which no arc carries anything
 LARGEST = 0.99  # eigenvalue that acceleration counts on, at most
-U2, U3 = np.uint64(2), np.uint64(3)
+BLOCK = 1024  # rows of eigenvector centrality whose squares are added up together, however many threads there are
 
 
 class Arcs(NamedTuple):
@@ -226,6 +227,8 @@ class PreparedRounds:
 
 def power_iteration(A, job):
     """See hopwave.engines.Shortcuts.power_iteration."""
+    if job.normed:
+        return normed_iteration(A, job)
     if job.totals is None and abs(job.factor) < SMALLEST:
         return None
     kept, n = A._prepared.record(PreparedRounds), A.shape[0]
@@ -254,7 +257,7 @@ def power_iteration(A, job):
     sums = np.zeros((len(arcs.bounds) - 1, 2))
     given = (read_only(np.atleast_1d(np.asarray(array, np.float64))) for array in (start, job.base, job.dead))
     W = Ranks(w, *given, sums, new_array(n, np.float64), now)
-    threads = min(crew.crew_size(len(arcs.indices), None), policy.MAX_TEAM + 1)
+    threads = team.size_for(len(arcs.indices))
     rounds = float(job.factor), float(job.enough), int(min(job.max_iter, 2**63 - 1)), threads
     with compiling(take_rounds):
         team.lead(threads - 1, take_rounds, (arcs, W, crew.new_board(), *rounds), arcs.indptr.itemsize)
@@ -325,3 +328,53 @@ def renumber(rows, order, rank, made, end, size, board):
                     copies[place] = values[j]
                 j += U1
                 place += U1
+
+
+# ------------------------------------------------------------------ eigenvector centrality
+
+
+@njit(**COMPILED)
+def spread(indptr, indices, values, x, y, squares, end, size, board):
+    """y = x (A + I); Σ y² of every block of rows. Rows are the arcs into a vertex."""
+    while True:
+        block = atomic_add(board, crew.NEXT_CHUNK, 1)
+        if block * BLOCK >= end:
+            break
+        sum_of_squares = 0.0
+        for i in range(block * BLOCK, min((block + 1) * BLOCK, end)):
+            v = np.uint32(i)
+            total = 0.0
+            for j in range(np.uint64(indptr[v]), np.uint64(indptr[v + ONE])):
+                total += x[indices[j]] * values[j] if values.size else x[indices[j]]
+            total += x[v]
+            y[v] = total
+            sum_of_squares += total * total
+        squares[block] = sum_of_squares
+
+
+@njit(**COMPILED)
+def settle(x, y, divisor):
+    """y /= divisor; returns Σ |y − x|."""
+    change = 0.0
+    for i in range(y.size):
+        y[i] /= divisor
+        change += abs(y[i] - x[i])
+    return change
+
+
+def normed_iteration(A, job):
+    """The rounds of eigenvector centrality."""
+    part, n = A.columns, A.shape[0]
+    values = np.empty(0) if part.values is None else part.values.astype(np.float64, copy=False)
+    x, y, squares = np.empty(n), np.empty(n), np.empty(-(-n // BLOCK))
+    x[:] = job.start
+    rounds, change = 0, 0.0
+    while rounds < job.max_iter and change < np.inf:  # stop if x grows without end
+        arguments = (*unsigned_rows(part), values, x, y, squares)
+        with compiling(spread):
+            crew.share(spread, arguments, n, len(part.indices), None)
+        rounds, change = rounds + 1, settle(x, y, float(np.sqrt(squares.sum())))
+        x, y = y, x
+        if change < job.enough:
+            break
+    return PowerEnd(x, rounds, change)

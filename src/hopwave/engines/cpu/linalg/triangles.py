@@ -1,19 +1,34 @@
-"""Triangles on the CPU: for every vertex i and every neighbour j before it, the neighbours before j that they have in
-common are counted. In short rows, as in meshes, by walking two rows side by side; nothing is prepared. In long rows by
-marking those of i as bits (lower_rows.py).
+"""Triangles on the CPU, of a graph or of every vertex.
+
+For every vertex i and every neighbour j before it, the neighbours before j that they have in common are counted. In
+short rows, as in meshes, by walking two rows side by side; nothing is prepared. In long rows by marking those of i as
+bits, in rows of the neighbours before every vertex. Where rows would be looked at too often, vertices are numbered by
+descending degree. A triangle is then found at its corner of least degree, where rows of neighbours before a vertex are
+short. Most of the work of such a graph is among its hubs, whose rows are long: the first vertices, the core, have their
+rows as bits, too, and 64 of their entries are compared at once.
 """
 
 from __future__ import annotations
 
+from collections import namedtuple
 from math import isqrt
 
 import numpy as np
 
 from hopwave.engines.cpu import crew, policy, team
 from hopwave.engines.cpu.compile_notice import compiling
-from hopwave.engines.cpu.integers import U0, U1
-from hopwave.engines.cpu.intrinsics import COMPILED, INNER, noinline, ordered_add, prefetch, uncounted
-from hopwave.engines.cpu.linalg.lower_rows import LowerRows, marked_rows, measure_rows, take_rows
+from hopwave.engines.cpu.integers import U0, U1, U6, U63
+from hopwave.engines.cpu.intrinsics import (
+    COMPILED,
+    INNER,
+    atomic_add,
+    count_ones,
+    noinline,
+    ordered_add,
+    prefetch,
+    trailing_zeros,
+    uncounted,
+)
 from hopwave.engines.cpu.linalg.vector_kernels import locate
 from hopwave.engines.cpu.views import new_array, unsigned_rows
 from hopwave.system.numba_cache import njit
@@ -21,9 +36,14 @@ from hopwave.system.numba_cache import njit
 WALK, MEASURE, TAKE, MARK = range(4)  # jobs
 LONGER = np.uint64(policy.MUCH_LONGER)
 FEW = np.uint64(16)  # entries left of a row from which on they are looked at one by one
-AHEAD = np.uint64(4)  # vertices ahead whose neighbours' rows are fetched into the cache
+VERTICES_AHEAD = np.uint64(4)  # vertices ahead whose neighbours' rows are fetched into the cache
 SAMPLED = 256  # arcs that tell whether rows are long
 FAR = np.uint64(4096)  # vertices between two that share no cache line
+AHEAD = np.uint64(2)  # neighbours ahead whose rows are fetched, too
+
+# order, rank: the vertex of each row and the row of each vertex, empty where rows are in order; begins, lower: the rows
+# core: the first of them as bits; marks: a row of bits for each thread, all 0 before and after
+LowerRows = namedtuple("LowerRows", "order rank begins lower core marks")
 
 
 @njit(**INNER)
@@ -54,13 +74,13 @@ def walk_rows(indptr, indices, begin, end):
     noinline()
     total, scattered = U0, is_scattered(indptr, indices, begin, end)
     for i in range(begin, end):
-        if scattered and i + AHEAD + AHEAD < end:
-            v = i + AHEAD + AHEAD
+        if scattered and i + VERTICES_AHEAD + VERTICES_AHEAD < end:
+            v = i + VERTICES_AHEAD + VERTICES_AHEAD
             for place in range(np.uint64(indptr[v]), np.uint64(indptr[v + U1])):
                 if np.uint64(indices[place]) >= v:
                     break
                 prefetch(indptr, indices[place])
-            v = i + AHEAD
+            v = i + VERTICES_AHEAD
             for place in range(np.uint64(indptr[v]), np.uint64(indptr[v + U1])):
                 if np.uint64(indices[place]) >= v:
                     break
@@ -85,6 +105,105 @@ def walk_rows(indptr, indices, begin, end):
                     q += U1
             place += U1
     return total
+
+
+# ------------------------------------------------------------------ rows of the neighbours before every vertex
+
+
+@njit(**INNER)
+def measure_rows(indptr, indices, order, rank, begins, begin, end):
+    """begins[i + 1] = how many neighbours come before i; returns how often their rows would be looked at."""
+    noinline()
+    looks = U0
+    for i in range(begin, end):
+        v = np.uint64(order[i]) if order.size else i
+        first, last, found = np.uint64(indptr[v]), np.uint64(indptr[v + U1]), U0
+        for j in range(first, last):
+            found += np.uint64((rank[indices[j]] if rank.size else indices[j]) < i)
+        begins[i + U1] = found
+        looks += found * (last - first - found)
+    return looks
+
+
+@njit(**INNER)
+def take_rows(indptr, indices, order, rank, begins, lower, core, begin, end):
+    """Write the neighbours before every vertex, by their new numbers, from begins[i] on, and the core's as bits."""
+    noinline()
+    for i in range(begin, end):
+        v = np.uint64(order[i]) if order.size else i
+        j, place, stop = np.uint64(indptr[v]), np.uint64(begins[i]), np.uint64(begins[i + U1])
+        while place < stop:
+            k = np.uint64(rank[indices[j]] if rank.size else indices[j])
+            lower[place] = np.uint32(k)  # without a branch, which would often be guessed wrong
+            place += np.uint64(k < i)
+            j += U1
+        if i < np.uint64(core.shape[0]):
+            for place in range(np.uint64(begins[i]), stop):
+                k = np.uint64(lower[place])
+                core[i, k >> U6] |= U1 << (k & U63)
+
+
+@njit(**INNER)
+def mark(begins, lower, bits, first, last):
+    """Mark the neighbours of a vertex, and fetch where their rows begin."""
+    for place in range(first, last):
+        k = np.uint64(lower[place])
+        bits[k >> U6] |= U1 << (k & U63)
+        prefetch(begins, k)
+
+
+@njit(**INNER)
+def unmark(lower, bits, first, last):
+    for place in range(first, last):
+        bits[np.uint64(lower[place]) >> U6] = U0
+
+
+@njit(**INNER)
+def fetch(begins, lower, core, place, last):
+    """Fetch the row of a neighbour that comes soon."""
+    if place + AHEAD < last:
+        j = np.uint64(lower[place + AHEAD])
+        if j < np.uint64(core.shape[0]):
+            prefetch(core, j)
+        else:
+            prefetch(lower, begins[j])
+
+
+@njit(**INNER)
+def row_of(begins, core, j):
+    """Where the row of a vertex begins and ends, and how many words of bits it has, 0 where its list is shorter."""
+    first, last, words = np.uint64(begins[j]), np.uint64(begins[j + U1]), (j >> U6) + U1
+    return first, last, words if j < np.uint64(core.shape[0]) and words < last - first else U0
+
+
+@njit(**INNER)
+def marked_rows(begins, lower, core, bits, begin, end):
+    """How many triangles are found at these vertices."""
+    noinline()
+    total, (begins, lower, core, bits) = U0, uncounted((begins, lower, core, bits))
+    for i in range(begin, end):
+        first, last = np.uint64(begins[i]), np.uint64(begins[i + U1])
+        if last - first <= U1:
+            continue
+        mark(begins, lower, bits, first, last)
+        for place in range(first, last):
+            fetch(begins, lower, core, place, last)
+            j = np.uint64(lower[place])
+            p, stop, words = row_of(begins, core, j)
+            if words:
+                found = np.int64(0)
+                for w in range(words):
+                    found += count_ones(core[j, w] & bits[w])
+                total += np.uint64(found)
+            else:
+                for other in range(p, stop):
+                    k = np.uint64(lower[other])
+                    total += (bits[k >> U6] >> (k & U63)) & U1
+        unmark(lower, bits, first, last)
+    return total
+
+
+# ------------------------------------------------------------------ all triangles
 
 
 @njit(**INNER)
@@ -157,7 +276,7 @@ def lower_rows(part):
 
 def unprepared(m, words):
     """Marks for all threads, and no rows."""
-    threads, none = min(crew.crew_size(m, None), policy.MAX_TEAM + 1), np.empty(0, np.uint32)
+    threads, none = team.size_for(m), np.empty(0, np.uint32)
     marks = np.zeros((threads, words), np.uint64)
     return LowerRows(none, none, np.empty(0, np.int64), none, np.empty((0, 0), np.uint64), marks)
 
@@ -169,3 +288,78 @@ def count_triangles(part):
     if (part.indptr[some + 1] - part.indptr[some]).sum() > policy.SHORT_ROWS * len(some):
         return together(MARK, *lower_rows(part))
     return together(WALK, unsigned_rows(part), unprepared(m, 0))
+
+
+# ------------------------------------------------------------------ the triangles of every vertex
+
+
+@njit(**COMPILED)
+def count_corners(begins, lower, core, marks, common, counts, end, size, board):
+    """For every vertex i and every neighbour j before it, count the neighbours before j that they have in common.
+
+    Arrays have one row per worker: marks, bits that are all 0 before and after; common, room for those neighbours;
+    counts, how many triangles of each vertex this worker has found.
+    """
+    worker = atomic_add(board, crew.NEXT_WORKER, 1)
+    begins, lower, core = uncounted((begins, lower, core))
+    bits, both, own = uncounted(marks[worker]), common[worker], counts[worker]
+    while True:
+        begin = atomic_add(board, crew.NEXT_CHUNK, size)
+        if begin >= end:
+            return
+        for i in range(np.uint64(begin), np.uint64(min(begin + size, end))):
+            first, last = np.uint64(begins[i]), np.uint64(begins[i + U1])
+            if last < first + np.uint64(2):
+                continue
+            mark(begins, lower, bits, first, last)
+            of_all = U0
+            for place in range(first, last):
+                fetch(begins, lower, core, place, last)
+                j = np.uint64(lower[place])
+                found = U0
+                p, stop, words = row_of(begins, core, j)
+                for w in range(words):
+                    shared = core[j, w] & bits[w]
+                    while shared:
+                        both[found] = np.uint32((w << U6) + trailing_zeros(shared))
+                        found += U1
+                        shared &= shared - U1
+                for other in range(p, p if words else stop):
+                    k = np.uint64(lower[other])
+                    both[found] = np.uint32(k)  # without a branch, which would often be guessed wrong
+                    found += (bits[k >> U6] >> (k & U63)) & U1
+                for other in range(found):
+                    own[both[other]] += U1
+                own[j] += found
+                of_all += found
+            own[i] += of_all
+            unmark(lower, bits, first, last)
+
+
+@njit(**COMPILED)
+def add_up(counts, order, found, end, size, board):
+    """found = the sums of all workers' counts, by the old numbers."""
+    while True:
+        begin = atomic_add(board, crew.NEXT_CHUNK, size)
+        if begin >= end:
+            return
+        for i in range(begin, min(begin + size, end)):
+            total = U0
+            for worker in range(counts.shape[0]):
+                total += counts[worker, i]
+            found[order[i] if order.size else i] = total
+
+
+def triangles_each(part):
+    """How many triangles each vertex is in, int64. Each is found once, by one thread, and counted at its corners; where
+    vertices are numbered by degree, most counts go to few vertices, which stay in a cache."""
+    n, m = len(part.indptr) - 1, len(part.indices)
+    found, (_, W) = np.empty(n, np.int64), lower_rows(part)
+    workers, longest = len(W.marks), int(np.diff(W.begins).max(initial=0))
+    counts = np.zeros((workers, n), np.uint64)
+    common = np.empty((workers, longest + 64), np.uint32)  # one more than the longest row, and no shared cache line
+    with compiling(count_corners):
+        rows = W.begins, W.lower, W.core, W.marks
+        crew.share(count_corners, (*rows, common, counts), n, m, workers, policy.ROWS_OF_TRIANGLES)
+        crew.share(add_up, (counts, W.order, found.view(np.uint64)), n, workers * n, workers)
+    return found

@@ -10,11 +10,11 @@ together come as tuples; a kernel takes them apart once, before its loops.
 import numpy as np
 
 from hopwave.engines.cpu.crew import CHECKED, FOUND, NEXT_CHUNK
-from hopwave.engines.cpu.integers import ONE, U0, U1, U6, U8, U16
+from hopwave.engines.cpu.integers import ONE, U0, U1, U3, U6, U8, U16
 from hopwave.engines.cpu.intrinsics import COMPILED, INNER, atomic_add, noinline, ordered_add, prefetch, trailing_zeros
 from hopwave.system.numba_cache import njit
 
-EIGHT_ONES, U3, U56 = np.uint64(0x0101010101010101), np.uint64(3), np.uint64(56)
+EIGHT_ONES, U56 = np.uint64(0x0101010101010101), np.uint64(56)
 PACKING = np.uint64(0x0102040810204080)  # eight bytes, 0 or 1, times this: their bits in the top byte
 
 

@@ -20,8 +20,7 @@ from hopwave.engines.cpu.integers import U1, U6, U63
 from hopwave.engines.cpu.intrinsics import COMPILED, INNER, call_address, nanoseconds, noinline
 from hopwave.engines.cpu.path_counts import LARGEST, rescale_level
 from hopwave.engines.cpu.policy import CHUNK_SIZES, LARGE_SHARE, MANY_MARKS, SMALL_LEVEL
-from hopwave.engines.cpu.search import frontier, state, steps
-from hopwave.engines.cpu.search.push import push_alone
+from hopwave.engines.cpu.search import state, steps
 from hopwave.engines.cpu.team import led, regions
 from hopwave.system.numba_cache import njit
 
@@ -76,10 +75,10 @@ def mark_level(A, W, board, begin, end, marked, in_bitmap, depth, flags, which, 
         return depth >= 0
     if marked < 0:
         # Vertices without in-arcs are never found, so they count as visited, unless a step looks for visited vertices.
-        frontier.copy_words(W.visited, A.padding if flags & steps.KEEPS_OPEN else A.closed)
+        state.copy_words(W.visited, A.padding if flags & steps.KEEPS_OPEN else A.closed)
         marked = ZERO
     if not in_bitmap:
-        frontier.mark_frontier(W.visited, W.bitmaps[which], W.queue, marked, begin, end)
+        state.mark_frontier(W.visited, W.bitmaps[which], W.queue, marked, begin, end)
     return False
 
 
@@ -91,9 +90,9 @@ def pull_level(A, W, board, kind, depth, flags, which, early, early_arcs, thread
     by_regions(A, W, board, kind, words, pull_chunk(words, threads), depth, flags, which, threads)
     new = W.bitmaps[1 - which]
     if flags & steps.OPERAND_VISITED:
-        frontier.merge_words(W.visited, new)
+        state.merge_words(W.visited, new)
     if early:
-        frontier.merge_words(new, W.bitmaps[2 + which])
+        state.merge_words(new, W.bitmaps[2 + which])
     found, arcs, ahead, arcs_ahead = board[crew.FOUND], board[crew.EDGES], board[crew.AHEAD], board[crew.EDGES_AHEAD]
     return state.Found(
         found + early, arcs + early_arcs, found + ahead, arcs + arcs_ahead, board[crew.CHECKED], ahead, arcs_ahead
@@ -131,7 +130,7 @@ def lead(A, W, board, here, sources, plan, rule, limits, trace):
             if choice < 0:  # it failed
                 break
         else:
-            choice = frontier.choose(np.int64(rule[0]), rule[1], rule[2], n, m, nf, mf, mu, nf0, mf0, last)
+            choice = state.choose(np.int64(rule[0]), rule[1], rule[2], n, m, nf, mf, mu, nf0, mf0, last)
         flags = plan[choice, state.STEP_FLAGS]
         if plan[choice, state.IS_PULL]:
             level = np.int64(-1) if fill_now else depth
@@ -143,19 +142,19 @@ def lead(A, W, board, here, sources, plan, rule, limits, trace):
             found = pull_level(A, W, board, kind, depth + 1, flags, which, early, early_arcs, threads)
             which, in_bitmap, in_queue = 1 - which, True, counting
             if counting:  # the queue keeps every level, for the counts and for the way back
-                begin, end = end, frontier.append_bits(bitmaps[which], queue, end)
+                begin, end = end, state.append_bits(bitmaps[which], queue, end)
                 marked, count = end, add_segment(segments, count, begin, depth + 1)
         else:
             if not in_queue:
-                begin, end = end, frontier.append_bits(bitmaps[which], queue, end)
+                begin, end = end, state.append_bits(bitmaps[which], queue, end)
                 marked, count = end, add_segment(segments, count, begin, depth)
-            first = frontier.append_bits(bitmaps[2 + which], queue, end) if early else end
+            first = state.append_bits(bitmaps[2 + which], queue, end) if early else end
             if threads > 1 and mf + nf >= SMALL_LEVEL:
                 board[crew.TAIL] = first
                 together(A, W, board, steps.PUSH, begin, end, push_chunk(nf, mf, threads), depth + 1, flags, which)
                 tail, arcs = board[crew.TAIL], board[crew.EDGES]
             else:
-                tail, arcs = push_alone(indptr, indices, parent, queue, begin, end, first)
+                tail, arcs = steps.push_alone(indptr, indices, parent, queue, begin, end, first)
             found = state.Found(tail - end, arcs + early_arcs, tail - first, arcs, mf, ZERO, ZERO)
             count = add_segment(segments, count, end, depth + 1)
             if fill_now:

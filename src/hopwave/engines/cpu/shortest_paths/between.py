@@ -1,4 +1,8 @@
-"""One shortest path between two vertices along weights: searches from both ends, then the exact length from the source.
+"""One shortest path between two vertices, by searches from both ends.
+
+By hops, the first vertex that both sides reach lies on a shortest path (`shortest_path`). For NetworkX's own path the
+searches follow the order of its rows and its choice of side (`path_between`, and `path_from_both_ends` along lengths).
+Of several pairs along lengths (`State`), the exact length from the source is found too:
 
     d[0], d[1]   distances from the source along arcs, and from the target against them
     bound        the least d[0] + d[1] that was met, widened by what rounding may amount to
@@ -20,11 +24,13 @@ import numpy as np
 from hopwave.engines.cpu import policy
 from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.integers import ONE, U0, U1
-from hopwave.engines.cpu.intrinsics import COMPILED, INNER
+from hopwave.engines.cpu.intrinsics import COMPILED, INNER, noinline
+from hopwave.engines.cpu.row_order import is_closed
 from hopwave.engines.cpu.short_arcs import ShortArcs
 from hopwave.engines.cpu.shortest_paths.dijkstra import add, drop_first
 from hopwave.system.numba_cache import njit
 
+OPEN = np.empty(0, np.uint8)  # no arc is closed
 # Arrays of two rows, one per end. touched: the vertices whose distances must be infinite again before the next search.
 State = namedtuple("State", "d parent settled touched keys times vertices")
 LONG = np.uint32(1 << 31)  # marks a vertex that waits for its long arcs
@@ -32,6 +38,158 @@ LONG = np.uint32(1 << 31)  # marks a vertex that waits for its long arcs
 Side = namedtuple("Side", "all short half")
 BYTES_PER_VERTEX = 2 * (8 + 4 + 1 + 4 + 20)  # of a State, with an entry of each vertex
 ROUNDING = 8 * 2.0**-53  # per arc of a path, both halves and the bound together
+
+
+# ------------------------------------------------------------------ by hops
+
+
+def shortest_path(loaded, source, target):
+    """The vertices of one shortest path, both ends included, or None. Always the same one."""
+    A = loaded.adjacency("any")
+    return path_between((A.indptr, A.indices), (A.in_indptr, A.in_indices), source, target, OPEN, False)
+
+
+def path_between(out, into, source, target, closed, by_vertices):
+    """`shortest_path` in these rows, those of arcs and of reversed arcs. closed: see row_order.is_closed.
+
+    by_vertices: the side whose frontier has fewer vertices goes on, as in NetworkX, so that its path is found.
+    """
+    n = len(out[0]) - 1
+    before, after = np.full(n, -1, np.int32), np.full(n, -1, np.int32)
+    with compiling(meet):
+        middle = meet(*out, *into, before, after, source, target, closed, by_vertices)
+    return None if middle < 0 else path_over(middle, before, after, source, target)
+
+
+def path_over(middle, before, after, source, target):
+    """The path over a vertex from which `before` leads to the source, and `after` to the target."""
+    path = [int(middle)]
+    while path[-1] != source:
+        path.append(int(before[path[-1]]))
+    path.reverse()
+    while path[-1] != target:
+        path.append(int(after[path[-1]]))
+    return path
+
+
+@njit(**INNER)
+def expand(indptr, indices, mine, theirs, queue, begin, end, source, closed):
+    """One level from one side. Returns the new end of its queue, the arcs that leave what it found, and where the sides
+    meet, or -1."""
+    noinline()
+    tail, arcs, shut = end, 0, closed.size > 0
+    for i in range(begin, end):
+        u = queue[i]
+        for j in range(np.int64(indptr[u]), np.int64(indptr[u + ONE])):
+            v = indices[j]
+            if mine[v] < 0:
+                if shut and is_closed(closed, source, np.int64(u), np.int64(v)):
+                    continue
+                mine[v] = np.int32(u)
+                if theirs[v] >= 0:
+                    return tail, arcs, np.int64(v)
+                queue[tail] = v
+                tail += 1
+                arcs += np.int64(indptr[v + ONE]) - np.int64(indptr[v])
+    return tail, arcs, np.int64(-1)
+
+
+@njit(**COMPILED)
+def meet(indptr, indices, in_indptr, in_indices, before, after, source, target, closed, by_vertices):
+    """A vertex in the middle of a shortest path, or -1; before and after lead from it to both ends.
+
+    The side whose next level has fewer arcs goes on, or fewer vertices. Both have finished their levels without
+    meeting, so the first vertex that a new level shares with the other side lies on a shortest path.
+    """
+    before[source] = np.int32(source)
+    after[target] = np.int32(target)
+    if source == target:
+        return source
+    queue, back = np.empty(before.size, np.uint32), np.empty(before.size, np.uint32)
+    queue[0] = np.uint32(source)
+    back[0] = np.uint32(target)
+    begin, end, back_begin, back_end = 0, 1, 0, 1
+    arcs = np.int64(indptr[source + 1]) - np.int64(indptr[source])
+    back_arcs = np.int64(in_indptr[target + 1]) - np.int64(in_indptr[target])
+    while arcs > 0 and back_arcs > 0:
+        if end - begin <= back_end - back_begin if by_vertices else arcs <= back_arcs:
+            tail, arcs, middle = expand(indptr, indices, before, after, queue, begin, end, source, closed)
+            begin, end = end, tail
+        else:
+            tail, back_arcs, middle = expand(
+                in_indptr, in_indices, after, before, back, back_begin, back_end, source, closed
+            )
+            back_begin, back_end = back_end, tail
+        if middle >= 0:
+            return middle
+    return np.int64(-1)
+
+
+# ------------------------------------------------------------------ along lengths, NetworkX's path
+
+
+@njit(**COMPILED)
+def meet_along_lengths(out, back, source, target, closed, seen, before, settled, keys, times, vertices):
+    """From both ends in turn, as NetworkX does: the vertex where a shortest path's halves meet, the vertices before it
+    on both halves, and the length; −1 if they do not meet.
+
+    The vertices before it are those of the time when they met: one half may become shorter by so little that the sum
+    does not, and NetworkX then keeps the path. All arrays but closed (row_order.is_closed) have two rows, one per end:
+    seen is infinite, settled is 0 everywhere; before leads to the end.
+    """
+    size = np.array([1, 1], np.uint64)
+    ends = (source, target)
+    for end in range(2):
+        seen[end, ends[end]] = 0.0
+        before[end, ends[end]] = np.int32(ends[end])
+        keys[end, 0], times[end, 0], vertices[end, 0] = 0.0, np.uint64(end), np.uint32(ends[end])
+    time, middle, length, end = np.uint64(2), np.int64(-1), np.inf, 1
+    left, right = np.int32(-1), np.int32(-1)
+    while size[0] > U0 and size[1] > U0:
+        end = 1 - end
+        u, du = vertices[end, 0], keys[end, 0]
+        size[end] -= U1
+        if size[end] > U0:
+            drop_first(keys[end], times[end], vertices[end], size[end])
+        if settled[end, u]:
+            continue
+        settled[end, u] = 1
+        if settled[1 - end, u]:
+            return middle, left, right, length
+        A = out if end == 0 else back
+        for j in range(np.uint64(A.indptr[u]), np.uint64(A.indptr[u + ONE])):
+            v = A.indices[j]
+            offer = du + A.lengths[j]
+            if offer < seen[end, v] and not settled[end, v] and not is_closed(closed, source, np.int64(u), np.int64(v)):
+                seen[end, v] = offer
+                before[end, v] = np.int32(u)
+                add(keys[end], times[end], vertices[end], size[end], offer, time, v)
+                size[end] += U1
+                time += U1
+                if offer + seen[1 - end, v] < length:
+                    length = offer + seen[1 - end, v]
+                    middle = np.int64(v)
+                    left, right = before[0, v], before[1, v]
+    return np.int64(-1), left, right, np.inf
+
+
+def path_from_both_ends(out, back, source, target, closed):
+    """The path that NetworkX's bidirectional_dijkstra finds and its length, or None. `back` has the arcs backwards;
+    closed: see row_order.is_closed."""
+    n, entries = len(out.indptr) - 1, len(out.indices) + 1
+    seen, before, settled = np.full((2, n), np.inf), np.full((2, n), -1, np.int32), np.zeros((2, n), np.uint8)
+    heap = np.empty((2, entries)), np.empty((2, entries), np.uint64), np.empty((2, entries), np.uint32)
+    with compiling(meet_along_lengths):
+        middle, left, right, length = meet_along_lengths(
+            out, back, source, target, closed, seen, before, settled, *heap
+        )
+    if middle < 0:
+        return None
+    before[:, middle] = left, right
+    return path_over(middle, *before, source, target), float(length)
+
+
+# ------------------------------------------------------------------ along lengths, pair after pair
 
 
 def new_state(n, m):
@@ -146,7 +304,7 @@ def search(out, back, source, target, S, path):
     return vertices
 
 
-def shortest_path(out, back, source, target, state, room):
+def path_along_lengths(out, back, source, target, state, room):
     """The ids of one shortest path, both ends included, or None. `room`: an array of n int32."""
     with compiling(search):
         count = search(out, back, source, target, state, room)

@@ -1,12 +1,13 @@
 """Δ-stepping on the CPU: what is prepared, and the run (loop.py).
 
 Where one core is faster than all, buckets are as narrow as the shortest arc, or hold a heap, and no arc is followed
-twice: that is Dijkstra's algorithm (one_core.py; many/settling.py with the heap). The distances are the same.
+twice: that is Dijkstra's algorithm (`search`; many/settling.py with the heap). The distances are the same.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -15,11 +16,17 @@ from hopwave.arrays import ignoring
 from hopwave.engines.cpu import policy, team
 from hopwave.engines.cpu.compile_notice import compiling
 from hopwave.engines.cpu.crew import POOL_NEXT, new_board, thread_count
+from hopwave.engines.cpu.integers import ONE, U0, U1, U2
+from hopwave.engines.cpu.intrinsics import COMPILED, INNER, prefetch
 from hopwave.engines.cpu.many import settling, weighted
+from hopwave.engines.cpu.many.settling import forget
+from hopwave.engines.cpu.many.waiting import LAST, NONE, put, take_bucket
+from hopwave.engines.cpu.policy import CHAIN_DEGREE
 from hopwave.engines.cpu.short_arcs import ShortArcs
-from hopwave.engines.cpu.shortest_paths import bins, loop, one_core
+from hopwave.engines.cpu.shortest_paths import bins, loop
 from hopwave.engines.cpu.shortest_paths.dijkstra import dijkstra
 from hopwave.engines.cpu.views import allocate, new_array, read_only, unsigned_rows
+from hopwave.system.numba_cache import njit
 
 TRACE_ROWS, AT_ONCE = 4096, 1 << 16  # lengths at once, which stay in a cache
 NARROWEST, WIDEST = 1e-300, 1e300  # buckets; so that neither Δ nor 1/Δ is infinite
@@ -29,35 +36,47 @@ BEYOND = {np.dtype(np.float64): np.inf, np.dtype(np.uint32): 2**32 - 1}  # all d
 
 @dataclass
 class PreparedPaths:
-    """Kept with a matrix: for it and its transpose, the arcs as kernels read them and Δ; arrays between two runs."""
+    """Kept with a matrix: what functions found for it and for its transpose; arrays between two runs."""
 
-    arcs: dict[bool, Any] = field(default_factory=dict)
-    bucket_arcs: dict[bool, Any] = field(default_factory=dict)
-    hubs: dict[bool, bool] = field(default_factory=dict)
-    arcs_for_one: dict[bool, settling.Arcs] = field(default_factory=dict)
-    width: dict[bool, float] = field(default_factory=dict)
+    found: dict[tuple[str, bool], Any] = field(default_factory=dict)
     pools: list[Any] = field(default_factory=list)
     states: list[weighted.WorkerState] = field(default_factory=list)
 
 
+def kept(make):
+    """A function of a matrix whose result is kept with the matrix."""
+
+    @wraps(make)
+    def find(A):
+        found, key = A.prepared.record(PreparedPaths).found, (make.__name__, A.turned)
+        if key not in found:
+            found[key] = make(A)
+        return found[key]
+
+    return find
+
+
+@kept
 def arcs_of(A):
-    """The rows of a matrix with lengths as float64, kept with it."""
-    kept = A._prepared.record(PreparedPaths).arcs
-    if A._turned not in kept:
-        part = A.rows
-        lengths = NO_LENGTHS if part.values is None else read_only(part.values.astype(np.float64, copy=False))
-        kept[A._turned] = bins.Arcs(*unsigned_rows(part), lengths)
-    return kept[A._turned]
+    """The rows of a matrix with lengths as float64."""
+    values = A.rows.values
+    lengths = NO_LENGTHS if values is None else read_only(values.astype(np.float64, copy=False))
+    return bins.Arcs(*unsigned_rows(A.rows), lengths)
 
 
+@kept
 def bucket_arcs(A):
-    """The rows of a matrix with lengths as Δ-stepping reads them (loop.py), kept with it."""
-    kept = A._prepared.record(PreparedPaths).bucket_arcs
-    if A._turned not in kept:
-        values = A.rows.values
-        whole = ALL_ONE if values is None else whole_lengths(values, A.shape[0])
-        kept[A._turned] = arcs_of(A) if whole is None else bins.Arcs(*unsigned_rows(A.rows), read_only(whole))
-    return kept[A._turned]
+    """The rows of a matrix with lengths as Δ-stepping reads them (loop.py)."""
+    whole = ALL_ONE if A.rows.values is None else whole_lengths(A.rows.values, A.shape[0])
+    return arcs_of(A) if whole is None else bins.Arcs(*unsigned_rows(A.rows), read_only(whole))
+
+
+@kept
+def arcs_for_one(A):
+    """The rows of a matrix as one core reads them."""
+    arcs = arcs_of(A)
+    buckets = policy.length_buckets(arcs.lengths.min(), arcs.lengths.max())
+    return settling.Arcs(*arcs, *buckets, ShortArcs(*arcs), settling.ENDLESS)
 
 
 def whole_lengths(values, n):
@@ -75,13 +94,11 @@ def whole_lengths(values, n):
     return made
 
 
+@kept
 def width_of(A):
-    """The width of buckets for a matrix, from some of its lengths; kept with it."""
-    kept = A._prepared.record(PreparedPaths).width
-    if A._turned not in kept:
-        typical = typical_length(ALL_ONE if A.rows.values is None else A.rows.values)
-        kept[A._turned] = policy.bucket_width(typical, len(A.rows.indices) / max(1, A.shape[0]), has_hubs(A))
-    return kept[A._turned]
+    """The width of buckets for a matrix, from some of its lengths."""
+    typical = typical_length(ALL_ONE if A.rows.values is None else A.rows.values)
+    return policy.bucket_width(typical, len(A.rows.indices) / max(1, A.shape[0]), has_hubs(A))
 
 
 @ignoring("over")  # between two lengths, the median may overflow to infinity
@@ -92,13 +109,11 @@ def typical_length(values):
     return float(np.median(some)) if len(some) else 1.0
 
 
+@kept
 def has_hubs(A):
-    """Whether some vertices have far more arcs than others; kept with a matrix."""
-    kept = A._prepared.record(PreparedPaths).hubs
-    if A._turned not in kept:
-        degrees = np.diff(A.rows.indptr)
-        kept[A._turned] = int(degrees.max(initial=0)) * len(degrees) > policy.IRREGULAR * len(A.rows.indices)
-    return kept[A._turned]
+    """Whether some vertices have far more arcs than others."""
+    degrees = np.diff(A.rows.indptr)
+    return int(degrees.max(initial=0)) * len(degrees) > policy.IRREGULAR * len(A.rows.indices)
 
 
 def delta_stepping(A, job, delta, threads, trace):
@@ -110,9 +125,10 @@ def delta_stepping(A, job, delta, threads, trace):
     free = given is None and not trace and len(sources) == 1 and A.rows.values is not None and m > 0
     if free and policy.one_core_is_faster(m / n, workers):
         return on_one_core(A, job), delta, [], True
-    arcs, kept, blocks = bucket_arcs(A), A.prepared.record(PreparedPaths), policy.first_blocks(n, len(sources), workers)
+    arcs, prepared = bucket_arcs(A), A.prepared.record(PreparedPaths)
+    blocks = policy.first_blocks(n, len(sources), workers)
     try:
-        pool = kept.pools.pop()
+        pool = prepared.pools.pop()
     except IndexError:  # the first run, or another thread has it
         pool = None
     if pool is None or len(pool.link) < blocks:
@@ -122,31 +138,28 @@ def delta_stepping(A, job, delta, threads, trace):
     with compiling(loop.take_part):
         while run.here[loop.PHASE] != loop.OVER:
             run.go_on(arcs, start)
-    kept.pools[:] = [run.pool]  # one is enough, however many threads search this graph at once
+    prepared.pools[:] = [run.pool]  # one is enough, however many threads search this graph at once
     return run.answer if len(run.answer) else run.d, delta, run.trace, False
 
 
 def on_one_core(A, job):
     """Distances from one source, the nearest vertices first."""
-    kept, plain = A._prepared.record(PreparedPaths), arcs_of(A)
-    if A._turned not in kept.arcs_for_one:
-        buckets = policy.length_buckets(plain.lengths.min(), plain.lengths.max())
-        kept.arcs_for_one[A._turned] = settling.Arcs(*plain, *buckets, ShortArcs(*plain), settling.ENDLESS)
-    n, m, (source,), targets = A.shape[0], len(plain.indices), job.sources, np.array(job.targets, np.uint32)
-    if job.targets and not kept.arcs_for_one[A._turned].in_any_order:
-        return dijkstra(plain, job.sources, job.limit, job.targets, None)[1]
-    search = one_core.search if kept.arcs_for_one[A.turned].in_any_order else settling.search
+    prepared, arcs = A.prepared.record(PreparedPaths), arcs_for_one(A)
+    n, m, (source,), targets = A.shape[0], len(arcs.indices), job.sources, np.array(job.targets, np.uint32)
+    if job.targets and not arcs.in_any_order:
+        return dijkstra(arcs_of(A), job.sources, job.limit, job.targets, None)[1]
     try:
-        state = kept.states.pop()
+        state = prepared.states.pop()
     except IndexError:  # the first run, or another thread has it
         state = weighted.WorkerState(waiting=weighted.new_waiting(m), **allocate(weighted.vertex_arrays(n, True)))
-    d, arcs = np.full(n, np.inf), kept.arcs_for_one[A._turned]
-    with compiling(search):
-        if arcs.in_any_order:
+    d = np.full(n, np.inf)
+    if arcs.in_any_order:
+        with compiling(search):
             search(arcs, d, state.waiting, np.uint32(source), float(job.limit), targets)
-        else:
-            search(arcs, d, state, np.uint32(source), float(job.limit))
-    kept.states[:] = [state]  # one is enough, however many threads search this graph at once
+    else:
+        with compiling(settling.search):
+            settling.search(arcs, d, state, np.uint32(source), float(job.limit))
+    prepared.states[:] = [state]  # one is enough, however many threads search this graph at once
     return d
 
 
@@ -180,3 +193,102 @@ class _Run:
             self.pool = bins.new_pool(2 * len(pool.link), self.d.dtype, pool)
             F, self.F = self.F, np.empty(len(self.pool.link), np.uint32)
             self.F[: len(F)] = F
+
+
+# ------------------------------------------------------------------ one core
+
+# Dijkstra's algorithm with a ring of buckets, for weights that span little. No weight is narrower than a bucket
+# (policy.length_buckets), so that the vertices of a bucket may be settled in any order, and no heap is needed; see
+# many/waiting.py for the ring. In addition:
+#
+#   entries   come from a list of free ones: as many as wait at a time, not as many as there were, and in a cache
+#   rows      of the bucket's vertices are fetched while others are read
+#   chains    in thin graphs, whoever reaches a vertex with two neighbours goes on to the other one at once: only ends
+#             of chains wait. A chain is walked once from each end. Lengths are added up in the order of the path, so
+#             that distances are those of Dijkstra's algorithm to the last bit.
+
+
+@njit(**INNER)
+def walk(A, d, bucket, limit, before, v, offer):
+    """From v, which was just reached from `before`, along a chain: its end, and how far away that is.
+
+    A negative length says that nothing has to wait: the chain ends in a leaf, or was walked from the other side. It
+    ends early where the ring of buckets does not reach farther.
+    """
+    indptr, indices, lengths = A.indptr, A.indices, A.lengths
+    while True:
+        j, end = np.uint64(indptr[v]), np.uint64(indptr[v + ONE])
+        if end - j > U2:
+            return v, offer
+        if end - j == U2:
+            if indices[j] == before:
+                j += U1
+            elif indices[j + U1] != before:
+                return v, offer
+        elif end == j or indices[j] == before:
+            return v, -1.0
+        farther = offer + lengths[j]
+        if np.uint64(farther * A.per_length) - bucket >= LAST:
+            return v, offer
+        if farther >= d[indices[j]] or farther > limit:
+            return v, -1.0
+        before, v, offer = v, indices[j], farther
+        d[v] = offer
+
+
+@njit(**COMPILED)
+def search(A, d, waiting, source, limit, targets):
+    """Fill d, infinite before, with the distances up to the limit. A is many.settling.Arcs, in any order.
+
+    With targets, the search ends after the bucket of the last of them.
+    """
+    indptr, indices, lengths = A.indptr, A.indices, A.lengths
+    first, marks, following = waiting.first, waiting.marks, waiting.following
+    vertex, key = waiting.vertex, waiting.key
+    chains = indices.size < CHAIN_DEGREE * indptr.size
+    d[source] = 0.0
+    vertex[U1], key[U1], following[U1] = source, 0.0, NONE
+    entry, free, entries, filled, bucket, settled = U1, NONE, U1, U0, U0, 0
+    while True:
+        if entry == NONE:
+            if filled == U0:
+                break
+            bucket, entry = take_bucket(first, marks, bucket)
+            filled -= U1
+            while settled < targets.size and d[targets[settled]] * A.per_length < bucket:
+                settled += 1
+            if targets.size > 0 and settled == targets.size:
+                forget(d, waiting, entry, bucket, filled, U0)
+                break
+            after = entry
+            while after != NONE:
+                prefetch(indptr, vertex[after])
+                prefetch(d, vertex[after])
+                after = np.uint64(following[after])
+        u, here, after = vertex[entry], key[entry], np.uint64(following[entry])
+        following[entry] = free
+        free, entry = entry, after
+        if after != NONE:
+            row = np.uint64(indptr[vertex[after]])
+            prefetch(indices, row)
+            prefetch(lengths, row)
+        if here != d[u]:
+            continue  # it became nearer since, and was settled before
+        for j in range(np.uint64(indptr[u]), np.uint64(indptr[u + ONE])):
+            v = indices[j]
+            offer = here + lengths[j]
+            if offer >= d[v] or offer > limit:
+                continue
+            d[v] = offer
+            if chains:
+                v, offer = walk(A, d, bucket, limit, u, v, offer)
+                if offer < 0.0:
+                    continue
+            if free != NONE:
+                new = free
+                free = np.uint64(following[free])
+            else:
+                entries += U1
+                new = entries
+            into = np.uint64(offer * A.per_length)
+            filled += put(first, marks, vertex, key, following, new, v, offer, into)

@@ -32,7 +32,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hopwave.engines.cpu import crew, team
-from hopwave.engines.cpu.integers import ONE, U0, U1, U6, U63
+from hopwave.engines.cpu.integers import ONE, U0, U1, U2, U6, U63
 from hopwave.engines.cpu.intrinsics import (
     COMPILED,
     INNER,
@@ -47,7 +47,6 @@ from hopwave.engines.cpu.policy import CHAIN_DEGREE, FUSED_BLOCKS, HUB_ARCS, HUB
 from hopwave.engines.cpu.shortest_paths import bins
 from hopwave.system.numba_cache import njit
 
-U2 = np.uint64(2)
 RELAX, SPREAD, FILL, FINISH = 1, 2, 3, 4
 FILLED = 1 << 14  # distances that a thread takes at a time
 AHEAD = np.uint64(4)  # entries ahead whose rows are fetched into the cache
